@@ -1,0 +1,1 @@
+"""Stateful Ray workers: state and one call into the library."""

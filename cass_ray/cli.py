@@ -1,0 +1,66 @@
+"""The ``cass`` command: subcommands are named here and imported only when they run.
+
+Jobs live above the library, so the table holds their names as text: importing ``cass_ray`` never
+imports ``jobs`` or ``serve``.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+import typer
+import typer.main
+from typer.core import TyperGroup
+
+EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_TOOL_MISSING = 0, 1, 2, 3
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "doctor": ("cass_ray.commands.doctor:app", "Tools found, versions, and what each one enables."),
+    "compile": ("cass_ray.commands.compile:app", "Compile a CUDA, HIP or OpenCL file."),
+    "translate": ("cass_ray.commands.translate:app", "Translate CUDA to HIP."),
+    "inspect": ("cass_ray.commands.inspect:app", "Show rows of a data set side by side."),
+    "build-dataset": ("jobs.build_dataset:app", "Build a data set of aligned pairs."),
+    "cluster": ("cluster.cli:app", "A local multi-node Ray cluster."),
+}
+"""Command name -> (``module:typer application``, help line)."""
+
+
+class LazyGroup(TyperGroup):
+    """A command group that imports a subcommand's module when it is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> Any:
+        """Import and return the subcommand, or None when there is no such name."""
+        if cmd_name not in COMMANDS:
+            return None
+        target, summary = COMMANDS[cmd_name]
+        module, attribute = target.split(":")
+        application = getattr(import_module(module), attribute)
+        command = typer.main.get_command(application)
+        command.name = cmd_name
+        command.short_help = summary
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the table without importing anything."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+
+app = typer.Typer(cls=LazyGroup, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+
+
+@app.callback()
+def _root() -> None:
+    """Port GPU programs from Nvidia to AMD and prove that the port is right."""
+
+
+def main() -> None:
+    """Entry point. Exit codes: 0 done, 1 work failed, 2 usage or settings, 3 tool missing."""
+    sys.exit(app())

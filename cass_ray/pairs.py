@@ -1,0 +1,225 @@
+"""The aligned row: one program in CUDA and HIP, at source, host assembly and device assembly level.
+
+``PAIR_SCHEMA`` and ``REJECT_SCHEMA`` are the Arrow schemas of ``pairs/*.parquet`` and
+``rejects/*.parquet``. Column names follow the published CASS data set (MBZUAI/cass: ``filename,
+cuda_source, cuda_host, cuda_device, hip_source, hip_host, hip_device``); the rest is ours.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+import pyarrow as pa
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Origin(StrEnum):
+    """Where a program came from."""
+
+    LOCAL = "local"
+    REPOSITORY = "repository"
+    STACK_V2 = "stack_v2"
+    SYNTHETIC = "synthetic"
+    OPENCL = "opencl"
+    BENCH = "bench"
+
+
+class Verified(StrEnum):
+    """How far the equivalence of the two sides has been checked."""
+
+    NONE = "none"
+    COMPILED = "compiled"
+    EXECUTED = "executed"
+
+
+class Stage(StrEnum):
+    """The pipeline stage that rejected a row, in pipeline order."""
+
+    READ = "read"
+    FILTER = "filter"
+    DEDUPLICATE = "deduplicate"
+    TRANSLATE = "translate"
+    COMPILE_NVIDIA = "compile_nvidia"
+    COMPILE_AMD = "compile_amd"
+    ALIGN = "align"
+    EXECUTE = "execute"
+
+
+class Reason(StrEnum):
+    """Why a row was rejected. ``EXACT_DUPLICATE`` and ``NEAR_DUPLICATE`` count as duplicates."""
+
+    # read
+    UNREADABLE = "unreadable"  # permission, symbolic-link loop, vanished file
+    UNSAFE_PATH = "unsafe_path"  # a path that leaves its archive or tree
+    TOO_LARGE = "too_large"  # bytes
+    EMPTY = "empty"
+    BINARY = "binary"
+    # filter
+    TOO_LONG = "too_long"  # lines
+    TOO_SHORT = "too_short"  # lines
+    BOILERPLATE = "boilerplate"
+    NO_KERNEL = "no_kernel"
+    # deduplicate
+    EXACT_DUPLICATE = "exact_duplicate"
+    NEAR_DUPLICATE = "near_duplicate"
+    BENCHMARK_OVERLAP = "benchmark_overlap"
+    # translate
+    UNTRANSLATABLE = "untranslatable"
+    TRANSLATOR_FAILED = "translator_failed"
+    # compile (both sides)
+    MISSING_HEADER = "missing_header"
+    FORBIDDEN_INCLUDE = "forbidden_include"  # an absolute or escaping #include / .incbin
+    COMPILE_ERROR = "compile_error"
+    COMPILER_CRASHED = "compiler_crashed"
+    TIME_LIMIT = "time_limit"
+    MEMORY_LIMIT = "memory_limit"
+    OUTPUT_LIMIT = "output_limit"
+    NO_DEVICE_CODE = "no_device_code"  # compiled, but nothing for the device came out
+    WORKER_DIED = "worker_died"  # the actor died with this row in hand, twice
+    INTERNAL_ERROR = "internal_error"  # a bug of ours; the diagnostic is the traceback
+    # align
+    NO_COMMON_KERNEL = "no_common_kernel"
+    KERNELS_DIFFER = "kernels_differ"  # a kernel on one side only
+    # execute
+    RUN_FAILED = "run_failed"
+    OUTPUT_DIFFERS = "output_differs"
+
+
+DUPLICATE_REASONS = frozenset({Reason.EXACT_DUPLICATE, Reason.NEAR_DUPLICATE})
+
+DIAGNOSTIC_CHARACTERS = 4000
+"""Diagnostics are cut to this many characters (head and tail kept)."""
+
+
+class Toolchain(BaseModel):
+    """Name, version and flags of the compiler that made one side of a row."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = ""
+    version: str = ""
+    flags: str = ""
+
+
+class Run(BaseModel):
+    """One run of both sides on one set of arguments."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    arguments: list[str] = Field(default_factory=list)
+    exact: bool = False
+    numeric: bool = False
+    max_error: float = 0.0
+    detail: str = ""
+
+
+class Evidence(BaseModel):
+    """What stands behind ``verified = executed``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    runs: list[Run] = Field(default_factory=list)
+    nvidia_backend: str = ""
+    amd_backend: str = ""
+    launches: list[str] = Field(default_factory=list)
+    tolerance: str = ""
+    max_error: float = 0.0
+    coverage: float = 0.0
+    counters: str = ""
+    """JSON object of dynamic counters (barriers, atomics, warp operations) by kernel."""
+
+
+_TOOLCHAIN = pa.struct([("name", pa.string()), ("version", pa.string()), ("flags", pa.string())])
+_RUN = pa.struct(
+    [
+        ("arguments", pa.list_(pa.string())),
+        ("exact", pa.bool_()),
+        ("numeric", pa.bool_()),
+        ("max_error", pa.float64()),
+        ("detail", pa.string()),
+    ]
+)
+_EVIDENCE = pa.struct(
+    [
+        ("runs", pa.list_(_RUN)),
+        ("nvidia_backend", pa.string()),
+        ("amd_backend", pa.string()),
+        ("launches", pa.list_(pa.string())),
+        ("tolerance", pa.string()),
+        ("max_error", pa.float64()),
+        ("coverage", pa.float64()),
+        ("counters", pa.string()),
+    ]
+)
+
+PAIR_SCHEMA = pa.schema(
+    [
+        ("id", pa.string()),
+        ("filename", pa.string()),
+        ("origin", pa.string()),
+        ("repository", pa.string()),
+        ("license", pa.string()),
+        ("path", pa.string()),
+        ("domain", pa.string()),
+        ("cuda_source", pa.large_string()),
+        ("cuda_host", pa.large_string()),
+        ("cuda_device", pa.large_string()),
+        ("hip_source", pa.large_string()),
+        ("hip_host", pa.large_string()),
+        ("hip_device", pa.large_string()),
+        ("opencl_source", pa.large_string()),
+        ("cuda_arch", pa.list_(pa.string())),
+        ("cuda_device_by_arch", pa.map_(pa.string(), pa.large_string())),
+        ("hip_arch", pa.string()),
+        ("nvidia_toolchain", _TOOLCHAIN),
+        ("amd_toolchain", _TOOLCHAIN),
+        ("kernels", pa.list_(pa.string())),
+        ("executed", pa.bool_()),
+        ("verified", pa.string()),
+        ("evidence", _EVIDENCE),
+        ("cuda_device_tokens", pa.int64()),
+        ("hip_device_tokens", pa.int64()),
+    ]
+)
+"""``cuda_device`` is the SASS of the first architecture in ``cuda_arch`` (normalised);
+``cuda_device_by_arch`` holds every architecture asked for, the first included."""
+
+REJECT_SCHEMA = pa.schema(
+    [
+        *PAIR_SCHEMA,
+        ("stage", pa.string()),
+        ("reason", pa.string()),
+        ("diagnostic", pa.string()),
+        ("duplicate_of", pa.string()),
+    ]
+)
+
+
+def clip_diagnostic(text: str, limit: int = DIAGNOSTIC_CHARACTERS) -> str:
+    """``text`` cut to ``limit`` characters; head and tail are kept, the cut is marked."""
+    text = text.strip()
+    if len(text) <= limit:
+        return text
+    marker = "\n[… cut …]\n"
+    head = (limit - len(marker)) * 2 // 3
+    tail = limit - len(marker) - head
+    return text[:head] + marker + text[-tail:]
+
+
+def rejected(
+    row: dict[str, Any], stage: Stage, reason: Reason, diagnostic: str, duplicate_of: str = ""
+) -> dict[str, Any]:
+    """``row`` marked as rejected; later stages pass such rows through untouched."""
+    return {
+        **row,
+        "stage": stage.value,
+        "reason": reason.value,
+        "diagnostic": clip_diagnostic(diagnostic),
+        "duplicate_of": duplicate_of,
+    }
+
+
+def is_rejected(row: dict[str, Any]) -> bool:
+    """Whether an earlier stage rejected ``row``."""
+    return bool(row.get("reason"))

@@ -1,0 +1,1 @@
+"""Cluster files and the local multi-node cluster."""

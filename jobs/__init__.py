@@ -1,0 +1,1 @@
+"""Ray jobs: one file a job, each `python jobs/NAME.py` and `cass NAME`."""
