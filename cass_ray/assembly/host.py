@@ -1,0 +1,183 @@
+"""Host assembly: x86-64 text in AT&T syntax, as GCC (``nvcc -Xcompiler -S``) and clang write it.
+
+Beside functions and data this knows the symbols by which CUDA and HIP programs register their
+device code at start-up, so that the program's own host code can be told from them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cached_property
+from typing import NamedTuple
+
+from cass_ray.assembly import gnu
+
+COMMENT = re.compile(r"#|//")
+
+
+class Kind(Enum):
+    """What a line is."""
+
+    BLANK = auto()
+    """Nothing, or a comment alone."""
+    LABEL = auto()
+    DIRECTIVE = auto()
+    """A directive or an assignment."""
+    INSTRUCTION = auto()
+
+
+class Line(NamedTuple):
+    """One line of text and what it is."""
+
+    kind: Kind
+    text: str
+    """The line as written, without its end."""
+    label: str = ""
+    mnemonic: str = ""
+    """Directive or instruction; a prefix (``lock``, ``rep``) counts as part: ``rep stosq``."""
+
+    @property
+    def statement(self) -> str:
+        """Mnemonic and operands without label and comment."""
+        text = gnu.without_comment(self.text, COMMENT).strip()
+        return text.removeprefix(f"{self.label}:").strip() if self.label else text
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """Operands in order, destination last; ``8(%rsp,%rax,4)`` is one."""
+        return gnu.split_operands(self.statement[len(self.mnemonic) :])
+
+
+class Registration(Enum):
+    """What a symbol does in registering device code."""
+
+    CONSTRUCTOR = auto()
+    """Runs before ``main`` and registers everything."""
+    DESTRUCTOR = auto()
+    LAUNCH_STUB = auto()
+    """What a kernel launch calls on the host."""
+    DEVICE_BINARY = auto()
+    """The device code, its wrapper and handle."""
+    RUNTIME = auto()
+    """A function of the vendor's runtime that the others call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """Code from its label to its ``.size``; a range of lines."""
+
+    name: str
+    lines: range
+
+
+@dataclass(frozen=True)
+class Module:
+    """One assembly file."""
+
+    lines: list[Line]
+    ending: str = "\n"
+    """What follows the last line."""
+
+    def render(self) -> str:
+        """The text; equal to what was parsed unless lines were changed."""
+        return "\n".join(line.text for line in self.lines) + self.ending
+
+    @cached_property
+    def functions(self) -> dict[str, Function]:
+        """Name -> function in order of appearance."""
+        names = {
+            line.operands[0]
+            for line in self.lines
+            if line.mnemonic == ".type" and line.operands[-1] in ("@function", "%function")
+        }
+        found: dict[str, Function] = {}
+        start, name = 0, ""
+        for index, line in enumerate(self.lines):
+            begins = line.label in names
+            ends = line.mnemonic == ".size" and line.operands[0] == name
+            if name and (begins or ends):
+                found[name] = Function(name, range(start, index))
+                name = ""
+            if begins:
+                start, name = index, line.label
+        if name:
+            found[name] = Function(name, range(start, len(self.lines)))
+        return found
+
+    @cached_property
+    def variables(self) -> dict[str, gnu.DataObject]:
+        """Name -> data object."""
+        return gnu.objects(
+            (line.label, line.mnemonic, line.operands)
+            for line in self.lines
+            if line.label or line.mnemonic in gnu.OBJECT_DIRECTIVES
+        )
+
+    def instructions(self, function: Function | None = None) -> Iterator[Line]:
+        """Instructions of one function, or of the file."""
+        lines = range(len(self.lines)) if function is None else function.lines
+        return (line for line in map(self.lines.__getitem__, lines) if line.kind is Kind.INSTRUCTION)
+
+    def labels(self, function: Function) -> dict[str, int]:
+        """Label -> index of its line, inside ``function``."""
+        return {self.lines[i].label: i for i in function.lines if self.lines[i].label}
+
+    @cached_property
+    def registration(self) -> dict[str, Registration]:
+        """Symbols that register device code, defined here or called -> role, as they appear."""
+        return registration_symbols("\n".join(line.text for line in self.lines))
+
+
+_LINE = re.compile(
+    r'[ \t]*(?:([\w.$@]+|"[^"]+"):(?=\s|$))?[ \t]*'
+    r"((?:(?:lock|rep|repn?[ze]|notrack|data16|bnd|xacquire|xrelease)[ \t;]+)*[^\s;#]*)[ \t]*(=?)"
+)
+
+_REGISTRATION = re.compile(
+    r"(?<![\w.$])(?:"
+    r"(?P<CONSTRUCTOR>\w*__sti____cudaRegisterAll\w*|__hip_module_ctor|__hip_register_globals"
+    r"|_GLOBAL__sub_I___cudaRegister\w*)"
+    r"|(?P<DESTRUCTOR>\w*__cudaUnregisterBinaryUtil\w*|\w*cudaUnregisterBinaryUtil\w*"
+    r"|__hip_module_dtor)"
+    r"|(?P<LAUNCH_STUB>(?!_ZG?V?Z{1,2}L?\d+__device_stub__\w+E\d*__)\w*__device_stub__\w*)"
+    r"|(?P<DEVICE_BINARY>fatbinData|\w*__fatDeviceText\w*|\w*__cudaFatCubinHandle\w*"
+    r"|__hip_fatbin\w*|__hip_gpubin_handle\w*|__hip_cuid_\w*|__cudaPrelinkedFatbins)"
+    r"|(?P<RUNTIME>__cuda(?:Register|Unregister|InitModule|PushCall|PopCall)\w*"
+    r"|__hip(?:Register|Unregister|PushCall|PopCall)\w*)"
+    r")(?![\w$])"
+)
+
+_DROPPED_DIRECTIVE = re.compile(
+    r"^[ \t]*\.(?:ident|cfi_\w+|loc|file|addrsig(?:_sym)?|p2align|build_version)\b[^\n]*\n?", re.MULTILINE
+)
+
+
+def parse(text: str) -> Module:
+    """Read an assembly file; rendering the result gives the text back."""
+    ending = "\n" if text.endswith("\n") else ""
+    body = text[: len(text) - len(ending)]
+    return Module([_line(written) for written in body.split("\n")], ending)
+
+
+def _line(written: str) -> Line:
+    match = _LINE.match(written)
+    assert match is not None  # every part is optional
+    label, mnemonic, equals = match.groups(default="")
+    if mnemonic.startswith("//"):
+        mnemonic = ""
+    if not mnemonic:
+        return Line(Kind.LABEL if label else Kind.BLANK, written, label)
+    kind = Kind.DIRECTIVE if mnemonic[0] == "." or equals else Kind.INSTRUCTION
+    return Line(kind, written, label, mnemonic)
+
+
+def registration_symbols(text: str) -> dict[str, Registration]:
+    """Symbols in ``text`` that register device code -> role, in order of appearance."""
+    return {
+        match[0]: Registration[match.lastgroup]
+        for match in _REGISTRATION.finditer(text)
+        if match.lastgroup
+    }

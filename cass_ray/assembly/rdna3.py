@@ -1,0 +1,323 @@
+"""RDNA3 assembly: the text that LLVM's AMDGPU back end writes and assembles.
+
+``parse`` keeps every line, so that ``parse(text).render() == text`` byte for byte, edited or not;
+``normalise`` is the identity, for assembly models read this side as the compiler wrote it. Syntax:
+https://llvm.org/docs/AMDGPUUsage.html (directives, kernel descriptors, metadata).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+from cass_ray.assembly import gnu
+
+
+class Kind(Enum):
+    """What a line is."""
+
+    BLANK = auto()
+    """Nothing, or a comment alone."""
+    LABEL = auto()
+    """A label alone; a label before a statement does not change that statement's kind."""
+    DIRECTIVE = auto()
+    """A directive or an assignment."""
+    INSTRUCTION = auto()
+    METADATA = auto()
+    """YAML between ``.amdgpu_metadata`` and its end."""
+
+
+class Line(NamedTuple):
+    """One line of text and what it is."""
+
+    kind: Kind
+    text: str
+    """The line as written, without its end."""
+    label: str = ""
+    mnemonic: str = ""
+    """Directive or instruction, ``v_add_f32_e32``."""
+
+    @property
+    def mnemonics(self) -> tuple[str, ...]:
+        """One mnemonic, or both of a dual-issue instruction (``v_dual_… :: v_dual_…``)."""
+        if "::" not in self.text or self.kind is not Kind.INSTRUCTION:
+            return (self.mnemonic,) if self.mnemonic else ()
+        return tuple(half.split()[0] for half in self.statement.split("::") if half.strip())
+
+    @property
+    def statement(self) -> str:
+        """Mnemonic and operands without label and comment."""
+        text = gnu.without_comment(self.text, COMMENT)
+        return text.strip().removeprefix(f"{self.label}:").strip() if self.label else text.strip()
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """Operands in order; commas inside brackets and quotes do not separate.
+
+        Modifiers (``offset:12``) stay with the operand before them; both halves of a dual-issue
+        instruction (``v_dual_… :: v_dual_…``) are in one list.
+        """
+        return gnu.split_operands(self.statement[len(self.mnemonic) :])
+
+    @property
+    def comment(self) -> str:
+        """The comment without its mark."""
+        return self.text[len(gnu.without_comment(self.text, COMMENT)) :].lstrip(";/ \t")
+
+
+COMMENT = re.compile(r";|//")
+
+
+class Argument(BaseModel):
+    """One slot of the kernel argument buffer, as the metadata describes it; sizes in bytes."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    offset: int
+    size: int
+    value_kind: str
+    """``global_buffer``, ``by_value``, ``hidden_block_count_x``, …"""
+    name: str = ""
+    address_space: str = ""
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether the runtime fills the slot, not the caller."""
+        return self.value_kind.startswith("hidden_")
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """Code from its label to its ``.size`` (or to the next function); a range of lines."""
+
+    name: str
+    lines: range
+    is_kernel: bool
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel descriptor with the metadata of the same name."""
+
+    name: str
+    descriptor: dict[str, str]
+    """``.amdhsa_…`` directives, the prefix dropped -> value as written."""
+    metadata: dict[str, Any] = field(default_factory=dict)
+    """The entry of ``amdhsa.kernels``, empty when there is none."""
+
+    def _integer(self, directive: str, key: str) -> int:
+        written = self.descriptor.get(directive, "0")
+        try:
+            return int(written, 0)
+        except ValueError:  # a symbolic expression, as of LLVM 20
+            return int(self.metadata.get(key, 0))
+
+    @property
+    def lds_bytes(self) -> int:
+        """Static local data share, in bytes a workgroup."""
+        return self._integer("group_segment_fixed_size", ".group_segment_fixed_size")
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Static private segment, in bytes a work-item."""
+        return self._integer("private_segment_fixed_size", ".private_segment_fixed_size")
+
+    @property
+    def kernarg_bytes(self) -> int:
+        """Size of the kernel argument buffer."""
+        return self._integer("kernarg_size", ".kernarg_segment_size")
+
+    @property
+    def vgprs(self) -> int:
+        """Vector registers that the code uses."""
+        return self._integer("next_free_vgpr", ".vgpr_count")
+
+    @property
+    def sgprs(self) -> int:
+        """Scalar registers that the code uses, VCC not counted."""
+        return self._integer("next_free_sgpr", ".sgpr_count")
+
+    @property
+    def wavefront_size(self) -> int:
+        """32 or 64."""
+        return 32 if self.descriptor.get("wavefront_size32", "1") != "0" else 64
+
+    @cached_property
+    def arguments(self) -> list[Argument]:
+        """Slots of the argument buffer in order, hidden ones included."""
+        return [
+            Argument.model_validate({key.removeprefix("."): value for key, value in slot.items()})
+            for slot in self.metadata.get(".args", [])
+        ]
+
+
+class Variable(NamedTuple):
+    """A device variable."""
+
+    name: str
+    size: int
+    """Bytes; 0 when the text does not say."""
+    section: str
+    linkage: str
+    """``globl``, ``weak``, ``protected``, ``hidden``, ``local``: the last directive that says."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """One assembly file."""
+
+    lines: list[Line]
+    ending: str = "\n"
+    """What follows the last line."""
+
+    def render(self) -> str:
+        """The text; equal to what was parsed unless lines were changed."""
+        return "\n".join(line.text for line in self.lines) + self.ending
+
+    @cached_property
+    def target(self) -> str:
+        """The processor of ``.amdgcn_target``, ``gfx1100``; empty when there is none."""
+        for line in self._directives(".amdgcn_target"):
+            return line.operands[0].strip('"').rsplit("-", 1)[-1]
+        return ""
+
+    @cached_property
+    def functions(self) -> dict[str, Function]:
+        """Name -> function, kernels included, in order of appearance."""
+        names = {
+            line.operands[0]
+            for line in self._directives(".type")
+            if line.operands[-1] in ("@function", "%function")
+        }
+        kernels = set(self._descriptors)
+        names |= kernels
+        found: dict[str, Function] = {}
+        start, name = 0, ""
+        for index, line in enumerate(self.lines):
+            begins = line.label in names
+            ends = line.mnemonic == ".size" and line.operands[0] == name
+            if name and (begins or ends):
+                found[name] = Function(name, range(start, index), name in kernels)
+                name = ""
+            if begins:
+                start, name = index, line.label
+        if name:
+            found[name] = Function(name, range(start, len(self.lines)), name in kernels)
+        return found
+
+    def instructions(self, function: Function | None = None) -> Iterator[Line]:
+        """Instructions of one function, or of the file."""
+        lines = (
+            self.lines
+            if function is None
+            else self.lines[function.lines.start : function.lines.stop]
+        )
+        return (line for line in lines if line.kind is Kind.INSTRUCTION)
+
+    def labels(self, function: Function) -> dict[str, int]:
+        """Label -> index of its line, inside ``function``."""
+        return {self.lines[i].label: i for i in function.lines if self.lines[i].label}
+
+    @cached_property
+    def metadata(self) -> dict[str, Any]:
+        """The metadata document; empty when there is none.
+
+        Raises ``ValueError`` when it is not YAML.
+        """
+        text = "\n".join(line.text for line in self.lines if line.kind is Kind.METADATA)
+        try:
+            document = yaml.load(text, Loader=_YAML_LOADER)
+        except yaml.YAMLError as error:
+            raise ValueError(f"the block after .amdgpu_metadata is not YAML: {error}") from error
+        return document if isinstance(document, dict) else {}
+
+    @cached_property
+    def kernels(self) -> dict[str, Kernel]:
+        """Name -> kernel, in order of appearance."""
+        described = {entry.get(".name"): entry for entry in self.metadata.get("amdhsa.kernels", [])}
+        return {
+            name: Kernel(name, descriptor, described.get(name, {}))
+            for name, descriptor in self._descriptors.items()
+        }
+
+    @cached_property
+    def variables(self) -> dict[str, Variable]:
+        """Name -> device variable (``.type NAME,@object``, ``.comm``, ``.amdgpu_lds``)."""
+        return {
+            name: Variable(name, item.size, item.section, item.linkage)
+            for name, item in gnu.objects(
+                (line.label, line.mnemonic, line.operands)
+                for line in self.lines
+                if line.label or line.mnemonic in gnu.OBJECT_DIRECTIVES
+            ).items()
+        }
+
+    @cached_property
+    def _descriptors(self) -> dict[str, dict[str, str]]:
+        descriptors: dict[str, dict[str, str]] = {}
+        current: dict[str, str] | None = None
+        for line in self.lines:
+            if not line.mnemonic.startswith((".amdhsa_", ".end_amdhsa_")):
+                continue
+            if line.mnemonic == ".amdhsa_kernel":
+                current = descriptors.setdefault(line.operands[0], {})
+            elif line.mnemonic == ".end_amdhsa_kernel":
+                current = None
+            elif current is not None:
+                key = line.mnemonic.removeprefix(".amdhsa_")
+                current[key] = line.statement[len(line.mnemonic) :].strip()
+        return descriptors
+
+    def _directives(self, name: str) -> Iterator[Line]:
+        return (line for line in self.lines if line.mnemonic == name)
+
+
+_YAML_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_LINE = re.compile(r'[ \t]*(?:([\w.$@]+|"[^"]+"):(?=\s|$))?[ \t]*([^\s;:]*)[ \t]*(=?)')
+_KERNEL = re.compile(r"^[ \t]*\.amdhsa_kernel[ \t]+(\S+)", re.MULTILINE)
+
+
+def parse(text: str) -> Module:
+    """Read an assembly file; every text is a module, and rendering it gives the text back."""
+    ending = "\n" if text.endswith("\n") else ""
+    body = text[: len(text) - len(ending)]
+    lines: list[Line] = []
+    in_metadata = False
+    for written in body.split("\n"):
+        if in_metadata and ".end_amdgpu_metadata" not in written:
+            lines.append(Line(Kind.METADATA, written))
+            continue
+        line = _line(written)
+        in_metadata = line.mnemonic == ".amdgpu_metadata"
+        lines.append(line)
+    return Module(lines, ending)
+
+
+def normalise(text: str) -> str:
+    """``text`` itself: assembly models read RDNA3 as the compiler wrote it."""
+    return text
+
+
+def kernel_names(text: str) -> list[str]:
+    """Mangled names of the kernels, without parsing the rest."""
+    return _KERNEL.findall(text)
+
+
+def _line(written: str) -> Line:
+    match = _LINE.match(written)
+    assert match is not None  # every part is optional
+    label, mnemonic, equals = match.groups(default="")
+    if mnemonic.startswith("//"):
+        mnemonic = ""
+    if not mnemonic:
+        return Line(Kind.LABEL if label else Kind.BLANK, written, label)
+    is_directive = mnemonic[0] == "." or equals
+    kind = Kind.DIRECTIVE if is_directive else Kind.INSTRUCTION
+    return Line(kind, written, label, mnemonic)
