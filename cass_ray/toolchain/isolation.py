@@ -1,0 +1,187 @@
+"""What a child process may see: a bubblewrap sandbox built from a short list of paths.
+
+The sandbox has no network, its own process, user and IPC name spaces, no capabilities, a private
+``/tmp`` in memory, a minimal ``/dev`` and nothing of ``/proc``, ``/home``, ``/root`` or most of
+``/etc``. Visible are the system's programs and libraries (read-only) and the paths that a
+:class:`View` names.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ALLOW_UNISOLATED = "CASS_ALLOW_UNISOLATED"
+"""Environment variable; ``1`` permits running without a sandbox where none can be made."""
+
+SYSTEM_PATHS = (
+    Path("/usr"),
+    Path("/bin"),
+    Path("/sbin"),
+    Path("/lib"),
+    Path("/lib32"),
+    Path("/lib64"),
+    Path("/libx32"),
+    Path("/etc/alternatives"),  # Debian's g++, clang and ld are links through here
+    Path("/etc/ld.so.cache"),
+    Path("/etc/ld.so.conf"),
+    Path("/etc/ld.so.conf.d"),
+)
+
+SHARED_MEMORY_BYTES = 64 << 20
+"""Size of the sandbox's ``/dev/shm``."""
+
+# Process 1 of the sandbox. It waits for the command, so that the CPU time of every descendant is
+# in bubblewrap's rusage (bubblewrap leaves its own init unreaped), and keeps the command from being
+# process 1 itself, which ignores signals such as SIGABRT. The shell's own "Segmentation fault" must
+# not get into the command's stderr.
+_INIT = ("/bin/sh", "-c", 'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); exit $?', "sh")
+
+_CONFINEMENT = (
+    "--unshare-all",
+    "--unshare-user",  # --unshare-all only tries
+    "--uid",
+    "1000",
+    "--gid",
+    "1000",
+    "--hostname",
+    "sandbox",
+    "--cap-drop",
+    "ALL",
+    "--die-with-parent",
+    "--as-pid-1",
+)
+
+
+class IsolationUnavailableError(RuntimeError):
+    """Bubblewrap is missing or may not make name spaces here; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Mount:
+    """A host path that the sandboxed process sees at another, absolute path."""
+
+    source: Path
+    target: Path
+    writable: bool = False
+
+
+@dataclass(frozen=True)
+class View:
+    """What a sandboxed process sees beside the system's programs and libraries.
+
+    ``read_only`` and ``writable`` keep their paths; ``mounts`` puts a path elsewhere, so that
+    results do not depend on where the host keeps it. ``devices`` are device nodes.
+    ``temporary_bytes`` bounds ``/tmp``, which lives in memory and goes with the process.
+    ``process_filesystem`` mounts a ``/proc`` that shows the sandbox's own processes only.
+    ``system`` may be narrowed for programs that need less than ``/usr``; ``arguments`` are further
+    bubblewrap arguments.
+    """
+
+    read_only: tuple[Path, ...] = ()
+    writable: tuple[Path, ...] = ()
+    mounts: tuple[Mount, ...] = ()
+    devices: tuple[Path, ...] = ()
+    temporary_bytes: int = 1 << 30
+    process_filesystem: bool = False
+    system: tuple[Path, ...] = SYSTEM_PATHS
+    arguments: tuple[str, ...] = ()
+
+    def inside(self, path: Path) -> Path:
+        """Where a process with this view sees the host's ``path``."""
+        if not isolates():
+            return path
+        for mount in self.mounts:
+            if path.is_relative_to(mount.source):
+                return mount.target / path.relative_to(mount.source)
+        return path
+
+    def outside(self, path: Path) -> Path:
+        """The host's path of what a process with this view sees at ``path``."""
+        if not isolates():
+            return path
+        for mount in self.mounts:
+            if path.is_relative_to(mount.target):
+                return mount.source / path.relative_to(mount.target)
+        return path
+
+
+def sandboxed(argv: Sequence[str], view: View, cwd: Path) -> list[str]:
+    """The bubblewrap command line that runs ``argv`` in ``cwd`` (a host path that ``view`` shows).
+
+    The command's exit status comes back as it is; death by signal ``n`` comes back as ``128 + n``.
+    """
+    return [*_sandbox(view), "--chdir", str(view.inside(cwd)), "--", *_INIT, *argv]
+
+
+def isolates() -> bool:
+    """Whether child processes get a sandbox.
+
+    Raises :class:`IsolationUnavailableError` where none can be made and ``CASS_ALLOW_UNISOLATED=1``
+    is not set.
+    """
+    if available():
+        return True
+    if os.environ.get(ALLOW_UNISOLATED) == "1":
+        return False
+    raise IsolationUnavailableError(
+        f"no sandbox for untrusted code: {problem()}\n"
+        "Install bubblewrap (apt-get install bubblewrap) and allow unprivileged user name spaces:"
+        " sysctl kernel.unprivileged_userns_clone=1; on Ubuntu"
+        " kernel.apparmor_restrict_unprivileged_userns=0; in Docker --security-opt"
+        " seccomp=unconfined --security-opt apparmor=unconfined.\n"
+        f"For sources that you trust, {ALLOW_UNISOLATED}=1 compiles under resource limits alone."
+    )
+
+
+def available() -> bool:
+    """Whether bubblewrap works here."""
+    return not problem()
+
+
+@functools.cache
+def problem() -> str:
+    """Why bubblewrap does not work here, in words; empty where it does (probed once)."""
+    if not shutil.which("bwrap"):
+        return "bubblewrap (bwrap) is not installed"
+    probe = subprocess.run(
+        [*_sandbox(View()), "--", *_INIT, "/bin/true"], capture_output=True, text=True, check=False
+    )
+    return "" if probe.returncode == 0 else f"bubblewrap failed: {probe.stderr.strip()}"
+
+
+def _sandbox(view: View) -> list[str]:
+    """Bubblewrap and its arguments for ``view``; every tmpfs is bounded or made read-only."""
+    arguments = ["bwrap", *_CONFINEMENT, *_system_arguments(view.system)]
+    arguments += ["--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"]
+    for device in view.devices:
+        arguments += ["--dev-bind", str(device), str(device)]
+    arguments += ["--remount-ro", "/dev"]
+    if view.process_filesystem:
+        arguments += ["--proc", "/proc"]
+    arguments += ["--size", str(view.temporary_bytes), "--tmpfs", "/tmp"]
+    for path in view.read_only:
+        arguments += ["--ro-bind", str(path), str(path)]
+    for path in view.writable:
+        arguments += ["--bind", str(path), str(path)]
+    for mount in view.mounts:
+        kind = "--bind" if mount.writable else "--ro-bind"
+        arguments += [kind, str(mount.source), str(mount.target)]
+    return [*arguments, *view.arguments, "--remount-ro", "/"]
+
+
+@functools.cache
+def _system_arguments(paths: tuple[Path, ...]) -> tuple[str, ...]:
+    """Read-only binds of those ``paths`` that exist; symbolic links such as /bin stay links."""
+    arguments: list[str] = []
+    for path in paths:
+        if path.is_symlink():
+            arguments += ["--symlink", str(path.readlink()), str(path)]
+        elif path.exists():
+            arguments += ["--ro-bind", str(path), str(path)]
+    return tuple(arguments)

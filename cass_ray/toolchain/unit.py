@@ -1,0 +1,158 @@
+"""What a compiler is given, and why it failed in the words of the data set."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from cass_ray.pairs import Reason
+from cass_ray.toolchain.process import Completed, Outcome
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One translation unit. ``root`` is all that its compilation sees beside the toolchain.
+
+    ``main`` and ``include_directories`` are relative to ``root``; ``definitions`` are ``NAME`` or
+    ``NAME=VALUE``.
+    """
+
+    root: Path
+    main: PurePosixPath
+    include_directories: tuple[PurePosixPath, ...] = ()
+    definitions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for path in (self.main, *self.include_directories):
+            if _escapes(str(path)):
+                raise ValueError(f"{path} leads out of the source tree")
+
+    @property
+    def source(self) -> Path:
+        """The main file on the host."""
+        return self.root / self.main
+
+    def preprocessor_arguments(self) -> list[str]:
+        """``-I`` and ``-D`` arguments for a compiler that runs in ``root``."""
+        return [
+            *(f"-I{directory}" for directory in self.include_directories),
+            *(f"-D{definition}" for definition in self.definitions),
+        ]
+
+
+class CompileFailure(Exception):  # noqa: N818
+    """A unit did not compile. ``diagnostic`` is the message of ``tool``."""
+
+    def __init__(self, reason: Reason, diagnostic: str, tool: str) -> None:
+        super().__init__(reason, diagnostic, tool)
+        self.reason = reason
+        self.diagnostic = diagnostic
+        self.tool = tool
+
+    def __str__(self) -> str:
+        return f"{self.tool}: {self.reason.value}: {self.diagnostic}"
+
+
+_LIMITS = {
+    Outcome.TIME_LIMIT: Reason.TIME_LIMIT,
+    Outcome.MEMORY_LIMIT: Reason.MEMORY_LIMIT,
+    Outcome.OUTPUT_LIMIT: Reason.OUTPUT_LIMIT,
+}
+
+_OUT_OF_MEMORY = re.compile(
+    r"std::bad_alloc|out of memory|memory exhausted|cannot allocate memory",
+    re.IGNORECASE,
+)
+_OUT_OF_ROOM = re.compile(r"File too large|No space left on device|file size limit", re.IGNORECASE)
+_OUT_OF_TIME = re.compile(r"CPU time limit exceeded", re.IGNORECASE)
+_CRASH = re.compile(
+    r"internal (compiler )?error|assertion failed|PLEASE submit a bug report"
+    r"|(frontend|compiler|nvcc error *:.*) (command failed due to signal|died due to signal)"
+    r"|Segmentation fault|Stack dump:|unable to execute command: (Aborted|Segmentation)",
+    re.IGNORECASE,
+)
+
+# Each names the file that could not be opened (`path`) and, where the tool tells, the file that
+# asked for it (`by`): GCC and its assembler, clang, clang's assembler, EDG (cudafe++, cicc).
+_UNOPENED = (
+    re.compile(
+        r"(?:^|\n)(?P<by>[^\s:]+):\d+(?::\d+)?: fatal error: (?P<path>.+?): "
+        r"(?:No such file or directory|Permission denied|Is a directory|Too many levels)"
+    ),
+    re.compile(r"(?:^|\n)(?P<by>[^\s:]+):\d+(?::\d+)?: Error: file not found: (?P<path>\S+)"),
+    re.compile(r"(?:^|\n)(?P<by>[^\s:]+):\d+:\d+: fatal error: '(?P<path>[^']+)' file not found"),
+    re.compile(r"(?:^|\n)(?P<by>[^\s:]+):\d+:\d+: fatal error: cannot open file '(?P<path>[^']+)'"),
+    re.compile(r"(?P<by>)[Cc]ould not find (?:incbin|include) file ['\"](?P<path>[^'\"]+)['\"]"),
+    re.compile(
+        r"(?:^|\n)(?P<by>[^\s(]+)\(\d+\): (?:catastrophic )?error(?: #\d+)?: "
+        r"(?:cannot|could not) open source file \"(?P<path>[^\"]+)\""
+    ),
+)
+
+# A directive of the assembler that reads a file, in assembly text or in an asm statement.
+_ASSEMBLER_READ = re.compile(r"\.(?:incbin|include)[ \t]+\\?\"(?P<path>[^\"\\\n]+)")
+
+
+def classify(completed: Completed, unit: Unit, tool: str = "") -> CompileFailure:
+    """Why the compiler run ``completed`` of ``unit`` failed.
+
+    A header that cannot be opened is ``FORBIDDEN_INCLUDE`` if its path is absolute or leads out of
+    the source tree, else ``MISSING_HEADER``. The diagnostic is the tool's own message.
+    """
+    text = completed.stderr_text.strip() or completed.stdout_text.strip()
+    return CompileFailure(_reason(completed, text, unit), text or _ending(completed), tool)
+
+
+def forbidden_read(assembly: str, unit: Unit) -> str:
+    """The first file outside the source tree that ``assembly`` tells the assembler to read, if any.
+
+    Compilers pass ``asm(".incbin …")`` through to their assembly output unopened.
+    """
+    for match in _ASSEMBLER_READ.finditer(assembly):
+        if _is_forbidden(match["path"], str(unit.main)):
+            return match["path"]
+    return ""
+
+
+def _reason(completed: Completed, text: str, unit: Unit) -> Reason:
+    if completed.outcome in _LIMITS:
+        return _LIMITS[completed.outcome]
+    for pattern in _UNOPENED:
+        if match := pattern.search(text):
+            forbidden = _is_forbidden(match["path"], match["by"] or str(unit.main))
+            return Reason.FORBIDDEN_INCLUDE if forbidden else Reason.MISSING_HEADER
+    for limit, reason in (
+        (_OUT_OF_MEMORY, Reason.MEMORY_LIMIT),
+        (_OUT_OF_ROOM, Reason.OUTPUT_LIMIT),
+        (_OUT_OF_TIME, Reason.TIME_LIMIT),
+    ):
+        if limit.search(text):
+            return reason
+    if completed.outcome is Outcome.SIGNAL or _CRASH.search(text):
+        return Reason.COMPILER_CRASHED
+    if completed.outcome is Outcome.NOT_FOUND:
+        return Reason.INTERNAL_ERROR
+    return Reason.COMPILE_ERROR
+
+
+def _is_forbidden(path: str, included_by: str) -> bool:
+    """Whether ``path``, named in the file ``included_by`` of the tree, lies outside the tree."""
+    if posixpath.isabs(path):
+        return True
+    directory = "" if posixpath.isabs(included_by) else posixpath.dirname(included_by)
+    return _escapes(posixpath.join(directory, path))
+
+
+def _escapes(path: str) -> bool:
+    normal = posixpath.normpath(path)
+    return posixpath.isabs(normal) or normal == ".." or normal.startswith("../")
+
+
+def _ending(completed: Completed) -> str:
+    if completed.signal:
+        return f"ended by signal {completed.signal}, without a message"
+    return (
+        f"ended with status {completed.returncode} ({completed.outcome.value}), without a message"
+    )
