@@ -119,7 +119,9 @@ class Module:
     def instructions(self, function: Function | None = None) -> Iterator[Line]:
         """Instructions of one function, or of the file."""
         lines = range(len(self.lines)) if function is None else function.lines
-        return (line for line in map(self.lines.__getitem__, lines) if line.kind is Kind.INSTRUCTION)
+        return (
+            line for line in map(self.lines.__getitem__, lines) if line.kind is Kind.INSTRUCTION
+        )
 
     def labels(self, function: Function) -> dict[str, int]:
         """Label -> index of its line, inside ``function``."""
@@ -151,7 +153,8 @@ _REGISTRATION = re.compile(
 )
 
 _DROPPED_DIRECTIVE = re.compile(
-    r"^[ \t]*\.(?:ident|cfi_\w+|loc|file|addrsig(?:_sym)?|p2align|build_version)\b[^\n]*\n?", re.MULTILINE
+    r"^[ \t]*\.(?:ident|cfi_\w+|loc|file|addrsig(?:_sym)?|p2align|build_version)\b[^\n]*\n?",
+    re.MULTILINE,
 )
 
 
