@@ -1,0 +1,98 @@
+"""Stateful compilers for ``Dataset.map_batches``: located toolchain, precompiled headers, unpacked
+trees and the node's content cache are set up once per actor.
+
+A batch is an Arrow table of ``cass_ray.stages.WORK_SCHEMA``; what comes back has the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pyarrow as pa
+import ray
+
+from cass_ray.cache import ContentCache, default_directory
+from cass_ray.pairs import Reason, Stage, is_rejected, rejected
+from cass_ray.settings import BuildSettings
+from cass_ray.stages import WORK_SCHEMA, AmdStage, NvidiaStage, Row, align
+from cass_ray.toolchain.locate import find_amd, find_nvidia
+from cass_ray.translate.registry import make_translator
+from cass_ray.unpacked import UnpackedTrees
+
+
+def result_cache(settings: BuildSettings) -> ContentCache | None:
+    """The node's cache of compiler results, unless settings turn it off."""
+    return ContentCache(default_directory() / "results") if settings.cache else None
+
+
+class _Worker:
+    """What both compilers share: trees from the coordinator, and rows that kill their worker."""
+
+    def __init__(self, stage: Stage, coordinator: Any) -> None:
+        self._stage = stage
+        self._coordinator = coordinator
+        self.trees = UnpackedTrees(lambda digest: ray.get(coordinator.tree.remote(digest)))
+
+    def process(self, batch: pa.Table, work: Callable[[Sequence[Row]], list[Row]]) -> pa.Table:
+        """``work`` over the rows of ``batch``; one by one when a worker died on them before."""
+        rows: list[Row] = batch.to_pylist()
+        open_ids = [row["id"] for row in rows if not is_rejected(row)]
+        if open_ids and self._begun_before(open_ids):
+            rows = [self._alone(row, work) for row in rows]
+        else:
+            rows = work(rows)
+        return pa.Table.from_pylist(rows, schema=WORK_SCHEMA)
+
+    def _begun_before(self, row_ids: list[str]) -> bool:
+        begun: bool = ray.get(self._coordinator.begin_batch.remote(self._stage.value, row_ids))
+        return begun
+
+    def _alone(self, row: Row, work: Callable[[Sequence[Row]], list[Row]]) -> Row:
+        if is_rejected(row):
+            return row
+        if not ray.get(self._coordinator.begin_row.remote(self._stage.value, row["id"])):
+            message = "the worker died each time it had this row alone in hand"
+            return rejected(row, self._stage, Reason.WORKER_DIED, message)
+        return work([row])[0]
+
+
+class NvidiaCompiler(_Worker):
+    """CUDA -> host assembly and SASS. Runs where the resource ``nvidia`` is offered."""
+
+    def __init__(self, settings: BuildSettings, coordinator: Any) -> None:
+        super().__init__(Stage.COMPILE_NVIDIA, coordinator)
+        self._compile = NvidiaStage(
+            toolchain=find_nvidia(),
+            trees=self.trees,
+            settings=settings,
+            cache=result_cache(settings),
+        ).compile
+
+    def __call__(self, batch: pa.Table) -> pa.Table:
+        """Compile the rows of ``batch``."""
+        return self.process(batch, self._compile)
+
+
+class AmdCompiler(_Worker):
+    """HIP -> host assembly and RDNA3 assembly, then alignment with the CUDA side.
+
+    Runs where the resource ``amd`` is offered.
+    """
+
+    def __init__(self, settings: BuildSettings, coordinator: Any) -> None:
+        super().__init__(Stage.COMPILE_AMD, coordinator)
+        self._stage_amd = AmdStage(
+            toolchain=find_amd(),
+            trees=self.trees,
+            translator=make_translator(settings.translator),
+            settings=settings,
+            cache=result_cache(settings),
+        )
+
+    def __call__(self, batch: pa.Table) -> pa.Table:
+        """Compile and align the rows of ``batch``."""
+        return self.process(batch, self._compile_and_align)
+
+    def _compile_and_align(self, rows: Sequence[Row]) -> list[Row]:
+        return [align(row) for row in self._stage_amd.compile(rows)]

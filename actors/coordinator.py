@@ -1,0 +1,37 @@
+"""One actor a job: hands out source trees and remembers which rows killed their worker."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import ray
+
+from cass_ray.corpus.trees import DirectoryTreeStore
+
+ATTEMPTS = 2
+"""A row may take its worker down this often on its own before it is rejected."""
+
+
+@ray.remote(num_cpus=0, max_concurrency=16)
+class Coordinator:
+    """Lives on the driver's node, beside the tree archives that ingestion wrote."""
+
+    def __init__(self, trees: str) -> None:
+        self._trees = DirectoryTreeStore(trees)
+        self._batches: Counter[tuple[str, str]] = Counter()
+        self._rows: Counter[tuple[str, str]] = Counter()
+
+    def tree(self, digest: str) -> bytes:
+        """The archive of ``digest``; raises ``KeyError`` when ingestion never stored it."""
+        return self._trees.get(digest)
+
+    def begin_batch(self, stage: str, row_ids: Sequence[str]) -> bool:
+        """Note that a worker starts on these rows; True when one of them was begun before."""
+        self._batches.update((stage, row_id) for row_id in row_ids)
+        return any(self._batches[stage, row_id] > 1 for row_id in row_ids)
+
+    def begin_row(self, stage: str, row_id: str) -> bool:
+        """Note a try of one row on its own; False when it has used up its attempts."""
+        self._rows[stage, row_id] += 1
+        return self._rows[stage, row_id] <= ATTEMPTS

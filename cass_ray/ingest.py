@@ -1,0 +1,146 @@
+"""From sources to staged rows: filter, deduplicate, and set aside what is already finished.
+
+Rows leave here in three ways: rejected (written to ``rejects.parquet``), finished earlier (in the
+journal), or staged as Parquet parts for the compilers. ``order`` remembers the input order, so the
+data set comes out the same whatever finished first.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow.dataset as pads
+
+from cass_ray.corpus.dedup import ExactDuplicates, NearDuplicates
+from cass_ray.corpus.filters import check
+from cass_ray.dataset import PartWriter
+from cass_ray.journal import Journal
+from cass_ray.pairs import REJECT_SCHEMA, Reason, Stage, is_rejected, rejected
+from cass_ray.settings import BuildSettings
+from cass_ray.stages import WORK_SCHEMA, Row
+
+_REJECTED_EARLY = ""
+"""In ``order``: the next row of the early rejects."""
+
+_JOURNAL_BATCH = 64
+
+
+@dataclass
+class Ingested:
+    """The outcome of reading all sources."""
+
+    staged: Path
+    early_rejects: Path
+    order: list[str] = field(default_factory=list)
+    staged_rows: int = 0
+    finished_rows: int = 0
+
+    def in_order(self, journal: Journal) -> Iterator[Row]:
+        """Every row of the input, finished, in input order.
+
+        Raises ``KeyError`` when a staged row never reached the journal.
+        """
+        early = _stream(self.early_rejects)
+        for row_id in self.order:
+            if row_id == _REJECTED_EARLY:
+                yield next(early)
+            else:
+                yield from journal.read([row_id])
+
+
+def _stream(folder: Path) -> Iterator[Row]:
+    for path in sorted(folder.glob("*.parquet")):
+        for batch in pads.dataset(path).to_batches(batch_size=64):
+            yield from batch.to_pylist()
+
+
+class Ingestion:
+    """One pass over the rows of all sources.
+
+    ``finish_now`` may complete a row without a compiler (from the cache) or return None.
+    """
+
+    def __init__(
+        self,
+        settings: BuildSettings,
+        work: Path,
+        journal: Journal,
+        finish_now: Callable[[Row], Row | None],
+    ) -> None:
+        self._settings = settings
+        self._journal = journal
+        self._finish_now = finish_now
+        self._exact = ExactDuplicates()
+        near = settings.near_duplicates
+        self._near = NearDuplicates(threshold=near.threshold) if near.enabled else None
+        self._result = Ingested(staged=work / "staged", early_rejects=work / "early")
+        for folder in (self._result.staged, self._result.early_rejects):
+            shutil.rmtree(folder, ignore_errors=True)
+        self._unwritten: list[Row] = []
+
+    def run(self, rows: Iterable[Row], on_row: Callable[[Row], None] = lambda row: None) -> Ingested:
+        """Consume ``rows``; ``on_row`` hears of every row that is finished here."""
+        with (
+            PartWriter(self._result.staged, WORK_SCHEMA) as staged,
+            PartWriter(self._result.early_rejects, REJECT_SCHEMA) as early,
+        ):
+            for sequence, source_row in enumerate(rows):
+                row = self._screen({**source_row, "sequence": sequence})
+                if is_rejected(row):
+                    self._result.order.append(_REJECTED_EARLY)
+                    early.write(row)
+                    on_row(row)
+                    continue
+                self._result.order.append(row["id"])
+                finished = self._finished(row)
+                if finished is not None:
+                    on_row(finished)
+                    self._result.finished_rows += 1
+                else:
+                    staged.write(row)
+                    self._result.staged_rows += 1
+            self._write_journal()
+        return self._result
+
+    def _screen(self, row: Row) -> Row:
+        """Filters, then exact, then near duplicates."""
+        if is_rejected(row):
+            return row
+        verdict = check(row["cuda_source"], self._settings.filters)
+        if verdict is not None:
+            return rejected(row, Stage.FILTER, *verdict)
+        first = self._exact.offer(row["id"])
+        if first is not None:
+            return self._duplicate(row, Reason.EXACT_DUPLICATE, first)
+        similar = self._near.offer(row["id"], row["cuda_source"]) if self._near else None
+        if similar is not None:
+            return self._duplicate(row, Reason.NEAR_DUPLICATE, similar)
+        return row
+
+    @staticmethod
+    def _duplicate(row: Row, reason: Reason, of: str) -> Row:
+        message = f"the same program as row {of}"
+        return rejected(row, Stage.DEDUPLICATE, reason, message, duplicate_of=of)
+
+    def _finished(self, row: Row) -> Row | None:
+        if row["id"] in self._journal:
+            return next(self._journal.read([row["id"]]))
+        finished = self._finish_now(row)
+        if finished is not None:
+            self._unwritten.append(finished)
+            if len(self._unwritten) >= _JOURNAL_BATCH:
+                self._write_journal()
+        return finished
+
+    def _write_journal(self) -> None:
+        self._journal.append(self._unwritten)
+        self._unwritten = []
+
+
+def finished_columns(row: dict[str, Any]) -> dict[str, Any]:
+    """``row`` without the working columns: what the journal keeps."""
+    return {name: row.get(name) for name in REJECT_SCHEMA.names}

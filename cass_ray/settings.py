@@ -1,0 +1,61 @@
+"""Settings of the jobs. Every field can be set in YAML and with ``--set key=value``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from cass_ray.corpus.filters import FilterSettings
+from cass_ray.strict import StrictModel
+
+NVIDIA_ARCHITECTURES = ("sm_80", "sm_86", "sm_89", "sm_90")
+
+
+class NearDuplicateSettings(StrictModel):
+    """MinHash LSH over source tokens; a row as similar as ``threshold`` to an earlier one goes."""
+
+    enabled: bool = True
+    threshold: float = Field(0.9, gt=0.0, le=1.0)
+
+
+class CompileLimits(StrictModel):
+    """Limits of one compiler process."""
+
+    cpu_seconds: int = Field(60, ge=1)
+    wall_seconds: int = Field(180, ge=1)
+    memory_mib: int = Field(4096, ge=256)
+    output_mib: int = Field(64, ge=1)
+
+
+class BuildSettings(StrictModel):
+    """What ``cass build-dataset`` does."""
+
+    sources: list[str] = Field(min_length=1)
+    """``shipped``, ``local:PATH``, ``repository:URL[@REVISION]`` …"""
+    out: Path
+    nvidia_architectures: list[str] = ["sm_80"]
+    amd_architecture: str = Field("gfx1100", pattern=r"^gfx[0-9a-f]{3,5}$")
+    optimisation: Literal["-O0", "-O1", "-O2", "-O3", "-Os"] = "-Os"
+    translator: str = "rules"
+    filters: FilterSettings = FilterSettings()
+    near_duplicates: NearDuplicateSettings = NearDuplicateSettings()
+    limits: CompileLimits = CompileLimits()
+    rows_per_block: int = Field(8, ge=1)
+    """Rows an actor takes at a time; also the batch of one disassembler run."""
+    slots: int | None = Field(None, ge=1)
+    """Compile slots of a local cluster; default: the number of cores."""
+    cache: bool = True
+    """Reuse results of earlier runs from the node's content cache."""
+    execute: bool = False
+
+    @field_validator("nvidia_architectures")
+    @classmethod
+    def _known_architectures(cls, value: list[str]) -> list[str]:
+        unknown = [name for name in value if name not in NVIDIA_ARCHITECTURES]
+        if unknown or not value:
+            raise ValueError(f"choose from {', '.join(NVIDIA_ARCHITECTURES)}")
+        if len(set(value)) != len(value):
+            raise ValueError("an architecture is named twice")
+        return value

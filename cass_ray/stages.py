@@ -1,0 +1,335 @@
+"""The stages a row passes between corpus and data set: translate, compile on both sides, align.
+
+Each stage takes rows (dictionaries of ``cass_ray.pairs`` columns plus the working columns of
+``WORK_SCHEMA``) and returns them, finished a step further or marked as rejected. Stages know
+nothing of Ray; actors hold them.
+"""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from cass_ray.assembly import sass
+from cass_ray.assembly.align import align_kernels
+from cass_ray.cache import ContentCache, digest
+from cass_ray.pairs import REJECT_SCHEMA, Reason, Stage, Verified, is_rejected, rejected
+from cass_ray.settings import BuildSettings
+from cass_ray.toolchain.amd import AmdToolchain
+from cass_ray.toolchain.nvidia import NvidiaToolchain
+from cass_ray.toolchain.process import COMPILE_LIMITS, Limits
+from cass_ray.toolchain.unit import CompileFailure, Unit
+from cass_ray.translate.protocol import Severity, Translator
+from cass_ray.unpacked import UnpackedTrees
+
+Row = dict[str, Any]
+
+WORK_SCHEMA = pa.schema(
+    [
+        *REJECT_SCHEMA,
+        ("sequence", pa.int64()),
+        ("tree", pa.string()),
+        ("include_directories", pa.list_(pa.string())),
+    ]
+)
+"""``sequence``: position in the input. ``tree``: digest of the archive that holds the program.
+``include_directories``: relative to the tree."""
+
+_TRANSIENT = frozenset({Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.INTERNAL_ERROR})
+"""Failures that depend on the machine's load and are not remembered in the cache."""
+
+
+def compiler_limits(settings: BuildSettings) -> Limits:
+    """Limits of one compiler process as the settings give them."""
+    limits = settings.limits
+    return replace(
+        COMPILE_LIMITS,
+        cpu_seconds=limits.cpu_seconds,
+        wall_seconds=limits.wall_seconds,
+        memory_bytes=limits.memory_mib << 20,
+        output_bytes=limits.output_mib << 20,
+    )
+
+
+class NotCached(LookupError):
+    """The row needs a compiler, and only cached results were asked for."""
+
+
+T = TypeVar("T")
+
+
+def guarded(stage: Stage, row: Row, work: Callable[[Row], Row]) -> Row:
+    """``work(row)``; a bug of ours costs this row, not the job. Rejected rows pass through."""
+    if is_rejected(row):
+        return row
+    try:
+        return work(row)
+    except NotCached:
+        raise
+    except CompileFailure as failure:
+        return rejected(row, stage, failure.reason, f"{failure.tool}: {failure.diagnostic}")
+    except Exception:
+        return rejected(row, stage, Reason.INTERNAL_ERROR, traceback.format_exc())
+
+
+def unit_of(row: Row, trees: UnpackedTrees, translator: Translator | None) -> Unit:
+    """The compilation unit of ``row``; with a translator, in its translated tree."""
+    if translator is None:
+        root = trees.original(row["tree"])
+    else:
+        root = trees.translated(row["tree"], translator)
+    return Unit(
+        root=root,
+        main=PurePosixPath(row["path"]),
+        include_directories=tuple(map(PurePosixPath, row["include_directories"] or ())),
+    )
+
+
+def translate(row: Row, translator: Translator) -> Row:
+    """CUDA to HIP. A construct with no translation rejects the row with every finding."""
+
+    def work(row: Row) -> Row:
+        translation = translator.translate(row["cuda_source"], filename=row["path"])
+        errors = [f for f in translation.findings if f.severity is Severity.ERROR]
+        if errors:
+            listing = "\n".join(
+                f"{row['path']}:{f.line}:{f.column}: {f.construct}: {f.message}" for f in errors
+            )
+            return rejected(row, Stage.TRANSLATE, Reason.UNTRANSLATABLE, listing)
+        return {**row, "hip_source": translation.source}
+
+    return guarded(Stage.TRANSLATE, row, work)
+
+
+@dataclass
+class _Cached:
+    """Compiler results through a content cache; ``only`` forbids running the compiler."""
+
+    cache: ContentCache | None
+    only: bool = False
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        found = self.cache.get(key) if self.cache is not None else None
+        if found is None:
+            if self.only:
+                raise NotCached(key)
+            return None
+        value: dict[str, Any] = json.loads(found)
+        if "reason" in value:
+            raise CompileFailure(
+                reason=Reason(value["reason"]), diagnostic=value["diagnostic"], tool=value["tool"]
+            )
+        return value
+
+    def put(self, key: str, value: dict[str, Any]) -> None:
+        if self.cache is not None:
+            self.cache.put(key, json.dumps(value, sort_keys=True).encode())
+
+    def put_failure(self, key: str, failure: CompileFailure) -> None:
+        if failure.reason not in _TRANSIENT:
+            self.put(
+                key,
+                {
+                    "reason": failure.reason.value,
+                    "diagnostic": failure.diagnostic,
+                    "tool": failure.tool,
+                },
+            )
+
+
+def _unit_key(row: Row) -> list[str]:
+    return [row["tree"], row["path"], *(row["include_directories"] or ())]
+
+
+@dataclass
+class NvidiaStage:
+    """Compiles the CUDA side of rows; one disassembler run serves a whole batch."""
+
+    toolchain: NvidiaToolchain
+    trees: UnpackedTrees
+    settings: BuildSettings
+    cache: ContentCache | None = None
+    cached_only: bool = False
+    _results: _Cached = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._results = _Cached(self.cache, self.cached_only)
+
+    def key(self, row: Row) -> str:
+        """Everything the Nvidia side of ``row`` depends on."""
+        return digest(
+            [
+                "nvidia",
+                self.toolchain.fingerprint,
+                self.settings.optimisation,
+                *self.settings.nvidia_architectures,
+                *_unit_key(row),
+            ]
+        )
+
+    def compile(self, rows: Sequence[Row]) -> list[Row]:
+        """Rows with ``cuda_host``, ``cuda_device`` and the toolchain filled in, or rejected."""
+        fresh: dict[int, Any] = {}
+        done: list[Row] = []
+        for index, row in enumerate(rows):
+            done.append(guarded(Stage.COMPILE_NVIDIA, row, lambda r, i=index: self._one(r, i, fresh)))
+        if fresh:
+            self._disassemble(done, fresh)
+        return done
+
+    def _one(self, row: Row, index: int, fresh: dict[int, Any]) -> Row:
+        key = self.key(row)
+        value = self._results.get(key)
+        if value is not None:
+            return self._filled(row, value)
+        try:
+            output = self.toolchain.compile(
+                unit_of(row, self.trees, None),
+                self.settings.nvidia_architectures,
+                optimisation=self.settings.optimisation,
+                limits=compiler_limits(self.settings),
+            )
+        except CompileFailure as failure:
+            self._results.put_failure(key, failure)
+            raise
+        fresh[index] = output
+        return row
+
+    def _disassemble(self, rows: list[Row], fresh: dict[int, Any]) -> None:
+        order = [(index, arch) for index in fresh for arch in self.settings.nvidia_architectures]
+        cubins = [fresh[index].cubins[arch] for index, arch in order]
+        texts = dict(zip(order, self.toolchain.disassemble(cubins), strict=True))
+        for index, output in fresh.items():
+
+            def finish(row: Row, index: int = index, output: Any = output) -> Row:
+                value = {
+                    "host": output.host_assembly,
+                    "device": {a: sass.normalise(texts[index, a]) for a in self.settings.nvidia_architectures},
+                    "flags": output.flags,
+                }
+                self._results.put(self.key(row), value)
+                return self._filled(row, value)
+
+            rows[index] = guarded(Stage.COMPILE_NVIDIA, rows[index], finish)
+
+    def _filled(self, row: Row, value: dict[str, Any]) -> Row:
+        device = value["device"]
+        first = device[self.settings.nvidia_architectures[0]]
+        if not sass.functions(first):
+            raise CompileFailure(
+                reason=Reason.NO_DEVICE_CODE,
+                diagnostic="compiled, but the cubin holds no function (kernels never instantiated?)",
+                tool="nvcc",
+            )
+        return {
+            **row,
+            "cuda_host": value["host"],
+            "cuda_device": first,
+            "cuda_device_by_arch": list(device.items()),
+            "cuda_arch": list(self.settings.nvidia_architectures),
+            "nvidia_toolchain": {
+                "name": self.toolchain.name,
+                "version": self.toolchain.version,
+                "flags": value["flags"],
+            },
+            "cuda_device_tokens": sass.token_count(first),
+        }
+
+
+@dataclass
+class AmdStage:
+    """Compiles the HIP side of rows from their translated trees."""
+
+    toolchain: AmdToolchain
+    trees: UnpackedTrees
+    translator: Translator
+    settings: BuildSettings
+    cache: ContentCache | None = None
+    cached_only: bool = False
+    _results: _Cached = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._results = _Cached(self.cache, self.cached_only)
+
+    def key(self, row: Row) -> str:
+        """Everything the AMD side of ``row`` depends on."""
+        return digest(
+            [
+                "amd",
+                self.toolchain.fingerprint,
+                self.translator.name,
+                self.translator.version,
+                self.settings.optimisation,
+                self.settings.amd_architecture,
+                *_unit_key(row),
+            ]
+        )
+
+    def compile(self, rows: Sequence[Row]) -> list[Row]:
+        """Rows with ``hip_host``, ``hip_device`` and the toolchain filled in, or rejected."""
+        return [guarded(Stage.COMPILE_AMD, row, self._one) for row in rows]
+
+    def _one(self, row: Row) -> Row:
+        key = self.key(row)
+        value = self._results.get(key)
+        if value is None:
+            value = self._compile(row, key)
+        return {
+            **row,
+            "hip_host": value["host"],
+            "hip_device": value["device"],
+            "hip_arch": self.settings.amd_architecture,
+            "amd_toolchain": {
+                "name": self.toolchain.name,
+                "version": self.toolchain.version,
+                "flags": value["flags"],
+            },
+            "hip_device_tokens": sass.token_count(value["device"]),
+        }
+
+    def _compile(self, row: Row, key: str) -> dict[str, Any]:
+        try:
+            output = self.toolchain.compile(
+                unit_of(row, self.trees, self.translator),
+                self.settings.amd_architecture,
+                optimisation=self.settings.optimisation,
+                limits=compiler_limits(self.settings),
+            )
+        except CompileFailure as failure:
+            self._results.put_failure(key, failure)
+            raise
+        value = {
+            "host": output.host_assembly,
+            "device": output.device_assembly,
+            "flags": output.flags,
+        }
+        self._results.put(key, value)
+        return value
+
+
+def align(row: Row) -> Row:
+    """Match kernels of both sides; a row whose kernels differ is rejected."""
+
+    def work(row: Row) -> Row:
+        alignment = align_kernels(row["cuda_device"], row["hip_device"])
+        if not alignment.common:
+            return rejected(
+                row, Stage.ALIGN, Reason.NO_COMMON_KERNEL, f"no kernel on both sides: {alignment}"
+            )
+        if alignment.only_nvidia or alignment.only_amd:
+            return rejected(
+                row,
+                Stage.ALIGN,
+                Reason.KERNELS_DIFFER,
+                f"only in SASS: {', '.join(alignment.only_nvidia) or '-'}; "
+                f"only in RDNA3: {', '.join(alignment.only_amd) or '-'}",
+            )
+        return {**row, "kernels": list(alignment.common), "verified": Verified.COMPILED.value}
+
+    return guarded(Stage.ALIGN, row, work)

@@ -1,0 +1,130 @@
+"""Settings that reject what they do not know and name the nearest thing they do.
+
+``StrictModel`` is the base of every settings file and request body. ``load`` reads YAML plus
+``key=value`` overrides and turns pydantic's report into one a person can act on.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, get_args, get_origin
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+
+class SettingsError(ValueError):
+    """Settings that cannot be used; the message names the file, the key and what would do."""
+
+
+class StrictModel(BaseModel):
+    """A frozen pydantic model in which an unknown key is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name most like ``name``, or None when nothing is close."""
+    matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return matches[0] if matches else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A phrase for an error message: the nearest name, else all of them."""
+    names = list(known)
+    match = nearest(name, names)
+    return f"did you mean `{match}`?" if match else f"known: {', '.join(sorted(names))}"
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """The pydantic model inside ``annotation`` (Optional, list, dict value), if there is one."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    if get_origin(annotation) is None:
+        return None
+    return next((m for m in map(_model_in, get_args(annotation)) if m is not None), None)
+
+
+def _keys_at(model: type[BaseModel], location: Sequence[int | str]) -> list[str]:
+    """Valid keys of the (nested) model that holds the last element of ``location``."""
+    current = model
+    for part in location[:-1]:
+        if isinstance(part, int) or part not in current.model_fields:
+            continue
+        inner = _model_in(current.model_fields[part].annotation)
+        if inner is not None:
+            current = inner
+    return list(current.model_fields)
+
+
+def explain(error: ValidationError, model: type[BaseModel], where: str) -> str:
+    """One line per problem of ``error``: where, which key, what is wrong, what would do."""
+    lines = []
+    for problem in error.errors():
+        location = problem["loc"]
+        key = ".".join(map(str, location)) or "(settings)"
+        if problem["type"] == "extra_forbidden":
+            hint = did_you_mean(str(location[-1]), _keys_at(model, location))
+            lines.append(f"{where}: unknown key `{key}`; {hint}")
+        else:
+            lines.append(f"{where}: `{key}`: {problem['msg']} (got {problem['input']!r})")
+    return "\n".join(lines)
+
+
+def validate(model: type[Model], values: Mapping[str, Any], where: str) -> Model:
+    """``values`` as ``model``. Raises ``SettingsError`` with every problem, a line each."""
+    try:
+        return model.model_validate(dict(values))
+    except ValidationError as error:
+        raise SettingsError(explain(error, model, where)) from None
+
+
+def _merge(base: dict[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in over.items():
+        if isinstance(value, Mapping) and isinstance(merged.get(key), dict):
+            merged[key] = _merge(merged[key], value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def parse_overrides(pairs: Iterable[str]) -> dict[str, Any]:
+    """``["filters.longest=5000"]`` as nested mappings; values are read as YAML.
+
+    Raises ``SettingsError`` for an item without ``=``.
+    """
+    result: dict[str, Any] = {}
+    for pair in pairs:
+        key, separator, value = pair.partition("=")
+        if not separator:
+            raise SettingsError(f"--set {pair}: expected KEY=VALUE, for example filters.longest=5000")
+        nested: Any = yaml.safe_load(value)
+        for part in reversed(key.strip().split(".")):
+            nested = {part: nested}
+        result = _merge(result, nested)
+    return result
+
+
+def load(model: type[Model], path: Path | None, overrides: Mapping[str, Any]) -> Model:
+    """Settings from the YAML file at ``path`` (may be None) with ``overrides`` on top.
+
+    Raises ``SettingsError`` for an unreadable file, bad YAML, an unknown key or a bad value.
+    """
+    values: dict[str, Any] = {}
+    if path is not None:
+        try:
+            loaded = yaml.safe_load(path.read_text())
+        except OSError as error:
+            raise SettingsError(f"{path}: {error.strerror}") from None
+        except yaml.YAMLError as error:
+            raise SettingsError(f"{path}: not YAML: {error}") from None
+        if loaded is not None and not isinstance(loaded, dict):
+            raise SettingsError(f"{path}: expected a mapping of settings, got {type(loaded).__name__}")
+        values = loaded or {}
+    return validate(model, _merge(values, overrides), str(path) if path else "settings")

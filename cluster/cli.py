@@ -1,0 +1,74 @@
+"""``cass cluster``: a local multi-node Ray cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cass_ray.cli import EXIT_FAILED
+from cluster import local
+
+app = typer.Typer(add_completion=False, no_args_is_help=True)
+
+
+def _running() -> local.ClusterState:
+    state = local.load()
+    if state is None:
+        print("cass cluster: no local cluster runs; start one with `cass cluster up`", file=sys.stderr)
+        raise typer.Exit(EXIT_FAILED)
+    return state
+
+
+@app.command()
+def up(
+    slots: Annotated[int | None, typer.Option(help="Compile slots a node; default: cores.")] = None,
+) -> None:
+    """Start a head, a node offering `nvidia` and a node offering `amd`."""
+    try:
+        state = local.start(local.default_plan(slots or os.cpu_count() or 1))
+    except local.ClusterError as error:
+        print(f"cass cluster: {error}", file=sys.stderr)
+        raise typer.Exit(EXIT_FAILED) from None
+    print(f"cluster at {state.address}, dashboard {state.dashboard}, {len(state.nodes)} nodes")
+    print("submit: cass cluster submit -- python jobs/build_dataset.py --source shipped --out out/shipped")
+
+
+@app.command()
+def status(as_json: Annotated[bool, typer.Option("--json")] = False) -> None:
+    """Nodes of the running cluster."""
+    state = _running()
+    if as_json:
+        print(json.dumps({**state.model_dump(mode="json"), "alive": local.node_count(state)}))
+        return
+    print(f"{state.address} (dashboard {state.dashboard}): {local.node_count(state)} nodes alive")
+    for node in state.nodes:
+        print(f"  {node.name}: {node.resources or 'head'} (process group {node.process})")
+
+
+@app.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+def submit(
+    context: typer.Context,
+    working_dir: Annotated[Path, typer.Option(help="Folder that travels to the cluster.")] = Path(),
+) -> None:
+    """Run a command as a Ray job: `cass cluster submit -- python jobs/build_dataset.py …`."""
+    raise typer.Exit(local.submit(_running(), context.args, working_dir))
+
+
+@app.command()
+def env() -> None:
+    """Print what `ray job submit` needs: eval "$(cass cluster env)"."""
+    state = _running()
+    print(f"export RAY_API_SERVER_ADDRESS={state.dashboard}")
+    print(f"export RAY_AUTH_MODE=token RAY_AUTH_TOKEN={state.token}")
+
+
+@app.command()
+def down() -> None:
+    """Stop the running cluster."""
+    local.stop(_running())
+    print("stopped")

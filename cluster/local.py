@@ -1,0 +1,251 @@
+"""A Ray cluster of separate raylets on this machine: a head, nodes offering ``nvidia`` and ``amd``.
+
+Each raylet is its own process group, so that a node can be killed alone (``ray stop`` matches by
+process name and would take down other clusters of the machine).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+import ray.util
+from pydantic import BaseModel, ConfigDict
+
+from cass_ray.cache import default_directory
+
+_START_SECONDS = 60.0
+_STOP_SECONDS = 15.0
+
+
+class ClusterError(RuntimeError):
+    """The cluster cannot be started, found or used; the message says what to do."""
+
+
+class Node(BaseModel):
+    """One raylet: its name, process group and what it offers."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    process: int
+    resources: dict[str, float]
+
+
+class ClusterState(BaseModel):
+    """What ``cass cluster up`` leaves behind for ``status``, ``submit`` and ``down``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    address: str
+    dashboard: str
+    temporary: Path
+    token: str
+    nodes: list[Node]
+
+
+@dataclass(frozen=True)
+class NodePlan:
+    """A node to start: ``cpus`` for Ray's own tasks and the custom resources it offers."""
+
+    name: str
+    cpus: int
+    resources: dict[str, float]
+
+
+def default_plan(slots: int) -> list[NodePlan]:
+    """A head without compilers, one node with ``slots`` of ``nvidia``, one with ``amd``."""
+    return [
+        NodePlan("head", 1, {}),
+        NodePlan("nvidia", slots, {"nvidia": slots}),
+        NodePlan("amd", slots, {"amd": slots}),
+    ]
+
+
+def state_file() -> Path:
+    """Where the running local cluster is recorded."""
+    return default_directory() / "cluster.json"
+
+
+def environment(token: str) -> dict[str, str]:
+    """The environment of every Ray process of a local cluster.
+
+    Ray listens on the machine's own address, so every cluster has its own token: neighbours are
+    locked out, and a token file left by another cluster does not lock us out.
+    """
+    here = str(Path(sys.executable).parent)
+    return {
+        **os.environ,
+        "PATH": f"{here}:{os.environ.get('PATH', os.defpath)}",
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN": token,
+        "RAY_DISABLE_IMPORT_WARNING": "1",
+    }
+
+
+def _ray() -> str:
+    beside = Path(sys.executable).with_name("ray")
+    found = str(beside) if beside.exists() else shutil.which("ray")
+    if found is None:
+        raise ClusterError("no `ray` command beside this Python; install the package with `make setup`")
+    return found
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _launch(arguments: list[str], token: str, log: Path) -> int:
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [_ray(), "start", "--block", "--disable-usage-stats", *arguments],
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            env=environment(token),
+            start_new_session=True,
+        )
+    return process.pid
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.waitpid(process, os.WNOHANG)
+    except ChildProcessError:
+        pass
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def start(plan: list[NodePlan] | None = None, *, object_store_mib: int = 256) -> ClusterState:
+    """Start the nodes of ``plan`` (the first is the head), one after the other.
+
+    Raises ``ClusterError`` when a cluster is already running or a node does not come up.
+    """
+    running = load()
+    if running is not None:
+        raise ClusterError(f"a cluster runs already at {running.address}; `cass cluster down` ends it")
+    temporary = Path(tempfile.mkdtemp(prefix="cass-cluster-"))
+    state = ClusterState(
+        address=f"{ray.util.get_node_ip_address()}:{_free_port()}",
+        dashboard=f"http://127.0.0.1:{_free_port()}",
+        temporary=temporary,
+        token=secrets.token_hex(32),
+        nodes=[],
+    )
+    try:
+        for item in plan or default_plan(os.cpu_count() or 1):
+            state = _add_node(state, item, object_store_mib)
+    except ClusterError:
+        stop(state)
+        raise
+    return state
+
+
+def _add_node(state: ClusterState, plan: NodePlan, object_store_mib: int) -> ClusterState:
+    """Start one raylet and wait until the head counts it; two that start at once race for ports."""
+    host, port = state.address.split(":")
+    arguments = [
+        f"--num-cpus={plan.cpus}",
+        "--num-gpus=0",
+        f"--resources={json.dumps(plan.resources)}",
+        f"--object-store-memory={object_store_mib << 20}",
+        f"--node-ip-address={host}",
+    ]
+    if state.nodes:
+        arguments += [f"--address={state.address}", "--dashboard-agent-listen-port=0"]
+    else:
+        arguments += [
+            "--head",
+            f"--port={port}",
+            "--dashboard-host=127.0.0.1",
+            f"--dashboard-port={state.dashboard.rsplit(':', 1)[1]}",
+            f"--ray-client-server-port={_free_port()}",
+            f"--temp-dir={state.temporary}",
+        ]
+    log = state.temporary / f"{plan.name}.log"
+    process = _launch(arguments, state.token, log)
+    node = Node(name=plan.name, process=process, resources=plan.resources)
+    state = state.model_copy(update={"nodes": [*state.nodes, node]})
+    record = state_file()
+    record.parent.mkdir(parents=True, exist_ok=True)
+    record.touch(mode=0o600)
+    record.write_text(state.model_dump_json(indent=2))
+    _wait_for_node(state, log)
+    return state
+
+
+def _wait_for_node(state: ClusterState, log: Path) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline and _alive(state.nodes[-1].process):
+        if node_count(state) >= len(state.nodes):
+            return
+        time.sleep(0.2)
+    raise ClusterError(f"node {state.nodes[-1].name} did not join; its log:\n{log.read_text()[-2000:]}")
+
+
+def node_count(state: ClusterState) -> int:
+    """Nodes that the head counts as alive."""
+    url = f"{state.dashboard}/api/v0/nodes?filter_keys=state&filter_predicates=%3D&filter_values=ALIVE"
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {state.token}"})
+    try:
+        with urllib.request.urlopen(request, timeout=5) as reply:
+            return int(json.load(reply)["data"]["result"]["total"])
+    except (OSError, KeyError, ValueError):
+        return 0
+
+
+def load() -> ClusterState | None:
+    """The recorded cluster, or None when none runs (a stale record is removed)."""
+    try:
+        state = ClusterState.model_validate_json(state_file().read_text())
+    except (FileNotFoundError, ValueError):
+        return None
+    if not _alive(state.nodes[0].process):
+        stop(state)
+        return None
+    return state
+
+
+def _kill(process: int, number: signal.Signals) -> None:
+    try:
+        os.killpg(process, number)
+    except ProcessLookupError:
+        pass
+
+
+def stop(state: ClusterState) -> None:
+    """End every node of ``state``, workers first, and remove its files."""
+    for node in reversed(state.nodes):
+        _kill(node.process, signal.SIGTERM)
+    deadline = time.monotonic() + _STOP_SECONDS
+    while time.monotonic() < deadline and any(_alive(node.process) for node in state.nodes):
+        time.sleep(0.1)
+    for node in state.nodes:
+        _kill(node.process, signal.SIGKILL)
+    state_file().unlink(missing_ok=True)
+    shutil.rmtree(state.temporary, ignore_errors=True)
+
+
+def submit(state: ClusterState, command: list[str], working_directory: Path) -> int:
+    """``ray job submit`` of ``command``; output streams through. Returns the job's exit status."""
+    arguments = [_ray(), "job", "submit", f"--address={state.dashboard}"]
+    arguments += [f"--working-dir={working_directory}", "--", *command]
+    return subprocess.run(arguments, env=environment(state.token), check=False).returncode

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""CUDA corpora to aligned, compiled pairs.
+
+read -> filter -> deduplicate -> translate -> compile Nvidia -> compile AMD -> align -> write
+
+Runs as ``cass build-dataset``, ``python jobs/build_dataset.py`` and under ``ray job submit``. The
+driver reads the sources and stages rows that need compilers on disk; Ray Data streams them through
+actor pools pinned by the resources ``nvidia`` and ``amd``; finished rows go to a journal, from
+which the data set is written in input order. A killed job continues with ``--resume``.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from cass_ray import __version__
+from cass_ray.cache import digest
+from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
+from cass_ray.corpus.sources import open_sources
+from cass_ray.corpus.trees import DirectoryTreeStore
+from cass_ray.dataset import write_rows
+from cass_ray.dataset_card import write_card
+from cass_ray.ingest import Ingested, Ingestion, finished_columns
+from cass_ray.journal import Journal
+from cass_ray.pairs import REJECT_SCHEMA
+from cass_ray.progress import Progress
+from cass_ray.report import Tally, print_summary, write_report
+from cass_ray.settings import BuildSettings
+from cass_ray.shortcut import Shortcut
+from cass_ray.stages import Row
+from cass_ray.strict import SettingsError, load, parse_overrides
+from cass_ray.toolchain.locate import ToolMissing
+from cass_ray.translate.registry import make_translator
+
+app = typer.Typer(add_completion=False)
+
+
+def fingerprint(settings: BuildSettings) -> str:
+    """What finished rows depend on: other settings mean another journal."""
+    translator = make_translator(settings.translator)
+    relevant = settings.model_dump_json(
+        include={"nvidia_architectures", "amd_architecture", "optimisation", "translator", "execute"}
+    )
+    return digest([__version__, relevant, translator.version])[:16]
+
+
+class Build:
+    """One run of the pipeline into ``settings.out``."""
+
+    def __init__(self, settings: BuildSettings, console: Console) -> None:
+        self.settings = settings
+        self.console = console
+        self.work = settings.out / ".work"
+        self.trees = DirectoryTreeStore(str(self.work / "trees"))
+
+    def run(self, resume: bool) -> Tally:
+        """Build the data set. Raises ``ConservationError`` if a row got lost."""
+        started = time.monotonic()
+        if not resume:
+            shutil.rmtree(self.work, ignore_errors=True)
+        journal = Journal(self.work / f"journal-{fingerprint(self.settings)}", REJECT_SCHEMA)
+        with Progress(self.console) as progress:
+            ingested = self._ingest(journal, progress)
+            progress.expect(ingested.staged_rows, len(ingested.order))
+            if ingested.staged_rows:
+                self._compile(ingested, journal, progress)
+        tally = self._write(ingested, journal)
+        seconds = time.monotonic() - started
+        write_report(self.settings.out / "report.json", self._report(tally, seconds))
+        write_card(self.settings.out, self.settings, tally)
+        print_summary(self.console, tally, seconds, self.settings.out)
+        return tally
+
+    def _ingest(self, journal: Journal, progress: Progress) -> Ingested:
+        shortcut = Shortcut.on_this_machine(self.settings, self.trees)
+        rows = open_sources(self.settings.sources, self.trees)
+        ingestion = Ingestion(self.settings, self.work, journal, shortcut.finish)
+        return ingestion.run(rows, progress.add)
+
+    def _compile(self, ingested: Ingested, journal: Journal, progress: Progress) -> None:
+        from actors.pipeline import compile_rows  # Ray is imported only when there is work for it
+
+        for rows in compile_rows(self.settings, ingested.staged, self.work / "trees"):
+            finished = [finished_columns(row) for row in rows]
+            journal.append(finished)
+            for row in finished:
+                progress.add(row, compiled=True)
+
+    def _write(self, ingested: Ingested, journal: Journal) -> Tally:
+        tally = Tally()
+        for row in write_rows(ingested.in_order(journal), self.settings.out):
+            tally.add(row)
+        tally.check_conservation(len(ingested.order))
+        return tally
+
+    def _report(self, tally: Tally, seconds: float) -> dict[str, Any]:
+        return {
+            "cass_ray": __version__,
+            "seconds": round(seconds, 2),
+            "settings": self.settings.model_dump(mode="json"),
+            **tally.as_dict(),
+        }
+
+
+@app.command()
+def build_dataset(
+    source: Annotated[
+        list[str] | None,
+        typer.Option(help="local:PATH, repository:URL[@REV] or shipped; may be given several times."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the data set.")] = None,
+    config: Annotated[Path | None, typer.Option(help="Settings in YAML.")] = None,
+    arch: Annotated[list[str] | None, typer.Option(help="Nvidia architectures, e.g. sm_80.")] = None,
+    resume: Annotated[bool, typer.Option(help="Continue an interrupted build.")] = False,
+    execute: Annotated[bool, typer.Option(help="Run both sides and compare.")] = False,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="KEY=VALUE, any setting, e.g. filters.longest=500.")
+    ] = None,
+) -> None:
+    """Build a data set of aligned CUDA / HIP / SASS / RDNA3 pairs."""
+    console = Console()
+    flags = {"sources": source, "out": out, "nvidia_architectures": arch, "execute": execute or None}
+    try:
+        overrides = {key: value for key, value in flags.items() if value is not None}
+        settings = load(BuildSettings, config, {**overrides, **parse_overrides(set_ or [])})
+        settings = settings.model_copy(update={"out": settings.out.absolute()})
+        Build(settings, console).run(resume)
+    except SettingsError as error:
+        _fail(error, EXIT_USAGE)
+    except ToolMissing as error:
+        _fail(error, EXIT_TOOL_MISSING)
+    except KeyboardInterrupt:
+        _fail("interrupted; finished rows are kept: run the same command with --resume", EXIT_FAILED)
+
+
+def _fail(error: object, code: int) -> None:
+    print(f"cass build-dataset: {error}", file=sys.stderr)
+    raise typer.Exit(code)
+
+
+if __name__ == "__main__":
+    app()
