@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from cass_ray.assembly import gnu
 
-COMMENT = re.compile(r"#|//")
+COMMENT = re.compile(r"#")
 
 
 class Kind(Enum):
@@ -58,7 +58,7 @@ class Registration(Enum):
     """Runs before ``main`` and registers everything."""
     DESTRUCTOR = auto()
     LAUNCH_STUB = auto()
-    """What a kernel launch calls on the host."""
+    """What a kernel launch calls on the host, with its static variables."""
     DEVICE_BINARY = auto()
     """The device code, its wrapper and handle."""
     RUNTIME = auto()
@@ -142,20 +142,18 @@ _REGISTRATION = re.compile(
     r"(?<![\w.$])(?:"
     r"(?P<CONSTRUCTOR>\w*__sti____cudaRegisterAll\w*|__hip_module_ctor|__hip_register_globals"
     r"|_GLOBAL__sub_I___cudaRegister\w*)"
-    r"|(?P<DESTRUCTOR>\w*__cudaUnregisterBinaryUtil\w*|\w*cudaUnregisterBinaryUtil\w*"
-    r"|__hip_module_dtor)"
-    r"|(?P<LAUNCH_STUB>(?!_ZG?V?Z{1,2}L?\d+__device_stub__\w+E\d*__)\w*__device_stub__\w*)"
+    r"|(?P<DESTRUCTOR>\w*__cudaUnregisterBinaryUtil\w*|__hip_module_dtor)"
+    r"|(?P<LAUNCH_STUB>\w*__device_stub__\w*)"
     r"|(?P<DEVICE_BINARY>fatbinData|\w*__fatDeviceText\w*|\w*__cudaFatCubinHandle\w*"
     r"|__hip_fatbin\w*|__hip_gpubin_handle\w*|__hip_cuid_\w*|__cudaPrelinkedFatbins)"
     r"|(?P<RUNTIME>__cuda(?:Register|Unregister|InitModule|PushCall|PopCall)\w*"
     r"|__hip(?:Register|Unregister|PushCall|PopCall)\w*)"
-    r")(?![\w$])"
+    r")(?:\.(?:cold|constprop|isra|part)(?:\.\d+)?)*(?![\w$])"
 )
 
-_DROPPED_DIRECTIVE = re.compile(
-    r"^[ \t]*\.(?:ident|cfi_\w+|loc|file|addrsig(?:_sym)?|p2align|build_version)\b[^\n]*\n?",
-    re.MULTILINE,
-)
+_BOOKKEEPING = re.compile(r"^[ \t]*\.(?:ident|loc|file|addrsig(?:_sym)?)\b[^\n]*\n?", re.MULTILINE)
+_UNWIND = re.compile(r"^[ \t]*\.cfi_\w+[^\n]*\n?", re.MULTILINE)
+_COMMENTED = re.compile(r"^[^\n#]*#[^\n]*\n?", re.MULTILINE)
 
 
 def parse(text: str) -> Module:
@@ -165,12 +163,34 @@ def parse(text: str) -> Module:
     return Module([_line(written) for written in body.split("\n")], ending)
 
 
+def normalise(text: str, *, keep_unwind: bool = False, keep_comments: bool = True) -> str:
+    """``text`` without source names and lines (``.file``, ``.loc``, ``.ident``, ``.addrsig``).
+
+    Unwind tables (``.cfi_…``) go too unless ``keep_unwind``: a program that throws exceptions needs
+    them to run. Idempotent.
+    """
+    text = _BOOKKEEPING.sub("", text)
+    if not keep_unwind:
+        text = _UNWIND.sub("", text)
+    if not keep_comments:
+        text = _COMMENTED.sub(_without_comment, text)
+    return text
+
+
+def _without_comment(match: re.Match[str]) -> str:
+    """A line without its comment; nothing when the comment is all there is."""
+    written = match[0].removesuffix("\n")
+    kept = gnu.without_comment(written, COMMENT)
+    if kept == written:
+        return match[0]
+    kept = kept.rstrip()
+    return kept + "\n" * match[0].endswith("\n") if kept else ""
+
+
 def _line(written: str) -> Line:
     match = _LINE.match(written)
     assert match is not None  # every part is optional
     label, mnemonic, equals = match.groups(default="")
-    if mnemonic.startswith("//"):
-        mnemonic = ""
     if not mnemonic:
         return Line(Kind.LABEL if label else Kind.BLANK, written, label)
     kind = Kind.DIRECTIVE if mnemonic[0] == "." or equals else Kind.INSTRUCTION
