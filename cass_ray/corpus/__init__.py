@@ -1,1 +1,1 @@
-
+"""Where programs come from: sources, include closures, filters, duplicates."""

@@ -1,0 +1,180 @@
+"""Finds kernel definitions by a scan over tokens, without parsing the program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cass_ray.corpus.lexer import Kind, Token, tokens
+
+_LAYOUT = frozenset({Kind.SPACE, Kind.NEWLINE, Kind.COMMENT})
+_ATTRIBUTES = frozenset(
+    {
+        "__launch_bounds__",
+        "__cluster_dims__",
+        "__maxnreg__",
+        "__block_size__",
+        "__attribute__",
+        "__declspec",
+        "alignas",
+        "__align__",
+        "requires",
+        "noexcept",
+    }
+)
+
+
+IN_MACRO = "#define"
+"""Stands for the name of a kernel whose ``__global__`` is inside a macro."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel definition."""
+
+    name: str
+    """The function's name, or ``IN_MACRO``: what the macro expands to is for the compiler."""
+    body: tuple[str, ...]
+    """Tokens between the braces; empty for ``IN_MACRO``."""
+
+
+def find_kernels(source: str) -> list[Kernel]:
+    """The ``__global__`` functions that ``source`` defines, in order; declarations do not count."""
+    if "__global__" not in source:
+        return []
+    kernels = []
+    for after, in_directive in _after_global(source):
+        if in_directive:
+            kernels.append(Kernel(IN_MACRO, ()))
+        elif name := _defined_function(after):
+            kernels.append(Kernel(name, _body(after)))
+    return kernels
+
+
+def kernel_definitions(source: str) -> list[str]:
+    """Names of the kernels that ``source`` defines, in order, once each."""
+    return list(dict.fromkeys(kernel.name for kernel in find_kernels(source)))
+
+
+_ASSIGNMENTS = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="})
+_HARMLESS_CALLS = frozenset(
+    {"printf", "if", "for", "while", "switch", "return", "sizeof", "__syncthreads", "__syncwarp"}
+)
+
+
+def only_prints(kernel: Kernel) -> bool:
+    """Whether nothing but ``printf`` leaves the kernel: no store, no atomic, no other call.
+
+    Declarations with an initialiser are not stores; any other assignment counts as one.
+    """
+    if kernel.name == IN_MACRO:
+        return False
+    body = ("{", *kernel.body)
+    for position, text in enumerate(body):
+        before = body[position - 1]
+        if text in _ASSIGNMENTS and not _is_declaration(body, position):
+            return False
+        if text in ("++", "--") and before == "]":
+            return False
+        if text == "(" and (before.isidentifier() and before not in _HARMLESS_CALLS):
+            return False
+        if text in ("asm", "__asm__"):
+            return False
+    return True
+
+
+def _is_declaration(body: tuple[str, ...], position: int) -> bool:
+    """Whether the ``=`` at ``position`` initialises: ``int i =``, ``float *p =``, ``auto x =``."""
+    if body[position] != "=" or not body[position - 1].isidentifier():
+        return False
+    before = body[position - 2]
+    if before in ("*", "&"):
+        return body[position - 3].isidentifier()
+    return before.isidentifier() or before in (">", ",")
+
+
+def _after_global(source: str) -> Iterator[tuple[Iterator[Token], bool]]:
+    """For each ``__global__``: the code tokens after it, and whether a directive holds it."""
+    code: list[Token] = []
+    found: list[tuple[int, bool]] = []
+    line_start, in_directive = True, False
+    for token in tokens(source):
+        if token.kind in _LAYOUT:
+            if token.kind is Kind.NEWLINE:
+                line_start, in_directive = True, False
+            continue
+        if line_start and (token.kind is Kind.INCLUDE or token.text in ("#", "%:")):
+            in_directive = True
+        line_start = False
+        if token.text == "__global__" and token.kind is Kind.IDENTIFIER:
+            found.append((len(code), in_directive))
+        if not in_directive:
+            code.append(token)
+    bounds = [position for position, _ in found[1:]] + [len(code)]
+    for (position, inside), end in zip(found, bounds, strict=True):
+        begin = position if inside else position + 1
+        yield iter(code[begin:end]), inside
+
+
+def _defined_function(following: Iterator[Token]) -> str:
+    """The name of the function whose declarator follows, or "" when no body does."""
+    name = ""
+    previous = ""
+    for token in following:
+        text = token.text
+        if text == ";":
+            return ""
+        if text == "{":
+            return name
+        if text == "(":
+            _skip_parentheses(following)
+            if previous and previous not in _ATTRIBUTES:
+                name = previous
+            previous = ""
+        elif token.kind is Kind.IDENTIFIER:
+            previous = text
+        elif text == "<" and previous:
+            # Template arguments of an explicit specialisation keep the name before them.
+            _skip_template_arguments(following)
+        else:
+            previous = ""
+    return ""
+
+
+def _body(following: Iterator[Token]) -> tuple[str, ...]:
+    """The tokens up to the brace that closes the one just passed."""
+    depth = 1
+    body: list[str] = []
+    for token in following:
+        if token.text == "{":
+            depth += 1
+        elif token.text == "}":
+            depth -= 1
+            if depth == 0:
+                break
+        body.append(token.text)
+    return tuple(body)
+
+
+def _skip_parentheses(following: Iterator[Token]) -> None:
+    depth = 1
+    for token in following:
+        if token.text == "(":
+            depth += 1
+        elif token.text == ")":
+            depth -= 1
+            if depth == 0:
+                return
+
+
+def _skip_template_arguments(following: Iterator[Token]) -> None:
+    depth = 1
+    for token in following:
+        if token.text == "<":
+            depth += 1
+        elif token.text == "(":
+            _skip_parentheses(following)
+        elif token.text in (">", ">>", ">>>"):
+            depth -= len(token.text)
+        if depth <= 0 or token.text in (";", "{"):
+            return

@@ -1,0 +1,166 @@
+"""What a source yields: a program, or a reject row for an input that cannot become one.
+
+Both convert to the same flat row, so that a stream of them has one schema (``ROW_SCHEMA``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+import pyarrow as pa
+
+from cass_ray.pairs import REJECT_SCHEMA, Origin, Reason, Stage, clip_diagnostic
+
+_SHARED_COLUMNS = (
+    "id",
+    "filename",
+    "origin",
+    "repository",
+    "license",
+    "path",
+    "domain",
+    "cuda_source",
+    "stage",
+    "reason",
+    "diagnostic",
+    "duplicate_of",
+)
+
+ROW_SCHEMA = pa.schema(
+    [
+        *(REJECT_SCHEMA.field(name) for name in _SHARED_COLUMNS),
+        ("revision", pa.string()),
+        ("tree", pa.string()),
+        ("include_directories", pa.list_(pa.string())),
+        ("header_kernels", pa.int64()),
+        ("forbidden_includes", pa.list_(pa.string())),
+        ("encoding", pa.string()),
+    ]
+)
+"""Schema of ``to_row()``: columns of ``REJECT_SCHEMA`` known at reading, then columns of the
+pipeline that are not written to the data set (see :class:`Program` for their meaning)."""
+
+
+class SourceError(Exception):
+    """A source as a whole cannot be read (wrong path, failed clone); says what to do about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a tree of programs came from; shared by all of them."""
+
+    origin: Origin
+    repository: str = ""
+    license: str = ""
+    """SPDX identifier, or "" when unknown. A tag in the file itself wins over it."""
+    revision: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One CUDA program, decoded and closed over its local includes.
+
+    ``source`` is authoritative: whoever unpacks ``tree`` writes it at ``path`` before compiling
+    (the copy in the tree is the same, except that it may predate an encoding repair).
+    """
+
+    id: str
+    """SHA-256 of the normalised source and its include closure."""
+    provenance: Provenance
+    path: str
+    """Path of the main file in its tree: relative, POSIX, never leaving the tree."""
+    source: str
+    license: str = ""
+    tree: str = ""
+    """Digest of the tree archive, or "" when the program includes no local file."""
+    include_directories: tuple[str, ...] = ()
+    """Directories for ``-I``, in order, relative to the root of the tree ("." is the root)."""
+    header_kernels: int = 0
+    """Number of kernel definitions in the include closure, the main file not counted."""
+    forbidden_includes: tuple[str, ...] = ()
+    """``path:line: message`` for each include that is absolute or leaves the tree."""
+    encoding: str = "utf-8"
+    """Encoding the main file was in; ``source`` is decoded, so anything else was a repair."""
+    domain: str = ""
+
+    @property
+    def filename(self) -> str:
+        """Last part of ``path``."""
+        return PurePosixPath(self.path).name
+
+    def to_row(self) -> dict[str, Any]:
+        """The row of this program, with the columns of ``ROW_SCHEMA``."""
+        return {
+            **_row(self.provenance, self.path),
+            "id": self.id,
+            "license": self.license or self.provenance.license,
+            "domain": self.domain,
+            "cuda_source": self.source,
+            "tree": self.tree,
+            "include_directories": list(self.include_directories),
+            "header_kernels": self.header_kernels,
+            "forbidden_includes": list(self.forbidden_includes),
+            "encoding": self.encoding,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ReadReject:
+    """A candidate file that could not become a program. Its row has no source."""
+
+    provenance: Provenance
+    path: str
+    """Path as listed; for an unsafe path, the path as written, made printable."""
+    reason: Reason
+    message: str
+
+    @property
+    def id(self) -> str:
+        """A hash of where the file is: there is no content to hash."""
+        where = "\0".join(
+            (
+                "unread",
+                self.provenance.origin.value,
+                self.provenance.repository,
+                self.provenance.revision,
+                self.path,
+            )
+        )
+        return hashlib.sha256(where.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def to_row(self) -> dict[str, Any]:
+        """The reject row of this file (stage ``read``), with the columns of ``ROW_SCHEMA``."""
+        return {
+            **_row(self.provenance, self.path),
+            "id": self.id,
+            "license": self.provenance.license,
+            "stage": Stage.READ.value,
+            "reason": self.reason.value,
+            "diagnostic": clip_diagnostic(self.message),
+        }
+
+
+def _row(provenance: Provenance, path: str) -> dict[str, Any]:
+    return {
+        "id": "",
+        "filename": PurePosixPath(path).name,
+        "origin": provenance.origin.value,
+        "repository": provenance.repository,
+        "license": "",
+        "path": path,
+        "domain": "",
+        "cuda_source": "",
+        "stage": "",
+        "reason": "",
+        "diagnostic": "",
+        "duplicate_of": "",
+        "revision": provenance.revision,
+        "tree": "",
+        "include_directories": [],
+        "header_kernels": 0,
+        "forbidden_includes": [],
+        "encoding": "",
+    }

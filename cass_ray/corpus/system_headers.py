@@ -1,0 +1,42 @@
+"""Tells headers of the toolchain from headers of the program, by name.
+
+An unresolved ``#include "cuda_runtime.h"`` is not a missing file: the toolchain has it. The names
+are data, in ``system_headers.yaml``.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+_TABLE = Path(__file__).with_name("system_headers.yaml")
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    names: dict[str, list[str]]
+    prefixes: list[str]
+
+
+@cache
+def _known() -> tuple[frozenset[str], tuple[str, ...]]:
+    table = _Table.model_validate(yaml.safe_load(_TABLE.read_text(encoding="utf-8")))
+    names = frozenset(f"{name}.h" for group in table.names.values() for name in group)
+    return names, tuple(table.prefixes)
+
+
+def is_standard_header(name: str) -> bool:
+    """Whether ``name`` is a header of exactly this name in every installation (``math.h``).
+
+    A name without an extension or a folder is one of the C++ library (``vector``).
+    """
+    return name in _known()[0] or ("." not in name and "/" not in name)
+
+
+def is_system_header(name: str) -> bool:
+    """Whether ``name`` looks like a header of the compiler, its libraries or the toolkit."""
+    return is_standard_header(name) or name.startswith(_known()[1])

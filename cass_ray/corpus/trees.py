@@ -1,0 +1,236 @@
+"""Content-addressed archives of file trees: how local headers travel to the nodes that compile.
+
+A tree is packed once, named by the hash of what it holds, put in a store that every node
+reaches, and unpacked at most once per node.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import shutil
+import tarfile
+import tempfile
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, Protocol
+
+import fsspec  # type: ignore[import-untyped]
+import zstandard
+
+_MODE = 0o644
+_COMPRESSION_LEVEL = 6
+_MAXIMUM_UNPACKED_BYTES = 1 << 30
+_REMEMBERED_DIGESTS = 50_000
+"""A store object asks the file system again only about trees it has not stored lately."""
+
+
+class TreeError(Exception):
+    """A tree is missing, damaged or unsafe; the message names it and says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackedTree:
+    """A tree as ``tar.zst``; equal trees give equal bytes with one version of zstd."""
+
+    digest: str
+    archive: bytes
+
+
+def tree_digest(files: Mapping[str, bytes]) -> str:
+    """SHA-256 over the sorted (path, mode, content) of ``files`` (path in the tree -> content)."""
+    return combined_digest(
+        {path: hashlib.sha256(content).digest() for path, content in files.items()}
+    )
+
+
+def combined_digest(content_hashes: Mapping[str, bytes]) -> str:
+    """:func:`tree_digest` from the SHA-256 of each content (path in the tree -> 32 bytes)."""
+    combined = hashlib.sha256(b"cass-ray tree 1\0")
+    for path in sorted(content_hashes):
+        _check_member(path)
+        combined.update(f"{path}\0{_MODE:o}\0".encode() + content_hashes[path])
+    return combined.hexdigest()
+
+
+def pack(files: Mapping[str, bytes]) -> PackedTree:
+    """Pack ``files`` (POSIX path in the tree -> content), deterministically.
+
+    Raises:
+        TreeError: a path is absolute, leaves the tree or is not normalised.
+    """
+    digest = tree_digest(files)
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for path in sorted(files):
+            member = tarfile.TarInfo(path)
+            member.mode = _MODE
+            member.size = len(files[path])
+            archive.addfile(member, io.BytesIO(files[path]))
+    compressor = zstandard.ZstdCompressor(level=_COMPRESSION_LEVEL, write_content_size=True)
+    return PackedTree(digest, compressor.compress(buffer.getvalue()))
+
+
+def unpack(archive: bytes, destination: Path, digest: str) -> None:
+    """Unpack ``archive`` into ``destination``, which appears complete or not at all.
+
+    Two processes may unpack the same tree at once: the first to finish wins.
+
+    Raises:
+        TreeError: the archive is damaged, holds anything but plain files with safe paths, or is
+            not the tree called ``digest``.
+    """
+    files = read_archive(archive)
+    found = tree_digest(files)
+    if found != digest:
+        raise TreeError(
+            f"tree {digest}: the archive holds tree {found} instead; delete it from the store "
+            "and read the corpus again"
+        )
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=".unpack-", dir=destination.parent))
+    try:
+        for path, content in files.items():
+            target = temporary / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        temporary.chmod(0o755)
+        try:
+            temporary.rename(destination)
+        except OSError:
+            if not destination.is_dir():
+                raise
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def read_archive(archive: bytes) -> dict[str, bytes]:
+    """The files of a packed tree, path -> content.
+
+    Raises:
+        TreeError: the archive is damaged or holds anything but plain files with safe paths.
+    """
+    files: dict[str, bytes] = {}
+    total = 0
+    try:
+        with (
+            zstandard.ZstdDecompressor().stream_reader(io.BytesIO(archive)) as stream,
+            tarfile.open(fileobj=stream, mode="r|") as members,
+        ):
+            for member in members:
+                _check_member(member.name)
+                total += member.size
+                if total > _MAXIMUM_UNPACKED_BYTES:
+                    raise TreeError(f"a tree archive unpacks to more than {total} bytes")
+                content = members.extractfile(member) if member.isreg() else None
+                if content is None:
+                    raise TreeError(f"a tree archive holds {member.name!r}, not a plain file")
+                files[member.name] = content.read()
+    except (tarfile.TarError, zstandard.ZstdError, EOFError) as error:
+        raise TreeError(f"a tree archive is damaged: {error}") from error
+    return files
+
+
+def _check_member(path: str) -> None:
+    pure = PurePosixPath(path)
+    if not path or pure.is_absolute() or ".." in pure.parts or str(pure) != path or "\0" in path:
+        raise TreeError(f"unsafe path in a tree: {path!r}")
+
+
+class TreeStore(Protocol):
+    """Keeps packed trees by digest; safe for use by several processes at once."""
+
+    def has(self, digest: str) -> bool:
+        """Whether the tree is stored."""
+        ...
+
+    def put(self, tree: PackedTree) -> None:
+        """Store ``tree``; storing it again does nothing."""
+        ...
+
+    def get(self, digest: str) -> bytes:
+        """The archive of the tree ``digest``; raises :class:`TreeError` when it is missing."""
+        ...
+
+
+class DirectoryTreeStore:
+    """Trees as files below a directory, local or remote.
+
+    Args:
+        url: a path, or any URL that fsspec opens (``s3://…``, ``gs://…``, ``memory://…``).
+        options: passed to the fsspec file system (credentials, endpoint).
+    """
+
+    def __init__(self, url: str | Path, **options: Any) -> None:
+        self.url = str(url)
+        self._options = options
+        self._filesystem, self._root = fsspec.core.url_to_fs(self.url, **options)
+        self._known: set[str] = set()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travels to other processes as its address alone."""
+        return (_open_store, (self.url, self._options))
+
+    def has(self, digest: str) -> bool:
+        """Whether the tree is stored."""
+        return digest in self._known or bool(self._filesystem.exists(self._path(digest)))
+
+    def put(self, tree: PackedTree) -> None:
+        """Store ``tree``; it appears whole or not at all."""
+        if self.has(tree.digest):
+            return
+        path = self._path(tree.digest)
+        self._filesystem.makedirs(self._filesystem._parent(path), exist_ok=True)
+        temporary = f"{path}.{uuid.uuid4().hex}.part"
+        self._filesystem.pipe_file(temporary, tree.archive)
+        self._filesystem.mv(temporary, path)
+        self._remember(tree.digest)
+
+    def get(self, digest: str) -> bytes:
+        """The archive of the tree ``digest``."""
+        try:
+            return bytes(self._filesystem.cat_file(self._path(digest)))
+        except FileNotFoundError:
+            raise TreeError(
+                f"tree {digest} is not in the store {self.url}; the store must be a place that "
+                "every node reaches, and must be kept as long as the run may be resumed"
+            ) from None
+
+    def _remember(self, digest: str) -> None:
+        if len(self._known) >= _REMEMBERED_DIGESTS:
+            self._known.clear()
+        self._known.add(digest)
+
+    def _path(self, digest: str) -> str:
+        return f"{self._root}/{digest[:2]}/{digest}.tar.zst"
+
+
+def _open_store(url: str, options: dict[str, Any]) -> DirectoryTreeStore:
+    return DirectoryTreeStore(url, **options)
+
+
+class TreeCache:
+    """Unpacked trees of one node: each is fetched and unpacked once, by whichever process is first.
+
+    Args:
+        store: where the archives are.
+        directory: a directory on a local disk, shared by the processes of this node.
+    """
+
+    def __init__(self, store: TreeStore, directory: Path) -> None:
+        self._store = store
+        self._directory = directory
+
+    def path(self, digest: str) -> Path:
+        """The unpacked tree. Treat it as read-only: other programs share it.
+
+        Raises:
+            TreeError: the tree is missing from the store or damaged.
+        """
+        destination = self._directory / digest
+        if not os.path.lexists(destination):
+            unpack(self._store.get(digest), destination, digest)
+        return destination
