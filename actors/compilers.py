@@ -11,13 +11,13 @@ from typing import Any
 
 import pyarrow as pa
 import ray
+from cass_ray.translate.registry import make_translator
 
 from cass_ray.cache import ContentCache, default_directory
 from cass_ray.pairs import Reason, Stage, is_rejected, rejected
 from cass_ray.settings import BuildSettings
 from cass_ray.stages import WORK_SCHEMA, AmdStage, NvidiaStage, Row, align
 from cass_ray.toolchain.locate import find_amd, find_nvidia
-from cass_ray.translate.registry import make_translator
 from cass_ray.unpacked import UnpackedTrees
 
 

@@ -1,6 +1,4 @@
-"""The Ray Data pipeline of ``build_dataset``: staged rows through the actor pools.
-
-"""
+"""The Ray Data pipeline of ``build_dataset``: staged rows through the actor pools."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ _OBJECT_STORE_BYTES = 512 << 20
 
 
 def connect(settings: BuildSettings) -> None:
-    """Join the cluster of ``RAY_ADDRESS`` (set under ``ray job submit``), else start a local one."""
+    """Join the cluster of ``RAY_ADDRESS`` (a submitted job has it), else start a local one."""
     if ray.is_initialized():
         return
     if os.environ.get("RAY_ADDRESS"):
@@ -45,9 +43,9 @@ def _slots(resource: str) -> int:
     offered = int(ray.cluster_resources().get(resource, 0))
     if offered < 1:
         raise ToolMissing(
-            f"no node of this cluster offers the resource `{resource}`; start one with "
-            f"`cass cluster up`, or `ray start --address=... --resources='{{\"{resource}\": 2}}'` on "
-            "a machine where `cass doctor` finds the toolchain"
+            f"no node of this cluster offers the resource `{resource}`; start a cluster with "
+            f"`cass cluster up`, or add a node where `cass doctor` finds the toolchain: "
+            f"`ray start --address=... --resources='{{\"{resource}\": 2}}'`"
         )
     return offered
 
@@ -66,9 +64,7 @@ def compile_rows(settings: BuildSettings, staged: Path, trees: Path) -> Iterator
     arguments = {"settings": settings, "coordinator": coordinator}
     rows = settings.rows_per_block
     dataset = (
-        ray.data.read_parquet(
-            str(staged), ray_remote_args={"scheduling_strategy": here}
-        )
+        ray.data.read_parquet(str(staged), ray_remote_args={"scheduling_strategy": here})
         .repartition(target_num_rows_per_block=rows)
         .map_batches(
             SourceTranslator,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pyarrow as pa
+from cass_ray.translate.registry import make_translator
 
 from cass_ray.stages import WORK_SCHEMA, translate
-from cass_ray.translate.registry import make_translator
 
 
 class SourceTranslator:

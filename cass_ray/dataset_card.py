@@ -18,7 +18,7 @@ _COLUMNS = {
     "hip_host": "x86-64 assembly of the HIP host part, device binary not embedded",
     "hip_device": "RDNA3 assembly as the compiler wrote it",
     "kernels": "kernels found on both sides",
-    "verified": "`compiled`: both sides compile and have the same kernels; `executed`: both ran and agree",
+    "verified": "`compiled`: both compile, kernels match; `executed`: both ran and agree",
     "evidence": "what stands behind `executed`",
 }
 
@@ -65,8 +65,8 @@ flags, token counts of the device assembly.
 
 ## What was left out
 
-{tally.duplicates.total()} duplicates and {tally.rejects.total()} rejects; `rejects/` holds each with
-its stage, reason and the tool's message.
+{tally.duplicates.total()} duplicates and {tally.rejects.total()} rejects; `rejects/` holds each
+with its stage, reason and the tool's message.
 
 | stage | reason | rows |
 |---|---|---|

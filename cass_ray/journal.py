@@ -60,7 +60,7 @@ class Journal:
         self._index(shard, (row["id"] for row in rows))
 
     def read(self, row_ids: Iterable[str]) -> Iterator[dict[str, Any]]:
-        """The rows of ``row_ids``, in that order. Raises ``KeyError`` for an id not in the journal."""
+        """The rows of ``row_ids``, in that order. Raises ``KeyError`` for an unknown id."""
         for row_id in row_ids:
             shard, position = self._where[row_id]
             yield self._table(shard).slice(position, 1).to_pylist()[0]

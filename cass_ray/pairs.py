@@ -131,6 +131,7 @@ class Evidence(BaseModel):
 
 
 _TOOLCHAIN = pa.struct([("name", pa.string()), ("version", pa.string()), ("flags", pa.string())])
+_LISTING = pa.struct([("arch", pa.string()), ("sass", pa.large_string())])
 _RUN = pa.struct(
     [
         ("arguments", pa.list_(pa.string())),
@@ -170,7 +171,7 @@ PAIR_SCHEMA = pa.schema(
         ("hip_device", pa.large_string()),
         ("opencl_source", pa.large_string()),
         ("cuda_arch", pa.list_(pa.string())),
-        ("cuda_device_by_arch", pa.map_(pa.string(), pa.large_string())),
+        ("cuda_device_by_arch", pa.list_(_LISTING)),
         ("hip_arch", pa.string()),
         ("nvidia_toolchain", _TOOLCHAIN),
         ("amd_toolchain", _TOOLCHAIN),

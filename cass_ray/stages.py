@@ -8,6 +8,7 @@ nothing of Ray; actors hold them.
 from __future__ import annotations
 
 import json
+import re
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,7 +26,7 @@ from cass_ray.toolchain.amd import AmdToolchain
 from cass_ray.toolchain.nvidia import NvidiaToolchain
 from cass_ray.toolchain.process import COMPILE_LIMITS, Limits
 from cass_ray.toolchain.unit import CompileFailure, Unit
-from cass_ray.translate.protocol import Severity, Translator
+from cass_ray.translate.protocol import Translator, TranslatorError
 from cass_ray.unpacked import UnpackedTrees
 
 Row = dict[str, Any]
@@ -41,6 +42,8 @@ WORK_SCHEMA = pa.schema(
 """``sequence``: position in the input. ``tree``: digest of the archive that holds the program.
 ``include_directories``: relative to the tree."""
 
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+
 _TRANSIENT = frozenset({Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.INTERNAL_ERROR})
 """Failures that depend on the machine's load and are not remembered in the cache."""
 
@@ -55,6 +58,11 @@ def compiler_limits(settings: BuildSettings) -> Limits:
         memory_bytes=limits.memory_mib << 20,
         output_bytes=limits.output_mib << 20,
     )
+
+
+def token_count(assembly: str) -> int:
+    """Words and punctuation marks of ``assembly``; a model's tokenizer counts differently."""
+    return len(_TOKEN.findall(assembly))
 
 
 class NotCached(LookupError):
@@ -80,10 +88,7 @@ def guarded(stage: Stage, row: Row, work: Callable[[Row], Row]) -> Row:
 
 def unit_of(row: Row, trees: UnpackedTrees, translator: Translator | None) -> Unit:
     """The compilation unit of ``row``; with a translator, in its translated tree."""
-    if translator is None:
-        root = trees.original(row["tree"])
-    else:
-        root = trees.translated(row["tree"], translator)
+    root = trees.original(row) if translator is None else trees.translated(row, translator)
     return Unit(
         root=root,
         main=PurePosixPath(row["path"]),
@@ -95,12 +100,12 @@ def translate(row: Row, translator: Translator) -> Row:
     """CUDA to HIP. A construct with no translation rejects the row with every finding."""
 
     def work(row: Row) -> Row:
-        translation = translator.translate(row["cuda_source"], filename=row["path"])
-        errors = [f for f in translation.findings if f.severity is Severity.ERROR]
-        if errors:
-            listing = "\n".join(
-                f"{row['path']}:{f.line}:{f.column}: {f.construct}: {f.message}" for f in errors
-            )
+        try:
+            translation = translator.translate(row["cuda_source"], filename=row["path"])
+        except TranslatorError as error:
+            return rejected(row, Stage.TRANSLATE, Reason.TRANSLATOR_FAILED, str(error))
+        if translation.errors:
+            listing = "\n".join(finding.format(row["path"]) for finding in translation.errors)
             return rejected(row, Stage.TRANSLATE, Reason.UNTRANSLATABLE, listing)
         return {**row, "hip_source": translation.source}
 
@@ -144,7 +149,7 @@ class _Cached:
 
 
 def _unit_key(row: Row) -> list[str]:
-    return [row["tree"], row["path"], *(row["include_directories"] or ())]
+    return [row["tree"], row["path"], row["cuda_source"], *(row["include_directories"] or ())]
 
 
 @dataclass
@@ -178,7 +183,9 @@ class NvidiaStage:
         fresh: dict[int, Any] = {}
         done: list[Row] = []
         for index, row in enumerate(rows):
-            done.append(guarded(Stage.COMPILE_NVIDIA, row, lambda r, i=index: self._one(r, i, fresh)))
+            done.append(
+                guarded(Stage.COMPILE_NVIDIA, row, lambda r, i=index: self._one(r, i, fresh))
+            )
         if fresh:
             self._disassemble(done, fresh)
         return done
@@ -210,7 +217,10 @@ class NvidiaStage:
             def finish(row: Row, index: int = index, output: Any = output) -> Row:
                 value = {
                     "host": output.host_assembly,
-                    "device": {a: sass.normalise(texts[index, a]) for a in self.settings.nvidia_architectures},
+                    "device": {
+                        a: sass.normalise(texts[index, a])
+                        for a in self.settings.nvidia_architectures
+                    },
                     "flags": output.flags,
                 }
                 self._results.put(self.key(row), value)
@@ -224,21 +234,21 @@ class NvidiaStage:
         if not sass.functions(first):
             raise CompileFailure(
                 reason=Reason.NO_DEVICE_CODE,
-                diagnostic="compiled, but the cubin holds no function (kernels never instantiated?)",
+                diagnostic="compiled to no device function (kernels never instantiated?)",
                 tool="nvcc",
             )
         return {
             **row,
             "cuda_host": value["host"],
             "cuda_device": first,
-            "cuda_device_by_arch": list(device.items()),
+            "cuda_device_by_arch": [{"arch": a, "sass": text} for a, text in device.items()],
             "cuda_arch": list(self.settings.nvidia_architectures),
             "nvidia_toolchain": {
                 "name": self.toolchain.name,
                 "version": self.toolchain.version,
                 "flags": value["flags"],
             },
-            "cuda_device_tokens": sass.token_count(first),
+            "cuda_device_tokens": token_count(first),
         }
 
 
@@ -290,7 +300,7 @@ class AmdStage:
                 "version": self.toolchain.version,
                 "flags": value["flags"],
             },
-            "hip_device_tokens": sass.token_count(value["device"]),
+            "hip_device_tokens": token_count(value["device"]),
         }
 
     def _compile(self, row: Row, key: str) -> dict[str, Any]:
@@ -322,7 +332,7 @@ def align(row: Row) -> Row:
             return rejected(
                 row, Stage.ALIGN, Reason.NO_COMMON_KERNEL, f"no kernel on both sides: {alignment}"
             )
-        if alignment.only_nvidia or alignment.only_amd:
+        if alignment.kernels_differ:
             return rejected(
                 row,
                 Stage.ALIGN,

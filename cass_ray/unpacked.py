@@ -1,4 +1,8 @@
-"""Source trees of a worker, unpacked once and kept: as they came and translated."""
+"""Source trees of a worker, unpacked once and kept: as they came and translated.
+
+A row's ``cuda_source`` and ``hip_source`` are authoritative: they are written over the main file of
+the tree (which may predate an encoding repair), and a row without a tree gets a folder of its own.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +11,20 @@ import tempfile
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from cass_ray.cache import digest
+from cass_ray.corpus.encoding import BinaryFileError, decode
 from cass_ray.corpus.trees import unpack
-from cass_ray.translate.protocol import Translator
-from cass_ray.translate.tree import translate_tree
+from cass_ray.translate.protocol import Context, Translator
 
 DEFAULT_KEPT = 64
 
+Row = dict[str, Any]
+
 
 class UnpackedTrees:
-    """Trees by digest in a private folder that is removed with this object.
+    """Trees in a private folder that is removed with this object.
 
     ``fetch`` returns the archive of a digest; at most ``kept`` trees stay on disk, the longest
     unused go first.
@@ -28,18 +36,29 @@ class UnpackedTrees:
         self._folder = tempfile.TemporaryDirectory(prefix="cass-trees-")
         self._trees: OrderedDict[str, Path] = OrderedDict()
 
-    def original(self, digest: str) -> Path:
-        """The unpacked tree of ``digest``."""
-        return self._get(digest, lambda root: unpack(self._fetch(digest), root))
+    def original(self, row: Row) -> Path:
+        """The root of the CUDA tree of ``row``."""
+        root = self._tree(row)
+        _write(root / row["path"], row["cuda_source"])
+        return root
 
-    def translated(self, digest: str, translator: Translator) -> Path:
-        """The tree of ``digest`` with every source and header translated."""
-        source = self.original(digest)
+    def translated(self, row: Row, translator: Translator) -> Path:
+        """The root of the HIP tree of ``row``: headers translated, ``hip_source`` in its place."""
+        if row["tree"]:
+            root = self._get(
+                f"{row['tree']}-{translator.name}",
+                lambda root: _translate_headers(self._tree(row), root, translator),
+            )
+        else:
+            root = self._get(f"{_alone(row)}-{translator.name}", Path.mkdir)
+        _write(root / row["path"], row["hip_source"])
+        return root
 
-        def build(root: Path) -> None:
-            translate_tree(source, root, translator)
-
-        return self._get(f"{digest}-{translator.name}", build)
+    def _tree(self, row: Row) -> Path:
+        tree = row["tree"]
+        if not tree:
+            return self._get(_alone(row), Path.mkdir)
+        return self._get(tree, lambda root: unpack(self._fetch(tree), root, tree))
 
     def _get(self, name: str, build: Callable[[Path], object]) -> Path:
         root = self._trees.get(name)
@@ -52,3 +71,28 @@ class UnpackedTrees:
                 shutil.rmtree(oldest, ignore_errors=True)
         self._trees.move_to_end(name)
         return root
+
+
+def _alone(row: Row) -> str:
+    return digest([row["path"], row["cuda_source"]])
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, newline="")
+
+
+def _translate_headers(source: Path, target: Path, translator: Translator) -> None:
+    """Copy ``source`` to ``target``, text files translated, others as they are."""
+    paths = [path for path in source.rglob("*") if path.is_file()]
+    context = Context(files=frozenset(path.relative_to(source).as_posix() for path in paths))
+    for path in paths:
+        relative = path.relative_to(source)
+        try:
+            text = decode(path.read_bytes()).text
+        except BinaryFileError:
+            (target / relative).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target / relative)
+            continue
+        translation = translator.translate(text, filename=relative.as_posix(), context=context)
+        _write(target / relative, translation.source)

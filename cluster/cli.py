@@ -19,7 +19,9 @@ app = typer.Typer(add_completion=False, no_args_is_help=True)
 def _running() -> local.ClusterState:
     state = local.load()
     if state is None:
-        print("cass cluster: no local cluster runs; start one with `cass cluster up`", file=sys.stderr)
+        print(
+            "cass cluster: no local cluster runs; start one with `cass cluster up`", file=sys.stderr
+        )
         raise typer.Exit(EXIT_FAILED)
     return state
 
@@ -35,7 +37,7 @@ def up(
         print(f"cass cluster: {error}", file=sys.stderr)
         raise typer.Exit(EXIT_FAILED) from None
     print(f"cluster at {state.address}, dashboard {state.dashboard}, {len(state.nodes)} nodes")
-    print("submit: cass cluster submit -- python jobs/build_dataset.py --source shipped --out out/shipped")
+    print("submit: cass cluster submit -- python jobs/build_dataset.py --source shipped --out DIR")
 
 
 @app.command()

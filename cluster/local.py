@@ -98,7 +98,9 @@ def _ray() -> str:
     beside = Path(sys.executable).with_name("ray")
     found = str(beside) if beside.exists() else shutil.which("ray")
     if found is None:
-        raise ClusterError("no `ray` command beside this Python; install the package with `make setup`")
+        raise ClusterError(
+            "no `ray` command beside this Python; install the package with `make setup`"
+        )
     return found
 
 
@@ -141,7 +143,9 @@ def start(plan: list[NodePlan] | None = None, *, object_store_mib: int = 256) ->
     """
     running = load()
     if running is not None:
-        raise ClusterError(f"a cluster runs already at {running.address}; `cass cluster down` ends it")
+        raise ClusterError(
+            f"a cluster runs already at {running.address}; `cass cluster down` ends it"
+        )
     temporary = Path(tempfile.mkdtemp(prefix="cass-cluster-"))
     state = ClusterState(
         address=f"{ray.util.get_node_ip_address()}:{_free_port()}",
@@ -198,12 +202,15 @@ def _wait_for_node(state: ClusterState, log: Path) -> None:
         if node_count(state) >= len(state.nodes):
             return
         time.sleep(0.2)
-    raise ClusterError(f"node {state.nodes[-1].name} did not join; its log:\n{log.read_text()[-2000:]}")
+    raise ClusterError(
+        f"node {state.nodes[-1].name} did not join; its log:\n{log.read_text()[-2000:]}"
+    )
 
 
 def node_count(state: ClusterState) -> int:
     """Nodes that the head counts as alive."""
-    url = f"{state.dashboard}/api/v0/nodes?filter_keys=state&filter_predicates=%3D&filter_values=ALIVE"
+    alive = "filter_keys=state&filter_predicates=%3D&filter_values=ALIVE"
+    url = f"{state.dashboard}/api/v0/nodes?{alive}"
     request = urllib.request.Request(url, headers={"Authorization": f"Bearer {state.token}"})
     try:
         with urllib.request.urlopen(request, timeout=5) as reply:

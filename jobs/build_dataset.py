@@ -14,11 +14,11 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from cass_ray.translate.registry import make_translator
 from rich.console import Console
 
 from cass_ray import __version__
@@ -35,10 +35,8 @@ from cass_ray.progress import Progress
 from cass_ray.report import Tally, print_summary, write_report
 from cass_ray.settings import BuildSettings
 from cass_ray.shortcut import Shortcut
-from cass_ray.stages import Row
 from cass_ray.strict import SettingsError, load, parse_overrides
 from cass_ray.toolchain.locate import ToolMissing
-from cass_ray.translate.registry import make_translator
 
 app = typer.Typer(add_completion=False)
 
@@ -47,7 +45,13 @@ def fingerprint(settings: BuildSettings) -> str:
     """What finished rows depend on: other settings mean another journal."""
     translator = make_translator(settings.translator)
     relevant = settings.model_dump_json(
-        include={"nvidia_architectures", "amd_architecture", "optimisation", "translator", "execute"}
+        include={
+            "nvidia_architectures",
+            "amd_architecture",
+            "optimisation",
+            "translator",
+            "execute",
+        }
     )
     return digest([__version__, relevant, translator.version])[:16]
 
@@ -114,20 +118,30 @@ class Build:
 def build_dataset(
     source: Annotated[
         list[str] | None,
-        typer.Option(help="local:PATH, repository:URL[@REV] or shipped; may be given several times."),
+        typer.Option(
+            help="local:PATH, repository:URL[@REV] or shipped; may be given several times."
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the data set.")] = None,
     config: Annotated[Path | None, typer.Option(help="Settings in YAML.")] = None,
-    arch: Annotated[list[str] | None, typer.Option(help="Nvidia architectures, e.g. sm_80.")] = None,
+    arch: Annotated[
+        list[str] | None, typer.Option(help="Nvidia architectures, e.g. sm_80.")
+    ] = None,
     resume: Annotated[bool, typer.Option(help="Continue an interrupted build.")] = False,
     execute: Annotated[bool, typer.Option(help="Run both sides and compare.")] = False,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", help="KEY=VALUE, any setting, e.g. filters.longest=500.")
+        list[str] | None,
+        typer.Option("--set", help="KEY=VALUE, any setting, e.g. filters.longest=500."),
     ] = None,
 ) -> None:
     """Build a data set of aligned CUDA / HIP / SASS / RDNA3 pairs."""
     console = Console()
-    flags = {"sources": source, "out": out, "nvidia_architectures": arch, "execute": execute or None}
+    flags = {
+        "sources": source,
+        "out": out,
+        "nvidia_architectures": arch,
+        "execute": execute or None,
+    }
     try:
         overrides = {key: value for key, value in flags.items() if value is not None}
         settings = load(BuildSettings, config, {**overrides, **parse_overrides(set_ or [])})
@@ -138,7 +152,9 @@ def build_dataset(
     except ToolMissing as error:
         _fail(error, EXIT_TOOL_MISSING)
     except KeyboardInterrupt:
-        _fail("interrupted; finished rows are kept: run the same command with --resume", EXIT_FAILED)
+        _fail(
+            "interrupted; finished rows are kept: run the same command with --resume", EXIT_FAILED
+        )
 
 
 def _fail(error: object, code: int) -> None:
