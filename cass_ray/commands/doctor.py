@@ -1,0 +1,56 @@
+"""``cass doctor``: the tools of this machine, and what each missing one would enable."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from cass_ray.cli import EXIT_TOOL_MISSING
+from cass_ray.toolchain.inventory import ToolStatus, find_all
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Show the tools that were found, their versions, and what each missing one would enable.
+
+    Exits with 0 if every required tool works, else with 3.
+    """
+    tools = find_all()
+    missing = [tool for tool in tools if not tool.works]
+    if as_json:
+        document = {
+            "ready": not any(tool.required for tool in missing),
+            "tools": [tool.model_dump() for tool in tools],
+        }
+        typer.echo(json.dumps(document, indent=2))
+    else:
+        console = Console()
+        console.print(table(tools))
+        for tool in missing:
+            need = "needed for" if tool.required else "would enable"
+            console.print(f"\n{tool.name}: {need} {tool.enables}.", style="bold", markup=False)
+            console.print(f"  {tool.remedy}", markup=False, highlight=False)
+    if any(tool.required for tool in missing):
+        raise typer.Exit(EXIT_TOOL_MISSING)
+
+
+def table(tools: list[ToolStatus]) -> Table:
+    """One row a tool."""
+    result = Table(box=None, pad_edge=False)
+    for heading in ("", "tool", "version", "found by", "path"):
+        result.add_column(heading, overflow="fold")
+    for tool in tools:
+        if tool.works:
+            mark = "[green]ok[/green]"
+        else:
+            mark = "[red]missing[/red]" if tool.required else "[yellow]no[/yellow]"
+        result.add_row(mark, tool.name, tool.version, tool.origin, tool.path)
+    return result

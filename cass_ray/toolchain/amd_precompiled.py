@@ -1,0 +1,80 @@
+"""Precompiled HIP runtime headers, one per side and set of flags.
+
+Parsing the HIP runtime header is nine tenths of compiling a small program: 0.5 s against 0.05 s.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from cass_ray.cache import digest
+from cass_ray.toolchain.process import COMPILE_LIMITS, run
+
+
+class Side(StrEnum):
+    """Which half of a single-source program a compiler run makes."""
+
+    DEVICE = "device"
+    HOST = "host"
+
+    @property
+    def flag(self) -> str:
+        """The flag that restricts clang to this side."""
+        return f"--cuda-{self.value}-only"
+
+
+_REJECTION = re.compile(
+    r"precompiled (file|header)|PCH file|AST file|since the (precompiled|module)", re.IGNORECASE
+)
+
+
+@dataclass
+class PrecompiledHeaders:
+    """Builds ``header`` once for each set of flags and keeps the result under ``cache``.
+
+    ``identity`` names the compiler and the headers that ``header`` includes.
+    """
+
+    cache: Path
+    header: Path
+    identity: tuple[str, ...]
+    _unusable: set[Path] = field(default_factory=set)
+
+    @property
+    def directory(self) -> Path:
+        """Where the files are; created on demand, so that a sandbox can show it."""
+        folder = self.cache / "precompiled"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def get(self, side: Side, command: list[str]) -> Path | None:
+        """The file for compiler ``command`` (program and flags), or None where none can be made."""
+        sources = [path.read_bytes() for path in sorted(self.header.parent.rglob("*.h*"))]
+        key = digest([*self.identity, side.value, *command, *sources])[:24]
+        path = self.directory / f"{key}.pch"
+        if path in self._unusable:
+            return None
+        if not path.exists() and not self._build(command, path):
+            self._unusable.add(path)
+            return None
+        return path
+
+    def rejected(self, diagnostic: str) -> bool:
+        """Whether a compiler's ``diagnostic`` complains about the precompiled header itself."""
+        return bool(_REJECTION.search(diagnostic))
+
+    def _build(self, command: list[str], path: Path) -> bool:
+        """Precompile into ``path``, atomically: concurrent actors share the folder."""
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".part-") as folder:
+            part = Path(folder) / path.name
+            emit = ["-Xclang", "-emit-pch", "-Xclang", "-fpch-instantiate-templates"]
+            argv = [*command, *emit, "-S", "-o", str(part), str(self.header)]
+            done = run(argv, cwd=Path(folder), limits=COMPILE_LIMITS)
+            if not done.ok or not part.exists():
+                return False
+            part.rename(path)
+        return True

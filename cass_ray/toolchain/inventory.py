@@ -1,0 +1,191 @@
+"""Every tool that cass-ray can use on this machine, and what a missing one would enable."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from cass_ray.cache import default_directory
+from cass_ray.toolchain import isolation
+from cass_ray.toolchain.amd_link import RUNTIME_REMEDY
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.hip_root import open_hip_root
+from cass_ray.toolchain.isolation import IsolationUnavailableError
+from cass_ray.toolchain.locate import locate_amd, locate_nvidia
+from cass_ray.toolchain.places import Places
+from cass_ray.toolchain.process import Limits, run
+
+_QUERY_LIMITS = Limits(wall_seconds=20.0, address_space_bytes=None)
+
+
+class ToolStatus(BaseModel):
+    """One tool: whether it is there and works, what it enables, how to get it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    works: bool
+    version: str = ""
+    path: str = ""
+    origin: str = ""
+    enables: str
+    remedy: str = ""
+    required: bool = False
+
+
+def find_all(places: Places | None = None, cache: Path | None = None) -> list[ToolStatus]:
+    """The table of ``cass doctor``; nothing is downloaded."""
+    places, cache = places or Places(), cache or default_directory()
+    return [
+        _sandbox(places),
+        _host_compiler(places),
+        _nvidia(places, cache),
+        *_amd(places, cache),
+        _hipify(places, "hipify-perl"),
+        _hipify(places, "hipify-clang"),
+        _nvidia_gpu(places),
+        _amd_gpu(places),
+    ]
+
+
+def _sandbox(places: Places) -> ToolStatus:
+    enables = "compiling and running programs that nobody has read"
+    path = str(places.which("bwrap") or "")
+    try:
+        isolated = isolation.isolates()
+    except IsolationUnavailableError as error:
+        remedy = str(error)
+        return ToolStatus(
+            name="sandbox (bubblewrap)",
+            works=False,
+            path=path,
+            enables=enables,
+            remedy=remedy,
+            required=True,
+        )
+    return ToolStatus(
+        name="sandbox (bubblewrap)",
+        works=True,
+        version=_first_line(["bwrap", "--version"]) if isolated else "off: compiling unisolated",
+        path=path,
+        origin="PATH" if isolated else isolation.ALLOW_UNISOLATED,
+        enables=enables,
+        required=True,
+    )
+
+
+def _host_compiler(places: Places) -> ToolStatus:
+    path = places.which("g++")
+    return ToolStatus(
+        name="host compiler (g++)",
+        works=path is not None,
+        version=_first_line([str(path), "-dumpfullversion"]) if path else "",
+        path=str(path or ""),
+        origin="PATH" if path else "",
+        enables="the host side of CUDA programs",
+        remedy="" if path else "apt-get install g++",
+        required=True,
+    )
+
+
+def _nvidia(places: Places, cache: Path) -> ToolStatus:
+    name, enables = "Nvidia (nvcc, nvdisasm)", "CUDA to host assembly, PTX and SASS"
+    try:
+        found = locate_nvidia(places, cache)
+    except (ToolMissing, IsolationUnavailableError) as error:
+        return ToolStatus(name=name, works=False, enables=enables, remedy=str(error), required=True)
+    return ToolStatus(
+        name=name,
+        works=True,
+        version=found.toolchain.version,
+        path=str(found.toolchain.nvcc),
+        origin=found.origin,
+        enables=enables,
+        required=True,
+    )
+
+
+def _amd(places: Places, cache: Path) -> list[ToolStatus]:
+    name, enables = "AMD (clang, lld, HIP headers)", "HIP to host assembly and RDNA3 assembly"
+    try:
+        found = locate_amd(places, cache, fetch=False)
+    except (ToolMissing, IsolationUnavailableError) as error:
+        remedy = str(error)
+        runtime = next(places.hip_runtimes(None), None)
+        compiler = ToolStatus(name=name, works=False, enables=enables, remedy=remedy, required=True)
+        return [compiler, _runtime(runtime.path if runtime else None)]
+    toolchain = found.toolchain
+    libraries = ", ".join(open_hip_root(toolchain.rocm_path).libraries)
+    compiler = ToolStatus(
+        name=name,
+        works=True,
+        version=toolchain.version + (f" with {libraries}" if libraries else ""),
+        path=str(toolchain.clang),
+        origin=found.origin,
+        enables=enables,
+        required=True,
+    )
+    return [compiler, _runtime(toolchain.runtime_library)]
+
+
+def _runtime(library: Path | None) -> ToolStatus:
+    return ToolStatus(
+        name="HIP runtime (libamdhip64)",
+        works=library is not None,
+        path=str(library or ""),
+        enables="linking HIP executables",
+        remedy="" if library else RUNTIME_REMEDY,
+    )
+
+
+def _hipify(places: Places, program: str) -> ToolStatus:
+    path = places.which(program)
+    return ToolStatus(
+        name=program,
+        works=path is not None,
+        path=str(path or ""),
+        origin="PATH" if path else "",
+        enables=f"cass translate --engine {program}",
+        remedy="" if path else "Install HIPIFY (package hipify-clang of ROCm holds both programs).",
+    )
+
+
+def _nvidia_gpu(places: Places) -> ToolStatus:
+    program = places.which("nvidia-smi")
+    query = ["--query-gpu=name,driver_version", "--format=csv,noheader"]
+    answer = _output([str(program), *query]) if program else ""
+    return ToolStatus(
+        name="Nvidia GPU",
+        works=bool(answer),
+        version="; ".join(answer.splitlines()),
+        path=str(program or "") if answer else "",
+        enables="running CUDA programs (compiling needs none)",
+        remedy="" if answer else "Nothing to install: this machine has no Nvidia GPU or driver.",
+    )
+
+
+def _amd_gpu(places: Places) -> ToolStatus:
+    program = places.which("rocminfo")
+    if program is None and (places.root / "opt/rocm/bin/rocminfo").exists():
+        program = places.root / "opt/rocm/bin/rocminfo"
+    answer = _output([str(program)]) if program else ""
+    processors = sorted(set(re.findall(r"^\s*Name:\s+(gfx\w+)", answer, re.MULTILINE)))
+    return ToolStatus(
+        name="AMD GPU",
+        works=bool(processors),
+        version=", ".join(processors),
+        path=str(program or "") if processors else "",
+        enables="running HIP programs on AMD hardware (compiling needs none)",
+        remedy="" if processors else "Nothing to install: this machine has no AMD GPU or driver.",
+    )
+
+
+def _output(command: list[str]) -> str:
+    done = run(command, cwd=Path("/"), limits=_QUERY_LIMITS)
+    return done.stdout_text.strip() if done.ok else ""
+
+
+def _first_line(command: list[str]) -> str:
+    return _output(command).split("\n", 1)[0]

@@ -1,0 +1,37 @@
+"""Facts about tools that cost a run to find out, remembered while the tools stay the same."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from cass_ray.cache import digest
+
+_REVISION = "1"
+"""Raise it when a probe learns to check more: old answers are then asked again."""
+
+
+def remembered(cache: Path, question: str, tools: Iterable[Path], answer: Callable[[], str]) -> str:
+    """``answer()``, or what it said when ``question`` was last asked about the same ``tools``.
+
+    A tool is the same while its resolved path, size and modification time are. Failures (anything
+    that ``answer`` raises) are not remembered: the next call asks again.
+    """
+    path = cache / "probes" / digest([_REVISION, question, *map(_identity, tools)])[:32]
+    try:
+        return path.read_text()
+    except FileNotFoundError:
+        pass
+    text = answer()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as part:
+        part.write(text)
+    Path(part.name).replace(path)
+    return text
+
+
+def _identity(tool: Path) -> str:
+    resolved = tool.resolve()
+    stat = resolved.stat()
+    return f"{resolved}\n{stat.st_size}\n{stat.st_mtime_ns}"
