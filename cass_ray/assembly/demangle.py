@@ -39,8 +39,14 @@ def demangle(name: str) -> str:
     runtime = _runtime()
     if runtime is None or not name.startswith("_Z") or len(name) > MAXIMUM_NAME_LENGTH:
         return name
+    try:
+        encoded = name.encode()
+    except UnicodeEncodeError:
+        return name
+    if b"\0" in encoded:
+        return name
     status = ctypes.c_int()
-    result = runtime.__cxa_demangle(name.encode(), None, None, ctypes.byref(status))
+    result = runtime.__cxa_demangle(encoded, None, None, ctypes.byref(status))
     if not result:
         return name
     try:

@@ -1,0 +1,9 @@
+#include <hip/hip_runtime.h>
+#include <cstdio>
+__device__ int counter;
+__global__ void count(int n) { if (threadIdx.x < n) atomicAdd(&counter, 1); }
+int main() {
+  count<<<1, 32>>>(7);
+  std::puts("# not a comment");
+  return hipDeviceSynchronize() == hipSuccess ? 0 : 1;
+}

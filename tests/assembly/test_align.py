@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cass_ray.assembly.align import align_kernels, align_names
+from cass_ray.assembly.demangle import MAXIMUM_NAME_LENGTH, demangle
+from tests.assembly.samples import read
+
+
+@pytest.mark.parametrize("listing", ["cuobjdump", "nvdisasm"])
+def test_kernels_of_the_sample_align(listing: str) -> None:
+    alignment = align_kernels(read(f"kernels.sm_89.{listing}.sass"), read("kernels.gfx1100.s"))
+    assert alignment.common == [
+        "scale<float>",
+        "scale<double>",
+        "shift",
+        "(anonymous namespace)::advance",
+        "exchange",
+        "choose",
+    ]
+    assert not alignment.kernels_differ
+
+
+# Names as nvcc 13.0 and clang 19 mangle the same kernel.
+SAME = {
+    "vector types": ("_Z5shiftP6float4S_i", "_Z5shiftP15HIP_vector_typeIfLj4EES0_i"),
+    "static": ("_Z2stPi", "_ZL2stPi"),
+    "static, separate compilation": (
+        "__nv_static_25__65bbf985_4_a_cu_73fc6ea7__Z2stPi",
+        "_ZL2stPi.static.a1b2c3d4e5f60718",
+    ),
+    "anonymous namespace": (
+        "_ZN36_GLOBAL__N__65bbf985_4_a_cu_73fc6ea74anonE1PPd",
+        "_ZN12_GLOBAL__N_14anonE1PPd",
+    ),
+    "texture object": ("_Z3texyPf", "_Z3texP13__hip_texturePf"),
+    "bfloat16": ("_Z1fP13__nv_bfloat16", "_Z1fP14__hip_bfloat16"),
+    "half": ("_Z6halvesP6__halfP7__half2", "_Z6halvesP6__halfP7__half2"),
+    "random state": ("_Z4initP17curandStateXORWOW", "_Z4initP21rocrand_state_xorwow"),
+    "lambda": ("_Z5applyIZ4mainEUlfE_EvT_Pf", "_Z5applyIZ4mainEUlfE_EvT_Pf"),
+    "extended lambda": ("_Z5applyIZ4mainEUnvdl0_PFivE4main1_EvT_Pf", "_Z5applyIZ4mainEUlfE_EvT_Pf"),
+    "lambda wrapper": (
+        "_Z5applyI17__nv_dl_wrapper_tI11__nv_dl_tagIPFivEXadL_Z4mainEELj1EEJEEEvT_Pf",
+        "_Z5applyIZ4mainEUlfE_EvT_Pf",
+    ),
+    "plain C": ("plain", "plain"),
+}
+
+
+@pytest.mark.parametrize(("nvidia", "amd"), SAME.values(), ids=SAME.keys())
+def test_one_kernel_under_two_names(nvidia: str, amd: str) -> None:
+    alignment = align_names([nvidia, "_Z5otherv"], ["_Z5otherv", amd])
+    assert (nvidia, amd) in {(pair.nvidia, pair.amd) for pair in alignment.pairs}
+    assert not alignment.kernels_differ
+
+
+@pytest.mark.parametrize(
+    ("nvidia", "amd"),
+    [
+        ("_Z5scaleIdEvPT_", "_Z5scaleIfEvPT_"),  # another instance of the template
+        ("_Z3addPii", "_Z3addPfi"),  # another overload
+        ("_Z3addPi", "_Z3subPi"),
+        ("_ZN1a3addEPi", "_ZN1b3addEPi"),
+        ("plain", "_Z5plainv"),  # C and C++ linkage
+    ],
+)
+def test_different_kernels_do_not_match(nvidia: str, amd: str) -> None:
+    alignment = align_names([nvidia], [amd])
+    assert alignment.common == []
+    assert alignment.only_nvidia == [nvidia]
+    assert alignment.only_amd == [amd]
+    assert alignment.kernels_differ
+
+
+def test_a_kernel_on_one_side_is_a_difference_and_a_library_kernel_is_none() -> None:
+    library = "_ZN3cub17CUB_300000_SM_89011EmptyKernelIvEEvv"
+    alignment = align_names(["_Z1av", "_Z1bv", library], ["_Z1av"])
+    assert alignment.common == ["a"]
+    assert alignment.only_nvidia == ["_Z1bv"]
+    assert align_names(["_Z1av", library], ["_Z1av"]).library_nvidia == [library]
+    assert not align_names(["_Z1av", library], ["_Z1av"]).kernels_differ
+
+
+def test_overloads_keep_distinct_names() -> None:
+    names = ["_Z3addPii", "_Z3addPfi"]
+    assert align_names(names, names).common == ["add(int*, int)", "add(float*, int)"]
+
+
+@given(st.lists(st.text(min_size=1), unique=True), st.lists(st.text(min_size=1), unique=True))
+def test_every_kernel_ends_in_one_place(nvidia: list[str], amd: list[str]) -> None:
+    alignment = align_names(nvidia, amd)
+    left = alignment.only_nvidia + alignment.library_nvidia
+    assert sorted([pair.nvidia for pair in alignment.pairs] + left) == sorted(nvidia)
+    left = alignment.only_amd + alignment.library_amd
+    assert sorted([pair.amd for pair in alignment.pairs] + left) == sorted(amd)
+    assert set(nvidia) & set(amd) <= {pair.amd for pair in alignment.pairs}
+
+
+def test_demangling() -> None:
+    # as `c++filt` of binutils 2.40 prints them
+    assert demangle("_Z5scaleIfEvPT_S0_i") == "void scale<float>(float*, float, int)"
+    assert demangle("_ZN12_GLOBAL__N_14anonEv") == "(anonymous namespace)::anon()"
+    assert demangle("plain") == "plain"
+    assert demangle("_Znonsense") == "_Znonsense"
+
+
+def test_demangling_survives_hostile_names() -> None:
+    nested = "_Z1f" + "P" * (MAXIMUM_NAME_LENGTH - 6) + "i"
+    assert demangle(nested)
+    too_long = "_Z1f" + "P" * MAXIMUM_NAME_LENGTH + "i"
+    assert demangle(too_long) == too_long
+    assert demangle("_Z\x00f") == "_Z\x00f"
+    assert demangle("_Z1\udcff") == "_Z1\udcff"
