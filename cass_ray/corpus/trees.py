@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
 import shutil
 import tarfile
 import tempfile
@@ -210,27 +209,3 @@ class DirectoryTreeStore:
 
 def _open_store(url: str, options: dict[str, Any]) -> DirectoryTreeStore:
     return DirectoryTreeStore(url, **options)
-
-
-class TreeCache:
-    """Unpacked trees of one node: each is fetched and unpacked once, by whichever process is first.
-
-    Args:
-        store: where the archives are.
-        directory: a directory on a local disk, shared by the processes of this node.
-    """
-
-    def __init__(self, store: TreeStore, directory: Path) -> None:
-        self._store = store
-        self._directory = directory
-
-    def path(self, digest: str) -> Path:
-        """The unpacked tree. Treat it as read-only: other programs share it.
-
-        Raises:
-            TreeError: the tree is missing from the store or damaged.
-        """
-        destination = self._directory / digest
-        if not os.path.lexists(destination):
-            unpack(self._store.get(digest), destination, digest)
-        return destination
