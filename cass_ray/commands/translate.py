@@ -1,0 +1,143 @@
+"""``cass translate``: CUDA files and folders to HIP."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.translate.protocol import Finding, Translator, TranslatorError
+from cass_ray.translate.registry import UnknownEngineError, make_translator
+from cass_ray.translate.tree import FileResult, TreeResult, translate_tree
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+class Report(StrEnum):
+    """Forms of the report on standard error."""
+
+    TEXT = "text"
+    NONE = "none"
+
+
+@app.command()
+def translate(
+    path: Annotated[Path, typer.Argument(help="A CUDA file, or a folder.", metavar="FILE|DIR")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="File or folder to write.")
+    ] = None,
+    engine: Annotated[str, typer.Option(help="rules, hipify-perl or hipify-clang.")] = "rules",
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit 1 when anything has no translation.")
+    ] = False,
+    report: Annotated[Report, typer.Option(help="What to print on standard error.")] = Report.TEXT,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print findings and counts as JSON on standard output.")
+    ] = False,
+) -> None:
+    """Translate CUDA to HIP.
+
+    A file goes to standard output unless -o is given. A folder needs -o: the tree is copied,
+    sources and headers are translated, and a second run touches only what changed.
+    """
+    if not path.exists():
+        _fail(f"{path} does not exist", EXIT_USAGE)
+    if path.is_dir() and output is None:
+        _fail(f"{path} is a folder: give -o OUT for the translated tree", EXIT_USAGE)
+    if as_json and output is None:
+        _fail("--json prints the report on standard output: give -o OUT for the code", EXIT_USAGE)
+    translator = _translator(engine)
+    try:
+        if path.is_dir():
+            assert output is not None
+            result = translate_tree(path, output, translator, workers=os.cpu_count() or 1)
+        else:
+            result = _translate_file(path, output, translator)
+    except TranslatorError as error:
+        _fail(str(error), EXIT_FAILED)
+    except (OSError, ValueError) as error:
+        _fail(str(error), EXIT_USAGE)
+    if as_json:
+        sys.stdout.write(json.dumps(_as_json(result, translator), indent=2) + "\n")
+    if report is Report.TEXT:
+        _print_report(path, result)
+    if strict and result.errors:
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _translator(engine: str) -> Translator:
+    try:
+        return make_translator(engine)
+    except UnknownEngineError as error:
+        _fail(str(error), EXIT_USAGE)
+    except ToolMissing as error:
+        _fail(str(error), EXIT_TOOL_MISSING)
+
+
+def _fail(message: str, status: int) -> NoReturn:
+    sys.stderr.write(f"cass translate: {message}\n")
+    raise typer.Exit(status)
+
+
+def _translate_file(path: Path, output: Path | None, translator: Translator) -> TreeResult:
+    data = path.read_bytes()
+    if b"\0" in data:
+        raise ValueError(f"{path} is not text")
+    text = data.decode("utf-8", "surrogateescape")
+    translation = translator.translate(text, filename=path.name)
+    result = translation.source.encode("utf-8", "surrogateescape")
+    if output is None:
+        sys.stdout.buffer.write(result)
+        sys.stdout.buffer.flush()
+    else:
+        if output.is_dir():
+            output = output / path.name
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_bytes(result)
+    action = "unchanged" if translation.source == text else "translated"
+    return TreeResult([FileResult(path.name, action, translation.findings, translation.counts)])
+
+
+def _print_report(path: Path, result: TreeResult) -> None:
+    folder = path if path.is_dir() else path.parent
+    for file in result.files:
+        for finding in file.findings:
+            sys.stderr.write(finding.format(str(folder / file.path)) + "\n")
+    counts = result.counts
+    actions = ("translated", "unchanged", "copied", "kept", "edited")
+    numbers = ", ".join(
+        f"{result.number(action)} {action}" for action in actions if result.number(action)
+    )
+    sys.stderr.write(
+        f"{len(result.files)} file(s): {numbers}; constructs: {counts.converted} converted, "
+        f"{counts.unchanged} unchanged, {counts.unsupported} unsupported\n"
+    )
+
+
+def _as_json(result: TreeResult, translator: Translator) -> dict[str, Any]:
+    return {
+        "engine": translator.name,
+        "version": translator.version,
+        "counts": asdict(result.counts),
+        "files": [
+            {
+                "path": file.path,
+                "action": file.action,
+                "counts": asdict(file.counts),
+                "findings": [_finding(item) for item in file.findings],
+            }
+            for file in result.files
+        ],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {**asdict(finding), "severity": finding.severity.value}

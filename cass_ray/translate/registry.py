@@ -1,0 +1,35 @@
+"""Engines by name."""
+
+from __future__ import annotations
+
+import difflib
+
+from cass_ray.translate.hipify import ENGINES as HIPIFY_ENGINES
+from cass_ray.translate.hipify import HipifyTranslator
+from cass_ray.translate.protocol import Translator
+from cass_ray.translate.rules import RulesTranslator
+
+ENGINES = ("rules", *HIPIFY_ENGINES)
+"""The engines that :func:`make_translator` knows."""
+
+
+class UnknownEngineError(ValueError):
+    """No engine has that name; the message names the nearest one."""
+
+
+def make_translator(engine: str = "rules") -> Translator:
+    """The engine called ``engine``.
+
+    Raises:
+        UnknownEngineError: there is none of that name.
+        ToolMissing: its program is not installed.
+    """
+    if engine == "rules":
+        return RulesTranslator()
+    if engine in HIPIFY_ENGINES:
+        return HipifyTranslator(engine)
+    nearest = difflib.get_close_matches(engine, ENGINES, n=1, cutoff=0.4)
+    hint = f"; did you mean {nearest[0]}?" if nearest else ""
+    raise UnknownEngineError(
+        f"no engine is called {engine!r}{hint} (engines: {', '.join(ENGINES)})"
+    )

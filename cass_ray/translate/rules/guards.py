@@ -1,0 +1,116 @@
+"""Conditional compilation on the CUDA version and architecture.
+
+``__CUDA_ARCH__`` has two uses. As a flag ("am I device code?") it is ``__HIP_DEVICE_COMPILE__``.
+As a number it selects among implementations for generations of Nvidia hardware; AMD hardware
+takes the branch of one generation, so that the program stays one that its author wrote and
+tested: sm_70, the oldest with the ``_sync`` warp functions and before the hardware of sm_80
+(asynchronous copies, new matrix instructions) that is reachable only through PTX. A file that
+refuses sm_70 by ``#error`` gets the generation it asks for.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cass_ray.translate.protocol import Severity
+from cass_ray.translate.rules.rewrite import Rewrite
+
+ARCHITECTURE = 700
+VERSION_MACROS = {
+    # The interfaces of HIP and its libraries are those of CUDA 11 (hipGraphInstantiate with five
+    # arguments, the generic hipSPARSE interface, texture references beside texture objects).
+    "CUDART_VERSION": "11080",
+    "CUDA_VERSION": "11080",
+    "__CUDACC_VER_MAJOR__": "11",
+    "__CUDACC_VER_MINOR__": "8",
+    "__CUDACC_VER_BUILD__": "89",
+    "__CUDA_API_VERSION": "11080",
+    "CUB_VERSION": "200000",
+}
+
+_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(ifdef|ifndef|if|elif|define|undef)\b", re.MULTILINE)
+_DEFINED = re.compile(r"\bdefined\s*\(?\s*\Z")
+_DEVICE_FLAG = "__HIP_DEVICE_COMPILE__"
+_NEWER_ONLY = re.compile(
+    r"#[ \t]*if[^\n]*__CUDA_ARCH__[ \t]*<[ \t]*([0-9]{3,4})[^\n]*\n\s*#[ \t]*error"
+)
+
+
+def rewrite_guards(unit: Rewrite) -> None:
+    """Rewrite the uses of ``__CUDA_ARCH__`` and of the version macros."""
+    for offset in unit.words.get("__CUDA_ARCH__", ()):
+        _rewrite_architecture(unit, offset)
+    for macro, value in VERSION_MACROS.items():
+        for offset in unit.words.get(macro, ()):
+            _rewrite_version(unit, offset, macro, value)
+
+
+def _directive(unit: Rewrite, offset: int) -> str:
+    """The name of the directive that the logical line of ``offset`` is; empty for code."""
+    code = unit.source.code
+    start = code.rfind("\n", 0, offset) + 1
+    while start > 1 and code[:start].rstrip("\r\n").endswith("\\"):
+        start = code.rfind("\n", 0, start - 1) + 1
+    match = _DIRECTIVE.match(code, start)
+    return match[1] if match else ""
+
+
+def _is_flag(unit: Rewrite, offset: int, directive: str) -> bool:
+    if directive in {"ifdef", "ifndef", "undef", "define"}:
+        return True
+    return directive in {"if", "elif"} and bool(
+        _DEFINED.search(unit.source.code, max(0, offset - 16), offset)
+    )
+
+
+def _rewrite_architecture(unit: Rewrite, offset: int) -> None:
+    word = "__CUDA_ARCH__"
+    directive = _directive(unit, offset)
+    if directive == "define" and not _defines(unit, offset):
+        directive = ""
+    if _is_flag(unit, offset, directive):
+        unit.rename(offset, word, _DEVICE_FLAG)
+        return
+    architecture = ARCHITECTURE
+    for match in _NEWER_ONLY.finditer(unit.source.code):
+        architecture = max(architecture, int(match[1]))
+    if directive in {"if", "elif"}:
+        # Zero in the host pass, as an undefined __CUDA_ARCH__ is.
+        unit.rename(offset, word, f"({_DEVICE_FLAG} * {architecture})")
+    else:
+        unit.rename(offset, word, f"{architecture} /* {word} */")
+    unit.report(
+        offset,
+        word,
+        Severity.NOTE,
+        f"code for Nvidia architecture {architecture // 10} is taken on AMD",
+        "check that no other branch suits AMD better",
+    )
+
+
+def _defines(unit: Rewrite, offset: int) -> bool:
+    """Whether the word at ``offset`` is the macro that a ``#define`` defines."""
+    return bool(re.search(r"define[ \t]+\Z", unit.source.code[max(0, offset - 16) : offset]))
+
+
+def _rewrite_version(unit: Rewrite, offset: int, macro: str, value: str) -> None:
+    directive = _directive(unit, offset)
+    if directive in {"define", "undef"} and _defines(unit, offset):
+        return
+    code = unit.source.code
+    if directive in {"ifdef", "ifndef"}:
+        start = code.rfind(directive, 0, offset)
+        condition = "1" if directive == "ifdef" else "0"
+        end = offset + len(macro)
+        unit.edits.replace(start, end, f"if {condition} /* {macro} */")
+        unit.converted(offset)
+        return
+    defined = _DEFINED.search(code, max(0, offset - 16), offset)
+    if directive in {"if", "elif"} and defined:
+        end = offset + len(macro)
+        if "(" in defined.group():
+            end = code.find(")", end) + 1 or end
+        unit.edits.replace(defined.start(), end, f"1 /* {macro} */")
+        unit.converted(offset)
+        return
+    unit.rename(offset, macro, f"{value} /* {macro} */")

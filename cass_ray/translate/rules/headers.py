@@ -1,0 +1,176 @@
+"""``#include`` lines: CUDA's headers become HIP's, and nvcc's implicit one becomes explicit."""
+
+from __future__ import annotations
+
+import csv
+import posixpath
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from cass_ray.translate.protocol import Severity
+from cass_ray.translate.rules import tables
+from cass_ray.translate.rules.rewrite import Rewrite
+
+RUNTIME = "hip/hip_runtime.h"
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:(<)|")', re.MULTILINE)
+_PATH = re.compile(r"[^\">\n]*")
+_CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
+_GUARD = re.compile(
+    r"\s*#[ \t]*(?:pragma[ \t]+once\b[^\n]*"
+    r"|ifndef[ \t]+(\w+)[^\n]*\n\s*#[ \t]*define[ \t]+\1\b[^\n]*)"
+)
+_FIRST_CODE = re.compile(r"\S")
+
+
+@dataclass(frozen=True, slots=True)
+class _Include:
+    start: int
+    path_start: int
+    path: str
+    quoted: bool
+    depth: int
+    end: int
+
+
+def rewrite_includes(unit: Rewrite) -> None:
+    """Map every CUDA header, and add the runtime header where nvcc would have included it."""
+    includes = _includes(unit)
+    seen: set[str] = set()
+    first_runtime: int | None = None
+    for position, include in enumerate(includes):
+        hip = _counterpart(unit, include)
+        if hip == RUNTIME and first_runtime is None and include.depth == 0:
+            first_runtime = position
+        if hip is None or hip == include.path:
+            seen.add(include.path if include.depth == 0 else "")
+            continue
+        if not hip or hip in seen:
+            _remove_line(unit, include)
+        else:
+            path_end = include.path_start + len(include.path)
+            unit.edits.replace(include.path_start, path_end, hip)
+            if include.depth == 0:
+                seen.add(hip)
+        unit.converted(include.start)
+    _add_runtime(unit, includes, first_runtime)
+
+
+def _includes(unit: Rewrite) -> list[_Include]:
+    code, text = unit.source.code, unit.source.text
+    conditionals = [(m.start(), 1 if m[1] == "if" else -1) for m in _CONDITIONAL.finditer(code)]
+    guard = _GUARD.match(code)
+    depth = -1 if guard and guard[1] else 0
+    found: list[_Include] = []
+    index = 0
+    for match in _INCLUDE.finditer(code):
+        while index < len(conditionals) and conditionals[index][0] < match.start():
+            depth += conditionals[index][1]
+            index += 1
+        path = _PATH.match(text, match.end())
+        end = text.find("\n", match.end())
+        if path:
+            found.append(
+                _Include(
+                    match.start(),
+                    match.end(),
+                    path.group(),
+                    match[1] is None,
+                    max(depth, 0),
+                    len(text) if end < 0 else end + 1,
+                )
+            )
+    return found
+
+
+def _counterpart(unit: Rewrite, include: _Include) -> str | None:
+    """The HIP header; empty when there is nothing to include; None to leave the line alone."""
+    path = include.path.strip()
+    if path.startswith("hip/"):
+        return path
+    found = tables.header(path)
+    if found is None:
+        if not _is_local(unit, path):
+            _report_unsupported(unit, include, path)
+        return None
+    return None if _is_local(unit, path) else found.hip
+
+
+def _is_local(unit: Rewrite, path: str) -> bool:
+    files = unit.context.files
+    beside = posixpath.normpath(posixpath.join(posixpath.dirname(unit.filename), path))
+    return beside in files or any(f == path or f.endswith("/" + path) for f in files)
+
+
+@cache
+def _unsupported_headers() -> tuple[tuple[str, str], ...]:
+    with (tables.FOLDER / "unsupported_headers.csv").open(newline="", encoding="utf-8") as handle:
+        return tuple((row["header"], row["advice"]) for row in csv.DictReader(handle))
+
+
+def _report_unsupported(unit: Rewrite, include: _Include, path: str) -> None:
+    for pattern, advice in _unsupported_headers():
+        matches = path.startswith(pattern[:-1]) if pattern.endswith("*") else path == pattern
+        if matches:
+            message = f"the header {path} has no counterpart in HIP"
+            unit.report(include.start, path, Severity.ERROR, message, advice)
+            return
+
+
+def _remove_line(unit: Rewrite, include: _Include) -> None:
+    """Remove the directive; a comment that follows it on the line stays."""
+    text, code = unit.source.text, unit.source.code
+    closing = include.path_start + len(include.path) + 1
+    if text[closing : include.end].strip():
+        unit.edits.replace(include.start, closing, "")
+    else:
+        unit.edits.replace(include.start, include.end, "" if code[: include.end].strip() else "\n")
+
+
+def _add_runtime(unit: Rewrite, includes: list[_Include], first_runtime: int | None) -> None:
+    """Include the runtime first, as nvcc does for a ``.cu`` file.
+
+    Not needed when the file itself includes it before anything else of its own: system headers may
+    come before, the project's own headers may use it.
+    """
+    if unit.is_hip:
+        return
+    is_source = unit.filename.endswith(".cu") or "." not in posixpath.basename(unit.filename)
+    before = includes if first_runtime is None else includes[:first_runtime]
+    if first_runtime is not None and not (is_source and any(item.quoted for item in before)):
+        unit.runtime_end = includes[first_runtime].end
+        return
+    if is_source and unit.source.code.strip():
+        _insert_runtime(unit)
+
+
+def _insert_runtime(unit: Rewrite) -> None:
+    offset, line_end = _top(unit)
+    unit.runtime_end = offset
+    unit.edits.insert(offset, f"{line_end}#include <{RUNTIME}>{unit.source.newline}")
+
+
+def insert_after_runtime(unit: Rewrite, text: str) -> None:
+    """Insert ``text`` behind the runtime header, which is included if nothing did."""
+    if unit.runtime_end is None:
+        _insert_runtime(unit)
+    assert unit.runtime_end is not None
+    unit.edits.insert(unit.runtime_end, text)
+
+
+def _top(unit: Rewrite) -> tuple[int, str]:
+    """Where the code begins, behind comments and the include guard, and the line end it needs.
+
+    A comment that ends on the line of the first code stays on its own line.
+    """
+    code, text = unit.source.code, unit.source.text
+    guard = _GUARD.match(code)
+    start = guard.end() if guard else 0
+    first = _FIRST_CODE.search(code, start)
+    if first is None:
+        return len(code), unit.source.newline
+    line = max(code.rfind("\n", 0, first.start()) + 1, start)
+    if text[line : first.start()].strip() or (line and text[line - 1] != "\n"):
+        return first.start(), unit.source.newline
+    return line, ""

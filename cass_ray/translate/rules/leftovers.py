@@ -1,0 +1,107 @@
+"""What is still CUDA: reported with its place, never silently kept."""
+
+from __future__ import annotations
+
+import re
+
+from cass_ray.translate.protocol import Severity
+from cass_ray.translate.rules import tables
+from cass_ray.translate.rules.rewrite import Rewrite
+
+_LIBRARY_NAME = re.compile(
+    r"(?:cublas|CUBLAS_|cublasLt|cufft|CUFFT_|curand|CURAND_|cusparse|CUSPARSE_|cusolver|CUSOLVER_"
+    r"|cudnn|CUDNN_|cutensor|nvrtc|NVRTC_|nvml|NVML_|nvjpeg|NVJPEG_|nppi|npps|nvtx|NVTX_|cupti|CUPTI_"
+    r"|nvshmem)\w*\Z"
+)
+_CUDA_NAME = re.compile(r"(?:cuda[A-Z]|cu[A-Z]|CU_|CUDA_|CUDART_|__nv_|__CUDA_|CU[a-z])\w*\Z")
+_ADVICE = {
+    "cudnn": "MIOpen has the same operations under another interface",
+    "CUDNN": "MIOpen has the same operations under another interface",
+    "nvml": "ROCm SMI (rocm_smi/rocm_smi.h) reports the same figures under another interface",
+    "NVML": "ROCm SMI (rocm_smi/rocm_smi.h) reports the same figures under another interface",
+    "npp": "no counterpart; write the operation as a kernel",
+    "cutensor": "hipTensor has the same operations under another interface",
+    "cupti": "roctracer and rocprofiler",
+    "CUPTI": "roctracer and rocprofiler",
+}
+_INTRINSICS = {
+    "__nvvm_": "a compiler builtin of Nvidia's",
+    "__pipeline_": "asynchronous copies to shared memory have no counterpart; copy synchronously",
+    "__cvta_": "AMD pointers are generic already",
+    "__cluster_": "thread block clusters do not exist on AMD hardware",
+}
+_DECLARED = (
+    r"(?:[\w>\]]\s+|[*&]\s*)(?<!return )(?<!case )(?<!goto )(?<!new ){name}\s*(?:[=;,(\[{{)]|$)"
+    r"|#[ \t]*define[ \t]+{name}\b|\b{name}\s*:(?!:)"
+)
+
+
+def report_leftovers(unit: Rewrite) -> None:
+    """Report every CUDA name that no rule has translated, and every other trace of CUDA."""
+    names, unsupported = tables.names(), tables.unsupported()
+    for word, offsets in unit.words.items():
+        if word in names:
+            continue
+        if word in unsupported:
+            _report(unit, word, offsets, f"{word} has no counterpart in HIP", Severity.ERROR)
+        elif _LIBRARY_NAME.match(word) or _CUDA_NAME.match(word):
+            if not _is_declared(unit, word):
+                severity = Severity.ERROR if _LIBRARY_NAME.match(word) else Severity.WARNING
+                _report(unit, word, offsets, f"{word} looks like CUDA and is not known", severity)
+        elif word.startswith("__"):
+            for prefix, advice in _INTRINSICS.items():
+                if word.startswith(prefix):
+                    message = f"{word} has no counterpart in HIP"
+                    _report(unit, word, offsets, message, Severity.ERROR, advice)
+    _report_namespaces(unit)
+    _report_assembly(unit)
+
+
+def _is_declared(unit: Rewrite, word: str) -> bool:
+    """Whether the file itself declares ``word``: then it is a name of the program's own."""
+    pattern = re.compile(_DECLARED.format(name=re.escape(word)), re.MULTILINE)
+    return pattern.search(unit.source.code) is not None
+
+
+def _report(
+    unit: Rewrite,
+    word: str,
+    offsets: list[int],
+    message: str,
+    severity: Severity,
+    advice: str = "",
+) -> None:
+    advice = advice or next(
+        (text for prefix, text in _ADVICE.items() if word.startswith(prefix)), ""
+    )
+    for offset in offsets:
+        if offset not in unit.handled:
+            unit.report(offset, word, severity, message, advice)
+
+
+def _report_namespaces(unit: Rewrite) -> None:
+    code = unit.source.code
+    for name, advice in (
+        ("nvcuda", "rocWMMA (rocwmma/rocwmma.hpp) has fragments of other shapes"),
+        ("cuda", "libhipcxx has a part of libcu++ under hip::"),
+        ("cutlass", "Composable Kernel covers the same ground with another interface"),
+    ):
+        for offset in unit.words.get(name, ()):
+            is_used = code[offset + len(name) : offset + len(name) + 8].lstrip().startswith("::")
+            if is_used and offset not in unit.handled:
+                message = f"the namespace {name} does not exist in HIP"
+                unit.report(offset, f"{name}::", Severity.ERROR, message, advice)
+
+
+def _report_assembly(unit: Rewrite) -> None:
+    for word in ("asm", "__asm", "__asm__"):
+        for offset in unit.words.get(word, ()):
+            if offset in unit.handled:
+                continue
+            unit.report(
+                offset,
+                "asm",
+                Severity.ERROR,
+                "inline PTX cannot be assembled for AMD",
+                "use the builtin or the C++ that the instruction stands for",
+            )

@@ -1,0 +1,66 @@
+"""Names: functions, types, constants, macros and namespaces that HIP spells differently."""
+
+from __future__ import annotations
+
+import re
+
+from cass_ray.translate.rules import tables
+from cass_ray.translate.rules.rewrite import Rewrite
+
+_CAST_ALREADY = re.compile(r"\(\s*(?:const\s+)?void\b|(?:reinterpret|static)_cast\b")
+_QUALIFIED = re.compile(r"(\w+)\s*::\s*\Z")
+
+
+def rename_names(unit: Rewrite) -> None:
+    """Apply the name table to every identifier."""
+    table = tables.names()
+    casts = tables.casts()
+    for word, offsets in unit.words.items():
+        hip = table.get(word)
+        if hip is None:
+            continue
+        for offset in offsets:
+            if offset in unit.handled:
+                continue
+            if hip == word:
+                unit.unchanged(offset)
+                continue
+            if word in casts:
+                _cast_argument(unit, offset, word)
+            unit.rename(offset, word, hip)
+
+
+def _cast_argument(unit: Rewrite, offset: int, word: str) -> None:
+    cast = tables.casts()[word]
+    call = unit.call(offset, word)
+    if call is None or cast.argument >= len(call[0]):
+        return
+    span = call[0][cast.argument]
+    if _CAST_ALREADY.match(unit.source.code, span[0]):
+        return
+    unit.edits.insert(span[0], f"reinterpret_cast<{cast.type}>(")
+    unit.edits.insert(span[1], ")")
+
+
+def rename_namespaces(unit: Rewrite) -> None:
+    """``cub`` is ``hipcub``, ``thrust::cuda`` is ``thrust::hip``."""
+    code = unit.source.code
+    for offset in unit.words.get("cub", ()):
+        after = code[offset + 3 : offset + 16].lstrip()
+        before = code[max(0, offset - 24) : offset].rstrip()
+        if after.startswith("::") or before.endswith(("namespace", "=")):
+            unit.rename(offset, "cub", "hipcub")
+    for offset in unit.words.get("cuda", ()):
+        qualifier = _QUALIFIED.search(code, max(0, offset - 40), offset)
+        if qualifier and qualifier[1] in {"thrust", "system"}:
+            unit.rename(offset, "cuda", "hip")
+
+
+def drop_attributes(unit: Rewrite) -> None:
+    """``__grid_constant__`` only lets nvcc skip a copy of a parameter; HIP makes none."""
+    for offset in unit.words.get("__grid_constant__", ()):
+        end = offset + len("__grid_constant__")
+        while unit.source.code[end : end + 1] == " ":
+            end += 1
+        unit.edits.replace(offset, end, "")
+        unit.converted(offset)

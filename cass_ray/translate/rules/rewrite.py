@@ -1,0 +1,93 @@
+"""One file under translation: what the rules read, and what they leave behind."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from cass_ray.translate.protocol import Context, Counts, Finding, Severity
+from cass_ray.translate.rules.edits import Edits
+from cass_ray.translate.rules.text import SourceText, Span
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]', re.MULTILINE)
+
+
+class Rewrite:
+    """The source, the edits and findings so far, and the snippets the result needs."""
+
+    def __init__(self, source: str, filename: str, context: Context) -> None:
+        self.source = SourceText(source)
+        self.filename = filename
+        self.context = context
+        self.edits = Edits()
+        self.findings: list[Finding] = []
+        self.snippets: set[str] = set()
+        self.counts = Counts()
+        self.handled: set[int] = set()
+        """Offsets of words that a rule has dealt with; the check for left-overs skips them."""
+        self.runtime_end: int | None = None
+        """Where the runtime header has been included, as far as the file's own lines tell."""
+
+    @cached_property
+    def words(self) -> dict[str, list[int]]:
+        """Every identifier of the code and the offsets where it stands."""
+        found: dict[str, list[int]] = {}
+        for match in _WORD.finditer(self.source.code):
+            found.setdefault(match.group(), []).append(match.start())
+        return found
+
+    @cached_property
+    def is_hip(self) -> bool:
+        """Whether the file already includes a HIP header: names that both languages have stay."""
+        text = self.source.text
+        return any(
+            text.startswith("hip/", match.end()) for match in _INCLUDE.finditer(self.source.code)
+        )
+
+    @property
+    def wave64(self) -> bool:
+        """Whether the result must be right on wavefronts of 64 lanes."""
+        return 64 in self.context.wavefronts
+
+    def report(
+        self, offset: int, construct: str, severity: Severity, message: str, advice: str = ""
+    ) -> None:
+        """Add a finding at ``offset``; an error counts as an unsupported construct."""
+        line, column = self.source.position(offset)
+        self.findings.append(Finding(line, column, construct, severity, message, advice))
+        if severity is Severity.ERROR:
+            self.counts += Counts(unsupported=1)
+
+    def rename(self, offset: int, old: str, new: str) -> None:
+        """Replace the word ``old`` at ``offset``."""
+        self.edits.replace(offset, offset + len(old), new)
+        self.converted(offset)
+
+    def converted(self, offset: int) -> None:
+        """Count the construct at ``offset`` as converted."""
+        self.handled.add(offset)
+        self.counts += Counts(converted=1)
+
+    def unchanged(self, offset: int) -> None:
+        """Count the construct at ``offset`` as one that HIP shares."""
+        self.handled.add(offset)
+        self.counts += Counts(unchanged=1)
+
+    def call(self, offset: int, word: str) -> tuple[list[Span], int, int] | None:
+        """Arguments, opening and closing parenthesis of the call of the word at ``offset``.
+
+        None when the word is not called there.
+        """
+        code = self.source.code
+        opening = offset + len(word)
+        while opening < len(code) and code[opening].isspace():
+            opening += 1
+        if opening >= len(code) or code[opening] != "(":
+            return None
+        found = self.source.arguments(opening)
+        return (found[0], opening, found[1]) if found else None
+
+    def text(self, span: Span) -> str:
+        """The text of ``span`` as it was written."""
+        return self.source.text[span[0] : span[1]]

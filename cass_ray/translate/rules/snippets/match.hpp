@@ -1,0 +1,24 @@
+#ifndef CASS_MATCH
+#define CASS_MATCH
+namespace cass {
+// The lanes of `mask` whose value equals this lane's.
+template <typename T>
+__device__ inline unsigned int match_any(unsigned int mask, T value) {
+    unsigned int same = 0;
+    for (unsigned int left = ballot(mask, 1); left != 0;) {
+        const T first = __shfl(value, __ffs(left) - 1, 32);
+        const unsigned int equal = ballot(mask, value == first);
+        if (value == first) same = equal;
+        left &= ~equal;
+    }
+    return same;
+}
+// `mask` when all its lanes hold the same value, else 0.
+template <typename T>
+__device__ inline unsigned int match_all(unsigned int mask, T value, int* equal) {
+    const T first = __shfl(value, __ffs(mask) - 1, 32);
+    *equal = all(mask, value == first);
+    return *equal ? mask : 0;
+}
+}  // namespace cass
+#endif

@@ -1,0 +1,31 @@
+#ifndef CASS_REDUCE
+#define CASS_REDUCE
+// Reductions over the lanes of `mask` (CUDA's __reduce_*_sync of sm_80).
+namespace cass {
+template <typename T, typename Operation>
+__device__ inline T reduce(unsigned int mask, T value, Operation operation) {
+    T result = __shfl(value, __ffs(mask) - 1, 32);
+    for (unsigned int left = mask & (mask - 1); left != 0; left &= left - 1)
+        result = operation(result, __shfl(value, __ffs(left) - 1, 32));
+    return result;
+}
+template <typename T> __device__ inline T reduce_add(unsigned int mask, T value) {
+    return reduce(mask, value, [](T a, T b) { return a + b; });
+}
+template <typename T> __device__ inline T reduce_min(unsigned int mask, T value) {
+    return reduce(mask, value, [](T a, T b) { return b < a ? b : a; });
+}
+template <typename T> __device__ inline T reduce_max(unsigned int mask, T value) {
+    return reduce(mask, value, [](T a, T b) { return a < b ? b : a; });
+}
+template <typename T> __device__ inline T reduce_and(unsigned int mask, T value) {
+    return reduce(mask, value, [](T a, T b) { return a & b; });
+}
+template <typename T> __device__ inline T reduce_or(unsigned int mask, T value) {
+    return reduce(mask, value, [](T a, T b) { return a | b; });
+}
+template <typename T> __device__ inline T reduce_xor(unsigned int mask, T value) {
+    return reduce(mask, value, [](T a, T b) { return a ^ b; });
+}
+}  // namespace cass
+#endif

@@ -1,0 +1,101 @@
+"""The tables of the rules: what is called how in HIP, as data files next to this module."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent / "tables"
+SNIPPETS = Path(__file__).resolve().parent / "snippets"
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The counterpart of a CUDA header; ``hip`` is empty when HIP's runtime header has it all."""
+
+    hip: str
+    library: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """An argument of a function that CUDA overloads on its type and HIP does not."""
+
+    argument: int
+    type: str
+
+
+def _rows(name: str) -> Iterator[dict[str, str]]:
+    with (FOLDER / name).open(newline="", encoding="utf-8") as handle:
+        yield from csv.DictReader(handle)
+
+
+@cache
+def names() -> dict[str, str]:
+    """CUDA name -> HIP name."""
+    return {row["cuda"]: row["hip"] for row in _rows("names.csv")}
+
+
+@cache
+def hip_names() -> frozenset[str]:
+    """Every HIP name of the table."""
+    return frozenset(names().values())
+
+
+@cache
+def unsupported() -> frozenset[str]:
+    """CUDA names that HIP has no counterpart for."""
+    return frozenset(row["cuda"] for row in _rows("unsupported.csv"))
+
+
+@cache
+def casts() -> dict[str, Cast]:
+    """CUDA function -> the argument to cast."""
+    return {row["function"]: Cast(int(row["argument"]), row["cast"]) for row in _rows("casts.csv")}
+
+
+@cache
+def _headers() -> tuple[dict[str, Header], list[tuple[str, Header]]]:
+    exact: dict[str, Header] = {}
+    prefixes: list[tuple[str, Header]] = []
+    for row in _rows("headers.csv"):
+        header = Header(row["hip"], row["library"])
+        if row["cuda"].endswith("*"):
+            prefixes.append((row["cuda"][:-1], header))
+        else:
+            exact[row["cuda"]] = header
+    return exact, prefixes
+
+
+def header(path: str) -> Header | None:
+    """The counterpart of the CUDA header ``path``; None when the tables do not know it."""
+    exact, prefixes = _headers()
+    if path in exact:
+        return exact[path]
+    for prefix, found in prefixes:
+        if path.startswith(prefix):
+            if found.hip.endswith("/"):
+                return Header(found.hip + path[len(prefix) :], found.library)
+            return found
+    return None
+
+
+@cache
+def snippet(name: str) -> str:
+    """The HIP code of one piece of device code that CUDA has built in and HIP has not."""
+    return (SNIPPETS / f"{name}.hpp").read_text("utf-8")
+
+
+@cache
+def fingerprint() -> str:
+    """A digest of the tables, the snippets and the rules: the version of the engine."""
+    digest = hashlib.sha256()
+    folder = Path(__file__).resolve().parent
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in {".py", ".csv", ".hpp"}:
+            digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:12]

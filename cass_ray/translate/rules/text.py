@@ -1,0 +1,154 @@
+"""C++/CUDA source text, seen as code: comments and literals blanked, positions kept.
+
+The rules look at ``SourceText.code``, a copy of the text of the same length in which comments and
+the contents of string and character literals are spaces. What is found there is code, and its
+offsets are offsets into the text: nothing inside strings or comments can ever be edited.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cached_property
+
+_OPAQUE = re.compile(
+    r"//[^\n\\]*(?:\\(?:\r\n|.)[^\n\\]*)*"  # a line comment, with its continuation lines
+    r"|/\*.*?(?:\*/|\Z)"
+    r'|(?<=R)"([^()\\\s"]{0,16})\(.*?\)\1"'  # a raw string, seen from its quote
+    r'|"(?:[^"\\\n]|\\.)*(?:"|(?=\n)|\Z)'
+    r"|'(?:[^'\\\n]|\\.)*(?:'|(?=\n)|\Z)",
+    re.DOTALL,
+)
+_RAW_PREFIX = re.compile(r"(?<!\w)(?:u8|[uUL])?R\Z")
+_PP_NUMBER = re.compile(r"(?<![\w'])\.?\d(?:'?\w|\.)*'\Z")
+_PLAIN_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*(?:"|(?=\n)|\Z)', re.DOTALL)
+_SYSTEM_INCLUDE = re.compile(r"^([ \t]*#[ \t]*include[ \t]*<)([^>\n]*)", re.MULTILINE)
+_NOT_NEWLINE = re.compile(r"[^\n]")
+_OPEN = {"(": ")", "[": "]", "{": "}"}
+_BRACKET = re.compile(r"[()\[\]{}]")
+_ARGUMENT_MARK = re.compile(r"[()\[\]{},]")
+_ANGLE = re.compile(r"->|<<+|>>+|[<>]=|[<>]")
+
+Span = tuple[int, int]
+
+
+def blank(text: str) -> str:
+    """``text`` with everything but newlines turned into spaces."""
+    return " " * len(text) if "\n" not in text else _NOT_NEWLINE.sub(" ", text)
+
+
+class SourceText:
+    """One file: its text, its code, and where things are."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.code = _blank_opaque(text)
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(match.end() for match in re.finditer("\n", self.text))]
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column of ``offset``, both from 1."""
+        line = bisect_right(self._line_starts, offset)
+        return line, offset - self._line_starts[line - 1] + 1
+
+    @cached_property
+    def newline(self) -> str:
+        """The line end this file uses."""
+        return "\r\n" if "\r\n" in self.text else "\n"
+
+    def closing(self, opening: int) -> int:
+        """Offset of the bracket that closes the one at ``opening``; -1 when none does."""
+        stack: list[str] = []
+        for match in _BRACKET.finditer(self.code, opening):
+            bracket = match.group()
+            if bracket in _OPEN:
+                stack.append(_OPEN[bracket])
+            elif not stack or stack.pop() != bracket:
+                return -1
+            elif not stack:
+                return match.start()
+        return -1
+
+    def arguments(self, opening: int) -> tuple[list[Span], int] | None:
+        """The arguments of a call whose parenthesis opens at ``opening``, and where it closes.
+
+        Spans are trimmed of white space. Commas between template arguments do not split. None when
+        the parenthesis is never closed.
+        """
+        closing = self.closing(opening)
+        if closing < 0:
+            return None
+        spans: list[Span] = []
+        depth, start = 0, opening + 1
+        for match in _ARGUMENT_MARK.finditer(self.code, opening + 1, closing):
+            mark = match.group()
+            if mark in "([{":
+                depth += 1
+            elif mark in ")]}":
+                depth -= 1
+            elif depth == 0:
+                spans.append((start, match.start()))
+                start = match.end()
+        spans.append((start, closing))
+        spans = [self._trim(span) for span in self._joined_templates(spans)]
+        if len(spans) == 1 and spans[0][0] == spans[0][1]:
+            spans = []
+        return spans, closing
+
+    def _joined_templates(self, spans: list[Span]) -> list[Span]:
+        joined: list[Span] = []
+        depth = 0
+        for start, end in spans:
+            if depth > 0 and joined:
+                joined[-1] = (joined[-1][0], end)
+            else:
+                joined.append((start, end))
+                depth = 0
+            for match in _ANGLE.finditer(self.code, start, end):
+                mark = match.group()
+                if mark == "<" and re.match(r"\w", self.code[match.start() - 1]):
+                    depth += 1
+                elif mark[0] == ">" and mark[-1] == ">" and depth:
+                    depth = max(0, depth - len(mark))
+        # An unmatched "<" was a comparison after all: the commas did split.
+        return spans if depth else joined
+
+    def _trim(self, span: Span) -> Span:
+        start, end = span
+        while start < end and self.text[start].isspace():
+            start += 1
+        while end > start and self.text[end - 1].isspace():
+            end -= 1
+        return start, end
+
+
+def _blank_opaque(text: str) -> str:
+    pieces: list[str] = []
+    done = 0
+    match = _OPAQUE.search(text)
+    while match:
+        start, end = match.span()
+        first = text[start]
+        if first == "'" and _PP_NUMBER.search(text, max(0, start - 40), start + 1):
+            # A digit separator (1'000), not a character literal.
+            match = _OPAQUE.search(text, start + 1)
+            continue
+        is_raw = first == '"' and start > 0 and text[start - 1] == "R"
+        if is_raw and not _RAW_PREFIX.search(text, max(0, start - 4), start):
+            plain = _PLAIN_STRING.match(text, start)
+            end = plain.end() if plain else end
+        pieces.append(text[done:start])
+        body = text[start:end]
+        if first == "/":
+            pieces.append(blank(body))
+        elif len(body) > 1 and body[-1] == first:
+            pieces.append(first + blank(body[1:-1]) + first)
+        else:
+            pieces.append(first + blank(body[1:]))
+        done = end
+        match = _OPAQUE.search(text, end)
+    pieces.append(text[done:])
+    # A path in angle brackets is no more code than one in quotes.
+    return _SYSTEM_INCLUDE.sub(lambda path: path[1] + blank(path[2]), "".join(pieces))

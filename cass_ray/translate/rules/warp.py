@@ -1,0 +1,111 @@
+"""Warp functions: CUDA's 32-lane warps on wavefronts of 32 or of 64 lanes.
+
+The translated program keeps warps of 32 lanes. On RDNA a wavefront is a warp; on CDNA a wavefront
+is two warps side by side, and every function here acts on the half that its lane is in. So
+``__shfl_down_sync(m, v, d)`` becomes ``__shfl_down(v, d, 32)``, which every ROCm release has and
+which needs no 64-bit mask, ``warpSize`` becomes 32, and what HIP has no plain function for comes
+from snippets (``cass::ballot``) put at the top of the file.
+
+Dropping the mask of a shuffle is sound: it names the lanes that must arrive together, all lanes of
+an AMD wavefront arrive together, and a lane reads from lanes that CUDA requires to be named.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cass_ray.translate.rules.rewrite import Rewrite
+
+SHUFFLES = {
+    "__shfl_sync": "__shfl",
+    "__shfl_up_sync": "__shfl_up",
+    "__shfl_down_sync": "__shfl_down",
+    "__shfl_xor_sync": "__shfl_xor",
+}
+VOTES = {
+    "__ballot_sync": ("cass::ballot", "ballot"),
+    "__any_sync": ("cass::any", "ballot"),
+    "__all_sync": ("cass::all", "ballot"),
+    "__uni_sync": ("cass::uni", "ballot"),
+    "__activemask": ("cass::activemask", "ballot"),
+    "__syncwarp": ("cass::syncwarp", "syncwarp"),
+    "__match_any_sync": ("cass::match_any", "match"),
+    "__match_all_sync": ("cass::match_all", "match"),
+    "__reduce_add_sync": ("cass::reduce_add", "reduce"),
+    "__reduce_min_sync": ("cass::reduce_min", "reduce"),
+    "__reduce_max_sync": ("cass::reduce_max", "reduce"),
+    "__reduce_and_sync": ("cass::reduce_and", "reduce"),
+    "__reduce_or_sync": ("cass::reduce_or", "reduce"),
+    "__reduce_xor_sync": ("cass::reduce_xor", "reduce"),
+}
+LEGACY_VOTES = {"__ballot": "__ballot_sync", "__any": "__any_sync", "__all": "__all_sync"}
+"""Without mask: gone since CUDA 9, and spelt like HIP's own of wavefront width."""
+
+_DECLARATION = re.compile(
+    r"(?:\b(?:int|unsigned|long|short|size_t|auto|const|constexpr|uint|u?int(?:8|16|32|64)_t|define)"
+    r"\s+|[*&]\s*)warpSize\b"
+)
+_MEMBER = re.compile(r"(?:\.|->|::)\s*\Z")
+
+
+def rewrite_warps(unit: Rewrite) -> None:
+    """Rewrite shuffles, votes, warp barriers and the width of a warp."""
+    if unit.is_hip:
+        return
+    for word, hip in SHUFFLES.items():
+        for offset in unit.words.get(word, ()):
+            _rewrite_shuffle(unit, offset, word, hip, masked=True)
+    for word in SHUFFLES.values():
+        for offset in unit.words.get(word, ()):
+            _rewrite_shuffle(unit, offset, word, word, masked=False)
+    for word, (hip, snippet) in VOTES.items():
+        for offset in unit.words.get(word, ()):
+            if not _is_member(unit, offset):
+                unit.rename(offset, word, hip)
+                unit.snippets.add(snippet)
+    for word, masked in LEGACY_VOTES.items():
+        for offset in unit.words.get(word, ()):
+            _rewrite_legacy_vote(unit, offset, word, masked)
+    _rewrite_width(unit)
+
+
+def _is_member(unit: Rewrite, offset: int) -> bool:
+    return bool(_MEMBER.search(unit.source.code, max(0, offset - 8), offset))
+
+
+def _rewrite_shuffle(unit: Rewrite, offset: int, word: str, hip: str, *, masked: bool) -> None:
+    call = unit.call(offset, word)
+    values = 3 if masked else 2
+    if call is None or not values <= len(call[0]) <= values + 1:
+        # Passed on by a macro: the arguments are not to be seen here.
+        if masked:
+            unit.rename(offset, word, "cass::" + hip.strip("_"))
+            unit.snippets.add("shuffle")
+        return
+    arguments, _, closing = call
+    if masked:
+        unit.edits.replace(arguments[0][0], arguments[1][0], "")
+    if len(arguments) == values and unit.wave64:
+        unit.edits.insert(closing, ", 32")
+    if masked:
+        unit.rename(offset, word, hip)
+
+
+def _rewrite_legacy_vote(unit: Rewrite, offset: int, word: str, masked: str) -> None:
+    call = unit.call(offset, word)
+    if call is None or len(call[0]) != 1:
+        return
+    hip, snippet = VOTES[masked]
+    unit.edits.insert(call[0][0][0], "0xffffffffu, ")
+    unit.rename(offset, word, hip)
+    unit.snippets.add(snippet)
+
+
+def _rewrite_width(unit: Rewrite) -> None:
+    """``warpSize`` is a variable that CUDA defines as 32, except where the file has its own."""
+    offsets = unit.words.get("warpSize", ())
+    if not offsets or not unit.wave64 or _DECLARATION.search(unit.source.code):
+        return
+    for offset in offsets:
+        if not _is_member(unit, offset):
+            unit.rename(offset, "warpSize", "32")

@@ -1,0 +1,244 @@
+"""The ``rules`` engine, construct by construct."""
+
+from __future__ import annotations
+
+import pytest
+
+from cass_ray.translate.protocol import Context, Finding, Severity, Translation, Translator
+from cass_ray.translate.rules import RulesTranslator, tables
+
+ENGINE = RulesTranslator()
+
+
+def translate(source: str, filename: str = "a.cuh", files: tuple[str, ...] = ()) -> Translation:
+    return ENGINE.translate(source, filename=filename, context=Context(files=frozenset(files)))
+
+
+def errors(source: str, filename: str = "a.cuh") -> list[Finding]:
+    return list(translate(source, filename).errors)
+
+
+def test_it_is_a_translator() -> None:
+    assert isinstance(ENGINE, Translator)
+    assert ENGINE.name == "rules"
+    assert ENGINE.version == tables.fingerprint()
+
+
+@pytest.mark.parametrize(
+    ("cuda", "hip"),
+    [
+        ("cudaMalloc(&p, n);", "hipMalloc(&p, n);"),
+        ("cudaError_t e = cudaSuccess;", "hipError_t e = hipSuccess;"),
+        (
+            "cudaMemcpy(d, h, n, cudaMemcpyHostToDevice);",
+            "hipMemcpy(d, h, n, hipMemcpyHostToDevice);",
+        ),
+        (
+            "cudaHostAlloc(&p, n, cudaHostAllocMapped);",
+            "hipHostMalloc(&p, n, hipHostMallocMapped);",
+        ),
+        ("cudaThreadSynchronize();", "hipDeviceSynchronize();"),
+        ("CUdevice d; cuDeviceGet(&d, 0);", "hipDevice_t d; hipDeviceGet(&d, 0);"),
+        (
+            "cuStreamCreate(&s, CU_STREAM_NON_BLOCKING);",
+            "hipStreamCreateWithFlags(&s, hipStreamNonBlocking);",
+        ),
+        ("CUDA_ERROR_OUT_OF_MEMORY", "hipErrorOutOfMemory"),
+        ("cublasSgemm(h, CUBLAS_OP_N);", "hipblasSgemm(h, HIPBLAS_OP_N);"),
+        (
+            "curandState s; curand_init(1, 2, 3, &s);",
+            "hiprandState_t s; hiprand_init(1, 2, 3, &s);",
+        ),
+        ("cufftExecC2C(p, a, b, CUFFT_FORWARD);", "hipfftExecC2C(p, a, b, HIPFFT_FORWARD);"),
+        ("cub::BlockReduce<int, 4> r;", "hipcub::BlockReduce<int, 4> r;"),
+        ("using namespace cub;", "using namespace hipcub;"),
+        ("thrust::cuda::par.on(s)", "thrust::hip::par.on(s)"),
+        ("__nv_bfloat16 x;", "__hip_bfloat16 x;"),
+        ("cuMemsetD32Async(p, 1, 2, s);", "hipMemsetD32Async(p, 1, 2, s);"),
+        ("__global__ void k(const __grid_constant__ P p);", "__global__ void k(const P p);"),
+    ],
+)
+def test_names(cuda: str, hip: str) -> None:
+    result = translate(cuda)
+    assert result.source == hip
+    assert not result.findings
+    assert result.counts.converted > 0
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "// cudaMalloc\n",
+        "/* cudaMalloc\n cudaFree */",
+        'const char* s = "cudaMalloc __shfl_sync warpSize";',
+        'const char* s = R"(cudaMalloc\n#include <cuda.h>\n)";',
+        "int mycudaMalloc, cudaMalloc2, x_cudaFree;",
+        "kernel<<<grid, block, 0, stream>>>(a, b);",
+        "y = std::exp(x) + std::min(a, b);",
+    ],
+)
+def test_what_is_not_cuda_stays(source: str) -> None:
+    assert translate(source).source == source
+
+
+def test_every_row_of_the_table_is_applied() -> None:
+    names = [cuda for cuda, hip in tables.names().items() if cuda != hip]
+    source = "\n".join(names)
+    assert translate(source).source.split("\n") == [tables.names()[name] for name in names]
+
+
+def test_no_hip_name_is_a_cuda_name() -> None:
+    assert not (tables.hip_names() & tables.unsupported())
+
+
+@pytest.mark.parametrize(
+    ("cuda", "hip"),
+    [
+        ("#include <cuda_fp16.h>\n", "#include <hip/hip_fp16.h>\n"),
+        ('#include "cuda_runtime.h"\n', '#include "hip/hip_runtime.h"\n'),
+        ("#  include <curand_kernel.h> // x\n", "#  include <hiprand/hiprand_kernel.h> // x\n"),
+        ("#include <cub/device/device_scan.cuh>\n", "#include <hipcub/hipcub.hpp>\n"),
+        ("#include <device_launch_parameters.h>\nint x;\n", "int x;\n"),
+        (
+            "#include <cuda.h>\n#include <cuda_runtime.h>\nint x;\n",
+            "#include <hip/hip_runtime.h>\nint x;\n",
+        ),
+        ("#include <thrust/sort.h>\n", "#include <thrust/sort.h>\n"),
+        ('#include "helper_cuda.h"\n', '#include "helper_cuda.h"\n'),
+    ],
+)
+def test_headers(cuda: str, hip: str) -> None:
+    assert translate(cuda).source == hip
+
+
+def test_a_project_header_keeps_its_name() -> None:
+    source = '#include "cuda.h"\n'
+    assert translate(source, "src/a.cuh", files=("src/cuda.h",)).source == source
+
+
+def test_a_header_without_counterpart_is_an_error() -> None:
+    (error,) = errors("int x;\n#include <cudnn.h>\n")
+    assert (error.line, error.column, error.construct) == (2, 1, "cudnn.h")
+    assert "MIOpen" in error.advice
+
+
+@pytest.mark.parametrize(
+    ("cuda", "hip"),
+    [
+        ("// c\nint x;\n", "// c\n#include <hip/hip_runtime.h>\nint x;\n"),
+        (
+            '#include <stdio.h>\n#include "k.cuh"\n',
+            '#include <hip/hip_runtime.h>\n#include <stdio.h>\n#include "k.cuh"\n',
+        ),
+        (
+            '#include <stdio.h>\n#include <cuda_runtime.h>\n#include "k.cuh"\n',
+            '#include <stdio.h>\n#include <hip/hip_runtime.h>\n#include "k.cuh"\n',
+        ),
+        ("// only a comment", "// only a comment"),
+    ],
+)
+def test_nvccs_implicit_header_becomes_explicit(cuda: str, hip: str) -> None:
+    assert translate(cuda, "a.cu").source == hip
+
+
+@pytest.mark.parametrize(
+    ("cuda", "hip"),
+    [
+        ("__shfl_down_sync(0xffffffff, v, 16)", "__shfl_down(v, 16, 32)"),
+        ("__shfl_sync(m, v, lane, 8)", "__shfl(v, lane, 8)"),
+        ("__shfl_xor_sync(f(a, b), g(v, w), 1)", "__shfl_xor(g(v, w), 1, 32)"),
+        (
+            "__shfl_up_sync(m, __shfl_down_sync(m, v, 1), 2)",
+            "__shfl_up(__shfl_down(v, 1, 32), 2, 32)",
+        ),
+        ("__shfl(v, 3)", "__shfl(v, 3, 32)"),
+        ("threadIdx.x % warpSize", "threadIdx.x % 32"),
+        ("prop.warpSize", "prop.warpSize"),
+        ("const int warpSize = 32; x / warpSize", "const int warpSize = 32; x / warpSize"),
+    ],
+)
+def test_shuffles_keep_warps_of_32_lanes(cuda: str, hip: str) -> None:
+    assert translate(cuda).source == hip
+
+
+def test_snippets_come_with_what_they_need() -> None:
+    result = translate("unsigned m = __match_any_sync(~0u, v); __syncwarp();").source
+    assert result.endswith("unsigned m = cass::match_any(~0u, v); cass::syncwarp();")
+    assert "#include <hip/hip_runtime.h>" in result
+    for name in ("CASS_BALLOT", "CASS_MATCH", "CASS_SYNCWARP"):
+        assert result.count(f"#define {name}\n") == 1
+    assert result.index("CASS_BALLOT") < result.index("CASS_MATCH")
+
+
+def test_hip_sources_stay() -> None:
+    source = "#include <hip/hip_runtime.h>\nint f() { return __shfl(v, 1) + warpSize; }\n"
+    assert translate(source, "a.hip").source == source
+    assert translate(source, "a.cu").source == source
+
+
+@pytest.mark.parametrize(
+    ("cuda", "hip"),
+    [
+        ("#ifdef __CUDA_ARCH__\n#endif", "#ifdef __HIP_DEVICE_COMPILE__\n#endif"),
+        ("#if defined(__CUDA_ARCH__)\n#endif", "#if defined(__HIP_DEVICE_COMPILE__)\n#endif"),
+        ("#if __CUDA_ARCH__ >= 600\n#endif", "#if (__HIP_DEVICE_COMPILE__ * 700) >= 600\n#endif"),
+        ("#ifdef __CUDACC__\n#endif", "#ifdef __HIPCC__\n#endif"),
+        ("#if CUDART_VERSION < 9000\n#endif", "#if 11080 /* CUDART_VERSION */ < 9000\n#endif"),
+        ("#ifndef CUDA_VERSION\n#endif", "#if 0 /* CUDA_VERSION */\n#endif"),
+        ("int a = __CUDA_ARCH__;", "int a = 700 /* __CUDA_ARCH__ */;"),
+    ],
+)
+def test_guards(cuda: str, hip: str) -> None:
+    assert translate(cuda).source == hip
+
+
+def test_an_architecture_that_refuses_the_older_is_respected() -> None:
+    source = "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800\n#error too old\n#endif\n"
+    assert "__HIP_DEVICE_COMPILE__ * 800) < 800" in translate(source).source
+
+
+@pytest.mark.parametrize(
+    ("cuda", "hip"),
+    [
+        (
+            "cudaFuncSetAttribute(k<int, 2>, a, v);",
+            "hipFuncSetAttribute(reinterpret_cast<const void*>(k<int, 2>), a, v);",
+        ),
+        ("cudaFuncSetAttribute((void*)k, a, v);", "hipFuncSetAttribute((void*)k, a, v);"),
+        (
+            "cudaMallocPitch(&p, &n, w, h);",
+            "hipMallocPitch(reinterpret_cast<void**>(&p), &n, w, h);",
+        ),
+    ],
+)
+def test_arguments_that_cuda_overloads_are_cast(cuda: str, hip: str) -> None:
+    assert translate(cuda).source == hip
+
+
+@pytest.mark.parametrize(
+    ("source", "construct"),
+    [
+        ("x = 1;\n  cudaGraphConditionalHandleCreate(&h, g);", "cudaGraphConditionalHandleCreate"),
+        ("x = 1;\n  nvcuda::wmma::fragment<A> f;", "nvcuda::"),
+        ("x = 1;\n  cuda::atomic<int> a;", "cuda::"),
+        ("x = 1;\n  cudnnCreate(&h);", "cudnnCreate"),
+        ("x = 1;\n  nvmlInit();", "nvmlInit"),
+    ],
+)
+def test_leftovers_are_errors_with_their_place(source: str, construct: str) -> None:
+    result = translate(source)
+    assert result.source == source
+    (error,) = result.errors
+    assert (error.line, error.column, error.construct) == (2, 3, construct)
+    assert result.counts.unsupported == 1
+    assert error.format("f.cu").startswith("f.cu:2:3: error: ")
+
+
+def test_a_name_of_the_programs_own_is_no_finding() -> None:
+    assert not translate("void cudaCheck(int e); int f() { cudaCheck(1); }").findings
+    assert not translate("#define cuAssert(x) x\nint y = cuAssert(1);").findings
+
+
+def test_an_unknown_cuda_like_name_is_a_warning() -> None:
+    (finding,) = translate("int f() { return cudaFooBar(1); }").findings
+    assert finding.severity is Severity.WARNING
