@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from cass_ray.cache import digest
+from cass_ray.cache import default_directory, digest
 from cass_ray.toolchain.errors import ToolMissing
 
 WHEEL = "triton==3.5.1"
@@ -200,3 +200,10 @@ def _locked(path: Path) -> Iterator[None]:
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+if __name__ == "__main__":
+    try:
+        print(hip_headers(default_directory()))
+    except ToolMissing as error:
+        sys.exit(str(error))

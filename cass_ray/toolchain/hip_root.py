@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cass_ray.cache import default_directory, digest
+from cass_ray.toolchain.clang import find_clang
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.hip_packages import debian_headers, hip_headers, unpack_once
 
@@ -177,8 +178,6 @@ def _clang_stamp(clang: Path) -> str:
 
 def main(arguments: list[str]) -> int:
     """``python -m cass_ray.toolchain.hip_root [--wheel FILE]``: make the root, print its path."""
-    from cass_ray.toolchain.locate import find_clang
-
     wheel = Path(arguments[1]) if arguments[:1] == ["--wheel"] and len(arguments) == 2 else None
     if arguments and wheel is None:
         print("usage: python -m cass_ray.toolchain.hip_root [--wheel FILE]", file=sys.stderr)

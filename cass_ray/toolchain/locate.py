@@ -7,51 +7,33 @@ says what each of them answered.
 
 from __future__ import annotations
 
-import re
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Generic, TypeVar
 
 from cass_ray.cache import default_directory
 from cass_ray.toolchain.amd import AmdToolchain
+from cass_ray.toolchain.clang import CLANG_REMEDY, Clang, find_clangs
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.hip_root import build_hip_root, find_hip_root, open_hip_root
 from cass_ray.toolchain.nvidia import NvidiaToolchain
-from cass_ray.toolchain.places import CLANG_MAJORS, CLANG_VARIABLE, Found, Places, rocm_clang
-from cass_ray.toolchain.probe import remembered
-from cass_ray.toolchain.process import run
+from cass_ray.toolchain.places import Places
+from cass_ray.toolchain.probe import remembered, tool_version
 from cass_ray.toolchain.unit import CompileFailure, Unit
 
 NVIDIA_REMEDY = (
     "Install it with pip install 'cass-ray[nvidia]' (make setup does), or install the CUDA toolkit"
     " 12.4 or newer and set CUDA_HOME."
 )
-CLANG_REMEDY = (
-    "Install clang and lld: apt-get install clang-19 lld-19 (make setup does), or install ROCm."
-)
 
 T = TypeVar("T")
-
-_OLDEST_CLANG = min(CLANG_MAJORS)
 
 _CUDA_PROBE = """\
 __global__ void probe(float *values) { values[threadIdx.x] *= 2.0f; }
 int main() { probe<<<1, 32>>>(nullptr); return cudaDeviceSynchronize() != cudaSuccess; }
 """
 _HIP_PROBE = "#include <hip/hip_runtime.h>\n" + _CUDA_PROBE.replace("cuda", "hip")
-
-
-@dataclass(frozen=True)
-class Clang:
-    """A clang for AMDGPU with its linker; ``rocm`` is set for ROCm's own."""
-
-    clang: Path
-    linker: Path
-    version: str
-    origin: str
-    rocm: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -100,21 +82,13 @@ def locate_amd(
     """:func:`find_amd` with the origin."""
     places, cache = places or Places(), cache or default_directory()
     answers: list[str] = []
-    for clang in _clangs(places, cache, answers):
+    for clang in find_clangs(places, cache, answers):
         try:
             toolchain = _amd_with(clang, places, cache, fetch=fetch)
             _check_amd(toolchain, cache)
             return Located(toolchain, clang.origin)
         except (CompileFailure, ToolMissing) as error:
             answers.append(f"{clang.clang} ({clang.origin}): {error}")
-    raise ToolMissing("A compiler for AMD GPUs (clang)", CLANG_REMEDY, "\n".join(answers))
-
-
-def find_clang(places: Places | None = None, cache: Path | None = None) -> Clang:
-    """The first clang and lld for AMDGPU, ROCm's own first. Raises :class:`ToolMissing`."""
-    answers: list[str] = []
-    for clang in _clangs(places or Places(), cache or default_directory(), answers):
-        return clang
     raise ToolMissing("A compiler for AMD GPUs (clang)", CLANG_REMEDY, "\n".join(answers))
 
 
@@ -137,7 +111,7 @@ def _nvidia_at(home: Path, places: Places, cache: Path) -> NvidiaToolchain:
         include_directories=(home / "include",),
         library_directories=tuple(path for path in libraries if path.is_dir()),
         version=remembered(
-            cache, "nvcc version", [nvcc], lambda: _version(nvcc, r"release [\d.]+, V([\d.]+)")
+            cache, "nvcc version", [nvcc], lambda: tool_version(nvcc, r"release [\d.]+, V([\d.]+)")
         ),
     )
 
@@ -160,56 +134,6 @@ def _amd_with(clang: Clang, places: Places, cache: Path, *, fetch: bool) -> AmdT
         cache=cache,
         runtime_library=runtime.path if runtime else None,
     )
-
-
-def _clangs(places: Places, cache: Path, answers: list[str]) -> Iterator[Clang]:
-    """Usable clang programs; why others are not usable is added to ``answers``."""
-    for found, rocm in _clang_places(places):
-        try:
-            yield _clang_at(found, rocm, places, cache)
-        except ToolMissing as error:
-            answers.append(f"{found.path} ({found.origin}): {error}")
-
-
-def _clang_places(places: Places) -> Iterator[tuple[Found, Path | None]]:
-    """``CASS_CLANG`` goes before ROCm's own clang, and uses ROCm's headers where there are any."""
-    roots = list(places.rocm_roots())
-    if CLANG_VARIABLE in places.environment:
-        named = next(places.clangs())
-        yield from ((named, root.path) for root in roots[:1])
-        yield named, None
-    for root in roots:
-        clang = rocm_clang(root.path)
-        if clang is not None:
-            yield Found(clang, root.origin), root.path
-    for found in places.clangs():
-        yield found, None
-
-
-def _clang_at(found: Found, rocm: Path | None, places: Places, cache: Path) -> Clang:
-    program = found.path
-    version = remembered(
-        cache, "clang version", [program], lambda: _version(program, r"clang version ([\d.]+)")
-    )
-    major = int(version.split(".")[0])
-    if major < _OLDEST_CLANG:
-        raise ToolMissing(f"clang {_OLDEST_CLANG} or newer", f"This is {version}. {CLANG_REMEDY}")
-    beside = program.parent / "ld.lld"
-    linker = beside if beside.exists() else places.which(f"ld.lld-{major}")
-    if linker is None:
-        raise ToolMissing(
-            "ld.lld", f"Install lld of the same version: apt-get install lld-{major}."
-        )
-    return Clang(program, linker, version, found.origin, rocm)
-
-
-def _version(program: Path, pattern: str) -> str:
-    done = run([program, "--version"], cwd=Path("/"))
-    match = re.search(pattern, done.stdout_text)
-    if match is None:
-        said = (done.stdout_text + done.stderr_text).strip()
-        raise ToolMissing(str(program), "It does not tell its version: reinstall it.", said[-500:])
-    return match[1]
 
 
 def _check_nvidia(toolchain: NvidiaToolchain, cache: Path) -> None:

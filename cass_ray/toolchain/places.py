@@ -66,7 +66,8 @@ class Places:
         seen: set[Path] = set()
         for found in self._clang_candidates():
             program = real_clang(found.path)
-            if program.exists() and program not in seen:
+            named = found.origin == CLANG_VARIABLE
+            if (named or program.exists()) and program not in seen:
                 seen.add(program)
                 yield Found(program, found.origin)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from cass_ray.cache import digest
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.process import run
 
 _REVISION = "1"
 """Raise it when a probe learns to check more: old answers are then asked again."""
@@ -29,6 +32,19 @@ def remembered(cache: Path, question: str, tools: Iterable[Path], answer: Callab
         part.write(text)
     Path(part.name).replace(path)
     return text
+
+
+def tool_version(program: Path, pattern: str) -> str:
+    """The first group of ``pattern`` in what ``program --version`` prints.
+
+    Raises :class:`ToolMissing` when the program does not run or says something else.
+    """
+    done = run([program, "--version"], cwd=Path("/"))
+    match = re.search(pattern, done.stdout_text)
+    if match is None:
+        said = (done.stdout_text + done.stderr_text).strip()
+        raise ToolMissing(str(program), "It does not tell its version: reinstall it.", said[-500:])
+    return match[1]
 
 
 def _identity(tool: Path) -> str:

@@ -1,0 +1,47 @@
+# Everything a newcomer needs. `make demo` on a bare Debian or Ubuntu machine does the whole way.
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+OUT ?= out/demo
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-dev demo demo-train test test-full lint bench lock clean
+
+help: ## Show this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+setup: ## Install system packages, the virtual environment and the HIP headers
+	@VENV=$(VENV) scripts/setup.sh
+
+setup-dev:
+	@VENV=$(VENV) scripts/setup.sh --dev
+
+demo: setup ## Build a data set of aligned pairs from the shipped programs
+	$(BIN)/cass build-dataset --source local:cass_ray/corpus/shipped --out $(OUT)
+
+demo-train: setup ## Train a small model on the demo's pairs
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[train]'
+	$(BIN)/cass train --config jobs/configs/demo_train.yaml
+
+test: setup-dev ## Run the tests, without the slow ones
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" -rs
+
+test-full: setup-dev ## Run all tests
+	$(BIN)/python -m pytest -n $(WORKERS) -rs
+
+lint: setup-dev ## Check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: setup-dev ## Run the benchmarks (benchmarks/README.md says what they measure)
+	$(BIN)/python -m benchmarks
+
+lock: setup-dev ## Write the installed versions to constraints.txt
+	@{ echo '# Versions that this release was tested with. `make lock` writes this file.'; \
+	  $(BIN)/python -m pip freeze --exclude-editable; } > constraints.txt.part
+	@mv constraints.txt.part constraints.txt
+
+clean: ## Remove build results (not the virtual environment)
+	rm -rf build out .pytest_cache .mypy_cache .ruff_cache .hypothesis

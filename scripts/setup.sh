@@ -1,0 +1,182 @@
+#!/usr/bin/env bash
+# Install what cass-ray needs: system packages (apt), a virtual environment, the HIP headers.
+#
+#   scripts/setup.sh          to build data sets (extras: nvidia)
+#   scripts/setup.sh --dev    to run the tests as well (extras: nvidia, dev)
+#
+# Safe to repeat; returns at once when nothing has changed. Environment: PYTHON (interpreter for a
+# new environment), VENV (default .venv), CASS_CACHE. Exit codes: 0 done, 1 an installation failed,
+# 2 usage, 3 something is missing that this user may not install (the list says what).
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly VENV=${VENV:-.venv}
+readonly LOGS=build/setup
+EXTRAS=nvidia
+TEST_TOOLS=false
+case "${1:-}" in
+  "") ;;
+  --dev) EXTRAS=nvidia,dev TEST_TOOLS=true ;;
+  *) echo "usage: scripts/setup.sh [--dev]" >&2; exit 2 ;;
+esac
+
+trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
+
+say() { printf 'setup: %s\n' "$*"; }
+
+# --- What is there ----------------------------------------------------------------------------
+
+find_python() {
+  local candidate
+  for candidate in "${PYTHON:-}" python3 python3.13 python3.12 python3.11; do
+    if [[ -n $candidate ]] && "$candidate" -c \
+      'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+      command -v "$candidate"
+      return 0
+    fi
+  done
+  return 1
+}
+
+# The major version of a usable clang with its lld; ROCm brings its own.
+find_clang() {
+  local major
+  for major in 19 20 18; do
+    if command -v "clang++-$major" && command -v "ld.lld-$major"; then
+      return 0
+    fi
+  done >/dev/null
+  compgen -G '/opt/rocm*/llvm/bin/clang++' >/dev/null || compgen -G '/opt/rocm*/lib/llvm/bin/clang++' >/dev/null ||
+    [[ -n ${CASS_CLANG:-} ]]
+}
+
+# One package name a line; clang and llvm without a version, which needs the package lists.
+missing_packages() {
+  find_python >/dev/null || [[ -x $VENV/bin/python ]] || printf '%s\n' python3 python3-venv
+  command -v g++ >/dev/null || echo g++
+  command -v make >/dev/null || echo make
+  command -v git >/dev/null || echo git
+  command -v bwrap >/dev/null || echo bubblewrap
+  find_clang || printf '%s\n' clang lld
+  if $TEST_TOOLS && ! compgen -G '/usr/lib/llvm-*/bin/llvm-mc' >/dev/null; then echo llvm; fi
+}
+
+stamp_key() {
+  cat pyproject.toml constraints.txt scripts/setup.sh cass_ray/toolchain/hip_packages.py \
+    cass_ray/toolchain/hip_root.py | sha256sum | cut -c1-16
+}
+
+# --- System packages --------------------------------------------------------------------------
+
+has_candidate() {
+  apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [0-9]'
+}
+
+# Debian and Ubuntu releases carry different clang versions: take the best that there is.
+llvm_major() {
+  local major
+  for major in 19 20 18; do
+    if has_candidate "clang-$major" && has_candidate "lld-$major"; then echo "$major"; return 0; fi
+  done
+  echo 19
+}
+
+with_versions() {
+  local name major=
+  for name in "$@"; do
+    case $name in
+      clang | lld | llvm) major=${major:-$(llvm_major)}; echo "$name-$major" ;;
+      *) echo "$name" ;;
+    esac
+  done
+}
+
+cannot_install() {
+  {
+    echo "setup: these system packages are missing, and $1:"
+    printf '  %s\n' "${@:2}"
+    echo "On Debian or Ubuntu:  sudo apt-get install --no-install-recommends $(with_versions "${@:2}" | tr '\n' ' ')"
+  } >&2
+  exit 3
+}
+
+install_packages() {
+  local -a as_root=() packages
+  command -v apt-get >/dev/null || cannot_install "this system has no apt-get" "$@"
+  if [[ $(id -u) != 0 ]]; then
+    command -v sudo >/dev/null || cannot_install "neither root nor sudo is at hand" "$@"
+    if [[ ! -t 0 ]] && ! sudo -n true 2>/dev/null; then
+      cannot_install "sudo asks for a password" "$@"
+    fi
+    as_root=(sudo)
+  fi
+  as_root+=(env DEBIAN_FRONTEND=noninteractive)
+  "${as_root[@]}" apt-get update -qq >"$LOGS/apt-update.log" 2>&1 || true
+  mapfile -t packages < <(with_versions "$@")
+  say "system packages: ${packages[*]}"
+  if ! "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${packages[@]}" \
+    >"$LOGS/apt-install.log" 2>&1; then
+    tail -n 20 "$LOGS/apt-install.log" >&2
+    cannot_install "apt-get install failed (see $LOGS/apt-install.log)" "$@"
+  fi
+}
+
+# --- Python packages --------------------------------------------------------------------------
+
+make_environment() {
+  local python
+  python=$(find_python) || { say "no Python 3.11 or newer with venv: set PYTHON" >&2; exit 3; }
+  say "virtual environment $VENV ($("$python" --version))"
+  "$python" -m venv "$VENV"
+}
+
+# uv installs the same pinned packages several times faster; pip does where uv cannot.
+install_python_packages() {
+  "$VENV/bin/python" -m uv pip install --quiet --python "$VENV/bin/python" \
+    --constraint constraints.txt --editable ".[$EXTRAS]" ||
+    "$VENV/bin/python" -m pip install --quiet --constraint constraints.txt --editable ".[$EXTRAS]"
+}
+
+# --- All together -----------------------------------------------------------------------------
+
+readonly STAMP="$VENV/.setup-$EXTRAS-$(stamp_key)"
+mapfile -t MISSING < <(missing_packages)
+if [[ -f $STAMP && ${#MISSING[@]} == 0 ]]; then
+  exit 0
+fi
+mkdir -p "$LOGS"
+
+APT_JOB=
+if [[ ${#MISSING[@]} -gt 0 ]]; then
+  if [[ " ${MISSING[*]} " == *" python3 "* ]]; then
+    install_packages "${MISSING[@]}" # Python first: nothing else can run beside it
+  else
+    install_packages "${MISSING[@]}" &
+    APT_JOB=$!
+  fi
+fi
+
+[[ -x $VENV/bin/python ]] || make_environment
+# What fetching the HIP headers imports, and uv.
+"$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+  platformdirs zstandard uv 2>"$LOGS/pip.log" || { cat "$LOGS/pip.log" >&2; exit 1; }
+
+say "HIP headers and device libraries (in the background)"
+"$VENV/bin/python" -m cass_ray.toolchain.hip_packages >"$LOGS/hip-headers.log" 2>&1 &
+HEADERS_JOB=$!
+
+say "Python packages: .[$EXTRAS]"
+if ! install_python_packages >"$LOGS/python.log" 2>&1; then
+  tail -n 30 "$LOGS/python.log" >&2
+  exit 1
+fi
+wait "$HEADERS_JOB" || { cat "$LOGS/hip-headers.log" >&2; exit 3; }
+if [[ -n $APT_JOB ]]; then wait "$APT_JOB" || exit $?; fi
+
+say "HIP root"
+"$VENV/bin/python" -m cass_ray.toolchain.hip_root || exit $?
+"$VENV/bin/cass" doctor
+rm -f "$VENV"/.setup-*
+touch "$STAMP"
+[[ $EXTRAS == *dev* ]] && touch "$VENV/.setup-nvidia-$(stamp_key)"
+say "done"
