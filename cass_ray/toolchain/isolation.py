@@ -8,11 +8,13 @@ The sandbox has no network, its own process, user and IPC name spaces, no capabi
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +37,9 @@ SYSTEM_PATHS = (
 
 SHARED_MEMORY_BYTES = 64 << 20
 """Size of the sandbox's ``/dev/shm``."""
+
+PRIVATE_FOLDER_BYTES = 1 << 30
+"""Free memory in ``/dev/shm`` from which private folders are kept there."""
 
 # Process 1 of the sandbox. It waits for the command, so that the CPU time of every descendant is
 # in bubblewrap's rusage (bubblewrap leaves its own init unreaped), and keeps the command from being
@@ -117,6 +122,16 @@ def sandboxed(argv: Sequence[str], view: View, cwd: Path) -> list[str]:
     The command's exit status comes back as it is; death by signal ``n`` comes back as ``128 + n``.
     """
     return [*_sandbox(view), "--chdir", str(view.inside(cwd)), "--", *_INIT, *argv]
+
+
+@contextlib.contextmanager
+def private_folder() -> Iterator[Path]:
+    """A new folder for this user alone, in memory if there is room; removed at the end."""
+    memory = Path("/dev/shm")
+    roomy = memory.is_dir() and shutil.disk_usage(memory).free >= PRIVATE_FOLDER_BYTES
+    usable = roomy and os.access(memory, os.W_OK)
+    with tempfile.TemporaryDirectory(prefix="cass-", dir=memory if usable else None) as name:
+        yield Path(name).resolve()
 
 
 def isolates() -> bool:

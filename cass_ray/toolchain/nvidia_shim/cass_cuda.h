@@ -1,0 +1,2 @@
+/* What nvcc includes before every program; precompiled for clang. */
+#include <cuda_runtime.h>
