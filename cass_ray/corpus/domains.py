@@ -36,7 +36,8 @@ def classify(source: str, filename: str = "") -> Domain:
     """The domain with the most keyword occurrences; ``GENERAL_COMPUTE`` when there are none.
 
     Counted are the words of identifiers and comments, and ``FILENAME_WEIGHT`` times those of
-    ``filename``; string literals, include names and calls of the CUDA runtime do not count. Of domains with equal counts the first in the enumeration wins.
+    ``filename``; string literals, include names and calls of the CUDA runtime do not count. Of
+    domains with equal counts the first in the enumeration wins.
     """
     counts = keyword_counts(source, filename)
     best = max(Domain, key=lambda domain: counts[domain])

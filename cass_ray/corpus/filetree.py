@@ -27,17 +27,20 @@ class FileProblemError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A file found by :meth:`FileTree.walk`; ``problem`` when it is already known unreadable."""
+    """What :meth:`FileTree.walk` finds: a file, unless ``is_repository``."""
 
     path: str
     problem: FileProblemError | None = None
+    """Why the file is already known to be unreadable."""
+    is_repository: bool = False
+    """A folder that is a repository of its own, which the walk does not enter."""
 
 
 class FileTree(Protocol):
     """Read access to the files below one root."""
 
     def walk(self) -> Iterator[Listed]:
-        """All files and symbolic links, in a fixed order (names sorted, files before folders)."""
+        """All files and symbolic links, in a fixed order."""
         ...
 
     def is_file(self, path: str) -> bool:
@@ -81,14 +84,19 @@ def path_problem(path: str) -> FileProblemError | None:
 
 
 class DirectoryTree:
-    """The files below a directory. Symbolic links to directories are not walked into."""
+    """The files below a directory. Symbolic links to directories are not walked into.
+
+    In a folder of clones each clone is a repository of its own; in a clone, those further down
+    are its submodules and belong to it.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self._real_root = root.resolve()
+        self.is_clone = (root / ".git").exists()
 
     def walk(self) -> Iterator[Listed]:
-        """Files in sorted order; memory is bounded by the largest directory on the way down.
+        """Names sorted, files before folders; memory is bounded by the directories on the way down.
 
         Version-control folders are skipped. A directory that cannot be listed is yielded as
         one entry with its problem.
@@ -103,6 +111,9 @@ class DirectoryTree:
                 )
         except OSError as error:
             yield Listed(folder or ".", _os_problem(folder or ".", error))
+            return
+        if folder and not self.is_clone and any(name == ".git" for name, _ in children):
+            yield Listed(folder.rstrip("/"), is_repository=True)
             return
         for name, is_directory in children:
             if not is_directory:

@@ -93,7 +93,7 @@ def _build_index(tree: FileTree) -> _Index:
     index = _Index()
     seen_directories: set[str] = set()
     for listed in tree.walk():
-        if listed.problem is not None:
+        if listed.problem is not None or listed.is_repository:
             continue
         path = listed.path
         directory, name = posixpath.split(path)

@@ -63,11 +63,11 @@ _HARMLESS_CALLS = frozenset(
 
 
 def only_prints(kernel: Kernel) -> bool:
-    """Whether nothing but ``printf`` leaves the kernel: no store, no atomic, no other call.
+    """Whether the kernel is empty, or prints and does nothing else: no store, no other call.
 
     Declarations with an initialiser are not stores; any other assignment counts as one.
     """
-    if kernel.name == IN_MACRO:
+    if kernel.name == IN_MACRO or (kernel.body and "printf" not in kernel.body):
         return False
     body = ("{", *kernel.body)
     for position, text in enumerate(body):
@@ -76,11 +76,18 @@ def only_prints(kernel: Kernel) -> bool:
             return False
         if text in ("++", "--") and before == "]":
             return False
-        if text == "(" and (before.isidentifier() and before not in _HARMLESS_CALLS):
+        if text == "(" and _may_call(before):
             return False
         if text in ("asm", "__asm__"):
             return False
     return True
+
+
+def _may_call(before: str) -> bool:
+    """Whether a parenthesis after ``before`` may be a call (``f(``, ``f<int>(``, ``table[i](``)."""
+    if before.isidentifier():
+        return before not in _HARMLESS_CALLS
+    return before in (">", ">>", ">>>", "]", ")")
 
 
 def _is_declaration(body: tuple[str, ...], position: int) -> bool:
@@ -110,8 +117,8 @@ def _after_global(source: str) -> Iterator[tuple[Iterator[Token], bool]]:
             found.append((len(code), in_directive))
         if not in_directive:
             code.append(token)
-    bounds = [position for position, _ in found[1:]] + [len(code)]
-    for (position, inside), end in zip(found, bounds, strict=True):
+    for number, (position, inside) in enumerate(found):
+        end = found[number + 1][0] if number + 1 < len(found) else len(code)
         begin = position if inside else position + 1
         yield iter(code[begin:end]), inside
 

@@ -9,10 +9,12 @@ from pathlib import Path
 
 from cass_ray.corpus.archives import is_archive, unpack_archive
 from cass_ray.corpus.filetree import DirectoryTree
+from cass_ray.corpus.git import origin_url
 from cass_ray.corpus.licenses import license_of_tree
 from cass_ray.corpus.limits import ReadLimits
 from cass_ray.corpus.program import Program, Provenance, ReadReject, SourceError
-from cass_ray.corpus.reading import ProgramReader, is_candidate
+from cass_ray.corpus.reading import ProgramReader, is_candidate, must_become_row
+from cass_ray.corpus.repositories import repository_name
 from cass_ray.corpus.trees import TreeStore
 from cass_ray.pairs import Origin
 
@@ -24,8 +26,8 @@ class LocalSource:
     """``local:PATH``.
 
     - A file becomes one row, whatever its extension; its folder is searched for its includes.
-    - A folder gives every CUDA file below it. A folder inside it that is a git work tree is read
-      as a repository of its own, so that its files see only each other.
+    - A folder gives every CUDA file below it. A clone inside a folder that is none is read as a
+      repository of its own, so that its files see only each other.
     - A glob (``*``, ``?``, ``[…]``, ``**`` for any folders) gives the CUDA files and archives
       that match; the folder before the first wild card is the tree.
     - An archive (zip, tar, tar with gzip, bzip2, xz or zstandard) is unpacked, safely.
@@ -63,22 +65,24 @@ class LocalSource:
     def _archive(
         self, path: Path, workdir: Path, trees: TreeStore
     ) -> Iterator[Program | ReadReject]:
-        name = path.name
         unpacked = unpack_archive(path, workdir / "archives", self.limits)
-        provenance = Provenance(Origin.LOCAL, name, license_of_tree(DirectoryTree(unpacked.root)))
+        tree = DirectoryTree(unpacked.root)
+        provenance = Provenance(Origin.LOCAL, path.name, license_of_tree(tree))
         for problem in unpacked.problems:
             yield ReadReject(provenance, problem.path, problem.reason, problem.message)
-        yield from self._tree(unpacked.root, provenance, trees)
+        yield from ProgramReader(tree, provenance, trees, self.limits).read_all()
 
     def _folder(self, path: Path, trees: TreeStore) -> Iterator[Program | ReadReject]:
         tree = DirectoryTree(path)
-        provenance = Provenance(Origin.LOCAL, path.resolve().name, license_of_tree(tree))
-        yield from self._tree(path, provenance, trees)
-
-    def _tree(
-        self, root: Path, provenance: Provenance, trees: TreeStore
-    ) -> Iterator[Program | ReadReject]:
-        yield from ProgramReader(DirectoryTree(root), provenance, trees, self.limits).read_all()
+        url = origin_url(path) if tree.is_clone else ""
+        name = repository_name(url or str(path))
+        provenance = Provenance(Origin.LOCAL, name, license_of_tree(tree))
+        reader = ProgramReader(tree, provenance, trees, self.limits)
+        for listed in tree.walk():
+            if listed.is_repository:
+                yield from self._folder(path / listed.path, trees)
+            elif must_become_row(listed):
+                yield reader.read_listed(listed)
 
     def _glob(self, path: Path, workdir: Path, trees: TreeStore) -> Iterator[Program | ReadReject]:
         parts = path.parts

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
+import traceback
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -31,6 +32,13 @@ _SPDX_TAG_CHARACTERS = 4000
 def is_candidate(path: str) -> bool:
     """Whether the file at ``path`` must end as a row."""
     return path.lower().endswith(CANDIDATE_SUFFIXES)
+
+
+def must_become_row(listed: Listed) -> bool:
+    """Whether a listed file is a candidate, or a directory that cannot be looked into."""
+    if listed.is_repository:
+        return False
+    return listed.problem is not None or is_candidate(listed.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +83,7 @@ class ProgramReader:
         A directory that cannot be listed is one reject too: what it holds is unknown.
         """
         for listed in self._tree.walk():
-            if listed.problem is not None or is_candidate(listed.path):
+            if must_become_row(listed):
                 yield self.read_listed(listed)
 
     def read_listed(self, listed: Listed) -> Program | ReadReject:
@@ -86,6 +94,12 @@ class ProgramReader:
 
     def read(self, path: str) -> Program | ReadReject:
         """The program at ``path``, or why there is none. Never raises for a bad file."""
+        try:
+            return self._read(path)
+        except Exception:
+            return self._reject(path, Reason.INTERNAL_ERROR, traceback.format_exc())
+
+    def _read(self, path: str) -> Program | ReadReject:
         try:
             size = self._tree.size(path)
             if size > self._limits.source_bytes:
@@ -218,7 +232,7 @@ class ProgramReader:
         total = 0
         for listed in self._tree.walk():
             path = listed.path
-            if listed.problem is not None or not _belongs_to_project(path):
+            if listed.problem is not None or listed.is_repository or not _belongs_to_project(path):
                 continue
             content = self._compilable(path)
             if content is None:
