@@ -73,7 +73,7 @@ def _includes(unit: Rewrite) -> list[_Include]:
         if path:
             found.append(
                 _Include(
-                    match.start(),
+                    code.index("#", match.start()),
                     match.end(),
                     path.group(),
                     match[1] is None,
@@ -120,12 +120,13 @@ def _report_unsupported(unit: Rewrite, include: _Include, path: str) -> None:
 
 def _remove_line(unit: Rewrite, include: _Include) -> None:
     """Remove the directive; a comment that follows it on the line stays."""
-    text, code = unit.source.text, unit.source.code
+    text = unit.source.text
     closing = include.path_start + len(include.path) + 1
-    if text[closing : include.end].strip():
+    line = text.rfind("\n", 0, include.start) + 1
+    if text[line : include.start].strip() or text[closing : include.end].strip():
         unit.edits.replace(include.start, closing, "")
     else:
-        unit.edits.replace(include.start, include.end, "" if code[: include.end].strip() else "\n")
+        unit.edits.replace(line, include.end, "")
 
 
 def _add_runtime(unit: Rewrite, includes: list[_Include], first_runtime: int | None) -> None:
@@ -141,12 +142,15 @@ def _add_runtime(unit: Rewrite, includes: list[_Include], first_runtime: int | N
     if first_runtime is not None and not (is_source and any(item.quoted for item in before)):
         unit.runtime_end = includes[first_runtime].end
         return
-    if is_source and unit.source.code.strip():
+    if is_source:
         _insert_runtime(unit)
 
 
 def _insert_runtime(unit: Rewrite) -> None:
-    offset, line_end = _top(unit)
+    top = _top(unit)
+    if top is None:
+        return
+    offset, line_end = top
     unit.runtime_end = offset
     unit.edits.insert(offset, f"{line_end}#include <{RUNTIME}>{unit.source.newline}")
 
@@ -155,21 +159,21 @@ def insert_after_runtime(unit: Rewrite, text: str) -> None:
     """Insert ``text`` behind the runtime header, which is included if nothing did."""
     if unit.runtime_end is None:
         _insert_runtime(unit)
-    assert unit.runtime_end is not None
-    unit.edits.insert(unit.runtime_end, text)
+    if unit.runtime_end is not None:
+        unit.edits.insert(unit.runtime_end, text)
 
 
-def _top(unit: Rewrite) -> tuple[int, str]:
+def _top(unit: Rewrite) -> tuple[int, str] | None:
     """Where the code begins, behind comments and the include guard, and the line end it needs.
 
-    A comment that ends on the line of the first code stays on its own line.
+    A comment that ends on the line of the first code stays on its own line. None without code.
     """
     code, text = unit.source.code, unit.source.text
     guard = _GUARD.match(code)
     start = guard.end() if guard else 0
     first = _FIRST_CODE.search(code, start)
     if first is None:
-        return len(code), unit.source.newline
+        return None
     line = max(code.rfind("\n", 0, first.start()) + 1, start)
     if text[line : first.start()].strip() or (line and text[line - 1] != "\n"):
         return first.start(), unit.source.newline
