@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"?')
@@ -57,6 +57,37 @@ def split_operands(text: str) -> tuple[str, ...]:
             start = index + 1
     parts.append(text[start:].strip())
     return tuple(parts)
+
+
+def function_names(statements: Iterable[tuple[str, tuple[str, ...]]]) -> set[str]:
+    """Symbols that some ``.type`` calls a function, from the (mnemonic, operands) of a file."""
+    return {
+        operands[0]
+        for mnemonic, operands in statements
+        if mnemonic == ".type" and operands and operands[-1] in ("@function", "%function")
+    }
+
+
+def function_ranges(
+    names: Collection[str], statements: Iterable[tuple[str, str, str]]
+) -> dict[str, range]:
+    """Name -> lines, from a function's label to its ``.size``, the next function or the end.
+
+    ``statements`` are the (label, mnemonic, statement text) of every line.
+    """
+    ranges: dict[str, range] = {}
+    start, name, index = 0, "", -1
+    for index, (label, mnemonic, statement) in enumerate(statements):
+        begins = label in names
+        ends = mnemonic == ".size" and split_operands(statement[5:])[:1] == (name,)
+        if name and (begins or ends):
+            ranges[name] = range(start, index)
+            name = ""
+        if begins:
+            start, name = index, label
+    if name:
+        ranges[name] = range(start, index + 1)
+    return ranges
 
 
 class DataObject(NamedTuple):

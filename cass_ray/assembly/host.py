@@ -88,24 +88,17 @@ class Module:
     @cached_property
     def functions(self) -> dict[str, Function]:
         """Name -> function in order of appearance."""
-        names = {
-            line.operands[0]
-            for line in self.lines
-            if line.mnemonic == ".type" and line.operands[-1] in ("@function", "%function")
-        }
-        found: dict[str, Function] = {}
-        start, name = 0, ""
-        for index, line in enumerate(self.lines):
-            begins = line.label in names
-            ends = line.mnemonic == ".size" and line.operands[0] == name
-            if name and (begins or ends):
-                found[name] = Function(name, range(start, index))
-                name = ""
-            if begins:
-                start, name = index, line.label
-        if name:
-            found[name] = Function(name, range(start, len(self.lines)))
-        return found
+        names = gnu.function_names(
+            (x.mnemonic, x.operands) for x in self.lines if x.mnemonic == ".type"
+        )
+        ranges = gnu.function_ranges(
+            names,
+            (
+                (x.label, x.mnemonic, x.statement if x.mnemonic == ".size" else "")
+                for x in self.lines
+            ),
+        )
+        return {name: Function(name, lines) for name, lines in ranges.items()}
 
     @cached_property
     def variables(self) -> dict[str, gnu.DataObject]:

@@ -185,32 +185,22 @@ class Module:
     def target(self) -> str:
         """The processor of ``.amdgcn_target``, ``gfx1100``; empty when there is none."""
         for line in self._directives(".amdgcn_target"):
-            return line.operands[0].strip('"').rsplit("-", 1)[-1]
+            return "".join(line.operands[:1]).strip('"').rsplit("-", 1)[-1]
         return ""
 
     @cached_property
     def functions(self) -> dict[str, Function]:
         """Name -> function, kernels included, in order of appearance."""
-        names = {
-            line.operands[0]
-            for line in self._directives(".type")
-            if line.operands[-1] in ("@function", "%function")
-        }
-        kernels = set(self._descriptors)
-        names |= kernels
-        found: dict[str, Function] = {}
-        start, name = 0, ""
-        for index, line in enumerate(self.lines):
-            begins = line.label in names
-            ends = line.mnemonic == ".size" and line.operands[0] == name
-            if name and (begins or ends):
-                found[name] = Function(name, range(start, index), name in kernels)
-                name = ""
-            if begins:
-                start, name = index, line.label
-        if name:
-            found[name] = Function(name, range(start, len(self.lines)), name in kernels)
-        return found
+        kernels = self._descriptors
+        declared = gnu.function_names((x.mnemonic, x.operands) for x in self._directives(".type"))
+        ranges = gnu.function_ranges(
+            declared | set(kernels),
+            (
+                (x.label, x.mnemonic, x.statement if x.mnemonic == ".size" else "")
+                for x in self.lines
+            ),
+        )
+        return {name: Function(name, lines, name in kernels) for name, lines in ranges.items()}
 
     def instructions(self, function: Function | None = None) -> Iterator[Line]:
         """Instructions of one function, or of the file."""
@@ -240,8 +230,14 @@ class Module:
 
     @cached_property
     def kernels(self) -> dict[str, Kernel]:
-        """Name -> kernel, in order of appearance."""
-        described = {entry.get(".name"): entry for entry in self.metadata.get("amdhsa.kernels", [])}
+        """Name -> kernel, in order of appearance.
+
+        Raises ``ValueError`` when the metadata cannot be read.
+        """
+        entries = self.metadata.get("amdhsa.kernels") or []
+        if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+            raise ValueError("amdhsa.kernels of .amdgpu_metadata is not a list of mappings")
+        described = {entry.get(".name"): entry for entry in entries}
         return {
             name: Kernel(name, descriptor, described.get(name, {}))
             for name, descriptor in self._descriptors.items()
@@ -267,7 +263,7 @@ class Module:
             if not line.mnemonic.startswith((".amdhsa_", ".end_amdhsa_")):
                 continue
             if line.mnemonic == ".amdhsa_kernel":
-                current = descriptors.setdefault(line.operands[0], {})
+                current = descriptors.setdefault("".join(line.operands[:1]), {})
             elif line.mnemonic == ".end_amdhsa_kernel":
                 current = None
             elif current is not None:

@@ -16,6 +16,7 @@ One instruction a line; encodings, addresses, comments, padding and terminators 
 writes branch targets as offsets and nvdisasm as labels: both become labels numbered in address
 order within their function, so that one cubin gives one text through either tool. What cuobjdump
 does not print stays different: the targets of jump tables, and the symbols of unlinked relocations.
+A return address that code loads as a constant before a call (``MOV R4, 0x40``) stays a number.
 """
 
 from __future__ import annotations

@@ -96,6 +96,38 @@ def test_line_parts() -> None:
     assert (label.kind, label.label) == (rdna3.Kind.LABEL, "_Z1fv")
 
 
+directives = st.sampled_from(
+    [
+        ".type",
+        ".size",
+        ".section",
+        ".amdhsa_kernel",
+        ".amdgcn_target",
+        ".comm",
+        ".globl",
+        "f:",
+        ".text",
+    ]
+)
+operands = st.sampled_from(["", " f", " f,@function", " f,@object", " f, 4", ' "x', " f, .-f"])
+
+
+@given(st.lists(st.builds("{}{}".format, directives, operands)))
+def test_malformed_directives_raise_nothing(lines: list[str]) -> None:
+    module = rdna3.parse("\n".join(lines))
+    assert set(module.kernels) <= {"", "f", '"x"'}
+    for function in module.functions.values():
+        assert module.lines[function.lines.start].label == function.name
+    assert set(module.variables) <= {"f"}
+    assert module.target in ("", "f", "x", "f,@function")
+
+
+def test_metadata_of_another_shape_is_named() -> None:
+    text = "\t.amdgpu_metadata\n---\namdhsa.kernels: 3\n\t.end_amdgpu_metadata\n"
+    with pytest.raises(ValueError, match=r"not a list of mappings"):
+        _ = rdna3.parse(text).kernels
+
+
 def test_metadata_that_is_no_yaml_is_named() -> None:
     module = rdna3.parse("\t.amdgpu_metadata\n---\na: [1\n\t.end_amdgpu_metadata\n")
     with pytest.raises(ValueError, match=r"amdgpu_metadata is not YAML"):

@@ -146,7 +146,9 @@ def test_no_data_set(dataset: Path) -> None:
 
 
 def test_escape_sequences_of_a_source_do_not_reach_the_terminal(tmp_path: Path) -> None:
-    hostile = row(1, filename="\x1b]0;owned\x07.cu", cuda_source="\x1b[2Jint main() {}\r\n// end\r\n")
+    hostile = row(
+        1, filename="\x1b]0;owned\x07.cu", cuda_source="\x1b[2Jint main() {}\r\n// end\r\n"
+    )
     write(tmp_path / "pairs", [hostile], PAIR_SCHEMA)
     for arguments in (["--index", "0"], []):
         result = runner.invoke(app, [str(tmp_path), *arguments])
