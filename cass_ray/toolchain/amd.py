@@ -11,15 +11,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from cass_ray.cache import digest
 from cass_ray.pairs import Reason, Toolchain
 from cass_ray.toolchain import amd_link
 from cass_ray.toolchain.amd_precompiled import PrecompiledHeaders, Side
-from cass_ray.toolchain.isolation import View
+from cass_ray.toolchain.isolation import Mount, View
 from cass_ray.toolchain.process import COMPILE_LIMITS, Completed, Limits, run
 from cass_ray.toolchain.unit import CompileFailure, Unit, classify, forbidden_read
 
 DEFAULT_ARCHITECTURE = "gfx1100"
 DEFAULT_CODE_OBJECT_VERSION = 5
+
+SOURCE_TREE = Path("/cass/source")
+"""Where compilers see the source tree, on every machine."""
 
 SHIM = Path(__file__).parent / "shim"
 """Our headers: what CUDA code needs beyond HIP's own."""
@@ -38,13 +42,13 @@ _LENIENT = (
 
 @dataclass(frozen=True)
 class AmdOutput:
-    """Both assembly texts of one unit. ``cpu_seconds`` is by compiler run (device, host)."""
+    """Both assembly texts of one unit; ``cpu_seconds_by_tool`` is by compiler run."""
 
     host_assembly: str
     device_assembly: str
     architecture: str
     flags: str
-    cpu_seconds: dict[str, float]
+    cpu_seconds_by_tool: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,14 @@ class AmdToolchain:
     version: str
     cache: Path
     runtime_library: Path | None = None
+
+    name = "clang"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Digest of what determines the output beside unit, architecture and optimisation."""
+        headers = [path.read_bytes() for path in sorted(SHIM.rglob("*.h*"))]
+        return digest([self.name, self.version, self.rocm_path.name, *_LENIENT, *headers])
 
     def compile(
         self,
@@ -87,7 +99,10 @@ class AmdToolchain:
             device_assembly=device_text,
             architecture=architecture,
             flags=" ".join(flags),
-            cpu_seconds={"clang device": device.cpu_seconds, "clang host": host.cpu_seconds},
+            cpu_seconds_by_tool={
+                "clang device": device.cpu_seconds,
+                "clang host": host.cpu_seconds,
+            },
         )
 
     def assemble(self, device_assembly: str, architecture: str = DEFAULT_ARCHITECTURE) -> bytes:
@@ -137,7 +152,7 @@ class AmdToolchain:
 
     def record(self, output: AmdOutput) -> Toolchain:
         """The toolchain column of a row."""
-        return Toolchain(name="clang", version=self.version, flags=output.flags)
+        return Toolchain(name=self.name, version=self.version, flags=output.flags)
 
     def visible(self) -> tuple[Path, ...]:
         """Paths that a sandboxed compilation needs beside the system's."""
@@ -145,6 +160,10 @@ class AmdToolchain:
         needed = (llvm, self.linker.parent, self.rocm_path, SHIM, self._precompiled.directory)
         outside = (path.resolve() for path in needed)
         return tuple(dict.fromkeys(path for path in outside if not path.is_relative_to("/usr")))
+
+    @cached_property
+    def _visible(self) -> tuple[Path, ...]:
+        return self.visible()
 
     @cached_property
     def _precompiled(self) -> PrecompiledHeaders:
@@ -159,7 +178,7 @@ class AmdToolchain:
         common = [str(self.clang), *self._location_flags(), *flags, *_LENIENT, side.flag]
         precompiled = self._precompiled.get(side, common)
         rest = [*unit.preprocessor_arguments(), "-S", "-o", "-", str(unit.main)]
-        view = View(read_only=(*self.visible(), unit.root))
+        view = View(read_only=self._visible, mounts=(Mount(unit.root, SOURCE_TREE),))
         done = None
         if precompiled is not None:
             include = ["-Xclang", "-include-pch", "-Xclang", str(precompiled)]

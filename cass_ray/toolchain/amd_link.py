@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import re
 import shutil
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from cass_ray.toolchain.amd_bundle import bundle
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.isolation import View
+from cass_ray.toolchain.isolation import View, private_folder
 from cass_ray.toolchain.process import run
 from cass_ray.toolchain.unit import Unit, classify
 
@@ -43,7 +41,7 @@ _EMPTY_NOTE_SECTION = re.compile(
 
 def assemble(toolchain: AmdToolchain, device_assembly: str, architecture: str) -> bytes:
     """The code object of ``device_assembly``; see :meth:`AmdToolchain.assemble`."""
-    with _scratch() as folder:
+    with private_folder() as folder:
         _device_object(toolchain, device_assembly, architecture, folder)
         return (folder / "device.co").read_bytes()
 
@@ -57,7 +55,7 @@ def recombine(
     runtime_library: Path | None,
 ) -> Path:
     """Link both texts into ``output``; see :meth:`AmdToolchain.recombine`."""
-    with _scratch() as folder:
+    with private_folder() as folder:
         _device_object(toolchain, device_assembly, architecture, folder)
         code_object = (folder / "device.co").read_bytes()
         (folder / "device.hipfb").write_bytes(bundle({architecture: code_object}))
@@ -75,7 +73,13 @@ def recombine(
                 f" c++ {object_file.name} -lamdhip64.",
             )
         library = runtime_library.resolve()
-        link = [toolchain.clang, f"--ld-path={toolchain.linker}", "host.o", "embed.o", library]
+        link: list[str | Path] = [
+            toolchain.clang,
+            f"--ld-path={toolchain.linker}",
+            "host.o",
+            "embed.o",
+            library,
+        ]
         link += [f"-Wl,-rpath,{library.parent}", "-pthread", "-lm", "-o", "program"]
         _step(toolchain, folder, link, visible=(library.parent,))
         shutil.copyfile(folder / "program", output)
@@ -114,7 +118,7 @@ def _device_object(toolchain: AmdToolchain, assembly: str, architecture: str, fo
     (folder / "device.s").write_text(without_empty_note_sections(assembly))
     target = ["-target", _TARGET, f"-mcpu={architecture}"]
     _step(toolchain, folder, [toolchain.clang, *target, "-c", "device.s", "-o", "device.o"])
-    link = [toolchain.linker, "-m", "elf64_amdgpu", "--no-undefined", "-shared"]
+    link: list[str | Path] = [toolchain.linker, "-m", "elf64_amdgpu", "--no-undefined", "-shared"]
     _step(toolchain, folder, [*link, "device.o", "-o", "device.co"])
 
 
@@ -130,9 +134,3 @@ def _step(
     if not done.ok:
         source = next((str(part) for part in command if str(part).endswith(".s")), "host.s")
         raise classify(done, Unit(folder, PurePosixPath(source)), Path(command[0]).name)
-
-
-@contextmanager
-def _scratch() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="cass-link-") as folder:
-        yield Path(folder)

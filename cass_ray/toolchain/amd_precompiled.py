@@ -42,7 +42,7 @@ class PrecompiledHeaders:
     cache: Path
     header: Path
     identity: tuple[str, ...]
-    _unusable: set[Path] = field(default_factory=set)
+    _made: dict[tuple[str, ...], Path | None] = field(default_factory=dict)
 
     @property
     def directory(self) -> Path:
@@ -53,19 +53,20 @@ class PrecompiledHeaders:
 
     def get(self, side: Side, command: list[str]) -> Path | None:
         """The file for compiler ``command`` (program and flags), or None where none can be made."""
-        sources = [path.read_bytes() for path in sorted(self.header.parent.rglob("*.h*"))]
-        key = digest([*self.identity, side.value, *command, *sources])[:24]
-        path = self.directory / f"{key}.pch"
-        if path in self._unusable:
-            return None
-        if not path.exists() and not self._build(command, path):
-            self._unusable.add(path)
-            return None
-        return path
+        question = (side.value, *command)
+        if question not in self._made:
+            self._made[question] = self._find_or_build(side, command)
+        return self._made[question]
 
     def rejected(self, diagnostic: str) -> bool:
         """Whether a compiler's ``diagnostic`` complains about the precompiled header itself."""
         return bool(_REJECTION.search(diagnostic))
+
+    def _find_or_build(self, side: Side, command: list[str]) -> Path | None:
+        sources = [path.read_bytes() for path in sorted(self.header.parent.rglob("*.h*"))]
+        key = digest([*self.identity, side.value, *command, *sources])[:24]
+        path = self.directory / f"{key}.pch"
+        return path if path.exists() or self._build(command, path) else None
 
     def _build(self, command: list[str], path: Path) -> bool:
         """Precompile into ``path``, atomically: concurrent actors share the folder."""

@@ -93,12 +93,11 @@ def locate_amd(
 
 
 def _nvidia_at(home: Path, places: Places, cache: Path) -> NvidiaToolchain:
-    """Describe the CUDA installation at ``home``; its tools may lie elsewhere on the PATH."""
+    """Describe the CUDA installation at ``home``."""
     nvcc = home / "bin/nvcc"
 
     def tool(name: str) -> Path:
-        beside = home / "bin" / name
-        found = beside if beside.exists() else places.which(name)
+        found = places.cuda_tool(name, home)
         if found is None:
             raise ToolMissing(name, f"Install the CUDA package that holds {name}.")
         return found

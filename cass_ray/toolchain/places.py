@@ -55,6 +55,12 @@ class Places:
         """CUDA installations: folders with ``bin/nvcc``."""
         yield from _with(self._cuda_candidates(), "bin/nvcc")
 
+    def cuda_tool(self, name: str, home: Path) -> Path | None:
+        """Program ``name`` of the CUDA installation ``home``; where it has none, of another one."""
+        beside = [home, *(found.path for found in self.cuda_homes())]
+        programs = [folder / "bin" / name for folder in beside]
+        return next((path for path in programs if path.exists()), self.which(name))
+
     def rocm_roots(self) -> Iterator[Found]:
         """ROCm installations: folders with the HIP headers and their own clang."""
         for found in _with(self._rocm_candidates(), "include/hip/hip_version.h"):

@@ -1,0 +1,180 @@
+"""``cass compile``: one file through the vendor compilers, to assembly or an executable."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path, PurePosixPath
+from typing import Annotated
+
+import typer
+
+from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING
+from cass_ray.toolchain.amd import DEFAULT_ARCHITECTURE as AMD_ARCHITECTURE
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.isolation import IsolationUnavailableError
+from cass_ray.toolchain.locate import find_amd, find_nvidia
+from cass_ray.toolchain.nvidia import DEFAULT_ARCHITECTURE as NVIDIA_ARCHITECTURE
+from cass_ray.toolchain.unit import CompileFailure, Unit
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+class Emit(StrEnum):
+    """What ``cass compile`` writes."""
+
+    HOST = "host"
+    DEVICE = "device"
+    PTX = "ptx"
+    EXE = "exe"
+
+
+class Language(StrEnum):
+    """A source language by its file suffix."""
+
+    CUDA = ".cu"
+    HIP = ".hip"
+
+
+@app.command("compile")
+def compile_file(
+    file: Annotated[Path, typer.Argument(help="A .cu or .hip file.", show_default=False)],
+    emit: Annotated[
+        Emit, typer.Option(help="Host assembly, SASS or RDNA assembly, PTX, or an executable.")
+    ] = Emit.DEVICE,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Where to write; standard output if not given."),
+    ] = None,
+    arch: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="sm_80, sm_89 … for CUDA (may be repeated, as in --arch sm_80 --arch sm_89);"
+            f" gfx1100, gfx1101 … for HIP. [default: {NVIDIA_ARCHITECTURE}; {AMD_ARCHITECTURE}]"
+        ),
+    ] = None,
+    include: Annotated[
+        list[str] | None, typer.Option("-I", help="Include folder, relative to --root.")
+    ] = None,
+    define: Annotated[list[str] | None, typer.Option("-D", help="NAME or NAME=VALUE.")] = None,
+    root: Annotated[
+        Path | None,
+        typer.Option(help="Source tree that the compiler may read. [default: the file's folder]"),
+    ] = None,
+    optimisation: Annotated[str, typer.Option("-O", help="Level: 0, 1, 2, 3 or s.")] = "s",
+) -> None:
+    """Compile a CUDA or HIP file with the vendor's compiler, inside the sandbox.
+
+    Exit codes: 0 done, 1 the file does not compile (the compiler's message is on standard error),
+    2 usage, 3 a tool is missing.
+    """
+    language = _language(file)
+    if output is None and emit is Emit.EXE:
+        raise typer.BadParameter("an executable needs a file: give -o", param_hint="--emit exe")
+    if language is Language.HIP and emit is Emit.PTX:
+        raise typer.BadParameter("PTX is for CUDA files", param_hint="--emit ptx")
+    if optimisation not in {"0", "1", "2", "3", "s"}:
+        raise typer.BadParameter("give 0, 1, 2, 3 or s", param_hint="-O")
+    architectures = _architectures(arch or [], language)
+    unit = _unit(file, root, include or [], define or [])
+    build = _cuda if language is Language.CUDA else _hip
+    with _exit_codes():
+        text = build(unit, emit, architectures, output, f"-O{optimisation}")
+    if text is not None:
+        _write(text, output)
+
+
+def _language(file: Path) -> Language:
+    try:
+        language = Language(file.suffix)
+    except ValueError:
+        names = ", ".join(f"*{member.value}" for member in Language)
+        raise typer.BadParameter(f"{file} is none of {names}", param_hint="FILE") from None
+    if not file.is_file():
+        raise typer.BadParameter(f"{file} is not a file", param_hint="FILE")
+    return language
+
+
+def _unit(file: Path, root: Path | None, includes: list[str], definitions: list[str]) -> Unit:
+    tree = (root or file.parent).resolve()
+    main = file.resolve()
+    if not main.is_relative_to(tree):
+        raise typer.BadParameter(f"{file} is not inside {tree}", param_hint="--root")
+    try:
+        return Unit(
+            root=tree,
+            main=PurePosixPath(main.relative_to(tree)),
+            include_directories=tuple(PurePosixPath(folder) for folder in includes),
+            definitions=tuple(definitions),
+        )
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="-I") from None
+
+
+def _architectures(names: list[str], language: Language) -> list[str]:
+    """``names``, else the default; several for CUDA only."""
+    prefix, default = (
+        ("sm_", NVIDIA_ARCHITECTURE) if language is Language.CUDA else ("gfx", AMD_ARCHITECTURE)
+    )
+    for name in names:
+        if not re.fullmatch(rf"{prefix}[0-9a-f]+", name):
+            raise typer.BadParameter(
+                f"{name!r}: architectures for *{language.value} are called {prefix}…",
+                param_hint="--arch",
+            )
+    if language is Language.HIP and len(names) > 1:
+        raise typer.BadParameter("one architecture at a time for HIP", param_hint="--arch")
+    return names or [default]
+
+
+def _cuda(
+    unit: Unit, emit: Emit, architectures: list[str], output: Path | None, optimisation: str
+) -> str | None:
+    """The text to write; None when the executable ``output`` has been written."""
+    toolchain = find_nvidia()
+    if emit is Emit.EXE and output is not None:
+        toolchain.build_executable(unit, output, architectures, optimisation=optimisation)
+        return None
+    want_ptx = emit is Emit.PTX
+    made = toolchain.compile(unit, architectures, want_ptx=want_ptx, optimisation=optimisation)
+    if emit is Emit.HOST:
+        return made.host_assembly
+    if want_ptx:
+        return "".join(made.ptx[name] for name in architectures)
+    return "".join(toolchain.disassemble([made.cubins[name] for name in architectures]))
+
+
+def _hip(
+    unit: Unit, emit: Emit, architectures: list[str], output: Path | None, optimisation: str
+) -> str | None:
+    """The text to write; None when the executable ``output`` has been written."""
+    toolchain = find_amd()
+    (architecture,) = architectures
+    if emit is Emit.EXE and output is not None:
+        toolchain.build_executable(unit, output, architecture, optimisation=optimisation)
+        return None
+    made = toolchain.compile(unit, architecture, optimisation=optimisation)
+    return made.host_assembly if emit is Emit.HOST else made.device_assembly
+
+
+def _write(text: str, output: Path | None) -> None:
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        output.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def _exit_codes() -> Iterator[None]:
+    """Turn what the toolchains raise into a message on standard error and an exit code."""
+    try:
+        yield
+    except CompileFailure as failure:
+        typer.echo(f"{failure.diagnostic}\n{failure.tool}: {failure.reason.value}", err=True)
+        raise typer.Exit(EXIT_FAILED) from None
+    except (ToolMissing, IsolationUnavailableError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(EXIT_TOOL_MISSING) from None
