@@ -11,19 +11,19 @@ from typing import Any
 
 import pyarrow as pa
 import ray
-from cass_ray.translate.registry import make_translator
 
-from cass_ray.cache import ContentCache, default_directory
+from cass_ray.cache import ContentCache, results_directory
 from cass_ray.pairs import Reason, Stage, is_rejected, rejected
 from cass_ray.settings import BuildSettings
 from cass_ray.stages import WORK_SCHEMA, AmdStage, NvidiaStage, Row, align
 from cass_ray.toolchain.locate import find_amd, find_nvidia
+from cass_ray.translate.registry import make_translator
 from cass_ray.unpacked import UnpackedTrees
 
 
 def result_cache(settings: BuildSettings) -> ContentCache | None:
     """The node's cache of compiler results, unless settings turn it off."""
-    return ContentCache(default_directory() / "results") if settings.cache else None
+    return ContentCache(results_directory()) if settings.cache else None
 
 
 class _Worker:

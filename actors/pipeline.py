@@ -15,7 +15,7 @@ from actors.coordinator import Coordinator
 from actors.translators import SourceTranslator
 from cass_ray.settings import BuildSettings
 from cass_ray.stages import Row
-from cass_ray.toolchain.locate import ToolMissing
+from cass_ray.toolchain.errors import ToolMissing
 
 _OBJECT_STORE_BYTES = 512 << 20
 
@@ -43,9 +43,9 @@ def _slots(resource: str) -> int:
     offered = int(ray.cluster_resources().get(resource, 0))
     if offered < 1:
         raise ToolMissing(
-            f"no node of this cluster offers the resource `{resource}`; start a cluster with "
-            f"`cass cluster up`, or add a node where `cass doctor` finds the toolchain: "
-            f"`ray start --address=... --resources='{{\"{resource}\": 2}}'`"
+            f"A node that offers the resource `{resource}`",
+            f"Start a cluster with `cass cluster up`, or add a node where `cass doctor` finds the "
+            f"toolchain: `ray start --address=... --resources='{{\"{resource}\": 2}}'`.",
         )
     return offered
 
@@ -68,7 +68,7 @@ def compile_rows(settings: BuildSettings, staged: Path, trees: Path) -> Iterator
         .repartition(target_num_rows_per_block=rows)
         .map_batches(
             SourceTranslator,
-            fn_constructor_kwargs={"engine": settings.translator},
+            fn_constructor_kwargs={"engine": settings.translator, "coordinator": coordinator},
             compute=ActorPoolStrategy(size=1),
             num_cpus=0,
             batch_size=None,

@@ -22,6 +22,11 @@ def default_directory() -> Path:
     return Path(os.environ.get("CASS_CACHE") or platformdirs.user_cache_dir("cass-ray"))
 
 
+def results_directory() -> Path:
+    """Where compiler results are kept: ``$CASS_RESULTS``, else below the default directory."""
+    return Path(os.environ.get("CASS_RESULTS") or default_directory() / "results")
+
+
 def digest(parts: Iterable[str | bytes]) -> str:
     """SHA-256 (hex) of ``parts``, each prefixed with its length so that no two lists collide."""
     state = hashlib.sha256()

@@ -64,3 +64,7 @@ def _root() -> None:
 def main() -> None:
     """Entry point. Exit codes: 0 done, 1 work failed, 2 usage or settings, 3 tool missing."""
     sys.exit(app())
+
+
+if __name__ == "__main__":
+    main()

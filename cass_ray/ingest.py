@@ -16,7 +16,9 @@ from typing import Any
 import pyarrow.dataset as pads
 
 from cass_ray.corpus.dedup import ExactDuplicates, NearDuplicates
-from cass_ray.corpus.filters import check
+from cass_ray.corpus.filters import first_objection
+from cass_ray.corpus.sources import parse_source
+from cass_ray.corpus.trees import TreeStore
 from cass_ray.dataset import PartWriter
 from cass_ray.journal import Journal
 from cass_ray.pairs import REJECT_SCHEMA, Reason, Stage, is_rejected, rejected
@@ -27,6 +29,17 @@ _REJECTED_EARLY = ""
 """In ``order``: the next row of the early rejects."""
 
 _JOURNAL_BATCH = 64
+
+
+def read_sources(settings: BuildSettings, work: Path, trees: TreeStore) -> Iterator[Row]:
+    """One row for every candidate file of every source, in a fixed order.
+
+    Raises ``SourceError`` when a source as a whole cannot be read.
+    """
+    for specification in settings.sources:
+        source = parse_source(specification, settings.read)
+        for item in source.iterate(work / "sources", trees):
+            yield item.to_row()
 
 
 @dataclass
@@ -82,7 +95,9 @@ class Ingestion:
             shutil.rmtree(folder, ignore_errors=True)
         self._unwritten: list[Row] = []
 
-    def run(self, rows: Iterable[Row], on_row: Callable[[Row], None] = lambda row: None) -> Ingested:
+    def run(
+        self, rows: Iterable[Row], on_row: Callable[[Row], None] = lambda row: None
+    ) -> Ingested:
         """Consume ``rows``; ``on_row`` hears of every row that is finished here."""
         with (
             PartWriter(self._result.staged, WORK_SCHEMA) as staged,
@@ -110,7 +125,7 @@ class Ingestion:
         """Filters, then exact, then near duplicates."""
         if is_rejected(row):
             return row
-        verdict = check(row["cuda_source"], self._settings.filters)
+        verdict = first_objection(row, self._settings.filters)
         if verdict is not None:
             return rejected(row, Stage.FILTER, *verdict)
         first = self._exact.offer(row["id"])

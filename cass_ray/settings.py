@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from cass_ray.corpus.filters import FilterSettings
+from cass_ray.corpus.limits import ReadLimits
 from cass_ray.strict import StrictModel
 
 NVIDIA_ARCHITECTURES = ("sm_80", "sm_86", "sm_89", "sm_90")
@@ -39,6 +40,7 @@ class BuildSettings(StrictModel):
     amd_architecture: str = Field("gfx1100", pattern=r"^gfx[0-9a-f]{3,5}$")
     optimisation: Literal["-O0", "-O1", "-O2", "-O3", "-Os"] = "-Os"
     translator: str = "rules"
+    read: ReadLimits = ReadLimits()
     filters: FilterSettings = FilterSettings()
     near_duplicates: NearDuplicateSettings = NearDuplicateSettings()
     limits: CompileLimits = CompileLimits()

@@ -5,13 +5,14 @@ A re-run over unchanged input then needs no cluster at all.
 
 from __future__ import annotations
 
-from cass_ray.cache import ContentCache, default_directory
+from cass_ray.cache import ContentCache, results_directory
 from cass_ray.corpus.trees import TreeStore
 from cass_ray.ingest import finished_columns
 from cass_ray.pairs import is_rejected
 from cass_ray.settings import BuildSettings
 from cass_ray.stages import AmdStage, NotCached, NvidiaStage, Row, align, translate
-from cass_ray.toolchain.locate import ToolMissing, find_amd, find_nvidia
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.translate.protocol import Translator
 from cass_ray.translate.registry import make_translator
 from cass_ray.unpacked import UnpackedTrees
@@ -21,9 +22,14 @@ class Shortcut:
     """Stages that may read the cache and may not compile."""
 
     def __init__(
-        self, translator: Translator, nvidia: NvidiaStage | None, amd: AmdStage | None
+        self,
+        translator: Translator,
+        unpacked: UnpackedTrees,
+        nvidia: NvidiaStage | None,
+        amd: AmdStage | None,
     ) -> None:
         self._translator = translator
+        self._unpacked = unpacked
         self._nvidia = nvidia
         self._amd = amd
 
@@ -31,16 +37,17 @@ class Shortcut:
     def on_this_machine(cls, settings: BuildSettings, trees: TreeStore) -> Shortcut:
         """Stages for the toolchains found here; without both of them nothing is finished early."""
         translator = make_translator(settings.translator)
+        unpacked = UnpackedTrees(trees.get)
         if not settings.cache:
-            return cls(translator, None, None)
+            return cls(translator, unpacked, None, None)
         try:
             nvidia, amd = find_nvidia(), find_amd()
         except ToolMissing:
-            return cls(translator, None, None)
-        cache = ContentCache(default_directory() / "results")
-        unpacked = UnpackedTrees(trees.get)
+            return cls(translator, unpacked, None, None)
+        cache = ContentCache(results_directory())
         return cls(
             translator,
+            unpacked,
             NvidiaStage(nvidia, unpacked, settings, cache, cached_only=True),
             AmdStage(amd, unpacked, translator, settings, cache, cached_only=True),
         )
@@ -49,7 +56,7 @@ class Shortcut:
         """``row`` with every stage done, or None when a compiler has to run."""
         if self._nvidia is None or self._amd is None:
             return None
-        row = translate(row, self._translator)
+        row = translate(row, self._translator, self._unpacked)
         try:
             if not is_rejected(row):
                 row = self._nvidia.compile([row])[0]

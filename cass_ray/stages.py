@@ -26,7 +26,7 @@ from cass_ray.toolchain.amd import AmdToolchain
 from cass_ray.toolchain.nvidia import NvidiaToolchain
 from cass_ray.toolchain.process import COMPILE_LIMITS, Limits
 from cass_ray.toolchain.unit import CompileFailure, Unit
-from cass_ray.translate.protocol import Translator, TranslatorError
+from cass_ray.translate.protocol import Context, Translator, TranslatorError
 from cass_ray.unpacked import UnpackedTrees
 
 Row = dict[str, Any]
@@ -96,12 +96,15 @@ def unit_of(row: Row, trees: UnpackedTrees, translator: Translator | None) -> Un
     )
 
 
-def translate(row: Row, translator: Translator) -> Row:
+def translate(row: Row, translator: Translator, trees: UnpackedTrees) -> Row:
     """CUDA to HIP. A construct with no translation rejects the row with every finding."""
 
     def work(row: Row) -> Row:
         try:
-            translation = translator.translate(row["cuda_source"], filename=row["path"])
+            context = Context(files=trees.files(row))
+            translation = translator.translate(
+                row["cuda_source"], filename=row["path"], context=context
+            )
         except TranslatorError as error:
             return rejected(row, Stage.TRANSLATE, Reason.TRANSLATOR_FAILED, str(error))
         if translation.errors:
@@ -221,7 +224,7 @@ class NvidiaStage:
                         a: sass.normalise(texts[index, a])
                         for a in self.settings.nvidia_architectures
                     },
-                    "flags": output.flags,
+                    "toolchain": self.toolchain.record(output).model_dump(),
                 }
                 self._results.put(self.key(row), value)
                 return self._filled(row, value)
@@ -243,11 +246,7 @@ class NvidiaStage:
             "cuda_device": first,
             "cuda_device_by_arch": [{"arch": a, "sass": text} for a, text in device.items()],
             "cuda_arch": list(self.settings.nvidia_architectures),
-            "nvidia_toolchain": {
-                "name": self.toolchain.name,
-                "version": self.toolchain.version,
-                "flags": value["flags"],
-            },
+            "nvidia_toolchain": value["toolchain"],
             "cuda_device_tokens": token_count(first),
         }
 
@@ -295,11 +294,7 @@ class AmdStage:
             "hip_host": value["host"],
             "hip_device": value["device"],
             "hip_arch": self.settings.amd_architecture,
-            "amd_toolchain": {
-                "name": self.toolchain.name,
-                "version": self.toolchain.version,
-                "flags": value["flags"],
-            },
+            "amd_toolchain": value["toolchain"],
             "hip_device_tokens": token_count(value["device"]),
         }
 
@@ -317,7 +312,7 @@ class AmdStage:
         value = {
             "host": output.host_assembly,
             "device": output.device_assembly,
-            "flags": output.flags,
+            "toolchain": self.toolchain.record(output).model_dump(),
         }
         self._results.put(key, value)
         return value

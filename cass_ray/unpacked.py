@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from cass_ray.cache import digest
-from cass_ray.corpus.encoding import BinaryFileError, decode
 from cass_ray.corpus.trees import unpack
-from cass_ray.translate.protocol import Context, Translator
+from cass_ray.translate.protocol import Translator
+from cass_ray.translate.tree import source_files, translate_tree
 
 DEFAULT_KEPT = 64
 
@@ -47,12 +47,19 @@ class UnpackedTrees:
         if row["tree"]:
             root = self._get(
                 f"{row['tree']}-{translator.name}",
-                lambda root: _translate_headers(self._tree(row), root, translator),
+                lambda root: translate_tree(self._tree(row), root, translator),
             )
         else:
             root = self._get(f"{_alone(row)}-{translator.name}", Path.mkdir)
         _write(root / row["path"], row["hip_source"])
         return root
+
+    def files(self, row: Row) -> frozenset[str]:
+        """Paths of the tree of ``row``, relative to its root; empty for a row without one."""
+        if not row["tree"]:
+            return frozenset()
+        root = self._tree(row)
+        return frozenset(path.relative_to(root).as_posix() for path in source_files(root))
 
     def _tree(self, row: Row) -> Path:
         tree = row["tree"]
@@ -80,19 +87,3 @@ def _alone(row: Row) -> str:
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, newline="")
-
-
-def _translate_headers(source: Path, target: Path, translator: Translator) -> None:
-    """Copy ``source`` to ``target``, text files translated, others as they are."""
-    paths = [path for path in source.rglob("*") if path.is_file()]
-    context = Context(files=frozenset(path.relative_to(source).as_posix() for path in paths))
-    for path in paths:
-        relative = path.relative_to(source)
-        try:
-            text = decode(path.read_bytes()).text
-        except BinaryFileError:
-            (target / relative).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, target / relative)
-            continue
-        translation = translator.translate(text, filename=relative.as_posix(), context=context)
-        _write(target / relative, translation.source)

@@ -18,17 +18,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from cass_ray.translate.registry import make_translator
 from rich.console import Console
 
 from cass_ray import __version__
 from cass_ray.cache import digest
 from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
-from cass_ray.corpus.sources import open_sources
+from cass_ray.corpus.program import SourceError
 from cass_ray.corpus.trees import DirectoryTreeStore
 from cass_ray.dataset import write_rows
 from cass_ray.dataset_card import write_card
-from cass_ray.ingest import Ingested, Ingestion, finished_columns
+from cass_ray.ingest import Ingested, Ingestion, finished_columns, read_sources
 from cass_ray.journal import Journal
 from cass_ray.pairs import REJECT_SCHEMA
 from cass_ray.progress import Progress
@@ -36,7 +35,8 @@ from cass_ray.report import Tally, print_summary, write_report
 from cass_ray.settings import BuildSettings
 from cass_ray.shortcut import Shortcut
 from cass_ray.strict import SettingsError, load, parse_overrides
-from cass_ray.toolchain.locate import ToolMissing
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.translate.registry import make_translator
 
 app = typer.Typer(add_completion=False)
 
@@ -85,7 +85,7 @@ class Build:
 
     def _ingest(self, journal: Journal, progress: Progress) -> Ingested:
         shortcut = Shortcut.on_this_machine(self.settings, self.trees)
-        rows = open_sources(self.settings.sources, self.trees)
+        rows = read_sources(self.settings, self.work, self.trees)
         ingestion = Ingestion(self.settings, self.work, journal, shortcut.finish)
         return ingestion.run(rows, progress.add)
 
@@ -147,7 +147,7 @@ def build_dataset(
         settings = load(BuildSettings, config, {**overrides, **parse_overrides(set_ or [])})
         settings = settings.model_copy(update={"out": settings.out.absolute()})
         Build(settings, console).run(resume)
-    except SettingsError as error:
+    except (SettingsError, SourceError) as error:
         _fail(error, EXIT_USAGE)
     except ToolMissing as error:
         _fail(error, EXIT_TOOL_MISSING)
