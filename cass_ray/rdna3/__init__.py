@@ -1,0 +1,1 @@
+"""gfx11 (RDNA3) programs on a CPU: the engine, its HIP runtime, and what builds them."""

@@ -1,0 +1,229 @@
+// Runs gfx11 (RDNA3) code objects on the CPU: the engine's whole public interface.
+//
+// Memory model: device pointers are host pointers. Whatever the host can address, a kernel can;
+// allocation is the caller's business. Symbols of a loaded code object have host addresses too.
+//
+// All functions are thread-safe. None throws, except std::bad_alloc.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cass::rdna3 {
+
+// Meaning of a kernel argument, `.value_kind` of the code object's metadata (AMDGPU usage guide,
+// "Code Object V5 Kernel Argument Metadata Map").
+enum class ArgumentKind : std::uint8_t {
+  by_value,
+  global_buffer,
+  dynamic_shared_pointer,
+  sampler,
+  image,
+  pipe,
+  queue,
+  hidden_block_count_x,
+  hidden_block_count_y,
+  hidden_block_count_z,
+  hidden_group_size_x,
+  hidden_group_size_y,
+  hidden_group_size_z,
+  hidden_remainder_x,
+  hidden_remainder_y,
+  hidden_remainder_z,
+  hidden_global_offset_x,
+  hidden_global_offset_y,
+  hidden_global_offset_z,
+  hidden_grid_dims,
+  hidden_printf_buffer,
+  hidden_hostcall_buffer,
+  hidden_default_queue,
+  hidden_completion_action,
+  hidden_multigrid_sync_arg,
+  hidden_heap_v1,
+  hidden_dynamic_lds_size,
+  hidden_private_base,
+  hidden_shared_base,
+  hidden_queue_ptr,
+  hidden_none,
+};
+
+constexpr bool is_hidden(ArgumentKind kind) {
+  return kind >= ArgumentKind::hidden_block_count_x;
+}
+
+struct KernelArgument {
+  std::string name;             // empty where the compiler does not say
+  std::uint32_t offset = 0;     // bytes from the start of the kernarg segment
+  std::uint32_t size = 0;       // bytes
+  ArgumentKind kind = ArgumentKind::by_value;
+};
+
+// User SGPRs that the kernel asks for, in the order in which hardware fills them.
+struct UserSgprs {
+  bool private_segment_buffer = false;  // 4 SGPRs
+  bool dispatch_pointer = false;        // 2
+  bool queue_pointer = false;           // 2
+  bool kernarg_pointer = false;         // 2
+  bool dispatch_id = false;             // 2
+  bool flat_scratch_init = false;       // 2
+  bool private_segment_size = false;    // 1
+  std::uint8_t count = 0;               // workgroup ids follow at this SGPR
+  bool workgroup_id_x = false;
+  bool workgroup_id_y = false;
+  bool workgroup_id_z = false;
+  bool workgroup_info = false;
+};
+
+struct Kernel {
+  std::string name;                       // mangled, as in the metadata
+  std::string descriptor_symbol;          // usually name + ".kd"
+  std::vector<KernelArgument> arguments;  // by offset, hidden ones included
+  std::uint32_t kernarg_size = 0;         // bytes, explicit and hidden
+  std::uint32_t kernarg_alignment = 16;
+  std::uint32_t lds_size = 0;             // bytes of static LDS
+  std::uint32_t private_size = 0;         // bytes of scratch per lane
+  std::uint32_t max_flat_workgroup_size = 1024;
+  std::uint16_t vgpr_count = 0;
+  std::uint16_t sgpr_count = 0;
+  std::uint16_t vgpr_spill_count = 0;
+  std::uint16_t sgpr_spill_count = 0;
+  std::uint8_t wave_size = 32;            // 32 or 64
+  std::uint8_t code_object_version = 5;   // 4, 5 or 6
+  bool uses_dynamic_stack = false;
+  UserSgprs user_sgprs;
+  std::uint64_t entry = 0;                // host address of the first instruction
+  std::uint32_t rsrc1 = 0, rsrc2 = 0, rsrc3 = 0;  // compute_pgm_rsrc words of the descriptor
+  const class CodeObject* code_object = nullptr;  // lives longer than the kernel
+};
+
+struct Symbol {
+  std::byte* address = nullptr;
+  std::size_t size = 0;
+};
+
+enum class ErrorKind : std::uint8_t {
+  none,
+  malformed,          // truncated, or not an ELF file
+  wrong_target,       // an ELF file, but not for gfx11
+  unresolved_symbol,
+  invalid_launch,     // sizes or the kernarg do not fit the kernel
+  out_of_memory,
+};
+
+struct Error {
+  ErrorKind kind = ErrorKind::none;
+  std::string message;  // one sentence a person can act on
+  explicit operator bool() const { return kind != ErrorKind::none; }
+};
+
+// A loaded code object. Loading copies the segments and applies relocations; decoding happens at
+// the first launch of a kernel.
+class CodeObject {
+ public:
+  // `elf` may be released after the call. Null, and `error` filled in, on failure.
+  static std::shared_ptr<CodeObject> load(std::span<const std::byte> elf, Error& error);
+  ~CodeObject();
+  CodeObject(const CodeObject&) = delete;
+  CodeObject& operator=(const CodeObject&) = delete;
+
+  const Kernel* kernel(std::string_view name) const;      // null if there is none
+  std::span<const Kernel> kernels() const;
+  std::optional<Symbol> variable(std::string_view name) const;  // __device__, __constant__, ...
+  std::string_view target() const;                        // "gfx1100"
+
+  struct Content;                                         // private to the engine
+  const Content& content() const { return *content_; }
+
+ private:
+  explicit CodeObject(std::unique_ptr<Content> content);
+  std::unique_ptr<Content> content_;
+};
+
+// The gfx11 code object inside an offload bundle ("__CLANG_OFFLOAD_BUNDLE__", the content of
+// `.hip_fatbin`), or `bytes` itself where that is an ELF file already. Empty, and `error` filled
+// in, if there is none; the message lists the targets that are there. A bundle's own length is not
+// known to registration code: pass an upper bound, e.g. SIZE_MAX / 2 bytes from its start.
+std::span<const std::byte> find_code_object(std::span<const std::byte> bytes, Error& error);
+
+struct Launch {
+  const Kernel* kernel = nullptr;
+  std::array<std::uint32_t, 3> grid_blocks{1, 1, 1};    // workgroups
+  std::array<std::uint32_t, 3> block_threads{1, 1, 1};  // work-items of a workgroup
+  std::span<std::byte> kernarg;       // kernel->kernarg_size bytes; hidden ones: see below
+  std::uint32_t dynamic_lds_bytes = 0;
+  std::uint32_t stack_bytes = 0;      // per lane for kernels with a dynamic stack; 0: default
+  bool cooperative = false;           // all workgroups resident at once, grid barriers allowed
+  // hipExtModuleLaunchKernel: work-items need not be a multiple of the block; 0: they are.
+  std::array<std::uint32_t, 3> grid_remainder{0, 0, 0};
+};
+
+// Fills the hidden arguments in launch.kernarg (already of kernarg_size bytes, explicit arguments
+// placed by the caller at KernelArgument::offset) from the launch's other fields. `run` does this
+// itself unless told otherwise, so only callers that want to see the bytes need it.
+void fill_hidden_arguments(Launch& launch);
+
+enum class FaultKind : std::uint8_t {
+  unsupported_instruction,   // before anything ran
+  invalid_instruction,       // reserved encoding, jump outside the code
+  invalid_launch,            // also before anything ran
+  memory_access,             // the CPU refused the address
+  stack_overflow,            // scratch
+  trap,                      // s_trap: abort(), __builtin_trap(), a failed assert
+  time_limit,
+  deadlock,                  // a barrier that not all waves reach
+  // checking mode only:
+  out_of_bounds,
+  use_after_free,
+  uninitialised_read,
+  data_race,
+  barrier_divergence,
+  misaligned_access,
+};
+
+std::string_view name_of(FaultKind kind);
+
+struct Fault {
+  FaultKind kind = FaultKind::trap;
+  std::string kernel;
+  std::string message;         // one sentence, without the context below
+  std::uint64_t pc = 0;        // offset of the instruction in the code object's file
+  std::string instruction;     // mnemonic and operands, as far as known
+  std::string source;          // "file:line" from debug information, else empty
+  std::array<std::uint32_t, 3> workgroup{};
+  std::optional<std::uint32_t> lane;         // flat work-item in the workgroup
+  std::optional<std::uint64_t> address;
+  std::string text() const;    // all of it, several lines, for stderr
+};
+
+// Runs the launch to its end on the engine's thread pool and the calling thread. Fills the hidden
+// arguments. Several calls may be in progress at once. After a fault the launch has stopped;
+// memory holds what was written before. Checking mode may return one fault of several: all are
+// printed by the runtime through `take_reports`.
+std::optional<Fault> run(Launch& launch);
+
+// Device printf, assert, malloc: served by the engine during `run`, output to stdout / stderr of
+// this process in program order per wave, flushed when `run` returns.
+
+// ---- checking mode (CASS_RDNA3_CHECK=1) and counters (CASS_RDNA3_COUNTERS=FILE.json)
+
+enum class AllocationKind : std::uint8_t { device, host_pinned, managed, variable };
+
+bool checking();  // the mode is on; then the runtime must register every allocation
+void register_allocation(const void* address, std::size_t size, AllocationKind kind);
+void unregister_allocation(const void* address);
+void mark_initialised(const void* address, std::size_t size);  // memcpy, memset by the host
+std::vector<Fault> take_reports();  // faults since the last call, for a summary and exit status
+
+// Waves resident at once, workgroup limits: for occupancy queries of the runtime. The model is one
+// WGP of 4 SIMDs with 1536 VGPRs of 32 lanes each and 128 KiB of LDS per WGP (64 KiB a workgroup).
+std::uint32_t max_workgroups_per_compute_unit(const Kernel& kernel, std::uint32_t block_threads,
+                                              std::uint32_t dynamic_lds_bytes);
+
+}  // namespace cass::rdna3
