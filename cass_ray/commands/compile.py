@@ -18,6 +18,7 @@ from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.isolation import IsolationUnavailableError
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia import DEFAULT_ARCHITECTURE as NVIDIA_ARCHITECTURE
+from cass_ray.toolchain.nvidia_steps import NvccError
 from cass_ray.toolchain.unit import CompileFailure, Unit
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -175,6 +176,6 @@ def _exit_codes() -> Iterator[None]:
     except CompileFailure as failure:
         typer.echo(f"{failure.diagnostic}\n{failure.tool}: {failure.reason.value}", err=True)
         raise typer.Exit(EXIT_FAILED) from None
-    except (ToolMissing, IsolationUnavailableError) as error:
+    except (ToolMissing, NvccError, IsolationUnavailableError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(EXIT_TOOL_MISSING) from None

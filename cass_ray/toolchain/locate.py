@@ -18,6 +18,7 @@ from cass_ray.toolchain.clang import CLANG_REMEDY, Clang, find_clangs
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.hip_root import build_hip_root, find_hip_root, open_hip_root
 from cass_ray.toolchain.nvidia import NvidiaToolchain
+from cass_ray.toolchain.nvidia_steps import NvccError
 from cass_ray.toolchain.places import Places
 from cass_ray.toolchain.probe import remembered, tool_version
 from cass_ray.toolchain.unit import CompileFailure, Unit
@@ -71,7 +72,7 @@ def locate_nvidia(
             toolchain = _nvidia_at(home.path, places, cache)
             _check_nvidia(toolchain, cache)
             return Located(toolchain, home.origin)
-        except (CompileFailure, ToolMissing) as error:
+        except (CompileFailure, NvccError, ToolMissing) as error:
             answers.append(f"{home.path} ({home.origin}): {error}")
     raise ToolMissing("The CUDA compiler (nvcc)", NVIDIA_REMEDY, "\n".join(answers))
 
