@@ -267,7 +267,7 @@ class TestRecombine:
         folder = tmp_path_factory.mktemp("runtime")
         (folder / "runtime.cpp").write_text(RUNTIME)
         library = folder / "libamdhip64.so"
-        command = ["g++", "-shared", "-fPIC", "-w", folder / "runtime.cpp", "-o", library]
+        command = ["g++", "-shared", "-fPIC", "-w", f"{folder}/runtime.cpp", "-o", str(library)]
         subprocess.run(command, check=True)
         return library
 

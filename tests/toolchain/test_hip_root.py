@@ -144,7 +144,7 @@ class TestControlLibraries:
         hip_root.write_control_libraries(clang, tmp_path)
 
         def text(name: str) -> str:
-            command = [disassembler, tmp_path / name, "-o", "-"]
+            command = [str(disassembler), str(tmp_path / name), "-o", "-"]
             return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
         wave = text("oclc_wavefrontsize64_off.bc")
