@@ -26,13 +26,21 @@ def result_cache(settings: BuildSettings) -> ContentCache | None:
     return ContentCache(results_directory()) if settings.cache else None
 
 
-class _Worker:
-    """What both compilers share: trees from the coordinator, and rows that kill their worker."""
+def trees_from(coordinator: Any) -> UnpackedTrees:
+    """Trees that the coordinator (an actor handle) hands out."""
+    return UnpackedTrees(lambda digest: ray.get(coordinator.tree.remote(digest)))
 
-    def __init__(self, stage: Stage, coordinator: Any) -> None:
+
+class _Worker:
+    """What both compilers share: trees from the coordinator, and rows that kill their worker.
+
+    ``coordinator`` is the name of the job's :class:`~actors.coordinator.Coordinator`.
+    """
+
+    def __init__(self, stage: Stage, coordinator: str) -> None:
         self._stage = stage
-        self._coordinator = coordinator
-        self.trees = UnpackedTrees(lambda digest: ray.get(coordinator.tree.remote(digest)))
+        self._coordinator = ray.get_actor(coordinator)
+        self.trees = trees_from(self._coordinator)
 
     def process(self, batch: pa.Table, work: Callable[[Sequence[Row]], list[Row]]) -> pa.Table:
         """``work`` over the rows of ``batch``; one by one when a worker died on them before."""
@@ -60,7 +68,7 @@ class _Worker:
 class NvidiaCompiler(_Worker):
     """CUDA -> host assembly and SASS. Runs where the resource ``nvidia`` is offered."""
 
-    def __init__(self, settings: BuildSettings, coordinator: Any) -> None:
+    def __init__(self, settings: BuildSettings, coordinator: str) -> None:
         super().__init__(Stage.COMPILE_NVIDIA, coordinator)
         self._compile = NvidiaStage(
             toolchain=find_nvidia(),
@@ -80,7 +88,7 @@ class AmdCompiler(_Worker):
     Runs where the resource ``amd`` is offered.
     """
 
-    def __init__(self, settings: BuildSettings, coordinator: Any) -> None:
+    def __init__(self, settings: BuildSettings, coordinator: str) -> None:
         super().__init__(Stage.COMPILE_AMD, coordinator)
         self._stage_amd = AmdStage(
             toolchain=find_amd(),

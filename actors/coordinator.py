@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-import ray
-
 from cass_ray.corpus.trees import DirectoryTreeStore
 
 ATTEMPTS = 2
 """A row may take its worker down this often on its own before it is rejected."""
 
 
-@ray.remote(num_cpus=0, max_concurrency=16)
 class Coordinator:
     """Lives on the driver's node, beside the tree archives that ingestion wrote."""
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,12 +14,16 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from actors.compilers import AmdCompiler, NvidiaCompiler
 from actors.coordinator import Coordinator
+from actors.staged import StagedRows
 from actors.translators import SourceTranslator
 from cass_ray.settings import BuildSettings
 from cass_ray.stages import Row
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.translate.registry import IN_PROCESS_ENGINES
 
 _OBJECT_STORE_BYTES = 512 << 20
+_ROWS_PER_BLOCK = 8
+_BLOCKS_PER_SLOT = 4
 
 
 def connect(settings: BuildSettings) -> None:
@@ -28,6 +34,7 @@ def connect(settings: BuildSettings) -> None:
         ray.init(log_to_driver=False)
         return
     slots = settings.slots or os.cpu_count() or 1
+    logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
     ray.init(
         address="local",
         num_cpus=slots,
@@ -50,8 +57,18 @@ def _slots(resource: str) -> int:
     return offered
 
 
-def compile_rows(settings: BuildSettings, staged: Path, trees: Path) -> Iterator[list[Row]]:
-    """Stream the staged rows through translation and both compilers; finished blocks come out.
+def rows_per_block(settings: BuildSettings, staged_rows: int) -> int:
+    """As set; else 8, or fewer when every slot would not get a few blocks to work on."""
+    if settings.rows_per_block is not None:
+        return settings.rows_per_block
+    blocks = _BLOCKS_PER_SLOT * _slots("nvidia")
+    return max(1, min(_ROWS_PER_BLOCK, staged_rows // blocks))
+
+
+def compile_rows(
+    settings: BuildSettings, staged: Path, staged_rows: int, trees: Path
+) -> Iterator[list[Row]]:
+    """Stream the staged rows through both compilers; finished blocks come out.
 
     Raises ``ToolMissing`` when no node offers a compiler.
     """
@@ -59,39 +76,36 @@ def compile_rows(settings: BuildSettings, staged: Path, trees: Path) -> Iterator
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.verbose_stats_logs = False
+    context.print_on_execution_start = False
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-    coordinator = Coordinator.options(scheduling_strategy=here).remote(str(trees))
-    arguments = {"settings": settings, "coordinator": coordinator}
-    rows = settings.rows_per_block
-    dataset = (
-        ray.data.read_parquet(str(staged), ray_remote_args={"scheduling_strategy": here})
-        .repartition(target_num_rows_per_block=rows)
-        .map_batches(
+    coordinator = f"coordinator-{uuid.uuid4().hex}"
+    keep_alive = (
+        ray.remote(Coordinator)
+        .options(name=coordinator, num_cpus=0, max_concurrency=16, scheduling_strategy=here)
+        .remote(str(trees))
+    )
+    dataset = ray.data.read_datasource(
+        StagedRows(staged, rows_per_block(settings, staged_rows)), scheduling_strategy=here
+    )
+    if settings.translator not in IN_PROCESS_ENGINES:
+        dataset = dataset.map_batches(
             SourceTranslator,
             fn_constructor_kwargs={"engine": settings.translator, "coordinator": coordinator},
-            compute=ActorPoolStrategy(size=1),
-            num_cpus=0,
+            compute=ActorPoolStrategy(size=settings.slots or 1),
             batch_size=None,
             batch_format="pyarrow",
         )
-        .map_batches(
-            NvidiaCompiler,
-            fn_constructor_kwargs=arguments,
-            compute=ActorPoolStrategy(size=_slots("nvidia")),
+    for compiler, resource in ((NvidiaCompiler, "nvidia"), (AmdCompiler, "amd")):
+        dataset = dataset.map_batches(
+            compiler,
+            fn_constructor_kwargs={"settings": settings, "coordinator": coordinator},
+            compute=ActorPoolStrategy(size=_slots(resource)),
             num_cpus=0,
-            resources={"nvidia": 1},
+            resources={resource: 1},
             batch_size=None,
             batch_format="pyarrow",
         )
-        .map_batches(
-            AmdCompiler,
-            fn_constructor_kwargs=arguments,
-            compute=ActorPoolStrategy(size=_slots("amd")),
-            num_cpus=0,
-            resources={"amd": 1},
-            batch_size=None,
-            batch_format="pyarrow",
-        )
-    )
     for batch in dataset.iter_batches(batch_size=None, batch_format="pyarrow"):
         yield batch.to_pylist()
+    ray.kill(keep_alive)

@@ -10,7 +10,6 @@ import sys
 from importlib import import_module
 from typing import Any
 
-import click
 import typer
 import typer.main
 from typer.core import TyperGroup
@@ -29,13 +28,16 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 
 class LazyGroup(TyperGroup):
-    """A command group that imports a subcommand's module when it is used."""
+    """A command group that imports a subcommand's module when it is used.
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    ``Any``: typer carries its own copy of click, whose classes it does not export.
+    """
+
+    def list_commands(self, ctx: Any) -> list[str]:
         """Names in the order of the table."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> Any:
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Import and return the subcommand, or None when there is no such name."""
         if cmd_name not in COMMANDS:
             return None
@@ -47,7 +49,7 @@ class LazyGroup(TyperGroup):
         command.short_help = summary
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the table without importing anything."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])

@@ -18,20 +18,23 @@ import pyarrow.parquet as pq
 from cass_ray.pairs import PAIR_SCHEMA, REJECT_SCHEMA, is_rejected
 
 ROWS_PER_PART = 2000
-ROWS_PER_GROUP = 50
+_ROWS_PER_GROUP = 50
 
 
 class PartWriter:
     """Writes rows of ``schema`` as ``part-00000.parquet`` … under ``directory``.
 
-    At most one row group (50 rows) is held in memory. An empty data set still gets one part, so
-    that readers find a schema.
+    At most one row group (50 rows) is held in memory; ``rows_per_part`` is a multiple of that. An
+    empty data set still gets one part, so that readers find a schema.
     """
 
-    def __init__(self, directory: Path, schema: pa.Schema) -> None:
+    def __init__(
+        self, directory: Path, schema: pa.Schema, rows_per_part: int = ROWS_PER_PART
+    ) -> None:
         self.directory = directory
         self.schema = schema
         self.rows = 0
+        self._rows_per_part = rows_per_part
         self._pending: list[dict[str, Any]] = []
         self._writer: pq.ParquetWriter | None = None
         directory.mkdir(parents=True, exist_ok=True)
@@ -53,17 +56,17 @@ class PartWriter:
     def write(self, row: dict[str, Any]) -> None:
         """Append ``row``; columns outside the schema are left out."""
         self._pending.append(row)
-        if len(self._pending) == ROWS_PER_GROUP:
+        if len(self._pending) == _ROWS_PER_GROUP:
             self._flush()
 
     def _flush(self) -> None:
         if self._writer is None:
-            path = self.directory / f"part-{self.rows // ROWS_PER_PART:05}.parquet"
+            path = self.directory / f"part-{self.rows // self._rows_per_part:05}.parquet"
             self._writer = pq.ParquetWriter(path, self.schema, compression="zstd")
         self._writer.write_table(pa.Table.from_pylist(self._pending, schema=self.schema))
         self.rows += len(self._pending)
         self._pending = []
-        if self.rows and self.rows % ROWS_PER_PART == 0:
+        if self.rows and self.rows % self._rows_per_part == 0:
             self._writer.close()
             self._writer = None
 

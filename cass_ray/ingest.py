@@ -30,6 +30,9 @@ _REJECTED_EARLY = ""
 
 _JOURNAL_BATCH = 64
 
+_STAGED_ROWS_PER_PART = 100
+"""A reading task decodes one part for a few rows of it, so parts are small."""
+
 
 def read_sources(settings: BuildSettings, work: Path, trees: TreeStore) -> Iterator[Row]:
     """One row for every candidate file of every source, in a fixed order.
@@ -50,7 +53,6 @@ class Ingested:
     early_rejects: Path
     order: list[str] = field(default_factory=list)
     staged_rows: int = 0
-    finished_rows: int = 0
 
     def in_order(self, journal: Journal) -> Iterator[Row]:
         """Every row of the input, finished, in input order.
@@ -74,7 +76,8 @@ def _stream(folder: Path) -> Iterator[Row]:
 class Ingestion:
     """One pass over the rows of all sources.
 
-    ``finish_now`` may complete a row without a compiler (from the cache) or return None.
+    ``prepare`` does to a fresh row what needs no compiler (it may reject it); ``finish_now`` may
+    complete a prepared row from the cache, or returns None.
     """
 
     def __init__(
@@ -82,10 +85,12 @@ class Ingestion:
         settings: BuildSettings,
         work: Path,
         journal: Journal,
+        prepare: Callable[[Row], Row],
         finish_now: Callable[[Row], Row | None],
     ) -> None:
         self._settings = settings
         self._journal = journal
+        self._prepare = prepare
         self._finish_now = finish_now
         self._exact = ExactDuplicates()
         near = settings.near_duplicates
@@ -100,21 +105,23 @@ class Ingestion:
     ) -> Ingested:
         """Consume ``rows``; ``on_row`` hears of every row that is finished here."""
         with (
-            PartWriter(self._result.staged, WORK_SCHEMA) as staged,
+            PartWriter(self._result.staged, WORK_SCHEMA, _STAGED_ROWS_PER_PART) as staged,
             PartWriter(self._result.early_rejects, REJECT_SCHEMA) as early,
         ):
             for sequence, source_row in enumerate(rows):
                 row = self._screen({**source_row, "sequence": sequence})
+                in_journal = not is_rejected(row) and row["id"] in self._journal
+                if not in_journal and not is_rejected(row):
+                    row = self._prepare(row)
                 if is_rejected(row):
                     self._result.order.append(_REJECTED_EARLY)
                     early.write(row)
                     on_row(row)
                     continue
                 self._result.order.append(row["id"])
-                finished = self._finished(row)
+                finished = next(self._journal.read([row["id"]])) if in_journal else self._now(row)
                 if finished is not None:
                     on_row(finished)
-                    self._result.finished_rows += 1
                 else:
                     staged.write(row)
                     self._result.staged_rows += 1
@@ -141,9 +148,7 @@ class Ingestion:
         message = f"the same program as row {of}"
         return rejected(row, Stage.DEDUPLICATE, reason, message, duplicate_of=of)
 
-    def _finished(self, row: Row) -> Row | None:
-        if row["id"] in self._journal:
-            return next(self._journal.read([row["id"]]))
+    def _now(self, row: Row) -> Row | None:
         finished = self._finish_now(row)
         if finished is not None:
             self._unwritten.append(finished)

@@ -18,16 +18,16 @@ class NearDuplicateSettings(StrictModel):
     """MinHash LSH over source tokens; a row as similar as ``threshold`` to an earlier one goes."""
 
     enabled: bool = True
-    threshold: float = Field(0.9, gt=0.0, le=1.0)
+    threshold: float = Field(default=0.9, gt=0.0, le=1.0)
 
 
 class CompileLimits(StrictModel):
     """Limits of one compiler process."""
 
-    cpu_seconds: int = Field(60, ge=1)
-    wall_seconds: int = Field(180, ge=1)
-    memory_mib: int = Field(4096, ge=256)
-    output_mib: int = Field(64, ge=1)
+    cpu_seconds: int = Field(default=60, ge=1)
+    wall_seconds: int = Field(default=180, ge=1)
+    memory_mib: int = Field(default=4096, ge=256)
+    output_mib: int = Field(default=64, ge=1)
 
 
 class BuildSettings(StrictModel):
@@ -37,16 +37,17 @@ class BuildSettings(StrictModel):
     """``shipped``, ``local:PATH``, ``repository:URL[@REVISION]`` …"""
     out: Path
     nvidia_architectures: list[str] = ["sm_80"]
-    amd_architecture: str = Field("gfx1100", pattern=r"^gfx[0-9a-f]{3,5}$")
+    amd_architecture: str = Field(default="gfx1100", pattern=r"^gfx[0-9a-f]{3,5}$")
     optimisation: Literal["-O0", "-O1", "-O2", "-O3", "-Os"] = "-Os"
     translator: str = "rules"
     read: ReadLimits = ReadLimits()
     filters: FilterSettings = FilterSettings()
-    near_duplicates: NearDuplicateSettings = NearDuplicateSettings()
-    limits: CompileLimits = CompileLimits()
-    rows_per_block: int = Field(8, ge=1)
-    """Rows an actor takes at a time; also the batch of one disassembler run."""
-    slots: int | None = Field(None, ge=1)
+    near_duplicates: NearDuplicateSettings = Field(default_factory=NearDuplicateSettings)
+    limits: CompileLimits = Field(default_factory=CompileLimits)
+    rows_per_block: int | None = Field(default=None, ge=1)
+    """Rows an actor takes at a time, also the batch of one disassembler run. Default: 8, and fewer
+    where a small corpus would leave slots idle."""
+    slots: int | None = Field(default=None, ge=1)
     """Compile slots of a local cluster; default: the number of cores."""
     cache: bool = True
     """Reuse results of earlier runs from the node's content cache."""

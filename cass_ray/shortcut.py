@@ -13,8 +13,7 @@ from cass_ray.settings import BuildSettings
 from cass_ray.stages import AmdStage, NotCached, NvidiaStage, Row, align, translate
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia
-from cass_ray.translate.protocol import Translator
-from cass_ray.translate.registry import make_translator
+from cass_ray.translate.registry import IN_PROCESS_ENGINES, make_translator
 from cass_ray.unpacked import UnpackedTrees
 
 
@@ -22,46 +21,44 @@ class Shortcut:
     """Stages that may read the cache and may not compile."""
 
     def __init__(
-        self,
-        translator: Translator,
-        unpacked: UnpackedTrees,
-        nvidia: NvidiaStage | None,
-        amd: AmdStage | None,
+        self, settings: BuildSettings, trees: TreeStore, stages: tuple[NvidiaStage, AmdStage] | None
     ) -> None:
-        self._translator = translator
-        self._unpacked = unpacked
-        self._nvidia = nvidia
-        self._amd = amd
+        self._in_process = settings.translator in IN_PROCESS_ENGINES
+        self._translator = make_translator(settings.translator)
+        self._trees = UnpackedTrees(trees.get)
+        self._stages = stages
 
     @classmethod
     def on_this_machine(cls, settings: BuildSettings, trees: TreeStore) -> Shortcut:
         """Stages for the toolchains found here; without both of them nothing is finished early."""
-        translator = make_translator(settings.translator)
-        unpacked = UnpackedTrees(trees.get)
         if not settings.cache:
-            return cls(translator, unpacked, None, None)
+            return cls(settings, trees, None)
         try:
             nvidia, amd = find_nvidia(), find_amd()
         except ToolMissing:
-            return cls(translator, unpacked, None, None)
+            return cls(settings, trees, None)
         cache = ContentCache(results_directory())
-        return cls(
-            translator,
-            unpacked,
+        unpacked = UnpackedTrees(trees.get)
+        translator = make_translator(settings.translator)
+        stages = (
             NvidiaStage(nvidia, unpacked, settings, cache, cached_only=True),
             AmdStage(amd, unpacked, translator, settings, cache, cached_only=True),
         )
+        return cls(settings, trees, stages)
+
+    def prepare(self, row: Row) -> Row:
+        """Translate ``row``, unless the engine is slow: such engines run on the cluster."""
+        return translate(row, self._translator, self._trees) if self._in_process else row
 
     def finish(self, row: Row) -> Row | None:
-        """``row`` with every stage done, or None when a compiler has to run."""
-        if self._nvidia is None or self._amd is None:
+        """A prepared row with every stage done, or None when a tool has to run."""
+        if self._stages is None or not self._in_process:
             return None
-        row = translate(row, self._translator, self._unpacked)
+        nvidia, amd = self._stages
         try:
+            row = nvidia.compile([row])[0]
             if not is_rejected(row):
-                row = self._nvidia.compile([row])[0]
-            if not is_rejected(row):
-                row = align(self._amd.compile([row])[0])
+                row = align(amd.compile([row])[0])
         except NotCached:
             return None
         return finished_columns(row)

@@ -7,6 +7,7 @@ nothing of Ray; actors hold them.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import traceback
@@ -186,9 +187,8 @@ class NvidiaStage:
         fresh: dict[int, Any] = {}
         done: list[Row] = []
         for index, row in enumerate(rows):
-            done.append(
-                guarded(Stage.COMPILE_NVIDIA, row, lambda r, i=index: self._one(r, i, fresh))
-            )
+            work = functools.partial(self._one, index=index, fresh=fresh)
+            done.append(guarded(Stage.COMPILE_NVIDIA, row, work))
         if fresh:
             self._disassemble(done, fresh)
         return done

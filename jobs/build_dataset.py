@@ -11,6 +11,7 @@ which the data set is written in input order. A killed job continues with ``--re
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import time
@@ -86,13 +87,18 @@ class Build:
     def _ingest(self, journal: Journal, progress: Progress) -> Ingested:
         shortcut = Shortcut.on_this_machine(self.settings, self.trees)
         rows = read_sources(self.settings, self.work, self.trees)
-        ingestion = Ingestion(self.settings, self.work, journal, shortcut.finish)
+        ingestion = Ingestion(self.settings, self.work, journal, shortcut.prepare, shortcut.finish)
         return ingestion.run(rows, progress.add)
 
     def _compile(self, ingested: Ingested, journal: Journal, progress: Progress) -> None:
-        from actors.pipeline import compile_rows  # Ray is imported only when there is work for it
+        # Ray is imported only when there is work for it, and reads this when it is: Ray Data's own
+        # actors make its core warn on every start.
+        os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+        from actors.pipeline import compile_rows
 
-        for rows in compile_rows(self.settings, ingested.staged, self.work / "trees"):
+        for rows in compile_rows(
+            self.settings, ingested.staged, ingested.staged_rows, self.work / "trees"
+        ):
             finished = [finished_columns(row) for row in rows]
             journal.append(finished)
             for row in finished:

@@ -13,6 +13,10 @@ ENGINES = ("rules", *HIPIFY_ENGINES)
 """The engines that :func:`make_translator` knows."""
 
 
+IN_PROCESS_ENGINES = frozenset({"rules"})
+"""Engines that take about a millisecond a file: a job need not send their work to the cluster."""
+
+
 class UnknownEngineError(ValueError):
     """No engine has that name; the message names the nearest one."""
 
