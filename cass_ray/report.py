@@ -84,14 +84,20 @@ def print_summary(console: Console, tally: Tally, seconds: float, out: Path) -> 
     table.add_column()
     table.add_row(str(tally.rows), "rows in")
     by_level = ", ".join(f"{count} {level}" for level, count in sorted(tally.verified.items()))
-    table.add_row(str(tally.pairs), f"pairs, {tally.kernels} kernels ({by_level or 'none'})", style="green")
+    table.add_row(
+        str(tally.pairs), f"pairs, {tally.kernels} kernels ({by_level or 'none'})", style="green"
+    )
     for reason, count in sorted(tally.duplicates.items()):
         table.add_row(str(count), reason.replace("_", " "), style="dim")
     for (stage, reason), count in sorted(tally.rejects.items(), key=lambda item: -item[1]):
-        table.add_row(str(count), f"rejected at {stage}: {reason.replace('_', ' ')}", style="yellow")
+        table.add_row(
+            str(count), f"rejected at {stage}: {reason.replace('_', ' ')}", style="yellow"
+        )
     console.print(table)
     if tally.domains:
-        domains = Table(title="Pairs by domain", title_justify="left", show_header=False, min_width=60)
+        domains = Table(
+            title="Pairs by domain", title_justify="left", show_header=False, min_width=60
+        )
         domains.add_column(justify="right")
         domains.add_column()
         for domain, count in tally.domains.most_common():

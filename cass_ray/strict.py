@@ -103,7 +103,9 @@ def parse_overrides(pairs: Iterable[str]) -> dict[str, Any]:
     for pair in pairs:
         key, separator, value = pair.partition("=")
         if not separator:
-            raise SettingsError(f"--set {pair}: expected KEY=VALUE, for example filters.longest=5000")
+            raise SettingsError(
+                f"--set {pair}: expected KEY=VALUE, for example filters.longest=5000"
+            )
         nested: Any = yaml.safe_load(value)
         for part in reversed(key.strip().split(".")):
             nested = {part: nested}
@@ -125,6 +127,8 @@ def load(model: type[Model], path: Path | None, overrides: Mapping[str, Any]) ->
         except yaml.YAMLError as error:
             raise SettingsError(f"{path}: not YAML: {error}") from None
         if loaded is not None and not isinstance(loaded, dict):
-            raise SettingsError(f"{path}: expected a mapping of settings, got {type(loaded).__name__}")
+            raise SettingsError(
+                f"{path}: expected a mapping of settings, got {type(loaded).__name__}"
+            )
         values = loaded or {}
     return validate(model, _merge(values, overrides), str(path) if path else "settings")
