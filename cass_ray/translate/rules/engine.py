@@ -9,11 +9,15 @@ from cass_ray.translate.rules import (
     leftovers,
     names,
     tables,
+    vectors,
     warp,
 )
 from cass_ray.translate.rules.rewrite import Rewrite
 
-_SNIPPETS = ("ballot", "syncwarp", "shuffle", "match", "reduce")
+_SNIPPETS = (
+    *("ballot", "syncwarp", "shuffle", "match", "reduce", "minmax", "rounding", "simd", "dot"),
+    *("half", "bfloat16", "nanosleep", "space", "cache"),
+)
 """In the order in which they may use each other."""
 _NEEDS = {"match": ("ballot",)}
 
@@ -42,9 +46,11 @@ class RulesTranslator:
         headers.rewrite_includes(unit)
         guards.rewrite_guards(unit)
         warp.rewrite_warps(unit)
+        names.rename_device_functions(unit)
         names.rename_names(unit)
         names.rename_namespaces(unit)
-        names.drop_attributes(unit)
+        names.drop_words(unit)
+        vectors.guard_operators(unit)
         leftovers.report_leftovers(unit)
         _add_snippets(unit)
         findings = tuple(sorted(unit.findings, key=lambda item: (item.line, item.column)))

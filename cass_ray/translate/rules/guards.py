@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 
 from cass_ray.translate.protocol import Severity
+from cass_ray.translate.rules.regions import emulated_architecture
 from cass_ray.translate.rules.rewrite import Rewrite
 
-ARCHITECTURE = 700
 VERSION_MACROS = {
     # The interfaces of HIP and its libraries are those of CUDA 11 (hipGraphInstantiate with five
     # arguments, the generic hipSPARSE interface, texture references beside texture objects).
@@ -31,9 +31,6 @@ VERSION_MACROS = {
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(ifdef|ifndef|if|elif|define|undef)\b", re.MULTILINE)
 _DEFINED = re.compile(r"\bdefined\s*\(?\s*\Z")
 _DEVICE_FLAG = "__HIP_DEVICE_COMPILE__"
-_NEWER_ONLY = re.compile(
-    r"#[ \t]*if[^\n]*__CUDA_ARCH__[ \t]*<[ \t]*([0-9]{3,4})[^\n]*\n\s*#[ \t]*error"
-)
 
 
 def rewrite_guards(unit: Rewrite) -> None:
@@ -71,9 +68,7 @@ def _rewrite_architecture(unit: Rewrite, offset: int) -> None:
     if _is_flag(unit, offset, directive):
         unit.rename(offset, word, _DEVICE_FLAG)
         return
-    architecture = ARCHITECTURE
-    for match in _NEWER_ONLY.finditer(unit.source.code):
-        architecture = max(architecture, int(match[1]))
+    architecture = emulated_architecture(unit.source)
     if directive in {"if", "elif"}:
         # Zero in the host pass, as an undefined __CUDA_ARCH__ is.
         unit.rename(offset, word, f"({_DEVICE_FLAG} * {architecture})")

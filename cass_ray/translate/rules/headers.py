@@ -94,7 +94,7 @@ def _counterpart(unit: Rewrite, include: _Include) -> str | None:
         if not _is_local(unit, path):
             _report_unsupported(unit, include, path)
         return None
-    return None if _is_local(unit, path) else found.hip
+    return None if include.quoted and _is_local(unit, path) else found.hip
 
 
 def _is_local(unit: Rewrite, path: str) -> bool:

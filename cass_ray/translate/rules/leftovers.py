@@ -30,10 +30,6 @@ _INTRINSICS = {
     "__cvta_": "AMD pointers are generic already",
     "__cluster_": "thread block clusters do not exist on AMD hardware",
 }
-_DECLARED = (
-    r"(?:[\w>\]]\s+|[*&]\s*)(?<!return )(?<!case )(?<!goto )(?<!new ){name}\s*(?:[=;,(\[{{)]|$)"
-    r"|#[ \t]*define[ \t]+{name}\b|\b{name}\s*:(?!:)"
-)
 
 
 def report_leftovers(unit: Rewrite) -> None:
@@ -45,7 +41,7 @@ def report_leftovers(unit: Rewrite) -> None:
         if word in unsupported:
             _report(unit, word, offsets, f"{word} has no counterpart in HIP", Severity.ERROR)
         elif _LIBRARY_NAME.match(word) or _CUDA_NAME.match(word):
-            if not _is_declared(unit, word):
+            if not unit.declares(word):
                 severity = Severity.ERROR if _LIBRARY_NAME.match(word) else Severity.WARNING
                 _report(unit, word, offsets, f"{word} looks like CUDA and is not known", severity)
         elif word.startswith("__"):
@@ -55,12 +51,7 @@ def report_leftovers(unit: Rewrite) -> None:
                     _report(unit, word, offsets, message, Severity.ERROR, advice)
     _report_namespaces(unit)
     _report_assembly(unit)
-
-
-def _is_declared(unit: Rewrite, word: str) -> bool:
-    """Whether the file itself declares ``word``: then it is a name of the program's own."""
-    pattern = re.compile(_DECLARED.format(name=re.escape(word)), re.MULTILINE)
-    return pattern.search(unit.source.code) is not None
+    _report_device_launches(unit)
 
 
 def _report(
@@ -91,6 +82,18 @@ def _report_namespaces(unit: Rewrite) -> None:
             if is_used and offset not in unit.handled:
                 message = f"the namespace {name} does not exist in HIP"
                 unit.report(offset, f"{name}::", Severity.ERROR, message, advice)
+
+
+def _report_device_launches(unit: Rewrite) -> None:
+    for match in re.finditer(r"<<<", unit.source.code):
+        if match.start() in unit.device:
+            unit.report(
+                match.start(),
+                "<<<>>>",
+                Severity.ERROR,
+                "AMD devices cannot launch kernels",
+                "launch from the host, or call the kernel's work as a device function",
+            )
 
 
 def _report_assembly(unit: Rewrite) -> None:

@@ -8,6 +8,7 @@ from cass_ray.translate.rules import tables
 from cass_ray.translate.rules.rewrite import Rewrite
 
 _CAST_ALREADY = re.compile(r"\(\s*(?:const\s+)?void\b|(?:reinterpret|static)_cast\b")
+_CLASS_KEY = re.compile(r"\b(?:struct|union|enum)\s+\Z")
 _QUALIFIED = re.compile(r"(\w+)\s*::\s*\Z")
 
 
@@ -27,7 +28,19 @@ def rename_names(unit: Rewrite) -> None:
                 continue
             if word in casts:
                 _cast_argument(unit, offset, word)
+            _drop_class_key(unit, offset, word, hip)
             unit.rename(offset, word, hip)
+
+
+def _drop_class_key(unit: Rewrite, offset: int, word: str, hip: str) -> None:
+    """``struct cudaGraphicsResource`` is ``hipGraphicsResource``: HIP's types are typedefs.
+
+    Forward declarations keep the keyword: HIP's header has declared the type.
+    """
+    code = unit.source.code
+    key = _CLASS_KEY.search(code, max(0, offset - 24), offset)
+    if key and tables.types().get(word) == hip and code[offset + len(word)] not in ";":
+        unit.edits.replace(key.start(), offset, "")
 
 
 def _cast_argument(unit: Rewrite, offset: int, word: str) -> None:
@@ -56,11 +69,28 @@ def rename_namespaces(unit: Rewrite) -> None:
             unit.rename(offset, "cuda", "hip")
 
 
-def drop_attributes(unit: Rewrite) -> None:
-    """``__grid_constant__`` only lets nvcc skip a copy of a parameter; HIP makes none."""
-    for offset in unit.words.get("__grid_constant__", ()):
-        end = offset + len("__grid_constant__")
-        while unit.source.code[end : end + 1] == " ":
-            end += 1
-        unit.edits.replace(offset, end, "")
-        unit.converted(offset)
+def rename_device_functions(unit: Rewrite) -> None:
+    """Device functions that HIP lacks: another name, or a snippet that does the same."""
+    if unit.is_hip:
+        return
+    for word, offsets in unit.words.items():
+        found = tables.device_functions().get(word)
+        if found is None or unit.declares(word):
+            continue
+        for offset in offsets:
+            if not unit.is_member(offset):
+                unit.rename(offset, word, found.hip)
+                if found.snippet:
+                    unit.snippets.add(found.snippet)
+
+
+def drop_words(unit: Rewrite) -> None:
+    """Remove attributes and macros that mean nothing to HIP."""
+    code = unit.source.code
+    for word in tables.dropped():
+        for offset in unit.words.get(word, ()):
+            end = offset + len(word)
+            while code[end : end + 1] == " ":
+                end += 1
+            unit.edits.replace(offset, end, "")
+            unit.converted(offset)

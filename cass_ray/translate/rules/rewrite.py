@@ -7,9 +7,20 @@ from functools import cached_property
 
 from cass_ray.translate.protocol import Context, Counts, Finding, Severity
 from cass_ray.translate.rules.edits import Edits
+from cass_ray.translate.rules.regions import (
+    Spans,
+    dead_code,
+    device_functions,
+    emulated_architecture,
+)
 from cass_ray.translate.rules.text import SourceText, Span
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_DECLARED = (
+    r"(?:[\w>\]]\s+|[*&]\s*)(?<!return )(?<!case )(?<!goto )(?<!new ){name}\s*(?:[=;,(\[{{)]|$)"
+    r"|#[ \t]*define[ \t]+{name}\b|\b{name}\s*:(?!:)"
+)
+_MEMBER = re.compile(r"(?:\.|->|::)\s*\Z")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]', re.MULTILINE)
 
 
@@ -24,6 +35,7 @@ class Rewrite:
         self.findings: list[Finding] = []
         self.snippets: set[str] = set()
         self.counts = Counts()
+        self._declared: dict[str, bool] = {}
         self.handled: set[int] = set()
         """Offsets of words that a rule has dealt with; the check for left-overs skips them."""
         self.runtime_end: int | None = None
@@ -45,6 +57,27 @@ class Rewrite:
             text.startswith("hip/", match.end()) for match in _INCLUDE.finditer(self.source.code)
         )
 
+    @cached_property
+    def dead(self) -> Spans:
+        """Branches that are not compiled for the architecture that the translation stands for."""
+        return dead_code(self.source, emulated_architecture(self.source))
+
+    @cached_property
+    def device(self) -> Spans:
+        """Bodies of device functions."""
+        return device_functions(self.source)
+
+    def declares(self, word: str) -> bool:
+        """Whether the file itself declares ``word``: then it is a name of the program's own."""
+        if word not in self._declared:
+            pattern = re.compile(_DECLARED.format(name=re.escape(word)), re.MULTILINE)
+            self._declared[word] = pattern.search(self.source.code) is not None
+        return self._declared[word]
+
+    def is_member(self, offset: int) -> bool:
+        """Whether the word at ``offset`` is a member of something or of a namespace."""
+        return _MEMBER.search(self.source.code, max(0, offset - 8), offset) is not None
+
     @property
     def wave64(self) -> bool:
         """Whether the result must be right on wavefronts of 64 lanes."""
@@ -54,6 +87,9 @@ class Rewrite:
         self, offset: int, construct: str, severity: Severity, message: str, advice: str = ""
     ) -> None:
         """Add a finding at ``offset``; an error counts as an unsupported construct."""
+        if severity is Severity.ERROR and offset in self.dead:
+            severity = Severity.NOTE
+            message += ", in a branch that is not compiled"
         line, column = self.source.position(offset)
         self.findings.append(Finding(line, column, construct, severity, message, advice))
         if severity is Severity.ERROR:

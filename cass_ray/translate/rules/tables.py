@@ -29,6 +29,14 @@ class Cast:
     type: str
 
 
+@dataclass(frozen=True, slots=True)
+class DeviceFunction:
+    """What a CUDA device function is called; ``snippet`` defines it where HIP does not."""
+
+    hip: str
+    snippet: str
+
+
 def _rows(name: str) -> Iterator[dict[str, str]]:
     with (FOLDER / name).open(newline="", encoding="utf-8") as handle:
         yield from csv.DictReader(handle)
@@ -50,6 +58,24 @@ def hip_names() -> frozenset[str]:
 def unsupported() -> frozenset[str]:
     """CUDA names that HIP has no counterpart for."""
     return frozenset(row["cuda"] for row in _rows("unsupported.csv"))
+
+
+@cache
+def types() -> dict[str, str]:
+    """The part of :func:`names` that is types."""
+    return {row["cuda"]: row["hip"] for row in _rows("names.csv") if row["kind"] == "type"}
+
+
+@cache
+def device_functions() -> dict[str, DeviceFunction]:
+    """CUDA device function -> what replaces it."""
+    return {row["cuda"]: DeviceFunction(row["hip"], row["snippet"]) for row in _rows("device.csv")}
+
+
+@cache
+def dropped() -> tuple[str, ...]:
+    """Words that are removed."""
+    return tuple(row["name"] for row in _rows("dropped.csv"))
 
 
 @cache

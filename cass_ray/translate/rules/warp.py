@@ -45,7 +45,6 @@ _DECLARATION = re.compile(
     r"(?:\b(?:int|unsigned|long|short|size_t|auto|const|constexpr|uint|u?int(?:8|16|32|64)_t|define)"
     r"\s+|[*&]\s*)warpSize\b"
 )
-_MEMBER = re.compile(r"(?:\.|->|::)\s*\Z")
 
 
 def rewrite_warps(unit: Rewrite) -> None:
@@ -60,17 +59,13 @@ def rewrite_warps(unit: Rewrite) -> None:
             _rewrite_shuffle(unit, offset, word, word, masked=False)
     for word, (hip, snippet) in VOTES.items():
         for offset in unit.words.get(word, ()):
-            if not _is_member(unit, offset):
+            if not unit.is_member(offset):
                 unit.rename(offset, word, hip)
                 unit.snippets.add(snippet)
     for word, masked in LEGACY_VOTES.items():
         for offset in unit.words.get(word, ()):
             _rewrite_legacy_vote(unit, offset, word, masked)
     _rewrite_width(unit)
-
-
-def _is_member(unit: Rewrite, offset: int) -> bool:
-    return bool(_MEMBER.search(unit.source.code, max(0, offset - 8), offset))
 
 
 def _rewrite_shuffle(unit: Rewrite, offset: int, word: str, hip: str, *, masked: bool) -> None:
@@ -107,5 +102,5 @@ def _rewrite_width(unit: Rewrite) -> None:
     if not offsets or not unit.wave64 or _DECLARATION.search(unit.source.code):
         return
     for offset in offsets:
-        if not _is_member(unit, offset):
+        if not unit.is_member(offset):
             unit.rename(offset, "warpSize", "32")

@@ -1,0 +1,142 @@
+"""Where code is: in device functions, and in branches that are never compiled.
+
+Both are found on the blanked text by bracket matching and by the directives, not by a full parse:
+what cannot be decided counts as live host code, so that nothing goes unreported.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+from cass_ray.translate.rules.text import SourceText, Span
+
+ARCHITECTURE = 700
+"""The generation of Nvidia hardware whose branches are taken (see ``guards``)."""
+
+_NEWER_ONLY = re.compile(
+    r"#[ \t]*if[^\n]*__CUDA_ARCH__[ \t]*<[ \t]*([0-9]{3,4})[^\n]*\n\s*#[ \t]*error"
+)
+_DIRECTIVE = re.compile(
+    r"^[ \t]*#[ \t]*(?P<name>if|ifdef|ifndef|elif|else|endif)\b(?P<rest>(?:[^\n]*\\\n)*[^\n]*)",
+    re.MULTILINE,
+)
+_DEVICE = re.compile(r"\b(?:__global__|__device__)\b")
+_SIMPLE = re.compile(
+    r"\s*(?:defined\s*\(?\s*__CUDA_ARCH__\s*\)?\s*&&\s*)?\(?\s*__CUDA_ARCH__\s*"
+    r"(?P<operator>>=|<=|>|<|==|!=)\s*\(?(?P<value>\d+)\)?\s*\)?\s*"
+)
+_INTEGER = re.compile(r"\s*\(?\s*(\d+)\s*\)?\s*")
+
+
+def emulated_architecture(source: SourceText) -> int:
+    """The ``__CUDA_ARCH__`` whose branches the translation takes."""
+    needed = (int(match[1]) for match in _NEWER_ONLY.finditer(source.code))
+    return max(ARCHITECTURE, *needed, 0)
+
+
+class Spans:
+    """Disjoint sorted spans, asked whether they hold an offset."""
+
+    def __init__(self, spans: list[Span]) -> None:
+        self._spans = sorted(spans)
+        self._starts = [start for start, _ in self._spans]
+
+    def __contains__(self, offset: int) -> bool:
+        index = bisect_right(self._starts, offset) - 1
+        return index >= 0 and offset < self._spans[index][1]
+
+
+def dead_code(source: SourceText, architecture: int) -> Spans:
+    """The branches that are not compiled when ``__CUDA_ARCH__`` is ``architecture``."""
+    dead: list[Span] = []
+    # A frame: (is the branch being read dead, was a branch of this #if surely taken, its start).
+    stack: list[tuple[bool | None, bool, int]] = []
+    for match in _DIRECTIVE.finditer(source.code):
+        name = match["name"]
+        if name in {"if", "ifdef", "ifndef"}:
+            value = _evaluate(match["rest"], architecture) if name == "if" else None
+            stack.append((value, value is True, match.end()))
+            continue
+        if not stack:
+            continue
+        value, taken, start = stack.pop()
+        if value is False:
+            dead.append((start, match.start()))
+        if name == "endif":
+            continue
+        if taken:
+            value = False
+        elif name == "elif":
+            value = _evaluate(match["rest"], architecture)
+        else:
+            value = True if value is False else None
+        stack.append((value, taken or value is True, match.end()))
+    return Spans(_merged(dead))
+
+
+def _evaluate(condition: str, architecture: int) -> bool | None:
+    """The value of an ``#if`` condition; None when it depends on more than the architecture."""
+    number = _INTEGER.fullmatch(condition)
+    if number:
+        return int(number[1]) != 0
+    simple = _SIMPLE.fullmatch(condition)
+    if not simple:
+        return None
+    value = int(simple["value"])
+    holds = {
+        ">=": architecture >= value,
+        "<=": architecture <= value,
+        ">": architecture > value,
+        "<": architecture < value,
+        "==": architecture == value,
+        "!=": architecture != value,
+    }[simple["operator"]]
+    # The host pass has no architecture: there only a comparison with "<" can hold.
+    return holds if holds or simple["operator"] in {">=", ">", "=="} else None
+
+
+def _merged(spans: list[Span]) -> list[Span]:
+    merged: list[Span] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def device_functions(source: SourceText) -> Spans:
+    """The bodies of ``__global__`` and ``__device__`` functions."""
+    code = source.code
+    bodies: list[Span] = []
+    end = 0
+    for match in _DEVICE.finditer(code):
+        if match.start() < end:
+            continue
+        brace = _body(source, match.end())
+        if brace >= 0:
+            closing = source.closing(brace)
+            if closing >= 0:
+                bodies.append((brace, closing))
+                end = closing
+    return Spans(bodies)
+
+
+_TO_BODY = re.compile(r"[({;=]")
+
+
+def _body(source: SourceText, offset: int) -> int:
+    """The brace that opens the body of the function declared at ``offset``; -1 for none."""
+    has_parameters = False
+    while True:
+        match = _TO_BODY.search(source.code, offset)
+        if match is None or match.group() in ";=":
+            return -1
+        if match.group() == "{":
+            return match.start() if has_parameters else -1
+        closing = source.closing(match.start())
+        if closing < 0:
+            return -1
+        has_parameters = True
+        offset = closing + 1

@@ -1,0 +1,86 @@
+#ifndef CASS_ROUNDING
+#define CASS_ROUNDING
+// Arithmetic with a direction of rounding, from ROCm's device library.
+extern "C" {
+__device__ __attribute__((const)) float __ocml_add_rtn_f32(float, float);
+__device__ __attribute__((const)) float __ocml_sub_rtn_f32(float, float);
+__device__ __attribute__((const)) float __ocml_mul_rtn_f32(float, float);
+__device__ __attribute__((const)) float __ocml_div_rtn_f32(float, float);
+__device__ __attribute__((const)) float __ocml_sqrt_rtn_f32(float);
+__device__ __attribute__((const)) float __ocml_fma_rtn_f32(float, float, float);
+__device__ __attribute__((const)) float __ocml_add_rtp_f32(float, float);
+__device__ __attribute__((const)) float __ocml_sub_rtp_f32(float, float);
+__device__ __attribute__((const)) float __ocml_mul_rtp_f32(float, float);
+__device__ __attribute__((const)) float __ocml_div_rtp_f32(float, float);
+__device__ __attribute__((const)) float __ocml_sqrt_rtp_f32(float);
+__device__ __attribute__((const)) float __ocml_fma_rtp_f32(float, float, float);
+__device__ __attribute__((const)) float __ocml_add_rtz_f32(float, float);
+__device__ __attribute__((const)) float __ocml_sub_rtz_f32(float, float);
+__device__ __attribute__((const)) float __ocml_mul_rtz_f32(float, float);
+__device__ __attribute__((const)) float __ocml_div_rtz_f32(float, float);
+__device__ __attribute__((const)) float __ocml_sqrt_rtz_f32(float);
+__device__ __attribute__((const)) float __ocml_fma_rtz_f32(float, float, float);
+__device__ __attribute__((const)) double __ocml_add_rtn_f64(double, double);
+__device__ __attribute__((const)) double __ocml_sub_rtn_f64(double, double);
+__device__ __attribute__((const)) double __ocml_mul_rtn_f64(double, double);
+__device__ __attribute__((const)) double __ocml_div_rtn_f64(double, double);
+__device__ __attribute__((const)) double __ocml_sqrt_rtn_f64(double);
+__device__ __attribute__((const)) double __ocml_fma_rtn_f64(double, double, double);
+__device__ __attribute__((const)) double __ocml_add_rtp_f64(double, double);
+__device__ __attribute__((const)) double __ocml_sub_rtp_f64(double, double);
+__device__ __attribute__((const)) double __ocml_mul_rtp_f64(double, double);
+__device__ __attribute__((const)) double __ocml_div_rtp_f64(double, double);
+__device__ __attribute__((const)) double __ocml_sqrt_rtp_f64(double);
+__device__ __attribute__((const)) double __ocml_fma_rtp_f64(double, double, double);
+__device__ __attribute__((const)) double __ocml_add_rtz_f64(double, double);
+__device__ __attribute__((const)) double __ocml_sub_rtz_f64(double, double);
+__device__ __attribute__((const)) double __ocml_mul_rtz_f64(double, double);
+__device__ __attribute__((const)) double __ocml_div_rtz_f64(double, double);
+__device__ __attribute__((const)) double __ocml_sqrt_rtz_f64(double);
+__device__ __attribute__((const)) double __ocml_fma_rtz_f64(double, double, double);
+}
+namespace cass {
+__device__ inline float fadd_rd(float a, float b) { return __ocml_add_rtn_f32(a, b); }
+__device__ inline float fsub_rd(float a, float b) { return __ocml_sub_rtn_f32(a, b); }
+__device__ inline float fmul_rd(float a, float b) { return __ocml_mul_rtn_f32(a, b); }
+__device__ inline float fdiv_rd(float a, float b) { return __ocml_div_rtn_f32(a, b); }
+__device__ inline float fsqrt_rd(float a) { return __ocml_sqrt_rtn_f32(a); }
+__device__ inline float frcp_rd(float a) { return __ocml_div_rtn_f32(1.0f, a); }
+__device__ inline float fmaf_rd(float a, float b, float c) { return __ocml_fma_rtn_f32(a, b, c); }
+__device__ inline float fadd_ru(float a, float b) { return __ocml_add_rtp_f32(a, b); }
+__device__ inline float fsub_ru(float a, float b) { return __ocml_sub_rtp_f32(a, b); }
+__device__ inline float fmul_ru(float a, float b) { return __ocml_mul_rtp_f32(a, b); }
+__device__ inline float fdiv_ru(float a, float b) { return __ocml_div_rtp_f32(a, b); }
+__device__ inline float fsqrt_ru(float a) { return __ocml_sqrt_rtp_f32(a); }
+__device__ inline float frcp_ru(float a) { return __ocml_div_rtp_f32(1.0f, a); }
+__device__ inline float fmaf_ru(float a, float b, float c) { return __ocml_fma_rtp_f32(a, b, c); }
+__device__ inline float fadd_rz(float a, float b) { return __ocml_add_rtz_f32(a, b); }
+__device__ inline float fsub_rz(float a, float b) { return __ocml_sub_rtz_f32(a, b); }
+__device__ inline float fmul_rz(float a, float b) { return __ocml_mul_rtz_f32(a, b); }
+__device__ inline float fdiv_rz(float a, float b) { return __ocml_div_rtz_f32(a, b); }
+__device__ inline float fsqrt_rz(float a) { return __ocml_sqrt_rtz_f32(a); }
+__device__ inline float frcp_rz(float a) { return __ocml_div_rtz_f32(1.0f, a); }
+__device__ inline float fmaf_rz(float a, float b, float c) { return __ocml_fma_rtz_f32(a, b, c); }
+__device__ inline double dadd_rd(double a, double b) { return __ocml_add_rtn_f64(a, b); }
+__device__ inline double dsub_rd(double a, double b) { return __ocml_sub_rtn_f64(a, b); }
+__device__ inline double dmul_rd(double a, double b) { return __ocml_mul_rtn_f64(a, b); }
+__device__ inline double ddiv_rd(double a, double b) { return __ocml_div_rtn_f64(a, b); }
+__device__ inline double dsqrt_rd(double a) { return __ocml_sqrt_rtn_f64(a); }
+__device__ inline double drcp_rd(double a) { return __ocml_div_rtn_f64(1.0, a); }
+__device__ inline double fma_rd(double a, double b, double c) { return __ocml_fma_rtn_f64(a, b, c); }
+__device__ inline double dadd_ru(double a, double b) { return __ocml_add_rtp_f64(a, b); }
+__device__ inline double dsub_ru(double a, double b) { return __ocml_sub_rtp_f64(a, b); }
+__device__ inline double dmul_ru(double a, double b) { return __ocml_mul_rtp_f64(a, b); }
+__device__ inline double ddiv_ru(double a, double b) { return __ocml_div_rtp_f64(a, b); }
+__device__ inline double dsqrt_ru(double a) { return __ocml_sqrt_rtp_f64(a); }
+__device__ inline double drcp_ru(double a) { return __ocml_div_rtp_f64(1.0, a); }
+__device__ inline double fma_ru(double a, double b, double c) { return __ocml_fma_rtp_f64(a, b, c); }
+__device__ inline double dadd_rz(double a, double b) { return __ocml_add_rtz_f64(a, b); }
+__device__ inline double dsub_rz(double a, double b) { return __ocml_sub_rtz_f64(a, b); }
+__device__ inline double dmul_rz(double a, double b) { return __ocml_mul_rtz_f64(a, b); }
+__device__ inline double ddiv_rz(double a, double b) { return __ocml_div_rtz_f64(a, b); }
+__device__ inline double dsqrt_rz(double a) { return __ocml_sqrt_rtz_f64(a); }
+__device__ inline double drcp_rz(double a) { return __ocml_div_rtz_f64(1.0, a); }
+__device__ inline double fma_rz(double a, double b, double c) { return __ocml_fma_rtz_f64(a, b, c); }
+}  // namespace cass
+#endif
