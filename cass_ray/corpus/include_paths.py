@@ -180,7 +180,11 @@ def _expand_cmake(word: str, directory: str) -> Iterator[str]:
     rooted = _CMAKE_ROOT.sub(".", local)
     if "$" in rooted or rooted.startswith("/"):
         return
-    bases = [directory] if rooted == local else list(_parents(f"{directory}/CMakeLists.txt"))
+    bases = (
+        [directory]
+        if rooted == local
+        else list(_parents(posixpath.join(directory, "CMakeLists.txt")))
+    )
     for base in bases:
         joined = _directory_inside(base, rooted)
         if joined is not None:
