@@ -116,22 +116,33 @@ class View:
         return path
 
 
-def sandboxed(argv: Sequence[str], view: View, cwd: Path) -> list[str]:
-    """The bubblewrap command line that runs ``argv`` in ``cwd`` (a host path that ``view`` shows).
+def command_line(argv: Sequence[str], view: View | None, cwd: Path) -> list[str]:
+    """The command line that runs ``argv`` with ``view`` in ``cwd`` (a host path that it shows).
 
-    The command's exit status comes back as it is; death by signal ``n`` comes back as ``128 + n``.
+    From the sandbox the exit status comes back as it is, death by signal ``n`` as ``128 + n``.
+    Without a view, and where :func:`isolates` says so, it is ``argv``.
     """
+    if view is None or not isolates():
+        return list(argv)
     return [*_sandbox(view), "--chdir", str(view.inside(cwd)), "--", *_INIT, *argv]
 
 
 @contextlib.contextmanager
 def private_folder() -> Iterator[Path]:
-    """A new folder for this user alone, in memory if there is room; removed at the end."""
+    """A :func:`new_private_folder` that is removed at the end."""
+    folder = new_private_folder()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def new_private_folder() -> Path:
+    """A new folder for this user alone, in memory if there is room."""
     memory = Path("/dev/shm")
     roomy = memory.is_dir() and shutil.disk_usage(memory).free >= PRIVATE_FOLDER_BYTES
     usable = roomy and os.access(memory, os.W_OK)
-    with tempfile.TemporaryDirectory(prefix="cass-", dir=memory if usable else None) as name:
-        yield Path(name).resolve()
+    return Path(tempfile.mkdtemp(prefix="cass-", dir=memory if usable else None)).resolve()
 
 
 def isolates() -> bool:

@@ -19,6 +19,7 @@ from cass_ray.toolchain import process
 from cass_ray.toolchain.isolation import Mount, View, private_folder
 from cass_ray.toolchain.nvidia_device import DeviceCompiler, compile_device
 from cass_ray.toolchain.nvidia_host import SHIM, ClangHost, NvccHost, clang_flags
+from cass_ray.toolchain.nvidia_resume import ResidentPool, build_library
 from cass_ray.toolchain.nvidia_steps import SOURCE_TREE, Workbench
 from cass_ray.toolchain.process import COMPILE_LIMITS, Limits
 from cass_ray.toolchain.unit import CompileFailure, Unit, classify, forbidden_read
@@ -107,7 +108,7 @@ class NvidiaToolchain:
         with private_folder() as folder:
             bench = Workbench(unit, folder, self._view(unit, folder), limits)
             compilers = [self._device(architecture, flags) for architecture in architectures]
-            device = compile_device(compilers, bench)
+            device = compile_device(compilers, bench, self._residents)
             if not any(".entry" in code.ptx for code in device.values()):
                 raise CompileFailure(Reason.NO_DEVICE_CODE, "no kernel in the device code", "cicc")
             host = self._host_assembly(bench, architectures[0], flags, optimisation)
@@ -199,6 +200,11 @@ class NvidiaToolchain:
             version=f"{self.clang_version} CUDA {self.version}",
         )
 
+    @property
+    def _residents(self) -> ResidentPool | None:
+        view = View(read_only=self._visible)
+        return _resident_pool(self.nvcc, self.host_compiler, self.cache, view)
+
     def _device(self, architecture: str, flags: tuple[str, ...]) -> DeviceCompiler:
         return _device_compiler(self.nvcc, architecture, flags)
 
@@ -213,6 +219,13 @@ class NvidiaToolchain:
         if not completed.ok:
             raise RuntimeError(f"nvdisasm failed: {completed.stderr_text.strip()}")
         return completed.stdout_text
+
+
+@functools.cache
+def _resident_pool(nvcc: Path, host_compiler: Path, cache: Path, view: View) -> ResidentPool | None:
+    """The pool of this process for the cicc of ``nvcc``; None where there can be none."""
+    library = build_library(host_compiler, cache)
+    return ResidentPool(library, view) if library is not None else None
 
 
 @functools.cache

@@ -149,9 +149,12 @@ class Workbench:
         completed = process.run(
             command, cwd=self.unit.root, view=self.view, env=environment, limits=self.limits
         )
-        tool = Path(command[0]).name
-        self.cpu_seconds[tool] = self.cpu_seconds.get(tool, 0.0) + completed.cpu_seconds
+        self.count(Path(command[0]).name, completed.cpu_seconds)
         return completed
+
+    def count(self, tool: str, cpu_seconds: float) -> None:
+        """Add to the cost of ``tool``."""
+        self.cpu_seconds[tool] = self.cpu_seconds.get(tool, 0.0) + cpu_seconds
 
     def file(self, extension: str) -> Path:
         """The host's path of a work file."""

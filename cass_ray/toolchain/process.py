@@ -136,14 +136,12 @@ def run(
         message = f"{command[0]}: command not found".encode()
         return Completed(Outcome.NOT_FOUND, _NOT_FOUND_STATUS, 0, b"", message, 0.0, 0.0, 0)
     isolated = view is not None and isolation.isolates()
-    if view is not None and isolated:
-        command = isolation.sandboxed(command, view, cwd)
     own_peak = _peak_bytes(resource.getrusage(resource.RUSAGE_SELF))
     started = time.monotonic()
     with _standard_input(stdin) as input_file:
         child = subprocess.Popen(
-            [*_limiting(limits), *command],
-            cwd=None if isolated else cwd,
+            [*_limiting(limits), *isolation.command_line(command, view, cwd)],
+            cwd=cwd,
             env=environment,
             stdin=input_file,
             stdout=subprocess.PIPE,
