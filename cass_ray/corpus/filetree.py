@@ -110,7 +110,8 @@ class DirectoryTree:
                     (entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries
                 )
         except OSError as error:
-            yield Listed(folder or ".", _os_problem(folder or ".", error))
+            path = folder.rstrip("/") or "."
+            yield Listed(path, _os_problem(path, error))
             return
         if folder and not self.is_clone and any(name == ".git" for name, _ in children):
             yield Listed(folder.rstrip("/"), is_repository=True)

@@ -217,11 +217,12 @@ class _ClosureWalk:
         if is_system_header(name) and "/" not in name:
             return None
         directory = self._search.search(name, includer)
-        if directory is None:
+        found = join_inside(directory, name) if directory is not None else None
+        if directory is None or found is None or not self._is_file(found):
             return None
         self._directories().append(directory)
         self._used.add(directory)
-        return join_inside(directory, name)
+        return found
 
     def _directories(self) -> list[str]:
         if self._configured is None:

@@ -46,7 +46,7 @@ def parse_source(specification: str, limits: ReadLimits | None = None) -> Source
 
 
 def _unknown_kind(specification: str, kind: str) -> str:
-    if Path(specification).exists():
+    if specification and Path(specification).exists():
         return f"unknown source {specification!r}; for a file or folder write local:{specification}"
     nearest = difflib.get_close_matches(kind, _KINDS, n=1, cutoff=0.4)
     hint = f"did you mean {_KINDS[nearest[0]][1]}? " if nearest else ""

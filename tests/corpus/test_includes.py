@@ -55,13 +55,15 @@ def test_lines_are_those_of_the_file() -> None:
 
 
 PROJECT = {
-    "src/main.cu": '#include "near.h"\n#include "lib/deep.h"\n#include <tools.h>\n#include <vector>\n',
+    "src/main.cu": (
+        '#include "near.h"\n#include "lib/deep.h"\n#include <tools.h>\n#include <vector>\n'
+    ),
     "src/near.h": '#pragma once\n#include "../shared/types.cuh"\n',
     "shared/types.cuh": '#pragma once\n#include "near.h"\n',
     "include/lib/deep.h": '#include "other.h"\n',
     "include/lib/other.h": "#include <stdio.h>\n",
     "third/party/tools.h": "",
-    "CMakeLists.txt": "target_include_directories(x PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/third/party)",
+    "CMakeLists.txt": "include_directories(PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/third/party)",
 }
 
 

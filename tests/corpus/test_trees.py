@@ -1,5 +1,4 @@
 import io
-import os
 import tarfile
 import threading
 from pathlib import Path
@@ -66,7 +65,7 @@ def test_unpack_restores_the_files(tmp_path: Path) -> None:
     packed = pack(FILES)
     unpack(packed.archive, tmp_path / "deep" / "tree", packed.digest)
     assert contents(tmp_path / "deep" / "tree") == FILES
-    assert os.listdir(tmp_path / "deep") == ["tree"]
+    assert list((tmp_path / "deep").iterdir()) == [tmp_path / "deep" / "tree"]
 
 
 def test_unpack_by_several_threads_at_once(tmp_path: Path) -> None:
@@ -86,7 +85,7 @@ def test_unpack_by_several_threads_at_once(tmp_path: Path) -> None:
         thread.join()
     assert not errors
     assert contents(tmp_path / "tree") == FILES
-    assert os.listdir(tmp_path) == ["tree"]
+    assert list(tmp_path.iterdir()) == [tmp_path / "tree"]
 
 
 @pytest.mark.parametrize("path", ["/a", "../a", "a/../../b", "a/./b", "", "a\0b"])
