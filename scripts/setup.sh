@@ -22,7 +22,7 @@ esac
 
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 
-say() { printf 'setup: %s\n' "$*"; }
+say() { printf 'setup (%s s): %s\n' "$SECONDS" "$*"; }
 
 # --- What is there ----------------------------------------------------------------------------
 
@@ -38,7 +38,7 @@ find_python() {
   return 1
 }
 
-# The major version of a usable clang with its lld; ROCm brings its own.
+# Whether there is a usable clang with its lld; ROCm brings its own.
 find_clang() {
   local major
   for major in 19 20 18; do
@@ -46,8 +46,9 @@ find_clang() {
       return 0
     fi
   done >/dev/null
-  compgen -G '/opt/rocm*/llvm/bin/clang++' >/dev/null || compgen -G '/opt/rocm*/lib/llvm/bin/clang++' >/dev/null ||
-    [[ -n ${CASS_CLANG:-} ]]
+  [[ -n ${CASS_CLANG:-} ]] ||
+    compgen -G '/opt/rocm*/llvm/bin/clang++' >/dev/null ||
+    compgen -G '/opt/rocm*/lib/llvm/bin/clang++' >/dev/null
 }
 
 # One package name a line; clang and llvm without a version, which needs the package lists.
@@ -95,7 +96,8 @@ cannot_install() {
   {
     echo "setup: these system packages are missing, and $1:"
     printf '  %s\n' "${@:2}"
-    echo "On Debian or Ubuntu:  sudo apt-get install --no-install-recommends $(with_versions "${@:2}" | tr '\n' ' ')"
+    echo "On Debian or Ubuntu:"
+    echo "  sudo apt-get install --no-install-recommends $(with_versions "${@:2}" | tr '\n' ' ')"
   } >&2
   exit 3
 }
@@ -130,11 +132,13 @@ make_environment() {
   "$python" -m venv "$VENV"
 }
 
-# uv installs the same pinned packages several times faster; pip does where uv cannot.
+# uv installs the same pinned packages several times faster; pip does where uv cannot. Certificates:
+# the system's first (networks with an authority of their own), then those that uv brings.
 install_python_packages() {
-  "$VENV/bin/python" -m uv pip install --quiet --python "$VENV/bin/python" \
-    --constraint constraints.txt --editable ".[$EXTRAS]" ||
-    "$VENV/bin/python" -m pip install --quiet --constraint constraints.txt --editable ".[$EXTRAS]"
+  local -a packages=(--constraint constraints.txt --editable ".[$EXTRAS]")
+  local -a uv=("$VENV/bin/python" -m uv pip install --quiet --python "$VENV/bin/python")
+  "${uv[@]}" --system-certs "${packages[@]}" || "${uv[@]}" "${packages[@]}" ||
+    "$VENV/bin/python" -m pip install --quiet "${packages[@]}"
 }
 
 # --- All together -----------------------------------------------------------------------------
@@ -175,8 +179,11 @@ if [[ -n $APT_JOB ]]; then wait "$APT_JOB" || exit $?; fi
 
 say "HIP root"
 "$VENV/bin/python" -m cass_ray.toolchain.hip_root || exit $?
-"$VENV/bin/cass" doctor
+if ! "$VENV/bin/cass" doctor >"$LOGS/doctor.log" 2>&1; then
+  cat "$LOGS/doctor.log" >&2
+  exit 3
+fi
 rm -f "$VENV"/.setup-*
 touch "$STAMP"
 [[ $EXTRAS == *dev* ]] && touch "$VENV/.setup-nvidia-$(stamp_key)"
-say "done"
+say "the toolchains work (cass doctor shows them)"
