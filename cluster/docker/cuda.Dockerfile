@@ -1,0 +1,32 @@
+# A node that offers `nvidia`: CUDA's compiler from NVIDIA's Python packages, and clang for host code.
+#
+#   docker build -f cluster/docker/cuda.Dockerfile -t registry.example.com/cass-ray/cuda:0.1.0 .
+#
+# Compiling needs no GPU. To execute, run it with the NVIDIA container runtime (`--gpus all`), which
+# brings the driver; CUDA 13.0 needs driver 580 or newer.
+# The sandbox around compilers needs `--security-opt seccomp=unconfined --security-opt
+# apparmor=unconfined`.
+
+FROM python:3.11-slim-bookworm
+
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends bubblewrap clang-19 g++ git lld-19 \
+    && rm -rf /var/lib/apt/lists/*
+
+WORKDIR /opt/cass-ray
+COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY cass_ray cass_ray
+COPY actors actors
+COPY cluster cluster
+COPY jobs jobs
+COPY serve serve
+RUN pip install --no-cache-dir --constraint constraints.txt --editable ".[nvidia]"
+
+ENV NVIDIA_VISIBLE_DEVICES=all \
+    NVIDIA_DRIVER_CAPABILITIES=compute,utility
+
+RUN useradd --create-home --uid 1000 ray \
+    && install --directory --owner=ray /var/cache/cass-ray /data
+USER ray
+ENV CASS_CACHE=/var/cache/cass-ray
+CMD ["bash"]
