@@ -25,6 +25,7 @@ import zstandard
 
 from cass_ray.corpus.filetree import path_problem, printable
 from cass_ray.corpus.limits import ReadLimits
+from cass_ray.corpus.program import SourceError
 from cass_ray.corpus.reading import is_candidate
 from cass_ray.pairs import Reason
 
@@ -33,6 +34,14 @@ _SUFFIXES = (
 )  # fmt: skip
 _CHUNK = 1 << 20
 _LINK_HOPS = 40
+_EXTENDED_HEADERS = (
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+)
+_EXTENDED_HEADER_BYTES = 1 << 20
 _DAMAGE = (
     tarfile.TarError,
     zipfile.BadZipFile,
@@ -40,7 +49,7 @@ _DAMAGE = (
     lzma.LZMAError,
     zlib.error,
     EOFError,
-    OSError,
+    OSError,  # bz2 and gzip, without an error number
     RuntimeError,  # zipfile: a member is encrypted
     NotImplementedError,  # zipfile: a compression method unknown to it
 )
@@ -70,6 +79,8 @@ class _Member:
     is_file: bool
     link: str | None
     """Target of a link, relative to the root of the archive; None for other members."""
+    stream_bytes: int
+    """What has to be decompressed to get past the member, read or not."""
     open: Callable[[], IO[bytes]]
 
 
@@ -90,9 +101,17 @@ def unpack_archive(path: Path, parent: Path, limits: ReadLimits) -> Unpacked:
         with _members(path) as members:
             unpacker.unpack(path.name, members)
     except _DAMAGE as error:
+        _raise_if_of_the_system(error, root)
         unpacker.note(path.name, Reason.UNREADABLE, f"the archive is damaged: {error}")
     unpacker.resolve_links()
     return Unpacked(root, unpacker.problems)
+
+
+def _raise_if_of_the_system(error: Exception, root: Path) -> None:
+    """A full disk or a missing permission is no damage of the archive."""
+    if isinstance(error, OSError) and error.errno is not None:
+        shutil.rmtree(root, ignore_errors=True)
+        raise SourceError(f"unpacking below {root.parent}: {error}") from error
 
 
 class _Unpacker:
@@ -102,6 +121,7 @@ class _Unpacker:
         self._limits = limits
         self._links: dict[str, str] = {}
         self._total = 0
+        self._passed = 0
 
     def note(self, name: str, reason: Reason, message: str) -> None:
         shown = printable(name)
@@ -131,6 +151,11 @@ class _Unpacker:
         if problem is not None:
             self.note(member.name, problem.reason, str(problem).split(": ", 1)[1])
             return True
+        self._passed += member.stream_bytes
+        if self._passed > self._limits.archive_bytes:
+            if is_candidate(member.name):
+                self.note(member.name, Reason.TOO_LARGE, "beyond the limit on the whole archive")
+            return False
         path = posixpath.normpath(member.name)
         if member.link is not None:
             self._links[path] = member.link
@@ -157,6 +182,11 @@ class _Unpacker:
                     sink.write(chunk)
         except (FileExistsError, NotADirectoryError, IsADirectoryError):
             self.note(member.name, Reason.UNREADABLE, "both a file and a folder in the archive")
+            return True
+        except _DAMAGE as error:
+            _raise_if_of_the_system(error, self.root)
+            target.unlink(missing_ok=True)
+            self.note(member.name, Reason.UNREADABLE, f"damaged in the archive: {error}")
             return True
         if written > min(limit, room):
             target.unlink()
@@ -205,12 +235,21 @@ def _members(path: Path) -> Iterator[Iterator[_Member]]:
         with (
             path.open("rb") as file,
             zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True) as stream,
-            tarfile.open(fileobj=stream, mode="r|") as archive,
+            tarfile.open(fileobj=stream, mode="r|", tarinfo=_BoundedHeader) as archive,
         ):
             yield _tar_members(archive)
     else:
-        with tarfile.open(path, mode="r|*") as archive:
+        with tarfile.open(path, mode="r|*", tarinfo=_BoundedHeader) as archive:
             yield _tar_members(archive)
+
+
+class _BoundedHeader(tarfile.TarInfo):
+    """Refuses extended headers that tarfile would read into memory whole, whatever their size."""
+
+    def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        if self.type in _EXTENDED_HEADERS and self.size > _EXTENDED_HEADER_BYTES:
+            raise tarfile.ReadError(f"an extended header of {self.size} bytes")
+        return super()._proc_member(archive)  # type: ignore[misc, no-any-return]
 
 
 def _tar_members(archive: tarfile.TarFile) -> Iterator[_Member]:
@@ -227,6 +266,7 @@ def _tar_members(archive: tarfile.TarFile) -> Iterator[_Member]:
             member.isdir(),
             member.isreg(),
             link,
+            member.size,
             lambda member=member: archive.extractfile(member) or io.BytesIO(),  # type: ignore[misc]
         )
 
@@ -243,5 +283,6 @@ def _zip_members(archive: zipfile.ZipFile) -> Iterator[_Member]:
             info.is_dir(),
             unix_type in (0, 0o100000),
             link,
+            0,
             lambda info=info: archive.open(info),  # type: ignore[misc]
         )

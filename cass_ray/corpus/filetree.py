@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Protocol
@@ -101,9 +101,18 @@ class DirectoryTree:
         Version-control folders are skipped. A directory that cannot be listed is yielded as
         one entry with its problem.
         """
-        yield from self._walk("")
+        pending = [""]
+        while pending:
+            folder = pending.pop()
+            children = yield from self._list(folder)
+            pending.extend(
+                f"{folder}{name}/"
+                for name, is_directory in reversed(children)
+                if is_directory and name not in _SKIPPED_FOLDERS
+            )
 
-    def _walk(self, folder: str) -> Iterator[Listed]:
+    def _list(self, folder: str) -> Generator[Listed, None, list[tuple[str, bool]]]:
+        """Yields the files of ``folder``; returns its children to look into: (name, is folder)."""
         try:
             with os.scandir(self.root / folder) as entries:
                 children = sorted(
@@ -112,17 +121,15 @@ class DirectoryTree:
         except OSError as error:
             path = folder.rstrip("/") or "."
             yield Listed(path, _os_problem(path, error))
-            return
+            return []
         if folder and not self.is_clone and any(name == ".git" for name, _ in children):
             yield Listed(folder.rstrip("/"), is_repository=True)
-            return
+            return []
         for name, is_directory in children:
             if not is_directory:
                 path = f"{folder}{name}"
                 yield Listed(path, path_problem(path))
-        for name, is_directory in children:
-            if is_directory and name not in _SKIPPED_FOLDERS:
-                yield from self._walk(f"{folder}{name}/")
+        return children
 
     def is_file(self, path: str) -> bool:
         """Whether ``path`` is a regular file, or a link to one inside the tree."""

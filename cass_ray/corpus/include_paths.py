@@ -40,11 +40,15 @@ class IncludePaths:
 
     The tree is walked once, when the first include is not found beside the file that names it.
     Memory grows with the number of headers and CUDA sources in the tree.
+
+    Args:
+        tree: the files.
+        walk: whether the tree may be walked at all; if not, there are no include directories.
     """
 
-    def __init__(self, tree: FileTree) -> None:
+    def __init__(self, tree: FileTree, walk: bool = True) -> None:
         self._tree = tree
-        self._loaded: _Index | None = None
+        self._loaded: _Index | None = None if walk else _Index()
 
     @property
     def has_headers(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +26,8 @@ _MAGIC = re.compile(r"[*?\[]")
 class LocalSource:
     """``local:PATH``.
 
-    - A file becomes one row, whatever its extension; its folder is searched for its includes.
+    - A file becomes one row, whatever its extension. It may include what lies beside and below it,
+      by relative paths; nothing is searched.
     - A folder gives every CUDA file below it. A clone inside a folder that is none is read as a
       repository of its own, so that its files see only each other.
     - A glob (``*``, ``?``, ``[…]``, ``**`` for any folders) gives the CUDA files and archives
@@ -59,18 +61,21 @@ class LocalSource:
             yield from self._archive(path, workdir, trees)
             return
         provenance = Provenance(Origin.LOCAL)
-        reader = ProgramReader(DirectoryTree(path.parent), provenance, trees, self.limits)
-        yield reader.read(path.name)
+        tree = DirectoryTree(path.parent)
+        yield ProgramReader(tree, provenance, trees, self.limits, search=False).read(path.name)
 
     def _archive(
         self, path: Path, workdir: Path, trees: TreeStore
     ) -> Iterator[Program | ReadReject]:
         unpacked = unpack_archive(path, workdir / "archives", self.limits)
-        tree = DirectoryTree(unpacked.root)
-        provenance = Provenance(Origin.LOCAL, path.name, license_of_tree(tree))
-        for problem in unpacked.problems:
-            yield ReadReject(provenance, problem.path, problem.reason, problem.message)
-        yield from ProgramReader(tree, provenance, trees, self.limits).read_all()
+        try:
+            tree = DirectoryTree(unpacked.root)
+            provenance = Provenance(Origin.LOCAL, path.name, license_of_tree(tree))
+            for problem in unpacked.problems:
+                yield ReadReject(provenance, problem.path, problem.reason, problem.message)
+            yield from ProgramReader(tree, provenance, trees, self.limits).read_all()
+        finally:
+            shutil.rmtree(unpacked.root, ignore_errors=True)
 
     def _folder(self, path: Path, trees: TreeStore) -> Iterator[Program | ReadReject]:
         tree = DirectoryTree(path)

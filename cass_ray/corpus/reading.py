@@ -60,6 +60,7 @@ class ProgramReader:
         provenance: origin, repository, licence and revision of all of them.
         trees: where the include closures are stored.
         limits: sizes above which files are rejected or left out.
+        search: whether includes may be looked for in the whole tree, which is then walked.
     """
 
     def __init__(
@@ -68,12 +69,13 @@ class ProgramReader:
         provenance: Provenance,
         trees: TreeStore,
         limits: ReadLimits | None = None,
+        search: bool = True,
     ) -> None:
         self._tree = tree
         self._provenance = provenance
         self._trees = trees
         self._limits = limits or ReadLimits()
-        self._paths = IncludePaths(tree)
+        self._paths = IncludePaths(tree, walk=search)
         self._headers: OrderedDict[str, _Header | None] = OrderedDict()
         self._project: tuple[str, frozenset[str]] | None = None
 

@@ -11,6 +11,7 @@ from cass_ray.corpus.limits import ReadLimits
 from cass_ray.corpus.local import LocalSource
 from cass_ray.corpus.program import Program, ReadReject, SourceError
 from cass_ray.corpus.repositories import RepositorySource
+from cass_ray.corpus.shipped import ShippedSource
 from cass_ray.corpus.trees import TreeStore
 
 
@@ -57,5 +58,6 @@ def _unknown_kind(specification: str, kind: str) -> str:
 _KINDS: dict[str, tuple[Callable[[str, ReadLimits], Source], str, bool]] = {
     "local": (LocalSource, "local:PATH", True),
     "repository": (RepositorySource, "repository:URL|PATH[@REVISION]", True),
+    "shipped": (lambda _, limits: ShippedSource(limits=limits), "shipped", False),
 }
 """Kind -> (builder, usage, whether it takes an argument)."""

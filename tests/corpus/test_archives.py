@@ -9,6 +9,8 @@ import zstandard
 
 from cass_ray.corpus.limits import ReadLimits
 from cass_ray.corpus.program import Program, ReadReject
+from cass_ray.corpus.sources import parse_source
+from cass_ray.corpus.trees import DirectoryTreeStore
 
 Read = Callable[..., list[Program | ReadReject]]
 KERNEL = b"__global__ void k(int *a) { a[0] = 1; }\n"
@@ -181,6 +183,50 @@ def test_an_archive_that_is_none(tmp_path: Path, read: Read, suffix: str) -> Non
     assert isinstance(item, ReadReject)
     assert (item.path, item.reason.value) == (path.name, "unreadable")
     assert "damaged" in item.message
+
+
+def test_a_damaged_member_costs_its_row_alone(tmp_path: Path, read: Read) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in ("a.cu", "b.cu", "c.cu"):
+            archive.writestr(name, KERNEL + f"// {name}\n".encode())
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"// b.cu", b"// x.cu"))
+    assert rows(read(f"local:{path}")) == {"a.cu": "", "b.cu": "unreadable", "c.cu": ""}
+
+
+def test_what_is_skipped_counts_as_unpacked(tmp_path: Path, read: Read) -> None:
+    path = tmp_path / "a.tar.gz"
+    path.write_bytes(
+        tar_of(
+            [
+                (member("a.cu"), KERNEL),
+                (member("zeros"), bytes(9_000_000)),
+                (member("b.cu"), KERNEL),
+            ],
+            "w:gz",
+        )
+    )
+    assert rows(read(f"local:{path}", ReadLimits(archive_bytes=8_000_000))) == {
+        "a.cu": "",
+        "a.tar.gz": "too_large",
+    }
+
+
+def test_an_extended_header_is_not_read_whole(tmp_path: Path, read: Read) -> None:
+    header = member("name", tarfile.XHDTYPE)
+    path = tmp_path / "a.tar"
+    path.write_bytes(tar_of([(header, b"9 path=x\n" * 200_000), (member("a.cu"), KERNEL)]))
+    (item,) = read(f"local:{path}")
+    assert isinstance(item, ReadReject)
+    assert "extended header of 1800000 bytes" in item.message
+
+
+def test_unpacked_files_are_removed(tmp_path: Path, store: DirectoryTreeStore) -> None:
+    (tmp_path / "a.zip").write_bytes(plain_zip())
+    source = parse_source(f"local:{tmp_path / 'a.zip'}")
+    assert len(list(source.iterate(tmp_path / "work", store))) == 1
+    assert not any(path.is_file() for path in (tmp_path / "work").rglob("*"))
 
 
 def test_a_truncated_archive_gives_what_came_before(tmp_path: Path, read: Read) -> None:

@@ -66,6 +66,15 @@ def test_every_bad_file_is_one_reject(tmp_path: Path, read: Read) -> None:
     assert "/etc/passwd" in messages["escape.cu"]
 
 
+def test_deep_folders(tmp_path: Path, read: Read) -> None:
+    folder = tmp_path
+    for _ in range(1500):
+        folder = folder / "d"
+        folder.mkdir()
+    (folder / "a.cu").write_text(KERNEL)
+    assert [item.to_row()["reason"] for item in read(f"local:{tmp_path}")] == [""]
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_files_and_folders_without_permission(tmp_path: Path, read: Read) -> None:
     write_files(tmp_path, {"a.cu": KERNEL, "closed/b.cu": KERNEL})
