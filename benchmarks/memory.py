@@ -66,9 +66,9 @@ class MemoryWatch:
             if not words:
                 continue
             if Path(words[0]).name == "raylet":
-                store += _status_bytes(pid, "RssShmem")
+                store += status_bytes(pid, "RssShmem")
             elif any(word.endswith(self.job) for word in words[1:3]) and "python" in words[0]:
-                driver += _status_bytes(pid, "RssAnon") + _status_bytes(pid, "RssFile")
+                driver += status_bytes(pid, "RssAnon") + status_bytes(pid, "RssFile")
         return Sample(time.monotonic(), driver, store) if driver else None
 
 
@@ -94,7 +94,7 @@ def _command_line(pid: int) -> list[str]:
     return [word for word in text.split("\0") if word]
 
 
-def _status_bytes(pid: int, name: str) -> int:
+def status_bytes(pid: int, name: str) -> int:
     """A size in ``/proc/PID/status``; 0 once the process ended."""
     with contextlib.suppress(OSError):
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
