@@ -1,0 +1,126 @@
+#include "code_object.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "elf_image.hpp"
+
+namespace cass::rdna3 {
+namespace {
+
+constexpr std::string_view bundle_magic = "__CLANG_OFFLOAD_BUNDLE__";
+constexpr std::string_view compressed_magic = "CCOB";
+
+bool starts_with(std::span<const std::byte> bytes, std::string_view text) {
+  return bytes.size() >= text.size() && std::memcmp(bytes.data(), text.data(), text.size()) == 0;
+}
+
+std::uint64_t number_at(std::span<const std::byte> bytes, std::uint64_t at) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
+std::span<const std::byte> failed(Error& error, ErrorKind kind, std::string message) {
+  error = {kind, std::move(message)};
+  return {};
+}
+
+}  // namespace
+
+CodeObject::Content::~Content() {
+  if (image != nullptr) munmap(image, image_size);
+}
+
+bool CodeObject::Content::is_kernel_entry(std::uint64_t offset) const {
+  const std::uint64_t address = reinterpret_cast<std::uint64_t>(image) + offset;
+  return std::ranges::any_of(kernels, [&](const Kernel& kernel) { return kernel.entry == address; });
+}
+
+const Program& CodeObject::Content::program(const ProgramOptions& options) const {
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<Program>& slot = programs_[options.key()];
+  if (slot == nullptr) {
+    slot = std::make_unique<Program>();
+    slot->options = options;
+    for (const std::uint64_t function : functions) {
+      if (function >= code_offset && !is_kernel_entry(function)) {
+        slot->functions.push_back(function - code_offset);
+      }
+    }
+    build_program(*slot, {reinterpret_cast<const std::uint32_t*>(image + code_offset), code_size / 4});
+  }
+  return *slot;
+}
+
+CodeObject::CodeObject(std::unique_ptr<Content> content) : content_(std::move(content)) {}
+CodeObject::~CodeObject() = default;
+
+std::shared_ptr<CodeObject> CodeObject::load(std::span<const std::byte> elf, Error& error) {
+  auto content = std::make_unique<Content>();
+  std::vector<std::byte> metadata;
+  std::unordered_map<std::string, Symbol> symbols;
+  if (!load_image(elf, *content, error, metadata, symbols)) return nullptr;
+  if (!read_kernels(metadata, symbols, *content, error)) return nullptr;
+  content->file.assign(elf.begin(), elf.end());
+  std::shared_ptr<CodeObject> result(new CodeObject(std::move(content)));
+  for (Kernel& kernel : result->content_->kernels) kernel.code_object = result.get();
+  error = {};
+  return result;
+}
+
+const Kernel* CodeObject::kernel(std::string_view name) const {
+  for (const Kernel& kernel : content_->kernels) {
+    if (kernel.name == name) return &kernel;
+  }
+  return nullptr;
+}
+
+std::span<const Kernel> CodeObject::kernels() const { return content_->kernels; }
+
+std::optional<Symbol> CodeObject::variable(std::string_view name) const {
+  const auto found = content_->variables.find(std::string(name));
+  if (found == content_->variables.end()) return std::nullopt;
+  return found->second;
+}
+
+std::string_view CodeObject::target() const { return content_->target; }
+
+std::span<const std::byte> find_code_object(std::span<const std::byte> bytes, Error& error) {
+  if (starts_with(bytes, "\x7F" "ELF")) return bytes;
+  if (starts_with(bytes, compressed_magic)) {
+    return failed(error, ErrorKind::malformed,
+                  "the offload bundle is compressed; compile with --no-offload-compress");
+  }
+  if (!starts_with(bytes, bundle_magic) || bytes.size() < bundle_magic.size() + 8) {
+    return failed(error, ErrorKind::malformed, "neither an ELF file nor an offload bundle");
+  }
+  std::uint64_t at = bundle_magic.size();
+  const std::uint64_t count = number_at(bytes, at);
+  at += 8;
+  std::string targets;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (bytes.size() - at < 24) return failed(error, ErrorKind::malformed, "the offload bundle is cut short");
+    const std::uint64_t offset = number_at(bytes, at);
+    const std::uint64_t size = number_at(bytes, at + 8);
+    const std::uint64_t length = number_at(bytes, at + 16);
+    at += 24;
+    if (length > bytes.size() - at || offset > bytes.size() || size > bytes.size() - offset) {
+      return failed(error, ErrorKind::malformed, "the offload bundle is cut short");
+    }
+    const std::string_view target(reinterpret_cast<const char*>(bytes.data()) + at, length);
+    at += length;
+    if (size != 0 && target.find("gfx11") != std::string_view::npos) {
+      error = {};
+      return bytes.subspan(offset, size);
+    }
+    targets += (targets.empty() ? "" : ", ") + std::string(target);
+  }
+  return failed(error, ErrorKind::wrong_target,
+                "no gfx11 code among the targets of the offload bundle (" + targets +
+                    "); compile with --offload-arch=gfx1100");
+}
+
+}  // namespace cass::rdna3

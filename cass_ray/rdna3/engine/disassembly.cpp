@@ -1,0 +1,105 @@
+// The text of decoded instructions, in LLVM's spelling.
+#include <cstdio>
+#include <string>
+
+#include "decoder.hpp"
+
+namespace cass::rdna3 {
+namespace {
+
+namespace code = source_code;
+
+std::string format(const char* pattern, auto... values) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, pattern, values...);
+  return buffer;
+}
+
+std::string range(char letter, unsigned first, unsigned count) {
+  if (count <= 1) return format("%c%u", letter, first);
+  return format("%c[%u:%u]", letter, first, first + count - 1);
+}
+
+std::string special(unsigned number, unsigned count, bool wide) {
+  const bool pair = count > 1 || wide;
+  switch (number) {
+    case code::vcc_lo: return pair ? "vcc" : "vcc_lo";
+    case code::vcc_lo + 1: return "vcc_hi";
+    case code::null: return "null";
+    case code::m0: return "m0";
+    case code::exec_lo: return pair ? "exec" : "exec_lo";
+    case code::exec_hi: return "exec_hi";
+    case 235: return "src_shared_base";
+    case 236: return "src_shared_limit";
+    case 237: return "src_private_base";
+    case 238: return "src_private_limit";
+    case code::vccz: return "src_vccz";
+    case code::execz: return "src_execz";
+    case code::scc: return "src_scc";
+    case code::lds_direct: return "src_lds_direct";
+    default: break;
+  }
+  if (number >= 108 && number < 124) {
+    return count > 1 ? format("ttmp[%u:%u]", number - 108, number - 109 + count)
+                     : format("ttmp%u", number - 108);
+  }
+  return {};
+}
+
+std::string field_text(const Field& field, const Decoded& decoded) {
+  static constexpr const char* floats[] = {"0.5", "-0.5", "1.0", "-1.0", "2.0",
+                                           "-2.0", "4.0", "-4.0", "0.15915494"};
+  const unsigned count = register_count(field.type);
+  if (field.code >= code::vector_first) return range('v', field.code - code::vector_first, count);
+  if (field.code < code::vcc_lo) return range('s', field.code, count);
+  if (field.code == code::literal) return format("0x%x", decoded.literal.value_or(0));
+  if (field.code >= code::integer_first && field.code <= code::integer_last) {
+    const int value = static_cast<int>(field.code) - static_cast<int>(code::integer_first);
+    return format("%d", value <= 64 ? value : 64 - value);
+  }
+  if (field.code >= code::float_first && field.code <= code::float_last) {
+    if (field.code == code::float_last && field.type == Type::f64) return "0.15915494309189532";
+    if (field.code == code::float_last && is_16_bit(field.type)) return "0.15915494";
+    return floats[field.code - code::float_first];
+  }
+  return special(field.code, count, false);
+}
+
+std::string source_text(const Field& field, const Decoded& decoded) {
+  std::string text = field_text(field, decoded);
+  if ((field.modifiers & modifier::absolute) != 0) text = "|" + text + "|";
+  if ((field.modifiers & modifier::negate) != 0) text = "-" + text;
+  return text;
+}
+
+std::string operation_text(const Operation& op, const Decoded& decoded) {
+  std::string text{mnemonic(op.row->opcode)};
+  const char* separator = " ";
+  const auto add = [&](const std::string& part) {
+    text += separator + part;
+    separator = ", ";
+  };
+  if (op.destination.present()) add(field_text(op.destination, decoded));
+  if (op.scalar_destination.present()) add(field_text(op.scalar_destination, decoded));
+  for (const Field& field : op.source) {
+    if (field.present()) add(source_text(field, decoded));
+  }
+  const Encoding encoding = op.row->encoding;
+  if (encoding == Encoding::SOPK || encoding == Encoding::SOPP) {
+    add(format("0x%x", static_cast<unsigned>(op.immediate) & 0xFFFFU));
+  } else if (op.immediate != 0) {
+    text += format(" offset:%lld", static_cast<long long>(op.immediate));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_text(const Decoded& decoded) {
+  std::string text = operation_text(decoded.operation, decoded);
+  if (decoded.second) text += " :: " + operation_text(*decoded.second, decoded);
+  if (decoded.dpp) text += decoded.dpp->eight ? " dpp8" : " dpp16";
+  return text;
+}
+
+}  // namespace cass::rdna3

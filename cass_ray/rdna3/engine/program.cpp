@@ -1,0 +1,416 @@
+// Makes decoded machine code executable: operands become offsets into the wave, hints disappear,
+// DPP, dual issue and the halves of 64-lane waves become sequences of instructions.
+#include "program.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "decoder.hpp"
+#include "handlers.hpp"
+#include "wave.hpp"
+
+namespace cass::rdna3 {
+namespace {
+
+namespace code = source_code;
+
+constexpr std::uint32_t float_bits[] = {0x3F000000, 0xBF000000, 0x3F800000, 0xBF800000, 0x40000000,
+                                        0xC0000000, 0x40800000, 0xC0800000, 0x3E22F983};
+constexpr std::uint16_t half_bits[] = {0x3800, 0xB800, 0x3C00, 0xBC00, 0x4000,
+                                       0xC000, 0x4400, 0xC400, 0x3118};
+constexpr std::uint32_t double_high_bits[] = {0x3FE00000, 0xBFE00000, 0x3FF00000,
+                                              0xBFF00000, 0x40000000, 0xC0000000,
+                                              0x40100000, 0xC0100000, 0x3FC45F30};
+
+bool is_branch(Opcode opcode) {
+  return (opcode >= Opcode::s_cbranch_execnz && opcode <= Opcode::s_cbranch_vccz) ||
+         opcode == Opcode::s_branch || opcode == Opcode::s_call_b64;
+}
+static_assert(Opcode::s_cbranch_execnz < Opcode::s_cbranch_execz &&
+              Opcode::s_cbranch_execz < Opcode::s_cbranch_scc0 &&
+              Opcode::s_cbranch_scc1 < Opcode::s_cbranch_vccnz);
+
+bool is_vector(Encoding encoding) {
+  return encoding >= Encoding::VOP2 && encoding != Encoding::SMEM;
+}
+
+bool is_float(Type type) {
+  return type == Type::f16 || type == Type::f32 || type == Type::f64 || type == Type::pk16 ||
+         type == Type::mix;
+}
+
+// Whether rounding or denormals of MODE matter.
+bool depends_on_mode(const OpcodeRow& row) {
+  if (row.encoding < Encoding::VOP2 || row.encoding >= Encoding::VINTERP) return false;
+  if (row.opcode == Opcode::v_cndmask_b32 || row.opcode == Opcode::v_cndmask_b16) return false;
+  return is_float(row.destination) || is_float(row.source[0]) || is_float(row.source[1]);
+}
+
+// One pass over a wave's lanes handles both halves, or none of it is per lane.
+bool once_for_both_halves(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::v_readlane_b32:
+    case Opcode::v_readfirstlane_b32:
+    case Opcode::v_writelane_b32:
+    case Opcode::v_permlane64_b32:
+    case Opcode::ds_bpermute_b32:
+    case Opcode::ds_permute_b32:
+    case Opcode::ds_append:
+    case Opcode::ds_consume:
+    case Opcode::ds_gws_barrier:
+    case Opcode::ds_gws_init:
+    case Opcode::v_wmma_f32_16x16x16_f16:
+    case Opcode::v_wmma_f32_16x16x16_bf16:
+    case Opcode::v_wmma_f16_16x16x16_f16:
+    case Opcode::v_wmma_bf16_16x16x16_bf16:
+    case Opcode::v_wmma_i32_16x16x16_iu8:
+    case Opcode::v_wmma_i32_16x16x16_iu4:
+      return true;
+    default:
+      return false;
+  }
+}
+
+class Builder {
+ public:
+  Builder(Program& program, std::span<const std::uint32_t> words)
+      : program_(program), words_(words), handlers_(handlers()) {}
+
+  void run() {
+    program_.instructions.reserve(words_.size());
+    program_.opcodes.reserve(words_.size());
+    program_.index_of.assign(words_.size() + 1, Program::no_instruction);
+    for (std::size_t at = 0; at < words_.size();) {
+      pc_ = static_cast<std::uint32_t>(4 * at);
+      program_.index_of[at] = static_cast<std::uint32_t>(program_.instructions.size());
+      const auto decoded = decode(words_.subspan(at));
+      if (!decoded) {
+        emit(Opcode::engine_invalid, {});
+        ++at;
+        continue;
+      }
+      lower(*decoded);
+      at += decoded->size / 4;
+    }
+    pc_ = static_cast<std::uint32_t>(4 * words_.size());
+    program_.index_of[words_.size()] = static_cast<std::uint32_t>(program_.instructions.size());
+    emit(Opcode::engine_invalid, {});
+    resolve_branches();
+  }
+
+ private:
+  void lower(const Decoded& decoded) {
+    literal_ = decoded.literal.value_or(0);
+    size_ = decoded.size;
+    const OpcodeRow& row = *decoded.operation.row;
+    if (is_ignorable(row.opcode) && (row.opcode != Opcode::s_sleep)) return;
+    if (is_ignorable(row.opcode)) return;
+    note_mode(decoded.operation);
+    const bool twice = program_.options.wide && is_vector(row.encoding) &&
+                       !once_for_both_halves(row.opcode);
+    if (program_.options.count) instrument(Opcode::engine_count, row.opcode);
+    for (unsigned half = 0; half < (twice ? 2U : 1U); ++half) {
+      half_ = half;
+      if (decoded.second) {
+        lower_dual(decoded.operation, *decoded.second);
+      } else {
+        lower_one(decoded);
+      }
+    }
+    half_ = 0;
+  }
+
+  void instrument(Opcode opcode, Opcode instrumented) {
+    Instruction instruction;
+    instruction.immediate = static_cast<std::int64_t>(instrumented);
+    emit(opcode, instruction);
+  }
+
+  void note_mode(const Operation& op) {
+    if (op.row->opcode == Opcode::s_round_mode || op.row->opcode == Opcode::s_denorm_mode) {
+      program_.changes_mode = true;
+    }
+    const bool set = op.row->opcode == Opcode::s_setreg_b32 ||
+                     op.row->opcode == Opcode::s_setreg_imm32_b32;
+    // Bits 5:0 of SIMM16 name the register (1: MODE), 10:6 the first bit.
+    if (set && (op.immediate & 63) == 1 && (op.immediate >> 6 & 31) < 8) {
+      program_.changes_mode = true;
+    }
+  }
+
+  void lower_one(const Decoded& decoded) {
+    const Operation& op = decoded.operation;
+    Instruction instruction = lower_operation(op);
+    if (program_.options.check) check(op, instruction);
+    const bool mode = program_.options.special_mode && depends_on_mode(*op.row);
+    if (mode) enter_mode(*op.row);
+    if (decoded.dpp) {
+      enter_dpp(*decoded.dpp, instruction);
+      instruction.source[0].value = temporary_offset(0);
+      if (op.row->opcode == Opcode::v_cndmask_b32) instruction.source[0].index = 0;
+    }
+    emit(op.row->opcode, instruction);
+    if (decoded.dpp) emit(Opcode::engine_dpp_leave, {});
+    if (mode) emit(Opcode::engine_mode_leave, {});
+  }
+
+  void check(const Operation& op, const Instruction& instruction) {
+    if (op.row->encoding < Encoding::DS && op.row->encoding != Encoding::SMEM) return;
+    Instruction checking = instruction;
+    checking.immediate = instruction.immediate;
+    emit(Opcode::engine_check, checking);
+    // The operation itself travels in the flags of its own instruction.
+  }
+
+  void enter_mode(const OpcodeRow& row) {
+    Instruction instruction;
+    // f32 has fields of its own; f16 and f64 share theirs.
+    const Type type = is_float(row.source[0]) ? row.source[0] : row.destination;
+    const Type result = is_float(row.destination) ? row.destination : type;
+    instruction.immediate = (result == Type::f32 || result == Type::mix) ? 0 : 1;
+    emit(Opcode::engine_mode_enter, instruction);
+  }
+
+  void enter_dpp(const DppControl& dpp, const Instruction& instruction) {
+    Instruction enter;
+    enter.source[0] = instruction.source[0];
+    enter.immediate = dpp.control;
+    enter.destination.value = temporary_offset(0);
+    enter.destination.modifiers = static_cast<std::uint8_t>(dpp.row_mask | dpp.bank_mask << 4);
+    enter.output_scale = dpp.eight ? 1 : 0;
+    enter.flags = static_cast<std::uint8_t>((dpp.bound_control ? flag::op_sel_1 : 0) |
+                                            (dpp.fetch_inactive ? flag::op_sel_0 : 0));
+    emit(Opcode::engine_dpp_enter, enter);
+  }
+
+  static bool reads(const Operation& op, const Field& target) {
+    for (const Field& field : op.source) {
+      if (field.present() && field.code == target.code) return true;
+    }
+    const bool accumulates = op.row->opcode == Opcode::v_fmac_f32 ||
+                             op.row->opcode == Opcode::v_dot2acc_f32_f16;
+    return accumulates && op.destination.code == target.code;
+  }
+
+  // Both halves read before either writes.
+  void lower_dual(const Operation& first, const Operation& second) {
+    if (!reads(second, first.destination)) {
+      emit_dual(first);
+      emit_dual(second);
+    } else if (!reads(first, second.destination)) {
+      emit_dual(second);
+      emit_dual(first);
+    } else {
+      Instruction delayed = lower_operation(first);
+      Instruction copy = delayed;
+      // An accumulation reads its own destination: start from a copy of it.
+      Instruction save;
+      save.source[0] = delayed.destination;
+      save.destination = delayed.destination;
+      save.destination.value = temporary_offset(1);
+      emit(Opcode::engine_copy, save);
+      delayed.destination.value = temporary_offset(1);
+      emit_with_mode(first, delayed);
+      emit_dual(second);
+      Instruction restore;
+      restore.destination = copy.destination;
+      restore.source[0] = save.destination;
+      emit(Opcode::engine_copy, restore);
+    }
+  }
+
+  void emit_dual(const Operation& op) { emit_with_mode(op, lower_operation(op)); }
+
+  void emit_with_mode(const Operation& op, const Instruction& instruction) {
+    const bool mode = program_.options.special_mode && depends_on_mode(*op.row);
+    if (mode) enter_mode(*op.row);
+    emit(op.row->opcode, instruction);
+    if (mode) emit(Opcode::engine_mode_leave, {});
+  }
+
+  Instruction lower_operation(const Operation& op) {
+    Instruction instruction;
+    instruction.destination = lower_field(op.destination, true);
+    for (int i = 0; i < 4; ++i) instruction.source[i] = lower_field(op.source[i], false);
+    if (op.scalar_destination.present()) {
+      instruction.source[3] = lower_field(op.scalar_destination, true);
+    }
+    instruction.immediate = op.immediate;
+    instruction.output_scale = op.output_scale;
+    instruction.flags = op.flags;
+    if (op.row->opcode == Opcode::s_getpc_b64 || op.row->opcode == Opcode::s_swappc_b64) {
+      instruction.immediate = static_cast<std::int64_t>(program_.base + pc_ + size_);
+    }
+    return instruction;
+  }
+
+  Operand lower_field(const Field& field, bool written) {
+    Operand operand;
+    if (!field.present()) return operand;
+    operand.modifiers = field.modifiers;
+    operand.index = field.code;
+    if (field.code >= code::vector_first) {
+      const unsigned number = field.code - code::vector_first;
+      operand.kind = OperandKind::vector;
+      operand.index = static_cast<std::uint16_t>(number);
+      operand.value = vector_offset(number, program_.options.wide, half_);
+      program_.vector_count =
+          std::max(program_.vector_count, number + register_count(field.type));
+      return operand;
+    }
+    if (field.code >= code::integer_first && field.code != code::vccz &&
+        field.code != code::execz && field.code != code::scc &&
+        !(field.code >= code::aperture_first && field.code <= code::aperture_last)) {
+      lower_constant(field, operand);
+      return operand;
+    }
+    operand.kind = OperandKind::scalar;
+    operand.value = scalar_offset(scalar_place(field, written));
+    return operand;
+  }
+
+  unsigned scalar_place(const Field& field, bool written) const {
+    switch (field.code) {
+      case code::null: return written ? scalar::discard : scalar::zero;
+      case code::vccz: return scalar::vccz;
+      case code::execz: return scalar::execz;
+      case code::scc: return scalar::scc;
+      default: break;
+    }
+    if (field.code >= code::aperture_first && field.code <= code::aperture_last) {
+      return scalar::apertures + 2 * (field.code - code::aperture_first);
+    }
+    // A mask of 64 lanes takes two registers, one per half.
+    if (field.type == Type::mask && program_.options.wide) return field.code + half_;
+    return field.code;
+  }
+
+  void lower_constant(const Field& field, Operand& operand) const {
+    operand.kind = OperandKind::constant;
+    const bool half = is_16_bit(field.type) || field.type == Type::pk16 ||
+                      (field.type == Type::mix && (field.modifiers & modifier::select_high) != 0);
+    if (is_16_bit(field.type)) {
+      operand.modifiers &= static_cast<std::uint8_t>(~modifier::high);
+    }
+    if (field.code == code::literal) {
+      operand.value = literal_;
+      if (field.type == Type::f64) operand.kind = OperandKind::constant_high;
+      if (field.type == Type::i64) operand.kind = OperandKind::constant_sign;
+      return;
+    }
+    if (field.code >= code::float_first && field.code <= code::float_last) {
+      const unsigned which = field.code - code::float_first;
+      if (field.type == Type::f64) {
+        operand.value = double_high_bits[which];
+        operand.kind = field.code == code::float_last ? OperandKind::constant_inverse_2pi
+                                                      : OperandKind::constant_high;
+      } else {
+        operand.value = half ? half_bits[which] : float_bits[which];
+      }
+      return;
+    }
+    const int number = static_cast<int>(field.code) - static_cast<int>(code::integer_first);
+    operand.value = static_cast<std::uint32_t>(number <= 64 ? number : 64 - number);
+    if (is_64_bit(field.type)) operand.kind = OperandKind::constant_sign;
+  }
+
+  void emit(Opcode opcode, Instruction instruction) {
+    instruction.pc = pc_;
+    instruction.half = static_cast<std::uint8_t>(half_);
+    instruction.size = size_;
+    instruction.handler = handlers_[opcode];
+    if (instruction.handler == nullptr) instruction.handler = handlers_[Opcode::engine_unsupported];
+    program_.instructions.push_back(instruction);
+    program_.opcodes.push_back(opcode);
+  }
+
+  void resolve_branches() {
+    const Instruction* end = &program_.instructions.back();
+    for (std::size_t i = 0; i < program_.instructions.size(); ++i) {
+      if (!is_branch(program_.opcodes[i])) continue;
+      Instruction& branch = program_.instructions[i];
+      const std::int64_t target = std::int64_t{branch.pc} + 4 + 4 * branch.immediate;
+      branch.target = end;
+      if (target >= 0 && target < static_cast<std::int64_t>(program_.size)) {
+        const std::uint32_t index = program_.index_of[static_cast<std::size_t>(target / 4)];
+        if (index != Program::no_instruction) branch.target = &program_.instructions[index];
+      }
+    }
+  }
+
+  Program& program_;
+  std::span<const std::uint32_t> words_;
+  const HandlerSet& handlers_;
+  std::uint32_t pc_ = 0;
+  std::uint32_t literal_ = 0;
+  std::uint8_t size_ = 4;
+  unsigned half_ = 0;
+};
+
+}  // namespace
+
+void build_program(Program& program, std::span<const std::uint32_t> code) {
+  program.base = reinterpret_cast<std::uint64_t>(code.data());
+  program.size = 4 * code.size();
+  Builder(program, code).run();
+}
+
+std::span<const std::uint32_t> Program::words_at(std::uint32_t pc) const {
+  const auto* words = reinterpret_cast<const std::uint32_t*>(base);
+  return {words + pc / 4, (size - pc) / 4};
+}
+
+std::string Program::text_at(std::uint32_t pc) const {
+  if (pc >= size) return "end of the code";
+  const auto decoded = decode(words_at(pc));
+  if (decoded) return to_text(*decoded);
+  char text[32];
+  std::snprintf(text, sizeof text, ".long 0x%08x", words_at(pc)[0]);
+  return text;
+}
+
+const Instruction* Program::first_unsupported(std::uint64_t entry) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = checked_.find(entry);
+  if (known != checked_.end()) return known->second;
+
+  const HandlerSet& set = handlers();
+  std::vector<bool> seen(instructions.size());
+  std::vector<std::uint32_t> pending{index_of[entry / 4]};
+  bool follows_pointers = false;
+  const Instruction* found = nullptr;
+  while (!pending.empty() && found == nullptr) {
+    std::uint32_t at = pending.back();
+    pending.pop_back();
+    while (at < instructions.size() && !seen[at]) {
+      seen[at] = true;
+      const Opcode opcode = opcodes[at];
+      if (set[opcode] == nullptr || opcode == Opcode::engine_invalid) {
+        found = &instructions[at];
+        break;
+      }
+      if (is_branch(opcode)) {
+        pending.push_back(static_cast<std::uint32_t>(instructions[at].target - instructions.data()));
+      }
+      const bool calls = opcode == Opcode::s_swappc_b64 || opcode == Opcode::s_setpc_b64;
+      if (calls && !follows_pointers) {
+        follows_pointers = true;
+        for (const std::uint64_t function : functions) {
+          if (function < size && index_of[function / 4] != no_instruction) {
+            pending.push_back(index_of[function / 4]);
+          }
+        }
+      }
+      if (opcode == Opcode::s_branch || opcode == Opcode::s_setpc_b64 ||
+          opcode == Opcode::s_endpgm || opcode == Opcode::s_endpgm_saved) {
+        break;
+      }
+      ++at;
+    }
+  }
+  checked_.emplace(entry, found);
+  return found;
+}
+
+}  // namespace cass::rdna3
