@@ -94,7 +94,7 @@ def _ray_overhead(overhead: RayOverhead) -> str:
         f"is no compiler costs {overhead.python_seconds:.1f} CPU s; the library's own work on the "
         f"same rows costs {overhead.library_seconds:.1f} CPU s in a plain loop; the rest, "
         f"{overhead.ray_seconds:.1f} CPU s or **{overhead.ray_share:.1%}** of the total, is "
-        f"Ray's. Between the first start and the last end of a compiler "
+        f"Ray's. Between the first start and the last end of an actor's compiler "
         f"({overhead.window_seconds:.0f} s) the {overhead.slots} compile slots were "
         f"**{overhead.busy_share:.1%}** busy, with {overhead.mean_running:.2f} compiler commands "
         "running on average."

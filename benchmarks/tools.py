@@ -65,7 +65,7 @@ def is_compiler(process: Process) -> bool:
 
 @dataclass(frozen=True)
 class SlotUse:
-    """How compile slots were used between the first start and the last end of a compiler."""
+    """How compile slots were used from the actors' first compiler start to their last end."""
 
     slots: int
     window_seconds: float
@@ -76,15 +76,15 @@ class SlotUse:
 
 
 def slot_use(processes: Sequence[Process], slots: int) -> SlotUse:
-    """Use of ``slots`` by compiler commands: compiler processes that Python started."""
-    kinds = {process.pid: is_compiler(process) for process in processes}
-    commands = [
-        process
-        for process in processes
-        if kinds[process.pid] and not kinds.get(process.parent, False)
-    ]
+    """Use of ``slots`` by compiler commands: compiler processes that an actor started.
+
+    The driver's probes, and the parts that a compiler runs, are none. Raises ``ValueError`` where
+    no actor ran a compiler.
+    """
+    actors = {process.pid for process in processes if tool_of(process) == ACTORS}
+    commands = [p for p in processes if p.parent in actors and is_compiler(p)]
     if not commands:
-        raise ValueError("no compiler ran")
+        raise ValueError("no actor ran a compiler")
     began = min(process.began for process in commands)
     ended = max(process.ended for process in commands)
     window = ended - began

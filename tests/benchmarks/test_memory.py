@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from benchmarks.memory import Sample, status_bytes, growth_per_row
+from benchmarks.memory import Sample, growth_per_row, status_bytes
 
 MIB = 1 << 20
 

@@ -31,8 +31,10 @@ def test_tool_of_a_process(name: str, tool: str) -> None:
     assert tools.tool_of(process(name)) == tool
 
 
-def test_slots_are_used_by_commands_that_python_started() -> None:
+def test_slots_are_used_by_commands_that_actors_started() -> None:
     processes = [
+        process("python", 2, parent=0, began=-9, ended=20),
+        process("bwrap", 5, parent=2, began=-8, ended=-7),  # the driver's probe
         process("bwrap", 10, parent=1, began=0, ended=4),
         process("cicc", 11, parent=10, began=1, ended=3),  # part of the first: not counted again
         process("bwrap", 20, parent=1, began=2, ended=10),
@@ -47,5 +49,5 @@ def test_slots_are_used_by_commands_that_python_started() -> None:
 
 
 def test_no_compiler_is_an_error() -> None:
-    with pytest.raises(ValueError, match="no compiler"):
+    with pytest.raises(ValueError, match="no actor ran a compiler"):
         tools.slot_use([process("python3")], slots=2)
