@@ -265,6 +265,39 @@ def write(rows: list[Row], missing: list[str]) -> None:
             writer.writerow([name, library_of(name)])
 
 
+def error_values(roots: Iterable[Path], enumerations: str) -> dict[str, int]:
+    """Enumerator -> value of the enumerations whose names match, where the header writes values."""
+    values: dict[str, int] = {}
+    pattern = re.compile(
+        rf"enum\s+(?:\w+\s+)?(?:{enumerations})\b[^{{;]*{{(.*?)}}", re.DOTALL
+    )
+    for path in _header_files(roots, ()):
+        for body in pattern.findall(COMMENT.sub(" ", path.read_text("utf-8", "replace"))):
+            values.update(
+                (name, int(value)) for name, value in re.findall(r"(\w+)\s*=\s*(\d+)", body)
+            )
+    return values
+
+
+def write_absent(cuda: list[Path], hip: list[Path], rows: list[Row]) -> None:
+    """Write ``absent.csv``: error codes that HIP never returns, under numbers it does not use.
+
+    Programs compare with them and have a ``case`` for them: a cast of CUDA's number keeps that.
+    """
+    used = set(error_values([root / "hip" for root in hip], "hipError_t").values())
+    known = {row.cuda for row in rows}
+    values = error_values(cuda, "cudaError|cudaError_enum")
+    with (TABLES / "absent.csv").open("w", newline="", encoding="utf-8") as handle:
+        writer = csv.writer(handle, lineterminator="\n")
+        writer.writerow(["cuda", "type", "value"])
+        for name, value in sorted(values.items()):
+            if name not in known and value not in used:
+                writer.writerow([name, "hipError_t", value])
+        with (TABLES / "absent_library.csv").open(newline="", encoding="utf-8") as library:
+            for row in csv.DictReader(library):
+                writer.writerow([row["cuda"], row["type"], row["value"]])
+
+
 def write_sources(wheel: Path, cuda: Headers, hip: Headers) -> None:
     """Record what the tables were derived from in ``sources.csv``."""
     with (TABLES / "sources.csv").open("w", newline="", encoding="utf-8") as handle:
@@ -301,6 +334,7 @@ def main() -> int:
         return 2
     rows, missing = Derivation(torch, cuda, hip).run()
     write(rows, missing)
+    write_absent(arguments.cuda_include, arguments.hip_include, rows)
     write_sources(arguments.torch_wheel, cuda, hip)
     by_source: dict[str, int] = {}
     for row in rows:

@@ -242,3 +242,88 @@ def test_a_name_of_the_programs_own_is_no_finding() -> None:
 def test_an_unknown_cuda_like_name_is_a_warning() -> None:
     (finding,) = translate("int f() { return cudaFooBar(1); }").findings
     assert finding.severity is Severity.WARNING
+
+
+@pytest.mark.parametrize(
+    ("cuda", "hip"),
+    [
+        ("cudaEventCreate(&e, f);", "hipEventCreateWithFlags(&e, f);"),
+        ("cudaEventCreate(&e);", "hipEventCreate(&e);"),
+        ("cudaMalloc3DArray(&a, &d, e);", "hipMalloc3DArray(&a, &d, e, 0);"),
+        ("cudaGraphInstantiate(&e, g, 0);", "hipGraphInstantiateWithFlags(&e, g, 0);"),
+        ("surf2Dwrite(v, s, x, y, cudaBoundaryModeTrap);", "surf2Dwrite(v, s, x, y);"),
+    ],
+)
+def test_forms_of_a_call_that_hip_lacks(cuda: str, hip: str) -> None:
+    assert translate(cuda).source == hip
+
+
+def test_error_codes_that_hip_never_returns_keep_cudas_number() -> None:
+    assert translate("case cudaErrorNotPermitted: f();").source == (
+        "case (hipError_t)800 /* cudaErrorNotPermitted */: f();"
+    )
+
+
+def test_types_lose_the_struct_that_hip_does_not_have() -> None:
+    source = "struct cudaGraphicsResource *r; struct cudaDeviceProp p;"
+    assert translate(source).source == "hipGraphicsResource *r; hipDeviceProp_t p;"
+
+
+OPERATOR = "float2 operator*(float2 a, float2 b) { return make_float2(a.x * b.x, a.y * b.y); }"
+
+
+def test_operators_that_hip_has_are_guarded() -> None:
+    guarded = translate(f"inline {OPERATOR}\nint x;\n").source
+    assert guarded == (
+        "#ifndef __HIP_PLATFORM_AMD__  // HIP's vector types have this operator\n"
+        f"inline {OPERATOR}\n#endif\nint x;\n"
+    )
+    scaled = "float2 operator*(float2 a, float s) { return make_float2(a.x * s, a.y * s); }"
+    assert translate(scaled).source == scaled
+
+
+def test_an_operator_with_another_meaning_is_an_error() -> None:
+    source = OPERATOR.replace("a.y * b.y", "a.x * b.y")
+    result = translate(source)
+    assert result.source == source
+    assert "element-wise" in result.errors[0].message
+
+
+def test_two_error_types_become_one() -> None:
+    driver = "void check(CUresult e) { }"
+    source = f"void check(cudaError_t e) {{ }}\n{driver}\nvoid f() {{ check(cudaFree(0)); }}\n"
+    result = translate(source).source
+    assert "#ifndef __HIP_PLATFORM_AMD__  // the same as for hipError_t\nvoid check(" in result
+    assert result.count("#endif") == 1
+
+
+def test_votes_of_a_tile_become_functions() -> None:
+    source = "namespace cg = cooperative_groups; bool f(T t) { return t.any(x > 0); }"
+    result = translate(source).source
+    assert result.endswith("return cass::group_any(t, x > 0); }")
+    assert "CASS_GROUP_VOTES" in result
+
+
+def test_kernel_launches_on_the_device_are_errors() -> None:
+    (error,) = translate(
+        "__global__ void k() { j<<<1, 1>>>(); }\nvoid h() { k<<<1, 1>>>(); }"
+    ).errors
+    assert (error.line, error.construct) == (1, "<<<>>>")
+
+
+@pytest.mark.parametrize(
+    ("guard", "is_dead"),
+    [
+        ("#if __CUDA_ARCH__ >= 800", True),
+        ("#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ >= 900)", True),
+        ("#if 0", True),
+        ("#if __CUDA_ARCH__ >= 600\n#else", True),
+        ("#if __CUDA_ARCH__ >= 600", False),
+        ("#if __CUDA_ARCH__ < 800", False),
+        ("#ifdef USE_PTX", False),
+    ],
+)
+def test_branches_that_are_not_compiled_hold_no_errors(guard: str, is_dead: bool) -> None:
+    result = translate(f'{guard}\nasm("wgmma.fence;");\n#endif\n')
+    assert (not result.errors) == is_dead
+    assert any(finding.construct == "asm" for finding in result.findings)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation
 from cass_ray.translate.rules import (
+    groups,
     guards,
     headers,
     leftovers,
     names,
+    overloads,
+    ptx,
     tables,
     vectors,
     warp,
@@ -16,10 +19,11 @@ from cass_ray.translate.rules.rewrite import Rewrite
 
 _SNIPPETS = (
     *("ballot", "syncwarp", "shuffle", "match", "reduce", "minmax", "rounding", "simd", "dot"),
-    *("half", "bfloat16", "nanosleep", "space", "cache"),
+    *("half", "bfloat16", "nanosleep", "space", "cache", "bits", "copy", "surface"),
+    *("group_votes", "group_reduce", "group_scan", "group_copy"),
 )
 """In the order in which they may use each other."""
-_NEEDS = {"match": ("ballot",)}
+_NEEDS = {"match": ("ballot",), "group_scan": ("group_reduce",)}
 
 
 class RulesTranslator:
@@ -46,11 +50,17 @@ class RulesTranslator:
         headers.rewrite_includes(unit)
         guards.rewrite_guards(unit)
         warp.rewrite_warps(unit)
+        names.rewrite_calls(unit)
+        names.rename_surface_reads(unit)
         names.rename_device_functions(unit)
         names.rename_names(unit)
         names.rename_namespaces(unit)
+        names.replace_absent(unit)
         names.drop_words(unit)
         vectors.guard_operators(unit)
+        overloads.guard_overloads(unit)
+        groups.rewrite_groups(unit)
+        ptx.translate_assembly(unit)
         leftovers.report_leftovers(unit)
         _add_snippets(unit)
         findings = tuple(sorted(unit.findings, key=lambda item: (item.line, item.column)))

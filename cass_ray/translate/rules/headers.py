@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from cass_ray.translate.protocol import Severity
-from cass_ray.translate.rules import tables
+from cass_ray.translate.rules import groups, tables
 from cass_ray.translate.rules.rewrite import Rewrite
 
 RUNTIME = "hip/hip_runtime.h"
@@ -21,6 +21,7 @@ _GUARD = re.compile(
     r"\s*#[ \t]*(?:pragma[ \t]+once\b[^\n]*"
     r"|ifndef[ \t]+(\w+)[^\n]*\n\s*#[ \t]*define[ \t]+\1\b[^\n]*)"
 )
+_INCLUDE_FOLDERS = ("include", "inc", "common", "Common", "src")
 _FIRST_CODE = re.compile(r"\S")
 
 
@@ -89,6 +90,9 @@ def _counterpart(unit: Rewrite, include: _Include) -> str | None:
     path = include.path.strip()
     if path.startswith("hip/"):
         return path
+    if path in groups.HEADERS:
+        unit.snippets.add(groups.HEADERS[path])
+        return ""
     found = tables.header(path)
     if found is None:
         if not _is_local(unit, path):
@@ -98,9 +102,16 @@ def _counterpart(unit: Rewrite, include: _Include) -> str | None:
 
 
 def _is_local(unit: Rewrite, path: str) -> bool:
+    """Whether ``path`` is a file of the tree that an include from this file could reach."""
     files = unit.context.files
-    beside = posixpath.normpath(posixpath.join(posixpath.dirname(unit.filename), path))
-    return beside in files or any(f == path or f.endswith("/" + path) for f in files)
+    folder = posixpath.dirname(unit.filename)
+    while True:
+        for name in ("", *_INCLUDE_FOLDERS):
+            if posixpath.normpath(posixpath.join(folder, name, path)) in files:
+                return True
+        if not folder:
+            return False
+        folder = posixpath.dirname(folder)
 
 
 @cache

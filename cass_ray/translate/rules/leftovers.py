@@ -50,7 +50,6 @@ def report_leftovers(unit: Rewrite) -> None:
                     message = f"{word} has no counterpart in HIP"
                     _report(unit, word, offsets, message, Severity.ERROR, advice)
     _report_namespaces(unit)
-    _report_assembly(unit)
     _report_device_launches(unit)
 
 
@@ -93,18 +92,4 @@ def _report_device_launches(unit: Rewrite) -> None:
                 Severity.ERROR,
                 "AMD devices cannot launch kernels",
                 "launch from the host, or call the kernel's work as a device function",
-            )
-
-
-def _report_assembly(unit: Rewrite) -> None:
-    for word in ("asm", "__asm", "__asm__"):
-        for offset in unit.words.get(word, ()):
-            if offset in unit.handled:
-                continue
-            unit.report(
-                offset,
-                "asm",
-                Severity.ERROR,
-                "inline PTX cannot be assembled for AMD",
-                "use the builtin or the C++ that the instruction stands for",
             )

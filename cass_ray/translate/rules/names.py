@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from cass_ray.translate.protocol import Severity
 from cass_ray.translate.rules import tables
 from cass_ray.translate.rules.rewrite import Rewrite
 
@@ -30,6 +31,48 @@ def rename_names(unit: Rewrite) -> None:
                 _cast_argument(unit, offset, word)
             _drop_class_key(unit, offset, word, hip)
             unit.rename(offset, word, hip)
+
+
+def rewrite_calls(unit: Rewrite) -> None:
+    """Overloads and default arguments that CUDA has and HIP has not."""
+    for word, forms in tables.calls().items():
+        for offset in unit.words.get(word, ()):
+            call = unit.call(offset, word)
+            form = forms.get(len(call[0])) if call else None
+            if call is None or form is None or (unit.is_hip and form.hip == word):
+                continue
+            arguments, _, closing = call
+            if not form.hip:
+                message = (
+                    f"{word} with {len(arguments)} arguments has no counterpart: {form.reason}"
+                )
+                unit.report(offset, word, Severity.ERROR, message)
+                unit.handled.add(offset)
+                continue
+            if form.append == "-":
+                unit.edits.replace(arguments[-2][1], arguments[-1][1], "")
+            elif form.append:
+                unit.edits.insert(closing, f", {form.append}")
+            if word in tables.casts():
+                _cast_argument(unit, offset, word)
+            unit.rename(offset, word, form.hip)
+
+
+def rename_surface_reads(unit: Rewrite) -> None:
+    """``surf2Dread<T>(surface, x, y)``: HIP has only the form that stores to a pointer."""
+    for word in ("surf1Dread", "surf2Dread", "surf3Dread"):
+        for offset in unit.words.get(word, ()):
+            after = unit.source.code[offset + len(word) : offset + len(word) + 8].lstrip()
+            if after.startswith("<") and not unit.is_member(offset):
+                unit.rename(offset, word, f"cass::{word}")
+                unit.snippets.add("surface")
+
+
+def replace_absent(unit: Rewrite) -> None:
+    """Error codes that HIP never returns keep a number of their own."""
+    for word, expression in tables.absent().items():
+        for offset in unit.words.get(word, ()):
+            unit.rename(offset, word, expression)
 
 
 def _drop_class_key(unit: Rewrite, offset: int, word: str, hip: str) -> None:

@@ -110,6 +110,17 @@ class Rewrite:
         self.handled.add(offset)
         self.counts += Counts(unchanged=1)
 
+    def guard(self, start: int, end: int, condition: str) -> None:
+        """Put the lines of ``[start, end)`` between ``condition`` and ``#endif``."""
+        code, newline = self.source.code, self.source.newline
+        line = code.rfind("\n", 0, start) + 1
+        lead = "" if not code[line:start].strip() else newline
+        line_end = code.find("\n", end)
+        line_end = len(code) if line_end < 0 else line_end
+        tail = end if code[end:line_end].strip() else line_end
+        self.edits.insert(start if lead else line, f"{lead}{condition}{newline}")
+        self.edits.insert(tail, f"{newline}#endif" + (newline if tail != line_end else ""))
+
     def call(self, offset: int, word: str) -> tuple[list[Span], int, int] | None:
         """Arguments, opening and closing parenthesis of the call of the word at ``offset``.
 

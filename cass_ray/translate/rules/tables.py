@@ -30,6 +30,18 @@ class Cast:
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """A form of a call that HIP does not have: ``hip`` is empty when nothing replaces it.
+
+    ``append`` are the arguments to add; ``-`` drops the last one.
+    """
+
+    hip: str
+    append: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceFunction:
     """What a CUDA device function is called; ``snippet`` defines it where HIP does not."""
 
@@ -58,6 +70,25 @@ def hip_names() -> frozenset[str]:
 def unsupported() -> frozenset[str]:
     """CUDA names that HIP has no counterpart for."""
     return frozenset(row["cuda"] for row in _rows("unsupported.csv"))
+
+
+@cache
+def absent() -> dict[str, str]:
+    """Enumerator that HIP has not, and never returns -> an expression of its type for it."""
+    return {
+        row["cuda"]: f"({row['type']}){row['value']} /* {row['cuda']} */"
+        for row in _rows("absent.csv")
+    }
+
+
+@cache
+def calls() -> dict[str, dict[int, Call]]:
+    """CUDA function -> number of arguments -> what that form of the call becomes."""
+    found: dict[str, dict[int, Call]] = {}
+    for row in _rows("calls.csv"):
+        call = Call(row["hip"], row["append"], row["reason"])
+        found.setdefault(row["function"], {})[int(row["arguments"])] = call
+    return found
 
 
 @cache

@@ -2,8 +2,8 @@
 
 CUDA's vector types have no operators, so programs (and CUDA's samples, in ``helper_math.h``)
 define their own. HIP's have element-wise ones, some of them as members and friends: then a call of
-``a * b`` or ``a += b`` is ambiguous. Such a definition is put behind a guard when it does element by
-element what HIP does; one that means something else is reported.
+``a * b`` or ``a += b`` is ambiguous. Such a definition is put behind a guard when it does element
+by element what HIP does; one that means something else is reported.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _guard(
     unit: Rewrite, match: re.Match[str], end: int, operator: str, kind: str, names: list[str]
 ) -> None:
     code = unit.source.code
-    start = _definition_start(code, match.start())
+    start = definition_start(code, match.start())
     if f"#ifndef {GUARD}" in code[max(0, start - 120) : start]:
         return
     if code[end] == "{":
@@ -73,21 +73,12 @@ def _guard(
             )
             return
         end = closing
-    newline = unit.source.newline
-    line_start = code.rfind("\n", 0, start) + 1
-    lead = "" if not code[line_start:start].strip() else newline
-    begin = line_start if not lead else start
-    line_end = code.find("\n", end)
-    line_end = len(code) if line_end < 0 else line_end
-    tail = end + 1 if code[end + 1 : line_end].strip() else line_end
-    comment = "  // HIP's vector types have this operator"
-    unit.edits.insert(begin, f"{lead}#ifndef {GUARD}{comment}{newline}")
-    unit.edits.insert(tail, f"{newline}#endif" + (newline if tail != line_end else ""))
+    unit.guard(start, end + 1, f"#ifndef {GUARD}  // HIP's vector types have this operator")
     unit.converted(match.start())
 
 
-def _definition_start(code: str, offset: int) -> int:
-    """Where the declaration that names the operator at ``offset`` begins."""
+def definition_start(code: str, offset: int) -> int:
+    """Where the declaration that names what stands at ``offset`` begins."""
     start = 0
     for end in _STATEMENT_END.finditer(code, max(0, offset - 400), offset):
         start = end.end()

@@ -102,5 +102,7 @@ def _rewrite_width(unit: Rewrite) -> None:
     if not offsets or not unit.wave64 or _DECLARATION.search(unit.source.code):
         return
     for offset in offsets:
-        if not unit.is_member(offset):
+        # Before a quote the 32 would be half of a number with a digit separator.
+        is_word = not unit.source.code.startswith("'", offset + len("warpSize"))
+        if is_word and not unit.is_member(offset):
             unit.rename(offset, "warpSize", "32")

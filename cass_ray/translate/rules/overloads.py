@@ -1,0 +1,47 @@
+"""Overloads that become one: HIP has a single error type where CUDA has two.
+
+Programs that check both interfaces define ``check(cudaError_t)`` and ``check(CUresult)``. Both
+would take ``hipError_t``; the one for the driver's type goes behind a guard.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cass_ray.translate.rules.rewrite import Rewrite
+from cass_ray.translate.rules.vectors import GUARD, definition_start
+
+_DRIVER = re.compile(r"\b(?P<name>\w+)\s*\(\s*(?:const\s+)?CUresult\b")
+_BODY = re.compile(r"\s*(?=[{;])")
+
+
+def guard_overloads(unit: Rewrite) -> None:
+    """Guard functions on ``CUresult`` that the file also has for ``cudaError_t``."""
+    if "CUresult" not in unit.words or not {"cudaError_t", "cudaError"} & unit.words.keys():
+        return
+    code = unit.source.code
+    for match in _DRIVER.finditer(code):
+        parsed = unit.source.arguments(code.index("(", match.start()))
+        if parsed is None:
+            continue
+        spans, closing = parsed
+        body = _BODY.match(code, closing + 1)
+        if body is None or not _has_twin(unit, match["name"], len(spans)):
+            continue
+        end = unit.source.closing(body.end()) if code[body.end()] == "{" else body.end()
+        if end < 0:
+            continue
+        start = definition_start(code, match.start())
+        if start >= match.start():
+            continue  # A call, not a declaration.
+        unit.guard(start, end + 1, f"#ifndef {GUARD}  // the same as for hipError_t")
+
+
+def _has_twin(unit: Rewrite, name: str, parameters: int) -> bool:
+    code = unit.source.code
+    twin = re.compile(rf"\b{name}\s*\(\s*(?:const\s+)?(?:enum\s+)?cudaError(?:_t)?\b")
+    for match in twin.finditer(code):
+        parsed = unit.source.arguments(code.index("(", match.start()))
+        if parsed and len(parsed[0]) == parameters:
+            return True
+    return False

@@ -1,0 +1,108 @@
+"""Inline PTX."""
+
+from __future__ import annotations
+
+import pytest
+
+from cass_ray.translate.protocol import Translation
+from cass_ray.translate.rules import RulesTranslator
+
+ENGINE = RulesTranslator()
+
+
+def translate(source: str) -> Translation:
+    return ENGINE.translate(source, filename="a.cuh")
+
+
+@pytest.mark.parametrize(
+    ("ptx", "cpp"),
+    [
+        ('asm("mov.u32 %0, %%laneid;" : "=r"(r));', "r = (__lane_id() & 31u);"),
+        ('asm volatile("membar.gl;" ::: "memory");', "__threadfence();"),
+        ('asm("brev.b32 %0, %1;" : "=r"(r) : "r"(a));', "r = __brev((unsigned int)(a));"),
+        (
+            'asm("add.u32 %0, %1, 3;" : "=r"(r) : "r"(a + b));',
+            "r = (unsigned int)(a + b) + 3u;",
+        ),
+        (
+            'asm("ld.global.cg.f32 %0, [%1+4];" : "=f"(y) : "l"(q));',
+            "y = *reinterpret_cast<float*>((unsigned long long)(q) + 4);",
+        ),
+        (
+            'asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(w) : "r"(a), "r"(b), "l"(c));',
+            "w = static_cast<unsigned long long>((unsigned int)(a)) * (unsigned int)(b)"
+            " + (unsigned long long)(c);",
+        ),
+        (
+            'asm("shfl.sync.down.b32 %0, %1, 4, 0x181f, -1;" : "=r"(r) : "r"(a));',
+            "r = __shfl_down((unsigned int)(a), 4u, 8);",
+        ),
+        ('asm("cp.async.commit_group;");', "(void)0;"),
+        (
+            'asm("fma.rn.f32 %0, %1, %1, 0f3F800000;" : "=f"(y) : "f"(x));',
+            "y = fmaf((x), (x), __uint_as_float(0x3F800000u));",
+        ),
+        (
+            'asm("mov.u32 %[out], %[in];" : [out] "=r"(r) : [in] "r"(a));',
+            "r = (unsigned int)(a);",
+        ),
+    ],
+)
+def test_single_instructions(ptx: str, cpp: str) -> None:
+    result = translate(ptx)
+    assert result.source == cpp
+    assert not result.findings
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [(0x96, lambda a, b, c: a ^ b ^ c), (0xE8, lambda a, b, c: (a & b) | (a & c) | (b & c))],
+)
+def test_three_input_logic(table: int, expected) -> None:  # type: ignore[no-untyped-def]
+    source = f'asm("lop3.b32 %0, %1, %2, %3, {table};" : "=r"(r) : "r"(a), "r"(b), "r"(c));'
+    expression = translate(source).source.removeprefix("r = ").removesuffix(";")
+    expression = expression.replace("(unsigned int)", "")
+    for row in range(8):
+        a, b, c = (-(row >> bit & 1) for bit in (2, 1, 0))
+        assert eval(expression, {"a": a, "b": b, "c": c}) == expected(a, b, c)
+
+
+def test_several_instructions_become_a_block() -> None:
+    source = (
+        'asm("{\\n .reg .pred p;\\n setp.lt.s32 p, %1, 0;\\n @p mov.u32 %0, 7;\\n}"'
+        ' : "+r"(r) : "r"(a));'
+    )
+    result = translate(source)
+    assert result.source == (
+        "do { unsigned int cass_0 = (unsigned int)(r); unsigned int cass_1 = (unsigned int)(a);"
+        " bool cass_p = 0; cass_p = static_cast<int>(cass_1) < 0; if (cass_p) { cass_0 = 7u; }"
+        " r = cass_0; } while (0);"
+    )
+
+
+def test_operands_are_translated_too() -> None:
+    source = 'asm("mov.u32 %0, %1;" : "=r"(r) : "r"(__shfl_sync(~0u, a, 1)));'
+    assert translate(source).source == "r = (unsigned int)(__shfl(a, 1, 32));"
+
+
+def test_a_statement_inside_a_macro() -> None:
+    source = '#define POPC(d, a) asm("popc.b32 %0, %1;" \\\n  : "=r"(d) : "r"(a))\n'
+    assert translate(source).source == "#define POPC(d, a) d = __popc((unsigned int)(a))\n"
+
+
+@pytest.mark.parametrize(
+    ("ptx", "why"),
+    [
+        ('asm("wgmma.fence.sync.aligned;");', "wgmma.fence.sync.aligned"),
+        ('asm("addc.u32 %0, %1, 0;" : "=r"(r) : "r"(a));', "carry from another asm"),
+        ('asm(TEXT : "=r"(r));', "macros build"),
+        ('asm("L: bra L;");', "has no translation"),
+        ('asm("add.rz.f32 %0, %1, %1;" : "=f"(y) : "f"(x));', "modifiers rz"),
+    ],
+)
+def test_what_is_unknown_stays_and_is_reported(ptx: str, why: str) -> None:
+    result = translate("x;\n" + ptx)
+    assert result.source == "x;\n" + ptx
+    (error,) = result.errors
+    assert (error.line, error.column) == (2, 1)
+    assert why in error.message
