@@ -1,0 +1,205 @@
+#include "event.hpp"
+
+#include <map>
+
+#include "errors.hpp"
+
+namespace cass::hip {
+namespace {
+
+std::mutex& registry_guard() {
+  static auto& guard = *new std::mutex;
+  return guard;
+}
+
+auto& registry() {
+  static auto& events = *new std::map<hipEvent_t, EventPointer>;
+  return events;
+}
+
+constexpr unsigned known_flags = hipEventBlockingSync | hipEventDisableTiming |
+                                 hipEventInterprocess | hipEventDisableSystemFence |
+                                 hipEventReleaseToDevice | hipEventReleaseToSystem;
+
+// When the event was reached; false while it was not.
+bool reached_at(ihipEvent_t& event, Command::Clock::time_point& time) {
+  if (event.recorded_by_graph) {
+    time = event.graph_time;
+    return true;
+  }
+  if (!event.command->finished()) return false;
+  time = event.command->finished_at();
+  return true;
+}
+
+}  // namespace
+
+hipEvent_t create_event(unsigned flags) {
+  auto event = std::make_shared<ihipEvent_t>(flags);
+  auto* handle = event.get();
+  const std::lock_guard lock(registry_guard());
+  registry().emplace(handle, std::move(event));
+  return handle;
+}
+
+EventPointer event_of(hipEvent_t handle) {
+  const std::lock_guard lock(registry_guard());
+  const auto found = registry().find(handle);
+  return found == registry().end() ? nullptr : found->second;
+}
+
+hipError_t record_event(hipEvent_t handle, const StreamPointer& stream) {
+  const auto event = event_of(handle);
+  if (event == nullptr) return hipErrorInvalidHandle;
+  auto& device = Device::instance();
+  const std::lock_guard order(device.lock());
+  if (stream->capture != nullptr) {
+    const std::lock_guard lock(event->guard);
+    event->capture = stream->capture;
+    event->captured = true;
+    event->captured_nodes = stream->capture->tails(*stream);
+    return hipSuccess;
+  }
+  CommandPointer command;
+  const auto error = device.submit(stream, std::make_shared<EmptyOperation>(), &command);
+  if (error != hipSuccess) return error;
+  const std::lock_guard lock(event->guard);
+  event->command = std::move(command);
+  event->recorded_by_graph = false;
+  event->captured = false;
+  event->captured_nodes.clear();
+  return hipSuccess;
+}
+
+hipError_t EventRecordOperation::run() {
+  const std::lock_guard lock(event->guard);
+  event->command.reset();
+  event->recorded_by_graph = true;
+  event->graph_time = Command::Clock::now();
+  event->captured = false;
+  return hipSuccess;
+}
+
+hipError_t EventWaitOperation::run() {
+  CommandPointer command;
+  {
+    const std::lock_guard lock(event->guard);
+    command = event->command;
+  }
+  if (command != nullptr) command->wait();
+  return hipSuccess;
+}
+
+}  // namespace cass::hip
+
+using namespace cass::hip;
+
+hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
+  if (event == nullptr || (flags & ~known_flags) != 0) return record(hipErrorInvalidValue);
+  if ((flags & hipEventReleaseToDevice) != 0 && (flags & hipEventReleaseToSystem) != 0) {
+    return record(hipErrorInvalidValue);
+  }
+  if ((flags & hipEventInterprocess) != 0 && (flags & hipEventDisableTiming) == 0) {
+    return record(hipErrorInvalidValue);
+  }
+  *event = create_event(flags);
+  return hipSuccess;
+}
+
+hipError_t hipEventCreate(hipEvent_t* event) {
+  return hipEventCreateWithFlags(event, hipEventDefault);
+}
+
+hipError_t hipEventDestroy(hipEvent_t event) {
+  if (event == nullptr) return record(hipErrorInvalidHandle);
+  const std::lock_guard lock(registry_guard());
+  return record(registry().erase(event) == 1 ? hipSuccess : hipErrorContextIsDestroyed);
+}
+
+hipError_t hipEventRecord(hipEvent_t event, hipStream_t handle) {
+  CASS_STREAM(stream, handle);
+  return record(record_event(event, stream));
+}
+
+extern "C" HIP_PUBLIC_API hipError_t hipEventRecord_spt(hipEvent_t event, hipStream_t stream) {
+  return hipEventRecord(event, stream == nullptr ? hipStreamPerThread : stream);
+}
+
+hipError_t hipEventQuery(hipEvent_t handle) {
+  const auto event = event_of(handle);
+  if (event == nullptr) return record(hipErrorInvalidHandle);
+  const std::lock_guard lock(event->guard);
+  if (event->captured) return record(hipErrorCapturedEvent);
+  if (event->command != nullptr && !event->command->finished()) return hipErrorNotReady;
+  return record(Device::instance().failure());
+}
+
+hipError_t hipEventSynchronize(hipEvent_t handle) {
+  const auto event = event_of(handle);
+  if (event == nullptr) return record(hipErrorInvalidHandle);
+  CommandPointer command;
+  {
+    const std::lock_guard lock(event->guard);
+    if (event->captured) return record(hipErrorCapturedEvent);
+    command = event->command;
+  }
+  if (command != nullptr) command->wait();
+  return record(Device::instance().failure());
+}
+
+hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start_handle,
+                               hipEvent_t stop_handle) {
+  if (milliseconds == nullptr) return record(hipErrorInvalidValue);
+  const auto start = event_of(start_handle);
+  const auto stop = event_of(stop_handle);
+  if (start == nullptr || stop == nullptr) return record(hipErrorInvalidHandle);
+  Command::Clock::time_point times[2];
+  int index = 0;
+  for (const auto& event : {start, stop}) {
+    const std::lock_guard lock(event->guard);
+    const bool recorded = event->command != nullptr || event->recorded_by_graph;
+    if (!recorded || (event->flags & hipEventDisableTiming) != 0) {
+      return record(hipErrorInvalidHandle);
+    }
+    if (!reached_at(*event, times[index++])) return hipErrorNotReady;
+  }
+  *milliseconds = std::chrono::duration<float, std::milli>(times[1] - times[0]).count();
+  return hipSuccess;
+}
+
+hipError_t hipStreamWaitEvent(hipStream_t handle, hipEvent_t event_handle, unsigned flags) {
+  if (event_handle == nullptr) return record(hipErrorInvalidHandle);
+  if (flags != 0) return record(hipErrorInvalidValue);
+  CASS_STREAM(stream, handle);
+  const auto event = event_of(event_handle);
+  if (event == nullptr) return record(hipErrorInvalidHandle);
+  auto& device = Device::instance();
+  const std::lock_guard order(device.lock());
+  CommandPointer command;
+  {
+    const std::lock_guard lock(event->guard);
+    if (event->captured) {
+      const auto capture = event->capture.lock();
+      if (capture == nullptr || capture->graph() == nullptr) return record(hipErrorCapturedEvent);
+      if (stream->capture != nullptr && stream->capture != capture) {
+        stream->capture->invalidate();
+        return record(hipErrorStreamCaptureMerge);
+      }
+      capture->join(*stream, event->captured_nodes);
+      return hipSuccess;
+    }
+    command = event->command;
+  }
+  if (stream->capture != nullptr) {
+    if (command == nullptr || command->finished()) return hipSuccess;
+    stream->capture->invalidate();
+    return record(hipErrorStreamCaptureIsolation);
+  }
+  device.wait_for(stream, command);
+  return hipSuccess;
+}
+
+extern "C" HIP_PUBLIC_API hipError_t hipStreamWaitEvent_spt(hipStream_t stream, hipEvent_t event,
+                                                            unsigned flags) {
+  return hipStreamWaitEvent(stream == nullptr ? hipStreamPerThread : stream, event, flags);
+}

@@ -1,0 +1,175 @@
+#include "launch.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "device.hpp"
+#include "device_properties.hpp"
+#include "errors.hpp"
+
+namespace cass::hip {
+namespace {
+
+using rdna3::FaultKind;
+
+std::uint64_t product(const std::array<std::uint32_t, 3>& sizes) {
+  return std::uint64_t{sizes[0]} * sizes[1] * sizes[2];
+}
+
+// The error that a GPU's runtime would give for the fault.
+hipError_t error_of(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::unsupported_instruction:
+      return hipErrorNotSupported;
+    case FaultKind::invalid_launch:
+      return hipErrorInvalidConfiguration;
+    case FaultKind::memory_access:
+    case FaultKind::out_of_bounds:
+    case FaultKind::use_after_free:
+      return hipErrorIllegalAddress;
+    case FaultKind::time_limit:
+      return hipErrorLaunchTimeOut;
+    default:
+      return hipErrorLaunchFailure;
+  }
+}
+
+hipError_t check(const LaunchRequest& request) {
+  const auto& kernel = *request.function->kernel;
+  const auto threads = product(request.block_threads);
+  if (threads == 0 || product(request.grid_blocks) == 0) return hipErrorInvalidConfiguration;
+  for (int dimension = 0; dimension < 3; ++dimension) {
+    // A dispatch packet holds the number of work-items in 32 bits.
+    if (std::uint64_t{request.grid_blocks[dimension]} * request.block_threads[dimension] >
+        std::numeric_limits<std::uint32_t>::max()) {
+      return hipErrorInvalidConfiguration;
+    }
+  }
+  if (request.arguments != nullptr && request.extra != nullptr) return hipErrorInvalidValue;
+  if (request.shared_bytes > shared_bytes_per_block) return hipErrorInvalidValue;
+  if (threads > max_threads_per_block) {
+    return request.cooperative ? hipErrorInvalidConfiguration : hipErrorInvalidValue;
+  }
+  if (threads > kernel.max_flat_workgroup_size) {
+    report_once("kernel " + kernel.name + ": " + std::to_string(threads) +
+                " threads in a block, but it is compiled for at most " +
+                std::to_string(kernel.max_flat_workgroup_size) + " (__launch_bounds__)");
+    return hipErrorLaunchFailure;
+  }
+  if (kernel.lds_size + request.shared_bytes > shared_bytes_per_block) return hipErrorInvalidValue;
+  if (request.cooperative) {
+    const auto resident = std::uint64_t{multiprocessors} *
+                          resident_blocks(kernel, static_cast<std::uint32_t>(threads),
+                                          request.shared_bytes);
+    if (product(request.grid_blocks) > resident) return hipErrorCooperativeLaunchTooLarge;
+  }
+  return hipSuccess;
+}
+
+}  // namespace
+
+std::uint32_t resident_blocks(const rdna3::Kernel& kernel, std::uint32_t block_threads,
+                              std::size_t dynamic_shared_bytes) {
+  return rdna3::max_workgroups_per_compute_unit(kernel, block_threads,
+                                                static_cast<std::uint32_t>(dynamic_shared_bytes));
+}
+
+hipError_t KernelOperation::make(const LaunchRequest& request,
+                                 std::shared_ptr<KernelOperation>* made) {
+  if (request.function == nullptr) return hipErrorInvalidHandle;
+  if (const auto error = check(request); error != hipSuccess) return error;
+  auto operation = std::make_shared<KernelOperation>();
+  operation->request_ = request;
+  operation->code_object_ = request.function->code_object;
+  operation->named_by = request.function;
+  if (const auto error = operation->copy_arguments(); error != hipSuccess) return error;
+  *made = std::move(operation);
+  return hipSuccess;
+}
+
+hipError_t KernelOperation::copy_arguments() {
+  const auto& kernel = *request_.function->kernel;
+  kernarg_.assign(kernel.kernarg_size, std::byte{0});
+  const auto& arguments = kernel.arguments;
+  const bool has_explicit = std::any_of(arguments.begin(), arguments.end(), [](const auto& argument) {
+    return !rdna3::is_hidden(argument.kind);
+  });
+  if (!has_explicit) return hipSuccess;
+  if (request_.arguments != nullptr) {
+    std::size_t index = 0;
+    for (const auto& argument : arguments) {
+      if (rdna3::is_hidden(argument.kind)) continue;
+      const void* value = request_.arguments[index++];
+      if (value == nullptr) return hipErrorInvalidValue;
+      std::memcpy(kernarg_.data() + argument.offset, value, argument.size);
+    }
+    return hipSuccess;
+  }
+  void** extra = request_.extra;
+  if (extra == nullptr || extra[0] != HIP_LAUNCH_PARAM_BUFFER_POINTER ||
+      extra[2] != HIP_LAUNCH_PARAM_BUFFER_SIZE || extra[4] != HIP_LAUNCH_PARAM_END) {
+    return hipErrorInvalidValue;
+  }
+  std::size_t end = 0;  // of the explicit arguments: the program knows nothing of hidden ones
+  for (const auto& argument : arguments) {
+    if (!rdna3::is_hidden(argument.kind)) {
+      end = std::max(end, std::size_t{argument.offset} + argument.size);
+    }
+  }
+  const auto given = *static_cast<const std::size_t*>(extra[3]);
+  std::memcpy(kernarg_.data(), extra[1], std::min({given, end, kernarg_.size()}));
+  request_.extra = nullptr;  // the program's array may be gone when the graph asks
+  return hipSuccess;
+}
+
+hipError_t KernelOperation::run() {
+  // A copy in aligned memory: the engine writes hidden arguments, and graphs run many times.
+  constexpr std::size_t alignment = 64;
+  std::vector<std::byte> memory(kernarg_.size() + alignment);
+  void* start = memory.data();
+  std::size_t space = memory.size();
+  auto* kernarg =
+      static_cast<std::byte*>(std::align(alignment, kernarg_.size(), start, space));
+  std::memcpy(kernarg, kernarg_.data(), kernarg_.size());
+  rdna3::Launch launch;
+  launch.kernel = request_.function->kernel;
+  launch.grid_blocks = request_.grid_blocks;
+  launch.block_threads = request_.block_threads;
+  launch.grid_remainder = request_.remainder_threads;
+  launch.kernarg = {kernarg, kernarg_.size()};
+  launch.dynamic_lds_bytes = static_cast<std::uint32_t>(request_.shared_bytes);
+  launch.stack_bytes = static_cast<std::uint32_t>(Device::instance().stack_bytes);
+  launch.cooperative = request_.cooperative;
+  const auto fault = rdna3::run(launch);
+  auto result = hipSuccess;
+  if (fault) {
+    report(fault->text());
+    result = error_of(fault->kind);
+  }
+  for (const auto& other : rdna3::take_reports()) {
+    report(other.text());
+    if (result == hipSuccess) result = error_of(other.kind);
+  }
+  return result;
+}
+
+hipKernelNodeParams KernelOperation::parameters() {
+  argument_pointers_.clear();
+  for (const auto& argument : request_.function->kernel->arguments) {
+    if (!rdna3::is_hidden(argument.kind)) {
+      argument_pointers_.push_back(kernarg_.data() + argument.offset);
+    }
+  }
+  const auto& grid = request_.grid_blocks;
+  const auto& block = request_.block_threads;
+  hipKernelNodeParams parameters{};
+  parameters.func = named_by;
+  parameters.gridDim = dim3(grid[0], grid[1], grid[2]);
+  parameters.blockDim = dim3(block[0], block[1], block[2]);
+  parameters.kernelParams = argument_pointers_.data();
+  parameters.sharedMemBytes = static_cast<unsigned>(request_.shared_bytes);
+  return parameters;
+}
+
+}  // namespace cass::hip

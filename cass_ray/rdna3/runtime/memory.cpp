@@ -1,0 +1,164 @@
+#include "memory.hpp"
+
+#include <sys/sysinfo.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "../engine/engine.hpp"
+#include "device_properties.hpp"
+#include "errors.hpp"
+
+namespace cass::hip {
+namespace {
+
+constexpr std::size_t device_range = std::size_t{256} << 30;
+constexpr std::size_t host_range = std::size_t{128} << 30;
+
+// $CASS_RDNA3_MEMORY, in bytes, else that of the card.
+std::size_t device_memory() {
+  const char* text = std::getenv("CASS_RDNA3_MEMORY");
+  if (text == nullptr) return device_memory_bytes;
+  const std::string_view value = text;
+  std::size_t bytes = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), bytes);
+  if (error == std::errc{} && end == value.data() + value.size() && bytes > 0) return bytes;
+  report_once("CASS_RDNA3_MEMORY is not a number of bytes: ignored");
+  return device_memory_bytes;
+}
+
+// What the machine could give now without swapping.
+std::size_t machine_memory() {
+  struct sysinfo info {};
+  if (::sysinfo(&info) != 0) return SIZE_MAX;
+  return (static_cast<std::size_t>(info.freeram) + info.bufferram) * info.mem_unit;
+}
+
+rdna3::AllocationKind engine_kind(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::device:
+    case MemoryKind::array:
+      return rdna3::AllocationKind::device;
+    case MemoryKind::managed:
+      return rdna3::AllocationKind::managed;
+    case MemoryKind::variable:
+      return rdna3::AllocationKind::variable;
+    case MemoryKind::pinned:
+    case MemoryKind::registered:
+      return rdna3::AllocationKind::host_pinned;
+  }
+  return rdna3::AllocationKind::device;
+}
+
+std::uintptr_t key(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
+
+bool is_ours(MemoryKind kind) {
+  return kind != MemoryKind::registered && kind != MemoryKind::variable;
+}
+
+bool is_device_memory(MemoryKind kind) {
+  return kind == MemoryKind::device || kind == MemoryKind::array;
+}
+
+}  // namespace
+
+Memory& Memory::instance() {
+  static auto& memory = *new Memory;  // never destroyed: programs free memory in their destructors
+  return memory;
+}
+
+Memory::Memory() : device_(device_range), host_(host_range), total_(device_memory()) {}
+
+Arena& Memory::arena(MemoryKind kind) { return is_device_memory(kind) ? device_ : host_; }
+
+hipError_t Memory::allocate(std::size_t bytes, MemoryKind kind, unsigned flags, void** address,
+                            Pool* pool) {
+  const std::unique_lock lock(guard_);
+  if (bytes > total_ || (is_device_memory(kind) && bytes > total_ - std::min(used_, total_))) {
+    return hipErrorOutOfMemory;
+  }
+  std::byte* block = arena(kind).allocate(bytes);
+  if (block == nullptr) return hipErrorOutOfMemory;
+  if (is_device_memory(kind)) used_ += bytes;
+  remember({block, bytes, kind, flags, pool, next_id_++});
+  *address = block;
+  return hipSuccess;
+}
+
+hipError_t Memory::release(void* address) {
+  const std::unique_lock lock(guard_);
+  const auto found = allocations_.find(key(address));
+  if (found == allocations_.end() || !is_ours(found->second.kind)) return hipErrorInvalidValue;
+  const auto allocation = found->second;
+  allocations_.erase(found);
+  if (rdna3::checking()) rdna3::unregister_allocation(allocation.base);
+  if (is_device_memory(allocation.kind)) used_ -= allocation.size;
+  arena(allocation.kind).release(allocation.base);
+  return hipSuccess;
+}
+
+void Memory::release_all() {
+  std::vector<void*> ours;
+  {
+    const std::shared_lock lock(guard_);
+    for (const auto& [start, allocation] : allocations_) {
+      if (is_ours(allocation.kind)) ours.push_back(allocation.base);
+    }
+  }
+  for (void* address : ours) static_cast<void>(release(address));
+}
+
+hipError_t Memory::adopt(void* address, std::size_t bytes, MemoryKind kind, unsigned flags) {
+  const std::unique_lock lock(guard_);
+  const auto next = allocations_.lower_bound(key(address));
+  const bool meets_next = next != allocations_.end() && next->first < key(address) + bytes;
+  bool meets_previous = false;
+  if (next != allocations_.begin()) {
+    const auto& previous = std::prev(next)->second;
+    meets_previous = key(previous.base) + previous.size > key(address);
+  }
+  if (meets_next || meets_previous) return hipErrorHostMemoryAlreadyRegistered;
+  remember({static_cast<std::byte*>(address), bytes, kind, flags, nullptr, next_id_++});
+  return hipSuccess;
+}
+
+hipError_t Memory::abandon(void* address, MemoryKind kind) {
+  const std::unique_lock lock(guard_);
+  const auto found = allocations_.find(key(address));
+  if (found == allocations_.end() || found->second.kind != kind) {
+    return hipErrorHostMemoryNotRegistered;
+  }
+  if (rdna3::checking()) rdna3::unregister_allocation(address);
+  allocations_.erase(found);
+  return hipSuccess;
+}
+
+std::optional<Allocation> Memory::find(const void* address) const {
+  const std::shared_lock lock(guard_);
+  auto found = allocations_.upper_bound(key(address));
+  if (found == allocations_.begin()) return std::nullopt;
+  --found;
+  const auto& allocation = found->second;
+  // One past the end belongs to nobody, except that an empty block holds its own start.
+  const auto offset = key(address) - found->first;
+  if (offset >= std::max<std::size_t>(allocation.size, 1)) return std::nullopt;
+  return allocation;
+}
+
+std::size_t Memory::available() const {
+  const std::shared_lock lock(guard_);
+  return std::min(total_ - std::min(used_, total_), machine_memory());
+}
+
+void Memory::remember(const Allocation& allocation) {
+  allocations_.emplace(key(allocation.base), allocation);
+  if (rdna3::checking()) {
+    rdna3::register_allocation(allocation.base, allocation.size, engine_kind(allocation.kind));
+  }
+}
+
+}  // namespace cass::hip

@@ -1,0 +1,156 @@
+#include "module.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "compressed_bundle.hpp"
+#include "errors.hpp"
+#include "memory.hpp"
+
+using namespace cass::hip;
+
+std::unique_ptr<ihipModule_t> ihipModule_t::load(std::span<const std::byte> image) {
+  cass::rdna3::Error error;
+  std::vector<std::byte> expanded;
+  if (is_compressed_bundle(image)) {
+    std::string problem;
+    if (!expand_bundle(image, expanded, problem)) {
+      report("compressed device code: " + problem);
+      return nullptr;
+    }
+    image = expanded;
+  }
+  const auto elf = cass::rdna3::find_code_object(image, error);
+  auto module = std::make_unique<ihipModule_t>();
+  if (!error) module->code_object = cass::rdna3::CodeObject::load(elf, error);
+  if (module->code_object == nullptr) {
+    report("device code: " + error.message);
+    return nullptr;
+  }
+  return module;
+}
+
+ihipModule_t::~ihipModule_t() {
+  for (const auto& [name, symbol] : variables_) {
+    static_cast<void>(Memory::instance().abandon(symbol.address, MemoryKind::variable));
+  }
+}
+
+hipFunction_t ihipModule_t::function(std::string_view name) {
+  const std::lock_guard lock(guard_);
+  const auto known = functions_.find(name);
+  if (known != functions_.end()) return known->second.get();
+  const auto* kernel = code_object->kernel(name);
+  if (kernel == nullptr) return nullptr;
+  auto handle = std::make_unique<ihipModuleSymbol_t>(kernel, code_object);
+  return functions_.emplace(name, std::move(handle)).first->second.get();
+}
+
+std::optional<cass::rdna3::Symbol> ihipModule_t::variable(std::string_view name) {
+  const std::lock_guard lock(guard_);
+  const auto known = variables_.find(name);
+  if (known != variables_.end()) return known->second;
+  const auto symbol = code_object->variable(name);
+  if (!symbol) return std::nullopt;
+  variables_.emplace(name, *symbol);
+  // Refused only where another name of the same variable is known already.
+  static_cast<void>(
+      Memory::instance().adopt(symbol->address, symbol->size, MemoryKind::variable, 0));
+  return symbol;
+}
+
+namespace cass::hip {
+
+Program& Program::instance() {
+  static auto& program = *new Program;
+  return program;
+}
+
+Program::FatBinary* Program::add_binary(const void* image) {
+  const std::lock_guard lock(guard_);
+  binaries_.push_back(std::make_unique<FatBinary>());
+  binaries_.back()->image = static_cast<const std::byte*>(image);
+  return binaries_.back().get();
+}
+
+void Program::add_function(FatBinary* binary, const void* host, const char* name) {
+  const std::lock_guard lock(guard_);
+  functions_.insert_or_assign(host, Entry{binary, name, 0});
+}
+
+void Program::add_variable(FatBinary* binary, const void* host, const char* name,
+                           std::size_t size) {
+  const std::lock_guard lock(guard_);
+  variables_.insert_or_assign(host, Entry{binary, name, size});
+}
+
+void Program::add_managed_variable(FatBinary* binary, void** pointer, const void* initial,
+                                   const char* name, std::size_t size) {
+  void* memory = nullptr;
+  if (Memory::instance().allocate(size, MemoryKind::managed, hipMemAttachGlobal, &memory) !=
+      hipSuccess) {
+    report(std::string("no memory for the managed variable ") + name);
+    std::abort();
+  }
+  if (initial != nullptr) std::memcpy(memory, initial, size);
+  *pointer = memory;
+  const std::lock_guard lock(guard_);
+  binary->managed.emplace_back(name, memory);
+  managed_.insert_or_assign(pointer, std::pair(memory, size));
+}
+
+void Program::remove_binary(FatBinary* binary) {
+  const std::lock_guard lock(guard_);
+  const auto is_of_binary = [&](const auto& entry) { return entry.second.binary == binary; };
+  std::erase_if(functions_, is_of_binary);
+  std::erase_if(variables_, is_of_binary);
+  std::erase_if(binaries_, [&](const auto& owned) { return owned.get() == binary; });
+}
+
+ihipModule_t* Program::module_of(FatBinary* binary) {
+  if (binary->attempted) return binary->module.get();
+  binary->attempted = true;
+  // The registration code does not tell the size of the bundle; its own headers do.
+  binary->module = ihipModule_t::load({binary->image, std::size_t{SIZE_MAX / 4}});
+  if (binary->module == nullptr) return nullptr;
+  for (const auto& [name, memory] : binary->managed) {
+    const auto symbol = binary->module->variable(name);
+    if (symbol && symbol->size >= sizeof memory) std::memcpy(symbol->address, &memory, sizeof memory);
+  }
+  return binary->module.get();
+}
+
+hipError_t Program::function(const void* host, hipFunction_t* found) {
+  const std::lock_guard lock(guard_);
+  const auto entry = functions_.find(host);
+  if (entry == functions_.end()) return hipErrorInvalidDeviceFunction;
+  auto* module = module_of(entry->second.binary);
+  if (module == nullptr) return hipErrorNoBinaryForGpu;
+  *found = module->function(entry->second.name);
+  return *found != nullptr ? hipSuccess : hipErrorInvalidDeviceFunction;
+}
+
+hipError_t Program::variable(const void* host, rdna3::Symbol* found) {
+  const std::lock_guard lock(guard_);
+  if (const auto managed = managed_.find(host); managed != managed_.end()) {
+    *found = {static_cast<std::byte*>(managed->second.first), managed->second.second};
+    return hipSuccess;
+  }
+  const auto entry = variables_.find(host);
+  if (entry == variables_.end()) return hipErrorInvalidSymbol;
+  auto* module = module_of(entry->second.binary);
+  if (module == nullptr) return hipErrorNoBinaryForGpu;
+  const auto symbol = module->variable(entry->second.name);
+  if (!symbol) return hipErrorInvalidSymbol;
+  *found = *symbol;
+  return hipSuccess;
+}
+
+const char* Program::function_name(const void* host) {
+  const std::lock_guard lock(guard_);
+  const auto entry = functions_.find(host);
+  return entry == functions_.end() ? nullptr : entry->second.name.c_str();
+}
+
+}  // namespace cass::hip

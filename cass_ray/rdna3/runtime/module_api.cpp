@@ -1,0 +1,280 @@
+// Entry points for modules, kernel attributes and occupancy.
+#include <hip/hip_runtime_api.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "../engine/engine.hpp"
+#include "device.hpp"
+#include "device_properties.hpp"
+#include "errors.hpp"
+#include "launch.hpp"
+#include "module.hpp"
+
+using namespace cass::hip;
+
+namespace {
+
+struct Modules {
+  std::mutex guard;
+  std::map<hipModule_t, std::unique_ptr<ihipModule_t>> loaded;
+};
+
+Modules& modules() {
+  static auto& all = *new Modules;
+  return all;
+}
+
+hipError_t keep(std::unique_ptr<ihipModule_t> module, hipModule_t* handle) {
+  if (module == nullptr) return hipErrorInvalidImage;
+  *handle = module.get();
+  const std::lock_guard lock(modules().guard);
+  modules().loaded.emplace(*handle, std::move(module));
+  return hipSuccess;
+}
+
+bool is_loaded(hipModule_t handle) {
+  const std::lock_guard lock(modules().guard);
+  return modules().loaded.contains(handle);
+}
+
+int binary_version(const cass::rdna3::Kernel&) { return device_properties().major * 10; }
+
+hipError_t function_attribute(int* value, hipFunction_attribute attribute,
+                              const cass::rdna3::Kernel& kernel) {
+  switch (attribute) {
+    case HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      *value = static_cast<int>(kernel.max_flat_workgroup_size);
+      return hipSuccess;
+    case HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+      *value = static_cast<int>(kernel.lds_size);
+      return hipSuccess;
+    case HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+      *value = static_cast<int>(kernel.private_size);
+      return hipSuccess;
+    case HIP_FUNC_ATTRIBUTE_NUM_REGS:
+      *value = kernel.vgpr_count;
+      return hipSuccess;
+    case HIP_FUNC_ATTRIBUTE_PTX_VERSION:
+      *value = 30;  // what AMD's runtime answers
+      return hipSuccess;
+    case HIP_FUNC_ATTRIBUTE_BINARY_VERSION:
+      *value = binary_version(kernel);
+      return hipSuccess;
+    case HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      *value = static_cast<int>(shared_bytes_per_block) - static_cast<int>(kernel.lds_size);
+      return hipSuccess;
+    case HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+    case HIP_FUNC_ATTRIBUTE_CACHE_MODE_CA:
+    case HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      *value = 0;
+      return hipSuccess;
+    default:
+      return hipErrorInvalidValue;
+  }
+}
+
+// Workgroups of `block_size` on one multiprocessor; 0 where a block cannot be that large.
+hipError_t active_blocks(int* blocks, const cass::rdna3::Kernel& kernel, int block_size,
+                         std::size_t shared_bytes) {
+  if (block_size <= 0) return hipErrorInvalidValue;
+  *blocks = 0;
+  if (static_cast<std::uint64_t>(block_size) > max_threads_per_block) return hipSuccess;
+  *blocks = static_cast<int>(
+      resident_blocks(kernel, static_cast<std::uint32_t>(block_size), shared_bytes));
+  return hipSuccess;
+}
+
+// The largest block of whole waves, and the grid that fills the device with it.
+hipError_t potential_block_size(int* grid_size, int* block_size, const cass::rdna3::Kernel& kernel,
+                                std::size_t shared_bytes, int limit) {
+  const int wave = kernel.wave_size;
+  const int largest = static_cast<int>(
+      std::min<std::uint64_t>(kernel.max_flat_workgroup_size, max_threads_per_block));
+  int size = limit > 0 ? std::min(limit, largest) : largest;
+  size = std::max((size + wave - 1) / wave * wave, wave);
+  int blocks = 0;
+  for (; size > 0; size -= wave) {
+    if (const auto error = active_blocks(&blocks, kernel, size, shared_bytes);
+        error != hipSuccess) {
+      return error;
+    }
+    if (blocks > 0) break;
+  }
+  *block_size = size;
+  *grid_size = blocks * multiprocessors;
+  return hipSuccess;
+}
+
+}  // namespace
+
+hipError_t hipModuleLoadData(hipModule_t* module, const void* image) {
+  if (module == nullptr || image == nullptr) return record(hipErrorInvalidValue);
+  constexpr std::size_t unknown_size = SIZE_MAX / 4;
+  const auto* bytes = static_cast<const std::byte*>(image);
+  return record(keep(ihipModule_t::load({bytes, unknown_size}), module));
+}
+
+hipError_t hipModuleLoadDataEx(hipModule_t* module, const void* image, unsigned, hipJitOption*,
+                               void**) {
+  return hipModuleLoadData(module, image);
+}
+
+hipError_t hipModuleLoad(hipModule_t* module, const char* path) {
+  if (module == nullptr || path == nullptr) return record(hipErrorInvalidValue);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return record(hipErrorFileNotFound);
+  const std::vector<char> content{std::istreambuf_iterator<char>(file), {}};
+  return record(keep(ihipModule_t::load(std::as_bytes(std::span(content))), module));
+}
+
+hipError_t hipModuleUnload(hipModule_t module) {
+  if (!is_loaded(module)) return record(hipErrorNotFound);
+  static_cast<void>(Device::instance().synchronize());
+  const std::lock_guard lock(modules().guard);
+  return record(modules().loaded.erase(module) == 1 ? hipSuccess : hipErrorNotFound);
+}
+
+hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t module, const char* name) {
+  if (function == nullptr || name == nullptr || *name == '\0') {
+    return record(hipErrorInvalidValue);
+  }
+  if (!is_loaded(module)) return record(hipErrorInvalidResourceHandle);
+  *function = module->function(name);
+  return record(*function != nullptr ? hipSuccess : hipErrorNotFound);
+}
+
+hipError_t hipModuleGetGlobal(hipDeviceptr_t* address, std::size_t* size, hipModule_t module,
+                              const char* name) {
+  if (name == nullptr || (address == nullptr && size == nullptr)) {
+    return record(hipErrorInvalidValue);
+  }
+  if (!is_loaded(module)) return record(hipErrorInvalidResourceHandle);
+  const auto symbol = module->variable(name);
+  if (!symbol) return record(hipErrorNotFound);
+  if (address != nullptr) *address = symbol->address;
+  if (size != nullptr) *size = symbol->size;
+  return hipSuccess;
+}
+
+hipError_t hipGetFuncBySymbol(hipFunction_t* function, const void* symbol) {
+  if (function == nullptr || symbol == nullptr) return record(hipErrorInvalidValue);
+  return record(Program::instance().function(symbol, function));
+}
+
+hipError_t hipFuncGetAttribute(int* value, hipFunction_attribute attribute,
+                               hipFunction_t function) {
+  if (value == nullptr) return record(hipErrorInvalidValue);
+  if (function == nullptr) return record(hipErrorInvalidDeviceFunction);
+  return record(function_attribute(value, attribute, *function->kernel));
+}
+
+hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* host_function) {
+  if (attributes == nullptr) return record(hipErrorInvalidValue);
+  hipFunction_t function = nullptr;
+  if (const auto error = Program::instance().function(host_function, &function);
+      error != hipSuccess) {
+    return record(error);
+  }
+  const auto& kernel = *function->kernel;
+  *attributes = {};
+  attributes->binaryVersion = binary_version(kernel);
+  attributes->ptxVersion = 30;
+  attributes->localSizeBytes = kernel.private_size;
+  attributes->sharedSizeBytes = kernel.lds_size;
+  attributes->maxDynamicSharedSizeBytes =
+      static_cast<int>(shared_bytes_per_block) - static_cast<int>(kernel.lds_size);
+  attributes->maxThreadsPerBlock = static_cast<int>(kernel.max_flat_workgroup_size);
+  attributes->numRegs = kernel.vgpr_count;
+  return hipSuccess;
+}
+
+// Accepted without effect, as by AMD's runtime: dynamic shared memory is not limited below 64 KiB.
+hipError_t hipFuncSetAttribute(const void* function, hipFuncAttribute, int) {
+  return record(function == nullptr ? hipErrorInvalidDeviceFunction : hipSuccess);
+}
+
+hipError_t hipFuncSetCacheConfig(const void*, hipFuncCache_t) { return hipSuccess; }
+hipError_t hipFuncSetSharedMemConfig(const void*, hipSharedMemConfig) { return hipSuccess; }
+
+hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* host_function,
+                                                        int block_size, std::size_t shared_bytes) {
+  if (blocks == nullptr) return record(hipErrorInvalidValue);
+  hipFunction_t function = nullptr;
+  if (const auto error = Program::instance().function(host_function, &function);
+      error != hipSuccess) {
+    return record(error);
+  }
+  return record(active_blocks(blocks, *function->kernel, block_size, shared_bytes));
+}
+
+hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function,
+                                                                 int block_size,
+                                                                 std::size_t shared_bytes,
+                                                                 unsigned flags) {
+  if (flags != hipOccupancyDefault && flags != hipOccupancyDisableCachingOverride) {
+    return record(hipErrorInvalidValue);
+  }
+  return hipOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, block_size, shared_bytes);
+}
+
+hipError_t hipOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size,
+                                             const void* host_function, std::size_t shared_bytes,
+                                             int limit) {
+  if (grid_size == nullptr || block_size == nullptr) return record(hipErrorInvalidValue);
+  hipFunction_t function = nullptr;
+  if (const auto error = Program::instance().function(host_function, &function);
+      error != hipSuccess) {
+    return record(error);
+  }
+  return record(
+      potential_block_size(grid_size, block_size, *function->kernel, shared_bytes, limit));
+}
+
+hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, hipFunction_t function,
+                                                              int block_size,
+                                                              std::size_t shared_bytes) {
+  if (blocks == nullptr || function == nullptr) return record(hipErrorInvalidValue);
+  return record(active_blocks(blocks, *function->kernel, block_size, shared_bytes));
+}
+
+hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
+                                                                       hipFunction_t function,
+                                                                       int block_size,
+                                                                       std::size_t shared_bytes,
+                                                                       unsigned) {
+  return hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, block_size,
+                                                            shared_bytes);
+}
+
+hipError_t hipModuleOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size,
+                                                   hipFunction_t function,
+                                                   std::size_t shared_bytes, int limit) {
+  if (grid_size == nullptr || block_size == nullptr || function == nullptr) {
+    return record(hipErrorInvalidValue);
+  }
+  return record(
+      potential_block_size(grid_size, block_size, *function->kernel, shared_bytes, limit));
+}
+
+hipError_t hipModuleOccupancyMaxPotentialBlockSizeWithFlags(int* grid_size, int* block_size,
+                                                            hipFunction_t function,
+                                                            std::size_t shared_bytes, int limit,
+                                                            unsigned) {
+  return hipModuleOccupancyMaxPotentialBlockSize(grid_size, block_size, function, shared_bytes,
+                                                 limit);
+}
+
+extern "C" HIP_PUBLIC_API const char* hipKernelNameRef(const hipFunction_t function) {
+  return function == nullptr ? nullptr : function->kernel->name.c_str();
+}
+
+extern "C" HIP_PUBLIC_API const char* hipKernelNameRefByPtr(const void* host_function,
+                                                            hipStream_t) {
+  return host_function == nullptr ? nullptr : Program::instance().function_name(host_function);
+}
