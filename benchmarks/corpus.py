@@ -8,24 +8,26 @@ from pathlib import Path
 import pyarrow.dataset as pads
 
 from benchmarks.paper_way import Program
+from cass_ray.corpus.shipped import SHIPPED_ROOT
 from cass_ray.corpus.trees import DirectoryTreeStore, unpack
 from cass_ray.ingest import Ingestion, read_sources
 from cass_ray.journal import Journal
 from cass_ray.pairs import REJECT_SCHEMA
 from cass_ray.settings import BuildSettings
 
-SHIPPED = Path(__file__).resolve().parents[1] / "cass_ray/corpus/shipped/programs"
+SHIPPED_PROGRAMS = SHIPPED_ROOT / "programs"
 
 
-def source_of(corpus: str) -> str:
-    """The source specification of ``shipped``, a path, or a specification itself.
+def sources_of(corpus: str) -> list[str]:
+    """The source specifications of ``shipped``, of a path, or of a specification itself.
 
-    ``shipped`` leaves out the programs that are there to be rejected: one of them costs the time
+    ``shipped`` leaves out the inputs that are there to be rejected: one of them costs the time
     limit of a compiler, on either side, and would hide the difference.
     """
     if corpus == "shipped":
-        return f"local:{SHIPPED}"
-    return f"local:{Path(corpus).resolve()}" if Path(corpus).exists() else corpus
+        repositories = sorted((SHIPPED_ROOT / "repositories").iterdir())
+        return [f"local:{SHIPPED_PROGRAMS}", *(f"local:{path}" for path in repositories)]
+    return [f"local:{Path(corpus).resolve()}" if Path(corpus).exists() else corpus]
 
 
 def staged_programs(settings: BuildSettings, work: Path) -> list[Program]:

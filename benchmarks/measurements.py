@@ -27,18 +27,20 @@ _CURVE_POINTS = 200
 _MIB = 1 << 20
 
 
-def settings_for(source: str, out: Path, architectures: list[str], **more: Any) -> BuildSettings:
-    """Settings of a build of ``source`` into ``out``."""
-    return BuildSettings(sources=[source], out=out, nvidia_architectures=architectures, **more)
+def settings_for(
+    sources: list[str], out: Path, architectures: list[str], **more: Any
+) -> BuildSettings:
+    """Settings of a build of ``sources`` into ``out``."""
+    return BuildSettings(sources=sources, out=out, nvidia_architectures=architectures, **more)
 
 
 def compare(
     name: str, architectures: list[str], work: Path, runs: int, setting: Setting
 ) -> Comparison:
     """Both ways over one corpus, one after the other, ``runs`` times; the median run counts."""
-    source = corpus.source_of(name)
+    sources = corpus.sources_of(name)
     cores = setting.machine.cores
-    preparation = settings_for(source, work / "unused", architectures)
+    preparation = settings_for(sources, work / "unused", architectures)
     programs = corpus.staged_programs(preparation, work / "corpus")
     if not programs:
         raise ValueError(f"no program of {name} gets past the filters")
@@ -47,7 +49,7 @@ def compare(
     for number in range(runs):
         folder = work / f"run_{number}"
         paper = contenders.build_paper_way(programs, preparation, folder / "paper", cores)
-        settings = settings_for(source, folder / "ours", architectures)
+        settings = settings_for(sources, folder / "ours", architectures)
         cache = contenders.new_cache(folder / "cache")
         cold = contenders.build_ours(settings, cache)
         builds.append((paper, cold, contenders.build_ours(settings, cache)))
@@ -81,14 +83,14 @@ def ray_overhead(name: str, rows: int, work: Path, setting: Setting) -> RayOverh
 
     The library's own part is measured on one copy of the corpus and scaled by rows.
     """
-    folder = corpus.SHIPPED if name == "shipped" else Path(name)
+    folder = corpus.SHIPPED_PROGRAMS if name == "shipped" else Path(name)
     once = corpus.write_variants(folder, work / "once", 1)
     corpus.write_variants(folder, work / "many", -(-rows // once))
     more = {"near_duplicates": {"enabled": False}, "slots": setting.machine.cores}
-    plain = settings_for(f"local:{work / 'once'}", work / "plain", ["sm_80"], **more)
+    plain = settings_for([f"local:{work / 'once'}"], work / "plain", ["sm_80"], **more)
     contenders.build_ours(plain, contenders.new_cache(work / "cache_plain"), job="plain_loop")
     library = json.loads((plain.out / plain_loop.RESULT).read_text())
-    settings = settings_for(f"local:{work / 'many'}", work / "ours", ["sm_80"], **more)
+    settings = settings_for([f"local:{work / 'many'}"], work / "ours", ["sm_80"], **more)
     built = contenders.build_ours(settings, contenders.new_cache(work / "cache"))
     processes = built.cost.processes
     if not processes:
@@ -114,7 +116,7 @@ def memory_use(rows: int, work: Path, setting: Setting) -> MemoryUse:
     """
     corpus.write_tiny_programs(work / "tiny", rows)
     more = {"near_duplicates": {"enabled": False}}
-    settings = settings_for(f"local:{work / 'tiny'}", work / "ours", ["sm_80"], **more)
+    settings = settings_for([f"local:{work / 'tiny'}"], work / "ours", ["sm_80"], **more)
     watch = MemoryWatch("build_dataset.py")
     built = contenders.build_ours(settings, contenders.new_cache(work / "cache"), watch=watch)
     peak = max(sample.total for sample in watch.samples)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-import pytest
+import yaml
 
 from benchmarks import corpus
 from benchmarks.measurements import settings_for
+from cass_ray.corpus.shipped import SHIPPED_ROOT
 
 KERNEL = "__global__ void twice(float *x) { x[threadIdx.x] *= 2; }\n"
 
 
 def programs(folder: Path, work: Path) -> list[str]:
     settings = settings_for(
-        f"local:{folder}", work / "out", ["sm_80"], near_duplicates={"enabled": False}
+        [f"local:{folder}"], work / "out", ["sm_80"], near_duplicates={"enabled": False}
     )
     staged = corpus.staged_programs(settings, work / "work")
     assert all((program.root / program.main).is_file() for program in staged)
@@ -36,16 +38,18 @@ def test_tiny_programs_pass_the_filters_and_differ(tmp_path: Path) -> None:
     assert len(set(programs(tmp_path / "tiny", tmp_path / "run"))) == 20
 
 
-@pytest.mark.parametrize(
-    ("name", "source"),
-    [
-        ("shipped", f"local:{corpus.SHIPPED}"),
-        ("repository:https://example.com/a.git", "repository:https://example.com/a.git"),
-    ],
-)
-def test_names_of_corpora(name: str, source: str) -> None:
-    assert corpus.source_of(name) == source
+def test_shipped_is_what_should_pair(tmp_path: Path) -> None:
+    settings = settings_for(corpus.sources_of("shipped"), tmp_path / "out", ["sm_80"])
+    found = {program.main for program in corpus.staged_programs(settings, tmp_path / "work")}
+    manifest = yaml.safe_load((SHIPPED_ROOT / "manifest.yaml").read_text())
+    expected = [program["path"] for program in manifest["programs"]]
+    # The manifest counts from the corpus's root, a source from its own.
+    assert sorted(found) == sorted(
+        re.sub(r"^(programs|repositories/\w+)/", "", p) for p in expected
+    )
 
 
-def test_a_path_is_a_local_source(tmp_path: Path) -> None:
-    assert corpus.source_of(str(tmp_path)) == f"local:{tmp_path}"
+def test_names_of_corpora(tmp_path: Path) -> None:
+    url = "repository:https://example.com/a.git"
+    assert corpus.sources_of(url) == [url]
+    assert corpus.sources_of(str(tmp_path)) == [f"local:{tmp_path}"]

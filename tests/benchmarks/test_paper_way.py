@@ -34,7 +34,7 @@ def test_pairs_are_kept_and_failures_name_their_step(tmp_path: Path) -> None:
     (source / "good.cu").write_text(GOOD)
     (source / "bad.cu").write_text(GOOD.replace("*values) {", "*values) { undeclared();"))
     settings = settings_for(
-        f"local:{source}", tmp_path / "out", ["sm_80"], near_duplicates={"enabled": False}
+        [f"local:{source}"], tmp_path / "out", ["sm_80"], near_duplicates={"enabled": False}
     )
     programs = corpus.staged_programs(settings, tmp_path / "work")
     names = {program.id: program.main for program in programs}
