@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from datasketch import MinHash, MinHashLSH
 
-from cass_ray.corpus.lexer import Kind, tokens
+from cass_ray.corpus.lexer import Kind, significant_tokens
 
 _DIGEST_BYTES = 32
 _FULLEST = 0.6
@@ -131,8 +131,8 @@ def shingle_hashes(source: str, shingle_tokens: int) -> list[int]:
     window: deque[int] = deque(maxlen=shingle_tokens)
     packer = struct.Struct(f"<{shingle_tokens}I")
     found: set[int] = set()
-    for kind, text, _ in tokens(source):
-        if kind in _LAYOUT:
+    for kind, text, _ in significant_tokens(source):
+        if kind is Kind.NEWLINE:
             continue
         window.append(zlib.crc32(text.encode("utf-8", "surrogatepass")))
         if len(window) == shingle_tokens:
@@ -142,7 +142,6 @@ def shingle_hashes(source: str, shingle_tokens: int) -> list[int]:
     return sorted(found)
 
 
-_LAYOUT = frozenset({Kind.SPACE, Kind.NEWLINE, Kind.COMMENT})
 _RECALL = 0.98
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cass_ray.corpus.lexer import Kind, Token, tokens
+from cass_ray.corpus.lexer import Kind, Token, significant_tokens
 
-_LAYOUT = frozenset({Kind.SPACE, Kind.NEWLINE, Kind.COMMENT})
 _ATTRIBUTES = frozenset(
     {
         "__launch_bounds__",
@@ -105,10 +104,9 @@ def _after_global(source: str) -> Iterator[tuple[Iterator[Token], bool]]:
     code: list[Token] = []
     found: list[tuple[int, bool]] = []
     line_start, in_directive = True, False
-    for token in tokens(source):
-        if token.kind in _LAYOUT:
-            if token.kind is Kind.NEWLINE:
-                line_start, in_directive = True, False
+    for token in significant_tokens(source):
+        if token.kind is Kind.NEWLINE:
+            line_start, in_directive = True, False
             continue
         if line_start and (token.kind is Kind.INCLUDE or token.text in ("#", "%:")):
             in_directive = True

@@ -51,11 +51,10 @@ _RAW_STRING = (
 _STRING_BODY = r'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+'
 _CHARACTER_BODY = r"'[^'\\\n]*+(?:\\[^\n][^'\\\n]*+)*+"
 
-_TOKEN = re.compile(
-    rf"""
-      (?P<space>[ \t\f\v]+)
-    | (?P<newline>\n)
-    | (?P<comment>//[^\n]*|/\*(?s:.*?)(?:\*/|\Z))
+_COMMENT = r"//[^\n]*|/\*(?s:.*?)(?:\*/|\Z)"
+_BLANKS = r"[ \t\f\v]++"
+_SIGNIFICANT = rf"""
+      (?P<newline>\n)
     | (?P<include>\#[ \t]*(?:include_next|include|import)[ \t]*<[^>\n]*>)
     | (?P<raw_string>{_RAW_STRING})
     | (?P<string>{_PREFIX}{_STRING_BODY}"{_SUFFIX})
@@ -66,9 +65,11 @@ _TOKEN = re.compile(
     | (?P<punctuator>
           <<<|>>>|<<=|>>=|<=>|\.\.\.|->\*|\#\#|%:|::|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\|
         | \+=|-=|\*=|/=|%=|\^=|&=|\|=|\.\*|(?s:.))
-    """,
-    re.VERBOSE,
-)
+"""
+
+_TOKEN = re.compile(rf"(?P<space>{_BLANKS})|(?P<comment>{_COMMENT})|{_SIGNIFICANT}", re.VERBOSE)
+_SIGNIFICANT_TOKEN = re.compile(rf"(?:{_BLANKS}|{_COMMENT})*+(?:{_SIGNIFICANT}|\Z)", re.VERBOSE)
+"""Matches at the end of the text too, so that the search never resumes inside a last comment."""
 
 _CONTINUATION = r"\\[ \t]*\n"
 _HAS_CONTINUATION = re.compile(_CONTINUATION)
@@ -117,6 +118,14 @@ def tokens(source: str) -> Iterator[Token]:
     for match in _TOKEN.finditer(splice_lines(source)):
         name = match.lastgroup
         yield Token(_KIND[name or ""], match.group(), match.start())
+
+
+def significant_tokens(source: str) -> Iterator[Token]:
+    """:func:`tokens` without spaces and comments; newlines stay, they end directives."""
+    for match in _SIGNIFICANT_TOKEN.finditer(splice_lines(source)):
+        name = match.lastgroup
+        if name is not None:
+            yield Token(_KIND[name], match[name], match.start(name))
 
 
 _KIND = {kind.value: kind for kind in Kind}

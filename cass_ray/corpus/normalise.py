@@ -9,9 +9,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
-from cass_ray.corpus.lexer import Kind, tokens
+from cass_ray.corpus.lexer import Kind, significant_tokens, tokens
 
-_LAYOUT = frozenset({Kind.SPACE, Kind.NEWLINE, Kind.COMMENT})
 _ID_VERSION = b"cass-ray program id 1\0"
 
 
@@ -35,13 +34,12 @@ def normalise(source: str) -> str:
             out.append(" ".join(line))
             line.clear()
 
-    for kind, text, start in tokens(source):
-        if kind in _LAYOUT:
-            if kind is Kind.NEWLINE:
-                if in_directive:
-                    flush()
-                    in_directive = False
-                line_start = True
+    for kind, text, start in significant_tokens(source):
+        if kind is Kind.NEWLINE:
+            if in_directive:
+                flush()
+                in_directive = False
+            line_start = True
             continue
         if line_start and (kind is Kind.INCLUDE or text in ("#", "%:")):
             flush()

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cass_ray.corpus.lexer import Kind, splice_lines, tokens
+from cass_ray.corpus.lexer import Kind, significant_tokens, splice_lines, tokens
 from cass_ray.corpus.normalise import normalise, program_id, source_digest, strip_comments
 
 FRAGMENTS = [
@@ -33,6 +33,12 @@ def test_tokens_cover_the_spliced_text(source: str) -> None:
     found = list(tokens(source))
     assert "".join(token.text for token in found) == spliced
     assert all(spliced.startswith(token.text, token.start) for token in found)
+
+
+@given(SOURCES)
+def test_significant_tokens_are_the_others(source: str) -> None:
+    layout = (Kind.SPACE, Kind.COMMENT)
+    assert list(significant_tokens(source)) == [t for t in tokens(source) if t.kind not in layout]
 
 
 @given(st.text(max_size=60))
