@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from cass_ray.corpus.archives import is_archive
+from cass_ray.corpus.domains import Domain
 from cass_ray.corpus.filetree import DirectoryTree
 from cass_ray.corpus.licenses import license_of_tree
 from cass_ray.corpus.limits import ReadLimits
@@ -14,7 +19,7 @@ from cass_ray.corpus.local import LocalSource
 from cass_ray.corpus.program import Program, Provenance, ReadReject
 from cass_ray.corpus.reading import ProgramReader
 from cass_ray.corpus.trees import TreeStore
-from cass_ray.pairs import Origin
+from cass_ray.pairs import Origin, Reason, Stage
 
 SHIPPED_ROOT = Path(__file__).with_name("shipped")
 """Holds ``programs/`` (complete programs by domain), ``repositories/`` (one folder each, with
@@ -24,6 +29,51 @@ REPOSITORY = "cass-ray"
 """The repository column of shipped programs; ``cass-ray/NAME`` below ``repositories/NAME``."""
 
 LICENSE = "MIT"
+
+
+class ShippedProgram(BaseModel):
+    """One entry of ``manifest.yaml``: a program that must become a pair."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    path: str
+    """Relative to the shipped corpus."""
+    domain: Domain
+    description: str
+    features: list[str]
+    """Constructs of CUDA that it exercises."""
+    arguments: list[list[str]] = Field(min_length=1)
+    """Argument lists to run with; the program prints ``verify: OK`` and exits with 0."""
+    expected: Literal["pair"]
+
+
+class ExpectedReject(BaseModel):
+    """One value of ``rejects/expected.yaml``: what must become of an input."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    stage: Stage
+    reason: Reason
+    member: str = ""
+    """Path of the row, where the input is an archive."""
+
+
+class _Manifest(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    programs: list[ShippedProgram]
+
+
+def load_manifest(root: Path = SHIPPED_ROOT) -> list[ShippedProgram]:
+    """The programs of ``manifest.yaml``. Raises ``pydantic.ValidationError`` naming a bad entry."""
+    text = (root / "manifest.yaml").read_text(encoding="utf-8")
+    return _Manifest.model_validate(yaml.safe_load(text)).programs
+
+
+def load_expected_rejects(root: Path = SHIPPED_ROOT) -> dict[str, ExpectedReject]:
+    """Path of each input that must be rejected, relative to ``rejects/`` -> its outcome."""
+    text = (root / "rejects" / "expected.yaml").read_text(encoding="utf-8")
+    return TypeAdapter(dict[str, ExpectedReject]).validate_python(yaml.safe_load(text))
 
 
 @dataclass(frozen=True)
