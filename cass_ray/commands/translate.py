@@ -16,15 +16,17 @@ from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.translate.protocol import Finding, Translator, TranslatorError
 from cass_ray.translate.registry import UnknownEngineError, make_translator
+from cass_ray.translate.sarif import sarif
 from cass_ray.translate.tree import FileResult, TreeResult, translate_tree
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 class Report(StrEnum):
-    """Forms of the report on standard error."""
+    """Forms of the report: text on standard error, SARIF on standard output."""
 
     TEXT = "text"
+    SARIF = "sarif"
     NONE = "none"
 
 
@@ -38,7 +40,9 @@ def translate(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit 1 when anything has no translation.")
     ] = False,
-    report: Annotated[Report, typer.Option(help="What to print on standard error.")] = Report.TEXT,
+    report: Annotated[
+        Report, typer.Option(help="text, sarif (on standard output) or none.")
+    ] = Report.TEXT,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print findings and counts as JSON on standard output.")
     ] = False,
@@ -52,8 +56,10 @@ def translate(
         _fail(f"{path} does not exist", EXIT_USAGE)
     if path.is_dir() and output is None:
         _fail(f"{path} is a folder: give -o OUT for the translated tree", EXIT_USAGE)
-    if as_json and output is None:
-        _fail("--json prints the report on standard output: give -o OUT for the code", EXIT_USAGE)
+    if (as_json or report is Report.SARIF) and output is None:
+        _fail("the report goes to standard output: give -o OUT for the code", EXIT_USAGE)
+    if as_json and report is Report.SARIF:
+        _fail("--json and --report sarif exclude each other", EXIT_USAGE)
     translator = _translator(engine)
     try:
         if path.is_dir():
@@ -67,6 +73,8 @@ def translate(
         _fail(str(error), EXIT_USAGE)
     if as_json:
         sys.stdout.write(json.dumps(_as_json(result, translator), indent=2) + "\n")
+    if report is Report.SARIF:
+        sys.stdout.write(json.dumps(sarif(result, translator), indent=2) + "\n")
     if report is Report.TEXT:
         _print_report(path, result)
     if strict and result.errors:

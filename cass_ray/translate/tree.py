@@ -1,4 +1,4 @@
-"""Whole folders: every source and header translated, everything else copied, only what changed.
+"""Whole folders: sources, headers and build files translated, the rest copied, only what changed.
 
 The output folder keeps ``.cass-translate.json``: for every file the digest of what it was made from
 (content, the set of files of the tree, engine and version) and of what was written. A second run
@@ -16,6 +16,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from cass_ray.translate import build_files
 from cass_ray.translate.protocol import Context, Counts, Finding, Severity, Translation, Translator
 
 STATE = ".cass-translate.json"
@@ -45,6 +46,7 @@ SUFFIXES = frozenset(
 """File name endings of C, C++ and CUDA source."""
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn"})
 
+_BUILD_CODE = Path(build_files.__file__).read_bytes()
 _PARALLEL_BYTES = 4 << 20
 """Below this much source one process is quicker than several."""
 
@@ -129,7 +131,8 @@ class _Run:
         self._translator = translator
         self._context = context
         listing = "\n".join(sorted(name for name in context.files if is_source(name)))
-        self._salt = f"{translator.name}\0{translator.version}\0{_digest(listing.encode())}"
+        made_by = f"{translator.name}\0{translator.version}\0{_digest(_BUILD_CODE)}"
+        self._salt = f"{made_by}\0{_digest(listing.encode())}"
         self._before = _read_state(output / STATE)
         self._after: dict[str, dict[str, str]] = {}
 
@@ -144,7 +147,8 @@ class _Run:
                 result.files.append(FileResult(name, kept))
                 continue
             self._after[name] = {"input": key}
-            text = _decode(data) if is_source(name) else None
+            readable = is_source(name) or build_files.kind_of(name)
+            text = _decode(data) if readable else None
             if text is None:
                 self._write(name, data)
                 result.files.append(FileResult(name, "copied"))
@@ -198,6 +202,9 @@ class _Run:
 
 
 def _translate(translator: Translator, task: _Task, context: Context) -> Translation:
+    build = build_files.kind_of(task.path)
+    if build is not None:
+        return build(task.text)
     return translator.translate(task.text, filename=task.path, context=context)
 
 

@@ -106,3 +106,17 @@ def test_a_failing_hipify_is_a_translator_error(tmp_path: Path) -> None:
     engine = hipify.HipifyTranslator("hipify-perl", program)
     with pytest.raises(TranslatorError, match=r"failed on a\.cu: broken"):
         engine.translate("x", filename="a.cu")
+
+
+def test_the_report_as_sarif(source: Path, tmp_path: Path) -> None:
+    out = tmp_path / "b.hip"
+    result = RUN.invoke(app, [str(source), "-o", str(out), "--report", "sarif"])
+    report = json.loads(result.stdout)
+    assert report["version"] == "2.1.0"
+    (run,) = report["runs"]
+    (finding,) = run["results"]
+    assert finding["level"] == "error"
+    place = finding["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "a.cu"
+    assert place["region"] == {"startLine": 2, "startColumn": 27}
+    assert finding["ruleId"] in {rule["id"] for rule in run["tool"]["driver"]["rules"]}

@@ -1,0 +1,250 @@
+"""Build files: CMake, make and ``setup.py`` of a CUDA project, made to build it for AMD.
+
+CMake gets its own HIP language (3.21 and later), make gets ``hipcc``. Compiler flags that only nvcc
+knows are replaced or dropped. What cannot be decided from the file is a finding.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import PurePosixPath
+
+from cass_ray.translate.protocol import Counts, Finding, Severity, Translation
+
+DEFAULT_ARCHITECTURE = "gfx1100"
+
+FLAGS = (
+    # nvcc's flag, with its argument -> hipcc's; the longest spelling first.
+    (r"-{1,2}(?:gencode|generate-code)(?:=|\s+|[\"']\s*,\s*[\"'])[^\s\"')>;]+", ""),
+    (r"-{1,2}(?:arch|gpu-architecture|gpu-code|code)[= ](?:sm|compute|lto|native|all)[\w-]*", ""),
+    (r"-{1,2}expt-relaxed-constexpr", ""),
+    (r"-{1,2}(?:expt-)?extended-lambda", ""),
+    (r"-{1,2}(?:lineinfo|generate-line-info)\b", "-gline-tables-only"),
+    (r"-{1,2}use_fast_math\b", "-ffast-math"),
+    (r"-{1,2}(?:rdc|relocatable-device-code)=true", "-fgpu-rdc"),
+    (r"-{1,2}(?:rdc|relocatable-device-code)=false", "-fno-gpu-rdc"),
+    (r"-{1,2}default-stream[= ]per-thread", "-fgpu-default-stream=per-thread"),
+    (r"-{1,2}fmad=false", "-ffp-contract=off"),
+    (r"-{1,2}ftz=true", "-fgpu-flush-denormals-to-zero"),
+    (
+        r"-{1,2}(?:maxrregcount|ptxas-options|diag-suppress|threads|split-compile)[= ][^\s\"')>;]+",
+        "",
+    ),
+    (r"-Xptxas(?:=|\s+)[^\s\"')>;]+", ""),
+    (r"-Xcudafe(?:=|\s+)(?:\"[^\"]*\"|'[^']*'|[^\s\"')>;]+)", ""),
+    (r"-Xcompiler(?:=|\s+)(?=[-\"'$])", ""),
+    (r"-{1,2}compiler-options(?:=|\s+)(?=[-\"'$])", ""),
+    (r"-(?:prec-div|prec-sqrt)=(?:true|false)", ""),
+    (r"-x\s+cu\b", "-x hip"),
+)
+LIBRARIES = {
+    "cudart": "",
+    "cudart_static": "",
+    "cudadevrt": "",
+    "cuda": "",
+    "cublas": "hipblas",
+    "cublasLt": "hipblaslt",
+    "cufft": "hipfft",
+    "curand": "hiprand",
+    "cusparse": "hipsparse",
+    "cusolver": "hipsolver",
+    "nvrtc": "hiprtc",
+    "nvToolsExt": "roctx64",
+    "nccl": "rccl",
+}
+"""Library of CUDA -> library of ROCm; empty where hipcc links it without being asked."""
+TARGETS = {
+    "cudart": "hip::host",
+    "cudart_static": "hip::host",
+    "cuda_driver": "hip::host",
+    "cublas": "roc::hipblas",
+    "cublas_static": "roc::hipblas",
+    "cublasLt": "roc::hipblaslt",
+    "cufft": "hip::hipfft",
+    "cufft_static": "hip::hipfft",
+    "curand": "hip::hiprand",
+    "curand_static": "hip::hiprand",
+    "cusparse": "roc::hipsparse",
+    "cusolver": "roc::hipsolver",
+    "nvrtc": "hiprtc::hiprtc",
+    "nvToolsExt": "roctx64",
+    "cudadevrt": "hip::host",
+    "nvtx3": "roctx64",
+}
+"""CMake target ``CUDA::x`` -> ROCm's target."""
+PACKAGES = {
+    "roc::hipblas": "hipblas",
+    "roc::hipblaslt": "hipblaslt",
+    "hip::hipfft": "hipfft",
+    "hip::hiprand": "hiprand",
+    "roc::hipsparse": "hipsparse",
+    "roc::hipsolver": "hipsolver",
+    "hiprtc::hiprtc": "hiprtc",
+}
+"""ROCm's target -> the CMake package that defines it."""
+
+_FLAG_RULES = tuple((re.compile(rf"(?<![\w-]){pattern}"), new) for pattern, new in FLAGS)
+_COMMAND = re.compile(r"(?P<name>\w+)[ \t]*\((?P<body>(?:[^()]|\([^()]*\))*)\)")
+_CUDA_SOURCE = re.compile(r"(?<![\w./*$@{}%-])[\w./${}-]+\.cu\b(?![\w(])")
+_CUDA_WORD = re.compile(r"(?<![${-])\bCUDA\b(?![}_])")
+_TARGET = re.compile(r"\bCUDA::(\w+)")
+_LISTING = {"add_executable", "add_library", "target_sources", "set", "list", "file"}
+_LINK = re.compile(r"(?<![\w-])-l(\w+)\b")
+
+
+def kind_of(path: str) -> Callable[[str], Translation] | None:
+    """The translation for a build file called ``path``; None for other files."""
+    name = PurePosixPath(path).name
+    if name == "CMakeLists.txt" or name.endswith(".cmake"):
+        return translate_cmake
+    if name.lower() in {"makefile", "gnumakefile"} or name.endswith((".mk", ".mak")):
+        return translate_makefile
+    if name == "setup.py":
+        return translate_setup
+    return None
+
+
+class _Text:
+    """A build file being rewritten, counting what was changed."""
+
+    def __init__(self, text: str) -> None:
+        self.original = text
+        self.text = text
+        self.converted = 0
+        self.findings: list[Finding] = []
+
+    def substitute(
+        self, pattern: str | re.Pattern[str], new: str | Callable[[re.Match[str]], str]
+    ) -> None:
+        self.text, count = re.subn(pattern, new, self.text)
+        self.converted += count
+
+    def report(self, construct: str, severity: Severity, message: str, advice: str = "") -> None:
+        """A finding at the first place where the original has ``construct``."""
+        before = self.original[: max(self.original.find(construct), 0)]
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        self.findings.append(Finding(line, column, construct, severity, message, advice))
+
+    def flags(self) -> None:
+        for pattern, new in _FLAG_RULES:
+            self.substitute(pattern, new)
+
+    def done(self) -> Translation:
+        errors = sum(item.severity is Severity.ERROR for item in self.findings)
+        return Translation(self.text, tuple(self.findings), Counts(self.converted, 0, errors))
+
+
+def translate_cmake(text: str) -> Translation:
+    """CMake's CUDA language becomes its HIP language, CUDA's targets ROCm's."""
+    file = _Text(text)
+    if "CUDA" not in text and ".cu" not in text:
+        return file.done()
+    targets = {TARGETS[name] for name in _TARGET.findall(text) if name in TARGETS}
+    file.substitute(r"\bcuda_add_(executable|library)\b", r"add_\1")
+    file.substitute(r"\bcuda_include_directories\b", "include_directories")
+    file.substitute(_COMMAND, lambda match: _command(match, targets))
+    file.substitute(_TARGET, lambda match: TARGETS.get(match[1], match.group()))
+    file.substitute(r"(?<=COMPILE_LANGUAGE:)CUDA\b", "HIP")
+    file.substitute(r"(?<=COMPILE_LANG_AND_ID:)CUDA,NVIDIA\b", "HIP,Clang")
+    file.substitute(
+        r"\bCMAKE_CUDA_(STANDARD\w*|FLAGS\w*|COMPILER\w*|EXTENSIONS|ARCHITECTURES)\b",
+        r"CMAKE_HIP_\1",
+    )
+    file.substitute(r"\bCUDA_NVCC_FLAGS\b", "CMAKE_HIP_FLAGS")
+    file.substitute(r"\bCUDA_(ARCHITECTURES|STANDARD|STANDARD_REQUIRED|EXTENSIONS)\b", r"HIP_\1")
+    file.substitute(r"\bcuda_std_(\d\d)\b", r"hip_std_\1")
+    file.flags()
+    for name in sorted(set(_TARGET.findall(text)) - TARGETS.keys()):
+        file.report(f"CUDA::{name}", Severity.ERROR, f"the target CUDA::{name} has no counterpart")
+    if "CUDA_SEPARABLE_COMPILATION" in text:
+        file.report(
+            "CUDA_SEPARABLE_COMPILATION",
+            Severity.WARNING,
+            "CMake's HIP language has no separable compilation",
+            "compile and link with -fgpu-rdc",
+        )
+    return file.done()
+
+
+def _command(match: re.Match[str], targets: set[str]) -> str:
+    name, body, whole = match["name"], match["body"], match.group()
+    lower = name.lower()
+    words = body.split()
+    if lower == "project":
+        return f"{name}({_CUDA_WORD.sub('HIP', body)})"
+    if lower == "enable_language" and "CUDA" in words:
+        return f"{name}({body.replace('CUDA', 'HIP')})"
+    if lower == "check_language" and "CUDA" in words:
+        return f"{name}(HIP)"
+    if lower == "find_package" and words and words[0] in {"CUDA", "CUDAToolkit"}:
+        required = " REQUIRED" if "REQUIRED" in words else ""
+        packages = ["hip", *sorted({PACKAGES[item] for item in targets if item in PACKAGES})]
+        return "\n".join(f"find_package({package}{required})" for package in packages)
+    if lower in {"set", "set_property", "set_target_properties"}:
+        whole = _architectures(whole)
+    if lower in _LISTING:
+        return whole + _language(lower, words, body)
+    return whole
+
+
+def _architectures(command: str) -> str:
+    """Numbers of Nvidia architectures give way to an AMD one, unless the user has set some."""
+    if re.match(r"set\s*\(\s*CMAKE_CUDA_ARCHITECTURES\b", command, re.IGNORECASE):
+        return (
+            "if(NOT DEFINED CMAKE_HIP_ARCHITECTURES)\n"
+            f"  set(CMAKE_HIP_ARCHITECTURES {DEFAULT_ARCHITECTURE})\nendif()"
+        )
+    pattern = r"\bCUDA_ARCHITECTURES\s+(?:\"[^\"]*\"|[\w;$-]+(?:\s+\d+\w*)*)"
+    return re.sub(pattern, 'HIP_ARCHITECTURES "${CMAKE_HIP_ARCHITECTURES}"', command)
+
+
+def _language(command: str, words: list[str], body: str) -> str:
+    """CMake takes ``.cu`` for CUDA: say that the files are HIP."""
+    if command == "file":
+        if not words or not words[0].startswith("GLOB") or "*.cu" not in body:
+            return ""
+        sources = [f"${{{words[1]}}}"]
+        return f"\nset_source_files_properties({' '.join(sources)} PROPERTIES LANGUAGE HIP)"
+    found = _CUDA_SOURCE.findall(re.sub(r"#[^\n]*", "", body))
+    if not found or "set_source_files_properties" in body:
+        return ""
+    return f"\nset_source_files_properties({' '.join(found)} PROPERTIES LANGUAGE HIP)"
+
+
+def translate_makefile(text: str) -> Translation:
+    """nvcc becomes hipcc, CUDA's libraries ROCm's."""
+    file = _Text(text)
+    if "nvcc" not in text.lower() and "cuda" not in text.lower():
+        return file.done()
+    file.substitute(r"(?:\$[({]\w*CUDA\w*[)}]|/usr/local/cuda[\w.-]*)/bin/nvcc\b", "hipcc")
+    file.substitute(r"(?<![\w./$({-])nvcc\b(?!\s*[?:+]?=)", "hipcc")
+    file.substitute(r"(?:-I|-L)\s*(?:\$[({]\w*CUDA\w*[)}]|/usr/local/cuda[\w.-]*)[\w/]*", "")
+    file.substitute(_LINK, _library)
+    file.flags()
+    return file.done()
+
+
+def _library(match: re.Match[str]) -> str:
+    if match[1] not in LIBRARIES:
+        return match.group()
+    library = LIBRARIES[match[1]]
+    return f"-l{library}" if library else ""
+
+
+def translate_setup(text: str) -> Translation:
+    """``setup.py`` of a PyTorch extension: PyTorch for ROCm builds ``CUDAExtension`` with hipcc."""
+    file = _Text(text)
+    if "CUDAExtension" not in text and "nvcc" not in text:
+        return file.done()
+    for pattern, new in _FLAG_RULES:
+        quoted = re.compile(rf"([\"']){pattern.pattern}\1\s*,?\s*")
+        file.substitute(quoted, rf"\g<1>{new}\g<1>, " if new else "")
+    if "CUDAExtension" in text:
+        file.report(
+            "CUDAExtension",
+            Severity.NOTE,
+            "PyTorch for ROCm builds a CUDAExtension with hipcc and translates its sources itself",
+            "translate the sources here only if they are built without PyTorch",
+        )
+    return file.done()
