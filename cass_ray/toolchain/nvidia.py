@@ -18,6 +18,7 @@ from cass_ray.pairs import Reason, Toolchain
 from cass_ray.toolchain import process
 from cass_ray.toolchain.isolation import Mount, View, private_folder
 from cass_ray.toolchain.nvidia_device import DeviceCompiler, compile_device
+from cass_ray.toolchain.nvidia_disassembly import disassemble
 from cass_ray.toolchain.nvidia_host import SHIM, ClangHost, NvccHost, clang_flags
 from cass_ray.toolchain.nvidia_resume import ResidentPool, build_library
 from cass_ray.toolchain.nvidia_steps import SOURCE_TREE, Workbench
@@ -124,8 +125,11 @@ class NvidiaToolchain:
         )
 
     def disassemble(self, cubins: Sequence[bytes]) -> list[str]:
-        """SASS of each cubin, as ``nvdisasm`` prints it."""
-        return [self._disassembled(cubin) for cubin in cubins]
+        """SASS of each cubin, as ``nvdisasm -c`` prints it; several share one run.
+
+        Raises :class:`~.nvidia_disassembly.DisassemblyError` and :class:`~.nvidia_elf.CubinError`.
+        """
+        return disassemble(self.nvdisasm, cubins, View(read_only=self._visible))
 
     def build_executable(
         self,
@@ -210,15 +214,6 @@ class NvidiaToolchain:
 
     def _nvcc_host(self, architecture: str, flags: tuple[str, ...]) -> NvccHost:
         return _nvcc_host(self.nvcc, architecture, flags)
-
-    def _disassembled(self, cubin: bytes) -> str:
-        with private_folder() as folder:
-            path = folder / "unit.cubin"
-            path.write_bytes(cubin)
-            completed = process.run([self.nvdisasm, path], cwd=folder)
-        if not completed.ok:
-            raise RuntimeError(f"nvdisasm failed: {completed.stderr_text.strip()}")
-        return completed.stdout_text
 
 
 @functools.cache

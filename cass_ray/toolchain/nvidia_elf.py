@@ -1,0 +1,268 @@
+"""The ELF side of cubins: read one, and write one file with the code of many."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+_FILE = struct.Struct("<16sHHIQQQIHHHHHH")
+_SECTION = struct.Struct("<IIQQQQIIQQ")
+_SYMBOL = struct.Struct("<IBBHQQ")
+_RELOCATIONS = {4: struct.Struct("<QQq"), 9: struct.Struct("<QQ")}  # SHT_RELA, SHT_REL
+
+_MAGIC = b"\x7fELF\x02\x01"  # 64 bits, little endian
+_SYMTAB, _STRTAB, _NOBITS = 2, 3, 8
+_INFO_IS_SECTION = 0x40
+_FIRST_RESERVED_SECTION = 0xFF00
+_SYMBOL_OF_CODE = 0xFFFFFF  # in sh_info of a code section, below its number of registers
+_ALIGNMENT = 128
+
+# What code does not refer to. .nv.info (unlike .nv.info.KERNEL) and .nv.callgraph hold symbol
+# indices, which merging changes.
+_LEFT_OUT = (".debug_", ".nv_debug", ".note", ".nv.callgraph", ".nv.rel.action", ".nv.capmerc")
+
+
+class CubinError(ValueError):
+    """Bytes that are not a cubin."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """One section with the fields of its header (``Elf64_Shdr``)."""
+
+    name: str
+    kind: int
+    flags: int
+    address: int
+    size: int
+    link: int
+    info: int
+    alignment: int
+    entry_size: int
+    data: bytes
+
+    @property
+    def is_code(self) -> bool:
+        """Whether it holds instructions."""
+        return self.name.startswith(".text.")
+
+
+class Symbol(NamedTuple):
+    """One symbol (``Elf64_Sym``)."""
+
+    name: str
+    info: int
+    other: int
+    section: int
+    value: int
+    size: int
+
+    @property
+    def is_local(self) -> bool:
+        """Whether its binding is local."""
+        return self.info >> 4 == 0
+
+
+class Machine(NamedTuple):
+    """The fields of the file header that name the architecture."""
+
+    identification: bytes
+    kind: int
+    machine: int
+    version: int
+    flags: int
+
+
+@dataclass(frozen=True)
+class Cubin:
+    """A parsed cubin; ``symtab`` is the index of its symbol table."""
+
+    machine: Machine
+    sections: list[Section]
+    symbols: list[Symbol]
+    symtab: int
+
+    @classmethod
+    def parse(cls, data: bytes) -> Cubin:
+        """Raises :class:`CubinError`."""
+        if not data.startswith(_MAGIC):
+            raise CubinError("not a 64-bit ELF file")
+        try:
+            return _parse(data)
+        except (struct.error, IndexError, ValueError) as error:
+            raise CubinError(f"damaged ELF file: {error}") from error
+
+    @property
+    def code_sections(self) -> list[Section]:
+        """The sections that hold instructions."""
+        return [section for section in self.sections if section.is_code]
+
+
+def _parse(data: bytes) -> Cubin:
+    header = _FILE.unpack_from(data)
+    identification, kind, machine, version, _, _, offset, flags = header[:8]
+    entry_size, count, names_index = header[11:14]
+    raw = [_SECTION.unpack_from(data, offset + index * entry_size) for index in range(count)]
+    names = _content(data, raw[names_index])
+    sections: list[Section] = []
+    for name, section_kind, section_flags, address, _, size, link, info, alignment, entry in raw:
+        content = _content(data, raw[len(sections)])
+        fields = (section_kind, section_flags, address, size, link, info, alignment, entry)
+        sections.append(Section(_string(names, name), *fields, content))
+    symtab = next(index for index, s in enumerate(sections) if s.kind == _SYMTAB)
+    strings = sections[sections[symtab].link].data
+    symbols = [
+        Symbol(_string(strings, name), *rest)
+        for name, *rest in _SYMBOL.iter_unpack(sections[symtab].data)
+    ]
+    return Cubin(Machine(identification, kind, machine, version, flags), sections, symbols, symtab)
+
+
+def _content(data: bytes, raw: tuple[int, ...]) -> bytes:
+    kind, offset, size = raw[1], raw[4], raw[5]
+    return b"" if kind == _NOBITS else data[offset : offset + size]
+
+
+def _string(table: bytes, offset: int) -> str:
+    return table[offset : table.index(b"\0", offset)].decode()
+
+
+def merge(cubins: Sequence[Cubin]) -> bytes:
+    """One file with the code of ``cubins``, which must be of one machine, in their order.
+
+    Code, constants, relocations and symbols are all there; debug information and tables that code
+    does not refer to are not.
+    """
+    kept = [_kept(cubin) for cubin in cubins]
+    symtab = 1 + sum(map(len, kept))
+    section_maps = []
+    first = 1
+    for indices in kept:
+        section_maps.append({old: first + new for new, old in enumerate(indices)})
+        first += len(indices)
+    symbols, symbol_maps = _merged_symbols(cubins, section_maps)
+    sections = [Section("", 0, 0, 0, 0, 0, 0, 0, 0, b"")]
+    for cubin, indices, of_section, of_symbol in zip(
+        cubins, kept, section_maps, symbol_maps, strict=True
+    ):
+        links = {**of_section, cubin.symtab: symtab}
+        sections += [_moved(cubin.sections[i], links, of_symbol) for i in indices]
+    strings = _StringTable()
+    entries = b"".join(_SYMBOL.pack(strings.add(s.name), *s[1:]) for s in symbols)
+    local = sum(symbol.is_local for symbol in symbols)
+    sections.append(
+        Section(".symtab", _SYMTAB, 0, 0, len(entries), symtab + 1, local, 8, 24, entries)
+    )
+    sections.append(_string_section(".strtab", strings))
+    return _image(cubins[0].machine, sections)
+
+
+def _kept(cubin: Cubin) -> list[int]:
+    """Indices of the sections to merge; a relocation section goes with what it relocates."""
+
+    def is_kept(section: Section) -> bool:
+        if section.kind in (0, _SYMTAB, _STRTAB) or section.name == ".nv.info":
+            return False
+        if section.kind in _RELOCATIONS:
+            return is_kept(cubin.sections[section.info])
+        return not section.name.startswith(_LEFT_OUT)
+
+    return [index for index, section in enumerate(cubin.sections) if is_kept(section)]
+
+
+def _merged_symbols(
+    cubins: Sequence[Cubin], section_maps: Sequence[dict[int, int]]
+) -> tuple[list[Symbol], list[dict[int, int]]]:
+    """All symbols, local ones first as ELF wants it, and the new index of each cubin's old ones."""
+    symbols = [Symbol("", 0, 0, 0, 0, 0)]
+    maps: list[dict[int, int]] = [{0: 0} for _ in cubins]
+    for is_local in (True, False):
+        for cubin, of_section, of_symbol in zip(cubins, section_maps, maps, strict=True):
+            for index, symbol in enumerate(cubin.symbols[1:], start=1):
+                if symbol.is_local is is_local:
+                    of_symbol[index] = len(symbols)
+                    section = symbol.section
+                    if section < _FIRST_RESERVED_SECTION:
+                        section = of_section.get(section, 0)
+                    symbols.append(symbol._replace(section=section))
+    return symbols, maps
+
+
+def _moved(section: Section, links: dict[int, int], of_symbol: dict[int, int]) -> Section:
+    """``section`` with the new indices of the sections and symbols that it refers to."""
+    info = section.info
+    if section.kind in _RELOCATIONS or section.flags & _INFO_IS_SECTION:
+        info = links.get(info, 0)
+    elif section.is_code:
+        info = info & ~_SYMBOL_OF_CODE | of_symbol[info & _SYMBOL_OF_CODE]
+    data = section.data
+    if layout := _RELOCATIONS.get(section.kind):
+        data = b"".join(
+            layout.pack(offset, of_symbol[info >> 32] << 32 | info & 0xFFFFFFFF, *addend)
+            for offset, info, *addend in layout.iter_unpack(data)
+        )
+    return replace(section, link=links.get(section.link, 0), info=info, data=data)
+
+
+class _StringTable:
+    """Strings with their offsets; equal strings are kept once."""
+
+    def __init__(self) -> None:
+        self._offsets: dict[str, int] = {"": 0}
+        self.data = bytearray(b"\0")
+
+    def add(self, text: str) -> int:
+        """The offset of ``text``."""
+        if text not in self._offsets:
+            self._offsets[text] = len(self.data)
+            self.data += text.encode() + b"\0"
+        return self._offsets[text]
+
+
+def _string_section(name: str, strings: _StringTable) -> Section:
+    data = bytes(strings.data)
+    return Section(name, _STRTAB, 0, 0, len(data), 0, 0, 1, 0, data)
+
+
+def _image(machine: Machine, sections: list[Section]) -> bytes:
+    """The file: header, contents, section headers. It has no segments."""
+    names = _StringTable()
+    name_offsets = [names.add(section.name) for section in sections]
+    name_offsets.append(names.add(".shstrtab"))
+    sections = [*sections, _string_section(".shstrtab", names)]
+    image = bytearray(_FILE.size)
+    headers = bytearray()
+    for section, name in zip(sections, name_offsets, strict=True):
+        image += b"\0" * (-len(image) % _ALIGNMENT)
+        headers += _SECTION.pack(
+            name,
+            section.kind,
+            section.flags,
+            section.address,
+            len(image),
+            section.size,
+            section.link,
+            section.info,
+            section.alignment,
+            section.entry_size,
+        )
+        image += section.data
+    image += b"\0" * (-len(image) % _ALIGNMENT)
+    _FILE.pack_into(
+        image,
+        0,
+        *machine[:4],
+        0,  # entry point
+        0,  # segment headers
+        len(image),
+        machine.flags,
+        _FILE.size,
+        0,
+        0,
+        _SECTION.size,
+        len(sections),
+        len(sections) - 1,
+    )
+    return bytes(image + headers)
