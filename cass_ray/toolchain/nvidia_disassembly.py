@@ -2,8 +2,9 @@
 
 nvdisasm takes 0.2 s to start and a twentieth of that for a program. So the code of many cubins goes
 into one ELF file and its listing is taken apart. Each part is what ``nvdisasm -c`` prints for the
-cubin alone, but that labels are numbered as they stand in the text (nvdisasm's own numbers depend on
-the order of symbols) and that the list of undefined symbols at the end is left out.
+cubin alone, except for what depends on the rest of a file: labels are numbered as they stand in the
+text, annotations follow their instruction after one space, and the list of undefined symbols at the
+end is left out.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ MOST_SECTIONS = 20_000
 _FOLDER = Path("/cass/work")
 _SECTION_TITLE = re.compile(r"^//-{5,} \S+ +-{5,}$", re.MULTILINE)
 _UNDEFINED_SYMBOLS = "//--------------------- SYMBOLS "
+_ANNOTATION_COLUMN = re.compile(r" {2,}(?=\(\*\")")
 _LABEL = re.compile(r"\.L_x_\d+\b")
 _LABEL_HERE = re.compile(r"^(\.L_x_\d+):", re.MULTILINE)
 
@@ -60,7 +62,7 @@ def split(listing: str, counts: Sequence[int]) -> list[str]:
     first = 0
     for count in counts:
         body = listing[bounds[first] : bounds[first + count]].rstrip("\n")
-        parts.append(f"{listing[: bounds[0]]}{_renumbered(body)}\n")
+        parts.append(f"{listing[: bounds[0]]}{_canonical(body)}\n")
         first += count
     return parts
 
@@ -91,7 +93,7 @@ def _nvdisasm(nvdisasm: Path, image: bytes, toolchain: View) -> str:
     return completed.stdout_text
 
 
-def _renumbered(text: str) -> str:
+def _canonical(text: str) -> str:
     labels = dict.fromkeys([*_LABEL_HERE.findall(text), *_LABEL.findall(text)])
     new = {label: f".L_x_{number}" for number, label in enumerate(labels)}
-    return _LABEL.sub(lambda match: new[match[0]], text)
+    return _ANNOTATION_COLUMN.sub(" ", _LABEL.sub(lambda match: new[match[0]], text))
