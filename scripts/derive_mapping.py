@@ -240,6 +240,10 @@ class Derivation:
         clash = library_of(name) == "driver" and "cuda" + name[2:] in self._cuda.names
         if rename and not clash:
             yield rename, "rename"
+        for prefix in ("cudaDevAttr", "CU_DEVICE_ATTRIBUTE_"):
+            attribute = spelling("DeviceAttribute" + name.removeprefix(prefix))
+            if name.startswith(prefix) and attribute in self._by_spelling:
+                yield self._by_spelling[attribute], "spelling"
         # Only constants: driver functions share spellings with runtime functions that differ.
         if name.isupper() and spelling(name) in self._by_spelling:
             yield self._by_spelling[spelling(name)], "spelling"
@@ -265,12 +269,14 @@ def write(rows: list[Row], missing: list[str]) -> None:
             writer.writerow([name, library_of(name)])
 
 
+LARGEST_ERROR = 2047
+"""The largest value that hipError_t can hold: its largest enumerator is 1054."""
+
+
 def error_values(roots: Iterable[Path], enumerations: str) -> dict[str, int]:
     """Enumerator -> value of the enumerations whose names match, where the header writes values."""
     values: dict[str, int] = {}
-    pattern = re.compile(
-        rf"enum\s+(?:\w+\s+)?(?:{enumerations})\b[^{{;]*{{(.*?)}}", re.DOTALL
-    )
+    pattern = re.compile(rf"enum\s+(?:\w+\s+)?(?:{enumerations})\b[^{{;]*{{(.*?)}}", re.DOTALL)
     for path in _header_files(roots, ()):
         for body in pattern.findall(COMMENT.sub(" ", path.read_text("utf-8", "replace"))):
             values.update(
@@ -291,9 +297,10 @@ def write_absent(cuda: list[Path], hip: list[Path], rows: list[Row]) -> None:
         writer = csv.writer(handle, lineterminator="\n")
         writer.writerow(["cuda", "type", "value"])
         for name, value in sorted(values.items()):
-            if name not in known and value not in used:
-                writer.writerow([name, "hipError_t", value])
-        with (TABLES / "absent_library.csv").open(newline="", encoding="utf-8") as library:
+            number = value if value not in used else value + 1100
+            if name not in known and number not in used and number <= LARGEST_ERROR:
+                writer.writerow([name, "hipError_t", number])
+        with (TABLES / "absent_by_hand.csv").open(newline="", encoding="utf-8") as library:
             for row in csv.DictReader(library):
                 writer.writerow([row["cuda"], row["type"], row["value"]])
 
