@@ -336,15 +336,15 @@ ALWAYS_INLINE void stop(Wave& wave, const Instruction* instruction, WaveFault fa
   static void handle_##opcode_name([[maybe_unused]] Wave& w,                           \
                                    [[maybe_unused]] const Instruction* i)
 
-// An operation that may fault: the body returns false after stop().
+// An operation on instruction `ip` that may fault: the body returns false after stop().
 #define FALLIBLE(opcode_name)                                                          \
-  ALWAYS_INLINE bool execute_##opcode_name(Wave& w, const Instruction* i);             \
+  ALWAYS_INLINE bool execute_##opcode_name(Wave& w, const Instruction* ip);             \
   static void handle_##opcode_name(Wave& w, const Instruction* i) {                    \
     if (__builtin_expect(!execute_##opcode_name(w, i), 0)) return;                     \
     CONTINUE_AT(w, i + 1);                                                             \
   }                                                                                    \
   REGISTER_HANDLER(opcode_name, handle_##opcode_name)                                  \
-  ALWAYS_INLINE bool execute_##opcode_name(Wave& w, const Instruction* i)
+  ALWAYS_INLINE bool execute_##opcode_name(Wave& w, const Instruction* ip)
 
 // One, two or three sources of type T, result of the expression's type R; the sources are a, b, c.
 #define UNARY(opcode_name, T, R, expression)                                           \

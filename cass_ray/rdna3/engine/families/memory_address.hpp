@@ -1,0 +1,53 @@
+// Addresses of global, flat and scratch instructions.
+#pragma once
+
+#include "memory_access.hpp"
+
+namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace {
+
+ALWAYS_INLINE Narrow global_offsets(Wave& w, const Instruction& i) {
+  const u64 base = scalar_u64(w, i.source[3]) + static_cast<u64>(i.immediate);
+  return {reinterpret_cast<std::byte*>(base), read_u32(w, i.source[0])};
+}
+
+ALWAYS_INLINE Wide global_addresses(Wave& w, const Instruction& i) {
+  return {read_u64(w, i.source[0]) + static_cast<u64>(i.immediate)};
+}
+
+ALWAYS_INLINE Wide any_global_addresses(Wave& w, const Instruction& i) {
+  if (i.source[3].kind == OperandKind::scalar) return {addresses(global_offsets(w, i))};
+  return global_addresses(w, i);
+}
+
+ALWAYS_INLINE U32 lane_scratch(const Wave& w, const Instruction& i) {
+  return (lane_numbers + lanes * i.half) * w.scratch_stride;
+}
+
+// LDS lies at its flat address; private memory does not.
+ALWAYS_INLINE Wide flat_addresses(Wave& w, const Instruction& i) {
+  U64 address = read_u64(w, i.source[0]) + static_cast<u64>(i.immediate);
+  if (w.scratch_stride != 0) {
+    const I64 is_private = (address >> 32) == (u64)private_aperture_high;
+    const U64 own = (address & 0xFFFF'FFFFULL) + convert<U64>(lane_scratch(w, i)) +
+                    reinterpret_cast<u64>(w.scratch);
+    address = is_private ? own : address;
+  }
+  return {address};
+}
+
+// False after a fault: an active lane's offset leaves its scratch.
+ALWAYS_INLINE bool scratch_offsets(Wave& w, const Instruction* i, Narrow& at) {
+  U32 offset = (U32)static_cast<u32>(i->immediate);
+  if (i->source[0].kind == OperandKind::vector) offset += read_u32(w, i->source[0]);
+  if (i->source[3].kind == OperandKind::scalar) offset += scalar_u32(w, i->source[3]);
+  if (__builtin_expect((mask_of(offset >= w.scratch_stride) & exec_of(w, *i)) != 0, 0)) {
+    stop(w, i, WaveFault::stack_overflow);
+    return false;
+  }
+  at = {w.scratch, offset + lane_scratch(w, *i)};
+  return true;
+}
+
+}  // namespace
+}  // namespace cass::rdna3::CASS_RDNA3_LEVEL

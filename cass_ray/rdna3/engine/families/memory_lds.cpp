@@ -1,0 +1,97 @@
+// Loads and stores of LDS (RDNA3 ISA, 16.14 DS, chapter 12).
+#include "memory_access.hpp"
+
+namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace {
+
+ALWAYS_INLINE Narrow lds_at(Wave& w, const Instruction& i, u32 offset) {
+  return {w.lds, read_u32(w, i.source[0]) + offset};
+}
+ALWAYS_INLINE Narrow lds_at(Wave& w, const Instruction& i) {
+  return lds_at(w, i, static_cast<u32>(i.immediate));
+}
+
+// LDS needs no 64-bit addresses: dword by dword from 32-bit offsets.
+template <int count>
+ALWAYS_INLINE void load(Wave& w, const Instruction& i, const Narrow& at, int first = 0) {
+  const u32 exec = exec_of(w, i);
+  if (exec == 0) return;
+  w.current = &i;
+  U32 values[count];
+  for (int k = 0; k < count; ++k) {
+    values[k] = destination_row(w, i, first + k);
+    gather(values[k], exec, moved(at, 4 * static_cast<u32>(k)));
+  }
+  for (int k = 0; k < count; ++k) destination_row(w, i, first + k) = values[k];
+}
+
+OPERATION(ds_load_b32) { load_dwords<1>(w, i, lds_at(w, i)); }
+OPERATION(ds_load_b64) { load<2>(w, i, lds_at(w, i)); }
+OPERATION(ds_load_b96) { load<3>(w, i, lds_at(w, i)); }
+OPERATION(ds_load_b128) { load<4>(w, i, lds_at(w, i)); }
+OPERATION(ds_store_b32) { store_dwords<1>(w, i, i.source[1], lds_at(w, i)); }
+OPERATION(ds_store_b64) { store_dwords<2>(w, i, i.source[1], lds_at(w, i)); }
+OPERATION(ds_store_b96) { store_dwords<3>(w, i, i.source[1], lds_at(w, i)); }
+OPERATION(ds_store_b128) { store_dwords<4>(w, i, i.source[1], lds_at(w, i)); }
+
+using i8 = std::int8_t;
+using i16 = std::int16_t;
+using i32 = std::int32_t;
+#define SMALL_LOAD(name, memory, kind, part) \
+  OPERATION(name) { load_small<memory, kind, Part::part>(w, i, lds_at(w, i)); }
+SMALL_LOAD(ds_load_u8, u8, u32, whole)
+SMALL_LOAD(ds_load_i8, i8, i32, whole)
+SMALL_LOAD(ds_load_u16, u16, u32, whole)
+SMALL_LOAD(ds_load_i16, i16, i32, whole)
+SMALL_LOAD(ds_load_u8_d16, u8, u32, low)
+SMALL_LOAD(ds_load_u8_d16_hi, u8, u32, high)
+SMALL_LOAD(ds_load_i8_d16, i8, i32, low)
+SMALL_LOAD(ds_load_i8_d16_hi, i8, i32, high)
+SMALL_LOAD(ds_load_u16_d16, u16, u32, low)
+SMALL_LOAD(ds_load_u16_d16_hi, u16, u32, high)
+OPERATION(ds_store_b8) { store_small<u8, Part::whole>(w, i, i.source[1], lds_at(w, i)); }
+OPERATION(ds_store_b16) { store_small<u16, Part::whole>(w, i, i.source[1], lds_at(w, i)); }
+OPERATION(ds_store_b8_d16_hi) { store_small<u8, Part::high>(w, i, i.source[1], lds_at(w, i)); }
+OPERATION(ds_store_b16_d16_hi) { store_small<u16, Part::high>(w, i, i.source[1], lds_at(w, i)); }
+
+// Two addresses: OFFSET0 and OFFSET1 in units of the element, or of 64 elements.
+template <int count, u32 unit>
+ALWAYS_INLINE void load_two(Wave& w, const Instruction& i) {
+  const u32 exec = exec_of(w, i);
+  if (exec == 0) return;
+  w.current = &i;
+  const u32 offsets[] = {static_cast<u32>(i.immediate & 0xFF) * unit,
+                         static_cast<u32>(i.immediate >> 8 & 0xFF) * unit};
+  U32 values[2 * count];
+  for (int k = 0; k < 2 * count; ++k) {
+    const u32 offset = offsets[k / count] + 4 * static_cast<u32>(k % count);
+    values[k] = destination_row(w, i, k);
+    gather(values[k], exec, lds_at(w, i, offset));
+  }
+  for (int k = 0; k < 2 * count; ++k) destination_row(w, i, k) = values[k];
+}
+template <int count, u32 unit>
+ALWAYS_INLINE void store_two(Wave& w, const Instruction& i) {
+  store_dwords<count>(w, i, i.source[1], lds_at(w, i, static_cast<u32>(i.immediate & 0xFF) * unit));
+  store_dwords<count>(w, i, i.source[2],
+                      lds_at(w, i, static_cast<u32>(i.immediate >> 8 & 0xFF) * unit));
+}
+OPERATION(ds_load_2addr_b32) { load_two<1, 4>(w, i); }
+OPERATION(ds_load_2addr_b64) { load_two<2, 8>(w, i); }
+OPERATION(ds_load_2addr_stride64_b32) { load_two<1, 4 * 64>(w, i); }
+OPERATION(ds_load_2addr_stride64_b64) { load_two<2, 8 * 64>(w, i); }
+OPERATION(ds_store_2addr_b32) { store_two<1, 4>(w, i); }
+OPERATION(ds_store_2addr_b64) { store_two<2, 8>(w, i); }
+OPERATION(ds_store_2addr_stride64_b32) { store_two<1, 4 * 64>(w, i); }
+OPERATION(ds_store_2addr_stride64_b64) { store_two<2, 8 * 64>(w, i); }
+
+// The address is M0's low half, the offset and four bytes per lane.
+ALWAYS_INLINE Narrow addtid(Wave& w, const Instruction& i) {
+  const u32 base = (w.scalar[scalar::m0] & 0xFFFF) + static_cast<u32>(i.immediate);
+  return {w.lds, (lane_numbers + lanes * i.half) * 4U + base};
+}
+OPERATION(ds_load_addtid_b32) { load_dwords<1>(w, i, addtid(w, i)); }
+OPERATION(ds_store_addtid_b32) { store_dwords<1>(w, i, i.source[1], addtid(w, i)); }
+
+}  // namespace
+}  // namespace cass::rdna3::CASS_RDNA3_LEVEL

@@ -1,0 +1,59 @@
+// Scalar memory loads (RDNA3 ISA, 16.6 SMEM and 8.2).
+#include "operation.hpp"
+
+namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+// Offsets: a constant and a register; the two low bits of the address are ignored.
+ALWAYS_INLINE u64 offset_of(Wave& w, const Instruction& i) {
+  return static_cast<u64>(i.immediate) + scalar_u32(w, i.source[1]);
+}
+
+template <int count>
+ALWAYS_INLINE void load(Wave& w, const Instruction& i, u64 address) {
+  w.current = &i;
+  u32 values[count];
+  std::memcpy(values, reinterpret_cast<const void*>(address & ~u64{3}), sizeof values);
+  std::memcpy(&place<u32>(w, i.destination.value), values, sizeof values);
+}
+
+#define SCALAR_LOAD(bits) \
+  OPERATION(s_load_b##bits) { load<bits / 32>(w, i, scalar_u64(w, i.source[0]) + offset_of(w, i)); }
+SCALAR_LOAD(32)
+SCALAR_LOAD(64)
+SCALAR_LOAD(128)
+SCALAR_LOAD(256)
+SCALAR_LOAD(512)
+
+// Through a buffer resource: 48 bits of base; what lies beyond stride x records (or the records, in
+// bytes, where the stride is zero) reads as zero.
+template <int count>
+ALWAYS_INLINE void buffer_load(Wave& w, const Instruction& i) {
+  w.current = &i;
+  const u32* resource = &place<u32>(w, i.source[0].value);
+  const u64 base = resource[0] | u64{resource[1] & 0xFFFF} << 32;
+  const u64 stride = resource[1] >> 16 & 0x3FFF;
+  const u64 size = stride == 0 ? resource[2] : stride * resource[2];
+  const u64 offset = offset_of(w, i) & ~u64{3};
+  u32 values[count];
+  for (int k = 0; k < count; ++k) {
+    const u64 at = offset + 4 * static_cast<u64>(k);
+    values[k] = 0;
+    if (at + 4 <= size) std::memcpy(&values[k], reinterpret_cast<const void*>(base + at), 4);
+  }
+  std::memcpy(&place<u32>(w, i.destination.value), values, sizeof values);
+}
+
+#define SCALAR_BUFFER_LOAD(bits) \
+  OPERATION(s_buffer_load_b##bits) { buffer_load<bits / 32>(w, i); }
+SCALAR_BUFFER_LOAD(32)
+SCALAR_BUFFER_LOAD(64)
+SCALAR_BUFFER_LOAD(128)
+SCALAR_BUFFER_LOAD(256)
+SCALAR_BUFFER_LOAD(512)
+
+}  // namespace
+}  // namespace cass::rdna3::CASS_RDNA3_LEVEL

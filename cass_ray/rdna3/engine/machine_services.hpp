@@ -1,0 +1,12 @@
+// What handlers ask of the rest of the machine.
+#pragma once
+
+#include <cstdint>
+
+namespace cass::rdna3 {
+
+void service_interrupt();            // s_sendmsg MSG_INTERRUPT: the hostcall doorbell
+std::uint64_t service_realtime();    // a 100 MHz clock
+std::uint64_t service_cycles();      // something that counts up about like shader cycles
+
+}  // namespace cass::rdna3

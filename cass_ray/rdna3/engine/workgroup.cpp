@@ -1,0 +1,198 @@
+#include "workgroup.hpp"
+
+#include <setjmp.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <ctime>
+#include <new>
+
+#include "access_violation.hpp"
+
+namespace cass::rdna3 {
+namespace {
+
+constexpr std::uint64_t aperture_step = std::uint64_t{1} << 32;
+constexpr std::uint64_t first_aperture = 0x1000'0000'0000;  // far from where mmap places memory
+constexpr std::uint64_t last_aperture = 0x5000'0000'0000;
+constexpr std::size_t page = 4096;
+constexpr std::size_t guard = 16 * page;
+
+// Backward branches of a wave until the next wave of its workgroup gets a turn. Long enough to cost
+// nothing, short enough for waves that wait for one another in a loop.
+constexpr std::int32_t branches_per_turn = 20'000;
+// Turns of all waves until another workgroup gets one.
+constexpr unsigned turns_per_share = 64;
+
+void throw_if_failed(const void* memory) {
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+}
+
+}  // namespace
+
+std::uint64_t steady_nanoseconds() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+LdsArena::LdsArena() {
+  static std::atomic<std::uint64_t> next{first_aperture};
+  for (std::uint64_t at = next += aperture_step; at < last_aperture; at = next += aperture_step) {
+    void* memory = mmap(reinterpret_cast<void*>(at), size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (memory == MAP_FAILED) continue;
+    data_ = static_cast<std::byte*>(memory);
+    return;
+  }
+  throw std::bad_alloc();
+}
+
+LdsArena::~LdsArena() { munmap(data_, size); }
+
+void GuardedMemory::reserve(std::size_t size) {
+  if (size <= size_) return;
+  const std::size_t rounded = (size + page - 1) / page * page;
+  void* memory = mmap(nullptr, rounded + 2 * guard, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  throw_if_failed(memory);
+  auto* start = static_cast<std::byte*>(memory) + guard;
+  if (mprotect(start, rounded, PROT_READ | PROT_WRITE) != 0) {
+    munmap(memory, rounded + 2 * guard);
+    throw std::bad_alloc();
+  }
+  if (data_ != nullptr) munmap(data_ - guard, size_ + 2 * guard);
+  data_ = start;
+  size_ = rounded;
+}
+
+GuardedMemory::~GuardedMemory() {
+  if (data_ != nullptr) munmap(data_ - guard, size_ + 2 * guard);
+}
+
+void Workgroup::adopt(const LaunchState& state) {
+  if (launch_serial == state.serial) return;
+  launch_serial = state.serial;
+  launch = &state;
+  wave_count = state.wave_count;
+  const std::size_t rows = std::max(state.program->vector_count, 1U) + 1;
+  const unsigned halves = state.wide ? 2 : 1;
+  wave_stride = sizeof(Wave) + rows * halves * sizeof(Row);
+  waves.reserve(wave_stride * wave_count);
+  const std::size_t scratch_of_wave = std::size_t{state.scratch_stride} * lanes * halves;
+  if (scratch_of_wave != 0) scratch.reserve(scratch_of_wave * wave_count);
+  for (unsigned index = 0; index < wave_count; ++index) {
+    Wave& wave = this->wave(index);
+    std::memset(static_cast<void*>(&wave), 0, sizeof wave);
+    wave.workgroup = this;
+    wave.program = state.program;
+    wave.lds = lds.data();
+    wave.lds_size = state.lds_bytes;
+    wave.scratch = scratch_of_wave != 0 ? scratch.data() + scratch_of_wave * index : nullptr;
+    wave.scratch_stride = state.scratch_stride;
+    wave.index = static_cast<std::uint16_t>(index);
+    wave.vector_count = static_cast<std::uint16_t>(rows - 1);
+    wave.single = wave_count == 1;
+    wave.wide = state.wide;
+    wave.row_stride = static_cast<std::uint32_t>(sizeof(Row) * halves);
+    const auto base = reinterpret_cast<std::uint64_t>(lds.data());
+    const std::uint64_t bases[] = {base, base + 0xFFFF'FFFF,
+                                   std::uint64_t{private_aperture_high} << 32,
+                                   (std::uint64_t{private_aperture_high} << 32) + 0xFFFF'FFFF};
+    std::memcpy(&wave.scalar[scalar::apertures], bases, sizeof bases);
+  }
+}
+
+void Workgroup::start(std::uint64_t flat) {
+  const auto& grid = launch->launch->grid_blocks;
+  flat_id = flat;
+  id = {static_cast<std::uint32_t>(flat % grid[0]), static_cast<std::uint32_t>(flat / grid[0] % grid[1]),
+        static_cast<std::uint32_t>(flat / grid[0] / grid[1])};
+  const UserSgprs& user = launch->kernel->user_sgprs;
+  const unsigned halves = launch->wide ? 2 : 1;
+  for (unsigned index = 0; index < wave_count; ++index) {
+    Wave& wave = this->wave(index);
+    std::memcpy(wave.scalar, launch->user_sgprs.data(), 4 * launch->user_sgprs.size());
+    unsigned at = user.count;
+    if (user.workgroup_id_x) wave.scalar[at++] = id[0];
+    if (user.workgroup_id_y) wave.scalar[at++] = id[1];
+    if (user.workgroup_id_z) wave.scalar[at++] = id[2];
+    wave.scalar[scalar::exec + 1] = 0;
+    for (unsigned half = 0; half < halves; ++half) {
+      wave.scalar[scalar::exec + half] = launch->active[index * halves + half];
+      std::memcpy(&vector_row(wave, 0, half), &launch->work_item_ids[index * halves + half],
+                  sizeof(Row));
+    }
+    wave.mode = launch->mode;
+    wave.next = launch->entry;
+    wave.state = WaveState::runnable;
+  }
+}
+
+Outcome Workgroup::advance() {
+  sigjmp_buf recovery;
+  const AccessGuard guard_of_thread(&recovery);
+  if (sigsetjmp(recovery, 0) != 0) {
+    // The CPU refused an address in a handler of the wave that has its turn.
+    Wave& wave = this->wave(faulted_wave);
+    wave.state = WaveState::faulted;
+    wave.fault = WaveFault::memory_access;
+    wave.fault_address = guard_of_thread.address();
+    return Outcome::faulted;
+  }
+  for (unsigned turns = 0; turns < turns_per_share; ++turns) {
+    bool runnable = false;
+    const Outcome outcome = turn(runnable);
+    if (outcome != Outcome::preempted) return outcome;
+    if (runnable) continue;
+    const Outcome barrier = release_barrier();
+    if (barrier != Outcome::preempted) return barrier;
+  }
+  return Outcome::preempted;
+}
+
+// Lets every runnable wave run. `runnable`: some of them could go on at once.
+Outcome Workgroup::turn(bool& runnable) {
+  for (unsigned index = 0; index < wave_count; ++index) {
+    Wave& wave = this->wave(index);
+    if (wave.state != WaveState::runnable) continue;
+    wave.budget = branches_per_turn;
+    faulted_wave = index;
+    const Instruction* next = wave.next;
+    next->handler(wave, next);
+    if (wave.state == WaveState::faulted) return Outcome::faulted;
+    if (wave.state == WaveState::runnable) {
+      runnable = true;
+      if (launch->deadline != 0 && steady_nanoseconds() > launch->deadline) {
+        return Outcome::out_of_time;
+      }
+    }
+  }
+  return Outcome::preempted;
+}
+
+// No wave can run: all wait or have finished. Waves that have ended do not count at a barrier.
+Outcome Workgroup::release_barrier() {
+  unsigned waiting = 0;
+  unsigned waiting_for_grid = 0;
+  unsigned unfinished = 0;
+  for (unsigned index = 0; index < wave_count; ++index) {
+    const WaveState state = wave(index).state;
+    unfinished += state != WaveState::finished;
+    waiting += state == WaveState::at_barrier;
+    waiting_for_grid += state == WaveState::at_grid_barrier;
+  }
+  if (unfinished == 0) return Outcome::finished;
+  if (waiting_for_grid == unfinished) return Outcome::at_grid_barrier;
+  if (waiting != unfinished) return Outcome::deadlocked;
+  for (unsigned index = 0; index < wave_count; ++index) {
+    Wave& wave = this->wave(index);
+    if (wave.state == WaveState::at_barrier) wave.state = WaveState::runnable;
+  }
+  return Outcome::preempted;
+}
+
+}  // namespace cass::rdna3
