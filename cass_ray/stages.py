@@ -24,7 +24,7 @@ from cass_ray.cache import ContentCache, digest
 from cass_ray.pairs import REJECT_SCHEMA, Reason, Stage, Verified, is_rejected, rejected
 from cass_ray.settings import BuildSettings
 from cass_ray.toolchain.amd import AmdToolchain
-from cass_ray.toolchain.nvidia import NvidiaToolchain
+from cass_ray.toolchain.nvidia import NvidiaOutput, NvidiaToolchain
 from cass_ray.toolchain.process import COMPILE_LIMITS, Limits
 from cass_ray.toolchain.unit import CompileFailure, Unit
 from cass_ray.translate.protocol import Context, Translator, TranslatorError
@@ -184,7 +184,7 @@ class NvidiaStage:
 
     def compile(self, rows: Sequence[Row]) -> list[Row]:
         """Rows with ``cuda_host``, ``cuda_device`` and the toolchain filled in, or rejected."""
-        fresh: dict[int, Any] = {}
+        fresh: dict[int, NvidiaOutput] = {}
         done: list[Row] = []
         for index, row in enumerate(rows):
             work = functools.partial(self._one, index=index, fresh=fresh)
@@ -193,7 +193,7 @@ class NvidiaStage:
             self._disassemble(done, fresh)
         return done
 
-    def _one(self, row: Row, index: int, fresh: dict[int, Any]) -> Row:
+    def _one(self, row: Row, index: int, fresh: dict[int, NvidiaOutput]) -> Row:
         key = self.key(row)
         value = self._results.get(key)
         if value is not None:
@@ -211,25 +211,32 @@ class NvidiaStage:
         fresh[index] = output
         return row
 
-    def _disassemble(self, rows: list[Row], fresh: dict[int, Any]) -> None:
-        order = [(index, arch) for index in fresh for arch in self.settings.nvidia_architectures]
-        cubins = [fresh[index].cubins[arch] for index, arch in order]
-        texts = dict(zip(order, self.toolchain.disassemble(cubins), strict=True))
-        for index, output in fresh.items():
+    def _disassemble(self, rows: list[Row], fresh: dict[int, NvidiaOutput]) -> None:
+        """One disassembler run for all of ``fresh``; one a row where a cubin spoils the batch."""
+        try:
+            listings = self._listings(list(fresh.values()))
+        except Exception:
+            listings = [None] * len(fresh)
+        for (index, output), listing in zip(fresh.items(), listings, strict=True):
+            work = functools.partial(self._finish, output=output, listing=listing)
+            rows[index] = guarded(Stage.COMPILE_NVIDIA, rows[index], work)
 
-            def finish(row: Row, index: int = index, output: Any = output) -> Row:
-                value = {
-                    "host": output.host_assembly,
-                    "device": {
-                        a: sass.normalise(texts[index, a])
-                        for a in self.settings.nvidia_architectures
-                    },
-                    "toolchain": self.toolchain.record(output).model_dump(),
-                }
-                self._results.put(self.key(row), value)
-                return self._filled(row, value)
+    def _listings(self, outputs: Sequence[NvidiaOutput]) -> list[dict[str, str] | None]:
+        """SASS by architecture, for each output."""
+        architectures = self.settings.nvidia_architectures
+        cubins = [output.cubins[name] for output in outputs for name in architectures]
+        texts = iter(self.toolchain.disassemble(cubins))
+        return [{name: next(texts) for name in architectures} for _ in outputs]
 
-            rows[index] = guarded(Stage.COMPILE_NVIDIA, rows[index], finish)
+    def _finish(self, row: Row, output: NvidiaOutput, listing: dict[str, str] | None) -> Row:
+        texts = listing or self._listings([output])[0] or {}
+        value = {
+            "host": output.host_assembly,
+            "device": {name: sass.normalise(text) for name, text in texts.items()},
+            "toolchain": self.toolchain.record(output).model_dump(),
+        }
+        self._results.put(self.key(row), value)
+        return self._filled(row, value)
 
     def _filled(self, row: Row, value: dict[str, Any]) -> Row:
         device = value["device"]

@@ -85,6 +85,7 @@ class Program:
     encoding: str = "utf-8"
     """Encoding the main file was in; ``source`` is decoded, so anything else was a repair."""
     domain: str = ""
+    """What the program is about: a value of ``domains.Domain``."""
 
     @property
     def filename(self) -> str:

@@ -9,7 +9,9 @@ import traceback
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
+from cass_ray.corpus.domains import classify
 from cass_ray.corpus.encoding import BinaryFileError, decode
 from cass_ray.corpus.filetree import FileProblemError, FileTree, Listed, printable
 from cass_ray.corpus.include_paths import HEADER_SUFFIXES, IncludePaths
@@ -139,6 +141,7 @@ class ProgramReader:
             header_kernels=sum(header.kernels for header in headers),
             forbidden_includes=closure.forbidden,
             encoding=encoding,
+            domain=classify(source, PurePosixPath(path).stem).value,
         )
 
     def _closure(self, path: str, source: str) -> Closure:

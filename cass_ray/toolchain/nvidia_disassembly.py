@@ -16,7 +16,7 @@ from pathlib import Path
 
 from cass_ray.toolchain import process
 from cass_ray.toolchain.isolation import Mount, View, private_folder
-from cass_ray.toolchain.nvidia_elf import Cubin, merge
+from cass_ray.toolchain.nvidia_elf import Cubin, merge, without_marks
 
 MOST_SECTIONS = 20_000
 """Sections in one merged file; an ELF header counts at most 65,279."""
@@ -42,7 +42,7 @@ def disassemble(nvdisasm: Path, cubins: Sequence[bytes], toolchain: View) -> lis
     texts = [""] * len(cubins)
     for batch in _batches(parsed):
         listing = _nvdisasm(nvdisasm, merge([parsed[index] for index in batch]), toolchain)
-        parts = split(listing, [len(parsed[index].code_sections) for index in batch])
+        parts = split(without_marks(listing), [len(parsed[index].code_sections) for index in batch])
         for index, part in zip(batch, parts, strict=True):
             texts[index] = part
     return texts

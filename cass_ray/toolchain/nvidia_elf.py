@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,8 @@ _INFO_IS_SECTION = 0x40
 _FIRST_RESERVED_SECTION = 0xFF00
 _SYMBOL_OF_CODE = 0xFFFFFF  # in sh_info of a code section, below its number of registers
 _ALIGNMENT = 128
+
+_MARK = re.compile(r"\$cubin\d+\$")
 
 # What code does not refer to. .nv.info (unlike .nv.info.KERNEL) and .nv.callgraph hold symbol
 # indices, which merging changes.
@@ -133,8 +136,9 @@ def merge(cubins: Sequence[Cubin]) -> bytes:
     """One file with the code of ``cubins``, which must be of one machine, in their order.
 
     Code, constants, relocations and symbols are all there; debug information and tables that code
-    does not refer to are not.
+    does not refer to are not. Names get a mark (:func:`without_marks`) that tells the cubins apart.
     """
+    cubins = [_marked(cubin, f"$cubin{number}$") for number, cubin in enumerate(cubins)]
     kept = [_kept(cubin) for cubin in cubins]
     symtab = 1 + sum(map(len, kept))
     section_maps = []
@@ -157,6 +161,22 @@ def merge(cubins: Sequence[Cubin]) -> bytes:
     )
     sections.append(_string_section(".strtab", strings))
     return _image(cubins[0].machine, sections)
+
+
+def without_marks(text: str) -> str:
+    """``text`` about a merged file with the names as they are in the cubins."""
+    return _MARK.sub("", text)
+
+
+def _marked(cubin: Cubin, mark: str) -> Cubin:
+    """``cubin`` with ``mark`` at the end of all symbols and of the sections named after them."""
+    owners = tuple(section.name.removeprefix(".text") for section in cubin.code_sections)
+    sections = [
+        replace(section, name=section.name + mark) if section.name.endswith(owners) else section
+        for section in cubin.sections
+    ]
+    symbols = [s._replace(name=s.name + mark) if s.name else s for s in cubin.symbols]
+    return replace(cubin, sections=sections, symbols=symbols)
 
 
 def _kept(cubin: Cubin) -> list[int]:

@@ -4,4 +4,5 @@
 
 #include <hip/hip_runtime.h>
 
+#include "cuda_device.h"
 #include "cuda_warp.h"

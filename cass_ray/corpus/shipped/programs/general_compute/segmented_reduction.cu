@@ -15,12 +15,19 @@
         }                                                                           \
     } while (0)
 
+__device__ __forceinline__ int laneId()
+{
+    int lane;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    return lane;
+}
+
 __global__ void segmentedSum(const int* __restrict__ segment, const unsigned* __restrict__ value, int n,
                              unsigned long long* __restrict__ sums)
 {
     const unsigned full = 0xffffffffu;
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    const int lane = threadIdx.x & 31;
+    const int lane = laneId();
     const int mine = i < n ? segment[i] : -1;
     unsigned sum = i < n ? value[i] : 0u;
 
