@@ -13,11 +13,16 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
+from cass_ray.pairs import clip_diagnostic
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.locate import find_amd
+from cass_ray.translate.check import HipCompiler
 from cass_ray.translate.protocol import Finding, Translator, TranslatorError
 from cass_ray.translate.registry import UnknownEngineError, make_translator
 from cass_ray.translate.sarif import sarif
 from cass_ray.translate.tree import FileResult, TreeResult, translate_tree
+
+COMPILED_SUFFIXES = (".cu", ".hip")
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -40,6 +45,13 @@ def translate(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit 1 when anything has no translation.")
     ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Compile every .cu and .hip file for AMD.")
+    ] = False,
+    repairs: Annotated[
+        int,
+        typer.Option("--repair", metavar="N", min=0, help="Rounds of repair; implies --check."),
+    ] = 0,
     report: Annotated[
         Report, typer.Option(help="text, sarif (on standard output) or none.")
     ] = Report.TEXT,
@@ -58,6 +70,8 @@ def translate(
         _fail(f"{path} is a folder: give -o OUT for the translated tree", EXIT_USAGE)
     if (as_json or report is Report.SARIF) and output is None:
         _fail("the report goes to standard output: give -o OUT for the code", EXIT_USAGE)
+    if (check or repairs) and output is None:
+        _fail("--check and --repair work on what is written: give -o OUT", EXIT_USAGE)
     if as_json and report is Report.SARIF:
         _fail("--json and --report sarif exclude each other", EXIT_USAGE)
     translator = _translator(engine)
@@ -71,13 +85,14 @@ def translate(
         _fail(str(error), EXIT_FAILED)
     except (OSError, ValueError) as error:
         _fail(str(error), EXIT_USAGE)
+    failed = _check(path, output, result, repairs) if check or repairs else 0
     if as_json:
         sys.stdout.write(json.dumps(_as_json(result, translator), indent=2) + "\n")
     if report is Report.SARIF:
         sys.stdout.write(json.dumps(sarif(result, translator), indent=2) + "\n")
     if report is Report.TEXT:
         _print_report(path, result)
-    if strict and result.errors:
+    if failed or (strict and result.errors):
         raise typer.Exit(EXIT_FAILED)
 
 
@@ -112,6 +127,32 @@ def _translate_file(path: Path, output: Path | None, translator: Translator) -> 
         output.write_bytes(result)
     action = "unchanged" if translation.source == text else "translated"
     return TreeResult([FileResult(path.name, action, translation.findings, translation.counts)])
+
+
+def _check(path: Path, output: Path | None, result: TreeResult, repairs: int) -> int:
+    """Compile what was translated; the number of files that do not compile."""
+    assert output is not None
+    try:
+        toolchain = find_amd()
+    except ToolMissing as error:
+        _fail(str(error), EXIT_TOOL_MISSING)
+    if path.is_dir():
+        compiler = HipCompiler(toolchain, output.resolve())
+        names = [file.path for file in result.files if file.path.endswith(COMPILED_SUFFIXES)]
+    else:
+        target = output / path.name if output.is_dir() else output
+        compiler, names = HipCompiler(toolchain, target.resolve().parent), [target.name]
+    failed = 0
+    for name in names:
+        checked = compiler.check(name, repairs)
+        for step in checked.steps:
+            for fix in step.fixes:
+                sys.stderr.write(f"{name}: repair: {fix}\n")
+        if not checked.compiles:
+            failed += 1
+            sys.stderr.write(f"{name}: does not compile:\n{clip_diagnostic(checked.diagnostic)}\n")
+    sys.stderr.write(f"{len(names) - failed} of {len(names)} file(s) compile for AMD\n")
+    return failed
 
 
 def _print_report(path: Path, result: TreeResult) -> None:

@@ -120,3 +120,18 @@ def test_the_report_as_sarif(source: Path, tmp_path: Path) -> None:
     assert place["artifactLocation"]["uri"] == "a.cu"
     assert place["region"] == {"startLine": 2, "startColumn": 27}
     assert finding["ruleId"] in {rule["id"] for rule in run["tool"]["driver"]["rules"]}
+
+
+@pytest.mark.amd
+def test_repair_makes_a_file_compile(tmp_path: Path) -> None:
+    source = tmp_path / "t.cu"
+    source.write_text(
+        "__global__ void k(float* a) { a[threadIdx.x] += 1; }\n"
+        "int main() { timeval t; gettimeofday(&t, 0); k<<<1, 32>>>(nullptr); }\n"
+    )
+    out = tmp_path / "out/t.hip"
+    assert RUN.invoke(app, [str(source), "-o", str(out), "--check"]).exit_code == 1
+    result = RUN.invoke(app, [str(source), "-o", str(out), "--repair", "3"])
+    assert "add #include <sys/time.h>" in result.stderr
+    assert result.exit_code == 0
+    assert "#include <sys/time.h>" in out.read_text()
