@@ -99,6 +99,7 @@ def test_rows_have_one_schema_and_a_fixed_order(tmp_path: Path, read: Read) -> N
     assert all(list(row) == ROW_SCHEMA.names for row in map(_in_schema_order, rows))
     assert {row["filename"] for row in rows} == {"b.cu", "c.cu", "z.cu", "y.cu"}
     assert {row["origin"] for row in rows} == {"local"}
+    assert [row["domain"] for row in rows] == ["general_compute", "", *["general_compute"] * 2]
 
 
 def _in_schema_order(row: dict[str, object]) -> dict[str, object]:
