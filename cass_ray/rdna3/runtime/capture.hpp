@@ -45,6 +45,7 @@ class Capture : public std::enable_shared_from_this<Capture> {
   hipStreamCaptureStatus status() const { return status_; }
   ihipGraph* graph() const { return graph_; }
   unsigned long long id() const { return id_; }
+  bool owns_graph() const { return owns_graph_; }
 
   // Whether a capture of a blocking stream is in progress: the null stream would depend on it.
   static bool forbids_null_stream();

@@ -56,6 +56,9 @@ std::recursive_mutex& graph_lock();
 bool is_graph(const ihipGraph* graph);
 bool is_node(const hipGraphNode* node);
 
+// Keeps a graph until hipGraphDestroy.
+void own_graph(ihipGraph* graph);
+
 // Drops `count` references; destroys the object with the last one.
 void release_user_object(hipUserObject* object, unsigned count);
 

@@ -154,9 +154,11 @@ hipError_t AllocateOperation::make(hipMemAllocNodeParams* parameters,
   parameters->dptr = memory;
   auto operation = std::make_shared<AllocateOperation>();
   operation->parameters = *parameters;
-  operation->memory_ = std::shared_ptr<void>(memory, [](void* address) {
-    // Refused where the program has freed it already.
-    static_cast<void>(Memory::instance().release(address));
+  const auto id = Memory::instance().find(memory)->id;
+  operation->memory_ = std::shared_ptr<void>(memory, [id](void* address) {
+    // The program may have freed it already, and the address be another allocation's.
+    const auto allocation = Memory::instance().find(address);
+    if (allocation && allocation->id == id) static_cast<void>(Memory::instance().release(address));
   });
   *made = std::move(operation);
   return hipSuccess;
