@@ -23,6 +23,7 @@ from benchmarks.results import (
 from cass_ray.settings import BuildSettings
 
 _PROJECTED_ROWS = 10_000
+_FEWEST_ROWS = 500
 _CURVE_POINTS = 200
 _MIB = 1 << 20
 
@@ -112,8 +113,10 @@ def ray_overhead(name: str, rows: int, work: Path, setting: Setting) -> RayOverh
 def memory_use(rows: int, work: Path, setting: Setting) -> MemoryUse:
     """Peak of driver and object store over a build of ``rows`` tiny programs, really compiled.
 
-    The growth per row after the start is projected to 10,000 rows.
+    The growth per row after the start is projected to 10,000 rows, which takes at least 500.
     """
+    if rows < _FEWEST_ROWS:
+        raise ValueError(f"{rows} rows end with the start-up: take at least {_FEWEST_ROWS}")
     corpus.write_tiny_programs(work / "tiny", rows)
     more = {"near_duplicates": {"enabled": False}}
     settings = settings_for([f"local:{work / 'tiny'}"], work / "ours", ["sm_80"], **more)

@@ -1,8 +1,8 @@
 """Memory of the driver and of the object store while a job runs, sampled from ``/proc``.
 
-Counted are the driver's own pages (``RssAnon`` and ``RssFile``) and the pages of the object store
-that were ever touched: the raylet keeps them mapped as shared memory (``RssShmem``; proc(5)). The
-driver maps the same shared pages, so its ``RssShmem`` is not counted twice.
+Counted are the driver's own pages (``RssAnon`` and ``RssFile``; proc(5)) and the pages of the
+object store that were ever touched: the blocks of the file in memory that the raylet holds open
+and every process maps. What the driver maps of it (``RssShmem``) is not counted again.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class MemoryWatch:
             if not words:
                 continue
             if Path(words[0]).name == "raylet":
-                store += status_bytes(pid, "RssShmem")
+                store += object_store_bytes(pid)
             elif any(word.endswith(self.job) for word in words[1:3]) and "python" in words[0]:
                 driver += status_bytes(pid, "RssAnon") + status_bytes(pid, "RssFile")
         return Sample(time.monotonic(), driver, store) if driver else None
@@ -84,6 +84,17 @@ def growth_per_row(samples: Sequence[Sample], rows: int) -> float:
     began, ended = samples[0].seconds, samples[-1].seconds
     passed = [rows * (sample.seconds - began) / (ended - began) for sample in settled]
     return linear_regression(passed, [sample.total for sample in settled]).slope
+
+
+def object_store_bytes(raylet: int) -> int:
+    """Bytes in the files named ``plasma…`` that process ``raylet`` holds open; 0 once it ended."""
+    sizes: dict[tuple[int, int], int] = {}
+    with contextlib.suppress(OSError):
+        for link in Path(f"/proc/{raylet}/fd").iterdir():
+            if link.readlink().name.startswith("plasma"):
+                status = link.stat()
+                sizes[status.st_dev, status.st_ino] = status.st_blocks * 512
+    return sum(sizes.values())
 
 
 def _command_line(pid: int) -> list[str]:

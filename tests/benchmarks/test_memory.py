@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
-from benchmarks.memory import Sample, growth_per_row, status_bytes
+from benchmarks.memory import Sample, growth_per_row, object_store_bytes, status_bytes
 
 MIB = 1 << 20
 
@@ -33,5 +34,16 @@ def test_resident_pages_of_a_process_are_read() -> None:
     assert len(held) == 32 * MIB
 
 
+def test_the_object_store_is_what_was_touched_of_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "plasmaXYZ"
+    with path.open("w+b") as store, path.open("rb"):  # held twice, counted once
+        store.truncate(64 * MIB)
+        store.seek(8 * MIB)
+        store.write(b"\x01" * 4 * MIB)
+        store.flush()
+        path.unlink()  # as Ray does: the file lives on nameless
+        assert 4 * MIB <= object_store_bytes(os.getpid()) < 5 * MIB
+
+
 def test_a_process_that_is_gone_has_none() -> None:
-    assert status_bytes(2**22 + 1, "RssAnon") == 0
+    assert status_bytes(2**22 + 1, "RssAnon") == object_store_bytes(2**22 + 1) == 0
