@@ -22,7 +22,8 @@ MOST_SECTIONS = 20_000
 """Sections in one merged file; an ELF header counts at most 65,279."""
 
 _FOLDER = Path("/cass/work")
-_SECTION_TITLE = re.compile(r"^//-{5,} \S+ +-{5,}$", re.MULTILINE)
+_SECTION_TITLE = re.compile(r"^(//-{5,} )(\S+) +(-{5,})$", re.MULTILINE)
+_TITLE_WIDTH = 17  # nvdisasm pads names to it; in a merged file they are longer
 _UNDEFINED_SYMBOLS = "//--------------------- SYMBOLS "
 _ANNOTATION_COLUMN = re.compile(r" {2,}(?=\(\*\")")
 _LABEL = re.compile(r"\.L_x_\d+\b")
@@ -96,4 +97,6 @@ def _nvdisasm(nvdisasm: Path, image: bytes, toolchain: View) -> str:
 def _canonical(text: str) -> str:
     labels = dict.fromkeys([*_LABEL_HERE.findall(text), *_LABEL.findall(text)])
     new = {label: f".L_x_{number}" for number, label in enumerate(labels)}
-    return _ANNOTATION_COLUMN.sub(" ", _LABEL.sub(lambda match: new[match[0]], text))
+    text = _LABEL.sub(lambda match: new[match[0]], text)
+    text = _SECTION_TITLE.sub(lambda m: f"{m[1]}{m[2].ljust(_TITLE_WIDTH)} {m[3]}", text)
+    return _ANNOTATION_COLUMN.sub(" ", text)
