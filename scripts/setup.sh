@@ -64,7 +64,7 @@ missing_packages() {
 
 stamp_key() {
   cat pyproject.toml constraints.txt scripts/setup.sh cass_ray/toolchain/hip_packages.py \
-    cass_ray/toolchain/hip_root.py | sha256sum | cut -c1-16
+    cass_ray/toolchain/hip_root.py cass_ray/toolchain/hip_repairs.py | sha256sum | cut -c1-16
 }
 
 # --- System packages --------------------------------------------------------------------------
@@ -102,21 +102,25 @@ cannot_install() {
   exit 3
 }
 
-install_packages() {
-  local -a as_root=() packages
+# Sets AS_ROOT, the words before a command that needs root; exits with 3 where there are none.
+require_apt() {
   command -v apt-get >/dev/null || cannot_install "this system has no apt-get" "$@"
   if [[ $(id -u) != 0 ]]; then
     command -v sudo >/dev/null || cannot_install "neither root nor sudo is at hand" "$@"
     if [[ ! -t 0 ]] && ! sudo -n true 2>/dev/null; then
       cannot_install "sudo asks for a password" "$@"
     fi
-    as_root=(sudo)
+    AS_ROOT=(sudo)
   fi
-  as_root+=(env DEBIAN_FRONTEND=noninteractive)
-  "${as_root[@]}" apt-get update -qq >"$LOGS/apt-update.log" 2>&1 || true
+  AS_ROOT+=(env DEBIAN_FRONTEND=noninteractive)
+}
+
+install_packages() {
+  local -a packages
+  "${AS_ROOT[@]}" apt-get update -qq >"$LOGS/apt-update.log" 2>&1 || true
   mapfile -t packages < <(with_versions "$@")
   say "system packages: ${packages[*]}"
-  if ! "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${packages[@]}" \
+  if ! "${AS_ROOT[@]}" apt-get install -y -qq --no-install-recommends "${packages[@]}" \
     >"$LOGS/apt-install.log" 2>&1; then
     tail -n 20 "$LOGS/apt-install.log" >&2
     cannot_install "apt-get install failed (see $LOGS/apt-install.log)" "$@"
@@ -151,7 +155,9 @@ fi
 mkdir -p "$LOGS"
 
 APT_JOB=
+AS_ROOT=()
 if [[ ${#MISSING[@]} -gt 0 ]]; then
+  require_apt "${MISSING[@]}"
   if [[ " ${MISSING[*]} " == *" python3 "* ]]; then
     install_packages "${MISSING[@]}" # Python first: nothing else can run beside it
   else

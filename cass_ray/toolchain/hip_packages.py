@@ -24,6 +24,7 @@ from pathlib import Path, PurePosixPath
 
 from cass_ray.cache import default_directory, digest
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.hip_repairs import repair_rocprim
 
 WHEEL = "triton==3.5.1"
 WHEEL_SHA256 = "61413522a48add32302353fdbaaf92daaaab06f6b5e3229940d21b5207f47579"
@@ -41,16 +42,10 @@ _WHEEL_TAGS = (
     "--platform=manylinux_2_27_x86_64",
     "--platform=manylinux_2_28_x86_64",
 )
-_DEBIAN_FOLDERS = ("hiprand", "rocrand", "rocprim")
+_RECIPE = "2"
+"""Part of the key of the libraries: raise it when a repair changes."""
 
-# HIP 6 dropped hipDeviceProp_t::gcnArch, which Debian's rocPRIM 5.3 compares with 908 (MI100) to
-# work around the first silicon of that one device.
-_ROCPRIM_REPAIRS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (
-        re.compile(r"\b(\w+)\.gcnArch\b"),
-        r'(std::strncmp(\1.gcnArchName, "gfx908", 6) == 0 ? 908 : 0)',
-    ),
-)
+_DEBIAN_FOLDERS = ("hiprand", "rocrand", "rocprim")
 
 
 def unpack_once(directory: Path, fill: Callable[[Path], None]) -> Path:
@@ -165,7 +160,7 @@ def debian_headers(cache: Path) -> Path | None:
         repair_rocprim(target / "include" / "rocprim")
 
     try:
-        key = digest([repr(_ROCPRIM_REPAIRS), *versions])[:16]
+        key = digest([_RECIPE, *versions])[:16]
         return unpack_once(cache / "hip-libraries" / key, fill)
     except (subprocess.CalledProcessError, OSError):
         return None
@@ -182,17 +177,6 @@ def _debian_versions() -> list[str] | None:
     )
     versions = re.findall(r"^\s+Candidate: (?!\(none\))(\S+)", done.stdout, re.MULTILINE)
     return versions if len(versions) == len(DEBIAN_PACKAGES) else None
-
-
-def repair_rocprim(folder: Path) -> None:
-    """Make rocPRIM 5.3 compile against HIP 6 headers; newer versions are left as they are."""
-    for path in folder.rglob("*.hpp"):
-        text = path.read_text(encoding="utf-8")
-        repaired = text
-        for pattern, replacement in _ROCPRIM_REPAIRS:
-            repaired = pattern.sub(replacement, repaired)
-        if repaired != text:
-            path.write_text("#include <cstring>\n" + repaired, encoding="utf-8")
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from cass_ray.cache import default_directory, digest
 from cass_ray.toolchain.clang import find_clang
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.hip_packages import debian_headers, hip_headers, unpack_once
+from cass_ray.toolchain.hip_repairs import repair_cooperative_groups
 
 ARCHITECTURES = ("gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151")
 """Processors that the root has an ISA library for: RDNA3 and RDNA3.5."""
@@ -26,7 +27,7 @@ ARCHITECTURES = ("gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151
 ABI_VERSIONS = (400, 500, 600)
 """Code object versions 4, 5 and 6."""
 
-_RECIPE = "1"
+_RECIPE = "4"
 """Part of the root's key: raise it when the layout below changes."""
 
 _TARGET = "amdgcn-amd-amdhsa"
@@ -59,6 +60,7 @@ def build_hip_root(clang: Path, cache: Path | None = None, wheel: Path | None = 
 
     def fill(target: Path) -> None:
         shutil.copytree(headers / "include", target / "include")
+        repair_cooperative_groups(target / "include")
         if libraries is not None:
             shutil.copytree(libraries / "include", target / "include", dirs_exist_ok=True)
         bitcode = target / "amdgcn" / "bitcode"

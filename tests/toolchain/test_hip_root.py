@@ -11,7 +11,8 @@ import pytest
 from cass_ray.toolchain import hip_packages, hip_root
 from cass_ray.toolchain.clang import find_clang
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.hip_packages import repair_rocprim, unpack_once, unpack_wheel
+from cass_ray.toolchain.hip_packages import unpack_once, unpack_wheel
+from cass_ray.toolchain.hip_repairs import repair_rocprim
 from cass_ray.toolchain.hip_root import (
     build_hip_root,
     control_libraries,

@@ -6,3 +6,5 @@
 
 #include "cuda_device.h"
 #include "cuda_warp.h"
+
+#include "cooperative_groups_reduce.h"
