@@ -87,7 +87,10 @@ class Places:
     def _cuda_candidates(self) -> Iterator[Found]:
         yield from self._named(CUDA_VARIABLES)
         if program := self.which("nvcc"):
-            yield Found(program.resolve().parent.parent, "PATH")
+            home = program.resolve().parent.parent
+            # Some machines have a wrapper script on the PATH, far from the installation it calls.
+            if (home / "include/cuda_runtime.h").exists():
+                yield Found(home, "PATH")
         yield Found(self.root / "usr/local/cuda", "prefix")
         yield from self._versioned("usr/local", "cuda-*")
         yield Found(self.root / "opt/cuda", "prefix")

@@ -26,6 +26,8 @@ def program(path: Path, text: str = "") -> Path:
 def cuda_home(folder: Path) -> Path:
     for name in ("nvcc", "cuobjdump", "nvdisasm"):
         program(folder / "bin" / name, NVCC_VERSION)
+    (folder / "include").mkdir()
+    (folder / "include/cuda_runtime.h").touch()
     return folder
 
 
@@ -41,6 +43,11 @@ def rocm_root(folder: Path) -> Path:
 
 
 class TestCudaHomes:
+    def test_a_wrapper_on_the_path_is_no_installation(self, tmp_path: Path) -> None:
+        program(tmp_path / "bin/nvcc", NVCC_VERSION)
+        environment = {"PATH": str(tmp_path / "bin")}
+        assert list(Places(environment, tmp_path / "root", ()).cuda_homes()) == []
+
     def test_order(self, tmp_path: Path) -> None:
         """Environment, PATH, usual prefixes (newest first), Python packages."""
         named = cuda_home(tmp_path / "named")
