@@ -17,6 +17,11 @@ auto& all_nodes() {
   return all;
 }
 
+auto& user_objects() {
+  static auto& all = *new std::set<const hipUserObject*>;
+  return all;
+}
+
 std::uint64_t next_id() {
   static std::uint64_t id = 0;
   return ++id;
@@ -33,9 +38,14 @@ bool is_graph(const ihipGraph* graph) { return graphs().contains(graph); }
 
 bool is_node(const hipGraphNode* node) { return all_nodes().contains(node); }
 
+void keep_user_object(hipUserObject* object) { user_objects().insert(object); }
+
+bool is_user_object(const hipUserObject* object) { return user_objects().contains(object); }
+
 void release_user_object(hipUserObject* object, unsigned count) {
   object->references -= std::min(count, object->references);
   if (object->references > 0) return;
+  user_objects().erase(object);
   if (object->destroy != nullptr) object->destroy(object->pointer);
   delete object;
 }

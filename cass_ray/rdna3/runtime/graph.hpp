@@ -59,6 +59,10 @@ bool is_node(const hipGraphNode* node);
 // Keeps a graph until hipGraphDestroy.
 void own_graph(ihipGraph* graph);
 
+// Objects that exist. Guarded by graph_lock().
+void keep_user_object(hipUserObject* object);
+bool is_user_object(const hipUserObject* object);
+
 // Drops `count` references; destroys the object with the last one.
 void release_user_object(hipUserObject* object, unsigned count);
 

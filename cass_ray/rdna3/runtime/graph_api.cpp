@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <fstream>
 #include <memory>
-#include <set>
+#include <map>
 
 #include "device.hpp"
 #include "device_properties.hpp"
@@ -17,15 +17,10 @@ using namespace cass::hip;
 
 namespace {
 
-struct Owned {
-  std::map<hipGraph_t, std::unique_ptr<ihipGraph>> graphs;
-  std::set<hipUserObject_t> objects;
-};
-
 // Graphs that the program has to destroy. Guarded by graph_lock().
-Owned& owned() {
-  static auto& all = *new Owned;
-  return all;
+auto& owned_graphs() {
+  static auto& graphs = *new std::map<hipGraph_t, std::unique_ptr<ihipGraph>>;
+  return graphs;
 }
 
 // Copies `nodes` out the way HIP does: only counts where `out` is null, at most `*count` else.
@@ -95,7 +90,7 @@ namespace cass::hip {
 
 void own_graph(ihipGraph* graph) {
   const std::lock_guard lock(graph_lock());
-  owned().graphs.emplace(graph, graph);
+  owned_graphs().emplace(graph, graph);
 }
 
 }  // namespace cass::hip
@@ -109,7 +104,7 @@ hipError_t hipGraphCreate(hipGraph_t* graph, unsigned flags) {
 
 hipError_t hipGraphDestroy(hipGraph_t graph) {
   const std::lock_guard lock(graph_lock());
-  return record(owned().graphs.erase(graph) == 1 ? hipSuccess : hipErrorInvalidValue);
+  return record(owned_graphs().erase(graph) == 1 ? hipSuccess : hipErrorInvalidValue);
 }
 
 hipError_t hipGraphAddDependencies(hipGraph_t graph, const hipGraphNode_t* from,
@@ -337,23 +332,22 @@ hipError_t hipUserObjectCreate(hipUserObject_t* object, void* pointer, hipHostFn
   }
   const std::lock_guard lock(graph_lock());
   *object = new hipUserObject{pointer, destroy, references};
-  owned().objects.insert(*object);
+  keep_user_object(*object);
   return hipSuccess;
 }
 
 hipError_t hipUserObjectRetain(hipUserObject_t object, unsigned count) {
   const std::lock_guard lock(graph_lock());
-  if (!owned().objects.contains(object) || count == 0) return record(hipErrorInvalidValue);
+  if (!is_user_object(object) || count == 0) return record(hipErrorInvalidValue);
   object->references += count;
   return hipSuccess;
 }
 
 hipError_t hipUserObjectRelease(hipUserObject_t object, unsigned count) {
   const std::lock_guard lock(graph_lock());
-  if (!owned().objects.contains(object) || count == 0 || count > object->references) {
+  if (!is_user_object(object) || count == 0 || count > object->references) {
     return record(hipErrorInvalidValue);
   }
-  if (count == object->references) owned().objects.erase(object);
   release_user_object(object, count);
   return hipSuccess;
 }
@@ -361,7 +355,7 @@ hipError_t hipUserObjectRelease(hipUserObject_t object, unsigned count) {
 hipError_t hipGraphRetainUserObject(hipGraph_t graph, hipUserObject_t object, unsigned count,
                                     unsigned flags) {
   const std::lock_guard lock(graph_lock());
-  if (!is_graph(graph) || !owned().objects.contains(object) || count == 0 ||
+  if (!is_graph(graph) || !is_user_object(object) || count == 0 ||
       (flags != 0 && flags != hipGraphUserObjectMove)) {
     return record(hipErrorInvalidValue);
   }

@@ -1,0 +1,153 @@
+"""Build a HIP program against the CPU runtime and run it in the sandbox.
+
+The executable is an ordinary host program with gfx1100 code inside, linked against our
+``libamdhip64.so``. Executables are cached by content: a second run of the same program only runs.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cass_ray.cache import default_directory, digest
+from cass_ray.rdna3.sources import Sources
+from cass_ray.toolchain.amd import DEFAULT_ARCHITECTURE, AmdToolchain
+from cass_ray.toolchain.isolation import Mount, View, private_folder
+from cass_ray.toolchain.process import CLEAN_ENVIRONMENT, Completed, Limits, run
+
+DEFAULT_OPTIMISATION = "-O3"
+"""What hipcc uses where nothing is said."""
+
+WORKING_FOLDER = Path("/cass/work")
+"""Where a program runs: its own files, writable, gone when it ends."""
+
+_COUNTERS = "counters.json"
+_STATE = Path("/cass/state")
+_CHECK_VARIABLE = "CASS_RDNA3_CHECK"
+_COUNTERS_VARIABLE = "CASS_RDNA3_COUNTERS"
+_TIME_LIMIT_VARIABLE = "CASS_RDNA3_TIME_LIMIT"
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a program runs.
+
+    ``seconds`` bounds its wall time (and that of each kernel), ``memory_bytes`` its resident
+    memory. ``check`` turns the checking mode on, ``counters`` is a file for execution counters.
+    ``inputs`` is a folder whose files the program finds in its working folder, read-only.
+    """
+
+    seconds: float = 600.0
+    memory_bytes: int = 8 << 30
+    check: bool = False
+    counters: Path | None = None
+    inputs: Path | None = None
+    stdin: bytes = b""
+
+    @property
+    def limits(self) -> Limits:
+        """Bounds of the process: its threads may use every CPU for ``seconds``."""
+        return Limits(
+            cpu_seconds=self.seconds * (os.cpu_count() or 1),
+            wall_seconds=self.seconds,
+            memory_bytes=self.memory_bytes,
+            address_space_bytes=None,  # the runtime reserves ranges far beyond what it uses
+        )
+
+
+def build(
+    sources: Sources,
+    toolchain: AmdToolchain,
+    runtime_library: Path,
+    *,
+    device_assembly: str | None = None,
+    optimisation: str = DEFAULT_OPTIMISATION,
+    cache: Path | None = None,
+) -> Path:
+    """The executable of ``sources``, from the cache if it has been built before.
+
+    ``device_assembly`` replaces the compiler's RDNA3 assembly.
+
+    Raises:
+        CompileFailure: the sources or the assembly do not compile.
+    """
+    folder = (cache or default_directory()) / "rdna3-programs"
+    key = digest(
+        [
+            sources.digest,
+            toolchain.fingerprint,
+            str(runtime_library.resolve()),
+            optimisation,
+            device_assembly or "",
+        ]
+    )
+    executable = folder / key
+    if executable.exists():
+        return executable
+    folder.mkdir(parents=True, exist_ok=True)
+    with (
+        private_folder() as root,
+        tempfile.TemporaryDirectory(dir=folder, prefix=".part-") as part,
+    ):
+        unit = sources.write(root)
+        made = Path(part) / "program"
+        output = toolchain.compile(unit, optimisation=optimisation)
+        toolchain.recombine(
+            output.host_assembly,
+            device_assembly if device_assembly is not None else output.device_assembly,
+            made,
+            architecture=DEFAULT_ARCHITECTURE,
+            runtime_library=runtime_library,
+        )
+        made.replace(executable)
+    return executable
+
+
+def execute(
+    executable: Path,
+    arguments: Sequence[str],
+    runtime_library: Path,
+    options: RunOptions | None = None,
+) -> Completed:
+    """Run ``executable`` in the sandbox with the CPU runtime; never raises for what it does."""
+    options = options or RunOptions()
+    with private_folder() as work, private_folder() as state:
+        mounts = [Mount(work, WORKING_FOLDER, writable=True), Mount(state, _STATE, writable=True)]
+        cwd = work
+        if options.inputs is not None:
+            mounts[0] = Mount(options.inputs.resolve(), WORKING_FOLDER)
+            cwd = options.inputs.resolve()
+        view = View(
+            read_only=(executable.parent.resolve(), runtime_library.resolve().parent),
+            mounts=tuple(mounts),
+            process_filesystem=True,
+        )
+        counters = state / _COUNTERS
+        completed = run(
+            [executable.resolve(), *arguments],
+            cwd=cwd,
+            limits=options.limits,
+            view=view,
+            env=environment(options, view.inside(counters)),
+            stdin=options.stdin,
+        )
+        if options.counters is not None and counters.exists():
+            options.counters.write_bytes(counters.read_bytes())
+    return completed
+
+
+def environment(options: RunOptions, counters: Path) -> dict[str, str]:
+    """Environment variables of a program; ``counters`` is the path that it can write to."""
+    variables = dict(CLEAN_ENVIRONMENT)
+    variables[_TIME_LIMIT_VARIABLE] = str(max(1, round(options.seconds)))
+    if options.check:
+        variables[_CHECK_VARIABLE] = "1"
+    if options.counters is not None:
+        variables[_COUNTERS_VARIABLE] = str(counters)
+    for name in ("CASS_RDNA3_THREADS", "CASS_RDNA3_MEMORY"):
+        if value := os.environ.get(name):
+            variables[name] = value
+    return variables
