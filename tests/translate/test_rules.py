@@ -219,7 +219,7 @@ def test_arguments_that_cuda_overloads_are_cast(cuda: str, hip: str) -> None:
     ("source", "construct"),
     [
         ("x = 1;\n  cudaGraphConditionalHandleCreate(&h, g);", "cudaGraphConditionalHandleCreate"),
-        ("x = 1;\n  nvcuda::wmma::fragment<A> f;", "nvcuda::"),
+        ("x = 1;\n  nvcuda::exp::x f;", "nvcuda::"),
         ("x = 1;\n  cuda::atomic<int> a;", "cuda::"),
         ("x = 1;\n  cudnnCreate(&h);", "cudnnCreate"),
         ("x = 1;\n  nvmlInit();", "nvmlInit"),
@@ -327,3 +327,29 @@ def test_branches_that_are_not_compiled_hold_no_errors(guard: str, is_dead: bool
     result = translate(f'{guard}\nasm("wgmma.fence;");\n#endif\n')
     assert (not result.errors) == is_dead
     assert any(finding.construct == "asm" for finding in result.findings)
+
+
+@pytest.mark.parametrize(
+    ("cuda", "hip"),
+    [
+        ("#include <mma.h>\n", "#include <rocwmma/rocwmma.hpp>\n"),
+        ("nvcuda::wmma::fill_fragment(f, 0);", "rocwmma::fill_fragment(f, 0);"),
+        ("using namespace nvcuda;", "namespace wmma = rocwmma;"),
+        ("using namespace nvcuda::wmma;", "using namespace rocwmma;"),
+    ],
+)
+def test_matrix_functions_become_rocwmma(cuda: str, hip: str) -> None:
+    result = translate(cuda)
+    assert result.source == hip
+    assert not result.errors
+
+
+def test_groups_that_hip_lacks_are_errors() -> None:
+    source = "namespace cg = cooperative_groups;\nauto g = cg::labeled_partition(a, b);"
+    (error,) = errors(source)
+    assert (error.line, error.construct) == (2, "labeled_partition")
+
+
+@pytest.mark.parametrize("filename", ["/a/b.cu", "../b.cu", "./b.cu", "/", "", "//x.cu"])
+def test_any_file_name_is_fine(filename: str) -> None:
+    assert translate('#include "x.h"\n#include <mma.h>\n', filename, files=("y",)).source

@@ -55,6 +55,7 @@ class RulesTranslator:
         names.rename_device_functions(unit)
         names.rename_names(unit)
         names.rename_namespaces(unit)
+        names.rename_matrix_functions(unit)
         names.replace_absent(unit)
         names.drop_words(unit)
         vectors.guard_operators(unit)

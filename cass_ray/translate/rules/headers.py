@@ -109,9 +109,10 @@ def _is_local(unit: Rewrite, path: str) -> bool:
         for name in ("", *_INCLUDE_FOLDERS):
             if posixpath.normpath(posixpath.join(folder, name, path)) in files:
                 return True
-        if not folder:
+        parent = posixpath.dirname(folder)
+        if parent == folder:
             return False
-        folder = posixpath.dirname(folder)
+        folder = parent
 
 
 @cache

@@ -28,8 +28,19 @@ _INTRINSICS = {
     "__nvvm_": "a compiler builtin of Nvidia's",
     "__pipeline_": "asynchronous copies to shared memory have no counterpart; copy synchronously",
     "__cvta_": "AMD pointers are generic already",
+    "__barrier_sync": "AMD has no named barriers; use __syncthreads or a group",
     "__cluster_": "thread block clusters do not exist on AMD hardware",
 }
+
+
+_GROUPS = {
+    "labeled_partition": "vote for the members with __ballot and loop over them",
+    "binary_partition": "vote for the members with __ballot and loop over them",
+    "block_tile_memory": "tiles wider than a wavefront do not exist; use shared memory",
+    "cluster_group": "thread block clusters do not exist on AMD hardware",
+    "this_cluster": "thread block clusters do not exist on AMD hardware",
+}
+"""Names of cooperative groups that HIP's lack."""
 
 
 def report_leftovers(unit: Rewrite) -> None:
@@ -49,6 +60,9 @@ def report_leftovers(unit: Rewrite) -> None:
                 if word.startswith(prefix):
                     message = f"{word} has no counterpart in HIP"
                     _report(unit, word, offsets, message, Severity.ERROR, advice)
+        elif word in _GROUPS and "cooperative_groups" in unit.words and not unit.declares(word):
+            message = f"HIP's cooperative groups have no {word}"
+            _report(unit, word, offsets, message, Severity.ERROR, _GROUPS[word])
     _report_namespaces(unit)
     _report_device_launches(unit)
 

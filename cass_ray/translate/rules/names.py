@@ -9,6 +9,7 @@ from cass_ray.translate.rules import tables
 from cass_ray.translate.rules.rewrite import Rewrite
 
 _CAST_ALREADY = re.compile(r"\(\s*(?:const\s+)?void\b|(?:reinterpret|static)_cast\b")
+_WMMA = re.compile(r"nvcuda\s*::\s*wmma\b")
 _CLASS_KEY = re.compile(r"\b(?:struct|union|enum)\s+\Z")
 _QUALIFIED = re.compile(r"(\w+)\s*::\s*\Z")
 
@@ -110,6 +111,24 @@ def rename_namespaces(unit: Rewrite) -> None:
         qualifier = _QUALIFIED.search(code, max(0, offset - 40), offset)
         if qualifier and qualifier[1] in {"thrust", "system"}:
             unit.rename(offset, "cuda", "hip")
+
+
+def rename_matrix_functions(unit: Rewrite) -> None:
+    """``nvcuda::wmma`` is ``rocwmma``: the same functions, on the shapes of AMD's matrix units."""
+    code = unit.source.code
+    for offset in unit.words.get("nvcuda", ()):
+        match = _WMMA.match(code, offset)
+        before = code[max(0, offset - 24) : offset].split()
+        if match:
+            unit.edits.replace(offset, match.end(), "rocwmma")
+        elif before[-2:] == ["using", "namespace"]:
+            start = code.rindex("using", 0, offset)
+            unit.edits.replace(start, offset + len("nvcuda"), "namespace wmma = rocwmma")
+        else:
+            continue
+        unit.converted(offset)
+        message = "rocWMMA has tiles of 16x16x16 on RDNA3: other shapes do not compile"
+        unit.report(offset, "nvcuda::wmma", Severity.WARNING, message)
 
 
 def rename_device_functions(unit: Rewrite) -> None:
