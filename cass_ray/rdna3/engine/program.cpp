@@ -54,8 +54,6 @@ bool once_for_both_halves(Opcode opcode) {
     case Opcode::v_readfirstlane_b32:
     case Opcode::v_writelane_b32:
     case Opcode::v_permlane64_b32:
-    case Opcode::ds_bpermute_b32:
-    case Opcode::ds_permute_b32:
     case Opcode::ds_append:
     case Opcode::ds_consume:
     case Opcode::ds_gws_barrier:
@@ -104,7 +102,6 @@ class Builder {
     literal_ = decoded.literal.value_or(0);
     size_ = decoded.size;
     const OpcodeRow& row = *decoded.operation.row;
-    if (is_ignorable(row.opcode) && (row.opcode != Opcode::s_sleep)) return;
     if (is_ignorable(row.opcode)) return;
     note_mode(decoded.operation);
     const bool twice = program_.options.wide && is_vector(row.encoding) &&
@@ -148,10 +145,11 @@ class Builder {
     if (decoded.dpp) {
       enter_dpp(*decoded.dpp, instruction);
       instruction.source[0].value = temporary_offset(0);
-      if (op.row->opcode == Opcode::v_cndmask_b32) instruction.source[0].index = 0;
     }
     emit(op.row->opcode, instruction);
-    if (decoded.dpp) emit(Opcode::engine_dpp_leave, {});
+    // v_cmpx writes EXEC itself; lanes that DPP masks off then stay off.
+    const bool writes_exec = op.destination.present() && op.destination.code == code::exec_lo;
+    if (decoded.dpp && !writes_exec) emit(Opcode::engine_dpp_leave, {});
     if (mode) emit(Opcode::engine_mode_leave, {});
   }
 

@@ -78,7 +78,8 @@ void Workgroup::adopt(const LaunchState& state) {
   launch_serial = state.serial;
   launch = &state;
   wave_count = state.wave_count;
-  const std::size_t rows = std::max(state.program->vector_count, 1U) + 1;
+  const std::size_t rows = 
+      std::max<std::size_t>({state.program->vector_count, state.kernel->vgpr_count, 1}) + 1;
   const unsigned halves = state.wide ? 2 : 1;
   wave_stride = sizeof(Wave) + rows * halves * sizeof(Row);
   waves.reserve(wave_stride * wave_count);

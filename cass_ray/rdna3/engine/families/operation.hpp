@@ -84,6 +84,30 @@ ALWAYS_INLINE T select(I32 lanes, T yes, T no) {
   return lanes ? yes : no;
 }
 
+ALWAYS_INLINE U32 bit_count(U32 value) {
+  value -= value >> 1 & 0x5555'5555U;
+  value = (value & 0x3333'3333U) + (value >> 2 & 0x3333'3333U);
+  value = (value + (value >> 4)) & 0x0F0F'0F0FU;
+  return value * 0x0101'0101U >> 24;
+}
+
+// 32 for zero.
+ALWAYS_INLINE U32 leading_zeros(U32 value) {
+#if defined(__AVX512CD__)
+  struct Parts { __m512i part[2]; };
+  auto parts = bits_as<Parts>(value);
+  for (auto& part : parts.part) part = _mm512_lzcnt_epi32(part);
+  return bits_as<U32>(parts);
+#else
+  value |= value >> 1;
+  value |= value >> 2;
+  value |= value >> 4;
+  value |= value >> 8;
+  value |= value >> 16;
+  return 32U - bit_count(value);
+#endif
+}
+
 template <class T>
 ALWAYS_INLINE T& place(Wave& wave, std::uint32_t offset) {
   return *reinterpret_cast<T*>(reinterpret_cast<std::byte*>(&wave) + offset);

@@ -1,0 +1,298 @@
+// Atomic operations on global memory, flat addresses and LDS (RDNA3 ISA, 16.14 DS, 16.15 FLAT).
+#include "memory_address.hpp"
+
+namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace {
+
+using i32 = std::int32_t;
+using i64 = std::int64_t;
+
+template <class T>
+struct AsFloat;
+template <>
+struct AsFloat<u32> { using type = float; };
+template <>
+struct AsFloat<u64> { using type = double; };
+template <class T>
+ALWAYS_INLINE typename AsFloat<T>::type floating(T bits) {
+  return __builtin_bit_cast(typename AsFloat<T>::type, bits);
+}
+template <class T>
+ALWAYS_INLINE T bits_of(typename AsFloat<T>::type value) { return __builtin_bit_cast(T, value); }
+
+// What memory gets: `old` was there, `data` is the operand, `compare` the second one.
+#define RULE(name, expression)                                                       \
+  struct name {                                                                      \
+    template <class T>                                                               \
+    static ALWAYS_INLINE_METHOD T next([[maybe_unused]] T old, T data, [[maybe_unused]] T compare) {  \
+      return (expression);                                                           \
+    }                                                                                \
+  };
+#define ALWAYS_INLINE_METHOD inline __attribute__((always_inline))
+template <class T>
+struct SignedOf;
+template <>
+struct SignedOf<u32> { using type = i32; };
+template <>
+struct SignedOf<u64> { using type = i64; };
+template <class T>
+ALWAYS_INLINE typename SignedOf<T>::type as_signed(T value) {
+  return static_cast<typename SignedOf<T>::type>(value);
+}
+
+RULE(Add, old + data)
+RULE(Subtract, old - data)
+RULE(ReverseSubtract, data - old)
+RULE(ClampedSubtract, old < data ? 0 : old - data)
+RULE(And, old & data)
+RULE(Or, old | data)
+RULE(Xor, old ^ data)
+RULE(MaskedOr, (old & ~data) | compare)
+RULE(Swap, data)
+RULE(Increment, old >= data ? 0 : old + 1)
+RULE(Decrement, old == 0 || old > data ? data : old - 1)
+RULE(WrapSubtract, old >= data ? old - data : old + compare)
+RULE(UnsignedMinimum, data < old ? data : old)
+RULE(UnsignedMaximum, data > old ? data : old)
+RULE(SignedMinimum, as_signed(data) < as_signed(old) ? data : old)
+RULE(SignedMaximum, as_signed(data) > as_signed(old) ? data : old)
+RULE(CompareSwap, old == compare ? data : old)
+RULE(CompareSwapFloat, floating(old) == floating(compare) ? data : old)
+RULE(AddFloat, bits_of<T>(floating(old) + floating(data)))
+
+// -0 < +0; a NaN loses against a number.
+template <bool greatest, class T>
+ALWAYS_INLINE T float_extremum(T old, T data) {
+  const auto a = floating(old), b = floating(data);
+  if (a != a) return data;
+  if (b != b) return old;
+  if (a == b) return greatest ? old & data : old | data;
+  return (greatest ? a > b : a < b) ? old : data;
+}
+RULE(MinimumFloat, (float_extremum<false, T>(old, data)))
+RULE(MaximumFloat, (float_extremum<true, T>(old, data)))
+
+// Memory that other workgroups may use at the same time.
+struct Shared {
+  template <class Rule, class T>
+  static ALWAYS_INLINE_METHOD T update(T* memory, T data, T compare) {
+    T old = __atomic_load_n(memory, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(memory, &old, Rule::template next<T>(old, data, compare), true,
+                                        __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+    }
+    return old;
+  }
+};
+template <>
+ALWAYS_INLINE_METHOD u32 Shared::update<Add, u32>(u32* memory, u32 data, u32) {
+  return __atomic_fetch_add(memory, data, __ATOMIC_SEQ_CST);
+}
+template <>
+ALWAYS_INLINE_METHOD u64 Shared::update<Add, u64>(u64* memory, u64 data, u64) {
+  return __atomic_fetch_add(memory, data, __ATOMIC_SEQ_CST);
+}
+template <>
+ALWAYS_INLINE_METHOD u32 Shared::update<Swap, u32>(u32* memory, u32 data, u32) {
+  return __atomic_exchange_n(memory, data, __ATOMIC_SEQ_CST);
+}
+template <>
+ALWAYS_INLINE_METHOD u64 Shared::update<Swap, u64>(u64* memory, u64 data, u64) {
+  return __atomic_exchange_n(memory, data, __ATOMIC_SEQ_CST);
+}
+
+// LDS: one thread runs all waves of a workgroup.
+struct Own {
+  template <class Rule, class T>
+  static ALWAYS_INLINE_METHOD T update(T* memory, T data, T compare) {
+    T old;
+    std::memcpy(&old, memory, sizeof old);
+    const T next = Rule::template next<T>(old, data, compare);
+    std::memcpy(memory, &next, sizeof next);
+    return old;
+  }
+};
+
+template <class T>
+ALWAYS_INLINE T lane_value(Wave& w, u32 offset, int lane) {
+  const u32 low = place<u32>(w, offset + 4 * static_cast<u32>(lane));
+  if constexpr (sizeof(T) == 4) {
+    return low;
+  } else {
+    return low | u64{place<u32>(w, offset + w.row_stride + 4 * static_cast<u32>(lane))} << 32;
+  }
+}
+template <class T>
+ALWAYS_INLINE void set_lane_value(Wave& w, u32 offset, int lane, T value) {
+  place<u32>(w, offset + 4 * static_cast<u32>(lane)) = static_cast<u32>(value);
+  if constexpr (sizeof(T) == 8) {
+    place<u32>(w, offset + w.row_stride + 4 * static_cast<u32>(lane)) = static_cast<u32>(value >> 32);
+  }
+}
+
+// Lane by lane in order. `compare_offset`: of the second operand's register from the wave.
+template <class Memory, class Rule, class T>
+ALWAYS_INLINE void atomic(Wave& w, const Instruction& i, U64 address, u32 data_offset,
+                          u32 compare_offset) {
+  struct List { alignas(64) u64 lane[lanes]; };
+  const auto at = bits_as<List>(address);
+  const bool returns = (i.flags & flag::returns) != 0;
+  w.current = &i;
+  for (u32 rest = exec_of(w, i); rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    const T data = lane_value<T>(w, data_offset, lane);
+    const T compare = lane_value<T>(w, compare_offset, lane);
+    const T old = Memory::template update<Rule, T>(reinterpret_cast<T*>(at.lane[lane]), data, compare);
+    if (returns) set_lane_value<T>(w, i.destination.value, lane, old);
+  }
+}
+
+// Memory formats give both operands in consecutive registers: data, then what to compare with.
+template <class Rule, class T>
+ALWAYS_INLINE void memory_atomic(Wave& w, const Instruction& i, U64 address) {
+  const u32 data = i.source[1].value;
+  atomic<Shared, Rule, T>(w, i, address, data, data + (sizeof(T) / 4) * w.row_stride);
+}
+template <class Rule, class T>
+ALWAYS_INLINE void memory_atomic_single(Wave& w, const Instruction& i, U64 address) {
+  atomic<Shared, Rule, T>(w, i, address, i.source[1].value, i.source[1].value);
+}
+
+#define MEMORY_ATOMIC(name, Rule, T, action)                                                     \
+  OPERATION(global_atomic_##name) { action<Rule, T>(w, i, any_global_addresses(w, i).address); } \
+  OPERATION(flat_atomic_##name) { action<Rule, T>(w, i, flat_addresses(w, i).address); }
+#define GLOBAL_INTEGER(name, unsigned_suffix, Rule)                                              \
+  MEMORY_ATOMIC(name##_##unsigned_suffix##32, Rule, u32, memory_atomic_single)                   \
+  MEMORY_ATOMIC(name##_##unsigned_suffix##64, Rule, u64, memory_atomic_single)
+GLOBAL_INTEGER(add, u, Add)
+GLOBAL_INTEGER(sub, u, Subtract)
+GLOBAL_INTEGER(and, b, And)
+GLOBAL_INTEGER(or, b, Or)
+GLOBAL_INTEGER(xor, b, Xor)
+GLOBAL_INTEGER(swap, b, Swap)
+GLOBAL_INTEGER(inc, u, Increment)
+GLOBAL_INTEGER(dec, u, Decrement)
+GLOBAL_INTEGER(min, u, UnsignedMinimum)
+GLOBAL_INTEGER(max, u, UnsignedMaximum)
+GLOBAL_INTEGER(min, i, SignedMinimum)
+GLOBAL_INTEGER(max, i, SignedMaximum)
+MEMORY_ATOMIC(cmpswap_b32, CompareSwap, u32, memory_atomic)
+MEMORY_ATOMIC(cmpswap_b64, CompareSwap, u64, memory_atomic)
+MEMORY_ATOMIC(cmpswap_f32, CompareSwapFloat, u32, memory_atomic)
+MEMORY_ATOMIC(add_f32, AddFloat, u32, memory_atomic_single)
+MEMORY_ATOMIC(min_f32, MinimumFloat, u32, memory_atomic_single)
+MEMORY_ATOMIC(max_f32, MaximumFloat, u32, memory_atomic_single)
+OPERATION(global_atomic_csub_u32) {
+  memory_atomic_single<ClampedSubtract, u32>(w, i, any_global_addresses(w, i).address);
+}
+
+// ---- LDS: operands in data 0 and data 1
+
+ALWAYS_INLINE U64 lds_addresses(Wave& w, const Instruction& i, u32 offset) {
+  return convert<U64>(read_u32(w, i.source[0]) + offset) + reinterpret_cast<u64>(w.lds);
+}
+template <class Rule, class T>
+ALWAYS_INLINE void lds_atomic(Wave& w, const Instruction& i) {
+  atomic<Own, Rule, T>(w, i, lds_addresses(w, i, static_cast<u32>(i.immediate)), i.source[1].value,
+                       i.source[1].value);
+}
+// The first operand is `data`, the second `compare`.
+template <class Rule, class T>
+ALWAYS_INLINE void lds_atomic_two(Wave& w, const Instruction& i) {
+  atomic<Own, Rule, T>(w, i, lds_addresses(w, i, static_cast<u32>(i.immediate)), i.source[1].value,
+                       i.source[2].value);
+}
+
+#define LDS_ATOMIC(name, suffix, Rule, T, action)                       \
+  OPERATION(ds_##name##_##suffix) { action<Rule, T>(w, i); }            \
+  OPERATION(ds_##name##_rtn_##suffix) { action<Rule, T>(w, i); }
+#define LDS_BOTH(name, letter, Rule, action)                            \
+  LDS_ATOMIC(name, letter##32, Rule, u32, action)                       \
+  LDS_ATOMIC(name, letter##64, Rule, u64, action)
+LDS_BOTH(add, u, Add, lds_atomic)
+LDS_BOTH(sub, u, Subtract, lds_atomic)
+LDS_BOTH(rsub, u, ReverseSubtract, lds_atomic)
+LDS_BOTH(inc, u, Increment, lds_atomic)
+LDS_BOTH(dec, u, Decrement, lds_atomic)
+LDS_BOTH(min, i, SignedMinimum, lds_atomic)
+LDS_BOTH(max, i, SignedMaximum, lds_atomic)
+LDS_BOTH(min, u, UnsignedMinimum, lds_atomic)
+LDS_BOTH(max, u, UnsignedMaximum, lds_atomic)
+LDS_BOTH(and, b, And, lds_atomic)
+LDS_BOTH(or, b, Or, lds_atomic)
+LDS_BOTH(xor, b, Xor, lds_atomic)
+LDS_BOTH(mskor, b, MaskedOr, lds_atomic_two)
+LDS_BOTH(cmpstore, b, CompareSwap, lds_atomic_two)
+LDS_BOTH(cmpstore, f, CompareSwapFloat, lds_atomic_two)
+LDS_BOTH(min, f, MinimumFloat, lds_atomic)
+LDS_BOTH(max, f, MaximumFloat, lds_atomic)
+LDS_ATOMIC(add, f32, AddFloat, u32, lds_atomic)
+OPERATION(ds_storexchg_rtn_b32) { lds_atomic<Swap, u32>(w, i); }
+OPERATION(ds_storexchg_rtn_b64) { lds_atomic<Swap, u64>(w, i); }
+OPERATION(ds_wrap_rtn_b32) { lds_atomic_two<WrapSubtract, u32>(w, i); }
+
+// Two exchanges: offsets in units of the element, or of 64 elements.
+template <class T, u32 unit>
+ALWAYS_INLINE void exchange_two(Wave& w, const Instruction& i) {
+  struct List { alignas(64) u64 lane[lanes]; };
+  const auto first = bits_as<List>(lds_addresses(w, i, static_cast<u32>(i.immediate & 0xFF) * unit));
+  const auto second =
+      bits_as<List>(lds_addresses(w, i, static_cast<u32>(i.immediate >> 8 & 0xFF) * unit));
+  w.current = &i;
+  for (u32 rest = exec_of(w, i); rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    const T a = lane_value<T>(w, i.source[1].value, lane);
+    const T b = lane_value<T>(w, i.source[2].value, lane);
+    const T old_a = Own::update<Swap, T>(reinterpret_cast<T*>(first.lane[lane]), a, a);
+    const T old_b = Own::update<Swap, T>(reinterpret_cast<T*>(second.lane[lane]), b, b);
+    set_lane_value<T>(w, i.destination.value, lane, old_a);
+    set_lane_value<T>(w, i.destination.value + (sizeof(T) / 4) * w.row_stride, lane, old_b);
+  }
+}
+OPERATION(ds_storexchg_2addr_rtn_b32) { exchange_two<u32, 4>(w, i); }
+OPERATION(ds_storexchg_2addr_rtn_b64) { exchange_two<u64, 8>(w, i); }
+OPERATION(ds_storexchg_2addr_stride64_rtn_b32) { exchange_two<u32, 4 * 64>(w, i); }
+OPERATION(ds_storexchg_2addr_stride64_rtn_b64) { exchange_two<u64, 8 * 64>(w, i); }
+
+// A bit of the compared value says whether its 32-bit half is stored.
+OPERATION(ds_condxchg32_rtn_b64) {
+  struct Rule {
+    static ALWAYS_INLINE_METHOD u32 half(u32 old, u32 data) {
+      return (data >> 31) != 0 ? (data & 0x7FFF'FFFFU) : old;
+    }
+  };
+  struct List { alignas(64) u64 lane[lanes]; };
+  const auto at = bits_as<List>(lds_addresses(w, i, static_cast<u32>(i.immediate)));
+  w.current = &i;
+  for (u32 rest = exec_of(w, i); rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    const u64 data = lane_value<u64>(w, i.source[1].value, lane);
+    auto* memory = reinterpret_cast<u64*>(at.lane[lane]);
+    u64 old;
+    std::memcpy(&old, memory, sizeof old);
+    const u64 next = Rule::half(static_cast<u32>(old), static_cast<u32>(data)) |
+                     u64{Rule::half(static_cast<u32>(old >> 32), static_cast<u32>(data >> 32))} << 32;
+    std::memcpy(memory, &next, sizeof next);
+    set_lane_value<u64>(w, i.destination.value, lane, old);
+  }
+}
+
+// A counter in LDS moves by the number of active lanes; all get its old value. M0's high half is
+// the base (RDNA3 ISA, DS_APPEND).
+template <int direction>
+ALWAYS_INLINE void count_lanes(Wave& w, const Instruction& i) {
+  int active = __builtin_popcount(w.scalar[scalar::exec]);
+  if (w.wide) active += __builtin_popcount(w.scalar[scalar::exec + 1]);
+  u32* counter = reinterpret_cast<u32*>(w.lds + (w.scalar[scalar::m0] >> 16) + i.immediate);
+  w.current = &i;
+  const u32 old = *counter;
+  *counter = old + static_cast<u32>(direction * active);
+  for (unsigned half = 0; half < (w.wide ? 2U : 1U); ++half) {
+    write_row(w, w.scalar[scalar::exec + half],
+              i.destination.value + half * static_cast<u32>(sizeof(Row)), (U32)old);
+  }
+}
+OPERATION(ds_append) { count_lanes<1>(w, i); }
+OPERATION(ds_consume) { count_lanes<-1>(w, i); }
+
+}  // namespace
+}  // namespace cass::rdna3::CASS_RDNA3_LEVEL

@@ -1,0 +1,218 @@
+// Data between lanes, and registers chosen at run time (RDNA3 ISA, 7.7 DPP, 16.8, 16.10, 12.5.1).
+#include "operation.hpp"
+
+namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+// data[index[lane]] for every lane; indices are taken modulo 32.
+ALWAYS_INLINE U32 permute(U32 data, U32 index) {
+#if defined(__AVX512F__)
+  struct Parts { __m512i part[2]; };
+  const auto from = bits_as<Parts>(data);
+  auto by = bits_as<Parts>(index);
+  for (auto& part : by.part) part = _mm512_permutex2var_epi32(from.part[0], part, from.part[1]);
+  return bits_as<U32>(by);
+#else
+  struct List { u32 lane[lanes]; };
+  const auto from = bits_as<List>(data);
+  auto by = bits_as<List>(index);
+  for (u32& lane : by.lane) lane = from.lane[lane % lanes];
+  return bits_as<U32>(by);
+#endif
+}
+
+ALWAYS_INLINE u32& lane_of(Wave& w, const Operand& operand, unsigned lane) {
+  const u32 half = w.wide ? lane / lanes : 0;
+  return place<u32>(w, operand.value + half * static_cast<u32>(sizeof(Row)) + 4 * (lane % lanes));
+}
+
+ALWAYS_INLINE unsigned lane_mask(const Wave& w) { return w.wide ? 63 : 31; }
+
+// ---- one lane; EXEC does not matter to v_readlane and v_writelane
+
+OPERATION(v_readfirstlane_b32) {
+  u64 exec = w.scalar[scalar::exec];
+  if (w.wide) exec |= u64{w.scalar[scalar::exec + 1]} << 32;
+  const unsigned lane = exec == 0 ? 0 : static_cast<unsigned>(__builtin_ctzll(exec));
+  const bool vector = i.source[0].kind == OperandKind::vector;
+  write_scalar(w, i.destination, vector ? lane_of(w, i.source[0], lane) : scalar_u32(w, i.source[0]));
+}
+OPERATION(v_readlane_b32) {
+  const unsigned lane = scalar_u32(w, i.source[1]) & lane_mask(w);
+  const bool vector = i.source[0].kind == OperandKind::vector;
+  write_scalar(w, i.destination, vector ? lane_of(w, i.source[0], lane) : scalar_u32(w, i.source[0]));
+}
+OPERATION(v_writelane_b32) {
+  const unsigned lane = scalar_u32(w, i.source[1]) & lane_mask(w);
+  lane_of(w, i.destination, lane) = scalar_u32(w, i.source[0]);
+}
+
+// ---- permutations within rows of 16 lanes; the selects are scalars
+
+// Lanes that read an inactive lane: unchanged, or zero with bound control.
+ALWAYS_INLINE void write_permuted(Wave& w, const Instruction& i, U32 index) {
+  const u32 exec = exec_of(w, i);
+  const bool fetch_inactive = (i.flags & flag::op_sel_0) != 0;
+  const bool zero_invalid = (i.flags & flag::op_sel_1) != 0;
+  const I32 valid = fetch_inactive ? (I32)-1 : (((U32)exec >> (index & 31U)) & 1U) != 0U;
+  const U32 value = select(valid, permute(read_u32(w, i.source[0]), index), (U32)0U);
+  write_row(w, zero_invalid ? exec : exec & mask_of(valid), i.destination.value, value);
+}
+ALWAYS_INLINE U32 row_select(Wave& w, const Instruction& i) {
+  const u64 selects = scalar_u32(w, i.source[1]) | u64{scalar_u32(w, i.source[2])} << 32;
+  const U32 column = lane_numbers & 15U;
+  return convert<U32>((U64)selects >> convert<U64>(column * 4U)) & 15U;
+}
+OPERATION(v_permlane16_b32) { write_permuted(w, i, (lane_numbers & 16U) | row_select(w, i)); }
+OPERATION(v_permlanex16_b32) {
+  write_permuted(w, i, ((lane_numbers & 16U) ^ 16U) | row_select(w, i));
+}
+// The other half of a 64-lane wave; in a wave of 32 nothing happens.
+OPERATION(v_permlane64_b32) {
+  if (!w.wide) return;
+  const u32 next = static_cast<u32>(sizeof(Row));
+  const U32 low = place<U32>(w, i.source[0].value), high = place<U32>(w, i.source[0].value + next);
+  write_row(w, w.scalar[scalar::exec], i.destination.value, high);
+  write_row(w, w.scalar[scalar::exec + 1], i.destination.value + next, low);
+}
+
+// ---- through the LDS crossbar: addresses are lane numbers times four
+
+ALWAYS_INLINE U32 crossbar_lane(Wave& w, const Instruction& i) {
+  return (read_u32(w, i.source[0]) + static_cast<u32>(i.immediate)) >> 2 & 31U;
+}
+ALWAYS_INLINE I32 is_active(u32 exec, U32 index) { return ((U32)exec >> index & 1U) != 0U; }
+
+OPERATION(ds_bpermute_b32) {
+  const U32 index = crossbar_lane(w, i);
+  const U32 value = permute(read_u32(w, i.source[1]), index);
+  write_bits(w, i, select(is_active(exec_of(w, i), index), value, (U32)0U));
+}
+OPERATION(ds_permute_b32) {
+  struct List { u32 lane[lanes]; };
+  const auto index = bits_as<List>(crossbar_lane(w, i));
+  const auto data = bits_as<List>(read_u32(w, i.source[1]));
+  List result = {};
+  for (u32 rest = exec_of(w, i); rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    result.lane[index.lane[lane]] = data.lane[lane];
+  }
+  write_bits(w, i, bits_as<U32>(result));
+}
+// The offset is a pattern: a permutation of each four lanes, a rotation, or and / or / xor masks
+// on the lane number.
+ALWAYS_INLINE U32 swizzled_lane(u32 pattern) {
+  const U32 lane = lane_numbers;
+  if (pattern >= 0xE000) {
+    // Reversed bits of the lane number, above the bits that the mask keeps.
+    const u32 keep = pattern & 31;
+    const U32 reversed = __builtin_elementwise_bitreverse(lane) >> 27;
+    return keep == 31 ? lane : (keep == 0 ? reversed : ((reversed & ~keep) | (lane & keep)) & 31U);
+  }
+  if (pattern >= 0xC000) {
+    const u32 keep = pattern & 31, amount = pattern >> 5 & 31;
+    const bool right = (pattern >> 10 & 1) != 0;
+    const U32 moved = right ? lane - amount : lane + amount;
+    return (lane & keep) | (moved & (~keep & 31U));
+  }
+  if ((pattern & 0x8000) != 0) {
+    return (lane & ~3U) | ((U32)(pattern & 0xFF) >> ((lane & 3U) * 2U) & 3U);
+  }
+  return ((lane & (pattern & 31)) | (pattern >> 5 & 31)) ^ (pattern >> 10 & 31);
+}
+OPERATION(ds_swizzle_b32) {
+  const U32 index = swizzled_lane(static_cast<u32>(i.immediate));
+  const U32 value = permute(read_u32(w, i.source[0]), index);
+  write_bits(w, i, select(is_active(exec_of(w, i), index), value, (U32)0U));
+}
+
+// ---- DPP: source 0 is permuted into a temporary, EXEC narrowed for one instruction
+
+struct LaneSource {
+  U32 index;
+  I32 inside;  // the row holds that lane
+};
+ALWAYS_INLINE LaneSource dpp_source(u32 control, bool eight) {
+  const U32 lane = lane_numbers, row = lane & 16U, column = lane & 15U;
+  const I32 always = (I32)-1;
+  if (eight) {
+    return {(lane & ~7U) | ((U32)control >> ((lane & 7U) * 3U) & 7U), always};
+  }
+  const u32 amount = control & 15;
+  switch (control >> 4) {
+    case 0x10: return {lane + amount, column + amount < 16U};
+    case 0x11: return {lane - amount, column >= amount};
+    case 0x12: return {row | ((column - amount) & 15U), always};
+    case 0x14: return {(control & 1) == 0 ? row | (15U - column)
+                                          : (lane & 24U) | (7U - (lane & 7U)), always};
+    case 0x15: return {row | amount, always};
+    case 0x16: return {row | (column ^ amount), always};
+    default: return {(lane & ~3U) | ((U32)control >> ((lane & 3U) * 2U) & 3U), always};
+  }
+}
+// Lanes of the rows and of the groups of four that the masks select.
+ALWAYS_INLINE u32 selected_lanes(u32 row_mask, u32 bank_mask, unsigned half) {
+  const u32 banks = (bank_mask & 1) * 0x000F | (bank_mask >> 1 & 1) * 0x00F0 |
+                    (bank_mask >> 2 & 1) * 0x0F00 | (bank_mask >> 3 & 1) * 0xF000;
+  const u32 rows = row_mask >> (2 * half);
+  return (rows & 1) * banks | (rows >> 1 & 1) * (banks << 16);
+}
+OPERATION(engine_dpp_enter) {
+  u32& exec = w.scalar[scalar::exec + i.half];
+  w.saved_exec = exec;
+  const LaneSource from = dpp_source(static_cast<u32>(i.immediate), i.output_scale != 0);
+  const bool fetch_inactive = (i.flags & flag::op_sel_0) != 0;
+  const I32 active = fetch_inactive ? (I32)-1 : is_active(exec, from.index & 31U);
+  const I32 valid = from.inside & active;
+  const U32 value = permute(read_u32(w, i.source[0]), from.index);
+  place<U32>(w, i.destination.value) = select(valid, value, (U32)0U);
+  const u32 masks = i.destination.modifiers;
+  exec &= selected_lanes(masks & 15, masks >> 4, i.half);
+  if ((i.flags & flag::op_sel_1) == 0 && i.output_scale == 0) exec &= mask_of(valid);
+}
+OPERATION(engine_dpp_leave) { w.scalar[scalar::exec + i.half] = w.saved_exec; }
+
+// ---- VGPRs numbered relative to M0; beyond the last one: v0
+
+ALWAYS_INLINE U32& relative_row(Wave& w, const Instruction& i, const Operand& operand, u32 offset) {
+  const u32 index = operand.index + offset;
+  const u32 number = index < w.vector_count ? index : 0;
+  return place<U32>(w, vector_offset(number, w.wide, i.half));
+}
+OPERATION(v_movrels_b32) {
+  write_bits(w, i, U32(relative_row(w, i, i.source[0], w.scalar[scalar::m0])));
+}
+OPERATION(v_movreld_b32) {
+  U32& row = relative_row(w, i, i.destination, w.scalar[scalar::m0]);
+  row = select(lanes_of(exec_of(w, i)), read_u32(w, i.source[0]), row);
+}
+ALWAYS_INLINE void move_relative(Wave& w, const Instruction& i, u32 from, u32 to) {
+  U32& row = relative_row(w, i, i.destination, to);
+  row = select(lanes_of(exec_of(w, i)), relative_row(w, i, i.source[0], from), row);
+}
+OPERATION(v_movrelsd_b32) {
+  move_relative(w, i, w.scalar[scalar::m0], w.scalar[scalar::m0]);
+}
+OPERATION(v_movrelsd_2_b32) {
+  move_relative(w, i, w.scalar[scalar::m0] & 0x3FF, w.scalar[scalar::m0] >> 16 & 0x3FF);
+}
+ALWAYS_INLINE void swap(Wave& w, const Instruction& i, U32& a, U32& b) {
+  const I32 active = lanes_of(exec_of(w, i));
+  const U32 old_a = a, old_b = b;
+  a = select(active, old_b, old_a);
+  b = select(active, old_a, old_b);
+}
+OPERATION(v_swap_b32) {
+  swap(w, i, place<U32>(w, i.destination.value), place<U32>(w, i.source[0].value));
+}
+OPERATION(v_swaprel_b32) {
+  const u32 m0 = w.scalar[scalar::m0];
+  swap(w, i, relative_row(w, i, i.destination, m0 >> 16 & 0x3FF),
+       relative_row(w, i, i.source[0], m0 & 0x3FF));
+}
+
+}  // namespace
+}  // namespace cass::rdna3::CASS_RDNA3_LEVEL

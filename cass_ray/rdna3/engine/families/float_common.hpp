@@ -1,0 +1,266 @@
+// Semantics that f32 and f64 share, by traits of the type.
+#pragma once
+
+#include "operation.hpp"
+
+namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace {
+
+template <class Float>
+struct Traits;
+template <>
+struct Traits<F32> {
+  using Bits = U32;
+  using Lanes = I32;
+  using Word = std::uint32_t;
+  static constexpr int mantissa = 23, exponent = 8;
+};
+template <>
+struct Traits<F64> {
+  using Bits = U64;
+  using Lanes = I64;
+  using Word = std::uint64_t;
+  static constexpr int mantissa = 52, exponent = 11;
+};
+
+template <class F>
+constexpr typename Traits<F>::Word sign_bit =
+    typename Traits<F>::Word{1} << (Traits<F>::mantissa + Traits<F>::exponent);
+template <class F>
+constexpr typename Traits<F>::Word quiet_bit = typename Traits<F>::Word{1} << (Traits<F>::mantissa - 1);
+template <class F>
+constexpr typename Traits<F>::Word infinity_bits =
+    ((typename Traits<F>::Word{1} << Traits<F>::exponent) - 1) << Traits<F>::mantissa;
+// Quiet and negative: what invalid operations give.
+template <class F>
+constexpr typename Traits<F>::Word default_nan = sign_bit<F> | infinity_bits<F> | quiet_bit<F>;
+
+template <class F>
+using BitsOf = typename Traits<F>::Bits;
+template <class F>
+using LanesOf = typename Traits<F>::Lanes;
+
+template <class F>
+ALWAYS_INLINE F from_bits(typename Traits<F>::Word word) {
+  return bits_as<F>((BitsOf<F>)word);
+}
+template <class F>
+ALWAYS_INLINE F quieted(F value) {
+  return bits_as<F>(bits_as<BitsOf<F>>(value) | quiet_bit<F>);
+}
+template <class F>
+ALWAYS_INLINE F absolute(F value) {
+  return bits_as<F>(bits_as<BitsOf<F>>(value) & ~sign_bit<F>);
+}
+template <class F>
+ALWAYS_INLINE LanesOf<F> is_nan(F value) { return value != value; }
+template <class F>
+ALWAYS_INLINE LanesOf<F> is_signaling(F value) {
+  return (value != value) & ((bits_as<BitsOf<F>>(value) & quiet_bit<F>) == (BitsOf<F>)0);
+}
+template <class F>
+ALWAYS_INLINE LanesOf<F> is_infinite(F value) { return absolute(value) == from_bits<F>(infinity_bits<F>); }
+template <class F>
+ALWAYS_INLINE LanesOf<F> is_denormal(F value) {
+  const auto bits = bits_as<BitsOf<F>>(absolute(value));
+  return (bits != (BitsOf<F>)0) & (bits < (BitsOf<F>)(typename Traits<F>::Word{1} << Traits<F>::mantissa));
+}
+// The biased exponent field.
+template <class F>
+ALWAYS_INLINE LanesOf<F> exponent_field(F value) {
+  return bits_as<LanesOf<F>>(bits_as<BitsOf<F>>(absolute(value)) >> Traits<F>::mantissa);
+}
+template <class F>
+ALWAYS_INLINE F with_sign(F magnitude, BitsOf<F> sign) {
+  return bits_as<F>(bits_as<BitsOf<F>>(magnitude) | sign);
+}
+
+// Minimum and maximum (RDNA3 ISA, V_MIN_F32, V_MAX_F32): -0 < +0; one NaN gives the other operand;
+// in IEEE mode a signaling NaN gives its quiet form.
+template <class F, bool greatest>
+ALWAYS_INLINE F extremum(const Wave& w, F a, F b) {
+  using Bits = BitsOf<F>;
+  const LanesOf<F> first = greatest ? a > b : a < b;
+  F result = first ? a : b;
+  const Bits both = greatest ? bits_as<Bits>(a) & bits_as<Bits>(b) : bits_as<Bits>(a) | bits_as<Bits>(b);
+  result = a == b ? bits_as<F>(both) : result;
+  const LanesOf<F> unordered = is_nan(a) | is_nan(b);
+  if (__builtin_expect(mask_of(unordered) != 0, 0)) {
+    result = is_nan(b) & ~is_nan(a) ? a : result;
+    if ((w.mode & mode::ieee) != 0) {
+      result = is_signaling(b) ? quieted(b) : result;
+      result = is_signaling(a) ? quieted(a) : result;
+    }
+  }
+  return result;
+}
+template <class F>
+ALWAYS_INLINE F minimum(const Wave& w, F a, F b) { return extremum<F, false>(w, a, b); }
+template <class F>
+ALWAYS_INLINE F maximum(const Wave& w, F a, F b) { return extremum<F, true>(w, a, b); }
+
+// V_MED3: with a NaN among the sources, their minimum.
+template <class F>
+ALWAYS_INLINE F median(const Wave& w, F a, F b, F c) {
+  const LanesOf<F> unordered = is_nan(a) | is_nan(b) | is_nan(c);
+  const F low = minimum(w, minimum(w, a, b), c);
+  const F middle = maximum(w, minimum(w, a, b), minimum(w, maximum(w, a, b), c));
+  return unordered ? low : middle;
+}
+
+// x * 2^e, rounded once.
+ALWAYS_INLINE F64 power_of_two(I64 exponent) {
+  return bits_as<F64>(bits_as<U64>(exponent + 1023) << 52);
+}
+template <class T>
+ALWAYS_INLINE T clamp_integer(T value, T low, T high) {
+  return __builtin_elementwise_min(__builtin_elementwise_max(value, low), high);
+}
+ALWAYS_INLINE F32 scale_by_power(F32 value, I32 exponent) {
+  // Exact in f64: the one rounding is that back to f32.
+  const I64 limited = convert<I64>(clamp_integer(exponent, (I32)-400, (I32)400));
+  return convert<F32>(convert<F64>(value) * power_of_two(limited));
+}
+ALWAYS_INLINE F64 scale_by_power(F64 value, I32 exponent32) {
+  // Down in steps that keep 53 bits below the normal range, so that only the last one rounds.
+  I64 e = convert<I64>(clamp_integer(exponent32, (I32)-3000, (I32)3000));
+  for (int step = 0; step < 2; ++step) {
+    const I64 up = e > (I64)1023, down = e < (I64)-1022;
+    value = up ? value * 0x1p1023 : value;
+    value = down ? value * 0x1p-969 : value;
+    e = up ? e - 1023 : (down ? e + 969 : e);
+  }
+  return value * power_of_two(clamp_integer(e, (I64)-1022, (I64)1023));
+}
+
+template <class F>
+ALWAYS_INLINE F times_power(F value, int exponent) { return scale_by_power(value, (I32)exponent); }
+
+// ---- division: V_DIV_SCALE, V_DIV_FMAS, V_DIV_FIXUP. a: the value to scale, d: denominator,
+// n: numerator.
+
+template <class F>
+struct Scaled {
+  F value;
+  LanesOf<F> flags;
+};
+
+template <class F>
+ALWAYS_INLINE Scaled<F> division_scale(F a, F d, F n) {
+  constexpr bool single = sizeof(typename Traits<F>::Word) == 4;
+  constexpr int step = single ? 64 : 128, near_overflow = single ? 96 : 768;
+  constexpr int tiny = single ? 23 : 53;
+  const auto limit = (LanesOf<F>)near_overflow;
+  const LanesOf<F> zero = (n == (F)0) | (d == (F)0);
+  const LanesOf<F> far = exponent_field(n) - exponent_field(d) >= limit;
+  const LanesOf<F> small_denominator = is_denormal(d);
+  const LanesOf<F> small_inverse = is_denormal((F)1 / d);
+  const LanesOf<F> small_quotient = is_denormal(n / d);
+  const LanesOf<F> small_numerator = exponent_field(n) <= (LanesOf<F>)tiny;
+  const LanesOf<F> is_d = a == d, is_n = a == n;
+  const F up = times_power(a, step), down = times_power(a, -step);
+  const F denominator_up = is_d ? up : a;
+  const F numerator_up = is_n ? up : a;
+  F value = small_numerator ? up : a;
+  value = small_quotient ? numerator_up : value;
+  value = small_inverse ? down : value;
+  value = small_inverse & small_quotient ? denominator_up : value;
+  value = small_denominator ? up : value;
+  value = far ? denominator_up : value;
+  value = zero ? from_bits<F>(default_nan<F>) : value;
+  const LanesOf<F> flags = ~zero & (far | (~small_denominator & small_quotient));
+  return {value, flags};
+}
+
+template <class F>
+ALWAYS_INLINE F division_multiply_add(F a, F b, F c, std::uint32_t flags) {
+  constexpr bool single = sizeof(typename Traits<F>::Word) == 4;
+  constexpr int step = single ? 64 : 128, bias = single ? 127 : 1023;
+  const F sum = __builtin_elementwise_fma(a, b, c);
+  if (flags == 0) return sum;
+  const LanesOf<F> large = exponent_field(c) > (LanesOf<F>)bias;
+  const F scaled = large ? times_power(sum, step) : times_power(sum, -step);
+  const LanesOf<F> chosen = convert<LanesOf<F>>(lanes_of(flags));
+  return chosen ? scaled : sum;
+}
+
+// q: the quotient so far.
+template <class F>
+ALWAYS_INLINE F division_fixup(F q, F d, F n) {
+  constexpr bool single = sizeof(typename Traits<F>::Word) == 4;
+  constexpr int underflow = single ? -150 : -1075;
+  using Bits = BitsOf<F>;
+  const Bits sign = (bits_as<Bits>(d) ^ bits_as<Bits>(n)) & sign_bit<F>;
+  const LanesOf<F> d_zero = d == (F)0, n_zero = n == (F)0;
+  const LanesOf<F> d_infinite = is_infinite(d), n_infinite = is_infinite(n);
+  F value = absolute(q);
+  value = exponent_field(n) - exponent_field(d) < (LanesOf<F>)underflow ? (F)0 : value;
+  value = d_infinite | n_zero ? (F)0 : value;
+  value = d_zero | n_infinite ? from_bits<F>(infinity_bits<F>) : value;
+  value = with_sign(value, sign);
+  value = (d_zero & n_zero) | (d_infinite & n_infinite) ? from_bits<F>(default_nan<F>) : value;
+  value = is_nan(d) ? quieted(d) : value;
+  return is_nan(n) ? quieted(n) : value;
+}
+
+// ---- mantissa and exponent
+
+template <class F>
+ALWAYS_INLINE LanesOf<F> has_no_exponent(F value) {
+  return (value == (F)0) | is_nan(value) | is_infinite(value);
+}
+template <class F>
+ALWAYS_INLINE F normalised(F value, LanesOf<F>& shift) {
+  constexpr int up = Traits<F>::mantissa + 1;
+  const LanesOf<F> denormal = is_denormal(value);
+  constexpr auto bias = (typename Traits<F>::Word{1} << (Traits<F>::exponent - 1)) - 1;
+  const F factor = from_bits<F>((bias + up) << Traits<F>::mantissa);
+  shift = denormal ? (LanesOf<F>)up : (LanesOf<F>)0;
+  return denormal ? value * factor : value;
+}
+template <class F>
+ALWAYS_INLINE LanesOf<F> fraction_exponent(F value) {
+  constexpr int bias = (1 << (Traits<F>::exponent - 1)) - 2;
+  LanesOf<F> shift;
+  const F scaled = normalised(value, shift);
+  const LanesOf<F> exponent = exponent_field(scaled) - bias - shift;
+  return has_no_exponent(value) ? (LanesOf<F>)0 : exponent;
+}
+template <class F>
+ALWAYS_INLINE F fraction_mantissa(F value) {
+  using Word = typename Traits<F>::Word;
+  constexpr Word half = ((Word{1} << (Traits<F>::exponent - 1)) - 2) << Traits<F>::mantissa;
+  LanesOf<F> shift;
+  const auto bits = bits_as<BitsOf<F>>(normalised(value, shift));
+  const F mantissa = bits_as<F>((bits & ~infinity_bits<F>) | half);
+  return has_no_exponent(value) ? value : mantissa;
+}
+
+// ---- to integers: toward zero, saturating, NaN to 0
+
+template <class F>
+ALWAYS_INLINE I32 to_signed(F value) {
+  const F limit = (F)2147483648.0;
+  const LanesOf<F> above = value >= limit, below = value < -limit;
+  const LanesOf<F> outside = above | below | is_nan(value);
+  const I32 inside = convert<I32>(outside ? (F)0 : value);
+  const I32 high = convert<I32>(above), low = convert<I32>(below);
+  return high ? (I32)0x7FFF'FFFF : (low ? (I32)(-0x7FFF'FFFF - 1) : inside);
+}
+template <class F>
+ALWAYS_INLINE U32 to_unsigned(F value) {
+  const LanesOf<F> above = value >= (F)4294967296.0;
+  const LanesOf<F> inside = (value > (F)0) & ~above;
+  const U32 converted = convert<U32>(inside ? value : (F)0);
+  return select(convert<I32>(above), (U32)~0U, converted);
+}
+
+template <class F>
+ALWAYS_INLINE F fraction(F value, F largest) {
+  const F part = value - __builtin_elementwise_floor(value);
+  const F limited = part < largest ? part : largest;
+  return is_nan(part) ? part : limited;
+}
+
+}  // namespace
+}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
