@@ -109,7 +109,7 @@ class NvidiaToolchain:
         with private_folder() as folder:
             bench = Workbench(unit, folder, self._view(unit, folder), limits)
             compilers = [self._device(architecture, flags) for architecture in architectures]
-            device = compile_device(compilers, bench, self._residents)
+            device = compile_device(compilers, bench, self.residents)
             if not any(".entry" in code.ptx for code in device.values()):
                 raise CompileFailure(Reason.NO_DEVICE_CODE, "no kernel in the device code", "cicc")
             host = self._host_assembly(bench, architectures[0], flags, optimisation)
@@ -175,6 +175,7 @@ class NvidiaToolchain:
         if self.clang is not None:
             needed += [self.clang.resolve().parent.parent, self._clang_host.precompiled_directory]
         folders = [path if path.is_dir() else path.parent for path in needed]
+        folders += [folder.resolve() for folder in folders]
         return _outermost([path for path in folders if not path.is_relative_to("/usr")])
 
     def _view(self, unit: Unit, folder: Path) -> View:
@@ -205,7 +206,8 @@ class NvidiaToolchain:
         )
 
     @property
-    def _residents(self) -> ResidentPool | None:
+    def residents(self) -> ResidentPool | None:
+        """This process's resident cicc processes; None where there can be none."""
         view = View(read_only=self._visible)
         return _resident_pool(self.nvcc, self.host_compiler, self.cache, view)
 

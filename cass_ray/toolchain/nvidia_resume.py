@@ -118,9 +118,13 @@ class ResidentCicc:
 
 
 class ResidentPool:
-    """Resident processes, one for each ``Steps``, started at the second program with its header."""
+    """Resident processes, one for each ``Steps``, started at the second program with its header.
+
+    ``served`` counts the programs that they have compiled.
+    """
 
     def __init__(self, library: Path, toolchain: View) -> None:
+        self.served = 0
         self._library = library
         self._toolchain = toolchain
         self._lock = threading.Lock()
@@ -144,6 +148,7 @@ class ResidentPool:
                 return False, cpu_seconds
             answer = resident.compile(text, limits)
             done = answer.status == 0 and _take_files(resident.job_folder, folder)
+            self.served += done
             return done, cpu_seconds + answer.cpu_seconds
         except ResidentStopped:
             self._failures += 1
