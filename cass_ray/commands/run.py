@@ -1,0 +1,189 @@
+"""``cass run``: compile one program and run it in the sandbox, on this machine's CPU by default."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path, PurePosixPath
+from typing import Annotated
+
+import typer
+
+from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING
+from cass_ray.rdna3.build import BuildFailed, runtime_library
+from cass_ray.rdna3.execution import RunOptions, build, execute
+from cass_ray.rdna3.sources import CUDA_SUFFIXES, Sources, gather, translated
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.isolation import IsolationUnavailableError
+from cass_ray.toolchain.locate import find_amd
+from cass_ray.toolchain.process import Completed, Outcome
+from cass_ray.toolchain.unit import CompileFailure, Unit
+from cass_ray.translate.protocol import TranslatorError
+from cass_ray.translate.registry import make_translator
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+_ASSEMBLY_SUFFIX = ".s"
+_SOURCE_SUFFIXES = frozenset({".cu", ".hip", ".cpp"})
+_TIME_LIMIT_STATUS = 124  # as timeout(1)
+_LIMIT_STATUS = 125
+_SIGNAL_STATUS = 128
+
+
+class Backend(StrEnum):
+    """Where the program's kernels run."""
+
+    RDNA3 = "rdna3"
+
+
+@app.command()
+def run(
+    file: Annotated[Path, typer.Argument(help="A .cu or .hip file, or RDNA3 assembly (.s).")],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="Arguments of the program, after --.")
+    ] = None,
+    backend: Annotated[
+        Backend, typer.Option(help="rdna3: gfx1100 machine code, executed on the CPU.")
+    ] = Backend.RDNA3,
+    host: Annotated[
+        Path | None,
+        typer.Option(help="The HIP program whose device assembly FILE (.s) replaces."),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Report memory errors and races; exit 1 if any.")
+    ] = False,
+    counters: Annotated[
+        Path | None, typer.Option(help="Write execution counters of each kernel to this file.")
+    ] = None,
+    include: Annotated[
+        list[str] | None, typer.Option("-I", help="Include folder, relative to --root.")
+    ] = None,
+    define: Annotated[list[str] | None, typer.Option("-D", help="NAME or NAME=VALUE.")] = None,
+    root: Annotated[
+        Path | None,
+        typer.Option(help="Source tree that the compiler may read. [default: the file's folder]"),
+    ] = None,
+    inputs: Annotated[
+        Path | None,
+        typer.Option(help="Folder to run in, read-only. [default: an empty, writable one]"),
+    ] = None,
+    stdin: Annotated[
+        Path | None, typer.Option(help="File for the program's standard input; - for ours.")
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=1, help="Time limit of the program.")] = 600.0,
+    optimisation: Annotated[str, typer.Option("-O", help="Level: 0, 1, 2, 3 or s.")] = "3",
+) -> None:
+    """Compile a program and run it; a CUDA program is translated to HIP first.
+
+    Standard output and exit code are the program's. Exit codes of our own: 1 does not compile,
+    2 usage, 3 a tool is missing, 124 time limit, 125 memory or output limit, 128 + n signal n.
+    """
+    _check_usage(file, host, optimisation)
+    source = host or file
+    with _exit_codes():
+        unit = _unit(source, root, include or [], define or [])
+        sources = _sources(unit)
+        library = runtime_library()
+        executable = build(
+            sources,
+            find_amd(),
+            library,
+            device_assembly=file.read_text() if host is not None else None,
+            optimisation=f"-O{optimisation}",
+        )
+        options = RunOptions(
+            seconds=seconds,
+            check=check,
+            counters=counters,
+            inputs=inputs,
+            stdin=_stdin(stdin),
+        )
+        completed = execute(executable, arguments or [], library, options)
+    raise typer.Exit(_finish(completed, seconds))
+
+
+def _check_usage(file: Path, host: Path | None, optimisation: str) -> None:
+    for path in filter(None, (file, host)):
+        if not path.is_file():
+            raise typer.BadParameter(f"{path} is not a file", param_hint="FILE")
+    if (file.suffix == _ASSEMBLY_SUFFIX) != (host is not None):
+        raise typer.BadParameter(
+            "device assembly (.s) and --host PROGRAM.hip go together", param_hint="--host"
+        )
+    source = host or file
+    if source.suffix not in _SOURCE_SUFFIXES:
+        names = ", ".join(sorted(_SOURCE_SUFFIXES))
+        raise typer.BadParameter(f"{source} is none of {names}", param_hint="FILE")
+    if optimisation not in {"0", "1", "2", "3", "s"}:
+        raise typer.BadParameter("give 0, 1, 2, 3 or s", param_hint="-O")
+
+
+def _unit(file: Path, root: Path | None, includes: list[str], definitions: list[str]) -> Unit:
+    tree = (root or file.parent).resolve()
+    main = file.resolve()
+    if not main.is_relative_to(tree):
+        raise typer.BadParameter(f"{file} is not inside {tree}", param_hint="--root")
+    try:
+        return Unit(
+            root=tree,
+            main=PurePosixPath(main.relative_to(tree)),
+            include_directories=tuple(PurePosixPath(folder) for folder in includes),
+            definitions=tuple(definitions),
+        )
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="-I") from None
+
+
+def _sources(unit: Unit) -> Sources:
+    """The program's files, as HIP."""
+    sources = gather(unit)
+    if unit.main.suffix not in CUDA_SUFFIXES:
+        return sources
+    sources = translated(sources, make_translator())
+    for finding in sources.findings:
+        typer.echo(finding.format(str(unit.main)), err=True)
+    return sources
+
+
+def _stdin(path: Path | None) -> bytes:
+    if path is None:
+        return b""
+    return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+
+
+def _finish(completed: Completed, seconds: float) -> int:
+    """Pass on what the program wrote; the exit code to end with."""
+    sys.stdout.buffer.write(completed.stdout)
+    sys.stdout.buffer.flush()
+    sys.stderr.buffer.write(completed.stderr)
+    sys.stderr.buffer.flush()
+    match completed.outcome:
+        case Outcome.TIME_LIMIT:
+            typer.echo(f"cass run: ended after {seconds:g} s (--seconds)", err=True)
+            return _TIME_LIMIT_STATUS
+        case Outcome.MEMORY_LIMIT | Outcome.OUTPUT_LIMIT:
+            typer.echo(f"cass run: ended by its {completed.outcome.value}", err=True)
+            return _LIMIT_STATUS
+        case Outcome.SIGNAL:
+            typer.echo(f"cass run: ended by signal {completed.signal}", err=True)
+            return _SIGNAL_STATUS + completed.signal
+        case _:
+            return completed.returncode
+
+
+@contextmanager
+def _exit_codes() -> Iterator[None]:
+    """Turn what compilers and the sandbox raise into a message and an exit code."""
+    try:
+        yield
+    except CompileFailure as failure:
+        typer.echo(f"{failure.diagnostic}\n{failure.tool}: {failure.reason.value}", err=True)
+        raise typer.Exit(EXIT_FAILED) from None
+    except (TranslatorError, BuildFailed) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(EXIT_FAILED) from None
+    except (ToolMissing, IsolationUnavailableError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(EXIT_TOOL_MISSING) from None
