@@ -16,10 +16,11 @@ from cass_ray.translate.rules.regions import (
 from cass_ray.translate.rules.text import SourceText, Span
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_DECLARED = (
-    r"(?:[\w>\]]\s+|[*&]\s*)(?<!return )(?<!case )(?<!goto )(?<!new ){name}\s*(?:[=;,(\[{{)]|$)"
-    r"|#[ \t]*define[ \t]+{name}\b|\b{name}\s*:(?!:)"
-)
+_DECLARATION_LEAD = re.compile(r"(?:[\w>\]]\s+|[*&]\s*)\Z")
+_NO_DECLARATION_LEAD = re.compile(r"\b(?:return|case|goto|new)\s+\Z")
+_DECLARATION_TAIL = re.compile(r"\s*(?:[=;,(\[{)]|\Z|\n)")
+_DEFINE = re.compile(r"#[ \t]*define[ \t]+\Z")
+_LABEL = re.compile(r"\s*:(?!:)")
 _MEMBER = re.compile(r"(?:\.|->|::)\s*\Z")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]', re.MULTILINE)
 
@@ -70,9 +71,20 @@ class Rewrite:
     def declares(self, word: str) -> bool:
         """Whether the file itself declares ``word``: then it is a name of the program's own."""
         if word not in self._declared:
-            pattern = re.compile(_DECLARED.format(name=re.escape(word)), re.MULTILINE)
-            self._declared[word] = pattern.search(self.source.code) is not None
+            offsets = self.words.get(word, ())
+            self._declared[word] = any(self._is_declaration(offset, word) for offset in offsets)
         return self._declared[word]
+
+    def _is_declaration(self, offset: int, word: str) -> bool:
+        code, end = self.source.code, offset + len(word)
+        start = max(0, offset - 32)
+        if _DEFINE.search(code, start, offset) or _LABEL.match(code, end):
+            return True
+        return (
+            _DECLARATION_LEAD.search(code, start, offset) is not None
+            and _NO_DECLARATION_LEAD.search(code, start, offset) is None
+            and _DECLARATION_TAIL.match(code, end) is not None
+        )
 
     def is_member(self, offset: int) -> bool:
         """Whether the word at ``offset`` is a member of something or of a namespace."""
