@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import yaml
 from pydantic import TypeAdapter
 
-from cass_ray.corpus.lexer import Kind, tokens
+from cass_ray.corpus.lexer import words_and_comments
 
 FILENAME_WEIGHT = 5
 """Occurrences that a keyword in the name of the file stands for."""
@@ -49,20 +48,24 @@ def keyword_counts(source: str, filename: str = "") -> Counter[Domain]:
     counts: Counter[Domain] = Counter()
     for domain in _domains_of(filename):
         counts[domain] += FILENAME_WEIGHT
-    for text in _prose(source):
-        counts.update(_domains_of(text))
+    for text, occurrences in Counter(words_and_comments(source)).items():
+        for domain in () if text.startswith("cuda") else _domains_of(text):
+            counts[domain] += occurrences
     return counts
 
 
-def _domains_of(text: str) -> Iterator[Domain]:
-    """The domain of each keyword occurrence in ``text``."""
+@lru_cache(maxsize=50_000)
+def _domains_of(text: str) -> tuple[Domain, ...]:
+    """The domain of each keyword occurrence in ``text``; identifiers recur across programs."""
     words, phrases = _keywords()
+    domains: list[Domain] = []
     found = split_words(text)
     for position, word in enumerate(found):
-        yield from words.get(word, ())
+        domains.extend(words.get(word, ()))
         for phrase, domain in phrases.get(word, ()):
             if tuple(found[position : position + len(phrase)]) == phrase:
-                yield domain
+                domains.append(domain)
+    return tuple(domains)
 
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*")
@@ -71,12 +74,6 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*")
 def split_words(text: str) -> list[str]:
     """The words in ``text``, lower case: ``rayTrace_RGB`` gives ``ray``, ``trace``, ``rgb``."""
     return [word.lower() for word in _WORD.findall(text)]
-
-
-def _prose(source: str) -> Iterator[str]:
-    for kind, text, _ in tokens(source):
-        if kind is Kind.COMMENT or (kind is Kind.IDENTIFIER and not text.startswith("cuda")):
-            yield text
 
 
 _Phrases = dict[str, list[tuple[tuple[str, ...], Domain]]]

@@ -52,10 +52,11 @@ _STRING_BODY = r'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+'
 _CHARACTER_BODY = r"'[^'\\\n]*+(?:\\[^\n][^'\\\n]*+)*+"
 
 _COMMENT = r"//[^\n]*|/\*(?s:.*?)(?:\*/|\Z)"
+_INCLUDE = r"\#[ \t]*(?:include_next|include|import)[ \t]*<[^>\n]*>"
 _BLANKS = r"[ \t\f\v]++"
 _SIGNIFICANT = rf"""
       (?P<newline>\n)
-    | (?P<include>\#[ \t]*(?:include_next|include|import)[ \t]*<[^>\n]*>)
+    | (?P<include>{_INCLUDE})
     | (?P<raw_string>{_RAW_STRING})
     | (?P<string>{_PREFIX}{_STRING_BODY}"{_SUFFIX})
     | (?P<character>{_PREFIX}{_CHARACTER_BODY}'{_SUFFIX})
@@ -71,18 +72,31 @@ _TOKEN = re.compile(rf"(?P<space>{_BLANKS})|(?P<comment>{_COMMENT})|{_SIGNIFICAN
 _SIGNIFICANT_TOKEN = re.compile(rf"(?:{_BLANKS}|{_COMMENT})*+(?:{_SIGNIFICANT}|\Z)", re.VERBOSE)
 """Matches at the end of the text too, so that the search never resumes inside a last comment."""
 
+_WORD_OR_COMMENT = re.compile(
+    rf"""
+      (?P<comment>{_COMMENT})
+    | \#\# | {_INCLUDE}
+    | (?P<raw_string>{_RAW_STRING})
+    | {_PREFIX}(?:{_STRING_BODY}"?|{_CHARACTER_BODY}'?){_SUFFIX}
+    | [0-9](?:[eEpP][+-]|'?\w|\.)*
+    | (?P<identifier>[^\W\d][\w$]*)
+    """,
+    re.VERBOSE,
+)
+
 _CONTINUATION = r"\\[ \t]*\n"
 _HAS_CONTINUATION = re.compile(_CONTINUATION)
 _SPLICEABLE = re.compile(
     rf"""
       (?P<raw_string>{_RAW_STRING})
     | {_CONTINUATION}
+    | \#\# | {_INCLUDE}
     | /(?:{_CONTINUATION})*+/(?:{_CONTINUATION}|[^\n])*+
     | /(?:{_CONTINUATION})*+\*(?s:.*?)(?:\*(?:{_CONTINUATION})*+/|\Z)
-    | "(?:{_CONTINUATION}|\\[^\n]|[^"\\\n])*+"?
-    | '(?:{_CONTINUATION}|\\[^\n]|[^'\\\n])*+'?
-    | \.?[0-9](?:[eEpP][+-]|'?\w|\.)*
-    | [^\W\d][\w$]*
+    | "(?:{_CONTINUATION}|\\(?:{_CONTINUATION})*+[^\n]|[^"\\\n])*+"?
+    | '(?:{_CONTINUATION}|\\(?:{_CONTINUATION})*+[^\n]|[^'\\\n])*+'?
+    | [0-9](?:[eEpP][+-]|(?:'(?:{_CONTINUATION})*+)?\w|\.|{_CONTINUATION})*+
+    | [^\W\d](?:[\w$]|{_CONTINUATION})*+
     | (?s:.)
     """,
     re.VERBOSE,
@@ -126,6 +140,13 @@ def significant_tokens(source: str) -> Iterator[Token]:
         name = match.lastgroup
         if name is not None:
             yield Token(_KIND[name], match[name], match.start(name))
+
+
+def words_and_comments(source: str) -> Iterator[str]:
+    """The texts of the identifiers and comments of ``source``: what it says in words."""
+    for match in _WORD_OR_COMMENT.finditer(splice_lines(source)):
+        if match.lastgroup in ("comment", "identifier"):
+            yield match.group()
 
 
 _KIND = {kind.value: kind for kind in Kind}

@@ -61,14 +61,8 @@ def normalise(source: str) -> str:
 
 
 def strip_comments(source: str) -> str:
-    """``source`` with every comment replaced by one space, its line ends kept.
-
-    Line numbers stay as they are, but for lines joined by a backslash.
-    """
-    return "".join(
-        " " + "\n" * text.count("\n") if kind is Kind.COMMENT else text
-        for kind, text, _ in tokens(source)
-    )
+    """``source`` with every comment replaced by one space, as in translation phase 3."""
+    return "".join(" " if kind is Kind.COMMENT else text for kind, text, _ in tokens(source))
 
 
 def source_digest(source: str) -> str:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cass_ray.corpus.lexer import Kind, significant_tokens, splice_lines, tokens
+from cass_ray.corpus.lexer import Kind, significant_tokens, splice_lines, tokens, words_and_comments
 from cass_ray.corpus.normalise import normalise, program_id, source_digest, strip_comments
 
 FRAGMENTS = [
@@ -39,6 +39,21 @@ def test_tokens_cover_the_spliced_text(source: str) -> None:
 def test_significant_tokens_are_the_others(source: str) -> None:
     layout = (Kind.SPACE, Kind.COMMENT)
     assert list(significant_tokens(source)) == [t for t in tokens(source) if t.kind not in layout]
+
+
+@given(SOURCES)
+def test_words_and_comments_are_those_of_the_tokens(source: str) -> None:
+    kinds = (Kind.IDENTIFIER, Kind.COMMENT)
+    expected = [token.text for token in tokens(source) if token.kind in kinds]
+    assert list(words_and_comments(source)) == expected
+
+
+@pytest.mark.parametrize(
+    "source",
+    ['int\\\nR"(\\\nint', '"a\\\\\n" R"(\\\n" x', '1\'\\\n0 R"(\\\n)"'],
+)
+def test_raw_strings_beside_continued_lines(source: str) -> None:
+    assert normalise(normalise(source)) == normalise(source)
 
 
 @given(st.text(max_size=60))

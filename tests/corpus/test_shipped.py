@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,7 +7,13 @@ from cass_ray.corpus.filters import FilterSettings, first_objection
 from cass_ray.corpus.kernels import kernel_definitions
 from cass_ray.corpus.program import Program, ReadReject
 from cass_ray.corpus.reading import is_candidate
-from cass_ray.corpus.shipped import SHIPPED_ROOT, load_expected_rejects, load_manifest
+from cass_ray.corpus.shipped import (
+    SHIPPED_ROOT,
+    ShippedSource,
+    load_expected_rejects,
+    load_manifest,
+)
+from cass_ray.corpus.trees import DirectoryTreeStore
 from cass_ray.pairs import Reason, Stage
 
 MANIFEST = load_manifest()
@@ -35,9 +40,10 @@ def outcomes(items: list[Program | ReadReject]) -> dict[tuple[str, str], tuple[s
     return found
 
 
-@pytest.fixture
-def shipped(read: Callable[..., list[Program | ReadReject]]) -> list[Program | ReadReject]:
-    return read("shipped")
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> list[Program | ReadReject]:
+    folder = tmp_path_factory.mktemp("shipped")
+    return list(ShippedSource().iterate(folder / "work", DirectoryTreeStore(folder / "trees")))
 
 
 def test_every_input_ends_as_expected_until_compilation(
