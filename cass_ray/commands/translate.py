@@ -41,7 +41,9 @@ def translate(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="File or folder to write.")
     ] = None,
-    engine: Annotated[str, typer.Option(help="rules, hipify-perl or hipify-clang.")] = "rules",
+    engine: Annotated[
+        str, typer.Option(help="rules, rules-hip-to-cuda, hipify-perl or hipify-clang.")
+    ] = "rules",
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit 1 when anything has no translation.")
     ] = False,

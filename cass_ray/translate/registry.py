@@ -8,8 +8,9 @@ from cass_ray.translate.hipify import ENGINES as HIPIFY_ENGINES
 from cass_ray.translate.hipify import HipifyTranslator
 from cass_ray.translate.protocol import Translator
 from cass_ray.translate.rules import RulesTranslator
+from cass_ray.translate.rules.reverse import HipToCudaTranslator
 
-ENGINES = ("rules", *HIPIFY_ENGINES)
+ENGINES = ("rules", "rules-hip-to-cuda", *HIPIFY_ENGINES)
 """The engines that :func:`make_translator` knows."""
 
 
@@ -30,6 +31,8 @@ def make_translator(engine: str = "rules") -> Translator:
     """
     if engine == "rules":
         return RulesTranslator()
+    if engine == "rules-hip-to-cuda":
+        return HipToCudaTranslator()
     if engine in HIPIFY_ENGINES:
         return HipifyTranslator(engine)
     nearest = difflib.get_close_matches(engine, ENGINES, n=1, cutoff=0.4)
