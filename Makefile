@@ -18,7 +18,7 @@ setup-dev:
 	@VENV=$(VENV) scripts/setup.sh --dev
 
 demo: setup ## Build a data set of aligned pairs from the shipped programs
-	$(BIN)/cass build-dataset --source local:cass_ray/corpus/shipped --out $(OUT)
+	$(BIN)/cass build-dataset --config jobs/configs/demo.yaml --out $(OUT)
 
 demo-train: setup ## Train a small model on the demo's pairs
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[train]'

@@ -60,7 +60,7 @@ size_categories: [{_size_category(tally.pairs)}]
 |---|---|
 {columns}
 
-Other columns: origin, repository, path and license of the source, toolchains with version and
+Other columns: origin, repository, revision, path and license of the source, toolchains with version and
 flags, token counts of the device assembly.
 
 ## What was left out

@@ -160,6 +160,7 @@ PAIR_SCHEMA = pa.schema(
         ("filename", pa.string()),
         ("origin", pa.string()),
         ("repository", pa.string()),
+        ("revision", pa.string()),
         ("license", pa.string()),
         ("path", pa.string()),
         ("domain", pa.string()),

@@ -18,7 +18,7 @@ class NearDuplicateSettings(StrictModel):
     """MinHash LSH over source tokens; a row as similar as ``threshold`` to an earlier one goes."""
 
     enabled: bool = True
-    threshold: float = Field(default=0.9, gt=0.0, le=1.0)
+    threshold: float = Field(default=0.8, gt=0.0, le=1.0)
 
 
 class CompileLimits(StrictModel):
