@@ -1,0 +1,1 @@
+"""Reference outputs from a real GPU, and measurements of the verifier."""

@@ -1,0 +1,67 @@
+"""Kernel launches of a CUDA program, counted by a preloaded library.
+
+The library (``native/launch_recorder.c``) works with the shared CUDA runtime only: link with
+``-cudart shared``.
+"""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from cass_ray.cache import digest
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.hip_packages import unpack_once
+
+RECORDER_SOURCE = Path(__file__).parent / "native" / "launch_recorder.c"
+RECORD_VARIABLE = "CASS_LAUNCH_RECORD"
+
+_RECORD = struct.Struct("<QQ3I3IQ464s")
+
+
+@dataclass(frozen=True)
+class Launch:
+    """``count`` launches of one kernel with one configuration; sizes are in threads and bytes."""
+
+    kernel: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    count: int
+
+    def format(self) -> str:
+        """``kernel <<<(gx, gy, gz), (bx, by, bz), shared>>> × count``."""
+        grid, block = (", ".join(map(str, size)) for size in (self.grid, self.block))
+        shared = f", {self.shared_bytes}" if self.shared_bytes else ""
+        return f"{self.kernel} <<<({grid}), ({block}){shared}>>> × {self.count}"
+
+
+def read_launches(path: Path) -> list[Launch]:
+    """The launches in a file of the recorder, in order of first launch; none without the file."""
+    if not path.exists():
+        return []
+    data = path.read_bytes()
+    found = []
+    for offset in range(0, len(data) - _RECORD.size + 1, _RECORD.size):
+        count, shared, gx, gy, gz, bx, by, bz, _, name = _RECORD.unpack_from(data, offset)
+        if count == 0:
+            break
+        kernel = name.rstrip(b"\0").decode("utf-8", "replace")
+        found.append(Launch(kernel, (gx, gy, gz), (bx, by, bz), shared, count))
+    return found
+
+
+def recorder_library(compiler: Path, cache: Path) -> Path:
+    """The preloadable library, built once. Raises :class:`ToolMissing` with the message of gcc."""
+
+    def fill(folder: Path) -> None:
+        command = [str(compiler), "-x", "c", "-O2", "-shared", "-fPIC", str(RECORDER_SOURCE)]
+        command += ["-o", str(folder / "launch_recorder.so"), "-ldl"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise ToolMissing("The launch recorder", "Install gcc.", done.stderr.strip())
+
+    key = digest([RECORDER_SOURCE.read_bytes(), str(compiler)])[:16]
+    return unpack_once(cache / "launch-recorder" / key, fill) / "launch_recorder.so"

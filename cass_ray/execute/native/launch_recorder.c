@@ -1,0 +1,144 @@
+// Preloaded into a CUDA program that is linked with the shared runtime: counts kernel launches by
+// kernel and launch configuration in a file that the parent process reads.
+//
+// The file (CASS_LAUNCH_RECORD, made here) is mapped and holds RECORDS fixed records, so that counts
+// survive a crash of the program. Layout: launches.py.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define RECORDS 1024
+#define NAME_BYTES 464
+#define KERNELS 4096
+
+typedef struct {
+  unsigned x, y, z;
+} dim3;
+
+typedef struct {
+  uint64_t count;
+  uint64_t shared_bytes;
+  uint32_t grid[3];
+  uint32_t block[3];
+  uint64_t reserved;
+  char name[NAME_BYTES];
+} Record;
+
+typedef struct {
+  const void* key;  // host function, or the runtime's handle of it
+  const char* name;
+} Kernel;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static Record* records;
+static Kernel kernels[KERNELS];
+static int kernel_count;
+
+__attribute__((constructor)) static void open_record(void) {
+  const char* path = getenv("CASS_LAUNCH_RECORD");
+  if (!path) return;
+  const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0) return;
+  if (ftruncate(file, sizeof(Record) * RECORDS) == 0) {
+    void* mapped = mmap(0, sizeof(Record) * RECORDS, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (mapped != MAP_FAILED) records = mapped;
+  }
+  close(file);
+  // What the program starts is not this program.
+  unsetenv("CASS_LAUNCH_RECORD");
+  unsetenv("LD_PRELOAD");
+}
+
+static void remember(const void* key, const char* name) {
+  pthread_mutex_lock(&lock);
+  if (kernel_count < KERNELS) kernels[kernel_count++] = (Kernel){key, name};
+  pthread_mutex_unlock(&lock);
+}
+
+static const char* name_of(const void* key) {
+  for (int i = kernel_count - 1; i >= 0; --i)
+    if (kernels[i].key == key) return kernels[i].name;
+  return "";
+}
+
+static void count(const void* key, dim3 grid, dim3 block, size_t shared_bytes) {
+  if (!records) return;
+  pthread_mutex_lock(&lock);
+  const char* name = name_of(key);
+  const uint32_t g[3] = {grid.x, grid.y, grid.z}, b[3] = {block.x, block.y, block.z};
+  for (int i = 0; i < RECORDS; ++i) {
+    Record* record = &records[i];
+    if (record->count == 0) {
+      memcpy(record->grid, g, sizeof g);
+      memcpy(record->block, b, sizeof b);
+      record->shared_bytes = shared_bytes;
+      strncpy(record->name, name, NAME_BYTES - 1);
+    } else if (memcmp(record->grid, g, sizeof g) || memcmp(record->block, b, sizeof b) ||
+               record->shared_bytes != shared_bytes || strncmp(record->name, name, NAME_BYTES - 1)) {
+      // The last record takes whatever does not fit any more.
+      if (i != RECORDS - 1) continue;
+    }
+    ++record->count;
+    break;
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+#define NEXT(result, name, ...)                                                      \
+  static result (*next)(__VA_ARGS__);                                                \
+  if (!next) next = (result(*)(__VA_ARGS__))dlsym(RTLD_NEXT, name)
+
+void __cudaRegisterFunction(void** handle, const char* host, char* device, const char* name,
+                            int threads, void* tid, void* bid, void* block, void* grid, int* size) {
+  NEXT(void, "__cudaRegisterFunction", void**, const char*, char*, const char*, int, void*, void*,
+       void*, void*, int*);
+  remember(host, name);
+  next(handle, host, device, name, threads, tid, bid, block, grid, size);
+}
+
+int __cudaGetKernel(void** kernel, const void* host) {
+  NEXT(int, "__cudaGetKernel", void**, const void*);
+  const int status = next(kernel, host);
+  if (status == 0) remember(*kernel, name_of(host));
+  return status;
+}
+
+#define LAUNCH(NAME)                                                                           \
+  int NAME(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,   \
+           void* stream) {                                                                     \
+    NEXT(int, #NAME, const void*, dim3, dim3, void**, size_t, void*);                          \
+    const int status = next(kernel, grid, block, arguments, shared_bytes, stream);             \
+    if (status == 0) count(kernel, grid, block, shared_bytes);                                 \
+    return status;                                                                             \
+  }
+
+// <<<…>>> becomes the first pair since CUDA 13, cudaLaunchKernel before.
+LAUNCH(__cudaLaunchKernel)
+LAUNCH(__cudaLaunchKernel_ptsz)
+LAUNCH(cudaLaunchKernel)
+LAUNCH(cudaLaunchKernel_ptsz)
+LAUNCH(cudaLaunchCooperativeKernel)
+LAUNCH(cudaLaunchCooperativeKernel_ptsz)
+
+typedef struct {
+  dim3 grid;
+  dim3 block;
+  size_t shared_bytes;
+} LaunchConfiguration;  // the beginning of cudaLaunchConfig_t
+
+#define LAUNCH_EXTENDED(NAME)                                                        \
+  int NAME(const LaunchConfiguration* with, const void* kernel, void** arguments) {  \
+    NEXT(int, #NAME, const LaunchConfiguration*, const void*, void**);               \
+    const int status = next(with, kernel, arguments);                                \
+    if (status == 0) count(kernel, with->grid, with->block, with->shared_bytes);     \
+    return status;                                                                   \
+  }
+
+LAUNCH_EXTENDED(cudaLaunchKernelExC)
+LAUNCH_EXTENDED(cudaLaunchKernelExC_ptsz)
