@@ -18,6 +18,21 @@ HEADERS = {
 }
 """Headers that HIP lacks -> the snippet that stands for them."""
 
+_OPERATORS = ("plus", "less", "greater", "bit_and", "bit_or", "bit_xor")
+COLLECTIVES = {
+    "reduce": ("cass::group_reduce", "group_reduce"),
+    "inclusive_scan": ("cass::group_inclusive_scan", "group_scan"),
+    "exclusive_scan": ("cass::group_exclusive_scan", "group_scan"),
+    "memcpy_async": ("cass::group_memcpy_async", "group_copy"),
+    "wait": ("cass::group_wait", "group_copy"),
+    "wait_prior": ("cass::group_wait_prior", "group_copy"),
+    **{name: (f"cass::{name}", "group_reduce") for name in _OPERATORS},
+}
+"""Function or type in ``cooperative_groups`` -> its name in a snippet, and the snippet."""
+
+_ALIAS = re.compile(r"\bnamespace\s+(\w+)\s*=\s*cooperative_groups\b")
+_USING = re.compile(r"\busing\s+namespace\s+cooperative_groups\b")
+_QUALIFIER = re.compile(r"\b(\w+)\s*::\s*\Z")
 _VOTE = re.compile(r"\b(?P<group>[A-Za-z_]\w*)\s*\.\s*(?P<vote>any|all|ballot|match_any)\s*\(")
 
 
@@ -25,6 +40,7 @@ def rewrite_groups(unit: Rewrite) -> None:
     """Rewrite votes that are members of a group into calls of functions on the group."""
     if unit.is_hip or "cooperative_groups" not in unit.words:
         return
+    _rewrite_collectives(unit)
     for match in _VOTE.finditer(unit.source.code):
         parsed = unit.source.arguments(match.end() - 1)
         if parsed is None or len(parsed[0]) != 1:
@@ -33,3 +49,23 @@ def rewrite_groups(unit: Rewrite) -> None:
         unit.edits.replace(match.start(), parsed[0][0][0], call)
         unit.converted(match.start())
         unit.snippets.add("group_votes")
+
+
+def _rewrite_collectives(unit: Rewrite) -> None:
+    code = unit.source.code
+    namespaces = {"cooperative_groups", *_ALIAS.findall(code)}
+    unqualified = _USING.search(code) is not None
+    for word, (name, snippet) in COLLECTIVES.items():
+        for offset in unit.words.get(word, ()):
+            after = code[offset + len(word) : offset + len(word) + 8].lstrip()
+            if not after.startswith(("(", "<")):
+                continue
+            qualifier = _QUALIFIER.search(code, max(0, offset - 40), offset)
+            if qualifier and qualifier[1] in namespaces:
+                unit.edits.replace(qualifier.start(), offset + len(word), name)
+            elif qualifier or not unqualified or unit.is_member(offset) or unit.declares(word):
+                continue
+            else:
+                unit.edits.replace(offset, offset + len(word), name)
+            unit.converted(offset)
+            unit.snippets.add(snippet)

@@ -137,10 +137,14 @@ def rename_device_functions(unit: Rewrite) -> None:
         return
     for word, offsets in unit.words.items():
         found = tables.device_functions().get(word)
-        if found is None or unit.declares(word):
+        if found is None:
+            continue
+        # A program adds overloads of the cached loads and stores for types of its own; other
+        # functions that it defines under CUDA's name are its own altogether.
+        if unit.declares(word) and found.snippet != "cache":
             continue
         for offset in offsets:
-            if not unit.is_member(offset):
+            if not unit.is_member(offset) and not unit.is_declaration(offset, word):
                 unit.rename(offset, word, found.hip)
                 if found.snippet:
                     unit.snippets.add(found.snippet)

@@ -72,10 +72,11 @@ class Rewrite:
         """Whether the file itself declares ``word``: then it is a name of the program's own."""
         if word not in self._declared:
             offsets = self.words.get(word, ())
-            self._declared[word] = any(self._is_declaration(offset, word) for offset in offsets)
+            self._declared[word] = any(self.is_declaration(offset, word) for offset in offsets)
         return self._declared[word]
 
-    def _is_declaration(self, offset: int, word: str) -> bool:
+    def is_declaration(self, offset: int, word: str) -> bool:
+        """Whether ``word`` is declared where it stands, as far as its neighbours tell."""
         code, end = self.source.code, offset + len(word)
         start = max(0, offset - 32)
         if _DEFINE.search(code, start, offset) or _LABEL.match(code, end):

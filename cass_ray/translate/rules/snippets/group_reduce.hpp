@@ -2,7 +2,7 @@
 #define CASS_GROUP_REDUCE
 #include <hip/hip_cooperative_groups.h>
 // cooperative_groups/reduce.h for tiles and coalesced groups.
-namespace cooperative_groups {
+namespace cass {
 template <typename T = void> struct plus {
     __device__ T operator()(T a, T b) const { return a + b; }
 };
@@ -21,8 +21,6 @@ template <typename T = void> struct bit_or {
 template <typename T = void> struct bit_xor {
     __device__ T operator()(T a, T b) const { return a ^ b; }
 };
-}  // namespace cooperative_groups
-namespace cass {
 // The value of the thread of rank `rank`, of any type that can be copied byte by byte.
 template <typename Group, typename T>
 __device__ inline T group_shuffle(const Group& group, T value, unsigned int rank) {
@@ -35,21 +33,19 @@ __device__ inline T group_shuffle(const Group& group, T value, unsigned int rank
     for (int& word : shuffled.words) word = group.shfl(word, rank);
     return shuffled.value;
 }
-}  // namespace cass
-namespace cooperative_groups {
 template <typename Group, typename T, typename Operation>
-__device__ inline T reduce(const Group& group, T value, Operation operation) {
-    T result = cass::group_shuffle(group, value, 0);
+__device__ inline T group_reduce(const Group& group, T value, Operation operation) {
+    T result = group_shuffle(group, value, 0);
     for (unsigned int rank = 1; rank < group.size(); ++rank)
-        result = operation(result, cass::group_shuffle(group, value, rank));
+        result = operation(result, group_shuffle(group, value, rank));
     return result;
 }
 template <unsigned int Size, typename Parent, typename T, typename Operation>
-__device__ inline T reduce(
-    const thread_block_tile<Size, Parent>& group, T value, Operation operation) {
+__device__ inline T group_reduce(
+    const cooperative_groups::thread_block_tile<Size, Parent>& group, T value, Operation operation) {
     for (unsigned int distance = Size / 2; distance > 0; distance /= 2)
-        value = operation(value, cass::group_shuffle(group, value, group.thread_rank() ^ distance));
+        value = operation(value, group_shuffle(group, value, group.thread_rank() ^ distance));
     return value;
 }
-}  // namespace cooperative_groups
+}  // namespace cass
 #endif
