@@ -45,7 +45,7 @@ def test_every_row_ends_in_pairs_or_rejects(reference: Path) -> None:
 
 def test_each_side_holds_what_its_compiler_made(reference: Path) -> None:
     for number, row in enumerate(read_rows(reference)):
-        assert row["kernels"] == [f"scale{number}(float*, int)"]
+        assert row["kernels"] == [f"scale{number}"]
         assert "FFMA" in row["cuda_device"]
         assert "global_load_b32" in row["hip_device"]
         assert "cudaMalloc" in row["cuda_host"]
