@@ -1,4 +1,4 @@
-// Semantics that f32 and f64 share, by traits of the type.
+// Semantics that f16, f32 and f64 share, by traits of the type.
 #pragma once
 
 #include "operation.hpp"
@@ -8,6 +8,13 @@ namespace {
 
 template <class Float>
 struct Traits;
+template <>
+struct Traits<F16> {
+  using Bits = U16;
+  using Lanes = I16;
+  using Word = std::uint16_t;
+  static constexpr int mantissa = 10, exponent = 5;
+};
 template <>
 struct Traits<F32> {
   using Bits = U32;
@@ -41,29 +48,33 @@ template <class F>
 using LanesOf = typename Traits<F>::Lanes;
 
 template <class F>
+ALWAYS_INLINE BitsOf<F> all(typename Traits<F>::Word word) {
+  return (BitsOf<F>)word;
+}
+template <class F>
 ALWAYS_INLINE F from_bits(typename Traits<F>::Word word) {
-  return bits_as<F>((BitsOf<F>)word);
+  return bits_as<F>(all<F>(word));
 }
 template <class F>
 ALWAYS_INLINE F quieted(F value) {
-  return bits_as<F>(bits_as<BitsOf<F>>(value) | quiet_bit<F>);
+  return bits_as<F>(bits_as<BitsOf<F>>(value) | all<F>(quiet_bit<F>));
 }
 template <class F>
 ALWAYS_INLINE F absolute(F value) {
-  return bits_as<F>(bits_as<BitsOf<F>>(value) & ~sign_bit<F>);
+  return bits_as<F>(bits_as<BitsOf<F>>(value) & ~all<F>(sign_bit<F>));
 }
 template <class F>
 ALWAYS_INLINE LanesOf<F> is_nan(F value) { return value != value; }
 template <class F>
 ALWAYS_INLINE LanesOf<F> is_signaling(F value) {
-  return (value != value) & ((bits_as<BitsOf<F>>(value) & quiet_bit<F>) == (BitsOf<F>)0);
+  return (value != value) & ((bits_as<BitsOf<F>>(value) & all<F>(quiet_bit<F>)) == (BitsOf<F>)0);
 }
 template <class F>
 ALWAYS_INLINE LanesOf<F> is_infinite(F value) { return absolute(value) == from_bits<F>(infinity_bits<F>); }
 template <class F>
 ALWAYS_INLINE LanesOf<F> is_denormal(F value) {
   const auto bits = bits_as<BitsOf<F>>(absolute(value));
-  return (bits != (BitsOf<F>)0) & (bits < (BitsOf<F>)(typename Traits<F>::Word{1} << Traits<F>::mantissa));
+  return (bits != (BitsOf<F>)0) & (bits < all<F>(typename Traits<F>::Word{1} << Traits<F>::mantissa));
 }
 // The biased exponent field.
 template <class F>
@@ -190,7 +201,7 @@ ALWAYS_INLINE F division_fixup(F q, F d, F n) {
   constexpr bool single = sizeof(typename Traits<F>::Word) == 4;
   constexpr int underflow = single ? -150 : -1075;
   using Bits = BitsOf<F>;
-  const Bits sign = (bits_as<Bits>(d) ^ bits_as<Bits>(n)) & sign_bit<F>;
+  const Bits sign = (bits_as<Bits>(d) ^ bits_as<Bits>(n)) & all<F>(sign_bit<F>);
   const LanesOf<F> d_zero = d == (F)0, n_zero = n == (F)0;
   const LanesOf<F> d_infinite = is_infinite(d), n_infinite = is_infinite(n);
   F value = absolute(q);
@@ -232,7 +243,7 @@ ALWAYS_INLINE F fraction_mantissa(F value) {
   constexpr Word half = ((Word{1} << (Traits<F>::exponent - 1)) - 2) << Traits<F>::mantissa;
   LanesOf<F> shift;
   const auto bits = bits_as<BitsOf<F>>(normalised(value, shift));
-  const F mantissa = bits_as<F>((bits & ~infinity_bits<F>) | half);
+  const F mantissa = bits_as<F>((bits & ~all<F>(infinity_bits<F>)) | all<F>(half));
   return has_no_exponent(value) ? value : mantissa;
 }
 
