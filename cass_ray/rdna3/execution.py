@@ -7,16 +7,25 @@ The executable is an ordinary host program with gfx1100 code inside, linked agai
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from cass_ray.cache import default_directory, digest
+from cass_ray.pairs import Reason
 from cass_ray.rdna3.sources import Sources
-from cass_ray.toolchain.amd import DEFAULT_ARCHITECTURE, AmdToolchain
+from cass_ray.toolchain.amd import (
+    DEFAULT_ARCHITECTURE,
+    DEFAULT_CODE_OBJECT_VERSION,
+    SHIM,
+    AmdToolchain,
+    code_flags,
+)
 from cass_ray.toolchain.isolation import Mount, View, private_folder
-from cass_ray.toolchain.process import CLEAN_ENVIRONMENT, Completed, Limits, run
+from cass_ray.toolchain.process import CLEAN_ENVIRONMENT, COMPILE_LIMITS, Completed, Limits, run
+from cass_ray.toolchain.unit import CompileFailure, Unit, classify
 
 DEFAULT_OPTIMISATION = "-O3"
 """What hipcc uses where nothing is said."""
@@ -94,16 +103,44 @@ def build(
     ):
         unit = sources.write(root)
         made = Path(part) / "program"
-        output = toolchain.compile(unit, optimisation=optimisation)
-        toolchain.recombine(
-            output.host_assembly,
-            device_assembly if device_assembly is not None else output.device_assembly,
-            made,
-            architecture=DEFAULT_ARCHITECTURE,
-            runtime_library=runtime_library,
-        )
+        try:
+            output = toolchain.compile(unit, optimisation=optimisation)
+        except CompileFailure as failure:
+            if failure.reason is not Reason.NO_DEVICE_CODE or device_assembly is not None:
+                raise
+            _build_host_only(unit, toolchain, runtime_library, optimisation, made)
+        else:
+            assembly = output.device_assembly if device_assembly is None else device_assembly
+            toolchain.recombine(
+                output.host_assembly,
+                assembly,
+                made,
+                architecture=DEFAULT_ARCHITECTURE,
+                runtime_library=runtime_library,
+            )
         made.replace(executable)
     return executable
+
+
+def _build_host_only(
+    unit: Unit, toolchain: AmdToolchain, runtime_library: Path, optimisation: str, output: Path
+) -> None:
+    """Compile and link a program without kernels of its own; it may load some as modules."""
+    library = runtime_library.resolve()
+    with private_folder() as folder:
+        made = folder / "program"
+        flags = code_flags(DEFAULT_ARCHITECTURE, optimisation, DEFAULT_CODE_OBJECT_VERSION)
+        command: list[str | Path] = [toolchain.clang, *flags, "--cuda-host-only", "-w"]
+        command += [f"--rocm-path={toolchain.rocm_path}", f"-I{SHIM}"]
+        command += ["-include", SHIM / "cass_hip.h", *unit.preprocessor_arguments()]
+        command += [str(unit.main), "-x", "none", library, f"-Wl,-rpath,{library.parent}"]
+        command += [f"--ld-path={toolchain.linker}", "-pthread", "-lm", "-no-hip-rt", "-o", made]
+        view = View(read_only=(*toolchain.visible(), library.parent, unit.root), writable=(folder,))
+        done = run(command, cwd=unit.root, limits=COMPILE_LIMITS, view=view)
+        if not done.ok:
+            raise classify(done, unit, "clang (host)")
+        shutil.copyfile(made, output)
+    output.chmod(0o755)
 
 
 def execute(
