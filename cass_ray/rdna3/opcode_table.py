@@ -155,6 +155,8 @@ def _memory_types(item: Probed) -> list[str]:
         if match := re.match(r"v\[?(\d+)", part):
             chosen[int(match[1])] = _raw(_width(part))
     types = [chosen[10], chosen[20], chosen[40], chosen[60]]
+    if name == "ds_store_addtid_b32":
+        types[2] = "b32"
     if "atomic" in name:
         types[0] = types[2] if "cmpswap" not in name else _raw(int(types[2][1:]) // 64)
     return types

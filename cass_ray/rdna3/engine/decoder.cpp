@@ -9,6 +9,11 @@ std::uint32_t bits(std::uint64_t word, unsigned low, unsigned count) {
   return static_cast<std::uint32_t>(word >> low) & ((1U << count) - 1U);
 }
 
+// Operands that neg and abs apply to.
+bool is_float(Type type) {
+  return type == Type::f16 || type == Type::f32 || type == Type::f64 || type == Type::pk16;
+}
+
 std::int64_t sign_extend(std::uint32_t value, unsigned count) {
   return static_cast<std::int32_t>(value << (32 - count)) >> (32 - count);
 }
@@ -21,6 +26,16 @@ Field vector_field(unsigned number, Type type) {
   return {static_cast<std::uint16_t>(code::vector_first + number), type, 0};
 }
 
+// A source code that is reserved.
+bool names_nothing(const Operation& operation) {
+  for (const Field& field : operation.source) {
+    if (!field.present()) continue;
+    const bool gap = field.code > code::integer_last && field.code < code::aperture_first;
+    if (gap || field.code == code::float_last + 1) return true;
+  }
+  return false;
+}
+
 class Decoder {
  public:
   explicit Decoder(std::span<const std::uint32_t> words)
@@ -28,7 +43,8 @@ class Decoder {
         word_(words.size() > 1 ? words[0] | std::uint64_t{words[1]} << 32 : words[0]) {}
 
   std::optional<Decoded> run() {
-    if (!dispatch()) return std::nullopt;
+    if (!dispatch() || names_nothing(operation())) return std::nullopt;
+    if (decoded_.second && names_nothing(*decoded_.second)) return std::nullopt;
     return decoded_;
   }
 
@@ -293,9 +309,9 @@ bool Decoder::vop3() {
     Field& field = op.source[i];
     field = {static_cast<std::uint16_t>(bits(word_, 32 + 9 * i, 9)), op.row->source[i], 0};
     if (!field.present()) continue;
-    if (bits(word_, 61 + i, 1) != 0) field.modifiers |= modifier::negate;
+    if (is_float(field.type) && bits(word_, 61 + i, 1) != 0) field.modifiers |= modifier::negate;
     if (carries) continue;
-    if (bits(word_, 8 + i, 1) != 0) field.modifiers |= modifier::absolute;
+    if (is_float(field.type) && bits(word_, 8 + i, 1) != 0) field.modifiers |= modifier::absolute;
     if (bits(word_, 11 + i, 1) != 0) field.modifiers |= modifier::high;
   }
   if (carries) {
@@ -402,6 +418,7 @@ bool Decoder::buffer(Encoding encoding, unsigned number) {
   Operation& op = operation();
   if (!has_words(2) || !find(encoding, number)) return false;
   if (is_ignorable(op.row->opcode)) return true;
+  if (bits(word_, 53, 1) != 0) return false;  // TFE: partially resident textures
   const std::string_view name = mnemonic(op.row->opcode);
   const bool atomic = name.find("atomic") != std::string_view::npos;
   const bool load = name.find("_load") != std::string_view::npos;
@@ -427,7 +444,7 @@ bool Decoder::buffer(Encoding encoding, unsigned number) {
   op.source[3] = scalar_field(bits(word_, 56, 8), Type::b32);
   op.immediate = bits(word_, 0, 12);
   if (encoding == Encoding::MTBUF) op.immediate |= std::int64_t{bits(word_, 19, 7)} << 32;
-  return true;
+  return take_literal_if_used();
 }
 
 bool Decoder::other(Encoding encoding, unsigned number) { return find(encoding, number); }

@@ -24,6 +24,7 @@ inline constexpr unsigned dpp8 = 233;
 inline constexpr unsigned dpp8_fetch_inactive = 234;
 inline constexpr unsigned aperture_first = 235;
 inline constexpr unsigned aperture_last = 238;
+inline constexpr unsigned pops_exiting_wave_id = 239;  // graphics only
 inline constexpr unsigned float_first = 240;
 inline constexpr unsigned float_last = 248;
 inline constexpr unsigned dpp16 = 250;

@@ -33,6 +33,7 @@ std::string special(unsigned number, unsigned count, bool wide) {
     case 236: return "src_shared_limit";
     case 237: return "src_private_base";
     case 238: return "src_private_limit";
+    case code::pops_exiting_wave_id: return "src_pops_exiting_wave_id";
     case code::vccz: return "src_vccz";
     case code::execz: return "src_execz";
     case code::scc: return "src_scc";
@@ -52,23 +53,30 @@ std::string field_text(const Field& field, const Decoded& decoded) {
   const unsigned count = register_count(field.type);
   if (field.code >= code::vector_first) return range('v', field.code - code::vector_first, count);
   if (field.code < code::vcc_lo) return range('s', field.code, count);
-  if (field.code == code::literal) return format("0x%x", decoded.literal.value_or(0));
+  if (field.code == code::literal) {
+    const unsigned literal = decoded.literal.value_or(0);
+    return format("0x%x", is_16_bit(field.type) ? literal & 0xFFFFU : literal);
+  }
   if (field.code >= code::integer_first && field.code <= code::integer_last) {
     const int value = static_cast<int>(field.code) - static_cast<int>(code::integer_first);
     return format("%d", value <= 64 ? value : 64 - value);
   }
   if (field.code >= code::float_first && field.code <= code::float_last) {
-    if (field.code == code::float_last && field.type == Type::f64) return "0.15915494309189532";
-    if (field.code == code::float_last && is_16_bit(field.type)) return "0.15915494";
+    if (field.code == code::float_last && is_64_bit(field.type)) return "0.15915494309189532";
     return floats[field.code - code::float_first];
   }
   return special(field.code, count, false);
 }
 
-std::string source_text(const Field& field, const Decoded& decoded) {
+// Packed formats write their modifiers behind the operands; left out here.
+std::string source_text(const Field& field, const Decoded& decoded, bool packed) {
   std::string text = field_text(field, decoded);
+  if (packed) return text;
   if ((field.modifiers & modifier::absolute) != 0) text = "|" + text + "|";
-  if ((field.modifiers & modifier::negate) != 0) text = "-" + text;
+  if ((field.modifiers & modifier::negate) != 0) {
+    const bool number = text.front() >= '0' && text.front() <= '9';
+    text = number ? "neg(" + text + ")" : "-" + text;
+  }
   return text;
 }
 
@@ -79,12 +87,20 @@ std::string operation_text(const Operation& op, const Decoded& decoded) {
     text += separator + part;
     separator = ", ";
   };
-  if (op.destination.present()) add(field_text(op.destination, decoded));
-  if (op.scalar_destination.present()) add(field_text(op.scalar_destination, decoded));
-  for (const Field& field : op.source) {
-    if (field.present()) add(source_text(field, decoded));
+  // A buffer atomic's result is where its operand was, which may be wider.
+  const bool shared = op.row->encoding == Encoding::MUBUF && op.source[1].present();
+  if (shared) {
+    add(field_text(op.source[1], decoded));
+  } else if (op.destination.present()) {
+    add(field_text(op.destination, decoded));
   }
+  if (op.scalar_destination.present()) add(field_text(op.scalar_destination, decoded));
   const Encoding encoding = op.row->encoding;
+  const bool packed = encoding == Encoding::VOP3P && op.source[0].type != Type::mix;
+  for (const Field& field : op.source) {
+    const bool repeated = shared && &field == &op.source[1];
+    if (field.present() && !repeated) add(source_text(field, decoded, packed));
+  }
   if (encoding == Encoding::SOPK || encoding == Encoding::SOPP) {
     add(format("0x%x", static_cast<unsigned>(op.immediate) & 0xFFFFU));
   } else if (op.immediate != 0) {

@@ -259,7 +259,7 @@ class Builder {
     }
     if (field.code >= code::integer_first && field.code != code::vccz &&
         field.code != code::execz && field.code != code::scc &&
-        !(field.code >= code::aperture_first && field.code <= code::aperture_last)) {
+        !(field.code >= code::aperture_first && field.code <= code::pops_exiting_wave_id)) {
       lower_constant(field, operand);
       return operand;
     }
@@ -270,6 +270,7 @@ class Builder {
 
   unsigned scalar_place(const Field& field, bool written) const {
     switch (field.code) {
+      case code::pops_exiting_wave_id: return scalar::zero;
       case code::null: return written ? scalar::discard : scalar::zero;
       case code::vccz: return scalar::vccz;
       case code::execz: return scalar::execz;

@@ -161,7 +161,7 @@ ORDERED(i32, I32)
 
 // ---- bits
 
-UNARY(v_mov_b32, F32, U32, bits_as<U32>(a))  // neg and abs apply
+UNARY(v_mov_b32, U32, U32, a)
 UNARY(v_not_b32, U32, U32, ~a)
 UNARY(v_bfrev_b32, U32, U32, __builtin_elementwise_bitreverse(a))
 BINARY(v_and_b32, U32, U32, a & b)

@@ -1,0 +1,73 @@
+"""Run a few instructions on given registers."""
+
+from __future__ import annotations
+
+import functools
+import re
+import shutil
+import struct
+import subprocess
+from collections.abc import Sequence
+
+from cass_ray.rdna3.engine_interface import MODE_USUAL, Engine, Machine
+
+EXEC, VCC, M0 = 126, 106, 125
+
+
+@functools.cache
+def assemble(text: str, *, wide: bool = False) -> tuple[int, ...]:
+    """The machine code of ``text`` and an ``s_endpgm``, by LLVM."""
+    tool = shutil.which("llvm-mc-19") or shutil.which("llvm-mc")
+    assert tool is not None
+    features = "-mattr=+wavefrontsize64,-wavefrontsize32" if wide else "-mattr=+wavefrontsize32"
+    done = subprocess.run(
+        [tool, "-triple=amdgcn", "-mcpu=gfx1100", features, "-show-encoding"],
+        input=text + "\ns_endpgm\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    data = b"".join(
+        bytes(int(byte, 16) for byte in found.split(","))
+        for found in re.findall(r"encoding: \[([^\]]*)\]", done.stdout)
+    )
+    return struct.unpack(f"<{len(data) // 4}I", data)
+
+
+class Wave:
+    """A wave of 32 lanes (64 if ``wide``) with all lanes active."""
+
+    def __init__(self, engine: Engine, *, wide: bool = False, mode: int = MODE_USUAL) -> None:
+        self.engine = engine
+        self.machine = Machine()
+        self.machine.mode = mode
+        self.machine.wide = wide
+        self.lanes = 64 if wide else 32
+        self.machine.scalar[EXEC] = 0xFFFFFFFF
+        self.machine.scalar[EXEC + 1] = 0xFFFFFFFF if wide else 0
+
+    def set(self, number: int, values: Sequence[int] | int) -> None:
+        """Set a VGPR: one value a lane, or the same for all."""
+        lanes = [values] * self.lanes if isinstance(values, int) else values
+        for lane, value in enumerate(lanes):
+            self.machine.vector[number][lane] = value & 0xFFFFFFFF
+
+    def get(self, number: int) -> list[int]:
+        """A VGPR's lanes."""
+        return list(self.machine.vector[number][: self.lanes])
+
+    def run(self, text: str) -> Wave:
+        """Assemble and run ``text``."""
+        assert self.engine.execute(assemble(text, wide=bool(self.machine.wide)), self.machine), text
+        return self
+
+
+def f32(value: float) -> int:
+    """Bits of an f32."""
+    return int(struct.unpack("<I", struct.pack("<f", value))[0])
+
+
+def f16(value: float) -> int:
+    """Bits of an f16."""
+    return int(struct.unpack("<H", struct.pack("<e", value))[0])
