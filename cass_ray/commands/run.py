@@ -86,9 +86,10 @@ def run(
         unit = _unit(source, root, include or [], define or [])
         sources = _sources(unit)
         library = runtime_library()
+        toolchain = find_amd()
         executable = build(
             sources,
-            find_amd(),
+            toolchain,
             library,
             device_assembly=file.read_text() if host is not None else None,
             optimisation=f"-O{optimisation}",
@@ -99,6 +100,7 @@ def run(
             counters=counters,
             inputs=inputs,
             stdin=_stdin(stdin),
+            compiler=toolchain,
         )
         completed = execute(executable, arguments or [], library, options)
     raise typer.Exit(_finish(completed, seconds))

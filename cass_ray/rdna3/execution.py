@@ -47,6 +47,7 @@ class RunOptions:
     ``seconds`` bounds its wall time (and that of each kernel), ``memory_bytes`` its resident
     memory. ``check`` turns the checking mode on, ``counters`` is a file for execution counters.
     ``inputs`` is a folder whose files the program finds in its working folder, read-only.
+    ``compiler`` is what HIPRTC compiles with; without one it fails.
     """
 
     seconds: float = 600.0
@@ -55,6 +56,7 @@ class RunOptions:
     counters: Path | None = None
     inputs: Path | None = None
     stdin: bytes = b""
+    compiler: AmdToolchain | None = None
 
     @property
     def limits(self) -> Limits:
@@ -157,8 +159,9 @@ def execute(
         if options.inputs is not None:
             mounts[0] = Mount(options.inputs.resolve(), WORKING_FOLDER)
             cwd = options.inputs.resolve()
+        compiler = options.compiler.visible() if options.compiler else ()
         view = View(
-            read_only=(executable.parent.resolve(), runtime_library.resolve().parent),
+            read_only=(executable.parent.resolve(), runtime_library.resolve().parent, *compiler),
             mounts=tuple(mounts),
             process_filesystem=True,
         )
@@ -184,6 +187,9 @@ def environment(options: RunOptions, counters: Path) -> dict[str, str]:
         variables[_CHECK_VARIABLE] = "1"
     if options.counters is not None:
         variables[_COUNTERS_VARIABLE] = str(counters)
+    if options.compiler is not None:
+        variables["CASS_CLANG"] = str(options.compiler.clang)
+        variables["CASS_HIP_ROOT"] = str(options.compiler.rocm_path)
     for name in ("CASS_RDNA3_THREADS", "CASS_RDNA3_MEMORY"):
         if value := os.environ.get(name):
             variables[name] = value

@@ -2,7 +2,8 @@
 
 ``python cass_ray/rdna3/runtime/entry_points.py [HIP_INCLUDE]`` reads the headers of a HIP root
 (default: that of this machine's AMD toolchain). The table of AMD's own tracing interface
-(``hip_api_trace.hpp``) names every entry point with its type; ``hiprtc.h`` the rest.
+(``hip_api_trace.hpp``) names every entry point with its type. HIPRTC is complete by hand: its error
+codes are others.
 """
 
 from __future__ import annotations
@@ -16,9 +17,7 @@ from cass_ray.toolchain.locate import find_amd
 OUTPUT = Path(__file__).with_suffix(".inc")
 
 _TABLE = Path("hip/amd_detail/hip_api_trace.hpp")
-_RTC = Path("hip/hiprtc.h")
 _ENTRY = re.compile(r"typedef\s+hipError_t\s*\(\*t_(hip\w+)\)")
-_RTC_ENTRY = re.compile(r"^hiprtcResult\s+(hiprtc\w+)\s*\(", re.MULTILINE)
 
 # Exported beside those of the table: older structure layouts, old names.
 _ALIASES = ("hipGetDeviceProperties", "hipChooseDeviceR0600", "hipDeviceGetCount")
@@ -27,7 +26,6 @@ _ALIASES = ("hipGetDeviceProperties", "hipChooseDeviceR0600", "hipDeviceGetCount
 def entry_points(include: Path) -> list[str]:
     """Names in the header folder ``include``, sorted."""
     names = set(_ENTRY.findall((include / _TABLE).read_text()))
-    names |= set(_RTC_ENTRY.findall((include / _RTC).read_text()))
     return sorted(names | set(_ALIASES))
 
 
