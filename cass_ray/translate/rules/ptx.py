@@ -12,12 +12,8 @@ import re
 from dataclasses import dataclass
 
 from cass_ray.translate.protocol import Severity
-from cass_ray.translate.rules.ptx_instructions import (
-    TYPES,
-    State,
-    UnknownInstructionError,
-    translate_instruction,
-)
+from cass_ray.translate.rules.ptx_instructions import translate_instruction
+from cass_ray.translate.rules.ptx_state import TYPES, State, UnknownInstructionError
 from cass_ray.translate.rules.rewrite import Rewrite
 from cass_ray.translate.rules.text import Span
 
