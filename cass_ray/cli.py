@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("cass_ray.commands.doctor:app", "Tools found, versions, and what each one enables."),
     "compile": ("cass_ray.commands.compile:app", "Compile a CUDA, HIP or OpenCL file."),
     "translate": ("cass_ray.commands.translate:app", "Translate CUDA to HIP."),
+    "run": ("cass_ray.commands.run:app", "Compile and run a program in the sandbox."),
     "inspect": ("cass_ray.commands.inspect:app", "Show rows of a data set side by side."),
     "build-dataset": ("jobs.build_dataset:app", "Build a data set of aligned pairs."),
     "cluster": ("cluster.cli:app", "A local multi-node Ray cluster."),
