@@ -1,7 +1,7 @@
-"""Kernel launches of a CUDA program, counted by a preloaded library.
+"""Kernel launches of a CUDA or HIP program, counted by a preloaded library.
 
-The library (``native/launch_recorder.c``) works with the shared CUDA runtime only: link with
-``-cudart shared``.
+The library (``native/launch_recorder.c``) needs the runtime as a shared library: link CUDA programs
+with ``-cudart shared``.
 """
 
 from __future__ import annotations
@@ -17,8 +17,12 @@ from cass_ray.toolchain.hip_packages import unpack_once
 
 RECORDER_SOURCE = Path(__file__).parent / "native" / "launch_recorder.c"
 RECORD_VARIABLE = "CASS_LAUNCH_RECORD"
+SKIP_VARIABLE = "CASS_LAUNCH_SKIP"
 
 _RECORD = struct.Struct("<QQ3I3IQ464s")
+_RECORDS = 1024
+RECORD_BYTES = _RECORD.size * _RECORDS
+"""Size of the recorder's file."""
 
 
 @dataclass(frozen=True)
@@ -53,15 +57,19 @@ def read_launches(path: Path) -> list[Launch]:
     return found
 
 
-def recorder_library(compiler: Path, cache: Path) -> Path:
+def recorder_library(cache: Path, compiler: str = "cc") -> Path:
     """The preloadable library, built once. Raises :class:`ToolMissing` with the message of gcc."""
 
     def fill(folder: Path) -> None:
-        command = [str(compiler), "-x", "c", "-O2", "-shared", "-fPIC", str(RECORDER_SOURCE)]
-        command += ["-o", str(folder / "launch_recorder.so"), "-ldl"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise ToolMissing("The launch recorder", "Install gcc.", done.stderr.strip())
+        command = [compiler, "-O2", "-shared", "-fPIC", str(RECORDER_SOURCE)]
+        command += ["-o", str(folder / "launch_recorder.so"), "-ldl", "-pthread"]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            message = done.stderr.strip() if done.returncode else ""
+        except OSError as error:
+            message = str(error)
+        if message:
+            raise ToolMissing("A C compiler for the launch recorder", "Install gcc.", message)
 
-    key = digest([RECORDER_SOURCE.read_bytes(), str(compiler)])[:16]
+    key = digest([RECORDER_SOURCE.read_bytes(), compiler])[:16]
     return unpack_once(cache / "launch-recorder" / key, fill) / "launch_recorder.so"

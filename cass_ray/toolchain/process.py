@@ -121,12 +121,14 @@ def run(
     view: View | None = None,
     env: Mapping[str, str] | None = None,
     stdin: bytes = b"",
+    inherited: Sequence[int] = (),
 ) -> Completed:
     """Run ``argv`` in ``cwd`` to its end or to the first limit; then nothing of it is left running.
 
     With a ``view`` the process is sandboxed (:mod:`cass_ray.toolchain.isolation`); ``cwd`` is a
     host path that the view shows. Without one only the limits apply: for trusted tools on trusted
-    input. ``env`` replaces :data:`CLEAN_ENVIRONMENT`.
+    input. ``env`` replaces :data:`CLEAN_ENVIRONMENT`. ``inherited`` are file descriptors that stay
+    open for what the view's arguments say about them.
 
     Raises :class:`~cass_ray.toolchain.isolation.IsolationUnavailableError`.
     """
@@ -147,6 +149,7 @@ def run(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
+            pass_fds=inherited,
             start_new_session=True,
         )
     watch = _Watch(child, limits, started, isolated)

@@ -176,3 +176,47 @@ template <typename Symbol>
 static inline hipError_t hipGetSymbolSize(size_t* size, Symbol&& symbol) {
   return hipGetSymbolSize(size, cass_hip::address_of(static_cast<Symbol&&>(symbol)));
 }
+
+#if !defined(hipLimitStackSize)
+#define hipLimitStackSize cudaLimitStackSize
+#endif
+
+// HIP's operations across a wavefront that take no mask: the active threads take part. A wavefront
+// has 32 lanes here, so the upper half of a 64-bit ballot is empty.
+namespace cass_hip {
+__device__ inline unsigned lane_id() {
+  unsigned lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+}
+__device__ inline unsigned long long ballot(int predicate) {
+  return __ballot_sync(__activemask(), predicate);
+}
+__device__ inline int any(int predicate) { return __any_sync(__activemask(), predicate); }
+__device__ inline int all(int predicate) { return __all_sync(__activemask(), predicate); }
+template <typename T>
+__device__ inline T shfl(T value, int lane, int width = 32) {
+  return __shfl_sync(__activemask(), value, lane, width);
+}
+template <typename T>
+__device__ inline T shfl_up(T value, unsigned delta, int width = 32) {
+  return __shfl_up_sync(__activemask(), value, delta, width);
+}
+template <typename T>
+__device__ inline T shfl_down(T value, unsigned delta, int width = 32) {
+  return __shfl_down_sync(__activemask(), value, delta, width);
+}
+template <typename T>
+__device__ inline T shfl_xor(T value, int mask, int width = 32) {
+  return __shfl_xor_sync(__activemask(), value, mask, width);
+}
+}  // namespace cass_hip
+#define __lane_id() cass_hip::lane_id()
+#define __ballot64(predicate) cass_hip::ballot(predicate)
+#define __ballot(predicate) cass_hip::ballot(predicate)
+#define __any(predicate) cass_hip::any(predicate)
+#define __all(predicate) cass_hip::all(predicate)
+#define __shfl(...) cass_hip::shfl(__VA_ARGS__)
+#define __shfl_up(...) cass_hip::shfl_up(__VA_ARGS__)
+#define __shfl_down(...) cass_hip::shfl_down(__VA_ARGS__)
+#define __shfl_xor(...) cass_hip::shfl_xor(__VA_ARGS__)

@@ -1,8 +1,10 @@
-// Preloaded into a CUDA program that is linked with the shared runtime: counts kernel launches by
-// kernel and launch configuration in a file that the parent process reads.
+// Preloaded into a program that uses the CUDA or HIP runtime as a shared library: counts kernel
+// launches by kernel and launch configuration in a file that the parent process reads.
 //
-// The file (CASS_LAUNCH_RECORD, made here) is mapped and holds RECORDS fixed records, so that counts
-// survive a crash of the program. Layout: launches.py.
+// The file (CASS_LAUNCH_RECORD, made here if need be) is mapped and holds RECORDS fixed records, so
+// that counts survive a crash of the program. Layout: launches.py. With CASS_LAUNCH_SKIP=1 launches
+// are counted and answered with success, and no kernel runs: a program that still prints the same
+// does not get its results from the device.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -40,18 +42,27 @@ static Record* records;
 static Kernel kernels[KERNELS];
 static int kernel_count;
 
+static int skipping;
+
 __attribute__((constructor)) static void open_record(void) {
+  // The programs that start this one (prlimit, bwrap, sh) are preloaded into as well.
+  if (!dlsym(RTLD_NEXT, "__cudaRegisterFunction") && !dlsym(RTLD_NEXT, "__hipRegisterFunction"))
+    return;
   const char* path = getenv("CASS_LAUNCH_RECORD");
-  if (!path) return;
-  const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0) return;
-  if (ftruncate(file, sizeof(Record) * RECORDS) == 0) {
-    void* mapped = mmap(0, sizeof(Record) * RECORDS, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (mapped != MAP_FAILED) records = mapped;
+  const char* skip = getenv("CASS_LAUNCH_SKIP");
+  skipping = skip && *skip == '1';
+  const int file = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+  if (file >= 0) {
+    const size_t bytes = sizeof(Record) * RECORDS;
+    if (ftruncate(file, bytes) == 0) {
+      void* mapped = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+      if (mapped != MAP_FAILED) records = mapped;
+    }
+    close(file);
   }
-  close(file);
-  // What the program starts is not this program.
+  // What the program starts is not this program, and it need not know of us.
   unsetenv("CASS_LAUNCH_RECORD");
+  unsetenv("CASS_LAUNCH_SKIP");
   unsetenv("LD_PRELOAD");
 }
 
@@ -102,6 +113,15 @@ void __cudaRegisterFunction(void** handle, const char* host, char* device, const
   next(handle, host, device, name, threads, tid, bid, block, grid, size);
 }
 
+void __hipRegisterFunction(void** handle, const void* host, char* device, const char* name,
+                           unsigned threads, void* tid, void* bid, void* block, void* grid,
+                           int* size) {
+  NEXT(void, "__hipRegisterFunction", void**, const void*, char*, const char*, unsigned, void*,
+       void*, void*, void*, int*);
+  remember(host, name);
+  next(handle, host, device, name, threads, tid, bid, block, grid, size);
+}
+
 int __cudaGetKernel(void** kernel, const void* host) {
   NEXT(int, "__cudaGetKernel", void**, const void*);
   const int status = next(kernel, host);
@@ -113,7 +133,8 @@ int __cudaGetKernel(void** kernel, const void* host) {
   int NAME(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,   \
            void* stream) {                                                                     \
     NEXT(int, #NAME, const void*, dim3, dim3, void**, size_t, void*);                          \
-    const int status = next(kernel, grid, block, arguments, shared_bytes, stream);             \
+    const int status =                                                                         \
+        skipping ? 0 : next(kernel, grid, block, arguments, shared_bytes, stream);             \
     if (status == 0) count(kernel, grid, block, shared_bytes);                                 \
     return status;                                                                             \
   }
@@ -125,6 +146,36 @@ LAUNCH(cudaLaunchKernel)
 LAUNCH(cudaLaunchKernel_ptsz)
 LAUNCH(cudaLaunchCooperativeKernel)
 LAUNCH(cudaLaunchCooperativeKernel_ptsz)
+LAUNCH(hipLaunchKernel)
+LAUNCH(hipLaunchKernel_spt)
+
+// Its size is 32 bits wide, unlike CUDA's.
+int hipLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                               unsigned shared_bytes, void* stream) {
+  NEXT(int, "hipLaunchCooperativeKernel", const void*, dim3, dim3, void**, unsigned, void*);
+  const int status = skipping ? 0 : next(kernel, grid, block, arguments, shared_bytes, stream);
+  if (status == 0) count(kernel, grid, block, shared_bytes);
+  return status;
+}
+
+int hipModuleGetFunction(void** function, void* module, const char* name) {
+  NEXT(int, "hipModuleGetFunction", void**, void*, const char*);
+  const int status = next(function, module, name);
+  if (status == 0) remember(*function, strdup(name));
+  return status;
+}
+
+int hipModuleLaunchKernel(void* kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                          unsigned by, unsigned bz, unsigned shared_bytes, void* stream,
+                          void** arguments, void** extra) {
+  NEXT(int, "hipModuleLaunchKernel", void*, unsigned, unsigned, unsigned, unsigned, unsigned,
+       unsigned, unsigned, void*, void**, void**);
+  const int status = skipping ? 0
+                              : next(kernel, gx, gy, gz, bx, by, bz, shared_bytes, stream,
+                                     arguments, extra);
+  if (status == 0) count(kernel, (dim3){gx, gy, gz}, (dim3){bx, by, bz}, shared_bytes);
+  return status;
+}
 
 typedef struct {
   dim3 grid;
@@ -135,10 +186,11 @@ typedef struct {
 #define LAUNCH_EXTENDED(NAME)                                                        \
   int NAME(const LaunchConfiguration* with, const void* kernel, void** arguments) {  \
     NEXT(int, #NAME, const LaunchConfiguration*, const void*, void**);               \
-    const int status = next(with, kernel, arguments);                                \
+    const int status = skipping ? 0 : next(with, kernel, arguments);                 \
     if (status == 0) count(kernel, with->grid, with->block, with->shared_bytes);     \
     return status;                                                                   \
   }
 
 LAUNCH_EXTENDED(cudaLaunchKernelExC)
 LAUNCH_EXTENDED(cudaLaunchKernelExC_ptsz)
+LAUNCH_EXTENDED(hipLaunchKernelExC)

@@ -1,0 +1,122 @@
+"""gfx1100 code on this machine's CPU: the host part is x86-64, kernels run in our engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from cass_ray.execute.backends.base import (
+    Assembly,
+    Backend,
+    Built,
+    Language,
+    Program,
+    RunMode,
+    cached_executable,
+    program_key,
+    unit_on_disk,
+)
+from cass_ray.execute.sandbox import Exposure
+from cass_ray.rdna3.build import BuildFailed, runtime_library
+from cass_ray.toolchain import isolation
+from cass_ray.toolchain.amd import AmdToolchain
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.locate import find_amd
+from cass_ray.toolchain.process import COMPILE_LIMITS, Limits
+
+
+@dataclass(frozen=True, eq=False)
+class HipBackend(Backend):
+    """What both backends for AMD code share: clang, and a ``libamdhip64.so`` to link with."""
+
+    optimisation: str = "-Os"
+    limits: Limits = COMPILE_LIMITS
+
+    language = Language.HIP
+    builds_assembly = True
+
+    @cached_property
+    def toolchain(self) -> AmdToolchain:
+        """The compiler. Raises :class:`ToolMissing`."""
+        return find_amd()
+
+    @cached_property
+    def runtime(self) -> Path:
+        """The HIP runtime library that programs are linked with and run on."""
+        raise NotImplementedError
+
+    def build(self, program: Program) -> Built:
+        """Compile (sources) or take (assembly), then assemble and link."""
+        runtime = self.runtime.resolve()
+        tools = (self.toolchain.fingerprint, self.optimisation, str(runtime))
+        key = program_key(program, *tools)
+        with cached_executable(self.name, key) as (place, made):
+            if made is not None:
+                texts = self.compile(program)
+                self.toolchain.recombine(texts.host, texts.device, made, runtime_library=runtime)
+        return Built(place, self.name, key)
+
+    def compile(self, program: Program) -> Assembly:
+        """The assembly texts of ``program``."""
+        if isinstance(program, Assembly):
+            return program
+        with unit_on_disk(program) as unit:
+            made = self.toolchain.compile(unit, optimisation=self.optimisation, limits=self.limits)
+        return Assembly(made.host_assembly, made.device_assembly)
+
+
+@dataclass(frozen=True, eq=False)
+class Rdna3Backend(HipBackend):
+    """Executes on the CPU; ``threads`` bounds the engine's threads (0: one for each core)."""
+
+    threads: int = 0
+
+    name = "rdna3"
+    real_gpu = False
+
+    @cached_property
+    def runtime(self) -> Path:
+        """Our ``libamdhip64.so``, built on first use."""
+        return runtime_library()
+
+    def problem(self) -> str:
+        """Why programs cannot be built or run."""
+        if problem := isolation_problem():
+            return problem
+        try:
+            _ = self.toolchain, self.runtime
+        except (ToolMissing, BuildFailed) as error:
+            return str(error)
+        return ""
+
+    def identity(self) -> str:
+        """Compiler, and the engine by its build."""
+        return f"rdna3 engine {self.runtime.parent.name[:12]}, {self.toolchain.version}"
+
+    def exposure(self, mode: RunMode) -> Exposure:
+        """The runtime library; the kernel time limit is the run's."""
+        variables = {"CASS_RDNA3_TIME_LIMIT": str(max(1, round(mode.bounds.wall_seconds)))}
+        if mode.check:
+            variables["CASS_RDNA3_CHECK"] = "1"
+        if self.threads:
+            variables["CASS_RDNA3_THREADS"] = str(self.threads)
+        return Exposure(read_only=(self.runtime.resolve().parent,), environment=variables)
+
+    def counter_environment(self, path: Path | None) -> Mapping[str, str]:
+        """The engine's own variable."""
+        return {} if path is None else {"CASS_RDNA3_COUNTERS": str(path)}
+
+    def single_threaded(self) -> Rdna3Backend:
+        """The same with one thread: workgroups run in order."""
+        return replace(self, threads=1)
+
+
+def isolation_problem() -> str:
+    """Why nothing untrusted can run here; empty where it can."""
+    try:
+        isolation.isolates()
+    except isolation.IsolationUnavailableError as error:
+        return str(error)
+    return ""

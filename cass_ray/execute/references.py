@@ -1,0 +1,191 @@
+"""What the reference does on each input: measured now, or stored from a real Nvidia GPU.
+
+Every input runs at least twice, so that what varies from run to run is known before a candidate is
+judged.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from cass_ray.corpus.shipped import SHIPPED_ROOT
+from cass_ray.execute.backends.base import Backend, Built, Execution, Inputs, RunMode
+from cass_ray.execute.launches import Launch
+
+STORED_FOLDER = SHIPPED_ROOT / "reference"
+"""JSON files of ``benchmarks/execute/collect_references.py``."""
+
+RUNS = 2
+
+
+@dataclass(frozen=True)
+class ReferenceRun:
+    """All runs on one input. ``problem`` says why it is no reference; empty if it is one."""
+
+    inputs: Inputs
+    outputs: tuple[bytes, ...]
+    status: int
+    launches: tuple[Launch, ...]
+    problem: str = ""
+    seconds: float = 0.0
+
+    @property
+    def launch_count(self) -> int:
+        """Launches of all kernels in one run."""
+        return sum(launch.count for launch in self.launches)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """``backend`` and ``identity`` say where the runs are from; ``stored`` that they are not new."""
+
+    backend: str
+    identity: str
+    runs: tuple[ReferenceRun, ...]
+    stored: bool = False
+
+
+def measure(
+    backend: Backend,
+    built: Built,
+    inputs: Sequence[Inputs],
+    mode: RunMode | None = None,
+    runs: int = RUNS,
+) -> Reference:
+    """Run the reference on each of ``inputs``."""
+    measured = tuple(_measure_one(backend, built, each, mode or RunMode(), runs) for each in inputs)
+    return Reference(backend.name, backend.identity(), measured)
+
+
+def _measure_one(
+    backend: Backend, built: Built, inputs: Inputs, mode: RunMode, runs: int
+) -> ReferenceRun:
+    done: list[Execution] = []
+    for _ in range(runs):
+        done.append(backend.run(built, inputs, mode))
+        if not _usable(done[-1]):
+            break
+    first, last = done[0], done[-1]
+    problem = ""
+    if not _usable(last):
+        message = last.ended.stderr.decode("utf-8", "replace").strip()[-300:]
+        problem = f"{last.ended.verdict} (status {last.ended.status}): {message}"
+    elif any(each.ended.status != first.ended.status for each in done):
+        problem = "its exit status varies from run to run"
+    return ReferenceRun(
+        inputs=inputs,
+        outputs=tuple(each.ended.stdout for each in done),
+        status=first.ended.status,
+        launches=first.launches,
+        problem=problem,
+        seconds=min(each.ended.wall_seconds for each in done),
+    )
+
+
+def _usable(execution: Execution) -> bool:
+    """A reference ends by itself with status 0."""
+    return execution.ended.ok
+
+
+class _StoredRun(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    arguments: list[str]
+    status: int | None
+    stdout: str = ""
+    stdout_sha256: str
+    seconds: float
+    launches: list[tuple[str, tuple[int, int, int], tuple[int, int, int], int, int]] = []
+    stderr: str = ""
+    other_stdout: list[str] = []
+    statuses: list[int | None] = []
+
+    def run(self) -> ReferenceRun:
+        """As a reference."""
+        problem = ""
+        if self.status != 0 or self.statuses:
+            problem = f"status {self.statuses or self.status}: {self.stderr[-300:]}"
+        return ReferenceRun(
+            inputs=Inputs(tuple(self.arguments)),
+            outputs=tuple(text.encode() for text in (self.stdout, *self.other_stdout)),
+            status=self.status if self.status is not None else -1,
+            launches=tuple(
+                Launch(kernel, grid, block, shared, count)
+                for kernel, grid, block, shared, count in self.launches
+            ),
+            problem=problem,
+            seconds=self.seconds,
+        )
+
+
+class _StoredSide(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    runs: list[_StoredRun] = []
+    build_error: str = ""
+
+
+class _StoredProgram(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    path: str
+    id: str
+    nvidia: _StoredSide
+    hip_on_nvidia: _StoredSide = Field(alias="hip-on-nvidia")
+
+
+class StoredReferences(BaseModel):
+    """One file of references: the machine, how it was made, and every program's runs."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: int
+    device: str
+    driver: str
+    memory: str
+    cuda: str
+    host_compiler: str
+    translator: str
+    collected: str
+    command: str
+    build: dict[str, str]
+    runs_each: int
+    programs: list[_StoredProgram]
+
+    @property
+    def identity(self) -> str:
+        """Device, driver, compiler and date."""
+        return f"{self.device}, driver {self.driver}, {self.cuda}, stored {self.collected}"
+
+    def by_id(self) -> dict[str, Reference]:
+        """The CUDA side of every program that built, by the program's id."""
+        return {
+            program.id: Reference(
+                backend="nvidia",
+                identity=self.identity,
+                runs=tuple(run.run() for run in program.nvidia.runs),
+                stored=True,
+            )
+            for program in self.programs
+            if program.nvidia.runs
+        }
+
+
+def read_references(path: Path) -> StoredReferences:
+    """Read one file. Raises ``pydantic.ValidationError`` naming a bad entry."""
+    return StoredReferences.model_validate(json.loads(path.read_text(encoding="utf-8")))
+
+
+@functools.cache
+def stored_references(folder: Path = STORED_FOLDER) -> Mapping[str, Reference]:
+    """The references of every file in ``folder`` by program id; later files win."""
+    found: dict[str, Reference] = {}
+    for path in sorted(folder.glob("*.json")):
+        found.update(read_references(path).by_id())
+    return found

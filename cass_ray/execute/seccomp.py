@@ -1,0 +1,134 @@
+"""The system calls that a program under test may not make, as a filter for bubblewrap.
+
+``bwrap --seccomp FD`` takes a classic BPF program over ``struct seccomp_data`` (seccomp(2)). A
+forbidden call ends the process with SIGSYS, which is how a violation is told from other deaths. The
+filter does not replace the name spaces: it keeps programs away from parts of the kernel that a GPU
+program has no use for, and makes the attempt visible.
+"""
+
+from __future__ import annotations
+
+import errno
+import functools
+import struct
+from dataclasses import dataclass
+
+AUDIT_ARCH_X86_64 = 0xC000003E
+_X32_BIT = 0x4000_0000
+
+_ALLOW = 0x7FFF_0000
+_KILL_PROCESS = 0x8000_0000
+_ERRNO = 0x0005_0000
+
+_LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+
+# Offsets in struct seccomp_data; of an argument the low word, little-endian.
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
+
+FORBIDDEN: dict[str, int] = {
+    "ptrace": 101,
+    "acct": 163,
+    "settimeofday": 164,
+    "mount": 165,
+    "umount2": 166,
+    "swapon": 167,
+    "swapoff": 168,
+    "reboot": 169,
+    "sethostname": 170,
+    "setdomainname": 171,
+    "iopl": 172,
+    "ioperm": 173,
+    "init_module": 175,
+    "delete_module": 176,
+    "quotactl": 179,
+    "clock_settime": 227,
+    "kexec_load": 246,
+    "add_key": 248,
+    "request_key": 249,
+    "keyctl": 250,
+    "unshare": 272,
+    "perf_event_open": 298,
+    "open_by_handle_at": 304,
+    "clock_adjtime": 305,
+    "setns": 308,
+    "process_vm_readv": 310,
+    "process_vm_writev": 311,
+    "finit_module": 313,
+    "kexec_file_load": 320,
+    "bpf": 321,
+    "userfaultfd": 323,
+    "io_uring_setup": 425,
+    "io_uring_enter": 426,
+    "io_uring_register": 427,
+    "open_tree": 428,
+    "move_mount": 429,
+    "fsopen": 430,
+    "fsconfig": 431,
+    "fsmount": 432,
+    "fspick": 433,
+    "pidfd_getfd": 438,
+    "mount_setattr": 442,
+    "pivot_root": 155,
+    "chroot": 161,
+    "adjtimex": 159,
+}
+"""Numbers of the x86-64 system calls that end the process (the kernel's syscall_64.tbl)."""
+
+_SOCKET, _CLONE, _CLONE3 = 41, 56, 435
+_UNIX_FAMILY = 1
+_NAMESPACE_FLAGS = 0x7E02_0080
+"""CLONE_NEWTIME, _NEWNS, _NEWCGROUP, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID and _NEWNET."""
+
+
+@dataclass(frozen=True)
+class _Instruction:
+    code: int
+    value: int
+    if_true: int = 0
+    if_false: int = 0
+
+    def pack(self) -> bytes:
+        return struct.pack("<HBBI", self.code, self.if_true, self.if_false, self.value)
+
+
+@functools.cache
+def filter_program(*, strict_sockets: bool = True) -> bytes:
+    """The filter as an array of ``struct sock_filter``.
+
+    ``strict_sockets`` forbids every socket that is not a local one; without it only creating name
+    spaces and :data:`FORBIDDEN` calls end the process (a GPU driver may open other sockets).
+    ``clone3`` answers ENOSYS, so that the C library uses ``clone``, whose flags can be read.
+    """
+    program = [
+        _Instruction(_LOAD, _ARCHITECTURE),
+        _Instruction(_JUMP_EQUAL, AUDIT_ARCH_X86_64, 1, 0),
+        _Instruction(_RETURN, _KILL_PROCESS),
+        _Instruction(_LOAD, _NUMBER),
+        _Instruction(_JUMP_AT_LEAST, _X32_BIT, 0, 1),
+        _Instruction(_RETURN, _KILL_PROCESS),
+        _Instruction(_JUMP_EQUAL, _CLONE3, 0, 1),
+        _Instruction(_RETURN, _ERRNO | errno.ENOSYS),
+    ]
+    for number in sorted(FORBIDDEN.values()):
+        program += [
+            _Instruction(_JUMP_EQUAL, number, 0, 1),
+            _Instruction(_RETURN, _KILL_PROCESS),
+        ]
+    # A false first test skips to the next block: load, test, return, return.
+    program += [
+        _Instruction(_JUMP_EQUAL, _CLONE, 0, 4),
+        _Instruction(_LOAD, _FIRST_ARGUMENT),
+        _Instruction(_JUMP_ANY_BIT, _NAMESPACE_FLAGS, 0, 1),
+        _Instruction(_RETURN, _KILL_PROCESS),
+        _Instruction(_RETURN, _ALLOW),
+    ]
+    if strict_sockets:
+        program += [
+            _Instruction(_JUMP_EQUAL, _SOCKET, 0, 4),
+            _Instruction(_LOAD, _FIRST_ARGUMENT),
+            _Instruction(_JUMP_EQUAL, _UNIX_FAMILY, 1, 0),
+            _Instruction(_RETURN, _KILL_PROCESS),
+            _Instruction(_RETURN, _ALLOW),
+        ]
+    program.append(_Instruction(_RETURN, _ALLOW))
+    return b"".join(instruction.pack() for instruction in program)

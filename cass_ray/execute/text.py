@@ -1,0 +1,91 @@
+"""Program output as lines of tokens: numbers with their precision, and text.
+
+A word is a maximal run of letters, digits, signs and points that could be a number, so that the
+digits inside a hash or an identifier are never read as one.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What a token is."""
+
+    TEXT = "text"
+    INTEGER = "integer"
+    FLOAT = "float"
+
+
+@dataclass(frozen=True)
+class Token:
+    """``value`` is for numbers; ``quantum`` is the worth of a float's last printed digit.
+
+    ``unit`` is a suffix written onto the number (``12ms``), compared as text.
+    """
+
+    kind: Kind
+    text: str
+    value: float = 0.0
+    quantum: float = 0.0
+    unit: str = ""
+
+
+Line = tuple[Token, ...]
+
+_NUMBER = r"[+-]?(?:nan|inf(?:inity)?|0[xX][0-9a-fA-F]+|(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?)"
+_UNITS = (
+    r"%|x|s|ms|us|µs|ns|sec|secs|seconds?|hz|khz|mhz|ghz|[kmgt]?i?b(?:/s|ps)?|[kmgt]?flops?(?:/s)?"
+    r"|f|f32|f64"
+)
+_TOKEN = re.compile(
+    # A number stands alone: no letter, digit, underscore or point touches it.
+    rf"(?<![\w.])(?P<number>{_NUMBER})(?P<unit>(?:{_UNITS})?)(?![\w]|\.\d)"
+    r"|(?P<word>[A-Za-z0-9_.]+)"
+    r"|(?P<mark>[^\sA-Za-z0-9_.])",
+    re.IGNORECASE,
+)
+_FLOAT_DIGITS = re.compile(r"[+-]?\d*(?:\.(?P<fraction>\d*))?(?:[eE](?P<exponent>[+-]?\d+))?$")
+
+
+def lines_of(output: bytes) -> list[Line]:
+    """Tokens by line; blank lines at the end do not count, trailing blanks never do."""
+    text = output.decode("utf-8", "backslashreplace").rstrip()
+    return [tokens_of(line) for line in text.splitlines()]
+
+
+def tokens_of(line: str) -> Line:
+    """The tokens of one line."""
+    found = []
+    for match in _TOKEN.finditer(line):
+        if match["number"]:
+            found.append(_number(match["number"], match["unit"]))
+        else:
+            found.append(Token(Kind.TEXT, match[0]))
+    return tuple(found)
+
+
+def _number(text: str, unit: str) -> Token:
+    lowered = text.lower()
+    if "0x" in lowered:
+        return Token(Kind.INTEGER, text + unit, float(int(lowered, 16)), unit=unit)
+    if "nan" in lowered:
+        return Token(Kind.FLOAT, text + unit, math.nan, unit=unit)
+    if "inf" in lowered:
+        return Token(Kind.FLOAT, text + unit, float(lowered[:4].rstrip("i")), unit=unit)
+    if not re.search(r"[.eE]", text):
+        return Token(Kind.INTEGER, text + unit, float(text), unit=unit)
+    value = float(text)
+    if math.isinf(value):  # digits with an e among them: not a number anyone printed
+        return Token(Kind.TEXT, text + unit)
+    return Token(Kind.FLOAT, text + unit, value, _quantum(text), unit)
+
+
+def _quantum(text: str) -> float:
+    match = _FLOAT_DIGITS.match(text)
+    fraction = len(match["fraction"] or "") if match else 0
+    exponent = int(match["exponent"] or 0) if match else 0
+    return float(10.0 ** max(-330, min(300, exponent - fraction)))
