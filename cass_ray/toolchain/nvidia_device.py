@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cass_ray.pairs import Reason
-from cass_ray.toolchain.nvidia_resume import STAND_IN, ResidentPool, ResidentTimeout
+from cass_ray.toolchain.nvidia_preprocess import (
+    Program,
+    header_macros,
+    preprocess,
+    preprocess_with_macros,
+)
+from cass_ray.toolchain.nvidia_resume import ResidentPool, ResidentTimeout
 from cass_ray.toolchain.nvidia_steps import WORK_FILES, Steps, Workbench, dry_run
 from cass_ray.toolchain.unit import CompileFailure
 
@@ -26,6 +32,8 @@ class DeviceCompiler:
 
     architecture: str
     steps: Steps
+    macros: dict[bytes, bytes | None] = field(default_factory=dict)
+    """Definitions that stand for a header, by its text; see :func:`header_macros`."""
 
     @classmethod
     def read(cls, nvcc: Path, architecture: str, flags: Sequence[str]) -> DeviceCompiler:
@@ -33,25 +41,41 @@ class DeviceCompiler:
         arguments = [*flags, "-cubin", f"-arch={architecture}", "-o", f"{WORK_FILES}.cubin"]
         return cls(architecture, dry_run(nvcc, arguments))
 
-    def preprocess(self, bench: Workbench) -> None:
-        """Write the unit as cicc reads it to ``unit.cpp1.ii``."""
-        arguments = bench.unit.preprocessor_arguments()
-        bench.run(self.steps.first("g++"), self.steps.environment, arguments)
-
     def generate_ptx(self, bench: Workbench, residents: ResidentPool | None) -> str:
-        """Compile ``unit.cpp1.ii`` to ``unit.ptx``; leaves the launch stubs beside it."""
-        if residents is None or not self._resume(bench, residents):
+        """Compile the unit to ``unit.ptx``; leaves the launch stubs beside it."""
+        if residents is None:
+            preprocess(self.steps, bench)
             bench.run(self.steps.first("cicc"), self.steps.environment)
+        else:
+            self._with_residents(bench, residents)
         return bench.file("ptx").read_text()
 
-    def _resume(self, bench: Workbench, residents: ResidentPool) -> bool:
-        """Let a resident cicc do it; whether it has."""
-        text = bench.file("cpp1.ii").read_text(errors="surrogateescape")
-        parts = split_header(text, str(bench.unit.main))
-        if parts is None:
-            return False
+    def _with_residents(self, bench: Workbench, residents: ResidentPool) -> None:
+        """A resident cicc does it if it can, else a new one, which also reports errors."""
+        program = self._after_known_header(bench, residents)
+        if program is not None and self._resume(program, bench, residents):
+            return
+        whole = preprocess(self.steps, bench)
+        if program is None and whole is not None and self._resume(whole, bench, residents):
+            return
+        bench.run(self.steps.first("cicc"), self.steps.environment)
+
+    def _after_known_header(self, bench: Workbench, residents: ResidentPool) -> Program | None:
+        """The unit preprocessed without the header that a resident has read, where that works."""
+        header = residents.header(self.steps)
+        if header is None:
+            return None
+        if header not in self.macros:
+            self.macros[header] = header_macros(self.steps, bench, header)
+        macros = self.macros[header]
+        if macros is None:
+            return None
+        return preprocess_with_macros(self.steps, bench, header, macros)
+
+    def _resume(self, program: Program, bench: Workbench, residents: ResidentPool) -> bool:
+        """Let a resident cicc compile ``program``; whether it has."""
         try:
-            done, cpu_seconds = residents.compile(self.steps, *parts, bench.limits, bench.folder)
+            done, cpu_seconds = residents.compile(self.steps, program, bench.limits, bench.folder)
         except ResidentTimeout:
             message = f"cicc was stopped after {bench.limits.wall_seconds} seconds"
             raise CompileFailure(Reason.TIME_LIMIT, message, "cicc") from None
@@ -64,19 +88,6 @@ class DeviceCompiler:
         return bench.file("cubin").read_bytes()
 
 
-def split_header(text: str, source: str) -> tuple[str, str] | None:
-    """The runtime header of a preprocessed program and the rest; None where they cannot be told.
-
-    ``source`` is the program's file as the compiler was given it. The header's text gets a stand-in
-    for that name, so that it is the same for all programs.
-    """
-    first = f'# 0 "{source}"\n'
-    header, start, rest = text.partition(f'\n# 1 "{source}"\n')
-    if not start or not header.startswith(first):
-        return None
-    return f'# 0 "{STAND_IN}"\n{header.removeprefix(first)}\n', start[1:] + rest
-
-
 def compile_device(
     compilers: Sequence[DeviceCompiler], bench: Workbench, residents: ResidentPool | None
 ) -> dict[str, DeviceCode]:
@@ -86,7 +97,6 @@ def compile_device(
     """
     made: dict[str, DeviceCode] = {}
     for compiler in compilers:
-        compiler.preprocess(bench)
         ptx = compiler.generate_ptx(bench, residents)
         made[compiler.architecture] = DeviceCode(compiler.assemble(bench), ptx)
     return made

@@ -65,8 +65,9 @@ class ClangHost:
 
 
 def clang_flags(standard: str, optimisation: str) -> list[str]:
-    """The flags that determine clang's host code."""
-    return ["-x", "cuda", standard, optimisation, "-nocudalib", "-Wno-unknown-cuda-version", "-w"]
+    """The flags that determine clang's host code, which the GNU assembler can read."""
+    language = ["-x", "cuda", standard, "-nocudalib", "-Wno-unknown-cuda-version", "-w"]
+    return [*language, optimisation, "-fno-addrsig"]
 
 
 @dataclass(frozen=True)

@@ -27,19 +27,17 @@ from pathlib import Path
 from cass_ray.cache import digest
 from cass_ray.toolchain import isolation, process
 from cass_ray.toolchain.isolation import Mount, View
+from cass_ray.toolchain.nvidia_preprocess import STAND_IN, Program
 from cass_ray.toolchain.nvidia_steps import WORK_FILE_STEM, Steps
 from cass_ray.toolchain.process import Limits
 
 LIBRARY_SOURCE = Path(__file__).parent / "nvidia_shim" / "resume.c"
 
-STAND_IN = "cass_program.cu"
-"""The name of every program's file for a resident cicc."""
-
 _LOG = logging.getLogger(__name__)
 _FOLDER = Path("/cass/resident")
 _START_SECONDS = 60.0
 _MOST_FAILURES = 3
-_UNNAMED = re.compile(r"\bnamespace\s*\{")  # its kernels are named after the program's file
+_UNNAMED = re.compile(rb"\bnamespace\s*\{")  # its kernels are named after the program's file
 
 
 class ResidentStopped(Exception):
@@ -64,11 +62,11 @@ class ResidentCicc:
     Raises :class:`ResidentStopped` or :class:`ResidentTimeout` where it cannot be started.
     """
 
-    def __init__(self, steps: Steps, header: str, library: Path, toolchain: View) -> None:
+    def __init__(self, steps: Steps, header: bytes, library: Path, toolchain: View) -> None:
         self.header = header
         folder = isolation.new_private_folder()
         self.job_folder = folder / "job"
-        (folder / f"{WORK_FILE_STEM}.cpp1.ii").write_text(header)
+        (folder / f"{WORK_FILE_STEM}.cpp1.ii").write_bytes(header)
         view = View(
             read_only=(*toolchain.read_only, library.parent),
             mounts=(Mount(folder, _FOLDER, writable=True),),
@@ -88,14 +86,14 @@ class ResidentCicc:
         self.stop = weakref.finalize(self, _end, self._process, folder)
         self.start_cpu_seconds = self._answer(_START_SECONDS).cpu_seconds
 
-    def compile(self, text: str, limits: Limits) -> Answer:
+    def compile(self, text: bytes, limits: Limits) -> Answer:
         """Compile the program whose text after the header is ``text``; files in ``job_folder``.
 
         Raises :class:`ResidentStopped` and :class:`ResidentTimeout`.
         """
         shutil.rmtree(self.job_folder, ignore_errors=True)
         self.job_folder.mkdir()
-        (self.job_folder / "rest.ii").write_text(text)
+        (self.job_folder / "rest.ii").write_bytes(text)
         memory = limits.address_space_bytes or 0
         bounds = f"{math.ceil(limits.cpu_seconds)} {memory} {limits.file_bytes}"
         assert self._process.stdin is not None
@@ -128,25 +126,30 @@ class ResidentPool:
         self._library = library
         self._toolchain = toolchain
         self._lock = threading.Lock()
-        self._headers: dict[int, str] = {}
+        self._headers: dict[int, bytes] = {}
         self._residents: dict[int, ResidentCicc] = {}
         self._failures = 0
 
+    def header(self, steps: Steps) -> bytes | None:
+        """The header that the process for ``steps`` has read; None while there is none."""
+        resident = self._residents.get(id(steps))
+        return resident.header if resident is not None and resident.stop.alive else None
+
     def compile(
-        self, steps: Steps, header: str, text: str, limits: Limits, folder: Path
+        self, steps: Steps, program: Program, limits: Limits, folder: Path
     ) -> tuple[bool, float]:
-        """Compile ``header + text`` into the work files of ``folder``: (whether done, CPU seconds).
+        """Compile ``program`` into the work files of ``folder``: (whether done, CPU seconds).
 
         Not done where a cicc of its own must tell (an error, a symbol made from the file's name),
         or none is free. Raises :class:`ResidentTimeout`.
         """
-        if _UNNAMED.search(text) or not self._lock.acquire(blocking=False):
+        if _UNNAMED.search(program.text) or not self._lock.acquire(blocking=False):
             return False, 0.0
         try:
-            resident, cpu_seconds = self._resident(steps, header)
+            resident, cpu_seconds = self._resident(steps, program.header)
             if resident is None:
                 return False, cpu_seconds
-            answer = resident.compile(text, limits)
+            answer = resident.compile(program.text, limits)
             done = answer.status == 0 and _take_files(resident.job_folder, folder)
             self.served += done
             return done, cpu_seconds + answer.cpu_seconds
@@ -156,7 +159,7 @@ class ResidentPool:
         finally:
             self._lock.release()
 
-    def _resident(self, steps: Steps, header: str) -> tuple[ResidentCicc | None, float]:
+    def _resident(self, steps: Steps, header: bytes) -> tuple[ResidentCicc | None, float]:
         """The process, and the CPU time of starting it now."""
         key = id(steps)
         resident = self._residents.get(key)

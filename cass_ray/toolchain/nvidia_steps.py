@@ -137,12 +137,27 @@ class Workbench:
     limits: Limits = COMPILE_LIMITS
     cpu_seconds: dict[str, float] = field(default_factory=dict)
 
-    def run(self, step: Step, environment: Mapping[str, str], extra: Sequence[str] = ()) -> None:
-        """Run ``step``; raises :class:`~cass_ray.toolchain.unit.CompileFailure`."""
-        command = step.command(str(self.unit.main), self.view.inside(self.folder), extra)
-        completed = self.try_command(command, environment)
+    def run(
+        self,
+        step: Step,
+        environment: Mapping[str, str],
+        extra: Sequence[str] = (),
+        source: str | None = None,
+    ) -> None:
+        """Run ``step`` on the unit's main file, or on ``source``.
+
+        Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
+        """
+        completed = self.try_command(self.command(step, extra, source), environment)
         if not completed.ok:
             raise classify(completed, self.unit, step.tool)
+
+    def command(
+        self, step: Step, extra: Sequence[str] = (), source: str | None = None
+    ) -> list[str]:
+        """The command line of ``step`` as :meth:`run` has it."""
+        folder = self.view.inside(self.folder)
+        return step.command(source or str(self.unit.main), folder, extra)
 
     def try_command(self, command: Sequence[str], environment: Mapping[str, str]) -> Completed:
         """Run ``command`` in the source tree and count its CPU time."""
@@ -159,3 +174,7 @@ class Workbench:
     def file(self, extension: str) -> Path:
         """The host's path of a work file."""
         return self.folder / f"{WORK_FILE_STEM}.{extension}"
+
+    def inside(self, extension: str) -> Path:
+        """The path at which commands see a work file."""
+        return self.view.inside(self.file(extension))

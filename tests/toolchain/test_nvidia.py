@@ -13,11 +13,12 @@ import pytest
 from cass_ray.assembly import sass
 from cass_ray.pairs import Reason
 from cass_ray.toolchain import isolation
-from cass_ray.toolchain.isolation import ALLOW_UNISOLATED
+from cass_ray.toolchain.isolation import ALLOW_UNISOLATED, Mount, View, private_folder
 from cass_ray.toolchain.nvidia import NvidiaToolchain
 from cass_ray.toolchain.nvidia_disassembly import split
 from cass_ray.toolchain.nvidia_elf import Cubin, CubinError
 from cass_ray.toolchain.nvidia_host import without_registration
+from cass_ray.toolchain.nvidia_steps import SOURCE_TREE
 from cass_ray.toolchain.process import Limits, run
 from cass_ray.toolchain.unit import CompileFailure, Unit
 
@@ -129,12 +130,20 @@ def unit_of(tree: Path, name: str, source: str) -> Unit:
     return Unit(tree, PurePosixPath(name))
 
 
-def plain_cubin(toolchain: NvidiaToolchain, unit: Unit, architecture: str, out: Path) -> bytes:
-    """What ``nvcc -cubin`` makes of ``unit``."""
+def plain_cubin(toolchain: NvidiaToolchain, unit: Unit, architecture: str) -> bytes:
+    """What ``nvcc -cubin`` makes of ``unit``, at the path at which our steps see it.
+
+    Names of symbols in unnamed name spaces hold a hash of that path.
+    """
     flags = ["-std=c++17", "--expt-relaxed-constexpr", "--extended-lambda"]
-    command = [str(toolchain.nvcc), *flags, "-cubin", f"-arch={architecture}", str(unit.main)]
-    subprocess.run([*command, "-o", str(out)], cwd=unit.root, check=True, capture_output=True)
-    return out.read_bytes()
+    command = [toolchain.nvcc, *flags, "-cubin", f"-arch={architecture}", str(unit.main)]
+    with private_folder() as folder:
+        mounts = (Mount(unit.root, SOURCE_TREE), Mount(folder, Path("/cass/out"), writable=True))
+        view = View(read_only=toolchain.visible(), mounts=mounts)
+        output = folder / "plain.cubin"
+        completed = run([*command, "-o", view.inside(output)], cwd=unit.root, view=view)
+        assert completed.ok, completed.stderr_text
+        return output.read_bytes()
 
 
 def plain_sass(toolchain: NvidiaToolchain, cubin: bytes, folder: Path) -> str:
@@ -158,7 +167,7 @@ def test_device_code_is_that_of_nvcc(
     assert list(output.cubins) == list(output.ptx) == list(architectures)
     listings = toolchain.disassemble(list(output.cubins.values()))
     for architecture, listing in zip(architectures, listings, strict=True):
-        plain = plain_cubin(toolchain, unit, architecture, tmp_path / "plain.cubin")
+        plain = plain_cubin(toolchain, unit, architecture)
         assert listing == plain_sass(toolchain, plain, tmp_path)
         assert f".target\t{architecture}" in listing
         assert f".target {architecture}" in output.ptx[architecture]
@@ -185,7 +194,7 @@ def test_a_resident_compiler_makes_the_same_code(
     cubins = [toolchain.compile(unit).cubins["sm_80"] for unit in units]
     assert toolchain.residents.served >= before + 2
     for unit, cubin in zip(units, cubins, strict=True):
-        assert cubin == plain_cubin(toolchain, unit, "sm_80", tmp_path / "plain.cubin")
+        assert cubin == plain_cubin(toolchain, unit, "sm_80")
     assert len(set(cubins)) == 4
 
 
@@ -195,14 +204,8 @@ def test_names_made_from_the_file_are_those_of_nvcc(
     for number in range(3):
         unit = unit_of(tree, f"unnamed{number}.cu", UNNAMED)
         cubin = toolchain.compile(unit).cubins["sm_80"]
-        listing = toolchain.disassemble([cubin])[0]
-        plain = plain_cubin(toolchain, unit, "sm_80", tmp_path / "plain.cubin")
-        ours, theirs = (
-            [name for name in sass.kernel_names(text) if "hidden" in name]
-            for text in (listing, plain_sass(toolchain, plain, tmp_path))
-        )
-        assert len(ours) == len(theirs) == 1
-        assert f"unnamed{number}_cu" in ours[0]
+        assert cubin == plain_cubin(toolchain, unit, "sm_80")
+        assert f"unnamed{number}_cu".encode() in cubin
 
 
 def test_each_architecture_is_compiled_for_itself(toolchain: NvidiaToolchain, tree: Path) -> None:
@@ -218,16 +221,16 @@ def test_each_architecture_is_compiled_for_itself(toolchain: NvidiaToolchain, tr
 def test_shipped_programs_compile_to_the_code_of_nvcc(
     toolchain: NvidiaToolchain, tmp_path: Path
 ) -> None:
-    programs = sorted(SHIPPED.rglob("*.cu"))[::2]
+    programs = sorted(SHIPPED.rglob("*.cu"))[::3]
     assert len(programs) >= 20
     units = [Unit(path.parent, PurePosixPath(path.name)) for path in programs]
     cubins = [toolchain.compile(unit, ("sm_80", "sm_89")).cubins for unit in units]
-    batch = [cubin for of_unit in cubins for cubin in of_unit.values()]
-    listings = iter(toolchain.disassemble(batch))
     for unit, of_unit in zip(units, cubins, strict=True):
-        for architecture in of_unit:
-            plain = plain_cubin(toolchain, unit, architecture, tmp_path / "plain.cubin")
-            assert next(listings) == plain_sass(toolchain, plain, tmp_path), unit.main
+        for architecture, cubin in of_unit.items():
+            assert cubin == plain_cubin(toolchain, unit, architecture), unit.main
+    batch = [cubin for of_unit in cubins for cubin in of_unit.values()]
+    alone = [plain_sass(toolchain, cubin, tmp_path) for cubin in batch]
+    assert toolchain.disassemble(batch) == alone
 
 
 @pytest.mark.parametrize("with_clang", [True, False])
