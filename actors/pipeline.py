@@ -35,10 +35,12 @@ def connect(settings: BuildSettings) -> None:
         return
     slots = settings.slots or os.cpu_count() or 1
     logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
+    # One CPU: it is for reading staged rows, and Ray starts an idle worker for each; the compilers
+    # take slots. An AMD compiler keeps up with two for Nvidia.
     ray.init(
         address="local",
-        num_cpus=slots,
-        resources={"nvidia": slots, "amd": slots},
+        num_cpus=1,
+        resources={"nvidia": slots, "amd": max(1, slots // 2)},
         include_dashboard=False,
         object_store_memory=_OBJECT_STORE_BYTES,
         log_to_driver=False,
