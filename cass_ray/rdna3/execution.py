@@ -44,13 +44,15 @@ _TIME_LIMIT_VARIABLE = "CASS_RDNA3_TIME_LIMIT"
 class RunOptions:
     """How a program runs.
 
-    ``seconds`` bounds its wall time (and that of each kernel), ``memory_bytes`` its resident
-    memory. ``check`` turns the checking mode on, ``counters`` is a file for execution counters.
+    ``seconds`` bounds its wall time, ``kernel_seconds`` that of each kernel (default: the same),
+    ``memory_bytes`` its resident memory. ``check`` turns the checking mode on, ``counters`` is a
+    file for execution counters.
     ``inputs`` is a folder whose files the program finds in its working folder, read-only.
     ``compiler`` is what HIPRTC compiles with; without one it fails.
     """
 
     seconds: float = 600.0
+    kernel_seconds: float | None = None
     memory_bytes: int = 8 << 30
     check: bool = False
     counters: Path | None = None
@@ -182,7 +184,8 @@ def execute(
 def environment(options: RunOptions, counters: Path) -> dict[str, str]:
     """Environment variables of a program; ``counters`` is the path that it can write to."""
     variables = dict(CLEAN_ENVIRONMENT)
-    variables[_TIME_LIMIT_VARIABLE] = str(max(1, round(options.seconds)))
+    kernel_seconds = options.kernel_seconds or options.seconds
+    variables[_TIME_LIMIT_VARIABLE] = str(max(1, round(kernel_seconds)))
     if options.check:
         variables[_CHECK_VARIABLE] = "1"
     if options.counters is not None:

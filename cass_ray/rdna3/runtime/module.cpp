@@ -6,6 +6,7 @@
 
 #include "compressed_bundle.hpp"
 #include "errors.hpp"
+#include "image_size.hpp"
 #include "memory.hpp"
 
 using namespace cass::hip;
@@ -111,8 +112,7 @@ void Program::remove_binary(FatBinary* binary) {
 ihipModule_t* Program::module_of(FatBinary* binary) {
   if (binary->attempted) return binary->module.get();
   binary->attempted = true;
-  // The registration code does not tell the size of the bundle; its own headers do.
-  binary->module = ihipModule_t::load({binary->image, std::size_t{SIZE_MAX / 4}});
+  binary->module = ihipModule_t::load({binary->image, image_size(binary->image)});
   if (binary->module == nullptr) return nullptr;
   for (const auto& [name, memory] : binary->managed) {
     const auto symbol = binary->module->variable(name);

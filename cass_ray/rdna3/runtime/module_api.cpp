@@ -13,6 +13,7 @@
 #include "device.hpp"
 #include "device_properties.hpp"
 #include "errors.hpp"
+#include "image_size.hpp"
 #include "launch.hpp"
 #include "module.hpp"
 
@@ -115,9 +116,8 @@ hipError_t potential_block_size(int* grid_size, int* block_size, const cass::rdn
 
 hipError_t hipModuleLoadData(hipModule_t* module, const void* image) {
   if (module == nullptr || image == nullptr) return record(hipErrorInvalidValue);
-  constexpr std::size_t unknown_size = SIZE_MAX / 4;
   const auto* bytes = static_cast<const std::byte*>(image);
-  return record(keep(ihipModule_t::load({bytes, unknown_size}), module));
+  return record(keep(ihipModule_t::load({bytes, image_size(bytes)}), module));
 }
 
 hipError_t hipModuleLoadDataEx(hipModule_t* module, const void* image, unsigned, hipJitOption*,

@@ -1,5 +1,7 @@
 // Order within and between streams, events, host functions. No kernel needed.
 #include <atomic>
+#include <condition_variable>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -7,11 +9,19 @@
 
 // Holds a stream back until the program lets it go.
 struct Gate {
-  std::atomic<bool> open = false;
-  static void wait(void* gate) { static_cast<Gate*>(gate)->open.wait(false); }
+  std::mutex guard;
+  std::condition_variable changed;
+  bool open = false;
+
+  static void wait(void* data) {
+    auto& gate = *static_cast<Gate*>(data);
+    std::unique_lock<std::mutex> lock(gate.guard);
+    gate.changed.wait(lock, [&] { return gate.open; });
+  }
   void release() {
+    const std::lock_guard<std::mutex> lock(guard);
     open = true;
-    open.notify_all();
+    changed.notify_all();
   }
 };
 

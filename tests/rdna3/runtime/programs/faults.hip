@@ -1,0 +1,37 @@
+// Kernels that go wrong, one for each argument. Prints what HIP says; `quiet` ignores it.
+#include <hip/hip_runtime.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+__global__ void store(int* where) { *where = 1; }
+__global__ void stop() { abort(); }
+__global__ void hang(volatile int* flag) {
+  while (*flag == 0) {
+  }
+}
+
+int main(int, char** arguments) {
+  const char* fault = arguments[1];
+  int* memory = nullptr;
+  if (hipMalloc(&memory, 4096) != hipSuccess) return 99;
+  if (hipMemset(memory, 0, 4096) != hipSuccess) return 99;
+  if (std::strcmp(fault, "wild") == 0) store<<<1, 1>>>(reinterpret_cast<int*>(0x10));
+  if (std::strcmp(fault, "null") == 0) store<<<1, 1>>>(nullptr);
+  if (std::strcmp(fault, "beyond") == 0) store<<<1, 1>>>(memory + 1024);
+  if (std::strcmp(fault, "freed") == 0) {
+    if (hipFree(memory) != hipSuccess) return 99;
+    store<<<1, 1>>>(memory);
+  }
+  if (std::strcmp(fault, "abort") == 0) stop<<<1, 1>>>();
+  if (std::strcmp(fault, "hang") == 0) hang<<<1, 1>>>(memory);
+  if (std::strcmp(fault, "quiet") == 0) {
+    store<<<1, 1>>>(nullptr);
+    return 0;
+  }
+  const auto error = hipDeviceSynchronize();
+  std::printf("%s\n", hipGetErrorName(error));
+  std::printf("%s\n", hipGetErrorName(hipDeviceSynchronize()));  // it stays
+  return error == hipSuccess ? 0 : 7;
+}
