@@ -61,6 +61,11 @@ class Engine:
             ctypes.c_size_t,
             ctypes.POINTER(Machine),
         ]
+        self._describe = library.cass_rdna3_describe
+        self._describe.restype = ctypes.c_void_p
+        self._describe.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+        self._release = library.cass_rdna3_release
+        self._release.argtypes = [ctypes.c_void_p]
         library.cass_rdna3_level.restype = ctypes.c_char_p
         self.level: str = library.cass_rdna3_level().decode()
 
@@ -77,6 +82,14 @@ class Engine:
         buffer = ctypes.create_string_buffer(512)
         size = self._decode(array, len(words), buffer, len(buffer))
         return (buffer.value.decode(), size) if size else None
+
+    def describe(self, data: bytes) -> str:
+        """JSON that describes the code object, or the offload bundle's gfx11 one, in ``data``."""
+        address = self._describe(data, len(data))
+        try:
+            return ctypes.string_at(address).decode()
+        finally:
+            self._release(address)
 
     def execute(self, words: Sequence[int], machine: Machine) -> bool:
         """Run ``words``, which end in ``s_endpgm``, on ``machine``, which gets the result.

@@ -117,9 +117,7 @@ def _vector_formats() -> Iterator[tuple[str, int, tuple[int, ...]]]:
             yield "VOPDY", op, _pair(word, fields)
             yield "VOPDY", op, (*_pair(word, fields), 0x12345678)
     for op in range(128):
-        yield "VINTERP", op, _pair(
-            0b11001101 << 24 | op << 16 | 10, _V3 << 18 | _V2 << 9 | _V1
-        )
+        yield "VINTERP", op, _pair(0b11001101 << 24 | op << 16 | 10, _V3 << 18 | _V2 << 9 | _V1)
     for op in range(4):
         yield "LDSDIR", op, (0b11001110 << 24 | op << 20 | 10,)
 
@@ -145,7 +143,12 @@ def _memory_formats() -> Iterator[tuple[str, int, tuple[int, ...]]]:
         for op in range(128):
             for glc in (0, 1):
                 for destination, data, address in (
-                    (10, 40, 20), (10, 0, 20), (0, 40, 20), (0, 0, 20), (10, 0, 0), (0, 40, 0),
+                    (10, 40, 20),
+                    (10, 0, 20),
+                    (0, 40, 20),
+                    (0, 0, 20),
+                    (10, 0, 0),
+                    (0, 40, 0),
                 ):
                     fields = destination << 24 | 124 << 16 | data << 8 | address
                     word = 0b110111 << 26 | op << 18 | segment << 16 | glc << 14
@@ -157,26 +160,44 @@ def _memory_formats() -> Iterator[tuple[str, int, tuple[int, ...]]]:
     for op in range(256):
         for glc in (0, 1):
             for data, address in ((10, 20), (0, 0)):
-                yield "MUBUF", op, _pair(
-                    0b111000 << 26 | op << 18 | glc << 14,
-                    128 << 24 | 1 << 22 | 4 << 16 | data << 8 | address,
+                yield (
+                    "MUBUF",
+                    op,
+                    _pair(
+                        0b111000 << 26 | op << 18 | glc << 14,
+                        128 << 24 | 1 << 22 | 4 << 16 | data << 8 | address,
+                    ),
                 )
-                yield "MUBUF", op, _pair(
-                    0b111000 << 26 | op << 18 | glc << 14, 4 << 16 | data << 8 | address
+                yield (
+                    "MUBUF",
+                    op,
+                    _pair(0b111000 << 26 | op << 18 | glc << 14, 4 << 16 | data << 8 | address),
                 )
     for op in range(16):
-        yield "MTBUF", op, _pair(
-            0b111010 << 26 | 22 << 19 | op << 15, 128 << 24 | 1 << 22 | 4 << 16 | 10 << 8 | 20
+        yield (
+            "MTBUF",
+            op,
+            _pair(
+                0b111010 << 26 | 22 << 19 | op << 15, 128 << 24 | 1 << 22 | 4 << 16 | 10 << 8 | 20
+            ),
         )
     for op in range(256):
         for mask in (0xF, 1, 3):
             for dimension in (1, 0):
                 for glc in (0, 1):
-                    yield "MIMG", op, _pair(
-                        0b111100 << 26 | op << 18 | glc << 14 | mask << 8 | dimension << 2,
-                        2 << 26 | 4 << 16 | 10 << 8 | 20,
+                    yield (
+                        "MIMG",
+                        op,
+                        _pair(
+                            0b111100 << 26 | op << 18 | glc << 14 | mask << 8 | dimension << 2,
+                            2 << 26 | 4 << 16 | 10 << 8 | 20,
+                        ),
                     )
-        yield "MIMG", op, _pair(0b111100 << 26 | op << 18 | 0xF << 8 | 1 << 7, 4 << 16 | 10 << 8 | 20)
+        yield (
+            "MIMG",
+            op,
+            _pair(0b111100 << 26 | op << 18 | 0xF << 8 | 1 << 7, 4 << 16 | 10 << 8 | 20),
+        )
     yield "EXP", 0, _pair(0b111110 << 26 | 0xF, 0x04030201)
     yield "EXP", 0, _pair(0b111110 << 26 | 1 << 4 | 0xF, 0x04030201)
 

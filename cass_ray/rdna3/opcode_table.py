@@ -92,9 +92,9 @@ def _vector_types(item: Probed) -> list[str]:
     name = item.mnemonic.replace("v_dual_", "v_")
     if name in _EXCEPTIONS:
         return list(_EXCEPTIONS[name])
-    for pattern, types in _BY_PATTERN:
+    for pattern, kinds in _BY_PATTERN:
         if match := pattern.fullmatch(name):
-            return [match.expand(kind) for kind in types]
+            return [match.expand(kind) for kind in kinds]
     operands = _own_operands(item)
     found = _TYPE.findall(name)
     if name.startswith("v_pk_"):

@@ -1,11 +1,37 @@
-// Dynamic counts per kernel, where CASS_RDNA3_COUNTERS names a file.
+// Dynamic counts per kernel, where CASS_RDNA3_COUNTERS names a file: what was executed, never time.
 #pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "instruction.hpp"
+#include "isa.hpp"
 
 namespace cass::rdna3 {
 
+struct LaunchState;
+struct Wave;
 struct Workgroup;
 
+struct Counters {
+  std::array<std::uint64_t, opcode_count> executed{};  // by waves
+  std::array<std::uint64_t, opcode_count> lanes{};     // active lanes, summed over executions
+  std::uint64_t partial = 0;          // vector instructions with fewer lanes than the wave has
+  std::uint64_t lds_conflicts = 0;    // extra cycles for accesses to one bank
+  std::vector<std::uint8_t> reached;  // by dword of the code
+};
+
 bool counting();
+
+// Before each instruction; `counted` carries its row and, for LDS, its address operand.
+void count_instruction(Wave& wave, const Instruction* counted);
+
+// Adds the workgroup's counts to its kernel's.
 void count_workgroup(Workgroup& group);
+void count_launch(const LaunchState& state);
+
+// Writes the file. Also done when the process exits.
+void write_counters();
 
 }  // namespace cass::rdna3

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "device_printf.hpp"
+#include "engine.hpp"
 
 namespace cass::rdna3 {
 namespace {
@@ -84,6 +85,11 @@ class Hostcalls {
     buffer_.free_stack = (packet_count - 1) | first_tag;
     buffer_.ready_stack = 0;
     buffer_.index_mask = packet_count - 1;
+    register_allocation(&buffer_, sizeof buffer_, AllocationKind::variable);
+    register_allocation(headers_.data(), packet_count * sizeof(Header), AllocationKind::variable);
+    register_allocation(payloads_.data(), packet_count * sizeof(Payload), AllocationKind::variable);
+    register_allocation(&signal_, sizeof signal_, AllocationKind::variable);
+    register_allocation(mailbox_.data(), sizeof mailbox_, AllocationKind::variable);
   }
 
   void serve(std::uint64_t packet) {
@@ -127,6 +133,7 @@ class Hostcalls {
   // Slot 0: what to free, or zero and slot 1: how much to allocate.
   static void allocate(std::uint64_t* slots) {
     if (slots[0] != 0) {
+      unregister_allocation(reinterpret_cast<void*>(slots[0]));
       std::free(reinterpret_cast<void*>(slots[0]));
       slots[0] = 0;
       return;
@@ -134,7 +141,10 @@ class Hostcalls {
     // The device library finds the slab of an address by its 2 MiB boundary.
     const std::size_t alignment = slots[1] >= slab ? slab : 4096;
     const std::size_t size = (slots[1] + alignment - 1) / alignment * alignment;
-    slots[0] = reinterpret_cast<std::uint64_t>(std::aligned_alloc(alignment, size));
+    void* memory = std::aligned_alloc(alignment, size);
+    slots[0] = reinterpret_cast<std::uint64_t>(memory);
+    // As a whole: the device's allocator deals it out.
+    if (memory != nullptr) register_allocation(memory, size, AllocationKind::variable);
   }
 
   std::mutex mutex_;
@@ -156,6 +166,7 @@ std::uint64_t device_heap_address() {
   static void* heap = [] {
     void* memory = std::aligned_alloc(4096, heap_size);
     std::memset(memory, 0, heap_size);
+    register_allocation(memory, heap_size, AllocationKind::variable);
     return memory;
   }();
   return reinterpret_cast<std::uint64_t>(heap);

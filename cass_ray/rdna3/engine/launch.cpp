@@ -246,6 +246,7 @@ Fault describe(Workgroup& group, Outcome outcome) {
   const Instruction* instruction = nullptr;
   if (outcome == Outcome::faulted) {
     const Wave& wave = group.wave(group.faulted_wave);
+    if (wave.fault == WaveFault::check) return take_stopping_report();
     instruction = wave.current;
     describe_wave(wave, fault);
     fault.lane = wave.index * state.kernel->wave_size;

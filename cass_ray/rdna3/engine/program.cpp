@@ -106,7 +106,10 @@ class Builder {
     note_mode(decoded.operation);
     const bool twice = program_.options.wide && is_vector(row.encoding) &&
                        !once_for_both_halves(row.opcode);
-    if (program_.options.count) instrument(Opcode::engine_count, row.opcode);
+    if (program_.options.count) {
+      count(decoded.operation);
+      if (decoded.second) count(*decoded.second);
+    }
     for (unsigned half = 0; half < (twice ? 2U : 1U); ++half) {
       half_ = half;
       if (decoded.second) {
@@ -118,10 +121,11 @@ class Builder {
     half_ = 0;
   }
 
-  void instrument(Opcode opcode, Opcode instrumented) {
-    Instruction instruction;
-    instruction.immediate = static_cast<std::int64_t>(instrumented);
-    emit(opcode, instruction);
+  void count(const Operation& op) {
+    Instruction counting;
+    counting.source[0] = lower_field(op.source[0], false);
+    counting.immediate = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(op.row));
+    emit(Opcode::engine_count, counting);
   }
 
   void note_mode(const Operation& op) {
@@ -156,9 +160,8 @@ class Builder {
   void check(const Operation& op, const Instruction& instruction) {
     if (op.row->encoding < Encoding::DS && op.row->encoding != Encoding::SMEM) return;
     Instruction checking = instruction;
-    checking.immediate = instruction.immediate;
+    checking.destination = std::bit_cast<Operand>(op.row);
     emit(Opcode::engine_check, checking);
-    // The operation itself travels in the flags of its own instruction.
   }
 
   void enter_mode(const OpcodeRow& row) {
@@ -370,9 +373,15 @@ std::string Program::text_at(std::uint32_t pc) const {
 }
 
 const Instruction* Program::first_unsupported(std::uint64_t entry) const {
+  return reach(entry).unsupported;
+}
+
+std::size_t Program::reachable_count(std::uint64_t entry) const { return reach(entry).count; }
+
+const Program::Reach& Program::reach(std::uint64_t entry) const {
   const std::lock_guard lock(mutex_);
-  const auto known = checked_.find(entry);
-  if (known != checked_.end()) return known->second;
+  const auto known = reached_.find(entry);
+  if (known != reached_.end()) return known->second;
 
   const HandlerSet& set = handlers();
   std::vector<bool> seen(instructions.size());
@@ -408,8 +417,14 @@ const Instruction* Program::first_unsupported(std::uint64_t entry) const {
       ++at;
     }
   }
-  checked_.emplace(entry, found);
-  return found;
+  Reach result{found, 0};
+  std::uint32_t last = no_instruction;
+  for (std::size_t k = 0; k < seen.size(); ++k) {
+    // What one machine instruction became counts once.
+    if (seen[k] && instructions[k].pc != last) ++result.count;
+    if (seen[k]) last = instructions[k].pc;
+  }
+  return reached_.emplace(entry, result).first->second;
 }
 
 }  // namespace cass::rdna3

@@ -46,14 +46,23 @@ struct Program {
   // The first instruction that cannot be executed among those that `entry` (a pc) may reach.
   const Instruction* first_unsupported(std::uint64_t entry) const;
 
+  // Machine instructions that `entry` may reach, hints not counted.
+  std::size_t reachable_count(std::uint64_t entry) const;
+
   // What the instruction at `pc` is, from the machine code.
   std::string text_at(std::uint32_t pc) const;
 
   std::span<const std::uint32_t> words_at(std::uint32_t pc) const;
 
  private:
+  struct Reach {
+    const Instruction* unsupported = nullptr;
+    std::size_t count = 0;
+  };
+  const Reach& reach(std::uint64_t entry) const;
+
   mutable std::mutex mutex_;
-  mutable std::unordered_map<std::uint64_t, const Instruction*> checked_;
+  mutable std::unordered_map<std::uint64_t, Reach> reached_;
 };
 
 // Decodes `code` (at its host address) for the handlers of this CPU.

@@ -56,8 +56,10 @@ class Scheduler {
 
   std::optional<Fault> run() {
     const std::uint64_t others = state_.workgroup_count - 1;
-    const auto helpers = static_cast<unsigned>(
-        std::min<std::uint64_t>(others, ThreadPool::instance().size() - 1));
+    // Checking is deterministic, and its shadow memory unlocked: one thread.
+    const auto helpers = checking() ? 0U
+                                    : static_cast<unsigned>(std::min<std::uint64_t>(
+                                          others, ThreadPool::instance().size() - 1));
     ThreadPool::instance().share(helpers, [this] { work(); });
     for (auto& slot : grid_barrier_) SlotPool::instance().give_back(std::move(slot));
     for (auto& slot : waiting_) SlotPool::instance().give_back(std::move(slot));
@@ -191,6 +193,7 @@ std::optional<Fault> run(Launch& launch) {
   if (launch.kernel != nullptr) fill_hidden_arguments(launch);
   LaunchState state;
   if (auto fault = prepare(launch, state)) return fault;
+  if (counting()) count_launch(state);
   auto fault = Scheduler(state).run();
   std::fflush(stdout);
   return fault;

@@ -10,6 +10,7 @@
 #include <new>
 
 #include "access_violation.hpp"
+#include "memory_check.hpp"
 
 namespace cass::rdna3 {
 namespace {
@@ -73,6 +74,9 @@ GuardedMemory::~GuardedMemory() {
   if (data_ != nullptr) munmap(data_ - guard, size_ + 2 * guard);
 }
 
+Workgroup::Workgroup() = default;
+Workgroup::~Workgroup() = default;
+
 void Workgroup::adopt(const LaunchState& state) {
   if (launch_serial == state.serial) return;
   launch_serial = state.serial;
@@ -85,6 +89,11 @@ void Workgroup::adopt(const LaunchState& state) {
   waves.reserve(wave_stride * wave_count);
   const std::size_t scratch_of_wave = std::size_t{state.scratch_stride} * lanes * halves;
   if (scratch_of_wave != 0) scratch.reserve(scratch_of_wave * wave_count);
+  if (counting()) {
+    counters = std::make_unique<Counters>();
+    counters->reached.resize(state.program->size / 4 + 1);
+  }
+  if (checking()) shadow = std::make_unique<LdsShadow>();
   for (unsigned index = 0; index < wave_count; ++index) {
     Wave& wave = this->wave(index);
     std::memset(static_cast<void*>(&wave), 0, sizeof wave);
@@ -112,6 +121,7 @@ void Workgroup::start(std::uint64_t flat) {
   flat_id = flat;
   id = {static_cast<std::uint32_t>(flat % grid[0]), static_cast<std::uint32_t>(flat / grid[0] % grid[1]),
         static_cast<std::uint32_t>(flat / grid[0] / grid[1])};
+  if (shadow != nullptr) shadow->reset(launch->lds_bytes);
   const UserSgprs& user = launch->kernel->user_sgprs;
   const unsigned halves = launch->wide ? 2 : 1;
   for (unsigned index = 0; index < wave_count; ++index) {
@@ -189,6 +199,7 @@ Outcome Workgroup::release_barrier() {
   if (unfinished == 0) return Outcome::finished;
   if (waiting_for_grid == unfinished) return Outcome::at_grid_barrier;
   if (waiting != unfinished) return Outcome::deadlocked;
+  if (shadow != nullptr) check_barrier(*this);
   for (unsigned index = 0; index < wave_count; ++index) {
     Wave& wave = this->wave(index);
     if (wave.state == WaveState::at_barrier) wave.state = WaveState::runnable;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "counters.hpp"
 #include "engine.hpp"
 #include "program.hpp"
 #include "wave.hpp"
@@ -14,6 +15,7 @@
 namespace cass::rdna3 {
 
 struct LaunchState;
+struct LdsShadow;
 
 // 64 KiB of LDS on a 4 GiB boundary, so that its flat addresses are host addresses.
 class LdsArena {
@@ -66,6 +68,11 @@ struct Workgroup {
   GuardedMemory waves;
   GuardedMemory scratch;
   std::size_t wave_stride = 0;
+  std::unique_ptr<Counters> counters;      // where the launch is counted
+  std::unique_ptr<LdsShadow> shadow;       // in checking mode
+
+  Workgroup();
+  ~Workgroup();
 
   Wave& wave(unsigned index) {
     return *reinterpret_cast<Wave*>(waves.data() + index * wave_stride);
