@@ -99,7 +99,7 @@ def _vector_types(item: Probed) -> list[str]:
     found = _TYPE.findall(name)
     if name.startswith("v_pk_"):
         return ["pk16"] * len(operands)
-    if name.startswith("v_dot") or name.startswith("v_wmma"):
+    if name.startswith(("v_dot", "v_wmma")):
         return [_raw(_width(operand)) for operand in operands]
     if not found:
         return [_raw(_width(operand)) for operand in operands]

@@ -1,0 +1,104 @@
+// Untyped buffer loads and stores (RDNA3 ISA, 16.12 MUBUF, chapter 9).
+#include "memory_access.hpp"
+
+namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace {
+
+struct Resource {
+  u64 base;
+  u32 stride;
+  u32 records;
+  u32 bounds;  // OOB_SELECT: 3 raw bytes, 2 never unless empty, else by index
+};
+ALWAYS_INLINE Resource resource_of(Wave& w, const Instruction& i) {
+  const u32* words = &place<u32>(w, i.source[2].value);
+  return {words[0] | u64{words[1] & 0xFFFF} << 32, words[1] >> 16 & 0x3FFF, words[2],
+          words[3] >> 28 & 3};
+}
+
+struct BufferLanes {
+  Wide at;
+  u32 inside;  // active lanes within bounds
+};
+// With both an index and an offset in VGPRs, the index comes first.
+ALWAYS_INLINE BufferLanes buffer_lanes(Wave& w, const Instruction& i, u32 size) {
+  const Resource resource = resource_of(w, i);
+  U32 index = 0U, offset = (U32)static_cast<u32>(i.immediate & 0xFFF);
+  if ((i.flags & flag::idxen) != 0) {
+    index = read_u32(w, i.source[0]);
+    if ((i.flags & flag::offen) != 0) offset += place<U32>(w, i.source[0].value + w.row_stride);
+  } else if ((i.flags & flag::offen) != 0) {
+    offset += read_u32(w, i.source[0]);
+  }
+  const U64 relative = convert<U64>(index) * (u64)resource.stride + convert<U64>(offset);
+  I32 inside = (I32)-1;
+  if (resource.bounds == 2) {
+    inside = (I32)(resource.records != 0 ? -1 : 0);
+  } else if (resource.bounds == 3 || resource.stride == 0) {
+    inside = convert<I32>(relative + (u64)size <= (u64)resource.records);
+  } else {
+    inside = index < resource.records;
+  }
+  const u64 base = resource.base + scalar_u32(w, i.source[3]);
+  return {{relative + base}, mask_of(inside) & exec_of(w, i)};
+}
+
+// Runs `action` with EXEC narrowed to lanes within bounds.
+template <class Action>
+ALWAYS_INLINE void within_bounds(Wave& w, const Instruction& i, u32 size, Action action) {
+  const BufferLanes lanes_at = buffer_lanes(w, i, size);
+  u32& exec = w.scalar[scalar::exec + i.half];
+  const u32 saved = exec;
+  exec = lanes_at.inside;
+  action(lanes_at.at);
+  exec = saved;
+}
+
+// Loads beyond the bounds give zero.
+#define BUFFER_LOAD(name, size, count, action)                                        \
+  OPERATION(buffer_##name) {                                                          \
+    const u32 active = exec_of(w, i);                                                 \
+    within_bounds(w, i, size, [&](const Wide& at) {                                   \
+      action;                                                                         \
+      const u32 outside = active & ~exec_of(w, i);                                    \
+      if (outside == 0) return;                                                       \
+      for (int k = 0; k < count; ++k) {                                               \
+        U32& row = destination_row(w, i, k);                                          \
+        row = select(lanes_of(outside), (U32)0U, row);                                \
+      }                                                                               \
+    });                                                                               \
+  }
+// A half of the register: the other one stays also beyond the bounds.
+#define BUFFER_LOAD_HALF(name, size, action)                                          \
+  OPERATION(buffer_##name) {                                                          \
+    within_bounds(w, i, size, [&](const Wide& at) { action; });                       \
+  }
+#define BUFFER_STORE(name, size, action)                                              \
+  OPERATION(buffer_##name) {                                                          \
+    within_bounds(w, i, size, [&](const Wide& at) { action; });                       \
+  }
+BUFFER_LOAD(load_b32, 4, 1, (load_dwords<1>(w, i, at)))
+BUFFER_LOAD(load_b64, 8, 2, (load_dwords<2>(w, i, at)))
+BUFFER_LOAD(load_b96, 12, 3, (load_dwords<3>(w, i, at)))
+BUFFER_LOAD(load_b128, 16, 4, (load_dwords<4>(w, i, at)))
+BUFFER_LOAD(load_u8, 1, 1, (load_small<u8, u32, Part::whole>(w, i, at)))
+BUFFER_LOAD(load_i8, 1, 1, (load_small<std::int8_t, std::int32_t, Part::whole>(w, i, at)))
+BUFFER_LOAD(load_u16, 2, 1, (load_small<u16, u32, Part::whole>(w, i, at)))
+BUFFER_LOAD(load_i16, 2, 1, (load_small<std::int16_t, std::int32_t, Part::whole>(w, i, at)))
+BUFFER_LOAD_HALF(load_d16_u8, 1, (load_small<u8, u32, Part::low>(w, i, at)))
+BUFFER_LOAD_HALF(load_d16_i8, 1, (load_small<std::int8_t, std::int32_t, Part::low>(w, i, at)))
+BUFFER_LOAD_HALF(load_d16_b16, 2, (load_small<u16, u32, Part::low>(w, i, at)))
+BUFFER_LOAD_HALF(load_d16_hi_u8, 1, (load_small<u8, u32, Part::high>(w, i, at)))
+BUFFER_LOAD_HALF(load_d16_hi_i8, 1, (load_small<std::int8_t, std::int32_t, Part::high>(w, i, at)))
+BUFFER_LOAD_HALF(load_d16_hi_b16, 2, (load_small<u16, u32, Part::high>(w, i, at)))
+BUFFER_STORE(store_b32, 4, (store_dwords<1>(w, i, i.source[1], at)))
+BUFFER_STORE(store_b64, 8, (store_dwords<2>(w, i, i.source[1], at)))
+BUFFER_STORE(store_b96, 12, (store_dwords<3>(w, i, i.source[1], at)))
+BUFFER_STORE(store_b128, 16, (store_dwords<4>(w, i, i.source[1], at)))
+BUFFER_STORE(store_b8, 1, (store_small<u8, Part::whole>(w, i, i.source[1], at)))
+BUFFER_STORE(store_b16, 2, (store_small<u16, Part::whole>(w, i, i.source[1], at)))
+BUFFER_STORE(store_d16_hi_b8, 1, (store_small<u8, Part::high>(w, i, i.source[1], at)))
+BUFFER_STORE(store_d16_hi_b16, 2, (store_small<u16, Part::high>(w, i, i.source[1], at)))
+
+}  // namespace
+}  // namespace cass::rdna3::CASS_RDNA3_LEVEL

@@ -1,0 +1,119 @@
+"""Checking mode and counters, on whole programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from cass_ray.rdna3.build import runtime_library
+from cass_ray.toolchain.locate import find_amd
+from cass_ray.toolchain.unit import Unit
+
+pytestmark = pytest.mark.amd
+
+_SOURCE = """
+#include <hip/hip_runtime.h>
+#include <cstdlib>
+__global__ void write_at(int *a, int n) { a[threadIdx.x + n] = 1; }
+__global__ void race(int *o) {
+  __shared__ int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  o[threadIdx.x] = s[63 - threadIdx.x];
+}
+__global__ void copy(const int *a, int *o) { o[threadIdx.x] = a[threadIdx.x]; }
+__global__ void turn(int *a) {
+  __shared__ int s[256];
+  s[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  a[threadIdx.x] = s[255 - threadIdx.x];
+}
+__global__ void spin(volatile int *a) { while (a[0] == 0) { } }
+int main(int, char **v) {
+  int *a, *b;
+  hipMalloc(&a, 1024);
+  hipMalloc(&b, 1024);
+  switch (atoi(v[1])) {
+    case 0: write_at<<<1, 64>>>(a, 250); break;
+    case 1: race<<<1, 64>>>(a); break;
+    case 2: copy<<<1, 64>>>(a, b); break;
+    case 3: hipFree(a); write_at<<<1, 64>>>(a, 0); break;
+    case 4: turn<<<1, 256>>>(a); break;
+    case 5: hipMemset(a, 0, 1024); spin<<<1, 64>>>(a); break;
+    case 6: write_at<<<1, 64>>>(nullptr, 0); break;
+  }
+  return hipDeviceSynchronize() != hipSuccess;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("program")
+    (folder / "main.hip").write_text(_SOURCE)
+    unit = Unit(folder, PurePosixPath("main.hip"))
+    return find_amd().build_executable(unit, folder / "program", runtime_library=runtime_library())
+
+
+def _run(program: Path, case: int, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [program, str(case)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("case", "kind", "where"),
+    [
+        (0, "out-of-bounds access: write of 4 bytes, 0 bytes past the end", "work-item 6"),
+        (1, "data race", "of LDS byte"),
+        (2, "read of uninitialised memory", "an allocation of 1024"),
+        (3, "use after free", "work-item 0"),
+    ],
+)
+def test_errors_are_reported_with_their_place(
+    program: Path, case: int, kind: str, where: str
+) -> None:
+    done = _run(program, case, CASS_RDNA3_CHECK="1")
+    assert done.returncode != 0
+    assert kind in done.stderr
+    assert where in done.stderr
+    assert "kernel _Z" in done.stderr
+
+
+def test_a_correct_program_passes_the_checks(program: Path) -> None:
+    done = _run(program, 4, CASS_RDNA3_CHECK="1")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_endless_loop_ends_at_the_time_limit(program: Path) -> None:
+    done = _run(program, 5, CASS_RDNA3_TIME_LIMIT="0.2")
+    assert done.returncode != 0
+    assert "time limit" in done.stderr
+
+
+def test_null_pointer_ends_in_an_error(program: Path) -> None:
+    done = _run(program, 6)
+    assert done.returncode == 1
+    assert "invalid memory access" in done.stderr
+
+
+def test_counters(program: Path, tmp_path: Path) -> None:
+    output = tmp_path / "counters.json"
+    assert _run(program, 4, CASS_RDNA3_COUNTERS=str(output)).returncode == 0
+    (kernel,) = json.loads(output.read_text())["kernels"]
+    assert kernel["kernel"] == "_Z4turnPi"
+    # One workgroup of eight waves, each of which crosses one barrier.
+    assert (kernel["workgroups"], kernel["waves"], kernel["work_items"]) == (1, 8, 256)
+    assert kernel["by_class"]["barrier"] == 8
+    assert kernel["bytes"]["lds_stored"] == kernel["bytes"]["lds_loaded"] == 1024
+    assert kernel["bytes"]["global_stored"] == 1024
+    assert kernel["lds_conflict_cycles"] == 0
+    assert kernel["divergence"]["with_inactive_lanes"] == 0
+    assert kernel["instruction_coverage"]["reached"] == kernel["instruction_coverage"]["of"]
