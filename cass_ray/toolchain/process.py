@@ -21,7 +21,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import IO
 
-from cass_ray.toolchain import isolation
+from cass_ray.toolchain import isolation, task_limit
 from cass_ray.toolchain.isolation import View
 
 WATCH_SECONDS = 0.1
@@ -140,9 +140,11 @@ def run(
     isolated = view is not None and isolation.isolates()
     own_peak = _peak_bytes(resource.getrusage(resource.RUSAGE_SELF))
     started = time.monotonic()
-    with _standard_input(stdin) as input_file:
+    if isolated:
+        command = task_limit.inside(command, limits.processes)
+    with task_limit.capped(limits.processes) as joining, _standard_input(stdin) as input_file:
         child = subprocess.Popen(
-            [*_limiting(limits), *isolation.command_line(command, view, cwd)],
+            [*joining, *_limiting(limits), *isolation.command_line(command, view, cwd)],
             cwd=cwd,
             env=environment,
             stdin=input_file,
@@ -152,11 +154,11 @@ def run(
             pass_fds=inherited,
             start_new_session=True,
         )
-    watch = _Watch(child, limits, started, isolated)
-    try:
-        watch.until_exit()
-    finally:
-        usage, status = watch.reap()
+        watch = _Watch(child, limits, started, isolated)
+        try:
+            watch.until_exit()
+        finally:
+            usage, status = watch.reap()
     # A child that was vforked starts with the peak of its parent, which then hides its own.
     peak = _peak_bytes(usage) if _peak_bytes(usage) > own_peak else 0
     returncode = os.waitstatus_to_exitcode(status)
@@ -192,8 +194,7 @@ def _outcome(returncode: int, died_by: int) -> Outcome:
 def _limiting(limits: Limits) -> list[str]:
     """``prlimit`` sets the kernel's limits and becomes the command; a preexec_fn is not safe here.
 
-    The number of processes is watched instead: the kernel counts those of the user outside a
-    sandbox and none of root's.
+    The number of processes is capped by :mod:`cass_ray.toolchain.task_limit` and watched.
     """
     cpu = max(1, round(limits.cpu_seconds + 0.5))
     command = [
