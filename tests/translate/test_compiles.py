@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from cass_ray.toolchain.locate import find_amd
+from cass_ray.execute.hip_headers import DEFINITIONS, FORCED_HEADER, hip_nvidia_include
+from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.translate.check import HipCompiler
 from cass_ray.translate.rules import RulesTranslator, tables
 
@@ -59,7 +61,7 @@ __device__ unsigned f(unsigned a, unsigned b, unsigned *p, float *q, float x, un
   asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" :: "r"(sm), "l"(q), "r"(a));
   asm volatile("cp.async.commit_group;"); asm volatile("cp.async.wait_group %0;" :: "n"(0));
   asm volatile("st.shared.f32 [%0], %1;" :: "r"(sm), "f"(x));
-  if (a) asm("trap;"); else asm("brev.b32 %0, %1;" : "=r"(r) : "r"(a));
+  if (a == 7) asm("trap;"); else asm("brev.b32 %0, %1;" : "=r"(r) : "r"(a));
   return r + c + s + (unsigned)l + (unsigned)y;
 }
 #define BFI(d,a,b,p,n) asm("bfi.b32 %0, %1, %2, %3, %4;" \
@@ -127,3 +129,34 @@ def test_every_snippet_is_compiled_by_some_source() -> None:
     for path in sorted(tables.SNIPPETS.glob("*.hpp")):
         guard = path.read_text().split("\n", 1)[0].removeprefix("#ifndef ")
         assert f"#define {guard}\n" in code, path.name
+
+
+NO_BUILTINS_OF_AMD = f"""
+#include <cooperative_groups.h>
+#include "{FORCED_HEADER}"
+#include <hip/hip_cooperative_groups.h>
+#undef __lane_id
+#undef __ballot64
+"""
+"""HIP on CUDA 13, without the wavefront functions that our runner adds."""
+
+BFLOAT16 = """#include <cuda_bf16.h>
+typedef __nv_bfloat16 __hip_bfloat16;
+typedef __nv_bfloat162 __hip_bfloat162;
+"""
+NO_HEADER_FOR_NVIDIA = "#include <hip/hip_bf16.h>\n"
+"""HIP has had it for Nvidia since 6.0; Debian's headers are older."""
+
+
+@pytest.mark.nvidia
+@pytest.mark.parametrize("name", sorted(SOURCES.keys() - {"ptx"}))
+def test_it_compiles_on_the_nvidia_platform_of_hip(name: str, tmp_path: Path) -> None:
+    code = RulesTranslator().translate(SOURCES[name], filename="a.cu").source
+    code = code.replace("__builtin_trap", "__trap").replace(NO_HEADER_FOR_NVIDIA, BFLOAT16)
+    (tmp_path / "a.cu").write_text(code)
+    (tmp_path / "first.h").write_text(NO_BUILTINS_OF_AMD)
+    nvcc = find_nvidia()
+    command = [str(nvcc.nvcc), *nvcc.flags("-O0"), "-arch=sm_80", "-ptx", "a.cu", "-o", "a.ptx"]
+    command += [*DEFINITIONS, "-include", "first.h", "-isystem", str(hip_nvidia_include())]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]

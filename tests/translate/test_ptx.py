@@ -17,7 +17,6 @@ def translate(source: str) -> Translation:
 @pytest.mark.parametrize(
     ("ptx", "cpp"),
     [
-        ('asm("mov.u32 %0, %%laneid;" : "=r"(r));', "r = (__lane_id() & 31u);"),
         ('asm volatile("membar.gl;" ::: "memory");', "__threadfence();"),
         ('asm("brev.b32 %0, %1;" : "=r"(r) : "r"(a));', "r = __brev((unsigned int)(a));"),
         (
@@ -106,3 +105,9 @@ def test_what_is_unknown_stays_and_is_reported(ptx: str, why: str) -> None:
     (error,) = result.errors
     assert (error.line, error.column) == (2, 1)
     assert why in error.message
+
+
+def test_the_lane_of_a_warp_comes_from_a_snippet() -> None:
+    result = translate('asm("mov.u32 %0, %%lanemask_lt;" : "=r"(r));')
+    assert result.source.endswith("r = ((1u << cass::lane()) - 1u);")
+    assert "inline unsigned int lane()" in result.source

@@ -18,7 +18,8 @@ from cass_ray.translate.rules import (
 from cass_ray.translate.rules.rewrite import Rewrite
 
 _SNIPPETS = (
-    *("ballot", "syncwarp", "shuffle", "match", "reduce", "minmax", "rounding", "simd", "dot"),
+    *("lane", "ballot", "syncwarp", "shuffle", "match", "reduce", "minmax", "rounding", "simd"),
+    "dot",
     *("half", "bfloat16", "nanosleep", "space", "cache", "bits", "copy", "surface"),
     *("group_votes", "group_reduce", "group_scan", "group_copy"),
 )

@@ -24,7 +24,7 @@ TYPES = {
     "pred": "bool",
 }
 
-_LANE = "(__lane_id() & 31u)"
+_LANE = "cass::lane()"
 SPECIAL = {
     "%laneid": _LANE,
     "%warpid": "((threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) / 32u)",
@@ -72,6 +72,8 @@ class State:
             declared, name = self.registers[operand]
             return _convert(name, declared, kind)
         if operand in SPECIAL:
+            if _LANE in SPECIAL[operand]:
+                self.snippets.add("lane")
             return _convert(SPECIAL[operand], "u64" if "64" in operand else "u32", kind)
         if INTEGER.match(operand):
             return _literal(operand.rstrip("U"), kind)

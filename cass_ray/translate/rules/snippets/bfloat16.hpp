@@ -10,9 +10,9 @@ __host__ __device__ inline __hip_bfloat162 make_bfloat162(__hip_bfloat16 x, __hi
     return pair;
 }
 __host__ __device__ inline __hip_bfloat162 floats2bfloat162(float x, float y) {
-    return make_bfloat162(__float2bfloat16(x), __float2bfloat16(y));
+    return cass::make_bfloat162(__float2bfloat16(x), __float2bfloat16(y));
 }
-__host__ __device__ inline __hip_bfloat162 float2bfloat162(float x) { return floats2bfloat162(x, x); }
+__host__ __device__ inline __hip_bfloat162 float2bfloat162(float x) { return cass::floats2bfloat162(x, x); }
 __device__ inline int bfloat162int_rn(__hip_bfloat16 value) {
     return __float2int_rn(__bfloat162float(value));
 }

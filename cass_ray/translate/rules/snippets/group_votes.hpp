@@ -11,10 +11,15 @@ template <typename Group> __device__ inline unsigned int group_ballot(const Grou
 }
 template <unsigned int Size, typename Parent>
 __device__ inline unsigned int group_ballot(
-    const cooperative_groups::thread_block_tile<Size, Parent>&, int predicate) {
+    const cooperative_groups::thread_block_tile<Size, Parent>& group, int predicate) {
+#ifdef __HIP_PLATFORM_NVIDIA__
+    return group.ballot(predicate);
+#else
+    static_cast<void>(group);
     static_assert(Size <= 32, "a tile of CUDA has at most 32 threads here");
     const unsigned long long all = (1ull << Size) - 1;
     return static_cast<unsigned int>((__ballot64(predicate) >> (__lane_id() & ~(Size - 1))) & all);
+#endif
 }
 template <typename Group> __device__ inline int group_any(const Group& group, int predicate) {
     return group_ballot(group, predicate) != 0;

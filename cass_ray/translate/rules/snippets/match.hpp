@@ -4,6 +4,9 @@ namespace cass {
 // The lanes of `mask` whose value equals this lane's.
 template <typename T>
 __device__ inline unsigned int match_any(unsigned int mask, T value) {
+#ifdef __HIP_PLATFORM_NVIDIA__
+    return __match_any_sync(mask, value);
+#else
     unsigned int same = 0;
     for (unsigned int left = ballot(mask, 1); left != 0;) {
         const T first = __shfl(value, __ffs(left) - 1, 32);
@@ -12,13 +15,18 @@ __device__ inline unsigned int match_any(unsigned int mask, T value) {
         left &= ~equal;
     }
     return same;
+#endif
 }
 // `mask` when all its lanes hold the same value, else 0.
 template <typename T>
 __device__ inline unsigned int match_all(unsigned int mask, T value, int* equal) {
+#ifdef __HIP_PLATFORM_NVIDIA__
+    return __match_all_sync(mask, value, equal);
+#else
     const T first = __shfl(value, __ffs(mask) - 1, 32);
     *equal = all(mask, value == first);
     return *equal ? mask : 0;
+#endif
 }
 }  // namespace cass
 #endif

@@ -2,11 +2,19 @@
 #define CASS_REDUCE
 // Reductions over the lanes of `mask` (CUDA's __reduce_*_sync of sm_80).
 namespace cass {
+template <typename T> __device__ inline T reduce_operand(unsigned int mask, T value, int lane) {
+#ifdef __HIP_PLATFORM_NVIDIA__
+    return __shfl_sync(mask, value, lane, 32);
+#else
+    static_cast<void>(mask);
+    return __shfl(value, lane, 32);
+#endif
+}
 template <typename T, typename Operation>
 __device__ inline T reduce(unsigned int mask, T value, Operation operation) {
-    T result = __shfl(value, __ffs(mask) - 1, 32);
+    T result = reduce_operand(mask, value, __ffs(mask) - 1);
     for (unsigned int left = mask & (mask - 1); left != 0; left &= left - 1)
-        result = operation(result, __shfl(value, __ffs(left) - 1, 32));
+        result = operation(result, reduce_operand(mask, value, __ffs(left) - 1));
     return result;
 }
 template <typename T> __device__ inline T reduce_add(unsigned int mask, T value) {
