@@ -85,7 +85,17 @@ PACKAGES = {
 """ROCm's target -> the CMake package that defines it."""
 
 _FLAG_RULES = tuple((re.compile(rf"(?<![\w-]){pattern}"), new) for pattern, new in FLAGS)
-_COMMAND = re.compile(r"(?P<name>\w+)[ \t]*\((?P<body>(?:[^()]|\([^()]*\))*)\)")
+_CMAKE_COMMENT = r"#\[(?P<comment>=*)\[.*?(?:\](?P=comment)\]|\Z)|#[^\n]*"
+_COMMAND = re.compile(
+    rf"{_CMAKE_COMMENT}|(?P<name>\b[A-Za-z_]\w{{0,60}})[ \t]*(?P<opening>\()", re.DOTALL
+)
+_CMAKE_TOKEN = re.compile(
+    rf"{_CMAKE_COMMENT}"
+    r"|\[(?P<bracket>=+)\[.*?(?:\](?P=bracket)\]|\Z)"
+    r'|"(?:[^"\\]|\\.)*(?:"|\Z)'
+    r"|[()]",
+    re.DOTALL,
+)
 _CUDA_SOURCE = re.compile(r"(?<![\w./*$@{}%-])[\w./${}-]+\.cu\b(?![\w(])")
 _CUDA_WORD = re.compile(r"(?<![${-])\bCUDA\b(?![}_])")
 _TARGET = re.compile(r"\bCUDA::(\w+)")
@@ -120,6 +130,21 @@ class _Text:
         self.text, count = re.subn(pattern, new, self.text)
         self.converted += count
 
+    def replace_commands(self, new: Callable[[str, str], str]) -> None:
+        """Replace each CMake command by what ``new`` makes of its name and its text."""
+        done: list[str] = []
+        position = 0
+        while found := _COMMAND.search(self.text, position):
+            end = _closing(self.text, found.end()) if found["opening"] else found.end()
+            if end is None:
+                break
+            whole = self.text[found.start() : end]
+            made = new(found["name"], whole) if found["opening"] else whole
+            self.converted += made != whole
+            done += [self.text[position : found.start()], made]
+            position = end
+        self.text = "".join(done) + self.text[position:]
+
     def report(self, construct: str, severity: Severity, message: str, advice: str = "") -> None:
         """A finding at the first place where the original has ``construct``."""
         before = self.original[: max(self.original.find(construct), 0)]
@@ -143,7 +168,7 @@ def translate_cmake(text: str) -> Translation:
     targets = {TARGETS[name] for name in _TARGET.findall(text) if name in TARGETS}
     file.substitute(r"\bcuda_add_(executable|library)\b", r"add_\1")
     file.substitute(r"\bcuda_include_directories\b", "include_directories")
-    file.substitute(_COMMAND, lambda match: _command(match, targets))
+    file.replace_commands(lambda name, whole: _command(name, whole, targets))
     file.substitute(_TARGET, lambda match: TARGETS.get(match[1], match.group()))
     file.substitute(r"(?<=COMPILE_LANGUAGE:)CUDA\b", "HIP")
     file.substitute(r"(?<=COMPILE_LANG_AND_ID:)CUDA,NVIDIA\b", "HIP,Clang")
@@ -167,9 +192,18 @@ def translate_cmake(text: str) -> Translation:
     return file.done()
 
 
-def _command(match: re.Match[str], targets: set[str]) -> str:
-    name, body, whole = match["name"], match["body"], match.group()
-    lower = name.lower()
+def _closing(text: str, start: int) -> int | None:
+    """Where the command whose parenthesis opened before ``start`` ends; None without an end."""
+    depth = 1
+    for token in _CMAKE_TOKEN.finditer(text, start):
+        depth += (token.group() == "(") - (token.group() == ")")
+        if depth == 0:
+            return token.end()
+    return None
+
+
+def _command(name: str, whole: str, targets: set[str]) -> str:
+    lower, body = name.lower(), whole[whole.index("(") + 1 : -1]
     words = body.split()
     if lower == "project":
         return f"{name}({_CUDA_WORD.sub('HIP', body)})"

@@ -95,3 +95,20 @@ def test_setup_py_loses_nvccs_flags() -> None:
 )
 def test_build_files_are_known_by_name(path: str, expected: object) -> None:
     assert kind_of(path) is expected
+
+
+def test_parentheses_in_comments_and_strings_do_not_end_a_cmake_command() -> None:
+    text = (
+        "# an open bracket add_library(\n"
+        "add_executable(a # (not here\n  a.cu ${FLAGS}) # nor (\n"
+        'set(NAME "a)" b.cu)\n'
+    )
+    made = translate_cmake(text).source
+    assert made.startswith("# an open bracket add_library(\nadd_executable(a # (not here\n  a.cu")
+    assert "set_source_files_properties(a.cu PROPERTIES LANGUAGE HIP)" in made
+    assert "set_source_files_properties(b.cu PROPERTIES LANGUAGE HIP)" in made
+
+
+def test_brackets_without_end_take_linear_time() -> None:
+    # Backtracking over these took minutes.
+    assert translate_cmake("CUDA" + "set((" * 100_000).source.startswith("CUDAset((")
