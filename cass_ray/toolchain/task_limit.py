@@ -22,20 +22,32 @@ _REMOVAL_SECONDS = 2.0
 _ENTER = 'echo 0 > "$0/cgroup.procs" && exec "$@"'
 
 
-@contextlib.contextmanager
-def limited_tasks(tasks: int | None) -> Iterator[list[str]]:
-    """The beginning of a command line under which at most ``tasks`` tasks exist at a time.
+THREADS = 512
+"""Tasks beyond the number of processes: threads count, and engines start one for each core."""
 
-    Empty where no group can be made (see :func:`group_parent`) or ``tasks`` is None. What is left
-    in the group at the end of the context must be dead or dying.
+
+def inside(command: list[str], processes: int) -> list[str]:
+    """``command`` under RLIMIT_NPROC, for use inside a sandbox: there it counts the sandbox's own
+    tasks. It does not bind root."""
+    script = f'ulimit -p {processes + THREADS} 2>/dev/null; exec "$@"'
+    return ["/bin/sh", "-c", script, "sh", *command]
+
+
+@contextlib.contextmanager
+def capped(processes: int) -> Iterator[list[str]]:
+    """The beginning of a command line under which at most ``processes`` and :data:`THREADS` more
+    tasks exist at a time, counting descendants.
+
+    Empty where no group can be made (see :func:`group_parent`). What is left in the group at the
+    end of the context must be dead or dying.
     """
-    parent = group_parent() if tasks is not None else None
+    parent = group_parent()
     if parent is None:
         yield []
         return
     group = Path(tempfile.mkdtemp(prefix="cass-", dir=parent))
     try:
-        (group / "pids.max").write_text(str(tasks))
+        (group / "pids.max").write_text(str(processes + THREADS))
         yield ["/bin/sh", "-c", _ENTER, str(group)]
     finally:
         _remove(group)
