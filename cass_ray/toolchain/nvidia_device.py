@@ -52,12 +52,11 @@ class DeviceCompiler:
 
     def _with_residents(self, bench: Workbench, residents: ResidentPool) -> None:
         """A resident cicc does it if it can, else a new one, which also reports errors."""
-        program = self._after_known_header(bench, residents)
-        if program is not None and self._resume(program, bench, residents):
-            return
-        whole = preprocess(self.steps, bench)
-        if program is None and whole is not None and self._resume(whole, bench, residents):
-            return
+        program = self._after_known_header(bench, residents) or preprocess(self.steps, bench)
+        if program is not None:
+            if self._resume(program, bench, residents):
+                return
+            bench.file("cpp1.ii").write_bytes(program.whole(str(bench.unit.main)))
         bench.run(self.steps.first("cicc"), self.steps.environment)
 
     def _after_known_header(self, bench: Workbench, residents: ResidentPool) -> Program | None:

@@ -28,10 +28,17 @@ _BEYOND_MACROS = re.compile(rb"#\s*pragma\s+(?:once|push_macro)|__COUNTER__|__IN
 
 @dataclass(frozen=True)
 class Program:
-    """A preprocessed program: the runtime header's text and what follows it."""
+    """A preprocessed program: the runtime header's text and what follows it.
+
+    The header has :data:`STAND_IN` for the name of the program's file.
+    """
 
     header: bytes
     text: bytes
+
+    def whole(self, source: str) -> bytes:
+        """Both together, for the file ``source``."""
+        return _first_line(source) + self.header.removeprefix(_first_line(STAND_IN)) + self.text
 
 
 def preprocess(steps: Steps, bench: Workbench) -> Program | None:
@@ -51,12 +58,15 @@ def split_header(text: bytes, source: str) -> Program | None:
     ``source`` is the program's file as the compiler was given it. The header gets a stand-in for
     that name, so that it is the same for all programs.
     """
-    first = f'# 0 "{source}"\n'.encode()
     header, start, rest = text.partition(f'\n# 1 "{source}"\n'.encode())
-    if not start or not header.startswith(first):
+    if not start or not header.startswith(_first_line(source)):
         return None
-    named = f'# 0 "{STAND_IN}"\n'.encode() + header.removeprefix(first) + b"\n"
+    named = _first_line(STAND_IN) + header.removeprefix(_first_line(source)) + b"\n"
     return Program(named, start[1:] + rest)
+
+
+def _first_line(source: str) -> bytes:
+    return f'# 0 "{source}"\n'.encode()
 
 
 def header_macros(steps: Steps, bench: Workbench, header: bytes) -> bytes | None:
