@@ -79,6 +79,35 @@ TERNARY(v_div_fmas_f32, F32, F32,
         division_multiply_add(a, b, c, w.scalar[scalar::vcc + i.half]))
 TERNARY(v_div_fixup_f32, F32, F32, division_fixup(a, b, c))
 
+// ---- cube maps (RDNA3 ISA, V_CUBEID_F32 and after): x, y, z; the axis of the largest magnitude,
+// z before y before x
+
+struct CubeAxis {
+  I32 z, y;  // which axis; x where neither
+};
+ALWAYS_INLINE CubeAxis cube_axis(F32 x, F32 y, F32 z) {
+  const I32 z_first = (absolute(z) >= absolute(x)) & (absolute(z) >= absolute(y));
+  return {z_first, ~z_first & (absolute(y) >= absolute(x))};
+}
+ALWAYS_INLINE F32 by_axis(const CubeAxis& axis, F32 x, F32 y, F32 z) {
+  return select(axis.z, z, select(axis.y, y, x));
+}
+ALWAYS_INLINE F32 face(F32 value, float positive) {
+  return value < 0.0F ? (F32)(positive + 1.0F) : (F32)positive;
+}
+TERNARY(v_cubeid_f32, F32, F32, by_axis(cube_axis(a, b, c), face(a, 0.0F), face(b, 2.0F), face(c, 4.0F)))
+TERNARY(v_cubesc_f32, F32, F32,
+        by_axis(cube_axis(a, b, c), a < 0.0F ? c : -c, a, c < 0.0F ? -a : a))
+TERNARY(v_cubetc_f32, F32, F32, by_axis(cube_axis(a, b, c), -b, b < 0.0F ? -c : c, -b))
+TERNARY(v_cubema_f32, F32, F32, 2.0F * by_axis(cube_axis(a, b, c), a, b, c))
+
+// The lighting product: the largest negative number where the exponent or the guard is unusable.
+ALWAYS_INLINE F32 lighting_product(F32 a, F32 b, F32 c) {
+  constexpr float lowest = -0x1.fffffep127F;
+  return (b <= lowest) | is_nan(b) | (c <= 0.0F) | is_nan(c) ? (F32)lowest : a * b;
+}
+TERNARY(v_mullit_f32, F32, F32, lighting_product(a, b, c))
+
 // ---- approximations: within one unit in the last place (RDNA3 ISA, 16.8)
 
 UNARY(v_rcp_f32, F32, F32, 1.0F / a)

@@ -258,6 +258,36 @@ TERNARY(v_msad_u8, U32, U32, masked_byte_distances(a, b) + c)
 TERNARY(v_sad_u16, U32, U32,
         distance(a & 0xFFFFU, b & 0xFFFFU) + distance(a >> 16, b >> 16) + c)
 TERNARY(v_sad_u32, U32, U32, distance(a, b) + c)
+// Four sums, each from one byte further on in the first source, for the second one's four bytes.
+ALWAYS_INLINE U32 window(U64 bytes, u32 k) { return convert<U32>(bytes >> (8 * k)); }
+template <class Differences>
+ALWAYS_INLINE void four_packed_sums(Wave& w, const Instruction& i, Differences differences) {
+  const U64 a = source<U64>(w, i, 0), c = source<U64>(w, i, 2);
+  const U32 b = source<U32>(w, i, 1);
+  U64 result = 0U;
+  for (u32 k = 0; k < 4; ++k) {
+    const U32 sum = differences(window(a, k), b) + convert<U32>(c >> (16 * k) & (u64)0xFFFF);
+    result |= convert<U64>(sum & 0xFFFFU) << (16 * k);
+  }
+  write(w, i, result);
+}
+OPERATION(v_qsad_pk_u16_u8) { four_packed_sums(w, i, byte_distances); }
+OPERATION(v_mqsad_pk_u16_u8) { four_packed_sums(w, i, masked_byte_distances); }
+OPERATION(v_mqsad_u32_u8) {
+  const U64 a = source<U64>(w, i, 0);
+  const U32 b = source<U32>(w, i, 1);
+  const Operand& addends = i.source[2];
+  U32 sums[4];
+  for (u32 k = 0; k < 4; ++k) {
+    Operand addend = addends;
+    if (addends.kind == OperandKind::vector) addend.value += k * w.row_stride;
+    if (addends.kind == OperandKind::scalar) addend.value += 4 * k;
+    sums[k] = masked_byte_distances(window(a, k), b) + read_u32(w, addend);
+  }
+  for (u32 k = 0; k < 4; ++k) {
+    write_row(w, exec_of(w, i), i.destination.value + k * w.row_stride, sums[k]);
+  }
+}
 OPERATION(v_lerp_u8) {
   const U32 a = source<U32>(w, i, 0), b = source<U32>(w, i, 1), c = source<U32>(w, i, 2);
   U32 result = 0U;
