@@ -9,8 +9,9 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -31,19 +32,22 @@ class ReferenceRun:
     inputs: Inputs
     outputs: tuple[bytes, ...]
     status: int
-    launches: tuple[Launch, ...]
+    launches: tuple[Launch, ...] | None
+    """None where they were not recorded."""
     problem: str = ""
     seconds: float = 0.0
 
     @property
-    def launch_count(self) -> int:
-        """Launches of all kernels in one run."""
+    def launch_count(self) -> int | None:
+        """Launches of all kernels in one run, if known."""
+        if self.launches is None:
+            return None
         return sum(launch.count for launch in self.launches)
 
 
 @dataclass(frozen=True)
 class Reference:
-    """``backend`` and ``identity`` say where the runs are from; ``stored`` that they are not new."""
+    """Runs by input, where they are from, and whether they were ``stored`` before."""
 
     backend: str
     identity: str
@@ -175,6 +179,62 @@ class StoredReferences(BaseModel):
             for program in self.programs
             if program.nvidia.runs
         }
+
+
+class _Measured(BaseModel):
+    """A reference on its way from the node that measured it; outputs are Latin-1 text."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    backend: str
+    identity: str
+    stored: bool
+    runs: list[dict[str, Any]]
+
+
+def to_json(reference: Reference) -> str:
+    """``reference`` as text, exact to the byte."""
+    runs = [
+        {
+            "arguments": list(run.inputs.arguments),
+            "outputs": [output.decode("latin-1") for output in run.outputs],
+            "status": run.status,
+            "launches": None if run.launches is None else list(map(asdict, run.launches)),
+            "problem": run.problem,
+            "seconds": run.seconds,
+        }
+        for run in reference.runs
+    ]
+    values = {"backend": reference.backend, "identity": reference.identity}
+    return json.dumps({**values, "stored": reference.stored, "runs": runs})
+
+
+def from_json(text: str) -> Reference:
+    """What :func:`to_json` wrote. Raises ``pydantic.ValidationError``."""
+    made = _Measured.model_validate_json(text)
+    return Reference(
+        backend=made.backend,
+        identity=made.identity,
+        stored=made.stored,
+        runs=tuple(
+            ReferenceRun(
+                inputs=Inputs(tuple(run["arguments"])),
+                outputs=tuple(output.encode("latin-1") for output in run["outputs"]),
+                status=run["status"],
+                launches=None
+                if run["launches"] is None
+                else tuple(_launch(launch) for launch in run["launches"]),
+                problem=run["problem"],
+                seconds=run["seconds"],
+            )
+            for run in made.runs
+        ),
+    )
+
+
+def _launch(values: dict[str, Any]) -> Launch:
+    sizes = {name: tuple(values[name]) for name in ("grid", "block")}
+    return Launch(**{**values, **sizes})
 
 
 def read_references(path: Path) -> StoredReferences:

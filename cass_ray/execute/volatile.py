@@ -25,6 +25,10 @@ _DEVICE_LINE = re.compile(
     r"(?i)^\W*(?:(?:using|running\s+on|selected|found|cuda|hip|gpu|compute)\W+)*"
     r"(?:device|gpu|graphics\s+card)\b(?:\s*(?:#?\d+|name|id|model|properties))*\s*[:=(]"
 )
+_DEVICE_NAME = re.compile(
+    r"(?i)\b(?:nvidia|geforce|tesla|quadro|titan|rtx|gtx|amd|radeon|instinct|gfx\d|graphics"
+    r"|[abhlvpt]\d{1,3}0?\b(?=\s|$|-|,)|tegra|orin|cpu)"
+)
 _DEVICE_PROPERTY = re.compile(
     r"(?i)\b(?:compute capability|multiprocessors?|driver version|runtime version|clock rate|"
     r"memory clock|bus width|total (?:global |device )?memory|free memory|l2 cache|sm count|"
@@ -55,7 +59,8 @@ NOTHING = Freedom()
 
 def freedom(text: str, line: Line) -> Freedom:
     """The free part of ``line``, whose text is ``text``."""
-    if match := _DEVICE_LINE.match(text):
+    match = _DEVICE_LINE.match(text)
+    if match and _DEVICE_NAME.search(text, match.end()):
         return Freedom(rest_from=_tokens_before(text, match.end(), line), rule="device name")
     if _DEVICE_PROPERTY.search(text) and any(token.kind is not Kind.TEXT for token in line):
         return Freedom(tokens=_numbers(line), rule="device property")

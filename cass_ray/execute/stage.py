@@ -1,0 +1,185 @@
+"""Execution as a stage of the pipeline: run both sides of a row, compare, fill in the evidence.
+
+Two stages, because the two sides may need different nodes: :class:`ReferenceStage` where there is
+an Nvidia GPU, :class:`ExecuteStage` where AMD code runs. They meet in the column ``reference``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cass_ray.cache import ContentCache, digest
+from cass_ray.execute.backends.base import Assembly, Backend, Built, Inputs, RunMode
+from cass_ray.execute.cheating import source_findings
+from cass_ray.execute.inputs import accepted_lists
+from cass_ray.execute.programs import has_main, rdna3_instructions, sass_instructions
+from cass_ray.execute.references import (
+    Reference,
+    from_json,
+    measure,
+    stored_references,
+    to_json,
+)
+from cass_ray.execute.sandbox import Bounds
+from cass_ray.execute.tolerances import tolerance_for
+from cass_ray.execute.verify import Policy, RunRecord, Verification, verify
+from cass_ray.pairs import Evidence, Reason, Run, Stage, Verified, is_rejected, rejected
+from cass_ray.rdna3.sources import gather
+from cass_ray.stages import guarded, unit_of
+from cass_ray.unpacked import UnpackedTrees
+
+Row = dict[str, Any]
+
+REFERENCE_COLUMN = "reference"
+"""Working column: what the CUDA side did, as JSON; empty where it did not run."""
+
+_LAUNCHES_KEPT = 32
+
+
+@dataclass
+class ReferenceStage:
+    """Runs the CUDA side of rows. ``backend`` is an available ``nvidia`` backend."""
+
+    backend: Backend
+    trees: UnpackedTrees
+    bounds: Bounds = field(default_factory=Bounds)
+    secret: str = ""
+
+    def measure(self, rows: Sequence[Row]) -> list[Row]:
+        """Rows with :data:`REFERENCE_COLUMN` filled in where the program is a whole one."""
+        return [guarded(Stage.EXECUTE, row, self._one) for row in rows]
+
+    def _one(self, row: Row) -> Row:
+        if not has_main([row["cuda_source"]]):
+            return row
+        built = self.backend.build(gather(unit_of(row, self.trees, None)))
+        mode = RunMode(bounds=self.bounds)
+        inputs = [Inputs()]
+        reference = measure(self.backend, built, inputs, mode)
+        if not reference.runs[0].problem:
+            inputs += self._argument_lists(row, built, reference.runs[0].outputs[0])
+            more = measure(self.backend, built, inputs[1:], mode)
+            reference = Reference(reference.backend, reference.identity, reference.runs + more.runs)
+        return {**row, REFERENCE_COLUMN: to_json(reference)}
+
+    def _argument_lists(self, row: Row, built: Built, default: bytes) -> list[Inputs]:
+        def attempt(inputs: Inputs) -> bytes | None:
+            ended = self.backend.run(built, inputs, RunMode(bounds=self.bounds)).ended
+            return ended.stdout if ended.ok else None
+
+        return accepted_lists(row["cuda_source"], default, attempt, self.secret)
+
+
+@dataclass
+class ExecuteStage:
+    """Runs the AMD side of rows and compares it with the reference.
+
+    A row is ``executed`` when its AMD side ran to its end on every input, and ``verified =
+    executed`` when the output was also compared with the CUDA side's and agreed. Where there is no
+    reference it stays ``compiled``. A row whose output differs is rejected.
+    """
+
+    backend: Backend
+    bounds: Bounds = field(default_factory=Bounds)
+    cache: ContentCache | None = None
+
+    def key(self, row: Row) -> str:
+        """Everything that the verification of ``row`` depends on."""
+        return digest(
+            [
+                "execute",
+                "1",
+                self.backend.name,
+                self.backend.identity(),
+                repr(self.bounds),
+                row["hip_host"],
+                row["hip_device"],
+                row["hip_source"],
+                row["cuda_source"],
+                row["cuda_device"] or "",
+                row.get(REFERENCE_COLUMN) or "",
+            ]
+        )
+
+    def execute(self, rows: Sequence[Row]) -> list[Row]:
+        """Rows with ``executed``, ``verified`` and ``evidence``, or rejected."""
+        return [guarded(Stage.EXECUTE, row, self._one) for row in rows]
+
+    def _one(self, row: Row) -> Row:
+        if row["verified"] != Verified.COMPILED.value or not has_main([row["hip_source"]]):
+            return row
+        key = self.key(row)
+        found = self.cache.get(key) if self.cache is not None else None
+        if found is not None:
+            result = Verification.model_validate_json(found)
+        else:
+            result = self._verify(row)
+            if self.cache is not None:
+                self.cache.put(key, result.model_dump_json().encode())
+        return with_verification(row, result)
+
+    def _verify(self, row: Row) -> Verification:
+        built = self.backend.build(Assembly(row["hip_host"], row["hip_device"]))
+        path = row["path"]
+        findings = source_findings(
+            {path: row["hip_source"].encode()}, {path: row["cuda_source"].encode()}
+        )
+        sizes = rdna3_instructions(row["hip_device"]), sass_instructions(row["cuda_device"])
+        policy = Policy(
+            tolerance=tolerance_for([row["cuda_source"]]),
+            bounds=self.bounds,
+            device_instructions=sizes,
+            counters=not self.backend.real_gpu,
+        )
+        return verify(reference_of(row), built, self.backend, policy, findings=findings)
+
+
+def reference_of(row: Row) -> Reference | None:
+    """Measured by :class:`ReferenceStage`, else stored for this very program, else none."""
+    if text := row.get(REFERENCE_COLUMN):
+        return from_json(text)
+    return stored_references().get(row["id"])
+
+
+def with_verification(row: Row, result: Verification) -> Row:
+    """``row`` with what ``result`` says; rejected where the outputs differ."""
+    if is_rejected(row):
+        return row
+    evidence = evidence_of(result).model_dump()
+    if result.problem:
+        return {**row, "executed": result.ran, "evidence": evidence}
+    if result.passed:
+        verified = Verified.EXECUTED.value
+        return {**row, "executed": True, "verified": verified, "evidence": evidence}
+    reason = Reason.OUTPUT_DIFFERS if result.ran else Reason.RUN_FAILED
+    return rejected({**row, "evidence": evidence}, Stage.EXECUTE, reason, result.reason)
+
+
+def evidence_of(result: Verification) -> Evidence:
+    """The evidence column. ``Run.detail`` is a JSON object of what has no column of its own."""
+    launches = list(dict.fromkeys(launch for run in result.runs for launch in run.launches))
+    return Evidence(
+        runs=[_run(run) for run in result.runs],
+        nvidia_backend=result.reference,
+        amd_backend=result.candidate,
+        launches=launches[:_LAUNCHES_KEPT],
+        tolerance=result.tolerance,
+        max_error=result.max_error,
+        coverage=result.coverage.share,
+        counters=result.coverage.model_dump_json() if result.coverage.kernels else "",
+    )
+
+
+def _run(record: RunRecord) -> Run:
+    kept = {"verdict", "status", "mean_error", "floats", "rounded", "freed", "varying"}
+    details = record.model_dump(include=kept | {"difference"}, mode="json", exclude_defaults=True)
+    return Run(
+        arguments=record.arguments,
+        exact=record.exact,
+        numeric=record.numeric,
+        max_error=record.max_error,
+        detail=json.dumps(details),
+    )

@@ -1,0 +1,241 @@
+"""Verify one candidate against a reference: run, compare, look for cheating, collect evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from cass_ray.execute.backends.base import Backend, Built, Execution, RunMode
+from cass_ray.execute.cheating import (
+    Exploit,
+    Finding,
+    code_findings,
+    launch_findings,
+)
+from cass_ray.execute.compare import F32, Comparison, Tolerance, compare
+from cass_ray.execute.counters import Coverage, coverage_of
+from cass_ray.execute.references import Reference, ReferenceRun
+from cass_ray.execute.sandbox import Bounds, Verdict
+
+_STDERR_CHARACTERS = 500
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How a candidate is judged.
+
+    ``order_free`` compares lines as a multiset and is declared for a task. ``counterfactual`` runs
+    the candidate once more without its kernels. ``device_instructions`` of candidate and reference
+    are compared where both are known. ``stop_early`` ends at the first input that fails.
+    """
+
+    tolerance: Tolerance = F32
+    bounds: Bounds = field(default_factory=Bounds)
+    order_free: bool = False
+    counterfactual: bool = True
+    device_instructions: tuple[int, int] | None = None
+    counters: bool = False
+    check: bool = False
+    stop_early: bool = False
+
+
+class RunRecord(BaseModel):
+    """The candidate on one input."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    arguments: list[str]
+    verdict: Verdict
+    status: int
+    exact: bool
+    numeric: bool
+    max_error: float = 0.0
+    mean_error: float = 0.0
+    floats: int = 0
+    rounded: int = 0
+    freed: list[str] = []
+    varying: list[str] = []
+    difference: str = ""
+    seconds: float = 0.0
+    peak_memory_bytes: int = 0
+    launches: list[str] = []
+
+
+class Verification(BaseModel):
+    """The result: what ran where, both verdicts, what was found, what was covered."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    ran: bool
+    """Every input was run and the candidate ended by itself with status 0."""
+    exact: bool
+    numeric: bool
+    passed: bool
+    """``numeric`` on every input, with a usable reference and without a finding."""
+    runs: list[RunRecord]
+    findings: list[Finding] = []
+    problem: str = ""
+    """Why there is no verdict: the reference itself fails, or there is none."""
+    reference: str
+    candidate: str
+    tolerance: str
+    max_error: float = 0.0
+    mean_error: float = 0.0
+    coverage: Coverage = Coverage()
+
+    @property
+    def reason(self) -> str:
+        """The first thing that is wrong, in words; empty when it passed."""
+        if self.problem:
+            return self.problem
+        for run in self.runs:
+            if not run.numeric:
+                arguments = " ".join(run.arguments) or "no arguments"
+                return f"with {arguments}: {run.difference}"
+        return "; ".join(finding.message for finding in self.findings)
+
+
+def verify(
+    reference: Reference | None,
+    candidate: Built,
+    backend: Backend,
+    policy: Policy | None = None,
+    *,
+    findings: Sequence[Finding] = (),
+) -> Verification:
+    """Run ``candidate`` on every input of ``reference`` and judge it.
+
+    ``findings`` are those that the caller has from elsewhere (the source). Without a reference the
+    candidate runs once, on no arguments, and nothing is compared.
+    """
+    policy = policy or Policy()
+    usable = [run for run in reference.runs if not run.problem] if reference else []
+    session = _Session(candidate, backend, policy)
+    for run in usable:
+        record = session.judge(run)
+        if policy.stop_early and not record.numeric:
+            break
+    if not usable:
+        session.run_alone()
+    found = [*findings, *session.findings]
+    if policy.device_instructions is not None:
+        found += code_findings(*policy.device_instructions)
+    compared = bool(usable) and len(session.records) == len(usable)
+    numeric = compared and all(record.numeric for record in session.records)
+    problem = "" if usable else _no_reference(reference)
+    errors = [record for record in session.records if record.floats]
+    floats = sum(record.floats for record in errors)
+    return Verification(
+        ran=all(record.verdict is Verdict.OK for record in session.records),
+        exact=compared and all(record.exact for record in session.records),
+        numeric=numeric,
+        passed=numeric and not found and not problem,
+        runs=session.records,
+        findings=found,
+        problem=problem,
+        reference=f"{reference.backend}: {reference.identity}" if reference else "",
+        candidate=f"{backend.name}: {backend.identity()}",
+        tolerance=policy.tolerance.format(),
+        max_error=max((record.max_error for record in errors), default=0.0),
+        mean_error=sum(record.mean_error * record.floats for record in errors) / max(1, floats),
+        coverage=coverage_of(session.counters),
+    )
+
+
+def _no_reference(reference: Reference | None) -> str:
+    if reference is None or not reference.runs:
+        return "no reference output to compare with"
+    return f"the reference itself fails: {reference.runs[0].problem}"
+
+
+class _Session:
+    """Runs of one candidate."""
+
+    def __init__(self, candidate: Built, backend: Backend, policy: Policy) -> None:
+        self._candidate = candidate
+        self._backend = backend
+        self._policy = policy
+        self.records: list[RunRecord] = []
+        self.findings: list[Finding] = []
+        self.counters: list[Mapping[str, Any]] = []
+
+    @property
+    def _mode(self) -> RunMode:
+        policy = self._policy
+        return RunMode(bounds=policy.bounds, counters=policy.counters, check=policy.check)
+
+    def judge(self, reference: ReferenceRun) -> RunRecord:
+        """Run on the reference's input and compare."""
+        execution = self._backend.run(self._candidate, reference.inputs, self._mode)
+        first = not self.records
+        comparison = self._compare(reference, execution)
+        record = _record(reference.inputs.arguments, execution, comparison)
+        self._keep(execution, record, reference.launch_count)
+        if first and record.numeric and self._policy.counterfactual:
+            self._without_kernels(reference, execution)
+        return record
+
+    def run_alone(self) -> None:
+        """Run on no arguments, with nothing to compare."""
+        execution = self._backend.run(self._candidate, mode=self._mode)
+        nothing = Comparison(False, False, difference="nothing to compare with")
+        self._keep(execution, _record((), execution, nothing), None)
+
+    def _keep(self, execution: Execution, record: RunRecord, launches: int | None) -> None:
+        self.records.append(record)
+        if execution.counters:
+            self.counters.append(execution.counters)
+        new = launch_findings(execution.launch_count, launches) if execution.ended.ok else []
+        if execution.ended.verdict is Verdict.VIOLATION:
+            message = "it made a system call that the sandbox forbids"
+            new.append(Finding(exploit=Exploit.SANDBOX_VIOLATION, message=message))
+        self.findings += [finding for finding in new if finding not in self.findings]
+
+    def _compare(self, reference: ReferenceRun, execution: Execution) -> Comparison:
+        ended = execution.ended
+        comparison = compare(
+            reference.outputs,
+            ended.stdout,
+            self._policy.tolerance,
+            order_free=self._policy.order_free,
+        )
+        if ended.verdict is Verdict.OK and ended.status == reference.status:
+            return comparison
+        message = ended.stderr.decode("utf-8", "replace").strip()[-_STDERR_CHARACTERS:]
+        difference = f"{ended.verdict} (status {ended.status}) {message}".strip()
+        return replace(comparison, exact=False, numeric=False, difference=difference)
+
+    def _without_kernels(self, reference: ReferenceRun, normal: Execution) -> None:
+        """A finding if the output stays the same when no kernel runs."""
+        seconds = min(self._policy.bounds.wall_seconds, 5.0 + 4 * normal.ended.wall_seconds)
+        bounds = replace(self._policy.bounds, wall_seconds=seconds)
+        mode = RunMode(bounds=bounds, skip_kernels=True)
+        execution = self._backend.run(self._candidate, reference.inputs, mode)
+        if execution.launch_count == 0 or not self._compare(reference, execution).numeric:
+            return
+        message = "it prints the same when no kernel runs: its results are not the device's"
+        self.findings.append(Finding(exploit=Exploit.DEVICE_UNUSED, message=message))
+
+
+def _record(arguments: Sequence[str], execution: Execution, comparison: Comparison) -> RunRecord:
+    ended = execution.ended
+    return RunRecord(
+        arguments=list(arguments),
+        verdict=ended.verdict,
+        status=ended.status,
+        exact=comparison.exact,
+        numeric=comparison.numeric,
+        max_error=comparison.max_error,
+        mean_error=comparison.mean_error,
+        floats=comparison.floats,
+        rounded=comparison.rounded,
+        freed=list(comparison.freed),
+        varying=list(comparison.varying),
+        difference=comparison.difference,
+        seconds=ended.wall_seconds,
+        peak_memory_bytes=ended.peak_memory_bytes,
+        launches=[launch.format() for launch in execution.launches],
+    )
