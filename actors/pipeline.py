@@ -59,6 +59,23 @@ def _slots(resource: str) -> int:
     return offered
 
 
+def _workers(settings: BuildSettings) -> list[tuple[type, str, float]]:
+    """The actor classes a row passes, the resource each needs, and how much of it an actor takes.
+
+    With execution, a slot of ``amd`` is shared by a compiler and an executor.
+    """
+    if not settings.execute:
+        return [(NvidiaCompiler, "nvidia", 1), (AmdCompiler, "amd", 1)]
+    from actors.executors import AmdExecutor, NvidiaExecutor
+
+    workers: list[tuple[type, str, float]] = [(NvidiaCompiler, "nvidia", 1)]
+    workers.append((AmdCompiler, "amd", 0.5))
+    if ray.cluster_resources().get("GPU", 0) >= 1:
+        workers.append((NvidiaExecutor, "GPU", 1))
+    workers.append((AmdExecutor, "amd", 0.5))
+    return workers
+
+
 def rows_per_block(settings: BuildSettings, staged_rows: int) -> int:
     """As set; else 8, or fewer when every slot would not get a few blocks to work on."""
     if settings.rows_per_block is not None:
@@ -98,13 +115,15 @@ def compile_rows(
             batch_size=None,
             batch_format="pyarrow",
         )
-    for compiler, resource in ((NvidiaCompiler, "nvidia"), (AmdCompiler, "amd")):
+    arguments = {"settings": settings, "coordinator": coordinator}
+    for worker, resource, share in _workers(settings):
         dataset = dataset.map_batches(
-            compiler,
-            fn_constructor_kwargs={"settings": settings, "coordinator": coordinator},
+            worker,
+            fn_constructor_kwargs=arguments,
             compute=ActorPoolStrategy(size=_slots(resource)),
             num_cpus=0,
-            resources={resource: 1},
+            num_gpus=share if resource == "GPU" else 0,
+            resources={resource: share} if resource != "GPU" else {},
             batch_size=None,
             batch_format="pyarrow",
         )

@@ -31,7 +31,7 @@ class Shortcut:
     @classmethod
     def on_this_machine(cls, settings: BuildSettings, trees: TreeStore) -> Shortcut:
         """Stages for the toolchains found here; without both of them nothing is finished early."""
-        if not settings.cache:
+        if not settings.cache or settings.execute:
             return cls(settings, trees, None)
         try:
             nvidia, amd = find_nvidia(), find_amd()
