@@ -1,0 +1,94 @@
+"""Translated host code does what CUDA's runtime does; expected values by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.translate.programs import output_of
+
+SOURCE = r"""
+#include <cstdio>
+#include <cstring>
+
+__device__ int offset = 5;
+
+__global__ void __launch_bounds__(128) scale(int* values, int factor, int count) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) values[i] = values[i] * factor + offset;
+}
+
+__global__ void reverse(int* values) {
+  extern __shared__ int buffer[];
+  buffer[threadIdx.x] = values[threadIdx.x];
+  __syncthreads();
+  values[threadIdx.x] = buffer[blockDim.x - 1 - threadIdx.x];
+}
+
+__global__ void say(int value) { if (threadIdx.x == 1) printf("device: %d %s\n", value, "said"); }
+
+static int called = 0;
+static void CUDART_CB callback(void* data) { called = *(int*)data; }
+
+int main() {
+  int host[64], *device; cudaStream_t stream; cudaEvent_t start, stop; float ms = -1;
+  for (int i = 0; i < 64; ++i) host[i] = i;
+  cudaMalloc(&device, sizeof(host));
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  cudaEventCreate(&start); cudaEventCreate(&stop);
+  cudaEventRecord(start, stream);
+  cudaMemcpyAsync(device, host, sizeof(host), cudaMemcpyHostToDevice, stream);
+  scale<<<2, 32, 0, stream>>>(device, 3, 60);
+  reverse<<<1, 64, 64 * sizeof(int), stream>>>(device);
+  cudaMemcpyAsync(host, device, sizeof(host), cudaMemcpyDeviceToHost, stream);
+  int token = 77;
+  cudaLaunchHostFunc(stream, callback, &token);
+  cudaEventRecord(stop, stream); cudaStreamSynchronize(stream);
+  cudaEventElapsedTime(&ms, start, stop);
+  printf("stream: %d %d %d %d %d\n", host[0], host[4], host[63], called, ms >= 0);
+
+  cudaGraph_t graph; cudaGraphExec_t exec;
+  cudaMemset(device, 0, sizeof(host));
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  scale<<<1, 64, 0, stream>>>(device, 2, 64);
+  cudaStreamEndCapture(stream, &graph);
+  cudaGraphInstantiate(&exec, graph, 0);
+  for (int i = 0; i < 3; ++i) cudaGraphLaunch(exec, stream);
+  cudaStreamSynchronize(stream);
+  cudaMemcpy(host, device, sizeof(host), cudaMemcpyDeviceToHost);
+  printf("graph: %d\n", host[9]);
+
+  say<<<1, 2>>>(12); cudaDeviceSynchronize();
+  int blocks = 0;
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, scale, 64, 0);
+  printf("occupancy: %d\n", blocks > 0);
+  cudaDeviceProp properties; cudaGetDeviceProperties(&properties, 0);
+  printf("device_properties: %d %d\n", properties.warpSize, properties.maxThreadsPerBlock >= 1024);
+  cudaError_t wrong = cudaMemcpy(nullptr, host, 4, cudaMemcpyHostToDevice);
+  printf("error: %s\n", wrong == cudaSuccess ? "none" : cudaGetErrorName(wrong));
+  printf("cudaMalloc string: cudaMalloc /* kept */\n");
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def output() -> dict[str, str]:
+    return output_of(SOURCE)
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        # values[i] = 3 i + 5 below 60 and i from there, then backwards: 63, 59 * 3 + 5, 0 * 3 + 5.
+        ("stream", "63 182 5 77 1"),
+        # 0, 5, 15, 35: each launch doubles and adds 5.
+        ("graph", "35"),
+        ("device", "12 said"),
+        ("occupancy", "1"),
+        ("device_properties", "32 1"),
+        ("error", "hipErrorInvalidValue"),
+        ("cudaMalloc string", "cudaMalloc /* kept */"),
+    ],
+)
+def test_host_code(output: dict[str, str], name: str, value: str) -> None:
+    assert output[name] == value
