@@ -76,6 +76,12 @@ ALWAYS_INLINE T accumulate_in_order(T sum, T a, T b) {
   }
 }
 
+// A register of C, or an inline constant for all of them.
+ALWAYS_INLINE U32 addend(Wave& w, const Operand& operand, u32 offset) {
+  if (operand.kind != OperandKind::vector) return (U32)scalar_u32(w, operand);
+  return place<U32>(w, operand.value + offset);
+}
+
 // For each register of the result: start(C's register), sixteen steps, finish(sum, D's old value).
 // C is read before D is written, register by register: they may be the same ones.
 template <class Lanes, class T, class Start, class Finish>
@@ -92,7 +98,7 @@ ALWAYS_INLINE void multiply(Wave& w, const Instruction& i, const Tile<T>& a, con
     for (unsigned half = 0; half < halves; ++half) {
       const unsigned row = 2 * halves * r + 2 * half;
       const u32 offset = r * w.row_stride + half * static_cast<u32>(sizeof(Row));
-      Lanes sum = start(place<U32>(w, i.source[2].value + offset));
+      Lanes sum = start(addend(w, i.source[2], offset));
       for (int k = 0; k < order; ++k) {
         const Lanes factor = lower ? (Lanes)a.at[row][k] : (Lanes)a.at[row + 1][k];
         sum = accumulate_in_order(sum, factor, columns[k]);
@@ -126,6 +132,10 @@ ALWAYS_INLINE bool in_high_half(const Instruction& i) {
 ALWAYS_INLINE U32 chosen_half(const Instruction& i, U32 both) {
   return in_high_half(i) ? both >> 16 : both & 0xFFFFU;
 }
+// Inline constants come as f32.
+ALWAYS_INLINE bool is_constant(const Instruction& i) {
+  return i.source[2].kind != OperandKind::vector;
+}
 ALWAYS_INLINE U32 merged(const Instruction& i, U32 half, U32 old) {
   return in_high_half(i) ? (old & 0xFFFFU) | half << 16 : (old & 0xFFFF'0000U) | half;
 }
@@ -136,7 +146,7 @@ OPERATION(v_wmma_f16_16x16x16_f16) {
       w, i, a, b,
       [&](U32 c) {
         const F32 value = widened(bits_as<F16>(convert<U16>(chosen_half(i, c))));
-        return with_modifiers(i.source[2], value);
+        return with_modifiers(i.source[2], is_constant(i) ? bits_as<F32>(c) : value);
       },
       [&](F32 sum, U32 old) {
         return merged(i, convert<U32>(bits_as<U16>(narrowed(sum))), old);
@@ -147,7 +157,10 @@ OPERATION(v_wmma_bf16_16x16x16_bf16) {
   const auto b = read_tile<FromBfloat>(w, i.source[1]);
   multiply<F32>(
       w, i, a, b,
-      [&](U32 c) { return with_modifiers(i.source[2], bits_as<F32>(chosen_half(i, c) << 16)); },
+      [&](U32 c) {
+        const F32 value = bits_as<F32>(is_constant(i) ? c : chosen_half(i, c) << 16);
+        return with_modifiers(i.source[2], value);
+      },
       [&](F32 sum, U32 old) {
         const U32 bits = bits_as<U32>(sum);
         const U32 rounded = (bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16;
