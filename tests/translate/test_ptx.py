@@ -111,3 +111,9 @@ def test_the_lane_of_a_warp_comes_from_a_snippet() -> None:
     result = translate('asm("mov.u32 %0, %%lanemask_lt;" : "=r"(r));')
     assert result.source.endswith("r = ((1u << cass::lane()) - 1u);")
     assert "inline unsigned int lane()" in result.source
+
+
+def test_a_string_without_end_is_reported() -> None:
+    result = translate('asm(x "mov.u32 ;\n);')
+    assert result.source == 'asm(x "mov.u32 ;\n);'
+    assert result.errors

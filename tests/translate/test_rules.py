@@ -353,3 +353,15 @@ def test_groups_that_hip_lacks_are_errors() -> None:
 @pytest.mark.parametrize("filename", ["/a/b.cu", "../b.cu", "./b.cu", "/", "", "//x.cu"])
 def test_any_file_name_is_fine(filename: str) -> None:
     assert translate('#include "x.h"\n#include <mma.h>\n', filename, files=("y",)).source
+
+
+def test_a_struct_that_the_program_defines_keeps_its_keyword() -> None:
+    source = "struct cuComplex { float r; };\nstruct cuComplex value;\n"
+    result = RulesTranslator().translate(source, filename="a.h")
+    assert result.source == "struct hipComplex { float r; };\nhipComplex value;\n"
+
+
+def test_a_macro_of_the_program_is_no_left_over() -> None:
+    result = RulesTranslator().translate("void f() { CUDA_CHECK(cudaFree(0)); }", filename="a.h")
+    assert result.source == "void f() { CUDA_CHECK(hipFree(0)); }"
+    assert not result.findings

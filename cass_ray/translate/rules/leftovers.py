@@ -79,8 +79,13 @@ def _report(
         (text for prefix, text in _ADVICE.items() if word.startswith(prefix)), ""
     )
     for offset in offsets:
-        if offset not in unit.handled:
+        if offset not in unit.handled and not _is_macro_of_the_program(unit, offset, word):
             unit.report(offset, word, severity, message, advice)
+
+
+def _is_macro_of_the_program(unit: Rewrite, offset: int, word: str) -> bool:
+    """Whether ``word`` is called like ``CUDA_CHECK(...)``: CUDA has no such macros, programs do."""
+    return word.startswith("CUDA_") and unit.call(offset, word) is not None
 
 
 def _report_namespaces(unit: Rewrite) -> None:

@@ -11,6 +11,7 @@ from cass_ray.translate.rules.rewrite import Rewrite
 _CAST_ALREADY = re.compile(r"\(\s*(?:const\s+)?void\b|(?:reinterpret|static)_cast\b")
 _WMMA = re.compile(r"nvcuda\s*::\s*wmma\b")
 _CLASS_KEY = re.compile(r"\b(?:struct|union|enum)\s+\Z")
+_DEFINITION = re.compile(r"\s*(?:final\s*)?(?:\{|:(?!:))")
 _QUALIFIED = re.compile(r"(\w+)\s*::\s*\Z")
 
 
@@ -79,9 +80,12 @@ def replace_absent(unit: Rewrite) -> None:
 def _drop_class_key(unit: Rewrite, offset: int, word: str, hip: str) -> None:
     """``struct cudaGraphicsResource`` is ``hipGraphicsResource``: HIP's types are typedefs.
 
-    Forward declarations keep the keyword: HIP's header has declared the type.
+    Forward declarations keep the keyword: HIP's header has declared the type. So does a definition:
+    the type is the program's own.
     """
     code = unit.source.code
+    if _DEFINITION.match(code, offset + len(word)):
+        return
     key = _CLASS_KEY.search(code, max(0, offset - 24), offset)
     if key and tables.types().get(word) == hip and code[offset + len(word)] not in ";":
         unit.edits.replace(key.start(), offset, "")

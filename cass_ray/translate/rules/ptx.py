@@ -118,7 +118,9 @@ def _colons(code: str, start: int, end: int) -> list[int]:
         elif mark in ")]}":
             depth -= 1
         elif mark == '"':
-            position = code.index('"', position + 1)
+            position = code.find('"', position + 1, end)
+            if position < 0:
+                raise UnknownInstructionError("a string without end")
         elif mark == ":" and depth == 0:
             if code.startswith("::", position) and _is_scope(code, position):
                 position += 1
@@ -129,7 +131,7 @@ def _colons(code: str, start: int, end: int) -> list[int]:
 
 
 def _is_scope(code: str, position: int) -> bool:
-    before = code[:position].rstrip()[-1:]
+    before = code[max(0, position - 80) : position].rstrip()[-1:]
     return (before.isalnum() or before == "_") and code[position + 2 : position + 3].isalpha()
 
 

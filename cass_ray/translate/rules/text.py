@@ -58,18 +58,27 @@ class SourceText:
         """The line end this file uses."""
         return "\r\n" if "\r\n" in self.text else "\n"
 
-    def closing(self, opening: int) -> int:
-        """Offset of the bracket that closes the one at ``opening``; -1 when none does."""
-        stack: list[str] = []
-        for match in _BRACKET.finditer(self.code, opening):
+    @cached_property
+    def _pairs(self) -> dict[int, int]:
+        """Offsets of the brackets that are closed, and of those that close them."""
+        pairs: dict[int, int] = {}
+        pending: list[tuple[str, int]] = []
+        for match in _BRACKET.finditer(self.code):
             bracket = match.group()
             if bracket in _OPEN:
-                stack.append(_OPEN[bracket])
-            elif not stack or stack.pop() != bracket:
-                return -1
-            elif not stack:
-                return match.start()
-        return -1
+                pending.append((_OPEN[bracket], match.start()))
+            elif pending:
+                wanted, opening = pending.pop()
+                if wanted == bracket:
+                    pairs[opening] = match.start()
+                else:
+                    # What was opened before it cannot be closed any more either.
+                    pending.clear()
+        return pairs
+
+    def closing(self, opening: int) -> int:
+        """Offset of the bracket that closes the one at ``opening``; -1 when none does."""
+        return self._pairs.get(opening, -1)
 
     def arguments(self, opening: int) -> tuple[list[Span], int] | None:
         """The arguments of a call whose parenthesis opens at ``opening``, and where it closes.
