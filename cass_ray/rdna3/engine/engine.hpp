@@ -152,6 +152,18 @@ class CodeObject {
 // known to registration code: pass an upper bound, e.g. SIZE_MAX / 2 bytes from its start.
 std::span<const std::byte> find_code_object(std::span<const std::byte> bytes, Error& error);
 
+// What grid.sync() of a cooperative launch works on: the device library (ockl, cg.cl, mg_info) gets
+// its address as hidden_multigrid_sync_arg and counts arriving workgroups in `arrivals`.
+struct GridSynchronisation {
+  std::uint64_t all_grids = 0;  // of several devices: none here
+  std::uint32_t grid_index = 0;
+  std::uint32_t grids = 1;
+  std::uint64_t preceding_work_items = 0;
+  std::uint64_t all_work_items = 0;
+  std::uint32_t arrivals[2] = {0, 0};
+  std::uint32_t workgroups = 0;
+};
+
 struct Launch {
   const Kernel* kernel = nullptr;
   std::array<std::uint32_t, 3> grid_blocks{1, 1, 1};    // workgroups
@@ -162,6 +174,7 @@ struct Launch {
   bool cooperative = false;           // all workgroups resident at once, grid barriers allowed
   // hipExtModuleLaunchKernel: work-items need not be a multiple of the block; 0: they are.
   std::array<std::uint32_t, 3> grid_remainder{0, 0, 0};
+  GridSynchronisation grid_synchronisation;  // filled in with the hidden arguments
 };
 
 // Fills the hidden arguments in launch.kernarg (already of kernarg_size bytes, explicit arguments

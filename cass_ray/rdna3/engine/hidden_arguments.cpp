@@ -1,5 +1,6 @@
 // The hidden kernel arguments (LLVM, "User Guide for AMDGPU Backend", code object metadata V5).
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "engine.hpp"
@@ -35,7 +36,8 @@ std::uint64_t hidden_value(const Launch& launch, ArgumentKind kind) {
                                                                         : 1;
     case ArgumentKind::hidden_hostcall_buffer: return hostcall_buffer_address();
     case ArgumentKind::hidden_heap_v1: return device_heap_address();
-    case ArgumentKind::hidden_multigrid_sync_arg: return launch.cooperative ? 1 : 0;
+    case ArgumentKind::hidden_multigrid_sync_arg:
+      return launch.cooperative ? std::bit_cast<std::uintptr_t>(&launch.grid_synchronisation) : 0;
     case ArgumentKind::hidden_dynamic_lds_size: return launch.dynamic_lds_bytes;
     case ArgumentKind::hidden_private_base: return private_aperture_high;
     default: return 0;
@@ -45,6 +47,11 @@ std::uint64_t hidden_value(const Launch& launch, ArgumentKind kind) {
 }  // namespace
 
 void fill_hidden_arguments(Launch& launch) {
+  GridSynchronisation& grid = launch.grid_synchronisation;
+  grid = {};
+  grid.workgroups = launch.grid_blocks[0] * launch.grid_blocks[1] * launch.grid_blocks[2];
+  grid.all_work_items = std::uint64_t{grid.workgroups} * launch.block_threads[0] *
+                        launch.block_threads[1] * launch.block_threads[2];
   for (const KernelArgument& argument : launch.kernel->arguments) {
     if (!is_hidden(argument.kind) || argument.offset > launch.kernarg.size() ||
         argument.size > launch.kernarg.size() - argument.offset) {
