@@ -1,0 +1,1 @@
+"""Measurements of the translator on code that it was not written for."""

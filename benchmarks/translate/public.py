@@ -1,0 +1,253 @@
+"""Translate public CUDA programs, compile them for gfx1100, run them, ask their own checks.
+
+``python -m benchmarks.translate.public --engine rules --engine hipify-perl --json OUT.json
+NAME=CHECKOUT ...`` takes every ``.cu`` file that defines ``main`` and that nvcc accepts on its own.
+Each engine's output is built by the same compiler against the same runtime and run on the CPU
+backend. A program that checks its own result (it has a message for a wrong one) is *right* when it
+ends with status 0 and prints no such message, nor one about an error of the runtime; any other
+program only *runs*. Programs nobody can build here (nvcc refuses them, or a library's headers are
+missing on the CUDA side too) are counted and left out.
+
+Programs are taken in the order of a digest of their paths, so that whatever was measured when
+``--minutes`` were over is a sample that nobody chose. ``--resume`` keeps the rows that the JSON
+file has; ``--markdown`` writes the table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path, PurePosixPath
+
+from cass_ray.cache import digest
+from cass_ray.rdna3.build import runtime_library
+from cass_ray.rdna3.execution import RunOptions, build, execute
+from cass_ray.rdna3.sources import Sources, gather, translated
+from cass_ray.toolchain.amd import AmdToolchain
+from cass_ray.toolchain.locate import find_amd, find_nvidia
+from cass_ray.toolchain.nvidia import NvidiaToolchain
+from cass_ray.toolchain.process import Completed, Outcome
+from cass_ray.toolchain.unit import CompileFailure, Unit
+from cass_ray.translate.hipify import ENGINES as HIPIFY_ENGINES
+from cass_ray.translate.hipify import HipifyTranslator
+from cass_ray.translate.protocol import Translator, TranslatorError
+from cass_ray.translate.registry import make_translator
+
+_MAIN = re.compile(r"\bmain\s*\(")
+_WRONG = re.compile(
+    r"do not match|don't match|not equal|mismatch|test failed|has errors|incorrect"
+    r"|verification failed|\bFAIL(?:ED)?\b|wrong result",
+    re.IGNORECASE,
+)
+"""What the programs print when their own check fails."""
+_RUNTIME_ERROR = re.compile(r"^\s*(?:CUDA |HIP |GPU)?\s*error\s*:", re.IGNORECASE | re.MULTILINE)
+_NEEDS_INPUT = re.compile(r"\busage:|cannot open|no such file", re.IGNORECASE)
+_BACKEND = re.compile(r"is not supported by the CPU backend|unsupported instruction")
+
+
+class State(StrEnum):
+    """How one program fared with one engine, from worst to best."""
+
+    UNTRANSLATED = "engine failed"
+    UNCOMPILED = "does not compile"
+    FAILED = "ends with an error"
+    INPUT = "needs arguments or files"
+    TIMEOUT = "over the time limit"
+    BACKEND = "needs what the CPU backend lacks"
+    WRONG = "its own check fails"
+    RAN = "runs (has no check)"
+    RIGHT = "runs and its check passes"
+
+    @property
+    def compiled(self) -> bool:
+        """Whether there was something to run."""
+        return self not in (State.UNTRANSLATED, State.UNCOMPILED)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One program with one engine."""
+
+    repository: str
+    program: str
+    engine: str
+    state: str
+    detail: str = ""
+
+
+def candidates(checkout: Path) -> Iterator[PurePosixPath]:
+    """The ``.cu`` files below ``checkout`` that define ``main``, in an order of no meaning."""
+    paths = [PurePosixPath(path.relative_to(checkout)) for path in checkout.rglob("*.cu")]
+    for path in sorted(paths, key=lambda path: digest([str(path)])):
+        if _MAIN.search((checkout / path).read_text(encoding="utf-8", errors="replace")):
+            yield path
+
+
+def cuda_refusal(unit: Unit, toolchain: NvidiaToolchain) -> str:
+    """Why nvcc does not compile ``unit``; nothing when it does."""
+    try:
+        toolchain.compile(unit)
+    except CompileFailure as failure:
+        return _first_error(failure.diagnostic)
+    return ""
+
+
+def judge(completed: Completed, *, checks_itself: bool) -> tuple[State, str]:
+    """The state of a program that ran, and the words that decided it."""
+    said = completed.stdout_text + completed.stderr_text
+    if missing := _BACKEND.search(said):
+        return State.BACKEND, _line_of(said, missing)
+    if completed.outcome is Outcome.TIME_LIMIT or "time limit" in said:
+        return State.TIMEOUT, completed.outcome.value
+    if not completed.ok and (missing := _NEEDS_INPUT.search(said)):
+        return State.INPUT, _line_of(said, missing)
+    if not completed.ok:
+        return State.FAILED, f"{completed.outcome.value} {completed.returncode} {said[-200:]}"
+    if wrong := _WRONG.search(said):
+        return State.WRONG, _line_of(said, wrong)
+    if error := _RUNTIME_ERROR.search(said):
+        return State.FAILED, _line_of(said, error)
+    return (State.RIGHT if checks_itself else State.RAN), ""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The compiler, the runtime and the limits that all engines share."""
+
+    toolchain: AmdToolchain
+    runtime: Path
+    options: RunOptions
+
+    def measure(self, sources: Sources, translator: Translator) -> tuple[State, str]:
+        """Translate, build and run one program."""
+        text = "\n".join(item.decode("utf-8", "replace") for item in sources.files.values())
+        try:
+            hip = translated(sources, translator)
+            program = build(hip, self.toolchain, self.runtime)
+        except TranslatorError as error:
+            return State.UNTRANSLATED, str(error)[:200]
+        except CompileFailure as failure:
+            return State.UNCOMPILED, _first_error(failure.diagnostic)
+        completed = execute(program, (), self.runtime, self.options)
+        return judge(completed, checks_itself=bool(_WRONG.search(text)))
+
+
+def table(rows: list[Row], refused: Counter[str]) -> str:
+    """Markdown: per repository and engine, then what failed with each engine."""
+    lines = [
+        "| repository | engine | programs | compile | run | of those with a check: right | wrong |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for repository, engine in sorted({(row.repository, row.engine) for row in rows}):
+        own = [row for row in rows if (row.repository, row.engine) == (repository, engine)]
+        states = Counter(State(row.state) for row in own)
+        compiled = sum(count for state, count in states.items() if state.compiled)
+        ran = states[State.RAN] + states[State.RIGHT] + states[State.WRONG]
+        lines.append(
+            f"| {repository} | {engine} | {len(own)} | {compiled} ({compiled / len(own):.1%})"
+            f" | {ran} | {states[State.RIGHT]} | {states[State.WRONG]} |"
+        )
+    for repository, count in sorted(refused.items()):
+        lines.append(f"\n{repository}: {count} programs left out, nvcc does not compile them.")
+    lines += ["", "| engine | program | state | why |", "|---|---|---|---|"]
+    for row in rows:
+        if row.state not in (State.RAN, State.RIGHT):
+            why = " ".join(row.detail.split()).replace("|", "\\|")[:160]
+            lines.append(
+                f"| {row.engine} | {row.repository}: {row.program} | {row.state} | {why} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
+def _first_error(diagnostic: str) -> str:
+    found = re.search(r"error:.*", diagnostic)
+    return (found.group() if found else diagnostic.strip()[-200:])[:200]
+
+
+def _line_of(text: str, match: re.Match[str]) -> str:
+    start = text.rfind("\n", 0, match.start()) + 1
+    return text[start:].split("\n", 1)[0][:160]
+
+
+def _engine(name: str, hipify: Path | None) -> Translator:
+    if name in HIPIFY_ENGINES and hipify is not None:
+        return HipifyTranslator(name, hipify)
+    return make_translator(name)
+
+
+def _interleaved(checkouts: dict[str, Path]) -> Iterator[tuple[str, PurePosixPath]]:
+    """Programs of all checkouts, each checkout advancing at the same rate."""
+    programs = []
+    for name, checkout in checkouts.items():
+        own = list(candidates(checkout))
+        programs += [(index / len(own), name, program) for index, program in enumerate(own)]
+    for _, name, program in sorted(programs):
+        yield name, program
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("checkout", nargs="+", help="NAME=FOLDER")
+    parser.add_argument("--engine", action="append", required=True)
+    parser.add_argument("--hipify", type=Path, help="where hipify-perl is")
+    parser.add_argument("--seconds", type=float, default=60.0, help="time limit of a program")
+    parser.add_argument("--minutes", type=float, default=600.0, help="when to stop")
+    parser.add_argument("--json", type=Path, required=True)
+    parser.add_argument("--markdown", type=Path)
+    parser.add_argument("--resume", action="store_true")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Measure and write the results after every program."""
+    arguments = _arguments()
+    bench = Bench(find_amd(), runtime_library(), RunOptions(seconds=arguments.seconds))
+    engines = [_engine(name, arguments.hipify) for name in arguments.engine]
+    resume = arguments.resume and arguments.json.exists()
+    kept = json.loads(arguments.json.read_text()) if resume else {}
+    refused: dict[str, dict[str, str]] = kept.get("refused", {})
+    rows = [Row(**row) for row in kept.get("rows", [])]
+    accepted: set[str] = set(kept.get("accepted", []))
+    nvidia = find_nvidia()
+    end = time.monotonic() + 60 * arguments.minutes
+    checkouts = {
+        name: Path(folder).resolve()
+        for name, _, folder in (item.partition("=") for item in arguments.checkout)
+    }
+    for repository, program in _interleaved(checkouts):
+        if time.monotonic() > end:
+            break
+        key = f"{repository}:{program}"
+        unit = Unit(checkouts[repository], program, (program.parent,))
+        if str(program) in refused.get(repository, {}):
+            continue
+        if key not in accepted and (why := cuda_refusal(unit, nvidia)):
+            refused.setdefault(repository, {})[str(program)] = why
+            continue
+        accepted.add(key)
+        known = {(row.repository, row.program, row.engine) for row in rows}
+        for engine in engines:
+            if (repository, str(program), engine.name) not in known:
+                state, detail = bench.measure(gather(unit), engine)
+                rows.append(Row(repository, str(program), engine.name, state.value, detail))
+        document = {
+            "accepted": sorted(accepted),
+            "refused": refused,
+            "rows": [asdict(row) for row in rows],
+        }
+        arguments.json.write_text(json.dumps(document, indent=1) + "\n")
+    counts = Counter({name: len(programs) for name, programs in refused.items()})
+    text = table(rows, counts)
+    print(text)
+    if arguments.markdown:
+        arguments.markdown.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
