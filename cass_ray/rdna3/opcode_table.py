@@ -98,7 +98,8 @@ def _vector_types(item: Probed) -> list[str]:
     operands = _own_operands(item)
     found = _TYPE.findall(name)
     if name.startswith("v_pk_"):
-        return ["pk16"] * len(operands)
+        # Inline constants are f16 for f16 only; integers see 32 bits of them, f32 where they are floats.
+        return ["pk16" if name.endswith("f16") else "b32"] * len(operands)
     if name.startswith(("v_dot", "v_wmma")):
         return [_raw(_width(operand)) for operand in operands]
     if not found:

@@ -1,7 +1,7 @@
 """Write ``data/vectors.npz``: operands and results of vector instructions, from AMD's own text.
 
 The results are those of the pseudo-code in AMD's "RDNA3 Instruction Set Architecture" manual. The
-package ``tinygrad`` carries that text, extracted from the manual; it is needed for this script only:
+package ``tinygrad`` carries that text, extracted from the manual; only this script needs it:
 
     pip download --no-deps tinygrad==0.14.0 -d FOLDER && unzip -d FOLDER FOLDER/tinygrad-*.whl
     PYTHONPATH=FOLDER python -m tests.rdna3.instructions.generate
@@ -30,26 +30,97 @@ DATA = Path(__file__).parent / "data" / "vectors.npz"
 CASES = 128
 
 _FORMATS = ("VOP1Op", "VOP2Op", "VOP3Op", "VOP3POp", "VOP3SDOp", "VOPCOp")
-# Tested by tolerance, across lanes or elsewhere, or with inner roundings that the manual leaves open.
+# Tested by tolerance, across lanes or elsewhere, or with inner roundings that are open.
 _ELSEWHERE = re.compile(
     r"V_(RCP|RSQ|SQRT|EXP_F|LOG|SIN|COS|TRIG|READ|WRITE|PERMLANE|MOVREL|SWAP|DIV_SCALE|DIV_FMAS|WMMA"
     r"|CMPX|MBCNT|FMA_MIX|MQSAD_U32|NOP|PIPEFLUSH|DOT2_F16|DOT2_BF16|FMAMK|FMAAK|.*INTERP|CNDMASK_B16|MOV_B16)"
 )
+_PACKED_FLOAT = re.compile(r"V_PK_\w+_F16")
 _FLOAT_EDGES = {
-    16: [0, 1, 0x200, 0x3FF, 0x400, 0x401, 0x37FF, 0x3800, 0x3C00, 0x3C01, 0x3E00, 0x4100, 0x6400, 0x77FF,
-         0x7800, 0x7BFF, 0x7C00, 0x7C01, 0x7E00, 0x7FFF],
-    32: [0, 1, 0x400000, 0x7FFFFF, 0x800000, 0x800001, 0x33800000, 0x38800000, 0x3EFFFFFF, 0x3F000000,
-         0x3F800000, 0x3F800001, 0x3FC00000, 0x40200000, 0x437F8000, 0x477FE000, 0x477FF000, 0x4B000001,
-         0x4EFFFFFF, 0x4F000000, 0x4F7FFFFF, 0x4F800000, 0x7F7FFFFF, 0x7F800000, 0x7F800001, 0x7FC00000,
-         0x7FFFFFFF],
-    64: [0, 1, 1 << 51, (1 << 52) - 1, 1 << 52, 0x3690000000000000, 0x36A0000000000001, 0x380FFFFFE0000000,
-         0x3FDFFFFFFFFFFFFF, 0x3FE0000000000000, 0x3FF0000000000000, 0x3FF0000000000001,
-         0x3FF0000010000000, 0x4004000000000000, 0x41DFFFFFFFC00000, 0x41E0000000000000,
-         0x41EFFFFFFFF00000, 0x47EFFFFFE0000000, 0x47EFFFFFF0000000, 0x7FEFFFFFFFFFFFFF,
-         0x7FF0000000000000, 0x7FF0000000000001, 0x7FF8000000000000, 0x7FFFFFFFFFFFFFFF],
-}  # fmt: skip
+    16: [
+        0,
+        1,
+        0x200,
+        0x3FF,
+        0x400,
+        0x401,
+        0x37FF,
+        0x3800,
+        0x3C00,
+        0x3C01,
+        0x3E00,
+        0x4100,
+        0x6400,
+        0x77FF,
+        0x7800,
+        0x7BFF,
+        0x7C00,
+        0x7C01,
+        0x7E00,
+        0x7FFF,
+    ],
+    32: [
+        0,
+        1,
+        0x400000,
+        0x7FFFFF,
+        0x800000,
+        0x800001,
+        0x33800000,
+        0x38800000,
+        0x3EFFFFFF,
+        0x3F000000,
+        0x3F800000,
+        0x3F800001,
+        0x3FC00000,
+        0x40200000,
+        0x437F8000,
+        0x477FE000,
+        0x477FF000,
+        0x4B000001,
+        0x4EFFFFFF,
+        0x4F000000,
+        0x4F7FFFFF,
+        0x4F800000,
+        0x7F7FFFFF,
+        0x7F800000,
+        0x7F800001,
+        0x7FC00000,
+        0x7FFFFFFF,
+    ],
+    64: [
+        0,
+        1,
+        1 << 51,
+        (1 << 52) - 1,
+        1 << 52,
+        0x3690000000000000,
+        0x36A0000000000001,
+        0x380FFFFFE0000000,
+        0x3FDFFFFFFFFFFFFF,
+        0x3FE0000000000000,
+        0x3FF0000000000000,
+        0x3FF0000000000001,
+        0x3FF0000010000000,
+        0x4004000000000000,
+        0x41DFFFFFFFC00000,
+        0x41E0000000000000,
+        0x41EFFFFFFFF00000,
+        0x47EFFFFFE0000000,
+        0x47EFFFFFF0000000,
+        0x7FEFFFFFFFFFFFFF,
+        0x7FF0000000000000,
+        0x7FF0000000000001,
+        0x7FF8000000000000,
+        0x7FFFFFFFFFFFFFFF,
+    ],
+}
 _MANTISSA = {16: 10, 32: 23, 64: 52}
-_NEAR = {16: (0x3000, 0x4C00), 32: (0x3C000000, 0x4A000000), 64: (0x3F80000000000000, 0x4130000000000000)}
+_NEAR = {
+    16: (0x3000, 0x4C00),
+    32: (0x3C000000, 0x4A000000),
+    64: (0x3F80000000000000, 0x4130000000000000),
+}
 
 
 def _float_bits(draw: random.Random, width: int) -> int:
@@ -74,7 +145,7 @@ def _integer_bits(draw: random.Random, width: int) -> int:
 
 
 def operand(draw: random.Random, kind: str) -> int:
-    """Bits of an operand register (two registers for kinds of 64 bits); ``n``: float, no denormals."""
+    """Bits of an operand register, or of two; ``n`` kinds are floats without denormals."""
     if kind == "pf16":
         return _float_bits(draw, 16) | _float_bits(draw, 16) << 16
     if kind == "p16":
@@ -184,7 +255,11 @@ def _normalised(width: int, largest: int, low: int) -> Callable[[int], int]:
         if pseudocode.is_nan(value):
             return 0
         infinite = pseudocode.is_infinite(value)
-        number = Fraction(-2 if pseudocode.sign(value) else 2) if infinite else pseudocode.fraction(value)
+        number = (
+            Fraction(-2 if pseudocode.sign(value) else 2)
+            if infinite
+            else pseudocode.fraction(value)
+        )
         return round(_limited(number, low) * largest) & 0xFFFF
 
     return function
@@ -231,12 +306,15 @@ def _integer_dot(bits: int, a_signed: bool, b_signed: bool) -> Callable[..., int
         return _signed(field, bits) if is_signed else field
 
     return lambda a, b, c: (
-        sum(part(a, at, a_signed) * part(b, at, b_signed) for at in range(32 // bits)) + c
-    ) & 0xFFFFFFFF
+        (sum(part(a, at, a_signed) * part(b, at, b_signed) for at in range(32 // bits)) + c)
+        & 0xFFFFFFFF
+    )
 
 
 def _saturating(operation: Callable[..., int], width: int, is_signed: bool) -> Callable[..., int]:
-    low, high = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if is_signed else (0, (1 << width) - 1)
+    low, high = (
+        (-(1 << (width - 1)), (1 << (width - 1)) - 1) if is_signed else (0, (1 << width) - 1)
+    )
 
     def function(*operands: int) -> int:
         mask = (1 << width) - 1
@@ -303,7 +381,9 @@ def _exact() -> dict[str, Exact]:
         found[f"v_rndne_{kind}"] = Exact((kind,), width, _round_even(width))
         found[f"v_fract_{kind}"] = Exact((kind,), width, _fraction(width))
         exponent = "i16" if width == 16 else "i32"
-        found[f"v_frexp_exp_{exponent}_{kind}"] = Exact((kind,), int(exponent[1:]), _exponent(width))
+        found[f"v_frexp_exp_{exponent}_{kind}"] = Exact(
+            (kind,), int(exponent[1:]), _exponent(width)
+        )
         found[f"v_ldexp_{kind}"] = Exact((kind, exponent), width, _scale(width))
     for source in (16, 32):
         for letter, largest, low in (("i", 32767, -1), ("u", 65535, 0)):
@@ -326,7 +406,10 @@ def _exact() -> dict[str, Exact]:
                     kinds, width, _saturating(operation, width, is_signed), " clamp"
                 )
         found[f"v_mad_{letter}16#clamp"] = Exact(
-            (f"{letter}16",) * 3, 16, _saturating(lambda a, b, c: a * b + c, 16, is_signed), " clamp"
+            (f"{letter}16",) * 3,
+            16,
+            _saturating(lambda a, b, c: a * b + c, 16, is_signed),
+            " clamp",
         )
     return found
 
@@ -340,12 +423,22 @@ EXACT = _exact()
 def _library() -> dict[str, str]:
     table = importlib.import_module("tinygrad.runtime.autogen.amd.rdna3.str_pcode").PCODE
     library: dict[str, str] = {}
-    for key, text in table.items():
+    for key, written in table.items():
+        text = written
         if type(key).__name__ in _FORMATS:
             name = key.name.removesuffix("_E32").removesuffix("_E64")
+            if name.startswith("V_DIV_FIXUP"):
+                text = _with_overflow(text, name[-3:].lower())
             # What FMAC adds is the old destination; the text of one of them says S2.
             library.setdefault(name, text.replace("S2", "D0") if "FMAC" in name else text)
     return library
+
+
+def _with_overflow(text: str, kind: str) -> str:
+    """A quotient that is NaN means overflow: the text is silent, but division relies on it."""
+    start, _, end = text.rpartition("else\n")
+    overflow = f"D0.{kind} = sign_out ? -INF.{kind} : +INF.{kind}\n"
+    return f"{start}elsif isNAN(64'F(S0.{kind})) then\n{overflow}else\n{end}"
 
 
 def _kinds(name: str, text: str) -> tuple[str, ...]:
@@ -369,7 +462,9 @@ def _kinds(name: str, text: str) -> tuple[str, ...]:
     return tuple(kinds) or _kinds(name, f"S0.{name[-3:].lower()} S1.{name[-3:].lower()}")
 
 
-def _state(kinds: tuple[str, ...], values: tuple[int, ...], old: int, carry: int) -> dict[str, Value]:
+def _state(
+    kinds: tuple[str, ...], values: tuple[int, ...], old: int, carry: int
+) -> dict[str, Value]:
     state = {f"S{number}": Value("B", 64, bits) for number, bits in enumerate(values[: len(kinds)])}
     return state | {"D0": Value("B", 64, old), "VCC": Value("U", 64, carry)}
 
@@ -411,8 +506,8 @@ def _from_text(library: dict[str, str], name: str) -> Record:
         accumulates="FMAC" in name or "ACC" in name,
         carry_in="_CO_CI_" in name or "CNDMASK" in name,
         carry_out=carries,
-        is_float=bool(re.search(r"D0(\[[^\]]*\])?\.(f|bf)\d+", text)) and "CNDMASK" not in name
-        or bool(re.match(r"V_PK_\w+_F16", name)),
+        is_float=bool(re.search(r"D0(\[[^\]]*\])?\.(f|bf)\d+", text) or _PACKED_FLOAT.match(name))
+        and "CNDMASK" not in name,
     )
 
 
@@ -459,7 +554,14 @@ def main() -> None:
                 )
                 results.append(after["D0"].bits & ((1 << record.width) - 1))
                 carries.append(after["VCC"].bits & 1)
-        except (NotSupported, ValueError, KeyError, IndexError, TypeError, AssertionError) as problem:
+        except (
+            NotSupported,
+            ValueError,
+            KeyError,
+            IndexError,
+            TypeError,
+            AssertionError,
+        ) as problem:
             print(f"{name}: {type(problem).__name__} {problem}")
             continue
         arrays[f"out/{record.name}"] = np.array(results, dtype=np.uint64)
@@ -471,7 +573,9 @@ def main() -> None:
         cases = arrays.setdefault(_key(exact.kinds), _inputs(exact.kinds))
         plain = name.partition("#")[0]
         columns = cases[: len(exact.kinds)].T.tolist()
-        arrays[f"out/{name}"] = np.array([exact.function(*column) for column in columns], dtype=np.uint64)
+        arrays[f"out/{name}"] = np.array(
+            [exact.function(*column) for column in columns], dtype=np.uint64
+        )
         text = plain + ("_e64" if plain.removeprefix("v_") in forms else "") + "|" + exact.suffix
         is_float = plain.startswith(("v_rndne", "v_fract", "v_ldexp"))
         records.append(Record(name, text, exact.kinds, exact.width, False, False, False, is_float))
@@ -479,7 +583,7 @@ def main() -> None:
     arrays["index"] = np.frombuffer(index.encode(), dtype=np.uint8)
     DATA.parent.mkdir(exist_ok=True)
     with DATA.open("wb") as file:
-        np.savez_compressed(file, **arrays)
+        np.savez_compressed(file, allow_pickle=False, **arrays)
     print(f"{len(records)} instructions, {CASES} cases each, {DATA.stat().st_size} bytes")
 
 

@@ -1,8 +1,8 @@
 """Evaluates the pseudo-code of AMD's RDNA3 ISA manual on bit patterns, exactly.
 
 Only used to write the vectors in ``data``: see :mod:`tests.rdna3.instructions.generate`. Floating
-point is computed with rational numbers and rounded once to nearest even; nothing here is shared with
-the engine.
+point is computed with rational numbers and rounded once to nearest even; nothing here is
+shared with the engine.
 """
 
 from __future__ import annotations
@@ -243,7 +243,9 @@ def _integral(value: Value, rounding: Callable[[Fraction], int]) -> Value:
 
 def to_integer(value: Value, kind: str, width: int) -> Value:
     """Toward zero, saturating, NaN to 0."""
-    low, high = (0, (1 << width) - 1) if kind == "U" else (-(1 << (width - 1)), (1 << (width - 1)) - 1)
+    low, high = (
+        (0, (1 << width) - 1) if kind == "U" else (-(1 << (width - 1)), (1 << (width - 1)) - 1)
+    )
     if is_nan(value):
         return Value(kind, width, 0)
     if is_infinite(value):
@@ -284,7 +286,9 @@ _TOKEN = re.compile(
     r"|\d+\.\d+F?|\d+(?:ULL|LL|U)?)|(?P<name>[A-Za-z_]\w*)"
     r"|(?P<operator>\*\*|<<|>>|<=|>=|==|!=|<>|&&|\|\||\+=|-=|[-+*/<>=!~&|^?:;,.()\[\]{}]))"
 )
-_LITERAL = re.compile(r"(?:(?P<width>\d+)')?(?P<body>-?(?:0x[0-9a-fA-F]+|\d+(?:\.\d+)?))(?P<suffix>\w*)")
+_LITERAL = re.compile(
+    r"(?:(?P<width>\d+)')?(?P<body>-?(?:0x[0-9a-fA-F]+|\d+(?:\.\d+)?))(?P<suffix>\w*)"
+)
 _LEVELS = [
     ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!=", "<>"), ("<", ">", "<=", ">="),
     ("<<", ">>"), ("+", "-"), ("*", "/"), ("**",),
@@ -582,7 +586,9 @@ class Machine:
             inner.tokens = function.body
             return inner._expression()
         if name.startswith("v_") and name.upper() in self.library:
-            state: dict[str, Value | Function] = {f"S{n}": value for n, value in enumerate(arguments)}
+            state: dict[str, Value | Function] = {
+                f"S{n}": value for n, value in enumerate(arguments)
+            }
             inner = Machine(self.library, state)
             inner.run(self.library[name.upper()])
             result = inner.state["D0"]
@@ -632,7 +638,11 @@ def _binary(operator: str, a: Value, b: Value) -> Value:
     if "F" in (a.kind, b.kind):
         return _float_binary(operator, a, b)
     width = max(a.width, b.width, 32)
-    kind = "I" if "I" in (a.kind, b.kind) and (a.kind == b.kind or "U" not in (a.kind, b.kind)) else "U"
+    kind = (
+        "I"
+        if "I" in (a.kind, b.kind) and (a.kind == b.kind or "U" not in (a.kind, b.kind))
+        else "U"
+    )
     x, y = a.integer, b.integer
     if operator in ("<<", ">>"):
         kind, width = a.kind, max(a.width, 32)
@@ -643,7 +653,15 @@ def _binary(operator: str, a: Value, b: Value) -> Value:
     }  # fmt: skip
     if operator in integers:
         return make(kind, width, integers[operator]())
-    tests = {"==": x == y, "!=": x != y, "<>": x != y, "<": x < y, ">": x > y, "<=": x <= y, ">=": x >= y}
+    tests = {
+        "==": x == y,
+        "!=": x != y,
+        "<>": x != y,
+        "<": x < y,
+        ">": x > y,
+        "<=": x <= y,
+        ">=": x >= y,
+    }
     return Value("U", 1, int(tests[operator]))
 
 
@@ -686,7 +704,9 @@ def _builtin(name: str, arguments: list[Value]) -> Value:
         "mantissa": lambda: fraction_part(first),
         "fma": lambda: multiply_add(*arguments),
         "exponent": lambda: make("I", 32, exponent_field(first)),
-        "cvtToQuietNAN": lambda: replace(first, bits=first.bits | 1 << (_FORMATS[first.width][1] - 1)),
+        "cvtToQuietNAN": lambda: replace(
+            first, bits=first.bits | 1 << (_FORMATS[first.width][1] - 1)
+        ),
     }
     if name in floats:
         return floats[name]()

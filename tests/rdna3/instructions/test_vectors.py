@@ -52,11 +52,15 @@ def _register(number: int, width: int) -> str:
 
 def _line(item: _Instruction, at: int, wide: bool) -> str:
     mnemonic, _, suffix = item.text.partition("|")
-    mask = f"s[{_FIRST_MASK + 2 * at}:{_FIRST_MASK + 2 * at + 1}]" if wide else f"s{_FIRST_MASK + 2 * at}"
+    mask = (
+        f"s[{_FIRST_MASK + 2 * at}:{_FIRST_MASK + 2 * at + 1}]"
+        if wide
+        else f"s{_FIRST_MASK + 2 * at}"
+    )
     carry = f"s[{_CARRY_IN}:{_CARRY_IN + 1}]" if wide else f"s{_CARRY_IN}"
     destination = mask if item.width == 1 else _register(_FIRST + 2 * at, item.width)
     operands = [destination]
-    if item.carry_out or mnemonic.startswith("v_mad_u64") or mnemonic.startswith("v_mad_i64"):
+    if item.carry_out or mnemonic.startswith(("v_mad_u64", "v_mad_i64")):
         operands.append(mask)
     for number, kind in enumerate(item.kinds):
         operands.append(_register(2 * number, 64 if kind.endswith("64") else 32))
@@ -125,7 +129,10 @@ def _run(
         for at, item in enumerate(items):
             parts[at].append(_results(wave, item, at))
     for item, part in zip(items, parts, strict=True):
-        found[item.name] = (np.concatenate([p[0] for p in part]), np.concatenate([p[1] for p in part]))
+        found[item.name] = (
+            np.concatenate([p[0] for p in part]),
+            np.concatenate([p[1] for p in part]),
+        )
 
 
 def _nan(bits: Bits, width: int) -> npt.NDArray[np.bool_]:
@@ -143,16 +150,14 @@ def _same(item: _Instruction, computed: Bits, expected: Bits) -> npt.NDArray[np.
             (a == b) | (_nan(a, 16) & _nan(b, 16))
             for a, b in ((computed & low, expected & low), (computed >> high, expected >> high))
         ]
-        return parts[0] & parts[1]
+        return np.logical_and(*parts)
     if item.is_float:
         same |= _nan(computed, item.width) & _nan(expected, item.width)
-    return same
+    return np.asarray(same, dtype=np.bool_)
 
 
 @pytest.mark.parametrize("name", sorted(_INSTRUCTIONS))
-def test_result_is_that_of_the_manual(
-    computed: dict[str, tuple[Bits, Bits]], name: str
-) -> None:
+def test_result_is_that_of_the_manual(computed: dict[str, tuple[Bits, Bits]], name: str) -> None:
     item = _INSTRUCTIONS[name]
     result, carry = computed[name]
     expected = _ARRAYS[f"out/{name}"]
@@ -161,7 +166,7 @@ def test_result_is_that_of_the_manual(
     if item.carry_out:
         wrong |= carry != _ARRAYS[f"carry/{name}"]
     report = [
-        f"operands {[hex(bits) for bits in cases[:, at].tolist()]}: {result[at]:#x}, not {expected[at]:#x}"
+        f"{[hex(bits) for bits in cases[:, at].tolist()]}: {result[at]:#x}, not {expected[at]:#x}"
         for at in np.flatnonzero(wrong)[:4]
     ]
     assert not report, "\n".join([f"{int(wrong.sum())} of {wrong.size} differ", *report])

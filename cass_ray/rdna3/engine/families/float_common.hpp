@@ -175,7 +175,8 @@ ALWAYS_INLINE Scaled<F> division_scale(F a, F d, F n) {
   F value = small_numerator ? up : a;
   value = small_quotient ? numerator_up : value;
   value = small_inverse ? down : value;
-  value = small_inverse & small_quotient ? denominator_up : value;
+  // The manual scales the denominator up here, out of range: down is what makes the quotient right.
+  value = small_inverse & small_quotient ? (is_d ? down : a) : value;
   value = small_denominator ? up : value;
   value = far ? denominator_up : value;
   value = zero ? from_bits<F>(default_nan<F>) : value;
@@ -195,7 +196,7 @@ ALWAYS_INLINE F division_multiply_add(F a, F b, F c, std::uint32_t flags) {
   return chosen ? scaled : sum;
 }
 
-// q: the quotient so far.
+// q: the quotient so far; NaN where the iteration overflowed.
 template <class F>
 ALWAYS_INLINE F division_fixup(F q, F d, F n) {
   constexpr bool single = sizeof(typename Traits<F>::Word) == 4;
@@ -204,7 +205,7 @@ ALWAYS_INLINE F division_fixup(F q, F d, F n) {
   const Bits sign = (bits_as<Bits>(d) ^ bits_as<Bits>(n)) & all<F>(sign_bit<F>);
   const LanesOf<F> d_zero = d == (F)0, n_zero = n == (F)0;
   const LanesOf<F> d_infinite = is_infinite(d), n_infinite = is_infinite(n);
-  F value = absolute(q);
+  F value = is_nan(q) ? from_bits<F>(infinity_bits<F>) : absolute(q);
   value = exponent_field(n) - exponent_field(d) < (LanesOf<F>)underflow ? (F)0 : value;
   value = d_infinite | n_zero ? (F)0 : value;
   value = d_zero | n_infinite ? from_bits<F>(infinity_bits<F>) : value;
