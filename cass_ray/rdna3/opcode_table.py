@@ -98,7 +98,7 @@ def _vector_types(item: Probed) -> list[str]:
     operands = _own_operands(item)
     found = _TYPE.findall(name)
     if name.startswith("v_pk_"):
-        # Inline constants are f16 for f16 only; integers see 32 bits of them, f32 where they are floats.
+        # Inline constants are f16 for f16 only; integers see the 32 bits of an f32 or integer.
         return ["pk16" if name.endswith("f16") else "b32"] * len(operands)
     if name.startswith(("v_dot", "v_wmma")):
         return [_raw(_width(operand)) for operand in operands]

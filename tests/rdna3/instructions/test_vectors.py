@@ -138,7 +138,7 @@ def _run(
 def _nan(bits: Bits, width: int) -> npt.NDArray[np.bool_]:
     magnitude = bits & np.uint64((1 << (width - 1)) - 1)
     limit = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}[width]
-    return magnitude > np.uint64(limit)
+    return np.asarray(magnitude > np.uint64(limit), dtype=np.bool_)
 
 
 def _same(item: _Instruction, computed: Bits, expected: Bits) -> npt.NDArray[np.bool_]:
@@ -150,7 +150,7 @@ def _same(item: _Instruction, computed: Bits, expected: Bits) -> npt.NDArray[np.
             (a == b) | (_nan(a, 16) & _nan(b, 16))
             for a, b in ((computed & low, expected & low), (computed >> high, expected >> high))
         ]
-        return np.logical_and(*parts)
+        return np.asarray(parts[0] & parts[1], dtype=np.bool_)
     if item.is_float:
         same |= _nan(computed, item.width) & _nan(expected, item.width)
     return np.asarray(same, dtype=np.bool_)
