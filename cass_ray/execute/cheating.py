@@ -20,6 +20,7 @@ from enum import StrEnum
 from pydantic import BaseModel, ConfigDict
 
 from cass_ray.corpus.lexer import Kind, Token, significant_tokens
+from cass_ray.execute.waits import missing_waits
 
 
 class Exploit(StrEnum):
@@ -32,6 +33,8 @@ class Exploit(StrEnum):
     REPLACED_FUNCTION = "replaced_function"
     FORBIDDEN_ACCESS = "forbidden_access"
     SANDBOX_VIOLATION = "sandbox_violation"
+    MISSING_WAIT = "missing_wait"
+    """Not a way to cheat: RDNA3 code that only an in-order machine runs rightly."""
 
 
 class Finding(BaseModel):
@@ -162,3 +165,12 @@ def code_findings(candidate: int, reference: int) -> list[Finding]:
         return []
     message = f"{candidate} device instructions, the reference has {reference}"
     return [Finding(exploit=Exploit.SMALL_DEVICE_CODE, message=message)]
+
+
+def wait_findings(device_assembly: str) -> list[Finding]:
+    """Uses of registers before the wait that they need; at most three are spelled out."""
+    hazards = missing_waits(device_assembly)
+    if not hazards:
+        return []
+    message = "; ".join(hazard.format() for hazard in hazards[:3])
+    return [Finding(exploit=Exploit.MISSING_WAIT, message=f"{len(hazards)} hazards: {message}")]

@@ -18,6 +18,7 @@ from cass_ray.toolchain.hip_packages import unpack_once
 RECORDER_SOURCE = Path(__file__).parent / "native" / "launch_recorder.c"
 RECORD_VARIABLE = "CASS_LAUNCH_RECORD"
 SKIP_VARIABLE = "CASS_LAUNCH_SKIP"
+CHECK_VARIABLE = "CASS_LAUNCH_CHECK"
 
 _RECORD = struct.Struct("<QQ3I3IQ464s")
 _RECORDS = 1024

@@ -13,7 +13,7 @@ from typing import Any
 
 from cass_ray.cache import ContentCache, digest
 from cass_ray.execute.backends.base import Assembly, Backend, Built, Inputs, RunMode
-from cass_ray.execute.cheating import source_findings
+from cass_ray.execute.cheating import source_findings, wait_findings
 from cass_ray.execute.inputs import accepted_lists
 from cass_ray.execute.programs import has_main, rdna3_instructions, sass_instructions
 from cass_ray.execute.references import (
@@ -127,6 +127,7 @@ class ExecuteStage:
         findings = source_findings(
             {path: row["hip_source"].encode()}, {path: row["cuda_source"].encode()}
         )
+        findings += wait_findings(row["hip_device"])
         sizes = rdna3_instructions(row["hip_device"]), sass_instructions(row["cuda_device"])
         policy = Policy(
             tolerance=tolerance_for([row["cuda_source"]]),

@@ -29,7 +29,9 @@ class Policy:
 
     ``order_free`` compares lines as a multiset and is declared for a task. ``counterfactual`` runs
     the candidate once more without its kernels. ``device_instructions`` of candidate and reference
-    are compared where both are known. ``stop_early`` ends at the first input that fails.
+    are compared where both are known. ``check`` runs once more on each input, in checking mode
+    where the backend has it; what that finds is evidence, because the reference may have the same
+    race. ``stop_early`` ends at the first input that fails.
     """
 
     tolerance: Tolerance = F32
@@ -85,6 +87,8 @@ class Verification(BaseModel):
     max_error: float = 0.0
     mean_error: float = 0.0
     coverage: Coverage = Coverage()
+    device_faults: list[str] = []
+    """What checking mode found: races, reads of unwritten memory, accesses out of bounds."""
 
     @property
     def reason(self) -> str:
@@ -142,6 +146,7 @@ def verify(
         max_error=max((record.max_error for record in errors), default=0.0),
         mean_error=sum(record.mean_error * record.floats for record in errors) / max(1, floats),
         coverage=coverage_of(session.counters),
+        device_faults=session.device_faults,
     )
 
 
@@ -161,11 +166,12 @@ class _Session:
         self.records: list[RunRecord] = []
         self.findings: list[Finding] = []
         self.counters: list[Mapping[str, Any]] = []
+        self.device_faults: list[str] = []
 
     @property
     def _mode(self) -> RunMode:
         policy = self._policy
-        return RunMode(bounds=policy.bounds, counters=policy.counters, check=policy.check)
+        return RunMode(bounds=policy.bounds, counters=policy.counters)
 
     def judge(self, reference: ReferenceRun) -> RunRecord:
         """Run on the reference's input and compare."""
@@ -174,6 +180,8 @@ class _Session:
         comparison = self._compare(reference, execution)
         record = _record(reference.inputs.arguments, execution, comparison)
         self._keep(execution, record, reference.launch_count)
+        if self._policy.check and record.numeric:
+            self._in_checking_mode(reference)
         if first and record.numeric and self._policy.counterfactual:
             self._without_kernels(reference, execution)
         return record
@@ -207,6 +215,15 @@ class _Session:
         message = ended.stderr.decode("utf-8", "replace").strip()[-_STDERR_CHARACTERS:]
         difference = f"{ended.verdict} (status {ended.status}) {message}".strip()
         return replace(comparison, exact=False, numeric=False, difference=difference)
+
+    def _in_checking_mode(self, reference: ReferenceRun) -> None:
+        """Note what checking mode says, if it changes how the program ends."""
+        mode = RunMode(bounds=self._policy.bounds, check=True)
+        ended = self._backend.run(self._candidate, reference.inputs, mode).ended
+        if ended.verdict is Verdict.OK:
+            return
+        message = ended.stderr.decode("utf-8", "replace").strip()[:_STDERR_CHARACTERS]
+        self.device_faults.append(message or f"{ended.verdict} (status {ended.status})")
 
     def _without_kernels(self, reference: ReferenceRun, normal: Execution) -> None:
         """A finding if the output stays the same when no kernel runs."""

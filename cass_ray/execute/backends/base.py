@@ -16,6 +16,7 @@ from typing import Any
 
 from cass_ray.cache import default_directory, digest
 from cass_ray.execute.launches import (
+    CHECK_VARIABLE,
     RECORD_BYTES,
     RECORD_VARIABLE,
     SKIP_VARIABLE,
@@ -148,6 +149,7 @@ class Backend(ABC):
                 "LD_PRELOAD": str(self.recorder),
                 RECORD_VARIABLE: str(record),
                 **({SKIP_VARIABLE: "1"} if mode.skip_kernels else {}),
+                **({CHECK_VARIABLE: "1"} if mode.check else {}),
                 **self.counter_environment(counters),
             }
             ended = run_sandboxed(

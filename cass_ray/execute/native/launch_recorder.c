@@ -4,12 +4,14 @@
 // The file (CASS_LAUNCH_RECORD, made here if need be) is mapped and holds RECORDS fixed records, so
 // that counts survive a crash of the program. Layout: launches.py. With CASS_LAUNCH_SKIP=1 launches
 // are counted and answered with success, and no kernel runs: a program that still prints the same
-// does not get its results from the device.
+// does not get its results from the device. With CASS_LAUNCH_CHECK=1 a copy whose direction
+// contradicts its pointers ends the program: runtimes that look at the pointers alone forgive it.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -42,7 +44,7 @@ static Record* records;
 static Kernel kernels[KERNELS];
 static int kernel_count;
 
-static int skipping;
+static int skipping, checking;
 
 __attribute__((constructor)) static void open_record(void) {
   // The programs that start this one (prlimit, bwrap, sh) are preloaded into as well.
@@ -50,7 +52,9 @@ __attribute__((constructor)) static void open_record(void) {
     return;
   const char* path = getenv("CASS_LAUNCH_RECORD");
   const char* skip = getenv("CASS_LAUNCH_SKIP");
+  const char* check = getenv("CASS_LAUNCH_CHECK");
   skipping = skip && *skip == '1';
+  checking = check && *check == '1';
   const int file = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
   if (file >= 0) {
     const size_t bytes = sizeof(Record) * RECORDS;
@@ -63,6 +67,7 @@ __attribute__((constructor)) static void open_record(void) {
   // What the program starts is not this program, and it need not know of us.
   unsetenv("CASS_LAUNCH_RECORD");
   unsetenv("CASS_LAUNCH_SKIP");
+  unsetenv("CASS_LAUNCH_CHECK");
   unsetenv("LD_PRELOAD");
 }
 
@@ -194,3 +199,50 @@ typedef struct {
 LAUNCH_EXTENDED(cudaLaunchKernelExC)
 LAUNCH_EXTENDED(cudaLaunchKernelExC_ptsz)
 LAUNCH_EXTENDED(hipLaunchKernelExC)
+
+// Directions, of CUDA and HIP alike.
+enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST = 2, DEVICE_TO_DEVICE = 3 };
+enum { UNREGISTERED_MEMORY = 0, HOST_MEMORY = 1, DEVICE_MEMORY = 2 };
+#define WRONG_COPY_STATUS 86
+
+typedef struct {
+  int type;
+  char rest[252];
+} PointerAttributes;
+
+static int memory_type(const void* address) {
+  static int (*attributes)(PointerAttributes*, const void*);
+  static int (*last_error)(void);
+  if (!attributes) {
+    *(void**)&last_error = dlsym(RTLD_NEXT, "hipGetLastError");
+    *(void**)&attributes = dlsym(RTLD_NEXT, "hipPointerGetAttributes");
+  }
+  PointerAttributes found = {0};
+  if (!attributes || attributes(&found, address) == 0) return found.type;
+  if (last_error) last_error();  // what the question left behind
+  return UNREGISTERED_MEMORY;
+}
+
+static void check_copy(const char* function, void* target, const void* source, int kind) {
+  if (!checking || kind < HOST_TO_DEVICE || kind > DEVICE_TO_DEVICE) return;
+  const int to = memory_type(target), from = memory_type(source);
+  const int wrong = kind == HOST_TO_DEVICE   ? to <= HOST_MEMORY || from == DEVICE_MEMORY
+                    : kind == DEVICE_TO_HOST ? to == DEVICE_MEMORY || from <= HOST_MEMORY
+                                             : to <= HOST_MEMORY || from <= HOST_MEMORY;
+  if (!wrong) return;
+  dprintf(2, "%s: the direction %d contradicts the pointers (memory %d from memory %d)\n", function,
+          kind, to, from);
+  _exit(WRONG_COPY_STATUS);
+}
+
+int hipMemcpy(void* target, const void* source, size_t bytes, int kind) {
+  NEXT(int, "hipMemcpy", void*, const void*, size_t, int);
+  check_copy("hipMemcpy", target, source, kind);
+  return next(target, source, bytes, kind);
+}
+
+int hipMemcpyAsync(void* target, const void* source, size_t bytes, int kind, void* stream) {
+  NEXT(int, "hipMemcpyAsync", void*, const void*, size_t, int, void*);
+  check_copy("hipMemcpyAsync", target, source, kind);
+  return next(target, source, bytes, kind, stream);
+}

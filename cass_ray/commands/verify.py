@@ -1,0 +1,199 @@
+"""``cass verify`` and ``cass verify-selftest``: is a port right, and is the verifier?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Annotated
+
+import typer
+
+from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING
+from cass_ray.execute.backends.base import Backend, Inputs, Language
+from cass_ray.execute.backends.rdna3 import Rdna3Backend
+from cass_ray.execute.backends.registry import BACKENDS, candidate_backend, make_backend
+from cass_ray.execute.cheating import source_findings
+from cass_ray.execute.references import Reference, measure
+from cass_ray.execute.selftest import SelfTest, run_selftest, summarise
+from cass_ray.execute.shipped import shipped_subjects
+from cass_ray.execute.tolerances import tolerance_for
+from cass_ray.execute.verify import Policy, Verification, verify
+from cass_ray.rdna3.build import BuildFailed
+from cass_ray.rdna3.sources import CUDA_SUFFIXES, Sources, gather, translated
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.isolation import IsolationUnavailableError
+from cass_ray.toolchain.unit import CompileFailure, Unit
+from cass_ray.translate.registry import make_translator
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+selftest_app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command("verify")
+def verify_port(
+    reference: Annotated[Path, typer.Argument(help="The program that is right: .cu or .hip.")],
+    candidate: Annotated[
+        Path | None,
+        typer.Argument(help="The port (.hip). [default: REFERENCE, translated by the rules]"),
+    ] = None,
+    arguments: Annotated[
+        list[str] | None,
+        typer.Option("--with", help="Arguments of one run, as one text; may be repeated."),
+    ] = None,
+    backend: Annotated[
+        str | None, typer.Option(help=f"Where the port runs: {', '.join(BACKENDS)}.")
+    ] = None,
+    reference_backend: Annotated[
+        str | None,
+        typer.Option(help="Where the reference runs. [default: nvidia, else as the port]"),
+    ] = None,
+    order_free: Annotated[
+        bool, typer.Option(help="Lines may come in any order (atomics decide it).")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all evidence.")] = False,
+) -> None:
+    """Run a port and its reference on the same inputs and compare what they print.
+
+    Without an Nvidia GPU the reference is translated and runs where the port does: that checks the
+    port against the rules' translation, not against CUDA, and the output says so.
+    Exit codes: 0 they agree, 1 they do not or one does not compile, 2 usage, 3 a tool is missing.
+    """
+    with _exit_codes():
+        ours = make_backend(backend) if backend else candidate_backend()
+        theirs = _reference_backend(reference_backend, ours)
+        for each in (ours, theirs):
+            if problem := each.problem():
+                raise ToolMissing(f"The backend {each.name}", "", problem)
+        original = _gather(reference)
+        port = _as_hip(_gather(candidate) if candidate else original)
+        inputs = [Inputs(tuple(text.split())) for text in arguments or [""]]
+        built = theirs.build(original if theirs.language is Language.CUDA else _as_hip(original))
+        texts = [content.decode("utf-8", "replace") for content in original.files.values()]
+        policy = Policy(
+            tolerance=tolerance_for(texts),
+            order_free=order_free,
+            counters=not ours.real_gpu,
+            check=not ours.real_gpu,
+        )
+        made: Reference = measure(theirs, built, inputs)
+        findings = source_findings(port.files, original.files)
+        result = verify(made, ours.build(port), ours, policy, findings=findings)
+    typer.echo(result.model_dump_json(indent=2) if as_json else _describe(result))
+    raise typer.Exit(0 if result.passed else EXIT_FAILED)
+
+
+@selftest_app.command("verify-selftest")
+def selftest(
+    programs: Annotated[
+        int, typer.Option(min=1, help="How many shipped programs, spread over the corpus.")
+    ] = 12,
+    per_fault: Annotated[
+        int, typer.Option(min=1, help="Mutants of each kind of fault for each program.")
+    ] = 1,
+    seed: Annotated[int, typer.Option(help="Draws other mutants.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print every mutant.")] = False,
+) -> None:
+    """Plant faults in correct programs and report how many the verifier catches.
+
+    Exit codes: 0 no false alarm, 1 a correct program did not pass, 3 a tool is missing.
+    """
+    with _exit_codes():
+        engine = Rdna3Backend(threads=1)
+        if problem := engine.problem():
+            raise ToolMissing("The backend rdna3", "", problem)
+        subjects = list(shipped_subjects(make_translator()))
+        chosen = subjects[:: max(1, len(subjects) // programs)][:programs]
+        results = []
+        for subject, unchanged, mutants in run_selftest(
+            chosen, engine, per_fault=per_fault, seed=seed
+        ):
+            results.append((subject, unchanged, mutants))
+            if not as_json:
+                typer.echo(f"{subject.name}: {len(mutants)} mutants", err=True)
+        outcome = summarise(results)
+    if as_json:
+        typer.echo(json.dumps(_selftest_object(outcome), indent=2))
+    else:
+        typer.echo(_selftest_table(outcome))
+    raise typer.Exit(EXIT_FAILED if outcome.false_alarms else 0)
+
+
+def _reference_backend(name: str | None, ours: Backend) -> Backend:
+    if name:
+        return make_backend(name)
+    nvidia = make_backend("nvidia")
+    return nvidia if nvidia.available() else ours
+
+
+def _gather(file: Path) -> Sources:
+    if not file.is_file():
+        raise typer.BadParameter(f"{file} is not a file")
+    return gather(Unit(file.resolve().parent, PurePosixPath(file.name)))
+
+
+def _as_hip(sources: Sources) -> Sources:
+    if sources.main.suffix not in CUDA_SUFFIXES:
+        return sources
+    return translated(sources, make_translator())
+
+
+def _describe(result: Verification) -> str:
+    lines = [f"reference  {result.reference}", f"candidate  {result.candidate}"]
+    lines.append(f"tolerance  {result.tolerance}")
+    for run in result.runs:
+        verdict = "exact" if run.exact else "numeric" if run.numeric else "differs"
+        arguments = " ".join(run.arguments) or "(no arguments)"
+        error = f", max error {run.max_error:.2g}" if run.floats else ""
+        lines.append(f"{verdict:<10} {arguments}{error} {run.difference}".rstrip())
+    lines += [f"finding    {finding.exploit}: {finding.message}" for finding in result.findings]
+    lines += [f"check      {fault}" for fault in result.device_faults]
+    if result.coverage.kernels:
+        lines.append(f"coverage   {result.coverage.share:.0%} of the device code that was launched")
+    verdict = "verified" if result.passed else f"not verified: {result.reason}"
+    return "\n".join([*lines, verdict])
+
+
+def _selftest_table(outcome: SelfTest) -> str:
+    fates = ["numeric", "exact", "run", "check", "finding", "survived", "same_code", "not_built"]
+    lines = ["fault".ljust(24) + "".join(fate.rjust(10) for fate in fates) + "    caught"]
+    for mutated, counts in sorted(outcome.table().items()):
+        numbers = "".join(str(counts.get(fate, 0)).rjust(10) for fate in fates)
+        counted = sum(counts.get(fate, 0) for fate in fates[:6])
+        share = 1 - counts.get("survived", 0) / counted if counted else 1.0
+        lines.append(f"{mutated:<24}{numbers}{share:>10.0%}")
+    lines.append(f"{outcome.kill_rate():.1%} of the mutants caught, {outcome.programs} programs,")
+    lines[-1] += f" {len(outcome.false_alarms)} false alarms"
+    for mutant in outcome.mutants:
+        if mutant.fate.value == "survived":
+            place = f"{mutant.program}:{mutant.line}"
+            lines.append(f"survived: {place}: {mutant.fault}: {mutant.change}")
+    lines += [f"false alarm: {name}: {why}" for name, why in outcome.false_alarms.items()]
+    return "\n".join(lines)
+
+
+def _selftest_object(outcome: SelfTest) -> dict[str, object]:
+    return {
+        "kill_rate": outcome.kill_rate(),
+        "false_alarms": len(outcome.false_alarms),
+        "false_alarm_programs": outcome.false_alarms,
+        "programs": outcome.programs,
+        "by_kind": outcome.table(),
+        "mutants": [mutant.model_dump(mode="json") for mutant in outcome.mutants],
+    }
+
+
+@contextmanager
+def _exit_codes() -> Iterator[None]:
+    """Turn what compilers and the sandbox raise into a message and an exit code."""
+    try:
+        yield
+    except CompileFailure as failure:
+        typer.echo(f"{failure.diagnostic}\n{failure.tool}: {failure.reason.value}", err=True)
+        raise typer.Exit(EXIT_FAILED) from None
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    except (ToolMissing, BuildFailed, IsolationUnavailableError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(EXIT_TOOL_MISSING) from None

@@ -1,0 +1,106 @@
+"""Execution as a pipeline stage: what becomes of a row, and its evidence."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from cass_ray.cache import ContentCache
+from cass_ray.execute.backends.base import Built, Inputs
+from cass_ray.execute.backends.rdna3 import Rdna3Backend
+from cass_ray.execute.references import from_json, measure, stored_references, to_json
+from cass_ray.execute.stage import REFERENCE_COLUMN, ExecuteStage
+from cass_ray.pairs import Verified, is_rejected
+from tests.execute.conftest import HONEST, hip
+
+pytestmark = pytest.mark.amd
+
+
+@pytest.fixture(scope="module")
+def reference(backend: Rdna3Backend, honest: Built) -> str:
+    return to_json(measure(backend, honest, [Inputs(), Inputs(("50", "2"))]))
+
+
+def row_of(backend: Rdna3Backend, source: str, reference: str = "") -> dict[str, Any]:
+    texts = backend.compile(hip(source))
+    return {
+        "id": "none",
+        "path": "program.cu",
+        "cuda_source": HONEST,
+        "cuda_device": "",
+        "hip_source": source,
+        "hip_host": texts.host,
+        "hip_device": texts.device,
+        "verified": Verified.COMPILED.value,
+        "executed": False,
+        "reason": None,
+        REFERENCE_COLUMN: reference,
+    }
+
+
+def test_an_equal_pair_is_executed(backend: Rdna3Backend, reference: str) -> None:
+    (row,) = ExecuteStage(backend).execute([row_of(backend, HONEST, reference)])
+    assert row["verified"] == Verified.EXECUTED.value
+    assert row["executed"] is True
+    evidence = row["evidence"]
+    assert [run["arguments"] for run in evidence["runs"]] == [[], ["50", "2"]]
+    assert all(run["exact"] and run["numeric"] for run in evidence["runs"])
+    assert evidence["amd_backend"].startswith("rdna3: ")
+    assert any("<<<(8, 1, 1), (128, 1, 1)>>>" in launch for launch in evidence["launches"])
+    assert evidence["coverage"] > 0.5
+    (kernel,) = json.loads(evidence["counters"])["kernels"].values()
+    assert kernel["launches"] == 2
+    assert kernel["atomics"] > 0
+
+
+def test_a_wrong_port_is_rejected(backend: Rdna3Backend, reference: str) -> None:
+    wrong = HONEST.replace("if (i < n)", "if (i < n - 1)")
+    (row,) = ExecuteStage(backend).execute([row_of(backend, wrong, reference)])
+    assert is_rejected(row)
+    assert (row["stage"], row["reason"]) == ("execute", "output_differs")
+    assert "instead of" in row["diagnostic"]
+
+
+def test_a_crash_is_a_failed_run(backend: Rdna3Backend, reference: str) -> None:
+    crash = HONEST.replace("int* in;", "int* in; *(volatile int*)8 = 1;")
+    (row,) = ExecuteStage(backend).execute([row_of(backend, crash, reference)])
+    assert row["reason"] == "run_failed"
+
+
+def test_without_a_reference_it_only_ran(backend: Rdna3Backend) -> None:
+    (row,) = ExecuteStage(backend).execute([row_of(backend, HONEST)])
+    assert row["verified"] == Verified.COMPILED.value
+    assert row["executed"] is True
+    assert row["evidence"]["nvidia_backend"] == ""
+
+
+def test_kernels_without_main_stay_compiled(backend: Rdna3Backend) -> None:
+    kernels = HONEST.replace("int main(", "int helper(")
+    (row,) = ExecuteStage(backend).execute([row_of(backend, kernels)])
+    assert (row["verified"], row["executed"]) == (Verified.COMPILED.value, False)
+
+
+def test_results_are_cached(
+    backend: Rdna3Backend, reference: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = ExecuteStage(backend, cache=ContentCache(tmp_path))
+    row = row_of(backend, HONEST, reference)
+    (first,) = stage.execute([row])
+    monkeypatch.setattr(stage, "_verify", None)
+    (second,) = stage.execute([row])
+    assert first["evidence"] == second["evidence"]
+
+
+def test_references_survive_the_way_between_nodes(reference: str) -> None:
+    assert to_json(from_json(reference)) == reference
+
+
+def test_stored_references_are_from_a_real_gpu() -> None:
+    references = stored_references()
+    assert len(references) >= 70
+    for reference in references.values():
+        assert reference.stored
+        assert "NVIDIA" in reference.identity
+        assert any(not run.problem for run in reference.runs)
