@@ -157,10 +157,26 @@ def start(plan: list[NodePlan] | None = None, *, object_store_mib: int = 256) ->
     try:
         for item in plan or default_plan(os.cpu_count() or 1):
             state = _add_node(state, item, object_store_mib)
+        _wait_for_job_agent(state)
     except ClusterError:
         stop(state)
         raise
     return state
+
+
+def _wait_for_job_agent(state: ClusterState) -> None:
+    """Nodes join seconds before one of them takes jobs; a job that does nothing tells when."""
+    probe = [_ray(), "job", "submit", "--no-wait", f"--address={state.dashboard}", "--", "true"]
+    deadline = time.monotonic() + _START_SECONDS
+    while True:
+        done = subprocess.run(
+            probe, env=environment(state.token), capture_output=True, text=True, check=False
+        )
+        if done.returncode == 0:
+            return
+        if "No available agent" not in done.stderr or time.monotonic() > deadline:
+            raise ClusterError(f"the cluster takes no jobs:\n{done.stderr[-2000:]}")
+        time.sleep(0.5)
 
 
 def _add_node(state: ClusterState, plan: NodePlan, object_store_mib: int) -> ClusterState:
@@ -172,9 +188,11 @@ def _add_node(state: ClusterState, plan: NodePlan, object_store_mib: int) -> Clu
         f"--resources={json.dumps(plan.resources)}",
         f"--object-store-memory={object_store_mib << 20}",
         f"--node-ip-address={host}",
+        # The default port belongs to the first Ray of the machine; without one, no node takes jobs.
+        f"--dashboard-agent-listen-port={_free_port()}",
     ]
     if state.nodes:
-        arguments += [f"--address={state.address}", "--dashboard-agent-listen-port=0"]
+        arguments.append(f"--address={state.address}")
     else:
         arguments += [
             "--head",
