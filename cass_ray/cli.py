@@ -21,6 +21,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compile": ("cass_ray.commands.compile:app", "Compile a CUDA, HIP or OpenCL file."),
     "translate": ("cass_ray.commands.translate:app", "Translate CUDA to HIP."),
     "run": ("cass_ray.commands.run:app", "Compile and run a program in the sandbox."),
+    "verify": ("cass_ray.commands.verify:app", "Run both sides of a program and compare."),
+    "verify-selftest": (
+        "cass_ray.commands.verify:selftest_app",
+        "Mutation test of the verifier.",
+    ),
     "inspect": ("cass_ray.commands.inspect:app", "Show rows of a data set side by side."),
     "build-dataset": ("jobs.build_dataset:app", "Build a data set of aligned pairs."),
     "cluster": ("cluster.cli:app", "A local multi-node Ray cluster."),
