@@ -52,7 +52,8 @@ def test_faults_in_source(fault: Fault) -> None:
 
 
 def test_faults_in_assembly() -> None:
-    assembly = "\ts_waitcnt vmcnt(0)\n\tv_add_f32_e32 v1, v2, v3\n\tv_ashrrev_i32_e32 v2, 31, v1\n\ts_barrier\n\ts_endpgm\n"
+    lines = ["s_waitcnt vmcnt(0)", "v_add_f32_e32 v1, v2, v3", "v_ashrrev_i32_e32 v2, 31, v1"]
+    assembly = "".join(f"\t{line}\n" for line in [*lines, "s_barrier", "s_endpgm"])
     changes = {mutant.fault: mutant.text for mutant in assembly_mutants(assembly)}
     assert "waitcnt" not in changes[Fault.ASM_WAIT]
     assert "s_barrier" not in changes[Fault.ASM_BARRIER]
