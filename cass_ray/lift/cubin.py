@@ -1,0 +1,115 @@
+"""What a cubin says about its kernels beside their code: parameters, sizes, limits."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cass_ray.lift.errors import LiftError
+from cass_ray.toolchain.nvidia_elf import Cubin
+
+SUPPORTED = (80, 86, 87, 89, 90)
+
+# Attributes of .nv.info and .nv.info.KERNEL (EIATTR_*).
+_PARAM_CBANK, _FRAME_SIZE, _MIN_STACK_SIZE, _KPARAM_INFO = 0x0A, 0x11, 0x12, 0x17
+_MAX_THREADS, _REQUIRED_THREADS = 0x05, 0x10
+_SIZED = 4  # format EIFMT_SVAL: a 16-bit size, then that many bytes
+_ENTRY = 0x10  # STO_CUDA_ENTRY in st_other
+_FUNCTION, _OBJECT = 2, 1
+_RESERVED_SHARED = 0x400
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A kernel parameter: byte offset in the parameter block, and size."""
+
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class KernelInfo:
+    """A kernel's resources."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    parameter_base: int
+    """Offset of the parameters in constant bank 0."""
+    frame_size: int
+    shared_size: int
+    """Static shared memory, the kilobyte that sm_90 reserves included."""
+    max_threads: int
+    descriptor_words: tuple[int, int]
+    """Offsets in bank 0 of the descriptor that global accesses name."""
+
+
+def architecture(cubin: Cubin) -> int:
+    """80 for sm_80. Raises :class:`LiftError` for machines that the table does not describe."""
+    flags = cubin.machine.flags
+    for number in (flags >> 8 & 0xFF, flags & 0xFF):
+        if number in SUPPORTED:
+            return number
+    raise LiftError(f"not a cubin for sm_80 to sm_90 (ELF flags {flags:#x}); compile for one")
+
+
+def kernel_names(cubin: Cubin) -> list[str]:
+    """Names of the entry points."""
+    return [s.name for s in cubin.symbols if s.info & 15 == _FUNCTION and s.other & _ENTRY]
+
+
+def kernel_info(cubin: Cubin, name: str) -> KernelInfo:
+    """Resources of the kernel ``name``."""
+    base = 0x210 if architecture(cubin) >= 90 else 0x160
+    max_threads = 1024
+    parameters: list[tuple[int, Parameter]] = []
+    for attribute, value in _attributes(_section(cubin, f".nv.info.{name}")):
+        if attribute == _KPARAM_INFO:
+            _, ordinal, offset, fields = struct.unpack_from("<IHHI", value)
+            parameters.append((ordinal, Parameter(offset, fields >> 18 & 0x3FFF)))
+        elif attribute == _PARAM_CBANK:
+            _, base, _ = struct.unpack_from("<IHH", value)
+        elif attribute in (_MAX_THREADS, _REQUIRED_THREADS):
+            x, y, z = struct.unpack_from("<III", value)
+            max_threads = min(1024, x * y * z)
+    frame = 0
+    for attribute, value in _attributes(_section(cubin, ".nv.info")):
+        if attribute in (_FRAME_SIZE, _MIN_STACK_SIZE):
+            symbol, size = struct.unpack("<II", value)
+            if cubin.symbols[symbol].name == name and size < 1 << 24:
+                frame = max(frame, size)
+    descriptor = 0x208 if architecture(cubin) >= 90 else 0x118
+    return KernelInfo(
+        name,
+        tuple(parameter for _, parameter in sorted(parameters, key=lambda item: item[0])),
+        base,
+        frame,
+        _shared_size(cubin, name),
+        max_threads,
+        (descriptor, descriptor + 4),
+    )
+
+
+def _shared_size(cubin: Cubin, name: str) -> int:
+    return next((s.size for s in cubin.sections if s.name == f".nv.shared.{name}"), 0)
+
+
+def shared_offset(cubin: Cubin) -> int:
+    """First address of shared memory that a program may use."""
+    return _RESERVED_SHARED if architecture(cubin) >= 90 else 0
+
+
+def _section(cubin: Cubin, name: str) -> bytes:
+    return next((s.data for s in cubin.sections if s.name == name), b"")
+
+
+def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
+    position = 0
+    while position + 4 <= len(data):
+        form, attribute, size = struct.unpack_from("<BBH", data, position)
+        position += 4
+        if form == _SIZED:
+            yield attribute, data[position : position + size]
+            position += size
+        else:
+            yield attribute, size.to_bytes(2, "little")

@@ -1,0 +1,104 @@
+"""What surrounds a kernel: constant banks, launch dimensions, shared and local memory."""
+
+from __future__ import annotations
+
+import re
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cass_ray.lift.errors import UnknownForm
+from cass_ray.lift.ir import Value, i32, i64
+
+if TYPE_CHECKING:
+    from cass_ray.lift.cubin import KernelInfo
+    from cass_ray.lift.globals import DeviceData
+    from cass_ray.lift.thread import Thread
+
+INVARIANT = ", !invariant.load !3"
+_GROUP_SIZE = {0x0: 12, 0x4: 14, 0x8: 16}  # hidden_group_size_* in the implicit arguments, 16 bits
+_GROUP_COUNT = {0xC: 0, 0x10: 4, 0x14: 8}  # hidden_block_count_*, 32 bits
+_SHARED_WINDOW, _LOCAL_WINDOW, _STACK_SIZE = (0x18, 0x1C), (0x20, 0x24), 0x28
+_SYMBOL_HALF = re.compile(r"32@(lo|hi)\(\(?([^\s()]+)(?: \+ (0x[0-9a-f]+))?\)?\)")
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Constant banks and memory layout of one kernel."""
+
+    kernel: KernelInfo
+    data: DeviceData
+    shared_offset: int
+    """Subtracted from shared addresses: sm_90 reserves the first kilobyte."""
+    reduction_bytes: int
+    """LDS in front of the kernel's own, for BAR.RED."""
+
+    def constant(self, thread: Thread, bank: int, offset: int, index: Value | None) -> Value:
+        """The 32-bit word at ``c[bank][offset + index]``."""
+        if bank == 0 and index is None and offset < self.kernel.parameter_base:
+            return self._driver_word(thread, offset)
+        pointer = self.pointer(thread, bank, offset, index)
+        return thread.load("i32", pointer, 4, note=INVARIANT)
+
+    def pointer(self, thread: Thread, bank: int, offset: int, index: Value | None) -> Value:
+        """Where ``c[bank][offset + index]`` is, in address space 4."""
+        if bank == 0:
+            if offset < self.kernel.parameter_base:
+                raise UnknownForm(f"c[0x0][{offset:#x}]", "an indexed driver constant")
+            base = thread.call("ptr addrspace(4)", "llvm.amdgcn.kernarg.segment.ptr")
+            offset -= self.kernel.parameter_base
+        else:
+            base = self.data.bank(bank, self.kernel.name)
+        if index is None:
+            return thread.offset(base, i64(offset))
+        distance = thread.op("add", index, i32(offset))
+        return thread.offset(base, thread.cast("zext", distance, "i64"))
+
+    def _driver_word(self, thread: Thread, offset: int) -> Value:
+        """What the driver puts in front of the parameters."""
+        if offset in _GROUP_SIZE or offset in _GROUP_COUNT:
+            base = thread.call("ptr addrspace(4)", "llvm.amdgcn.implicitarg.ptr")
+            if offset in _GROUP_COUNT:
+                place = thread.offset(base, i64(_GROUP_COUNT[offset]))
+                return thread.load("i32", place, 4, note=INVARIANT)
+            place = thread.offset(base, i64(_GROUP_SIZE[offset]))
+            return thread.cast("zext", thread.load("i16", place, 2, note=INVARIANT), "i32")
+        if offset == _STACK_SIZE:
+            return i32(self.kernel.frame_size)
+        if offset in _SHARED_WINDOW:
+            return i32(0) if offset == _SHARED_WINDOW[0] else self.shared_window(thread)
+        if offset in _LOCAL_WINDOW:
+            address = self.local_window(thread)
+            return thread.low(address) if offset == _LOCAL_WINDOW[0] else thread.high(address)
+        if offset in self.kernel.descriptor_words:
+            return i32(0)
+        raise UnknownForm(f"c[0x0][{offset:#x}]", "a driver constant of unknown meaning")
+
+    def shared_window(self, thread: Thread) -> Value:
+        """High word of generic addresses of shared memory; the low word is the LDS address."""
+        lds = Value("ptr addrspace(3)", "inttoptr (i32 16 to ptr addrspace(3))")
+        return thread.high(thread.cast("ptrtoint", thread.cast("addrspacecast", lds, "ptr"), "i64"))
+
+    def local_window(self, thread: Thread) -> Value:
+        """Generic address of the start of the thread's frame."""
+        generic = thread.cast("addrspacecast", Value("ptr addrspace(5)", "%frame"), "ptr")
+        return thread.cast("ptrtoint", generic, "i64")
+
+    def symbol(self, thread: Thread, text: str) -> Value | None:
+        """Half of a symbol's address, as a relocated literal has it; None for other names."""
+        match = _SYMBOL_HALF.fullmatch(text.replace("`", ""))
+        if match is None:
+            return None
+        address = self.data.address(match[2], int(match[3] or "0", 16))
+        if address is None:
+            return i32(0)  # a code address: calls and returns are followed without it
+        value = thread.op("add", address, i64(0))
+        return thread.low(value) if match[1] == "lo" else thread.high(value)
+
+    def literal_word(self, bank: int, offset: int) -> int | None:
+        """The word at ``c[bank][offset]`` if it is known now."""
+        content = self.data.content(bank, self.kernel.name)
+        if content is None or offset + 4 > len(content):
+            return None
+        word: int = struct.unpack_from("<I", content, offset)[0]
+        return word
