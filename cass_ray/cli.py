@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cass_ray.commands.verify:selftest_app",
         "Mutation test of the verifier.",
     ),
+    "bench": ("jobs.run_bench:app", "CASS-Bench: run and score translators."),
     "inspect": ("cass_ray.commands.inspect:app", "Show rows of a data set side by side."),
     "build-dataset": ("jobs.build_dataset:app", "Build a data set of aligned pairs."),
     "cluster": ("cluster.cli:app", "A local multi-node Ray cluster."),

@@ -1,0 +1,86 @@
+"""What the CUDA side of each task prints: stored from a real Nvidia GPU, with its provenance.
+
+``benchmarks/execute/prepare_references.py --bench`` and ``collect_references.py`` make the files.
+A stored run belongs to the very text of the CUDA program; a changed program has none until it is
+collected again. Such a task can still be judged against its reference port, which is said in the
+result (:class:`Truth`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+from cass_ray.bench.task import Task
+from cass_ray.execute.backends.base import Backend, Inputs
+from cass_ray.execute.references import Reference, ReferenceRun, measure, stored_references
+
+STORED_FOLDER = Path(__file__).parent / "references"
+
+
+class Truth(StrEnum):
+    """What a candidate's output was compared with."""
+
+    NVIDIA = "nvidia"
+    """Outputs of the CUDA program on an Nvidia GPU."""
+    PORT = "reference-port"
+    """Outputs of the reference port where candidates run: it says nothing about the CUDA side."""
+    DATASET = "dataset"
+    """Outputs that came with the task."""
+
+
+@dataclass(frozen=True)
+class GroundTruth:
+    """The reference of one task: visible inputs first, then ``hidden`` ones."""
+
+    reference: Reference
+    truth: Truth
+    hidden: int
+
+    def is_hidden(self, position: int) -> bool:
+        """Whether the run at ``position`` is on a hidden input."""
+        return position >= len(self.reference.runs) - self.hidden
+
+
+def stored_reference(task: Task, folder: Path = STORED_FOLDER) -> Reference | None:
+    """The CUDA program's runs on all inputs of ``task``; None unless all are stored."""
+    found = _stored(folder).get(task.cuda.digest)
+    if found is None:
+        return None
+    runs = _in_order(found.runs, [*task.visible, *task.hidden])
+    return None if runs is None else replace(found, runs=tuple(runs))
+
+
+def ground_truth(task: Task, backend: Backend, folder: Path = STORED_FOLDER) -> GroundTruth:
+    """Stored, else from the task's data set, else the reference port's own runs on ``backend``.
+
+    Raises :class:`~cass_ray.toolchain.unit.CompileFailure` where the port does not build.
+    """
+    hidden = len(task.hidden)
+    if (found := stored_reference(task, folder)) is not None:
+        return GroundTruth(found, Truth.NVIDIA, hidden)
+    if task.expected:
+        runs = tuple(
+            ReferenceRun(inputs, (output,), 0, None)
+            for inputs, output in zip(task.visible, task.expected, strict=True)
+        )
+        return GroundTruth(
+            Reference(task.origin, "outputs in the data set", runs), Truth.DATASET, 0
+        )
+    made = measure(backend, backend.build(task.hip), [*task.visible, *task.hidden])
+    return GroundTruth(made, Truth.PORT, hidden)
+
+
+@functools.cache
+def _stored(folder: Path) -> Mapping[str, Reference]:
+    return stored_references(folder)
+
+
+def _in_order(runs: Sequence[ReferenceRun], inputs: Sequence[Inputs]) -> list[ReferenceRun] | None:
+    by_arguments = {run.inputs.arguments: run for run in runs}
+    if any(each.arguments not in by_arguments for each in inputs):
+        return None
+    return [by_arguments[each.arguments] for each in inputs]
