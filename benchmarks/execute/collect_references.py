@@ -1,11 +1,11 @@
-"""Run the prepared corpus on an Nvidia GPU and record what every program prints.
+"""Run the prepared programs on an Nvidia GPU and record what every program prints.
 
 Needs Python 3.10, nvcc with its host compiler, gcc and a GPU; nothing else of this project. Each
 program is built twice, from its CUDA source and from its HIP translation through HIP's headers for
 Nvidia, and runs twice with every argument list, so that output that varies from run to run shows.
 
 ``python3 collect_references.py FOLDER --output references.json`` with the FOLDER made by
-``prepare_references``. Programs run unsandboxed: they are the shipped corpus's own.
+``prepare_references``. Programs run unsandboxed: they are this project's own.
 """
 
 from __future__ import annotations
@@ -209,7 +209,9 @@ def collect(given: argparse.Namespace, work: Path) -> Json:
     plan = json.loads((folder / "plan.json").read_text())
     nvcc = shutil.which(given.nvcc) or "/usr/local/cuda/bin/nvcc"
     facts = {} if given.build_only else device_facts()
-    programs = [item for item in plan["programs"] if given.only in item["path"]]
+    first, step = map(int, given.shard.split("/"))
+    chosen = plan["programs"][first::step]
+    programs = [item for item in chosen if given.only in item["path"]]
     tasks = [
         Task(item, side, work / f"{side}-{item['path'].replace('/', '_')}")
         for item in programs
@@ -232,7 +234,8 @@ def collect(given: argparse.Namespace, work: Path) -> Json:
     with ThreadPoolExecutor(given.at_once) as pool:
         outcomes = list(pool.map(run_all, tasks, messages))
     say(f"ran them in {time.monotonic() - started:.0f} s")
-    results: list[Json] = [{"path": item["path"], "id": item["id"]} for item in programs]
+    kept = ("path", "id", "hip_id")
+    results: list[Json] = [{name: item[name] for name in kept} for item in programs]
     by_path = {result["path"]: result for result in results}
     for task, outcome in zip(tasks, outcomes, strict=True):
         by_path[task.program["path"]][BACKENDS[task.side]] = outcome
@@ -296,6 +299,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilers at once")
     parser.add_argument("--at-once", type=int, default=4, help="programs on the GPU at once")
     parser.add_argument("--only", default="", help="programs whose path contains this")
+    parser.add_argument(
+        "--shard", default="0/1", help="I/N: every Nth program from the Ith on, counted from 0"
+    )
     parser.add_argument("--build-only", action="store_true", help="try the builds, without a GPU")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="references-") as name:

@@ -1,9 +1,10 @@
-"""Put all that a GPU host needs to run the shipped corpus into one folder.
+"""Put all that a GPU host needs to run the shipped corpus, or CASS-Bench, into one folder.
 
-``python -m benchmarks.execute.prepare_references FOLDER``, then on the host
+``python -m benchmarks.execute.prepare_references FOLDER [--bench]``, then on the host
 ``python3 FOLDER/collect_references.py FOLDER --output references.json``. The folder holds the CUDA
-programs, their HIP translations, HIP's headers for Nvidia (third-party: keep the folder out of the
-repository), the launch recorder's source and ``plan.json``.
+programs, their HIP translations (the tasks' reference ports), HIP's headers for Nvidia
+(third-party: keep the folder out of the repository), the launch recorder's source and
+``plan.json``.
 """
 
 from __future__ import annotations
@@ -12,17 +13,21 @@ import argparse
 import json
 import shutil
 import tempfile
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from benchmarks.execute import collect_references
+from cass_ray.bench.task import loadable_tasks
 from cass_ray.corpus.program import Program
-from cass_ray.corpus.shipped import REPOSITORY, SHIPPED_ROOT, ShippedSource, load_manifest
+from cass_ray.corpus.shipped import REPOSITORY, ShippedSource, load_manifest
 from cass_ray.corpus.trees import DirectoryTreeStore, unpack
 from cass_ray.execute.hip_headers import DEFINITIONS, FORCED_HEADER, hip_nvidia_include
 from cass_ray.execute.launches import RECORDER_SOURCE
 from cass_ray.rdna3.sources import Sources, gather, translated
 from cass_ray.toolchain.unit import Unit
+from cass_ray.translate.protocol import Translator
 from cass_ray.translate.registry import make_translator
 
 
@@ -53,31 +58,59 @@ def shipped_sources(work: Path) -> dict[str, tuple[str, Sources]]:
     return found
 
 
-def prepare(folder: Path, engine: str) -> int:
-    """Fill ``folder``; the number of programs."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    shutil.copytree(hip_nvidia_include() / "hip", folder / "hip-include" / "hip")
-    for file in (RECORDER_SOURCE, FORCED_HEADER, Path(collect_references.__file__)):
-        shutil.copy2(file, folder / file.name)
-    translator = make_translator(engine)
-    plan = []
-    with tempfile.TemporaryDirectory(prefix="cass-references-") as name:
-        sources = shipped_sources(Path(name))
-    for entry in load_manifest():
-        identity, cuda = sources[entry.path]
-        hip = translated(cuda, translator)
+@dataclass(frozen=True)
+class Planned:
+    """One program in both languages. ``id`` names the text of the CUDA side."""
+
+    path: str
+    id: str
+    arguments: list[list[str]]
+    cuda: Sources
+    hip: Sources
+
+    def entry(self, folder: Path) -> dict[str, Any]:
+        """Write both sides below ``folder``; the entry in the plan."""
         units = {}
-        for side, files in (("cuda", cuda), ("hip", replace(hip, findings=()))):
-            place = Path(side) / entry.path.replace("/", "_")
+        for side, files in (("cuda", self.cuda), ("hip", self.hip)):
+            place = Path(side) / self.path.replace("/", "_")
             unit = files.write(folder / place)
             units[side] = {
                 "folder": str(place),
                 "main": str(unit.main),
                 "options": unit.preprocessor_arguments(),
             }
-        item = {"path": entry.path, "id": identity, "arguments": entry.arguments, **units}
-        plan.append(item)
+        facts = {"path": self.path, "id": self.id, "hip_id": self.hip.digest}
+        return {**facts, "arguments": self.arguments, **units}
+
+
+def shipped_programs(translator: Translator) -> Iterator[Planned]:
+    """The shipped corpus with the translations of ``translator``."""
+    with tempfile.TemporaryDirectory(prefix="cass-references-") as name:
+        sources = shipped_sources(Path(name))
+    for entry in load_manifest():
+        identity, cuda = sources[entry.path]
+        hip = replace(translated(cuda, translator), findings=())
+        yield Planned(entry.path, identity, entry.arguments, cuda, hip)
+
+
+def bench_programs() -> Iterator[Planned]:
+    """The tasks of CASS-Bench with their reference ports, on visible and hidden arguments."""
+    tasks, broken = loadable_tasks()
+    for message in broken.values():
+        print(f"left out: {message}")
+    for task in tasks:
+        arguments = [*task.spec.arguments, *task.spec.hidden_arguments]
+        yield Planned(task.name, task.cuda.digest, arguments, task.cuda, task.hip)
+
+
+def prepare(folder: Path, programs: Iterable[Planned], translator: str) -> int:
+    """Fill ``folder``; the number of programs. ``translator`` says where the HIP side is from."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    shutil.copytree(hip_nvidia_include() / "hip", folder / "hip-include" / "hip")
+    for file in (RECORDER_SOURCE, FORCED_HEADER, Path(collect_references.__file__)):
+        shutil.copy2(file, folder / file.name)
+    plan = [program.entry(folder) for program in programs]
     settings = {
         "hip_options": [
             *DEFINITIONS,
@@ -86,7 +119,7 @@ def prepare(folder: Path, engine: str) -> int:
             "-include",
             FORCED_HEADER.name,
         ],
-        "translator": f"{translator.name} {translator.version}",
+        "translator": translator,
         "programs": plan,
     }
     (folder / "plan.json").write_text(json.dumps(settings, indent=1))
@@ -96,10 +129,16 @@ def prepare(folder: Path, engine: str) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--bench", action="store_true", help="CASS-Bench's tasks")
     parser.add_argument("--translator", default="rules")
     given = parser.parse_args()
-    number = prepare(given.folder, given.translator)
-    print(f"{number} programs of {SHIPPED_ROOT.name} in {given.folder}")
+    if given.bench:
+        number = prepare(given.folder, bench_programs(), "the tasks' reference ports")
+    else:
+        translator = make_translator(given.translator)
+        label = f"{translator.name} {translator.version}"
+        number = prepare(given.folder, shipped_programs(translator), label)
+    print(f"{number} programs of {'CASS-Bench' if given.bench else 'the corpus'} in {given.folder}")
 
 
 if __name__ == "__main__":

@@ -71,6 +71,7 @@ FEATURES: dict[str, str] = {
     "wmma": "tensor-core matrix fragments",
     "dp4a": "packed integer dot products and video instructions",
     "bit_intrinsics": "__popc, __clz, __ffs, __brev, __byte_perm, funnel shifts",
+    "bit_manipulation": "shifts, rotations and masks, as in hashes and ciphers",
     "math_intrinsics": "fast-math and rounding-mode intrinsics",
     "special_functions": "erf, gamma, Bessel and others of libdevice",
     "double_precision": "64-bit floating point",

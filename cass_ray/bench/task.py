@@ -304,6 +304,18 @@ def load_tasks(root: Path = TASKS_FOLDER, only: Sequence[str] = ()) -> list[Task
     return list(found.values())
 
 
+def loadable_tasks(root: Path = TASKS_FOLDER) -> tuple[list[Task], dict[str, str]]:
+    """Every task that can be loaded, and what is wrong with the others, by folder name."""
+    tasks: list[Task] = []
+    broken: dict[str, str] = {}
+    for folder in task_folders(root):
+        try:
+            tasks.append(load_task(folder))
+        except TaskError as error:
+            broken[folder.name] = str(error)
+    return tasks, broken
+
+
 def _matches(folder: Path, pattern: str) -> bool:
     expression = "".join(".*" if mark == "*" else re.escape(mark) for mark in pattern)
     return any(

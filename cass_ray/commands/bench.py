@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from cass_ray.bench.lint import Findings, Linter, check_collection
-from cass_ray.bench.task import TASKS_FOLDER, Task, TaskError, load_task, load_tasks, task_folders
+from cass_ray.bench.task import TASKS_FOLDER, Task, TaskError, load_tasks, loadable_tasks
 from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
 from cass_ray.execute.backends.rdna3 import HipBackend, Rdna3Backend
 from cass_ray.execute.backends.registry import candidate_backend
@@ -77,13 +77,8 @@ def _load(root: Path, names: list[str]) -> tuple[list[Task], list[Findings]]:
     """Tasks, and findings for folders that cannot be loaded."""
     if names:
         return load_tasks(root, names), []
-    tasks, broken = [], []
-    for folder in task_folders(root):
-        try:
-            tasks.append(load_task(folder))
-        except TaskError as error:
-            broken.append(Findings(folder.name, [str(error)]))
-    return tasks, broken
+    tasks, broken = loadable_tasks(root)
+    return tasks, [Findings(name, [message]) for name, message in broken.items()]
 
 
 def _line(found: Findings) -> str:

@@ -140,6 +140,8 @@ class _StoredProgram(BaseModel):
 
     path: str
     id: str
+    hip_id: str = ""
+    """Names the text of the HIP side; empty in files that are older than this field."""
     nvidia: _StoredSide
     hip_on_nvidia: _StoredSide = Field(alias="hip-on-nvidia")
 
