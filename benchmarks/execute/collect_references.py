@@ -85,6 +85,11 @@ def run(
     return Ended(status, stdout, stderr, time.monotonic() - started)
 
 
+def errors_first(message: str) -> str:
+    """A compiler's message with its errors before its warnings; what is long is cut at the end."""
+    return "\n".join(sorted(message.splitlines(), key=lambda line: "error" not in line))
+
+
 @dataclass(frozen=True)
 class Task:
     """One side of one program; ``executable`` is where it is built."""
@@ -120,7 +125,7 @@ class Builder:
         arguments = [*task.unit["options"], task.unit["main"], "-o", str(task.executable)]
         folder = self.folder / task.unit["folder"]
         ended = run([*self.command, *options, *arguments], BUILD_SECONDS, cwd=folder)
-        return "" if ended.status == 0 else ended.message
+        return "" if ended.status == 0 else errors_first(ended.message)
 
 
 class Runner:
