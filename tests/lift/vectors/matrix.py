@@ -1,0 +1,135 @@
+"""Matrix instructions of the tensor cores and the loads that feed them.
+
+Elements are small whole numbers, for which every order of summation is exact.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+from tests.lift.vectors.form import Table
+
+# Further fragment registers are those of other lanes.
+_MORE = "".join(
+    f"shfl.sync.bfly.b32 %t{4 + n}, %{name}, {distance}, 31, 0xFFFFFFFF;\n"
+    for n, (name, distance) in enumerate((("a", 1), ("b", 2), ("a", 4), ("b", 8)))
+)
+_A = ("%a", "%b", "%t4", "%t5")
+_B = ("%t6", "%t7")
+
+
+def add_forms(table: Table) -> None:
+    """Enter all forms of this module."""
+    _half(table)
+    _integer(table)
+    _other(table)
+    _fragments(table)
+    _wmma(table)
+
+
+def _list(registers: tuple[str, ...] | list[str]) -> str:
+    return "{" + ", ".join(registers) + "}"
+
+
+def _multiply(a: int, b: int, c: list[str], opcode: str) -> str:
+    """Fragments of ``a`` and ``b`` registers; results in %d …."""
+    results = [f"%{name}" for name in "defg"[: len(c)]]
+    return f"{_MORE}{opcode} {_list(results)}, {_list(_A[:a])}, {_list(_B[:b])}, {_list(c)};"
+
+
+def _half(table: Table) -> None:
+    for kind, shapes in {
+        "f16": ((8, 2, 1), (16, 4, 2)), "bf16": ((8, 2, 1), (16, 4, 2)), "tf32": ((4, 2, 1), (8, 4, 2)),  # noqa: E501
+    }.items():  # fmt: skip
+        operand = "tiny_f32" if kind == "tf32" else f"tiny_{kind}x2"
+        for depth, a, b in shapes:
+            shape = f"m16n8k{depth}"
+            before = "cvt.rn.f32.s32 %f0, %c; cvt.rn.f32.u32 %f1, %thread; mov.f32 %f2, 0f3F000000; neg.f32 %f3, %f0;\n"  # noqa: E501
+            opcode = f"mma.sync.aligned.{shape}.row.col.f32.{kind}.{kind}.f32"
+            addends = ["%f0", "%f1", "%f2", "%f3"]
+            table.add(opcode, f"{operand} {operand} small", "f32 f32 f32 f32",
+                      before + _multiply(a, b, addends, opcode), floats="f32")  # fmt: skip
+            zeros = "mov.f32 %f0, 0f00000000;\n" + _multiply(a, b, ["%f0"] * 4, opcode)
+            table.add(f"{opcode}.zero", f"{operand} {operand}", "f32 f32 f32 f32", zeros,
+                      floats="f32")  # fmt: skip
+            if kind == "f16":
+                opcode = f"mma.sync.aligned.{shape}.row.col.f16.f16.f16.f16"
+                table.add(opcode, f"{operand} {operand} {operand}", "b32 b32",
+                          _multiply(a, b, ["%c", "%a"], opcode), floats="f16")  # fmt: skip
+
+
+def _integer(table: Table) -> None:
+    before = "add.s32 %t8, %c, %thread; sub.s32 %t9, 0, %c; mov.b32 %t10, %thread;\n"
+    addends = ["%c", "%t8", "%t9", "%t10"]
+    for left, right in product(("s8", "u8"), ("s8", "u8")):
+        for shape, a, b, count in (
+            ("m8n8k16", 1, 1, 2),
+            ("m16n8k16", 2, 1, 4),
+            ("m16n8k32", 4, 2, 4),
+        ):
+            opcode = f"mma.sync.aligned.{shape}.row.col.s32.{left}.{right}.s32"
+            table.add(opcode, "i32 i32 i32", "b32 " * count,
+                      before + _multiply(a, b, addends[:count], opcode))  # fmt: skip
+            opcode = f"mma.sync.aligned.{shape}.row.col.satfinite.s32.{left}.{right}.s32"
+            table.add(opcode, "i32 i32 i32", "b32 " * count,
+                      before + _multiply(a, b, addends[:count], opcode))  # fmt: skip
+    for shape, a, b, count in (("m8n8k32", 1, 1, 2), ("m16n8k32", 2, 1, 4), ("m16n8k64", 4, 2, 4)):
+        opcode = f"mma.sync.aligned.{shape}.row.col.s32.s4.u4.s32"
+        table.add(opcode, "i32 i32 i32", "b32 " * count,
+                  before + _multiply(a, b, addends[:count], opcode))  # fmt: skip
+    for name in ("xor", "and"):
+        opcode = f"mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.{name}.popc"
+        table.add(opcode, "i32 i32 i32", "b32 b32 b32 b32",
+                  before + _multiply(2, 1, addends, opcode))  # fmt: skip
+
+
+def _other(table: Table) -> None:
+    table.add("mma_m8n8k4_f64", "tiny_f64 tiny_f64 tiny_f64", "f64 f64",
+              "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d, %e}, {%a}, {%b}, {%c, %a};",
+              floats="f64")  # fmt: skip
+    before = "mov.b32 %t9, 0x38304038; and.b32 %t8, %a, 0x87878787; or.b32 %t8, %t8, %t9; and.b32 %t10, %b, 0x87878787; or.b32 %t10, %t10, %t9;\n"  # noqa: E501
+    for kind in ("e4m3", "e5m2"):
+        table.add(f"mma_m16n8k32_{kind}", "i32 i32", "f32 f32 f32 f32",
+                  f"{before}mov.f32 %f0, 0f00000000; mma.sync.aligned.m16n8k32.row.col.f32.{kind}.{kind}.f32 {{%d, %e, %f, %g}}, {{%t8, %t10, %t9, %t8}}, {{%t10, %t8}}, {{%f0, %f0, %f0, %f0}};",  # noqa: E501
+                  minimum=89, floats="f32")  # fmt: skip
+
+
+_ROWS = (
+    ".shared .align 16 .b8 rows[4096];\nmov.u32 %t1, rows; mad.lo.u32 %t0, %thread, 16, %t1; and.b32 %t2, %thread, 96;\n"  # noqa: E501
+    "st.shared.v4.b32 [%t0], {%a, %b, %c, %lane}; bar.sync 0;\n"
+    "and.b32 %t3, %thread, 31; add.u32 %t3, %t3, %t2; mad.lo.u32 %t3, %t3, 16, %t1;\n"
+)
+
+
+def _fragments(table: Table) -> None:
+    for count, transposed in product((1, 2, 4), ("", ".trans")):
+        registers = _list([f"%{name}" for name in "defg"[:count]])
+        table.add(f"ldmatrix.x{count}{transposed}", "i32 i32 i32", "b32 " * count,
+                  f"{_ROWS}ldmatrix.sync.aligned.m8n8.x{count}{transposed}.shared.b16 {registers}, [%t3];")  # fmt: skip  # noqa: E501
+        sources = _list(["%a", "%b", "%c", "%lane"][:count])
+        table.add(f"stmatrix.x{count}{transposed}", "i32 i32 i32", "b32 b32 b32 b32",
+                  f"{_ROWS}stmatrix.sync.aligned.m8n8.x{count}{transposed}.shared.b16 [%t3], {sources}; bar.sync 0;\n"  # noqa: E501
+                  "ld.shared.v4.b32 {%d, %e, %f, %g}, [%t0];", minimum=90)  # fmt: skip
+    table.add("movmatrix", "i32", "b32", "movmatrix.sync.aligned.m8n8.trans.b16 %d, %a;")
+
+
+def _wmma(table: Table) -> None:
+    """Whole tiles through memory: 16 x 16 x 16 in shared memory, one a warp."""
+    a = _list([f"%r{n}" for n in range(8)])
+    b = _list([f"%s{n}" for n in range(8)])
+    accumulator = _list([f"%u{n}" for n in range(8)])
+    head = (
+        ".shared .align 128 .b8 tiles[8192];\n.reg .b32 %r<8>, %s<8>; .reg .f32 %u<8>;\n"
+        "mov.u32 %t1, tiles; shr.u32 %t2, %thread, 5; mad.lo.u32 %t2, %t2, 2048, %t1; and.b32 %t3, %thread, 31; mad.lo.u32 %t4, %t3, 32, %t2;\n"  # noqa: E501
+        "st.shared.v4.b32 [%t4], {%a, %b, %a, %c}; st.shared.v4.b32 [%t4+16], {%c, %b, %a, %b}; bar.warp.sync 0xFFFFFFFF;\n"  # noqa: E501
+    )
+    for left, right in product(("row", "col"), ("row", "col")):
+        zero = "".join(f"mov.f32 %u{n}, 0f3F800000;\n" for n in range(8))
+        table.add(f"wmma_{left}_{right}", "tiny_f16x2 tiny_f16x2 tiny_f16x2", "f32 f32",
+                  f"{head}{zero}wmma.load.a.sync.aligned.{left}.m16n16k16.shared.f16 {a}, [%t2], 16;\n"  # noqa: E501
+                  f"wmma.load.b.sync.aligned.{right}.m16n16k16.shared.f16 {b}, [%t2+512], 16;\n"
+                  f"wmma.mma.sync.aligned.{left}.{right}.m16n16k16.f32.f32 {accumulator}, {a}, {b}, {accumulator};\n"  # noqa: E501
+                  f"wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%t2+1024], {accumulator}, 16; bar.warp.sync 0xFFFFFFFF;\n"  # noqa: E501
+                  "ld.shared.v2.f32 {%d, %e}, [%t4+1024];".replace("%t4+1024", "%t5").join(
+                      ["mad.lo.u32 %t5, %t3, 8, %t2; add.u32 %t5, %t5, 1024;\n", ""]),
+                  floats="f32")  # fmt: skip
