@@ -181,6 +181,11 @@ static inline hipError_t hipGetSymbolSize(size_t* size, Symbol&& symbol) {
 #define hipLimitStackSize cudaLimitStackSize
 #endif
 
+// CUDA's own headers must be read before the names below become macros.
+#include <cooperative_groups.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 // HIP's operations across a wavefront that take no mask: the active threads take part. A wavefront
 // has 32 lanes here, so the upper half of a 64-bit ballot is empty.
 namespace cass_hip {

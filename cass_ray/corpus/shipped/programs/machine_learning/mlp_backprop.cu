@@ -156,7 +156,8 @@ int main(int argc, char** argv)
     std::vector<float2> x(n);
     std::vector<float> target(n), error(n);
     for (int i = 0; i < n; ++i) {
-        x[i] = make_float2(1.5f * uniform(), 1.5f * uniform());
+        x[i].x = 1.5f * uniform();
+        x[i].y = 1.5f * uniform();
         target[i] = x[i].x * x[i].x + x[i].y * x[i].y < 1.0f ? 1.0f : 0.0f;
     }
     Network* dNet;

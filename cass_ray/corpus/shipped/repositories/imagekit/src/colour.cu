@@ -67,8 +67,12 @@ int main(int argc, char** argv)
         return 2;
     imagekit::Random random(seed);
     std::vector<uchar4> picture((size_t)width * height);
-    for (uchar4& p : picture)
-        p = make_uchar4((unsigned char)random.below(256), (unsigned char)random.below(256), (unsigned char)random.below(256), 255);
+    for (uchar4& p : picture) {
+        p.x = (unsigned char)random.below(256);
+        p.y = (unsigned char)random.below(256);
+        p.z = (unsigned char)random.below(256);
+        p.w = 255;
+    }
     DeviceImage<uchar4> rgb(picture, width, height), ycc(width, height);
     const Errors none = {};
     IMAGEKIT_CHECK(cudaMemcpyToSymbol(errors, &none, sizeof none));
