@@ -1,17 +1,21 @@
 """Stateful compilers for ``Dataset.map_batches``: located toolchain, precompiled headers, unpacked
-trees and the node's content cache are set up once per actor.
+trees and the node's content cache are set up once per thread of an actor. An actor takes several
+compile slots of its node: the work is in child processes, so threads keep them busy, and a slot
+costs no Python process of its own.
 
 A batch is an Arrow table of ``cass_ray.stages.WORK_SCHEMA``; what comes back has the same rows.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyarrow as pa
 import ray
 
+from actors.staged import with_rows
 from cass_ray.cache import ContentCache, results_directory
 from cass_ray.pairs import Reason, Stage, is_rejected, rejected
 from cass_ray.settings import BuildSettings
@@ -19,6 +23,8 @@ from cass_ray.stages import WORK_SCHEMA, AmdStage, NvidiaStage, Row, align
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.translate.registry import make_translator
 from cass_ray.unpacked import UnpackedTrees
+
+Work = Callable[[Sequence[Row]], list[Row]]
 
 
 def result_cache(settings: BuildSettings) -> ContentCache | None:
@@ -32,19 +38,24 @@ def trees_from(coordinator: Any) -> UnpackedTrees:
 
 
 class _Worker:
-    """What both compilers share: trees from the coordinator, and rows that kill their worker.
+    """What all share: rows and trees from the coordinator, and rows that kill their worker.
 
-    ``coordinator`` is the name of the job's :class:`~actors.coordinator.Coordinator`.
+    ``coordinator`` is the name of the job's :class:`~actors.coordinator.Coordinator`. ``make``
+    returns what works on rows, given trees of its own; it is called once in each thread.
     """
 
-    def __init__(self, stage: Stage, coordinator: str) -> None:
+    def __init__(
+        self, stage: Stage, coordinator: str, make: Callable[[UnpackedTrees], Work]
+    ) -> None:
         self._stage = stage
         self._coordinator = ray.get_actor(coordinator)
-        self.trees = trees_from(self._coordinator)
+        self._make = make
+        self._of_thread = threading.local()
 
-    def process(self, batch: pa.Table, work: Callable[[Sequence[Row]], list[Row]]) -> pa.Table:
-        """``work`` over the rows of ``batch``; one by one when a worker died on them before."""
-        rows: list[Row] = batch.to_pylist()
+    def __call__(self, batch: pa.Table) -> pa.Table:
+        """Work on the rows of ``batch``; one by one when a worker died on them before."""
+        work = self._work()
+        rows: list[Row] = with_rows(batch, self._coordinator).to_pylist()
         open_ids = [row["id"] for row in rows if not is_rejected(row)]
         if open_ids and self._begun_before(open_ids):
             rows = [self._alone(row, work) for row in rows]
@@ -52,11 +63,17 @@ class _Worker:
             rows = work(rows)
         return pa.Table.from_pylist(rows, schema=WORK_SCHEMA)
 
+    def _work(self) -> Work:
+        work: Work | None = getattr(self._of_thread, "work", None)
+        if work is None:
+            work = self._of_thread.work = self._make(trees_from(self._coordinator))
+        return work
+
     def _begun_before(self, row_ids: list[str]) -> bool:
         begun: bool = ray.get(self._coordinator.begin_batch.remote(self._stage.value, row_ids))
         return begun
 
-    def _alone(self, row: Row, work: Callable[[Sequence[Row]], list[Row]]) -> Row:
+    def _alone(self, row: Row, work: Work) -> Row:
         if is_rejected(row):
             return row
         if not ray.get(self._coordinator.begin_row.remote(self._stage.value, row["id"])):
@@ -69,17 +86,15 @@ class NvidiaCompiler(_Worker):
     """CUDA -> host assembly and SASS. Runs where the resource ``nvidia`` is offered."""
 
     def __init__(self, settings: BuildSettings, coordinator: str) -> None:
-        super().__init__(Stage.COMPILE_NVIDIA, coordinator)
-        self._compile = NvidiaStage(
-            toolchain=find_nvidia(),
-            trees=self.trees,
-            settings=settings,
-            cache=result_cache(settings),
-        ).compile
+        def make(trees: UnpackedTrees) -> Work:
+            return NvidiaStage(
+                toolchain=find_nvidia(),
+                trees=trees,
+                settings=settings,
+                cache=result_cache(settings),
+            ).compile
 
-    def __call__(self, batch: pa.Table) -> pa.Table:
-        """Compile the rows of ``batch``."""
-        return self.process(batch, self._compile)
+        super().__init__(Stage.COMPILE_NVIDIA, coordinator, make)
 
 
 class AmdCompiler(_Worker):
@@ -89,18 +104,14 @@ class AmdCompiler(_Worker):
     """
 
     def __init__(self, settings: BuildSettings, coordinator: str) -> None:
-        super().__init__(Stage.COMPILE_AMD, coordinator)
-        self._stage_amd = AmdStage(
-            toolchain=find_amd(),
-            trees=self.trees,
-            translator=make_translator(settings.translator),
-            settings=settings,
-            cache=result_cache(settings),
-        )
+        def make(trees: UnpackedTrees) -> Work:
+            stage = AmdStage(
+                toolchain=find_amd(),
+                trees=trees,
+                translator=make_translator(settings.translator),
+                settings=settings,
+                cache=result_cache(settings),
+            )
+            return lambda rows: [align(row) for row in stage.compile(rows)]
 
-    def __call__(self, batch: pa.Table) -> pa.Table:
-        """Compile and align the rows of ``batch``."""
-        return self.process(batch, self._compile_and_align)
-
-    def _compile_and_align(self, rows: Sequence[Row]) -> list[Row]:
-        return [align(row) for row in self._stage_amd.compile(rows)]
+        super().__init__(Stage.COMPILE_AMD, coordinator, make)

@@ -1,9 +1,12 @@
-"""One actor a job: hands out source trees and remembers which rows killed their worker."""
+"""One actor a job: hands out rows and trees, and remembers which rows killed their worker."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from cass_ray.corpus.trees import DirectoryTreeStore
 
@@ -12,12 +15,16 @@ ATTEMPTS = 2
 
 
 class Coordinator:
-    """Lives on the driver's node, beside the tree archives that ingestion wrote."""
+    """Lives on the driver's node, beside the staged rows and tree archives that ingestion wrote."""
 
     def __init__(self, trees: str) -> None:
         self._trees = DirectoryTreeStore(trees)
         self._batches: Counter[tuple[str, str]] = Counter()
         self._rows: Counter[tuple[str, str]] = Counter()
+
+    def staged(self, part: str, start: int, rows: int) -> pa.Table:
+        """Rows ``start`` to ``start + rows`` of the staged Parquet file ``part``."""
+        return pq.read_table(part).slice(start, rows)
 
     def tree(self, digest: str) -> bytes:
         """The archive of ``digest``; raises ``KeyError`` when ingestion never stored it."""

@@ -6,20 +6,19 @@ where it is there, and takes it away. A row that kills its worker is tried alone
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pyarrow as pa
 import ray
 
-from actors.compilers import _Worker, result_cache, trees_from
+from actors.compilers import Work, _Worker, result_cache, trees_from
 from cass_ray.execute.backends.nvidia import NvidiaBackend
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.backends.registry import candidate_backend
 from cass_ray.execute.stage import REFERENCE_COLUMN, ExecuteStage, ReferenceStage
 from cass_ray.pairs import Stage
 from cass_ray.settings import BuildSettings
-from cass_ray.stages import WORK_SCHEMA, Row
+from cass_ray.stages import WORK_SCHEMA
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.unpacked import UnpackedTrees
 
 
 class NvidiaExecutor:
@@ -44,17 +43,14 @@ class AmdExecutor(_Worker):
     """Runs the AMD side, on a GPU or on the CPU, and compares. Resource ``amd``."""
 
     def __init__(self, settings: BuildSettings, coordinator: str) -> None:
-        super().__init__(Stage.EXECUTE, coordinator)
         backend = candidate_backend()
         if isinstance(backend, Rdna3Backend):
             backend = backend.single_threaded()  # one slot is one core
         if problem := backend.problem():
             raise ToolMissing("A backend to execute on", "Run without --execute.", problem)
-        self._stage_amd = ExecuteStage(backend, cache=result_cache(settings))
 
-    def __call__(self, batch: pa.Table) -> pa.Table:
-        """Fill in ``executed``, ``verified`` and ``evidence``."""
-        return self.process(batch, self._execute)
+        def make(trees: UnpackedTrees) -> Work:
+            del trees  # the rows' own assembly is executed
+            return ExecuteStage(backend, cache=result_cache(settings)).execute
 
-    def _execute(self, rows: Sequence[Row]) -> list[Row]:
-        return self._stage_amd.execute(rows)
+        super().__init__(Stage.EXECUTE, coordinator, make)

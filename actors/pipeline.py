@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import uuid
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from actors.compilers import AmdCompiler, NvidiaCompiler
 from actors.coordinator import Coordinator
-from actors.staged import StagedRows
+from actors.staged import staged_blocks
 from actors.translators import SourceTranslator
 from cass_ray.settings import BuildSettings
 from cass_ray.stages import Row
@@ -24,6 +25,7 @@ from cass_ray.translate.registry import IN_PROCESS_ENGINES
 _OBJECT_STORE_BYTES = 512 << 20
 _ROWS_PER_BLOCK = 8
 _BLOCKS_PER_SLOT = 4
+_MOST_THREADS = 8
 
 
 def connect(settings: BuildSettings) -> None:
@@ -35,11 +37,11 @@ def connect(settings: BuildSettings) -> None:
         return
     slots = settings.slots or os.cpu_count() or 1
     logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
-    # One CPU: it is for reading staged rows, and Ray starts an idle worker for each; the compilers
-    # take slots. An AMD compiler keeps up with two for Nvidia.
+    # No CPU: there are no tasks, and Ray starts an idle worker for each; the compilers take slots.
+    # An AMD compiler keeps up with two for Nvidia.
     ray.init(
         address="local",
-        num_cpus=1,
+        num_cpus=0,
         resources={"nvidia": slots, "amd": max(1, slots // 2)},
         include_dashboard=False,
         object_store_memory=_OBJECT_STORE_BYTES,
@@ -57,6 +59,13 @@ def _slots(resource: str) -> int:
             f"toolchain: `ray start --address=... --resources='{{\"{resource}\": 2}}'`.",
         )
     return offered
+
+
+def _slots_of_an_actor(resource: str) -> int:
+    """How many slots of a node one actor takes: as many as leave none of any node unused."""
+    offered = [int(node["Resources"].get(resource, 0)) for node in ray.nodes() if node["Alive"]]
+    common = math.gcd(*offered)
+    return max(share for share in range(1, _MOST_THREADS + 1) if common % share == 0)
 
 
 def _workers(settings: BuildSettings) -> list[tuple[type, str, float]]:
@@ -104,9 +113,8 @@ def compile_rows(
         .options(name=coordinator, num_cpus=0, max_concurrency=16, scheduling_strategy=here)
         .remote(str(trees))
     )
-    dataset = ray.data.read_datasource(
-        StagedRows(staged, rows_per_block(settings, staged_rows)), scheduling_strategy=here
-    )
+    blocks = staged_blocks(staged, rows_per_block(settings, staged_rows))
+    dataset = ray.data.from_blocks(blocks)
     if settings.translator not in IN_PROCESS_ENGINES:
         dataset = dataset.map_batches(
             SourceTranslator,
@@ -117,13 +125,18 @@ def compile_rows(
         )
     arguments = {"settings": settings, "coordinator": coordinator}
     for worker, resource, share in _workers(settings):
+        threads = 1 if resource == "GPU" else _slots_of_an_actor(resource)
         dataset = dataset.map_batches(
             worker,
             fn_constructor_kwargs=arguments,
-            compute=ActorPoolStrategy(size=_slots(resource)),
+            compute=ActorPoolStrategy(
+                size=_slots(resource) // threads,
+                max_concurrent_calls_per_actor=threads,
+                enable_true_multi_threading=True,
+            ),
             num_cpus=0,
             num_gpus=share if resource == "GPU" else 0,
-            resources={resource: share} if resource != "GPU" else {},
+            resources={resource: share * threads} if resource != "GPU" else {},
             batch_size=None,
             batch_format="pyarrow",
         )

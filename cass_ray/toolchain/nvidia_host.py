@@ -16,9 +16,13 @@ from pathlib import Path
 from cass_ray.toolchain import process
 from cass_ray.toolchain.amd_precompiled import PrecompiledHeaders, Side
 from cass_ray.toolchain.nvidia_steps import WORK_FILES, Steps, Workbench, dry_run
+from cass_ray.toolchain.process import Outcome
+from cass_ray.toolchain.unit import classify
 
 SHIM = Path(__file__).parent / "nvidia_shim"
 """The header to precompile, and one that clang's CUDA wrapper misses in CUDA 13."""
+
+_LIMITS = frozenset({Outcome.TIME_LIMIT, Outcome.MEMORY_LIMIT, Outcome.OUTPUT_LIMIT})
 
 
 @dataclass(frozen=True)
@@ -36,15 +40,23 @@ class ClangHost:
         return self._precompiled.directory
 
     def compile(self, bench: Workbench, flags: Sequence[str]) -> str | None:
-        """Host assembly of the unit; None where clang does not accept it."""
+        """Host assembly of the unit; None where clang does not accept it.
+
+        Only clang's own error says so: a limit that is hit depends on the machine's load, and the
+        other way's assembly differs. Raises :class:`~cass_ray.toolchain.unit.CompileFailure` then.
+        """
         common = [str(self.clang), *self._location_flags(), *flags, Side.HOST.flag]
-        precompiled = self._precompiled.get(Side.HOST, common)
-        if precompiled is None:
-            include = ["-include", str(SHIM / "cass_cuda.h")]
-        else:
-            include = ["-Xclang", "-include-pch", "-Xclang", str(precompiled)]
         rest = [*bench.unit.preprocessor_arguments(), "-S", "-o", "-", str(bench.unit.main)]
-        completed = bench.try_command([*common, *include, *rest], process.CLEAN_ENVIRONMENT)
+        completed = None
+        precompiled = self._precompiled.get(Side.HOST, common)
+        if precompiled is not None:
+            include = ["-Xclang", "-include-pch", "-Xclang", str(precompiled)]
+            completed = bench.try_command([*common, *include, *rest], process.CLEAN_ENVIRONMENT)
+        if completed is None or self._precompiled.rejected(completed.stderr_text):
+            include = ["-include", str(SHIM / "cass_cuda.h")]
+            completed = bench.try_command([*common, *include, *rest], process.CLEAN_ENVIRONMENT)
+        if completed.outcome in _LIMITS:
+            raise classify(completed, bench.unit, "clang (host)")
         return completed.stdout_text if completed.ok else None
 
     @cached_property

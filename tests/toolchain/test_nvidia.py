@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import subprocess
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pytest
 
 from cass_ray.assembly import sass
 from cass_ray.pairs import Reason
-from cass_ray.toolchain import isolation
+from cass_ray.toolchain import isolation, nvidia, nvidia_host
 from cass_ray.toolchain.isolation import ALLOW_UNISOLATED, Mount, View, private_folder
 from cass_ray.toolchain.nvidia import NvidiaToolchain
 from cass_ray.toolchain.nvidia_disassembly import split
@@ -263,6 +264,24 @@ def test_host_code_that_clang_rejects_goes_the_way_of_nvcc(
     assert "cudafe++" in output.cpu_seconds_by_tool
     assert registers(output.host_assembly) == []
     assert "main:" in output.host_assembly
+
+
+def test_a_header_newer_than_its_precompiled_form_is_no_reason_to_change_compilers(
+    toolchain: NvidiaToolchain, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if toolchain.clang is None:
+        pytest.skip("no clang")
+    shim = tmp_path / "shim"
+    shutil.copytree(nvidia_host.SHIM, shim)
+    monkeypatch.setattr(nvidia_host, "SHIM", shim)
+    monkeypatch.setattr(nvidia, "SHIM", shim)
+    toolchain = replace(toolchain, cache=tmp_path / "cache")
+    unit = unit_of(tree, "scale.cu", PROGRAM.replace('#include "factor.h"', "#define FACTOR 2"))
+    before = toolchain.compile(unit)
+    os.utime(shim / "cass_cuda.h", (1, 1))  # as when the package is unpacked again
+    after = toolchain.compile(unit)
+    assert "cudafe++" not in after.cpu_seconds_by_tool
+    assert after.host_assembly == before.host_assembly
 
 
 def test_registration_is_cut_out_of_a_stub_file() -> None:
