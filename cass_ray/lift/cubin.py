@@ -40,6 +40,8 @@ class KernelInfo:
     shared_size: int
     """Static shared memory, the kilobyte that sm_90 reserves included."""
     max_threads: int
+    required_threads: int
+    """Exact number of threads of a block, where the kernel demands one; else 0."""
     descriptor_words: tuple[int, int]
     """Offsets in bank 0 of the descriptor that global accesses name."""
 
@@ -62,6 +64,7 @@ def kernel_info(cubin: Cubin, name: str) -> KernelInfo:
     """Resources of the kernel ``name``."""
     base = 0x210 if architecture(cubin) >= 90 else 0x160
     max_threads = 1024
+    required_threads = 0
     parameters: list[tuple[int, Parameter]] = []
     for attribute, value in _attributes(_section(cubin, f".nv.info.{name}")):
         if attribute == _KPARAM_INFO:
@@ -72,6 +75,8 @@ def kernel_info(cubin: Cubin, name: str) -> KernelInfo:
         elif attribute in (_MAX_THREADS, _REQUIRED_THREADS):
             x, y, z = struct.unpack_from("<III", value)
             max_threads = min(1024, x * y * z)
+            if attribute == _REQUIRED_THREADS:
+                required_threads = max_threads
     frame = 0
     for attribute, value in _attributes(_section(cubin, ".nv.info")):
         if attribute in (_FRAME_SIZE, _MIN_STACK_SIZE):
@@ -86,6 +91,7 @@ def kernel_info(cubin: Cubin, name: str) -> KernelInfo:
         frame,
         _shared_size(cubin, name),
         max_threads,
+        required_threads,
         (descriptor, descriptor + 4),
     )
 
@@ -94,9 +100,28 @@ def _shared_size(cubin: Cubin, name: str) -> int:
     return next((s.size for s in cubin.sections if s.name == f".nv.shared.{name}"), 0)
 
 
-def shared_offset(cubin: Cubin) -> int:
-    """First address of shared memory that a program may use."""
+def shared_reserved(cubin: Cubin) -> int:
+    """Bytes at the start of shared memory that programs leave alone; part of the static size."""
     return _RESERVED_SHARED if architecture(cubin) >= 90 else 0
+
+
+def subroutines(cubin: Cubin) -> dict[str, dict[str, int]]:
+    """Function symbols inside code sections: name of the section's function -> name -> address."""
+    found: dict[str, dict[str, int]] = {}
+    for symbol in cubin.symbols:
+        if symbol.info & 15 != _FUNCTION or not symbol.section:
+            continue
+        owner = cubin.sections[symbol.section].name.removeprefix(".text.")
+        if symbol.name != owner:
+            found.setdefault(owner, {})[symbol.name] = symbol.value
+    return found
+
+
+def system_functions(cubin: Cubin) -> list[str]:
+    """Functions that code refers to and the cubin does not define."""
+    return [
+        s.name for s in cubin.symbols if s.name and not s.section and s.info & 15 in (0, _FUNCTION)
+    ]
 
 
 def _section(cubin: Cubin, name: str) -> bytes:

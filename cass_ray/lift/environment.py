@@ -13,13 +13,17 @@ from cass_ray.lift.ir import Value, i32, i64
 if TYPE_CHECKING:
     from cass_ray.lift.cubin import KernelInfo
     from cass_ray.lift.globals import DeviceData
+    from cass_ray.lift.program import Program
     from cass_ray.lift.thread import Thread
 
-INVARIANT = ", !invariant.load !3"
+INVARIANT = ", !invariant.load !0"
 _GROUP_SIZE = {0x0: 12, 0x4: 14, 0x8: 16}  # hidden_group_size_* in the implicit arguments, 16 bits
 _GROUP_COUNT = {0xC: 0, 0x10: 4, 0x14: 8}  # hidden_block_count_*, 32 bits
 _SHARED_WINDOW, _LOCAL_WINDOW, _STACK_SIZE = (0x18, 0x1C), (0x20, 0x24), 0x28
-_SYMBOL_HALF = re.compile(r"32@(lo|hi)\(\(?([^\s()]+)(?: \+ (0x[0-9a-f]+))?\)?\)")
+_SYMBOL_HALF = re.compile(
+    r"(?:fun@)?(?P<half>32@lo|32@hi|32@)\(\(?(?P<symbol>[^\s()]+)"
+    r"(?: \+ (?P<offset>[^\s()]+))?\)?\)"
+)
 
 
 @dataclass(frozen=True)
@@ -28,15 +32,25 @@ class Environment:
 
     kernel: KernelInfo
     data: DeviceData
-    shared_offset: int
-    """Subtracted from shared addresses: sm_90 reserves the first kilobyte."""
-    reduction_bytes: int
-    """LDS in front of the kernel's own, for BAR.RED."""
+    program: Program
+    shared_shift: int
+    """Added to shared addresses: LDS in front of the kernel's own, for BAR.RED."""
+    flushes_denormals: bool = False
+    """Whether single-precision arithmetic of the whole kernel flushes denormal numbers."""
 
     def constant(self, thread: Thread, bank: int, offset: int, index: Value | None) -> Value:
         """The 32-bit word at ``c[bank][offset + index]``."""
+        if index is not None and index.number is not None:
+            offset, index = offset + index.number & 0xFFFFFFFF, None
         if bank == 0 and index is None and offset < self.kernel.parameter_base:
             return self._driver_word(thread, offset)
+        if bank == 4 and index is None:
+            symbol = self.data.bank4_symbols.get(offset & ~7)
+            number = self.program.code_number(symbol) if symbol else None
+            if number is not None:
+                return i32(number >> 32 if offset & 4 else number)
+        if bank == 2 and index is None:
+            return i32(self._literal_word(thread, bank, offset))
         pointer = self.pointer(thread, bank, offset, index)
         return thread.load("i32", pointer, 4, note=INVARIANT)
 
@@ -66,7 +80,10 @@ class Environment:
         if offset == _STACK_SIZE:
             return i32(self.kernel.frame_size)
         if offset in _SHARED_WINDOW:
-            return i32(0) if offset == _SHARED_WINDOW[0] else self.shared_window(thread)
+            # The low word counts from the start of LDS, as shared addresses do.
+            if offset == _SHARED_WINDOW[0]:
+                return i32(self.shared_shift)
+            return self.shared_window(thread)
         if offset in _LOCAL_WINDOW:
             address = self.local_window(thread)
             return thread.low(address) if offset == _LOCAL_WINDOW[0] else thread.high(address)
@@ -85,20 +102,30 @@ class Environment:
         return thread.cast("ptrtoint", generic, "i64")
 
     def symbol(self, thread: Thread, text: str) -> Value | None:
-        """Half of a symbol's address, as a relocated literal has it; None for other names."""
+        """Half of a symbol's address, as a relocated literal has it; None for other names.
+
+        Code has numbers for addresses: what is loaded from ``FUNCTION + .L_3@srel`` is compared
+        with them, never used to load.
+        """
         match = _SYMBOL_HALF.fullmatch(text.replace("`", ""))
         if match is None:
             return None
-        address = self.data.address(match[2], int(match[3] or "0", 16))
+        symbol, added = match["symbol"], match["offset"] or "0"
+        is_high = match["half"] == "32@hi"
+        number = self.program.code_number(symbol, added)
+        if number is not None:
+            return i32(number >> 32 if is_high else number)
+        if not added.startswith("0"):
+            return None
+        address = self.data.address(symbol, int(added, 16))
         if address is None:
-            return i32(0)  # a code address: calls and returns are followed without it
-        value = thread.op("add", address, i64(0))
-        return thread.low(value) if match[1] == "lo" else thread.high(value)
+            return None
+        return thread.high(address) if is_high else thread.low(address)
 
-    def literal_word(self, bank: int, offset: int) -> int | None:
-        """The word at ``c[bank][offset]`` if it is known now."""
+    def _literal_word(self, thread: Thread, bank: int, offset: int) -> int:
+        """The word at ``c[bank][offset]``, which is known now."""
         content = self.data.content(bank, self.kernel.name)
         if content is None or offset + 4 > len(content):
-            return None
+            raise UnknownForm(f"c[{bank:#x}][{offset:#x}]", "not in the cubin")
         word: int = struct.unpack_from("<I", content, offset)[0]
         return word

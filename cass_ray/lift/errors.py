@@ -1,4 +1,4 @@
-"""What lifting raises."""
+"""What lifting raises. Every error names the kernel and, about an instruction, form and address."""
 
 from __future__ import annotations
 
@@ -7,8 +7,15 @@ class LiftError(Exception):
     """A cubin or kernel that cannot be lifted; the message says which and why."""
 
 
+class CompilerFailure(LiftError):
+    """LLVM refused what the lifter wrote: a defect of the lifter, with LLVM's message."""
+
+
 class UnknownForm(LiftError):
-    """An instruction whose form is not in the table; nothing is guessed about it."""
+    """An instruction whose form is not in the table; nothing is guessed about it.
+
+    ``form`` is the mnemonic with its modifiers, ``address`` the byte offset in the code section.
+    """
 
     def __init__(self, text: str, reason: str, kernel: str = "", address: int = 0) -> None:
         self.text = text
@@ -18,6 +25,18 @@ class UnknownForm(LiftError):
         place = f"{kernel} at {address:#06x}: " if kernel else ""
         super().__init__(f"{place}{text}: {reason}")
 
-    def at(self, kernel: str, address: int) -> UnknownForm:
-        """The same error with its place."""
-        return UnknownForm(self.text, self.reason, kernel, address)
+    @property
+    def form(self) -> str:
+        """The mnemonic with its modifiers."""
+        words = self.text.split()
+        guarded = len(words) > 1 and words[0].startswith("@")
+        return words[1 if guarded else 0] if words else ""
+
+    def at(self, text: str, kernel: str, address: int) -> UnknownForm:
+        """The same error with the instruction and its place."""
+        reason = self.reason if self.text == text else f"{self.text}: {self.reason}"
+        return UnknownForm(text, reason, kernel, address)
+
+
+class Unsupported(UnknownForm):
+    """A form that is understood but has no equivalent here (textures, clusters, WGMMA, TMA)."""

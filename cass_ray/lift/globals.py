@@ -7,30 +7,45 @@ global; variables are aliases into it under their CUDA names, so that a host fin
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.ir import Value
 from cass_ray.toolchain.nvidia_elf import Cubin, Section
 
-_SECTIONS = {".nv.constant3": ("constants", 4), ".nv.global": ("zeroed", 1)}
-_SECTIONS[".nv.global.init"] = ("initialised", 1)
+_SECTIONS = {
+    ".nv.constant3": ("constants", 4),
+    ".nv.global": ("zeroed", 1),
+    ".nv.global.init": ("initialised", 1),
+}
 _OBJECT = 1
 _RELOCATION = {4: struct.Struct("<QQq"), 9: struct.Struct("<QQ")}  # SHT_RELA, SHT_REL
+_ABSOLUTE = (2, 4)  # R_CUDA_64, R_CUDA_G64: a whole address
+
+CodeNumber = Callable[[str], "int | None"]
+"""Name of a function -> the number that stands for its address, or None."""
 
 
 class DeviceData:
     """The data of one cubin; ``definitions`` is its IR."""
 
-    def __init__(self, cubin: Cubin) -> None:
+    def __init__(self, cubin: Cubin, code_number: CodeNumber) -> None:
         self._cubin = cubin
+        self._code_number = code_number
         self._places: dict[str, tuple[str, int, int]] = {}
         self.bank4_symbols: dict[int, str] = {}
         """Offset in bank 4 -> the symbol whose address is there."""
         self.definitions: list[str] = []
         self._kernel_banks: set[str] = set()
-        for index, section in enumerate(cubin.sections):
-            if section.name in _SECTIONS and section.size:
-                self._define(index, section)
+        present = [
+            (index, section)
+            for index, section in enumerate(cubin.sections)
+            if section.name in _SECTIONS and section.size
+        ]
+        for index, section in present:
+            self._place(index, section)
+        for index, section in present:
+            self._define(index, section)
         self._define_bank4()
 
     def bank(self, bank: int, kernel: str) -> Value:
@@ -54,7 +69,8 @@ class DeviceData:
     def content(self, bank: int, kernel: str) -> bytes | None:
         """The bytes of a bank that belongs to ``kernel``."""
         names = (f".nv.constant{bank}.{kernel}", f".nv.constant{bank}")
-        return next((s.data for s in self._cubin.sections if s.name in names), None)
+        found = {section.name: section.data for section in self._cubin.sections}
+        return next((found[name] for name in names if name in found), None)
 
     def address(self, symbol: str, offset: int = 0) -> Value | None:
         """The address of a device variable; None when there is no such variable."""
@@ -65,27 +81,61 @@ class DeviceData:
         place = f"getelementptr (i8, {pointer} @{name}, i64 {start + offset})"
         return Value("i64", f"ptrtoint ({pointer} {place} to i64)")
 
+    def _place(self, index: int, section: Section) -> None:
+        name, space = _SECTIONS[section.name]
+        for symbol in self._cubin.symbols:
+            if symbol.section == index and symbol.info & 15 == _OBJECT and symbol.name:
+                self._places[symbol.name] = (f"lifted.{name}", space, symbol.value)
+
     def _define(self, index: int, section: Section) -> None:
         name, space = _SECTIONS[section.name]
         name = f"lifted.{name}"
-        if self._relocations(section.name):
-            raise LiftError(f"{section.name} holds addresses, which is not supported yet")
         pointer = f"ptr addrspace({space})"
-        content = _bytes(section.data) if any(section.data) else "zeroinitializer"
+        kind, content = self._initialiser(section)
         self.definitions.append(
             f"@{name} = protected addrspace({space}) externally_initialized global "
-            f"[{section.size} x i8] {content}, align 256"
+            f"{kind} {content}, align 256"
         )
         for symbol in self._cubin.symbols:
             if symbol.section != index or symbol.info & 15 != _OBJECT or not symbol.name:
                 continue
-            self._places[symbol.name] = (name, space, symbol.value)
             place = f"getelementptr (i8, {pointer} @{name}, i64 {symbol.value})"
             for spelling in _spellings(symbol.name):
-                kind = f"[{max(symbol.size, 1)} x i8]"
+                size = f"[{max(symbol.size, 1)} x i8]"
                 self.definitions.append(
-                    f'@"{spelling}" = protected alias {kind}, {pointer} {place}'
+                    f'@"{spelling}" = protected alias {size}, {pointer} {place}'
                 )
+
+    def _initialiser(self, section: Section) -> tuple[str, str]:
+        """Type and content of a data section, with the addresses that relocations put into it."""
+        relocations = self._relocations(section.name)
+        if not relocations:
+            kind = f"[{section.size} x i8]"
+            return kind, _bytes(section.data) if any(section.data) else "zeroinitializer"
+        kinds: list[str] = []
+        values: list[str] = []
+        position = 0
+        for offset, (symbol, addend) in sorted(relocations.items()):
+            if offset > position:
+                kinds.append(f"[{offset - position} x i8]")
+                values.append(f"{kinds[-1]} {_bytes(section.data[position:offset])}")
+            own = struct.unpack_from("<q", section.data, offset)[0] if addend is None else addend
+            kinds.append("i64")
+            values.append(str(self._pointer(symbol, own)))
+            position = offset + 8
+        if rest := section.data[position:]:
+            kinds.append(f"[{len(rest)} x i8]")
+            values.append(f"{kinds[-1]} {_bytes(rest)}")
+        return f"<{{{', '.join(kinds)}}}>", f"<{{{', '.join(values)}}}>"
+
+    def _pointer(self, symbol: str, addend: int) -> Value:
+        """The 64-bit word that a relocation puts into data."""
+        if address := self.address(symbol, addend):
+            return address
+        number = self._code_number(symbol)
+        if number is None:
+            raise LiftError(f"data refers to {symbol}, which the cubin does not define")
+        return Value("i64", str(number + addend))
 
     def _define_bank4(self) -> None:
         data = next((s.data for s in self._cubin.sections if s.name == ".nv.constant4"), b"")
@@ -94,13 +144,12 @@ class DeviceData:
         relocations = self._relocations(".nv.constant4")
         words = []
         for offset in range(0, len(data), 8):
-            word = "i64 0"
+            own = int.from_bytes(data[offset : offset + 8], "little", signed=True)
+            word = f"i64 {own}"
             if offset in relocations:
                 symbol, addend = relocations[offset]
                 self.bank4_symbols[offset] = symbol
-                own = struct.unpack_from("<q", data, offset)[0] if addend is None else addend
-                if address := self.address(symbol, own):
-                    word = str(address)
+                word = str(self._pointer(symbol, own if addend is None else addend))
             words.append(word)
         kind = f"[{len(words)} x i64]"
         self.definitions.append(
@@ -115,6 +164,10 @@ class DeviceData:
                 continue
             for offset, info, *addend in layout.iter_unpack(candidate.data):
                 symbol = self._cubin.symbols[info >> 32].name
+                if info & 0xFFFFFFFF not in _ABSOLUTE:
+                    raise LiftError(
+                        f"{section}: relocation type {info & 0xFFFFFFFF} of {symbol} is unknown"
+                    )
                 found[offset] = (symbol, addend[0] if addend else None)
         return found
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cass_ray.assembly import sass
 from cass_ray.lift import operands
 from cass_ray.lift.errors import UnknownForm
 from cass_ray.lift.operands import Operand, Predicate
+
+_SPACED = frozenset({"BRX", "BRXU", "JMX", "CALL", "RET"})
+"""Instructions whose operands are a register and a place with no comma between."""
 
 _JUMP_TABLE = re.compile(r" \((\.L_\d+(?:, \.L_\d+)*)\)$")
 
@@ -59,11 +63,14 @@ def decode(instruction: sass.Instruction) -> Instruction:
         raise UnknownForm(instruction.text, f"guard {guard}", address=instruction.address)
     if parsed is not None and parsed.index is None and not parsed.inverted:
         parsed = None
+    written: Iterable[str] = instruction.operands
+    if instruction.opcode in _SPACED:
+        written = [word for operand in written for word in operand.split()]
     return Instruction(
         instruction.address,
         instruction.text,
         instruction.mnemonic,
         parsed,
-        tuple(map(operands.parse, instruction.operands)),
+        tuple(map(operands.parse, written)),
         targets,
     )

@@ -1,4 +1,8 @@
-"""Writing LLVM IR: typed values and one function's text."""
+"""Writing LLVM IR: typed values and one function's text.
+
+Operations on constants, and those that do nothing, are folded here: half of what SASS looks like
+(``IADD3 R1, R2, RZ, RZ``) needs no instruction, and LLVM is spared reading it.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +18,28 @@ class Value(NamedTuple):
     def __str__(self) -> str:
         return f"{self.type} {self.name}"
 
+    @property
+    def number(self) -> int | None:
+        """The value of an integer constant, unsigned; None for anything else."""
+        return int(self.name) if self.name.isdigit() else None
+
 
 TRUE = Value("i1", "true")
 FALSE = Value("i1", "false")
+
+_BITS = {"i8": 8, "i16": 16, "i32": 32, "i64": 64}
+_COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor"})
+_ZERO_IS_NEUTRAL = frozenset({"add", "sub", "or", "xor", "shl", "lshr", "ashr"})
+
+
+def i8(number: int) -> Value:
+    """An 8-bit constant."""
+    return Value("i8", str(number & 0xFF))
+
+
+def i16(number: int) -> Value:
+    """A 16-bit constant."""
+    return Value("i16", str(number & 0xFFFF))
 
 
 def i32(number: int) -> Value:
@@ -27,6 +50,11 @@ def i32(number: int) -> Value:
 def i64(number: int) -> Value:
     """A 64-bit constant; negative numbers are taken modulo 2^64."""
     return Value("i64", str(number & 0xFFFFFFFFFFFFFFFF))
+
+
+def integer_constant(kind: str, number: int) -> Value:
+    """A constant of an integer type."""
+    return Value(kind, str(number & ((1 << _BITS[kind]) - 1)))
 
 
 def float_bits(bits: int) -> Value:
@@ -65,7 +93,16 @@ class Writer:
 
     def op(self, opcode: str, left: Value, right: Value) -> Value:
         """A binary operation on two values of one type."""
+        folded = _fold(opcode, left, right)
+        if folded is not None:
+            return folded
         return self.result(left.type, f"{opcode} {left}, {right.name}")
+
+    def sum(self, first: Value, *others: Value) -> Value:
+        """All of the values, which are integers of one type, added up."""
+        for other in others:
+            first = self.op("add", first, other)
+        return first
 
     def fneg(self, value: Value) -> Value:
         """Sign flipped."""
@@ -73,12 +110,46 @@ class Writer:
 
     def invert(self, value: Value) -> Value:
         """All bits flipped."""
-        return self.result(value.type, f"xor {value}, {'true' if value.type == 'i1' else '-1'}")
+        if value.type == "i1":
+            if value in (TRUE, FALSE):
+                return FALSE if value == TRUE else TRUE
+            return self.result("i1", f"xor {value}, true")
+        return self.op("xor", value, integer_constant(value.type, -1))
+
+    def both(self, left: Value, right: Value) -> Value:
+        """Conjunction of two conditions."""
+        if FALSE in (left, right):
+            return FALSE
+        if left == TRUE:
+            return right
+        return left if right == TRUE else self.result("i1", f"and {left}, {right.name}")
+
+    def either(self, left: Value, right: Value) -> Value:
+        """Disjunction of two conditions."""
+        if TRUE in (left, right):
+            return TRUE
+        if left == FALSE:
+            return right
+        return left if right == FALSE else self.result("i1", f"or {left}, {right.name}")
+
+    def exclusive(self, left: Value, right: Value) -> Value:
+        """Whether exactly one of two conditions holds."""
+        for one, other in ((left, right), (right, left)):
+            if one == FALSE:
+                return other
+            if one == TRUE:
+                return self.invert(other)
+        return self.result("i1", f"xor {left}, {right.name}")
 
     def cast(self, how: str, value: Value, kind: str) -> Value:
         """``zext``, ``trunc``, ``bitcast``, … to ``kind``; nothing where the type is the same."""
         if value.type == kind:
             return value
+        number = value.number
+        if number is not None and how in ("zext", "trunc", "sext"):
+            if how == "sext" and number >> _BITS[value.type] - 1:
+                number -= 1 << _BITS[value.type]
+            return integer_constant(kind, number)
         return self.result(kind, f"{how} {value} to {kind}")
 
     def icmp(self, condition: str, left: Value, right: Value) -> Value:
@@ -86,24 +157,25 @@ class Writer:
         return self.result("i1", f"icmp {condition} {left}, {right.name}")
 
     def fcmp(self, condition: str, left: Value, right: Value) -> Value:
-        """Floating-point comparison, of scalars."""
-        return self.result("i1", f"fcmp {condition} {left}, {right.name}")
+        """Floating-point comparison."""
+        kind = f"{left.type[: left.type.index('x')]}x i1>" if left.type.startswith("<") else "i1"
+        return self.result(kind, f"fcmp {condition} {left}, {right.name}")
 
     def select(self, condition: Value, yes: Value, no: Value) -> Value:
         """``condition ? yes : no``."""
-        if condition == TRUE:
+        if condition == TRUE or yes == no:
             return yes
         if condition == FALSE:
             return no
         return self.result(yes.type, f"select {condition}, {yes}, {no}")
 
     def call(self, kind: str, name: str, *arguments: Value) -> Value:
-        """A call of an intrinsic with a result."""
+        """A call of an intrinsic or function with a result."""
         self._declare(kind, name, arguments)
         return self.result(kind, f"call {kind} @{name}({', '.join(map(str, arguments))})")
 
     def call_void(self, name: str, *arguments: Value) -> None:
-        """A call of an intrinsic without a result."""
+        """A call of an intrinsic or function without a result."""
         self._declare("void", name, arguments)
         self.line(f"call void @{name}({', '.join(map(str, arguments))})")
 
@@ -158,3 +230,34 @@ class Writer:
     def _declare(self, kind: str, name: str, arguments: tuple[Value, ...]) -> None:
         types = ", ".join(argument.type for argument in arguments)
         self.declarations.add(f"declare {kind} @{name}({types})")
+
+
+def _fold(opcode: str, left: Value, right: Value) -> Value | None:
+    """The result where it is a constant or an operand."""
+    if left.type not in _BITS:
+        return None
+    a, b = left.number, right.number
+    if a is not None and b is not None:
+        return _compute(opcode, left.type, a, b)
+    if opcode in _COMMUTATIVE and a is not None:
+        left, right, b = right, left, a
+    if b is None:
+        return None
+    if b == 0:
+        if opcode in _ZERO_IS_NEUTRAL:
+            return left
+        return right if opcode in ("mul", "and") else None
+    if opcode == "and" and b == (1 << _BITS[left.type]) - 1:
+        return left
+    return left if opcode == "mul" and b == 1 else None
+
+
+def _compute(opcode: str, kind: str, a: int, b: int) -> Value | None:
+    bits = _BITS[kind]
+    if opcode in ("shl", "lshr", "ashr"):
+        if b >= bits:
+            return None
+        signed = a - (1 << bits) if opcode == "ashr" and a >> bits - 1 else a
+        return integer_constant(kind, a << b if opcode == "shl" else signed >> b)
+    results = {"add": a + b, "sub": a - b, "mul": a * b, "and": a & b, "or": a | b, "xor": a ^ b}
+    return integer_constant(kind, results[opcode]) if opcode in results else None

@@ -147,8 +147,8 @@ def _place(text: str, whole: str) -> tuple[tuple[Register, ...], int]:
     """Registers other than the zero ones, and the sum of the literals."""
     registers: list[Register] = []
     offset = 0
-    for part in text.replace("+-", "+\0-").split("+"):
-        part = part.strip("\0 ")
+    for written in text.replace("+-", "+\0-").split("+"):
+        part = written.strip("\0 ")
         if match := _REGISTER.fullmatch(part):
             register = Register(match["file"], _index(match), *_modifiers(match))
             if register.negated or register.inverted or register.absolute:

@@ -22,6 +22,7 @@ Semantics = Callable[["Thread", "Instruction"], None]
 
 _FAMILIES = (
     "integer",
+    "carry",
     "shift",
     "logic",
     "predicate",
@@ -49,13 +50,20 @@ class Form:
 _forms: dict[str, Form] = {}
 
 
-def lowers(*patterns: str, has_effect: bool = False) -> Callable[[Semantics], Semantics]:
-    """Enter a function as what the mnemonics of ``patterns`` do."""
+def lowers(
+    *patterns: str, has_effect: bool = False, repeats: bool = False
+) -> Callable[[Semantics], Semantics]:
+    """Enter a function as what the mnemonics of ``patterns`` do.
+
+    ``repeats``: the patterns may give a mnemonic several times. Raises ValueError where not, and
+    for one that another function has.
+    """
 
     def enter(semantics: Semantics) -> Semantics:
         for pattern in patterns:
             for mnemonic in expand(pattern):
-                if mnemonic in _forms:
+                known = _forms.get(mnemonic)
+                if known is not None and not (repeats and known.semantics is semantics):
                     raise ValueError(f"{mnemonic} is in the table twice")
                 _forms[mnemonic] = Form(mnemonic, semantics, has_effect)
         return semantics

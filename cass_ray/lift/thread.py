@@ -7,13 +7,20 @@ block, so that a block loads each register once and stores it once.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from cass_ray.lift.environment import Environment
 from cass_ray.lift.errors import UnknownForm
+from cass_ray.lift.instruction import Instruction
 from cass_ray.lift.ir import FALSE, TRUE, Value, Writer, double_bits, float_bits, i32, i64
 from cass_ray.lift.operands import Constant, Immediate, Name, Operand, Predicate, Register
+
+if TYPE_CHECKING:
+    from cass_ray.lift.program import Code
+    from cass_ray.lift.semantics.carry import LowHalf
 
 _SELECTORS = {
     **{f"B{n}": (8 * n, 0xFF) for n in range(4)},
@@ -24,6 +31,7 @@ _SPECIAL_FLOATS = {
     "INF": float("inf"),
     "-INF": float("-inf"),
 }
+_HALVES = {"H0": 0, "H0_H0": 0, "H1": 16, "H1_H1": 16}
 _SCALE = {"X2": 1, "X4": 2, "X8": 3, "X16": 4}
 
 
@@ -37,7 +45,18 @@ class Thread(Writer):
         """Register -> LLVM type, of every register that needs an alloca."""
         self._cached: dict[str, Value] = {}
         self._written: set[str] = set()
-        self._guard: Value = TRUE
+        self._overlay: dict[str, Value] | None = None
+        """Results so far of instructions that a guard may drop."""
+        self.low_halves: dict[Value, LowHalf] = {}
+        """Carry of a sum of words -> the sum, for the sum of the high words."""
+        self.comparisons: dict[Value, tuple[Value, Value]] = {}
+        """Result of a comparison of words -> the words, for comparisons of wider integers."""
+        self.normal: set[str] = set()
+        """Names of numbers that came from integers: they are not denormal."""
+        self.code: Code | None = None
+        """The section that is being lifted."""
+        self.traps = False
+        """Whether the block ``trap`` is needed."""
 
     # State between blocks
 
@@ -55,10 +74,15 @@ class Thread(Writer):
 
     @contextmanager
     def dropping_results_unless(self, guard: Value) -> Iterator[None]:
-        """Inside, what is written to registers takes effect only where ``guard`` holds."""
-        self._guard = guard
+        """Inside, what is written to registers takes effect only where ``guard`` holds.
+
+        Code inside reads its own results: what it makes of them is dropped with them.
+        """
+        self._overlay = {}
         yield
-        self._guard = TRUE
+        made, self._overlay = self._overlay, None
+        for name, value in made.items():
+            self.set_slot(name, self.select(guard, value, self.slot(name, value.type)))
 
     @contextmanager
     def skipped_unless(self, guard: Value) -> Iterator[None]:
@@ -80,22 +104,100 @@ class Thread(Writer):
         self.flush()
         self._cached.clear()
 
+    def must_flush(self, i: Instruction) -> bool:
+        """Whether the instruction flushes denormal numbers and the kernel's mode does not."""
+        return i.has("FTZ") and not self.environment.flushes_denormals
+
+    def code_address(self, i: Instruction) -> Value:
+        """The number of the code at a label operand, else of the instruction itself."""
+        assert self.code is not None
+        address = i.address
+        for operand in i.operands[1:]:
+            if isinstance(operand, Name) and operand.text in self.code.function.labels:
+                address = self.code.function.labels[operand.text]
+            else:
+                raise i.unknown("not a place in the function")
+        return i64(self.environment.program.address(self.code, address))
+
+    def is_normal(self, value: Value) -> bool:
+        """Whether ``value`` is known to be no denormal number."""
+        return value.name in self.normal
+
+    # Ends of blocks
+
+    def jump(self, label: str) -> None:
+        """Go to a block."""
+        self.flush()
+        self.line(f"br {label}")
+
+    def branch(self, condition: Value, yes: str, no: Callable[[], str]) -> None:
+        """Go to one of two blocks; ``no`` names the second if it is ever reached."""
+        if condition == TRUE:
+            self.jump(yes)
+            return
+        self.flush()
+        self.line(f"br {condition}, {yes}, {no()}")
+
+    @contextmanager
+    def leaving_if(self, condition: Value, following: Callable[[], str]) -> Iterator[None]:
+        """Inside, write the end of the block for where ``condition`` holds; else go on."""
+        if condition != TRUE:
+            self.flush()
+            label = f"leave{self.fresh()}"
+            self.line(f"br {condition}, label %{label}, {following()}")
+            self.lines.append(f"{label}:")
+        yield
+
+    def switch(self, value: Value, cases: list[str]) -> None:
+        """Go where ``value`` says; a value that is none of the cases ends the program."""
+        self.flush()
+        self.line(f"switch {value}, label %{self.trap_label()} [ {' '.join(cases)} ]")
+
+    def jump_expecting(self, address: Value, expected: Value, label: str) -> None:
+        """Go to ``label``, where ``address`` must lead; anything else ends the program."""
+        self.flush()
+        if address == expected:
+            self.line(f"br {label}")
+        else:
+            same = self.icmp("eq", address, expected)
+            self.line(f"br {same}, {label}, label %{self.trap_label()}")
+
+    def trap(self) -> None:
+        """End the program with an error."""
+        self.flush()
+        self.line(f"br label %{self.trap_label()}")
+
+    def trap_label(self) -> str:
+        """The block that ends the program."""
+        self.traps = True
+        return "trap"
+
     # Registers
 
     def slot(self, name: str, kind: str) -> Value:
         """The value of a register or other per-thread variable."""
+        if self._overlay is not None and name in self._overlay:
+            return self._overlay[name]
         if name not in self._cached:
             self.slots[name] = kind
             self._cached[name] = self.result(kind, f"load {kind}, ptr addrspace(5) %{name}")
         return self._cached[name]
 
     def set_slot(self, name: str, value: Value) -> None:
-        """Change a register, where the guard holds."""
-        if self._guard != TRUE:
-            value = self.select(self._guard, value, self.slot(name, value.type))
+        """Change a register."""
         self.slots[name] = value.type
+        if self._overlay is not None:
+            self._overlay[name] = value
+            return
         self._cached[name] = value
         self._written.add(name)
+
+    def replace(self, target: Operand, old: Value, new: Value) -> None:
+        """Give a register another spelling of the value that it has; nothing if it has changed."""
+        if isinstance(target, Register) and not target.is_zero:
+            known = self._cached if self._overlay is None else self._overlay
+            if known.get(target.name) == old:
+                self.set_slot(target.name, new)
 
     def register(self, register: Register) -> Value:
         """All 32 bits of a register, without its modifiers."""
@@ -146,12 +248,13 @@ class Thread(Writer):
         if isinstance(operand, Register):
             return self.register(operand.following(word) if word else operand)
         if isinstance(operand, Constant):
-            index = self._constant_index(operand)
+            index = self.constant_index(operand)
             return self.environment.constant(self, operand.bank, operand.offset + 4 * word, index)
         if isinstance(operand, Immediate):
             if not operand.is_bits and operand.text != "0":
                 raise UnknownForm(operand.text, "a floating-point literal as an integer")
-            return i32(operand.integer >> 32 * word)
+            number = operand.integer
+            return i32(number >> 32 * word if word else number)
         if isinstance(operand, Name) and (value := self.environment.symbol(self, operand.text)):
             return value
         raise UnknownForm(str(operand), "not an integer operand")
@@ -172,12 +275,9 @@ class Thread(Writer):
             value = self.invert(value)
         return self.op("sub", i32(0), value) if operand.negated else value
 
-    def carrying(self, operand: Operand) -> Value:
-        """The 64-bit term that an operand adds in a sum with carry: -x is ~x + 1."""
-        if isinstance(operand, Register | Constant) and operand.negated:
-            flipped = self.cast("zext", self.invert(self.bits(operand)), "i64")
-            return self.op("add", flipped, i64(1))
-        return self.cast("zext", self.integer(operand), "i64")
+    def plain_integer(self, operand: Register | Constant) -> Value:
+        """32 bits with selection applied and without sign and inversion."""
+        return self.integer(replace(operand, negated=False, inverted=False))
 
     def wide(self, operand: Operand, *, signed: bool = False) -> Value:
         """64 bits: a register pair, two words of a constant bank, or an extended literal."""
@@ -204,9 +304,31 @@ class Thread(Writer):
     def float64(self, operand: Operand) -> Value:
         """A double-precision operand with its sign modifiers."""
         if isinstance(operand, Immediate):
-            return double_bits(_float64_bits(operand))
+            return double_bits(float64_bits(operand))
         pair = self.pair(self.bits(operand), self.bits(operand, 1))
         return self._signed_float(operand, self.cast("bitcast", pair, "double"), "f64")
+
+    def float64_from_high_word(self, operand: Operand) -> Value:
+        """The double whose high word is the operand, with its sign modifiers."""
+        pair = self.pair(i32(0), self.bits(operand))
+        return self._signed_float(operand, self.cast("bitcast", pair, "double"), "f64")
+
+    def half(self, operand: Operand) -> Value:
+        """A half-precision operand: the low half of a word, or the half that a selector names."""
+        if not isinstance(operand, Register | Constant):
+            raise UnknownForm(str(operand), "not a register with a half in it")
+        shift = 0
+        for suffix in operand.suffixes:
+            if suffix not in _HALVES:
+                raise UnknownForm(str(operand), f"selector {suffix}")
+            shift = _HALVES[suffix]
+        word = self.op("lshr", self.bits(operand), i32(shift))
+        value = self.cast("bitcast", self.cast("trunc", word, "i16"), "half")
+        if operand.inverted:
+            raise UnknownForm(str(operand), "inverted floating-point operand")
+        if operand.absolute:
+            value = self.call("half", "llvm.fabs.f16", value)
+        return self.fneg(value) if operand.negated else value
 
     def _signed_float(self, operand: Operand, value: Value, kind: str) -> Value:
         if isinstance(operand, Register | Constant):
@@ -223,7 +345,8 @@ class Thread(Writer):
         if operand.suffixes:
             raise UnknownForm(str(operand), f"selector {operand.suffixes}")
 
-    def _constant_index(self, operand: Constant) -> Value | None:
+    def constant_index(self, operand: Constant) -> Value | None:
+        """What a register adds to the place in a constant bank."""
         if operand.index is None:
             return None
         value = self.register(operand.index)
@@ -244,7 +367,7 @@ def _float32_bits(literal: Immediate) -> int:
     return int.from_bytes(packed, "little")
 
 
-def _float64_bits(literal: Immediate) -> int:
+def float64_bits(literal: Immediate) -> int:
     """A literal of a double is its high word: the low one is zero."""
     if literal.is_bits:
         return literal.integer << 32

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cass_ray.lift.instruction import Instruction
-from cass_ray.lift.ir import TRUE, Value, i32, i64
+from cass_ray.lift.ir import FALSE, TRUE, Value, i32
 from cass_ray.lift.operands import Operand, Predicate
 from cass_ray.lift.table import lowers
 from cass_ray.lift.thread import Thread
@@ -17,40 +17,12 @@ def leading_predicates(operands: tuple[Operand, ...]) -> tuple[list[Operand], li
     return list(operands[:count]), list(operands[count:])
 
 
-def add_carries(t: Thread, total: Value, carries: list[Operand]) -> Value:
-    """``total`` plus the predicates ``carries``."""
-    for carry in carries:
-        total = t.op("add", total, t.cast("zext", t.predicate(carry), total.type))
-    return total
-
-
 @lowers("MOV", "UMOV", "MOV32I")
 def move(t: Thread, i: Instruction) -> None:
     """Copy; a last operand, where there is one, masks bytes and is 0xf in all code seen."""
     if len(i.operands) > 2 and t.bits(i.operands[2]) != i32(0xF):
         raise i.unknown("a byte mask")
     t.write(i.operands[0], t.integer(i.operands[1]))
-
-
-@lowers("IADD3{,.X}", "UIADD3{,.X}")
-def add3(t: Thread, i: Instruction) -> None:
-    """Sum of three with up to two carries out, and in with .X."""
-    carries_out, rest = leading_predicates(i.operands[1:])
-    terms, carries_in = rest[:3], rest[3:]
-    if carries_in and not i.has("X"):
-        raise i.unknown("carry in without .X")
-    if not carries_out and not carries_in:
-        first, second, third = (t.integer(term) for term in terms)
-        t.write(i.operands[0], t.op("add", t.op("add", first, second), third))
-        return
-    total = i64(0)
-    for term in terms:
-        total = t.op("add", total, t.carrying(term))
-    total = add_carries(t, total, carries_in)
-    carry = t.high(total)
-    t.write(i.operands[0], t.low(total))
-    for number, target in enumerate(carries_out):
-        t.write_predicate(target, t.icmp("ugt", carry, i32(number)))
 
 
 @lowers("VIADD", "UIADD")
@@ -67,18 +39,6 @@ def multiply_add(t: Thread, i: Instruction) -> None:
     t.write(target, t.op("add", product, t.integer(addend)))
 
 
-@lowers("{,U}IMAD{.X,.U32.X}")
-def multiply_add_carry(t: Thread, i: Instruction) -> None:
-    """Low word of a product, plus a word and a carry, with a carry out."""
-    carries_out, rest = leading_predicates(i.operands[1:])
-    product = t.op("mul", t.integer(rest[0]), t.integer(rest[1]))
-    total = t.op("add", t.cast("zext", product, "i64"), t.carrying(rest[2]))
-    total = add_carries(t, total, rest[3:])
-    t.write(i.operands[0], t.low(total))
-    for target in carries_out[:1]:
-        t.write_predicate(target, t.icmp("ne", t.high(total), i32(0)))
-
-
 @lowers("{,U}IMAD.{WIDE,HI}{,.U32}{,.X}")
 def multiply_add_wide(t: Thread, i: Instruction) -> None:
     """64-bit product plus a 64-bit addend; .HI keeps the high word."""
@@ -87,13 +47,13 @@ def multiply_add_wide(t: Thread, i: Instruction) -> None:
     left, right = (t.cast(extend, t.integer(operand), "i64") for operand in rest[:2])
     product = t.op("mul", left, right)
     total = t.op("add", product, t.wide(rest[2], signed=not i.has("U32")))
-    carry = t.icmp("ult", total, product)
+    carry = t.icmp("ult", total, product) if carries_out else FALSE
     if rest[3:] and not i.has("X"):
         raise i.unknown("carry in without .X")
     for operand in rest[3:]:
         before = total
-        total = add_carries(t, total, [operand])
-        carry = t.op("or", carry, t.icmp("ult", total, before))
+        total = t.op("add", total, t.cast("zext", t.predicate(operand), total.type))
+        carry = t.either(carry, t.icmp("ult", total, before))
     if i.has("HI"):
         t.write(i.operands[0], t.high(total))
     else:

@@ -1,0 +1,446 @@
+"""Control flow: from a kernel's entry along every path, one IR block per SASS block and caller.
+
+A subroutine is lifted anew for each string of calls that leads to it, which gives LLVM straight
+code to optimise. Where calls recurse, or copies would grow without bound, the subroutine is lifted
+once and its return becomes a switch over the return address. In every other case the return address
+is compared with what the call expects: LLVM proves nearly all of these comparisons true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+
+from cass_ray.lift.environment import Environment
+from cass_ray.lift.errors import LiftError, UnknownForm
+from cass_ray.lift.instruction import Instruction
+from cass_ray.lift.ir import TRUE, Value, i32, i64
+from cass_ray.lift.operands import Name, Predicate, Register
+from cass_ray.lift.program import INSTRUCTION_BYTES, Code, Program
+from cass_ray.lift.system import SYSTEM_FUNCTIONS
+from cass_ray.lift.table import Form, forms
+from cass_ray.lift.thread import Thread
+
+MOST_BLOCKS = 60_000
+"""Blocks of one kernel, copies of subroutines included."""
+MOST_COPIES = 48
+"""Copies of one subroutine before it is shared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """An active call: the code that is called, and where it returns to."""
+
+    callee: tuple[str, int]
+    caller: str
+    resume: int
+    """Address of the instruction after the call; -1 for a shared subroutine."""
+
+
+Stack = tuple[Frame, ...]
+Place = tuple[Stack, str, int]
+
+
+class _Share(Exception):
+    """A subroutine turned out to need a shared copy: lift the kernel again."""
+
+    def __init__(self, callee: tuple[str, int]) -> None:
+        super().__init__(callee)
+        self.callee = callee
+
+
+class KernelLifter:
+    """Lifts one kernel; :meth:`lift` gives the lines of its body."""
+
+    def __init__(self, program: Program, environment: Environment) -> None:
+        self._program = program
+        self._environment = environment
+        self._forms = forms()
+        self._shared: set[tuple[str, int]] = set()
+        self.instruction_count = 0
+
+    def lift(self) -> Thread:
+        """The thread whose ``lines`` are the kernel's blocks, in the order they were found.
+
+        Raises:
+            LiftError: a form that the table lacks, or control flow that cannot be followed.
+        """
+        while True:
+            try:
+                return self._attempt()
+            except _Share as found:
+                self._shared.add(found.callee)
+
+    def _attempt(self) -> Thread:
+        self._thread = Thread(self._environment)
+        self._stacks: dict[Stack, int] = {(): 0}
+        self._copies: dict[tuple[str, int], int] = {}
+        self._returns: dict[tuple[str, int], dict[int, str]] = {}
+        self._switches: list[tuple[int, tuple[str, int], Value]] = []
+        self.instruction_count = 0
+        name = self._environment.kernel.name
+        self._pending: list[Place] = [((), name, 0)]
+        done: set[Place] = set()
+        while self._pending:
+            place = self._pending.pop()
+            if place in done:
+                continue
+            done.add(place)
+            if len(done) > MOST_BLOCKS:
+                raise LiftError(f"{name}: more than {MOST_BLOCKS} basic blocks")
+            self._block(place)
+        self._write_switches()
+        return self._thread
+
+    # Blocks
+
+    def entry_label(self) -> str:
+        """The label of the kernel's first block."""
+        return self._label(((), self._environment.kernel.name, 0))
+
+    def _label(self, place: Place) -> str:
+        stack, function, address = place
+        number = self._stacks.setdefault(stack, len(self._stacks))
+        code = self._program.code(function)
+        return f"sass_{code.index}_{address:x}" + (f".call{number}" if number else "")
+
+    def _goto(self, place: Place) -> str:
+        self._pending.append(place)
+        return f"label %{self._label(place)}"
+
+    def _block(self, place: Place) -> None:
+        stack, function, address = place
+        thread = self._thread
+        code = self._program.code(function)
+        thread.begin_block(self._label(place))
+        thread.code = code
+        position = code.position.get(address)
+        if position is None:
+            raise LiftError(f"{function}: control reaches {address:#x}, where no instruction is")
+        block = list(_block_of(code, position))
+        self.instruction_count += len(block)
+        last = block[-1]
+        body = block[:-1] if last.opcode in _ENDS else block
+        for guard, run in self._runs(body):
+            self._run(code, guard, run)
+        following = (stack, function, last.address + INSTRUCTION_BYTES)
+        if last.opcode not in _ENDS:
+            thread.jump(self._goto(following))
+            return
+        try:
+            _ENDS[last.opcode](self, place, last, following)
+        except UnknownForm as error:
+            raise error.at(last.text, function, last.address) from None
+
+    def _runs(
+        self, body: list[Instruction]
+    ) -> Iterator[tuple[Predicate | None, list[Instruction]]]:
+        """Consecutive instructions with one guard that none of them changes."""
+        run: list[Instruction] = []
+        for instruction in body:
+            previous = run[-1] if run else None
+            if previous is not None and (
+                instruction.guard != previous.guard or _writes(previous, previous.guard)
+            ):
+                yield previous.guard, run
+                run = []
+            run.append(instruction)
+        if run:
+            yield run[-1].guard, run
+
+    def _run(self, code: Code, guard: Predicate | None, run: list[Instruction]) -> None:
+        thread = self._thread
+        known = [(each, self._form(code, each)) for each in run]
+        if guard is None:
+            self._apply(code, known)
+            return
+        condition = thread.predicate(guard)
+        if any(form.has_effect for _, form in known):
+            with thread.skipped_unless(condition):
+                self._apply(code, known)
+        else:
+            with thread.dropping_results_unless(condition):
+                self._apply(code, known)
+
+    def _apply(self, code: Code, known: list[tuple[Instruction, Form]]) -> None:
+        for instruction, form in known:
+            try:
+                form.semantics(self._thread, instruction)
+            except UnknownForm as error:
+                raise error.at(instruction.text, code.name, instruction.address) from None
+            except (ValueError, IndexError, TypeError) as error:
+                reason = f"operands that the form does not have ({error})"
+                raise UnknownForm(
+                    instruction.text, reason, code.name, instruction.address
+                ) from error
+
+    def _form(self, code: Code, instruction: Instruction) -> Form:
+        form = self._forms.get(instruction.mnemonic)
+        if form is None:
+            raise UnknownForm(
+                instruction.text,
+                "the form is not in the table",
+                code.name,
+                instruction.address,
+            )
+        return form
+
+    # Ends of blocks
+
+    def _condition(self, instruction: Instruction) -> Value:
+        """When the branch is taken: its guard and its predicate operands."""
+        condition = TRUE
+        guards = [instruction.guard] if instruction.guard else []
+        for operand in (*guards, *instruction.operands):
+            if isinstance(operand, Predicate):
+                condition = self._thread.both(condition, self._thread.predicate(operand))
+        return condition
+
+    def _branch(self, place: Place, i: Instruction, following: Place) -> None:
+        _only(i, "U", "CONV", "DIV", "INC")
+        thread = self._thread
+        if i.has("DIV"):  # threads of a warp run together here, which is what it asks
+            thread.jump(self._goto(following))
+            return
+        target = self._target(place, i)
+        if i.has("CONV"):
+            thread.jump(self._goto(target))
+            return
+        thread.branch(self._condition(i), self._goto(target), lambda: self._goto(following))
+
+    def _target(self, place: Place, i: Instruction) -> Place:
+        stack, function, _ = place
+        name = i.operands[-1]
+        labels = self._program.code(function).function.labels
+        if not isinstance(name, Name) or name.text not in labels:
+            raise i.unknown("a branch to a place outside its function")
+        return stack, function, labels[name.text]
+
+    def _exit(self, place: Place, i: Instruction, following: Place) -> None:
+        del place
+        _only(i)
+        with self._thread.leaving_if(self._condition(i), lambda: self._goto(following)):
+            self._thread.line("ret void")
+
+    def _trap(self, place: Place, i: Instruction, following: Place) -> None:
+        del place
+        _only(i, "TRAP")
+        if not i.has("TRAP"):
+            raise i.unknown("a breakpoint that is no trap")
+        with self._thread.leaving_if(self._condition(i), lambda: self._goto(following)):
+            self._thread.trap()
+
+    def _call(self, place: Place, i: Instruction, following: Place) -> None:
+        stack, function, _ = place
+        _only(i, "REL", "ABS", "NOINC")
+        thread = self._thread
+        target = i.operands[-1]
+        labels = self._program.code(function).function.labels
+        is_direct = len([o for o in i.operands if not isinstance(o, Predicate)]) == 1
+        with thread.leaving_if(self._condition(i), lambda: self._goto(following)):
+            if is_direct and isinstance(target, Name) and target.text in labels:
+                address = labels[target.text]
+                if address in self._program.code(function).entries:
+                    self._enter(stack, (function, address), following)
+                else:  # a jump out of a region, not a call
+                    thread.jump(self._goto((stack, function, address)))
+            elif is_direct and isinstance(target, Name) and target.text in self._program.codes:
+                self._enter(stack, (target.text, 0), following)
+            else:
+                self._indirect_call(place, i, following)
+
+    def _enter(self, stack: Stack, callee: tuple[str, int], following: Place) -> None:
+        self._thread.jump(self._entry(stack, callee, following))
+
+    def _entry(self, stack: Stack, callee: tuple[str, int], following: Place) -> str:
+        """The label to jump to for a call of ``callee`` that returns to ``following``."""
+        _, caller, resume = following
+        if callee in self._shared:
+            number = self._program.address(self._program.code(caller), resume)
+            targets = self._returns.setdefault(callee, {})
+            label = self._goto(following)
+            if targets.setdefault(number, label) != label:
+                raise LiftError(
+                    f"{caller}: the recursive function at {callee[1]:#x} is called from"
+                    " several copies of one place"
+                )
+            return self._goto(((Frame(callee, "", -1),), *callee))
+        if any(frame.callee == callee for frame in stack):
+            raise _Share(callee)
+        copies = self._copies.get(callee, 0) + 1
+        self._copies[callee] = copies
+        if copies > MOST_COPIES:
+            raise _Share(callee)
+        return self._goto(((*stack, Frame(callee, caller, resume)), *callee))
+
+    def _indirect_call(self, place: Place, i: Instruction, following: Place) -> None:
+        """A call through a register: of one of the functions of the program, or of the system."""
+        stack, function, _ = place
+        thread = self._thread
+        register = next((o for o in i.operands if isinstance(o, Register)), None)
+        if register is None:
+            raise i.unknown("a call of something unknown")
+        if not i.has("REL") and self._system_call(i, thread.wide(register), following):
+            return
+        code = self._program.code(function)
+        if i.has("REL"):
+            candidates = {address: (function, address) for address in sorted(code.entries)}
+            value = thread.register(register)
+            constant = i32
+        else:
+            candidates = {}
+            for other in self._program.codes.values():
+                if not other.function.is_kernel:
+                    candidates[self._program.address(other, 0)] = (other.name, 0)
+                for address in other.entries:
+                    candidates[self._program.address(other, address)] = (other.name, address)
+            value = thread.wide(register)
+            constant = i64
+        if not candidates:
+            raise i.unknown("an indirect call in a program without functions")
+        cases = [
+            f"{constant(number)}, {self._entry(stack, callee, following)}"
+            for number, callee in candidates.items()
+        ]
+        thread.switch(value, cases)
+
+    def _system_call(self, i: Instruction, address: Value, following: Place) -> bool:
+        """A call of a function that the driver provides, where the address says so now."""
+        number = address.number
+        name = self._program.system_function(number) if number is not None else None
+        if name is None:
+            return False
+        if name not in SYSTEM_FUNCTIONS:
+            raise i.unknown(f"a call of {name}, which is not provided")
+        if SYSTEM_FUNCTIONS[name](self._thread):
+            self._thread.jump(self._goto(following))
+        else:
+            self._thread.trap()
+        return True
+
+    def _return(self, place: Place, i: Instruction, following: Place) -> None:
+        stack, function, _ = place
+        _only(i, "REL", "ABS", "NODEC")
+        thread = self._thread
+        register = i.operands[0]
+        if not isinstance(register, Register):
+            raise i.unknown("a return without an address")
+        with thread.leaving_if(self._condition(i), lambda: self._goto(following)):
+            if not stack:
+                thread.line("ret void")
+                return
+            frame = stack[-1]
+            if i.has("REL"):
+                base = self._program.address(self._program.code(self._base(i, function)), 0)
+                address = thread.op("add", thread.wide(register), i64(base))
+            else:
+                address = thread.wide(register)
+            if frame.resume < 0:
+                thread.flush()
+                self._switches.append((len(thread.lines), frame.callee, address))
+                thread.lines.append("")
+                return
+            expected = self._program.address(self._program.code(frame.caller), frame.resume)
+            target = self._goto((stack[:-1], frame.caller, frame.resume))
+            thread.jump_expecting(address, i64(expected), target)
+
+    def _base(self, i: Instruction, function: str) -> str:
+        """The function whose start a relative return counts from."""
+        name = i.operands[-1]
+        if isinstance(name, Name) and name.text in self._program.codes:
+            return name.text
+        if (
+            isinstance(name, Name)
+            and self._program.code(function).function.labels.get(name.text) == 0
+        ):
+            return function
+        raise i.unknown("a return relative to an unknown place")
+
+    def _write_switches(self) -> None:
+        """Fill in the returns of shared subroutines, now that all calls are known."""
+        for index, callee, address in self._switches:
+            cases = [f"{i64(n)}, {label}" for n, label in self._returns[callee].items()]
+            self._thread.lines[index] = (
+                f"  switch {address}, label %{self._thread.trap_label()} [ {' '.join(cases)} ]"
+            )
+
+    def _jump_table(self, place: Place, i: Instruction, following: Place) -> None:
+        """An indirect branch to one of the targets that the listing names.
+
+        The register holds the distance from the instruction after the branch, less the operand.
+        """
+        stack, function, _ = place
+        _only(i)
+        if not i.targets:
+            raise i.unknown("an indirect branch without a list of targets")
+        thread = self._thread
+        register, displacement = i.operands[0], i.operands[-1]
+        if not isinstance(register, Register):
+            raise i.unknown("an indirect branch without a register")
+        base = self._displaced(i, place, displacement)
+        with thread.leaving_if(self._condition(i), lambda: self._goto(following)):
+            target = thread.op("add", thread.register(register), i32(base))
+            labels = self._program.code(function).function.labels
+            addresses = sorted({labels[name] for name in i.targets})
+            thread.switch(
+                target, [f"{i32(a)}, {self._goto((stack, function, a))}" for a in addresses]
+            )
+
+    def _displaced(self, i: Instruction, place: Place, displacement: object) -> int:
+        """The address that the register of an indirect branch is added to."""
+        labels = self._program.code(place[1]).function.labels
+        if isinstance(displacement, Name) and displacement.text in labels:
+            return labels[displacement.text]
+        number = getattr(displacement, "integer", None)
+        if number is None:
+            raise i.unknown("an indirect branch of an unknown shape")
+        return i.address + INSTRUCTION_BYTES + int(number)
+
+
+def _block_of(code: Code, position: int) -> Iterator[Instruction]:
+    """Instructions from ``position`` to the end of its basic block."""
+    instructions = code.instructions
+    first = instructions[position]
+    yield first
+    if first.opcode in _ENDS:
+        return
+    rest = (instructions[n] for n in range(position + 1, len(instructions)))
+    for instruction in takewhile(lambda each: each.address not in code.leaders, rest):
+        yield instruction
+        if instruction.opcode in _ENDS:
+            return
+
+
+def _writes(instruction: Instruction, guard: Predicate | None) -> bool:
+    """Whether the instruction may change its own guard."""
+    if guard is None:
+        return False
+    if instruction.opcode == "R2P":
+        return True
+    return any(
+        isinstance(operand, Predicate)
+        and (operand.file, operand.index) == (guard.file, guard.index)
+        for operand in instruction.operands
+    )
+
+
+def _only(i: Instruction, *known: str) -> None:
+    """Raise for modifiers that are not ``known``."""
+    for modifier in i.modifiers:
+        if modifier not in known:
+            raise i.unknown(f"modifier {modifier}")
+
+
+_ENDS = {
+    "BRA": KernelLifter._branch,
+    "JMP": KernelLifter._branch,
+    "EXIT": KernelLifter._exit,
+    "KILL": KernelLifter._exit,
+    "BPT": KernelLifter._trap,
+    "CALL": KernelLifter._call,
+    "RET": KernelLifter._return,
+    "BRX": KernelLifter._jump_table,
+    "BRXU": KernelLifter._jump_table,
+    "JMX": KernelLifter._jump_table,
+}

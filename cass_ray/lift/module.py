@@ -1,0 +1,144 @@
+"""A cubin as an LLVM module: data, one function a kernel, declarations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from cass_ray.lift import cubin as reading
+from cass_ray.lift.control import KernelLifter
+from cass_ray.lift.cubin import KernelInfo, Parameter
+from cass_ray.lift.environment import Environment
+from cass_ray.lift.errors import LiftError
+from cass_ray.lift.globals import DeviceData
+from cass_ray.lift.program import Program
+from cass_ray.lift.thread import Thread
+from cass_ray.toolchain.nvidia_elf import Cubin
+
+_LAYOUT = (
+    "e-p:64:64-p1:64:64-p2:32:32-p3:32:32-p4:64:64-p5:32:32-p6:32:32-p7:160:256:256:32"
+    "-p8:128:128-p9:192:256:256:32-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256"
+    "-v512:512-v1024:1024-v2048:2048-n32:64-S32-A5-G1-ni:7:8:9"
+)
+_HEADER = f'target datalayout = "{_LAYOUT}"\ntarget triple = "amdgcn-amd-amdhsa"\n'
+_CODE_OBJECT_VERSION = 500
+_REDUCTION_BYTES = 16
+_RECURSIVE_STACK = 8192
+"""Bytes of stack of a kernel that recurses: the cubin does not say how deep."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """LLVM IR of the kernels that could be lifted, and why others could not."""
+
+    text: str
+    kernels: tuple[str, ...]
+    failures: dict[str, LiftError] = field(default_factory=dict)
+    instructions: dict[str, int] = field(default_factory=dict)
+    """SASS instructions by kernel, copies of subroutines counted each time."""
+
+
+def build(cubin: Cubin, listing: str) -> Module:
+    """Lift every kernel. Raises :class:`LiftError` for what concerns the whole cubin."""
+    program = Program(listing, reading.subroutines(cubin), reading.system_functions(cubin))
+    data = DeviceData(cubin, program.code_number)
+    functions: list[str] = []
+    declarations: set[str] = set()
+    failures: dict[str, LiftError] = {}
+    counts: dict[str, int] = {}
+    for name in reading.kernel_names(cubin):
+        try:
+            text, thread, count = _kernel(cubin, program, data, name)
+        except LiftError as error:
+            failures[name] = error
+            continue
+        functions.append(text)
+        declarations |= thread.declarations
+        counts[name] = count
+    parts = [_HEADER, *data.definitions, *functions, *sorted(declarations), _FOOTER]
+    return Module("\n".join(parts), tuple(counts), failures, counts)
+
+
+def _kernel(cubin: Cubin, program: Program, data: DeviceData, name: str) -> tuple[str, Thread, int]:
+    kernel = reading.kernel_info(cubin, name)
+    uses_reduction = any(
+        instruction.opcode == "BAR" and instruction.has("RED")
+        for code in program.codes.values()
+        if code.name == name or not code.function.is_kernel
+        for instruction in code.instructions
+    )
+    # sm_90 reserves a kilobyte at the start of shared memory, which has room for the reduction.
+    shift = _REDUCTION_BYTES if uses_reduction and not reading.shared_reserved(cubin) else 0
+    environment = Environment(kernel, data, program, shift)
+    lifter = KernelLifter(program, environment)
+    thread = lifter.lift()
+    text = _function(kernel, thread, lifter, shift)
+    return text, thread, lifter.instruction_count
+
+
+def _function(kernel: KernelInfo, thread: Thread, lifter: KernelLifter, shift: int) -> str:
+    parameters = ", ".join(parameter_types(kernel.parameters))
+    lds = -(-kernel.shared_size // 16) * 16 + shift
+    frame = max(kernel.frame_size, 16)
+    lines = [
+        f'define protected amdgpu_kernel void @"{kernel.name}"({parameters})',
+        f"    {_attributes(kernel, lds)} {{",
+        "entry:",
+        *(
+            f"  %{name} = alloca {kind}, align 4, addrspace(5)"
+            for name, kind in sorted(thread.slots.items())
+        ),
+        f"  %frame = alloca [{frame} x i8], align 16, addrspace(5)",
+        f"  br label %{lifter.entry_label()}",
+        *thread.lines,
+    ]
+    if thread.traps:
+        thread.declarations.add("declare void @llvm.trap()")
+        lines += ["trap:", "  call void @llvm.trap()", "  unreachable"]
+    return "\n".join([*lines, "}"])
+
+
+def _attributes(kernel: KernelInfo, lds: int) -> str:
+    smallest = kernel.required_threads or 1
+    return " ".join(
+        [
+            "convergent mustprogress nounwind",
+            f'"amdgpu-flat-work-group-size"="{smallest},{kernel.max_threads}"',
+            f'"amdgpu-lds-size"="{lds},{lds}"',
+            '"amdgpu-ieee"="false"',
+            '"amdgpu-unsafe-fp-atomics"="true"',
+            '"denormal-fp-math"="ieee,ieee" "denormal-fp-math-f32"="ieee,ieee"',
+            '"no-trapping-math"="true" "target-cpu"="gfx1100" "uniform-work-group-size"="true"',
+        ]
+    )
+
+
+def parameter_types(parameters: tuple[Parameter, ...]) -> list[str]:
+    """LLVM types that give each parameter its offset in the kernel's arguments.
+
+    Raises :class:`LiftError` where no alignment does.
+    """
+    simple = {1: "i8", 2: "i16", 4: "i32", 8: "ptr addrspace(1)"}
+    types: list[str] = []
+    end = 0
+    for parameter in parameters:
+        size, offset = parameter.size, parameter.offset
+        if size in simple and -(-end // size) * size == offset:
+            types.append(simple[size])
+        else:
+            fitting = [a for a in (16, 8, 4, 2, 1) if -(-end // a) * a == offset]
+            if not fitting:
+                raise LiftError(f"a parameter at {offset:#x} after one that ends at {end:#x}")
+            # The largest alignment that the size allows too: what a C++ type has.
+            align = next((a for a in fitting if size % a == 0), fitting[-1])
+            types.append(f"ptr addrspace(4) byref([{size} x i8]) align {align}")
+        end = offset + size
+    return types
+
+
+_FOOTER = f"""
+!llvm.module.flags = !{{!1}}
+!opencl.ocl.version = !{{!2}}
+!0 = !{{}}
+!1 = !{{i32 1, !"amdhsa_code_object_version", i32 {_CODE_OBJECT_VERSION}}}
+!2 = !{{i32 2, i32 0}}
+"""

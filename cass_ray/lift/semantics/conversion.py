@@ -1,0 +1,253 @@
+"""Conversions between integers and floating point, and between widths.
+
+Out of range gives the nearest integer. NaN gives 0 with .NTZ, else the word with only its top bit.
+"""
+
+from __future__ import annotations
+
+from cass_ray.lift.instruction import Instruction
+from cass_ray.lift.ir import FALSE, Value, float_bits, i32, integer_constant
+from cass_ray.lift.operands import Operand
+from cass_ray.lift.semantics.float32 import flush, in_mode, rounding_of
+from cass_ray.lift.semantics.integer import minimum_or_maximum
+from cass_ray.lift.table import lowers
+from cass_ray.lift.thread import Thread
+
+_NARROW = {
+    "U8": ("zext", "i8"),
+    "S8": ("sext", "i8"),
+    "U16": ("zext", "i16"),
+    "S16": ("sext", "i16"),
+}
+_INTEGERS = "{,.U8,.S8,.U16,.S16,.U32,.S32,.U64,.S64}"
+_ROUND = "{,.RM,.RP,.RZ}"
+_SELECTED_BYTES = frozenset({"B0", "B1", "B2", "B3", "H0", "H1"})
+
+
+def _integer_source(t: Thread, i: Instruction, operand: Operand) -> tuple[Value, bool]:
+    """The integer to convert, as i32 or i64, and whether it is unsigned."""
+    kind = i.one_of(*_NARROW, "U32", "S32", "U64", "S64", default="S32")
+    if kind in ("U64", "S64"):
+        return t.wide(operand), kind == "U64"
+    value = t.integer(operand)
+    if kind in _NARROW:
+        how, narrow = _NARROW[kind]
+        value = t.cast(how, t.cast("trunc", value, narrow), "i32")
+    return value, kind.startswith("U")
+
+
+@lowers(f"I2F{{,.F64,.F32,.F16}}{_INTEGERS}{_ROUND}", f"I2FP.F32{{.U32,.S32}}{_ROUND}")
+def integer_to_float(t: Thread, i: Instruction) -> None:
+    """Integer to half, single or double precision."""
+    value, unsigned = _integer_source(t, i, i.operands[1])
+    how = "uitofp" if unsigned else "sitofp"
+    rounding = rounding_of(i)
+    if i.has("F64"):
+        if rounding and value.type == "i64":
+            raise i.unknown("a wide integer to double with directed rounding")
+        t.write_wide(i.operands[0], t.cast(how, value, "double"))
+        return
+    if i.has("F16"):
+        if rounding:
+            raise i.unknown("an integer to half with directed rounding")
+        half = t.cast("bitcast", t.cast(how, value, "half"), "i16")
+        t.write(i.operands[0], t.cast("zext", half, "i32"))
+        return
+    if not rounding:
+        converted = t.cast(how, value, "float")
+    elif value.type == "i64":
+        converted = _wide_rounded(t, i, value, unsigned)
+    else:
+        text = f"v_cvt_f32_{'u' if unsigned else 'i'}32"
+        converted = in_mode(t, text, "float", [value], rounding=rounding)
+    t.write(i.operands[0], converted)
+
+
+def _wide_rounded(t: Thread, i: Instruction, value: Value, unsigned: bool) -> Value:
+    """A 64-bit integer to single precision, up or down: corrected after rounding to nearest."""
+    sign = "u" if unsigned else "s"
+    nearest = t.cast(f"{sign if unsigned else 's'}itofp", value, "float")
+    back = t.call("i64", f"llvm.fpto{sign}i.sat.i64.f32", nearest)
+    if i.has("RZ"):
+        raise i.unknown("a wide integer to single precision, to zero")
+    if not unsigned:
+        raise i.unknown("a signed wide integer with directed rounding")
+    # 2^64 is what the nearest can be above all integers; the conversion back saturates below it.
+    too_low = t.icmp("ult", back, value)
+    is_top = t.fcmp("oeq", nearest, float_bits(0x5F800000))
+    too_high = t.either(t.icmp("ugt", back, value), is_top)
+    word = t.cast("bitcast", nearest, "i32")
+    if i.has("RP"):
+        moved = t.select(too_low, t.op("add", word, i32(1)), word)
+        moved = t.select(is_top, word, moved)
+    else:
+        moved = t.select(too_high, t.op("sub", word, i32(1)), word)
+    return t.cast("bitcast", moved, "float")
+
+
+def _float_source(t: Thread, i: Instruction, operand: Operand) -> Value:
+    """The number to convert, as float or double."""
+    if i.has("F64"):
+        return t.float64(operand)
+    if i.has("F16"):
+        return t.cast("fpext", t.half(operand), "float")
+    value = t.float32(operand)
+    return flush(t, value) if t.must_flush(i) else value
+
+
+def rounded(t: Thread, i: Instruction, value: Value) -> Value:
+    """To an integral value: down, up, to zero, or to nearest even."""
+    names = {"TRUNC": "trunc", "FLOOR": "floor", "CEIL": "ceil"}
+    name = names.get(i.one_of(*names), "roundeven")
+    return t.call(value.type, f"llvm.{name}.{'f64' if value.type == 'double' else 'f32'}", value)
+
+
+@lowers(
+    "F2I{,.FTZ}{,.U8,.S8,.U16,.S16,.U32,.S32,.U64,.S64}{,.F64,.F16}{,.TRUNC,.FLOOR,.CEIL}{,.NTZ}"
+)
+@lowers("F2IP.{U8,S8}.F32{,.TRUNC,.FLOOR,.CEIL}{,.NTZ}.{NONE}")
+def float_to_integer(t: Thread, i: Instruction) -> None:
+    """Half, single or double precision to an integer."""
+    if i.opcode == "F2IP":
+        raise i.unknown("packed conversion")
+    value = _float_source(t, i, i.operands[1])
+    kind = i.one_of(*_NARROW, "U32", "S32", "U64", "S64", default="S32")
+    unsigned = kind.startswith("U")
+    if not i.has("TRUNC"):
+        value = rounded(t, i, value)
+    if kind in ("U64", "S64"):
+        result = _saturating(t, value, unsigned=unsigned, kind="i64")
+    else:
+        result = _to_word(t, value, unsigned=unsigned)
+    if not i.has("NTZ"):
+        is_nan = t.fcmp("uno", value, value)
+        top = integer_constant(result.type, 1 << (63 if result.type == "i64" else 31))
+        result = t.select(is_nan, top, result)
+    if result.type == "i64":
+        t.write_wide(i.operands[0], result)
+        return
+    if kind in _NARROW:
+        result = _clamped(t, result, kind)
+    t.write(i.operands[0], result)
+
+
+def _to_word(t: Thread, value: Value, *, unsigned: bool) -> Value:
+    """One instruction: it truncates, saturates, and gives 0 for NaN."""
+    source = "f64" if value.type == "double" else "f32"
+    return t.asm("i32", f"v_cvt_{'u' if unsigned else 'i'}32_{source} $0, $1", "=v,v", value)
+
+
+def _saturating(t: Thread, value: Value, *, unsigned: bool, kind: str) -> Value:
+    source = "f64" if value.type == "double" else "f32"
+    name = f"llvm.fpto{'u' if unsigned else 's'}i.sat.{kind}.{source}"
+    return t.call(kind, name, value)
+
+
+def _clamped(t: Thread, value: Value, kind: str) -> Value:
+    bits = int(kind[1:])
+    if kind[0] == "U":
+        return minimum_or_maximum(t, value, i32((1 << bits) - 1), Value("i1", "true"), "u")
+    high, low = i32((1 << bits - 1) - 1), i32(-(1 << bits - 1))
+    least = minimum_or_maximum(t, value, high, Value("i1", "true"), "s")
+    clamped = minimum_or_maximum(t, least, low, FALSE, "s")
+    return t.op("and", clamped, i32((1 << bits) - 1)) if bits == 16 else clamped
+
+
+@lowers(
+    "F2F{,.FTZ}.{F64.F32,F32.F64,F16.F32,F32.F16,F64.F16,F16.F64,BF16.F32,F32.F32,F64.F64}{,.RM,.RP,.RZ}"
+)
+@lowers("F2F{,.FTZ}.{F32.F32,F64.F64}.{TRUNC,FLOOR,CEIL}", "F2F.{TRUNC,FLOOR,CEIL}")
+def float_to_float(t: Thread, i: Instruction) -> None:
+    """Between precisions; of one precision it rounds to an integral value."""
+    kinds = [m for m in i.modifiers if m in ("F16", "BF16", "F32", "F64")] or ["F32", "F32"]
+    target, source = kinds
+    rounding = rounding_of(i)
+    operand = i.operands[1]
+    if source == "F64":
+        value = t.float64(operand)
+    elif source == "F16":
+        value = t.half(operand)
+    else:
+        value = flush(t, t.float32(operand)) if t.must_flush(i) else t.float32(operand)
+    if target == source:
+        if rounding:
+            raise i.unknown("directed rounding to an integral value")
+        result = rounded(t, i, value)
+    elif rounding:
+        result = _narrowed_in_mode(t, i, value, kinds)
+    else:
+        result = _resized(t, value, target)
+    if t.must_flush(i) and target == "F32" and source == "F64":
+        result = flush(t, result)
+    _write(t, i.operands[0], result)
+
+
+def _narrowed_in_mode(t: Thread, i: Instruction, value: Value, kinds: list[str]) -> Value:
+    """With directed rounding; the mode of single precision rounds to it, that of half to half."""
+    rounding = rounding_of(i)
+    if kinds == ["F32", "F64"]:
+        return in_mode(t, "v_cvt_f32_f64", "float", [value], rounding=rounding)
+    if kinds == ["F16", "F32"]:
+        word = in_mode(t, "v_cvt_f16_f32", "i32", [value], rounding=rounding << 2)
+        return t.cast("bitcast", t.cast("trunc", word, "i16"), "half")
+    raise i.unknown("directed rounding between these precisions")
+
+
+_TYPES = {"F16": "half", "BF16": "bfloat", "F32": "float", "F64": "double"}
+_SIZES = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
+
+
+def _resized(t: Thread, value: Value, target: str) -> Value:
+    kind = _TYPES[target]
+    return t.cast("fptrunc" if _SIZES[kind] < _SIZES[value.type] else "fpext", value, kind)
+
+
+def _write(t: Thread, target: Operand, value: Value) -> None:
+    if value.type == "double":
+        t.write_wide(target, value)
+    elif value.type == "float":
+        t.write(target, value)
+    else:
+        t.write(target, t.cast("zext", t.cast("bitcast", value, "i16"), "i32"))
+
+
+@lowers("FRND{,.FTZ}{,.F64,.F32,.F16}{,.TRUNC,.FLOOR,.CEIL}")
+def round_to_integral(t: Thread, i: Instruction) -> None:
+    """To an integral value of the same precision."""
+    value = _float_source(t, i, i.operands[1])
+    result = rounded(t, i, value)
+    if i.has("F16"):
+        result = t.cast("fptrunc", result, "half")
+    _write(t, i.operands[0], result)
+
+
+@lowers("F2FP{,.F16,.BF16}{,.F32}.PACK_AB{,.RZ}", "F2FP.RELU{,.F16,.BF16}{,.F32}.PACK_AB")
+def pack_halves(t: Thread, i: Instruction) -> None:
+    """Two numbers to half precision in one word, the first in the high half."""
+    kind = "bfloat" if i.has("BF16") else "half"
+    if i.has("RZ") or i.has("RELU"):
+        raise i.unknown("packing with rounding to zero or RELU")
+    halves = []
+    for operand in i.operands[1:3]:
+        half = t.cast("fptrunc", t.float32(operand), kind)
+        halves.append(t.cast("zext", t.cast("bitcast", half, "i16"), "i32"))
+    t.write(i.operands[0], t.op("or", t.op("shl", halves[0], i32(16)), halves[1]))
+
+
+@lowers("I2I.{U8,S8,U16,S16}.{S32,U32}{,.SAT}")
+def integer_to_integer(t: Thread, i: Instruction) -> None:
+    """To a narrower integer, clamped with .SAT."""
+    kind, source = i.modifiers[0], i.modifiers[1]
+    value = t.integer(i.operands[1])
+    if not i.has("SAT") or (source == "U32" and kind[0] == "S"):
+        raise i.unknown("a narrowing that does not clamp")
+    bits = int(kind[1:])
+    if source == "U32":
+        clamped = minimum_or_maximum(t, value, i32((1 << bits) - 1), Value("i1", "true"), "u")
+    else:
+        low, high = (
+            (0, (1 << bits) - 1) if kind[0] == "U" else (-(1 << bits - 1), (1 << bits - 1) - 1)
+        )
+        least = minimum_or_maximum(t, value, i32(high), Value("i1", "true"), "s")
+        clamped = minimum_or_maximum(t, least, i32(low), FALSE, "s")
+    t.write(i.operands[0], clamped)

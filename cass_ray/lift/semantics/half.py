@@ -1,0 +1,188 @@
+"""Packed half precision: two numbers of 16 bits in a word, fp16 or bf16."""
+
+from __future__ import annotations
+
+import struct
+
+from cass_ray.lift.instruction import Instruction
+from cass_ray.lift.ir import FALSE, TRUE, Value, i32
+from cass_ray.lift.operands import Constant, Immediate, Operand, Register
+from cass_ray.lift.semantics.float32 import CONDITION_NAMES, CONDITIONS
+from cass_ray.lift.semantics.predicate import join
+from cass_ray.lift.table import lowers
+from cass_ray.lift.thread import Thread
+
+_ORDERS = {"H0_H0": (0, 0), "H1_H1": (1, 1), "H1_H0": (0, 1), "H0_H1": (1, 0), "H0_NH1": None}
+
+
+def element_type(i: Instruction) -> str:
+    """The type of the numbers: half, or bfloat where the modifiers say so."""
+    return "bfloat" if i.has("BF16_V2") or i.has("BF16") else "half"
+
+
+def _suffix(kind: str) -> str:
+    return "v2bf16" if kind == "bfloat" else "v2f16"
+
+
+def _literal(text: str, kind: str) -> int:
+    """Bits of a printed number."""
+    if "NAN" in text:
+        nan = 0x7FFF
+        return nan | 0x8000 if text.startswith("-") else nan
+    number = float(text.replace("INF", "inf"))
+    if kind == "half":
+        return int.from_bytes(struct.pack("<e", number), "little")
+    return int.from_bytes(struct.pack("<f", number), "little") >> 16
+
+
+def sources(t: Thread, operands: tuple[Operand, ...] | list[Operand], kind: str) -> list[Value]:
+    """Vectors of two; two literals in a row are the high and the low half of one."""
+    found: list[Value] = []
+    pending: Immediate | None = None
+    for operand in operands:
+        if isinstance(operand, Immediate) and not (operand.is_bits and pending is None):
+            if pending is None:
+                pending = operand
+                continue
+            word = _literal(pending.text, kind) << 16 | _literal(operand.text, kind)
+            pending = None
+            found.append(t.result(f"<2 x {kind}>", f"bitcast {i32(word)} to <2 x {kind}>"))
+            continue
+        found.append(_vector(t, operand, kind))
+    if pending is not None:
+        raise ValueError("half of a literal")
+    return found
+
+
+def _vector(t: Thread, operand: Operand, kind: str) -> Value:
+    vector_type = f"<2 x {kind}>"
+    value = t.result(vector_type, f"bitcast {t.bits(operand)} to {vector_type}")
+    if not isinstance(operand, Register | Constant):
+        return value
+    order = _ORDERS["H1_H0"]
+    for suffix in operand.suffixes:
+        order = _ORDERS.get(suffix)
+        if order is None:
+            raise ValueError(f"selector {suffix}")
+    if order != (0, 1):
+        assert order is not None
+        mask = f"<2 x i32> <i32 {order[0]}, i32 {order[1]}>"
+        value = t.result(vector_type, f"shufflevector {value}, {value}, {mask}")
+    if operand.inverted:
+        raise ValueError("an inverted operand")
+    if operand.absolute:
+        value = t.call(vector_type, f"llvm.fabs.{_suffix(kind)}", value)
+    return t.fneg(value) if operand.negated else value
+
+
+def _finish(t: Thread, i: Instruction, value: Value, kind: str) -> None:
+    vector_type = f"<2 x {kind}>"
+    if i.has("SAT"):
+        one = "1.0"
+        value = t.call(
+            vector_type,
+            f"llvm.maxnum.{_suffix(kind)}",
+            value,
+            Value(vector_type, "zeroinitializer"),
+        )
+        ones = Value(vector_type, f"<{kind} {one}, {kind} {one}>")
+        value = t.call(vector_type, f"llvm.minnum.{_suffix(kind)}", value, ones)
+    if i.has("RELU"):
+        value = t.call(
+            vector_type,
+            f"llvm.maxnum.{_suffix(kind)}",
+            value,
+            Value(vector_type, "zeroinitializer"),
+        )
+    t.write(i.operands[0], t.result("i32", f"bitcast {value} to i32"))
+
+
+@lowers("HADD2{,.BF16_V2}{,.SAT}")
+def add(t: Thread, i: Instruction) -> None:
+    """Sums."""
+    kind = element_type(i)
+    left, right = sources(t, i.operands[1:], kind)
+    _finish(t, i, t.op("fadd", left, right), kind)
+
+
+@lowers("HADD2.F32")
+def widen(t: Thread, i: Instruction) -> None:
+    """The selected halves added in single precision: ptxas converts so, with -RZ."""
+    left, right = sources(t, i.operands[1:], "half")
+    wide = [t.cast("fpext", t.element(value, 0, "half"), "float") for value in (left, right)]
+    t.write(i.operands[0], t.op("fadd", *wide))
+
+
+@lowers("HMUL2{,.BF16_V2}{,.SAT}")
+def multiply(t: Thread, i: Instruction) -> None:
+    """Products."""
+    kind = element_type(i)
+    left, right = sources(t, i.operands[1:], kind)
+    _finish(t, i, t.op("fmul", left, right), kind)
+
+
+@lowers("HFMA2{,.MMA}{,.BF16_V2}{,.RELU}{,.SAT}")
+def fused_multiply_add(t: Thread, i: Instruction) -> None:
+    """Products plus addends, rounded once; with zeros ptxas loads constants so."""
+    kind = element_type(i)
+    first, second = i.operands[1:3]
+    is_constant = (
+        isinstance(first, Register)
+        and isinstance(second, Register)
+        and first.is_zero
+        and second.is_zero
+        and isinstance(i.operands[3], Immediate)
+    )
+    if is_constant and not i.has("SAT") and not i.has("RELU"):
+        word = [_literal(o.text, kind) for o in i.operands[3:5] if isinstance(o, Immediate)]
+        # -0 * 0 + x is x, and 0 where x is -0 and the product +0.
+        if word[0] != 0x8000 and word[1] != 0x8000:
+            t.write(i.operands[0], i32(word[0] << 16 | word[1]))
+            return
+    operands = sources(t, i.operands[1:], kind)
+    if len(operands) != 3:
+        raise i.unknown("more than three operands")
+    _finish(t, i, t.call(f"<2 x {kind}>", f"llvm.fma.{_suffix(kind)}", *operands), kind)
+
+
+@lowers("HMNMX2{,.BF16_V2}{,.NAN}")
+def minimum_or_maximum(t: Thread, i: Instruction) -> None:
+    """Minima or maxima."""
+    if i.has("NAN"):
+        raise i.unknown("minimum that keeps NaN")
+    kind = element_type(i)
+    condition = t.predicate(i.operands[-1])
+    left, right = sources(t, i.operands[1:-1], kind)
+    if condition not in (TRUE, FALSE):
+        raise i.unknown("a choice of minimum or maximum at run time")
+    name = "minnum" if condition == TRUE else "maxnum"
+    _finish(t, i, t.call(f"<2 x {kind}>", f"llvm.{name}.{_suffix(kind)}", left, right), kind)
+
+
+@lowers(f"HSETP2{{,.BF16_V2}}.{CONDITIONS}.{{AND,OR,XOR}}")
+def compare_to_predicates(t: Thread, i: Instruction) -> None:
+    """Compare both pairs, one predicate each."""
+    kind = element_type(i)
+    left, right = sources(t, i.operands[2:-1], kind)
+    name = next(CONDITION_NAMES[m] for m in i.modifiers if m in CONDITION_NAMES)
+    result = t.fcmp(name, left, right)
+    other = t.predicate(i.operands[-1])
+    for number in range(2):
+        value = t.element(result, number, "i1")
+        t.write_predicate(i.operands[number], join(t, i, value, other))
+
+
+@lowers(f"HSET2.{{BF,BM}}{{,.BF16_V2}}.{CONDITIONS}.{{AND,OR,XOR}}")
+def compare_to_register(t: Thread, i: Instruction) -> None:
+    """Compare both pairs: 1.0 or 0.0 with .BF, all ones or zero with .BM."""
+    kind = element_type(i)
+    left, right = sources(t, i.operands[1:-1], kind)
+    name = next(CONDITION_NAMES[m] for m in i.modifiers if m in CONDITION_NAMES)
+    result = t.fcmp(name, left, right)
+    other = t.predicate(i.operands[-1])
+    yes = 0xFFFF if i.has("BM") else 0x3F80 if kind == "bfloat" else 0x3C00
+    word = i32(0)
+    for number in range(2):
+        value = join(t, i, t.element(result, number, "i1"), other)
+        word = t.op("or", word, t.select(value, i32(yes << 16 * number), i32(0)))
+    t.write(i.operands[0], word)
