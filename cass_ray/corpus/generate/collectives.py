@@ -1,0 +1,401 @@
+"""Random collective statements: what the threads of a block or of a warp do together.
+
+All stand in control flow that is the same for every thread of the block, except where lanes of a
+partial mask are the ones that take a branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from cass_ray.corpus.generate import expressions as ex
+from cass_ray.corpus.generate.bodies import BodyMaker
+from cass_ray.corpus.generate.expressions import Expression, Name, literal
+from cass_ray.corpus.generate.machine import WARP, Machine, Mask, Place
+from cass_ray.corpus.generate.statements import (
+    Assign,
+    Atomic,
+    Barrier,
+    Escapes,
+    If,
+    Loop,
+    Statement,
+    Store,
+    Text,
+    WarpAssign,
+)
+from cass_ray.corpus.generate.types import (
+    COMPUTED,
+    FLOAT,
+    INT,
+    UNSIGNED,
+    UNSIGNED_LONG,
+    Bounds,
+    Grid,
+    Kind,
+    Scalar,
+    Span,
+    Values,
+    full_span,
+)
+
+_FULL = "0xffffffffu"
+_SHARED_TYPES = tuple(type_ for type_ in COMPUTED if type_.bits >= 32)
+
+
+class CollectiveMaker:
+    """Makes collective statements for blocks of ``threads`` threads, numbered by ``tid``."""
+
+    def __init__(self, body: BodyMaker, tid: Name, lane: Expression, threads: int) -> None:
+        self.body = body
+        self.chance = body.chance
+        self.tid = tid
+        self.lane = lane
+        self.threads = threads
+        self.shared: list[Place] = []
+        self.dynamic: Place | None = None
+
+    def segment(self, nesting: int) -> list[Statement]:
+        """One collective, perhaps in a loop that every thread runs alike."""
+        mix = self.body.knobs.collectives
+        rules: list[tuple[float, Callable[[], list[Statement]]]] = [
+            (mix.exchange, self._exchange),
+            (mix.reduction, self._reduction),
+            (mix.scan, self._scan),
+            (mix.histogram, self._histogram),
+            (mix.shuffle, self._shuffle),
+            (mix.warp_reduction, self._warp_reduction),
+            (mix.vote, self._vote),
+            (mix.partial_warp, self._partial_warp),
+        ]
+        rule = self.chance.choices([rule for _, rule in rules], [weight for weight, _ in rules])[0]
+        if nesting > 0 and self.body.scope.mutable and self.chance.random() < 0.25:
+            turns = literal(self.chance.randint(2, 4), INT)
+            return [self.body.counted(turns, lambda: [*rule(), *self.body._assign(0)])]
+        return rule()
+
+    # Shared memory
+
+    def _tile(self, type_: Scalar, size: int, bounds: Bounds) -> tuple[Place, list[Statement]]:
+        """A shared array and its declaration."""
+        name = self.body.namer.take(["tile", "cache", "shared", "stage", "partial", "bins"])
+        place = Place(name, type_, size, bounds, "shared")
+        self.shared.append(place)
+        if self.dynamic is None and self.chance.random() < self.body.knobs.dynamic_shared:
+            self.dynamic = place
+            return place, [Text((f"extern __shared__ {type_.name} {name}[];",))]
+        return place, [Text((f"__shared__ {type_.name} {name}[{size}];",))]
+
+    def _shared_value(self, type_: Scalar) -> Expression:
+        value = self.body.maker.value(type_, 2)
+        if type_.kind is Kind.FLOAT:
+            return self.body.maker.narrow(value)
+        return value
+
+    def _exchange(self) -> list[Statement]:
+        """Every thread writes its slot, then reads those of others."""
+        type_ = self.chance.choice(_SHARED_TYPES)
+        value = self._shared_value(type_)
+        tile, out = self._tile(type_, self.threads, value.bounds)
+        out += [Store(tile, self.tid, value), Barrier()]
+        made: Expression | None = None
+        for _ in range(self.chance.randint(1, 3)):
+            read = ex.element(tile, self._other_thread())
+            if made is None:
+                made = read
+            elif type_.kind is Kind.FLOAT:
+                made = ex.float_sum(self.chance.choice("+-"), made, read)
+            else:
+                made = ex.integer_arithmetic(self.chance.choice("+-"), made, read)
+        assert made is not None
+        return [*out, self.body.declare(made), Barrier()]
+
+    def _other_thread(self) -> Expression:
+        last = self.threads - 1
+        kind = self.chance.choice(("ahead", "mirror", "any", "xor"))
+        if kind == "mirror":
+            return ex.integer_arithmetic("-", literal(last, INT), self.tid)
+        if kind == "any":
+            return self.body.maker.index(self.threads)
+        if kind == "xor" and (last + 1).bit_count() == 1:
+            flipped = 1 << self.chance.randrange(last.bit_length())
+            return ex.bitwise("^", self.tid, literal(flipped, INT))
+        ahead = ex.integer_arithmetic("+", self.tid, literal(self.chance.randint(1, 40), INT))
+        return ex.remainder(ahead, literal(self.threads, INT))
+
+    def _reducible(self) -> tuple[Expression, str, Bounds]:
+        """A value, an operation whose order does not matter, and bounds of any partial result."""
+        type_ = self.chance.choice((INT, UNSIGNED, UNSIGNED_LONG, FLOAT))
+        value = self.body.maker.value(type_, 2)
+        symbol = self.chance.choice(("+", "+", "min", "max", "^"))
+        if type_.kind is Kind.FLOAT:
+            # Sums that are exact: at most 2**23 steps of 1/4.
+            value = self.body.maker.fit(value, Grid(-2, 1 << 12))
+            return value, "+", Grid(-2, self.threads << 12)
+        if symbol == "+" and type_.kind is Kind.SIGNED:
+            value = self.body.maker.fit(value, Span(-100_000, 100_000))
+            return value, "+", Span(-100_000 * self.threads, 100_000 * self.threads)
+        return value, symbol, full_span(type_) if symbol in "+^" else value.bounds
+
+    @staticmethod
+    def _combined(symbol: str, left: Expression, right: Expression) -> Expression:
+        if symbol in ("min", "max"):
+            return ex.extreme(symbol, left, right)
+        if symbol == "^":
+            return ex.bitwise("^", left, right)
+        if left.type.kind is Kind.FLOAT:
+            return ex.float_sum("+", left, right)
+        return ex.integer_arithmetic("+", left, right)
+
+    def _halving(self, text: str, start: int, body: list[Statement], name: str) -> Loop:
+        """``for`` with a distance that halves from ``start`` down to 1."""
+        distance = Name(name, INT, Span(0, start))
+        return Loop(
+            head=f"for (int {name} = {text}; {name} > 0; {name} >>= 1) {{",
+            tail="}",
+            first=[Assign(name, name, literal(start, INT))],
+            condition=ex.compare(">", distance, literal(0, INT)),
+            step=[Assign(name, name, ex.shift(">>", distance, literal(1, INT)))],
+            body=body,
+        )
+
+    def _reduction(self) -> list[Statement]:
+        """A tree over the block, in shared memory."""
+        size = 1 << (self.threads.bit_length() - 1)
+        value, symbol, bounds = self._reducible()
+        tile, out = self._tile(value.type, self.threads, bounds)
+        name = self.body.namer.take(["stride", "half_width", "offset", "reach"])
+        there = ex.integer_arithmetic("+", self.tid, Name(name, INT, Span(1, size)))
+        out += [Store(tile, self.tid, value), Barrier()]
+        mine = ex.element(tile, self.tid)
+        if size < self.threads:
+            beyond = ex.integer_arithmetic("+", self.tid, literal(size, INT))
+            inside = ex.compare("<", beyond, literal(self.threads, INT))
+            sum_ = self._combined(symbol, mine, ex.element(tile, beyond))
+            out += [If(inside, [Store(tile, self.tid, sum_)]), Barrier()]
+        sum_ = self._combined(symbol, mine, ex.element(tile, there))
+        step = If(
+            ex.compare("<", self.tid, Name(name, INT, Span(1, size))),
+            [Store(tile, self.tid, self._bounded(sum_, bounds))],
+        )
+        out.append(self._halving(str(size // 2), size // 2, [step, Barrier()], name))
+        result = ex.element(tile, literal(0, INT))
+        return [*out, self.body.declare(result), Barrier()]
+
+    @staticmethod
+    def _bounded(made: Expression, bounds: Bounds) -> Expression:
+        """``made`` with bounds that hold for the whole reduction, not of one step of it."""
+        return replace(made, bounds=bounds)
+
+    def _scan(self) -> list[Statement]:
+        """An inclusive scan over the block: Hillis and Steele's."""
+        value, symbol, bounds = self._reducible()
+        tile, out = self._tile(value.type, self.threads, bounds)
+        name = self.body.namer.take(["distance", "hop", "jump"])
+        carried = self.body.namer.variable()
+        hop = Name(name, INT, Span(1, 2 * self.threads))
+        reaches = ex.compare(">=", self.tid, hop)
+        before = ex.element(tile, ex.integer_arithmetic("-", self.tid, hop))
+        mine = ex.element(tile, self.tid)
+        old = Name(carried, value.type, bounds)
+        keep = ex.guarded(
+            reaches, self._bounded(self._combined(symbol, mine, before), bounds), mine
+        )
+        doubled = ex.shift("<<", Name(name, UNSIGNED, Span(1, self.threads)), literal(1, INT))
+        loop = Loop(
+            head=f"for (int {name} = 1; {name} < {self.threads}; {name} <<= 1) {{",
+            tail="}",
+            first=[Assign(name, name, literal(1, INT))],
+            condition=ex.compare("<", hop, literal(self.threads, INT)),
+            step=[Assign(name, name, ex.convert(doubled, INT))],
+            body=[
+                Assign(f"{value.type.name} {carried} = {keep.text}", carried, keep),
+                Barrier(),
+                Store(tile, self.tid, old),
+                Barrier(),
+            ],
+        )
+        out += [Store(tile, self.tid, value), Barrier(), loop]
+        return [*out, self.body.declare(ex.element(tile, self._other_thread())), Barrier()]
+
+    def _histogram(self) -> list[Statement]:
+        """Counts in shared memory, by atomics."""
+        bins = self.chance.choice([size for size in (8, 13, 16, 27, 32) if size <= self.threads])
+        tile, out = self._tile(UNSIGNED, bins, full_span(UNSIGNED))
+        clear = Store(tile, self.tid, literal(0, UNSIGNED))
+        index = self.body.maker.fit(self.body.maker.value(UNSIGNED, 1), Span(0, bins - 1))
+        amount: Expression = literal(1, UNSIGNED)
+        if self.chance.random() < 0.4:
+            amount = self.body.maker.value(UNSIGNED, 1)
+        text = f"atomicAdd(&{tile.name}[{index.text}], {amount.text})"
+        read = ex.element(tile, self.body.maker.index(bins))
+        return [
+            *out,
+            If(ex.compare("<", self.tid, literal(bins, INT)), [clear]),
+            Barrier(),
+            Atomic(text, tile, np.add, index, amount),
+            Barrier(),
+            self.body.declare(read),
+            Barrier(),
+        ]
+
+    # Warps
+
+    def _warp_declare(
+        self, call: str, operand: Expression, bounds: Bounds, function: Callable[[Values], Values],
+        type_: Scalar | None = None,
+    ) -> WarpAssign:  # fmt: skip
+        """Declare a variable with the result of a warp function."""
+        type_ = type_ or operand.type
+        name = self.body.namer.variable()
+        self.body.scope.names.append(Name(name, type_, bounds))
+        return WarpAssign(f"{type_.name} {name} = {call}", name, operand, function)
+
+    def _shuffle(self) -> list[Statement]:
+        """``__shfl_*_sync`` over whole warps, or parts of 8 or 16 lanes."""
+        value = self.body.maker.value(self.chance.choice(_SHARED_TYPES), 2)
+        width = self.chance.choice((32, 32, 32, 16, 8))
+        kind = self.chance.choice(("xor", "down", "up", "index"))
+        amount = self.chance.randrange(1, width)
+        shown = "" if width == WARP else f", {width}"
+        name = {"index": "__shfl_sync"}.get(kind, f"__shfl_{kind}_sync")
+        text = f"{name}({_FULL}, {value.text}, {amount}{shown})"
+        source = _sources(kind, amount, width)
+
+        def shuffled(values: Values) -> Values:
+            return values[:, source]
+
+        return [self._warp_declare(text, value, value.bounds, shuffled)]
+
+    def _warp_reduction(self) -> list[Statement]:
+        """A butterfly of shuffles, or ``__reduce_*_sync``."""
+        if self.chance.random() < 0.4:
+            return self._warp_reduce_intrinsic()
+        value, symbol, bounds = self._reducible()
+        start = self.body.declare(value)
+        self.body.scope.names.pop()
+        name = self.body.namer.take(["mask_bit", "partner", "away"])
+        mine, other = Name(start.name, value.type, bounds), self.body.namer.variable()
+        text = f"__shfl_xor_sync({_FULL}, {start.name}, {name})"
+        received = _Butterfly(f"{value.type.name} {other} = {text}", other, mine, lambda v: v, 32)
+        received.distance = name
+        sum_ = self._combined(symbol, mine, Name(other, value.type, bounds))
+        step = Assign(f"{start.name} = {sum_.text}", start.name, self._bounded(sum_, bounds))
+        self.body.scope.names.append(mine)
+        start.text = f"{value.type.name} {start.name} = {value.text}"
+        return [start, self._halving("16", 16, [received, step], name)]
+
+    def _warp_reduce_intrinsic(self) -> list[Statement]:
+        name = self.chance.choice(("add", "min", "max", "and", "or", "xor"))
+        type_ = UNSIGNED if name in ("and", "or", "xor") else self.chance.choice((INT, UNSIGNED))
+        value = self.body.maker.value(type_, 2)
+        if name == "add" and type_ is INT:
+            value = self.body.maker.fit(value, Span(-1_000_000, 1_000_000))
+        function: np.ufunc = {
+            "add": np.add,
+            "min": np.minimum,
+            "max": np.maximum,
+            "and": np.bitwise_and,
+            "or": np.bitwise_or,
+            "xor": np.bitwise_xor,
+        }[name]
+
+        def reduced(values: Values) -> Values:
+            made: Values = function.reduce(values, axis=1, keepdims=True, dtype=values.dtype)
+            return made
+
+        bounds = full_span(type_) if name in ("add", "or", "xor", "and") else value.bounds
+        call = f"__reduce_{name}_sync({_FULL}, {value.text})"
+        return [self._warp_declare(call, value, bounds, reduced)]
+
+    def _vote(self) -> list[Statement]:
+        """``__ballot_sync``, ``__any_sync``, ``__all_sync`` or ``__match_any_sync``."""
+        kind = self.chance.choice(("ballot", "ballot", "any", "all", "match"))
+        if kind == "match":
+            value = self.body.maker.fit(self.body.maker.value(UNSIGNED, 1), Span(0, 5))
+            call = f"__match_any_sync({_FULL}, {value.text})"
+            return [self._warp_declare(call, value, full_span(UNSIGNED), _matches)]
+        predicate = self.body.maker.condition(1)
+        call = f"__{kind}_sync({_FULL}, {predicate.text})"
+        if kind == "ballot":
+            type_, bounds, function = UNSIGNED, full_span(UNSIGNED), _ballot
+        else:
+            type_, bounds = INT, Span(0, 1)
+            function = _any if kind == "any" else _all
+            call = f"{call} ? 1 : 0"
+        made = self._warp_declare(call, predicate, bounds, function, type_)
+        if kind == "ballot" and self.chance.random() < 0.5:
+            ballot = self.body.scope.names[-1]
+            counted = ex.call("__popc", lambda x: np.bitwise_count(x).astype(np.int32), (ballot,),
+                              INT, Span(0, WARP))  # fmt: skip
+            return [made, self.body.declare(counted)]
+        return [made]
+
+    def _partial_warp(self) -> list[Statement]:
+        """The first lanes of each warp alone, with a mask of just them."""
+        width = self.chance.choice((4, 8, 16))
+        mask = f"0x{(1 << width) - 1:08x}u"
+        value = self.body.maker.value(self.chance.choice((INT, UNSIGNED, FLOAT)), 1)
+        start = self.body.declare(value)
+        self.body.scope.names.pop()
+        start.text = f"{value.type.name} {start.name} = {value.text}"
+        mine = Name(start.name, value.type, value.bounds)
+        flip = self.chance.randrange(1, width)
+        call = f"__shfl_xor_sync({mask}, {start.name}, {flip})"
+        source = np.arange(width) ^ flip
+        shuffle = WarpAssign(f"{start.name} = {call}", start.name, mine,
+                             lambda values: values[:, source], width)  # fmt: skip
+        inside: list[Statement] = [shuffle]
+        self.body.scope.names.append(mine)
+        if self.chance.random() < 0.4:
+            inside.append(Text((f"__syncwarp({mask});",)))
+        branch = If(ex.compare("<", self.lane, literal(width, INT)), inside)
+        return [start, branch]
+
+
+class _Butterfly(WarpAssign):
+    """``__shfl_xor_sync`` with a distance that is a variable, the same in every lane."""
+
+    distance = ""
+
+    def execute(self, machine: Machine, mask: Mask, escapes: Escapes) -> Mask:
+        """Exchange with the lane that differs in one bit."""
+        distance = int(np.ravel(machine.variables[self.distance])[0])
+        self.function = lambda values: values[:, np.arange(WARP) ^ distance]
+        return super().execute(machine, mask, escapes)
+
+
+def _sources(kind: str, amount: int, width: int) -> Values:
+    """The lane that each lane of a warp reads from."""
+    lane = np.arange(WARP)
+    first = lane // width * width
+    if kind == "index":
+        return first + amount % width
+    if kind == "xor":
+        return lane ^ amount
+    moved = lane + amount if kind == "down" else lane - amount
+    return np.where((moved >= first) & (moved < first + width), moved, lane)
+
+
+def _ballot(values: Values) -> Values:
+    weights = np.uint64(1) << np.arange(WARP, dtype=np.uint64)
+    words: Values = (values.astype(np.uint64) * weights).sum(axis=1, keepdims=True)
+    return words.astype(np.uint32)
+
+
+def _any(values: Values) -> Values:
+    return np.asarray(values.any(axis=1, keepdims=True)).astype(np.int32)
+
+
+def _all(values: Values) -> Values:
+    return np.asarray(values.all(axis=1, keepdims=True)).astype(np.int32)
+
+
+def _matches(values: Values) -> Values:
+    same = values[:, :, None] == values[:, None, :]
+    weights = np.uint64(1) << np.arange(WARP, dtype=np.uint64)
+    words: Values = (same * weights).sum(axis=2)
+    return words.astype(np.uint32)

@@ -1,0 +1,96 @@
+"""Random device functions, plain and as templates over a type."""
+
+from __future__ import annotations
+
+import copy
+import random
+from dataclasses import replace
+
+from cass_ray.corpus.generate.bodies import BodyMaker
+from cass_ray.corpus.generate.expressions import TYPE_PARAMETER, Expression, Name
+from cass_ray.corpus.generate.knobs import Knobs
+from cass_ray.corpus.generate.maker import Maker, Scope, variable_bounds
+from cass_ray.corpus.generate.names import FUNCTIONS, Namer
+from cass_ray.corpus.generate.statements import Function, Leave, Statement
+from cass_ray.corpus.generate.types import UNSIGNED, UNSIGNED_LONG, Bounds, Scalar, full_span
+
+_QUALIFIERS = (
+    "__device__",
+    "__device__",
+    "__device__ __forceinline__",
+    "__device__ __noinline__",
+    "__device__ inline",
+    "static __device__",
+)
+
+
+class FunctionMaker:
+    """Makes device functions; ``made`` are those that later ones may call."""
+
+    def __init__(self, chance: random.Random, knobs: Knobs, namer: Namer) -> None:
+        self.chance = chance
+        self.knobs = knobs
+        self.namer = namer
+        self.made: list[Function] = []
+
+    def plain(self) -> Function:
+        """A function of one to three scalars."""
+        scope = Scope(functions=list(self.made))
+        maker = Maker(self.chance, self.knobs, scope)
+        name = self.namer.take(FUNCTIONS)
+        parameters: list[tuple[str, Scalar, Bounds]] = []
+        for _ in range(self.chance.randint(1, 3)):
+            type_ = maker.any_type()
+            bounds = variable_bounds(type_, self.chance)
+            parameters.append((self.namer.variable(), type_, bounds))
+        scope.names += [Name(*parameter) for parameter in parameters]
+        result_type = self.chance.choice([type_ for _, type_, _ in parameters])
+        body, result = self._body(maker, result_type)
+        qualifier = self.chance.choice(_QUALIFIERS)
+        listed = ", ".join(f"{type_.name} {name}" for name, type_, _ in parameters)
+        head = (f"{qualifier} {result_type.name} {name}({listed}) {{",)
+        function = Function(head, name, parameters, body, result)
+        self.made.append(function)
+        return function
+
+    def template(self) -> list[Function]:
+        """Instantiations of a function template for both unsigned types; empty if none came out.
+
+        Both are made by the same chance, so that they differ in what they compute with only.
+        """
+        state, namer = self.chance.getstate(), copy.deepcopy(self.namer)
+        made: list[Function] = []
+        for type_ in (UNSIGNED, UNSIGNED_LONG):
+            self.chance.setstate(state)
+            self.namer = copy.deepcopy(namer)
+            self.namer.use(self.chance)
+            made.append(self._instance(type_))
+        if made[0].lines() != made[1].lines():
+            return []
+        self.made += made
+        return made
+
+    def _instance(self, type_: Scalar) -> Function:
+        parameter = replace(type_, name=TYPE_PARAMETER, suffix="")
+        bounds = full_span(type_)
+        name = self.namer.take(FUNCTIONS)
+        names = [self.namer.variable() for _ in range(self.chance.randint(1, 3))]
+        scope = Scope(names=[Name(item, parameter, bounds) for item in names])
+        body, result = self._body(Maker(self.chance, self.knobs, scope), parameter)
+        listed = ", ".join(f"T {item}" for item in names)
+        head = ("template <typename T>", f"__device__ T {name}({listed}) {{")
+        parameters: list[tuple[str, Scalar, Bounds]] = [(item, type_, bounds) for item in names]
+        return Function(
+            head, f"{name}<{type_.name}>", parameters, body, replace(result, type=type_)
+        )
+
+    def _body(self, maker: Maker, type_: Scalar) -> tuple[list[Statement], Expression]:
+        body = BodyMaker(maker, self.namer, plain=True)
+        bounds = variable_bounds(type_, self.chance)
+        out: list[Statement] = []
+        if self.chance.random() < 0.35:
+            early = maker.fit(maker.value(type_, 1), bounds)
+            out.append(Leave(maker.condition(0), "return", early))
+        out += body.statements(self.chance.randint(0, 3), min(1, self.knobs.nesting))
+        result = maker.fit(maker.value(type_, 2), bounds)
+        return out, replace(result, bounds=bounds)

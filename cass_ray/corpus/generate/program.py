@@ -1,0 +1,245 @@
+"""Whole programs: constants, structs, device functions, kernels, ``main`` and what it prints."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from cass_ray.cache import digest
+from cass_ray.corpus.generate.functions import FunctionMaker
+from cass_ray.corpus.generate.host import Host
+from cass_ray.corpus.generate.kernels import (
+    Counter,
+    Kernel,
+    KernelMaker,
+    Surroundings,
+    counter_bounds,
+)
+from cass_ray.corpus.generate.knobs import Knobs
+from cass_ray.corpus.generate.machine import Place, Unpredictable
+from cass_ray.corpus.generate.maker import Maker, Scope, variable_bounds
+from cass_ray.corpus.generate.memory import INPUT_TYPES, Array, random_fill
+from cass_ray.corpus.generate.names import ARRAYS, OUTPUTS, Namer
+from cass_ray.corpus.generate.types import (
+    FLOAT,
+    HALF,
+    INT,
+    UNSIGNED,
+    UNSIGNED_LONG,
+    Kind,
+    Scalar,
+    Values,
+    full_span,
+)
+
+_ATTEMPTS = 200
+_HALF_NAMES = ("__half", "__float2half", "__half2float")
+
+_OPERATIONS: tuple[tuple[str, np.ufunc, str], ...] = (
+    ("atomicAdd", np.add, "zero"),
+    ("atomicAdd", np.add, "zero"),
+    ("atomicMin", np.minimum, "highest"),
+    ("atomicMax", np.maximum, "lowest"),
+    ("atomicAnd", np.bitwise_and, "ones"),
+    ("atomicOr", np.bitwise_or, "zero"),
+    ("atomicXor", np.bitwise_xor, "zero"),
+)
+
+
+@dataclass(frozen=True)
+class GeneratedProgram:
+    """A CUDA program and all that it prints. It takes no arguments and ends with status 0."""
+
+    name: str
+    source: str
+    expected: str
+
+
+class _ProgramMaker:
+    def __init__(self, chance: random.Random, knobs: Knobs, checked: bool) -> None:
+        self.chance = chance
+        self.knobs = knobs
+        self.checked = checked
+        self.namer = Namer(chance)
+        self.host = Host(chance)
+        self.arrays: list[Array] = []
+        self.constants: list[Array] = []
+        self.kernels: list[Kernel] = []
+        self.launches: list[tuple[Kernel, int, dict[str, str]]] = []
+        width, height = self._extent()
+        functions = FunctionMaker(chance, knobs, self.namer)
+        self.around = Surroundings(width, height, [], [], functions.made, [])
+        self.functions = functions
+
+    def _extent(self) -> tuple[int, int]:
+        """Width and height of two-dimensional kernels; their product is the size of arrays."""
+        low, high = self.knobs.elements
+        for _ in range(_ATTEMPTS):
+            size = self.chance.randint(low, high)
+            width = self.chance.randint(5, max(5, int(size**0.5) * 2))
+            height = size // width
+            if height >= 2 and low <= width * height <= high:
+                return width, height
+        return low, 1
+
+    def make(self) -> tuple[str, str]:
+        """Source and expected output. Raises :class:`~.machine.Unpredictable`."""
+        if self.chance.random() < self.knobs.device_functions:
+            for _ in range(self.chance.randint(1, 3)):
+                self.functions.plain()
+        if self.chance.random() < self.knobs.templates:
+            self.functions.template()
+            self.namer = self.functions.namer
+        if self.chance.random() < self.knobs.constant_memory:
+            self._constant()
+        for _ in range(self.chance.randint(1, 3)):
+            self._input(self.around.size)
+        if self.chance.random() < 0.3:
+            self._input(self.chance.choice((16, 37, 64, 100)))
+        for _ in range(self.chance.randint(*self.knobs.kernels)):
+            self._kernel()
+        contents = self._run()
+        return self._source(), self.host.expected(self.arrays, contents)
+
+    def _constant(self) -> None:
+        type_ = self.chance.choice([item for item in INPUT_TYPES if item is not HALF])
+        size = self.chance.choice((4, 8, 10, 16))
+        fill = random_fill(type_, self.chance)
+        name = self.namer.take(["lookup", "kernel_weights", "palette", "stencil", "c_table"])
+        place = Place(name, type_, size, fill.bounds(type_))
+        self.constants.append(Array(place, fill))
+        self.around.constants.append(place)
+
+    def _input(self, size: int) -> None:
+        mix = self.knobs.types
+        weights = [mix.int_, mix.unsigned, mix.float_, mix.double, mix.half, mix.long]
+        weights += [mix.unsigned_long, mix.int_ / 5, mix.unsigned / 5]
+        type_ = self.chance.choices(INPUT_TYPES, weights)[0]
+        fill = random_fill(type_, self.chance)
+        place = Place(self.namer.take(ARRAYS), type_, size, fill.bounds(type_))
+        self._add(Array(place, fill))
+
+    def _add(self, array: Array) -> None:
+        self.arrays.append(array)
+        self.around.arrays.append(array.place)
+
+    def _kernel(self) -> None:
+        candidates = self.around.arrays
+        count = min(len(candidates), self.chance.randint(1, 3))
+        inputs = self.chance.sample(candidates, count)
+        maker = Maker(self.chance, self.knobs, Scope())
+        outputs = [self._output(maker.any_type()) for _ in range(self.chance.randint(1, 2))]
+        counters: list[Counter] = []
+        if self.chance.random() < 0.4:
+            counters.append(self._counter())
+        kernel = KernelMaker(self.chance, self.knobs, self.namer, self.around).kernel(
+            inputs, [array.place for array in outputs], counters
+        )
+        self.kernels.append(kernel)
+        for number, value in enumerate(kernel.template_values):
+            passed = {place.name: place.name for place in inputs}
+            passed |= {item.place.name: item.place.name for item in counters}
+            for array in outputs:
+                target = array if number == 0 else self._output(array.place.type, array.place)
+                self._add(target)
+                passed[array.place.name] = target.place.name
+            self.launches.append((kernel, value, passed))
+        for item in counters:
+            self._add(Array(item.place, None, item.start, printed=True))
+
+    def _output(self, type_: Scalar, like: Place | None = None) -> Array:
+        bounds = like.bounds if like is not None else variable_bounds(type_, self.chance)
+        place = Place(self.namer.take(OUTPUTS), type_, self.around.size, bounds)
+        return Array(place, None, 0, printed=True)
+
+    def _counter(self) -> Counter:
+        operation, function, start = self.chance.choice(_OPERATIONS)
+        types = [INT, UNSIGNED, UNSIGNED_LONG]
+        if operation == "atomicAdd":
+            types.append(FLOAT)
+        type_ = self.chance.choice(types)
+        size = self.chance.choice((1, 4, 10, 16, 32))
+        place = Place(self.namer.take(["bins", "hits", "stats", "tally", "counters"]), type_, size,
+                      counter_bounds(type_))  # fmt: skip
+        first = 0
+        if start != "zero" and type_.kind is not Kind.FLOAT:
+            span = full_span(type_)
+            ones = -1 if type_.kind is Kind.SIGNED else span.high
+            # The lowest int has no literal of its own type.
+            first = {"highest": span.high, "lowest": max(span.low, -span.high), "ones": ones}[start]
+        return Counter(place, operation, function, first)
+
+    def _run(self) -> dict[str, Values]:
+        """Evaluate every launch, in order; the arrays' last contents by name."""
+        contents = {array.place.name: array.initial() for array in (*self.arrays, *self.constants)}
+        with np.errstate(all="ignore"):
+            for kernel, value, passed in self.launches:
+                memory = {inner: contents[outer] for inner, outer in passed.items()}
+                memory |= {place.name: contents[place.name] for place in self.around.constants}
+                kernel.run(memory, value, self.checked)
+        return contents
+
+    def _source(self) -> str:
+        middle: list[str] = []
+        for array in self.constants:
+            middle += [*self._constant_lines(array), ""]
+        for struct in self.around.structs:
+            middle += [*struct.lines(), ""]
+        seen: set[tuple[str, ...]] = set()
+        for function in self.functions.made:
+            text = tuple(function.lines())
+            if text not in seen:
+                middle += [*text, ""]
+            seen.add(text)
+        for kernel in self.kernels:
+            middle += [*kernel.lines(), ""]
+        tail = self.host.report_functions(self.arrays)
+        tail += self.host.main(self.arrays, self.launches)
+        text_after = "\n".join([*middle, *tail]) + "\n"
+        uses_half = any(name in text_after for name in _HALF_NAMES)
+        return "\n".join(self.host.preamble(uses_half)) + "\n" + text_after
+
+    @staticmethod
+    def _constant_lines(array: Array) -> list[str]:
+        place = array.place
+        suffix = place.type.suffix
+        if place.type.kind is Kind.FLOAT:
+            values = [f"{float(value)!r}{suffix}" for value in array.initial()]
+        else:
+            values = [f"{int(value)}{suffix}" for value in array.initial()]
+        return [f"__constant__ {place.type.name} {place.name}[{place.size}] = {{"
+                f"{', '.join(values)}}};"]  # fmt: skip
+
+
+def generate(
+    count: int, seed: int, knobs: Knobs | None = None, *, checked: bool = False
+) -> Iterator[GeneratedProgram]:
+    """``count`` distinct programs; the same seed and knobs give the same ones.
+
+    ``checked`` asserts every claim about bounds while evaluating, at some cost.
+
+    Raises:
+        GeneratorError: a program is not well defined, which is a bug of the generator.
+    """
+    knobs = knobs or Knobs()
+    seen: set[str] = set()
+    for index in range(count):
+        for attempt in range(_ATTEMPTS):
+            chance = random.Random(f"cass generate {seed} {index} {attempt}")
+            try:
+                source, expected = _ProgramMaker(chance, knobs, checked).make()
+            except Unpredictable:
+                continue
+            key = digest([source])
+            if key in seen:
+                continue
+            seen.add(key)
+            yield GeneratedProgram(f"generated_{seed}_{index:06}", source, expected)
+            break
+        else:
+            raise RuntimeError(
+                f"no program came out of {_ATTEMPTS} attempts: the knobs leave too little choice"
+            )
