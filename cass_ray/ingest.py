@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow.dataset as pads
 
 from cass_ray.corpus.dedup import ExactDuplicates, NearDuplicates
+from cass_ray.corpus.dialect import source_of
 from cass_ray.corpus.filters import first_objection
 from cass_ray.corpus.sources import parse_source
 from cass_ray.corpus.trees import TreeStore
@@ -138,7 +139,7 @@ class Ingestion:
         first = self._exact.offer(row["id"])
         if first is not None:
             return self._duplicate(row, Reason.EXACT_DUPLICATE, first)
-        similar = self._near.offer(row["id"], row["cuda_source"]) if self._near else None
+        similar = self._near.offer(row["id"], source_of(row)) if self._near else None
         if similar is not None:
             return self._duplicate(row, Reason.NEAR_DUPLICATE, similar)
         return row

@@ -76,6 +76,7 @@ class Reason(StrEnum):
     MEMORY_LIMIT = "memory_limit"
     OUTPUT_LIMIT = "output_limit"
     NO_DEVICE_CODE = "no_device_code"  # compiled, but nothing for the device came out
+    TOOL_MISSING = "tool_missing"  # no node has the compiler for this language
     WORKER_DIED = "worker_died"  # the actor died with this row in hand, twice
     INTERNAL_ERROR = "internal_error"  # a bug of ours; the diagnostic is the traceback
     # align

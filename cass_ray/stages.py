@@ -21,10 +21,22 @@ import pyarrow as pa
 from cass_ray.assembly import sass
 from cass_ray.assembly.align import align_kernels
 from cass_ray.cache import ContentCache, digest
-from cass_ray.pairs import REJECT_SCHEMA, Reason, Stage, Verified, is_rejected, rejected
+from cass_ray.corpus.dialect import OPENCL, dialect_of, source_of
+from cass_ray.pairs import (
+    REJECT_SCHEMA,
+    Reason,
+    Stage,
+    Toolchain,
+    Verified,
+    is_rejected,
+    rejected,
+)
 from cass_ray.settings import BuildSettings
-from cass_ray.toolchain.amd import AmdToolchain
+from cass_ray.toolchain.amd import AmdOutput, AmdToolchain
+from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.nvidia import NvidiaOutput, NvidiaToolchain
+from cass_ray.toolchain.opencl import OpenclAmd, OpenclNvidia
+from cass_ray.toolchain.opencl_locate import find_opencl_amd, find_opencl_nvidia
 from cass_ray.toolchain.process import COMPILE_LIMITS, Limits
 from cass_ray.toolchain.unit import CompileFailure, Unit
 from cass_ray.translate.protocol import Context, Translator, TranslatorError
@@ -45,8 +57,10 @@ WORK_SCHEMA = pa.schema(
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
-_TRANSIENT = frozenset({Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.INTERNAL_ERROR})
-"""Failures that depend on the machine's load and are not remembered in the cache."""
+_TRANSIENT = frozenset(
+    {Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.INTERNAL_ERROR, Reason.TOOL_MISSING}
+)
+"""Failures that depend on the machine or its load and are not remembered in the cache."""
 
 
 def compiler_limits(settings: BuildSettings) -> Limits:
@@ -98,9 +112,14 @@ def unit_of(row: Row, trees: UnpackedTrees, translator: Translator | None) -> Un
 
 
 def translate(row: Row, translator: Translator, trees: UnpackedTrees) -> Row:
-    """CUDA to HIP. A construct with no translation rejects the row with every finding."""
+    """CUDA to HIP. A construct with no translation rejects the row with every finding.
+
+    OpenCL compiles for both sides as it is and passes through.
+    """
 
     def work(row: Row) -> Row:
+        if dialect_of(row) is OPENCL:
+            return {**row, "hip_source": ""}
         try:
             context = Context(files=trees.files(row))
             translation = translator.translate(
@@ -153,7 +172,7 @@ class _Cached:
 
 
 def _unit_key(row: Row) -> list[str]:
-    return [row["tree"], row["path"], row["cuda_source"], *(row["include_directories"] or ())]
+    return [row["tree"], row["path"], source_of(row), *(row["include_directories"] or ())]
 
 
 @dataclass
@@ -165,6 +184,8 @@ class NvidiaStage:
     settings: BuildSettings
     cache: ContentCache | None = None
     cached_only: bool = False
+    opencl: OpenclNvidia | None = None
+    """For OpenCL rows; found when the first of them comes."""
     _results: _Cached = field(init=False)
 
     def __post_init__(self) -> None:
@@ -172,6 +193,9 @@ class NvidiaStage:
 
     def key(self, row: Row) -> str:
         """Everything the Nvidia side of ``row`` depends on."""
+        if dialect_of(row) is OPENCL:
+            names = self.settings.nvidia_architectures
+            return digest(["opencl", self._opencl().fingerprint, *names, *_unit_key(row)])
         return digest(
             [
                 "nvidia",
@@ -199,17 +223,31 @@ class NvidiaStage:
         if value is not None:
             return self._filled(row, value)
         try:
-            output = self.toolchain.compile(
-                unit_of(row, self.trees, None),
-                self.settings.nvidia_architectures,
-                optimisation=self.settings.optimisation,
-                limits=compiler_limits(self.settings),
-            )
+            output = self._output(row)
         except CompileFailure as failure:
             self._results.put_failure(key, failure)
             raise
         fresh[index] = output
         return row
+
+    def _output(self, row: Row) -> NvidiaOutput:
+        unit, limits = unit_of(row, self.trees, None), compiler_limits(self.settings)
+        names = self.settings.nvidia_architectures
+        if dialect_of(row) is OPENCL:
+            return self._opencl().compile(unit, names, limits=limits)
+        return self.toolchain.compile(
+            unit, names, optimisation=self.settings.optimisation, limits=limits
+        )
+
+    def _opencl(self) -> OpenclNvidia:
+        """Raises ``CompileFailure`` where this node has no OpenCL compiler."""
+        if self.opencl is None:
+            self.opencl = _located(lambda: find_opencl_nvidia(self.toolchain), self.cached_only)
+        return self.opencl
+
+    def _record(self, row: Row, output: NvidiaOutput) -> Toolchain:
+        compiler = self._opencl() if dialect_of(row) is OPENCL else self.toolchain
+        return compiler.record(output)
 
     def _disassemble(self, rows: list[Row], fresh: dict[int, NvidiaOutput]) -> None:
         """One disassembler run for all of ``fresh``; one a row where a cubin spoils the batch."""
@@ -233,7 +271,7 @@ class NvidiaStage:
         value = {
             "host": output.host_assembly,
             "device": {name: sass.normalise(text) for name, text in texts.items()},
-            "toolchain": self.toolchain.record(output).model_dump(),
+            "toolchain": self._record(row, output).model_dump(),
         }
         self._results.put(self.key(row), value)
         return self._filled(row, value)
@@ -268,6 +306,8 @@ class AmdStage:
     settings: BuildSettings
     cache: ContentCache | None = None
     cached_only: bool = False
+    opencl: OpenclAmd | None = None
+    """For OpenCL rows; found when the first of them comes."""
     _results: _Cached = field(init=False)
 
     def __post_init__(self) -> None:
@@ -275,6 +315,9 @@ class AmdStage:
 
     def key(self, row: Row) -> str:
         """Everything the AMD side of ``row`` depends on."""
+        if dialect_of(row) is OPENCL:
+            parts = [self.settings.optimisation, self.settings.amd_architecture]
+            return digest(["opencl", self._opencl().fingerprint, *parts, *_unit_key(row)])
         return digest(
             [
                 "amd",
@@ -305,24 +348,51 @@ class AmdStage:
             "hip_device_tokens": token_count(value["device"]),
         }
 
+    def _output(self, row: Row) -> tuple[AmdOutput, Toolchain]:
+        """What the compiler of the row's language made, and the record of that compiler."""
+        limits, optimisation = compiler_limits(self.settings), self.settings.optimisation
+        architecture = self.settings.amd_architecture
+        if dialect_of(row) is OPENCL:
+            compiler = self._opencl()
+            unit = unit_of(row, self.trees, None)
+            made = compiler.compile(unit, architecture, optimisation=optimisation, limits=limits)
+            return made, compiler.record(made)
+        unit = unit_of(row, self.trees, self.translator)
+        made = self.toolchain.compile(unit, architecture, optimisation=optimisation, limits=limits)
+        return made, self.toolchain.record(made)
+
+    def _opencl(self) -> OpenclAmd:
+        """Raises ``CompileFailure`` where this node has no OpenCL compiler."""
+        if self.opencl is None:
+            self.opencl = _located(lambda: find_opencl_amd(self.toolchain), self.cached_only)
+        return self.opencl
+
     def _compile(self, row: Row, key: str) -> dict[str, Any]:
         try:
-            output = self.toolchain.compile(
-                unit_of(row, self.trees, self.translator),
-                self.settings.amd_architecture,
-                optimisation=self.settings.optimisation,
-                limits=compiler_limits(self.settings),
-            )
+            output, record = self._output(row)
         except CompileFailure as failure:
             self._results.put_failure(key, failure)
             raise
         value = {
             "host": output.host_assembly,
             "device": output.device_assembly,
-            "toolchain": self.toolchain.record(output).model_dump(),
+            "toolchain": record.model_dump(),
         }
         self._results.put(key, value)
         return value
+
+
+def _located(find: Callable[[], T], cached_only: bool) -> T:
+    """``find()``; a missing tool is this row's failure, for other rows may not need the tool.
+
+    Where nothing may be compiled anyway, another node may have it.
+    """
+    try:
+        return find()
+    except ToolMissing as error:
+        if cached_only:
+            raise NotCached(str(error)) from None
+        raise CompileFailure(Reason.TOOL_MISSING, str(error), "OpenCL") from None
 
 
 def align(row: Row) -> Row:

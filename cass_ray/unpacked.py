@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from cass_ray.cache import digest
+from cass_ray.corpus.dialect import source_of
 from cass_ray.corpus.trees import unpack
 from cass_ray.translate.protocol import Translator
 from cass_ray.translate.tree import source_files, translate_tree
@@ -39,7 +40,7 @@ class UnpackedTrees:
     def original(self, row: Row) -> Path:
         """The root of the CUDA tree of ``row``."""
         root = self._tree(row)
-        _write(root / row["path"], row["cuda_source"])
+        _write(root / row["path"], source_of(row))
         return root
 
     def translated(self, row: Row, translator: Translator) -> Path:
@@ -81,7 +82,7 @@ class UnpackedTrees:
 
 
 def _alone(row: Row) -> str:
-    return digest([row["path"], row["cuda_source"]])
+    return digest([row["path"], source_of(row)])
 
 
 def _write(path: Path, text: str) -> None:

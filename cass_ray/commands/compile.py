@@ -19,6 +19,7 @@ from cass_ray.toolchain.isolation import IsolationUnavailableError
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia import DEFAULT_ARCHITECTURE as NVIDIA_ARCHITECTURE
 from cass_ray.toolchain.nvidia_steps import NvccError
+from cass_ray.toolchain.opencl_locate import find_opencl_amd, find_opencl_nvidia
 from cass_ray.toolchain.unit import CompileFailure, Unit
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -38,11 +39,12 @@ class Language(StrEnum):
 
     CUDA = ".cu"
     HIP = ".hip"
+    OPENCL = ".cl"
 
 
 @app.command("compile")
 def compile_file(
-    file: Annotated[Path, typer.Argument(help="A .cu or .hip file.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="A .cu, .hip or .cl file.", show_default=False)],
     emit: Annotated[
         Emit, typer.Option(help="Host assembly, SASS or RDNA assembly, PTX, or an executable.")
     ] = Emit.DEVICE,
@@ -54,7 +56,8 @@ def compile_file(
         list[str] | None,
         typer.Option(
             help="sm_80, sm_89 … for CUDA (may be repeated, as in --arch sm_80 --arch sm_89);"
-            f" gfx1100, gfx1101 … for HIP. [default: {NVIDIA_ARCHITECTURE}; {AMD_ARCHITECTURE}]"
+            f" gfx1100, gfx1101 … for HIP; either for OpenCL."
+            f" [default: {NVIDIA_ARCHITECTURE}; {AMD_ARCHITECTURE}]"
         ),
     ] = None,
     include: Annotated[
@@ -67,7 +70,9 @@ def compile_file(
     ] = None,
     optimisation: Annotated[str, typer.Option("-O", help="Level: 0, 1, 2, 3 or s.")] = "s",
 ) -> None:
-    """Compile a CUDA or HIP file with the vendor's compiler, inside the sandbox.
+    """Compile a CUDA, HIP or OpenCL file with the vendor's compiler, inside the sandbox.
+
+    OpenCL compiles for the vendor that --arch says (Nvidia by default); it has device code only.
 
     Exit codes: 0 done, 1 the file does not compile (the compiler's message is on standard error),
     2 usage, 3 a tool is missing.
@@ -75,13 +80,15 @@ def compile_file(
     language = _language(file)
     if output is None and emit is Emit.EXE:
         raise typer.BadParameter("an executable needs a file: give -o", param_hint="--emit exe")
-    if language is Language.HIP and emit is Emit.PTX:
-        raise typer.BadParameter("PTX is for CUDA files", param_hint="--emit ptx")
     if optimisation not in {"0", "1", "2", "3", "s"}:
         raise typer.BadParameter("give 0, 1, 2, 3 or s", param_hint="-O")
     architectures = _architectures(arch or [], language)
+    if emit is Emit.PTX and architectures[0].startswith("gfx"):
+        raise typer.BadParameter("PTX is for CUDA, and for OpenCL on Nvidia", param_hint="--emit ptx")
+    if language is Language.OPENCL and emit in (Emit.HOST, Emit.EXE):
+        raise typer.BadParameter("an OpenCL file has device code only", param_hint="--emit")
     unit = _unit(file, root, include or [], define or [])
-    build = _cuda if language is Language.CUDA else _hip
+    build = {Language.CUDA: _cuda, Language.HIP: _hip, Language.OPENCL: _opencl}[language]
     with _exit_codes():
         text = build(unit, emit, architectures, output, f"-O{optimisation}")
     if text is not None:
@@ -116,18 +123,19 @@ def _unit(file: Path, root: Path | None, includes: list[str], definitions: list[
 
 
 def _architectures(names: list[str], language: Language) -> list[str]:
-    """``names``, else the default; several for CUDA only."""
-    prefix, default = (
-        ("sm_", NVIDIA_ARCHITECTURE) if language is Language.CUDA else ("gfx", AMD_ARCHITECTURE)
+    """``names``, else the default; several for Nvidia only."""
+    amd = language is Language.HIP or (
+        language is Language.OPENCL and any(name.startswith("gfx") for name in names)
     )
+    prefix, default = ("gfx", AMD_ARCHITECTURE) if amd else ("sm_", NVIDIA_ARCHITECTURE)
     for name in names:
         if not re.fullmatch(rf"{prefix}[0-9a-f]+", name):
             raise typer.BadParameter(
                 f"{name!r}: architectures for *{language.value} are called {prefix}…",
                 param_hint="--arch",
             )
-    if language is Language.HIP and len(names) > 1:
-        raise typer.BadParameter("one architecture at a time for HIP", param_hint="--arch")
+    if amd and len(names) > 1:
+        raise typer.BadParameter("one architecture at a time for AMD", param_hint="--arch")
     return names or [default]
 
 
@@ -159,6 +167,21 @@ def _hip(
         return None
     made = toolchain.compile(unit, architecture, optimisation=optimisation)
     return made.host_assembly if emit is Emit.HOST else made.device_assembly
+
+
+def _opencl(
+    unit: Unit, emit: Emit, architectures: list[str], output: Path | None, optimisation: str
+) -> str:
+    """The text to write: PTX, SASS or RDNA assembly."""
+    del output
+    if architectures[0].startswith("gfx"):
+        amd = find_opencl_amd()
+        return amd.compile(unit, architectures[0], optimisation=optimisation).device_assembly
+    compiler = find_opencl_nvidia()
+    made = compiler.compile(unit, architectures, want_ptx=emit is Emit.PTX)
+    if emit is Emit.PTX:
+        return "".join(made.ptx[name] for name in architectures)
+    return "".join(compiler.nvidia.disassemble([made.cubins[name] for name in architectures]))
 
 
 def _write(text: str, output: Path | None) -> None:

@@ -23,10 +23,10 @@ from typing import IO
 
 import zstandard
 
+from cass_ray.corpus.dialect import CUDA, Dialect
 from cass_ray.corpus.filetree import path_problem, printable
 from cass_ray.corpus.limits import ReadLimits
 from cass_ray.corpus.program import SourceError
-from cass_ray.corpus.reading import is_candidate
 from cass_ray.pairs import Reason
 
 _SUFFIXES = (
@@ -89,14 +89,16 @@ def is_archive(path: Path) -> bool:
     return path.name.lower().endswith(_SUFFIXES)
 
 
-def unpack_archive(path: Path, parent: Path, limits: ReadLimits) -> Unpacked:
-    """Unpack ``path`` into a new directory below ``parent``.
+def unpack_archive(
+    path: Path, parent: Path, limits: ReadLimits, dialect: Dialect = CUDA
+) -> Unpacked:
+    """Unpack ``path`` into a new directory below ``parent``; problems name files of ``dialect``.
 
     A damaged archive gives what came before the damage, and a problem for the archive itself.
     """
     parent.mkdir(parents=True, exist_ok=True)
     root = Path(tempfile.mkdtemp(prefix=f"{path.name}-", dir=parent))
-    unpacker = _Unpacker(root, limits)
+    unpacker = _Unpacker(root, limits, dialect)
     try:
         with _members(path) as members:
             unpacker.unpack(path.name, members)
@@ -115,10 +117,11 @@ def _raise_if_of_the_system(error: Exception, root: Path) -> None:
 
 
 class _Unpacker:
-    def __init__(self, root: Path, limits: ReadLimits) -> None:
+    def __init__(self, root: Path, limits: ReadLimits, dialect: Dialect) -> None:
         self.root = root
         self.problems: list[MemberProblem] = []
         self._limits = limits
+        self._is_candidate = dialect.is_candidate
         self._links: dict[str, str] = {}
         self._total = 0
         self._passed = 0
@@ -153,7 +156,7 @@ class _Unpacker:
             return True
         self._passed += member.stream_bytes
         if self._passed > self._limits.archive_bytes:
-            if is_candidate(member.name):
+            if self._is_candidate(member.name):
                 self.note(member.name, Reason.TOO_LARGE, "beyond the limit on the whole archive")
             return False
         path = posixpath.normpath(member.name)
@@ -167,7 +170,7 @@ class _Unpacker:
 
     def _write(self, path: str, member: _Member) -> bool:
         limit = max(self._limits.source_bytes, self._limits.header_bytes)
-        if is_candidate(path):
+        if self._is_candidate(path):
             limit = self._limits.source_bytes
         room = self._limits.archive_bytes - self._total
         target = self.root / path
@@ -190,7 +193,7 @@ class _Unpacker:
             return True
         if written > min(limit, room):
             target.unlink()
-            if is_candidate(path):
+            if self._is_candidate(path):
                 self.note(member.name, Reason.TOO_LARGE, f"more than {min(limit, room)} bytes")
             return written <= room
         self._total += written
@@ -207,7 +210,7 @@ class _Unpacker:
                 destination = self.root / path
                 destination.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(self.root / target, destination)
-            elif is_candidate(path):
+            elif self._is_candidate(path):
                 self.note(
                     path,
                     Reason.UNREADABLE,

@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from cass_ray.corpus.dialect import dialect_of, source_of
 from cass_ray.corpus.kernels import find_kernels, kernel_definitions, only_prints
 from cass_ray.corpus.normalise import strip_comments
 from cass_ray.pairs import Reason
@@ -34,7 +35,7 @@ class FilterSettings(BaseModel):
 
 def too_long(row: Row, settings: FilterSettings) -> Verdict:
     """More lines than ``maximum_lines``."""
-    lines = _line_count(row["cuda_source"])
+    lines = _line_count(source_of(row))
     if lines <= settings.maximum_lines:
         return None
     return Reason.TOO_LONG, f"{lines} lines; the limit is {settings.maximum_lines}"
@@ -42,7 +43,7 @@ def too_long(row: Row, settings: FilterSettings) -> Verdict:
 
 def too_short(row: Row, settings: FilterSettings) -> Verdict:
     """Fewer lines than ``minimum_lines``."""
-    lines = _line_count(row["cuda_source"])
+    lines = _line_count(source_of(row))
     if lines >= settings.minimum_lines:
         return None
     return Reason.TOO_SHORT, f"{lines} lines; at least {settings.minimum_lines} are wanted"
@@ -53,12 +54,12 @@ def boilerplate(row: Row, settings: FilterSettings) -> Verdict:
 
     A program is boilerplate when it has kernels and none of them does more than print.
     """
-    source = row["cuda_source"]
+    source = source_of(row)
     if not settings.boilerplate:
         return None
     if all(mark.search(source) for mark in _VISUAL_STUDIO_TEMPLATE):
         return Reason.BOILERPLATE, "the CUDA project template of Visual Studio (addWithCuda)"
-    kernels = find_kernels(source)
+    kernels = find_kernels(source, dialect_of(row))
     if kernels and not row.get("header_kernels") and all(map(only_prints, kernels)):
         names = ", ".join(kernel.name for kernel in kernels)
         return Reason.BOILERPLATE, f"no kernel does more than print: {names}"
@@ -66,12 +67,14 @@ def boilerplate(row: Row, settings: FilterSettings) -> Verdict:
 
 
 def no_kernel(row: Row, settings: FilterSettings) -> Verdict:
-    """No ``__global__`` function is defined in the file or in its local includes."""
+    """No kernel is defined in the file or in its local includes."""
     if not settings.require_kernel or row.get("header_kernels"):
         return None
-    if kernel_definitions(row["cuda_source"]):
+    dialect = dialect_of(row)
+    if kernel_definitions(source_of(row), dialect):
         return None
-    return Reason.NO_KERNEL, "no __global__ function is defined in the file or its local includes"
+    mark = dialect.kernel_words[0]
+    return Reason.NO_KERNEL, f"no {mark} function is defined in the file or its local includes"
 
 
 def forbidden_include(row: Row, settings: FilterSettings) -> Verdict:
@@ -80,8 +83,8 @@ def forbidden_include(row: Row, settings: FilterSettings) -> Verdict:
     The compiler's sandbox enforces this; here the message is clear and costs no compilation.
     """
     problems = list(row.get("forbidden_includes") or ())
-    if not problems and "incbin" in row["cuda_source"]:
-        problems = [f"the assembler directive {found[0]}" for found in _incbin(row["cuda_source"])]
+    if not problems and "incbin" in source_of(row):
+        problems = [f"the assembler directive {found[0]}" for found in _incbin(source_of(row))]
     if not problems:
         return None
     return Reason.FORBIDDEN_INCLUDE, "\n".join(problems)

@@ -104,9 +104,9 @@ def _build_index(tree: FileTree) -> _Index:
         if directory not in seen_directories:
             _note_conventional(index, directory, seen_directories)
         lowered = name.lower()
-        if lowered.endswith((*HEADER_SUFFIXES, ".cu")):
+        if lowered.endswith((*HEADER_SUFFIXES, ".cu", ".cl")):
             index.headers.setdefault(name, []).append(path)
-            index.has_headers = index.has_headers or not lowered.endswith(".cu")
+            index.has_headers = index.has_headers or not lowered.endswith((".cu", ".cl"))
         else:
             for target, directories in _directories_of_build_file(tree, path, name):
                 known = index.configured.setdefault(target, [])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from cass_ray.corpus.dialect import CUDA, Dialect
 from cass_ray.corpus.lexer import Kind, Token, significant_tokens
 
 _ATTRIBUTES = frozenset(
@@ -37,12 +38,12 @@ class Kernel:
     """Tokens between the braces; empty for ``IN_MACRO``."""
 
 
-def find_kernels(source: str) -> list[Kernel]:
-    """The ``__global__`` functions that ``source`` defines, in order; declarations do not count."""
-    if "__global__" not in source:
+def find_kernels(source: str, dialect: Dialect = CUDA) -> list[Kernel]:
+    """The kernels that ``source`` defines, in order; declarations do not count."""
+    if not any(word in source for word in dialect.kernel_words):
         return []
     kernels = []
-    for after, in_directive in _after_global(source):
+    for after, in_directive in _after_marks(source, dialect.kernel_words):
         if in_directive:
             kernels.append(Kernel(IN_MACRO, ()))
         elif name := _defined_function(after):
@@ -50,9 +51,9 @@ def find_kernels(source: str) -> list[Kernel]:
     return kernels
 
 
-def kernel_definitions(source: str) -> list[str]:
+def kernel_definitions(source: str, dialect: Dialect = CUDA) -> list[str]:
     """Names of the kernels that ``source`` defines, in order, once each."""
-    return list(dict.fromkeys(kernel.name for kernel in find_kernels(source)))
+    return list(dict.fromkeys(kernel.name for kernel in find_kernels(source, dialect)))
 
 
 _ASSIGNMENTS = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="})
@@ -99,8 +100,8 @@ def _is_declaration(body: tuple[str, ...], position: int) -> bool:
     return before.isidentifier() or before in (">", ",")
 
 
-def _after_global(source: str) -> Iterator[tuple[Iterator[Token], bool]]:
-    """For each ``__global__``: the code tokens after it, and whether a directive holds it."""
+def _after_marks(source: str, marks: tuple[str, ...]) -> Iterator[tuple[Iterator[Token], bool]]:
+    """For each of ``marks``: the code tokens after it, and whether a directive holds it."""
     code: list[Token] = []
     found: list[tuple[int, bool]] = []
     line_start, in_directive = True, False
@@ -111,7 +112,7 @@ def _after_global(source: str) -> Iterator[tuple[Iterator[Token], bool]]:
         if line_start and (token.kind is Kind.INCLUDE or token.text in ("#", "%:")):
             in_directive = True
         line_start = False
-        if token.text == "__global__" and token.kind is Kind.IDENTIFIER:
+        if token.text in marks and token.kind is Kind.IDENTIFIER:
             found.append((len(code), in_directive))
         if not in_directive:
             code.append(token)

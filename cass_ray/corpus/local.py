@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cass_ray.corpus.archives import is_archive, unpack_archive
+from cass_ray.corpus.dialect import CUDA, Dialect
 from cass_ray.corpus.filetree import DirectoryTree
 from cass_ray.corpus.git import origin_url
 from cass_ray.corpus.licenses import license_of_tree
 from cass_ray.corpus.limits import ReadLimits
 from cass_ray.corpus.program import Program, Provenance, ReadReject, SourceError
-from cass_ray.corpus.reading import ProgramReader, is_candidate, must_become_row
+from cass_ray.corpus.reading import ProgramReader, must_become_row
 from cass_ray.corpus.repositories import repository_name
 from cass_ray.corpus.trees import TreeStore
 from cass_ray.pairs import Origin
@@ -39,6 +40,12 @@ class LocalSource:
 
     path: str
     limits: ReadLimits = field(default_factory=ReadLimits)
+    dialect: Dialect = CUDA
+    origin: Origin = Origin.LOCAL
+
+    @property
+    def _kind(self) -> str:
+        return "local" if self.dialect is CUDA else self.dialect.name.lower()
 
     def iterate(self, workdir: Path, trees: TreeStore) -> Iterator[Program | ReadReject]:
         """One item for each candidate file; archives are unpacked below ``workdir``.
@@ -54,26 +61,30 @@ class LocalSource:
         elif _MAGIC.search(self.path):
             yield from self._glob(path, workdir, trees)
         else:
-            raise SourceError(f"local:{self.path}: no such file or folder")
+            raise SourceError(f"{self._kind}:{self.path}: no such file or folder")
 
     def _file(self, path: Path, workdir: Path, trees: TreeStore) -> Iterator[Program | ReadReject]:
         if is_archive(path):
             yield from self._archive(path, workdir, trees)
             return
-        provenance = Provenance(Origin.LOCAL)
+        provenance = Provenance(self.origin)
         tree = DirectoryTree(path.parent)
-        yield ProgramReader(tree, provenance, trees, self.limits, search=False).read(path.name)
+        yield ProgramReader(
+            tree, provenance, trees, self.limits, search=False, dialect=self.dialect
+        ).read(path.name)
 
     def _archive(
         self, path: Path, workdir: Path, trees: TreeStore
     ) -> Iterator[Program | ReadReject]:
-        unpacked = unpack_archive(path, workdir / "archives", self.limits)
+        unpacked = unpack_archive(path, workdir / "archives", self.limits, self.dialect)
         try:
             tree = DirectoryTree(unpacked.root)
-            provenance = Provenance(Origin.LOCAL, path.name, license_of_tree(tree))
+            provenance = Provenance(self.origin, path.name, license_of_tree(tree))
             for problem in unpacked.problems:
                 yield ReadReject(provenance, problem.path, problem.reason, problem.message)
-            yield from ProgramReader(tree, provenance, trees, self.limits).read_all()
+            yield from ProgramReader(
+                tree, provenance, trees, self.limits, dialect=self.dialect
+            ).read_all()
         finally:
             shutil.rmtree(unpacked.root, ignore_errors=True)
 
@@ -81,12 +92,12 @@ class LocalSource:
         tree = DirectoryTree(path)
         url = origin_url(path) if tree.is_clone else ""
         name = repository_name(url or str(path))
-        provenance = Provenance(Origin.LOCAL, name, license_of_tree(tree))
-        reader = ProgramReader(tree, provenance, trees, self.limits)
+        provenance = Provenance(self.origin, name, license_of_tree(tree))
+        reader = ProgramReader(tree, provenance, trees, self.limits, dialect=self.dialect)
         for listed in tree.walk():
             if listed.is_repository:
                 yield from self._folder(path / listed.path, trees)
-            elif must_become_row(listed):
+            elif must_become_row(listed, self.dialect):
                 yield reader.read_listed(listed)
 
     def _glob(self, path: Path, workdir: Path, trees: TreeStore) -> Iterator[Program | ReadReject]:
@@ -94,23 +105,25 @@ class LocalSource:
         first = next(index for index, part in enumerate(parts) if _MAGIC.search(part))
         root = Path(*parts[:first]) if first else Path()
         if not root.is_dir():
-            raise SourceError(f"local:{self.path}: no such folder: {root}")
+            raise SourceError(f"{self._kind}:{self.path}: no such folder: {root}")
         pattern = glob_pattern("/".join(parts[first:]))
         tree = DirectoryTree(root)
-        provenance = Provenance(Origin.LOCAL, root.resolve().name, license_of_tree(tree))
-        reader = ProgramReader(tree, provenance, trees, self.limits)
+        provenance = Provenance(self.origin, root.resolve().name, license_of_tree(tree))
+        reader = ProgramReader(tree, provenance, trees, self.limits, dialect=self.dialect)
         matched = False
         for listed in tree.walk():
             if not pattern.fullmatch(listed.path):
                 continue
-            if is_candidate(listed.path):
+            if self.dialect.is_candidate(listed.path):
                 matched = True
                 yield reader.read_listed(listed)
             elif is_archive(root / listed.path):
                 matched = True
                 yield from self._archive(root / listed.path, workdir, trees)
         if not matched:
-            raise SourceError(f"local:{self.path}: no CUDA file or archive matches")
+            raise SourceError(
+                f"{self._kind}:{self.path}: no {self.dialect.name} file or archive matches"
+            )
 
 
 def glob_pattern(pattern: str) -> re.Pattern[str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from cass_ray.corpus.dialect import CUDA, Dialect
 from cass_ray.pairs import REJECT_SCHEMA, Origin, Reason, Stage, clip_diagnostic
 
 _SHARED_COLUMNS = (
@@ -23,6 +24,7 @@ _SHARED_COLUMNS = (
     "path",
     "domain",
     "cuda_source",
+    "opencl_source",
     "stage",
     "reason",
     "diagnostic",
@@ -61,7 +63,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One CUDA program, decoded and closed over its local includes.
+    """One CUDA or OpenCL program, decoded and closed over its local includes.
 
     ``source`` is authoritative: whoever unpacks ``tree`` writes it at ``path`` before compiling
     (the copy in the tree is the same, except that it may predate an encoding repair).
@@ -86,6 +88,7 @@ class Program:
     """Encoding the main file was in; ``source`` is decoded, so anything else was a repair."""
     domain: str = ""
     """What the program is about: a value of ``domains.Domain``."""
+    dialect: Dialect = CUDA
 
     @property
     def filename(self) -> str:
@@ -99,7 +102,7 @@ class Program:
             "id": self.id,
             "license": self.license or self.provenance.license,
             "domain": self.domain,
-            "cuda_source": self.source,
+            self.dialect.column: self.source,
             "tree": self.tree,
             "include_directories": list(self.include_directories),
             "header_kernels": self.header_kernels,
@@ -154,6 +157,7 @@ def _row(provenance: Provenance, path: str) -> dict[str, Any]:
         "path": path,
         "domain": "",
         "cuda_source": "",
+        "opencl_source": "",
         "stage": "",
         "reason": "",
         "diagnostic": "",

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from cass_ray.corpus.dialect import CUDA, Dialect
 from cass_ray.corpus.domains import classify
 from cass_ray.corpus.encoding import BinaryFileError, decode
 from cass_ray.corpus.filetree import FileProblemError, FileTree, Listed, printable
@@ -23,24 +24,16 @@ from cass_ray.corpus.program import Program, Provenance, ReadReject
 from cass_ray.corpus.trees import TreeStore, combined_digest, pack
 from cass_ray.pairs import Reason
 
-CANDIDATE_SUFFIXES = (".cu",)
-"""Extensions of the files that become rows; headers never do."""
-
 _CACHED_HEADERS = 4096
 _SPDX_TAG = re.compile(r"SPDX-License-Identifier:[ \t]*([^\n*]+)")
 _SPDX_TAG_CHARACTERS = 4000
 
 
-def is_candidate(path: str) -> bool:
-    """Whether the file at ``path`` must end as a row."""
-    return path.lower().endswith(CANDIDATE_SUFFIXES)
-
-
-def must_become_row(listed: Listed) -> bool:
+def must_become_row(listed: Listed, dialect: Dialect = CUDA) -> bool:
     """Whether a listed file is a candidate, or a directory that cannot be looked into."""
     if listed.is_repository:
         return False
-    return listed.problem is not None or is_candidate(listed.path)
+    return listed.problem is not None or dialect.is_candidate(listed.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +56,7 @@ class ProgramReader:
         trees: where the include closures are stored.
         limits: sizes above which files are rejected or left out.
         search: whether includes may be looked for in the whole tree, which is then walked.
+        dialect: the language of the programs.
     """
 
     def __init__(
@@ -72,10 +66,12 @@ class ProgramReader:
         trees: TreeStore,
         limits: ReadLimits | None = None,
         search: bool = True,
+        dialect: Dialect = CUDA,
     ) -> None:
         self._tree = tree
         self._provenance = provenance
         self._trees = trees
+        self._dialect = dialect
         self._limits = limits or ReadLimits()
         self._paths = IncludePaths(tree, walk=search)
         self._headers: OrderedDict[str, _Header | None] = OrderedDict()
@@ -87,7 +83,7 @@ class ProgramReader:
         A directory that cannot be listed is one reject too: what it holds is unknown.
         """
         for listed in self._tree.walk():
-            if must_become_row(listed):
+            if must_become_row(listed, self._dialect):
                 yield self.read_listed(listed)
 
     def read_listed(self, listed: Listed) -> Program | ReadReject:
@@ -142,6 +138,7 @@ class ProgramReader:
             forbidden_includes=closure.forbidden,
             encoding=encoding,
             domain=classify(source, PurePosixPath(path).stem).value,
+            dialect=self._dialect,
         )
 
     def _closure(self, path: str, source: str) -> Closure:
@@ -171,7 +168,7 @@ class ProgramReader:
                 digest=source_digest(text),
                 content_hash=hashlib.sha256(content).digest(),
                 size=len(content),
-                kernels=len(kernel_definitions(text)),
+                kernels=len(kernel_definitions(text, self._dialect)),
             )
         self._headers[path] = header
         if len(self._headers) > _CACHED_HEADERS:
@@ -232,12 +229,16 @@ class ProgramReader:
             self._project = (digest, frozenset(files))
         return self._project if self._project[0] else None
 
+    def _in_project(self, path: str) -> bool:
+        name = posixpath.basename(path).lower()
+        return name.endswith((*HEADER_SUFFIXES, *CUDA.suffixes, *self._dialect.suffixes))
+
     def _project_files(self) -> dict[str, bytes]:
         files: dict[str, bytes] = {}
         total = 0
         for listed in self._tree.walk():
             path = listed.path
-            if listed.problem is not None or listed.is_repository or not _belongs_to_project(path):
+            if listed.problem is not None or listed.is_repository or not self._in_project(path):
                 continue
             content = self._compilable(path)
             if content is None:
@@ -247,10 +248,6 @@ class ProgramReader:
             if len(files) > self._limits.tree_files or total > self._limits.tree_bytes:
                 return {}
         return files
-
-
-def _belongs_to_project(path: str) -> bool:
-    return posixpath.basename(path).lower().endswith((*HEADER_SUFFIXES, *CANDIDATE_SUFFIXES))
 
 
 def _license_tag(source: str) -> str:

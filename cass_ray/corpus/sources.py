@@ -9,6 +9,7 @@ from typing import Protocol
 
 from cass_ray.corpus.limits import ReadLimits
 from cass_ray.corpus.local import LocalSource
+from cass_ray.corpus.opencl import ShippedOpenclSource, opencl_source
 from cass_ray.corpus.program import Program, ReadReject, SourceError
 from cass_ray.corpus.repositories import RepositorySource
 from cass_ray.corpus.shipped import ShippedSource
@@ -58,6 +59,12 @@ def _unknown_kind(specification: str, kind: str) -> str:
 _KINDS: dict[str, tuple[Callable[[str, ReadLimits], Source], str, bool]] = {
     "local": (LocalSource, "local:PATH", True),
     "repository": (RepositorySource, "repository:URL|PATH[@REVISION]", True),
+    "opencl": (opencl_source, "opencl:PATH", True),
+    "shipped-opencl": (
+        lambda _, limits: ShippedOpenclSource(limits=limits),
+        "shipped-opencl",
+        False,
+    ),
     "shipped": (lambda _, limits: ShippedSource(limits=limits), "shipped", False),
 }
 """Kind -> (builder, usage, whether it takes an argument)."""

@@ -3,10 +3,10 @@ from pathlib import Path
 import pytest
 
 from cass_ray.corpus.dedup import ExactDuplicates, NearDuplicates
+from cass_ray.corpus.dialect import CUDA
 from cass_ray.corpus.filters import FilterSettings, first_objection
 from cass_ray.corpus.kernels import kernel_definitions
 from cass_ray.corpus.program import Program, ReadReject
-from cass_ray.corpus.reading import is_candidate
 from cass_ray.corpus.shipped import (
     SHIPPED_ROOT,
     ShippedSource,
@@ -69,14 +69,14 @@ def test_manifest_and_folders_agree() -> None:
     candidates = {
         path.relative_to(SHIPPED_ROOT).as_posix()
         for path in SHIPPED_ROOT.rglob("*")
-        if is_candidate(path.name)
+        if CUDA.is_candidate(path.name)
     }
     listed = [program.path for program in MANIFEST]
     assert len(set(listed)) == len(listed)
     inputs = {path for path in candidates if path.startswith("rejects/")}
     assert candidates - inputs == set(listed)
     names = {path.removeprefix("rejects/") for path in inputs}
-    assert names == {name for name in REJECTS if is_candidate(name)}
+    assert names == {name for name in REJECTS if CUDA.is_candidate(name)}
     assert all(Path(SHIPPED_ROOT, "rejects", name).is_file() for name in REJECTS)
 
 
