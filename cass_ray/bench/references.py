@@ -34,15 +34,11 @@ class Truth(StrEnum):
 
 @dataclass(frozen=True)
 class GroundTruth:
-    """The reference of one task: visible inputs first, then ``hidden`` ones."""
+    """The reference of one task; ``hidden`` are the argument lists that no system knows."""
 
     reference: Reference
     truth: Truth
-    hidden: int
-
-    def is_hidden(self, position: int) -> bool:
-        """Whether the run at ``position`` is on a hidden input."""
-        return position >= len(self.reference.runs) - self.hidden
+    hidden: frozenset[tuple[str, ...]]
 
 
 def stored_reference(task: Task, folder: Path = STORED_FOLDER) -> Reference | None:
@@ -59,7 +55,7 @@ def ground_truth(task: Task, backend: Backend, folder: Path = STORED_FOLDER) -> 
 
     Raises :class:`~cass_ray.toolchain.unit.CompileFailure` where the port does not build.
     """
-    hidden = len(task.hidden)
+    hidden = frozenset(inputs.arguments for inputs in task.hidden)
     if (found := stored_reference(task, folder)) is not None:
         return GroundTruth(found, Truth.NVIDIA, hidden)
     if task.expected:

@@ -67,7 +67,7 @@ def mcnemar(first: Mapping[str, bool], second: Mapping[str, bool]) -> McNemar:
 def _sign_test(first: int, second: int) -> float:
     trials = first + second
     tail = sum(math.comb(trials, count) for count in range(min(first, second) + 1))
-    return min(1.0, 2 * tail / 2**trials)
+    return min(1.0, 2 * tail / (1 << trials))
 
 
 def pass_at_k(samples: int, right: int, k: int) -> float:

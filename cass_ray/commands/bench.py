@@ -11,11 +11,10 @@ from typing import Annotated
 
 import typer
 
+from cass_ray.bench.evaluate import usable_backend
 from cass_ray.bench.lint import Findings, Linter, check_collection
 from cass_ray.bench.task import TASKS_FOLDER, Task, TaskError, load_tasks, loadable_tasks
 from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
-from cass_ray.execute.backends.rdna3 import HipBackend, Rdna3Backend
-from cass_ray.execute.backends.registry import candidate_backend
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.isolation import IsolationUnavailableError
 from cass_ray.toolchain.locate import find_nvidia
@@ -60,17 +59,6 @@ def lint(
         bad = sum(not each.ok for each in found if each.task)
         typer.echo(f"{len(chosen) + len(broken)} tasks, {bad} with problems")
     raise typer.Exit(0 if all(each.ok for each in found) else EXIT_FAILED)
-
-
-def usable_backend() -> HipBackend:
-    """Where reference ports run. Raises :class:`ToolMissing`."""
-    backend = candidate_backend()
-    if isinstance(backend, Rdna3Backend):
-        backend = backend.single_threaded()
-    if problem := backend.problem():
-        raise ToolMissing("A backend for HIP programs", "Run `cass doctor`.", problem)
-    assert isinstance(backend, HipBackend)
-    return backend
 
 
 def _load(root: Path, names: list[str]) -> tuple[list[Task], list[Findings]]:

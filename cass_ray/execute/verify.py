@@ -31,7 +31,8 @@ class Policy:
     the candidate once more without its kernels. ``device_instructions`` of candidate and reference
     are compared where both are known. ``check`` runs once more on each input, in checking mode
     where the backend has it; what that finds is evidence, because the reference may have the same
-    race. ``stop_early`` ends at the first input that fails.
+    race. ``stop_early`` ends at the first input that fails. ``kept_output`` bytes of what each run
+    prints go into its record.
     """
 
     tolerance: Tolerance = F32
@@ -42,6 +43,7 @@ class Policy:
     counters: bool = False
     check: bool = False
     stop_early: bool = False
+    kept_output: int = 0
 
 
 class RunRecord(BaseModel):
@@ -64,6 +66,8 @@ class RunRecord(BaseModel):
     seconds: float = 0.0
     peak_memory_bytes: int = 0
     launches: list[str] = []
+    stdout: str = ""
+    """The first bytes that it printed, as Latin-1 text, where the policy keeps any."""
 
 
 class Verification(BaseModel):
@@ -178,7 +182,8 @@ class _Session:
         execution = self._backend.run(self._candidate, reference.inputs, self._mode)
         first = not self.records
         comparison = self._compare(reference, execution)
-        record = _record(reference.inputs.arguments, execution, comparison)
+        kept = self._policy.kept_output
+        record = _record(reference.inputs.arguments, execution, comparison, kept)
         self._keep(execution, record, reference.launch_count)
         if self._policy.check and record.numeric:
             self._in_checking_mode(reference)
@@ -237,7 +242,9 @@ class _Session:
         self.findings.append(Finding(exploit=Exploit.DEVICE_UNUSED, message=message))
 
 
-def _record(arguments: Sequence[str], execution: Execution, comparison: Comparison) -> RunRecord:
+def _record(
+    arguments: Sequence[str], execution: Execution, comparison: Comparison, kept_output: int = 0
+) -> RunRecord:
     ended = execution.ended
     return RunRecord(
         arguments=list(arguments),
@@ -255,4 +262,5 @@ def _record(arguments: Sequence[str], execution: Execution, comparison: Comparis
         seconds=ended.wall_seconds,
         peak_memory_bytes=ended.peak_memory_bytes,
         launches=[launch.format() for launch in execution.launches],
+        stdout=ended.stdout[:kept_output].decode("latin-1"),
     )

@@ -1,0 +1,76 @@
+"""Answers become programs: what is built, with which parts of the reference port."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+
+from cass_ray.bench.programs import Compilers
+from cass_ray.bench.question import Answer, Level, Question
+from cass_ray.bench.task import Task
+from cass_ray.execute.backends.base import Assembly, unit_on_disk
+from cass_ray.pairs import Reason
+from cass_ray.prompts import Direction
+from cass_ray.rdna3.sources import Sources
+from cass_ray.toolchain.isolation import Mount, View, private_folder
+from cass_ray.toolchain.nvidia import WORK_FOLDER
+from cass_ray.toolchain.process import run
+from cass_ray.toolchain.unit import CompileFailure, Unit, classify, forbidden_read
+
+_NOWHERE = Path("/nonexistent")
+"""Assembly text has no source tree."""
+
+
+def candidate_sources(question: Question, answer: Answer) -> Sources:
+    """The question's program with the answer's files in place."""
+    texts = {**question.files, **answer.files}
+    files = {path: text.encode("utf-8", "replace") for path, text in texts.items()}
+    return Sources(PurePosixPath(question.main), files, (PurePosixPath("."),))
+
+
+def candidate_assembly(
+    task: Task, question: Question, answer: Answer, compilers: Compilers
+) -> Assembly:
+    """Both assembly texts of the candidate, for HIP.
+
+    What was not asked for is the reference port's: its host code at the assembly level, its device
+    code at the host level. Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
+    """
+    if question.kind.level is Level.SOURCE:
+        return compilers.amd(candidate_sources(question, answer))
+    text = answer.files.get(question.main, "")
+    if path := forbidden_read(text, Unit(_NOWHERE, PurePosixPath(question.main))):
+        message = f"the assembler is told to read {path}, outside the source tree"
+        raise CompileFailure(Reason.FORBIDDEN_INCLUDE, message, "clang")
+    port = compilers.amd(task.hip)
+    if question.kind.level is Level.HOST:
+        return Assembly(text, port.device)
+    return Assembly(port.host, text)
+
+
+def compile_for_nvidia(question: Question, answer: Answer, compilers: Compilers) -> None:
+    """Compile a CUDA candidate, or assemble PTX: there is no assembler for SASS.
+
+    Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
+    """
+    toolchain = compilers.find_nvidia()
+    if question.kind.level is Level.SOURCE:
+        with unit_on_disk(candidate_sources(question, answer)) as unit:
+            toolchain.compile(unit)
+        return
+    ptxas = toolchain.nvcc.with_name("ptxas")
+    with private_folder() as folder:
+        view = View(
+            read_only=toolchain.visible(),
+            mounts=(Mount(folder, WORK_FOLDER, writable=True),),
+        )
+        (folder / "device.ptx").write_text(answer.files.get(question.main, ""))
+        arguments = [f"-arch={question.kind.architecture}", "device.ptx", "-o", "device.cubin"]
+        completed = run([str(ptxas), *arguments], cwd=folder, view=view)
+        if not completed.ok:
+            unit = Unit(folder, PurePosixPath("device.ptx"))
+            raise classify(completed, unit, "ptxas")
+
+
+def runs_on_hip(question: Question) -> bool:
+    """Whether the candidate is a HIP program."""
+    return question.kind.direction is Direction.CUDA_TO_HIP

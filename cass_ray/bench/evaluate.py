@@ -1,0 +1,167 @@
+"""Ask, judge, collect: the benchmark without a cluster.
+
+:func:`evaluate` is what training calls between epochs: one translator, some tasks, scores.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from cass_ray.bench.facts import LENGTH_ARCHITECTURE, task_facts
+from cass_ray.bench.judge import Judge
+from cass_ray.bench.metrics import chrf
+from cass_ray.bench.programs import Compilers, ask, reference_text
+from cass_ray.bench.question import Answer, Draw, Kind, Level, Question
+from cass_ray.bench.results import Judgement, Sample, new_sample
+from cass_ray.bench.scores import Scores, score
+from cass_ray.bench.systems import System, TranslatorSystem
+from cass_ray.bench.task import Task, load_tasks
+from cass_ray.cache import ContentCache, results_directory
+from cass_ray.execute.backends.rdna3 import HipBackend, Rdna3Backend
+from cass_ray.execute.backends.registry import candidate_backend
+from cass_ray.prompts import Direction
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.locate import find_nvidia
+from cass_ray.toolchain.unit import CompileFailure
+from cass_ray.translate.protocol import Translator
+
+
+def usable_backend() -> HipBackend:
+    """Where candidates run: an AMD GPU, else the CPU with one thread. Raises ToolMissing."""
+    backend = candidate_backend()
+    if isinstance(backend, Rdna3Backend):
+        backend = backend.single_threaded()
+    if problem := backend.problem():
+        raise ToolMissing("A backend for HIP programs", "Run `cass doctor`.", problem)
+    assert isinstance(backend, HipBackend)
+    return backend
+
+
+def make_compilers(*, cached: bool = True) -> Compilers:
+    """Compilers of this machine, with the node's content cache unless told otherwise."""
+    cache = ContentCache(results_directory()) if cached else None
+    return Compilers(usable_backend(), find_nvidia, cache)
+
+
+@dataclass
+class Examiner:
+    """Puts questions to systems and judges the answers."""
+
+    compilers: Compilers
+    judge: Judge
+
+    def question(self, task: Task, kind: Kind) -> Question | str:
+        """The question, or why it cannot be made."""
+        try:
+            return ask(task, kind, self.compilers)
+        except CompileFailure as failure:
+            return f"no question: {failure}"
+
+    def ask(self, task: Task, system: System, kind: Kind, draw: Draw) -> Answer:
+        """The system's answer; a system that raises has none."""
+        question = self.question(task, kind)
+        if isinstance(question, str):
+            return Answer(problem=question)
+        started = time.monotonic()
+        try:
+            return system.answer(question, draw)
+        except Exception as error:  # one bad answer must not sink a run
+            problem = f"{type(error).__name__}: {error}"
+            return Answer(problem=problem, seconds=time.monotonic() - started)
+
+    def mark(
+        self,
+        task: Task,
+        kind: Kind,
+        system: tuple[str, str],
+        draw: Draw,
+        answer: Answer,
+        tags: dict[str, str] | None = None,
+    ) -> Sample:
+        """Judge ``answer``; ``system`` is name and version."""
+        question = self.question(task, kind)
+        if isinstance(question, str):
+            judgement, similarity = Judgement(answered=False, problem=question), None
+        else:
+            judgement = self.judge.judge(task, question, answer)
+            similarity = self._similarity(task, question, answer)
+        facts = task_facts(task)
+        architecture = kind.architecture or LENGTH_ARCHITECTURE
+        return new_sample(
+            task,
+            kind,
+            system,
+            draw,
+            answer,
+            judgement,
+            tags=tags or {},
+            chrf=similarity,
+            sass_lines=facts.sass_lines.get(architecture) if facts else None,
+        )
+
+    def _similarity(self, task: Task, question: Question, answer: Answer) -> float | None:
+        """chrF of the main file against the reference port's; source only: it takes minutes on
+        long listings."""
+        text = answer.files.get(question.main)
+        if text is None or question.kind.level is not Level.SOURCE:
+            return None
+        return chrf(text, reference_text(task, question.kind, self.compilers))
+
+
+def draws(system: System, samples: int, temperature: float, seed: int) -> list[Draw]:
+    """The draws of a system: one for those that always answer the same."""
+    count = samples if system.samples else 1
+    return [Draw(number, seed + number, temperature) for number in range(count)]
+
+
+def run(
+    examiner: Examiner,
+    system: System,
+    tasks: Iterable[Task],
+    kind: Kind,
+    *,
+    samples: int = 1,
+    temperature: float = 0.0,
+    seed: int = 0,
+    tags: dict[str, str] | None = None,
+) -> Iterator[Sample]:
+    """Every sample of one system, in order."""
+    for task in tasks:
+        for draw in draws(system, samples, temperature, seed):
+            answer = examiner.ask(task, system, kind, draw)
+            yield examiner.mark(task, kind, (system.name, system.version), draw, answer, tags)
+
+
+def evaluate(
+    translator: Translator,
+    tasks: Sequence[Task] | None = None,
+    level: Level = Level.SOURCE,
+    *,
+    architecture: str = "",
+    direction: Direction = Direction.CUDA_TO_HIP,
+    samples: int = 1,
+    temperature: float = 0.0,
+    seed: int = 0,
+    compilers: Compilers | None = None,
+) -> Scores:
+    """Scores of ``translator`` on ``tasks`` (all of them unless given), without Ray.
+
+    ``architecture`` (``sm_80``) is needed at the assembly level. Raises :class:`ToolMissing`.
+    """
+    compilers = compilers or make_compilers()
+    examiner = Examiner(compilers, Judge(compilers, compilers.cache))
+    system = TranslatorSystem(translator.name, translator)
+    system.samples = samples > 1
+    kind = Kind(level, direction, architecture)
+    done = run(
+        examiner,
+        system,
+        load_tasks() if tasks is None else tasks,
+        kind,
+        samples=samples,
+        temperature=temperature,
+        seed=seed,
+    )
+    return score(list(done))

@@ -1,0 +1,197 @@
+"""Judge an answer: build it, run it on every input, compare, look for cheating."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cass_ray.bench.candidate import (
+    candidate_assembly,
+    candidate_sources,
+    compile_for_nvidia,
+    runs_on_hip,
+)
+from cass_ray.bench.facts import LENGTH_ARCHITECTURE, task_facts
+from cass_ray.bench.programs import Compilers
+from cass_ray.bench.question import Answer, Level, Question
+from cass_ray.bench.references import STORED_FOLDER, GroundTruth, ground_truth
+from cass_ray.bench.results import KEPT_OUTPUT, BenchRun, Judgement
+from cass_ray.bench.task import Task
+from cass_ray.bench.taxonomy import classify
+from cass_ray.cache import ContentCache, digest
+from cass_ray.execute.backends.base import Assembly, Backend
+from cass_ray.execute.cheating import Finding, source_findings, wait_findings
+from cass_ray.execute.programs import rdna3_instructions
+from cass_ray.execute.sandbox import Verdict
+from cass_ray.execute.verify import Policy, Verification, verify
+from cass_ray.pairs import Reason, clip_diagnostic
+from cass_ray.toolchain.unit import CompileFailure
+
+_FORMAT = "1"
+_TRANSIENT_REASONS = frozenset({Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.INTERNAL_ERROR})
+_TRANSIENT_VERDICTS = frozenset({Verdict.TIME_LIMIT, Verdict.MEMORY_LIMIT})
+
+
+@dataclass
+class Judge:
+    """Judges HIP candidates on the backend of ``compilers``; CUDA and PTX ones are compiled, and
+    CUDA ones run where ``nvidia`` is a backend. ``cache`` keeps verdicts by content."""
+
+    compilers: Compilers
+    cache: ContentCache | None = None
+    references: Path = STORED_FOLDER
+    nvidia: Backend | None = None
+    _truths: dict[str, GroundTruth] = field(default_factory=dict)
+
+    def judge(self, task: Task, question: Question, answer: Answer) -> Judgement:
+        """The verdict; never raises for what the answer is."""
+        started = time.monotonic()
+        if answer.problem:
+            return Judgement(answered=False, problem=answer.problem)
+        try:
+            truth = self._truth(task)
+            made = self._cached(task, question, answer, truth)
+        except CompileFailure as failure:
+            message = f"the reference port does not build: {clip_diagnostic(str(failure))}"
+            made = Judgement(problem=message)
+        return made.model_copy(update={"seconds": time.monotonic() - started})
+
+    def _truth(self, task: Task) -> GroundTruth:
+        if task.id not in self._truths:
+            self._truths[task.id] = ground_truth(task, self.compilers.backend, self.references)
+        return self._truths[task.id]
+
+    def _cached(
+        self, task: Task, question: Question, answer: Answer, truth: GroundTruth
+    ) -> Judgement:
+        key = self._key(task, question, answer, truth)
+        if self.cache is not None and (found := self.cache.get(key)) is not None:
+            return Judgement.model_validate_json(found)
+        made = self._judge(task, question, answer, truth)
+        if self.cache is not None and not _transient(made):
+            self.cache.put(key, made.model_dump_json().encode())
+        return made
+
+    def _key(self, task: Task, question: Question, answer: Answer, truth: GroundTruth) -> str:
+        parts: list[str | bytes] = ["bench judge", _FORMAT, task.id, str(question.kind)]
+        parts += [self.compilers.backend.identity(), self.nvidia.identity() if self.nvidia else ""]
+        parts += [truth.reference.identity, truth.truth.value]
+        for run in truth.reference.runs:
+            parts += [*run.inputs.arguments, *run.outputs]
+        for path, text in sorted({**question.files, **answer.files}.items()):
+            parts += [path, text]
+        return digest(parts)
+
+    def _judge(
+        self, task: Task, question: Question, answer: Answer, truth: GroundTruth
+    ) -> Judgement:
+        if not runs_on_hip(question):
+            return self._judge_for_nvidia(task, question, answer, truth)
+        backend = self.compilers.backend
+        try:
+            texts = candidate_assembly(task, question, answer, self.compilers)
+            built = backend.build(texts)
+        except CompileFailure as failure:
+            return _not_compiled(failure)
+        findings = _findings(task, question, answer, texts)
+        policy = self._policy(task, _device_sizes(task, texts))
+        result = verify(truth.reference, built, backend, policy, findings=findings)
+        return judgement_of(task, result, truth)
+
+    def _judge_for_nvidia(
+        self, task: Task, question: Question, answer: Answer, truth: GroundTruth
+    ) -> Judgement:
+        try:
+            compile_for_nvidia(question, answer, self.compilers)
+            if self.nvidia is None or question.kind.level is not Level.SOURCE:
+                message = "compiled; running it needs an Nvidia GPU"
+                return Judgement(compiled=True, problem=message)
+            built = self.nvidia.build(candidate_sources(question, answer))
+        except CompileFailure as failure:
+            return _not_compiled(failure)
+        result = verify(truth.reference, built, self.nvidia, self._policy(task, None))
+        return judgement_of(task, result, truth)
+
+    @staticmethod
+    def _policy(task: Task, sizes: tuple[int, int] | None) -> Policy:
+        return Policy(
+            tolerance=task.tolerance,
+            bounds=task.spec.limits.bounds(),
+            order_free=task.spec.comparison.order_free,
+            device_instructions=sizes,
+            kept_output=KEPT_OUTPUT,
+        )
+
+
+def judgement_of(task: Task, result: Verification, truth: GroundTruth) -> Judgement:
+    """``result`` in the terms of the benchmark."""
+    runs = [
+        BenchRun(hidden=tuple(record.arguments) in truth.hidden, record=record)
+        for record in result.runs
+    ]
+    return Judgement(
+        compiled=True,
+        executed=True,
+        findings=result.findings,
+        runs=runs,
+        truth=truth.truth,
+        reference=result.reference,
+        backend=result.candidate,
+        problem=result.problem,
+    ).model_copy(update=verdicts(task, runs, clean=not result.findings and not result.problem))
+
+
+def verdicts(task: Task, runs: Sequence[BenchRun], *, clean: bool) -> dict[str, bool | None]:
+    """Exact and numeric verdicts over visible and hidden runs; ``clean``: without a finding.
+
+    A candidate with a finding is right nowhere: its output is not the device's.
+    """
+
+    def over(hidden: bool, name: str) -> bool | None:
+        chosen = [run for run in runs if run.hidden is hidden]
+        return clean and all(getattr(run.record, name) for run in chosen) if chosen else None
+
+    own = "exact" if task.spec.comparison.kind == "exact" else "numeric"
+    return {
+        "exact": over(False, "exact"),
+        "numeric": over(False, "numeric"),
+        "hidden_exact": over(True, "exact"),
+        "hidden_numeric": over(True, "numeric"),
+        "passed": clean and bool(runs) and all(getattr(run.record, own) for run in runs),
+    }
+
+
+def _not_compiled(failure: CompileFailure) -> Judgement:
+    return Judgement(
+        reason=failure.reason,
+        tool=failure.tool,
+        diagnostic=clip_diagnostic(failure.diagnostic),
+        errors=classify(failure.diagnostic, failure.reason),
+        exact=False,
+        numeric=False,
+        hidden_exact=False,
+        hidden_numeric=False,
+    )
+
+
+def _findings(task: Task, question: Question, answer: Answer, texts: Assembly) -> list[Finding]:
+    if question.kind.level is Level.SOURCE:
+        return source_findings(candidate_sources(question, answer).files, task.cuda.files)
+    return wait_findings(texts.device) if question.kind.level is Level.ASSEMBLY else []
+
+
+def _device_sizes(task: Task, texts: Assembly) -> tuple[int, int] | None:
+    """Instructions of the candidate and of the CUDA program, where the index knows them."""
+    facts = task_facts(task)
+    if facts is None:
+        return None
+    return rdna3_instructions(texts.device), facts.sass_instructions[LENGTH_ARCHITECTURE]
+
+
+def _transient(made: Judgement) -> bool:
+    """Whether load on the machine may have decided it."""
+    return made.reason in _TRANSIENT_REASONS or any(
+        run.record.verdict in _TRANSIENT_VERDICTS for run in made.runs
+    )

@@ -1,0 +1,124 @@
+"""The texts that questions and candidates are made of, compiled once and cached by content."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from cass_ray.assembly import sass
+from cass_ray.bench.question import (
+    HOST_FILE,
+    RDNA3_FILE,
+    SASS_FILE,
+    Kind,
+    Level,
+    Question,
+)
+from cass_ray.bench.task import Task
+from cass_ray.cache import ContentCache, digest
+from cass_ray.execute.backends.base import Assembly, unit_on_disk
+from cass_ray.execute.backends.rdna3 import HipBackend
+from cass_ray.prompts import Direction
+from cass_ray.rdna3.sources import Sources
+from cass_ray.toolchain.nvidia import NvidiaToolchain
+
+
+@dataclass(frozen=True)
+class NvidiaTexts:
+    """The Nvidia side of a program: SASS and cubin of one architecture, host assembly."""
+
+    sass: str
+    cubin: bytes
+    host: str
+
+
+@dataclass
+class Compilers:
+    """Both toolchains behind one cache; ``nvidia`` is needed above the source level only."""
+
+    backend: HipBackend
+    find_nvidia: Callable[[], NvidiaToolchain]
+    cache: ContentCache | None = None
+
+    def amd(self, program: Sources) -> Assembly:
+        """Host and RDNA3 assembly. Raises :class:`~cass_ray.toolchain.unit.CompileFailure`."""
+        toolchain = self.backend.toolchain
+        key = digest(
+            ["bench amd", program.digest, toolchain.fingerprint, self.backend.optimisation]
+        )
+
+        def make() -> dict[str, Any]:
+            made = self.backend.compile(program)
+            assert isinstance(made, Assembly)
+            return {"host": made.host, "device": made.device}
+
+        value = self._cached(key, make)
+        return Assembly(value["host"], value["device"])
+
+    def nvidia(self, program: Sources, architecture: str) -> NvidiaTexts:
+        """SASS, cubin and host assembly. Raises ``CompileFailure`` and ``ToolMissing``."""
+        toolchain = self.find_nvidia()
+        key = digest(["bench nvidia", program.digest, toolchain.fingerprint, architecture])
+
+        def make() -> dict[str, Any]:
+            with unit_on_disk(program) as unit:
+                made = toolchain.compile(unit, [architecture])
+            cubin = made.cubins[architecture]
+            (listing,) = toolchain.disassemble([cubin])
+            text = base64.b64encode(cubin).decode()
+            return {"sass": listing, "cubin": text, "host": made.host_assembly}
+
+        value = self._cached(key, make)
+        return NvidiaTexts(value["sass"], base64.b64decode(value["cubin"]), value["host"])
+
+    def _cached(self, key: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        found = self.cache.get(key) if self.cache is not None else None
+        if found is not None:
+            value: dict[str, Any] = json.loads(found)
+            return value
+        value = make()
+        if self.cache is not None:
+            self.cache.put(key, json.dumps(value).encode())
+        return value
+
+
+def ask(task: Task, kind: Kind, compilers: Compilers) -> Question:
+    """The question of ``kind`` about ``task``.
+
+    Raises :class:`~cass_ray.toolchain.unit.CompileFailure` and ``ToolMissing`` above the source
+    level.
+    """
+    forward = kind.direction is Direction.CUDA_TO_HIP
+    if kind.level is Level.SOURCE:
+        program = task.cuda if forward else task.hip
+        files = {path: _text(content) for path, content in program.files.items()}
+        asked = task.translated_files if forward else tuple(program.files)
+        return Question(task.name, kind, files, str(program.main), asked)
+    if kind.level is Level.HOST:
+        text = compilers.nvidia(task.cuda, "sm_80").host
+        return Question(task.name, kind, {HOST_FILE: text}, HOST_FILE, (HOST_FILE,))
+    if not forward:
+        text = compilers.amd(task.hip).device
+        return Question(task.name, kind, {RDNA3_FILE: text}, RDNA3_FILE, (RDNA3_FILE,))
+    made = compilers.nvidia(task.cuda, kind.architecture)
+    files = {SASS_FILE: sass.normalise(made.sass)}
+    return Question(task.name, kind, files, SASS_FILE, (SASS_FILE,), made.cubin)
+
+
+def reference_text(task: Task, kind: Kind, compilers: Compilers) -> str:
+    """What a perfect translator could have written, for chrF."""
+    forward = kind.direction is Direction.CUDA_TO_HIP
+    if kind.level is Level.SOURCE:
+        program = task.hip if forward else task.cuda
+        return _text(program.files[str(program.main)])
+    if not forward:
+        return sass.normalise(compilers.nvidia(task.cuda, kind.architecture).sass)
+    made = compilers.amd(task.hip)
+    return made.host if kind.level is Level.HOST else made.device
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", "replace")

@@ -1,0 +1,109 @@
+"""What a system is asked, and what it answers.
+
+A :class:`Question` is made from a task and holds the code to translate and nothing else: no
+arguments, visible or hidden, and no outputs. ``tests/bench/test_integrity.py`` holds it to that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import PurePosixPath
+
+from pydantic import Field, field_validator
+
+from cass_ray.prompts import Direction
+from cass_ray.strict import StrictModel
+
+
+class Level(StrEnum):
+    """What is translated."""
+
+    SOURCE = "source"
+    ASSEMBLY = "assembly"
+    """The device code of a program."""
+    HOST = "host"
+    """The host assembly of a program."""
+
+
+SASS_FILE, RDNA3_FILE, PTX_FILE, HOST_FILE = "device.sass", "device.s", "device.ptx", "host.s"
+"""Names of assembly texts in questions and answers."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Level, direction and, for Nvidia machine code, the architecture such as ``sm_80``."""
+
+    level: Level = Level.SOURCE
+    direction: Direction = Direction.CUDA_TO_HIP
+    architecture: str = ""
+
+    def __post_init__(self) -> None:
+        if self.level is Level.HOST and self.direction is not Direction.CUDA_TO_HIP:
+            raise ValueError("host assembly is translated from CUDA to HIP only")
+        if (self.level is Level.ASSEMBLY) != bool(self.architecture):
+            raise ValueError("an architecture goes with device assembly, and only with it")
+
+    def __str__(self) -> str:
+        parts = [self.level.value]
+        if self.direction is not Direction.CUDA_TO_HIP:
+            parts.append(self.direction.value)
+        return " ".join([*parts, self.architecture]).strip()
+
+
+@dataclass(frozen=True)
+class Question:
+    """``files`` is the program; ``asked`` names those of it that are to be translated.
+
+    At the assembly level ``files`` is one listing, and ``cubin`` the machine code it shows.
+    """
+
+    task: str
+    kind: Kind
+    files: Mapping[str, str]
+    main: str
+    asked: tuple[str, ...]
+    cubin: bytes = b""
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Which of several samples this is, and how it is drawn."""
+
+    sample: int = 0
+    seed: int = 0
+    temperature: float = 0.0
+
+
+class Usage(StrictModel):
+    """What an answer took. ``cost`` is in US dollars where a price is known."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = None
+    calls: int = 1
+    """Requests made, failed ones too: a retry is no second answer."""
+
+
+class Answer(StrictModel):
+    """``files`` replace those of the question that they are called like.
+
+    ``problem`` says why there is none: the engine failed or a service did not reply.
+    """
+
+    files: dict[str, str] = Field(default_factory=dict)
+    findings: list[str] = Field(default_factory=list)
+    problem: str = ""
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    steps: list[str] = Field(default_factory=list)
+    """What a system with several stages did, in order."""
+
+    @field_validator("files")
+    @classmethod
+    def _inside(cls, value: dict[str, str]) -> dict[str, str]:
+        for name in value:
+            if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
+                raise ValueError(f"{name} leads out of the program's folder")
+        return value

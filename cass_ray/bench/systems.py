@@ -1,0 +1,243 @@
+"""Systems under test: every translation engine, with repair or without, and three that check us.
+
+``reference`` answers with the reference port and must be right everywhere; ``echo`` gives the
+question back and must be wrong everywhere; ``answers:FILE.jsonl`` replays answers computed before.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from pydantic import Field
+
+from cass_ray.bench.programs import Compilers, reference_text
+from cass_ray.bench.question import Answer, Draw, Level, Question
+from cass_ray.bench.task import Task
+from cass_ray.cache import digest
+from cass_ray.prompts import Direction
+from cass_ray.strict import SettingsError, StrictModel, validate
+from cass_ray.toolchain.unit import CompileFailure
+from cass_ray.translate.check import HipCompiler
+from cass_ray.translate.protocol import Context, Translator, TranslatorError
+from cass_ray.translate.registry import make_translator
+
+REPAIRS = 3
+REPAIR_SUFFIX = "+repair"
+ANSWERS_PREFIX = "answers:"
+_SAMPLED = ("model:", "chat:")
+
+
+class System(Protocol):
+    """Something that answers questions."""
+
+    @property
+    def name(self) -> str:
+        """As it was asked for."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Changes whenever the same question may get another answer."""
+        ...
+
+    @property
+    def samples(self) -> bool:
+        """Whether another draw may give another answer."""
+        ...
+
+    def answer(self, question: Question, draw: Draw) -> Answer:
+        """Never raises for what the question holds; see :attr:`Answer.problem`."""
+        ...
+
+
+class TranslatorSystem:
+    """An engine of the registry. ``context.settings`` carries level, direction and the draw."""
+
+    def __init__(self, name: str, translator: Translator) -> None:
+        self.name = name
+        self.version = translator.version
+        self.samples = name.startswith(_SAMPLED)
+        self._translator = translator
+
+    def answer(self, question: Question, draw: Draw) -> Answer:
+        """Translate every file that is asked for."""
+        started = time.monotonic()
+        context = Context(
+            files=frozenset(question.files), wavefronts=(32,), settings=_settings(question, draw)
+        )
+        files: dict[str, str] = {}
+        findings: list[str] = []
+        problem = ""
+        for path in question.asked:
+            try:
+                made = self._translator.translate(
+                    question.files[path], filename=path, context=context
+                )
+            except TranslatorError as error:
+                problem = str(error) or type(error).__name__
+                break
+            files[path] = made.source
+            findings += [finding.format(path) for finding in made.findings]
+        return Answer(
+            files={} if problem else files,
+            findings=findings,
+            problem=problem,
+            seconds=time.monotonic() - started,
+        )
+
+
+def _settings(question: Question, draw: Draw) -> dict[str, str]:
+    kind = question.kind
+    return {
+        "level": kind.level.value,
+        "direction": kind.direction.value,
+        "architecture": kind.architecture,
+        "sample": str(draw.sample),
+        "seed": str(draw.seed),
+        "temperature": f"{draw.temperature:g}",
+    }
+
+
+class RepairSystem:
+    """Another system, whose answer is compiled and repaired from the compiler's messages.
+
+    Source level only. It sees what the compiler says, never how the program runs.
+    """
+
+    def __init__(self, inner: System, compilers: Compilers, attempts: int = REPAIRS) -> None:
+        self.name = inner.name + REPAIR_SUFFIX
+        self.version = f"{inner.version} repair {attempts}"
+        self.samples = inner.samples
+        self._inner = inner
+        self._compilers = compilers
+        self._attempts = attempts
+
+    def answer(self, question: Question, draw: Draw) -> Answer:
+        """The answer of the inner system in its best state."""
+        answer = self._inner.answer(question, draw)
+        if answer.problem or question.kind.level is not Level.SOURCE:
+            return answer
+        started = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix="cass-repair-") as name:
+            root = Path(name).resolve()
+            for path, text in {**question.files, **answer.files}.items():
+                file = root / path
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text, encoding="utf-8", newline="")
+            compiler = HipCompiler(self._compilers.backend.toolchain, root)
+            repaired = compiler.check(question.main, self._attempts)
+        fixes = [fix for step in repaired.steps for fix in step.fixes]
+        return answer.model_copy(
+            update={
+                "files": {**answer.files, question.main: repaired.source},
+                "steps": [*answer.steps, *fixes],
+                "seconds": answer.seconds + time.monotonic() - started,
+            }
+        )
+
+
+class EchoSystem:
+    """The question as its own answer."""
+
+    name, version, samples = "echo", "1", False
+
+    def answer(self, question: Question, draw: Draw) -> Answer:
+        """What was asked."""
+        del draw
+        return Answer(files={path: question.files[path] for path in question.asked})
+
+
+class ReferenceSystem:
+    """The reference port, from the tasks themselves: the only system that is given them."""
+
+    name, samples = "reference", False
+
+    def __init__(self, tasks: Sequence[Task], compilers: Compilers) -> None:
+        self._tasks = {task.name: task for task in tasks}
+        self._compilers = compilers
+        self.version = "1"
+
+    def answer(self, question: Question, draw: Draw) -> Answer:
+        """The port's files, with its main file under the name that was asked for."""
+        del draw
+        task, kind = self._tasks[question.task], question.kind
+        if kind.level is not Level.SOURCE:
+            try:
+                text = reference_text(task, kind, self._compilers)
+            except CompileFailure as failure:
+                return Answer(problem=str(failure))
+            return Answer(files={question.main: text})
+        forward = kind.direction is Direction.CUDA_TO_HIP
+        program = task.hip if forward else task.cuda
+        files = {path: content.decode("utf-8") for path, content in program.files.items()}
+        return Answer(files={question.main: files.pop(str(program.main)), **files})
+
+
+class StoredAnswer(StrictModel):
+    """A line of an answers file: the main file's text, or several files by path."""
+
+    task: str
+    sample: int = Field(default=0, ge=0)
+    answer: str | None = None
+    files: dict[str, str] = Field(default_factory=dict)
+    problem: str = ""
+
+
+class AnswersSystem:
+    """Replays a file of :class:`StoredAnswer` lines. A task that it lacks has no answer."""
+
+    samples = True
+
+    def __init__(self, path: Path) -> None:
+        self.name = f"{ANSWERS_PREFIX}{path}"
+        text = path.read_text(encoding="utf-8")
+        self.version = digest([text])[:16]
+        self._answers: dict[tuple[str, int], StoredAnswer] = {}
+        for number, line in enumerate(text.splitlines(), 1):
+            if line.strip():
+                stored = _stored_answer(line, f"{path}:{number}")
+                self._answers[stored.task, stored.sample] = stored
+
+    def answer(self, question: Question, draw: Draw) -> Answer:
+        """The stored answer of this sample."""
+        stored = self._answers.get((question.task, draw.sample))
+        if stored is None:
+            return Answer(problem=f"{self.name} has no sample {draw.sample} of {question.task}")
+        files = dict(stored.files)
+        if stored.answer is not None:
+            files[question.main] = stored.answer
+        return Answer(files=files, problem=stored.problem)
+
+
+def _stored_answer(line: str, where: str) -> StoredAnswer:
+    try:
+        values = json.loads(line)
+    except ValueError as error:
+        raise SettingsError(f"{where}: not JSON: {error}") from None
+    if not isinstance(values, dict):
+        raise SettingsError(f"{where}: expected an object")
+    return validate(StoredAnswer, values, where)
+
+
+def make_system(name: str, tasks: Sequence[Task], compilers: Compilers) -> System:
+    """The system called ``name``; only ``reference`` is given ``tasks``.
+
+    Raises :class:`~cass_ray.translate.registry.UnknownEngineError`, ``ToolMissing``,
+    :class:`~cass_ray.strict.SettingsError` for a bad answers file and :class:`OSError` for one
+    that cannot be read.
+    """
+    if name.endswith(REPAIR_SUFFIX):
+        inner = make_system(name.removesuffix(REPAIR_SUFFIX), tasks, compilers)
+        return RepairSystem(inner, compilers)
+    if name == "echo":
+        return EchoSystem()
+    if name == "reference":
+        return ReferenceSystem(tasks, compilers)
+    if name.startswith(ANSWERS_PREFIX):
+        return AnswersSystem(Path(name.removeprefix(ANSWERS_PREFIX)))
+    return TranslatorSystem(name, make_translator(name))
