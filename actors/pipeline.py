@@ -28,21 +28,25 @@ _BLOCKS_PER_SLOT = 4
 _MOST_THREADS = 8
 
 
-def connect(settings: BuildSettings) -> None:
-    """Join the cluster of ``RAY_ADDRESS`` (a submitted job has it), else start a local one."""
+def connect(slots: int | None, amd_share: float = 0.5) -> None:
+    """Join the cluster of ``RAY_ADDRESS`` (a submitted job has it), else start a local one.
+
+    A local one offers ``slots`` (default: a core each) of ``nvidia``, and ``amd_share`` times as
+    many of ``amd``: an AMD compiler keeps up with two for Nvidia.
+    """
     if ray.is_initialized():
         return
     if os.environ.get("RAY_ADDRESS"):
         ray.init(log_to_driver=False)
         return
-    slots = settings.slots or os.cpu_count() or 1
+    slots = slots or os.cpu_count() or 1
     logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
     # No CPU: there are no tasks, and Ray starts an idle worker for each; the compilers take slots.
     # An AMD compiler keeps up with two for Nvidia.
     ray.init(
         address="local",
         num_cpus=0,
-        resources={"nvidia": slots, "amd": max(1, slots // 2)},
+        resources={"nvidia": slots, "amd": max(1, int(slots * amd_share))},
         include_dashboard=False,
         object_store_memory=_OBJECT_STORE_BYTES,
         log_to_driver=False,
@@ -50,7 +54,8 @@ def connect(settings: BuildSettings) -> None:
     )
 
 
-def _slots(resource: str) -> int:
+def slots_of(resource: str) -> int:
+    """Slots of ``resource`` on all nodes together. Raises ``ToolMissing`` where there is none."""
     offered = int(ray.cluster_resources().get(resource, 0))
     if offered < 1:
         raise ToolMissing(
@@ -89,7 +94,7 @@ def rows_per_block(settings: BuildSettings, staged_rows: int) -> int:
     """As set; else 8, or fewer when every slot would not get a few blocks to work on."""
     if settings.rows_per_block is not None:
         return settings.rows_per_block
-    blocks = _BLOCKS_PER_SLOT * _slots("nvidia")
+    blocks = _BLOCKS_PER_SLOT * slots_of("nvidia")
     return max(1, min(_ROWS_PER_BLOCK, staged_rows // blocks))
 
 
@@ -100,7 +105,7 @@ def compile_rows(
 
     Raises ``ToolMissing`` when no node offers a compiler.
     """
-    connect(settings)
+    connect(settings.slots)
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.verbose_stats_logs = False
@@ -130,7 +135,7 @@ def compile_rows(
             worker,
             fn_constructor_kwargs=arguments,
             compute=ActorPoolStrategy(
-                size=_slots(resource) // threads,
+                size=slots_of(resource) // threads,
                 max_concurrent_calls_per_actor=threads,
                 enable_true_multi_threading=True,
             ),
