@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from cass_ray.lift import emit, module
 from cass_ray.lift.errors import CompilerFailure, LiftError, UnknownForm, Unsupported
+from cass_ray.lift.names import names_for_host
 from cass_ray.toolchain.amd import DEFAULT_ARCHITECTURE, AmdToolchain
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia import NvidiaToolchain
@@ -19,6 +22,8 @@ __all__ = [
     "UnknownForm",
     "Unsupported",
     "lift_cubin",
+    "lift_listing",
+    "names_for_host",
 ]
 
 
@@ -36,6 +41,12 @@ class LiftedModule:
     code_object: bytes
     kernels: tuple[str, ...]
     failures: dict[str, LiftError] = field(default_factory=dict)
+    instructions: dict[str, int] = field(default_factory=dict)
+    """SASS instructions by kernel, copies of subroutines counted each time."""
+    lift_seconds: float = 0.0
+    """From listing to LLVM IR."""
+    llvm_seconds: float = 0.0
+    """From LLVM IR to assembly."""
 
 
 def lift_cubin(
@@ -45,11 +56,13 @@ def lift_cubin(
     amd: AmdToolchain | None = None,
     nvidia: NvidiaToolchain | None = None,
     partial: bool = False,
+    names: Mapping[str, str] | None = None,
 ) -> LiftedModule:
     """Lift every kernel of ``cubin`` (sm_80 to sm_90) to RDNA3.
 
     With ``partial``, kernels that cannot be lifted are left out and listed in ``failures``, as
-    long as one can.
+    long as one can. ``names`` renames kernels and gives variables a second name: what the host
+    program calls them (:func:`names_for_host`).
 
     Raises:
         LiftError: not such a cubin, or a kernel that cannot be lifted;
@@ -59,16 +72,40 @@ def lift_cubin(
     nvidia = nvidia or find_nvidia()
     amd = amd or find_amd()
     try:
-        parsed = Cubin.parse(cubin)
         listing = nvidia.disassemble([cubin])[0]
     except CubinError as error:
         raise LiftError(f"not a cubin: {error}") from error
-    made = module.build(parsed, listing)
+    return lift_listing(cubin, listing, amd, architecture, partial=partial, names=names)
+
+
+def lift_listing(
+    cubin: bytes,
+    listing: str,
+    amd: AmdToolchain,
+    architecture: str = DEFAULT_ARCHITECTURE,
+    *,
+    partial: bool = False,
+    names: Mapping[str, str] | None = None,
+) -> LiftedModule:
+    """:func:`lift_cubin` for a cubin of which the listing of ``nvdisasm -c`` is there already."""
+    started = time.monotonic()
+    made = module.build(Cubin.parse(cubin), listing, names)
     if made.failures and not (partial and made.kernels):
         raise next(iter(made.failures.values()))
+    lifted = time.monotonic()
     text = emit.assembly(amd, made.text, architecture)
+    compiled = time.monotonic()
     try:
         code_object = amd.assemble(text, architecture)
     except CompileFailure as failure:
         raise CompilerFailure(f"the assembler refused: {failure.diagnostic}") from failure
-    return LiftedModule(made.text, text, code_object, made.kernels, made.failures)
+    return LiftedModule(
+        llvm_ir=made.text,
+        assembly=text,
+        code_object=code_object,
+        kernels=made.kernels,
+        failures=made.failures,
+        instructions=made.instructions,
+        lift_seconds=lifted - started,
+        llvm_seconds=compiled - lifted,
+    )

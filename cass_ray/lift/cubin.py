@@ -60,6 +60,11 @@ def kernel_names(cubin: Cubin) -> list[str]:
     return [s.name for s in cubin.symbols if s.info & 15 == _FUNCTION and s.other & _ENTRY]
 
 
+def variable_names(cubin: Cubin) -> list[str]:
+    """Names of device and constant variables."""
+    return [s.name for s in cubin.symbols if s.info & 15 == _OBJECT and s.section and s.name]
+
+
 def kernel_info(cubin: Cubin, name: str) -> KernelInfo:
     """Resources of the kernel ``name``."""
     base = 0x210 if architecture(cubin) >= 90 else 0x160

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from cass_ray.lift.errors import CompilerFailure
 from cass_ray.toolchain.amd import AmdToolchain
 from cass_ray.toolchain.isolation import View, private_folder
@@ -27,7 +29,15 @@ def assembly(
     """RDNA3 assembly of an LLVM module. Raises :class:`CompilerFailure`."""
     with private_folder() as folder:
         (folder / "lifted.ll").write_text(module)
-        command = [toolchain.clang, *_FLAGS, f"-mcpu={architecture}", "-S", "lifted.ll", "-o", "-"]
+        command: list[str | Path] = [
+            toolchain.clang,
+            *_FLAGS,
+            f"-mcpu={architecture}",
+            "-S",
+            "lifted.ll",
+            "-o",
+            "-",
+        ]
         view = View(read_only=toolchain.visible(), writable=(folder,))
         done = run(command, cwd=folder, limits=limits, view=view)
     if not done.ok:

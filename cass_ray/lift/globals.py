@@ -7,7 +7,7 @@ global; variables are aliases into it under their CUDA names, so that a host fin
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.ir import Value
@@ -29,9 +29,13 @@ CodeNumber = Callable[[str], "int | None"]
 class DeviceData:
     """The data of one cubin; ``definitions`` is its IR."""
 
-    def __init__(self, cubin: Cubin, code_number: CodeNumber) -> None:
+    def __init__(
+        self, cubin: Cubin, code_number: CodeNumber, names: Mapping[str, str] | None = None
+    ) -> None:
+        """``names``: what a variable is to be called beside its own name."""
         self._cubin = cubin
         self._code_number = code_number
+        self._names = names or {}
         self._places: dict[str, tuple[str, int, int]] = {}
         self.bank4_symbols: dict[int, str] = {}
         """Offset in bank 4 -> the symbol whose address is there."""
@@ -100,11 +104,20 @@ class DeviceData:
             if symbol.section != index or symbol.info & 15 != _OBJECT or not symbol.name:
                 continue
             place = f"getelementptr (i8, {pointer} @{name}, i64 {symbol.value})"
-            for spelling in _spellings(symbol.name):
+            for spelling in self._spellings(symbol.name):
                 size = f"[{max(symbol.size, 1)} x i8]"
                 self.definitions.append(
                     f'@"{spelling}" = protected alias {size}, {pointer} {place}'
                 )
+
+    def _spellings(self, name: str) -> list[str]:
+        """A variable's names: HIP mangles a ``static`` one where CUDA keeps it plain."""
+        if name.startswith("$"):
+            return []
+        spellings = [name, *filter(None, [self._names.get(name)])]
+        if not name.startswith("_Z"):
+            spellings.append(f"_ZL{len(name)}{name}")
+        return list(dict.fromkeys(spellings))
 
     def _initialiser(self, section: Section) -> tuple[str, str]:
         """Type and content of a data section, with the addresses that relocations put into it."""
@@ -170,13 +183,6 @@ class DeviceData:
                     )
                 found[offset] = (symbol, addend[0] if addend else None)
         return found
-
-
-def _spellings(name: str) -> list[str]:
-    """A variable's names: HIP mangles a ``static`` one where CUDA keeps it plain."""
-    if name.startswith("$"):
-        return []
-    return [name] if name.startswith("_Z") else [name, f"_ZL{len(name)}{name}"]
 
 
 def _bytes(data: bytes) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from cass_ray.lift import cubin as reading
@@ -37,17 +38,21 @@ class Module:
     """SASS instructions by kernel, copies of subroutines counted each time."""
 
 
-def build(cubin: Cubin, listing: str) -> Module:
-    """Lift every kernel. Raises :class:`LiftError` for what concerns the whole cubin."""
+def build(cubin: Cubin, listing: str, names: Mapping[str, str] | None = None) -> Module:
+    """Lift every kernel; ``names`` renames symbols.
+
+    Raises :class:`LiftError` for what concerns the whole cubin.
+    """
+    names = names or {}
     program = Program(listing, reading.subroutines(cubin), reading.system_functions(cubin))
-    data = DeviceData(cubin, program.code_number)
+    data = DeviceData(cubin, program.code_number, names)
     functions: list[str] = []
     declarations: set[str] = set()
     failures: dict[str, LiftError] = {}
     counts: dict[str, int] = {}
     for name in reading.kernel_names(cubin):
         try:
-            text, thread, count = _kernel(cubin, program, data, name)
+            text, thread, count = _kernel(cubin, program, data, name, names.get(name, name))
         except LiftError as error:
             failures[name] = error
             continue
@@ -58,7 +63,9 @@ def build(cubin: Cubin, listing: str) -> Module:
     return Module("\n".join(parts), tuple(counts), failures, counts)
 
 
-def _kernel(cubin: Cubin, program: Program, data: DeviceData, name: str) -> tuple[str, Thread, int]:
+def _kernel(
+    cubin: Cubin, program: Program, data: DeviceData, name: str, exported: str
+) -> tuple[str, Thread, int]:
     kernel = reading.kernel_info(cubin, name)
     uses_reduction = any(
         instruction.opcode == "BAR" and instruction.has("RED")
@@ -71,16 +78,18 @@ def _kernel(cubin: Cubin, program: Program, data: DeviceData, name: str) -> tupl
     environment = Environment(kernel, data, program, shift)
     lifter = KernelLifter(program, environment)
     thread = lifter.lift()
-    text = _function(kernel, thread, lifter, shift)
+    text = _function(kernel, thread, lifter, shift, exported)
     return text, thread, lifter.instruction_count
 
 
-def _function(kernel: KernelInfo, thread: Thread, lifter: KernelLifter, shift: int) -> str:
+def _function(
+    kernel: KernelInfo, thread: Thread, lifter: KernelLifter, shift: int, exported: str
+) -> str:
     parameters = ", ".join(parameter_types(kernel.parameters))
     lds = -(-kernel.shared_size // 16) * 16 + shift
     frame = max(kernel.frame_size, 16)
     lines = [
-        f'define protected amdgpu_kernel void @"{kernel.name}"({parameters})',
+        f'define protected amdgpu_kernel void @"{exported}"({parameters})',
         f"    {_attributes(kernel, lds)} {{",
         "entry:",
         *(

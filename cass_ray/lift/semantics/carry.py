@@ -6,6 +6,7 @@ given its low word, so that LLVM sees an address or a wide counter instead of ca
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cass_ray.lift.instruction import Instruction
@@ -208,7 +209,7 @@ def multiply_add_with_carry(t: Thread, i: Instruction) -> None:
         t.write_predicate(predicate, t.icmp("ne", t.high(total), i32(0)))
 
 
-def _shift_count(i: Instruction, operands: list[Operand], place: int) -> int:
+def _shift_count(i: Instruction, operands: Sequence[Operand], place: int) -> int:
     if len(operands) <= place:
         return 0
     count = getattr(operands[place], "integer", None)
@@ -264,21 +265,20 @@ def scale_and_add_high(t: Thread, i: Instruction) -> None:
         t.write_predicate(predicate, t.icmp("ne", t.high(sum64), i32(0)))
 
 
-def _scaled(t: Thread, i: Instruction, words: list[Operand], scale: int) -> Value:
+def _scaled(t: Thread, i: Instruction, words: Sequence[Operand], scale: int) -> Value:
     if i.has("SX32"):
         wide = t.cast("sext", t.integer(words[0]), "i64")
     else:
         first = words[0]
-        negated = isinstance(first, Register | Constant) and first.negated
-        low = t.plain_integer(first) if negated else t.integer(first)
-        wide = t.pair(low, t.integer(words[2]))
-        if negated:
-            wide = t.op("sub", i64(0), wide)
+        if isinstance(first, Register | Constant) and first.negated:
+            wide = t.op("sub", i64(0), t.pair(t.plain_integer(first), t.integer(words[2])))
+        else:
+            wide = t.pair(t.integer(first), t.integer(words[2]))
     return t.op("shl", wide, i64(scale))
 
 
 def _as_wide_sum(
-    t: Thread, i: Instruction, words: list[Operand], scale: int, carries_in: list[Operand]
+    t: Thread, i: Instruction, words: Sequence[Operand], scale: int, carries_in: Sequence[Operand]
 ) -> bool:
     """Write both halves at once where the carry is that of the scaled low words."""
     carries = [value for operand in carries_in if (value := t.predicate(operand)) != FALSE]

@@ -1,0 +1,1 @@
+"""How well the SASS lifter does: programs, coverage, speed."""

@@ -1,0 +1,322 @@
+"""Lift the cubins of CUDA programs, run them under their HIP hosts, compare what they print.
+
+``python -m benchmarks.lift.programs --json OUT.json [--sm 80 --sm 90] shipped [NAME ...]`` takes
+the shipped programs, with output stored from a real GPU as reference;
+``… FOLDER [NAME ...]`` takes every ``.cu`` file with ``main`` below a folder, with clang's build of
+the translated program on the CPU backend as reference. Each program is compiled by nvcc for each
+architecture; the cubin is lifted, combined with clang's host assembly of the translated program and
+run on the CPU backend. Programs that nvcc or the translator refuse, or whose reference ends with an
+error or prints something else each time, are counted and left out.
+
+``--resume`` keeps the rows that the file has. Tables: ``python -m benchmarks.lift.report``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pickle
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from benchmarks.translate.public import candidates
+from cass_ray.cache import default_directory, digest
+from cass_ray.corpus.shipped import SHIPPED_ROOT, load_manifest
+from cass_ray.execute.compare import compare
+from cass_ray.execute.references import STORED_FOLDER, read_references
+from cass_ray.lift import LiftedModule, LiftError, lift_listing, names_for_host
+from cass_ray.rdna3.build import runtime_library
+from cass_ray.rdna3.execution import RunOptions, execute
+from cass_ray.rdna3.sources import gather, translated
+from cass_ray.toolchain.amd import AmdOutput, AmdToolchain
+from cass_ray.toolchain.locate import find_amd, find_nvidia
+from cass_ray.toolchain.nvidia import NvidiaToolchain
+from cass_ray.toolchain.nvidia_elf import Cubin
+from cass_ray.toolchain.process import Completed
+from cass_ray.toolchain.unit import CompileFailure, Unit
+from cass_ray.translate.protocol import TranslatorError
+from cass_ray.translate.registry import make_translator
+
+_OPTIMISATION = "-O3"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One program on one architecture. ``state`` is the furthest step that it reached."""
+
+    program: str
+    architecture: str
+    state: str
+    """left out, not lifted, not assembled, does not run, differs, numeric, exact."""
+    detail: str = ""
+    sass_instructions: int = 0
+    kernels: int = 0
+    lift_seconds: float = 0.0
+    llvm_seconds: float = 0.0
+    executed: int = 0
+    executed_by_clang: int = 0
+    runs: int = 0
+
+
+@dataclass(frozen=True)
+class Program:
+    """What to build and run; ``expected`` is stored output by arguments, empty where none is."""
+
+    name: str
+    unit: Unit
+    arguments: tuple[tuple[str, ...], ...] = ((),)
+    expected: tuple[tuple[tuple[str, ...], bytes], ...] = ()
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Tools, limits and the cache of compilations."""
+
+    amd: AmdToolchain
+    nvidia: NvidiaToolchain
+    runtime: Path
+    options: RunOptions
+    cache: Path
+
+    def cubins(self, program: Program, architectures: tuple[str, ...]) -> dict[str, bytes]:
+        """nvcc's cubin for each architecture. Raises :class:`CompileFailure`."""
+        key = self._key(program, self.nvidia.fingerprint, *architectures)
+        return self._cached(key, lambda: self.nvidia.compile(program.unit, architectures).cubins)
+
+    def host(self, program: Program) -> AmdOutput:
+        """clang's output for the translated program. Raises CompileFailure, TranslatorError."""
+
+        def make() -> AmdOutput:
+            sources = replace(translated(gather(program.unit), make_translator()), findings=())
+            with tempfile.TemporaryDirectory() as folder:
+                return self.amd.compile(sources.write(Path(folder)), optimisation=_OPTIMISATION)
+
+        version = make_translator().version
+        return self._cached(self._key(program, self.amd.fingerprint, version), make)
+
+    def link(self, host: AmdOutput, device_assembly: str) -> Path:
+        """The executable of the host with this device code."""
+        target = self.cache / digest([host.host_assembly, device_assembly, str(self.runtime)])
+        if not target.exists():
+            part = target.with_suffix(f".part{time.monotonic_ns()}")
+            self.amd.recombine(
+                host.host_assembly, device_assembly, part, runtime_library=self.runtime
+            )
+            part.replace(target)
+        return target
+
+    def run(self, executable: Path, arguments: tuple[str, ...]) -> tuple[Completed, int]:
+        """The program's end and the RDNA3 instructions that its waves executed."""
+        with tempfile.TemporaryDirectory() as folder:
+            counters = Path(folder) / "counters.json"
+            done = execute(
+                executable, arguments, self.runtime, replace(self.options, counters=counters)
+            )
+            text = counters.read_text() if counters.exists() else "{}"
+        kernels = json.loads(text).get("kernels", [])
+        return done, sum(kernel["instructions"] for kernel in kernels)
+
+    def _key(self, program: Program, *more: str) -> str:
+        return digest([gather(program.unit).digest, program.name, *more])
+
+    def _cached(self, key: str, make):  # type: ignore[no-untyped-def]
+        path = self.cache / f"{key}.pickle"
+        if not path.exists():
+            made = make()
+            part = path.with_suffix(f".part{time.monotonic_ns()}")
+            part.write_bytes(pickle.dumps(made))
+            part.replace(path)
+        return pickle.loads(path.read_bytes())
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Expected output by arguments, and instructions that clang's build executes."""
+
+    outputs: tuple[tuple[tuple[str, ...], bytes], ...]
+    executed: int
+
+
+class LeftOut(Exception):
+    """A program that cannot be compared; the message says why."""
+
+
+def reference(bench: Bench, program: Program, host: AmdOutput) -> Reference:
+    """Stored output, else that of clang's build, which must be the same twice.
+
+    Raises :class:`LeftOut`.
+    """
+    executable = bench.link(host, host.device_assembly)
+    outputs, total = [], 0
+    stored = dict(program.expected)
+    for arguments in program.arguments:
+        done, executed = bench.run(executable, arguments)
+        total += executed
+        if arguments in stored:
+            outputs.append((arguments, stored[arguments]))
+            continue
+        if not done.ok:
+            raise LeftOut(f"clang's build ends with {done.outcome.value} {done.returncode}")
+        if bench.run(executable, arguments)[0].stdout != done.stdout:
+            raise LeftOut("the output is another one each time")
+        outputs.append((arguments, done.stdout))
+    if not total:
+        raise LeftOut("no kernel runs")
+    return Reference(tuple(outputs), total)
+
+
+def measure(bench: Bench, program: Program, architectures: tuple[str, ...]) -> Iterator[Row]:
+    """One row an architecture."""
+    try:
+        cubins = bench.cubins(program, architectures)
+        host = bench.host(program)
+        expected = reference(bench, program, host)
+    except (CompileFailure, TranslatorError, LeftOut) as error:
+        text = error.diagnostic if isinstance(error, CompileFailure) else str(error)
+        for architecture in architectures:
+            yield Row(program.name, architecture, "left out", text.strip()[-200:])
+        return
+    for architecture in architectures:
+        row = Row(program.name, architecture, "", executed_by_clang=expected.executed)
+        yield _one(bench, program, host, expected, cubins[architecture], row)
+
+
+def _one(
+    bench: Bench,
+    program: Program,
+    host: AmdOutput,
+    expected: Reference,
+    cubin: bytes,
+    row: Row,
+) -> Row:
+    names = names_for_host(Cubin.parse(cubin), host.device_assembly)
+    listing = bench.nvidia.disassemble([cubin])[0]
+    try:
+        lifted: LiftedModule = lift_listing(cubin, listing, bench.amd, names=names)
+    except LiftError as error:
+        return replace(row, state="not lifted", detail=str(error)[:300])
+    row = replace(
+        row,
+        sass_instructions=sum(lifted.instructions.values()),
+        kernels=len(lifted.kernels),
+        lift_seconds=round(lifted.lift_seconds, 3),
+        llvm_seconds=round(lifted.llvm_seconds, 3),
+    )
+    try:
+        executable = bench.link(host, lifted.assembly)
+    except CompileFailure as failure:
+        return replace(row, state="not assembled", detail=failure.diagnostic[-300:])
+    worst, total = "exact", 0
+    detail = ""
+    for arguments, output in expected.outputs:
+        done, executed = bench.run(executable, arguments)
+        total += executed
+        state, said = _judge(done, output)
+        if _ORDER.index(state) > _ORDER.index(worst):
+            worst, detail = state, f"{' '.join(arguments)}: {said}"
+    return replace(
+        row, state=worst, detail=detail[:300], executed=total, runs=len(expected.outputs)
+    )
+
+
+_ORDER = ("exact", "numeric", "differs", "does not run")
+
+
+def _judge(done: Completed, output: bytes) -> tuple[str, str]:
+    if done.stdout == output and done.ok:
+        return "exact", ""
+    if not done.ok and not done.stdout:
+        return "does not run", f"{done.outcome.value} {done.stderr_text[-200:]}"
+    verdict = compare([output], done.stdout)
+    if verdict.numeric and done.ok:
+        return "numeric", verdict.difference
+    return "differs", f"{done.outcome.value} {done.returncode}: {verdict.difference}"
+
+
+def shipped(names: list[str], every_argument: bool) -> Iterator[Program]:
+    """The shipped corpus with the output that is stored for it."""
+    stored = {}
+    for path in sorted(STORED_FOLDER.glob("*.json")):
+        for program in read_references(path).programs:
+            stored[program.path] = program.nvidia.runs
+    for entry in load_manifest():
+        if names and not any(name in entry.path for name in names):
+            continue
+        parts = entry.path.split("/")
+        unit = Unit(SHIPPED_ROOT.joinpath(*parts[:2]), PurePosixPath(*parts[2:]))
+        lists = tuple(tuple(arguments) for arguments in entry.arguments)
+        expected = tuple(
+            (tuple(run.arguments), run.stdout.encode())
+            for run in stored.get(entry.path, [])
+            if run.status == 0 and not run.other_stdout
+        )
+        yield Program(entry.path, unit, lists if every_argument else lists[:1], expected)
+
+
+def of_folder(folder: Path, names: list[str]) -> Iterator[Program]:
+    """Every program below a folder, with its own folders as include folders."""
+    root = folder.resolve()
+    for path in candidates(root):
+        if not names or any(name in str(path) for name in names):
+            includes = [PurePosixPath("Common"), PurePosixPath("common/inc"), path.parent]
+            existing = tuple(each for each in includes if (root / each).is_dir())
+            yield Program(str(path), Unit(root, path, existing))
+
+
+def main() -> None:
+    """Measure, and write the rows after every program."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("source", help="shipped, or a folder")
+    parser.add_argument("names", nargs="*", help="parts of program names; all if none")
+    parser.add_argument("--sm", action="append", help="80, 89, 90; all three by default")
+    parser.add_argument("--json", type=Path, required=True)
+    parser.add_argument("--every-argument", action="store_true", help="all argument lists")
+    parser.add_argument("--seconds", type=float, default=120.0, help="time limit of a run")
+    parser.add_argument("--minutes", type=float, default=600.0, help="when to stop")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--resume", action="store_true")
+    options = parser.parse_args()
+    architectures = tuple(f"sm_{number}" for number in options.sm or ("80", "89", "90"))
+    cache = default_directory() / "lift-benchmark"
+    cache.mkdir(parents=True, exist_ok=True)
+    limits = RunOptions(seconds=options.seconds)
+    bench = Bench(find_amd(), find_nvidia(), runtime_library(), limits, cache)
+    rows: list[Row] = []
+    if options.resume and options.json.exists():
+        rows = [Row(**row) for row in json.loads(options.json.read_text())["rows"]]
+    known = {row.program for row in rows}
+    if options.source == "shipped":
+        programs = shipped(options.names, options.every_argument)
+    else:
+        programs = of_folder(Path(options.source), options.names)
+    started = time.monotonic()
+
+    def one(program: Program) -> list[Row]:
+        if time.monotonic() - started > 60 * options.minutes:
+            return []
+        return list(measure(bench, program, architectures))
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for made in pool.map(one, [p for p in programs if p.name not in known]):
+            rows += made
+            for row in made:
+                ratio = row.executed / row.executed_by_clang if row.executed else 0.0
+                print(
+                    f"{row.state:12} {row.architecture} {row.program:50} {row.sass_instructions:6}"
+                    f" {row.lift_seconds:6.2f} {row.llvm_seconds:6.2f} x{ratio:.2f}"
+                    f" {' '.join(row.detail.split())[:160]}",
+                    flush=True,
+                )
+            content = {"command": " ".join(sys.argv[1:]), "rows": [asdict(row) for row in rows]}
+            options.json.write_text(json.dumps(content, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

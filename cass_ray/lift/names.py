@@ -1,0 +1,32 @@
+"""Names of kernels and device variables as a HIP host knows them.
+
+The host finds kernels and variables by mangled name, and some names are not mangled alike: vector
+types, anonymous namespaces, ``static`` variables. Clang's own device assembly of the translated
+program has the names that the host asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cass_ray.assembly import rdna3
+from cass_ray.assembly.align import align_names
+from cass_ray.lift import cubin as reading
+from cass_ray.toolchain.nvidia_elf import Cubin
+
+
+def names_for_host(cubin: Cubin, device_assembly: str) -> dict[str, str]:
+    """Symbol of ``cubin`` -> symbol of clang's ``device_assembly`` for the same kernel or variable.
+
+    Symbols that are named alike, or that one side does not have, are not in it.
+    """
+    module = rdna3.parse(device_assembly)
+    kernels = _matched(reading.kernel_names(cubin), module.kernels)
+    variables = _matched(reading.variable_names(cubin), module.variables)
+    return kernels | variables
+
+
+def _matched(nvidia: Iterable[str], amd: Iterable[str]) -> dict[str, str]:
+    first, second = set(nvidia), set(amd)
+    alignment = align_names(sorted(first - second), sorted(second - first))
+    return {pair.nvidia: pair.amd for pair in alignment.pairs}
