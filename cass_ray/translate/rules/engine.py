@@ -11,6 +11,7 @@ from cass_ray.translate.rules import (
     names,
     overloads,
     ptx,
+    results,
     tables,
     vectors,
     warp,
@@ -54,6 +55,7 @@ class RulesTranslator:
         names.rewrite_calls(unit)
         names.rename_surface_reads(unit)
         names.rename_device_functions(unit)
+        results.cast_results(unit)
         names.rename_names(unit)
         names.rename_namespaces(unit)
         names.rename_matrix_functions(unit)
