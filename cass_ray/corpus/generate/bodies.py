@@ -141,6 +141,8 @@ class BodyMaker:
         if self.chance.random() < 0.5:
             value = self._combined(target, value)
         value = self.maker.fit(value, target.bounds)
+        if value.text == target.text:
+            return self._declare(nesting)
         return [Assign(f"{target.text} = {value.text}", target.text, value)]
 
     def _combined(self, target: Name, value: Expression) -> Expression:
@@ -334,17 +336,16 @@ class BodyMaker:
         else:
             struct = self.new_struct()
         name = self.namer.variable()
-        values = {
-            f"{name}.{field}": self.maker.fit(
-                self.maker.value(type_, 2), variable_bounds(type_, self.chance)
-            )
-            for field, type_ in struct.fields
-        }
+        values: dict[str, Expression] = {}
+        fields: list[Name] = []
+        for field, type_ in struct.fields:
+            bounds = variable_bounds(type_, self.chance)
+            fields.append(Name(f"{name}.{field}", type_, bounds))
+            values[fields[-1].text] = self.maker.fit(self.maker.value(type_, 2), bounds)
         listed = ", ".join(value.text for value in values.values())
-        made: list[Statement] = [Fields(f"{struct.name} {name} = {{{listed}}}", values)]
-        for (_, type_), (full, value) in zip(struct.fields, values.items(), strict=True):
-            self.scope.names.append(Name(full, type_, value.bounds))
-        return made
+        self.scope.names += fields
+        self.scope.mutable += fields
+        return [Fields(f"{struct.name} {name} = {{{listed}}}", values)]
 
     def new_struct(self) -> StructType:
         """A struct type that no statement has used yet."""

@@ -27,6 +27,7 @@ from cass_ray.corpus.generate.types import (
     Span,
     Values,
     full_span,
+    normal,
 )
 
 TYPE_PARAMETER = "T"
@@ -284,7 +285,8 @@ def float_sum(symbol: str, left: Expression, right: Expression) -> Operation:
     """``+`` or ``-`` on two floats of one type, rounded to nearest."""
     a, b = left.grid, right.grid
     grain = min(a.grain, b.grain)
-    grid = Grid(grain, a.at(grain) + b.at(grain)).rounded(left.type.precision)
+    total = Grid(grain, a.at(grain) + b.at(grain)).rounded(left.type.precision)
+    grid = normal(left.type, total)
     text, primary = _float_text(symbol, left, right)
     function = operator.add if symbol == "+" else operator.sub
     return Operation(text, left.type, grid, primary, function, (left, right))
@@ -305,6 +307,7 @@ def float_product(left: Expression, right: Expression) -> Operation:
     )
     if not power_of_two and not grid.exact(left.type.precision):
         raise ValueError("the product may round")
+    normal(left.type, grid)
     text, primary = _float_text("*", left, right)
     return Operation(text, left.type, grid, primary, operator.mul, (left, right))
 
@@ -316,7 +319,7 @@ def fused(left: Expression, right: Expression, addend: Expression) -> Operation:
     """A fused multiply-add, where double precision holds product and sum exactly.
 
     Raises:
-        ValueError: it does not.
+        ValueError: it does not, or the result may overflow.
     """
     product, c = product_grid(left, right), addend.grid
     grain = min(product.grain, c.grain)
@@ -324,12 +327,14 @@ def fused(left: Expression, right: Expression, addend: Expression) -> Operation:
     if not grid.exact(DOUBLE.precision):
         raise ValueError("the sum does not fit double precision")
 
+    grid = normal(left.type, grid.rounded(left.type.precision))
+
     def evaluate(x: Values, y: Values, z: Values) -> Values:
         return x.astype(np.float64) * y.astype(np.float64) + z.astype(np.float64)
 
     operands = (left, right, addend)
     text = f"{_FUSED[left.type.dtype]}({', '.join(operand.text for operand in operands)})"
-    return Operation(text, left.type, grid.rounded(left.type.precision), True, evaluate, operands)
+    return Operation(text, left.type, grid, True, evaluate, operands)
 
 
 def float_quotient(left: Expression, right: Expression, text: str = "") -> Operation:
@@ -337,7 +342,7 @@ def float_quotient(left: Expression, right: Expression, text: str = "") -> Opera
     a, b = left.grid, right.grid
     # A nonzero quotient is at least 2**(a.grain - b.exponent); its last bit is precision lower.
     grain = a.grain - b.exponent - left.type.precision - 1
-    grid = Grid(grain, a.at(grain)).rounded(left.type.precision)
+    grid = normal(left.type, Grid(grain, a.at(grain)).rounded(left.type.precision))
     shown = text or f"{left.operand} / {right.operand}"
     return Operation(shown, left.type, grid, bool(text), operator.truediv, (left, right))
 

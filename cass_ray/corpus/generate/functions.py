@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import random
 from dataclasses import replace
 
@@ -58,12 +57,11 @@ class FunctionMaker:
 
         Both are made by the same chance, so that they differ in what they compute with only.
         """
-        state, namer = self.chance.getstate(), copy.deepcopy(self.namer)
+        state, namer = self.chance.getstate(), self.namer
         made: list[Function] = []
         for type_ in (UNSIGNED, UNSIGNED_LONG):
             self.chance.setstate(state)
-            self.namer = copy.deepcopy(namer)
-            self.namer.use(self.chance)
+            self.namer = namer.fork()
             made.append(self._instance(type_))
         if made[0].lines() != made[1].lines():
             return []

@@ -78,6 +78,7 @@ class Host:
         self.chance = chance
         self.check = chance.choice(sorted(_CHECKS))
         self.managed = chance.random() < 0.25
+        self.copies_symbols = chance.random() < 0.4
         self.prefix = chance.choice(("d_", "dev_", "gpu_", "device_"))
         self.checksum = _checksum(chance)
         self.samples = chance.randint(1, 4)
@@ -120,11 +121,37 @@ class Host:
             "",
         ]
 
+    def constant_lines(self, array: Array) -> list[str]:
+        """The definition of an array in constant memory, with its values or to be copied to."""
+        place = array.place
+        declared = f"__constant__ {place.type.name} {place.name}[{place.size}]"
+        if self.copies_symbols:
+            return [f"{declared};"]
+        if place.type.kind is Kind.FLOAT:
+            values = [f"{float(value)!r}{place.type.suffix}" for value in array.initial()]
+        else:
+            values = [f"{int(value)}{place.type.suffix}" for value in array.initial()]
+        return [f"{declared} = {{{', '.join(values)}}};"]
+
+    def _symbol_copies(self, constants: list[Array]) -> list[str]:
+        out: list[str] = []
+        for array in constants if self.copies_symbols else []:
+            place = array.place
+            host = f"host_{place.name}"
+            out += [f"{place.type.name} {host}[{place.size}];"]
+            out += [f"for (unsigned int i = 0; i < {place.size}u; ++i) {{"]
+            out += [f"    {host}[i] = {self._first_value(array)};", "}"]
+            out += [f"CHECK(cudaMemcpyToSymbol({place.name}, {host}, sizeof {host}));"]
+        return out
+
     def main(
-        self, arrays: list[Array], launches: list[tuple[Kernel, int, dict[str, str]]]
+        self,
+        arrays: list[Array],
+        constants: list[Array],
+        launches: list[tuple[Kernel, int, dict[str, str]]],
     ) -> list[str]:
         """``main``: allocate, fill, launch in order, print; ``arrays`` are in global memory."""
-        body: list[str] = []
+        body: list[str] = self._symbol_copies(constants)
         for array in arrays:
             body += self._allocate(array)
         for number, launch in enumerate(launches):

@@ -221,11 +221,16 @@ class Maker:
         return rule(type_, depth - 1)
 
     def _arithmetic(self, type_: Scalar, depth: int) -> Expression:
-        left, right = self.integer(type_, depth), self.integer(type_, depth)
+        left, right = self._pair(type_, depth, depth)
         return ex.integer_arithmetic(self.chance.choice("+-*+"), left, right)
 
+    def _pair(self, type_: Scalar, depth: int, other: int) -> tuple[Expression, Expression]:
+        """Two operands that are not the same expression twice."""
+        left, right = self.value(type_, depth), self.value(type_, other)
+        return left, (self.constant(type_) if right.text == left.text else right)
+
     def _bitwise(self, type_: Scalar, depth: int) -> Expression:
-        left, right = self.integer(type_, depth), self.integer(type_, 0)
+        left, right = self._pair(type_, depth, 0)
         return ex.bitwise(self.chance.choice("&|^^"), left, right)
 
     def _shift(self, type_: Scalar, depth: int) -> Expression:
@@ -247,7 +252,7 @@ class Maker:
 
     def _extreme(self, type_: Scalar, depth: int) -> Expression:
         name = self.chance.choice(("min", "max"))
-        return ex.extreme(name, self.integer(type_, depth), self.integer(type_, 0))
+        return ex.extreme(name, *self._pair(type_, depth, 0))
 
     def _intrinsic(self, type_: Scalar, depth: int) -> Expression:
         fitting = [item for item in intrinsics.INTEGER if item.result.same(type_)]
@@ -317,11 +322,11 @@ class Maker:
         return self.tamed(rule(type_, depth - 1))
 
     def _sum(self, type_: Scalar, depth: int) -> Expression:
-        left, right = self.real(type_, depth), self.real(type_, depth)
+        left, right = self._pair(type_, depth, depth)
         return ex.float_sum(self.chance.choice("+-"), left, right)
 
     def _product(self, type_: Scalar, depth: int) -> Expression:
-        left, right = self.real(type_, depth), self.real(type_, 0)
+        left, right = self._pair(type_, depth, 0)
         if not ex.product_grid(left, right).exact(type_.precision):
             left, right = self.narrow(left), self.narrow(right)
         return ex.float_product(left, right)
@@ -406,7 +411,7 @@ class Maker:
             return ex.compare(symbol, left, literal(self.chance.randrange(1, divisor), type_))
         type_ = self.any_type()
         symbol = self.chance.choice(("<", ">", "<=", ">=", "!="))
-        return ex.compare(symbol, self.value(type_, min(depth, 1)), self.leaf(type_))
+        return ex.compare(symbol, *self._pair(type_, min(depth, 1), 0))
 
 
 def zero_of(type_: Scalar) -> Expression:

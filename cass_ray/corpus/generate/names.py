@@ -50,9 +50,11 @@ class Namer:
         self._chance = chance
         self._given: set[str] = set()
 
-    def use(self, chance: random.Random) -> None:
-        """Choose by ``chance`` from here on; a copy of a namer has a copy of its chance."""
-        self._chance = chance
+    def fork(self) -> Namer:
+        """One that has given the same names out, and goes on by itself."""
+        made = Namer(self._chance)
+        made._given = set(self._given)
+        return made
 
     def take(self, words: list[str]) -> str:
         """A word, with a number where it has been given before."""

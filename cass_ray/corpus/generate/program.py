@@ -185,7 +185,7 @@ class _ProgramMaker:
     def _source(self) -> str:
         middle: list[str] = []
         for array in self.constants:
-            middle += [*self._constant_lines(array), ""]
+            middle += [*self.host.constant_lines(array), ""]
         for struct in self.around.structs:
             middle += [*struct.lines(), ""]
         seen: set[tuple[str, ...]] = set()
@@ -197,21 +197,10 @@ class _ProgramMaker:
         for kernel in self.kernels:
             middle += [*kernel.lines(), ""]
         tail = self.host.report_functions(self.arrays)
-        tail += self.host.main(self.arrays, self.launches)
+        tail += self.host.main(self.arrays, self.constants, self.launches)
         text_after = "\n".join([*middle, *tail]) + "\n"
         uses_half = any(name in text_after for name in _HALF_NAMES)
         return "\n".join(self.host.preamble(uses_half)) + "\n" + text_after
-
-    @staticmethod
-    def _constant_lines(array: Array) -> list[str]:
-        place = array.place
-        suffix = place.type.suffix
-        if place.type.kind is Kind.FLOAT:
-            values = [f"{float(value)!r}{suffix}" for value in array.initial()]
-        else:
-            values = [f"{int(value)}{suffix}" for value in array.initial()]
-        return [f"__constant__ {place.type.name} {place.name}[{place.size}] = {{"
-                f"{', '.join(values)}}};"]  # fmt: skip
 
 
 def generate(

@@ -155,6 +155,21 @@ VARIABLE_GRIDS = {
 """Bounds that variables keep, whatever is assigned to them."""
 
 
+_EXPONENTS = {HALF.dtype: (-14, 15), FLOAT.dtype: (-126, 127), DOUBLE.dtype: (-1000, 1000)}
+
+
+def normal(type_: Scalar, grid: Grid) -> Grid:
+    """``grid``, if every nonzero value on it is a normal, finite number of ``type_``.
+
+    Raises:
+        ValueError: one may overflow or be subnormal.
+    """
+    least, most = _EXPONENTS[type_.dtype]
+    if grid.grain < least or grid.exponent > most:
+        raise ValueError(f"a {type_.name} may overflow or be subnormal")
+    return grid
+
+
 def holds(bounds: Bounds, values: Values) -> bool:
     """Whether every one of ``values`` keeps ``bounds``: what the checked evaluation asserts."""
     if not values.size:
