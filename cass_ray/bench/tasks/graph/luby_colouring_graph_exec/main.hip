@@ -166,7 +166,7 @@ int main(int argc, char** argv)
     TRY(hipStreamEndCapture(stream, &graph));
     size_t nodes = 0;
     TRY(hipGraphGetNodes(graph, nullptr, &nodes));
-    TRY(hipGraphInstantiate(&exec, graph, 0));
+    TRY(hipGraphInstantiateWithFlags(&exec, graph, 0));
     int left = n, launches = 0;
     while (left > 0 && launches < n) {
         TRY(hipGraphLaunch(exec, stream));

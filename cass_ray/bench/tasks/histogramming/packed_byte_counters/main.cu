@@ -137,7 +137,9 @@ int main(int argc, char** argv)
     std::vector<unsigned char> data(n);
     std::vector<unsigned> expected(BINS, 0);
     for (unsigned char& v : data) {
-        v = (unsigned char)(random.below(16) + random.below(16) + random.below(18));
+        v = (unsigned char)random.below(16);
+        v = (unsigned char)(v + random.below(16));
+        v = (unsigned char)(v + random.below(18));
         ++expected[v];
     }
     const int blocks = (n + THREADS * PER_THREAD - 1) / (THREADS * PER_THREAD);

@@ -204,7 +204,8 @@ int main(int argc, char** argv)
     for (int k = 0; k < LENGTH; ++k)
         roots[k] = hostMul(power(root, k), r1);
     for (int i = 0; i < blocks * LENGTH; ++i) {
-        const u64 high = random.next(), low = random.next();
+        const u64 high = random.next();
+        const u64 low = random.next();
         x[i] = (high << 32 | low) % PRIME;
         y[i] = i % LENGTH < LENGTH / 2 ? random.next() : 0;
     }
