@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compile": ("cass_ray.commands.compile:app", "Compile a CUDA, HIP or OpenCL file."),
     "translate": ("cass_ray.commands.translate:app", "Translate CUDA to HIP."),
     "run": ("cass_ray.commands.run:app", "Compile and run a program in the sandbox."),
+    "port": ("cass_ray.commands.port:app", "Run an Nvidia executable on AMD."),
     "verify": ("cass_ray.commands.verify:app", "Run both sides of a program and compare."),
     "verify-selftest": (
         "cass_ray.commands.verify:selftest_app",
@@ -29,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "bench": ("jobs.run_bench:app", "CASS-Bench: run and score translators."),
     "inspect": ("cass_ray.commands.inspect:app", "Show rows of a data set side by side."),
     "build-dataset": ("jobs.build_dataset:app", "Build a data set of aligned pairs."),
+    "generate": ("cass_ray.commands.generate:app", "Random, correct CUDA programs."),
     "cluster": ("cluster.cli:app", "A local multi-node Ray cluster."),
 }
 """Command name -> (``module:typer application``, help line)."""

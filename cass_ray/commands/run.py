@@ -99,11 +99,11 @@ def run(
             check=check,
             counters=counters,
             inputs=inputs,
-            stdin=_stdin(stdin),
+            stdin=standard_input(stdin),
             compiler=toolchain,
         )
         completed = execute(executable, arguments or [], library, options)
-    raise typer.Exit(_finish(completed, seconds))
+    raise typer.Exit(finish(completed, seconds))
 
 
 def _check_usage(file: Path, host: Path | None, optimisation: str) -> None:
@@ -149,13 +149,14 @@ def _sources(unit: Unit) -> Sources:
     return sources
 
 
-def _stdin(path: Path | None) -> bytes:
+def standard_input(path: Path | None) -> bytes:
+    """What the option --stdin names."""
     if path is None:
         return b""
     return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
 
 
-def _finish(completed: Completed, seconds: float) -> int:
+def finish(completed: Completed, seconds: float, command: str = "cass run") -> int:
     """Pass on what the program wrote; the exit code to end with."""
     sys.stdout.buffer.write(completed.stdout)
     sys.stdout.buffer.flush()
@@ -163,13 +164,13 @@ def _finish(completed: Completed, seconds: float) -> int:
     sys.stderr.buffer.flush()
     match completed.outcome:
         case Outcome.TIME_LIMIT:
-            typer.echo(f"cass run: ended after {seconds:g} s (--seconds)", err=True)
+            typer.echo(f"{command}: ended after {seconds:g} s (--seconds)", err=True)
             return _TIME_LIMIT_STATUS
         case Outcome.MEMORY_LIMIT | Outcome.OUTPUT_LIMIT:
-            typer.echo(f"cass run: ended by its {completed.outcome.value}", err=True)
+            typer.echo(f"{command}: ended by its {completed.outcome.value}", err=True)
             return _LIMIT_STATUS
         case Outcome.SIGNAL:
-            typer.echo(f"cass run: ended by signal {completed.signal}", err=True)
+            typer.echo(f"{command}: ended by signal {completed.signal}", err=True)
             return _SIGNAL_STATUS + completed.signal
         case _:
             return completed.returncode

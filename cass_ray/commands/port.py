@@ -1,0 +1,85 @@
+"""``cass port``: run an Nvidia executable on AMD, here on the CPU backend, without its source."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING
+from cass_ray.commands.run import finish, standard_input
+from cass_ray.lift.errors import LiftError
+from cass_ray.port.errors import PortError
+from cass_ray.port.executable import read_executable
+from cass_ray.port.lifting import ContainerLifter
+from cass_ray.port.running import Ported, execute, port
+from cass_ray.rdna3.build import BuildFailed, runtime_library
+from cass_ray.rdna3.execution import RunOptions
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.isolation import IsolationUnavailableError
+from cass_ray.toolchain.locate import find_amd, find_nvidia
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command(name="port")
+def port_command(
+    executable: Annotated[
+        Path, typer.Argument(help="A CUDA program linked with nvcc -cudart shared.")
+    ],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="Arguments of the program, after --.")
+    ] = None,
+    counters: Annotated[
+        Path | None, typer.Option(help="Write execution counters of each kernel to this file.")
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Report memory errors and races; exit 1 if any.")
+    ] = False,
+    inputs: Annotated[
+        Path | None,
+        typer.Option(help="Folder to run in, read-only. [default: an empty, writable one]"),
+    ] = None,
+    stdin: Annotated[
+        Path | None, typer.Option(help="File for the program's standard input; - for ours.")
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=1, help="Time limit of the program.")] = 600.0,
+) -> None:
+    """Lift an executable's kernels to RDNA3 and run it against a CUDA runtime over HIP.
+
+    The executable stays as it is. Standard output and exit code are the program's. Exit codes of
+    our own: 1 cannot be ported, 2 usage, 3 a tool is missing, 124 time limit, 125 memory or output
+    limit, 128 + n signal n.
+    """
+    if not executable.is_file():
+        raise typer.BadParameter(f"{executable} is not a file", param_hint="EXECUTABLE")
+    options = RunOptions(
+        seconds=seconds,
+        check=check,
+        counters=counters,
+        inputs=inputs,
+        stdin=standard_input(stdin),
+    )
+    try:
+        program = read_executable(executable)
+        for library in program.libraries:
+            typer.echo(f"cass port: {library} is needed too and is not provided", err=True)
+        ported = port(program, ContainerLifter(find_nvidia(), find_amd()))
+        _report(ported)
+        completed = execute(ported, arguments or [], runtime_library(), options)
+    except (PortError, LiftError, BuildFailed) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(EXIT_FAILED) from None
+    except (ToolMissing, IsolationUnavailableError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(EXIT_TOOL_MISSING) from None
+    raise typer.Exit(finish(completed, seconds, "cass port"))
+
+
+def _report(ported: Ported) -> None:
+    """Name the kernels that are left out; stop where there is none at all."""
+    for name, reason in ported.failures.items():
+        typer.echo(f"cass port: kernel {name} is left out: {reason}", err=True)
+    if not ported.kernels:
+        raise PortError(f"no kernel of {ported.executable.path} could be lifted")

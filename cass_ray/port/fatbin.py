@@ -1,0 +1,78 @@
+"""CUDA's fat binaries: the containers in an executable's ``.nv_fatbin`` section.
+
+A container is a 16-byte header (magic, version, header size, content size) and entries, which are
+cubins and PTX, mostly compressed. Their layout is undocumented: cuobjdump unpacks them.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from cass_ray.port.errors import PortError
+from cass_ray.toolchain.isolation import View, private_folder
+from cass_ray.toolchain.nvidia import NvidiaToolchain
+from cass_ray.toolchain.process import COMPILE_LIMITS, run
+
+MAGIC = 0xBA55ED50
+_HEADER = struct.Struct("<IHHQ")
+_ALIGNMENT = 8
+_ARCHITECTURE = re.compile(r"\.sm_(\d+)a?\.cubin$")
+
+
+@dataclass(frozen=True)
+class Container:
+    """One fat binary: ``data`` is all of it, header included."""
+
+    data: bytes
+
+    @property
+    def key(self) -> str:
+        """Names the container; ``runtime/registration.cpp`` computes the same."""
+        return f"{zlib.crc32(self.data):08x}-{len(self.data)}"
+
+
+def containers(section: bytes) -> Iterator[Container]:
+    """The containers in ``section``, one after another. Raises :class:`PortError`."""
+    position = 0
+    while position + _HEADER.size <= len(section):
+        magic, _, header, content = _HEADER.unpack_from(section, position)
+        if magic != MAGIC:
+            if section[position:].strip(b"\0"):
+                raise PortError(f"no fat binary at offset {position:#x} of the device code section")
+            return
+        end = position + header + content
+        if header < _HEADER.size or end > len(section):
+            raise PortError(f"the fat binary at offset {position:#x} is cut short")
+        yield Container(section[position:end])
+        position = -(-end // _ALIGNMENT) * _ALIGNMENT
+
+
+def cubins(container: Container, toolchain: NvidiaToolchain) -> dict[int, list[bytes]]:
+    """Cubins by architecture (80 for sm_80), unpacked by cuobjdump in the sandbox.
+
+    Raises :class:`PortError` with cuobjdump's message.
+    """
+    found: dict[int, list[bytes]] = {}
+    for name, data in _extract(container, toolchain, "-xelf"):
+        if matched := _ARCHITECTURE.search(name):
+            found.setdefault(int(matched[1]), []).append(data)
+    return found
+
+
+def _extract(
+    container: Container, toolchain: NvidiaToolchain, option: str
+) -> list[tuple[str, bytes]]:
+    with private_folder() as folder:
+        (folder / "device.fatbin").write_bytes(container.data)
+        view = View(read_only=toolchain.visible(), writable=(folder,))
+        command: list[str | Path] = [toolchain.cuobjdump, option, "all", "device.fatbin"]
+        done = run(command, cwd=folder, limits=COMPILE_LIMITS, view=view)
+        if not done.ok:
+            raise PortError(f"cuobjdump: {done.stderr_text.strip() or done.outcome.value}")
+        made = sorted(path for path in folder.iterdir() if path.name != "device.fatbin")
+        return [(path.name, path.read_bytes()) for path in made]

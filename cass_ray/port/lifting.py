@@ -1,0 +1,122 @@
+"""CUDA fat binaries to HIP fat binaries: pick a cubin, lift it, bundle it; cached by content."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from cass_ray import lift
+from cass_ray.cache import ContentCache, default_directory, digest
+from cass_ray.lift.errors import LiftError
+from cass_ray.port.errors import PortError
+from cass_ray.port.fatbin import Container, cubins
+from cass_ray.toolchain.amd import DEFAULT_ARCHITECTURE, AmdToolchain
+from cass_ray.toolchain.amd_bundle import bundle
+from cass_ray.toolchain.nvidia import NvidiaToolchain
+
+_LIFTABLE = (90, 89, 87, 86, 80)
+"""Architectures to lift from, the most preferred first."""
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """A container's device code on AMD.
+
+    ``fat_binary`` is empty where the container holds no kernel that could be lifted. ``failures``
+    tells by kernel why it could not.
+    """
+
+    key: str
+    capability: int
+    fat_binary: bytes
+    kernels: tuple[str, ...]
+    failures: dict[str, str]
+
+
+class ContainerLifter:
+    """Lifts containers for ``architecture``; remembers what it has lifted on disk."""
+
+    def __init__(
+        self,
+        nvidia: NvidiaToolchain,
+        amd: AmdToolchain,
+        architecture: str = DEFAULT_ARCHITECTURE,
+        cache: Path | None = None,
+    ) -> None:
+        self.nvidia = nvidia
+        self.amd = amd
+        self.architecture = architecture
+        self.cache = ContentCache((cache or default_directory()) / "port")
+
+    def lift(self, container: Container) -> Lifted:
+        """Lift ``container``. Raises :class:`PortError` if it holds nothing that can be read."""
+        tools = (self.nvidia.fingerprint, self.amd.fingerprint, self.architecture)
+        key = digest([container.data, *tools, _lifter_version()])
+        if (kept := self.cache.get(key)) is not None:
+            return _unpacked(container.key, kept)
+        made = self._lift(container)
+        self.cache.put(key, _packed(made))
+        return made
+
+    def _lift(self, container: Container) -> Lifted:
+        by_architecture = cubins(container, self.nvidia)
+        usable = [number for number in _LIFTABLE if number in by_architecture]
+        if not usable:
+            found = ", ".join(f"sm_{number}" for number in sorted(by_architecture)) or "none"
+            wanted = ", ".join(f"sm_{number}" for number in sorted(_LIFTABLE))
+            raise PortError(
+                f"no machine code that can be lifted: the program has {found}, needed is one of "
+                f"{wanted} (nvcc -gencode arch=compute_80,code=sm_80)"
+            )
+        attempts = [self._lift_cubins(container.key, n, by_architecture[n]) for n in usable[:1]]
+        for number in usable[1:]:
+            if not attempts[-1].failures:
+                break
+            attempts.append(self._lift_cubins(container.key, number, by_architecture[number]))
+        return min(attempts, key=lambda made: len(made.failures))
+
+    def _lift_cubins(self, key: str, number: int, found: list[bytes]) -> Lifted:
+        if len(found) > 1:
+            raise PortError(f"a fat binary with {len(found)} cubins for sm_{number}")
+        try:
+            made = lift.lift_cubin(
+                found[0], self.architecture, amd=self.amd, nvidia=self.nvidia, partial=True
+            )
+        except LiftError as error:
+            return Lifted(key, number, b"", (), {"*": str(error)})
+        failures = {name: str(error) for name, error in made.failures.items()}
+        fat_binary = bundle({self.architecture: made.code_object})
+        return Lifted(key, number, fat_binary, made.kernels, failures)
+
+
+@functools.cache
+def _lifter_version() -> str:
+    folder = Path(lift.__file__).parent
+    return digest(path.read_bytes() for path in sorted(folder.rglob("*.py")))
+
+
+def _packed(lifted: Lifted) -> bytes:
+    header = {
+        "capability": lifted.capability,
+        "kernels": lifted.kernels,
+        "failures": lifted.failures,
+    }
+    return json.dumps(header).encode() + b"\n" + lifted.fat_binary
+
+
+def _unpacked(key: str, kept: bytes) -> Lifted:
+    header, _, fat_binary = kept.partition(b"\n")
+    fields = json.loads(header)
+    return Lifted(
+        key, fields["capability"], fat_binary, tuple(fields["kernels"]), fields["failures"]
+    )
+
+
+def place(lifted: Iterable[Lifted], folder: Path) -> None:
+    """Write fat binaries where ``libcudart.so`` looks for them."""
+    for made in lifted:
+        if made.fat_binary:
+            (folder / f"{made.key}.hipfb").write_bytes(made.fat_binary)

@@ -1,0 +1,88 @@
+"""Run an unmodified Nvidia executable with lifted device code, in the sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cass_ray.port.executable import Executable
+from cass_ray.port.lifting import ContainerLifter, Lifted, place
+from cass_ray.port.shim import shim_library
+from cass_ray.rdna3.execution import WORKING_FOLDER, RunOptions, environment
+from cass_ray.toolchain.isolation import Mount, View, private_folder
+from cass_ray.toolchain.process import Completed, run
+
+_PROGRAM_FOLDER = Path("/cass/program")
+_LIFTED_FOLDER = Path("/cass/lifted")
+_STATE = Path("/cass/state")
+_COUNTERS = "counters.json"
+
+
+@dataclass(frozen=True)
+class Ported:
+    """An executable, and its device code for AMD."""
+
+    executable: Executable
+    lifted: tuple[Lifted, ...]
+
+    @property
+    def kernels(self) -> int:
+        """Kernels that were lifted."""
+        return sum(len(made.kernels) for made in self.lifted)
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """Why kernels could not be lifted, by name."""
+        return {name: text for made in self.lifted for name, text in made.failures.items()}
+
+
+def port(executable: Executable, lifter: ContainerLifter) -> Ported:
+    """Lift all device code of ``executable``. Raises :class:`~.errors.PortError`."""
+    return Ported(executable, tuple(lifter.lift(item) for item in executable.containers))
+
+
+def execute(
+    ported: Ported,
+    arguments: Sequence[str],
+    hip_runtime: Path,
+    options: RunOptions | None = None,
+) -> Completed:
+    """Run the program; never raises for what it does."""
+    options = options or RunOptions()
+    program = ported.executable
+    library = shim_library(program.runtime, hip_runtime)
+    with private_folder() as work, private_folder() as state, private_folder() as lifted:
+        place(ported.lifted, lifted)
+        inside = _PROGRAM_FOLDER / program.path.name
+        inputs = options.inputs.resolve() if options.inputs else None
+        view = View(
+            read_only=(library.parent, hip_runtime.resolve().parent),
+            mounts=(
+                Mount(inputs or work, WORKING_FOLDER, writable=inputs is None),
+                Mount(state, _STATE, writable=True),
+                Mount(lifted, _LIFTED_FOLDER),
+                Mount(program.path.resolve(), inside),
+            ),
+            process_filesystem=True,
+        )
+        counters = state / _COUNTERS
+        capability = max((made.capability for made in ported.lifted), default=0)
+        variables = environment(options, view.inside(counters)) | {
+            "LD_LIBRARY_PATH": str(library.parent),
+            "CASS_PORT_DIRECTORY": str(_LIFTED_FOLDER),
+            "CASS_PORT_CAPABILITY": str(
+                max((made.capability for made in ported.lifted), default=0)
+            ),
+        }
+        completed = run(
+            [inside, *arguments],
+            cwd=inputs or work,
+            limits=options.limits,
+            view=view,
+            env=variables,
+            stdin=options.stdin,
+        )
+        if options.counters is not None and counters.exists():
+            options.counters.write_bytes(counters.read_bytes())
+    return completed

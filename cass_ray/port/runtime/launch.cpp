@@ -1,0 +1,120 @@
+// Launches, attributes of kernels, occupancy.
+#include "forward.hpp"
+
+using namespace cass::cuda;
+
+namespace {
+
+enum LaunchAttributeId : int { attribute_cooperative = 2, attribute_cluster = 4 };
+
+int launch(const LaunchConfiguration* given, const void* kernel, void** arguments,
+           hipStream_t stream) {
+  if (given == nullptr) return fail(invalid_value);
+  bool cooperative = false;
+  for (unsigned index = 0; index < given->numAttrs; ++index) {
+    const auto& attribute = given->attrs[index];
+    if (attribute.id == attribute_cooperative) cooperative = attribute.value.cooperative != 0;
+    const auto& cluster = attribute.value.clusterDim;
+    if (attribute.id == attribute_cluster && cluster.x * cluster.y * cluster.z > 1) {
+      return unsupported("a cluster of more than one block");
+    }
+  }
+  if (cooperative) {
+    return finish(hipLaunchCooperativeKernel(kernel, given->gridDim, given->blockDim, arguments,
+                                             static_cast<unsigned>(given->dynamicSmemBytes),
+                                             stream));
+  }
+  return finish(hipLaunchKernel(kernel, given->gridDim, given->blockDim, arguments,
+                                given->dynamicSmemBytes, stream));
+}
+
+}  // namespace
+
+FORWARD_STREAM(cudaLaunchKernel, hipLaunchKernel,
+               (const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+                hipStream_t stream),
+               (kernel, grid, block, arguments, shared, stream))
+// What launch stubs of nvcc 13 call; a cudaKernel_t is the host function here.
+FORWARD_STREAM(__cudaLaunchKernel, hipLaunchKernel,
+               (const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+                hipStream_t stream),
+               (kernel, grid, block, arguments, shared, stream))
+FORWARD_STREAM(cudaLaunchCooperativeKernel, hipLaunchCooperativeKernel,
+               (const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+                hipStream_t stream),
+               (kernel, grid, block, arguments, static_cast<unsigned>(shared), stream))
+FORWARD_STREAM(cudaLaunchHostFunc, hipLaunchHostFunc,
+               (hipStream_t stream, hipHostFn_t function, void* data), (stream, function, data))
+
+CUDA_API int __cudaGetKernel(const void** kernel, const void* host_function) {
+  *kernel = host_function;
+  return success;
+}
+
+CUDA_API int cudaGetKernel(const void** kernel, const void* host_function) {
+  return __cudaGetKernel(kernel, host_function);
+}
+
+CUDA_API int cudaLaunchKernelExC(const LaunchConfiguration* given, const void* kernel,
+                                 void** arguments) {
+  return launch(given, kernel, arguments, given != nullptr ? given->stream : nullptr);
+}
+
+CUDA_API int cudaLaunchKernelExC_ptsz(const LaunchConfiguration* given, const void* kernel,
+                                      void** arguments) {
+  return launch(given, kernel, arguments, given != nullptr ? per_thread(given->stream) : nullptr);
+}
+
+CUDA_API int cudaFuncGetAttributes(FunctionAttributes* made, const void* kernel) {
+  hipFuncAttributes given{};
+  if (const auto result = hipFuncGetAttributes(&given, kernel); result != hipSuccess) {
+    return finish(result);
+  }
+  *made = {};
+  made->sharedSizeBytes = given.sharedSizeBytes;
+  made->constSizeBytes = given.constSizeBytes;
+  made->localSizeBytes = given.localSizeBytes;
+  made->maxThreadsPerBlock = given.maxThreadsPerBlock;
+  made->numRegs = given.numRegs;
+  made->ptxVersion = given.ptxVersion;
+  made->binaryVersion = given.binaryVersion;
+  made->cacheModeCA = given.cacheModeCA;
+  made->maxDynamicSharedSizeBytes = given.maxDynamicSharedSizeBytes;
+  made->preferredShmemCarveout = given.preferredShmemCarveout;
+  return success;
+}
+
+CUDA_API int cudaFuncSetAttribute(const void* kernel, int attribute, int value) {
+  enum { largest_dynamic_shared = 8, carveout = 9 };
+  if (attribute != largest_dynamic_shared && attribute != carveout) {
+    return unsupported("an attribute of cudaFuncSetAttribute");
+  }
+  return finish(hipFuncSetAttribute(kernel, static_cast<hipFuncAttribute>(attribute), value));
+}
+
+// Preferences: a device may ignore them.
+CUDA_API int cudaFuncSetCacheConfig(const void*, int) { return success; }
+CUDA_API int cudaFuncSetSharedMemConfig(const void*, int) { return success; }
+
+FORWARD(cudaOccupancyMaxActiveBlocksPerMultiprocessor, hipOccupancyMaxActiveBlocksPerMultiprocessor,
+        (int* blocks, const void* kernel, int threads, std::size_t shared),
+        (blocks, kernel, threads, shared))
+FORWARD(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+        hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+        (int* blocks, const void* kernel, int threads, std::size_t shared, unsigned flags),
+        (blocks, kernel, threads, shared, flags))
+
+CUDA_API int cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* kernel,
+                                                       int blocks, int) {
+  hipFuncAttributes given{};
+  int total = 0;
+  if (const auto result = hipFuncGetAttributes(&given, kernel); result != hipSuccess) {
+    return finish(result);
+  }
+  const auto result =
+      hipDeviceGetAttribute(&total, hipDeviceAttributeMaxSharedMemoryPerBlock, 0);
+  if (result != hipSuccess || blocks <= 0) return fail(invalid_value);
+  const auto share = static_cast<std::size_t>(total / blocks);
+  *bytes = share > given.sharedSizeBytes ? share - given.sharedSizeBytes : 0;
+  return success;
+}

@@ -1,0 +1,185 @@
+// What the start-up code that nvcc generates calls: CUDA's fat binaries are replaced by the lifted
+// ones that `cass port` has made of them.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "status.hpp"
+
+using namespace cass::cuda;
+
+// HIP's own registration functions (clang's CGCUDANV.cpp calls them).
+extern "C" {
+void** __hipRegisterFatBinary(const void* wrapper);
+void __hipUnregisterFatBinary(void** handle);
+void __hipRegisterFunction(void** handle, const void* host, char* name, const char* device_name,
+                           unsigned thread_limit, void*, void*, void*, void*, int*);
+void __hipRegisterVar(void** handle, void* host, char* name, char* device_name, int ext,
+                      std::size_t size, int constant, int global);
+hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared, hipStream_t);
+hipError_t __hipPopCallConfiguration(dim3*, dim3*, std::size_t*, hipStream_t*);
+}
+
+namespace {
+
+constexpr std::uint32_t cuda_wrapper_magic = 0x466243B1;
+constexpr std::uint32_t cuda_container_magic = 0xBA55ED50;
+constexpr std::uint32_t hip_wrapper_magic = 0x48495046;  // "HIPF"
+constexpr const char* directory_variable = "CASS_PORT_DIRECTORY";
+
+struct Wrapper {
+  std::uint32_t magic, version;
+  const void* data;
+  void* reserved;
+};
+
+// The header of a CUDA fat binary container.
+struct Container {
+  std::uint32_t magic;
+  std::uint16_t version, header_bytes;
+  std::uint64_t content_bytes;
+};
+
+struct ManagedVariable {
+  void** pointer;
+  const void* host;
+};
+
+struct Binary {
+  Wrapper wrapper;
+  void** handle = nullptr;
+  std::vector<ManagedVariable> managed;
+};
+
+std::uint32_t crc32(const unsigned char* bytes, std::size_t size) {
+  static const auto table = [] {
+    std::array<std::uint32_t, 256> made{};
+    for (std::uint32_t value = 0; value < made.size(); ++value) {
+      auto entry = value;
+      for (int bit = 0; bit < 8; ++bit) entry = entry >> 1 ^ (entry & 1 ? 0xEDB88320U : 0U);
+      made[value] = entry;
+    }
+    return made;
+  }();
+  std::uint32_t sum = ~0U;
+  for (std::size_t at = 0; at < size; ++at) sum = table[(sum ^ bytes[at]) & 255] ^ sum >> 8;
+  return ~sum;
+}
+
+// The name of the lifted file of a container: as cass_ray/port/fatbin.py makes it.
+std::string key_of(const Container& container) {
+  const auto size = container.header_bytes + container.content_bytes;
+  const auto sum = crc32(reinterpret_cast<const unsigned char*>(&container), size);
+  char text[48];
+  std::snprintf(text, sizeof text, "%08x-%llu", sum, static_cast<unsigned long long>(size));
+  return text;
+}
+
+const void* map_file(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return nullptr;
+  struct stat status {};
+  void* memory = MAP_FAILED;
+  if (fstat(file, &status) == 0) {
+    memory = mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, file, 0);
+  }
+  close(file);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+const void* lifted(const Container& container) {
+  const char* folder = std::getenv(directory_variable);
+  if (folder == nullptr) {
+    report_once("start the program with `cass port`: CASS_PORT_DIRECTORY is not set");
+    return nullptr;
+  }
+  const auto key = key_of(container);
+  const auto* image = map_file(std::string(folder) + "/" + key + ".hipfb");
+  if (image == nullptr) report_once("no lifted device code for fat binary " + key);
+  return image;
+}
+
+Binary* binary_of(void** handle) { return reinterpret_cast<Binary*>(handle); }
+
+void place_managed(Binary& binary) {
+  for (const auto& variable : binary.managed) {
+    void* address = nullptr;
+    if (hipGetSymbolAddress(&address, variable.host) == hipSuccess) *variable.pointer = address;
+  }
+}
+
+}  // namespace
+
+CUDA_API void** __cudaRegisterFatBinary(const void* data) {
+  const auto* given = static_cast<const Wrapper*>(data);
+  const auto* container =
+      given->magic == cuda_wrapper_magic ? static_cast<const Container*>(given->data) : nullptr;
+  auto* binary = new Binary;
+  if (container == nullptr || container->magic != cuda_container_magic) {
+    report_once("the program's device code is in no format that this library knows");
+  } else if (const void* image = lifted(*container)) {
+    binary->wrapper = {hip_wrapper_magic, 1, image, nullptr};
+    binary->handle = __hipRegisterFatBinary(&binary->wrapper);
+  }
+  return reinterpret_cast<void**>(binary);
+}
+
+CUDA_API void __cudaRegisterFatBinaryEnd(void** handle) { place_managed(*binary_of(handle)); }
+
+CUDA_API void __cudaUnregisterFatBinary(void** handle) {
+  auto* binary = binary_of(handle);
+  if (binary->handle != nullptr) __hipUnregisterFatBinary(binary->handle);
+}
+
+CUDA_API void __cudaRegisterFunction(void** handle, const char* host, char* name,
+                                     const char* device_name, int thread_limit, void* tid,
+                                     void* bid, void* block, void* grid, int* size) {
+  if (binary_of(handle)->handle == nullptr) return;
+  __hipRegisterFunction(binary_of(handle)->handle, host, name, device_name,
+                        static_cast<unsigned>(thread_limit), tid, bid, block, grid, size);
+}
+
+CUDA_API void __cudaRegisterVar(void** handle, char* host, char* name, const char* device_name,
+                                int ext, std::size_t size, int constant, int global) {
+  if (binary_of(handle)->handle == nullptr) return;
+  __hipRegisterVar(binary_of(handle)->handle, host, name, const_cast<char*>(device_name), ext, size,
+                   constant, global);
+}
+
+// A managed variable lives in device memory, which the host can read and write here; on hardware
+// that needs a device with large BAR. `pointer` is the host's variable that points to it.
+CUDA_API void __cudaRegisterManagedVar(void** handle, void** pointer, char* name,
+                                       const char* device_name, int ext, std::size_t size,
+                                       int constant, int global) {
+  auto* binary = binary_of(handle);
+  if (binary->handle == nullptr) return;
+  __hipRegisterVar(binary->handle, pointer, name, const_cast<char*>(device_name), ext, size,
+                   constant, global);
+  binary->managed.push_back({pointer, pointer});
+}
+
+CUDA_API void __cudaRegisterHostVar(void**, const char*, char*, std::size_t) {}
+
+CUDA_API char __cudaInitModule(void** handle) {
+  place_managed(*binary_of(handle));
+  return 1;
+}
+
+CUDA_API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared,
+                                              hipStream_t stream) {
+  return static_cast<unsigned>(finish(__hipPushCallConfiguration(grid, block, shared, stream)));
+}
+
+CUDA_API int __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared,
+                                        void* stream) {
+  return finish(__hipPopCallConfiguration(grid, block, shared, static_cast<hipStream_t*>(stream)));
+}
