@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
 
+from cass_ray.corpus.generate.source import GeneratedSource
 from cass_ray.corpus.limits import ReadLimits
 from cass_ray.corpus.local import LocalSource
 from cass_ray.corpus.opencl import ShippedOpenclSource, opencl_source
@@ -65,6 +66,7 @@ _KINDS: dict[str, tuple[Callable[[str, ReadLimits], Source], str, bool]] = {
         "shipped-opencl",
         False,
     ),
+    "generated": (GeneratedSource, "generated:N[@SEED][,KNOBS.yaml]", True),
     "shipped": (lambda _, limits: ShippedSource(limits=limits), "shipped", False),
 }
 """Kind -> (builder, usage, whether it takes an argument)."""

@@ -1,0 +1,60 @@
+"""``cass generate``: random, correct CUDA programs and what each of them prints."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cass_ray.cli import EXIT_USAGE
+from cass_ray.corpus.generate.knobs import Knobs
+from cass_ray.corpus.generate.program import generate as generate_programs
+from cass_ray.strict import SettingsError, load, parse_overrides
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def generate(
+    out: Annotated[Path, typer.Option(help="Folder for NAME.cu and NAME.expected.")],
+    count: Annotated[int, typer.Option(min=1, help="Programs.")] = 100,
+    seed: Annotated[
+        int, typer.Option(min=0, help="The same seed and knobs give the same programs.")
+    ] = 0,
+    knobs: Annotated[
+        Path | None, typer.Option(help="Length and mix of constructs, in YAML.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="KEY=VALUE, any knob, e.g. collectives.vote=5."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print figures as JSON.")] = False,
+) -> None:
+    """Write COUNT distinct CUDA programs, and the output of each as the generator computes it.
+
+    A program takes no arguments, is free of undefined behaviour and of races, and prints the same
+    on every GPU: the file NAME.expected.
+    """
+    try:
+        chosen = load(Knobs, knobs, parse_overrides(set_ or []))
+        out.mkdir(parents=True, exist_ok=True)
+    except (SettingsError, OSError) as error:
+        sys.stderr.write(f"cass generate: {error}\n")
+        raise typer.Exit(EXIT_USAGE) from None
+    started, lines = time.monotonic(), 0
+    for program in generate_programs(count, seed, chosen):
+        (out / f"{program.name}.cu").write_text(program.source)
+        (out / f"{program.name}.expected").write_text(program.expected)
+        lines += program.source.count("\n")
+    seconds = time.monotonic() - started
+    figures = {"programs": count, "lines": lines, "seconds": round(seconds, 2), "seed": seed}
+    if as_json:
+        sys.stdout.write(json.dumps(figures) + "\n")
+    else:
+        sys.stdout.write(
+            f"{count} programs, {lines // count} lines each on average, in {seconds:.1f} s: {out}\n"
+        )

@@ -1,0 +1,61 @@
+"""Generated programs as a source of the pipeline."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cass_ray.corpus.domains import classify
+from cass_ray.corpus.generate.knobs import Knobs
+from cass_ray.corpus.generate.program import generate
+from cass_ray.corpus.limits import ReadLimits
+from cass_ray.corpus.normalise import program_id, source_digest
+from cass_ray.corpus.program import Program, Provenance, ReadReject, SourceError
+from cass_ray.corpus.trees import TreeStore
+from cass_ray.pairs import Origin
+from cass_ray.strict import SettingsError, load
+
+REPOSITORY = "cass-ray/generate"
+"""The repository column of generated programs."""
+
+LICENSE = "MIT"
+
+_ARGUMENT = re.compile(r"(?P<count>\d+)(?:@(?P<seed>\d+))?(?:,(?P<knobs>.+))?")
+
+
+@dataclass(frozen=True)
+class GeneratedSource:
+    """``generated:N[@SEED][,KNOBS.yaml]``: ``N`` programs of the grammar, seed 0 by default."""
+
+    argument: str
+    limits: ReadLimits = field(default_factory=ReadLimits)
+
+    def iterate(self, workdir: Path, trees: TreeStore) -> Iterator[Program | ReadReject]:
+        """The programs, in the order of their numbers.
+
+        Raises:
+            SourceError: the argument or the file of knobs cannot be used.
+        """
+        match = _ARGUMENT.fullmatch(self.argument)
+        if match is None or not int(match["count"]):
+            raise SourceError(
+                f"generated:{self.argument}: write it as generated:N[@SEED][,KNOBS.yaml],"
+                " for example generated:500@7"
+            )
+        path = Path(match["knobs"]).expanduser() if match["knobs"] else None
+        try:
+            knobs = load(Knobs, path, {})
+        except SettingsError as error:
+            raise SourceError(f"generated:{self.argument}: {error}") from None
+        provenance = Provenance(Origin.SYNTHETIC, REPOSITORY, LICENSE)
+        for made in generate(int(match["count"]), int(match["seed"] or 0), knobs):
+            yield Program(
+                id=program_id(source_digest(made.source), []),
+                provenance=provenance,
+                path=f"{made.name}.cu",
+                source=made.source,
+                license=LICENSE,
+                domain=classify(made.source).value,
+            )
