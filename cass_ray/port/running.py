@@ -71,9 +71,7 @@ def execute(
         variables = environment(options, view.inside(counters)) | {
             "LD_LIBRARY_PATH": str(library.parent),
             "CASS_PORT_DIRECTORY": str(_LIFTED_FOLDER),
-            "CASS_PORT_CAPABILITY": str(
-                max((made.capability for made in ported.lifted), default=0)
-            ),
+            "CASS_PORT_CAPABILITY": str(capability),
         }
         completed = run(
             [inside, *arguments],
