@@ -24,7 +24,6 @@ def add_forms(table: Table) -> None:
     _integer(table)
     _other(table)
     _fragments(table)
-    _wmma(table)
 
 
 def _list(registers: tuple[str, ...] | list[str]) -> str:
@@ -111,25 +110,3 @@ def _fragments(table: Table) -> None:
                   f"{_ROWS}stmatrix.sync.aligned.m8n8.x{count}{transposed}.shared.b16 [%t3], {sources}; bar.sync 0;\n"  # noqa: E501
                   "ld.shared.v4.b32 {%d, %e, %f, %g}, [%t0];", minimum=90)  # fmt: skip
     table.add("movmatrix", "i32", "b32", "movmatrix.sync.aligned.m8n8.trans.b16 %d, %a;")
-
-
-def _wmma(table: Table) -> None:
-    """Whole tiles through memory: 16 x 16 x 16 in shared memory, one a warp."""
-    a = _list([f"%r{n}" for n in range(8)])
-    b = _list([f"%s{n}" for n in range(8)])
-    accumulator = _list([f"%u{n}" for n in range(8)])
-    head = (
-        ".shared .align 128 .b8 tiles[8192];\n.reg .b32 %r<8>, %s<8>; .reg .f32 %u<8>;\n"
-        "mov.u32 %t1, tiles; shr.u32 %t2, %thread, 5; mad.lo.u32 %t2, %t2, 2048, %t1; and.b32 %t3, %thread, 31; mad.lo.u32 %t4, %t3, 32, %t2;\n"  # noqa: E501
-        "st.shared.v4.b32 [%t4], {%a, %b, %a, %c}; st.shared.v4.b32 [%t4+16], {%c, %b, %a, %b}; bar.warp.sync 0xFFFFFFFF;\n"  # noqa: E501
-    )
-    for left, right in product(("row", "col"), ("row", "col")):
-        zero = "".join(f"mov.f32 %u{n}, 0f3F800000;\n" for n in range(8))
-        table.add(f"wmma_{left}_{right}", "tiny_f16x2 tiny_f16x2 tiny_f16x2", "f32 f32",
-                  f"{head}{zero}wmma.load.a.sync.aligned.{left}.m16n16k16.shared.f16 {a}, [%t2], 16;\n"  # noqa: E501
-                  f"wmma.load.b.sync.aligned.{right}.m16n16k16.shared.f16 {b}, [%t2+512], 16;\n"
-                  f"wmma.mma.sync.aligned.{left}.{right}.m16n16k16.f32.f32 {accumulator}, {a}, {b}, {accumulator};\n"  # noqa: E501
-                  f"wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%t2+1024], {accumulator}, 16; bar.warp.sync 0xFFFFFFFF;\n"  # noqa: E501
-                  "ld.shared.v2.f32 {%d, %e}, [%t4+1024];".replace("%t4+1024", "%t5").join(
-                      ["mad.lo.u32 %t5, %t3, 8, %t2; add.u32 %t5, %t5, 1024;\n", ""]),
-                  floats="f32")  # fmt: skip
