@@ -1,0 +1,59 @@
+"""Measurements on held-out programs during training: loss, and accuracy on CASS-Bench."""
+
+from __future__ import annotations
+
+import torch
+
+from cass_ray.train.batches import collate
+from cass_ray.train.engines import Engine
+from cass_ray.train.files import RunFiles
+from cass_ray.train.model import AnswerModel
+from cass_ray.train.packing import Window, best_fit
+from cass_ray.train.settings import TrainSettings
+from cass_ray.train.store import TokenStore
+from cass_ray.train.world import World
+
+
+class Evaluation:
+    """What is measured every so many steps."""
+
+    def __init__(self, settings: TrainSettings, world: World, files: RunFiles) -> None:
+        self._settings = settings
+        self._world = world
+        self._store = TokenStore(files.held_out)
+        lengths = self._store.lengths.tolist()
+        windows = best_fit(lengths, range(len(lengths)), settings.data.window)
+        self._windows: list[Window] = windows[: settings.evaluation.windows]
+
+    def run(self, model: AnswerModel, engine: Engine, step: int) -> dict[str, float]:
+        """Everything that is due after ``step``."""
+        values = self._loss(model)
+        bench = self._settings.evaluation.bench
+        if bench is not None and step % bench.every == 0:
+            from cass_ray.train.bench_during import bench_accuracy
+
+            accuracy = bench_accuracy(engine, model, self._settings, self._world)
+            if accuracy is not None:
+                values["bench_accuracy"] = accuracy
+        return values
+
+    @torch.no_grad()
+    def _loss(self, model: AnswerModel) -> dict[str, float]:
+        """Mean loss of an answer token. Every worker makes as many passes (ZeRO-3 needs that)."""
+        if not self._windows:
+            return {}
+        size, rank = self._world.size, self._world.rank
+        summed, predicted = 0.0, 0.0
+        model.eval()
+        for first in range(0, len(self._windows), size):
+            number = first + rank
+            real = number < len(self._windows)
+            window = self._windows[number if real else rank % len(self._windows)]
+            batch = collate(self._store, [window]).to(self._world.device)
+            loss = float(model(batch))
+            if real:
+                summed += loss
+                predicted += len(batch.targets)
+        model.train()
+        summed, predicted = self._world.total(summed, predicted)
+        return {"held_out_loss": summed / predicted}

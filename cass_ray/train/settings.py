@@ -1,0 +1,291 @@
+"""What a training job can be told (``jobs/configs/train_*.yaml``, ``--set key=value``)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from cass_ray.prompts import Task, parse_task, prompt_format
+from cass_ray.strict import StrictModel
+
+
+class DataSettings(StrictModel):
+    """Which pairs become which examples."""
+
+    pairs: list[Path] = Field(min_length=1)
+    """Data sets of ``cass build-dataset`` (folders that hold ``pairs/*.parquet``)."""
+    tasks: list[str] = Field(default=["source"], min_length=1)
+    """``source``, ``assembly``, each with ``:cuda-to-hip`` (default) or ``:hip-to-cuda``."""
+    prompt: str = "ours"
+    """Instruction format: ``ours`` or ``cass`` (that of the published checkpoints)."""
+    architectures: list[str] = []
+    """Nvidia architectures whose SASS is used; empty: the first of each pair."""
+    require: Literal["none", "compiled", "executed"] = "none"
+    """The least verification of a pair that is used."""
+    executed_weight: float = Field(default=1.0, gt=0)
+    """How often an epoch shows a pair whose two sides were executed and agreed; others count 1."""
+    held_out: float = Field(default=0.05, ge=0, lt=1)
+    """Share of the programs that are kept for evaluation, chosen by their id."""
+    window: int = Field(default=16384, ge=64)
+    """Tokens of a window, and the longest example."""
+    packing: Literal["best-fit", "length-grouped", "none"] = "best-fit"
+    seed: int = 0
+
+    @field_validator("tasks")
+    @classmethod
+    def _known_tasks(cls, value: list[str]) -> list[str]:
+        for task in value:
+            parse_task(task)
+        return value
+
+    @field_validator("prompt")
+    @classmethod
+    def _known_format(cls, value: str) -> str:
+        return prompt_format(value).name
+
+    @property
+    def parsed_tasks(self) -> tuple[Task, ...]:
+        """The tasks."""
+        return tuple(map(parse_task, self.tasks))
+
+
+class FreshModel(StrictModel):
+    """A Qwen2 of random weights, with a tokenizer trained on the pairs."""
+
+    vocabulary: int = Field(default=4096, ge=512)
+    hidden: int = Field(default=192, ge=32)
+    layers: int = Field(default=6, ge=1)
+    heads: int = Field(default=6, ge=1)
+    key_value_heads: int = Field(default=2, ge=1)
+    intermediate: int = Field(default=512, ge=32)
+    positions: int = Field(default=4096, ge=64)
+    rope_theta: float = 10000.0
+
+
+class RopeSettings(StrictModel):
+    """Extension of the context: positions beyond those the model was trained on."""
+
+    kind: Literal["linear", "dynamic", "yarn"]
+    factor: float = Field(gt=1.0)
+
+
+class LoraSettings(StrictModel):
+    """Low-rank adapters instead of full training (needs ``peft``)."""
+
+    rank: int = Field(default=16, ge=1)
+    alpha: float = 32.0
+    dropout: float = Field(default=0.0, ge=0, lt=1)
+    targets: list[str] = [
+        "q_proj",
+        "k_proj",
+        "v_proj",
+        "o_proj",
+        "gate_proj",
+        "up_proj",
+        "down_proj",
+    ]
+
+
+class ModelSettings(StrictModel):
+    """The model and how it is run."""
+
+    base: str | None = None
+    """A Hugging Face name or a folder; None: ``fresh``."""
+    fresh: FreshModel | None = None
+    rope: RopeSettings | None = None
+    precision: Literal["bf16", "fp32"] = "bf16"
+    attention: Literal["auto", "cudnn", "flash", "flash-attn", "math"] = "auto"
+    liger: bool = True
+    """Liger's kernels, where there is a GPU."""
+    memory_gib: float | None = Field(default=None, gt=0)
+    """GPU memory that may be used; what is left of it decides how much is recomputed in the
+    backward pass. Default: 94% of the device."""
+    recompute: Literal["auto", "all", "none"] = "auto"
+    compile: bool = False
+    """``torch.compile`` of the decoder layers (pays for small models; recompiles by shape)."""
+    lora: LoraSettings | None = None
+    load_bits: Literal[4, 8] | None = None
+    """Frozen weights quantised through bitsandbytes; only with ``lora``."""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.base is None) == (self.fresh is None):
+            raise ValueError("give `base` (name or folder) or `fresh` (sizes), one of them")
+        if self.load_bits is not None and self.lora is None:
+            raise ValueError("`load_bits` freezes the weights: it needs `lora`")
+        return self
+
+
+class OptimizerSettings(StrictModel):
+    """AdamW in its variants; paged ones keep their state in unified memory."""
+
+    kind: Literal["adamw", "adamw-8bit", "paged-adamw", "paged-adamw-8bit"] = "adamw"
+    learning_rate: float = Field(default=1e-5, gt=0)
+    betas: tuple[float, float] = (0.9, 0.999)
+    epsilon: float = 1e-8
+    weight_decay: float = Field(default=0.0, ge=0)
+    clip: float | None = Field(default=1.0, gt=0)
+    """Largest norm of the gradient."""
+    schedule: Literal["cosine", "linear", "constant"] = "cosine"
+    warmup: float = Field(default=0.03, ge=0, lt=1)
+    """Share of the steps that the learning rate rises over."""
+    floor: float = Field(default=0.0, ge=0, le=1)
+    """Last learning rate, as a share of the highest."""
+    master_weights: bool = True
+    """fp32 weights beside bf16 ones; False updates bf16 weights in place (ZeRO 0 only)."""
+    gradients: Literal["fp32", "bf16"] = "fp32"
+    """What gradients are accumulated in."""
+
+
+class ZeroSettings(StrictModel):
+    """What is sharded over the workers: 1 optimizer state, 2 and gradients, 3 and weights."""
+
+    stage: Literal[0, 1, 2, 3] = 0
+    offload_optimizer: Literal["none", "cpu"] = "none"
+    offload_parameters: Literal["none", "cpu"] = "none"
+    overlap: bool = True
+    bucket_elements: int = Field(default=200_000_000, ge=1000)
+
+    @model_validator(mode="after")
+    def _offload_needs_shards(self) -> Self:
+        if self.offload_parameters != "none" and self.stage != 3:
+            raise ValueError("`offload_parameters` needs stage 3")
+        if self.offload_optimizer != "none" and self.stage == 0:
+            raise ValueError("`offload_optimizer` needs stage 1, 2 or 3")
+        return self
+
+
+class BatchSettings(StrictModel):
+    """The global batch, whatever the number of workers."""
+
+    windows: int = Field(default=128, ge=1)
+    """Windows of one optimizer step, over all workers."""
+    at_once: int = Field(default=1, ge=1)
+    """Windows of one forward pass of one worker."""
+
+    def accumulation(self, workers: int) -> int:
+        """Forward passes of each worker in a step.
+
+        Raises ``ValueError`` when ``workers`` does not divide the batch; it names those that do.
+        """
+        passes, rest = divmod(self.windows, workers * self.at_once)
+        if rest or passes == 0:
+            fitting = [
+                str(n) for n in range(1, self.windows + 1) if self.windows % (n * self.at_once) == 0
+            ]
+            raise ValueError(
+                f"batch.windows = {self.windows} cannot be split over {workers} worker(s) of "
+                f"{self.at_once} window(s) at once; numbers of workers that can: "
+                f"{', '.join(fitting) or 'none (batch.at_once does not divide batch.windows)'}"
+            )
+        return passes
+
+
+class WorkerSettings(StrictModel):
+    """The Ray Train worker group."""
+
+    number: int = Field(default=1, ge=1)
+    gpus: float = Field(default=1, ge=0)
+    """GPUs of each worker; 0 trains on the CPU."""
+    cpus: float = Field(default=1, ge=0)
+    failures: int = Field(default=3, ge=-1)
+    """Worker or node failures that are survived by restarting from the last checkpoint."""
+
+
+class CheckpointSettings(StrictModel):
+    """When checkpoints are written, where, and which are kept."""
+
+    every: int = Field(default=100, ge=1)
+    """Steps."""
+    url: str | None = None
+    """Any fsspec URL; default: ``checkpoints`` in the folder of the run."""
+    keep: int = Field(default=2, ge=1)
+    """The newest so many are kept …"""
+    keep_best: bool = True
+    """… and the one of the lowest held-out loss."""
+    keep_every: int | None = Field(default=None, ge=1)
+    """… and every step divisible by this."""
+
+
+class BenchSettings(StrictModel):
+    """CASS-Bench on the model as it trains."""
+
+    every: int = Field(ge=1)
+    tasks: int = Field(default=20, ge=1)
+    level: Literal["source", "assembly"] = "source"
+    longest_answer: int = Field(default=4096, ge=16)
+
+
+class EvaluationSettings(StrictModel):
+    """Measurements on held-out programs while training."""
+
+    every: int = Field(default=50, ge=1)
+    windows: int = Field(default=32, ge=1)
+    """At most so many windows."""
+    bench: BenchSettings | None = None
+
+
+class GuardSettings(StrictModel):
+    """What happens at a loss that is not finite, or that jumps."""
+
+    not_finite: Literal["stop", "skip"] = "skip"
+    spike: Literal["report", "skip", "stop"] = "report"
+    factor: float = Field(default=2.0, gt=1.0)
+    """A loss is a spike when it is so many times the median of the recent ones."""
+    recent: int = Field(default=32, ge=4)
+    most_skips: int = Field(default=8, ge=1)
+    """Skipped steps in a row after which training stops."""
+
+
+class LoggingSettings(StrictModel):
+    """Where the curves go."""
+
+    tensorboard: bool = True
+    wandb: str | None = None
+    """Project name (needs ``wandb``)."""
+    mlflow: str | None = None
+    """Experiment name (needs ``mlflow``)."""
+    every: int = Field(default=1, ge=1)
+
+
+class TrainSettings(StrictModel):
+    """One training job."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9._-]+$")
+    out: Path
+    """Folder of the run, seen by every node: tokens, checkpoints, curves, the final model."""
+    data: DataSettings
+    model: ModelSettings
+    optimizer: OptimizerSettings = OptimizerSettings()
+    zero: ZeroSettings = ZeroSettings()
+    batch: BatchSettings = BatchSettings()
+    epochs: int = Field(default=2, ge=1)
+    steps: int | None = Field(default=None, ge=1)
+    """Stop after so many optimizer steps; default: the end of the last epoch."""
+    workers: WorkerSettings = WorkerSettings()
+    checkpoints: CheckpointSettings = CheckpointSettings()
+    evaluation: EvaluationSettings = EvaluationSettings()
+    guard: GuardSettings = GuardSettings()
+    logging: LoggingSettings = LoggingSettings()
+    seed: int = 0
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        self.batch.accumulation(self.workers.number)
+        if self.zero.stage and not self.optimizer.master_weights:
+            raise ValueError("`optimizer.master_weights: false` needs `zero.stage: 0`")
+        if self.model.fresh is not None and self.model.rope is None:
+            positions = self.model.fresh.positions
+            if positions < self.data.window:
+                raise ValueError(
+                    f"data.window = {self.data.window} is larger than model.fresh.positions = "
+                    f"{positions}"
+                )
+        return self
+
+    @property
+    def checkpoint_url(self) -> str:
+        """Where checkpoints are."""
+        return self.checkpoints.url or str(self.out / "checkpoints")

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""Pairs to a translation model.
+
+pairs -> tokens (Ray Data) -> packed windows -> ZeRO over workers (Ray Train) -> model
+
+Runs as ``cass train``, ``python jobs/train.py`` and under ``ray job submit``, on one CPU, one GPU
+or many nodes: only ``workers`` in the settings differ. A run that was interrupted goes on from its
+newest whole checkpoint with ``--resume``, also on another number of workers.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
+from cass_ray.strict import SettingsError, load, parse_overrides
+from cass_ray.train.settings import TrainSettings
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+def main(settings: TrainSettings, resume: bool) -> dict[str, Any]:
+    """Prepare the data and train; the summary of the run.
+
+    Raises ``ValueError`` for data, models and settings that cannot be used, and whatever ended
+    training.
+    """
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    os.environ.setdefault("RAY_TRAIN_V2_ENABLED", "1")
+    import ray
+
+    from actors.training import fit, prepare_data
+
+    settings.out.mkdir(parents=True, exist_ok=True)
+    if not ray.is_initialized():
+        ray.init(
+            address=os.environ.get("RAY_ADDRESS", "local"),
+            log_to_driver=True,
+            logging_level="warning",
+        )
+    if not resume:
+        _forget(settings)
+    prepare_data(settings, print)
+    return fit(settings)
+
+
+def _forget(settings: TrainSettings) -> None:
+    """Remove what an earlier run of this name left, its tokens and data excepted."""
+    from cass_ray.train.checkpoints import CheckpointStore
+
+    store = CheckpointStore(settings.checkpoint_url)
+    for step in store.steps():
+        store.remove(step)
+    for name in ("ray", "tensorboard", "model"):
+        shutil.rmtree(settings.out / name, ignore_errors=True)
+    for name in ("metrics.jsonl", "events.jsonl"):
+        (settings.out / name).unlink(missing_ok=True)
+
+
+def _existing(settings: TrainSettings) -> int | None:
+    from cass_ray.train.checkpoints import CheckpointStore
+
+    steps = CheckpointStore(settings.checkpoint_url).steps()
+    return steps[0] if steps else None
+
+
+@app.command()
+def train(
+    config: Annotated[Path, typer.Option(help="Settings in YAML (jobs/configs/train_*.yaml).")],
+    out: Annotated[Path | None, typer.Option(help="Folder of the run.")] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the newest checkpoint.")
+    ] = False,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Delete the checkpoints of an earlier run.")
+    ] = False,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="KEY=VALUE, any setting, e.g. optimizer.learning_rate=2e-5."),
+    ] = None,
+) -> None:
+    """Train a translation model on aligned pairs."""
+    try:
+        overrides = parse_overrides(set_ or [])
+        settings = load(TrainSettings, config, overrides | ({"out": out} if out else {}))
+        settings = settings.model_copy(
+            update={
+                "out": settings.out.absolute(),
+                "data": settings.data.model_copy(
+                    update={"pairs": [path.absolute() for path in settings.data.pairs]}
+                ),
+            }
+        )
+    except SettingsError as error:
+        _fail(error, EXIT_USAGE)
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        _fail("PyTorch is not installed: pip install 'cass-ray[train]'", EXIT_TOOL_MISSING)
+    found = _existing(settings)
+    if found is not None and not (resume or restart):
+        _fail(
+            f"{settings.checkpoint_url} holds a run up to step {found}: go on with --resume, "
+            "begin again with --restart, or choose another --out",
+            EXIT_USAGE,
+        )
+    _run(settings, resume)
+
+
+def _run(settings: TrainSettings, resume: bool) -> None:
+    try:
+        summary = main(settings, resume)
+    except ValueError as error:
+        _fail(error, EXIT_USAGE)
+    except KeyboardInterrupt:
+        _fail("interrupted; go on with --resume", EXIT_FAILED)
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] != "ray":
+            raise
+        _fail(_cause(error), EXIT_FAILED)
+    held_out = summary["held_out_loss"]
+    print(
+        f"{summary['steps']} steps, {summary['tokens']:,} tokens, {summary['seconds']:.0f} s, "
+        f"{summary['kilowatt_hours']:.3f} kWh; loss {summary['loss']:.4f}"
+        + (f", held-out loss {held_out:.4f}" if held_out is not None else "")
+        + f"\nmodel: {summary['model']}"
+        f"\ntry it: cass translate FILE.cu --engine model:{summary['model']}"
+    )
+
+
+def _cause(error: BaseException) -> str:
+    """What went wrong in the workers, without Ray's frames around it."""
+    failures = getattr(error, "worker_failures", None) or {}
+    texts = {str(item).strip() for item in failures.values()} or {str(error).strip()}
+    return "\n".join(sorted(texts))
+
+
+def _fail(error: object, code: int) -> NoReturn:
+    print(f"cass train: {error}", file=sys.stderr)
+    raise typer.Exit(code)
+
+
+if __name__ == "__main__":
+    app()
