@@ -73,6 +73,7 @@ FEATURES: dict[str, str] = {
     "bit_intrinsics": "__popc, __clz, __ffs, __brev, __byte_perm, funnel shifts",
     "bit_manipulation": "shifts, rotations and masks, as in hashes and ciphers",
     "math_intrinsics": "fast-math and rounding-mode intrinsics",
+    "math_functions": "functions of the math library",
     "special_functions": "erf, gamma, Bessel and others of libdevice",
     "double_precision": "64-bit floating point",
     "int64": "64-bit integers",
