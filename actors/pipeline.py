@@ -66,7 +66,7 @@ def slots_of(resource: str) -> int:
     return offered
 
 
-def _slots_of_an_actor(resource: str) -> int:
+def threads_of_an_actor(resource: str) -> int:
     """How many slots of a node one actor takes: as many as leave none of any node unused."""
     offered = [int(node["Resources"].get(resource, 0)) for node in ray.nodes() if node["Alive"]]
     common = math.gcd(*offered)
@@ -130,7 +130,7 @@ def compile_rows(
         )
     arguments = {"settings": settings, "coordinator": coordinator}
     for worker, resource, share in _workers(settings):
-        threads = 1 if resource == "GPU" else _slots_of_an_actor(resource)
+        threads = 1 if resource == "GPU" else threads_of_an_actor(resource)
         dataset = dataset.map_batches(
             worker,
             fn_constructor_kwargs=arguments,

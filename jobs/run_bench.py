@@ -1,19 +1,215 @@
 #!/usr/bin/env python3
-"""CASS-Bench as a job: tasks × samples through translators and executors."""
+"""CASS-Bench as a job: tasks × samples through translators and executors, then a report.
+
+Runs as ``cass bench --system rules --out DIR``, ``python jobs/run_bench.py run …`` and under
+``ray job submit``. Finished samples go to a journal, so that a killed run continues with
+``--resume``; ``samples.jsonl``, ``scores.json`` and the report are written from it at the end.
+"""
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import pyarrow as pa
 import typer
+from rich.console import Console
+from typer.core import TyperGroup
 
+from cass_ray.bench.evaluate import make_compilers
+from cass_ray.bench.plan import BenchSettings, Item, in_process, plan
+from cass_ray.bench.publish import print_scores, publish
+from cass_ray.bench.question import Level
+from cass_ray.bench.results import SAMPLES_FILE, Sample, read_samples, write_samples
+from cass_ray.bench.systems import System, describe, make_system
+from cass_ray.bench.task import Task, TaskError, load_tasks
+from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
 from cass_ray.commands import bench as commands
+from cass_ray.journal import Journal
+from cass_ray.prompts import Direction
+from cass_ray.report import ConservationError
+from cass_ray.strict import SettingsError, load, parse_overrides
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.isolation import IsolationUnavailableError
+from cass_ray.translate.registry import UnknownEngineError
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
+_JOURNAL_SCHEMA = pa.schema([("id", pa.string()), ("sample", pa.string())])
+
+
+class _Group(TyperGroup):
+    """``cass bench --system …`` is ``cass bench run --system …``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put ``run`` in front of options."""
+        if args and args[0].startswith("-") and args[0] != "--help":
+            args = ["run", *args]
+        rest: list[str] = super().parse_args(ctx, args)
+        return rest
+
+
+app = typer.Typer(cls=_Group, add_completion=False, rich_markup_mode=None, no_args_is_help=True)
 app.command("lint")(commands.lint)
+app.command("admit")(commands.admit)
+app.command("report")(commands.report)
+app.command("leaderboard")(commands.leaderboard)
 
 
 @app.callback()
 def _root() -> None:
     """CASS-Bench: run systems on tasks with ground truth from real hardware, and score them."""
+
+
+class Bench:
+    """One run into ``settings.out``."""
+
+    def __init__(self, settings: BenchSettings, console: Console) -> None:
+        self._settings = settings
+        self._console = console
+        self._work = settings.out / ".work"
+        self._started = time.monotonic()
+
+    def run(self, resume: bool) -> list[Sample]:
+        """Make every sample that is not there. Raises :class:`ConservationError` if one is lost."""
+        settings = self._settings
+        tasks = {task.name: task for task in load_tasks(settings.tasks_folder, settings.tasks)}
+        compilers = make_compilers(cached=settings.cache)
+        known = list(tasks.values())
+        described = [describe(name, known, compilers) for name in settings.systems]
+        items = plan(settings, known, described)
+        if not resume:
+            shutil.rmtree(self._work, ignore_errors=True)
+        journal = Journal(self._work / "journal", _JOURNAL_SCHEMA)
+        missing = [item for item in items if item.id not in journal]
+        self._say(f"{len(tasks)} tasks, {len(items)} samples, {len(missing)} to make")
+        if missing:
+            own = {item.system for item in missing if in_process(item)}
+            systems = {name: make_system(name, known, compilers) for name in own}
+            self._make(journal, missing, tasks, systems)
+        return self._collected(journal, items)
+
+    def _make(
+        self,
+        journal: Journal,
+        missing: Sequence[Item],
+        tasks: dict[str, Task],
+        systems: dict[str, System],
+    ) -> None:
+        os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+        from actors.bench_pipeline import bench_samples
+
+        done = 0
+        compilers = make_compilers(cached=self._settings.cache)
+        for block in bench_samples(self._settings, missing, tasks, systems, compilers):
+            journal.append([{"id": each.id, "sample": each.model_dump_json()} for each in block])
+            for sample in block:
+                done += 1
+                self._show(done, len(missing), sample)
+
+    def _show(self, done: int, total: int, sample: Sample) -> None:
+        judgement = sample.judgement
+        if judgement.problem:
+            verdict = f"no verdict: {judgement.problem.splitlines()[0][:120]}"
+        elif not judgement.compiled:
+            verdict = "does not compile"
+        else:
+            verdict = "right" if judgement.passed else "wrong"
+        self._say(f"{done}/{total} {sample.system} {sample.task}: {verdict}")
+
+    def _say(self, line: str) -> None:
+        seconds = time.monotonic() - self._started
+        self._console.print(f"{seconds:6.1f} s  {line}", highlight=False, soft_wrap=True)
+
+    def _collected(self, journal: Journal, items: Sequence[Item]) -> list[Sample]:
+        """In the order of the plan."""
+        names = [item.id for item in items]
+        lost = [name for name in names if name not in journal]
+        if lost or len(set(names)) != len(names):
+            raise ConservationError(f"{len(names)} samples planned, {len(lost)} are not there")
+
+        def read() -> Iterator[Sample]:
+            for row in journal.read(names):
+                yield Sample.model_validate_json(row["sample"])
+
+        write_samples(self._settings.out / SAMPLES_FILE, read())
+        return list(read_samples(self._settings.out))
+
+
+@app.command("run")
+def run_bench(
+    system: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="rules, rules+repair, hipify-perl, hipify-clang, lift, model:PATH, chat:MODEL, "
+            "answers:FILE.jsonl, reference or echo; may be given several times."
+        ),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the results.")] = None,
+    level: Annotated[Level | None, typer.Option(help="What is translated.")] = None,
+    direction: Annotated[Direction | None, typer.Option(help="From which vendor to which.")] = None,
+    arch: Annotated[
+        list[str] | None, typer.Option(help="SASS architectures at the assembly level.")
+    ] = None,
+    task: Annotated[
+        list[str] | None, typer.Option(help="A task or category, * is a wildcard.")
+    ] = None,
+    samples: Annotated[int | None, typer.Option(help="Samples a task.")] = None,
+    temperature: Annotated[float | None, typer.Option(help="Of systems that sample.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of the first sample.")] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE, written into every result.")
+    ] = None,
+    compare: Annotated[
+        list[Path] | None, typer.Option(help="Earlier results to test against.")
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="Settings in YAML.")] = None,
+    resume: Annotated[bool, typer.Option(help="Continue an interrupted run.")] = False,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Compile and run all anew.")] = False,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="KEY=VALUE.")] = None,
+) -> None:
+    """Ask systems, run what they answer, and report.
+
+    Exit codes: 0 done, whatever the scores, 1 the run failed, 2 usage, 3 a tool is missing.
+    """
+    flags = {
+        "systems": system,
+        "out": out,
+        "level": level,
+        "direction": direction,
+        "architectures": arch,
+        "tasks": task,
+        "samples": samples,
+        "temperature": temperature,
+        "seed": seed,
+        "tags": dict(pair.split("=", 1) for pair in tag if "=" in pair) if tag else None,
+        "compare": compare,
+        "cache": False if no_cache else None,
+    }
+    console = Console()
+    try:
+        overrides = {key: value for key, value in flags.items() if value is not None}
+        settings = load(BenchSettings, config, {**overrides, **parse_overrides(set_ or [])})
+        settings = settings.model_copy(update={"out": settings.out.absolute()})
+        settings.out.mkdir(parents=True, exist_ok=True)
+        made = Bench(settings, console).run(resume)
+        print_scores(console, publish(settings.out, made, compare=settings.compare))
+    except (SettingsError, TaskError, UnknownEngineError, OSError) as error:
+        _fail(error, EXIT_USAGE)
+    except (ToolMissing, IsolationUnavailableError) as error:
+        _fail(error, EXIT_TOOL_MISSING)
+    except ConservationError as error:
+        _fail(error, EXIT_FAILED)
+    except KeyboardInterrupt:
+        _fail("interrupted; finished samples are kept: run the same with --resume", EXIT_FAILED)
+
+
+def _fail(error: object, code: int) -> NoReturn:
+    print(f"cass bench: {error}", file=sys.stderr)
+    raise typer.Exit(code)
 
 
 if __name__ == "__main__":

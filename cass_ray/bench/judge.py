@@ -60,7 +60,7 @@ class Judge:
 
     def _truth(self, task: Task) -> GroundTruth:
         if task.id not in self._truths:
-            self._truths[task.id] = ground_truth(task, self.compilers.backend, self.references)
+            self._truths[task.id] = ground_truth(task, self.compilers, self.references)
         return self._truths[task.id]
 
     def _cached(

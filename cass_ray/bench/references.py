@@ -14,9 +14,18 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
+from cass_ray.bench.programs import Compilers
 from cass_ray.bench.task import Task
-from cass_ray.execute.backends.base import Backend, Inputs
-from cass_ray.execute.references import Reference, ReferenceRun, measure, stored_references
+from cass_ray.cache import digest
+from cass_ray.execute.backends.base import Inputs, RunMode
+from cass_ray.execute.references import (
+    Reference,
+    ReferenceRun,
+    from_json,
+    measure,
+    stored_references,
+    to_json,
+)
 
 STORED_FOLDER = Path(__file__).parent / "references"
 
@@ -50,8 +59,8 @@ def stored_reference(task: Task, folder: Path = STORED_FOLDER) -> Reference | No
     return None if runs is None else replace(found, runs=tuple(runs))
 
 
-def ground_truth(task: Task, backend: Backend, folder: Path = STORED_FOLDER) -> GroundTruth:
-    """Stored, else from the task's data set, else the reference port's own runs on ``backend``.
+def ground_truth(task: Task, compilers: Compilers, folder: Path = STORED_FOLDER) -> GroundTruth:
+    """Stored, else from the task's data set, else the reference port's own runs.
 
     Raises :class:`~cass_ray.toolchain.unit.CompileFailure` where the port does not build.
     """
@@ -63,11 +72,23 @@ def ground_truth(task: Task, backend: Backend, folder: Path = STORED_FOLDER) -> 
             ReferenceRun(inputs, (output,), 0, None)
             for inputs, output in zip(task.visible, task.expected, strict=True)
         )
-        return GroundTruth(
-            Reference(task.origin, "outputs in the data set", runs), Truth.DATASET, 0
-        )
-    made = measure(backend, backend.build(task.hip), [*task.visible, *task.hidden])
-    return GroundTruth(made, Truth.PORT, hidden)
+        reference = Reference(task.origin, "outputs in the data set", runs)
+        return GroundTruth(reference, Truth.DATASET, frozenset())
+    return GroundTruth(_runs_of_port(task, compilers), Truth.PORT, hidden)
+
+
+def _runs_of_port(task: Task, compilers: Compilers) -> Reference:
+    """Cached by content, but for runs that came to nothing."""
+    backend, cache = compilers.backend, compilers.cache
+    key = digest(["bench port runs", task.id, backend.identity()])
+    if cache is not None and (stored := cache.get(key)) is not None:
+        return from_json(stored.decode())
+    built = backend.build(compilers.amd(task.hip))
+    mode = RunMode(bounds=task.spec.limits.bounds())
+    made = measure(backend, built, [*task.visible, *task.hidden], mode)
+    if cache is not None and not any(run.problem for run in made.runs):
+        cache.put(key, to_json(made).encode())
+    return made
 
 
 @functools.cache

@@ -10,6 +10,7 @@ import json
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -28,8 +29,9 @@ from cass_ray.translate.registry import make_translator
 
 REPAIRS = 3
 REPAIR_SUFFIX = "+repair"
-ANSWERS_PREFIX = "answers:"
-_SAMPLED = ("model:", "chat:")
+REFERENCE = "reference"
+ANSWERS_PREFIX, MODEL_PREFIX, CHAT_PREFIX = "answers:", "model:", "chat:"
+_SAMPLED = (MODEL_PREFIX, CHAT_PREFIX)
 
 
 class System(Protocol):
@@ -155,7 +157,7 @@ class EchoSystem:
 class ReferenceSystem:
     """The reference port, from the tasks themselves: the only system that is given them."""
 
-    name, samples = "reference", False
+    name, samples = REFERENCE, False
 
     def __init__(self, tasks: Sequence[Task], compilers: Compilers) -> None:
         self._tasks = {task.name: task for task in tasks}
@@ -236,8 +238,33 @@ def make_system(name: str, tasks: Sequence[Task], compilers: Compilers) -> Syste
         return RepairSystem(inner, compilers)
     if name == "echo":
         return EchoSystem()
-    if name == "reference":
+    if name == REFERENCE:
         return ReferenceSystem(tasks, compilers)
     if name.startswith(ANSWERS_PREFIX):
         return AnswersSystem(Path(name.removeprefix(ANSWERS_PREFIX)))
     return TranslatorSystem(name, make_translator(name))
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a plan has to know of a system, without loading a model."""
+
+    name: str
+    version: str
+    samples: bool
+
+
+def describe(name: str, tasks: Sequence[Task], compilers: Compilers) -> Description:
+    """Of the system called ``name``; raises what :func:`make_system` does.
+
+    The version of a model is that of its files: their names, sizes and times.
+    """
+    if name.startswith(CHAT_PREFIX):
+        return Description(name, "", True)
+    if name.startswith(MODEL_PREFIX):
+        folder = Path(name.removeprefix(MODEL_PREFIX).removesuffix(REPAIR_SUFFIX))
+        files = sorted(folder.iterdir()) if folder.is_dir() else []
+        facts = [f"{file.name} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files]
+        return Description(name, digest(facts)[:16] if facts else "", True)
+    system = make_system(name, tasks, compilers)
+    return Description(name, system.version, system.samples)

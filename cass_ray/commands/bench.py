@@ -6,15 +6,25 @@ import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
+from cass_ray.bench.admit import mutation_test
 from cass_ray.bench.evaluate import usable_backend
+from cass_ray.bench.leaderboard import board_table, entries_of, merge, read_board, write_board
 from cass_ray.bench.lint import Findings, Linter, check_collection
+from cass_ray.bench.publish import print_scores, publish
+from cass_ray.bench.rescore import rescored
+from cass_ray.bench.results import read_samples
 from cass_ray.bench.task import TASKS_FOLDER, Task, TaskError, load_tasks, loadable_tasks
 from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
+from cass_ray.execute.backends.rdna3 import Rdna3Backend
+from cass_ray.strict import SettingsError
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.isolation import IsolationUnavailableError
 from cass_ray.toolchain.locate import find_nvidia
@@ -61,6 +71,87 @@ def lint(
     raise typer.Exit(0 if all(each.ok for each in found) else EXIT_FAILED)
 
 
+def admit(
+    names: Names = None,
+    tasks: TasksFolder = TASKS_FOLDER,
+    per_fault: Annotated[int, typer.Option(min=1, help="Mutants of each kind of fault.")] = 1,
+    seed: Annotated[int, typer.Option(help="Draws other mutants.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="Tasks at a time.")] = 2,
+    out: Annotated[Path | None, typer.Option(help="Write all mutants to this JSON file.")] = None,
+) -> None:
+    """Mutation test: do the inputs of a task tell faulty ports from right ones?
+
+    Exit codes: 0 every task catches at least nine tenths of its mutants, 1 one does not, 3 a tool
+    is missing.
+    """
+    with exit_codes():
+        engine = Rdna3Backend(threads=1)
+        if problem := engine.problem():
+            raise ToolMissing("The backend rdna3", "Run `cass doctor`.", problem)
+        chosen, broken = _load(tasks, names or [])
+        results = []
+        with ThreadPoolExecutor(jobs) as pool:
+            test = partial(mutation_test, backend=engine, per_fault=per_fault, seed=seed)
+            for result in pool.map(test, chosen):
+                results.append(result)
+                typer.echo(result.format())
+    if out is not None:
+        values = [result.model_dump(mode="json") for result in results]
+        out.write_text(json.dumps(values, indent=1) + "\n")
+    killed = sum(result.killed for result in results)
+    counted = sum(result.counted for result in results)
+    bad = sum(not result.admitted for result in results) + len(broken)
+    typer.echo(f"{killed} of {counted} mutants caught; {bad} of {len(results)} tasks not admitted")
+    raise typer.Exit(EXIT_FAILED if bad else 0)
+
+
+def report(
+    results: Annotated[list[Path], typer.Argument(help="Folders or samples.jsonl of runs.")],
+    out: Annotated[Path, typer.Option(help="Folder of the report.")],
+    compare: Annotated[
+        list[Path] | None, typer.Option(help="Earlier results to test against.")
+    ] = None,
+    rescore: Annotated[
+        bool, typer.Option("--rescore", help="Compare the stored outputs again.")
+    ] = False,
+    title: Annotated[str, typer.Option(help="Of the report.")] = "CASS-Bench",
+) -> None:
+    """Report on one run or several together: tables, tests and plots."""
+    with exit_codes():
+        samples = [sample for path in results for sample in read_samples(path)]
+        if rescore:
+            known = {task.name: task for task in loadable_tasks()[0]}
+            samples = [rescored(sample, known.get(sample.task)) for sample in samples]
+        made = publish(out, samples, compare=compare or [], title=title)
+    print_scores(Console(), made)
+
+
+def leaderboard(
+    file: Annotated[Path, typer.Argument(help="The leaderboard (JSON); made if there is none.")],
+    results: Annotated[
+        list[Path] | None, typer.Argument(help="Folders or samples.jsonl of runs to merge in.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Merge runs into a leaderboard and print it."""
+    with exit_codes():
+        board = read_board(file)
+        if results:
+            found = [entry for path in results for entry in entries_of(path)]
+            board = merge(board, found)
+            write_board(file, board)
+    if as_json:
+        typer.echo(board.model_dump_json(indent=1))
+        return
+    shown = board_table(board.entries)
+    table = Table(title=shown.title, title_justify="left")
+    for number, name in enumerate(shown.head):
+        table.add_column(name, justify="left" if number < 4 else "right")
+    for row in shown.rows:
+        table.add_row(*row)
+    Console().print(table)
+
+
 def _load(root: Path, names: list[str]) -> tuple[list[Task], list[Findings]]:
     """Tasks, and findings for folders that cannot be loaded."""
     if names:
@@ -83,7 +174,7 @@ def exit_codes() -> Iterator[None]:
     """Turn what loading and tools raise into a message and an exit code."""
     try:
         yield
-    except TaskError as error:
+    except (TaskError, SettingsError, OSError, ValueError) as error:
         typer.echo(f"cass bench: {error}", err=True)
         raise typer.Exit(EXIT_USAGE) from None
     except (ToolMissing, IsolationUnavailableError) as error:

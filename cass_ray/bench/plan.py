@@ -1,0 +1,118 @@
+"""What a benchmark run consists of: its settings, and every sample it has to make."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import Field, field_validator, model_validator
+
+from cass_ray.bench.facts import SASS_ARCHITECTURES
+from cass_ray.bench.question import Draw, Kind, Level, Question
+from cass_ray.bench.results import sample_id
+from cass_ray.bench.systems import REPAIR_SUFFIX, Description
+from cass_ray.bench.task import TASKS_FOLDER, Task
+from cass_ray.prompts import Direction
+from cass_ray.strict import StrictModel, did_you_mean
+
+IN_PROCESS = ("reference", "echo", "rules", "answers:")
+"""Systems that take milliseconds for a source file: the driver asks them itself."""
+
+
+class BenchSettings(StrictModel):
+    """What ``cass bench`` does."""
+
+    systems: list[str] = Field(min_length=1)
+    """``rules``, ``rules+repair``, ``hipify-perl``, ``lift``, ``model:PATH``, ``chat:MODEL``,
+    ``answers:FILE.jsonl``, ``reference``, ``echo``."""
+    out: Path
+    level: Level = Level.SOURCE
+    direction: Direction = Direction.CUDA_TO_HIP
+    architectures: list[str] = ["sm_80"]
+    """Of the SASS, at the assembly level."""
+    tasks: list[str] = []
+    """Names or categories, with ``*`` as a wildcard; all of them by default."""
+    tasks_folder: Path = TASKS_FOLDER
+    samples: int = Field(default=1, ge=1, le=1000)
+    """Of a system that samples, for each task."""
+    temperature: float = Field(default=0.0, ge=0.0, le=2.0)
+    seed: int = Field(default=0, ge=0)
+    tags: dict[str, str] = {}
+    """Written into every result; reports compare runs by them, ``step`` plots training."""
+    cache: bool = True
+    """Reuse compilations and verdicts of earlier runs from the node's content cache."""
+    slots: int | None = Field(default=None, ge=1)
+    """Of a local cluster; default: the number of cores."""
+    chat_requests: int = Field(default=8, ge=1, le=1000)
+    """Requests of a ``chat:`` system at a time."""
+    compare: list[Path] = []
+    """Earlier results that the report tests these against."""
+
+    @field_validator("architectures")
+    @classmethod
+    def _known(cls, value: list[str]) -> list[str]:
+        for name in value:
+            if name not in SASS_ARCHITECTURES:
+                raise ValueError(f"{name}: {did_you_mean(name, SASS_ARCHITECTURES)}")
+        return value
+
+    @model_validator(mode="after")
+    def _one_way(self) -> BenchSettings:
+        if self.level is Level.HOST and self.direction is not Direction.CUDA_TO_HIP:
+            raise ValueError("host assembly is translated from CUDA to HIP only")
+        return self
+
+    @property
+    def kinds(self) -> list[Kind]:
+        """What every system is asked."""
+        if self.level is not Level.ASSEMBLY:
+            return [Kind(self.level, self.direction)]
+        return [Kind(self.level, self.direction, name) for name in self.architectures]
+
+
+@dataclass(frozen=True)
+class Item:
+    """One sample to make. It says nothing of inputs and outputs, so that it can go anywhere."""
+
+    id: str
+    task: str
+    system: str
+    version: str
+    kind: Kind
+    draw: Draw
+    tags: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An item with its question; ``problem`` where there is none."""
+
+    item: Item
+    question: Question | None = None
+    problem: str = ""
+
+
+def plan(
+    settings: BenchSettings, tasks: Sequence[Task], systems: Sequence[Description]
+) -> list[Item]:
+    """Every sample, tasks outermost, so that the texts of a task are used together."""
+    items = []
+    for task in tasks:
+        for kind in settings.kinds:
+            for system in systems:
+                count = settings.samples if system.samples else 1
+                for number in range(count):
+                    draw = Draw(number, settings.seed + number, settings.temperature)
+                    name = sample_id(system.name, system.version, task.id, kind, draw)
+                    item = Item(
+                        name, task.name, system.name, system.version, kind, draw, settings.tags
+                    )
+                    items.append(item)
+    return items
+
+
+def in_process(item: Item) -> bool:
+    """Whether the driver answers this one."""
+    repaired = item.system.endswith(REPAIR_SUFFIX)
+    return item.kind.level is Level.SOURCE and item.system.startswith(IN_PROCESS) and not repaired
