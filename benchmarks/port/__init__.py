@@ -1,0 +1,1 @@
+"""How many Nvidia executables `cass port` runs, and how well."""
