@@ -9,7 +9,7 @@ is compared with what the call expects: LLVM proves nearly all of these comparis
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from cass_ray.lift.environment import Environment
@@ -24,6 +24,8 @@ from cass_ray.lift.thread import Thread
 
 MOST_BLOCKS = 60_000
 """Blocks of one kernel, copies of subroutines included."""
+DEEP_STACK = 8192
+"""Bytes of stack added where calls recurse or are indirect: the cubin does not say how deep."""
 MOST_COPIES = 48
 """Copies of one subroutine before it is shared."""
 
@@ -45,9 +47,14 @@ Place = tuple[Stack, str, int]
 class _Share(Exception):
     """A subroutine turned out to need a shared copy: lift the kernel again."""
 
-    def __init__(self, callee: tuple[str, int]) -> None:
+    def __init__(self, callee: tuple[str, int], *, recursive: bool) -> None:
         super().__init__(callee)
         self.callee = callee
+        self.recursive = recursive
+
+
+class _Deepen(Exception):
+    """The kernel needs a stack of unknown depth: lift it again with one."""
 
 
 class KernelLifter:
@@ -55,8 +62,9 @@ class KernelLifter:
 
     def __init__(self, program: Program, environment: Environment) -> None:
         self._program = program
-        self._environment = environment
+        self.environment = environment
         self._forms = forms()
+        self._is_deep = False
         self._shared: set[tuple[str, int]] = set()
         self.instruction_count = 0
 
@@ -71,15 +79,27 @@ class KernelLifter:
                 return self._attempt()
             except _Share as found:
                 self._shared.add(found.callee)
+                if found.recursive:
+                    self._deepen()
+            except _Deepen:
+                self._deepen()
+
+    def _deepen(self) -> None:
+        kernel = self.environment.kernel
+        if self._is_deep:
+            return
+        deeper = replace(kernel, frame_size=kernel.frame_size + DEEP_STACK)
+        self.environment = replace(self.environment, kernel=deeper)
+        self._is_deep = True
 
     def _attempt(self) -> Thread:
-        self._thread = Thread(self._environment)
+        self._thread = Thread(self.environment)
         self._stacks: dict[Stack, int] = {(): 0}
         self._copies: dict[tuple[str, int], int] = {}
         self._returns: dict[tuple[str, int], dict[int, str]] = {}
         self._switches: list[tuple[int, tuple[str, int], Value]] = []
         self.instruction_count = 0
-        name = self._environment.kernel.name
+        name = self.environment.kernel.name
         self._pending: list[Place] = [((), name, 0)]
         done: set[Place] = set()
         while self._pending:
@@ -97,7 +117,7 @@ class KernelLifter:
 
     def entry_label(self) -> str:
         """The label of the kernel's first block."""
-        return self._label(((), self._environment.kernel.name, 0))
+        return self._label(((), self.environment.kernel.name, 0))
 
     def _label(self, place: Place) -> str:
         stack, function, address = place
@@ -267,11 +287,11 @@ class KernelLifter:
                 )
             return self._goto(((Frame(callee, "", -1),), *callee))
         if any(frame.callee == callee for frame in stack):
-            raise _Share(callee)
+            raise _Share(callee, recursive=True)
         copies = self._copies.get(callee, 0) + 1
         self._copies[callee] = copies
         if copies > MOST_COPIES:
-            raise _Share(callee)
+            raise _Share(callee, recursive=False)
         return self._goto(((*stack, Frame(callee, caller, resume)), *callee))
 
     def _indirect_call(self, place: Place, i: Instruction, following: Place) -> None:
@@ -297,6 +317,8 @@ class KernelLifter:
                     candidates[self._program.address(other, address)] = (other.name, address)
             value = thread.wide(register)
             constant = i64
+        if not self._is_deep:
+            raise _Deepen
         if not candidates:
             raise i.unknown("an indirect call in a program without functions")
         cases = [

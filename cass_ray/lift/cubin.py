@@ -18,6 +18,8 @@ _SIZED = 4  # format EIFMT_SVAL: a 16-bit size, then that many bytes
 _ENTRY = 0x10  # STO_CUDA_ENTRY in st_other
 _FUNCTION, _OBJECT = 2, 1
 _RESERVED_SHARED = 0x400
+_UNKNOWN_SIZE = 1 << 24
+"""Sizes from here on stand for one that the compiler does not know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def kernel_info(cubin: Cubin, name: str) -> KernelInfo:
     for attribute, value in _attributes(_section(cubin, ".nv.info")):
         if attribute in (_FRAME_SIZE, _MIN_STACK_SIZE):
             symbol, size = struct.unpack("<II", value)
-            if cubin.symbols[symbol].name == name and size < 1 << 24:
+            if cubin.symbols[symbol].name == name and size < _UNKNOWN_SIZE:
                 frame = max(frame, size)
     descriptor = 0x208 if architecture(cubin) >= 90 else 0x118
     return KernelInfo(

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cass_ray.cache import digest
 from cass_ray.lift.errors import CompilerFailure
-from cass_ray.toolchain.amd import AmdToolchain
+from cass_ray.lift.system import SUPPORT_PREFIX
+from cass_ray.toolchain.amd import AmdToolchain, code_flags
 from cass_ray.toolchain.isolation import View, private_folder
-from cass_ray.toolchain.process import COMPILE_LIMITS, Limits, run
+from cass_ray.toolchain.process import COMPILE_LIMITS, Completed, Limits, run
 
+_SUPPORT = Path(__file__).parent / "device" / "support.hip"
+_CODE_OBJECT_VERSION = 5
 _FLAGS = (
     "-x",
     "ir",
     "-target",
     "amdgcn-amd-amdhsa",
-    "-mcode-object-version=5",
+    f"-mcode-object-version={_CODE_OBJECT_VERSION}",
     "-nogpulib",
     "-O3",
     "-ffp-contract=off",
@@ -27,20 +31,45 @@ def assembly(
     toolchain: AmdToolchain, module: str, architecture: str, limits: Limits = COMPILE_LIMITS
 ) -> str:
     """RDNA3 assembly of an LLVM module. Raises :class:`CompilerFailure`."""
+    command: list[str | Path] = [toolchain.clang, *_FLAGS, f"-mcpu={architecture}"]
+    visible = toolchain.visible()
+    if f"@{SUPPORT_PREFIX}" in module:
+        support = _support_library(toolchain, architecture)
+        command += ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", support]
+        visible = (*visible, support.parent)
     with private_folder() as folder:
         (folder / "lifted.ll").write_text(module)
-        command: list[str | Path] = [
-            toolchain.clang,
-            *_FLAGS,
-            f"-mcpu={architecture}",
-            "-S",
-            "lifted.ll",
-            "-o",
-            "-",
-        ]
-        view = View(read_only=toolchain.visible(), writable=(folder,))
+        view = View(read_only=visible, writable=(folder,))
+        command += ["-S", "lifted.ll", "-o", "-"]
         done = run(command, cwd=folder, limits=limits, view=view)
+    return _checked(done, "the lifted code").stdout_text
+
+
+def _support_library(toolchain: AmdToolchain, architecture: str) -> Path:
+    """Bitcode of ``device/support.hip`` with what it needs of AMD's device library; cached."""
+    source = _SUPPORT.read_bytes()
+    key = digest([toolchain.fingerprint, architecture, source])
+    library = toolchain.cache / "lift-support" / f"{key}.bc"
+    if library.exists():
+        return library
+    flags = code_flags(architecture, "-O3", _CODE_OBJECT_VERSION)
+    command: list[str | Path] = [toolchain.clang, *flags, f"--rocm-path={toolchain.rocm_path}"]
+    command += ["--cuda-device-only", "-emit-llvm", "-c", "-fgpu-rdc", "-w"]
+    with private_folder() as folder:
+        (folder / "support.hip").write_bytes(source)
+        view = View(read_only=toolchain.visible(), writable=(folder,))
+        command += ["support.hip", "-o", "support.bc"]
+        _checked(run(command, cwd=folder, view=view), "the support functions")
+        made = (folder / "support.bc").read_bytes()
+    library.parent.mkdir(parents=True, exist_ok=True)
+    part = library.with_name(f".{library.name}.{id(made)}")
+    part.write_bytes(made)
+    part.replace(library)
+    return library
+
+
+def _checked(done: Completed, what: str) -> Completed:
     if not done.ok:
         message = done.stderr_text.strip()[-2000:] or done.outcome.value
-        raise CompilerFailure(f"LLVM refused the lifted code: {message}")
-    return done.stdout_text
+        raise CompilerFailure(f"LLVM refused {what}: {message}")
+    return done

@@ -23,8 +23,6 @@ _LAYOUT = (
 _HEADER = f'target datalayout = "{_LAYOUT}"\ntarget triple = "amdgcn-amd-amdhsa"\n'
 _CODE_OBJECT_VERSION = 500
 _REDUCTION_BYTES = 16
-_RECURSIVE_STACK = 8192
-"""Bytes of stack of a kernel that recurses: the cubin does not say how deep."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,7 @@ def _kernel(
     environment = Environment(kernel, data, program, shift)
     lifter = KernelLifter(program, environment)
     thread = lifter.lift()
-    text = _function(kernel, thread, lifter, shift, exported)
+    text = _function(lifter.environment.kernel, thread, lifter, shift, exported)
     return text, thread, lifter.instruction_count
 
 

@@ -1,0 +1,133 @@
+// What CUDA's driver provides to device code, over AMD's device library.
+//
+// Lifted code calls these functions by name. Their arguments are as Nvidia's calling convention
+// has them: 64-bit generic addresses.
+
+#include <stdint.h>
+
+extern "C" {
+__device__ uint64_t __ockl_printf_begin(uint64_t version);
+__device__ uint64_t __ockl_printf_append_args(uint64_t message, uint32_t count, uint64_t, uint64_t,
+                                              uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                                              uint32_t is_last);
+__device__ uint64_t __ockl_printf_append_string_n(uint64_t message, const char *text,
+                                                  uint64_t length, uint32_t is_last);
+__device__ uint64_t __ockl_dm_alloc(uint64_t size);
+__device__ void __ockl_dm_dealloc(uint64_t address);
+}
+
+namespace {
+
+// One conversion of a format: what it takes from the arguments.
+enum class Kind { none, word, wide, text };
+
+__device__ bool is_flag(char c) {
+  return c == '-' || c == '+' || c == ' ' || c == '#' || c == '0' || c == '.' ||
+         (c >= '1' && c <= '9');
+}
+
+// Moves `at` past the conversion whose '%' it has just passed. `stars` is the number of widths and
+// precisions that are arguments of their own.
+__device__ Kind conversion(const char *&at, int &stars) {
+  stars = 0;
+  while (is_flag(*at) || *at == '*') {
+    stars += *at == '*';
+    ++at;
+  }
+  bool wide = false;
+  while (*at == 'l' || *at == 'h' || *at == 'j' || *at == 'z' || *at == 't' || *at == 'q') {
+    wide |= *at != 'h';
+    ++at;
+  }
+  const char type = *at;
+  if (type == 0) return Kind::none;
+  ++at;
+  switch (type) {
+    case 's':
+      return Kind::text;
+    case 'd': case 'i': case 'o': case 'u': case 'x': case 'X': case 'c':
+      return wide ? Kind::wide : Kind::word;
+    case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case 'a': case 'A': case 'p':
+      return Kind::wide;
+    default:
+      return Kind::none;
+  }
+}
+
+__device__ uint32_t argument_count(const char *format) {
+  uint32_t count = 0;
+  for (const char *at = format; *at != 0;) {
+    if (*at++ != '%') continue;
+    int stars;
+    const Kind kind = conversion(at, stars);
+    count += stars + (kind != Kind::none);
+  }
+  return count;
+}
+
+__device__ uint64_t length_with_end(const char *text) {
+  uint64_t length = 0;
+  while (text[length++] != 0) {
+  }
+  return length;
+}
+
+// Arguments lie one after the other, each aligned to its size.
+struct Reader {
+  uint64_t address;
+
+  __device__ uint64_t word() {
+    const uint64_t value = *reinterpret_cast<const uint32_t *>(address);
+    address += 4;
+    return value;
+  }
+
+  __device__ uint64_t wide() {
+    address = (address + 7) & ~7ULL;
+    const uint64_t value = *reinterpret_cast<const uint64_t *>(address);
+    address += 8;
+    return value;
+  }
+};
+
+__device__ uint64_t append(uint64_t message, uint64_t value, uint32_t is_last) {
+  return __ockl_printf_append_args(message, 1, value, 0, 0, 0, 0, 0, 0, is_last);
+}
+
+}  // namespace
+
+// Gives the number of arguments, as CUDA's vprintf does.
+extern "C" __device__ __attribute__((used)) uint32_t __cass_vprintf(uint64_t format_address,
+                                                                    uint64_t arguments) {
+  const char *format = reinterpret_cast<const char *>(format_address);
+  const uint32_t count = argument_count(format);
+  uint32_t left = count;
+  uint64_t message = __ockl_printf_begin(0);
+  message =
+      __ockl_printf_append_string_n(message, format, length_with_end(format), left == 0);
+  Reader reader{arguments};
+  for (const char *at = format; *at != 0;) {
+    if (*at++ != '%') continue;
+    int stars;
+    const Kind kind = conversion(at, stars);
+    for (; stars > 0; --stars) message = append(message, reader.word(), --left == 0);
+    if (kind == Kind::word) {
+      message = append(message, reader.word(), --left == 0);
+    } else if (kind == Kind::wide) {
+      message = append(message, reader.wide(), --left == 0);
+    } else if (kind == Kind::text) {
+      const char *text = reinterpret_cast<const char *>(reader.wide());
+      const uint64_t length = text == nullptr ? 0 : length_with_end(text);
+      message = __ockl_printf_append_string_n(message, text, length, --left == 0);
+    }
+  }
+  return count;
+}
+
+extern "C" __device__ __attribute__((used)) uint64_t __cass_malloc(uint64_t size) {
+  return __ockl_dm_alloc(size);
+}
+
+extern "C" __device__ __attribute__((used)) void __cass_free(uint64_t address) {
+  __ockl_dm_dealloc(address);
+}
