@@ -40,6 +40,8 @@ def connect(slots: int | None, amd_share: float = 0.5) -> None:
         ray.init(log_to_driver=False)
         return
     slots = slots or os.cpu_count() or 1
+    # Ray gives a node 30 s to start; a machine that is busy compiling may take longer.
+    os.environ.setdefault("RAY_raylet_start_wait_time_s", "180")
     logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
     # No CPU: there are no tasks, and Ray starts an idle worker for each; the compilers take slots.
     # An AMD compiler keeps up with two for Nvidia.
