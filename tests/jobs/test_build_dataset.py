@@ -22,7 +22,7 @@ from tests.jobs.conftest import REPOSITORY, build, parquet_bytes, start
 pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 120.0) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = 300.0) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "condition not met in time"
