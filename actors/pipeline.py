@@ -26,6 +26,7 @@ _OBJECT_STORE_BYTES = 512 << 20
 _ROWS_PER_BLOCK = 8
 _BLOCKS_PER_SLOT = 4
 _MOST_THREADS = 8
+_START_ATTEMPTS = 4
 
 
 def connect(slots: int | None, amd_share: float = 0.5) -> None:
@@ -40,15 +41,26 @@ def connect(slots: int | None, amd_share: float = 0.5) -> None:
         ray.init(log_to_driver=False)
         return
     slots = slots or os.cpu_count() or 1
-    # Ray gives a node 30 s to start; a machine that is busy compiling may take longer.
-    os.environ.setdefault("RAY_raylet_start_wait_time_s", "180")
     logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
     # No CPU: there are no tasks, and Ray starts an idle worker for each; the compilers take slots.
-    # An AMD compiler keeps up with two for Nvidia.
+    resources = {"nvidia": slots, "amd": max(1, int(slots * amd_share))}
+    for attempt in range(_START_ATTEMPTS):
+        try:
+            _start(resources)
+            return
+        except Exception as error:  # Ray raises nothing narrower
+            # It gives a node 30 s; a machine that is busy compiling may take longer.
+            if "timed out during startup" not in str(error) or attempt + 1 == _START_ATTEMPTS:
+                raise
+            ray.shutdown()
+
+
+def _start(resources: dict[str, int]) -> None:
+    """A local node that offers ``resources``."""
     ray.init(
         address="local",
         num_cpus=0,
-        resources={"nvidia": slots, "amd": max(1, int(slots * amd_share))},
+        resources=resources,
         include_dashboard=False,
         object_store_memory=_OBJECT_STORE_BYTES,
         log_to_driver=False,
