@@ -303,7 +303,8 @@ class Builder {
     }
     if (field.code >= code::float_first && field.code <= code::float_last) {
       const unsigned which = field.code - code::float_first;
-      if (field.type == Type::f64) {
+      // Any operand of 64 bits takes the double: compilers load doubles with s_mov_b64.
+      if (is_64_bit(field.type)) {
         operand.value = double_high_bits[which];
         operand.kind = field.code == code::float_last ? OperandKind::constant_inverse_2pi
                                                       : OperandKind::constant_high;

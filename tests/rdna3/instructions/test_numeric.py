@@ -257,6 +257,21 @@ def test_matrix_product_plus_a_constant(
         assert wave.get(register) == [expected] * wave.lanes
 
 
+def test_float_constants_of_64_bit_operands_are_doubles(engine: Engine) -> None:
+    # As LLVM's assembler encodes them: s_mov_b64 s[4:5], 1.0 is how it loads the double 1.0.
+    wave = Wave(engine)
+    wave.run(
+        """s_mov_b64 s[4:5], 1.0
+        s_and_b64 s[6:7], -1, -4.0
+        s_mov_b64 s[8:9], 0.15915494309189532
+        v_lshlrev_b64 v[1:2], 0, 0.5"""
+    )
+    scalar = wave.machine.scalar
+    loaded = [scalar[i] | scalar[i + 1] << 32 for i in (4, 6, 8)]
+    assert [_f64(bits) for bits in loaded] == [1.0, -4.0, 0.15915494309189532]
+    assert (wave.get(1)[0], wave.get(2)[0]) == (0, 0x3FE00000)
+
+
 def test_masks_and_rows_of_64_lanes(engine: Engine) -> None:
     wave = Wave(engine, wide=True)
     wave.set(1, list(range(64)))
