@@ -31,7 +31,9 @@ def wilson(successes: int, trials: int, z: float = _Z95) -> Interval:
     weight = z * z / trials
     centre = (share + weight / 2) / (1 + weight)
     margin = z * math.sqrt(share * (1 - share) / trials + weight / (4 * trials)) / (1 + weight)
-    return Interval(max(0.0, centre - margin), min(1.0, centre + margin))
+    # Rounding must not put the share itself outside.
+    low, high = min(share, centre - margin), max(share, centre + margin)
+    return Interval(max(0.0, low), min(1.0, high))
 
 
 @dataclass(frozen=True)
