@@ -23,6 +23,7 @@ Semantics = Callable[["Thread", "Instruction"], None]
 _FAMILIES = (
     "integer",
     "carry",
+    "packed",
     "shift",
     "logic",
     "predicate",

@@ -51,6 +51,8 @@ class Thread(Writer):
         """Carry of a sum of words -> the sum, for the sum of the high words."""
         self.comparisons: dict[Value, tuple[Value, Value]] = {}
         """Result of a comparison of words -> the words, for comparisons of wider integers."""
+        self._floats: dict[str, Value] = {}
+        """Name of a word -> the number that it was cast from."""
         self.normal: set[str] = set()
         """Names of numbers that came from integers: they are not denormal."""
         self.code: Code | None = None
@@ -208,7 +210,10 @@ class Thread(Writer):
         if not isinstance(target, Register):
             raise UnknownForm(str(target), "a destination that is no register")
         if not target.is_zero:
-            self.set_slot(target.name, self.cast("bitcast", value, "i32"))
+            word = self.cast("bitcast", value, "i32")
+            if value.type == "float":
+                self._floats[word.name] = value
+            self.set_slot(target.name, word)
 
     def write_wide(self, target: Operand, value: Value) -> None:
         """Set a pair of registers."""
@@ -298,7 +303,10 @@ class Thread(Writer):
         """A single-precision operand with its sign modifiers."""
         if isinstance(operand, Immediate):
             return float_bits(_float32_bits(operand))
-        value = self.cast("bitcast", self.bits(operand), "float")
+        word = self.bits(operand)
+        value = self._floats.get(word.name)
+        if value is None:
+            value = self.cast("bitcast", word, "float")
         return self._signed_float(operand, value, "f32")
 
     def float64(self, operand: Operand) -> Value:

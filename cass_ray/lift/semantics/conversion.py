@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from cass_ray.lift.instruction import Instruction
 from cass_ray.lift.ir import FALSE, Value, float_bits, i32, integer_constant
-from cass_ray.lift.operands import Operand
+from cass_ray.lift.operands import Operand, Register
 from cass_ray.lift.semantics.float32 import flush, in_mode, rounding_of
 from cass_ray.lift.semantics.integer import minimum_or_maximum
 from cass_ray.lift.table import lowers
@@ -60,28 +60,34 @@ def integer_to_float(t: Thread, i: Instruction) -> None:
     else:
         text = f"v_cvt_f32_{'u' if unsigned else 'i'}32"
         converted = in_mode(t, text, "float", [value], rounding=rounding)
+    t.normal.add(converted.name)
     t.write(i.operands[0], converted)
 
 
 def _wide_rounded(t: Thread, i: Instruction, value: Value, unsigned: bool) -> Value:
-    """A 64-bit integer to single precision, up or down: corrected after rounding to nearest."""
+    """A 64-bit integer to single precision with directed rounding.
+
+    Rounded to nearest, compared with the integer, and moved by one unit where it is on the wrong
+    side: the neighbour of a positive number upwards is the next word.
+    """
     sign = "u" if unsigned else "s"
-    nearest = t.cast(f"{sign if unsigned else 's'}itofp", value, "float")
+    nearest = t.cast(f"{sign}itofp", value, "float")
     back = t.call("i64", f"llvm.fpto{sign}i.sat.i64.f32", nearest)
-    if i.has("RZ"):
-        raise i.unknown("a wide integer to single precision, to zero")
-    if not unsigned:
-        raise i.unknown("a signed wide integer with directed rounding")
-    # 2^64 is what the nearest can be above all integers; the conversion back saturates below it.
-    too_low = t.icmp("ult", back, value)
-    is_top = t.fcmp("oeq", nearest, float_bits(0x5F800000))
-    too_high = t.either(t.icmp("ugt", back, value), is_top)
+    # 2^63 or 2^64 is what the nearest can be above all integers, and saturates to the largest.
+    top = t.fcmp("oeq", nearest, float_bits(0x5F800000 if unsigned else 0x5F000000))
+    above = t.either(top, t.icmp(f"{sign}gt", back, value))
+    below = t.both(t.invert(top), t.icmp(f"{sign}lt", back, value))
     word = t.cast("bitcast", nearest, "i32")
+    negative = FALSE if unsigned else t.icmp("slt", word, i32(0))
+    outwards, inwards = t.op("add", word, i32(1)), t.op("sub", word, i32(1))
+    up, down = t.select(negative, inwards, outwards), t.select(negative, outwards, inwards)
     if i.has("RP"):
-        moved = t.select(too_low, t.op("add", word, i32(1)), word)
-        moved = t.select(is_top, word, moved)
+        moved = t.select(below, up, word)
+    elif i.has("RM"):
+        moved = t.select(above, down, word)
     else:
-        moved = t.select(too_high, t.op("sub", word, i32(1)), word)
+        wrong = t.select(negative, below, above)
+        moved = t.select(wrong, inwards, word)
     return t.cast("bitcast", moved, "float")
 
 
@@ -105,11 +111,8 @@ def rounded(t: Thread, i: Instruction, value: Value) -> Value:
 @lowers(
     "F2I{,.FTZ}{,.U8,.S8,.U16,.S16,.U32,.S32,.U64,.S64}{,.F64,.F16}{,.TRUNC,.FLOOR,.CEIL}{,.NTZ}"
 )
-@lowers("F2IP.{U8,S8}.F32{,.TRUNC,.FLOOR,.CEIL}{,.NTZ}.{NONE}")
 def float_to_integer(t: Thread, i: Instruction) -> None:
     """Half, single or double precision to an integer."""
-    if i.opcode == "F2IP":
-        raise i.unknown("packed conversion")
     value = _float_source(t, i, i.operands[1])
     kind = i.one_of(*_NARROW, "U32", "S32", "U64", "S64", default="S32")
     unsigned = kind.startswith("U")
@@ -129,6 +132,16 @@ def float_to_integer(t: Thread, i: Instruction) -> None:
     if kind in _NARROW:
         result = _clamped(t, result, kind)
     t.write(i.operands[0], result)
+
+
+@lowers("F2IP.{U8,S8}.F32{.TRUNC}.NTZ")
+def float_to_byte(t: Thread, i: Instruction) -> None:
+    """Single precision to a byte; the instruction packs more, which is not seen in code."""
+    target, above, source, below = i.operands
+    if not all(isinstance(o, Register) and o.is_zero for o in (above, below)):
+        raise i.unknown("a conversion of two numbers")
+    result = _to_word(t, t.float32(source), unsigned=i.has("U8"))
+    t.write(target, t.op("and", _clamped(t, result, i.modifiers[0]), i32(0xFF)))
 
 
 def _to_word(t: Thread, value: Value, *, unsigned: bool) -> Value:

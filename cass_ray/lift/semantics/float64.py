@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cass_ray.lift.instruction import Instruction
-from cass_ray.lift.ir import Value
+from cass_ray.lift.ir import Value, i64
 from cass_ray.lift.semantics.float32 import CONDITIONS, compare, in_mode, rounding_of
 from cass_ray.lift.semantics.predicate import join, write_pair
 from cass_ray.lift.table import lowers
@@ -57,8 +57,12 @@ def choose_extreme(t: Thread, i: Instruction) -> None:
     """
     left, right = (t.float64(operand) for operand in i.operands[2:4])
     other = t.predicate(i.operands[4])
-    is_first = t.fcmp("ole" if i.has("MIN") else "oge", left, right)
-    is_first = t.either(is_first, t.fcmp("uno", right, right))
+    beyond = t.fcmp("olt" if i.has("MIN") else "ogt", left, right)
+    # Of two zeros the negative one is less.
+    sign = t.icmp("slt", t.cast("bitcast", left, "i64"), i64(0))
+    wanted = sign if i.has("MIN") else t.invert(sign)
+    tied = t.both(t.fcmp("oeq", left, right), wanted)
+    is_first = t.either(t.either(beyond, tied), t.fcmp("uno", right, right))
     neither = t.both(t.fcmp("uno", left, left), t.fcmp("uno", right, right))
     results: list[Value] = [join(t, i, is_first, other), join(t, i, neither, other)]
     for target, result in zip(i.operands, results, strict=False):

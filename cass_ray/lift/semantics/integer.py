@@ -73,6 +73,7 @@ def absolute(t: Thread, i: Instruction) -> None:
 def minimum_or_maximum(t: Thread, left: Value, right: Value, least: Value, sign: str) -> Value:
     """The smaller where ``least`` holds, else the larger; ``sign`` is ``s`` or ``u``."""
     kinds = [f"llvm.{sign}{which}.{left.type}" for which in ("min", "max")]
+    kinds = [kind.replace("<2 x i16>", "v2i16") for kind in kinds]
     if least == TRUE:
         return t.call(left.type, kinds[0], left, right)
     if least.name == "false":
@@ -104,20 +105,6 @@ def select(t: Thread, i: Instruction) -> None:
     """One of two words, chosen by a predicate."""
     target, yes, no, condition = i.operands
     t.write(target, t.select(t.predicate(condition), t.integer(yes), t.integer(no)))
-
-
-@lowers("IDP.4A.{U8,S8}.{U8,S8}")
-def dot_product(t: Thread, i: Instruction) -> None:
-    """Dot product of four bytes, plus a word."""
-    left, right, total = (t.integer(operand) for operand in i.operands[1:4])
-    kinds = i.modifiers[1:]
-    for lane in range(4):
-        factors = []
-        for kind, word in zip(kinds, (left, right), strict=True):
-            byte = t.cast("trunc", t.op("lshr", word, i32(8 * lane)), "i8")
-            factors.append(t.cast("zext" if kind == "U8" else "sext", byte, "i32"))
-        total = t.op("add", total, t.op("mul", *factors))
-    t.write(i.operands[0], total)
 
 
 @lowers("POPC", "UPOPC")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cass_ray.lift.instruction import Instruction
 from cass_ray.lift.ir import Value, float_bits, i32, i64
 from cass_ray.lift.operands import Immediate, Name, Operand, Register
-from cass_ray.lift.semantics.float32 import flush
+from cass_ray.lift.semantics.float32 import in_mode
 from cass_ray.lift.table import lowers
 from cass_ray.lift.thread import Thread, float64_bits
 
@@ -98,6 +98,15 @@ def read_counter(t: Thread, i: Instruction) -> None:
 
 
 _FUNCTIONS = {
+    "RCP": "v_rcp_f32",
+    "RSQ": "v_rsq_f32",
+    "SQRT": "v_sqrt_f32",
+    "EX2": "v_exp_f32",
+    "LG2": "v_log_f32",
+    "SIN": "v_sin_f32",
+    "COS": "v_cos_f32",
+}
+_INTRINSICS = {
     "RCP": "llvm.amdgcn.rcp.f32",
     "RSQ": "llvm.amdgcn.rsq.f32",
     "SQRT": "llvm.amdgcn.sqrt.f32",
@@ -121,20 +130,31 @@ def special_function(t: Thread, i: Instruction) -> None:
         magnitude = t.call("float", "llvm.fabs.f32", value)
         fraction = t.call("float", "llvm.amdgcn.fract.f32", value)
         value = t.select(t.fcmp("ole", magnitude, _TURNS_LIMIT), value, fraction)
-    elif name in ("RCP", "RSQ", "SQRT") and not t.is_normal(value):
-        value = flush(t, value)
-    t.write(i.operands[0], t.call("float", _FUNCTIONS[name], value))
+    if t.environment.flushes_denormals or t.is_normal(value):
+        result = t.call("float", _INTRINSICS[name], value)
+    else:
+        result = in_mode(t, _FUNCTIONS[name], "float", [value], flush=True)
+    t.write(i.operands[0], result)
+
+
+_SMALL = float_bits(0x3D000000)  # 1/32: below it the series is closer
+_THIRD = float_bits(0xBEAAAAAB)  # -1/3
 
 
 @lowers("MUFU.TANH")
 def hyperbolic_tangent(t: Thread, i: Instruction) -> None:
-    """1 - 2 / (e^2x + 1)."""
+    """1 - 2 / (e^2x + 1), and x - x^3 / 3 near zero."""
     value = t.float32(i.operands[1])
     doubled = t.op("fmul", value, float_bits(0x4038AA3B))  # 2 log2(e)
     power = t.call("float", "llvm.amdgcn.exp2.f32", doubled)
     one = float_bits(0x3F800000)
     inverse = t.call("float", "llvm.amdgcn.rcp.f32", t.op("fadd", power, one))
-    t.write(i.operands[0], t.op("fadd", one, t.op("fmul", float_bits(0xC0000000), inverse)))
+    far = t.op("fadd", one, t.op("fmul", float_bits(0xC0000000), inverse))
+    square = t.op("fmul", value, value)
+    factor = t.call("float", "llvm.fma.f32", square, _THIRD, one)
+    near = t.op("fmul", value, factor)
+    is_small = t.fcmp("olt", t.call("float", "llvm.fabs.f32", value), _SMALL)
+    t.write(i.operands[0], t.select(is_small, near, far))
 
 
 @lowers("MUFU.{RCP64H,RSQ64H}")

@@ -1,0 +1,100 @@
+"""Integers packed in a word, and minima of three: what video and dynamic-programming code uses."""
+
+from __future__ import annotations
+
+from cass_ray.lift.instruction import Instruction
+from cass_ray.lift.ir import Value, i32
+from cass_ray.lift.semantics.integer import minimum_or_maximum
+from cass_ray.lift.table import lowers
+from cass_ray.lift.thread import Thread
+
+
+def field(t: Thread, word: Value, place: int, bits: int, *, signed: bool) -> Value:
+    """The ``place``-th field of ``bits`` bits, extended to 32."""
+    narrow = t.cast("trunc", t.op("lshr", word, i32(place * bits)), f"i{bits}")
+    return t.cast("sext" if signed else "zext", narrow, "i32")
+
+
+@lowers("IDP.4A.{U8,S8}.{U8,S8}")
+def dot_product_4(t: Thread, i: Instruction) -> None:
+    """Dot product of four bytes, plus a word."""
+    left, right, total = (t.integer(operand) for operand in i.operands[1:4])
+    first, second = (kind == "S8" for kind in i.modifiers[1:])
+    for place in range(4):
+        factors = field(t, left, place, 8, signed=first), field(t, right, place, 8, signed=second)
+        total = t.op("add", total, t.op("mul", *factors))
+    t.write(i.operands[0], total)
+
+
+@lowers("IDP.2A.{LO,HI}.{U16,S16}.{U8,S8}")
+def dot_product_2(t: Thread, i: Instruction) -> None:
+    """Dot product of two halves and the low or high two bytes, plus a word."""
+    left, right, total = (t.integer(operand) for operand in i.operands[1:4])
+    first = 2 if i.has("HI") else 0
+    for place in range(2):
+        half = field(t, left, place, 16, signed=i.has("S16"))
+        byte = field(t, right, first + place, 8, signed=i.has("S8"))
+        total = t.op("add", total, t.op("mul", half, byte))
+    t.write(i.operands[0], total)
+
+
+_PACKED = ("U16x2", "S16x2")
+
+
+def _extreme(t: Thread, i: Instruction, values: list[Value], least: Value) -> Value:
+    """Minimum or maximum of words or of packed halves."""
+    sign = "u" if i.has("U32") or i.has("U16x2") else "s"
+    packed = any(i.has(kind) for kind in _PACKED)
+    vectors = [t.result("<2 x i16>", f"bitcast {v} to <2 x i16>") for v in values]
+    chosen = vectors if packed else values
+    result = chosen[0]
+    for value in chosen[1:]:
+        result = minimum_or_maximum(t, result, value, least, sign)
+    return t.result("i32", f"bitcast {result} to i32") if packed else result
+
+
+@lowers("VIMNMX{.U16x2,.S16x2}")
+def packed_min_max(t: Thread, i: Instruction) -> None:
+    """Minimum or maximum of halves."""
+    target, left, right, least = i.operands
+    values = [t.integer(left), t.integer(right)]
+    t.write(target, _extreme(t, i, values, t.predicate(least)))
+
+
+@lowers("VIMNMX3{,.U32,.S32,.U16x2,.S16x2}")
+def min_max_of_three(t: Thread, i: Instruction) -> None:
+    """Minimum or maximum of three."""
+    target, first, second, third, least = i.operands
+    values = [t.integer(first), t.integer(second), t.integer(third)]
+    t.write(target, _extreme(t, i, values, t.predicate(least)))
+
+
+@lowers("VABSDIFF{,.U32,.S32}")
+def absolute_difference(t: Thread, i: Instruction) -> None:
+    """Distance of two words, plus a third."""
+    target, left, right, total = i.operands
+    values = t.integer(left), t.integer(right)
+    sign = "u" if i.has("U32") else "s"
+    high = t.call("i32", f"llvm.{sign}max.i32", *values)
+    low = t.call("i32", f"llvm.{sign}min.i32", *values)
+    t.write(target, t.op("add", t.op("sub", high, low), t.integer(total)))
+
+
+@lowers("VABSDIFF4{,.U8,.S8}{,.ACC}")
+def absolute_difference_of_bytes(t: Thread, i: Instruction) -> None:
+    """Distances of bytes, with .ACC their sum plus a word."""
+    target, left, right, third = i.operands
+    words = t.integer(left), t.integer(right)
+    signed = i.has("S8")
+    total = t.integer(third)
+    if not i.has("ACC") and total.number != 0:
+        raise i.unknown("an addend without .ACC")
+    for place in range(4):
+        values = [field(t, word, place, 8, signed=signed) for word in words]
+        distance = t.call("i32", "llvm.abs.i32", t.op("sub", *values), Value("i1", "false"))
+        if i.has("ACC"):
+            total = t.op("add", total, distance)
+        else:
+            part = t.op("shl", t.op("and", distance, i32(0xFF)), i32(8 * place))
+            total = t.op("or", total, part)
+    t.write(target, total)
