@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "inspect": ("cass_ray.commands.inspect:app", "Show rows of a data set side by side."),
     "build-dataset": ("jobs.build_dataset:app", "Build a data set of aligned pairs."),
     "generate": ("cass_ray.commands.generate:app", "Random, correct CUDA programs."),
+    "train": ("jobs.train:app", "Train a translation model on pairs."),
     "cluster": ("cluster.cli:app", "A local multi-node Ray cluster."),
 }
 """Command name -> (``module:typer application``, help line)."""

@@ -42,7 +42,7 @@ def translate(
         Path | None, typer.Option("-o", "--output", help="File or folder to write.")
     ] = None,
     engine: Annotated[
-        str, typer.Option(help="rules, rules-hip-to-cuda, hipify-perl or hipify-clang.")
+        str, typer.Option(help="rules, rules-hip-to-cuda, hipify-perl, hipify-clang or model:PATH.")
     ] = "rules",
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit 1 when anything has no translation.")

@@ -11,7 +11,7 @@ from cass_ray.translate.rules import RulesTranslator
 from cass_ray.translate.rules.reverse import HipToCudaTranslator
 
 ENGINES = ("rules", "rules-hip-to-cuda", *HIPIFY_ENGINES)
-"""The engines that :func:`make_translator` knows."""
+"""The engines that :func:`make_translator` knows, besides ``model:PATH``."""
 
 
 IN_PROCESS_ENGINES = frozenset({"rules"})
@@ -35,8 +35,20 @@ def make_translator(engine: str = "rules") -> Translator:
         return HipToCudaTranslator()
     if engine in HIPIFY_ENGINES:
         return HipifyTranslator(engine)
+    if engine.startswith("model:"):
+        return _model(engine)
     nearest = difflib.get_close_matches(engine, ENGINES, n=1, cutoff=0.4)
     hint = f"; did you mean {nearest[0]}?" if nearest else ""
     raise UnknownEngineError(
-        f"no engine is called {engine!r}{hint} (engines: {', '.join(ENGINES)})"
+        f"no engine is called {engine!r}{hint} (engines: {', '.join(ENGINES)}, model:PATH)"
     )
+
+
+def _model(engine: str) -> Translator:
+    from cass_ray.strict import SettingsError
+    from cass_ray.translate.model import ModelTranslator
+
+    try:
+        return ModelTranslator.from_engine(engine)
+    except SettingsError as error:
+        raise UnknownEngineError(str(error)) from None

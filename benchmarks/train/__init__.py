@@ -1,0 +1,1 @@
+"""Training on GPUs: throughput against the plain loop, packing against padding, scaling."""

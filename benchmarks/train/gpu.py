@@ -1,0 +1,449 @@
+"""Training throughput on GPUs; one call measures everything that one machine can.
+
+    python -m benchmarks.train.gpu --out DIR            one GPU: checks, throughput, packing
+    python -m benchmarks.train.gpu --out DIR --scaling  several GPUs of one host: ZeRO-2 and ZeRO-3
+
+The baseline is the plain loop that the usual recipes amount to: transformers' Qwen2 with Liger's
+kernels, paged AdamW (32-bit), activation checkpointing of every layer, torch's flash attention, one
+sequence of 16,384 tokens at a time, 8 of them a step. Every part runs in a process of its own, so
+that one that fails leaves the others alone; results are JSON lines in ``DIR/results.jsonl``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.train.shapes import SHAPES, WINDOW, make_batch, make_model
+from cass_ray.train import recompute
+from cass_ray.train.engines import Engine, ReplicatedEngine
+from cass_ray.train.memory import resident_gib
+from cass_ray.train.meters import EnergyMeter, Operations
+from cass_ray.train.model import Prepared, prepare
+from cass_ray.train.packing import best_fit, fill
+from cass_ray.train.settings import ModelSettings, OptimizerSettings, TrainSettings, ZeroSettings
+from cass_ray.train.world import World, this_world
+
+PEAK = 990e12
+ACCUMULATION = 8
+LENGTHS = Path(__file__).with_name("lengths.json")
+"""Tokens of the examples of the demo's pairs, by task (``python -m benchmarks.train.lengths``)."""
+
+
+def measure(
+    step: Callable[[], None], work: Callable[[], None], passes: int, steps: int
+) -> dict[str, float]:
+    """Seconds of ``steps`` optimizer steps of ``passes`` passes each, after one to warm up."""
+    device = torch.device("cuda", torch.cuda.current_device())
+
+    def one() -> None:
+        for _ in range(passes):
+            work()
+        step()
+
+    one()
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    energy = EnergyMeter(device)
+    times = []
+    for _ in range(steps):
+        started = time.perf_counter()
+        one()
+        torch.cuda.synchronize()
+        times.append(time.perf_counter() - started)
+    return {
+        "seconds_a_step": min(times),
+        "seconds_of_steps": sum(times),
+        "peak_gib": torch.cuda.max_memory_allocated() / 2**30,
+        "kwh": energy.kilowatt_hours,
+    }
+
+
+def rates(
+    measured: dict[str, float], tokens: int, operations: float, steps: int
+) -> dict[str, float]:
+    """Throughput of a worker: ``tokens`` and ``operations`` of one of its steps."""
+    mean = measured["seconds_of_steps"] / steps
+    kwh = measured["kwh"]
+    return {
+        **measured,
+        "tokens_per_second": tokens / mean,
+        "mfu": operations / mean / PEAK,
+        "tokens_per_kwh": tokens * steps / kwh if kwh else 0.0,
+    }
+
+
+# --- The plain loop -----------------------------------------------------------------------------
+
+
+def baseline(shape: str, checkpointing: bool, steps: int) -> dict[str, Any]:
+    """The plain loop; see the module's docstring."""
+    import bitsandbytes
+    from liger_kernel.transformers import apply_liger_kernel_to_qwen2
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    device = torch.device("cuda")
+    model = make_model(shape, device)
+    apply_liger_kernel_to_qwen2(model=model)
+    if checkpointing:
+        model.gradient_checkpointing_enable({"use_reentrant": False})
+    model.train()
+    optimizer = bitsandbytes.optim.PagedAdamW32bit(model.parameters(), lr=1e-5)
+    batch = make_batch((WINDOW,), SHAPES[shape]["vocab_size"], device)
+    labels = torch.full_like(batch.input_ids, -100)
+    labels[0, batch.predictors + 1] = batch.targets
+
+    def work() -> None:
+        with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+            loss = model(input_ids=batch.input_ids, labels=labels).loss
+            (loss / ACCUMULATION).backward()
+
+    def step() -> None:
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+
+    operations = Operations.of(model.config, list(model.model.layers))
+    found = measure(step, work, ACCUMULATION, steps)
+    # Logits of every token are computed here, but the same operations are counted as for ours.
+    total = operations((WINDOW,), len(batch.targets)) * ACCUMULATION
+    return {
+        "system": "plain loop",
+        "shape": shape,
+        "checkpointing": "every layer" if checkpointing else "none",
+        "optimizer": "paged AdamW 32-bit",
+        **rates(found, WINDOW * ACCUMULATION, total, steps),
+    }
+
+
+# --- Ours ---------------------------------------------------------------------------------------
+
+
+def settings_of(optimizer: OptimizerSettings, stage: int = 0, windows: int = 8) -> TrainSettings:
+    """Settings for the memory estimate; data and model are not used."""
+    return TrainSettings(
+        name="benchmark",
+        out=Path("unused"),
+        data={"pairs": ["unused"]},  # type: ignore[arg-type]
+        model=ModelSettings(base="unused"),
+        optimizer=optimizer,
+        zero=ZeroSettings(stage=stage),  # type: ignore[arg-type]
+        batch={"windows": windows},  # type: ignore[arg-type]
+    )
+
+
+def prepared_model(shape: str, device: torch.device) -> Prepared:
+    """A model of ``shape`` as the training loop prepares it."""
+    prepared = prepare(make_model(shape, device), ModelSettings(base="unused"), device)
+    prepared.model.train()
+    return prepared
+
+
+def choose_recomputation(
+    prepared: Prepared, batch: Any, optimizer: OptimizerSettings, budget_gib: float
+) -> str:
+    """As the training loop does; returns its note."""
+    parameters = sum(p.numel() for p in prepared.model.parameters())
+    resident = resident_gib(settings_of(optimizer), parameters, 1) * 2**30
+    _, note = recompute.choose(
+        prepared.model.layers,
+        prepared.model.model.config.intermediate_size,
+        lambda: prepared.model(batch),
+        int(budget_gib * 2**30),
+        int(resident - 2 * parameters),
+    )
+    for parameter in prepared.model.parameters():
+        parameter.grad = None
+    gc.collect()
+    torch.cuda.empty_cache()
+    return note
+
+
+def ours(
+    shape: str,
+    optimizer: OptimizerSettings,
+    batches: list[tuple[int, ...]],
+    steps: int,
+    budget_gib: float = 126.0,
+) -> dict[str, Any]:
+    """One GPU, ZeRO 0, ``batches`` (lengths of the examples of each window) a step."""
+    device = torch.device("cuda")
+    prepared = prepared_model(shape, device)
+    vocabulary = SHAPES[shape]["vocab_size"]
+    made = [make_batch(lengths, vocabulary, device, n) for n, lengths in enumerate(batches)]
+    longest = max(made, key=lambda batch: batch.tokens)
+    note = choose_recomputation(prepared, longest, optimizer, budget_gib)
+    engine = ReplicatedEngine(prepared.model, optimizer, World(0, 1, device))
+    return {
+        "shape": shape,
+        "optimizer": optimizer.kind,
+        "master_weights": optimizer.master_weights,
+        "gradients": optimizer.gradients,
+        "attention": prepared.attention,
+        "recompute": note,
+        **run_engine(engine, prepared, made, steps, 1),
+    }
+
+
+def run_engine(
+    engine: Engine, prepared: Prepared, batches: list[Any], steps: int, workers: int
+) -> dict[str, float]:
+    """Throughput of ``engine`` on ``batches``, one optimizer step a round."""
+    config = prepared.model.model.config
+    operations = Operations.of(config, prepared.model.layers)
+    predicted = sum(len(batch.targets) for batch in batches) * workers
+    turn = iter(range(10**9))
+
+    def work() -> None:
+        number = next(turn) % len(batches)
+        engine.accumulate(batches[number], 1.0 / predicted, number + 1 == len(batches))
+
+    found = measure(lambda: engine.update(1e-6) and None, work, len(batches), steps)
+    total = sum(operations(batch.lengths, len(batch.targets)) for batch in batches)
+    return rates(found, sum(batch.tokens for batch in batches), total, steps)
+
+
+def real_windows(task: str, count: int) -> tuple[list[tuple[int, ...]], list[int], float]:
+    """Packed windows of the real lengths (drawn from them, with a seed), the draw, and the fill."""
+    import numpy as np
+
+    lengths = json.loads(LENGTHS.read_text())[task]
+    random = np.random.default_rng(0)
+    drawn: list[int] = []
+    while True:
+        drawn.extend(int(length) for length in random.choice(lengths, 64))
+        windows = best_fit(drawn, range(len(drawn)), WINDOW)
+        if len(windows) >= 4 * count:
+            break
+    chosen = [windows[int(i)] for i in random.permutation(len(windows))[:count]]
+    packed = [tuple(drawn[example] for example in window) for window in chosen]
+    return packed, drawn, fill(windows, drawn, WINDOW)
+
+
+def packing(shape: str, task: str, steps: int) -> dict[str, Any]:
+    """Useful tokens a second: packed windows against rows padded to the longest of four."""
+    windows, drawn, filled = real_windows(task, 6)
+    optimizer = OptimizerSettings(kind="paged-adamw", master_weights=False, gradients="bf16")
+    packed = ours(shape, optimizer, windows, steps)
+    gc.collect()
+    torch.cuda.empty_cache()
+    rows = [drawn[start : start + 4] for start in range(0, 32, 4)]
+    padded = ours(shape, optimizer, [(max(row),) * 4 for row in rows], steps)
+    useful = sum(sum(row) for row in rows) / sum(4 * max(row) for row in rows)
+    to_window = sum(drawn) / len(drawn) / WINDOW
+    rate = packed["tokens_per_second"]
+    return {
+        "system": "packing",
+        "shape": shape,
+        "task": task,
+        "examples_a_window": len(drawn) and sum(map(len, windows)) / len(windows),
+        "fill": filled,
+        "packed_tokens_per_second": rate,
+        "packed_mfu": packed["mfu"],
+        "padded_useful_share": useful,
+        "padded_tokens_per_second": padded["tokens_per_second"],
+        "padded_useful_tokens_per_second": padded["tokens_per_second"] * useful,
+        "gain_over_padding_to_the_longest_of_four": rate / (padded["tokens_per_second"] * useful),
+        "share_useful_when_padded_to_the_window": to_window,
+    }
+
+
+# --- Checks: the same gradients whatever is fused, packed or recomputed -----------------------
+
+
+def checks() -> dict[str, Any]:
+    """Relative difference of all gradients to plain transformers, on a small model."""
+    device = torch.device("cuda")
+    lengths = (2300, 700, 300, 60)
+    vocabulary = SHAPES["toy"]["vocab_size"]
+    batch = make_batch(lengths, vocabulary, device)
+    reference = make_model("toy", device).float()
+    start, total = 0, torch.zeros((), device=device)
+    for length in lengths:  # each example alone, fp32, no fused kernel
+        ids = batch.input_ids[:, start : start + length]
+        logits = reference(input_ids=ids).logits[0]
+        total = total + torch.nn.functional.cross_entropy(
+            logits[length // 2 - 1 : -1], ids[0, length // 2 :], reduction="sum"
+        )
+        start += length
+    total.backward()
+    truth = _flat_gradient(reference)
+    results: dict[str, Any] = {"system": "checks", "loss_fp32": float(total)}
+    for backend in ("cudnn", "flash"):
+        model = make_model("toy", device)
+        prepared = prepare(model, ModelSettings(base="unused", attention=backend), device)
+        prepared.model.train()
+        for keep in recompute.Keep:
+            recompute.apply(
+                prepared.model.layers,
+                [keep] * len(prepared.model.layers),
+                SHAPES["toy"]["intermediate_size"],
+            )
+            model.zero_grad()
+            loss = prepared.model(batch)
+            loss.backward()
+            found = _flat_gradient(model)
+            error = float((found - truth).norm() / truth.norm())
+            results[f"{backend}, keep {keep.name.lower()}"] = error
+        results[f"{backend} loss"] = float(loss)
+    return results
+
+
+def _flat_gradient(model: Any) -> torch.Tensor:
+    return torch.cat([p.grad.float().reshape(-1) for p in model.parameters()])
+
+
+# --- Several GPUs -------------------------------------------------------------------------------
+
+
+def scaling_worker(rank: int, size: int, shape: str, stage: int, steps: int, out: str) -> None:
+    """One worker of a ZeRO run; the first writes the result."""
+    import torch.distributed as dist
+
+    from cass_ray.train.deepspeed_engine import DeepSpeedEngine
+
+    os.environ |= {
+        "RANK": str(rank),
+        "LOCAL_RANK": str(rank),
+        "WORLD_SIZE": str(size),
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(29500 + 10 * stage + size),
+    }
+    torch.cuda.set_device(rank)
+    device = torch.device("cuda", rank)
+    dist.init_process_group("nccl", rank=rank, world_size=size, device_id=device)
+    optimizer = OptimizerSettings(kind="paged-adamw-8bit", gradients="bf16")
+    prepared = prepared_model(shape, device)
+    layers = prepared.model.layers
+    # The same recomputation at every number of GPUs, or scaling would measure memory.
+    keeps = [recompute.Keep.ATTENTION] * len(layers)
+    recompute.apply(layers, keeps, SHAPES[shape]["intermediate_size"])
+    vocabulary = SHAPES[shape]["vocab_size"]
+    batches = [
+        make_batch((WINDOW,), vocabulary, device, rank * ACCUMULATION + n)
+        for n in range(ACCUMULATION)
+    ]
+    zero = ZeroSettings(stage=stage)  # type: ignore[arg-type]
+    engine = DeepSpeedEngine(
+        prepared.model, zero, optimizer, this_world(device), accumulation=ACCUMULATION
+    )
+    found = run_engine(engine, prepared, batches, steps, size)
+    if rank == 0:
+        row = {"system": f"ZeRO-{stage}", "gpus": size, "shape": shape, **found}
+        Path(out).write_text(json.dumps(row))
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+def scaling(shape: str, stage: int, size: int, steps: int) -> dict[str, Any]:
+    """ZeRO on ``size`` GPUs of this host."""
+    import tempfile
+
+    import torch.multiprocessing as mp
+
+    with tempfile.NamedTemporaryFile() as out:
+        mp.spawn(scaling_worker, args=(size, shape, stage, steps, out.name), nprocs=size, join=True)
+        result: dict[str, Any] = json.loads(Path(out.name).read_text())
+        return result
+
+
+# --- Parts --------------------------------------------------------------------------------------
+
+_IN_PLACE = {"master_weights": False, "gradients": "bf16"}
+
+
+def _ours(shape: str, kind: str, masters: bool, steps: int) -> dict[str, Any]:
+    options = {"gradients": "bf16"} if masters else _IN_PLACE
+    optimizer = OptimizerSettings(kind=kind, **options)  # type: ignore[arg-type]
+    return {"system": "ours", **ours(shape, optimizer, [(WINDOW,)] * ACCUMULATION, steps)}
+
+
+def _ours_packed(shape: str, kind: str, task: str, steps: int) -> dict[str, Any]:
+    windows, _, filled = real_windows(task, ACCUMULATION)
+    optimizer = OptimizerSettings(kind=kind, **_IN_PLACE)  # type: ignore[arg-type]
+    found = ours(shape, optimizer, windows, steps)
+    return {"system": f"ours, packed {task}", "fill": filled, **found}
+
+
+PARTS: dict[str, Callable[[], dict[str, Any]]] = {
+    "checks": checks,
+    "7b-plain": lambda: baseline("7b", True, 2),
+    "7b-ours": lambda: _ours("7b", "paged-adamw", False, 2),
+    "7b-ours-8bit": lambda: _ours("7b", "paged-adamw-8bit", False, 2),
+    "7b-ours-masters-8bit": lambda: _ours("7b", "paged-adamw-8bit", True, 2),
+    "7b-ours-packed": lambda: _ours_packed("7b", "paged-adamw", "assembly", 1),
+    "1.5b-plain": lambda: baseline("1.5b", True, 3),
+    "1.5b-plain-no-checkpointing": lambda: baseline("1.5b", False, 3),
+    "1.5b-ours": lambda: _ours("1.5b", "paged-adamw", False, 3),
+    "1.5b-ours-masters": lambda: _ours("1.5b", "paged-adamw", True, 3),
+    "packing-source": lambda: packing("1.5b", "source", 2),
+    "packing-assembly": lambda: packing("1.5b", "assembly", 2),
+}
+
+SCALING: dict[str, Callable[[], dict[str, Any]]] = {
+    f"zero-{stage}-{gpus}": (lambda s=stage, g=gpus: scaling("7b", s, g, 2))
+    for stage in (2, 3)
+    for gpus in (1, 2, 4)
+}
+
+
+def environment() -> dict[str, Any]:
+    """What the figures were measured with."""
+    from importlib.metadata import version
+
+    names = ("torch", "transformers", "liger-kernel", "bitsandbytes", "deepspeed", "triton")
+    return {
+        "gpu": torch.cuda.get_device_name(0),
+        "gpus": torch.cuda.device_count(),
+        "versions": {name: version(name) for name in names},
+        "command": "python -m benchmarks.train.gpu " + " ".join(sys.argv[1:]),
+    }
+
+
+def main() -> None:
+    """Run the parts, each in a process of its own."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--out", type=Path, required=True)
+    arguments.add_argument("--scaling", action="store_true")
+    arguments.add_argument("--parts", nargs="*")
+    arguments.add_argument("--seconds", type=float, default=540, help="Start no part after.")
+    arguments.add_argument("--part", help=argparse.SUPPRESS)
+    options = arguments.parse_args()
+    if options.part:
+        row = {"part": options.part, **(PARTS | SCALING)[options.part]()}
+        with (options.out / "results.jsonl").open("a") as stream:
+            stream.write(json.dumps(row) + "\n")
+        print(json.dumps(row), flush=True)
+        return
+    options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / "environment.json").write_text(json.dumps(environment(), indent=1))
+    started = time.monotonic()
+    gpus = torch.cuda.device_count()
+    wanted = [name for name in SCALING if int(name[-1]) <= gpus] if options.scaling else list(PARTS)
+    for name in options.parts or wanted:
+        left = options.seconds - (time.monotonic() - started)
+        if left < 5:
+            print(f"{name}: no time left", flush=True)
+            continue
+        command = [sys.executable, "-m", "benchmarks.train.gpu", "--out", str(options.out)]
+        began = time.monotonic()
+        try:
+            subprocess.run([*command, "--part", name], check=True, timeout=left)
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
+            traceback.print_exc(limit=0)
+        print(f"{name}: {time.monotonic() - began:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
