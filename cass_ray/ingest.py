@@ -15,9 +15,10 @@ from typing import Any
 
 import pyarrow.dataset as pads
 
-from cass_ray.corpus.dedup import ExactDuplicates, NearDuplicates
+from cass_ray.corpus.dedup import ExactDuplicates
 from cass_ray.corpus.dialect import source_of
 from cass_ray.corpus.filters import first_objection
+from cass_ray.corpus.near import NearDuplicates
 from cass_ray.corpus.sources import parse_source
 from cass_ray.corpus.trees import TreeStore
 from cass_ray.dataset import PartWriter

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cass_ray.corpus.dedup import ExactDuplicates, NearDuplicates, shingle_hashes
+from cass_ray.corpus.dedup import ExactDuplicates
+from cass_ray.corpus.near import NearDuplicates
+from cass_ray.corpus.shingles import shingle_hashes
 
 
 def digest(number: int) -> str:
@@ -51,7 +53,8 @@ def jaccard(first: str, second: str) -> float:
 def test_shingles_by_hand() -> None:
     # a b c d e f has two runs of five; layout and comments do not count; repeats count once.
     assert len(shingle_hashes("a b c d e f", 5)) == 2
-    assert shingle_hashes("a b c d e f", 5) == shingle_hashes("a/* */b\nc d\te // f\nf", 5)
+    spaced = shingle_hashes("a/* */b\nc d\te // f\nf", 5)
+    assert shingle_hashes("a b c d e f", 5).tolist() == spaced.tolist()
     assert len(shingle_hashes("a a a a a a a", 5)) == 1
     assert len(shingle_hashes("a b", 5)) == len(shingle_hashes("", 5)) == 1
 

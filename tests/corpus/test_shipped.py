@@ -2,10 +2,11 @@ from pathlib import Path
 
 import pytest
 
-from cass_ray.corpus.dedup import ExactDuplicates, NearDuplicates
+from cass_ray.corpus.dedup import ExactDuplicates
 from cass_ray.corpus.dialect import CUDA
 from cass_ray.corpus.filters import FilterSettings, first_objection
 from cass_ray.corpus.kernels import kernel_definitions
+from cass_ray.corpus.near import NearDuplicates
 from cass_ray.corpus.program import Program, ReadReject
 from cass_ray.corpus.shipped import (
     SHIPPED_ROOT,
