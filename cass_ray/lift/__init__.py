@@ -93,7 +93,7 @@ def lift_listing(
     if made.failures and not (partial and made.kernels):
         raise next(iter(made.failures.values()))
     lifted = time.monotonic()
-    text = emit.assembly(amd, made.text, architecture)
+    text = emit.with_sizes(emit.assembly(amd, made.text, architecture), made.sizes)
     compiled = time.monotonic()
     try:
         code_object = amd.assemble(text, architecture)

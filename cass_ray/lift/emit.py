@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from cass_ray.cache import digest
@@ -73,3 +74,9 @@ def _checked(done: Completed, what: str) -> Completed:
         message = done.stderr_text.strip()[-2000:] or done.outcome.value
         raise CompilerFailure(f"LLVM refused {what}: {message}")
     return done
+
+
+def with_sizes(text: str, sizes: Mapping[str, int]) -> str:
+    """``text`` with the size of each variable, for LLVM gives an alias the size of its section."""
+    lines = [f"\t.size\t{name}, {size}" for name, size in sizes.items() if f"\t{name}\n" in text]
+    return "\n".join([text.rstrip("\n"), *lines, ""])

@@ -40,6 +40,8 @@ class DeviceData:
         self.bank4_symbols: dict[int, str] = {}
         """Offset in bank 4 -> the symbol whose address is there."""
         self.definitions: list[str] = []
+        self.sizes: dict[str, int] = {}
+        """Bytes of each variable by its names: LLVM gives an alias the size of what it is in."""
         self._kernel_banks: set[str] = set()
         present = [
             (index, section)
@@ -105,6 +107,7 @@ class DeviceData:
                 continue
             place = f"getelementptr (i8, {pointer} @{name}, i64 {symbol.value})"
             for spelling in self._spellings(symbol.name):
+                self.sizes[spelling] = symbol.size
                 size = f"[{max(symbol.size, 1)} x i8]"
                 self.definitions.append(
                     f'@"{spelling}" = protected alias {size}, {pointer} {place}'

@@ -34,6 +34,8 @@ class Module:
     failures: dict[str, LiftError] = field(default_factory=dict)
     instructions: dict[str, int] = field(default_factory=dict)
     """SASS instructions by kernel, copies of subroutines counted each time."""
+    sizes: dict[str, int] = field(default_factory=dict)
+    """Bytes of each variable."""
 
 
 def build(cubin: Cubin, listing: str, names: Mapping[str, str] | None = None) -> Module:
@@ -58,7 +60,7 @@ def build(cubin: Cubin, listing: str, names: Mapping[str, str] | None = None) ->
         declarations |= thread.declarations
         counts[name] = count
     parts = [_HEADER, *data.definitions, *functions, *sorted(declarations), _FOOTER]
-    return Module("\n".join(parts), tuple(counts), failures, counts)
+    return Module("\n".join(parts), tuple(counts), failures, counts, data.sizes)
 
 
 def _kernel(
