@@ -23,6 +23,7 @@ from typer.core import TyperGroup
 
 from cass_ray.bench.evaluate import make_compilers
 from cass_ray.bench.plan import BenchSettings, Item, in_process, plan
+from cass_ray.bench.predecessor import load_predecessor
 from cass_ray.bench.publish import print_scores, publish
 from cass_ray.bench.question import Level
 from cass_ray.bench.results import SAMPLES_FILE, Sample, read_samples, write_samples
@@ -64,6 +65,12 @@ def _root() -> None:
     """CASS-Bench: run systems on tasks with ground truth from real hardware, and score them."""
 
 
+def _tasks(settings: BenchSettings) -> list[Task]:
+    if settings.dataset:
+        return load_predecessor(settings.dataset)
+    return load_tasks(settings.tasks_folder, settings.tasks)
+
+
 class Bench:
     """One run into ``settings.out``."""
 
@@ -76,7 +83,7 @@ class Bench:
     def run(self, resume: bool) -> list[Sample]:
         """Make every sample that is not there. Raises :class:`ConservationError` if one is lost."""
         settings = self._settings
-        tasks = {task.name: task for task in load_tasks(settings.tasks_folder, settings.tasks)}
+        tasks = {task.name: task for task in _tasks(settings)}
         compilers = make_compilers(cached=settings.cache)
         known = list(tasks.values())
         described = [describe(name, known, compilers) for name in settings.systems]
@@ -157,6 +164,9 @@ def run_bench(
     task: Annotated[
         list[str] | None, typer.Option(help="A task or category, * is a wildcard.")
     ] = None,
+    dataset: Annotated[
+        str | None, typer.Option(help="Instead of ours: MBZUAI/cass-bench or a Parquet file.")
+    ] = None,
     samples: Annotated[int | None, typer.Option(help="Samples a task.")] = None,
     temperature: Annotated[float | None, typer.Option(help="Of systems that sample.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of the first sample.")] = None,
@@ -182,6 +192,7 @@ def run_bench(
         "direction": direction,
         "architectures": arch,
         "tasks": task,
+        "dataset": dataset,
         "samples": samples,
         "temperature": temperature,
         "seed": seed,

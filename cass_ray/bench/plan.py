@@ -34,6 +34,9 @@ class BenchSettings(StrictModel):
     tasks: list[str] = []
     """Names or categories, with ``*`` as a wildcard; all of them by default."""
     tasks_folder: Path = TASKS_FOLDER
+    dataset: str = ""
+    """In place of our tasks: a data set on the hub such as ``MBZUAI/cass-bench``, or a Parquet
+    file."""
     samples: int = Field(default=1, ge=1, le=1000)
     """Of a system that samples, for each task."""
     temperature: float = Field(default=0.0, ge=0.0, le=2.0)

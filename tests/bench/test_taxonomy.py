@@ -10,35 +10,35 @@ from cass_ray.pairs import Reason
 # LLVM 19's assembler for gfx1100.
 RDNA3 = """\
 device.s:7:2: error: invalid instruction
-	v_foo_b32 v0, v1
-	^
+        v_foo_b32 v0, v1
+        ^
 device.s:8:24: error: invalid operand for instruction
-	v_add_f32 v0, v1, v2, v3
-	                      ^
+        v_add_f32 v0, v1, v2, v3
+                              ^
 device.s:10:12: error: register index is out of range
-	v_mov_b32 v300, 0
-	          ^
+        v_mov_b32 v300, 0
+                  ^
 device.s:13:26: error: invalid register alignment
-	global_load_b32 v0, v1, s[3:4]
-	                        ^
+        global_load_b32 v0, v1, s[3:4]
+                                ^
 device.s:14:18: error: too large value for vmcnt
-	s_waitcnt vmcnt(99999)
-	                ^
+        s_waitcnt vmcnt(99999)
+                        ^
 device.s:16:2: error: unknown directive
-	.foo 3
-	^
+        .foo 3
+        ^
 device.s:24:22: error: unknown token in expression
-	v_add_u32 v0, v1, v2)
-	                    ^
+        v_add_u32 v0, v1, v2)
+                            ^
 device.s:28:24: error: invalid operand (violates constant bus restrictions)
-	v_fma_f32 v0, s0, s1, s2
-	                      ^
+        v_fma_f32 v0, s0, s1, s2
+                              ^
 device.s:30:1: error: symbol 'k' is already defined
 k:
 ^
 device.s:33:3: error: unknown .amdhsa_kernel directive
-		.amdhsa_bogus 1
-		^~~~~~~~~~~~~
+                .amdhsa_bogus 1
+                ^~~~~~~~~~~~~
 """
 
 # GNU as 2.40.
