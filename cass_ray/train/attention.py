@@ -65,21 +65,22 @@ def _together(
     scale: float | None,
 ) -> torch.Tensor:
     """Several examples in one variable-length call of torch's or the package's flash attention."""
-    rows = [item[0].transpose(0, 1) for item in (query, key, value)]
+    q, k, v = (item[0].transpose(0, 1) for item in (query, key, value))
     bounds = _bounds(lengths, query.device)
     longest = max(lengths)
     packaged = flash_attention_package()
     if packaged is not None:
-        out = packaged(*rows, bounds, bounds, longest, longest, softmax_scale=scale, causal=True)
+        out = packaged(q, k, v, bounds, bounds, longest, longest, softmax_scale=scale, causal=True)
         out = out[0] if isinstance(out, tuple) else out
     else:
         from torch.nn.attention.varlen import varlen_attn
 
         # Windows (-1, 0) and grouped heads were flags and arguments in turn; both forms are right.
         out = varlen_attn(
-            *rows, bounds, bounds, longest, longest, scale=scale, **_varlen_arguments()
+            q, k, v, bounds, bounds, longest, longest, scale=scale, **_varlen_arguments()
         )
-    return out.transpose(0, 1)[None]
+    result: torch.Tensor = out.transpose(0, 1)[None]
+    return result
 
 
 @lru_cache(maxsize=1)
@@ -146,15 +147,17 @@ def attend(
                 _together(query[:, :, tail], key[:, :, tail], value[:, :, tail], rest, scale)
             )
             break
-        piece = [item[:, :, start : start + length] for item in (query, key, value)]
+        q, k, v = (item[:, :, start : start + length] for item in (query, key, value))
         if backend == "cudnn":
-            pieces.append(_padded(piece[0], piece[1], piece[2], scale))
+            pieces.append(_padded(q, k, v, scale))
         elif backend == "math":
             pieces.append(
-                F.scaled_dot_product_attention(*piece, is_causal=True, scale=scale, enable_gqa=True)
+                F.scaled_dot_product_attention(
+                    q, k, v, is_causal=True, scale=scale, enable_gqa=True
+                )
             )
         else:
-            pieces.append(_one(piece[0], piece[1], piece[2], scale, "flash"))
+            pieces.append(_one(q, k, v, scale, "flash"))
         start += length
     return pieces[0] if len(pieces) == 1 else torch.cat(pieces, dim=2)
 
@@ -162,7 +165,7 @@ def attend(
 _chosen = "math"
 
 
-@torch.compiler.disable
+@torch.compiler.disable  # type: ignore[untyped-decorator]
 def _packed_attention(
     module: torch.nn.Module,
     query: torch.Tensor,
@@ -221,9 +224,9 @@ def choose(
     if wanted == "auto" and flash_attention_package() is not None:
         hopper = torch.cuda.get_device_capability(device) >= (9, 0)
         # FlashAttention 2 is slower than cuDNN on Hopper and faster before it.
-        version = flash_attention_package().__module__.split(".")[0]  # type: ignore[union-attr]
+        version = getattr(flash_attention_package(), "__module__", "").split(".")[0]
         order.insert(1 if hopper and version == "flash_attn" else 0, "flash-attn")
-    problems = []
+    problems: list[str] = []
     for name in order:
         problem = (
             "the package is not installed"

@@ -17,10 +17,11 @@ import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import fsspec
+import fsspec  # type: ignore[import-untyped]
 import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
@@ -194,11 +195,17 @@ class CheckpointWriter:
         written: dict[str, tuple[int, int]] = {}
         for number, piece in enumerate(_pieces(tensors)):
             name = f"part-{self._rank:05}-{number:05}.safetensors"
-            self._queue.put(lambda p=piece, n=name: written.update({n: self._save(step, n, p)}))
-        self._queue.put(lambda: self._seal(step, written))
+            self._queue.put(partial(self._save, step, name, piece, written))
+        self._queue.put(partial(self._seal, step, written))
         self._open[step] = notes
 
-    def _save(self, step: int, name: str, piece: dict[str, torch.Tensor]) -> tuple[int, int]:
+    def _save(
+        self,
+        step: int,
+        name: str,
+        piece: dict[str, torch.Tensor],
+        written: dict[str, tuple[int, int]],
+    ) -> None:
         with tempfile.TemporaryDirectory(prefix="cass-checkpoint-") as folder:
             path = Path(folder) / name
             save_file(piece, path)
@@ -206,7 +213,7 @@ class CheckpointWriter:
                 crc = _checksum(stream)
             size = path.stat().st_size
             self._store.files.put_file(str(path), f"{self._store.folder(step)}/{name}")
-        return size, crc
+        written[name] = size, crc
 
     def _seal(self, step: int, written: dict[str, tuple[int, int]]) -> None:
         path = f"{self._store.folder(step)}/done-{self._rank:05}-of-{self._workers:05}.json"

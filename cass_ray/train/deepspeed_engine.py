@@ -148,7 +148,8 @@ class DeepSpeedEngine:
 
     def _partitions(self) -> Iterator[Shard]:
         """ZeRO 3: each parameter is cut into equal partitions, the last one padded."""
-        for name, parameter in self._named:
+        partitioned: list[tuple[str, Any]] = list(self._named)
+        for name, parameter in partitioned:
             each = parameter.ds_tensor.ds_numel
             start = each * self._world.rank
             size = min(each, parameter.ds_numel - start)

@@ -7,7 +7,7 @@ what checkpoints are made of: they are read back by any engine on any number of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -107,7 +107,7 @@ class ReplicatedEngine:
             for name, parameter in self._named:
                 parameter.register_post_accumulate_grad_hook(self._adder(name))
 
-    def _adder(self, name: str):  # type: ignore[no-untyped-def]
+    def _adder(self, name: str) -> Callable[[torch.Tensor], None]:
         def add(parameter: torch.Tensor) -> None:
             assert parameter.grad is not None
             if name in self._sums:
@@ -122,7 +122,7 @@ class ReplicatedEngine:
         """See :class:`Engine`."""
         del last
         loss: torch.Tensor = self.model(batch)
-        (loss * scale).backward()  # type: ignore[no-untyped-call]
+        (loss * scale).backward()
         return loss.detach()
 
     def _gradients(self) -> dict[str, torch.Tensor]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from types import MethodType
 from typing import Any
 
@@ -62,7 +63,7 @@ def apply_liger(model: Any) -> str:
         return f"no Liger kernels for {kind}"
     # Liger's RoPE writes into its arguments, which selective recomputation has kept: copy first.
     patch(rope=False, fused_linear_cross_entropy=False, cross_entropy=False, model=model)
-    module = __import__(type(model).__module__, fromlist=["apply_rotary_pos_emb"])
+    module: Any = import_module(type(model).__module__)
     if hasattr(module, "apply_rotary_pos_emb"):
 
         def rotary(q: torch.Tensor, k: torch.Tensor, *rest: Any, **options: Any) -> Any:

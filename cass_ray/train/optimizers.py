@@ -39,7 +39,8 @@ def decay_groups(
     named: Iterable[tuple[str, torch.nn.Parameter]], weight_decay: float
 ) -> list[dict[str, Any]]:
     """Parameter groups: matrices decay, norms and biases do not."""
-    decayed, plain = [], []
+    decayed: list[torch.nn.Parameter] = []
+    plain: list[torch.nn.Parameter] = []
     for _, parameter in named:
         if parameter.requires_grad:
             (decayed if parameter.ndim > 1 and weight_decay else plain).append(parameter)

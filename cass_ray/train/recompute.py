@@ -40,7 +40,7 @@ def _attention_operations() -> frozenset[Any]:
         ("flash_attn", "_flash_attn_varlen_forward"),
         ("flash_attn_3", "fwd"),
     )
-    found = set()
+    found: set[Any] = set()
     for namespace, name in names:
         packet = getattr(getattr(torch.ops, namespace), name, None)
         if packet is not None:

@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from cass_ray.answers import extract
-from cass_ray.prompts import PromptFormat, Task, parse_task, prompt_format
+from cass_ray.prompts import Direction, Level, PromptFormat, Task, parse_task, prompt_format
 from cass_ray.strict import SettingsError, StrictModel, validate
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.translate.protocol import (
@@ -35,9 +35,6 @@ from cass_ray.translate.protocol import (
 )
 
 PREFIX = "model:"
-TASK_SETTING = "task"
-"""Key of ``Context.settings`` that names the task (``assembly``, ``source:hip-to-cuda``)."""
-
 _TRANSLATION_FILE = "cass_ray.json"
 _PUBLISHED = ("ahmedheakl/cass-", "mbzuai/cass-")
 
@@ -131,10 +128,28 @@ class ModelTranslator:
     def translate(
         self, source: str, *, filename: str = "", context: Context = NO_CONTEXT
     ) -> Translation:
-        """Translate one file; the first sample counts. See the protocol."""
+        """Translate one file; see the protocol.
+
+        ``context.settings`` may say ``level`` and ``direction`` (:mod:`cass_ray.prompts`), and
+        ``temperature`` and ``seed`` of this answer.
+        """
         del filename
-        task = parse_task(context.settings.get(TASK_SETTING, self.options.task))
-        answer = self.samples(source, task, number=1)[0]
+        task = parse_task(self.options.task)
+        asked = context.settings
+        try:
+            task = Task(
+                Level(asked.get("level", task.level)),
+                Direction(asked.get("direction", task.direction)),
+            )
+        except ValueError as error:
+            raise TranslatorError(f"{self.name}: {error}") from None
+        options = self.options.model_copy(
+            update={
+                "temperature": float(asked.get("temperature", self.options.temperature)),
+                "seed": int(asked.get("seed", self.options.seed)),
+            }
+        )
+        answer = self.samples(source, task, 1, options)[0]
         if answer.code is None:
             message = "the model's answer holds no code block"
             finding = Finding(0, 0, "", Severity.ERROR, message, "ask again with another seed")
@@ -145,18 +160,25 @@ class ModelTranslator:
             findings = (Finding(0, 0, "", Severity.ERROR, message, "raise ?longest=TOKENS"),)
         return Translation(answer.code, findings, Counts(converted=1))
 
-    def samples(self, source: str, task: Task, number: int | None = None) -> list[Answer]:
+    def samples(
+        self,
+        source: str,
+        task: Task,
+        number: int | None = None,
+        options: ModelOptions | None = None,
+    ) -> list[Answer]:
         """Independent answers (one when greedy), the same for the same seed.
 
         Raises ``TranslatorError``: the question does not fit the model.
         """
-        number = (number or self.options.samples) if self.options.temperature > 0 else 1
+        options = options or self.options
+        number = (number or options.samples) if options.temperature > 0 else 1
         try:
             question = self.format.messages(task, source)
             fence = self.format.wording(task).answer_fence
         except ValueError as error:
             raise TranslatorError(str(error)) from None
-        texts = self._loaded.generate(question, self.options, number)
+        texts = self._loaded.generate(question, options, number)
         answers = []
         for text, ended in texts:
             found = extract(text, (fence,))
