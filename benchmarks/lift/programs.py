@@ -19,10 +19,11 @@ import pickle
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
+from typing import TypeVar
 
 from benchmarks.translate.public import candidates
 from cass_ray.cache import default_directory, digest
@@ -41,6 +42,8 @@ from cass_ray.toolchain.process import Completed
 from cass_ray.toolchain.unit import CompileFailure, Unit
 from cass_ray.translate.protocol import TranslatorError
 from cass_ray.translate.registry import make_translator
+
+T = TypeVar("T")
 
 _OPTIMISATION = "-O3"
 
@@ -124,14 +127,15 @@ class Bench:
     def _key(self, program: Program, *more: str) -> str:
         return digest([gather(program.unit).digest, program.name, *more])
 
-    def _cached(self, key: str, make):  # type: ignore[no-untyped-def]
+    def _cached(self, key: str, make: Callable[[], T]) -> T:
         path = self.cache / f"{key}.pickle"
         if not path.exists():
             made = make()
             part = path.with_suffix(f".part{time.monotonic_ns()}")
             part.write_bytes(pickle.dumps(made))
             part.replace(path)
-        return pickle.loads(path.read_bytes())
+        kept: T = pickle.loads(path.read_bytes())
+        return kept
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
+from cass_ray.commands.lift import translate_assembly
 from cass_ray.pairs import clip_diagnostic
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd
@@ -25,6 +26,13 @@ from cass_ray.translate.tree import FileResult, TreeResult, translate_tree
 COMPILED_SUFFIXES = (".cu", ".hip")
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+class Level(StrEnum):
+    """What is translated: CUDA source, or the machine code in a cubin or executable."""
+
+    SOURCE = "source"
+    ASSEMBLY = "assembly"
 
 
 class Report(StrEnum):
@@ -44,6 +52,9 @@ def translate(
     engine: Annotated[
         str, typer.Option(help="rules, rules-hip-to-cuda, hipify-perl, hipify-clang or model:PATH.")
     ] = "rules",
+    level: Annotated[
+        Level, typer.Option(help="source; or assembly: machine code to RDNA3 (--engine lift).")
+    ] = Level.SOURCE,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit 1 when anything has no translation.")
     ] = False,
@@ -65,9 +76,16 @@ def translate(
 
     A file goes to standard output unless -o is given. A folder needs -o: the tree is copied,
     sources and headers are translated, and a second run touches only what changed.
+
+    With --level assembly --engine lift, FILE is a cubin or an Nvidia executable, and what is
+    written is RDNA3 assembly that a HIP host program launches as it is.
     """
     if not path.exists():
         _fail(f"{path} does not exist", EXIT_USAGE)
+    if level is Level.ASSEMBLY or engine == "lift":
+        _check_assembly(level, engine, path)
+        translate_assembly(path, output)
+        return
     if path.is_dir() and output is None:
         _fail(f"{path} is a folder: give -o OUT for the translated tree", EXIT_USAGE)
     if (as_json or report is Report.SARIF) and output is None:
@@ -96,6 +114,13 @@ def translate(
         _print_report(path, result)
     if failed or (strict and result.errors):
         raise typer.Exit(EXIT_FAILED)
+
+
+def _check_assembly(level: Level, engine: str, path: Path) -> None:
+    if engine != "lift" or level is not Level.ASSEMBLY:
+        _fail("machine code is translated by --level assembly --engine lift", EXIT_USAGE)
+    if path.is_dir():
+        _fail(f"{path} is a folder: give a cubin or an executable", EXIT_USAGE)
 
 
 def _translator(engine: str) -> Translator:

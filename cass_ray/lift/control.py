@@ -141,15 +141,15 @@ class KernelLifter:
         block = list(_block_of(code, position))
         self.instruction_count += len(block)
         last = block[-1]
-        body = block[:-1] if last.opcode in _ENDS else block
+        body = block[:-1] if last.opcode in ENDS else block
         for guard, run in self._runs(body):
             self._run(code, guard, run)
         following = (stack, function, last.address + INSTRUCTION_BYTES)
-        if last.opcode not in _ENDS:
+        if last.opcode not in ENDS:
             thread.jump(self._goto(following))
             return
         try:
-            _ENDS[last.opcode](self, place, last, following)
+            ENDS[last.opcode](self, place, last, following)
         except UnknownForm as error:
             raise error.at(last.text, function, last.address) from None
 
@@ -425,12 +425,12 @@ def _block_of(code: Code, position: int) -> Iterator[Instruction]:
     instructions = code.instructions
     first = instructions[position]
     yield first
-    if first.opcode in _ENDS:
+    if first.opcode in ENDS:
         return
     rest = (instructions[n] for n in range(position + 1, len(instructions)))
     for instruction in takewhile(lambda each: each.address not in code.leaders, rest):
         yield instruction
-        if instruction.opcode in _ENDS:
+        if instruction.opcode in ENDS:
             return
 
 
@@ -454,7 +454,7 @@ def _only(i: Instruction, *known: str) -> None:
             raise i.unknown(f"modifier {modifier}")
 
 
-_ENDS = {
+ENDS = {
     "BRA": KernelLifter._branch,
     "JMP": KernelLifter._branch,
     "EXIT": KernelLifter._exit,
@@ -466,3 +466,4 @@ _ENDS = {
     "BRXU": KernelLifter._jump_table,
     "JMX": KernelLifter._jump_table,
 }
+"""What ends a basic block, by opcode; their modifiers are checked where they are lifted."""

@@ -91,13 +91,16 @@ def min_max(t: Thread, i: Instruction) -> None:
     t.write(target, minimum_or_maximum(t, *values, sign))
 
 
-@lowers("VIADDMNMX{,.U32}")
+@lowers("VIADDMNMX{,.U32,.RELU}")
 def add_min_max(t: Thread, i: Instruction) -> None:
-    """Minimum or maximum of a sum and a value."""
+    """Minimum or maximum of a sum and a value; with .RELU not below zero."""
     target, left, right, bound, least = i.operands
     total = t.op("add", t.integer(left), t.integer(right))
     sign = "u" if i.has("U32") else "s"
-    t.write(target, minimum_or_maximum(t, total, t.integer(bound), t.predicate(least), sign))
+    value = minimum_or_maximum(t, total, t.integer(bound), t.predicate(least), sign)
+    if i.has("RELU"):
+        value = minimum_or_maximum(t, value, i32(0), FALSE, "s")
+    t.write(target, value)
 
 
 @lowers("SEL", "USEL")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cass_ray.lift.instruction import Instruction
-from cass_ray.lift.ir import Value, i32
+from cass_ray.lift.ir import FALSE, Value, i32
 from cass_ray.lift.semantics.integer import minimum_or_maximum
 from cass_ray.lift.table import lowers
 from cass_ray.lift.thread import Thread
@@ -50,18 +50,21 @@ def _extreme(t: Thread, i: Instruction, values: list[Value], least: Value) -> Va
     result = chosen[0]
     for value in chosen[1:]:
         result = minimum_or_maximum(t, result, value, least, sign)
+    if i.has("RELU"):
+        zero = Value("<2 x i16>", "zeroinitializer") if packed else i32(0)
+        result = minimum_or_maximum(t, result, zero, FALSE, "s")
     return t.result("i32", f"bitcast {result} to i32") if packed else result
 
 
-@lowers("VIMNMX{.U16x2,.S16x2}")
+@lowers("VIMNMX{.U16x2,.S16x2,.S16x2.RELU,.RELU}")
 def packed_min_max(t: Thread, i: Instruction) -> None:
-    """Minimum or maximum of halves."""
+    """Minimum or maximum of halves, or one that is not below zero."""
     target, left, right, least = i.operands
     values = [t.integer(left), t.integer(right)]
     t.write(target, _extreme(t, i, values, t.predicate(least)))
 
 
-@lowers("VIMNMX3{,.U32,.S32,.U16x2,.S16x2}")
+@lowers("VIMNMX3{,.U32,.S32,.U16x2,.S16x2,.S16x2.RELU,.RELU}")
 def min_max_of_three(t: Thread, i: Instruction) -> None:
     """Minimum or maximum of three."""
     target, first, second, third, least = i.operands

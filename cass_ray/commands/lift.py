@@ -1,0 +1,132 @@
+"""``cass lift``: what the SASS lifter covers; ``cass translate --level assembly`` runs it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
+from cass_ray.lift import LiftedModule, LiftError, lift_cubin
+from cass_ray.lift.container import best_cubins, cubins_in
+from cass_ray.lift.coverage import Coverage, measure
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.locate import find_amd, find_nvidia
+from cass_ray.toolchain.nvidia import NvidiaToolchain
+from cass_ray.toolchain.nvidia_disassembly import DisassemblyError
+from cass_ray.toolchain.nvidia_elf import CubinError
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
+
+_LISTED = 40
+_BATCH = 64
+
+
+@app.callback()
+def _group() -> None:
+    """What the SASS lifter covers."""
+
+
+@app.command()
+def coverage(
+    paths: Annotated[
+        list[Path], typer.Argument(help="Cubins, executables, or folders with .cubin files.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Opcode forms in machine code against those that the lifter knows."""
+    try:
+        found = measure(_listings(paths, find_nvidia()))
+    except ToolMissing as error:
+        sys.stderr.write(f"cass lift: {error}\n")
+        raise typer.Exit(EXIT_TOOL_MISSING) from None
+    except (OSError, LiftError, CubinError, DisassemblyError) as error:
+        sys.stderr.write(f"cass lift: {error}\n")
+        raise typer.Exit(EXIT_USAGE) from None
+    sys.stdout.write(json.dumps(as_dictionary(found), indent=2) + "\n" if as_json else text(found))
+    if found.missing:
+        raise typer.Exit(EXIT_FAILED)
+
+
+def as_dictionary(found: Coverage) -> dict[str, object]:
+    """For JSON."""
+    return {
+        "instructions": found.instructions,
+        "covered_instructions": found.covered_instructions,
+        "kernels": found.kernels,
+        "covered_kernels": found.covered_kernels,
+        "forms": len(found.seen),
+        "missing": dict(found.missing.most_common()),
+    }
+
+
+def text(found: Coverage) -> str:
+    """For people."""
+    lines = [
+        f"instructions: {found.covered_instructions} of {found.instructions}"
+        f" ({found.instruction_share:.2%}), {len(found.seen)} forms",
+        f"kernels: {found.covered_kernels} of {found.kernels} ({found.kernel_share:.2%})",
+    ]
+    lines += [f"  missing {count:8}  {form}" for form, count in found.missing.most_common(_LISTED)]
+    if len(found.missing) > _LISTED:
+        lines.append(f"  … and {len(found.missing) - _LISTED} more forms")
+    return "\n".join(lines) + "\n"
+
+
+def _listings(paths: list[Path], toolchain: NvidiaToolchain) -> Iterator[str]:
+    files: list[Path] = []
+    for path in paths:
+        files += sorted(path.rglob("*.cubin")) if path.is_dir() else [path]
+    for start in range(0, len(files), _BATCH):
+        cubins = [
+            each.data
+            for path in files[start : start + _BATCH]
+            for each in cubins_in(path, toolchain)
+            if each.architecture
+        ]
+        yield from toolchain.disassemble(cubins)
+
+
+def translate_assembly(path: Path, output: Path | None) -> None:
+    """Lift the device code of ``path`` and write RDNA3 assembly; ends the command on errors.
+
+    Several cubins, as of a program of several files, give several files beside ``output``.
+    """
+    try:
+        nvidia, amd = find_nvidia(), find_amd()
+        found = best_cubins(cubins_in(path, nvidia))
+        if len(found) > 1 and output is None:
+            names = ", ".join(each.name for each in found)
+            _fail(f"{path} holds {len(found)} cubins ({names}): give -o OUT", EXIT_USAGE)
+        for number, each in enumerate(found):
+            made = lift_cubin(each.data, amd=amd, nvidia=nvidia)
+            _write(made, _numbered(output, number))
+            sys.stderr.write(f"{each.name}: {len(made.kernels)} kernel(s) lifted\n")
+    except ToolMissing as error:
+        _fail(str(error), EXIT_TOOL_MISSING)
+    except LiftError as error:
+        _fail(f"{path}: {error}", EXIT_FAILED)
+    except (OSError, CubinError, DisassemblyError) as error:
+        _fail(str(error), EXIT_USAGE)
+
+
+def _numbered(output: Path | None, number: int) -> Path | None:
+    if output is None or number == 0:
+        return output
+    return output.with_name(f"{output.stem}.{number + 1}{output.suffix}")
+
+
+def _write(made: LiftedModule, output: Path | None) -> None:
+    if output is None:
+        sys.stdout.write(made.assembly)
+    else:
+        output.write_text(made.assembly)
+
+
+def _fail(message: str, status: int) -> None:
+    sys.stderr.write(f"cass translate: {message}\n")
+    raise typer.Exit(status)
