@@ -51,10 +51,7 @@ static T* to_device(const std::vector<T>& values)
 template <typename T>
 static T* device_zeros(size_t count)
 {
-    T* memory = nullptr;
-    HIP_CHECK(hipMalloc(&memory, count * sizeof(T)));
-    HIP_CHECK(hipMemset(memory, 0, count * sizeof(T)));
-    return memory;
+    return to_device(std::vector<T>(count));
 }
 
 template <typename T>

@@ -47,10 +47,7 @@ static T* toDevice(const std::vector<T>& values)
 template <typename T>
 static T* zeros(size_t count)
 {
-    T* memory = nullptr;
-    CHECK(hipMalloc(&memory, count * sizeof(T)));
-    CHECK(hipMemset(memory, 0, count * sizeof(T)));
-    return memory;
+    return toDevice(std::vector<T>(count));
 }
 
 template <typename T>

@@ -47,10 +47,7 @@ static T* copyIn(const std::vector<T>& values)
 template <typename T>
 static T* cleared(size_t count)
 {
-    T* memory = nullptr;
-    TRY(hipMalloc(&memory, count * sizeof(T)));
-    TRY(hipMemset(memory, 0, count * sizeof(T)));
-    return memory;
+    return copyIn(std::vector<T>(count));
 }
 
 template <typename T>

@@ -46,10 +46,7 @@ static T* copyIn(const std::vector<T>& values)
 template <typename T>
 static T* cleared(size_t count)
 {
-    T* memory = nullptr;
-    TRY(cudaMalloc(&memory, count * sizeof(T)));
-    TRY(cudaMemset(memory, 0, count * sizeof(T)));
-    return memory;
+    return copyIn(std::vector<T>(count));
 }
 
 template <typename T>

@@ -46,10 +46,7 @@ static T* toDevice(const std::vector<T>& values)
 template <typename T>
 static T* zeros(size_t count)
 {
-    T* memory = nullptr;
-    CHECK(cudaMalloc(&memory, count * sizeof(T)));
-    CHECK(cudaMemset(memory, 0, count * sizeof(T)));
-    return memory;
+    return toDevice(std::vector<T>(count));
 }
 
 template <typename T>

@@ -47,10 +47,7 @@ static T* upload(const std::vector<T>& values)
 template <typename T>
 static T* deviceZeros(size_t count)
 {
-    T* memory = nullptr;
-    GPU_OK(hipMalloc(&memory, count * sizeof(T)));
-    GPU_OK(hipMemset(memory, 0, count * sizeof(T)));
-    return memory;
+    return upload(std::vector<T>(count));
 }
 
 template <typename T>
