@@ -44,6 +44,8 @@ class KernelInfo:
     max_threads: int
     required_threads: int
     """Exact number of threads of a block, where the kernel demands one; else 0."""
+    grid_workspace_words: tuple[int, int]
+    """Offsets in bank 0 of the address of memory for barriers of the whole grid: low, high."""
     descriptor_words: tuple[int, int]
     """Offsets in bank 0 of the descriptor that global accesses name."""
 
@@ -90,7 +92,8 @@ def kernel_info(cubin: Cubin, name: str) -> KernelInfo:
             symbol, size = struct.unpack("<II", value)
             if cubin.symbols[symbol].name == name and size < _UNKNOWN_SIZE:
                 frame = max(frame, size)
-    descriptor = 0x208 if architecture(cubin) >= 90 else 0x118
+    is_hopper = architecture(cubin) >= 90
+    descriptor = 0x208 if is_hopper else 0x118
     return KernelInfo(
         name,
         tuple(parameter for _, parameter in sorted(parameters, key=lambda item: item[0])),
@@ -99,6 +102,7 @@ def kernel_info(cubin: Cubin, name: str) -> KernelInfo:
         _shared_size(cubin, name),
         max_threads,
         required_threads,
+        (0x48, 0x44) if is_hopper else (0x90, 0x8C),
         (descriptor, descriptor + 4),
     )
 

@@ -87,6 +87,10 @@ class Environment:
         if offset in _LOCAL_WINDOW:
             address = self.local_window(thread)
             return thread.low(address) if offset == _LOCAL_WINDOW[0] else thread.high(address)
+        if offset in self.kernel.grid_workspace_words:
+            address = self.data.grid_workspace()
+            is_low = offset == self.kernel.grid_workspace_words[0]
+            return thread.low(address) if is_low else thread.high(address)
         if offset in self.kernel.descriptor_words:
             return i32(0)
         raise UnknownForm(f"c[0x0][{offset:#x}]", "a driver constant of unknown meaning")

@@ -87,6 +87,19 @@ class DeviceData:
         place = f"getelementptr (i8, {pointer} @{name}, i64 {start + offset})"
         return Value("i64", f"ptrtoint ({pointer} {place} to i64)")
 
+    def grid_workspace(self) -> Value:
+        """The address of the memory that ``grid.sync()`` counts in.
+
+        Its barrier leaves the count as it was with the top bit flipped, so that zero at load time
+        is enough; the driver has such memory for each launch, this is one for the module.
+        """
+        definition = (
+            "@lifted.grid = internal addrspace(1) global [16 x i8] zeroinitializer, align 16"
+        )
+        if definition not in self.definitions:
+            self.definitions.append(definition)
+        return Value("i64", "ptrtoint (ptr addrspace(1) @lifted.grid to i64)")
+
     def _place(self, index: int, section: Section) -> None:
         name, space = _SECTIONS[section.name]
         for symbol in self._cubin.symbols:
