@@ -7,25 +7,26 @@ question back and must be wrong everywhere; ``answers:FILE.jsonl`` replays answe
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from pydantic import Field
 
+from cass_ray.bench.candidate import candidate_sources
 from cass_ray.bench.programs import Compilers, reference_text
 from cass_ray.bench.question import Answer, Draw, Level, Question
 from cass_ray.bench.task import Task
 from cass_ray.cache import digest
+from cass_ray.pairs import Reason
 from cass_ray.prompts import Direction
 from cass_ray.strict import SettingsError, StrictModel, validate
 from cass_ray.toolchain.unit import CompileFailure
-from cass_ray.translate.check import HipCompiler
 from cass_ray.translate.protocol import Context, Translator, TranslatorError
 from cass_ray.translate.registry import make_translator
+from cass_ray.translate.repair import repair
 
 REPAIRS = 3
 REPAIR_SUFFIX = "+repair"
@@ -125,14 +126,18 @@ class RepairSystem:
         if answer.problem or question.kind.level is not Level.SOURCE:
             return answer
         started = time.monotonic()
-        with tempfile.TemporaryDirectory(prefix="cass-repair-") as name:
-            root = Path(name).resolve()
-            for path, text in {**question.files, **answer.files}.items():
-                file = root / path
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(text, encoding="utf-8", newline="")
-            compiler = HipCompiler(self._compilers.backend.toolchain, root)
-            repaired = compiler.check(question.main, self._attempts)
+
+        def compile_source(text: str) -> str:
+            state = answer.model_copy(update={"files": {**answer.files, question.main: text}})
+            try:
+                self._compilers.amd(candidate_sources(question, state))
+            except CompileFailure as failure:
+                return "" if failure.reason is Reason.NO_DEVICE_CODE else failure.diagnostic
+            return ""
+
+        text = answer.files.get(question.main, question.files[question.main])
+        filename = PurePosixPath(question.main).name
+        repaired = repair(text, compile_source, filename=filename, attempts=self._attempts)
         fixes = [fix for step in repaired.steps for fix in step.fixes]
         return answer.model_copy(
             update={
