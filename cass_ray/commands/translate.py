@@ -17,9 +17,12 @@ from cass_ray.commands.lift import translate_assembly
 from cass_ray.pairs import clip_diagnostic
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd
+from cass_ray.translate.chat import PREFIX as CHAT_PREFIX
+from cass_ray.translate.chat import ChatTranslator
 from cass_ray.translate.check import HipCompiler
 from cass_ray.translate.protocol import Finding, Translator, TranslatorError
 from cass_ray.translate.registry import UnknownEngineError, make_translator
+from cass_ray.translate.repair import Propose
 from cass_ray.translate.sarif import sarif
 from cass_ray.translate.tree import FileResult, TreeResult, translate_tree
 
@@ -50,7 +53,10 @@ def translate(
         Path | None, typer.Option("-o", "--output", help="File or folder to write.")
     ] = None,
     engine: Annotated[
-        str, typer.Option(help="rules, rules-hip-to-cuda, hipify-perl, hipify-clang or model:PATH.")
+        str,
+        typer.Option(
+            help="rules, rules-hip-to-cuda, hipify-perl, hipify-clang, model:PATH or chat:MODEL."
+        ),
     ] = "rules",
     level: Annotated[
         Level, typer.Option(help="source; or assembly: machine code to RDNA3 (--engine lift).")
@@ -65,6 +71,10 @@ def translate(
         int,
         typer.Option("--repair", metavar="N", min=0, help="Rounds of repair; implies --check."),
     ] = 0,
+    repair_with: Annotated[
+        str,
+        typer.Option(help="chat:MODEL to ask where the rules of --repair know no fix."),
+    ] = "",
     report: Annotated[
         Report, typer.Option(help="text, sarif (on standard output) or none.")
     ] = Report.TEXT,
@@ -105,7 +115,8 @@ def translate(
         _fail(str(error), EXIT_FAILED)
     except (OSError, ValueError) as error:
         _fail(str(error), EXIT_USAGE)
-    failed = _check(path, output, result, repairs) if check or repairs else 0
+    propose = _proposer(repair_with or engine, bool(repair_with)) if repairs else None
+    failed = _check(path, output, result, repairs, propose) if check or repairs else 0
     if as_json:
         sys.stdout.write(json.dumps(_as_json(result, translator), indent=2) + "\n")
     if report is Report.SARIF:
@@ -156,7 +167,20 @@ def _translate_file(path: Path, output: Path | None, translator: Translator) -> 
     return TreeResult([FileResult(path.name, action, translation.findings, translation.counts)])
 
 
-def _check(path: Path, output: Path | None, result: TreeResult, repairs: int) -> int:
+def _proposer(engine: str, asked_for: bool) -> Propose | None:
+    """How the model of a ``chat:`` engine corrects a file; None for other engines."""
+    if not engine.startswith(CHAT_PREFIX):
+        if asked_for:
+            _fail(f"--repair-with {engine}: give chat:MODEL", EXIT_USAGE)
+        return None
+    translator = _translator(engine)
+    assert isinstance(translator, ChatTranslator)
+    return translator.propose
+
+
+def _check(
+    path: Path, output: Path | None, result: TreeResult, repairs: int, propose: Propose | None
+) -> int:
     """Compile what was translated; the number of files that do not compile."""
     assert output is not None
     try:
@@ -171,7 +195,10 @@ def _check(path: Path, output: Path | None, result: TreeResult, repairs: int) ->
         compiler, names = HipCompiler(toolchain, target.resolve().parent), [target.name]
     failed = 0
     for name in names:
-        checked = compiler.check(name, repairs)
+        try:
+            checked = compiler.check(name, repairs, propose)
+        except TranslatorError as error:
+            _fail(f"{name}: {error}", EXIT_FAILED)
         for step in checked.steps:
             for fix in step.fixes:
                 sys.stderr.write(f"{name}: repair: {fix}\n")

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from cass_ray.pairs import Reason
 from cass_ray.toolchain.amd import AmdToolchain
 from cass_ray.toolchain.unit import CompileFailure, Unit
-from cass_ray.translate.repair import Repaired, repair
+from cass_ray.translate.repair import Propose, Repaired, repair
 
 INCLUDE_FOLDERS = ("include", "inc", "common", "Common", "src")
 """Folders of a tree that projects commonly put on the include path."""
@@ -35,7 +35,7 @@ class HipCompiler:
             return "" if failure.reason is Reason.NO_DEVICE_CODE else failure.diagnostic
         return ""
 
-    def check(self, path: str, attempts: int) -> Repaired:
+    def check(self, path: str, attempts: int, propose: Propose | None = None) -> Repaired:
         """Compile ``path``, with at most ``attempts`` rounds of repair; the best state is written.
 
         Bytes that are not UTF-8 survive.
@@ -47,6 +47,8 @@ class HipCompiler:
             file.write_bytes(text.encode("utf-8", "surrogateescape"))
             return self.messages(path)
 
-        result = repair(source, compile_source, filename=file.name, attempts=attempts)
+        result = repair(
+            source, compile_source, filename=file.name, attempts=attempts, propose=propose
+        )
         file.write_bytes(result.source.encode("utf-8", "surrogateescape"))
         return result

@@ -11,7 +11,7 @@ from cass_ray.translate.rules import RulesTranslator
 from cass_ray.translate.rules.reverse import HipToCudaTranslator
 
 ENGINES = ("rules", "rules-hip-to-cuda", *HIPIFY_ENGINES)
-"""The engines that :func:`make_translator` knows, besides ``model:PATH``."""
+"""The engines that :func:`make_translator` knows, besides ``model:PATH`` and ``chat:MODEL``."""
 
 
 IN_PROCESS_ENGINES = frozenset({"rules"})
@@ -37,10 +37,13 @@ def make_translator(engine: str = "rules") -> Translator:
         return HipifyTranslator(engine)
     if engine.startswith("model:"):
         return _model(engine)
+    if engine.startswith("chat:"):
+        return _chat(engine)
     nearest = difflib.get_close_matches(engine, ENGINES, n=1, cutoff=0.4)
     hint = f"; did you mean {nearest[0]}?" if nearest else ""
     raise UnknownEngineError(
-        f"no engine is called {engine!r}{hint} (engines: {', '.join(ENGINES)}, model:PATH)"
+        f"no engine is called {engine!r}{hint} (engines: {', '.join(ENGINES)}, model:PATH, "
+        "chat:MODEL)"
     )
 
 
@@ -50,5 +53,15 @@ def _model(engine: str) -> Translator:
 
     try:
         return ModelTranslator.from_engine(engine)
+    except SettingsError as error:
+        raise UnknownEngineError(str(error)) from None
+
+
+def _chat(engine: str) -> Translator:
+    from cass_ray.strict import SettingsError
+    from cass_ray.translate.chat import ChatTranslator
+
+    try:
+        return ChatTranslator.from_engine(engine)
     except SettingsError as error:
         raise UnknownEngineError(str(error)) from None

@@ -3,6 +3,8 @@
 The fixes are rules that only ever add: an ``#include``, a cast, a keyword. No code is removed, so
 that a repair cannot make a program compile by making it do less. The loop ends when the file
 compiles, when no rule knows an error, or after ``attempts`` rounds; the best state is returned.
+
+Where no rule knows an error a model may be asked; what it proposes must keep every kernel.
 """
 
 from __future__ import annotations
@@ -11,11 +13,15 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from cass_ray.corpus.kernels import kernel_definitions
 from cass_ray.translate.rules.edits import Edits
 from cass_ray.translate.rules.text import SourceText
 
 Compile = Callable[[str], str]
 """Compiles a source; returns the compiler's messages, or nothing when it compiled."""
+
+Propose = Callable[[str, str], str | None]
+"""Corrects a source after the compiler's messages; None where it has no idea."""
 
 _ERROR = re.compile(
     r"^(?P<file>[^:\n]+):(?P<line>\d+):(?P<column>\d+): (?:fatal )?error: (?P<message>.*)$",
@@ -145,10 +151,18 @@ def diagnostics(messages: str) -> list[Diagnostic]:
     ]
 
 
-def repair(source: str, compile_source: Compile, *, filename: str, attempts: int) -> Repaired:
+def repair(
+    source: str,
+    compile_source: Compile,
+    *,
+    filename: str,
+    attempts: int,
+    propose: Propose | None = None,
+) -> Repaired:
     """Compile ``source`` and fix what the rules know, at most ``attempts`` times.
 
-    Only errors in ``filename`` itself are fixed: a header is another file's business.
+    Only errors in ``filename`` itself are fixed: a header is another file's business. Where the
+    rules know none of them, ``propose`` is asked.
     """
     steps: list[Step] = []
     best = source
@@ -159,6 +173,8 @@ def repair(source: str, compile_source: Compile, *, filename: str, attempts: int
         if not messages:
             break
         source, fixes = _fixed(source, [item for item in errors if _is_in(item, filename)])
+        if not fixes and propose is not None:
+            source, fixes = _proposed(source, messages, propose)
         steps.append(Step(len(errors), tuple(fixes)))
         if not fixes:
             break
@@ -169,6 +185,15 @@ def repair(source: str, compile_source: Compile, *, filename: str, attempts: int
         if not messages or _progress(errors) >= _progress(best_errors):
             best, best_messages, best_errors = source, messages, errors
     return Repaired(best, not best_messages, best_messages, tuple(steps))
+
+
+def _proposed(source: str, messages: str, propose: Propose) -> tuple[str, list[str]]:
+    """The proposal, unless it is none, changes nothing or lacks a kernel."""
+    proposed = propose(source, messages)
+    if proposed is None or proposed == source:
+        return source, []
+    missing = set(kernel_definitions(source)) - set(kernel_definitions(proposed))
+    return (source, []) if missing else (proposed, ["as a model proposed"])
 
 
 def _is_in(item: Diagnostic, filename: str) -> bool:
