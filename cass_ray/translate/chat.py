@@ -13,6 +13,7 @@ variable that ``key_variable`` names. Answers are kept by content in the user's 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import parse_qsl
@@ -21,7 +22,15 @@ from pydantic import Field
 
 from cass_ray.cache import ContentCache, default_directory, digest
 from cass_ray.chat import ChatClient, ChatError, ChatSettings, Reply, answer_cache
-from cass_ray.prompts import Message, PromptFormat, Task, parse_task, prompt_format
+from cass_ray.prompts import (
+    Direction,
+    Level,
+    Message,
+    PromptFormat,
+    Task,
+    parse_task,
+    prompt_format,
+)
 from cass_ray.strict import SettingsError, StrictModel, validate
 from cass_ray.translate.protocol import (
     NO_CONTEXT,
@@ -35,9 +44,6 @@ from cass_ray.translate.protocol import (
 from cass_ray.unfenced import code_of
 
 PREFIX = "chat:"
-
-TASK_SETTING = "task"
-"""Key of ``Context.settings`` that names the task, as for ``model:PATH``."""
 
 _DIAGNOSTIC_CHARACTERS = 4000
 
@@ -111,15 +117,23 @@ class ChatTranslator:
     def translate(
         self, source: str, *, filename: str = "", context: Context = NO_CONTEXT
     ) -> Translation:
-        """Translate one file. See the protocol."""
+        """Translate one file; see the protocol.
+
+        ``context.settings`` may say ``level`` and ``direction`` (:mod:`cass_ray.prompts`), and
+        ``temperature`` and ``seed`` of this answer.
+        """
         del filename
-        task = parse_task(context.settings.get(TASK_SETTING, self.options.task))
+        task, asked = parse_task(self.options.task), context.settings
         try:
+            task = Task(
+                Level(asked.get("level", task.level)),
+                Direction(asked.get("direction", task.direction)),
+            )
             messages = self._messages(task, source)
             fence = self._format.wording(task).answer_fence
         except ValueError as error:
             raise TranslatorError(str(error)) from None
-        reply = self._ask(messages)
+        reply = self._ask(messages, asked)
         if reply.refusal or reply.finish == "content_filter":
             return _failed(source, f"the model refused: {reply.refusal or 'content filter'}"[:300])
         found = code_of(reply.text, (fence, "hip", "cpp", "c++"))
@@ -130,7 +144,7 @@ class ChatTranslator:
             message = "the answer was cut at the limit of its length"
             findings = (Finding(0, 0, "", Severity.ERROR, message, "raise ?longest=TOKENS"),)
         text = found.text if found.text.endswith("\n") else found.text + "\n"
-        return Translation(text, findings, Counts(converted=1))
+        return Translation(text, findings, Counts(converted=1), usage)
 
     def propose(self, source: str, messages: str) -> str | None:
         """``source``, corrected after the compiler's ``messages``; None where nothing came.
@@ -140,7 +154,7 @@ class ChatTranslator:
         question = _REPAIR.format(
             fence="hip", messages=messages[:_DIAGNOSTIC_CHARACTERS], source=source
         )
-        reply = self._ask([{"role": "user", "content": question}])
+        reply = self._ask([{"role": "user", "content": question}], self.options)
         found = code_of(reply.text, ("hip", "cpp", "c++"))
         if found is None or found.cut or reply.finish == "length":
             return None
@@ -157,13 +171,13 @@ class ChatTranslator:
         rules = _RULES.format(fence=self._format.wording(task).answer_fence)
         return [{"role": "system", "content": rules}, *asked]
 
-    def _ask(self, messages: list[Message]) -> Reply:
-        options = self.options
+    def _ask(self, messages: list[Message], asked: Mapping[str, str] | None = None) -> Reply:
+        options, asked = self.options, asked or {}
         settings = ChatSettings(
             model=self.model,
             endpoint=options.endpoint,
             key_variable=options.key_variable,
-            temperature=options.temperature,
+            temperature=float(asked.get("temperature", options.temperature)),
             longest=options.longest,
             attempts=options.attempts,
             timeout_seconds=options.timeout_seconds,
@@ -172,7 +186,7 @@ class ChatTranslator:
 
         async def once() -> Reply:
             async with ChatClient(settings, self.cache) as client:
-                return await client.ask(messages, options.seed)
+                return await client.ask(messages, int(asked.get("seed", options.seed)))
 
         try:
             return asyncio.run(once())

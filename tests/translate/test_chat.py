@@ -12,7 +12,7 @@ from cass_ray.cache import ContentCache
 from cass_ray.cli import app
 from cass_ray.prompts import CASS, Task
 from cass_ray.translate.chat import ChatTranslator
-from cass_ray.translate.protocol import Translator, TranslatorError
+from cass_ray.translate.protocol import Context, Translator, TranslatorError
 from cass_ray.translate.registry import UnknownEngineError, make_translator
 from cass_ray.translate.repair import repair
 from tests.synthetic.server import Answer, Server, in_turn, running
@@ -61,6 +61,15 @@ def test_answers_without_a_whole_program_are_errors(
     with running(in_turn(answer)) as server:
         result = engine(server, tmp_path).translate(CUDA)
     assert message in result.errors[0].message
+
+
+def test_the_context_says_what_and_how(tmp_path: Path) -> None:
+    context = Context(settings={"direction": "hip-to-cuda", "seed": "7", "temperature": "0.5"})
+    with running(in_turn(Answer(f"```cuda\n{CUDA}```"))) as server:
+        assert engine(server, tmp_path).translate(HIP, context=context).source == CUDA
+    (body,) = server.requests
+    assert (body["seed"], body["temperature"]) == (7, 0.5)
+    assert "HIP program to CUDA" in body["messages"][-1]["content"]
 
 
 def test_an_endpoint_that_stays_down_is_an_engine_failure(tmp_path: Path) -> None:
