@@ -87,7 +87,7 @@ def _sections(data: bytes, path: Path) -> dict[str, bytes]:
         raw = [_SECTION.unpack_from(data, offset + index * size) for index in range(count)]
         strings = _content(data, raw[names]) if raw else b""
         return {_text(strings, entry[0]): _content(data, entry) for entry in raw}
-    except (struct.error, IndexError, ValueError) as error:
+    except (struct.error, IndexError, ValueError, OverflowError) as error:
         raise PortError(f"{path} is a damaged ELF file: {error}") from error
 
 

@@ -7,9 +7,19 @@ namespace {
 
 enum LaunchAttributeId : int { attribute_cooperative = 2, attribute_cluster = 4 };
 
+// CUDA's limits, which have an error code of their own there (CUDA programming guide, table of
+// technical specifications).
+bool is_possible(dim3 grid, dim3 block) {
+  const auto threads = std::uint64_t{block.x} * block.y * block.z;
+  const auto blocks = std::uint64_t{grid.x} * grid.y * grid.z;
+  return threads != 0 && threads <= 1024 && block.z <= 64 && blocks != 0 &&
+         grid.x <= 0x7FFFFFFFU && grid.y <= 0xFFFFU && grid.z <= 0xFFFFU;
+}
+
 int launch(const LaunchConfiguration* given, const void* kernel, void** arguments,
            hipStream_t stream) {
   if (given == nullptr) return fail(invalid_value);
+  if (!is_possible(given->gridDim, given->blockDim)) return fail(hipErrorInvalidConfiguration);
   bool cooperative = false;
   for (unsigned index = 0; index < given->numAttrs; ++index) {
     const auto& attribute = given->attrs[index];
@@ -30,15 +40,28 @@ int launch(const LaunchConfiguration* given, const void* kernel, void** argument
 
 }  // namespace
 
-FORWARD_STREAM(cudaLaunchKernel, hipLaunchKernel,
-               (const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
-                hipStream_t stream),
-               (kernel, grid, block, arguments, shared, stream))
+CUDA_API int cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                              std::size_t shared, hipStream_t stream) {
+  if (!is_possible(grid, block)) return fail(hipErrorInvalidConfiguration);
+  return finish(hipLaunchKernel(kernel, grid, block, arguments, shared, stream));
+}
+
+CUDA_API int cudaLaunchKernel_ptsz(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                   std::size_t shared, hipStream_t stream) {
+  return cudaLaunchKernel(kernel, grid, block, arguments, shared, per_thread(stream));
+}
+
 // What launch stubs of nvcc 13 call; a cudaKernel_t is the host function here.
-FORWARD_STREAM(__cudaLaunchKernel, hipLaunchKernel,
-               (const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
-                hipStream_t stream),
-               (kernel, grid, block, arguments, shared, stream))
+CUDA_API int __cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                std::size_t shared, hipStream_t stream) {
+  return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
+}
+
+CUDA_API int __cudaLaunchKernel_ptsz(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                     std::size_t shared, hipStream_t stream) {
+  return cudaLaunchKernel(kernel, grid, block, arguments, shared, per_thread(stream));
+}
+
 FORWARD_STREAM(cudaLaunchCooperativeKernel, hipLaunchCooperativeKernel,
                (const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
                 hipStream_t stream),

@@ -151,3 +151,7 @@ CUDA_API int cudaMemPrefetchAsync_ptsz(const void*, std::size_t, int, hipStream_
 }
 CUDA_API int cudaMemAdvise(const void*, std::size_t, int, int) { return success; }
 #endif
+
+CUDA_API hipChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, int kind) {
+  return {x, y, z, w, static_cast<hipChannelFormatKind>(kind)};
+}
