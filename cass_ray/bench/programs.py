@@ -21,9 +21,11 @@ from cass_ray.bench.task import Task
 from cass_ray.cache import ContentCache, digest
 from cass_ray.execute.backends.base import Assembly, unit_on_disk
 from cass_ray.execute.backends.rdna3 import HipBackend
+from cass_ray.lift import names_for_host
 from cass_ray.prompts import Direction
 from cass_ray.rdna3.sources import Sources
 from cass_ray.toolchain.nvidia import NvidiaToolchain
+from cass_ray.toolchain.nvidia_elf import Cubin
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,8 @@ def ask(task: Task, kind: Kind, compilers: Compilers) -> Question:
         return Question(task.name, kind, {RDNA3_FILE: text}, RDNA3_FILE, (RDNA3_FILE,))
     made = compilers.nvidia(task.cuda, kind.architecture)
     files = {SASS_FILE: sass.normalise(made.sass)}
-    return Question(task.name, kind, files, SASS_FILE, (SASS_FILE,), made.cubin)
+    names = names_for_host(Cubin.parse(made.cubin), compilers.amd(task.hip).device)
+    return Question(task.name, kind, files, SASS_FILE, (SASS_FILE,), made.cubin, names)
 
 
 def reference_text(task: Task, kind: Kind, compilers: Compilers) -> str:

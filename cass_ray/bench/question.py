@@ -7,7 +7,7 @@ arguments, visible or hidden, and no outputs. ``tests/bench/test_integrity.py`` 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import PurePosixPath
 
@@ -57,6 +57,8 @@ class Question:
     """``files`` is the program; ``asked`` names those of it that are to be translated.
 
     At the assembly level ``files`` is one listing, and ``cubin`` the machine code it shows.
+    ``names`` are the symbols that the HIP host calls differently, by the cubin's names: they are
+    the interface that an answer has to fit.
     """
 
     task: str
@@ -65,6 +67,7 @@ class Question:
     main: str
     asked: tuple[str, ...]
     cubin: bytes = b""
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

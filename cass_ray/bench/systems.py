@@ -10,27 +10,30 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from pydantic import Field
 
+from cass_ray import lift
 from cass_ray.bench.candidate import candidate_sources
 from cass_ray.bench.programs import Compilers, reference_text
-from cass_ray.bench.question import Answer, Draw, Level, Question
+from cass_ray.bench.question import Answer, Draw, Level, Question, Usage
 from cass_ray.bench.task import Task
 from cass_ray.cache import digest
 from cass_ray.pairs import Reason
 from cass_ray.prompts import Direction
 from cass_ray.strict import SettingsError, StrictModel, validate
 from cass_ray.toolchain.unit import CompileFailure
+from cass_ray.translate import protocol
 from cass_ray.translate.protocol import Context, Translator, TranslatorError
 from cass_ray.translate.registry import make_translator
 from cass_ray.translate.repair import repair
 
 REPAIRS = 3
 REPAIR_SUFFIX = "+repair"
-REFERENCE = "reference"
+REFERENCE, LIFT = "reference", "lift"
 ANSWERS_PREFIX, MODEL_PREFIX, CHAT_PREFIX = "answers:", "model:", "chat:"
 _SAMPLED = (MODEL_PREFIX, CHAT_PREFIX)
 
@@ -76,6 +79,7 @@ class TranslatorSystem:
         files: dict[str, str] = {}
         findings: list[str] = []
         problem = ""
+        used: list[protocol.Usage] = []
         for path in question.asked:
             try:
                 made = self._translator.translate(
@@ -85,11 +89,18 @@ class TranslatorSystem:
                 problem = str(error) or type(error).__name__
                 break
             files[path] = made.source
+            if made.usage is not None:
+                used.append(made.usage)
             findings += [finding.format(path) for finding in made.findings]
         return Answer(
             files={} if problem else files,
             findings=findings,
             problem=problem,
+            usage=Usage(
+                input_tokens=sum(usage.input_tokens for usage in used),
+                output_tokens=sum(usage.output_tokens for usage in used),
+                calls=sum(usage.calls for usage in used) or len(question.asked),
+            ),
             seconds=time.monotonic() - started,
         )
 
@@ -97,6 +108,7 @@ class TranslatorSystem:
 def _settings(question: Question, draw: Draw) -> dict[str, str]:
     kind = question.kind
     return {
+        "task": f"{kind.level}:{kind.direction}",
         "level": kind.level.value,
         "direction": kind.direction.value,
         "architecture": kind.architecture,
@@ -145,6 +157,44 @@ class RepairSystem:
                 "steps": [*answer.steps, *fixes],
                 "seconds": answer.seconds + time.monotonic() - started,
             }
+        )
+
+
+class LiftSystem:
+    """Nvidia machine code to RDNA3 by lifting; assembly level only."""
+
+    name, samples = LIFT, False
+
+    def __init__(self, compilers: Compilers) -> None:
+        self._compilers = compilers
+
+    @cached_property
+    def version(self) -> str:
+        """Changes with any file of the lifter."""
+        folder = Path(lift.__file__).parent
+        files = sorted(path for path in folder.rglob("*") if path.suffix in {".py", ".ll", ".hip"})
+        return digest([path.read_bytes() for path in files])[:16]
+
+    def answer(self, question: Question, draw: Draw) -> Answer:
+        """The lifted cubin; kernels that cannot be lifted are findings."""
+        del draw
+        if not question.cubin:
+            return Answer(problem="lift translates cubins: use --level assembly")
+        started = time.monotonic()
+        try:
+            made = lift.lift_cubin(
+                question.cubin,
+                amd=self._compilers.backend.toolchain,
+                nvidia=self._compilers.find_nvidia(),
+                partial=True,
+                names=question.names,
+            )
+        except lift.LiftError as error:
+            return Answer(problem=f"not lifted: {error}", seconds=time.monotonic() - started)
+        return Answer(
+            files={question.main: made.assembly},
+            findings=[f"{kernel}: {error}" for kernel, error in made.failures.items()],
+            seconds=time.monotonic() - started,
         )
 
 
@@ -241,6 +291,8 @@ def make_system(name: str, tasks: Sequence[Task], compilers: Compilers) -> Syste
     if name.endswith(REPAIR_SUFFIX):
         inner = make_system(name.removesuffix(REPAIR_SUFFIX), tasks, compilers)
         return RepairSystem(inner, compilers)
+    if name == LIFT:
+        return LiftSystem(compilers)
     if name == "echo":
         return EchoSystem()
     if name == REFERENCE:
@@ -262,14 +314,7 @@ class Description:
 def describe(name: str, tasks: Sequence[Task], compilers: Compilers) -> Description:
     """Of the system called ``name``; raises what :func:`make_system` does.
 
-    The version of a model is that of its files: their names, sizes and times.
+    Models are loaded when they are first asked, not here.
     """
-    if name.startswith(CHAT_PREFIX):
-        return Description(name, "", True)
-    if name.startswith(MODEL_PREFIX):
-        folder = Path(name.removeprefix(MODEL_PREFIX).removesuffix(REPAIR_SUFFIX))
-        files = sorted(folder.iterdir()) if folder.is_dir() else []
-        facts = [f"{file.name} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files]
-        return Description(name, digest(facts)[:16] if facts else "", True)
     system = make_system(name, tasks, compilers)
     return Description(name, system.version, system.samples)

@@ -134,6 +134,7 @@ class ChatTranslator:
         except ValueError as error:
             raise TranslatorError(str(error)) from None
         reply = self._ask(messages, asked)
+        usage = Usage(reply.prompt_tokens, reply.completion_tokens, reply.attempts)
         if reply.refusal or reply.finish == "content_filter":
             return _failed(source, f"the model refused: {reply.refusal or 'content filter'}"[:300])
         found = code_of(reply.text, (fence, "hip", "cpp", "c++"))
@@ -154,7 +155,7 @@ class ChatTranslator:
         question = _REPAIR.format(
             fence="hip", messages=messages[:_DIAGNOSTIC_CHARACTERS], source=source
         )
-        reply = self._ask([{"role": "user", "content": question}], self.options)
+        reply = self._ask([{"role": "user", "content": question}])
         found = code_of(reply.text, ("hip", "cpp", "c++"))
         if found is None or found.cut or reply.finish == "length":
             return None

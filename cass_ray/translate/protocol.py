@@ -67,12 +67,22 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """What a model's answer took. ``calls`` counts requests, repeated ones too."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    calls: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Translation:
-    """A translated source and what there is to say about it."""
+    """A translated source and what there is to say about it; ``usage`` only of models."""
 
     source: str
     findings: tuple[Finding, ...] = ()
     counts: Counts = field(default_factory=Counts)
+    usage: Usage | None = None
 
     @property
     def errors(self) -> tuple[Finding, ...]:

@@ -55,7 +55,7 @@ def test_a_translator_hears_the_program_and_nothing_else(secretive: Task) -> Non
     assert "hidden" not in heard
     assert "main.hip" not in heard
     assert set(Question.__dataclass_fields__) == {
-        "task", "kind", "files", "main", "asked", "cubin"
+        "task", "kind", "files", "main", "asked", "cubin", "names"
     }  # fmt: skip
 
 
