@@ -60,7 +60,7 @@ def declared(lifter: ContainerLifter, structure: str) -> list[str]:
     folders = lifter.nvidia.include_directories
     header = next(
         folder / "driver_types.h" for folder in folders if (folder / "driver_types.h").exists()
-    )  # noqa: E501
+    )
     text = header.read_text().split(f" {structure}\n{{", 1)[1].split("\n};", 1)[0]
     return re.findall(r"(\w+)(?:\[\d+\])?;", text)
 

@@ -120,9 +120,13 @@ class Table:
         self.add(opcode, operands, results, f"{opcode} %d, {sources};", **options)
 
     def ops(self, pattern: str, operands: str, results: str, **options: int | str) -> None:
-        """:meth:`op` for every opcode that ``pattern`` with alternatives in braces stands for."""
+        """:meth:`op` for every opcode that ``pattern`` with alternatives in braces stands for.
+
+        ``.xorsign`` is there from sm_86 on.
+        """
         for opcode in expand(pattern):
-            self.op(opcode, operands, results, **options)
+            given = {"minimum": 86} | options if ".xorsign" in opcode else options
+            self.op(opcode, operands, results, **given)
 
 
 def expand(pattern: str) -> Iterator[str]:
