@@ -40,6 +40,7 @@ from cass_ray.translate.protocol import (
     Severity,
     Translation,
     TranslatorError,
+    Usage,
 )
 from cass_ray.unfenced import code_of
 
