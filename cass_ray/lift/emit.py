@@ -30,8 +30,8 @@ _FLAGS = (
 
 def assembly(
     toolchain: AmdToolchain, module: str, architecture: str, limits: Limits = COMPILE_LIMITS
-) -> str:
-    """RDNA3 assembly of an LLVM module. Raises :class:`CompilerFailure`."""
+) -> tuple[str, float]:
+    """RDNA3 assembly of an LLVM module, and LLVM's CPU seconds. Raises :class:`CompilerFailure`."""
     command: list[str | Path] = [toolchain.clang, *_FLAGS, f"-mcpu={architecture}"]
     visible = toolchain.visible()
     if f"@{SUPPORT_PREFIX}" in module:
@@ -43,7 +43,7 @@ def assembly(
         view = View(read_only=visible, writable=(folder,))
         command += ["-S", "lifted.ll", "-o", "-"]
         done = run(command, cwd=folder, limits=limits, view=view)
-    return _checked(done, "the lifted code").stdout_text
+    return _checked(done, "the lifted code").stdout_text, done.cpu_seconds
 
 
 def _support_library(toolchain: AmdToolchain, architecture: str) -> Path:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from itertools import product
 
 from cass_ray.lift.instruction import Instruction
 from cass_ray.lift.ir import FALSE, TRUE, Value, i8, i32
-from cass_ray.lift.operands import Immediate, Operand
+from cass_ray.lift.operands import Immediate, Operand, Register
 from cass_ray.lift.semantics.integer import leading_predicates
 from cass_ray.lift.table import lowers
 from cass_ray.lift.thread import Thread
@@ -110,11 +111,43 @@ def logic3(t: Thread, i: Instruction) -> None:
 @lowers("{,U}PLOP3.LUT")
 def predicate_logic3(t: Thread, i: Instruction) -> None:
     """Two functions of three predicates."""
-    inputs = (t.predicate(i.operands[2]), t.predicate(i.operands[3]), t.predicate(i.operands[4]))
+    inputs = (_condition(t, i, 2), _condition(t, i, 3), _condition(t, i, 4))
     tables = [restricted(_truth_table(i, operand), inputs) for operand in i.operands[5:7]]
     values = [by_truth_table(t, table, inputs) for table in tables]
     for target, value in zip(i.operands, values, strict=False):
         t.write_predicate(target, value)
+
+
+def _condition(t: Thread, i: Instruction, place: int) -> Value:
+    """A predicate, or the sign of a register (``R5.SIGN``)."""
+    operand = i.operands[place]
+    if isinstance(operand, Register) and operand.suffixes == ("SIGN",):
+        return t.icmp("slt", t.plain_integer(replace(operand, suffixes=())), i32(0))
+    return t.predicate(operand)
+
+
+_MODES = {
+    "F4E": (0x3210, 0x4321, 0x5432, 0x6543),
+    "B4E": (0x5670, 0x6701, 0x7012, 0x0123),
+    "RC8": (0x0000, 0x1111, 0x2222, 0x3333),
+    "ECL": (0x3210, 0x3211, 0x3222, 0x3333),
+    "ECR": (0x0000, 0x1110, 0x2210, 0x3210),
+    "RC16": (0x1010, 0x3232, 0x1010, 0x3232),
+}
+"""Modes of PTX's prmt: the selectors that the low two bits of the operand stand for."""
+
+
+@lowers("{,U}PRMT.{F4E,B4E,RC8,ECL,ECR,RC16}")
+def permute_bytes_in_mode(t: Thread, i: Instruction) -> None:
+    """Four bytes picked out of eight by one of four patterns."""
+    target, low, selector, high = i.operands
+    choices = [i32(word) for word in _MODES[i.modifiers[0]]]
+    choice = t.integer(selector)
+    odd = t.icmp("ne", t.op("and", choice, i32(1)), i32(0))
+    upper = t.icmp("ne", t.op("and", choice, i32(2)), i32(0))
+    pairs = [t.select(odd, choices[n + 1], choices[n]) for n in (0, 2)]
+    picked = t.select(upper, pairs[1], pairs[0])
+    t.write(target, _variable_permutation(t, t.integer(low), t.integer(high), picked))
 
 
 @lowers("{,U}PRMT")

@@ -69,11 +69,13 @@ def shift_left(t: Thread, i: Instruction) -> None:
     t.write(target, clamped_shift(t, "shl", t.integer(value), t.integer(amount)))
 
 
-@lowers("{,U}SGXT{,.U32}")
+@lowers("{,U}SGXT{,.W}{,.U32}")
 def extend_field(t: Thread, i: Instruction) -> None:
-    """The low bits of a word, as many as the second operand says, extended."""
+    """The low bits of a word, as many as the second operand says (modulo 32 with .W), extended."""
     target, source, width = i.operands
     value, bits = t.integer(source), t.integer(width)
+    if i.has("W"):
+        bits = t.op("and", bits, i32(31))
     bits = t.call("i32", "llvm.umin.i32", bits, i32(32)) if bits.number is None else bits
     if bits.number is not None:
         bits = i32(min(bits.number, 32))
