@@ -21,13 +21,13 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
-from cass_ray.bench.evaluate import make_compilers
+from cass_ray.bench.evaluate import make_compilers, run_threaded
 from cass_ray.bench.plan import BenchSettings, Item, in_process, plan
 from cass_ray.bench.predecessor import load_predecessor
 from cass_ray.bench.publish import print_scores, publish
 from cass_ray.bench.question import Level
 from cass_ray.bench.results import SAMPLES_FILE, Sample, read_samples, write_samples
-from cass_ray.bench.systems import System, describe, make_system
+from cass_ray.bench.systems import describe, make_system
 from cass_ray.bench.task import Task, TaskError, load_tasks
 from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
 from cass_ray.commands import bench as commands
@@ -94,28 +94,36 @@ class Bench:
         missing = [item for item in items if item.id not in journal]
         self._say(f"{len(tasks)} tasks, {len(items)} samples, {len(missing)} to make")
         if missing:
-            own = {item.system for item in missing if in_process(item)}
-            systems = {name: make_system(name, known, compilers) for name in own}
-            self._make(journal, missing, tasks, systems)
+            self._make(journal, missing, tasks)
         return self._collected(journal, items)
 
-    def _make(
-        self,
-        journal: Journal,
-        missing: Sequence[Item],
-        tasks: dict[str, Task],
-        systems: dict[str, System],
-    ) -> None:
+    def _make(self, journal: Journal, missing: Sequence[Item], tasks: dict[str, Task]) -> None:
+        for number, sample in enumerate(self._stream(journal, missing, tasks), 1):
+            self._show(number, len(missing), sample)
+
+    def _stream(
+        self, journal: Journal, missing: Sequence[Item], tasks: dict[str, Task]
+    ) -> Iterator[Sample]:
+        """Finished samples, each in the journal before it is seen."""
+        for block in self._blocks(missing, tasks):
+            journal.append([{"id": each.id, "sample": each.model_dump_json()} for each in block])
+            yield from block
+
+    def _blocks(self, missing: Sequence[Item], tasks: dict[str, Task]) -> Iterator[list[Sample]]:
+        settings = self._settings
+        if not settings.cluster:
+            threads = settings.slots or os.cpu_count() or 1
+            for sample in run_threaded(missing, tasks, threads=threads, cached=settings.cache):
+                yield [sample]
+            return
         os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
         from actors.bench_pipeline import bench_samples
 
-        done = 0
-        compilers = make_compilers(cached=self._settings.cache)
-        for block in bench_samples(self._settings, missing, tasks, systems, compilers):
-            journal.append([{"id": each.id, "sample": each.model_dump_json()} for each in block])
-            for sample in block:
-                done += 1
-                self._show(done, len(missing), sample)
+        compilers = make_compilers(cached=settings.cache)
+        known = list(tasks.values())
+        own = {item.system for item in missing if in_process(item)}
+        systems = {name: make_system(name, known, compilers) for name in own}
+        yield from bench_samples(settings, missing, tasks, systems, compilers)
 
     def _show(self, done: int, total: int, sample: Sample) -> None:
         judgement = sample.judgement
@@ -178,6 +186,9 @@ def run_bench(
     ] = None,
     config: Annotated[Path | None, typer.Option(help="Settings in YAML.")] = None,
     resume: Annotated[bool, typer.Option(help="Continue an interrupted run.")] = False,
+    no_cluster: Annotated[
+        bool, typer.Option("--no-cluster", help="Use threads of this process in place of Ray.")
+    ] = False,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Compile and run all anew.")] = False,
     set_: Annotated[list[str] | None, typer.Option("--set", help="KEY=VALUE.")] = None,
 ) -> None:
@@ -198,6 +209,7 @@ def run_bench(
         "seed": seed,
         "tags": dict(pair.split("=", 1) for pair in tag if "=" in pair) if tag else None,
         "compare": compare,
+        "cluster": False if no_cluster else None,
         "cache": False if no_cache else None,
     }
     console = Console()

@@ -5,18 +5,21 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 
 from cass_ray.bench.facts import LENGTH_ARCHITECTURE, task_facts
 from cass_ray.bench.judge import Judge
 from cass_ray.bench.metrics import chrf
+from cass_ray.bench.plan import Item
 from cass_ray.bench.programs import Compilers, ask, reference_text
 from cass_ray.bench.question import Answer, Draw, Kind, Level, Question
 from cass_ray.bench.results import Judgement, Sample, new_sample
 from cass_ray.bench.scores import Scores, score
-from cass_ray.bench.systems import System, TranslatorSystem
+from cass_ray.bench.systems import System, TranslatorSystem, make_system
 from cass_ray.bench.task import Task, load_tasks
 from cass_ray.cache import ContentCache, results_directory
 from cass_ray.execute.backends.rdna3 import HipBackend, Rdna3Backend
@@ -132,6 +135,44 @@ def run(
         for draw in draws(system, samples, temperature, seed):
             answer = examiner.ask(task, system, kind, draw)
             yield examiner.mark(task, kind, (system.name, system.version), draw, answer, tags)
+
+
+def run_threaded(
+    items: Sequence[Item],
+    tasks: Mapping[str, Task],
+    *,
+    threads: int,
+    cached: bool = True,
+) -> Iterator[Sample]:
+    """The samples of ``items`` as they get done, by threads of this process.
+
+    What work there is happens in child processes, so that threads use all cores.
+    """
+    of_thread = threading.local()
+    known = list(tasks.values())
+
+    def make(item: Item) -> Sample:
+        if not hasattr(of_thread, "examiner"):
+            of_thread.examiner = Examiner(
+                compilers := make_compilers(cached=cached), Judge(compilers, compilers.cache)
+            )
+            of_thread.systems = {}
+        examiner: Examiner = of_thread.examiner
+        systems: dict[str, System] = of_thread.systems
+        if item.system not in systems:
+            systems[item.system] = make_system(item.system, known, examiner.compilers)
+        task = tasks[item.task]
+        answer = examiner.ask(task, systems[item.system], item.kind, item.draw)
+        system = (item.system, item.version)
+        return examiner.mark(task, item.kind, system, item.draw, answer, item.tags)
+
+    with ThreadPoolExecutor(threads) as pool:
+        waiting = [pool.submit(make, item) for item in items]
+        try:
+            for done in as_completed(waiting):
+                yield done.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def evaluate(

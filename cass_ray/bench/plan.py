@@ -45,8 +45,10 @@ class BenchSettings(StrictModel):
     """Written into every result; reports compare runs by them, ``step`` plots training."""
     cache: bool = True
     """Reuse compilations and verdicts of earlier runs from the node's content cache."""
+    cluster: bool = True
+    """Use Ray; without it, threads of this process do the work."""
     slots: int | None = Field(default=None, ge=1)
-    """Of a local cluster; default: the number of cores."""
+    """Of a local cluster, or threads without one; default: the number of cores."""
     chat_requests: int = Field(default=8, ge=1, le=1000)
     """Requests of a ``chat:`` system at a time."""
     compare: list[Path] = []
