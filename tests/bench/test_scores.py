@@ -97,8 +97,15 @@ def test_strata() -> None:
 
 @pytest.mark.parametrize(
     ("lines", "name"),
-    [(1, "1-100"), (100, "1-100"), (101, "101-250"), (750, "501-750"), (751, "> 750"), (None, "unknown")],
-)  # fmt: skip
+    [
+        (1, "1-100"),
+        (100, "1-100"),
+        (101, "101-250"),
+        (750, "501-750"),
+        (751, "> 750"),
+        (None, "unknown"),
+    ],
+)
 def test_length_bins(lines: int | None, name: str) -> None:
     assert length_bin(lines) == name
 
