@@ -15,15 +15,12 @@ from typing import Any
 
 import pyarrow.dataset as pads
 
-from cass_ray.corpus.dedup import ExactDuplicates
-from cass_ray.corpus.dialect import source_of
-from cass_ray.corpus.filters import first_objection
-from cass_ray.corpus.near import NearDuplicates
+from cass_ray.corpus.screening import Screening
 from cass_ray.corpus.sources import parse_source
 from cass_ray.corpus.trees import TreeStore
 from cass_ray.dataset import PartWriter
 from cass_ray.journal import Journal
-from cass_ray.pairs import REJECT_SCHEMA, Reason, Stage, is_rejected, rejected
+from cass_ray.pairs import REJECT_SCHEMA, is_rejected
 from cass_ray.settings import BuildSettings
 from cass_ray.stages import WORK_SCHEMA, Row
 
@@ -84,19 +81,16 @@ class Ingestion:
 
     def __init__(
         self,
-        settings: BuildSettings,
+        screening: Screening,
         work: Path,
         journal: Journal,
         prepare: Callable[[Row], Row],
         finish_now: Callable[[Row], Row | None],
     ) -> None:
-        self._settings = settings
+        self._screening = screening
         self._journal = journal
         self._prepare = prepare
         self._finish_now = finish_now
-        self._exact = ExactDuplicates()
-        near = settings.near_duplicates
-        self._near = NearDuplicates(threshold=near.threshold) if near.enabled else None
         self._result = Ingested(staged=work / "staged", early_rejects=work / "early")
         for folder in (self._result.staged, self._result.early_rejects):
             shutil.rmtree(folder, ignore_errors=True)
@@ -110,8 +104,9 @@ class Ingestion:
             PartWriter(self._result.staged, WORK_SCHEMA, _STAGED_ROWS_PER_PART) as staged,
             PartWriter(self._result.early_rejects, REJECT_SCHEMA) as early,
         ):
-            for sequence, source_row in enumerate(rows):
-                row = self._screen({**source_row, "sequence": sequence})
+            numbered = ({**row, "sequence": number} for number, row in enumerate(rows))
+            for screened in self._screening.before_compiling(numbered):
+                row = screened
                 in_journal = not is_rejected(row) and row["id"] in self._journal
                 if not in_journal and not is_rejected(row):
                     row = self._prepare(row)
@@ -129,26 +124,6 @@ class Ingestion:
                     self._result.staged_rows += 1
             self._write_journal()
         return self._result
-
-    def _screen(self, row: Row) -> Row:
-        """Filters, then exact, then near duplicates."""
-        if is_rejected(row):
-            return row
-        verdict = first_objection(row, self._settings.filters)
-        if verdict is not None:
-            return rejected(row, Stage.FILTER, *verdict)
-        first = self._exact.offer(row["id"])
-        if first is not None:
-            return self._duplicate(row, Reason.EXACT_DUPLICATE, first)
-        similar = self._near.offer(row["id"], source_of(row)) if self._near else None
-        if similar is not None:
-            return self._duplicate(row, Reason.NEAR_DUPLICATE, similar)
-        return row
-
-    @staticmethod
-    def _duplicate(row: Row, reason: Reason, of: str) -> Row:
-        message = f"the same program as row {of}"
-        return rejected(row, Stage.DEDUPLICATE, reason, message, duplicate_of=of)
 
     def _now(self, row: Row) -> Row | None:
         finished = self._finish_now(row)

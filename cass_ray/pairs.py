@@ -39,15 +39,17 @@ class Stage(StrEnum):
     READ = "read"
     FILTER = "filter"
     DEDUPLICATE = "deduplicate"
+    DECONTAMINATE = "decontaminate"
     TRANSLATE = "translate"
     COMPILE_NVIDIA = "compile_nvidia"
     COMPILE_AMD = "compile_amd"
     ALIGN = "align"
     EXECUTE = "execute"
+    SELECT = "select"
 
 
 class Reason(StrEnum):
-    """Why a row was rejected. ``EXACT_DUPLICATE`` and ``NEAR_DUPLICATE`` count as duplicates."""
+    """Why a row was rejected; those of ``DUPLICATE_REASONS`` count as duplicates."""
 
     # read
     UNREADABLE = "unreadable"  # permission, symbolic-link loop, vanished file
@@ -60,10 +62,13 @@ class Reason(StrEnum):
     TOO_SHORT = "too_short"  # lines
     BOILERPLATE = "boilerplate"
     NO_KERNEL = "no_kernel"
+    LICENSE_NOT_ALLOWED = "license_not_allowed"
     # deduplicate
     EXACT_DUPLICATE = "exact_duplicate"
     NEAR_DUPLICATE = "near_duplicate"
-    BENCHMARK_OVERLAP = "benchmark_overlap"
+    STRUCTURAL_DUPLICATE = "structural_duplicate"  # syntax tree or machine code
+    # decontaminate
+    BENCHMARK_OVERLAP = "benchmark_overlap"  # or an evaluation list's
     # translate
     UNTRANSLATABLE = "untranslatable"
     TRANSLATOR_FAILED = "translator_failed"
@@ -85,9 +90,13 @@ class Reason(StrEnum):
     # execute
     RUN_FAILED = "run_failed"
     OUTPUT_DIFFERS = "output_differs"
+    # select
+    OVER_TOKEN_LIMIT = "over_token_limit"  # longer than the model's window
 
 
-DUPLICATE_REASONS = frozenset({Reason.EXACT_DUPLICATE, Reason.NEAR_DUPLICATE})
+DUPLICATE_REASONS = frozenset(
+    {Reason.EXACT_DUPLICATE, Reason.NEAR_DUPLICATE, Reason.STRUCTURAL_DUPLICATE}
+)
 
 DIAGNOSTIC_CHARACTERS = 4000
 """Diagnostics are cut to this many characters (head and tail kept)."""

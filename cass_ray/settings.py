@@ -7,18 +7,12 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from cass_ray.corpus.filters import FilterSettings
 from cass_ray.corpus.limits import ReadLimits
+from cass_ray.corpus.screening import ScreeningSettings
+from cass_ray.corpus.selection import SelectionSettings
 from cass_ray.strict import StrictModel
 
 NVIDIA_ARCHITECTURES = ("sm_80", "sm_86", "sm_89", "sm_90")
-
-
-class NearDuplicateSettings(StrictModel):
-    """MinHash LSH over source tokens; a row as similar as ``threshold`` to an earlier one goes."""
-
-    enabled: bool = True
-    threshold: float = Field(default=0.8, gt=0.0, le=1.0)
 
 
 class CompileLimits(StrictModel):
@@ -30,7 +24,7 @@ class CompileLimits(StrictModel):
     output_mib: int = Field(default=64, ge=1)
 
 
-class BuildSettings(StrictModel):
+class BuildSettings(ScreeningSettings):
     """What ``cass build-dataset`` does."""
 
     sources: list[str] = Field(min_length=1)
@@ -41,8 +35,7 @@ class BuildSettings(StrictModel):
     optimisation: Literal["-O0", "-O1", "-O2", "-O3", "-Os"] = "-Os"
     translator: str = "rules"
     read: ReadLimits = ReadLimits()
-    filters: FilterSettings = FilterSettings()
-    near_duplicates: NearDuplicateSettings = Field(default_factory=NearDuplicateSettings)
+    selection: SelectionSettings = Field(default_factory=SelectionSettings)
     limits: CompileLimits = Field(default_factory=CompileLimits)
     rows_per_block: int | None = Field(default=None, ge=1)
     """Rows an actor takes at a time, also the batch of one disassembler run. Default: 8, and fewer

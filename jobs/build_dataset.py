@@ -25,9 +25,12 @@ from cass_ray import __version__
 from cass_ray.cache import digest
 from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
 from cass_ray.corpus.program import SourceError
+from cass_ray.corpus.screening import Screening
+from cass_ray.corpus.selection import Selection
 from cass_ray.corpus.trees import DirectoryTreeStore
 from cass_ray.dataset import write_rows
 from cass_ray.dataset_card import write_card
+from cass_ray.findings import write_findings
 from cass_ray.ingest import Ingested, Ingestion, finished_columns, read_sources
 from cass_ray.journal import Journal
 from cass_ray.pairs import REJECT_SCHEMA
@@ -52,6 +55,7 @@ def fingerprint(settings: BuildSettings) -> str:
             "optimisation",
             "translator",
             "execute",
+            "scrub",
         }
     )
     return digest([__version__, relevant, translator.version])[:16]
@@ -65,6 +69,9 @@ class Build:
         self.console = console
         self.work = settings.out / ".work"
         self.trees = DirectoryTreeStore(str(self.work / "trees"))
+        self.work.mkdir(parents=True, exist_ok=True)
+        self.screening = Screening(settings, self.work)
+        self.selection = Selection(settings.selection)
 
     def run(self, resume: bool) -> Tally:
         """Build the data set. Raises ``ConservationError`` if a row got lost."""
@@ -87,7 +94,7 @@ class Build:
     def _ingest(self, journal: Journal, progress: Progress) -> Ingested:
         shortcut = Shortcut.on_this_machine(self.settings, self.trees)
         rows = read_sources(self.settings, self.work, self.trees)
-        ingestion = Ingestion(self.settings, self.work, journal, shortcut.prepare, shortcut.finish)
+        ingestion = Ingestion(self.screening, self.work, journal, shortcut.prepare, shortcut.finish)
         return ingestion.run(rows, progress.add)
 
     def _compile(self, ingested: Ingested, journal: Journal, progress: Progress) -> None:
@@ -106,9 +113,12 @@ class Build:
 
     def _write(self, ingested: Ingested, journal: Journal) -> Tally:
         tally = Tally()
-        for row in write_rows(ingested.in_order(journal), self.settings.out):
+        rows = self.screening.after_compiling(ingested.in_order(journal))
+        for row in write_rows(self.selection.select(rows), self.settings.out):
             tally.add(row)
         tally.check_conservation(len(ingested.order))
+        self.selection.write(self.settings.out)
+        write_findings(self.screening.findings, self.settings.out)
         return tally
 
     def _report(self, tally: Tally, seconds: float) -> dict[str, Any]:
@@ -117,6 +127,9 @@ class Build:
             "seconds": round(seconds, 2),
             "settings": self.settings.model_dump(mode="json"),
             **tally.as_dict(),
+            "scrubbed": dict(self.screening.findings.scrubbed),
+            "selection": self.selection.summary(),
+            "evaluation_without_opcodes": len(self.screening.decontamination.without_opcodes),
         }
 
 
@@ -125,7 +138,7 @@ def build_dataset(
     source: Annotated[
         list[str] | None,
         typer.Option(
-            help="local:PATH, repository:URL[@REV] or shipped; may be given several times."
+            help="local:PATH, repository:URL[@REV], opencl:PATH, shipped …; may be repeated."
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the data set.")] = None,

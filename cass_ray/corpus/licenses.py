@@ -1,10 +1,14 @@
-"""Recognises the licence of a repository from the text of its licence file."""
+"""Recognises the licence of a repository from the text of its licence file, and judges it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from cass_ray.corpus.filetree import FileProblemError, FileTree
+from cass_ray.pairs import Reason
+from cass_ray.strict import StrictModel
 
 _FILES = (
     "LICENSE", "LICENSE.txt", "LICENSE.md", "LICENSE.rst", "LICENCE", "LICENCE.txt", "LICENCE.md",
@@ -63,3 +67,63 @@ def license_of_tree(tree: FileTree) -> str:
         except FileProblemError:
             continue
     return ""
+
+
+PERMISSIVE = (
+    "0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "CC0-1.0", "ISC", "MIT",
+    "MIT-0", "NCSA", "Unlicense", "Zlib", "Apache-2.0 WITH LLVM-exception",
+)  # fmt: skip
+"""Licences that allow redistribution in a data set with attribution alone."""
+
+
+class LicenseSettings(StrictModel):
+    """Which licences a row may have. ``allow: null`` takes all; names are SPDX identifiers."""
+
+    allow: list[str] | None = None
+    unknown: bool = True
+    """Whether rows without a recognised licence pass."""
+
+
+def is_allowed(expression: str, allowed: frozenset[str]) -> bool:
+    """Whether an SPDX expression can be met with ``allowed`` licences (lower case).
+
+    ``OR`` needs one side, ``AND`` both; parentheses are read as written.
+    """
+    text = expression.strip()
+    if text.lower() in allowed:
+        return True
+    for word, needed in (("OR", any), ("AND", all)):
+        parts = _split(text, word)
+        if len(parts) > 1:
+            return needed(is_allowed(part, allowed) for part in parts)
+    if text.startswith("(") and text.endswith(")"):
+        return is_allowed(text[1:-1], allowed)
+    return False
+
+
+def license_objection(
+    row: Mapping[str, Any], settings: LicenseSettings
+) -> tuple[Reason, str] | None:
+    """Why the licence of ``row`` is not allowed; None when it is."""
+    if settings.allow is None:
+        return None
+    found = (row.get("license") or "").strip()
+    if not found:
+        if settings.unknown:
+            return None
+        return Reason.LICENSE_NOT_ALLOWED, "no licence was recognised (licenses.unknown is false)"
+    if is_allowed(found, frozenset(name.lower() for name in settings.allow)):
+        return None
+    return Reason.LICENSE_NOT_ALLOWED, f"{found} is not among licenses.allow"
+
+
+def _split(expression: str, word: str) -> list[str]:
+    """``expression`` cut at ``word`` outside parentheses."""
+    parts, depth = [[]], 0  # type: tuple[list[list[str]], int]
+    for piece in re.findall(r"[()]|[^\s()]+", expression):
+        depth += (piece == "(") - (piece == ")")
+        if depth == 0 and piece == word:
+            parts.append([])
+        else:
+            parts[-1].append(piece)
+    return [" ".join(part) for part in parts]

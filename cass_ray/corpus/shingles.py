@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain, pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -128,9 +127,3 @@ def _mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 def mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """Mixed copies of 64-bit values: each bit of the result depends on every bit."""
     return _mix(values.copy())
-
-
-def as_hashes(values: Iterable[Any]) -> Hashes:
-    """Sorted distinct 32-bit hashes of the texts of ``values``."""
-    found = {zlib.crc32(str(value).encode("utf-8", "surrogatepass")) for value in values}
-    return np.array(sorted(found), np.uint32)[:MOST_HASHES]

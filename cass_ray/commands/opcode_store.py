@@ -1,0 +1,58 @@
+"""``python -m cass_ray.commands.opcode_store``: opcode sets of the benchmark's programs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import PurePosixPath
+
+import numpy as np
+
+from cass_ray.assembly import sass
+from cass_ray.cli import EXIT_DONE, EXIT_TOOL_MISSING
+from cass_ray.corpus.evaluation import EvaluationProgram, benchmark_programs
+from cass_ray.corpus.opcode_store import STORE, read_store, source_key, write_store
+from cass_ray.corpus.shingles import Hashes
+from cass_ray.corpus.structure import opcode_set
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.locate import find_nvidia
+from cass_ray.toolchain.nvidia import DEFAULT_ARCHITECTURE, NvidiaToolchain
+from cass_ray.toolchain.unit import CompileFailure, Unit
+
+
+def main() -> int:
+    """Compile what is new, drop what is gone, write the store."""
+    try:
+        toolchain = find_nvidia()
+    except ToolMissing as error:
+        print(error, file=sys.stderr)
+        return EXIT_TOOL_MISSING
+    known = read_store()
+    sets: dict[str, Hashes] = {}
+    for program in benchmark_programs():
+        if not program.name.endswith(".cu"):
+            continue
+        key = source_key(program)
+        found = known[key] if key in known else _compiled(program, toolchain)
+        if found is not None:
+            sets[key] = found
+    write_store(sets)
+    print(f"{STORE}: {len(sets)} programs, {len(set(sets) - set(known))} of them new")
+    return EXIT_DONE
+
+
+def _compiled(program: EvaluationProgram, toolchain: NvidiaToolchain) -> Hashes | None:
+    """The set of ``program``, empty for a small one; None for one that does not compile."""
+    assert program.path is not None
+    unit = Unit(program.path.parent, PurePosixPath(program.path.name))
+    try:
+        output = toolchain.compile(unit, (DEFAULT_ARCHITECTURE,))
+    except CompileFailure as failure:
+        print(f"{program.name}: {failure}", file=sys.stderr)
+        return None
+    (listing,) = toolchain.disassemble([output.cubins[DEFAULT_ARCHITECTURE]])
+    found = opcode_set(sass.normalise(listing))
+    return found if found is not None else np.empty(0, np.uint32)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
