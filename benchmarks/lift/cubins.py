@@ -1,9 +1,9 @@
 """Compile every CUDA file of a folder to cubins, for ``cass lift coverage``.
 
 ``python -m benchmarks.lift.cubins OUT FOLDER ... [--sm 80 --sm 90]`` writes a cubin for each file
-that nvcc accepts on its own and each architecture. Files are taken in the order of a digest of
-their paths, so that a run that was stopped has made a sample that nobody chose; a second run
-continues.
+that nvcc accepts on its own and each architecture, from one PTX for compute_80. Files are taken in
+the order of a digest of their paths, so that a run that was stopped has made a sample that nobody
+chose; a second run continues.
 """
 
 from __future__ import annotations
@@ -14,31 +14,61 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
 
 from cass_ray.cache import digest
+from cass_ray.toolchain.isolation import Mount, View, private_folder
 from cass_ray.toolchain.locate import find_nvidia
-from cass_ray.toolchain.nvidia import NvidiaToolchain
-from cass_ray.toolchain.unit import CompileFailure, Unit
+from cass_ray.toolchain.nvidia import WORK_FOLDER, NvidiaToolchain
+from cass_ray.toolchain.nvidia_steps import SOURCE_TREE
+from cass_ray.toolchain.process import Completed, run
+from cass_ray.toolchain.unit import Unit
 
 _INCLUDES = ("Common", "common", "common/inc", "include", "src", "cpp/0_Introduction")
+
+
+def compile_unit(
+    toolchain: NvidiaToolchain, unit: Unit, architectures: list[str]
+) -> tuple[dict[str, bytes], str]:
+    """Cubins by architecture, or nothing and the message of the tool that refused."""
+    with private_folder() as folder:
+        mounts = (Mount(unit.root, SOURCE_TREE), Mount(folder, WORK_FOLDER, writable=True))
+        view = View(read_only=toolchain.visible(), mounts=mounts)
+
+        def step(command: list[str | Path]) -> Completed:
+            return run(command, cwd=unit.root, view=view)
+
+        ptx = view.inside(folder / "unit.ptx")
+        command: list[str | Path] = [toolchain.nvcc, *toolchain.flags("-O1"), "-arch=compute_80"]
+        command += [*unit.preprocessor_arguments(), "-w", "-ptx", str(unit.main), "-o", ptx]
+        done = step(command)
+        if not done.ok:
+            return {}, done.stderr_text
+        found = {}
+        for architecture in architectures:
+            target = folder / f"{architecture}.cubin"
+            ptxas = toolchain.nvcc.parent / "ptxas"
+            done = step([ptxas, f"-arch={architecture}", ptx, "-o", view.inside(target)])
+            if not done.ok:
+                return {}, done.stderr_text
+            found[architecture] = target.read_bytes()
+    return found, ""
 
 
 def compile_file(
     toolchain: NvidiaToolchain, root: Path, path: Path, out: Path, architectures: list[str]
 ) -> str:
     """Write the cubins of one file; a line for the log."""
-    name = digest([str(root.name), str(path.relative_to(root))])[:12] + "-" + path.stem
+    relative = PurePosixPath(path.relative_to(root))
+    name = digest([root.name, str(relative)])[:12] + "-" + path.stem
     refused = out / f"{name}.refused"
     targets = {each: out / f"{name}.{each}.cubin" for each in architectures}
     if refused.exists() or all(target.exists() for target in targets.values()):
         return f"known    {path}"
-    relative = PurePosixPath(path.relative_to(root))
     folders = [relative.parent, *map(PurePosixPath, _INCLUDES)]
     includes = tuple(folder for folder in folders if (root / folder).is_dir())
-    try:
-        made = toolchain.compile(Unit(root, relative, includes), architectures)
-    except CompileFailure as failure:
-        refused.write_text(failure.diagnostic)
+    made, message = compile_unit(toolchain, Unit(root, relative, includes), architectures)
+    if not made:
+        refused.write_text(message)
         return f"refused  {path}"
-    for architecture, cubin in made.cubins.items():
+    for architecture, cubin in made.items():
         targets[architecture].write_bytes(cubin)
     return f"compiled {path}"
 
@@ -48,18 +78,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--sm", action="append", help="80, 89, 90; 80 and 90 by default")
+    parser.add_argument("--sm", action="append", help="80, 89, 90; all three by default")
     parser.add_argument("--minutes", type=float, default=600.0)
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     toolchain = find_nvidia()
-    architectures = [f"sm_{number}" for number in options.sm or ("80", "90")]
-    files = [
-        (folder.resolve(), path)
-        for folder in options.folders
-        for path in folder.resolve().rglob("*.cu")
-    ]
+    architectures = [f"sm_{number}" for number in options.sm or ("80", "89", "90")]
+    roots = [folder.resolve() for folder in options.folders]
+    files = [(root, path) for root in roots for path in root.rglob("*.cu")]
     files.sort(key=lambda item: digest([str(item[1].relative_to(item[0]))]))
     end = time.monotonic() + 60 * options.minutes
 

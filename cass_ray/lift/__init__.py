@@ -93,8 +93,8 @@ def lift_listing(
     if made.failures and not (partial and made.kernels):
         raise next(iter(made.failures.values()))
     lifted = time.thread_time()
-    text = emit.with_sizes(emit.assembly(amd, made.text, architecture), made.sizes)
-    compiled = time.monotonic()
+    written, llvm_seconds = emit.assembly(amd, made.text, architecture)
+    text = emit.with_sizes(written, made.sizes)
     try:
         code_object = amd.assemble(text, architecture)
     except CompileFailure as failure:
