@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from cass_ray.assembly import sass
 from cass_ray.assembly.align import align_kernels
 from cass_ray.bench.features import CATEGORIES
-from cass_ray.bench.references import STORED_FOLDER, stored_reference
+from cass_ray.bench.references import STORED_FOLDER, stored_port, stored_reference
 from cass_ray.bench.task import CANARY, TASK_FILE, Difficulty, Task
 from cass_ray.execute.backends.base import RunMode, unit_on_disk
 from cass_ray.execute.backends.rdna3 import HipBackend
@@ -109,7 +109,12 @@ class Linter:
         if stored is None:
             found.remarks.append("no outputs of an Nvidia GPU stored for this text")
         else:
-            found.problems += _disagreements(task, stored, made)
+            found.problems += _disagreements(task, stored, made, "CUDA and HIP")
+            port = stored_port(task, self.references)
+            if port is None:
+                found.remarks.append("the port's text did not run on an Nvidia GPU yet")
+            else:
+                found.problems += _disagreements(task, stored, port, "CUDA and HIP on Nvidia")
         if found.seconds > task.spec.limits.seconds / 2:
             found.remarks.append(f"a run takes {found.seconds:.1f} s of {task.spec.limits.seconds}")
         return texts.device
@@ -151,12 +156,12 @@ def _run_problems(made: Reference) -> Iterator[str]:
         outputs[run.outputs] = run.inputs.arguments
 
 
-def _disagreements(task: Task, stored: Reference, made: Reference) -> Iterator[str]:
+def _disagreements(task: Task, stored: Reference, made: Reference, sides: str) -> Iterator[str]:
     comparison = task.spec.comparison
     for theirs, ours in zip(stored.runs, made.runs, strict=True):
         arguments = " ".join(theirs.inputs.arguments) or "no arguments"
-        if theirs.problem:
-            yield f"CUDA with {arguments}: {theirs.problem}"
+        if theirs.problem or ours.problem:
+            yield f"with {arguments}, {sides}: {theirs.problem or ours.problem}"
             continue
         if len(set(theirs.outputs)) > 1:
             yield f"CUDA with {arguments}: its output varies from run to run"
@@ -166,7 +171,7 @@ def _disagreements(task: Task, stored: Reference, made: Reference) -> Iterator[s
         agrees = result.exact if comparison.kind == "exact" else result.numeric
         if not agrees:
             difference = result.difference or "not the same bytes"
-            yield f"with {arguments} CUDA and HIP differ: {difference}"
+            yield f"with {arguments} {sides} differ: {difference}"
 
 
 def check_collection(tasks: Sequence[Task]) -> Findings:

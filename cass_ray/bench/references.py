@@ -23,6 +23,7 @@ from cass_ray.execute.references import (
     ReferenceRun,
     from_json,
     measure,
+    stored_ports,
     stored_references,
     to_json,
 )
@@ -53,6 +54,16 @@ class GroundTruth:
 def stored_reference(task: Task, folder: Path = STORED_FOLDER) -> Reference | None:
     """The CUDA program's runs on all inputs of ``task``; None unless all are stored."""
     found = _stored(folder).get(task.cuda.digest)
+    if found is None:
+        return None
+    runs = _in_order(found.runs, [*task.visible, *task.hidden])
+    return None if runs is None else replace(found, runs=tuple(runs))
+
+
+def stored_port(task: Task, folder: Path = STORED_FOLDER) -> Reference | None:
+    """The reference port's runs on an Nvidia GPU, in the order of the inputs; None unless all are
+    stored for its present text."""
+    found = stored_ports(folder).get(task.hip.digest)
     if found is None:
         return None
     runs = _in_order(found.runs, [*task.visible, *task.hidden])

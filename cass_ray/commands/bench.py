@@ -15,19 +15,36 @@ from rich.console import Console
 from rich.table import Table
 
 from cass_ray.bench.admit import mutation_test
-from cass_ray.bench.evaluate import usable_backend
+from cass_ray.bench.evaluate import make_compilers, usable_backend
+from cass_ray.bench.facts import (
+    Index,
+    TaskFacts,
+    measure_facts,
+    read_index,
+    stale,
+    write_index,
+)
 from cass_ray.bench.leaderboard import board_table, entries_of, merge, read_board, write_board
 from cass_ray.bench.lint import Findings, Linter, check_collection
+from cass_ray.bench.programs import Compilers
 from cass_ray.bench.publish import print_scores, publish
 from cass_ray.bench.rescore import rescored
 from cass_ray.bench.results import read_samples
-from cass_ray.bench.task import TASKS_FOLDER, Task, TaskError, load_tasks, loadable_tasks
+from cass_ray.bench.task import (
+    TASKS_FOLDER,
+    Task,
+    TaskError,
+    load_tasks,
+    loadable_tasks,
+    task_folders,
+)
 from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.strict import SettingsError
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.isolation import IsolationUnavailableError
 from cass_ray.toolchain.locate import find_nvidia
+from cass_ray.toolchain.unit import CompileFailure
 
 Names = Annotated[
     list[str] | None,
@@ -42,6 +59,9 @@ def lint(
     static: Annotated[
         bool, typer.Option("--static", help="Only read the files; compile and run nothing.")
     ] = False,
+    write: Annotated[
+        bool, typer.Option("--write-index", help="Measure sizes and digests of the chosen tasks.")
+    ] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Tasks at a time.")] = 2,
     as_json: Annotated[bool, typer.Option("--json", help="Print all findings as JSON.")] = False,
 ) -> None:
@@ -53,6 +73,8 @@ def lint(
     with exit_codes():
         linter = Linter() if static else Linter(find_nvidia(), usable_backend())
         chosen, broken = _load(tasks, names or [])
+        if write:
+            _write_index(chosen, jobs)
         found += broken
         with ThreadPoolExecutor(jobs) as pool:
             for findings in pool.map(linter.check, chosen):
@@ -60,7 +82,11 @@ def lint(
                 if not as_json:
                     typer.echo(_line(findings))
         if not names:
-            found.append(check_collection(chosen))
+            whole = check_collection(chosen)
+            if tasks == TASKS_FOLDER and (changed := stale(chosen, read_index())):
+                names_ = ", ".join(changed)
+                whole.problems.append(f"not in the index as they are (--write-index): {names_}")
+            found.append(whole)
     if as_json:
         typer.echo(json.dumps([vars(each) for each in found], indent=1))
     else:
@@ -69,6 +95,34 @@ def lint(
         bad = sum(not each.ok for each in found if each.task)
         typer.echo(f"{len(chosen) + len(broken)} tasks, {bad} with problems")
     raise typer.Exit(0 if all(each.ok for each in found) else EXIT_FAILED)
+
+
+def _write_index(tasks: list[Task], jobs: int) -> None:
+    """Measure tasks that the index does not have as they are; take out those that are gone."""
+    compilers = make_compilers()
+    index = read_index()
+    outdated = [task for task in tasks if task.name in stale(tasks, index)]
+    measured = dict(index.tasks)
+    with ThreadPoolExecutor(jobs) as pool:
+        facts = pool.map(partial(_facts, compilers=compilers), outdated)
+        for task, fact in zip(outdated, facts, strict=True):
+            if fact is not None:
+                measured[task.name] = fact
+    there = {folder.name for folder in task_folders()}
+    index = Index(
+        nvidia=compilers.find_nvidia().version,
+        amd=compilers.backend.toolchain.version,
+        tasks={name: fact for name, fact in sorted(measured.items()) if name in there},
+    )
+    write_index(index)
+
+
+def _facts(task: Task, compilers: Compilers) -> TaskFacts | None:
+    """None for a task that does not compile, which linting reports."""
+    try:
+        return measure_facts(task, compilers)
+    except CompileFailure:
+        return None
 
 
 def admit(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -145,6 +145,13 @@ class _StoredProgram(BaseModel):
     nvidia: _StoredSide
     hip_on_nvidia: _StoredSide = Field(alias="hip-on-nvidia")
 
+    def hip_runs(self) -> Iterator[ReferenceRun]:
+        """The file leaves out what is the same as on the CUDA side."""
+        for ours, theirs in zip(self.hip_on_nvidia.runs, self.nvidia.runs, strict=True):
+            same = ours.stdout_sha256 == theirs.stdout_sha256
+            update = {"stdout": theirs.stdout} if same else {}
+            yield ours.model_copy(update=update).run()
+
 
 class StoredReferences(BaseModel):
     """One file of references: the machine, how it was made, and every program's runs."""
@@ -168,6 +175,19 @@ class StoredReferences(BaseModel):
     def identity(self) -> str:
         """Device, driver, compiler and date."""
         return f"{self.device}, driver {self.driver}, {self.cuda}, stored {self.collected}"
+
+    def ports(self) -> dict[str, Reference]:
+        """The HIP side on the same GPU, by the id of its text where that is stored."""
+        return {
+            program.hip_id: Reference(
+                backend="hip-on-nvidia",
+                identity=self.identity,
+                runs=tuple(program.hip_runs()),
+                stored=True,
+            )
+            for program in self.programs
+            if program.hip_id and program.hip_on_nvidia.runs
+        }
 
     def by_id(self) -> dict[str, Reference]:
         """The CUDA side of every program that built, by the program's id."""
@@ -250,4 +270,13 @@ def stored_references(folder: Path = STORED_FOLDER) -> Mapping[str, Reference]:
     found: dict[str, Reference] = {}
     for path in sorted(folder.glob("*.json")):
         found.update(read_references(path).by_id())
+    return found
+
+
+@functools.cache
+def stored_ports(folder: Path) -> Mapping[str, Reference]:
+    """The HIP sides in ``folder`` by the id of their text; later files win."""
+    found: dict[str, Reference] = {}
+    for path in sorted(folder.glob("*.json")):
+        found.update(read_references(path).ports())
     return found
