@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -127,8 +127,15 @@ class ChatClient:
         self._key = variables.get(settings.key_variable, "")
         self._endpoint = settings.endpoint or variables.get("OPENAI_BASE_URL", "")
 
-    async def ask(self, messages: Sequence[Message], sample: int = 0) -> Reply:
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        sample: int = 0,
+        before_sending: Callable[[], None] | None = None,
+    ) -> Reply:
         """The answer to ``messages``; another ``sample`` is another answer.
+
+        ``before_sending`` is called once, when nothing but the network is left before the request.
 
         Raises:
             BudgetSpent: nothing was sent.
@@ -139,7 +146,7 @@ class ChatClient:
         if known is not None:
             self.usage.cached += 1
             return Reply(**{**json.loads(known), "cached": True})
-        reply = await self._ask_patiently(messages, sample)
+        reply = await self._ask_patiently(messages, sample, before_sending)
         if self._cache is not None:
             self._cache.put(key, json.dumps(asdict(reply)).encode())
         return reply
@@ -174,7 +181,9 @@ class ChatClient:
             max_retries=0,
         )
 
-    async def _ask_patiently(self, messages: Sequence[Message], sample: int) -> Reply:
+    async def _ask_patiently(
+        self, messages: Sequence[Message], sample: int, before_sending: Callable[[], None] | None
+    ) -> Reply:
         from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
         settings = self.settings
@@ -190,7 +199,10 @@ class ChatClient:
                     attempts = attempt.retry_state.attempt_number
                     # A slot is held by requests only, not by who waits for another try.
                     async with self._slots:
-                        return await self._ask_once(messages, sample, attempts)
+                        release = self._reserve(messages)
+                        if before_sending is not None and attempts == 1:
+                            before_sending()
+                        return await self._ask_once(messages, sample, attempts, release)
         except (BudgetSpent, ToolMissing):
             raise
         except Exception as error:
@@ -209,8 +221,9 @@ class ChatClient:
         wait = wait_random_exponential(settings.first_wait_seconds, settings.longest_wait_seconds)
         return float(wait(state))
 
-    async def _ask_once(self, messages: Sequence[Message], sample: int, attempt: int) -> Reply:
-        release = self._reserve(messages)
+    async def _ask_once(
+        self, messages: Sequence[Message], sample: int, attempt: int, release: Callable[[], None]
+    ) -> Reply:
         try:
             completion: Any = await self._client.chat.completions.create(
                 model=self.settings.model,
@@ -230,7 +243,7 @@ class ChatClient:
         self.usage.dollars += self._cost(reply.prompt_tokens, reply.completion_tokens)
         return reply
 
-    def _reserve(self, messages: Sequence[Message]) -> Any:
+    def _reserve(self, messages: Sequence[Message]) -> Callable[[], None]:
         """Set aside what a request may cost; returns how to give it back."""
         usage, budget = self.usage, self.settings.budget
         prompt = sum(len(item["content"]) for item in messages) // _CHARACTERS_PER_TOKEN + 16

@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "bench": ("jobs.run_bench:app", "CASS-Bench: run and score translators."),
     "inspect": ("cass_ray.commands.inspect:app", "Show rows of a data set side by side."),
     "build-dataset": ("jobs.build_dataset:app", "Build a data set of aligned pairs."),
+    "synthesize": ("jobs.synthesize:app", "CUDA programs from a language model."),
     "generate": ("cass_ray.commands.generate:app", "Random, correct CUDA programs."),
     "train": ("jobs.train:app", "Train a translation model on pairs."),
     "cluster": ("cluster.cli:app", "A local multi-node Ray cluster."),

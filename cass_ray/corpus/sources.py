@@ -14,6 +14,7 @@ from cass_ray.corpus.opencl import ShippedOpenclSource, opencl_source
 from cass_ray.corpus.program import Program, ReadReject, SourceError
 from cass_ray.corpus.repositories import RepositorySource
 from cass_ray.corpus.shipped import ShippedSource
+from cass_ray.corpus.synthetic.source import SyntheticSource
 from cass_ray.corpus.trees import TreeStore
 
 
@@ -67,6 +68,7 @@ _KINDS: dict[str, tuple[Callable[[str, ReadLimits], Source], str, bool]] = {
         False,
     ),
     "generated": (GeneratedSource, "generated:N[@SEED][,KNOBS.yaml]", True),
+    "synthetic": (SyntheticSource, "synthetic:PATH", True),
     "shipped": (lambda _, limits: ShippedSource(limits=limits), "shipped", False),
 }
 """Kind -> (builder, usage, whether it takes an argument)."""
