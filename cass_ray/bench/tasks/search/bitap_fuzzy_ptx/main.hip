@@ -117,7 +117,7 @@ __device__ __forceinline__ unsigned withField(unsigned word, unsigned value, int
 
 __device__ __forceinline__ unsigned reversedBytes(unsigned x)
 {
-    return __builtin_bswap32(x);
+    return x >> 24 | (x >> 8 & 0xff00u) | (x << 8 & 0xff0000u) | x << 24;
 }
 
 __device__ __forceinline__ unsigned loadOnce(const unsigned* address)
