@@ -9,9 +9,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from cass_ray.bench.render import html, markdown
 from cass_ray.bench.report import Report, make_report, percent, with_interval
 from cass_ray.bench.results import Sample, read_samples
+from cass_ray.toolchain.errors import ToolMissing
 
 SCORES_FILE, MARKDOWN_FILE, HTML_FILE = "scores.json", "report.md", "report.html"
 
@@ -22,8 +22,14 @@ def publish(
     """Write ``scores.json``, ``report.md`` and ``report.html`` into ``out``.
 
     ``compare`` are earlier results (a folder or its ``samples.jsonl``). Raises
-    :class:`~cass_ray.strict.SettingsError` and :class:`OSError` for those that cannot be read.
+    :class:`~cass_ray.strict.SettingsError` and :class:`OSError` for those that cannot be read, and
+    :class:`ToolMissing`.
     """
+    try:
+        from cass_ray.bench.render import html, markdown
+    except ImportError as error:
+        remedy = "pip install 'cass-ray[bench]'"
+        raise ToolMissing("jinja2 and matplotlib", remedy, str(error)) from None
     others = {path.name or str(path): list(read_samples(path)) for path in compare}
     report = make_report(samples, others, title)
     values = [run.scores.model_dump(mode="json") for run in report.runs]
