@@ -23,6 +23,7 @@ def _metric() -> CHRF:
 def chrf(text: str, reference: str) -> float:
     """chrF2 of ``text`` against ``reference``, 0 to 100 (M. Popović, WMT 2015).
 
-    Raises :class:`ToolMissing`. Character n-grams up to six, recall weighted twice, white space left out: sacrebleu's defaults.
+    Character n-grams up to six, recall weighted twice, white space left out: sacrebleu's defaults.
+    Raises :class:`ToolMissing`.
     """
     return float(_metric().sentence_score(text, [reference]).score)
