@@ -1,1 +1,1 @@
-
+"""Find the vendors' tools and run them: source to assembly to executable."""

@@ -25,6 +25,7 @@ from pathlib import Path, PurePosixPath
 from cass_ray.cache import default_directory, digest
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.hip_repairs import repair_rocprim
+from cass_ray.toolchain.probe import remembered
 
 WHEEL = "triton==3.5.1"
 WHEEL_SHA256 = "61413522a48add32302353fdbaaf92daaaab06f6b5e3229940d21b5207f47579"
@@ -42,6 +43,7 @@ _WHEEL_TAGS = (
     "--platform=manylinux_2_27_x86_64",
     "--platform=manylinux_2_28_x86_64",
 )
+_APT_STATE = (Path("/var/lib/apt/lists"), Path("/var/lib/dpkg/status"))
 _RECIPE = "2"
 """Part of the key of the libraries: raise it when a repair changes."""
 
@@ -140,7 +142,7 @@ def debian_headers(cache: Path) -> Path | None:
     """Folder with the include folders of :data:`DEBIAN_PACKAGES`; None where apt has none."""
     if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
         return None
-    versions = _debian_versions()
+    versions = _debian_versions(cache)
     if versions is None:
         return None
 
@@ -166,8 +168,19 @@ def debian_headers(cache: Path) -> Path | None:
         return None
 
 
-def _debian_versions() -> list[str] | None:
-    """The candidate version of each package, or None when one of them has none."""
+def _debian_versions(cache: Path) -> list[str] | None:
+    """The candidate version of each package, or None when one of them has none.
+
+    apt takes half a second to say so: it is asked again when its lists or the installed packages
+    have changed.
+    """
+    state = [path for path in _APT_STATE if path.exists()]
+    shown = remembered(cache, f"candidates {DEBIAN_PACKAGES}", state, _candidates)
+    versions = shown.split()
+    return versions if len(versions) == len(DEBIAN_PACKAGES) else None
+
+
+def _candidates() -> str:
     done = subprocess.run(
         ["apt-cache", "policy", *DEBIAN_PACKAGES],
         capture_output=True,
@@ -175,8 +188,8 @@ def _debian_versions() -> list[str] | None:
         check=False,
         env={**os.environ, "LC_ALL": "C"},
     )
-    versions = re.findall(r"^\s+Candidate: (?!\(none\))(\S+)", done.stdout, re.MULTILINE)
-    return versions if len(versions) == len(DEBIAN_PACKAGES) else None
+    found = re.findall(r"^\s+Candidate: (?!\(none\))(\S+)", done.stdout, re.MULTILINE)
+    return " ".join(found)
 
 
 @contextmanager

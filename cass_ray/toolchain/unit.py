@@ -42,7 +42,7 @@ class Unit:
         ]
 
 
-class CompileFailure(Exception):  # noqa: N818
+class CompileFailure(Exception):
     """A unit did not compile. ``diagnostic`` is the message of ``tool``."""
 
     def __init__(self, reason: Reason, diagnostic: str, tool: str) -> None:
