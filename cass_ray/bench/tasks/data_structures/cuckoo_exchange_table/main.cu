@@ -31,7 +31,10 @@ static T* upload(const std::vector<T>& values)
 template <typename T>
 static T* deviceZeros(size_t count)
 {
-    return upload(std::vector<T>(count));
+    T* memory = nullptr;
+    GPU_OK(cudaMalloc(&memory, count * sizeof(T)));
+    GPU_OK(cudaMemset(memory, 0, count * sizeof(T)));
+    return memory;
 }
 
 template <typename T>

@@ -48,7 +48,10 @@ static T* toDevice(const std::vector<T>& values)
 template <typename T>
 static T* zeros(size_t count)
 {
-    return toDevice(std::vector<T>(count));
+    T* memory = nullptr;
+    CHECK(hipMalloc(&memory, count * sizeof(T)));
+    CHECK(hipMemset(memory, 0, count * sizeof(T)));
+    return memory;
 }
 
 template <typename T>

@@ -47,7 +47,10 @@ static T* copyIn(const std::vector<T>& values)
 template <typename T>
 static T* cleared(size_t count)
 {
-    return copyIn(std::vector<T>(count));
+    T* memory = nullptr;
+    TRY(cudaMalloc(&memory, count * sizeof(T)));
+    TRY(cudaMemset(memory, 0, count * sizeof(T)));
+    return memory;
 }
 
 template <typename T>

@@ -47,7 +47,10 @@ static T* toDevice(const std::vector<T>& values)
 template <typename T>
 static T* zeros(size_t count)
 {
-    return toDevice(std::vector<T>(count));
+    T* memory = nullptr;
+    CHECK(cudaMalloc(&memory, count * sizeof(T)));
+    CHECK(cudaMemset(memory, 0, count * sizeof(T)));
+    return memory;
 }
 
 template <typename T>

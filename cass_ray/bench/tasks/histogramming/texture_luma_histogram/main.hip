@@ -33,18 +33,12 @@ static int argument(int argc, char** argv, int index, int fallback)
 }
 
 template <typename T>
-static T* copyIn(const std::vector<T>& values)
-{
-    T* memory = nullptr;
-    TRY(hipMalloc(&memory, (values.empty() ? 1 : values.size()) * sizeof(T)));
-    TRY(hipMemcpy(memory, values.data(), values.size() * sizeof(T), hipMemcpyHostToDevice));
-    return memory;
-}
-
-template <typename T>
 static T* cleared(size_t count)
 {
-    return copyIn(std::vector<T>(count));
+    T* memory = nullptr;
+    TRY(hipMalloc(&memory, count * sizeof(T)));
+    TRY(hipMemset(memory, 0, count * sizeof(T)));
+    return memory;
 }
 
 template <typename T>

@@ -46,7 +46,10 @@ static T* upload(const std::vector<T>& values)
 template <typename T>
 static T* deviceZeros(size_t count)
 {
-    return upload(std::vector<T>(count));
+    T* memory = nullptr;
+    GPU_OK(hipMalloc(&memory, count * sizeof(T)));
+    GPU_OK(hipMemset(memory, 0, count * sizeof(T)));
+    return memory;
 }
 
 template <typename T>

@@ -47,7 +47,10 @@ static T* to_device(const std::vector<T>& values)
 template <typename T>
 static T* device_zeros(size_t count)
 {
-    return to_device(std::vector<T>(count));
+    T* memory = nullptr;
+    CUDA_CHECK(cudaMalloc(&memory, count * sizeof(T)));
+    CUDA_CHECK(cudaMemset(memory, 0, count * sizeof(T)));
+    return memory;
 }
 
 template <typename T>

@@ -47,7 +47,10 @@ static T* to_device(const std::vector<T>& values)
 template <typename T>
 static T* device_zeros(size_t count)
 {
-    return to_device(std::vector<T>(count));
+    T* memory = nullptr;
+    HIP_CHECK(hipMalloc(&memory, count * sizeof(T)));
+    HIP_CHECK(hipMemset(memory, 0, count * sizeof(T)));
+    return memory;
 }
 
 template <typename T>

@@ -21,18 +21,12 @@ static int argument(int argc, char** argv, int index, int fallback)
 }
 
 template <typename T>
-static T* upload(const std::vector<T>& values)
-{
-    T* memory = nullptr;
-    GPU_OK(cudaMalloc(&memory, (values.empty() ? 1 : values.size()) * sizeof(T)));
-    GPU_OK(cudaMemcpy(memory, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
-    return memory;
-}
-
-template <typename T>
 static T* deviceZeros(size_t count)
 {
-    return upload(std::vector<T>(count));
+    T* memory = nullptr;
+    GPU_OK(cudaMalloc(&memory, count * sizeof(T)));
+    GPU_OK(cudaMemset(memory, 0, count * sizeof(T)));
+    return memory;
 }
 
 template <typename T>

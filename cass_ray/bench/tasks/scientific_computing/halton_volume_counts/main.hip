@@ -21,18 +21,12 @@ static int argument(int argc, char** argv, int index, int fallback)
 }
 
 template <typename T>
-static T* upload(const std::vector<T>& values)
-{
-    T* memory = nullptr;
-    GPU_OK(hipMalloc(&memory, (values.empty() ? 1 : values.size()) * sizeof(T)));
-    GPU_OK(hipMemcpy(memory, values.data(), values.size() * sizeof(T), hipMemcpyHostToDevice));
-    return memory;
-}
-
-template <typename T>
 static T* deviceZeros(size_t count)
 {
-    return upload(std::vector<T>(count));
+    T* memory = nullptr;
+    GPU_OK(hipMalloc(&memory, count * sizeof(T)));
+    GPU_OK(hipMemset(memory, 0, count * sizeof(T)));
+    return memory;
 }
 
 template <typename T>

@@ -36,18 +36,12 @@ static int int_arg(int argc, char** argv, int index, int fallback)
 }
 
 template <typename T>
-static T* to_device(const std::vector<T>& values)
-{
-    T* memory = nullptr;
-    CUDA_CHECK(cudaMalloc(&memory, (values.empty() ? 1 : values.size()) * sizeof(T)));
-    CUDA_CHECK(cudaMemcpy(memory, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
-    return memory;
-}
-
-template <typename T>
 static T* device_zeros(size_t count)
 {
-    return to_device(std::vector<T>(count));
+    T* memory = nullptr;
+    CUDA_CHECK(cudaMalloc(&memory, count * sizeof(T)));
+    CUDA_CHECK(cudaMemset(memory, 0, count * sizeof(T)));
+    return memory;
 }
 
 template <typename T>

@@ -36,18 +36,12 @@ static int int_arg(int argc, char** argv, int index, int fallback)
 }
 
 template <typename T>
-static T* to_device(const std::vector<T>& values)
-{
-    T* memory = nullptr;
-    HIP_CHECK(hipMalloc(&memory, (values.empty() ? 1 : values.size()) * sizeof(T)));
-    HIP_CHECK(hipMemcpy(memory, values.data(), values.size() * sizeof(T), hipMemcpyHostToDevice));
-    return memory;
-}
-
-template <typename T>
 static T* device_zeros(size_t count)
 {
-    return to_device(std::vector<T>(count));
+    T* memory = nullptr;
+    HIP_CHECK(hipMalloc(&memory, count * sizeof(T)));
+    HIP_CHECK(hipMemset(memory, 0, count * sizeof(T)));
+    return memory;
 }
 
 template <typename T>

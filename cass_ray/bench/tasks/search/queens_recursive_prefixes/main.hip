@@ -32,18 +32,12 @@ static int argument(int argc, char** argv, int index, int fallback)
 }
 
 template <typename T>
-static T* toDevice(const std::vector<T>& values)
-{
-    T* memory = nullptr;
-    CHECK(hipMalloc(&memory, (values.empty() ? 1 : values.size()) * sizeof(T)));
-    CHECK(hipMemcpy(memory, values.data(), values.size() * sizeof(T), hipMemcpyHostToDevice));
-    return memory;
-}
-
-template <typename T>
 static T* zeros(size_t count)
 {
-    return toDevice(std::vector<T>(count));
+    T* memory = nullptr;
+    CHECK(hipMalloc(&memory, count * sizeof(T)));
+    CHECK(hipMemset(memory, 0, count * sizeof(T)));
+    return memory;
 }
 
 template <typename T>

@@ -51,7 +51,10 @@ static T* copyIn(const std::vector<T>& values)
 template <typename T>
 static T* cleared(size_t count)
 {
-    return copyIn(std::vector<T>(count));
+    T* memory = nullptr;
+    TRY(hipMalloc(&memory, count * sizeof(T)));
+    TRY(hipMemset(memory, 0, count * sizeof(T)));
+    return memory;
 }
 
 template <typename T>
