@@ -9,7 +9,7 @@ import jinja2
 from cass_ray.bench.plots import plots
 from cass_ray.bench.report import Report, Table
 
-_FEW_ROWS = 40
+_LONGEST_NUMBER = len("100.0% (100.0–100.0)")
 
 
 def markdown(report: Report) -> str:
@@ -26,10 +26,17 @@ def _markdown_table(table: Table) -> list[str]:
     def line(cells: list[str]) -> str:
         return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
-    ruler = ["---", *("---:" for _ in table.head[1:])]
-    if any(len(row[-1]) > _FEW_ROWS for row in table.rows):
-        ruler = ["---" for _ in table.head]
+    ruler = ["---:" if number else "---" for number in numeric_columns(table)]
     return [line(table.head), line(ruler), *map(line, table.rows)]
+
+
+def numeric_columns(table: Table) -> list[bool]:
+    """Which columns hold numbers only, and are set flush right; the first never is."""
+    columns = list(zip(*table.rows, strict=True))
+    return [
+        position > 0 and any(column) and all(_is_number(cell) for cell in column if cell)
+        for position, column in enumerate(columns)
+    ]
 
 
 def html(report: Report) -> str:
@@ -42,8 +49,8 @@ def html(report: Report) -> str:
         lstrip_blocks=True,
     )
     template = environment.get_template("report.html.j2")
-    return template.render(report=report, plots=plots(report.runs), is_number=_is_number)
+    return template.render(report=report, plots=plots(report.runs), numeric_columns=numeric_columns)
 
 
 def _is_number(cell: str) -> bool:
-    return cell[:1].isdigit() and len(cell) <= len("100.0% (100.0–100.0)")
+    return cell[:1].isdigit() and len(cell) <= _LONGEST_NUMBER

@@ -20,6 +20,8 @@ MEASURE_NAMES = {
     "passed": "right",
 }
 STEP_TAG = "step"
+ECHO = "echo"
+_CHECKS = frozenset({"reference", ECHO})
 _REASON_CHARACTERS = 160
 
 
@@ -106,8 +108,10 @@ def _runs(samples: Iterable[Sample]) -> list[Run]:
 
 
 def _pairs(runs: Sequence[Run], earlier: Sequence[Run]) -> list[PairTest]:
-    """Every two runs of one kind; two earlier ones are nobody's question."""
-    couples = [*combinations(runs, 2), *((run, other) for run in runs for other in earlier)]
+    """Every two runs of one kind; two earlier ones are nobody's question, nor are the systems that
+    check the benchmark itself."""
+    asked = [run for run in runs if run.scores.system not in _CHECKS]
+    couples = [*combinations(asked, 2), *((run, other) for run in asked for other in earlier)]
     return [
         PairTest(
             one.label,
@@ -244,7 +248,7 @@ def failures_table(runs: Sequence[Run]) -> Table:
     rows = [
         [run.label, sample.task, reason_of(sample)]
         for run in runs
-        if run.scores.system != "echo"
+        if run.scores.system != ECHO
         for sample in run.samples
         if sample.sample == 0 and not sample.judgement.passed
     ]
