@@ -67,7 +67,7 @@ def assemble(ptx: str, nvidia: NvidiaToolchain, architecture: str = "sm_90") -> 
         source, target = Path(name, "module.ptx"), Path(name, "module.cubin")
         source.write_text(ptx)
         ptxas = nvidia.nvcc.with_name("ptxas")
-        command = [ptxas, f"-arch={architecture}", source, "-o", target]
+        command = [str(ptxas), f"-arch={architecture}", str(source), "-o", str(target)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise CompilerFailure(f"ptxas refused the PTX: {done.stderr.strip()[-2000:]}")
