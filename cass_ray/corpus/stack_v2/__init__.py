@@ -1,0 +1,1 @@
+"""Programs of The Stack v2: metadata from its data set, contents from Software Heritage."""
