@@ -61,7 +61,7 @@ class Server:
     def wait_inside(self, number: int) -> None:
         """Until ``number`` requests are being answered; fails after a minute."""
         with self.arrived:
-            assert self.arrived.wait_for(lambda: self.inside >= number, timeout=60)
+            assert self.arrived.wait_for(lambda: self.inside >= number, timeout=300)
 
     def note(self, change: int) -> None:
         """Count a request in or out."""

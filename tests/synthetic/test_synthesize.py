@@ -105,7 +105,7 @@ def test_a_slow_reply_does_not_hold_the_others_up(tmp_path: Path) -> None:
 
     def watch(server: Server) -> None:
         for _ in range(9):
-            assert finished.acquire(timeout=60)
+            assert finished.acquire(timeout=300)
         gate.set()
 
     with running(rule) as server:
@@ -191,8 +191,8 @@ def test_a_killed_run_asks_nothing_twice(tmp_path: Path) -> None:
         command += ["--set", "chat.concurrency=2"]
         with subprocess.Popen(command) as process:
             with server.arrived:
-                assert server.arrived.wait_for(lambda: len(server.requests) == 5, timeout=60)
-                assert server.arrived.wait_for(lambda: server.inside == 2, timeout=60)
+                assert server.arrived.wait_for(lambda: len(server.requests) == 5, timeout=300)
+                assert server.arrived.wait_for(lambda: server.inside == 2, timeout=300)
             process.send_signal(signal.SIGKILL)
         gate.set()
         subprocess.run([*command, "--resume"], check=True, timeout=120)

@@ -309,7 +309,7 @@ class BodyMaker:
 
     def _local_array(self, nesting: int) -> list[Statement]:
         """An array of the thread: filled in one loop, read by computed indices afterwards."""
-        type_ = self.chance.choice([type_ for type_ in COMPUTED if type_.bits >= 32])
+        type_ = self.maker.one_of([type_ for type_ in COMPUTED if type_.bits >= 32])
         size = self.chance.choice((4, 5, 8, 12, 16))
         place = Place(self.namer.take(["scratch", "window", "history", "local"]), type_, size,
                       variable_bounds(type_, self.chance), "local")  # fmt: skip

@@ -97,7 +97,7 @@ class CollectiveMaker:
 
     def _exchange(self) -> list[Statement]:
         """Every thread writes its slot, then reads those of others."""
-        type_ = self.chance.choice(_SHARED_TYPES)
+        type_ = self.body.maker.one_of(_SHARED_TYPES)
         value = self._shared_value(type_)
         tile, out = self._tile(type_, self.threads, value.bounds)
         out += [Store(tile, self.tid, value), Barrier()]
@@ -128,7 +128,7 @@ class CollectiveMaker:
 
     def _reducible(self) -> tuple[Expression, str, Bounds]:
         """A value, an operation whose order does not matter, and bounds of any partial result."""
-        type_ = self.chance.choice((INT, UNSIGNED, UNSIGNED_LONG, FLOAT))
+        type_ = self.body.maker.one_of((INT, UNSIGNED, UNSIGNED_LONG, FLOAT))
         value = self.body.maker.value(type_, 2)
         symbol = self.chance.choice(("+", "+", "min", "max", "^"))
         if type_.kind is Kind.FLOAT:
@@ -256,7 +256,7 @@ class CollectiveMaker:
 
     def _shuffle(self) -> list[Statement]:
         """``__shfl_*_sync`` over whole warps, or parts of 8 or 16 lanes."""
-        value = self.body.maker.value(self.chance.choice(_SHARED_TYPES), 2)
+        value = self.body.maker.value(self.body.maker.one_of(_SHARED_TYPES), 2)
         width = self.chance.choice((32, 32, 32, 16, 8))
         kind = self.chance.choice(("xor", "down", "up", "index"))
         amount = self.chance.randrange(1, width)
@@ -338,7 +338,7 @@ class CollectiveMaker:
         """The first lanes of each warp alone, with a mask of just them."""
         width = self.chance.choice((4, 8, 16))
         mask = f"0x{(1 << width) - 1:08x}u"
-        value = self.body.maker.value(self.chance.choice((INT, UNSIGNED, FLOAT)), 1)
+        value = self.body.maker.value(self.body.maker.one_of((INT, UNSIGNED, FLOAT)), 1)
         start = self.body.declare(value)
         self.body.scope.names.pop()
         start.text = f"{value.type.name} {start.name} = {value.text}"

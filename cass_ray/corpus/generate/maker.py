@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -63,10 +63,12 @@ class Maker:
 
     def any_type(self) -> Scalar:
         """A type of variables, by the weights of the knobs."""
-        mix = self.knobs.types
-        weights = [mix.int_, mix.unsigned, mix.long, mix.unsigned_long]
-        weights += [mix.float_, mix.double, mix.half]
-        return self.chance.choices(COMPUTED, weights)[0]
+        return self.chance.choices(COMPUTED, type_weights(self.knobs))[0]
+
+    def one_of(self, types: Sequence[Scalar]) -> Scalar:
+        """One of ``types`` that the knobs give a weight; ``int`` where they give none any."""
+        weights = dict(zip(COMPUTED, type_weights(self.knobs), strict=True))
+        return self.chance.choice([type_ for type_ in types if weights[type_]] or [INT])
 
     def value(self, type_: Scalar, depth: int | None = None) -> Expression:
         """An expression of ``type_``."""
@@ -412,6 +414,13 @@ class Maker:
         type_ = self.any_type()
         symbol = self.chance.choice(("<", ">", "<=", ">=", "!="))
         return ex.compare(symbol, *self._pair(type_, min(depth, 1), 0))
+
+
+def type_weights(knobs: Knobs) -> list[float]:
+    """Weights of the types ``COMPUTED``."""
+    mix = knobs.types
+    weights = [mix.int_, mix.unsigned, mix.long, mix.unsigned_long]
+    return [*weights, mix.float_, mix.double, mix.half]
 
 
 def zero_of(type_: Scalar) -> Expression:

@@ -20,10 +20,11 @@ from cass_ray.corpus.generate.kernels import (
 )
 from cass_ray.corpus.generate.knobs import Knobs
 from cass_ray.corpus.generate.machine import Place, Unpredictable
-from cass_ray.corpus.generate.maker import Maker, Scope, variable_bounds
+from cass_ray.corpus.generate.maker import Maker, Scope, type_weights, variable_bounds
 from cass_ray.corpus.generate.memory import INPUT_TYPES, Array, random_fill
 from cass_ray.corpus.generate.names import ARRAYS, OUTPUTS, Namer
 from cass_ray.corpus.generate.types import (
+    COMPUTED,
     FLOAT,
     HALF,
     INT,
@@ -105,7 +106,9 @@ class _ProgramMaker:
         return self._source(), self.host.expected(self.arrays, contents)
 
     def _constant(self) -> None:
-        type_ = self.chance.choice([item for item in INPUT_TYPES if item is not HALF])
+        weights = dict(zip(COMPUTED, type_weights(self.knobs), strict=True))
+        types = [type_ for type_ in INPUT_TYPES if weights.get(type_, 1) and type_ is not HALF]
+        type_ = self.chance.choice(types)
         size = self.chance.choice((4, 8, 10, 16))
         fill = random_fill(type_, self.chance)
         name = self.namer.take(["lookup", "kernel_weights", "palette", "stencil", "c_table"])
@@ -158,7 +161,7 @@ class _ProgramMaker:
     def _counter(self) -> Counter:
         operation, function, start = self.chance.choice(_OPERATIONS)
         types = [INT, UNSIGNED, UNSIGNED_LONG]
-        if operation == "atomicAdd":
+        if operation == "atomicAdd" and self.knobs.types.float_:
             types.append(FLOAT)
         type_ = self.chance.choice(types)
         size = self.chance.choice((1, 4, 10, 16, 32))
