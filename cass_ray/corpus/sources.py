@@ -44,7 +44,8 @@ def parse_source(specification: str, limits: ReadLimits | None = None) -> Source
     if kind not in _KINDS:
         raise SourceError(_unknown_kind(specification, kind))
     build, usage, takes_argument = _KINDS[kind]
-    if takes_argument != bool(argument) or (separator and not argument):
+    wrong = takes_argument is not None and takes_argument != bool(argument)
+    if wrong or (separator and not argument):
         raise SourceError(f"source {specification!r}: write it as {usage}")
     return build(argument, limits or ReadLimits())
 
@@ -58,7 +59,14 @@ def _unknown_kind(specification: str, kind: str) -> str:
     return f"unknown source {specification!r}; {hint}Known sources: {known}"
 
 
-_KINDS: dict[str, tuple[Callable[[str, ReadLimits], Source], str, bool]] = {
+def _stack_v2(path: str, limits: ReadLimits) -> Source:
+    # Its libraries take seconds to import.
+    from cass_ray.corpus.stack_v2.source import stack_v2_source
+
+    return stack_v2_source(path, limits)
+
+
+_KINDS: dict[str, tuple[Callable[[str, ReadLimits], Source], str, bool | None]] = {
     "local": (LocalSource, "local:PATH", True),
     "repository": (RepositorySource, "repository:URL|PATH[@REVISION]", True),
     "opencl": (opencl_source, "opencl:PATH", True),
@@ -67,8 +75,9 @@ _KINDS: dict[str, tuple[Callable[[str, ReadLimits], Source], str, bool]] = {
         "shipped-opencl",
         False,
     ),
+    "stack-v2": (_stack_v2, "stack-v2[:SETTINGS.yaml]", None),
     "generated": (GeneratedSource, "generated:N[@SEED][,KNOBS.yaml]", True),
     "synthetic": (SyntheticSource, "synthetic:PATH", True),
     "shipped": (lambda _, limits: ShippedSource(limits=limits), "shipped", False),
 }
-"""Kind -> (builder, usage, whether it takes an argument)."""
+"""Kind -> (builder, usage, whether it takes an argument; None: it may)."""
