@@ -24,6 +24,9 @@ _FLAGS = (
     "-O3",
     "-ffp-contract=off",
     "-fno-discard-value-names",
+    # ptxas has combined the atomic operations of a warp where that pays.
+    "-mllvm",
+    "-amdgpu-atomic-optimizer-strategy=None",
     "-w",
 )
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 from cass_ray.lift import cubin as reading
 from cass_ray.lift.control import KernelLifter
-from cass_ray.lift.cubin import KernelInfo, Parameter
+from cass_ray.lift.cubin import Parameter
 from cass_ray.lift.environment import Environment
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.globals import DeviceData
+from cass_ray.lift.instruction import Instruction
 from cass_ray.lift.program import Program
 from cass_ray.lift.thread import Thread
 from cass_ray.toolchain.nvidia_elf import Cubin
@@ -23,6 +24,7 @@ _LAYOUT = (
 _HEADER = f'target datalayout = "{_LAYOUT}"\ntarget triple = "amdgcn-amd-amdhsa"\n'
 _CODE_OBJECT_VERSION = 500
 _REDUCTION_BYTES = 16
+_SINGLE_PRECISION = frozenset({"FADD", "FMUL", "FFMA", "FSETP", "FSET", "FMNMX"})
 
 
 @dataclass(frozen=True)
@@ -67,36 +69,49 @@ def _kernel(
     cubin: Cubin, program: Program, data: DeviceData, name: str, exported: str
 ) -> tuple[str, Thread, int]:
     kernel = reading.kernel_info(cubin, name)
-    uses_reduction = any(
-        instruction.opcode == "BAR" and instruction.has("RED")
+    instructions = [
+        instruction
         for code in program.codes.values()
         if code.name == name or not code.function.is_kernel
         for instruction in code.instructions
-    )
+    ]
+    uses_reduction = any(i.opcode == "BAR" and i.has("RED") for i in instructions)
     # sm_90 reserves a kilobyte at the start of shared memory, which has room for the reduction.
     shift = _REDUCTION_BYTES if uses_reduction and not reading.shared_reserved(cubin) else 0
-    environment = Environment(kernel, data, program, shift)
+    flushes = flushes_denormals(instructions)
+    environment = Environment(kernel, data, program, shift, flushes_denormals=flushes)
     lifter = KernelLifter(program, environment)
     thread = lifter.lift()
-    text = _function(lifter.environment.kernel, thread, lifter, shift, exported)
+    text = _function(thread, lifter, exported)
     return text, thread, lifter.instruction_count
 
 
-def _function(
-    kernel: KernelInfo, thread: Thread, lifter: KernelLifter, shift: int, exported: str
-) -> str:
+def flushes_denormals(instructions: list[Instruction]) -> bool:
+    """Whether all single-precision arithmetic is .FTZ, as with ``nvcc -ftz=true``."""
+    sensitive = [i for i in instructions if _reads_single_precision(i)]
+    return bool(sensitive) and all(i.has("FTZ") for i in sensitive)
+
+
+def _reads_single_precision(i: Instruction) -> bool:
+    if i.opcode in ("F2I", "FRND"):
+        return not (i.has("F64") or i.has("F16"))
+    if i.opcode == "F2F":
+        return i.has("F32")
+    return i.opcode in _SINGLE_PRECISION
+
+
+def _function(thread: Thread, lifter: KernelLifter, exported: str) -> str:
+    kernel = lifter.environment.kernel
     parameters = ", ".join(parameter_types(kernel.parameters))
-    lds = -(-kernel.shared_size // 16) * 16 + shift
-    frame = max(kernel.frame_size, 16)
     lines = [
         f'define protected amdgpu_kernel void @"{exported}"({parameters})',
-        f"    {_attributes(kernel, lds)} {{",
+        f"    {_attributes(lifter.environment)} {{",
         "entry:",
         *(
             f"  %{name} = alloca {kind}, align 4, addrspace(5)"
             for name, kind in sorted(thread.slots.items())
         ),
-        f"  %frame = alloca [{frame} x i8], align 16, addrspace(5)",
+        f"  %frame = alloca [{max(kernel.frame_size, 16)} x i8], align 16, addrspace(5)",
         f"  br label %{lifter.entry_label()}",
         *thread.lines,
     ]
@@ -106,16 +121,18 @@ def _function(
     return "\n".join([*lines, "}"])
 
 
-def _attributes(kernel: KernelInfo, lds: int) -> str:
-    smallest = kernel.required_threads or 1
+def _attributes(environment: Environment) -> str:
+    kernel = environment.kernel
+    lds = -(-kernel.shared_size // 16) * 16 + environment.shared_shift
+    denormals = "preserve-sign,preserve-sign" if environment.flushes_denormals else "ieee,ieee"
     return " ".join(
         [
             "convergent mustprogress nounwind",
-            f'"amdgpu-flat-work-group-size"="{smallest},{kernel.max_threads}"',
+            f'"amdgpu-flat-work-group-size"="{kernel.required_threads or 1},{kernel.max_threads}"',
             f'"amdgpu-lds-size"="{lds},{lds}"',
             '"amdgpu-ieee"="false"',
             '"amdgpu-unsafe-fp-atomics"="true"',
-            '"denormal-fp-math"="ieee,ieee" "denormal-fp-math-f32"="ieee,ieee"',
+            f'"denormal-fp-math"="ieee,ieee" "denormal-fp-math-f32"="{denormals}"',
             '"no-trapping-math"="true" "target-cpu"="gfx1100" "uniform-work-group-size"="true"',
         ]
     )

@@ -316,12 +316,20 @@ class Thread(Writer):
         pair = self.pair(self.bits(operand), self.bits(operand, 1))
         return self._signed_float(operand, self.cast("bitcast", pair, "double"), "f64")
 
-    def float64_from_high_word(self, operand: Operand) -> Value:
-        """The double whose high word is the operand, with its sign modifiers."""
-        pair = self.pair(i32(0), self.bits(operand))
+    def float64_from_high_word(self, operand: Operand, *, flush: bool = False) -> Value:
+        """The double whose high word is the operand, with its sign modifiers.
+
+        With ``flush`` a denormal number becomes a zero of its sign.
+        """
+        word = self.bits(operand)
+        if flush:
+            exponent = self.op("and", word, i32(0x7FF00000))
+            sign = self.op("and", word, i32(0x80000000))
+            word = self.select(self.icmp("eq", exponent, i32(0)), sign, word)
+        pair = self.pair(i32(0), word)
         return self._signed_float(operand, self.cast("bitcast", pair, "double"), "f64")
 
-    def half(self, operand: Operand) -> Value:
+    def half(self, operand: Operand, kind: str = "half") -> Value:
         """A half-precision operand: the low half of a word, or the half that a selector names."""
         if not isinstance(operand, Register | Constant):
             raise UnknownForm(str(operand), "not a register with a half in it")
@@ -331,11 +339,12 @@ class Thread(Writer):
                 raise UnknownForm(str(operand), f"selector {suffix}")
             shift = _HALVES[suffix]
         word = self.op("lshr", self.bits(operand), i32(shift))
-        value = self.cast("bitcast", self.cast("trunc", word, "i16"), "half")
+        value = self.cast("bitcast", self.cast("trunc", word, "i16"), kind)
         if operand.inverted:
             raise UnknownForm(str(operand), "inverted floating-point operand")
         if operand.absolute:
-            value = self.call("half", "llvm.fabs.f16", value)
+            name = "llvm.fabs.bf16" if kind == "bfloat" else "llvm.fabs.f16"
+            value = self.call(kind, name, value)
         return self.fneg(value) if operand.negated else value
 
     def _signed_float(self, operand: Operand, value: Value, kind: str) -> Value:

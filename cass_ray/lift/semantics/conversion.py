@@ -6,8 +6,8 @@ Out of range gives the nearest integer. NaN gives 0 with .NTZ, else the word wit
 from __future__ import annotations
 
 from cass_ray.lift.instruction import Instruction
-from cass_ray.lift.ir import FALSE, Value, float_bits, i32, integer_constant
-from cass_ray.lift.operands import Operand, Register
+from cass_ray.lift.ir import FALSE, Value, double_bits, float_bits, i32, integer_constant
+from cass_ray.lift.operands import Operand
 from cass_ray.lift.semantics.float32 import flush, in_mode, rounding_of
 from cass_ray.lift.semantics.integer import minimum_or_maximum
 from cass_ray.lift.table import lowers
@@ -36,32 +36,55 @@ def _integer_source(t: Thread, i: Instruction, operand: Operand) -> tuple[Value,
     return value, kind.startswith("U")
 
 
-@lowers(f"I2F{{,.F64,.F32,.F16}}{_INTEGERS}{_ROUND}", f"I2FP.F32{{.U32,.S32}}{_ROUND}")
+@lowers(f"I2F{{,.F64,.F32,.F16,.BF16}}{_INTEGERS}{_ROUND}", f"I2FP.F32{{.U32,.S32}}{_ROUND}")
 def integer_to_float(t: Thread, i: Instruction) -> None:
     """Integer to half, single or double precision."""
     value, unsigned = _integer_source(t, i, i.operands[1])
-    how = "uitofp" if unsigned else "sitofp"
-    rounding = rounding_of(i)
     if i.has("F64"):
-        if rounding and value.type == "i64":
-            raise i.unknown("a wide integer to double with directed rounding")
-        t.write_wide(i.operands[0], t.cast(how, value, "double"))
-        return
-    if i.has("F16"):
-        if rounding:
-            raise i.unknown("an integer to half with directed rounding")
-        half = t.cast("bitcast", t.cast(how, value, "half"), "i16")
-        t.write(i.operands[0], t.cast("zext", half, "i32"))
-        return
-    if not rounding:
-        converted = t.cast(how, value, "float")
-    elif value.type == "i64":
-        converted = _wide_rounded(t, i, value, unsigned)
+        t.write_wide(i.operands[0], _to_double(t, i, value, unsigned=unsigned))
+    elif i.has("F16"):
+        t.write(i.operands[0], _to_half(t, i, value, unsigned=unsigned))
+    elif i.has("BF16"):
+        if rounding_of(i) or value.type == "i64":
+            raise i.unknown("this integer to bfloat")
+        exact = t.cast("uitofp" if unsigned else "sitofp", value, "double")
+        _write(t, i.operands[0], t.cast("fptrunc", exact, "bfloat"))
     else:
-        text = f"v_cvt_f32_{'u' if unsigned else 'i'}32"
-        converted = in_mode(t, text, "float", [value], rounding=rounding)
-    t.normal.add(converted.name)
-    t.write(i.operands[0], converted)
+        converted = _to_single(t, i, value, unsigned=unsigned)
+        t.normal.add(converted.name)
+        t.write(i.operands[0], converted)
+
+
+def _to_single(t: Thread, i: Instruction, value: Value, *, unsigned: bool) -> Value:
+    rounding = rounding_of(i)
+    if not rounding:
+        return t.cast("uitofp" if unsigned else "sitofp", value, "float")
+    if value.type == "i64":
+        return _wide_rounded(t, i, value, unsigned)
+    text = f"v_cvt_f32_{'u' if unsigned else 'i'}32"
+    return in_mode(t, text, "float", [value], rounding=rounding)
+
+
+def _to_double(t: Thread, i: Instruction, value: Value, *, unsigned: bool) -> Value:
+    """Both halves of a wide integer are exact: their sum is what is rounded."""
+    rounding = rounding_of(i)
+    how = "uitofp" if unsigned else "sitofp"
+    if not rounding or value.type != "i64":
+        return t.cast(how, value, "double")
+    high = t.cast(how, t.high(value), "double")
+    scaled = t.op("fmul", high, double_bits(0x41F0000000000000))  # 2^32
+    low = t.cast("uitofp", t.low(value), "double")
+    return in_mode(t, "v_add_f64", "double", [scaled, low], rounding=rounding << 2)
+
+
+def _to_half(t: Thread, i: Instruction, value: Value, *, unsigned: bool) -> Value:
+    """The word; rounded twice in one direction is rounded once."""
+    if not rounding_of(i):
+        half = t.cast("uitofp" if unsigned else "sitofp", value, "half")
+        return t.cast("zext", t.cast("bitcast", half, "i16"), "i32")
+    single = _to_single(t, i, value, unsigned=unsigned)
+    word = in_mode(t, "v_cvt_f16_f32", "i32", [single], rounding=rounding_of(i) << 2)
+    return t.op("and", word, i32(0xFFFF))
 
 
 def _wide_rounded(t: Thread, i: Instruction, value: Value, unsigned: bool) -> Value:
@@ -122,26 +145,17 @@ def float_to_integer(t: Thread, i: Instruction) -> None:
         result = _saturating(t, value, unsigned=unsigned, kind="i64")
     else:
         result = _to_word(t, value, unsigned=unsigned)
+    bits = int(kind[1:])
+    if kind in _NARROW:
+        result = _clamped(t, result, kind)
     if not i.has("NTZ"):
         is_nan = t.fcmp("uno", value, value)
-        top = integer_constant(result.type, 1 << (63 if result.type == "i64" else 31))
+        top = integer_constant(result.type, 1 << bits - 1)
         result = t.select(is_nan, top, result)
     if result.type == "i64":
         t.write_wide(i.operands[0], result)
-        return
-    if kind in _NARROW:
-        result = _clamped(t, result, kind)
-    t.write(i.operands[0], result)
-
-
-@lowers("F2IP.{U8,S8}.F32{.TRUNC}.NTZ")
-def float_to_byte(t: Thread, i: Instruction) -> None:
-    """Single precision to a byte; the instruction packs more, which is not seen in code."""
-    target, above, source, below = i.operands
-    if not all(isinstance(o, Register) and o.is_zero for o in (above, below)):
-        raise i.unknown("a conversion of two numbers")
-    result = _to_word(t, t.float32(source), unsigned=i.has("U8"))
-    t.write(target, t.op("and", _clamped(t, result, i.modifiers[0]), i32(0xFF)))
+    else:
+        t.write(i.operands[0], result)
 
 
 def _to_word(t: Thread, value: Value, *, unsigned: bool) -> Value:

@@ -38,6 +38,7 @@ CONDITIONS = "{" + ",".join(CONDITION_NAMES) + "}"
 """A pattern of :func:`lowers`."""
 
 _NAN = float_bits(0x7FFFFFFF)
+_SAFE_LEAST, _SAFE_MOST = float_bits(0x21800000), float_bits(0x5D800000)  # 2^-60, 2^60
 _FTZ_MODE, _IEEE_MODE = 0xC, 0xF  # MODE.denorm: single precision flushed, or nothing
 
 
@@ -126,21 +127,29 @@ def fused_multiply_add(t: Thread, i: Instruction) -> None:
     t.write(i.operands[0], saturated(t, i, value))
 
 
-@lowers("FMNMX{,.FTZ}{,.NAN}")
+@lowers("FMNMX{,.FTZ}{,.NAN}{,.XORSIGN}")
 def minimum_or_maximum(t: Thread, i: Instruction) -> None:
-    """Minimum or maximum by a predicate; of a number and NaN the number, but NaN with .NAN."""
+    """Minimum or maximum by a predicate; of a number and NaN the number, but NaN with .NAN.
+
+    With .XORSIGN the result gets the exclusive or of the operands' signs, before their magnitude
+    is taken.
+    """
     target, first, second, least = i.operands
-    left, right, condition = t.float32(first), t.float32(second), t.predicate(least)
+    left, right = t.float32(first), t.float32(second)
+    if i.has("FTZ"):  # also where the mode flushes: whether it does so here is not documented
+        left, right = flush(t, left), flush(t, right)
+    condition = t.predicate(least)
 
     def chosen(which: str) -> Value:
-        if t.must_flush(i):
-            return in_mode(t, f"v_{which[:3]}_f32", "float", [left, right], flush=True)
         return t.call("float", f"llvm.{which}.f32", left, right)
 
     if condition in (TRUE, FALSE):
         value = chosen("minnum" if condition == TRUE else "maxnum")
     else:
         value = t.select(condition, chosen("minnum"), chosen("maxnum"))
+    if i.has("XORSIGN"):
+        signs = t.op("xor", t.bits(first), t.bits(second))
+        value = t.call("float", "llvm.copysign.f32", value, t.cast("bitcast", signs, "float"))
     if i.has("NAN"):
         value = t.select(t.fcmp("uno", left, right), _NAN, value)
     t.write(target, value)
@@ -196,16 +205,9 @@ def select(t: Thread, i: Instruction) -> None:
 @lowers("FCHK{,.DIVIDE}")
 def division_needs_care(t: Thread, i: Instruction) -> None:
     """Whether dividing these numbers needs the slow path; saying so too often does no harm."""
-    target, dividend, divisor = i.operands
-
-    def exponent(operand: Operand) -> Value:
-        word = t.cast("bitcast", t.float32(operand), "i32")
-        return t.op("and", t.op("lshr", word, i32(23)), i32(0xFF))
-
-    def between(value: Value, low: int, high: int) -> Value:
-        return t.icmp("ult", t.op("sub", value, i32(low)), i32(high - low + 1))
-
-    above, below = exponent(dividend), exponent(divisor)
-    distance = t.op("sub", above, below)
-    safe = t.both(between(above, 27, 253), between(below, 3, 250))
-    t.write_predicate(target, t.invert(t.both(safe, between(distance, -124, 124))))
+    target, *operands = i.operands
+    sizes = [t.call("float", "llvm.fabs.f32", t.float32(operand)) for operand in operands]
+    least = t.call("float", "llvm.minnum.f32", *sizes)
+    most = t.call("float", "llvm.maxnum.f32", *sizes)
+    safe = t.both(t.fcmp("oge", least, _SAFE_LEAST), t.fcmp("ole", most, _SAFE_MOST))
+    t.write_predicate(target, t.invert(safe))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 
 from cass_ray.lift.instruction import Instruction
-from cass_ray.lift.ir import FALSE, TRUE, Value, i32
+from cass_ray.lift.ir import FALSE, TRUE, Value, i32, i64
 from cass_ray.lift.operands import Constant, Immediate, Operand, Register
 from cass_ray.lift.semantics.float32 import CONDITION_NAMES, CONDITIONS
 from cass_ray.lift.semantics.predicate import join
@@ -35,7 +36,9 @@ def _literal(text: str, kind: str) -> int:
     return int.from_bytes(struct.pack("<f", number), "little") >> 16
 
 
-def sources(t: Thread, operands: tuple[Operand, ...] | list[Operand], kind: str) -> list[Value]:
+def sources(
+    t: Thread, i: Instruction, operands: tuple[Operand, ...] | list[Operand], kind: str
+) -> list[Value]:
     """Vectors of two; two literals in a row are the high and the low half of one."""
     found: list[Value] = []
     pending: Immediate | None = None
@@ -50,8 +53,21 @@ def sources(t: Thread, operands: tuple[Operand, ...] | list[Operand], kind: str)
             continue
         found.append(_vector(t, operand, kind))
     if pending is not None:
-        raise ValueError("half of a literal")
-    return found
+        raise i.unknown("half of a literal")
+    return [_flushed(t, value, kind) for value in found] if i.has("FTZ") else found
+
+
+def _flushed(t: Thread, value: Value, kind: str) -> Value:
+    """Denormal numbers made zeros of their sign."""
+    exponent = 0x7F807F80 if kind == "bfloat" else 0x7C007C00
+    pairs = "<2 x i16>"
+    word = t.result("i32", f"bitcast {value} to i32")
+    bits = t.result(pairs, f"bitcast {word} to {pairs}")
+    signs = t.result(pairs, f"bitcast {t.op('and', word, i32(0x80008000))} to {pairs}")
+    exponents = t.result(pairs, f"bitcast {t.op('and', word, i32(exponent))} to {pairs}")
+    small = t.result("<2 x i1>", f"icmp eq {exponents}, zeroinitializer")
+    chosen = t.result(pairs, f"select {small}, {signs}, {bits}")
+    return t.result(value.type, f"bitcast {chosen} to {value.type}")
 
 
 def _vector(t: Thread, operand: Operand, kind: str) -> Value:
@@ -77,51 +93,44 @@ def _vector(t: Thread, operand: Operand, kind: str) -> Value:
 
 def _finish(t: Thread, i: Instruction, value: Value, kind: str) -> None:
     vector_type = f"<2 x {kind}>"
+    zeros = Value(vector_type, "zeroinitializer")
     if i.has("SAT"):
-        one = "1.0"
-        value = t.call(
-            vector_type,
-            f"llvm.maxnum.{_suffix(kind)}",
-            value,
-            Value(vector_type, "zeroinitializer"),
-        )
-        ones = Value(vector_type, f"<{kind} {one}, {kind} {one}>")
+        value = t.call(vector_type, f"llvm.maxnum.{_suffix(kind)}", value, zeros)
+        ones = Value(vector_type, f"<{kind} 1.0, {kind} 1.0>")
         value = t.call(vector_type, f"llvm.minnum.{_suffix(kind)}", value, ones)
-    if i.has("RELU"):
-        value = t.call(
-            vector_type,
-            f"llvm.maxnum.{_suffix(kind)}",
-            value,
-            Value(vector_type, "zeroinitializer"),
-        )
+    if i.has("RELU"):  # NaN stays
+        keeps = t.fcmp("ugt", value, zeros)
+        value = t.result(vector_type, f"select {keeps}, {value}, {zeros}")
+    if i.has("FTZ"):
+        value = _flushed(t, value, kind)
     t.write(i.operands[0], t.result("i32", f"bitcast {value} to i32"))
 
 
-@lowers("HADD2{,.BF16_V2}{,.SAT}")
+@lowers("HADD2{,.BF16_V2}{,.FTZ}{,.SAT}")
 def add(t: Thread, i: Instruction) -> None:
     """Sums."""
     kind = element_type(i)
-    left, right = sources(t, i.operands[1:], kind)
+    left, right = sources(t, i, i.operands[1:], kind)
     _finish(t, i, t.op("fadd", left, right), kind)
 
 
 @lowers("HADD2.F32")
 def widen(t: Thread, i: Instruction) -> None:
     """The selected halves added in single precision: ptxas converts so, with -RZ."""
-    left, right = sources(t, i.operands[1:], "half")
+    left, right = sources(t, i, i.operands[1:], "half")
     wide = [t.cast("fpext", t.element(value, 0, "half"), "float") for value in (left, right)]
     t.write(i.operands[0], t.op("fadd", *wide))
 
 
-@lowers("HMUL2{,.BF16_V2}{,.SAT}")
+@lowers("HMUL2{,.BF16_V2}{,.FTZ}{,.SAT}")
 def multiply(t: Thread, i: Instruction) -> None:
     """Products."""
     kind = element_type(i)
-    left, right = sources(t, i.operands[1:], kind)
+    left, right = sources(t, i, i.operands[1:], kind)
     _finish(t, i, t.op("fmul", left, right), kind)
 
 
-@lowers("HFMA2{,.MMA}{,.BF16_V2}{,.RELU}{,.SAT}")
+@lowers("HFMA2{,.MMA}{,.BF16_V2}{,.FTZ}{,.RELU}{,.SAT}")
 def fused_multiply_add(t: Thread, i: Instruction) -> None:
     """Products plus addends, rounded once; with zeros ptxas loads constants so."""
     kind = element_type(i)
@@ -133,37 +142,77 @@ def fused_multiply_add(t: Thread, i: Instruction) -> None:
         and second.is_zero
         and isinstance(i.operands[3], Immediate)
     )
-    if is_constant and not i.has("SAT") and not i.has("RELU"):
+    if is_constant and not any(i.has(m) for m in ("SAT", "RELU", "FTZ")):
         word = [_literal(o.text, kind) for o in i.operands[3:5] if isinstance(o, Immediate)]
         # -0 * 0 + x is x, and 0 where x is -0 and the product +0.
         if word[0] != 0x8000 and word[1] != 0x8000:
             t.write(i.operands[0], i32(word[0] << 16 | word[1]))
             return
-    operands = sources(t, i.operands[1:], kind)
+    operands = sources(t, i, i.operands[1:], kind)
     if len(operands) != 3:
         raise i.unknown("more than three operands")
-    _finish(t, i, t.call(f"<2 x {kind}>", f"llvm.fma.{_suffix(kind)}", *operands), kind)
+    if kind == "bfloat":
+        halves = [_bfloat_fma(t, operands, number) for number in range(2)]
+        value = t.vector(halves)
+    else:
+        value = t.call("<2 x half>", "llvm.fma.v2f16", *operands)
+    _finish(t, i, value, kind)
 
 
-@lowers("HMNMX2{,.BF16_V2}{,.NAN}")
+def _bfloat_fma(t: Thread, operands: list[Value], number: int) -> Value:
+    """One fused operation on bfloat: in double precision, rounded to odd and then once more.
+
+    The product is exact; the sum's error (Knuth's two-sum) says where it was cut off.
+    """
+    a, b, c = (t.cast("fpext", t.element(o, number, "bfloat"), "double") for o in operands)
+    product = t.op("fmul", a, b)
+    total = t.op("fadd", product, c)
+    part = t.op("fsub", total, product)
+    lost = t.op("fadd", t.op("fsub", product, t.op("fsub", total, part)), t.op("fsub", c, part))
+    bits = t.cast("bitcast", total, "i64")
+    zero = Value("double", "0.0")
+    is_even = t.icmp("eq", t.op("and", bits, i64(1)), i64(0))
+    adjusts = t.both(is_even, t.fcmp("one", lost, zero))
+    same_sign = t.icmp("sge", t.op("xor", t.cast("bitcast", lost, "i64"), bits), i64(0))
+    moved = t.select(same_sign, t.op("add", bits, i64(1)), t.op("sub", bits, i64(1)))
+    odd = t.cast("bitcast", t.select(adjusts, moved, bits), "double")
+    return t.cast("fptrunc", odd, "bfloat")
+
+
+@lowers("HMNMX2{,.BF16_V2}{,.FTZ}{,.NAN}{,.XORSIGN}")
 def minimum_or_maximum(t: Thread, i: Instruction) -> None:
-    """Minima or maxima."""
-    if i.has("NAN"):
-        raise i.unknown("minimum that keeps NaN")
+    """Minima or maxima; with .NAN one of NaN, with .XORSIGN with both signs combined."""
     kind = element_type(i)
     condition = t.predicate(i.operands[-1])
-    left, right = sources(t, i.operands[1:-1], kind)
+    left, right = sources(t, i, i.operands[1:-1], kind)
     if condition not in (TRUE, FALSE):
         raise i.unknown("a choice of minimum or maximum at run time")
     name = "minnum" if condition == TRUE else "maxnum"
-    _finish(t, i, t.call(f"<2 x {kind}>", f"llvm.{name}.{_suffix(kind)}", left, right), kind)
+    value = t.call(f"<2 x {kind}>", f"llvm.{name}.{_suffix(kind)}", left, right)
+    if i.has("XORSIGN"):
+        value = _with_signs(t, i, value, kind)
+    if i.has("NAN"):
+        nan = t.result(value.type, f"bitcast {i32(0x7FFF7FFF)} to {value.type}")
+        value = t.result(value.type, f"select {t.fcmp('uno', left, right)}, {nan}, {value}")
+    _finish(t, i, value, kind)
 
 
-@lowers(f"HSETP2{{,.BF16_V2}}.{CONDITIONS}.{{AND,OR,XOR}}")
+def _with_signs(t: Thread, i: Instruction, value: Value, kind: str) -> Value:
+    """``value`` with the exclusive or of the signs that the operands have in their registers."""
+    plain = [replace(o, absolute=False) for o in i.operands[1:-1] if isinstance(o, Register)]
+    if len(plain) != 2:
+        raise i.unknown("an operand that is no register")
+    words = [t.result("i32", f"bitcast {_vector(t, o, kind)} to i32") for o in plain]
+    signs = t.op("and", t.op("xor", *words), i32(0x80008000))
+    magnitude = t.op("and", t.result("i32", f"bitcast {value} to i32"), i32(0x7FFF7FFF))
+    return t.result(value.type, f"bitcast {t.op('or', magnitude, signs)} to {value.type}")
+
+
+@lowers(f"HSETP2{{,.BF16_V2}}.{CONDITIONS}{{,.FTZ}}.{{AND,OR,XOR}}")
 def compare_to_predicates(t: Thread, i: Instruction) -> None:
     """Compare both pairs, one predicate each."""
     kind = element_type(i)
-    left, right = sources(t, i.operands[2:-1], kind)
+    left, right = sources(t, i, i.operands[2:-1], kind)
     name = next(CONDITION_NAMES[m] for m in i.modifiers if m in CONDITION_NAMES)
     result = t.fcmp(name, left, right)
     other = t.predicate(i.operands[-1])
@@ -172,15 +221,16 @@ def compare_to_predicates(t: Thread, i: Instruction) -> None:
         t.write_predicate(i.operands[number], join(t, i, value, other))
 
 
-@lowers(f"HSET2.{{BF,BM}}{{,.BF16_V2}}.{CONDITIONS}.{{AND,OR,XOR}}")
+@lowers(f"HSET2{{,.BF16_V2}}{{,.BF,.BM}}.{CONDITIONS}{{,.FTZ}}.{{AND,OR,XOR}}")
+@lowers(f"HSET2.{{BF,BM}}.BF16_V2.{CONDITIONS}.{{AND,OR,XOR}}")
 def compare_to_register(t: Thread, i: Instruction) -> None:
-    """Compare both pairs: 1.0 or 0.0 with .BF, all ones or zero with .BM."""
+    """Compare both pairs: 1.0 or 0.0 with .BF, else all ones or zero."""
     kind = element_type(i)
-    left, right = sources(t, i.operands[1:-1], kind)
+    left, right = sources(t, i, i.operands[1:-1], kind)
     name = next(CONDITION_NAMES[m] for m in i.modifiers if m in CONDITION_NAMES)
     result = t.fcmp(name, left, right)
     other = t.predicate(i.operands[-1])
-    yes = 0xFFFF if i.has("BM") else 0x3F80 if kind == "bfloat" else 0x3C00
+    yes = 0xFFFF if not i.has("BF") else 0x3F80 if kind == "bfloat" else 0x3C00
     word = i32(0)
     for number in range(2):
         value = join(t, i, t.element(result, number, "i1"), other)

@@ -99,3 +99,13 @@ def absolute_difference_of_bytes(t: Thread, i: Instruction) -> None:
             part = t.op("shl", t.op("and", distance, i32(0xFF)), i32(8 * place))
             total = t.op("or", total, part)
     t.write(target, total)
+
+
+@lowers("VIADD.16x2")
+def packed_add(t: Thread, i: Instruction) -> None:
+    """Sums of halves."""
+    operands = [
+        t.result("<2 x i16>", f"bitcast {t.integer(o)} to <2 x i16>") for o in i.operands[1:]
+    ]
+    total = t.result("<2 x i16>", f"add {operands[0]}, {operands[1].name}")
+    t.write(i.operands[0], t.result("i32", f"bitcast {total} to i32"))

@@ -143,8 +143,12 @@ _THIRD = float_bits(0xBEAAAAAB)  # -1/3
 
 @lowers("MUFU.TANH")
 def hyperbolic_tangent(t: Thread, i: Instruction) -> None:
+    """The hyperbolic tangent, to about eleven bits on Nvidia's unit."""
+    t.write(i.operands[0], _tanh(t, t.float32(i.operands[1])))
+
+
+def _tanh(t: Thread, value: Value) -> Value:
     """1 - 2 / (e^2x + 1), and x - x^3 / 3 near zero."""
-    value = t.float32(i.operands[1])
     doubled = t.op("fmul", value, float_bits(0x4038AA3B))  # 2 log2(e)
     power = t.call("float", "llvm.amdgcn.exp2.f32", doubled)
     one = float_bits(0x3F800000)
@@ -154,7 +158,17 @@ def hyperbolic_tangent(t: Thread, i: Instruction) -> None:
     factor = t.call("float", "llvm.fma.f32", square, _THIRD, one)
     near = t.op("fmul", value, factor)
     is_small = t.fcmp("olt", t.call("float", "llvm.fabs.f32", value), _SMALL)
-    t.write(i.operands[0], t.select(is_small, near, far))
+    return t.select(is_small, near, far)
+
+
+@lowers("MUFU.{EX2,TANH}.{F16,BF16}")
+def half_function(t: Thread, i: Instruction) -> None:
+    """In half precision: computed in single precision and rounded."""
+    kind = "bfloat" if i.has("BF16") else "half"
+    value = t.cast("fpext", t.half(i.operands[1], kind), "float")
+    result = t.call("float", _INTRINSICS["EX2"], value) if i.has("EX2") else _tanh(t, value)
+    half = t.cast("bitcast", t.cast("fptrunc", result, kind), "i16")
+    t.write(i.operands[0], t.cast("zext", half, "i32"))
 
 
 @lowers("MUFU.{RCP64H,RSQ64H}")
@@ -165,7 +179,7 @@ def double_estimate(t: Thread, i: Instruction) -> None:
         word = i32(float64_bits(operand) >> 32)
         value = t.cast("bitcast", t.pair(i32(0), word), "double")
     else:
-        value = t.float64_from_high_word(operand)
+        value = t.float64_from_high_word(operand, flush=True)
     name = "llvm.amdgcn.rcp.f64" if i.has("RCP64H") else "llvm.amdgcn.rsq.f64"
     estimate = t.call("double", name, value)
     t.write(i.operands[0], t.high(t.cast("bitcast", estimate, "i64")))
