@@ -55,7 +55,8 @@ def _approximate(table: Table) -> None:
     """The bounds are those of the PTX manual, or twice the absolute error for sine and the like."""
     table.ops("div.{approx,full}{,.ftz}.f32", "f32 f32", "f32", ulp=3, floats="f32")
     table.ops("{rcp,rsqrt,sqrt}.approx{,.ftz}.f32", "f32", "f32", ulp=3, floats="f32")
-    table.ops("{ex2,lg2}.approx{,.ftz}.f32", "f32", "f32", ulp=4, floats="f32")
+    table.ops("ex2.approx{,.ftz}.f32", "f32", "f32", ulp=4, floats="f32")
+    table.ops("lg2.approx{,.ftz}.f32", "f32", "f32", ulp=-22, floats="f32")
     table.ops("{sin,cos}.approx{,.ftz}.f32", "f32", "f32", ulp=-20, floats="f32")
     table.op("tanh.approx.f32", "f32", "f32", ulp=-10, floats="f32")
     table.ops("{rcp,rsqrt}.approx.ftz.f64", "f64", "f64", ulp=-20, floats="f64")
