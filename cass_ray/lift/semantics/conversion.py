@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from cass_ray.lift.instruction import Instruction
 from cass_ray.lift.ir import FALSE, Value, double_bits, float_bits, i32, integer_constant
-from cass_ray.lift.operands import Operand
+from cass_ray.lift.operands import Operand, Register
 from cass_ray.lift.semantics.float32 import flush, in_mode, rounding_of
 from cass_ray.lift.semantics.integer import minimum_or_maximum
 from cass_ray.lift.table import lowers
@@ -156,6 +156,19 @@ def float_to_integer(t: Thread, i: Instruction) -> None:
         t.write_wide(i.operands[0], result)
     else:
         t.write(i.operands[0], result)
+
+
+@lowers("F2IP.{U8,S8}.F32{,.TRUNC,.FLOOR,.CEIL}.NTZ")
+def float_to_byte(t: Thread, i: Instruction) -> None:
+    """Single precision to a byte; the instruction packs more, which is not seen in code."""
+    target, above, source, below = i.operands
+    if not all(isinstance(o, Register) and o.is_zero for o in (above, below)):
+        raise i.unknown("a conversion of two numbers")
+    value = t.float32(source)
+    if not i.has("TRUNC"):
+        value = rounded(t, i, value)
+    result = _to_word(t, value, unsigned=i.has("U8"))
+    t.write(target, t.op("and", _clamped(t, result, i.modifiers[0]), i32(0xFF)))
 
 
 def _to_word(t: Thread, value: Value, *, unsigned: bool) -> Value:

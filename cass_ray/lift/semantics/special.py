@@ -5,7 +5,7 @@ from __future__ import annotations
 from cass_ray.lift.instruction import Instruction
 from cass_ray.lift.ir import Value, float_bits, i32, i64
 from cass_ray.lift.operands import Immediate, Name, Operand, Register
-from cass_ray.lift.semantics.float32 import in_mode
+from cass_ray.lift.semantics.float32 import flush, in_mode
 from cass_ray.lift.table import lowers
 from cass_ray.lift.thread import Thread, float64_bits
 
@@ -130,6 +130,8 @@ def special_function(t: Thread, i: Instruction) -> None:
         magnitude = t.call("float", "llvm.fabs.f32", value)
         fraction = t.call("float", "llvm.amdgcn.fract.f32", value)
         value = t.select(t.fcmp("ole", magnitude, _TURNS_LIMIT), value, fraction)
+    if name == "SIN":
+        value = flush(t, value)
     if t.environment.flushes_denormals or t.is_normal(value):
         result = t.call("float", _INTRINSICS[name], value)
     else:
