@@ -1,7 +1,7 @@
 """OpenCL programs: rows with ``opencl_source`` and device code of both sides, nothing for the host.
 
 ``opencl:PATH`` reads a file, a folder, a glob pattern, an archive or a clone, as ``local:`` does
-for CUDA. The kernels that ship with cass-ray are ``shipped-opencl``.
+for CUDA; ``opencl:URL`` a repository. The kernels that ship with cass-ray are ``shipped-opencl``.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from cass_ray.corpus.limits import ReadLimits
 from cass_ray.corpus.local import LocalSource
 from cass_ray.corpus.program import Program, Provenance, ReadReject
 from cass_ray.corpus.reading import ProgramReader
+from cass_ray.corpus.repositories import RepositorySource
 from cass_ray.corpus.shipped import LICENSE, REPOSITORY
 from cass_ray.corpus.trees import TreeStore
 from cass_ray.pairs import Origin
@@ -24,8 +25,10 @@ SHIPPED_OPENCL_ROOT = Path(__file__).with_name("shipped_opencl")
 """One ``.cl`` file a program, in a folder for its field."""
 
 
-def opencl_source(path: str, limits: ReadLimits) -> LocalSource:
-    """The OpenCL programs at ``path``."""
+def opencl_source(path: str, limits: ReadLimits) -> LocalSource | RepositorySource:
+    """The OpenCL programs at ``path``: a repository where it is a URL or a bare clone."""
+    if "://" in path or (Path(path).expanduser() / "HEAD").is_file():
+        return RepositorySource(path, limits, OPENCL, Origin.OPENCL)
     return LocalSource(path, limits, OPENCL, Origin.OPENCL)
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from cass_ray.corpus.archives import is_archive, unpack_archive
+from cass_ray.corpus.dialect import CUDA, Dialect
+from cass_ray.corpus.filetree import DirectoryTree
 from cass_ray.corpus.git import (
     GitTree,
     fetch_snapshot,
@@ -24,6 +28,7 @@ from cass_ray.corpus.trees import TreeStore
 from cass_ray.pairs import Origin
 
 _HEAD = "HEAD"
+_SNAPSHOT_SUFFIX = re.compile(r"(?i)\.(?:zip|t(?:ar|gz|bz2|xz|zst)(?:\.\w+)?)$")
 _SCP_ADDRESS = re.compile(r"(?P<host>[\w.-]+@[\w.-]+):(?P<path>[^/].*)")
 
 
@@ -77,12 +82,16 @@ def repository_name(location: str) -> str:
 class RepositorySource:
     """``repository:URL|PATH[@REVISION]``; without a revision, the default branch as it is now.
 
-    A remote repository is fetched without history. A local clone may be bare; what is not
+    ``PATH`` is a clone, bare or not, or the archive of a snapshot, whose hash is then the revision;
+    the one folder that hosts put around a snapshot is taken off. A remote repository is fetched
+    without history. A local clone may be bare; what is not
     committed is not seen. Submodules and large-file pointers are not followed.
     """
 
     address: str
     limits: ReadLimits = field(default_factory=ReadLimits)
+    dialect: Dialect = CUDA
+    origin: Origin = Origin.REPOSITORY
 
     def iterate(self, workdir: Path, trees: TreeStore) -> Iterator[Program | ReadReject]:
         """One item for each CUDA file of the revision, in the order of git's listing.
@@ -90,6 +99,10 @@ class RepositorySource:
         Raises:
             SourceError: the repository or the revision cannot be reached.
         """
+        archive = Path(self.address).expanduser()
+        if archive.is_file() and is_archive(archive):
+            yield from self._archive(archive, workdir, trees)
+            return
         address = parse_address(self.address)
         if address.is_remote:
             key = hashlib.sha256(f"{address.location}@{address.revision}".encode()).hexdigest()[:16]
@@ -102,5 +115,26 @@ class RepositorySource:
             commit = resolve_revision(git_directory, address.revision)
             name = repository_name(origin_url(git_directory) or address.location)
         with GitTree(git_directory, commit) as tree:
-            provenance = Provenance(Origin.REPOSITORY, name, license_of_tree(tree), commit)
-            yield from ProgramReader(tree, provenance, trees, self.limits).read_all()
+            provenance = Provenance(self.origin, name, license_of_tree(tree), commit)
+            reader = ProgramReader(tree, provenance, trees, self.limits, dialect=self.dialect)
+            yield from reader.read_all()
+
+    def _archive(
+        self, path: Path, workdir: Path, trees: TreeStore
+    ) -> Iterator[Program | ReadReject]:
+        """The programs of a snapshot as a host packs it."""
+        with path.open("rb") as content:
+            revision = hashlib.file_digest(content, "sha256").hexdigest()
+        unpacked = unpack_archive(path, workdir / "archives", self.limits, self.dialect)
+        try:
+            entries = list(unpacked.root.iterdir())
+            single = len(entries) == 1 and entries[0].is_dir()
+            tree = DirectoryTree(entries[0] if single else unpacked.root)
+            name = _SNAPSHOT_SUFFIX.sub("", path.name)
+            provenance = Provenance(self.origin, name, license_of_tree(tree), revision)
+            for problem in unpacked.problems:
+                yield ReadReject(provenance, problem.path, problem.reason, problem.message)
+            reader = ProgramReader(tree, provenance, trees, self.limits, dialect=self.dialect)
+            yield from reader.read_all()
+        finally:
+            shutil.rmtree(unpacked.root, ignore_errors=True)

@@ -1,5 +1,9 @@
+import hashlib
+import io
+import json
 import os
 import subprocess
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -200,3 +204,35 @@ def test_an_at_sign_in_the_name_of_a_folder(tmp_path: Path) -> None:
     assert parse_address(str(folder)) == Address(str(folder))
     assert parse_address(f"{folder}@v1") == Address(str(folder), "v1")
     assert not parse_address(str(folder)).is_remote
+
+
+def test_snapshot_archive_is_a_repository_with_its_hash_as_revision(
+    read: Callable[..., list[Program | ReadReject]],
+    tree_of: Callable[[Program], dict[str, bytes]],
+    tmp_path: Path,
+) -> None:
+    files = {
+        "name-1.2/LICENSE": "SPDX-License-Identifier: MIT\n",
+        "name-1.2/include/a.h": "#define A 1\n",
+        "name-1.2/src/k.cu": '#include "a.h"\n__global__ void k(int *p) { *p = A; }\n',
+        "name-1.2/compile_commands.json": json.dumps(
+            [{"directory": "/build", "file": "src/k.cu", "command": "nvcc -I../include src/k.cu"}]
+        ),
+    }
+    path = tmp_path / "name-1.2.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        for name, text in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+    (program,) = read(f"repository:{path}")
+    assert isinstance(program, Program)
+    row = program.to_row()
+    assert (row["origin"], row["repository"], row["path"]) == (
+        "repository",
+        "name-1.2",
+        "src/k.cu",
+    )
+    assert row["revision"] == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert row["license"] == "MIT"
+    assert set(tree_of(program)) == {"src/k.cu", "include/a.h"}
