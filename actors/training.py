@@ -10,13 +10,23 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import ray
 
-from cass_ray.train.data import is_prepared, make_tokenizer, pair_files, store_examples
+from cass_ray.train.data import (
+    is_prepared,
+    make_tokenizer,
+    pair_files,
+    read_pairs,
+    store_examples,
+)
 from cass_ray.train.examples import COLUMNS, ExampleMaker
 from cass_ray.train.files import RunFiles
 from cass_ray.train.settings import TrainSettings
 from cass_ray.train.store import EXAMPLE_SCHEMA
+
+FEW_PAIRS = 512
+"""So many pairs become tokens in less time than an actor takes to start."""
 
 StepHook = Callable[[int, dict[str, float]], None]
 
@@ -28,11 +38,11 @@ class Tokeniser:
         from cass_ray.train.model import load_tokenizer
 
         tokenizer = load_tokenizer(str(RunFiles(settings.out).tokenizer))
-        self._maker = ExampleMaker(settings.data, tokenizer)
+        self.maker = ExampleMaker(settings.data, tokenizer)
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         """The examples of the pairs in ``batch``."""
-        rows = [row for pair in batch.to_pylist() for row in self._maker.examples(pair)]
+        rows = [row for pair in batch.to_pylist() for row in self.maker.examples(pair)]
         return pa.Table.from_pylist(rows, schema=EXAMPLE_SCHEMA)
 
 
@@ -58,7 +68,12 @@ def prepare_data(settings: TrainSettings, say: Callable[[str], None]) -> None:
 
 
 def _examples(settings: TrainSettings, files: list[str]) -> Iterator[dict[str, Any]]:
-    """Examples of the pairs in ``files``, from a pool of actors."""
+    """Examples of the pairs in ``files``: from a pool of actors, unless there are few."""
+    if pq.ParquetDataset(files).read(columns=["id"]).num_rows <= FEW_PAIRS:
+        maker = Tokeniser(settings).maker
+        for pair in read_pairs(files):
+            yield from maker.examples(pair)
+        return
     actors = max(1, min(int(ray.cluster_resources().get("CPU", 1)) - 1, 16))
     dataset = ray.data.read_parquet(files, columns=list(COLUMNS))
     dataset = dataset.repartition(target_num_rows_per_block=64).map_batches(

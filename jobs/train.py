@@ -32,7 +32,9 @@ def main(settings: TrainSettings, resume: bool) -> dict[str, Any]:
     training.
     """
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-    os.environ.setdefault("RAY_TRAIN_V2_ENABLED", "1")
+    # A busy machine takes longer than Ray's defaults to start a node and its workers.
+    os.environ.setdefault("RAY_raylet_start_wait_time_s", "180")
+    os.environ.setdefault("RAY_worker_register_timeout_seconds", "600")
     import ray
 
     from actors.training import fit, prepare_data

@@ -163,6 +163,8 @@ class ReplicatedEngine:
         if all(self._masters[name] is parameter for name, parameter in self._named):
             self._use_sums(gradients)
             self.optimizer.step()
+        elif self._apart:
+            self._step_masters(gradients)
         else:
             self._step_one_by_one(gradients)
         self.discard()
@@ -173,12 +175,21 @@ class ReplicatedEngine:
             if name in gradients and parameter.grad is None:
                 parameter.grad = gradients[name].to(parameter.dtype)
 
+    def _step_masters(self, gradients: dict[str, torch.Tensor]) -> None:
+        for name, gradient in gradients.items():
+            self._masters[name].grad = gradient
+        self.optimizer.step()
+        changed = [(p, self._masters[name]) for name, p in self._named if name in gradients]
+        torch._foreach_copy_([p for p, _ in changed], [master for _, master in changed])
+        for _, master in changed:
+            master.grad = None
+
     def _step_one_by_one(self, gradients: dict[str, torch.Tensor]) -> None:
         for name, parameter in self._named:
             if name not in gradients:
                 continue
             master = self._masters[name]
-            master.grad = gradients.pop(name).float() if self._apart else gradients[name].float()
+            master.grad = gradients[name].float()
             self.optimizer.step()
             master.grad = None
             parameter.copy_(master)

@@ -1,0 +1,82 @@
+"""Settings: recipes load, and what cannot work is said."""
+
+from pathlib import Path
+
+import pytest
+
+from cass_ray.strict import SettingsError, load, validate
+from cass_ray.train.memory import advice, resident_gib
+from cass_ray.train.settings import BatchSettings, TrainSettings
+
+RECIPES = sorted((Path(__file__).parents[2] / "jobs/configs").glob("train_*.yaml"))
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+def test_recipes_load(path):
+    assert load(TrainSettings, path, {}).name == path.stem.removeprefix("train_").replace("_", "-")
+
+
+def test_the_papers_recipe_is_its_numbers():
+    for size in ("1.5b", "3b", "7b"):
+        settings = load(TrainSettings, RECIPES[0].with_name(f"train_{size}_assembly.yaml"), {})
+        assert settings.data.window == 16384
+        assert settings.optimizer.learning_rate == 1e-5
+        assert settings.epochs == 2
+        assert settings.batch.windows == 4 * 4 * 32  # GPUs, batch, accumulation
+        assert settings.optimizer.kind.startswith("paged-adamw")
+
+
+def test_the_global_batch_does_not_depend_on_the_number_of_workers():
+    batch = BatchSettings(windows=12, at_once=2)
+    assert [batch.accumulation(n) * n * 2 for n in (1, 2, 3, 6)] == [12] * 4
+    with pytest.raises(ValueError, match=r"numbers of workers that can: 1, 2, 3, 6"):
+        batch.accumulation(4)
+
+
+def values(**changes):
+    data = {"pairs": ["x"], "window": 512}
+    return {"name": "t", "out": "o", "data": data, "model": {"base": "m"}} | changes
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"optimiser": {}}, "did you mean `optimizer`"),
+        ({"model": {}}, "give `base`"),
+        ({"model": {"base": "m", "load_bits": 4}}, "needs `lora`"),
+        ({"data": {"pairs": ["x"], "tasks": ["sourc"]}}, "did you mean `source:"),
+        ({"zero": {"stage": 2, "offload_parameters": "cpu"}}, "needs stage 3"),
+        ({"zero": {"stage": 2}, "optimizer": {"master_weights": False}}, "needs `zero.stage: 0`"),
+        ({"workers": {"number": 5}}, "cannot be split over 5 worker"),
+        ({"model": {"fresh": {"positions": 256}}}, "larger than model.fresh.positions = 256"),
+    ],
+)
+def test_bad_settings_say_what_would_do(changes, message):
+    with pytest.raises(SettingsError, match=message):
+        validate(TrainSettings, values(**changes), "t.yaml")
+
+
+def test_memory_counts_what_a_gpu_holds():
+    """ZeRO paper (Rajbhandari et al., 2020), 7.5B weights, mixed-precision Adam: 16 bytes a weight
+    replicated; over 64 GPUs 31.4 / 16.6 / 1.9 GB for stages 1, 2 and 3 (figure 1)."""
+    optimizer = {"gradients": "bf16"}
+    batch = {"windows": 64}
+    expected = {0: 120.0, 1: 31.4, 2: 16.6, 3: 1.9}
+    for stage, gigabytes in expected.items():
+        given = values(optimizer=optimizer, zero={"stage": stage}, batch=batch)
+        settings = validate(TrainSettings, given, "t")
+        found = resident_gib(settings, 7_500_000_000, 64) * 2**30 / 1e9
+        assert found == pytest.approx(gigabytes, rel=0.03)
+
+
+def test_advice_names_settings_that_need_less():
+    settings = validate(TrainSettings, values(optimizer={"kind": "paged-adamw"}), "t")
+    text = advice(settings, 7_000_000_000, 4, 80)
+    assert "80 GiB are there" in text
+    for line in (
+        "model.recompute: all",
+        "paged-adamw-8bit (",
+        "zero.stage: 3 (",
+        "data.window: 256",
+    ):
+        assert line in text
