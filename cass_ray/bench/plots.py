@@ -19,6 +19,7 @@ from cass_ray.bench.scores import Share
 # Okabe and Ito's colours, told apart by everyone.
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8c8c8c", "#000000")
 _MARKERS = "osD^vPX*"
+_LONGEST_LABEL = 34
 _MEASURES = (("compiled", "compiles"), ("exact", "exact"), ("passed", "right on all inputs"))
 
 
@@ -41,7 +42,7 @@ def by_system(runs: Sequence[Run]) -> str:
         for number, (measure, name) in enumerate(_MEASURES):
             share = run.scores.measures[measure]
             _dot(axes, share, row + 0.22 * (number - 1), number, name if row == 0 else "")
-    axes.set_yticks(range(len(runs)), [run.label for run in runs])
+    axes.set_yticks(range(len(runs)), [_short(run) for run in runs])
     axes.set_ylim(len(runs) - 0.45, -0.55)
     _percent_axis(axes.xaxis, axes.set_xlim)
     axes.grid(axis="x", alpha=0.3)
@@ -80,7 +81,7 @@ def by_category(runs: Sequence[Run]) -> str:
                 text = f"{share.right}/{share.total}"
                 axes.text(x, y, text, ha="center", va="center", color=colour, fontsize=9)
     axes.set_yticks(range(len(names)), names)
-    axes.set_xticks(range(len(runs)), [run.label for run in runs], rotation=30, ha="left")
+    axes.set_xticks(range(len(runs)), [_short(run) for run in runs], rotation=30, ha="left")
     axes.xaxis.tick_top()
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
@@ -113,7 +114,7 @@ def by_length(runs: Sequence[Run]) -> str:
             capsize=3,
             markersize=5,
             linewidth=1.2,
-            label=run.label,
+            label=_short(run),
         )
     axes.set_xticks(range(len(names)), names)
     axes.set_xlabel("lines of SASS")
@@ -144,7 +145,7 @@ def by_error(runs: Sequence[Run]) -> str:
             edgecolor="white",
         )
         left = [one + other for one, other in zip(left, counts, strict=True)]
-    axes.set_yticks(range(len(shown)), [run.label for run in shown])
+    axes.set_yticks(range(len(shown)), [_short(run) for run in shown])
     axes.invert_yaxis()
     axes.set_xlabel("samples with an error of the class (a sample may have several)")
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
@@ -174,6 +175,15 @@ def by_step(runs: Sequence[Run]) -> str:
     axes.grid(alpha=0.3)
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
     return _svg(figure)
+
+
+def _short(run: Run) -> str:
+    """The label, its middle left out where it would take the room of the plot."""
+    label = run.label
+    if len(label) <= _LONGEST_LABEL:
+        return label
+    half = _LONGEST_LABEL // 2
+    return f"{label[: half - 1]}…{label[-half:]}"
 
 
 def _figure(width: float, height: float) -> tuple[Figure, Any]:
