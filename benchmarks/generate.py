@@ -58,21 +58,27 @@ def speed(count: int, seed: int) -> Json:
 class Examiner:
     """Compiles and runs one program after the other."""
 
-    def __init__(self, state: Path) -> None:
+    def __init__(self, state: Path, minutes: float) -> None:
         self.state = state
+        self.end = time.monotonic() + minutes * 60
         state.mkdir(parents=True, exist_ok=True)
         self.nvidia: NvidiaToolchain = find_nvidia()
         self.backend = Rdna3Backend()
         self.translator = make_translator()
 
-    def examine(self, program: GeneratedProgram) -> Json:
-        """The outcome of ``program``, from ``state`` where it has been examined before."""
+    def examine(self, program: GeneratedProgram) -> Json | None:
+        """The outcome of ``program``, from ``state`` where it has been examined before.
+
+        None when time is up.
+        """
         key = digest([program.source, program.expected, self.backend.identity(),
                       self.translator.version, self.nvidia.version])  # fmt: skip
         place = self.state / f"{key}.json"
         if place.exists():
             known: Json = json.loads(place.read_text())
             return known
+        if time.monotonic() > self.end:
+            return None
         outcome = {"name": program.name, **self._examined(program)}
         place.write_text(json.dumps(outcome))
         return outcome
@@ -204,6 +210,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--state", type=Path, default=Path(tempfile.gettempdir()) / "cass-generate")
+    parser.add_argument("--minutes", type=float, default=600.0, help="begin no program after this")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--markdown", type=Path)
     parser.add_argument("--note", action="append", default=[], help="A line for the page.")
@@ -216,10 +223,12 @@ def main() -> None:
         "speed": speed(given.count, given.seed),
     }
     print(json.dumps(figures["speed"]), flush=True)
-    examiner = Examiner(given.state)
+    examiner = Examiner(given.state, given.minutes)
     outcomes: list[Json] = []
     with ThreadPoolExecutor(given.jobs) as pool:
         for outcome in pool.map(examiner.examine, generate(given.execute, given.seed)):
+            if outcome is None:
+                continue
             outcomes.append(outcome)
             if outcome["state"] != "agrees" or outcome["findings"]:
                 print(outcome["name"], outcome["state"], outcome["detail"], flush=True)
