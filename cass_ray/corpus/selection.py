@@ -41,7 +41,7 @@ class SelectionSettings(StrictModel):
     """Splits, mixture and lengths."""
 
     validation: float = Field(default=0.02, ge=0.0, lt=1.0)
-    """Share of repositories held out; a program without a repository counts as one of its own."""
+    """Share of repositories held out; a program that has none, or is synthetic, counts as one."""
     weights: dict[Origin, float] = {}
     """Expected copies of a pair in an epoch by origin; 1 where nothing is said."""
     seed: int = 0
@@ -80,8 +80,12 @@ def load_tokenizer(path: Path) -> Count:
 
 
 def split_of(row: Mapping[str, Any], settings: SelectionSettings) -> str:
-    """``train`` or ``validation``: the same for all programs of a repository, on every run."""
-    group = row.get("repository") or row["id"]
+    """``train`` or ``validation``: the same for all programs of a repository, on every run.
+
+    Synthetic programs have no authors in common: each is a group of its own.
+    """
+    alone = row.get("origin") == Origin.SYNTHETIC or not row.get("repository")
+    group = row["id"] if alone else row["repository"]
     held_out = _unit_interval("split", str(settings.seed), group) < settings.validation
     return "validation" if held_out else "train"
 
