@@ -115,10 +115,13 @@ def compare_and_swap(t: Thread, i: Instruction) -> None:
 
 @lowers("ATOMS.CAST.SPIN{,.64}", has_effect=True)
 def compare_and_swap_succeeded(t: Thread, i: Instruction) -> None:
-    """Compare and swap in a loop; the result is 1 where it wrote."""
+    """Compare and swap in a loop; the result, as wide as the data, is 1 where it wrote."""
     target, _ = _operands(i)
     swapped = t.result("i1", _exchange(t, i, 1))
-    t.write(target, t.cast("zext", swapped, "i32"))
+    if i.has("64"):
+        t.write_wide(target, t.cast("zext", swapped, "i64"))
+    else:
+        t.write(target, t.cast("zext", swapped, "i32"))
 
 
 def _exchange(t: Thread, i: Instruction, part: int) -> str:
