@@ -81,7 +81,8 @@ def main() -> None:
             sums = [] if form.ulp else recipes.checksums(slots, stored, form.floats)
             made = {"lanes": b"".join(slots[:stored]).hex(), "checksums": sums}
         except HipError as error:
-            made = {"error": str(error)}
+            print(json.dumps({"name": name, "error": str(error)}), flush=True)
+            sys.exit(0)  # errors of kernels stay
         print(json.dumps({"name": name, **made}), flush=True)
 
 
