@@ -125,14 +125,15 @@ async def measure(prompts: int, slots: int, seconds: float) -> Json:
 
 def markdown(figures: Json) -> str:
     """The page made from ``figures``."""
+    machine = figures["machine"]
     lines = [
         "# cass synthesize: is the endpoint kept busy?",
         "",
         f"    {figures['command']}",
         "",
-        f"{figures['machine']['cores']} cores, {figures['machine']['processor']}, shared with "
-        "other work; the server runs in the same process. Busy is the share of slots with a request "
-        "inside, from the first request until fewer prompts than slots are left.",
+        f"{machine['cores']} cores, {machine['processor']}, shared with other work; the server runs "
+        "in the same process. Busy is the share of slots with a request inside, from the first "
+        "request until fewer prompts than slots are left.",
         "",
         "| prompts | slots | mean answer, s | busy | requests | wall, s | CPU, s | verdicts |",
         "|---|---|---|---|---|---|---|---|",
