@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cass_ray.lift.instruction import Instruction
-from cass_ray.lift.ir import Value, i32
+from cass_ray.lift.ir import TRUE, Value, i32
 from cass_ray.lift.operands import Address, Operand, Predicate, Register
 from cass_ray.lift.semantics.memory import address_of, pointer, scope_of
 from cass_ray.lift.table import lowers
@@ -32,13 +32,24 @@ def _scope(i: Instruction) -> str:
 
 def _operands(i: Instruction) -> tuple[Operand, list[Operand]]:
     """The register for the old value (RZ for none), and the operands after the address."""
-    place = next(n for n, operand in enumerate(i.operands) if isinstance(operand, Address))
-    before, after = i.operands[:place], list(i.operands[place + 1 :])
-    for operand in before:
-        if isinstance(operand, Predicate) and operand.index is not None:
-            raise i.unknown("a predicate result")
+    before, after = _around_address(i)
     registers = [operand for operand in before if isinstance(operand, Register)]
     return (registers[0] if registers else Register("R", None)), after
+
+
+def _around_address(i: Instruction) -> tuple[list[Operand], list[Operand]]:
+    place = next(n for n, operand in enumerate(i.operands) if isinstance(operand, Address))
+    return list(i.operands[:place]), list(i.operands[place + 1 :])
+
+
+def _report_done(t: Thread, i: Instruction) -> None:
+    """A predicate result is false where the address is of shared or local memory.
+
+    Code that does the operation by other means follows there; here it is done for every address.
+    """
+    for operand in _around_address(i)[0]:
+        if isinstance(operand, Predicate):
+            t.write_predicate(operand, TRUE)
 
 
 def _is_wide(i: Instruction) -> bool:
@@ -69,6 +80,7 @@ def _modify(t: Thread, i: Instruction, operation: str, kind: str) -> None:
         value = _value(t, rest[0], kind)
     old = t.result(kind, f"atomicrmw {operation} {place}, {value} {_scope(i)}monotonic")
     _write(t, target, old)
+    _report_done(t, i)
 
 
 @lowers(
@@ -111,6 +123,7 @@ def compare_and_swap(t: Thread, i: Instruction) -> None:
     """Write the second value where the first is found; the old value is the result."""
     target, _ = _operands(i)
     _write(t, target, t.result("i64" if i.has("64") else "i32", _exchange(t, i, 0)))
+    _report_done(t, i)
 
 
 @lowers("ATOMS.CAST.SPIN{,.64}", has_effect=True)
