@@ -51,6 +51,11 @@ find_clang() {
     compgen -G '/opt/rocm*/lib/llvm/bin/clang++' >/dev/null
 }
 
+# For OpenCL on Nvidia; everything else works without it.
+find_libclc() {
+  [[ -n ${CASS_LIBCLC:-} ]] || compgen -G '/usr/lib/clc/nvptx64--nvidiacl.bc' >/dev/null
+}
+
 # One package name a line; clang and llvm without a version, which needs the package lists.
 missing_packages() {
   find_python >/dev/null || [[ -x $VENV/bin/python ]] || printf '%s\n' python3 python3-venv
@@ -59,6 +64,7 @@ missing_packages() {
   command -v git >/dev/null || echo git
   command -v bwrap >/dev/null || echo bubblewrap
   find_clang || printf '%s\n' clang lld
+  find_libclc || ! has_candidate "libclc-$(llvm_major)" || echo libclc
   if $TEST_TOOLS && ! compgen -G '/usr/lib/llvm-*/bin/llvm-mc' >/dev/null; then echo llvm; fi
 }
 
@@ -86,7 +92,7 @@ with_versions() {
   local name major=
   for name in "$@"; do
     case $name in
-      clang | lld | llvm) major=${major:-$(llvm_major)}; echo "$name-$major" ;;
+      clang | lld | llvm | libclc) major=${major:-$(llvm_major)}; echo "$name-$major" ;;
       *) echo "$name" ;;
     esac
   done

@@ -84,7 +84,9 @@ def compile_file(
         raise typer.BadParameter("give 0, 1, 2, 3 or s", param_hint="-O")
     architectures = _architectures(arch or [], language)
     if emit is Emit.PTX and architectures[0].startswith("gfx"):
-        raise typer.BadParameter("PTX is for CUDA, and for OpenCL on Nvidia", param_hint="--emit ptx")
+        raise typer.BadParameter(
+            "PTX is for CUDA, and for OpenCL on Nvidia", param_hint="--emit ptx"
+        )
     if language is Language.OPENCL and emit in (Emit.HOST, Emit.EXE):
         raise typer.BadParameter("an OpenCL file has device code only", param_hint="--emit")
     unit = _unit(file, root, include or [], define or [])

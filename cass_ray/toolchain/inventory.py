@@ -14,6 +14,7 @@ from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.hip_root import open_hip_root
 from cass_ray.toolchain.isolation import IsolationUnavailableError
 from cass_ray.toolchain.locate import locate_amd, locate_nvidia
+from cass_ray.toolchain.opencl_locate import find_opencl_amd, find_opencl_nvidia
 from cass_ray.toolchain.places import Places
 from cass_ray.toolchain.process import Limits, run
 
@@ -43,6 +44,7 @@ def find_all(places: Places | None = None, cache: Path | None = None) -> list[To
         _host_compiler(places),
         _nvidia(places, cache),
         *_amd(places, cache),
+        _opencl(places, cache),
         _hipify(places, "hipify-perl"),
         _hipify(places, "hipify-clang"),
         _nvidia_gpu(places),
@@ -128,6 +130,23 @@ def _amd(places: Places, cache: Path) -> list[ToolStatus]:
         required=True,
     )
     return [compiler, _runtime(toolchain.runtime_library)]
+
+
+def _opencl(places: Places, cache: Path) -> ToolStatus:
+    name, enables = "OpenCL (libclc, device libraries)", "OpenCL to SASS and RDNA3 assembly"
+    try:
+        nvidia = find_opencl_nvidia(locate_nvidia(places, cache).toolchain, cache)
+        find_opencl_amd(locate_amd(places, cache, fetch=False).toolchain, cache, fetch=False)
+    except (ToolMissing, IsolationUnavailableError) as error:
+        return ToolStatus(name=name, works=False, enables=enables, remedy=str(error))
+    return ToolStatus(
+        name=name,
+        works=True,
+        version=nvidia.version,
+        path=str(nvidia.libraries[1]),
+        origin="prefix",
+        enables=enables,
+    )
 
 
 def _runtime(library: Path | None) -> ToolStatus:
