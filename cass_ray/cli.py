@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cass_ray.commands.verify:selftest_app",
         "Mutation test of the verifier.",
     ),
+    "parity": ("cass_ray.commands.parity:app", "Compare cost of a port with its reference."),
     "bench": ("jobs.run_bench:app", "CASS-Bench: run and score translators."),
     "inspect": ("cass_ray.commands.inspect:app", "Show rows of a data set side by side."),
     "build-dataset": ("jobs.build_dataset:app", "Build a data set of aligned pairs."),

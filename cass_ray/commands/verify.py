@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING
-from cass_ray.execute.backends.base import Backend, Inputs, Language
+from cass_ray.cli import EXIT_FAILED
+from cass_ray.commands.sides import (
+    as_hip,
+    build_reference,
+    exit_codes,
+    gather_program,
+    usable_backends,
+)
+from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
-from cass_ray.execute.backends.registry import BACKENDS, candidate_backend, make_backend
+from cass_ray.execute.backends.registry import BACKENDS
 from cass_ray.execute.cheating import source_findings
 from cass_ray.execute.references import Reference, measure
 from cass_ray.execute.selftest import SelfTest, run_selftest, summarise
 from cass_ray.execute.shipped import shipped_subjects
 from cass_ray.execute.tolerances import tolerance_for
 from cass_ray.execute.verify import Policy, Verification, verify
-from cass_ray.rdna3.build import BuildFailed
-from cass_ray.rdna3.sources import CUDA_SUFFIXES, Sources, gather, translated
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.isolation import IsolationUnavailableError
-from cass_ray.toolchain.unit import CompileFailure, Unit
 from cass_ray.translate.registry import make_translator
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -60,16 +61,12 @@ def verify_port(
     port against the rules' translation, not against CUDA, and the output says so.
     Exit codes: 0 they agree, 1 they do not or one does not compile, 2 usage, 3 a tool is missing.
     """
-    with _exit_codes():
-        ours = make_backend(backend) if backend else candidate_backend()
-        theirs = _reference_backend(reference_backend, ours)
-        for each in (ours, theirs):
-            if problem := each.problem():
-                raise ToolMissing(f"The backend {each.name}", "", problem)
-        original = _gather(reference)
-        port = _as_hip(_gather(candidate) if candidate else original)
+    with exit_codes():
+        ours, theirs = usable_backends(backend, reference_backend)
+        original = gather_program(reference)
+        port = as_hip(gather_program(candidate) if candidate else original)
         inputs = [Inputs(tuple(text.split())) for text in arguments or [""]]
-        built = theirs.build(original if theirs.language is Language.CUDA else _as_hip(original))
+        built = build_reference(theirs, original)
         texts = [content.decode("utf-8", "replace") for content in original.files.values()]
         policy = Policy(
             tolerance=tolerance_for(texts),
@@ -99,7 +96,7 @@ def selftest(
 
     Exit codes: 0 no false alarm, 1 a correct program did not pass, 3 a tool is missing.
     """
-    with _exit_codes():
+    with exit_codes():
         engine = Rdna3Backend(threads=1)
         if problem := engine.problem():
             raise ToolMissing("The backend rdna3", "", problem)
@@ -118,25 +115,6 @@ def selftest(
     else:
         typer.echo(_selftest_table(outcome))
     raise typer.Exit(EXIT_FAILED if outcome.false_alarms else 0)
-
-
-def _reference_backend(name: str | None, ours: Backend) -> Backend:
-    if name:
-        return make_backend(name)
-    nvidia = make_backend("nvidia")
-    return nvidia if nvidia.available() else ours
-
-
-def _gather(file: Path) -> Sources:
-    if not file.is_file():
-        raise typer.BadParameter(f"{file} is not a file")
-    return gather(Unit(file.resolve().parent, PurePosixPath(file.name)))
-
-
-def _as_hip(sources: Sources) -> Sources:
-    if sources.main.suffix not in CUDA_SUFFIXES:
-        return sources
-    return translated(sources, make_translator())
 
 
 def _describe(result: Verification) -> str:
@@ -182,18 +160,3 @@ def _selftest_object(outcome: SelfTest) -> dict[str, object]:
         "by_kind": outcome.table(),
         "mutants": [mutant.model_dump(mode="json") for mutant in outcome.mutants],
     }
-
-
-@contextmanager
-def _exit_codes() -> Iterator[None]:
-    """Turn what compilers and the sandbox raise into a message and an exit code."""
-    try:
-        yield
-    except CompileFailure as failure:
-        typer.echo(f"{failure.diagnostic}\n{failure.tool}: {failure.reason.value}", err=True)
-        raise typer.Exit(EXIT_FAILED) from None
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
-    except (ToolMissing, BuildFailed, IsolationUnavailableError) as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(EXIT_TOOL_MISSING) from None
