@@ -27,8 +27,10 @@ from tests.lift.vectors.run_lifted import Hip
 PROGRAMS = Path(__file__).parent / "programs"
 COUNT = 250  # not a multiple of a wave: the last one is partial
 WORDS = 1024
-KERNELS = ("integers", "wide", "floats", "doubles", "divergent", "shared", "lanes", "atomics",
-           "frames")  # fmt: skip
+KERNELS = (
+    "integers", "wide", "floats", "doubles", "divergent", "shared", "lanes", "atomics", "frames",
+    "variables",
+)  # fmt: skip
 
 pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from cass_ray.assembly import rdna3
 from cass_ray.lift.errors import CompilerFailure
+from cass_ray.lift.to_ptx.data import variables
 from cass_ray.lift.to_ptx.errors import UnknownInstruction
 from cass_ray.lift.to_ptx.kernel import KernelWriter
 from cass_ray.toolchain.nvidia import NvidiaToolchain
@@ -40,24 +41,23 @@ def to_ptx(assembly: str, architecture: str = "sm_90", *, partial: bool = False)
             only if all have.
     """
     module = rdna3.parse(assembly)
+    definitions = variables(module)
     texts, failures = {}, {}
-    symbols: set[str] = set()
     for name in module.kernels:
         try:
             written = KernelWriter(module, name).write()
         except UnknownInstruction as error:
             failures[name] = error
             continue
-        if unknown := sorted(written.symbols):
-            # Device variables have no PTX definition yet.
-            failures[name] = UnknownInstruction(unknown[0], "a device variable or function", name)
+        if unknown := sorted(written.symbols - definitions.keys()):
+            reason = "not a variable that the file defines"
+            failures[name] = UnknownInstruction(unknown[0], reason, name)
             continue
         texts[name] = written.text
-        symbols |= written.symbols
     if failures and not (partial and texts):
         raise next(iter(failures.values()))
     shared = ".extern .shared .align 16 .b8 lds_dynamic[];\n"
-    head = _HEAD.format(architecture=architecture) + shared
+    head = "\n".join([_HEAD.format(architecture=architecture) + shared, *definitions.values(), ""])
     return PtxModule(head + "\n\n".join(texts.values()) + "\n", tuple(texts), failures)
 
 

@@ -11,8 +11,10 @@ from cass_ray.lift.to_ptx.errors import UnknownInstruction
 _REGISTER = re.compile(r"([sv])(\d+)$")
 _RANGE = re.compile(r"([sv])\[(\d+):(\d+)\]$")
 _SYMBOL = re.compile(
-    r"(?P<name>[\w.$]+)@(?P<kind>(?:got)?p?c?rel32)@(?P<half>lo|hi)\+(?P<added>\d+)$"
+    r"(?P<name>[\w.$]+)@(?P<kind>rel32|gotpcrel32)@(?P<half>lo|hi)(?P<added>[+-]\d+)?$"
 )
+_FROM_COUNTER = {"lo": 4, "hi": 12}
+"""Distance of the literals of s_add_u32 and s_addc_u32 from what s_getpc_b64 gives."""
 _MODIFIER = re.compile(r"([a-z_0-9]+)(?::(\[[^\]]*\]|\S+))?$")
 _SPECIAL = {
     "vcc_lo": ("vcc_lo",),
@@ -71,9 +73,10 @@ class Literal:
 
 @dataclass(frozen=True)
 class Symbol:
-    """Half of a symbol's address relative to the program counter."""
+    """Half of a symbol's address plus ``added`` bytes, relative to the program counter."""
 
     name: str
+    added: int
     high: bool
     through_table: bool
 
@@ -119,7 +122,9 @@ def _plain(text: str) -> Operand:
     except ValueError:
         pass
     if match := _SYMBOL.match(text):
-        return Symbol(match["name"], match["half"] == "hi", match["kind"].startswith("got"))
+        half = match["half"]
+        added = int(match["added"] or "0") - _FROM_COUNTER[half]
+        return Symbol(match["name"], added, half == "hi", match["kind"].startswith("got"))
     raise UnknownInstruction(text, "an operand of unknown kind")
 
 

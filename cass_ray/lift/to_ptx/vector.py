@@ -73,6 +73,17 @@ def simple(wave: Wave, i: Instruction) -> None:
     wave.write32(i[0], wave.result("b32", template.format(*sources(wave, i))))
 
 
+@translates("v_mul_hi_{u32_u24,i32_i24}")
+def multiply_high_of_24(wave: Wave, i: Instruction) -> None:
+    """Bits 32 to 47 of a product of 24-bit integers; PTX's mul24.hi gives bits 16 to 47."""
+    i.allow()
+    kind = "u32" if i.mnemonic.endswith("u24") else "s32"
+    left, right = (
+        wave.result("b32", f"bfe.{kind} {{d}}, {value}, 0, 24") for value in sources(wave, i)
+    )
+    wave.write32(i[0], wave.result("b32", f"mul.hi.{kind} {{d}}, {left}, {right}"))
+
+
 @translates(*_THREE)
 def three(wave: Wave, i: Instruction) -> None:
     """Two PTX instructions, one after the other; shifts take five bits."""

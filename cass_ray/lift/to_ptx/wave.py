@@ -141,12 +141,13 @@ class Wave:
     def _address_half(self, symbol: Symbol) -> str:
         name = symbol.name
         if symbol.through_table:
-            name = f"{name}_entry"
-        self.symbols.add(symbol.name)
-        address = self.result("b64", f"mov.u64 {{d}}, {name.replace('.', '_')}")
-        shift = 32 if symbol.high else 0
-        shifted = self.result("b64", f"shr.u64 {{d}}, {address}, {shift}")
-        return self.result("b32", f"cvt.u32.u64 {{d}}, {shifted}")
+            raise UnknownInstruction(name, "an address from the global offset table")
+        self.symbols.add(name)
+        address = self.result("b64", f"mov.u64 {{d}}, {ptx_name(name)}")
+        address = self.result("b64", f"add.s64 {{d}}, {address}, {symbol.added}")
+        if symbol.high:
+            address = self.result("b64", f"shr.u64 {{d}}, {address}, 32")
+        return self.result("b32", f"cvt.u32.u64 {{d}}, {address}")
 
     # Writing
 
@@ -196,6 +197,11 @@ def _signed(literal: Literal, bits: int, size: int) -> int:
     if literal.absolute:
         bits &= ~sign
     return bits ^ sign if literal.negated else bits
+
+
+def ptx_name(symbol: str) -> str:
+    """A symbol's name in PTX, which allows no points."""
+    return symbol.replace(".", "$")
 
 
 def float_literal(value: float) -> str:
