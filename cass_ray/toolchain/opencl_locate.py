@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -22,6 +23,7 @@ from cass_ray.toolchain.hip_packages import unpack_once
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia import NvidiaToolchain
 from cass_ray.toolchain.opencl import NVIDIA_TARGET, STANDARD, OpenclAmd, OpenclNvidia
+from cass_ray.toolchain.places import real_clang
 
 LIBCLC_VARIABLE = "CASS_LIBCLC"
 """Environment variable: the folder with ``nvptx64--nvidiacl.bc``."""
@@ -47,17 +49,17 @@ def find_opencl_nvidia(
 ) -> OpenclNvidia:
     """The Nvidia side. Raises :class:`ToolMissing`."""
     nvidia, cache = nvidia or find_nvidia(), cache or default_directory()
-    clang = find_clang(cache=cache)
+    clang, version = _clang(nvidia, cache)
     libclc = _libclc()
     libdevice = next(nvidia.home.glob("nvvm/libdevice/libdevice*.bc"), None)
     if libdevice is None:
         raise ToolMissing("libdevice", f"{nvidia.home}/nvvm/libdevice is not there.")
-    math = _math_library(clang.clang, clang.version, cache)
+    math = _math_library(clang, version, cache)
     return OpenclNvidia(
-        clang=clang.clang,
+        clang=clang,
         nvidia=nvidia,
         libraries=(math, libclc, libdevice),
-        version=f"{clang.version}, CUDA {nvidia.version}",
+        version=f"{version}, CUDA {nvidia.version}",
     )
 
 
@@ -73,6 +75,15 @@ def find_opencl_amd(
     if _is_opencl_library(bitcode / "opencl.bc"):
         return OpenclAmd(amd, bitcode)
     return OpenclAmd(amd, _with_opencl_library(bitcode, cache, fetch=fetch))
+
+
+def _clang(nvidia: NvidiaToolchain, cache: Path) -> tuple[Path, str]:
+    """LLVM's own clang, which has the NVPTX target, before ROCm's, which may lack it."""
+    if nvidia.clang is None:
+        found = find_clang(cache=cache)
+        return found.clang, found.version
+    words = re.search(r"clang version ([\d.]+)", nvidia.clang_version)
+    return real_clang(nvidia.clang), words[1] if words else ""
 
 
 def _libclc() -> Path:
