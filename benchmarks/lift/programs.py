@@ -25,12 +25,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
+from benchmarks.lift.cubins import compile_unit
 from benchmarks.translate.public import candidates
 from cass_ray.cache import default_directory, digest
 from cass_ray.corpus.shipped import SHIPPED_ROOT, load_manifest
 from cass_ray.execute.compare import compare
 from cass_ray.execute.references import STORED_FOLDER, read_references
 from cass_ray.lift import LiftedModule, LiftError, lift_listing, names_for_host
+from cass_ray.pairs import Reason
 from cass_ray.rdna3.build import runtime_library
 from cass_ray.rdna3.execution import RunOptions, execute
 from cass_ray.rdna3.sources import gather, translated
@@ -89,7 +91,14 @@ class Bench:
     def cubins(self, program: Program, architectures: tuple[str, ...]) -> dict[str, bytes]:
         """nvcc's cubin for each architecture. Raises :class:`CompileFailure`."""
         key = self._key(program, self.nvidia.fingerprint, *architectures)
-        return self._cached(key, lambda: self.nvidia.compile(program.unit, architectures).cubins)
+
+        def make() -> dict[str, bytes]:
+            found, message = compile_unit(self.nvidia, program.unit, list(architectures))
+            if not found:
+                raise CompileFailure(Reason.COMPILE_ERROR, message, "nvcc")
+            return found
+
+        return self._cached(key, make)
 
     def host(self, program: Program) -> AmdOutput:
         """clang's output for the translated program. Raises CompileFailure, TranslatorError."""
@@ -267,8 +276,9 @@ def of_folder(folder: Path, names: list[str]) -> Iterator[Program]:
     root = folder.resolve()
     for path in candidates(root):
         if not names or any(name in str(path) for name in names):
-            includes = [PurePosixPath("Common"), PurePosixPath("common/inc"), path.parent]
-            existing = tuple(each for each in includes if (root / each).is_dir())
+            top = PurePosixPath(path.parts[0])
+            includes = [path.parent, *(top / name for name in ("Common", "common", "common/inc"))]
+            existing = tuple(dict.fromkeys(each for each in includes if (root / each).is_dir()))
             yield Program(str(path), Unit(root, path, existing))
 
 

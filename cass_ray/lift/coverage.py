@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from cass_ray.assembly import sass
-from cass_ray.lift.control import ENDS
+from cass_ray.lift.control import DIVERGED_PATH, ENDS
 from cass_ray.lift.table import forms
 
 
@@ -46,8 +46,9 @@ class Coverage:
 
 
 def is_covered(mnemonic: str) -> bool:
-    """Whether the lifter knows the form."""
-    return mnemonic in forms() or mnemonic.partition(".")[0] in ENDS
+    """Whether the lifter knows the form, or never meets it."""
+    known = mnemonic in forms() or mnemonic in DIVERGED_PATH
+    return known or mnemonic.partition(".")[0] in ENDS
 
 
 def measure(listings: Iterable[str]) -> Coverage:

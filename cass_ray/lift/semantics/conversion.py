@@ -6,7 +6,7 @@ Out of range gives the nearest integer. NaN gives 0 with .NTZ, else the word wit
 from __future__ import annotations
 
 from cass_ray.lift.instruction import Instruction
-from cass_ray.lift.ir import FALSE, Value, double_bits, float_bits, i32, integer_constant
+from cass_ray.lift.ir import FALSE, TRUE, Value, double_bits, float_bits, i32, integer_constant
 from cass_ray.lift.operands import Operand, Register
 from cass_ray.lift.semantics.float32 import flush, in_mode, rounding_of
 from cass_ray.lift.semantics.integer import minimum_or_maximum
@@ -118,8 +118,9 @@ def _float_source(t: Thread, i: Instruction, operand: Operand) -> Value:
     """The number to convert, as float or double."""
     if i.has("F64"):
         return t.float64(operand)
-    if i.has("F16"):
-        return t.cast("fpext", t.half(operand), "float")
+    if i.has("F16") or i.has("BF16"):
+        half = t.half(operand, "bfloat" if i.has("BF16") else "half")
+        return t.cast("fpext", half, "float")
     value = t.float32(operand)
     return flush(t, value) if t.must_flush(i) else value
 
@@ -132,7 +133,7 @@ def rounded(t: Thread, i: Instruction, value: Value) -> Value:
 
 
 @lowers(
-    "F2I{,.FTZ}{,.U8,.S8,.U16,.S16,.U32,.S32,.U64,.S64}{,.F64,.F16}{,.TRUNC,.FLOOR,.CEIL}{,.NTZ}"
+    "F2I{,.FTZ}{,.U8,.S8,.U16,.S16,.U32,.S32,.U64,.S64}{,.F64,.F16,.BF16}{,.TRUNC,.FLOOR,.CEIL}{,.NTZ}"
 )
 def float_to_integer(t: Thread, i: Instruction) -> None:
     """Half, single or double precision to an integer."""
@@ -186,15 +187,15 @@ def _saturating(t: Thread, value: Value, *, unsigned: bool, kind: str) -> Value:
 def _clamped(t: Thread, value: Value, kind: str) -> Value:
     bits = int(kind[1:])
     if kind[0] == "U":
-        return minimum_or_maximum(t, value, i32((1 << bits) - 1), Value("i1", "true"), "u")
+        return minimum_or_maximum(t, value, i32((1 << bits) - 1), TRUE, "u")
     high, low = i32((1 << bits - 1) - 1), i32(-(1 << bits - 1))
-    least = minimum_or_maximum(t, value, high, Value("i1", "true"), "s")
+    least = minimum_or_maximum(t, value, high, TRUE, "s")
     clamped = minimum_or_maximum(t, least, low, FALSE, "s")
     return t.op("and", clamped, i32((1 << bits) - 1)) if bits == 16 else clamped
 
 
 @lowers(
-    "F2F{,.FTZ}.{F64.F32,F32.F64,F16.F32,F32.F16,F64.F16,F16.F64,BF16.F32,F32.F32,F64.F64}{,.RM,.RP,.RZ}"
+    "F2F{,.FTZ}.{F64.F32,F32.F64,F16.F32,F32.F16,F64.F16,F16.F64,BF16.F32,BF16.F16,F16.BF16,BF16.F64,F64.BF16,F32.BF16,F32.F32,F64.F64}{,.RM,.RP,.RZ}"
 )
 @lowers("F2F{,.FTZ}.{F32.F32,F64.F64}.{TRUNC,FLOOR,CEIL}", "F2F.{TRUNC,FLOOR,CEIL}")
 def float_to_float(t: Thread, i: Instruction) -> None:
@@ -205,8 +206,8 @@ def float_to_float(t: Thread, i: Instruction) -> None:
     operand = i.operands[1]
     if source == "F64":
         value = t.float64(operand)
-    elif source == "F16":
-        value = t.half(operand)
+    elif source in ("F16", "BF16"):
+        value = t.half(operand, _TYPES[source])
     else:
         value = flush(t, t.float32(operand)) if t.must_flush(i) else t.float32(operand)
     if target == source:
@@ -230,6 +231,13 @@ def _narrowed_in_mode(t: Thread, i: Instruction, value: Value, kinds: list[str])
     if kinds == ["F16", "F32"]:
         word = in_mode(t, "v_cvt_f16_f32", "i32", [value], rounding=rounding << 2)
         return t.cast("bitcast", t.cast("trunc", word, "i16"), "half")
+    if kinds == ["F16", "F64"]:  # twice in one direction is once
+        single = in_mode(t, "v_cvt_f32_f64", "float", [value], rounding=rounding)
+        word = in_mode(t, "v_cvt_f16_f32", "i32", [single], rounding=rounding << 2)
+        return t.cast("bitcast", t.cast("trunc", word, "i16"), "half")
+    if kinds == ["BF16", "F32"] and i.has("RZ"):
+        word = _cut_to_half(t, value, bfloat=True)
+        return t.cast("bitcast", t.cast("trunc", word, "i16"), "bfloat")
     raise i.unknown("directed rounding between these precisions")
 
 
@@ -239,6 +247,8 @@ _SIZES = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
 
 def _resized(t: Thread, value: Value, target: str) -> Value:
     kind = _TYPES[target]
+    if _SIZES[kind] == _SIZES[value.type]:
+        value = t.cast("fpext", value, "float")
     return t.cast("fptrunc" if _SIZES[kind] < _SIZES[value.type] else "fpext", value, kind)
 
 
@@ -261,17 +271,63 @@ def round_to_integral(t: Thread, i: Instruction) -> None:
     _write(t, i.operands[0], result)
 
 
-@lowers("F2FP{,.F16,.BF16}{,.F32}.PACK_AB{,.RZ}", "F2FP.RELU{,.F16,.BF16}{,.F32}.PACK_AB")
+@lowers("F2FP{,.RELU}{,.F16,.BF16}{,.F32}.{PACK_AB,MERGE_C}{,.RZ}")
 def pack_halves(t: Thread, i: Instruction) -> None:
-    """Two numbers to half precision in one word, the first in the high half."""
-    kind = "bfloat" if i.has("BF16") else "half"
-    if i.has("RZ") or i.has("RELU"):
-        raise i.unknown("packing with rounding to zero or RELU")
-    halves = []
-    for operand in i.operands[1:3]:
-        half = t.cast("fptrunc", t.float32(operand), kind)
-        halves.append(t.cast("zext", t.cast("bitcast", half, "i16"), "i32"))
-    t.write(i.operands[0], t.op("or", t.op("shl", halves[0], i32(16)), halves[1]))
+    """Two numbers to half precision in one word, the first in the high half.
+
+    With .MERGE_C it is one number, for the low half of a zero.
+    """
+    target, *operands = i.operands
+    if i.has("MERGE_C"):
+        if not (isinstance(operands[1], Register) and operands[1].is_zero):
+            raise i.unknown("merging with a register")
+        t.write(target, _half_word(t, i, t.float32(operands[0])))
+        return
+    high, low = (_half_word(t, i, t.float32(operand)) for operand in operands)
+    t.write(target, t.op("or", t.op("shl", high, i32(16)), low))
+
+
+def _half_word(t: Thread, i: Instruction, value: Value) -> Value:
+    """A single-precision number as half in a word, rounded and clamped as the modifiers say."""
+    zero = float_bits(0)
+    if i.has("RELU"):  # NaN stays
+        value = t.select(t.fcmp("ugt", value, zero), value, zero)
+    if i.has("RZ"):
+        return _cut_to_half(t, value, bfloat=i.has("BF16"))
+    half = t.cast("fptrunc", value, "bfloat" if i.has("BF16") else "half")
+    return t.cast("zext", t.cast("bitcast", half, "i16"), "i32")
+
+
+def _cut_to_half(t: Thread, value: Value, *, bfloat: bool) -> Value:
+    """Rounded to zero."""
+    if not bfloat:
+        word = in_mode(t, "v_cvt_f16_f32", "i32", [value], rounding=3 << 2)
+        return t.op("and", word, i32(0xFFFF))
+    cut = t.op("lshr", t.cast("bitcast", value, "i32"), i32(16))
+    return t.select(t.fcmp("uno", value, value), i32(0x7FFF), cut)
+
+
+@lowers("I2IP.{S16,U16,S8,U8}.S32.SAT")
+def pack_integers(t: Thread, i: Instruction) -> None:
+    """Two words clamped to halves or bytes and packed; bytes go below a third word."""
+    target, high, low, rest = i.operands
+    kind = i.modifiers[0]
+    bits = int(kind[1:])
+    parts = [_clamp_signed(t, t.integer(operand), kind) for operand in (high, low)]
+    mask = i32((1 << bits) - 1)
+    packed = t.op("shl", t.op("and", parts[0], mask), i32(bits))
+    packed = t.op("or", packed, t.op("and", parts[1], mask))
+    if bits == 8:
+        packed = t.op("or", packed, t.op("shl", t.integer(rest), i32(16)))
+    t.write(target, packed)
+
+
+def _clamp_signed(t: Thread, value: Value, kind: str) -> Value:
+    """A signed word clamped to a narrower type."""
+    bits = int(kind[1:])
+    low, high = (0, (1 << bits) - 1) if kind[0] == "U" else (-(1 << bits - 1), (1 << bits - 1) - 1)
+    least = minimum_or_maximum(t, value, i32(high), TRUE, "s")
+    return minimum_or_maximum(t, least, i32(low), FALSE, "s")
 
 
 @lowers("I2I.{U8,S8,U16,S16}.{S32,U32}{,.SAT}")
@@ -283,11 +339,7 @@ def integer_to_integer(t: Thread, i: Instruction) -> None:
         raise i.unknown("a narrowing that does not clamp")
     bits = int(kind[1:])
     if source == "U32":
-        clamped = minimum_or_maximum(t, value, i32((1 << bits) - 1), Value("i1", "true"), "u")
+        clamped = minimum_or_maximum(t, value, i32((1 << bits) - 1), TRUE, "u")
     else:
-        low, high = (
-            (0, (1 << bits) - 1) if kind[0] == "U" else (-(1 << bits - 1), (1 << bits - 1) - 1)
-        )
-        least = minimum_or_maximum(t, value, i32(high), Value("i1", "true"), "s")
-        clamped = minimum_or_maximum(t, least, i32(low), FALSE, "s")
+        clamped = _clamp_signed(t, value, kind)
     t.write(i.operands[0], clamped)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from cass_ray.lift.instruction import Instruction
 from cass_ray.lift.ir import FALSE, TRUE, Value, float_bits, i32
-from cass_ray.lift.operands import Operand
+from cass_ray.lift.operands import Operand, Register
 from cass_ray.lift.semantics.predicate import join, write_pair
 from cass_ray.lift.table import lowers
 from cass_ray.lift.thread import Thread
@@ -97,8 +97,15 @@ _MODES = "{,.FTZ}{,.RM,.RP,.RZ}{,.SAT}"
 def add(t: Thread, i: Instruction) -> None:
     """Sum."""
     operands = [t.float32(operand) for operand in i.operands[1:3]]
+    if i.has("FTZ") and any(_is_zero(operand) for operand in i.operands[1:3]):
+        # LLVM drops the addition of zero, and with it the flush.
+        operands = [flush(t, operand) for operand in operands]
     value = arithmetic(t, i, "fadd", "v_add_f32", operands)
     t.write(i.operands[0], saturated(t, i, value))
+
+
+def _is_zero(operand: Operand) -> bool:
+    return isinstance(operand, Register) and operand.is_zero
 
 
 @lowers(

@@ -91,6 +91,32 @@ def _vector(t: Thread, operand: Operand, kind: str) -> Value:
     return t.fneg(value) if operand.negated else value
 
 
+_TINY = Value("double", "0x3F0FFE0000000000")
+"""2^-14 - 2^-26: smaller results do not become normal with eleven bits, whatever rounding does."""
+
+
+def _flushed_exact(t: Thread, value: Value, exact: list[Value]) -> Value:
+    """Packed fp16 ``value``, with zeros where the result before rounding is denormal."""
+    word = t.result("i32", f"bitcast {value} to i32")
+    for number, result in enumerate(exact):
+        size = t.call("double", "llvm.fabs.f64", result)
+        kept = t.op("and", word, i32(~(0x7FFF << 16 * number)))
+        word = t.select(t.fcmp("olt", size, _TINY), kept, word)
+    return t.result(value.type, f"bitcast {word} to {value.type}")
+
+
+def _in_double(t: Thread, vectors: list[Value], plain: str) -> list[Value]:
+    """An operation on both pairs of fp16 numbers in double precision."""
+    results = []
+    for number in range(2):
+        wide = [t.cast("fpext", t.element(v, number, "half"), "double") for v in vectors]
+        if plain == "fma":
+            results.append(t.call("double", "llvm.fma.f64", *wide))
+        else:
+            results.append(t.op(plain, *wide))
+    return results
+
+
 def _finish(t: Thread, i: Instruction, value: Value, kind: str) -> None:
     vector_type = f"<2 x {kind}>"
     zeros = Value(vector_type, "zeroinitializer")
@@ -122,15 +148,18 @@ def widen(t: Thread, i: Instruction) -> None:
     t.write(i.operands[0], t.op("fadd", *wide))
 
 
-@lowers("HMUL2{,.BF16_V2}{,.FTZ}{,.SAT}")
+@lowers("HMUL2{,.FTZ}{,.SAT}", "HMUL2.BF16_V2{,.SAT}")
 def multiply(t: Thread, i: Instruction) -> None:
     """Products."""
     kind = element_type(i)
     left, right = sources(t, i, i.operands[1:], kind)
-    _finish(t, i, t.op("fmul", left, right), kind)
+    value = t.op("fmul", left, right)
+    if i.has("FTZ"):
+        value = _flushed_exact(t, value, _in_double(t, [left, right], "fmul"))
+    _finish(t, i, value, kind)
 
 
-@lowers("HFMA2{,.MMA}{,.BF16_V2}{,.FTZ}{,.RELU}{,.SAT}")
+@lowers("HFMA2{,.MMA}{,.FTZ}{,.RELU}{,.SAT}", "HFMA2{,.MMA}.BF16_V2{,.RELU}{,.SAT}")
 def fused_multiply_add(t: Thread, i: Instruction) -> None:
     """Products plus addends, rounded once; with zeros ptxas loads constants so."""
     kind = element_type(i)
@@ -156,6 +185,8 @@ def fused_multiply_add(t: Thread, i: Instruction) -> None:
         value = t.vector(halves)
     else:
         value = t.call("<2 x half>", "llvm.fma.v2f16", *operands)
+        if i.has("FTZ"):
+            value = _flushed_exact(t, value, _in_double(t, operands, "fma"))
     _finish(t, i, value, kind)
 
 

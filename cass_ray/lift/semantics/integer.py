@@ -31,7 +31,7 @@ def add(t: Thread, i: Instruction) -> None:
     t.write(i.operands[0], t.op("add", t.integer(i.operands[1]), t.integer(i.operands[2])))
 
 
-@lowers("{,U}IMAD{,.MOV,.MOV.U32,.U32,.SHL,.SHL.U32,.IADD,.SHR,.SHR.U32}")
+@lowers("{,U}IMAD{,.MOV,.MOV.U32,.U32,.SHL,.SHL.U32,.IADD,.IADD.U32,.SHR,.SHR.U32}")
 def multiply_add(t: Thread, i: Instruction) -> None:
     """Low word of a product, plus a word."""
     target, left, right, addend = i.operands

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cass_ray.lift.environment import INVARIANT
 from cass_ray.lift.instruction import Instruction
-from cass_ray.lift.ir import Value, i32, i64
+from cass_ray.lift.ir import TRUE, Value, i32, i64
 from cass_ray.lift.operands import Address, Constant, Operand, Predicate, Register
 from cass_ray.lift.table import lowers
 from cass_ray.lift.thread import Thread
@@ -201,15 +201,26 @@ def _narrow_constant(t: Thread, i: Instruction, source: Constant, size: str) -> 
 
 @lowers("LDGSTS.E{,.BYPASS}{,.LTC64B,.LTC128B,.LTC256B}{,.64,.128}", has_effect=True)
 def copy_to_shared(t: Thread, i: Instruction) -> None:
-    """Copy from global to shared memory; it is complete at once."""
-    _check_plain(i)
+    """Copy from global to shared memory; it is complete at once.
+
+    Where a last predicate is false, zeros are written and nothing is read.
+    """
     places = [operand for operand in i.operands if isinstance(operand, Address)]
     if len(places) != 2:
         raise i.unknown("not two addresses")
     count = int(_size(i)) // 32
     kind = f"<{count} x i32>"
     source, target = wide_pointer(t, i, places[1], 1), shared_pointer(t, i, places[0])
-    t.store(t.load(kind, source, 4 * count), target, 4 * count)
+    conditions = [t.predicate(o) for o in i.operands if isinstance(o, Predicate)]
+    if len(conditions) > 1:
+        raise i.unknown("more than one predicate")
+    if conditions and conditions[0] != TRUE:
+        with t.skipped_unless(conditions[0]):
+            t.store(t.load(kind, source, 4 * count), target, 4 * count)
+        with t.skipped_unless(t.invert(conditions[0])):
+            t.store(Value(kind, "zeroinitializer"), target, 4 * count)
+    else:
+        t.store(t.load(kind, source, 4 * count), target, 4 * count)
     t.line('fence syncscope("singlethread") acq_rel')
 
 

@@ -168,15 +168,19 @@ def _combined(t: Thread, operation: str, left: Value, right: Value, *, signed: b
 
 @lowers("R2UR", has_effect=True)
 def to_uniform(t: Thread, i: Instruction) -> None:
-    """A register of which all lanes hold the same, to a uniform register."""
+    """A register to a uniform register: the value of one of the lanes.
+
+    A leading predicate is set in the lanes that hold another value, for loops over all values.
+    """
+    predicates = [o for o in i.operands if isinstance(o, Predicate) and o.index is not None]
     operands: list[Operand] = [o for o in i.operands if not isinstance(o, Predicate)]
-    for operand in i.operands:
-        if isinstance(operand, Predicate) and operand.index is not None:
-            raise i.unknown("a predicate result")
     value = t.integer(operands[1])
+    uniform = value
     if value.number is None:
-        value = t.call("i32", "llvm.amdgcn.readfirstlane.i32", value)
-    t.write(operands[0], value)
+        uniform = t.call("i32", "llvm.amdgcn.readfirstlane.i32", value)
+    for predicate in predicates:
+        t.write_predicate(predicate, t.icmp("ne", value, uniform))
+    t.write(operands[0], uniform)
 
 
 @lowers("ELECT", has_effect=True)
