@@ -28,6 +28,8 @@ from cass_ray.train.settings import TrainSettings
 
 CONFIG = Path(__file__).parents[2] / "jobs/configs/train_small_from_scratch.yaml"
 TASK = Task(Level.SOURCE, Direction.CUDA_TO_HIP)
+BENCH_TASKS = 128
+"""Tasks of CASS-Bench that are asked: as many as one batch answers in the time there is."""
 
 
 # --- Data: on a machine without a GPU -----------------------------------------------------------
@@ -110,78 +112,84 @@ def bench_questions() -> list[dict[str, str]]:
 # --- The run: on a machine with a GPU -----------------------------------------------------------
 
 
-def translate(folder: Path, sources: list[str], longest: int, seconds: float) -> list[str]:
-    """Greedy answers to ``sources``, 32 at a time, the shortest first; "" where time ran out."""
+def exact_answers(run: Path, model: Any) -> dict[str, float]:
+    """Held-out programs whose whole answer greedy decoding gives, and tokens predicted right.
+
+    Where every answer token is the most likely one after the right ones before it, greedy decoding
+    writes the answer to the letter; so one forward pass an example tells.
+    """
     import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left")
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.bfloat16).cuda().eval()
-    style = prompt_format("ours")
-    prompts = [encode_prompt(tokenizer, style.messages(TASK, source)) for source in sources]
-    order = sorted(range(len(prompts)), key=lambda number: len(prompts[number]))
-    answers = [""] * len(prompts)
-    began = time.perf_counter()
-    while order and time.perf_counter() - began < seconds:
-        chunk, order = order[:32], order[32:]
-        batch = tokenizer.pad(
-            {"input_ids": [prompts[number] for number in chunk]}, return_tensors="pt"
-        ).to("cuda")
-        most = min(int(1.2 * max(len(prompts[number]) for number in chunk)) + 64, longest)
+    from cass_ray.train.store import TokenStore
+
+    store = TokenStore(run / "tokens" / "held_out.arrow")
+    exact = right = tokens = 0
+    for number in range(len(store)):
+        example = store[number]
+        ids = torch.from_numpy(example.tokens.astype("int64"))[None].cuda()
         with torch.inference_mode():
-            out = model.generate(
-                **batch,
-                max_new_tokens=most,
-                do_sample=False,
-                eos_token_id=tokenizer.eos_token_id,
-                pad_token_id=tokenizer.pad_token_id,
-                stopping_criteria=[_OutOfTime(began + seconds)],
-            )
-        for number, row in zip(chunk, out[:, batch["input_ids"].shape[1] :], strict=True):
-            answers[number] = tokenizer.decode(row, skip_special_tokens=True)
-    return answers
+            best = model(input_ids=ids).logits[0, example.answer_start - 1 : -1].argmax(-1)
+        hits = best == ids[0, example.answer_start :]
+        right, tokens = right + int(hits.sum()), tokens + len(hits)
+        exact += bool(hits.all())
+    return {
+        "held_out_programs": len(store),
+        "held_out_exact": exact,
+        "held_out_token_accuracy": right / tokens,
+    }
 
 
-class _OutOfTime:
-    def __init__(self, deadline: float) -> None:
-        self._deadline = deadline
+def answer_bench(run: Path, model: Any, tokenizer: Any, out: Path, seconds: float) -> int:
+    """Greedy answers to the shortest tasks of CASS-Bench, in one batch; how many were asked."""
+    import torch
 
-    def __call__(self, ids: Any, scores: Any, **_: Any) -> Any:
-        import torch
+    from cass_ray.answers import extract
 
-        late = time.perf_counter() > self._deadline
-        return torch.full((ids.shape[0],), late, device=ids.device)
+    style = prompt_format("ours")
+    bench = json.loads((run / "bench.json").read_text())
+    prompts = [encode_prompt(tokenizer, style.messages(TASK, row["cuda"])) for row in bench]
+    chosen = sorted(range(len(bench)), key=lambda number: len(prompts[number]))[:BENCH_TASKS]
+    batch = tokenizer.pad({"input_ids": [prompts[n] for n in chosen]}, return_tensors="pt")
+    batch = batch.to("cuda")
+    longest = batch["input_ids"].shape[1]
+    with torch.inference_mode():
+        produced = model.generate(
+            **batch,
+            max_new_tokens=min(longest + longest // 5, 8192 - longest),
+            do_sample=False,
+            eos_token_id=tokenizer.eos_token_id,
+            pad_token_id=tokenizer.pad_token_id,
+            max_time=seconds,
+        )
+    with (out / "bench.jsonl").open("w") as stream:
+        for number, row in zip(chosen, produced[:, longest:], strict=True):
+            found = extract(tokenizer.decode(row, skip_special_tokens=True), ("hip",))
+            task = bench[number]
+            record: dict[str, Any] = {"task": task["task"], "problem": "no fenced code"}
+            if found is not None:
+                record = {"task": task["task"], "files": {task["file"]: found.code}}
+            stream.write(json.dumps(record) + "\n")
+    return len(chosen)
 
 
 def evaluate(run: Path, out: Path, seconds: float) -> dict[str, Any]:
-    """Exact translations of held-out programs; answers to CASS-Bench go to ``bench.jsonl``."""
-    from cass_ray.answers import extract
+    """Measures on held-out programs and answers to CASS-Bench."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    held_out = json.loads((run / "held_out.json").read_text())[:32]
-    bench = json.loads((run / "bench.json").read_text())
-    model = run / "model"
-    answers = translate(model, [row["cuda"] for row in held_out], 6000, seconds / 2)
-    exact = tried = 0
-    for row, text in zip(held_out, answers, strict=True):
-        found = extract(text, ("hip",))
-        tried += bool(text)
-        exact += found is not None and found.code == row["hip"]
-    answers = translate(model, [row["cuda"] for row in bench], 6000, seconds / 2)
-    with (out / "bench.jsonl").open("w") as stream:
-        for row, text in zip(bench, answers, strict=True):
-            found = extract(text, ("hip",))
-            if found is not None:
-                files = {row["file"]: found.code}
-                record = {"task": row["task"], "files": files}
-                stream.write(json.dumps(record) + "\n")
-    return {"held_out_programs": tried, "held_out_exact": exact, "bench_asked": len(bench)}
+    folder = run / "model"
+    tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left")
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.bfloat16).cuda().eval()
+    result: dict[str, Any] = exact_answers(run, model)
+    print(result, flush=True)
+    result["bench_asked"] = answer_bench(run, model, tokenizer, out, seconds)
+    return result
 
 
 def run(folder: Path, out: Path, seconds: float) -> None:
-    """Train and measure."""
+    """Train for about ``seconds`` and measure."""
     import torch
 
-    from cass_ray.train.curves import read_metrics
     from cass_ray.train.loop import Loop
     from cass_ray.train.world import World
 
@@ -190,41 +198,54 @@ def run(folder: Path, out: Path, seconds: float) -> None:
     with tarfile.open(folder / "data.tar.gz") as archive:
         archive.extractall(target, filter="data")
     path = target / "run"
-    settings = load(TrainSettings, CONFIG, {"out": path, "workers": {"number": 1}})
-    settings = _for_seconds(settings, seconds)
-    deadline = started + seconds
+    world = World(0, 1, torch.device("cuda"))
+    base = load(TrainSettings, CONFIG, {"out": path})
 
     def hear(step: int, values: dict[str, float]) -> None:
-        if step % 20 == 0:
-            print(
-                f"{time.perf_counter() - started:.0f} s, step {step}: loss {values['loss']:.4f}, "
-                f"{values['tokens_per_second_per_worker']:,.0f} tokens/s, "
-                f"MFU {values.get('mfu', 0):.1%}, held out {values.get('held_out_loss')}",
-                flush=True,
-            )
-        if time.perf_counter() > deadline + 15:
-            raise TimeoutError(f"step {step} at {time.perf_counter() - started:.0f} s")
+        numbers.append(values)
+        if step % 25 == 0:
+            print(f"{time.perf_counter() - started:.0f} s after the start", flush=True)
 
-    device = torch.device("cuda")
-    summary = Loop(settings, World(0, 1, device), on_step=hear, say=print).run()
-    rows = read_metrics(path / "metrics.jsonl")
+    numbers: list[dict[str, float]] = []
+    trial = base.model_copy(
+        update={
+            "steps": 16,
+            "checkpoints": base.checkpoints.model_copy(update={"url": str(target / "trial")}),
+        }
+    )
+    Loop(trial, world, on_step=hear, say=print).run()
+    step_seconds = sorted(row["seconds"] for row in numbers[8:])[4]
+    left = started + seconds - time.perf_counter()
+    steps = max(50, int(0.95 * left / step_seconds))
+    print(f"{step_seconds:.3f} s a step: {steps} steps", flush=True)
+    every = max(steps // 12, 1)
+    evaluation = base.evaluation.model_copy(update={"every": every})
+    settings = base.model_copy(update={"steps": steps, "evaluation": evaluation})
+    numbers.clear()
+    summary = Loop(settings, world, on_step=hear, say=print).run()
     (out / "metrics.jsonl").write_text((path / "metrics.jsonl").read_text())
     result: dict[str, Any] = {
         "gpu": torch.cuda.get_device_name(0),
-        "settings": settings.model_dump(mode="json"),
+        "parameters": sum(p.numel() for p in _parameters(path / "model")),
+        "settings": settings.model_dump(mode="json", exclude={"out"}),
         "summary": vars(summary) | {"model": "model"},
-        "steps": len(rows),
+        "data": json.loads((path / "tokens" / "data.json").read_text())["counts"],
+        "tokens_per_second": summary.tokens / sum(row["seconds"] for row in numbers),
+        "mfu": sorted(row.get("mfu", 0.0) for row in numbers)[len(numbers) // 2],
     }
     (out / "small.json").write_text(json.dumps(result, indent=1))
-    result |= evaluate(path, out, 45.0)
+    result |= evaluate(path, out, 50.0)
     (out / "small.json").write_text(json.dumps(result, indent=1))
     print(json.dumps({key: value for key, value in result.items() if key != "settings"}))
 
 
-def _for_seconds(settings: TrainSettings, seconds: float) -> TrainSettings:
-    """As many steps as the settings say; ``seconds`` scales the 100 s they are meant for."""
-    steps = max(20, int((settings.steps or 600) * seconds / 100))
-    return settings.model_copy(update={"steps": steps})
+def _parameters(folder: Path) -> Iterator[Any]:
+    from safetensors import safe_open
+
+    for path in sorted(folder.glob("*.safetensors")):
+        with safe_open(path, framework="pt") as weights:
+            for name in weights.keys():  # noqa: SIM118 - not a mapping
+                yield weights.get_tensor(name)
 
 
 def plot(metrics: Path, image: Path) -> None:
