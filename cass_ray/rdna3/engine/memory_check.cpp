@@ -8,6 +8,7 @@
 #include <mutex>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "code_object.hpp"
@@ -99,6 +100,27 @@ bool touches_memory(const OpcodeRow& row) {
          !name.starts_with("ds_consume") && !name.starts_with("s_buffer");
 }
 
+// Which workgroup of the running launch wrote an address last, without an atomic operation. Checking
+// is done by one thread.
+class GlobalWriters {
+ public:
+  static GlobalWriters& instance() {
+    static auto* writers = new GlobalWriters;
+    return *writers;
+  }
+
+  // Notes the write; the workgroup that wrote before it, or the same.
+  std::uint64_t exchange(std::uint64_t launch, std::uint64_t address, std::uint64_t group) {
+    if (launch != launch_) groups_.clear();
+    launch_ = launch;
+    return std::exchange(groups_.try_emplace(address, group).first->second, group);
+  }
+
+ private:
+  std::uint64_t launch_ = 0;
+  std::unordered_map<std::uint64_t, std::uint64_t> groups_;
+};
+
 class Checker {
  public:
   Checker(Wave& wave, const Instruction& instruction)
@@ -108,8 +130,11 @@ class Checker {
         group_(*wave.workgroup) {}
 
   bool run() {
+    if (access_.row->opcode == Opcode::buffer_gl1_inv) group_.shadow->acquired = true;
     if (!touches_memory(*access_.row)) return true;
     const Encoding encoding = access_.row->encoding;
+    const bool returns = (instruction_.flags & flag::returns) != 0;
+    if (access_.atomic && returns && encoding != Encoding::DS) group_.shadow->acquired = true;
     if (encoding == Encoding::SMEM) return scalar_load();
     const std::uint32_t exec = wave_.scalar[scalar::exec + instruction_.half];
     for (std::uint32_t rest = exec; rest != 0; rest &= rest - 1) {
@@ -153,7 +178,30 @@ class Checker {
     const auto lds = reinterpret_cast<std::uint64_t>(wave_.lds);
     if (address >> 32 == lds >> 32) return lds_range(static_cast<std::uint32_t>(address));
     if (address >> 32 == private_aperture_high) return true;
-    return global_range(address);
+    if (!global_range(address)) return false;
+    if (access_.writes && !access_.atomic) check_global_writers(address);
+    return true;
+  }
+
+  // Two workgroups write different values to one place, and the second has neither an acquire fence
+  // at device scope (buffer_gl1_inv) nor an atomic operation with a result behind it: which value
+  // stays is chance. Equal values are a common and harmless way to set a flag.
+  void check_global_writers(std::uint64_t address) {
+    const unsigned unit = std::min(access_.size, 4U);
+    const bool upper = mnemonic(access_.row->opcode).find("d16_hi") != std::string_view::npos;
+    for (unsigned number = 0; number * unit < access_.size; ++number) {
+      const std::uint64_t at = address + number * unit;
+      const std::uint64_t before =
+          GlobalWriters::instance().exchange(group_.launch_serial, at, group_.flat_id);
+      if (before == group_.flat_id || group_.shadow->acquired) continue;
+      const std::uint32_t value = word(instruction_.source[1], lane_, number) >> (upper ? 16 : 0);
+      if (std::memcmp(&value, std::bit_cast<const void*>(at), unit) == 0) continue;
+      report(FaultKind::data_race,
+             described() + " of global memory that workgroup " + std::to_string(before) +
+                 " has written in this launch: another value, no atomic operation, nothing between them",
+             at, false);
+      return;
+    }
   }
 
   bool lds_access() {
@@ -339,6 +387,7 @@ Fault take_stopping_report() { return Reports::instance().take_stopping(); }
 void LdsShadow::reset(std::size_t size) {
   bytes.assign(size, Byte());
   epoch = 1;
+  acquired = false;
 }
 
 bool check_access(Wave& wave, const Instruction* checked) { return Checker(wave, *checked).run(); }

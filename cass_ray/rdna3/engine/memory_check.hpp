@@ -27,6 +27,7 @@ struct LdsShadow {
   static constexpr std::uint16_t many_readers = 0xFFFF;
   std::vector<Byte> bytes;
   std::uint32_t epoch = 1;
+  bool acquired = false;            // the workgroup has synchronised with others since its start
 
   void reset(std::size_t size);     // a new workgroup starts
 };

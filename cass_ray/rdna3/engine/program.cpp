@@ -102,7 +102,11 @@ class Builder {
     literal_ = decoded.literal.value_or(0);
     size_ = decoded.size;
     const OpcodeRow& row = *decoded.operation.row;
-    if (is_ignorable(row.opcode)) return;
+    if (is_ignorable(row.opcode)) {
+      // Nothing to do but to tell the checking mode that the workgroup sees others' writes now.
+      if (program_.options.check && row.opcode == Opcode::buffer_gl1_inv) check(decoded.operation, {});
+      return;
+    }
     note_mode(decoded.operation);
     const bool twice = program_.options.wide && is_vector(row.encoding) &&
                        !once_for_both_halves(row.opcode);

@@ -31,6 +31,24 @@ __global__ void turn(int *a) {
   __syncthreads();
   a[threadIdx.x] = s[255 - threadIdx.x];
 }
+__global__ void add_alone(int *a) { if (threadIdx.x == 0) a[0] += blockIdx.x + 1; }
+__global__ void set_flag(int *a) { if (threadIdx.x == 0) a[0] = 7; }
+__global__ void add_under_lock(int *a) {
+  if (threadIdx.x != 0) return;
+  while (atomicCAS(a + 1, 0, 1) != 0) { }
+  __threadfence();
+  a[0] += blockIdx.x + 1;
+  __threadfence();
+  atomicExch(a + 1, 0);
+}
+__global__ void last_one_sums(int *a) {
+  if (threadIdx.x != 0) return;
+  a[2 + blockIdx.x] = blockIdx.x + 1;
+  __threadfence();
+  if (atomicAdd(a + 1, 1) == gridDim.x - 1) {
+    for (int i = 0; i < gridDim.x; ++i) a[0] += a[2 + i];
+  }
+}
 __global__ void spin(volatile int *a) { while (a[0] == 0) { } }
 int main(int, char **v) {
   int *a, *b;
@@ -44,6 +62,10 @@ int main(int, char **v) {
     case 4: turn<<<1, 256>>>(a); break;
     case 5: hipMemset(a, 0, 1024); spin<<<1, 64>>>(a); break;
     case 6: write_at<<<1, 64>>>(nullptr, 0); break;
+    case 7: hipMemset(a, 0, 1024); add_alone<<<4, 64>>>(a); break;
+    case 8: set_flag<<<4, 64>>>(a); break;
+    case 9: hipMemset(a, 0, 1024); add_under_lock<<<4, 64>>>(a); break;
+    case 10: hipMemset(a, 0, 1024); last_one_sums<<<4, 64>>>(a); break;
   }
   return hipDeviceSynchronize() != hipSuccess;
 }
@@ -75,6 +97,7 @@ def _run(program: Path, case: int, **environment: str) -> subprocess.CompletedPr
         (1, "data race", "of LDS byte"),
         (2, "read of uninitialised memory", "an allocation of 1024"),
         (3, "use after free", "work-item 0"),
+        (7, "data race", "that workgroup 0 has written in this launch"),
     ],
 )
 def test_errors_are_reported_with_their_place(
@@ -87,8 +110,9 @@ def test_errors_are_reported_with_their_place(
     assert "kernel _Z" in done.stderr
 
 
-def test_a_correct_program_passes_the_checks(program: Path) -> None:
-    done = _run(program, 4, CASS_RDNA3_CHECK="1")
+@pytest.mark.parametrize("case", [4, 8, 9, 10])
+def test_a_correct_program_passes_the_checks(program: Path, case: int) -> None:
+    done = _run(program, case, CASS_RDNA3_CHECK="1")
     assert (done.returncode, done.stderr) == (0, "")
 
 
