@@ -132,8 +132,8 @@ def markdown(figures: Json) -> str:
         f"    {figures['command']}",
         "",
         f"{machine['cores']} cores, {machine['processor']}, shared with other work; the server "
-        "runs in the same process. Busy is the share of slots with a request inside, from the first "
-        "request until fewer prompts than slots are left.",
+        "runs in the same process. Busy is the share of slots with a request inside, from the "
+        "first request until fewer prompts than slots are left.",
         "",
         "| prompts | slots | mean answer, s | busy | requests | wall, s | CPU, s | verdicts |",
         "|---|---|---|---|---|---|---|---|",
