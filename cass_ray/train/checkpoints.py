@@ -129,6 +129,21 @@ class CheckpointStore:
             self.files.rm_file(f"{folder}/{_MANIFEST}")
         self.files.rm(folder, recursive=True)
 
+    def remove_after(self, step: int | None) -> None:
+        """Delete what lies after ``step`` and what was never completed.
+
+        A run that goes on from ``step`` writes those again, and must not find the seals of workers
+        that are gone.
+        """
+        complete = set(self.steps())
+        for path in self.files.ls(self.root, detail=False, refresh=True):
+            match = _STEP.match(str(path).rstrip("/").rsplit("/", 1)[-1])
+            if match is None:
+                continue
+            number = int(match.group(1))
+            if number not in complete or step is None or number > step:
+                self.remove(number)
+
     def prune(self, policy: CheckpointSettings) -> list[int]:
         """Delete what ``policy`` does not keep; returns the steps deleted."""
         steps = self.steps()
@@ -136,7 +151,7 @@ class CheckpointStore:
         if policy.keep_every is not None:
             keep |= {step for step in steps if step % policy.keep_every == 0}
         if policy.keep_best:
-            losses = {step: self.manifest(step).notes.get("held_out_loss") for step in steps}
+            losses = {step: self._held_out_loss(step) for step in steps}
             known = {step: loss for step, loss in losses.items() if loss is not None}
             if known:
                 keep.add(min(known, key=lambda step: known[step]))
@@ -144,6 +159,13 @@ class CheckpointStore:
         for step in gone:
             self.remove(step)
         return gone
+
+    def _held_out_loss(self, step: int) -> float | None:
+        try:
+            loss: float | None = self.manifest(step).notes.get("held_out_loss")
+        except CheckpointError:
+            return None
+        return loss
 
 
 def _checksum(stream: Any) -> int:

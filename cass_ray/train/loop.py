@@ -132,7 +132,7 @@ class Loop:
                 f"{settings.batch.windows}: lower it, or raise epochs"
             )
         checkpoints = CheckpointStore(settings.checkpoint_url)
-        first = self._agree(checkpoints.latest(log.warning) if world.first else None)
+        first = self._agree(self._newest(checkpoints) if world.first else None)
         reader = CheckpointReader(checkpoints, first) if first is not None else None
         prepared, tokenizer = self._model(reader)
         self._choose_recomputation(prepared, store, plan)
@@ -172,6 +172,11 @@ class Loop:
         export(engine, prepared.model.model, tokenizer, settings, asdict(summary), self.files.model)
         world.barrier()
         return summary
+
+    def _newest(self, checkpoints: CheckpointStore) -> int | None:
+        step = checkpoints.latest(log.warning)
+        checkpoints.remove_after(step)
+        return step
 
     def _agree(self, value: int | None) -> int | None:
         """The first worker's ``value``, on every worker."""

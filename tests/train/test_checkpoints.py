@@ -59,6 +59,23 @@ def test_a_checkpoint_that_one_worker_did_not_finish_does_not_count(url):
     assert store.steps() == [2]
 
 
+def test_what_a_dead_run_left_is_not_completed_by_the_next(url):
+    """Seals of both workers of an attempt that was killed before its commit."""
+    write(url, 2)
+    store = CheckpointStore(url)
+    for rank in (0, 1):
+        writer = CheckpointWriter(store, rank, 2)
+        writer.start(4, [("weight|w|0", VALUES)], {})
+        writer.finish()
+    write(url, 6)
+    store.remove_after(2)
+    assert store.steps() == [2]
+    writer = CheckpointWriter(store, 0, 2)
+    writer.start(4, [("weight|w|0", VALUES)], {})
+    writer.finish()
+    assert writer.commit() == []
+
+
 @pytest.mark.parametrize("harm", ["flip", "cut", "remove", "manifest"])
 def test_a_corrupt_checkpoint_is_passed_over_and_said_so(tmp_path, harm):
     write(str(tmp_path), 2)
