@@ -22,7 +22,8 @@ demo: setup ## Build a data set of aligned pairs from the shipped programs
 
 demo-train: setup ## Train a small model on the demo's pairs
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[train]'
-	$(BIN)/cass train --config jobs/configs/demo_train.yaml
+	@test -d $(OUT)/pairs || $(BIN)/cass build-dataset --config jobs/configs/demo.yaml --out $(OUT)
+	$(BIN)/cass train --config jobs/configs/train_tiny.yaml --set 'data.pairs=[$(OUT)]' --restart
 
 test: setup-dev ## Run the tests, without the slow ones
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" -rs

@@ -2,7 +2,7 @@
 # Install what cass-ray needs: system packages (apt), a virtual environment, the HIP headers.
 #
 #   scripts/setup.sh          to build data sets (extras: nvidia)
-#   scripts/setup.sh --dev    to run the tests as well (extras: nvidia, dev)
+#   scripts/setup.sh --dev    to run the tests as well (extras: nvidia, train, dev)
 #
 # Safe to repeat; returns at once when nothing has changed. Environment: PYTHON (interpreter for a
 # new environment), VENV (default .venv), CASS_CACHE. Exit codes: 0 done, 1 an installation failed,
@@ -16,7 +16,7 @@ EXTRAS=nvidia
 TEST_TOOLS=false
 case "${1:-}" in
   "") ;;
-  --dev) EXTRAS=nvidia,dev TEST_TOOLS=true ;;
+  --dev) EXTRAS=nvidia,train,dev TEST_TOOLS=true ;;
   *) echo "usage: scripts/setup.sh [--dev]" >&2; exit 2 ;;
 esac
 
