@@ -106,7 +106,7 @@ def run_selftest(
     """Each subject with its verdict unchanged and what became of its mutants."""
     for subject in subjects:
         trial = _Trial(subject, backend, bounds)
-        unchanged = trial.verify(trial.original)
+        unchanged = trial.unchanged()
         generator = random.Random(f"{seed} {subject.name}")
         results = list(trial.mutants(generator, per_fault)) if unchanged.passed else []
         yield subject, unchanged, results
@@ -138,11 +138,18 @@ class _Trial:
         seconds = max((run.seconds for run in self._reference.runs), default=1.0)
         wall = min(bounds.wall_seconds, 3.0 + 20 * seconds)
         self._bounds = replace(bounds, wall_seconds=wall, cpu_seconds=2 * wall)
+        self._warns = False
         self._tolerance = subject.tolerance or self._tolerance_of(subject.sources.files)
 
     @staticmethod
     def _tolerance_of(files: Mapping[str, bytes]) -> Tolerance:
         return tolerance_for(content.decode("utf-8", "replace") for content in files.values())
+
+    def unchanged(self) -> Verification:
+        """The verdict on the program as it is; a warning about it says nothing about mutants."""
+        result = self.verify(self.original)
+        self._warns = bool(result.warnings)
+        return result
 
     def verify(self, program: Assembly) -> Verification:
         """``program`` against the unchanged one's runs."""
@@ -189,6 +196,8 @@ class _Trial:
             return Fate.CHECK, result.device_faults[0]
         if result.findings:
             return Fate.FINDING, result.reason
+        if result.warnings and not self._warns:
+            return Fate.CHECK, result.warnings[0]
         return (Fate.SURVIVED, "") if result.exact else (Fate.EXACT, "")
 
 

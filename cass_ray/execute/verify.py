@@ -93,6 +93,8 @@ class Verification(BaseModel):
     coverage: Coverage = Coverage()
     device_faults: list[str] = []
     """What checking mode found: races, reads of unwritten memory, accesses out of bounds."""
+    warnings: list[str] = []
+    """What checking mode found that a right program may do as well: writes that chance orders."""
 
     @property
     def reason(self) -> str:
@@ -151,7 +153,11 @@ def verify(
         mean_error=sum(record.mean_error * record.floats for record in errors) / max(1, floats),
         coverage=coverage_of(session.counters),
         device_faults=session.device_faults,
+        warnings=session.warnings,
     )
+
+
+_WARNING = "cass-rdna3: unordered writes"
 
 
 def _no_reference(reference: Reference | None) -> str:
@@ -171,6 +177,7 @@ class _Session:
         self.findings: list[Finding] = []
         self.counters: list[Mapping[str, Any]] = []
         self.device_faults: list[str] = []
+        self.warnings: list[str] = []
 
     @property
     def _mode(self) -> RunMode:
@@ -222,12 +229,14 @@ class _Session:
         return replace(comparison, exact=False, numeric=False, difference=difference)
 
     def _in_checking_mode(self, reference: ReferenceRun) -> None:
-        """Note what checking mode says, if it changes how the program ends."""
+        """Note what checking mode says: a fault if it changes how the program ends."""
         mode = RunMode(bounds=self._policy.bounds, check=True)
         ended = self._backend.run(self._candidate, reference.inputs, mode).ended
-        if ended.verdict is Verdict.OK:
-            return
         message = ended.stderr.decode("utf-8", "replace").strip()[:_STDERR_CHARACTERS]
+        if ended.verdict is Verdict.OK:
+            if _WARNING in message and message not in self.warnings:
+                self.warnings.append(message)
+            return
         self.device_faults.append(message or f"{ended.verdict} (status {ended.status})")
 
     def _without_kernels(self, reference: ReferenceRun, normal: Execution) -> None:

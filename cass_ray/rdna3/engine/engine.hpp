@@ -198,9 +198,13 @@ enum class FaultKind : std::uint8_t {
   data_race,
   barrier_divergence,
   misaligned_access,
+  unordered_writes,          // a warning: right programs do it too, see is_warning
 };
 
 std::string_view name_of(FaultKind kind);
+
+// Reported, and the program goes on as if nothing had happened.
+inline bool is_warning(FaultKind kind) { return kind == FaultKind::unordered_writes; }
 
 struct Fault {
   FaultKind kind = FaultKind::trap;

@@ -22,6 +22,7 @@ std::string_view name_of(FaultKind kind) {
     case FaultKind::data_race: return "data race";
     case FaultKind::barrier_divergence: return "barrier divergence";
     case FaultKind::misaligned_access: return "misaligned access";
+    case FaultKind::unordered_writes: return "unordered writes";
   }
   return "fault";
 }

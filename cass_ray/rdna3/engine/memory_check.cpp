@@ -8,7 +8,6 @@
 #include <mutex>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "code_object.hpp"
@@ -100,27 +99,6 @@ bool touches_memory(const OpcodeRow& row) {
          !name.starts_with("ds_consume") && !name.starts_with("s_buffer");
 }
 
-// Which workgroup of the running launch wrote an address last, without an atomic operation. Checking
-// is done by one thread.
-class GlobalWriters {
- public:
-  static GlobalWriters& instance() {
-    static auto* writers = new GlobalWriters;
-    return *writers;
-  }
-
-  // Notes the write; the workgroup that wrote before it, or the same.
-  std::uint64_t exchange(std::uint64_t launch, std::uint64_t address, std::uint64_t group) {
-    if (launch != launch_) groups_.clear();
-    launch_ = launch;
-    return std::exchange(groups_.try_emplace(address, group).first->second, group);
-  }
-
- private:
-  std::uint64_t launch_ = 0;
-  std::unordered_map<std::uint64_t, std::uint64_t> groups_;
-};
-
 class Checker {
  public:
   Checker(Wave& wave, const Instruction& instruction)
@@ -185,18 +163,18 @@ class Checker {
 
   // Two workgroups write different values to one place, and the second has neither an acquire fence
   // at device scope (buffer_gl1_inv) nor an atomic operation with a result behind it: which value
-  // stays is chance. Equal values are a common and harmless way to set a flag.
+  // stays is chance. Equal values are a common and harmless way to set a flag. It is a warning: an
+  // algorithm that repeats until nothing changes may let chance decide.
   void check_global_writers(std::uint64_t address) {
     const unsigned unit = std::min(access_.size, 4U);
     const bool upper = mnemonic(access_.row->opcode).find("d16_hi") != std::string_view::npos;
     for (unsigned number = 0; number * unit < access_.size; ++number) {
       const std::uint64_t at = address + number * unit;
-      const std::uint64_t before =
-          GlobalWriters::instance().exchange(group_.launch_serial, at, group_.flat_id);
+      const std::uint64_t before = group_.launch->writers->exchange(at, group_.flat_id);
       if (before == group_.flat_id || group_.shadow->acquired) continue;
       const std::uint32_t value = word(instruction_.source[1], lane_, number) >> (upper ? 16 : 0);
       if (std::memcmp(&value, std::bit_cast<const void*>(at), unit) == 0) continue;
-      report(FaultKind::data_race,
+      report(FaultKind::unordered_writes,
              described() + " of global memory that workgroup " + std::to_string(before) +
                  " has written in this launch: another value, no atomic operation, nothing between them",
              at, false);
@@ -383,6 +361,10 @@ bool checking() {
 
 std::vector<Fault> take_reports() { return Reports::instance().take(); }
 Fault take_stopping_report() { return Reports::instance().take_stopping(); }
+
+std::uint64_t GlobalWriters::exchange(std::uint64_t address, std::uint64_t group) {
+  return std::exchange(groups_.try_emplace(address, group).first->second, group);
+}
 
 void LdsShadow::reset(std::size_t size) {
   bytes.assign(size, Byte());

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "engine.hpp"
@@ -30,6 +31,16 @@ struct LdsShadow {
   bool acquired = false;            // the workgroup has synchronised with others since its start
 
   void reset(std::size_t size);     // a new workgroup starts
+};
+
+// Which workgroup of a launch wrote an address last, without an atomic operation.
+class GlobalWriters {
+ public:
+  // Notes the write; the workgroup that wrote before it, or the same.
+  std::uint64_t exchange(std::uint64_t address, std::uint64_t group);
+
+ private:
+  std::unordered_map<std::uint64_t, std::uint64_t> groups_;
 };
 
 // Before a memory instruction; `checked` has its operands, and its row in the destination. False

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "counters.hpp"
+#include "memory_check.hpp"
 #include "launch.hpp"
 #include "thread_pool.hpp"
 
@@ -193,6 +194,7 @@ std::optional<Fault> run(Launch& launch) {
   if (launch.kernel != nullptr) fill_hidden_arguments(launch);
   LaunchState state;
   if (auto fault = prepare(launch, state)) return fault;
+  if (checking()) state.writers = std::make_shared<GlobalWriters>();
   if (counting()) count_launch(state);
   auto fault = Scheduler(state).run();
   std::fflush(stdout);

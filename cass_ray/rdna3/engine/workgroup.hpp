@@ -16,6 +16,7 @@ namespace cass::rdna3 {
 
 struct LaunchState;
 struct LdsShadow;
+class GlobalWriters;
 
 // 64 KiB of LDS on a 4 GiB boundary, so that its flat addresses are host addresses.
 class LdsArena {
@@ -108,6 +109,7 @@ struct LaunchState {
   std::vector<std::uint32_t> active;       // EXEC, by wave (and half)
   std::array<std::byte, 64> dispatch_packet{};
   std::uint64_t deadline = 0;              // steady clock, nanoseconds; 0: none
+  std::shared_ptr<GlobalWriters> writers;  // in checking mode
 };
 
 std::uint64_t steady_nanoseconds();
