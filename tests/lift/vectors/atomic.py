@@ -34,6 +34,15 @@ def _kind(name: str) -> tuple[str, str, str, int]:
     return ("i64", "b64", "%x0", 2) if wide else ("i32", "b32", "%t4", 1)
 
 
+# Nvidia's adder of floats in memory flushes denormal numbers and AMD's keeps them: results differ
+# by less than the least normal number.
+_FLUSHED = -126
+
+
+def _bound(name: str, space: str) -> int:
+    return _FLUSHED if name == "add.f32" and space != "shared" else 0
+
+
 def add_forms(table: Table) -> None:
     """Enter all forms of this module."""
     for name in _ATOMIC:
@@ -68,7 +77,7 @@ def _returning(
                     f"{prefix}{scope}.{name} {old}, [{address}], %b; st.global.{register} [%out], {old};\n"  # noqa: E501
                     f"ld.shared.{register} {old}, [%t0]; st.global.{register} [%out+8], {old};")  # fmt: skip  # noqa: E501
         table.add(f"atom{scope}.{space}.{name}", f"{operand} {operand}", "", _zeroed(body), words=4,
-                  floats=floats)  # fmt: skip
+                  floats=floats, ulp=_bound(name, space))  # fmt: skip
 
 
 def _zeroed(body: str) -> str:
@@ -90,7 +99,7 @@ def _reduction(
                     f"{prefix}{scope}.{name} [{address}], %b; ld.shared.{register} {old}, [%t0];\n"
                     f"st.global.{register} [%out], {old};")  # fmt: skip
         table.add(f"red{scope}.{space}.{name}", f"{operand} {operand}", "", body, words=words,
-                  floats=floats)  # fmt: skip
+                  floats=floats, ulp=_bound(name, space))  # fmt: skip
 
 
 def _compare_and_swap(table: Table) -> None:

@@ -31,7 +31,7 @@ from tests.lift.vectors.forms import FAMILIES, family
 
 VECTORS = Path(__file__).with_name("opcode_vectors.json.xz")
 ROOT = Path(__file__).parents[3]
-RUN_SECONDS = 120
+RUN_SECONDS = 300
 MODULE_FORMS = 40
 
 SAME, SAME_BUT_NAN, CLOSE = "same", "same but NaN bits", "within the stated error"
@@ -109,7 +109,7 @@ def assemble(forms: list[Form], architecture: int) -> bytes:
 def run(code_object: bytes, forms: list[Form]) -> Iterator[dict[str, Any]]:
     """Results of the lifted ``forms``; a process that dies is followed by another."""
     pending = [form.name for form in forms]
-    environment = {**os.environ, "CASS_RDNA3_TIME_LIMIT": "20", "CASS_RDNA3_THREADS": "1"}
+    environment = {**os.environ, "CASS_RDNA3_TIME_LIMIT": "60", "CASS_RDNA3_THREADS": "1"}
     with tempfile.NamedTemporaryFile(suffix=".co") as file:
         file.write(code_object)
         file.flush()
