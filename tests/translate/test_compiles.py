@@ -61,6 +61,8 @@ __device__ unsigned f(unsigned a, unsigned b, unsigned *p, float *q, float x, un
   asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" :: "r"(sm), "l"(q), "r"(a));
   asm volatile("cp.async.commit_group;"); asm volatile("cp.async.wait_group %0;" :: "n"(0));
   asm volatile("st.shared.f32 [%0], %1;" :: "r"(sm), "f"(x));
+  asm("sad.u32 %0, %1, %2, %3;" : "=r"(c) : "r"(a), "r"(b), "r"(c));
+  asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(s) : "f"(x));
   if (a == 7) asm("trap;"); else asm("brev.b32 %0, %1;" : "=r"(r) : "r"(a));
   return r + c + s + (unsigned)l + (unsigned)y;
 }

@@ -20,8 +20,8 @@ from cass_ray.translate.rules.rewrite import Rewrite
 
 _SNIPPETS = (
     *("lane", "ballot", "syncwarp", "shuffle", "match", "reduce", "minmax", "rounding", "simd"),
-    "dot",
-    *("half", "bfloat16", "nanosleep", "space", "cache", "bits", "copy", "surface"),
+    *("dot", "exact", "saturate", "narrow"),
+    *("half", "bfloat16", "nanosleep", "space", "cache", "bits", "numeric", "copy", "surface"),
     *("group_votes", "group_reduce", "group_scan", "group_copy"),
 )
 """In the order in which they may use each other."""

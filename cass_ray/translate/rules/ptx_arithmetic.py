@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cass_ray.translate.rules import ptx_numeric
 from cass_ray.translate.rules.ptx_state import (
     INTEGER,
     TYPES,
@@ -24,7 +25,6 @@ _COMPARISONS = {
     "hi": ">",
     "hs": ">=",
 }
-_ROUNDINGS = {"rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"}
 
 
 def _move(state: State, modifiers: list[str], operands: list[str]) -> str:
@@ -54,9 +54,11 @@ def _binary(name: str) -> Handler:
         kind = kind_of(modifiers)
         a, b = (state.read(operand, kind) for operand in operands[1:])
         if "cc" in modifiers:
-            return _carry(state, name, kind, operands, carry_in=False)
-        if {"rz", "rm", "rp", "sat"} & set(modifiers):
+            return _carry(state, name, kind, operands, carry_in=False, carry_out=True)
+        if {"rz", "rm", "rp"} & set(modifiers):
             raise UnknownInstructionError(f"the modifiers {'.'.join(modifiers)}")
+        if "sat" in modifiers:
+            return ptx_numeric.saturating(name, state, modifiers, operands)
         if kind == "pred" and name in {"and", "or", "xor"}:
             return state.write(operands[0], kind, f"({a} {_OPERATORS[name]} {b})")
         return state.write(operands[0], kind, f"{a} {_OPERATORS[name]} {b}")
@@ -64,7 +66,15 @@ def _binary(name: str) -> Handler:
     return handler
 
 
-def _carry(state: State, name: str, kind: str, operands: list[str], *, carry_in: bool) -> str:
+def _carry(
+    state: State,
+    name: str,
+    kind: str,
+    operands: list[str],
+    *,
+    carry_in: bool,
+    carry_out: bool,
+) -> str:
     """Extended-precision addition and subtraction through the carry flag."""
     if kind[0] == "f":
         raise UnknownInstructionError(f"the type {kind}")
@@ -76,17 +86,19 @@ def _carry(state: State, name: str, kind: str, operands: list[str], *, carry_in:
         if not state.sets_carry:
             raise UnknownInstructionError("a carry from another asm statement")
         state.uses_carry = True
-    state.sets_carry = True
+    state.sets_carry = state.sets_carry or carry_out
     operator = "+" if name == "add" else "-"
     extra = f" {operator} cass_carry" if carry_in else ""
     total = f"const {wide} cass_sum = static_cast<{wide}>({a}) {operator} {b}{extra};"
     store = state.write(operands[0], unsigned, f"static_cast<{TYPES[unsigned]}>(cass_sum)")
-    return f"{{ {total} {store} cass_carry = (cass_sum >> {bits}) & 1; }}"
+    carry = f" cass_carry = (cass_sum >> {bits}) & 1;" if carry_out else ""
+    return f"{{ {total} {store}{carry} }}"
 
 
 def _with_carry(name: str) -> Handler:
     def handler(state: State, modifiers: list[str], operands: list[str]) -> str:
-        return _carry(state, name, kind_of(modifiers), operands, carry_in=True)
+        carry_out = "cc" in modifiers
+        return _carry(state, name, kind_of(modifiers), operands, carry_in=True, carry_out=carry_out)
 
     return handler
 
@@ -95,7 +107,9 @@ def _multiply(state: State, modifiers: list[str], operands: list[str], addend: b
     kind = kind_of(modifiers)
     mode = modifiers[0]
     if "cc" in modifiers:
-        raise UnknownInstructionError("multiplication with carry")
+        return ptx_numeric.product_with_carry(state, modifiers, operands, carry_in=False)
+    if "sat" in modifiers and not addend:
+        return ptx_numeric.saturating("mul", state, modifiers, operands)
     if kind in {"f32", "f64"}:
         a, b = (state.read(operand, kind) for operand in operands[1:3])
         if not set(modifiers[:-1]) <= {"rn", "ftz"} or addend:
@@ -127,8 +141,14 @@ def _multiply_add(state: State, modifiers: list[str], operands: list[str]) -> st
     return _multiply(state, modifiers, operands, addend=True)
 
 
+def _multiply_add_carry(state: State, modifiers: list[str], operands: list[str]) -> str:
+    return ptx_numeric.product_with_carry(state, modifiers, operands, carry_in=True)
+
+
 def _fused(state: State, modifiers: list[str], operands: list[str]) -> str:
     kind = kind_of(modifiers)
+    if "sat" in modifiers:
+        return ptx_numeric.saturating("fma", state, modifiers, operands)
     if not set(modifiers[:-1]) <= {"rn", "ftz"} or kind not in {"f32", "f64"}:
         raise UnknownInstructionError(f"the modifiers {'.'.join(modifiers)}")
     values = ", ".join(state.read(operand, kind) for operand in operands[1:])
@@ -278,20 +298,6 @@ def _find_leading(state: State, modifiers: list[str], operands: list[str]) -> st
     return state.write(operands[0], "u32", f"static_cast<unsigned int>(31 - __clz({value}))")
 
 
-def _cast(state: State, modifiers: list[str], operands: list[str]) -> str:
-    *options, target, source = modifiers
-    value = state.read(operands[1], source)
-    rounding = next((item for item in options if item in _ROUNDINGS), "")
-    if set(options) - _ROUNDINGS - {"ftz"}:
-        raise UnknownInstructionError(f"the modifiers {'.'.join(modifiers)}")
-    if source[0] == "f" and target[0] != "f":
-        functions = {"rni": "rint", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
-        value = f"{functions[rounding]}{'f' if source == 'f32' else ''}({value})"
-    elif target[0] == "f" and rounding not in {"", "rn"}:
-        raise UnknownInstructionError(f"the rounding {rounding}")
-    return state.write(operands[0], target, f"static_cast<{TYPES[target]}>({value})")
-
-
 def _approximate(function: str) -> Handler:
     def handler(state: State, modifiers: list[str], operands: list[str]) -> str:
         if kind_of(modifiers) != "f32":
@@ -324,6 +330,7 @@ HANDLERS: dict[str, Handler] = {
     "subc": _with_carry("sub"),
     "mul": _multiply,
     "mad": _multiply_add,
+    "madc": _multiply_add_carry,
     "fma": _fused,
     "div": _divide,
     "rem": _remainder,
@@ -345,7 +352,7 @@ HANDLERS: dict[str, Handler] = {
     "clz": _count("__clz"),
     "brev": _reverse,
     "bfind": _find_leading,
-    "cvt": _cast,
+    "cvt": ptx_numeric.convert,
     "sin": _approximate("__sinf({})"),
     "cos": _approximate("__cosf({})"),
     "ex2": _approximate("exp2f({})"),

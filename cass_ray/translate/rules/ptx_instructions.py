@@ -7,10 +7,10 @@ functions, conversions and synchronous copies. Semantics follow the PTX ISA 8.5 
 
 from __future__ import annotations
 
-from cass_ray.translate.rules import ptx_arithmetic, ptx_memory
+from cass_ray.translate.rules import ptx_arithmetic, ptx_memory, ptx_numeric
 from cass_ray.translate.rules.ptx_state import State, UnknownInstructionError
 
-HANDLERS = {**ptx_arithmetic.HANDLERS, **ptx_memory.HANDLERS}
+HANDLERS = {**ptx_arithmetic.HANDLERS, **ptx_numeric.HANDLERS, **ptx_memory.HANDLERS}
 """Instruction -> its translation."""
 
 
