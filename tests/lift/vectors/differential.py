@@ -32,7 +32,7 @@ from tests.lift.vectors.forms import FAMILIES, family
 VECTORS = Path(__file__).with_name("opcode_vectors.json.xz")
 ROOT = Path(__file__).parents[3]
 RUN_SECONDS = 300
-MODULE_FORMS = 40
+MODULE_FORMS = 120
 
 SAME, SAME_BUT_NAN, CLOSE = "same", "same but NaN bits", "within the stated error"
 NOT_LIFTED, FAILED, DIFFERENT = "not lifted", "failed", "different"
