@@ -32,6 +32,7 @@ from cass_ray.corpus.shingles import Hashes, hash_sets, source_tokens
 
 THRESHOLD = 0.8
 _BATCH = 512
+_MILLION = 1_000_000
 _RESULTS = Path(__file__).with_name("results")
 
 
@@ -45,6 +46,8 @@ class Figures(BaseModel):
     wall_seconds: float
     cpu_seconds: float
     making_files_cpu_seconds: float
+    idle_memory_mib: float
+    """Peak before the first file: interpreter and libraries."""
     peak_memory_mib: float
     recall: float
     precision: float
@@ -56,6 +59,10 @@ class Figures(BaseModel):
         return self.files / self.cpu_seconds
 
 
+def _peak_mib() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
 @dataclass
 class Score:
     """Planted pairs found and missed."""
@@ -64,7 +71,6 @@ class Score:
     found: int = 0
     missed: int = 0
     wrong: int = 0
-    _truth: dict[int, bool] = field(default_factory=dict)
 
     def add(self, number: int, match: int | None) -> None:
         """``match`` is the file that ``number`` is said to repeat."""
@@ -124,6 +130,7 @@ def _prepare(corpus: Corpus, start: int) -> _Part:
 
 def measure_ours(corpus: Corpus, spill: Path | None) -> Figures:
     """Two processes: one prepares, this one looks up."""
+    idle = _peak_mib()
     duplicates = NearDuplicates(THRESHOLD, folder=spill)
     matches: dict[int, int] = {}
     making = working = 0.0
@@ -139,7 +146,7 @@ def measure_ours(corpus: Corpus, spill: Path | None) -> Figures:
             making += part.making
             working += part.working
     wall, lookup = time.perf_counter() - began, time.process_time() - cpu
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = _peak_mib()
     score = Score(corpus)
     for number in _judged(corpus, matches):
         score.add(number, matches.get(number))
@@ -149,6 +156,7 @@ def measure_ours(corpus: Corpus, spill: Path | None) -> Figures:
         wall_seconds=wall,
         cpu_seconds=working + lookup,
         making_files_cpu_seconds=making,
+        idle_memory_mib=idle,
         peak_memory_mib=peak,
         recall=score.recall,
         precision=score.precision,
@@ -178,6 +186,7 @@ def measure_datasketch(
     corpus: Corpus, name: str, update: Callable[[MinHash, list[str]], None]
 ) -> Figures:
     """One process, one file after another."""
+    idle = _peak_mib()
     index = MinHashLSH(threshold=THRESHOLD, num_perm=128)
     score = Score(corpus)
     kept: dict[str, MinHash] = {}
@@ -203,7 +212,8 @@ def measure_datasketch(
         wall_seconds=time.perf_counter() - began,
         cpu_seconds=working,
         making_files_cpu_seconds=making,
-        peak_memory_mib=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        idle_memory_mib=idle,
+        peak_memory_mib=_peak_mib(),
         recall=score.recall,
         precision=score.precision,
         pairs_at_or_above_threshold=score.found + score.missed,
@@ -254,9 +264,25 @@ Recall and precision are over planted pairs whose similarity, computed on the te
 at or above the threshold. datasketch {report.datasketch}, `MinHashLSH(threshold=0.8,
 num_perm=128)`, keeps what its index returns.
 
-Machine: {machine.cores} cores ({machine.processor}), {machine.memory_gib} GiB; load average at the
-end {report.load_average:.1f}.
+{note(report)}Machine: {machine.cores} cores ({machine.processor}), {machine.memory_gib} GiB; load
+average at the end {report.load_average:.1f}.
 """
+
+
+def note(report: Report) -> str:
+    """What a run on fewer files than a million says about a million, as a paragraph."""
+    ours = report.figures[-1]
+    if ours.files >= _MILLION:
+        return ""
+    seconds = ours.cpu_seconds / ours.files * _MILLION
+    memory = ours.idle_memory_mib + (ours.peak_memory_mib - ours.idle_memory_mib) * (
+        _MILLION / ours.files
+    )
+    return (
+        f"Extrapolated from {ours.files:,} files, not measured: a million files take about"
+        f" {seconds:,.0f} CPU seconds and at most {memory:,.0f} MiB. Time and memory grow in"
+        " proportion to the files, but for the merges of the index (a logarithm).\n\n"
+    )
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ from cass_ray.toolchain.amd import AmdOutput, AmdToolchain
 from cass_ray.toolchain.isolation import Mount, View, private_folder
 from cass_ray.toolchain.nvidia import NvidiaOutput, NvidiaToolchain
 from cass_ray.toolchain.nvidia_steps import SOURCE_TREE
+from cass_ray.toolchain.opencl_driver import OpenclDriver
 from cass_ray.toolchain.process import COMPILE_LIMITS, Completed, Limits, run
 from cass_ray.toolchain.unit import CompileFailure, Unit, classify, forbidden_read
 
@@ -39,6 +40,8 @@ class OpenclNvidia:
     nvidia: NvidiaToolchain
     libraries: tuple[Path, ...]
     version: str
+    driver: OpenclDriver | None = None
+    """The vendor's own compiler, which then takes the place of clang."""
 
     name = "clang NVPTX + ptxas"
 
@@ -46,7 +49,8 @@ class OpenclNvidia:
     def fingerprint(self) -> str:
         """Digest of what determines the output beside unit and architectures."""
         libraries = [path.read_bytes() for path in self.libraries]
-        return digest([self.name, self.version, *_COMMON, *libraries])
+        driver = self.driver.vendor if self.driver is not None else ""
+        return digest([self.name, self.version, driver, *_COMMON, *libraries])
 
     def compile(
         self,
@@ -79,9 +83,12 @@ class OpenclNvidia:
 
     def record(self, output: NvidiaOutput) -> Toolchain:
         """The toolchain column of a row."""
-        return Toolchain(name=self.name, version=self.version, flags=output.flags)
+        name = self.name if self.driver is None else "clBuildProgram + ptxas"
+        return Toolchain(name=name, version=self.version, flags=output.flags)
 
     def _ptx(self, unit: Unit, architecture: str, limits: Limits, seconds: dict[str, float]) -> str:
+        if self.driver is not None:
+            return self.driver.ptx(unit, STANDARD, limits)
         command = [str(self.clang), *_COMMON, "-O3", "-S", "-target", NVIDIA_TARGET]
         command += [f"-march={architecture}"]
         for library in self.libraries:

@@ -23,6 +23,7 @@ from cass_ray.toolchain.hip_packages import unpack_once
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia import NvidiaToolchain
 from cass_ray.toolchain.opencl import NVIDIA_TARGET, STANDARD, OpenclAmd, OpenclNvidia
+from cass_ray.toolchain.opencl_driver import wanted_driver
 from cass_ray.toolchain.places import real_clang
 
 LIBCLC_VARIABLE = "CASS_LIBCLC"
@@ -60,6 +61,7 @@ def find_opencl_nvidia(
         nvidia=nvidia,
         libraries=(math, libclc, libdevice),
         version=f"{version}, CUDA {nvidia.version}",
+        driver=wanted_driver(),
     )
 
 
