@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
+from cass_ray.lift import liveness
 from cass_ray.lift.environment import Environment
 from cass_ray.lift.errors import LiftError, UnknownForm
 from cass_ray.lift.instruction import Instruction
@@ -65,6 +66,7 @@ class KernelLifter:
         self.environment = environment
         self._forms = forms()
         self._is_deep = False
+        self._writes: dict[liveness.Place, set[str]] = {}
         self._shared: set[tuple[str, int]] = set()
         self.instruction_count = 0
 
@@ -76,6 +78,14 @@ class KernelLifter:
         """
         while True:
             try:
+                self._unneeded: set[tuple[liveness.Place, str]] = set()
+                self._attempt()
+                self._unneeded = liveness.unneeded_old_values(self._blocks)
+                self._writes = {
+                    place: access.writes
+                    for block in self._blocks.values()
+                    for place, access in block.accesses
+                }
                 return self._attempt()
             except _Share as found:
                 self._shared.add(found.callee)
@@ -98,6 +108,7 @@ class KernelLifter:
         self._copies: dict[tuple[str, int], int] = {}
         self._returns: dict[tuple[str, int], dict[int, str]] = {}
         self._switches: list[tuple[int, tuple[str, int], Value]] = []
+        self._blocks: dict[liveness.Place, liveness.Block] = {}
         self.instruction_count = 0
         name = self.environment.kernel.name
         self._pending: list[Place] = [((), name, 0)]
@@ -127,12 +138,15 @@ class KernelLifter:
 
     def _goto(self, place: Place) -> str:
         self._pending.append(place)
+        self._current.successors.add(place[1:])
         return f"label %{self._label(place)}"
 
     def _block(self, place: Place) -> None:
         stack, function, address = place
         thread = self._thread
         code = self._program.code(function)
+        self._current = self._blocks.setdefault((function, address), liveness.Block())
+        self._current.accesses.clear()  # the same for every copy of a subroutine
         thread.begin_block(self._label(place))
         thread.code = code
         position = code.position.get(address)
@@ -148,10 +162,15 @@ class KernelLifter:
         if last.opcode not in ENDS:
             thread.jump(self._goto(following))
             return
+        # The branch and its guard read always: whatever it goes on to do is not skipped.
+        thread.access = liveness.Access(None)
+        self._current.accesses.append(((function, last.address), thread.access))
         try:
             ENDS[last.opcode](self, place, last, following)
         except UnknownForm as error:
             raise error.at(last.text, function, last.address) from None
+        finally:
+            thread.access = None
 
     def _runs(
         self, body: list[Instruction]
@@ -176,17 +195,37 @@ class KernelLifter:
             self._apply(code, known)
             return
         condition = thread.predicate(guard)
+        unneeded = self._unneeded_in(code, known)
         if any(form.has_effect for _, form in known):
-            with thread.skipped_unless(condition):
+            with thread.skipped_unless(condition, unneeded):
                 self._apply(code, known)
         else:
-            with thread.dropping_results_unless(condition):
+            with thread.dropping_results_unless(condition, unneeded):
                 self._apply(code, known)
 
+    def _unneeded_in(self, code: Code, known: list[tuple[Instruction, Form]]) -> frozenset[str]:
+        """Registers whose value before a run is not needed where its guard does not hold.
+
+        That is so when it is for the first instruction of the run that writes them.
+        """
+        if not self._unneeded:
+            return frozenset()
+        first: dict[str, bool] = {}
+        for instruction, _ in known:
+            place = (code.name, instruction.address)
+            for name in self._writes.get(place, ()):
+                first.setdefault(name, (place, name) in self._unneeded)
+        return frozenset(name for name, unneeded in first.items() if unneeded)
+
     def _apply(self, code: Code, known: list[tuple[Instruction, Form]]) -> None:
+        thread = self._thread
         for instruction, form in known:
+            guard = instruction.guard
+            access = liveness.Access((guard.name, guard.inverted) if guard else None)
+            self._current.accesses.append(((code.name, instruction.address), access))
+            thread.access = access
             try:
-                form.semantics(self._thread, instruction)
+                form.semantics(thread, instruction)
             except UnknownForm as error:
                 raise error.at(instruction.text, code.name, instruction.address) from None
             except (ValueError, IndexError, TypeError) as error:
@@ -194,6 +233,8 @@ class KernelLifter:
                 raise UnknownForm(
                     instruction.text, reason, code.name, instruction.address
                 ) from error
+            finally:
+                thread.access = None
 
     def _form(self, code: Code, instruction: Instruction) -> Form:
         form = self._forms.get(instruction.mnemonic)
@@ -360,6 +401,7 @@ class KernelLifter:
                 address = thread.wide(register)
             if frame.resume < 0:
                 thread.flush()
+                self._current.leaves_unknown = True
                 self._switches.append((len(thread.lines), frame.callee, address))
                 thread.lines.append("")
                 return

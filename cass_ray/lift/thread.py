@@ -19,6 +19,7 @@ from cass_ray.lift.ir import FALSE, TRUE, Value, Writer, double_bits, float_bits
 from cass_ray.lift.operands import Constant, Immediate, Name, Operand, Predicate, Register
 
 if TYPE_CHECKING:
+    from cass_ray.lift.liveness import Access
     from cass_ray.lift.program import Code
     from cass_ray.lift.semantics.carry import LowHalf
 
@@ -55,6 +56,8 @@ class Thread(Writer):
         """Name of a word -> the number that it was cast from."""
         self.normal: set[str] = set()
         """Names of numbers that came from integers: they are not denormal."""
+        self.access: Access | None = None
+        """Where to record what the instruction that is being lifted reads and writes."""
         self.code: Code | None = None
         """The section that is being lifted."""
         self.traps = False
@@ -75,27 +78,42 @@ class Thread(Writer):
         self._written.clear()
 
     @contextmanager
-    def dropping_results_unless(self, guard: Value) -> Iterator[None]:
+    def dropping_results_unless(self, guard: Value, unneeded: frozenset[str]) -> Iterator[None]:
         """Inside, what is written to registers takes effect only where ``guard`` holds.
 
-        Code inside reads its own results: what it makes of them is dropped with them.
+        Code inside reads its own results: what it makes of them is dropped with them. Registers
+        that are ``unneeded`` where the guard does not hold get their results anyway.
         """
         self._overlay = {}
         yield
         made, self._overlay = self._overlay, None
         for name, value in made.items():
-            self.set_slot(name, self.select(guard, value, self.slot(name, value.type)))
+            if name not in unneeded:
+                self.set_slot(name, self.select(guard, value, self.slot(name, value.type)))
+            else:
+                self.set_slot(name, value)
 
     @contextmanager
-    def skipped_unless(self, guard: Value) -> Iterator[None]:
-        """Inside, code runs only where ``guard`` holds."""
+    def skipped_unless(
+        self, guard: Value, unneeded: frozenset[str] = frozenset()
+    ) -> Iterator[None]:
+        """Inside, code runs only where ``guard`` holds.
+
+        Where it does not, registers that are ``unneeded`` then hold nothing in particular.
+        """
+        for name in sorted(unneeded):
+            kind = "i1" if "P" in name else "i32"
+            self.slot(name, kind)  # what the code inside may read
+            self._written.discard(name)
         self.flush()
+        for name in sorted(unneeded):
+            self.line(f"store {self._cached[name].type} poison, ptr addrspace(5) %{name}")
         number = self.fresh()
         self.line(f"br {guard}, label %do{number}, label %skip{number}")
         before = dict(self._cached)
         self.lines.append(f"do{number}:")
         yield
-        changed = set(self._written)
+        changed = self._written | unneeded
         self.flush()
         self.line(f"br label %skip{number}")
         self.lines.append(f"skip{number}:")
@@ -178,6 +196,8 @@ class Thread(Writer):
 
     def slot(self, name: str, kind: str) -> Value:
         """The value of a register or other per-thread variable."""
+        if self.access is not None:
+            self.access.reads.add(name)
         if self._overlay is not None and name in self._overlay:
             return self._overlay[name]
         if name not in self._cached:
@@ -187,6 +207,8 @@ class Thread(Writer):
 
     def set_slot(self, name: str, value: Value) -> None:
         """Change a register."""
+        if self.access is not None:
+            self.access.writes.add(name)
         self.slots[name] = value.type
         if self._overlay is not None:
             self._overlay[name] = value
@@ -199,7 +221,9 @@ class Thread(Writer):
         if isinstance(target, Register) and not target.is_zero:
             known = self._cached if self._overlay is None else self._overlay
             if known.get(target.name) == old:
+                access, self.access = self.access, None
                 self.set_slot(target.name, new)
+                self.access = access
 
     def register(self, register: Register) -> Value:
         """All 32 bits of a register, without its modifiers."""

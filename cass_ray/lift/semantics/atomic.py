@@ -5,6 +5,7 @@ from __future__ import annotations
 from cass_ray.lift.instruction import Instruction
 from cass_ray.lift.ir import TRUE, Value, i32
 from cass_ray.lift.operands import Address, Operand, Predicate, Register
+from cass_ray.lift.semantics.float32 import flush
 from cass_ray.lift.semantics.memory import address_of, pointer, scope_of
 from cass_ray.lift.table import lowers
 from cass_ray.lift.thread import Thread
@@ -78,6 +79,8 @@ def _modify(t: Thread, i: Instruction, operation: str, kind: str) -> None:
         value = t.result(kind, f"bitcast {t.bits(rest[0])} to {kind}")
     else:
         value = _value(t, rest[0], kind)
+    if kind == "float" and i.has("FTZ"):
+        value = flush(t, value)
     old = t.result(kind, f"atomicrmw {operation} {place}, {value} {_scope(i)}monotonic")
     _write(t, target, old)
     _report_done(t, i)
@@ -108,7 +111,10 @@ def minimum_or_maximum(t: Thread, i: Instruction) -> None:
 
 @lowers(f"{{ATOMG,ATOM,RED,REDG}}.E.{_FLOATS}{_STRONG}", has_effect=True)
 def float_add(t: Thread, i: Instruction) -> None:
-    """Add a number, or two halves."""
+    """Add a number, or two halves.
+
+    Nvidia flushes denormal numbers, the one in memory and the sum too; here only the one added.
+    """
     if i.has("F64"):
         kind = "double"
     elif i.has("F32"):

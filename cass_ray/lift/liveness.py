@@ -1,0 +1,107 @@
+"""Which old values of registers a guarded instruction must keep.
+
+``@P0 LDG R4, …`` leaves R4 as it was where P0 is false. ptxas uses that rarely: mostly R4 is read
+under @P0 only, and what it held before is dead. Knowing so saves a copy for each such instruction.
+
+A first lifting records what instructions read and write. From that, per basic block backwards, each
+register is dead, needed under one guard only, or live; blocks are joined by the usual data flow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+Place = tuple[str, int]
+"""A function and an address in it."""
+
+Guard = tuple[str, bool]
+"""A predicate's name, and whether it is inverted."""
+
+_LIVE: Guard = ("", False)
+"""The state of a register that may be read under any guard; a guard: under that one only."""
+
+
+@dataclass
+class Access:
+    """What one instruction does to registers and predicates."""
+
+    guard: Guard | None
+    reads: set[str] = field(default_factory=set)
+    writes: set[str] = field(default_factory=set)
+
+
+@dataclass
+class Block:
+    """A basic block: its instructions, and where control goes; everything is live where unknown."""
+
+    accesses: list[tuple[Place, Access]] = field(default_factory=list)
+    successors: set[Place] = field(default_factory=set)
+    leaves_unknown: bool = False
+
+
+def unneeded_old_values(blocks: dict[Place, Block]) -> set[tuple[Place, str]]:
+    """Instruction and register, where what the register held before is not needed."""
+    live_in: dict[Place, frozenset[str]] = {place: frozenset() for place in blocks}
+    everything = frozenset(
+        name for block in blocks.values() for _, access in block.accesses for name in access.reads
+    )
+    predecessors: dict[Place, list[Place]] = {place: [] for place in blocks}
+    for place, block in blocks.items():
+        for successor in block.successors:
+            predecessors[successor].append(place)
+    pending = list(blocks)
+    queued = set(pending)
+    while pending:
+        place = pending.pop()
+        queued.discard(place)
+        block = blocks[place]
+        found = frozenset(_backwards(block, _live_out(block, live_in, everything)))
+        if found != live_in[place]:
+            live_in[place] = found
+            for previous in predecessors[place]:
+                if previous not in queued:
+                    queued.add(previous)
+                    pending.append(previous)
+    unneeded: set[tuple[Place, str]] = set()
+    for block in blocks.values():
+        _backwards(block, _live_out(block, live_in, everything), unneeded)
+    return unneeded
+
+
+def _live_out(
+    block: Block, live_in: dict[Place, frozenset[str]], everything: frozenset[str]
+) -> Iterable[str]:
+    if block.leaves_unknown:
+        return everything
+    return frozenset[str]().union(*(live_in[place] for place in block.successors))
+
+
+def _backwards(
+    block: Block, live_out: Iterable[str], unneeded: set[tuple[Place, str]] | None = None
+) -> dict[str, Guard]:
+    """States at the start of a block: registers that are not dead."""
+    states: dict[str, Guard] = dict.fromkeys(live_out, _LIVE)
+    for place, access in reversed(block.accesses):
+        for name in access.writes:
+            state = states.get(name)
+            if access.guard is None or state is None or state == access.guard:
+                states.pop(name, None)
+                if access.guard is not None and unneeded is not None:
+                    unneeded.add((place, name))
+        for name, state in states.items():
+            if state[0] in access.writes:  # before this, the guard was another value
+                states[name] = _LIVE
+        for name in access.reads:
+            _read(states, name, access.guard)
+        if access.guard is not None:
+            states[access.guard[0]] = _LIVE
+    return states
+
+
+def _read(states: dict[str, Guard], name: str, guard: Guard | None) -> None:
+    state = states.get(name)
+    if guard is None or (state is not None and state != guard):
+        states[name] = _LIVE
+    elif state is None:
+        states[name] = guard
