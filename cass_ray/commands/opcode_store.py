@@ -18,6 +18,9 @@ from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.nvidia import DEFAULT_ARCHITECTURE, NvidiaToolchain
 from cass_ray.toolchain.unit import CompileFailure, Unit
 
+_SAVE_EVERY = 8
+"""Programs after which the store is written, so that an interrupted run is not lost."""
+
 
 def main() -> int:
     """Compile what is new, drop what is gone, write the store."""
@@ -35,6 +38,8 @@ def main() -> int:
         found = known[key] if key in known else _compiled(program, toolchain)
         if found is not None:
             sets[key] = found
+        if key not in known and len(sets) % _SAVE_EVERY == 0:
+            write_store({**known, **sets})
     write_store(sets)
     print(f"{STORE}: {len(sets)} programs, {len(set(sets) - set(known))} of them new")
     return EXIT_DONE
