@@ -14,6 +14,9 @@ from pathlib import Path
 _GCN_ARCH = re.compile(r"\b(\w+)\.gcnArch\b")
 _GCN_ARCH_BY_NAME = r'(std::strncmp(\1.gcnArchName, "gfx908", 6) == 0 ? 908 : 0)'
 
+# P1787: a template argument list is expected after a name prefixed by the keyword.
+_TEMPLATE_WITHOUT_LIST = re.compile(r"(?<=\(\)\.)template (sort_single)\(")
+
 # HIP 6.2 lacks votes and matches of tiles, which 6.3 has, and CUDA's newer names of the sizes.
 _TILE_END = re.compile(
     r"(template <class T> __CG_QUALIFIER__ T shfl_xor\(T var, unsigned int laneMask\) const \{"
@@ -51,6 +54,13 @@ def repair_rocprim(folder: Path) -> None:
         repaired = _GCN_ARCH.sub(_GCN_ARCH_BY_NAME, text)
         if repaired != text:
             path.write_text("#include <cstring>\n" + repaired, encoding="utf-8")
+
+
+def repair_radix_sort(folder: Path) -> None:
+    """Make rocPRIM 6.2 compile with clang 19, which wants ``<`` after the word ``template``."""
+    path = folder / "device" / "detail" / "device_radix_sort.hpp"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(_TEMPLATE_WITHOUT_LIST.sub(r"\1(", text), encoding="utf-8")
 
 
 def repair_cooperative_groups(include: Path) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from cass_ray.cache import default_directory, digest
 from cass_ray.toolchain.clang import find_clang
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.hip_libraries import library_headers
 from cass_ray.toolchain.hip_packages import debian_headers, hip_headers, unpack_once
 from cass_ray.toolchain.hip_repairs import repair_cooperative_groups
 
@@ -55,14 +56,15 @@ def build_hip_root(clang: Path, cache: Path | None = None, wheel: Path | None = 
     """
     cache = cache or default_directory()
     headers = hip_headers(cache, wheel)
-    libraries = debian_headers(cache)
+    # Later ones over earlier ones: Debian's rocPRIM is older than the one from its repository.
+    libraries = [made for made in (debian_headers(cache), library_headers(cache)) if made]
     path = cache / "hip-root" / _key(clang, headers, libraries)
 
     def fill(target: Path) -> None:
         shutil.copytree(headers / "include", target / "include")
         repair_cooperative_groups(target / "include")
-        if libraries is not None:
-            shutil.copytree(libraries / "include", target / "include", dirs_exist_ok=True)
+        for folder in libraries:
+            _lay_over(folder / "include", target / "include")
         bitcode = target / "amdgcn" / "bitcode"
         shutil.copytree(headers / "bitcode", bitcode)
         write_control_libraries(clang, bitcode)
@@ -71,6 +73,13 @@ def build_hip_root(clang: Path, cache: Path | None = None, wheel: Path | None = 
         version_file.write_text(_version_file(headers / "include"))
 
     return open_hip_root(unpack_once(path, fill))
+
+
+def _lay_over(folder: Path, target: Path) -> None:
+    """Copy the folders of ``folder`` to ``target``, in place of those there."""
+    for library in folder.iterdir():
+        shutil.rmtree(target / library.name, ignore_errors=True)
+        shutil.copytree(library, target / library.name)
 
 
 def find_hip_root(clang: Path, cache: Path | None = None) -> HipRoot | None:
@@ -85,7 +94,7 @@ def find_hip_root(clang: Path, cache: Path | None = None) -> HipRoot | None:
 def open_hip_root(path: Path) -> HipRoot:
     """Describe an existing root: one of ours or a ROCm installation."""
     major, minor, patch = header_version(path / "include")
-    known = ("hipcub", "hiprand", "rocprim", "rocrand", "thrust")
+    known = ("hipcub", "hiprand", "rocprim", "rocrand", "rocwmma", "thrust")
     libraries = tuple(name for name in known if (path / "include" / name).is_dir())
     return HipRoot(path=path, version=f"{major}.{minor}.{patch}", libraries=libraries)
 
@@ -166,8 +175,8 @@ def _version_file(include: Path) -> str:
     return f"HIP_VERSION_MAJOR={major}\nHIP_VERSION_MINOR={minor}\nHIP_VERSION_PATCH={patch}\n"
 
 
-def _key(clang: Path, headers: Path, libraries: Path | None) -> str:
-    parts = digest([headers.name, libraries.name if libraries else ""])[:12]
+def _key(clang: Path, headers: Path, libraries: list[Path]) -> str:
+    parts = digest([headers.name, *(folder.name for folder in libraries)])[:12]
     return f"{_clang_stamp(clang)}-{parts}"
 
 
