@@ -20,7 +20,7 @@ from cass_ray.translate.rules.rewrite import Rewrite
 
 _SNIPPETS = (
     *("lane", "ballot", "syncwarp", "shuffle", "match", "reduce", "minmax", "rounding", "simd"),
-    *("dot", "exact", "saturate", "narrow"),
+    *("dot", "exact"),
     *("half", "bfloat16", "nanosleep", "space", "cache", "bits", "numeric", "copy", "surface"),
     *("group_votes", "group_reduce", "group_scan", "group_copy"),
 )

@@ -17,12 +17,6 @@ __host__ __device__ inline unsigned int simd_map(unsigned int a, unsigned int b,
     }
     return result;
 }
-template <int Bits, bool Signed> __host__ __device__ inline unsigned int simd_sum(unsigned int word) {
-    unsigned int sum = 0;
-    for (int shift = 0; shift < 32; shift += Bits)
-        sum += static_cast<unsigned int>(simd_lane<Bits, Signed>(word, shift));
-    return sum;
-}
 template <int Bits, bool Signed> __host__ __device__ inline long long simd_saturate(long long value) {
     const long long low = Signed ? -(1ll << (Bits - 1)) : 0;
     const long long high = Signed ? (1ll << (Bits - 1)) - 1 : (1ll << Bits) - 1;
