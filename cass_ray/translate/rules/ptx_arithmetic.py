@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cass_ray.translate.rules import ptx_numeric
+from cass_ray.translate.rules import ptx_floats, ptx_numeric
 from cass_ray.translate.rules.ptx_state import (
     INTEGER,
     TYPES,
@@ -55,6 +55,8 @@ def _binary(name: str) -> Handler:
         a, b = (state.read(operand, kind) for operand in operands[1:])
         if "cc" in modifiers:
             return _carry(state, name, kind, operands, carry_in=False, carry_out=True)
+        if ptx_floats.says_rounding(name, modifiers):
+            return ptx_floats.rounded(state, name, modifiers, operands)
         if {"rz", "rm", "rp"} & set(modifiers):
             raise UnknownInstructionError(f"the modifiers {'.'.join(modifiers)}")
         if "sat" in modifiers:
@@ -110,6 +112,8 @@ def _multiply(state: State, modifiers: list[str], operands: list[str], addend: b
         return ptx_numeric.product_with_carry(state, modifiers, operands, carry_in=False)
     if "sat" in modifiers and not addend:
         return ptx_numeric.saturating("mul", state, modifiers, operands)
+    if not addend and ptx_floats.says_rounding("mul", modifiers):
+        return ptx_floats.rounded(state, "mul", modifiers, operands)
     if kind in {"f32", "f64"}:
         a, b = (state.read(operand, kind) for operand in operands[1:3])
         if not set(modifiers[:-1]) <= {"rn", "ftz"} or addend:
@@ -147,6 +151,8 @@ def _multiply_add_carry(state: State, modifiers: list[str], operands: list[str])
 
 def _fused(state: State, modifiers: list[str], operands: list[str]) -> str:
     kind = kind_of(modifiers)
+    if ptx_floats.says_rounding("fma", modifiers):
+        return ptx_floats.rounded(state, "fma", modifiers, operands)
     if "sat" in modifiers:
         return ptx_numeric.saturating("fma", state, modifiers, operands)
     if not set(modifiers[:-1]) <= {"rn", "ftz"} or kind not in {"f32", "f64"}:
@@ -157,6 +163,8 @@ def _fused(state: State, modifiers: list[str], operands: list[str]) -> str:
 
 def _divide(state: State, modifiers: list[str], operands: list[str]) -> str:
     kind = kind_of(modifiers)
+    if ptx_floats.says_rounding("div", modifiers):
+        return ptx_floats.rounded(state, "div", modifiers, operands)
     if not set(modifiers[:-1]) <= {"rn", "approx", "full", "ftz"}:
         raise UnknownInstructionError(f"the modifiers {'.'.join(modifiers)}")
     a, b = (state.read(operand, kind) for operand in operands[1:])
@@ -309,6 +317,8 @@ def _approximate(function: str) -> Handler:
 
 def _root(state: State, modifiers: list[str], operands: list[str]) -> str:
     kind = kind_of(modifiers)
+    if ptx_floats.says_rounding("sqrt", modifiers):
+        return ptx_floats.rounded(state, "sqrt", modifiers, operands)
     if not set(modifiers[:-1]) <= {"rn", "approx", "ftz"}:
         raise UnknownInstructionError(f"the modifiers {'.'.join(modifiers)}")
     function = "sqrtf" if kind == "f32" else "sqrt"
@@ -317,6 +327,8 @@ def _root(state: State, modifiers: list[str], operands: list[str]) -> str:
 
 def _reciprocal(state: State, modifiers: list[str], operands: list[str]) -> str:
     kind = kind_of(modifiers)
+    if ptx_floats.says_rounding("rcp", modifiers):
+        return ptx_floats.rounded(state, "rcp", modifiers, operands)
     if not set(modifiers[:-1]) <= {"rn", "approx", "ftz"}:
         raise UnknownInstructionError(f"the modifiers {'.'.join(modifiers)}")
     one = "1.0f" if kind == "f32" else "1.0"

@@ -12,6 +12,17 @@ from cass_ray.translate.rules.ptx_state import (
 
 _ROUNDINGS = frozenset({"rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"})
 _INTEGRAL = {"rni": "rint", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
+_DIRECTIONS = {"rz": "rz", "rm": "rd", "rp": "ru"}
+_NAMES = TYPES | {"s32": "int", "u32": "uint", "s64": "ll", "u64": "ull"}
+_DIRECTED = frozenset(
+    f"__{source}_{ending}"
+    for source in (
+        *("double2float", "int2float", "uint2float", "ll2float", "ull2float"),
+        *("ll2double", "ull2double"),
+    )
+    for ending in _DIRECTIONS.values()
+)
+"""Conversions to floats with a direction, which HIP has under CUDA's names."""
 _PACKED_TYPES = {"u32": "false", "s32": "true"}
 
 
@@ -88,6 +99,9 @@ def _converted(
     if source[0] == "f" and rounding in _INTEGRAL:
         value = f"{_INTEGRAL[rounding]}{'f' if source == 'f32' else ''}({value})"
     if target[0] == "f":
+        directed = f"__{_NAMES[source]}2{TYPES[target]}_{_DIRECTIONS.get(rounding)}"
+        if directed in _DIRECTED and not saturate:
+            return f"{directed}({value})"
         if rounding not in {"", "rn", *(_INTEGRAL if source == target else ())}:
             raise UnknownInstructionError(f"the rounding {rounding}")
         value = value if source == target else f"static_cast<{TYPES[target]}>({value})"
