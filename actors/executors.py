@@ -18,6 +18,7 @@ from cass_ray.pairs import Stage
 from cass_ray.settings import BuildSettings
 from cass_ray.stages import WORK_SCHEMA
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.translate.registry import make_translator
 from cass_ray.unpacked import UnpackedTrees
 
 
@@ -50,7 +51,8 @@ class AmdExecutor(_Worker):
             raise ToolMissing("A backend to execute on", "Run without --execute.", problem)
 
         def make(trees: UnpackedTrees) -> Work:
-            del trees  # the rows' own assembly is executed
-            return ExecuteStage(backend, cache=result_cache(settings)).execute
+            return ExecuteStage(
+                backend, trees, make_translator(settings.translator), cache=result_cache(settings)
+            ).execute
 
         super().__init__(Stage.EXECUTE, coordinator, make)

@@ -13,7 +13,10 @@ from typing import Any
 
 from cass_ray.cache import ContentCache, digest
 from cass_ray.execute.backends.base import Assembly, Backend, Built, Inputs, RunMode
+from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.execute.cheating import source_findings, wait_findings
+from cass_ray.execute.driven import cuda_program, hip_program, kernels_to_drive
+from cass_ray.execute.drivers import driver_inputs
 from cass_ray.execute.inputs import accepted_lists
 from cass_ray.execute.programs import has_main, rdna3_instructions, sass_instructions
 from cass_ray.execute.references import (
@@ -29,6 +32,8 @@ from cass_ray.execute.verify import Policy, RunRecord, Verification, verify
 from cass_ray.pairs import Evidence, Reason, Run, Stage, Verified, is_rejected, rejected
 from cass_ray.rdna3.sources import gather
 from cass_ray.stages import guarded, unit_of
+from cass_ray.toolchain.unit import CompileFailure
+from cass_ray.translate.protocol import Translator
 from cass_ray.unpacked import UnpackedTrees
 
 Row = dict[str, Any]
@@ -49,12 +54,15 @@ class ReferenceStage:
     secret: str = ""
 
     def measure(self, rows: Sequence[Row]) -> list[Row]:
-        """Rows with :data:`REFERENCE_COLUMN` filled in where the program is a whole one."""
+        """Rows with :data:`REFERENCE_COLUMN` filled in, of kernels without ``main`` by a driver.
+
+        What cannot be driven is left alone.
+        """
         return [guarded(Stage.EXECUTE, row, self._one) for row in rows]
 
     def _one(self, row: Row) -> Row:
         if not has_main([row["cuda_source"]]):
-            return row
+            return self._driven(row)
         built = self.backend.build(gather(unit_of(row, self.trees, None)))
         mode = RunMode(bounds=self.bounds)
         inputs = [Inputs()]
@@ -64,6 +72,20 @@ class ReferenceStage:
             more = measure(self.backend, built, inputs[1:], mode)
             reference = Reference(reference.backend, reference.identity, reference.runs + more.runs)
         return {**row, REFERENCE_COLUMN: to_json(reference)}
+
+    def _driven(self, row: Row) -> Row:
+        kernels = kernels_to_drive(row)
+        if not kernels:
+            return row
+        try:
+            built = self.backend.build(cuda_program(row, kernels, self.trees))
+        except CompileFailure:
+            return row
+        mode = RunMode(bounds=self.bounds)
+        return {
+            **row,
+            REFERENCE_COLUMN: to_json(measure(self.backend, built, driver_inputs(), mode)),
+        }
 
     def _argument_lists(self, row: Row, built: Built, default: bytes) -> list[Inputs]:
         def attempt(inputs: Inputs) -> bytes | None:
@@ -80,9 +102,15 @@ class ExecuteStage:
     A row is ``executed`` when its AMD side ran to its end on every input, and ``verified =
     executed`` when the output was also compared with the CUDA side's and agreed. Where there is no
     reference it stays ``compiled``. A row whose output differs is rejected.
+
+    Kernels without ``main`` run under a generated driver, given ``trees`` and ``translator`` and a
+    reference that was made with the same driver. Made-up arguments may be ones that the kernels
+    were not written for: where such a run does not agree, the row stays ``compiled``.
     """
 
-    backend: Backend
+    backend: HipBackend
+    trees: UnpackedTrees | None = None
+    translator: Translator | None = None
     bounds: Bounds = field(default_factory=Bounds)
     cache: ContentCache | None = None
 
@@ -109,20 +137,39 @@ class ExecuteStage:
         return [guarded(Stage.EXECUTE, row, self._one) for row in rows]
 
     def _one(self, row: Row) -> Row:
-        if row["verified"] != Verified.COMPILED.value or not has_main([row["hip_source"]]):
+        if row["verified"] != Verified.COMPILED.value:
+            return row
+        driven = not has_main([row["hip_source"]])
+        if driven and not (row.get(REFERENCE_COLUMN) and self._may_drive):
             return row
         key = self.key(row)
         found = self.cache.get(key) if self.cache is not None else None
         if found is not None:
             result = Verification.model_validate_json(found)
         else:
-            result = self._verify(row)
+            try:
+                program = self._driven(row) if driven else _program(row)
+            except CompileFailure:
+                if driven:
+                    return row
+                raise
+            result = self._verify(row, program)
             if self.cache is not None:
                 self.cache.put(key, result.model_dump_json().encode())
-        return with_verification(row, result)
+        return row if driven and not result.passed else with_verification(row, result)
 
-    def _verify(self, row: Row) -> Verification:
-        built = self.backend.build(Assembly(row["hip_host"], row["hip_device"]))
+    @property
+    def _may_drive(self) -> bool:
+        return self.trees is not None and self.translator is not None
+
+    def _driven(self, row: Row) -> Assembly:
+        assert self.trees is not None
+        assert self.translator is not None
+        kernels = kernels_to_drive(row)
+        return hip_program(row, kernels, self.trees, self.translator, self.backend.compile)
+
+    def _verify(self, row: Row, program: Assembly) -> Verification:
+        built = self.backend.build(program)
         path = row["path"]
         findings = source_findings(
             {path: row["hip_source"].encode()}, {path: row["cuda_source"].encode()}
@@ -136,6 +183,10 @@ class ExecuteStage:
             counters=not self.backend.real_gpu,
         )
         return verify(reference_of(row), built, self.backend, policy, findings=findings)
+
+
+def _program(row: Row) -> Assembly:
+    return Assembly(row["hip_host"], row["hip_device"])
 
 
 def reference_of(row: Row) -> Reference | None:

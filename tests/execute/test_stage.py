@@ -10,9 +10,13 @@ import pytest
 from cass_ray.cache import ContentCache
 from cass_ray.execute.backends.base import Built, Inputs
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
+from cass_ray.execute.driven import hip_program, kernels_to_drive
+from cass_ray.execute.drivers import ARGUMENT_LISTS, driver_inputs
 from cass_ray.execute.references import from_json, measure, stored_references, to_json
 from cass_ray.execute.stage import REFERENCE_COLUMN, ExecuteStage
 from cass_ray.pairs import Verified, is_rejected
+from cass_ray.translate.registry import make_translator
+from cass_ray.unpacked import UnpackedTrees
 from tests.execute.conftest import HONEST, hip
 
 pytestmark = pytest.mark.amd
@@ -80,6 +84,43 @@ def test_kernels_without_main_stay_compiled(backend: Rdna3Backend) -> None:
     kernels = HONEST.replace("int main(", "int helper(")
     (row,) = ExecuteStage(backend).execute([row_of(backend, kernels)])
     assert (row["verified"], row["executed"]) == (Verified.COMPILED.value, False)
+
+
+KERNELS = """
+#include <cuda_runtime.h>
+__global__ void saxpy(int n, float a, const float* x, float* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a * x[i] + y[i];
+}
+"""
+
+
+def driven_row(backend: Rdna3Backend, trees: UnpackedTrees, port: str) -> dict[str, Any]:
+    """Kernels without ``main``; the reference is the right port's run under the same driver."""
+    right = row_of(backend, make_translator().translate(KERNELS, filename="program.cu").source)
+    right |= {"cuda_source": KERNELS, "path": "program.cu", "tree": "", "include_directories": []}
+    program = hip_program(right, kernels_to_drive(right), trees, make_translator(), backend.compile)
+    reference = to_json(measure(backend, backend.build(program), driver_inputs()))
+    wrong = row_of(backend, port.replace("cuda_runtime.h", "hip/hip_runtime.h"))
+    return right | {"hip_device": wrong["hip_device"], REFERENCE_COLUMN: reference}
+
+
+@pytest.mark.parametrize(("bound", "agrees"), [("i < n", True), ("i < n - 1", False)])
+def test_kernels_without_main_run_under_a_driver(
+    backend: Rdna3Backend, bound: str, agrees: bool
+) -> None:
+    def no_trees(digest: str) -> bytes:
+        raise KeyError(digest)
+
+    trees = UnpackedTrees(no_trees)
+    row = driven_row(backend, trees, KERNELS.replace("i < n", bound))
+    (done,) = ExecuteStage(backend, trees, make_translator()).execute([row])
+    assert not is_rejected(done)
+    assert done["executed"] is agrees
+    assert done["verified"] == ("executed" if agrees else "compiled")
+    if agrees:
+        arguments = [tuple(run["arguments"]) for run in done["evidence"]["runs"]]
+        assert arguments == list(ARGUMENT_LISTS)
 
 
 def test_results_are_cached(

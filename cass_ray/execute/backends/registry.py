@@ -7,7 +7,7 @@ from collections.abc import Callable
 from cass_ray.execute.backends.amd import AmdBackend
 from cass_ray.execute.backends.base import Backend
 from cass_ray.execute.backends.nvidia import HipOnNvidiaBackend, NvidiaBackend
-from cass_ray.execute.backends.rdna3 import Rdna3Backend
+from cass_ray.execute.backends.rdna3 import HipBackend, Rdna3Backend
 
 BACKENDS: dict[str, Callable[[], Backend]] = {
     "nvidia": NvidiaBackend,
@@ -24,7 +24,7 @@ def make_backend(name: str) -> Backend:
     return BACKENDS[name]()
 
 
-def candidate_backend() -> Backend:
+def candidate_backend() -> HipBackend:
     """Where HIP programs run on this machine: an AMD GPU if there is one, else the CPU."""
     amd = AmdBackend()
     return amd if amd.available() else Rdna3Backend()

@@ -1,0 +1,48 @@
+"""Rows without ``main``: the program that drives their kernels, the same on both sides.
+
+The driver is made from the CUDA source and appended to both. On the AMD side its host code is
+compiled, and the device code is the row's own assembly: that is what the row is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cass_ray.execute.backends.base import Assembly, Language
+from cass_ray.execute.drivers import DrivenKernel, drivable_kernels, with_driver
+from cass_ray.execute.programs import has_main
+from cass_ray.rdna3.sources import Sources, gather
+from cass_ray.stages import unit_of
+from cass_ray.translate.protocol import Translator
+from cass_ray.unpacked import UnpackedTrees
+
+Row = dict[str, Any]
+
+
+def kernels_to_drive(row: Row) -> list[DrivenKernel]:
+    """The kernels of ``row`` that a driver can launch; none where it has a ``main`` of its own."""
+    if has_main([row["cuda_source"]]):
+        return []
+    return drivable_kernels(row["cuda_source"])
+
+
+def cuda_program(row: Row, kernels: list[DrivenKernel], trees: UnpackedTrees) -> Sources:
+    """The CUDA side of ``row`` with its driver."""
+    return with_driver(gather(unit_of(row, trees, None)), kernels, Language.CUDA)
+
+
+def hip_program(
+    row: Row,
+    kernels: list[DrivenKernel],
+    trees: UnpackedTrees,
+    translator: Translator,
+    compile_hip: Callable[[Sources], Assembly],
+) -> Assembly:
+    """The AMD side of ``row`` with its driver around the row's own device assembly.
+
+    Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
+    """
+    sources = gather(unit_of(row, trees, translator))
+    made = compile_hip(with_driver(sources, kernels, Language.HIP))
+    return Assembly(made.host, row["hip_device"])
