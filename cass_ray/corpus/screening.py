@@ -151,16 +151,12 @@ class Screening:
         self._deduplicate(rows, live, sets)
 
     def _alone(self, row: Row) -> Row:
-        """What needs no other row but the ids seen."""
+        """What needs no other row."""
         verdict = first_objection(row, self._settings.filters)
         if verdict is None:
             verdict = license_objection(row, self._settings.licenses)
         if verdict is not None:
             return rejected(row, Stage.FILTER, *verdict)
-        if (first := self._exact.offer(row["id"])) is not None:
-            return self.findings.duplicate(
-                row, Reason.EXACT_DUPLICATE, "exact", Similar(first, 1.0)
-            )
         overlap = self.decontamination.by_origin(row)
         return self.findings.overlap(row, overlap) if overlap else self._scrubbed(row)
 
@@ -179,6 +175,14 @@ class Screening:
                 rows[index] = self.findings.overlap(rows[index], overlap)
 
     def _deduplicate(self, rows: list[Row], live: list[int], sets: Sequence[Hashes]) -> None:
+        for index in live:
+            row = rows[index]
+            if is_rejected(row):
+                continue
+            if (first := self._exact.offer(row["id"])) is not None:
+                rows[index] = self.findings.duplicate(
+                    row, Reason.EXACT_DUPLICATE, "exact", Similar(first, 1.0)
+                )
         if self._near is not None:
             left = [(i, own) for i, own in zip(live, sets, strict=True) if not is_rejected(rows[i])]
             self._mark(rows, left, self._near, Reason.NEAR_DUPLICATE, "near")
