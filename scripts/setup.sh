@@ -70,7 +70,8 @@ missing_packages() {
 
 stamp_key() {
   cat pyproject.toml constraints.txt scripts/setup.sh cass_ray/toolchain/hip_packages.py \
-    cass_ray/toolchain/hip_root.py cass_ray/toolchain/hip_repairs.py | sha256sum | cut -c1-16
+    cass_ray/toolchain/hip_libraries.py cass_ray/toolchain/hip_root.py \
+    cass_ray/toolchain/hip_repairs.py | sha256sum | cut -c1-16
 }
 
 # --- System packages --------------------------------------------------------------------------
@@ -188,6 +189,10 @@ if ! install_python_packages >"$LOGS/python.log" 2>&1; then
 fi
 wait "$HEADERS_JOB" || { cat "$LOGS/hip-headers.log" >&2; exit 3; }
 if [[ -n $APT_JOB ]]; then wait "$APT_JOB" || exit $?; fi
+
+say "AMD's header-only libraries (optional)"
+"$VENV/bin/python" -m cass_ray.toolchain.hip_libraries >"$LOGS/hip-libraries.log" 2>&1 ||
+  cat "$LOGS/hip-libraries.log" >&2
 
 say "HIP root"
 "$VENV/bin/python" -m cass_ray.toolchain.hip_root || exit $?

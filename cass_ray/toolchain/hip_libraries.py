@@ -12,6 +12,7 @@ it do not compile.
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -146,7 +147,12 @@ def _git(library: Library, repository: Path | None, *arguments: str) -> str:
     command = ["git", "-c", "core.hooksPath=/dev/null", *where, *arguments]
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=_FETCH_SECONDS
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_FETCH_SECONDS,
+            env={**os.environ, "GIT_TERMINAL_PROMPT": "0"},
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise FetchError(f"{library.url}: {error}") from error
