@@ -132,3 +132,21 @@ def test_all_of_nvidias_entry_points_are_there(shim: ctypes.CDLL, lifter: Contai
     names = [line.split()[2].partition("@")[0] for line in listed.splitlines() if " T " in line]
     assert len(names) > 400
     assert [name for name in names if not hasattr(shim, name)] == ["__cudaRegisterUnifiedTable"]
+
+
+def test_library_for_cuda_12(lifter: ContainerLifter) -> None:
+    path = shim_library(12, runtime_library())
+    library = ctypes.CDLL(str(path))
+    version = ctypes.c_int()
+    assert library.cudaRuntimeGetVersion(ctypes.byref(version)) == 0
+    assert version.value == 12000
+    # CUDA 12 puts a suffix on the name of the call whose structure it changed.
+    properties = ctypes.create_string_buffer(b"\xaa" * 1040, 1040)
+    assert library.cudaGetDeviceProperties_v2(properties, 0) == 0
+    assert properties.raw[1032:] == b"\xaa" * 8
+    assert properties.raw[0:3] != b"\xaa" * 3
+    listed = subprocess.run(
+        ["readelf", "-dV", str(path)], check=True, capture_output=True, text=True
+    ).stdout
+    assert "Library soname: [libcudart.so.12]" in listed
+    assert "Name: libcudart.so.12" in listed

@@ -121,7 +121,8 @@ struct DeviceProperties {
   int hostNumaMultinodeIpcSupported, reserved[56];
 };
 
-// cudaDeviceProp of CUDA 12, which HIP's own follows field by field up to `reserved`.
-constexpr std::size_t device_properties_12_bytes = 1032;
+// cudaDeviceProp of CUDA 12, which HIP's own follows field by field up to its own additions.
+constexpr std::size_t device_properties_12_bytes = offsetof(hipDeviceProp_tR0600, hipReserved);
+static_assert(device_properties_12_bytes == 1032);
 
 }  // namespace cass::cuda
