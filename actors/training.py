@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -20,7 +21,7 @@ from cass_ray.train.data import (
     read_pairs,
     store_examples,
 )
-from cass_ray.train.examples import COLUMNS, ExampleMaker
+from cass_ray.train.examples import COLUMNS, DataError, ExampleMaker
 from cass_ray.train.files import RunFiles
 from cass_ray.train.settings import TrainSettings
 from cass_ray.train.store import EXAMPLE_SCHEMA
@@ -28,7 +29,36 @@ from cass_ray.train.store import EXAMPLE_SCHEMA
 FEW_PAIRS = 512
 """So many pairs become tokens in less time than an actor takes to start."""
 
+_START_ATTEMPTS = 4
+
 StepHook = Callable[[int, dict[str, float]], None]
+
+
+def join_cluster(workers: int) -> None:
+    """Join the cluster of ``RAY_ADDRESS`` (a submitted job has it), else start a local one.
+
+    Tried again when a machine that is busy is too slow for Ray, which gives a node 30 s.
+    """
+    if ray.is_initialized():
+        return
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    os.environ.setdefault("RAY_worker_register_timeout_seconds", "600")
+    if os.environ.get("RAY_ADDRESS"):
+        ray.init(logging_level="warning")
+        return
+    for attempt in range(_START_ATTEMPTS):
+        try:
+            ray.init(
+                address="local",
+                num_cpus=max(os.cpu_count() or 1, workers),
+                include_dashboard=False,
+                logging_level="warning",
+            )
+            return
+        except Exception as error:  # Ray raises nothing narrower
+            if "timed out during startup" not in str(error) or attempt + 1 == _START_ATTEMPTS:
+                raise
+            ray.shutdown()
 
 
 class Tokeniser:
@@ -123,6 +153,65 @@ class WorkerTask:
 
 def _print_line(text: str) -> None:
     print(text, flush=True)
+
+
+def harvest(settings: TrainSettings, model: str) -> tuple[int, dict[str, int]]:
+    """Sample ``model`` on its programs and write what ran right as ``out/sampled``, a data set.
+
+    Returns the number of pairs, and samples by outcome. Runs where this is called; as a Ray task
+    (:func:`second_round`) on a node with a GPU where training had one.
+    """
+    from cass_ray.dataset import PartWriter
+    from cass_ray.execute.backends.registry import candidate_backend
+    from cass_ray.execute.stage import ExecuteStage
+    from cass_ray.pairs import PAIR_SCHEMA
+    from cass_ray.toolchain.locate import find_amd
+    from cass_ray.train.rejection import ExecutionJudge, Harvest
+    from cass_ray.translate.model import ModelOptions, ModelTranslator
+
+    rejection = settings.rejection
+    assert rejection is not None
+    options = ModelOptions(
+        temperature=rejection.temperature, seed=settings.seed, longest=rejection.longest
+    )
+    judge = ExecutionJudge(find_amd(), ExecuteStage(candidate_backend()))
+    work = Harvest(
+        ModelTranslator(model, options), judge, rejection.samples, settings.data.held_out
+    )
+    programs = read_pairs(pair_files(settings.data.pairs), tuple(PAIR_SCHEMA.names))
+    with PartWriter(settings.out / "sampled" / "pairs", PAIR_SCHEMA) as writer:
+        for row in work.rows(islice(programs, rejection.programs)):
+            writer.write(row)
+    return writer.rows, dict(work.outcomes)
+
+
+def second_round(settings: TrainSettings, model: str, say: Callable[[str], None]) -> TrainSettings:
+    """Sample on the cluster; the settings of the round that learns from what was right.
+
+    Raises ``DataError`` when nothing was right.
+    """
+    gpus = 1 if settings.workers.gpus else 0
+    task = ray.remote(num_gpus=gpus, num_cpus=1)(harvest)
+    pairs, outcomes = ray.get(task.remote(settings, model))
+    counts = ", ".join(f"{number} {outcome}" for outcome, number in sorted(outcomes.items()))
+    say(f"rejection sampling: {pairs} new pairs ({counts})")
+    if not pairs:
+        raise DataError(f"no sample of {model} is right and new ({counts}): nothing to learn from")
+    assert settings.rejection is not None
+    data = settings.data.model_copy(
+        update={"pairs": [*settings.data.pairs, settings.out / "sampled"]}
+    )
+    return settings.model_copy(
+        update={
+            "name": f"{settings.name}-round-2",
+            "out": settings.out / "round-2",
+            "data": data,
+            "model": settings.model.model_copy(update={"base": model, "fresh": None}),
+            "epochs": settings.rejection.epochs,
+            "rejection": None,
+            "checkpoints": settings.checkpoints.model_copy(update={"url": None}),
+        }
+    )
 
 
 def fit(settings: TrainSettings, on_step: StepHook | None = None) -> dict[str, Any]:

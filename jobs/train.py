@@ -10,7 +10,6 @@ newest whole checkpoint with ``--resume``, also on another number of workers.
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -31,25 +30,19 @@ def main(settings: TrainSettings, resume: bool) -> dict[str, Any]:
     Raises ``ValueError`` for data, models and settings that cannot be used, and whatever ended
     training.
     """
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-    # A busy machine takes longer than Ray's defaults to start a node and its workers.
-    os.environ.setdefault("RAY_raylet_start_wait_time_s", "180")
-    os.environ.setdefault("RAY_worker_register_timeout_seconds", "600")
-    import ray
-
-    from actors.training import fit, prepare_data
+    from actors.training import fit, join_cluster, prepare_data, second_round
 
     settings.out.mkdir(parents=True, exist_ok=True)
-    if not ray.is_initialized():
-        ray.init(
-            address=os.environ.get("RAY_ADDRESS", "local"),
-            log_to_driver=True,
-            logging_level="warning",
-        )
+    join_cluster(settings.workers.number)
     if not resume:
         _forget(settings)
     prepare_data(settings, print)
-    return fit(settings)
+    summary = fit(settings)
+    if settings.rejection is not None:
+        settings = second_round(settings, summary["model"], print)
+        prepare_data(settings, print)
+        summary = fit(settings)
+    return summary
 
 
 def _forget(settings: TrainSettings) -> None:

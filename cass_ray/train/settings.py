@@ -250,6 +250,20 @@ class LoggingSettings(StrictModel):
     every: int = Field(default=1, ge=1)
 
 
+class RejectionSettings(StrictModel):
+    """A second round on the model's own translations that ran right (source level)."""
+
+    samples: int = Field(default=4, ge=1)
+    """Translations asked of each program; the first that is right and new is kept."""
+    temperature: float = Field(default=0.8, gt=0)
+    programs: int | None = Field(default=None, ge=1)
+    """At most so many programs."""
+    longest: int = Field(default=4096, ge=16)
+    """Tokens of an answer."""
+    epochs: int = Field(default=1, ge=1)
+    """Of the second round."""
+
+
 class TrainSettings(StrictModel):
     """One training job."""
 
@@ -269,6 +283,7 @@ class TrainSettings(StrictModel):
     evaluation: EvaluationSettings = EvaluationSettings()
     guard: GuardSettings = GuardSettings()
     logging: LoggingSettings = LoggingSettings()
+    rejection: RejectionSettings | None = None
     seed: int = 0
 
     @model_validator(mode="after")

@@ -34,9 +34,9 @@ class KillOnce:
 
 @pytest.fixture(scope="module")
 def cluster():
-    os.environ.setdefault("RAY_raylet_start_wait_time_s", "180")
-    os.environ.setdefault("RAY_worker_register_timeout_seconds", "600")
-    ray.init(address="local", num_cpus=3, include_dashboard=False, log_to_driver=False)
+    from actors.training import join_cluster
+
+    join_cluster(workers=3)
     yield
     ray.shutdown()
 
