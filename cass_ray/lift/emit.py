@@ -27,6 +27,12 @@ _FLAGS = (
     # ptxas has combined the atomic operations of a warp where that pays.
     "-mllvm",
     "-amdgpu-atomic-optimizer-strategy=None",
+    # LLVM does not know which LDS the kernel uses, and would put arrays at the same addresses.
+    "-mllvm",
+    "-disable-promote-alloca-to-lds",
+    # A comparison for each element at every access costs more than memory does.
+    "-mllvm",
+    "-disable-promote-alloca-to-vector",
     "-w",
 )
 

@@ -111,7 +111,8 @@ def _function(thread: Thread, lifter: KernelLifter, exported: str) -> str:
             f"  %{name} = alloca {kind}, align 4, addrspace(5)"
             for name, kind in sorted(thread.slots.items())
         ),
-        f"  %frame = alloca [{max(kernel.frame_size, 16)} x i8], align 16, addrspace(5)",
+        # Words: LLVM would make a vector of bytes, with a comparison for each at every access.
+        f"  %frame = alloca [{-(-max(kernel.frame_size, 16) // 4)} x i32], align 16, addrspace(5)",
         f"  br label %{lifter.entry_label()}",
         *thread.lines,
     ]
