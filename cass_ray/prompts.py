@@ -72,7 +72,8 @@ def parse_task(text: str) -> Task:
     try:
         return Task(Level(level), Direction(direction or Direction.CUDA_TO_HIP))
     except ValueError:
-        raise ValueError(f"no task `{text}`; {did_you_mean(text, map(str, TASKS))}") from None
+        known = [*map(str, Level), *map(str, TASKS)]
+        raise ValueError(f"no task `{text}`; {did_you_mean(text, known)}") from None
 
 
 @dataclass(frozen=True, slots=True)

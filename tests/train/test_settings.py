@@ -44,7 +44,7 @@ def values(**changes):
         ({"optimiser": {}}, "did you mean `optimizer`"),
         ({"model": {}}, "give `base`"),
         ({"model": {"base": "m", "load_bits": 4}}, "needs `lora`"),
-        ({"data": {"pairs": ["x"], "tasks": ["sourc"]}}, "did you mean `source:"),
+        ({"data": {"pairs": ["x"], "tasks": ["sourc"]}}, "did you mean `source`"),
         ({"zero": {"stage": 2, "offload_parameters": "cpu"}}, "needs stage 3"),
         ({"zero": {"stage": 2}, "optimizer": {"master_weights": False}}, "needs `zero.stage: 0`"),
         ({"workers": {"number": 5}}, "cannot be split over 5 worker"),
