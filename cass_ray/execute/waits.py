@@ -223,6 +223,8 @@ def _step(state: _State, instruction: _Instruction) -> None:
     elif mnemonic.startswith(_VECTOR_MEMORY) and not mnemonic.startswith("buffer_gl"):
         if "_store" in mnemonic or ("_atomic" in mnemonic and not _returns(instruction)):
             state.stores_out = True
+            if mnemonic.startswith("flat_"):  # it may be one of LDS, and counts as such
+                _issue(state.shared, [])
             return
         _issue(state.vector, _filled(instruction))
         if mnemonic.startswith("flat_"):

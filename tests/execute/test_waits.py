@@ -55,6 +55,15 @@ def test_shared_memory_and_barriers() -> None:
     assert check(*waited) == []
 
 
+def test_flat_operations_count_twice() -> None:
+    # As clang has it for a virtual destructor: the store after the load is the one still out.
+    pair = ["flat_load_b64 v[2:3], v[0:1]", "flat_store_b64 v[4:5], v[6:7]"]
+    use = "v_add_f32_e32 v5, v2, v2"
+    assert check(*pair, "s_waitcnt vmcnt(0) lgkmcnt(1)", use) == []
+    assert check(*pair, "s_waitcnt vmcnt(0) lgkmcnt(2)", use) == ["v2"]
+    assert check(*pair, "s_waitcnt lgkmcnt(1)", use) == ["v2"]
+
+
 def test_paths_join() -> None:
     branch = ["s_cbranch_vccz .LBB0_2", "global_load_b32 v1, v0, s[0:1]", ".LBB0_2:"]
     assert check(*branch, "v_mov_b32_e32 v2, v1") == ["v1"]
