@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "synthesize": ("jobs.synthesize:app", "CUDA programs from a language model."),
     "generate": ("cass_ray.commands.generate:app", "Random, correct CUDA programs."),
     "train": ("jobs.train:app", "Train a translation model on pairs."),
+    "serve": ("serve.command:app", "Translations over HTTP, with a page."),
     "cluster": ("cluster.cli:app", "A local multi-node Ray cluster."),
 }
 """Command name -> (``module:typer application``, help line)."""

@@ -1,1 +1,1 @@
-"""Ray Serve application."""
+"""The service: a Ray Serve application that translates, compiles, runs and compares."""

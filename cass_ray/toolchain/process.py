@@ -14,8 +14,10 @@ import selectors
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -68,6 +70,14 @@ class Limits:
 
 COMPILE_LIMITS = Limits()
 """For one compiler step."""
+
+
+class Abandoned(Exception):
+    """Whoever asked for a run does not want it any more; nothing of it is left running."""
+
+
+ABANDON: ContextVar[threading.Event | None] = ContextVar("ABANDON", default=None)
+"""An event that ends every :func:`run` of this context once it is set."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +140,8 @@ def run(
     input. ``env`` replaces :data:`CLEAN_ENVIRONMENT`. ``inherited`` are file descriptors that stay
     open for what the view's arguments say about them.
 
-    Raises :class:`~cass_ray.toolchain.isolation.IsolationUnavailableError`.
+    Raises :class:`~cass_ray.toolchain.isolation.IsolationUnavailableError`, and :class:`Abandoned`
+    when the event in :data:`ABANDON` is set.
     """
     command = [str(argument) for argument in argv]
     environment = dict(CLEAN_ENVIRONMENT if env is None else env)
@@ -255,7 +266,10 @@ class _Watch:
     def until_exit(self) -> None:
         """Return when the child has ended; a limit ends it."""
         measure_at = time.monotonic() + WATCH_SECONDS / 4
+        abandon = ABANDON.get()
         while True:
+            if abandon is not None and abandon.is_set():
+                raise Abandoned
             now = time.monotonic()
             wait = max(0.0, min(measure_at, self.deadline) - now)
             for key, _ in self._selector.select(wait):

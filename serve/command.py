@@ -1,0 +1,102 @@
+"""``cass serve``: the service on this machine, or on the Ray cluster that is named."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cass_ray.cli import EXIT_TOOL_MISSING, EXIT_USAGE
+from cass_ray.strict import SettingsError, load, parse_overrides
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def serve(
+    port: Annotated[int | None, typer.Option(min=1, max=65_535, help="[default: 8000]")] = None,
+    host: Annotated[
+        str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1]")
+    ] = None,
+    no_auth: Annotated[
+        bool, typer.Option("--no-auth", help="Ask for no API key; on loopback only.")
+    ] = False,
+    config: Annotated[Path | None, typer.Option(help="YAML settings (serve/settings.py).")] = None,
+    overrides: Annotated[
+        list[str] | None, typer.Option("--set", help="KEY=VALUE, such as limits.in_flight=32.")
+    ] = None,
+    address: Annotated[
+        str, typer.Option(help="Ray cluster to run on; `local` starts one.")
+    ] = "local",
+    new_key: Annotated[
+        str, typer.Option(metavar="NAME", help="Print a new API key and its settings, and end.")
+    ] = "",
+    as_config: Annotated[
+        bool, typer.Option("--print-config", help="Print the file for `serve deploy`, and end.")
+    ] = False,
+) -> None:
+    """Serve translations over HTTP, with a page at /.
+
+    Without keys in the settings a key is made for this run, and printed with the page's address.
+    """
+    if new_key:
+        _print_key(new_key)
+        return
+    given: dict[str, Any] = parse_overrides(overrides or [])
+    given |= {name: value for name, value in (("port", port), ("host", host)) if value is not None}
+    if no_auth:
+        given["authentication"] = {"enabled": False}
+    try:
+        from serve.settings import ServeSettings
+    except ImportError as error:
+        _missing(error)
+    try:
+        settings = load(ServeSettings, config, given)
+    except SettingsError as error:
+        sys.stderr.write(f"cass serve: {error}\n")
+        raise typer.Exit(EXIT_USAGE) from None
+    if as_config:
+        from serve.deploy import deploy_config
+
+        sys.stdout.write(deploy_config(settings))
+        return
+    _run(settings, address)
+
+
+def _print_key(name: str) -> None:
+    from serve.access import key_digest, new_key
+
+    key = new_key()
+    sys.stdout.write(
+        f"{key}\n\nThe key is kept nowhere. For the settings:\n\n"
+        f"authentication:\n  keys:\n    - name: {name}\n      sha256: {key_digest(key)}\n"
+    )
+
+
+def _missing(error: ImportError) -> None:
+    sys.stderr.write(f"cass serve: {error}: pip install 'cass-ray[serve]'\n")
+    raise typer.Exit(EXIT_TOOL_MISSING)
+
+
+def _run(settings: Any, address: str) -> None:
+    try:
+        from serve.running_service import Service, with_key
+    except ImportError as error:
+        _missing(error)
+    os.environ.setdefault("RAY_SERVE_LOG_TO_STDERR", "0")
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    settings, key = with_key(settings)
+    with Service(settings, address) as service:
+        place = f"{service.url}/" + (f"#key={key}" if key else "")
+        sys.stdout.write(f"cass-ray serves at {place}\n")
+        if key:
+            sys.stdout.write(f"API key of this run: {key}\n")
+        sys.stdout.flush()
+        stop.wait()

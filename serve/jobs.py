@@ -1,0 +1,344 @@
+"""Jobs over whole archives: unpack, translate the tree, compile what came out, pack.
+
+A job is a folder: ``status.json``, ``order.json`` (whose it is, what was asked), the archive and
+``result.zip``. What was under way when a replica died is begun again by the next one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import threading
+import time
+import uuid
+import zipfile
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cass_ray.corpus.archives import unpack_archive
+from cass_ray.corpus.limits import ReadLimits
+from cass_ray.corpus.program import SourceError
+from cass_ray.pairs import clip_diagnostic
+from cass_ray.strict import StrictModel
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.locate import find_amd
+from cass_ray.toolchain.process import ABANDON, Abandoned
+from cass_ray.translate.check import HipCompiler
+from cass_ray.translate.protocol import (
+    NO_CONTEXT,
+    Context,
+    Translation,
+    Translator,
+    TranslatorError,
+)
+from cass_ray.translate.tree import STATE, TreeResult, is_source, source_files, translate_tree
+from cass_ray.wire import Check, JobFile, JobState, JobStatus
+from serve.engines import findings_of
+from serve.errors import ApiError, overloaded
+from serve.settings import JobSettings
+
+COMPILED_SUFFIXES = (".cu", ".hip")
+REPORT = "cass-report.json"
+
+_STATUS, _ORDER, _RESULT = "status.json", "order.json", "result.zip"
+_FINISHED = frozenset({JobState.DONE, JobState.FAILED, JobState.CANCELLED})
+
+
+class Order(StrictModel):
+    """What was asked, and by whom. ``archive`` is the archive's file name."""
+
+    owner: str
+    archive: str
+    engine: str
+    check: Check = Check.NONE
+    repair: int = 0
+
+
+class _Cancelled(Exception):
+    pass
+
+
+@dataclass
+class _Watched:
+    """A translator that counts files and stops when the job is cancelled."""
+
+    inner: Translator
+    cancelled: threading.Event
+    tick: Callable[[], None]
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    @property
+    def version(self) -> str:
+        return self.inner.version
+
+    def translate(
+        self, source: str, *, filename: str = "", context: Context = NO_CONTEXT
+    ) -> Translation:
+        if self.cancelled.is_set():
+            raise _Cancelled
+        made = self.inner.translate(source, filename=filename, context=context)
+        self.tick()
+        return made
+
+
+@dataclass
+class _Job:
+    """A job in this process. ``status`` is replaced, never changed."""
+
+    folder: Path
+    order: Order
+    status: JobStatus
+    cancelled: threading.Event = field(default_factory=threading.Event)
+
+    def update(self, *, keep: bool = True, **changes: object) -> None:
+        """Change the status, on disk too with ``keep``."""
+        self.status = self.status.model_copy(update=changes)
+        if keep:
+            self.write()
+
+    def write(self) -> None:
+        """Write the status, whole or not at all."""
+        part = self.folder / f"{_STATUS}.part"
+        part.write_text(self.status.model_dump_json())
+        part.replace(self.folder / _STATUS)
+
+
+class Jobs:
+    """All jobs of one service. Use it inside one event loop."""
+
+    def __init__(
+        self, settings: JobSettings, translators: Mapping[str, Callable[[], Translator]]
+    ) -> None:
+        """``translators`` makes the engine of a name; called in a thread."""
+        self._settings = settings
+        self._translators = translators
+        self._pool = ThreadPoolExecutor(settings.running, thread_name_prefix="job")
+        self._jobs: dict[str, _Job] = {}
+        settings.folder.mkdir(parents=True, exist_ok=True)
+        self._resume()
+
+    def submit(self, owner: str, name: str, data: bytes, order: Order) -> JobStatus:
+        """Queue a job. Raises :class:`ApiError`."""
+        self.sweep()
+        waiting = sum(job.status.state not in _FINISHED for job in self._jobs.values())
+        if waiting >= self._settings.waiting + self._settings.running:
+            raise overloaded(f"{waiting} jobs are waiting", 30.0)
+        if order.engine not in self._translators:
+            known = ", ".join(self._translators)
+            raise ApiError(404, "unknown_engine", f"jobs are done by: {known}")
+        now = time.time()
+        job_id = uuid.uuid4().hex
+        folder = self._settings.folder / job_id
+        folder.mkdir(mode=0o700)
+        (folder / order.archive).write_bytes(data)
+        (folder / _ORDER).write_text(order.model_copy(update={"owner": owner}).model_dump_json())
+        status = JobStatus(
+            id=job_id,
+            state=JobState.QUEUED,
+            name=name,
+            check=order.check,
+            created=now,
+            expires=now + self._settings.kept_hours * 3600,
+        )
+        job = _Job(folder, order.model_copy(update={"owner": owner}), status)
+        job.write()
+        self._start(job)
+        return job.status
+
+    def status(self, job_id: str, owner: str) -> JobStatus:
+        """Raises :class:`ApiError` 404."""
+        return self._job(job_id, owner).status
+
+    def jobs(self, owner: str) -> list[JobStatus]:
+        """The owner's jobs, the newest first, without their files."""
+        self.sweep()
+        found = [job.status for job in self._jobs.values() if job.order.owner == owner]
+        found.sort(key=lambda status: status.created, reverse=True)
+        return [status.model_copy(update={"files": [], "left_out": []}) for status in found]
+
+    def cancel(self, job_id: str, owner: str) -> JobStatus:
+        """Cancel a job that is not finished; forget one that is."""
+        job = self._job(job_id, owner)
+        if job.status.state in _FINISHED:
+            self._forget(job)
+            return job.status
+        job.cancelled.set()
+        job.update(state=JobState.CANCELLED, finished=time.time(), stage="")
+        return job.status
+
+    def result(self, job_id: str, owner: str) -> bytes:
+        """The translated tree. Raises :class:`ApiError` 404, 409."""
+        job = self._job(job_id, owner)
+        if job.status.state is not JobState.DONE:
+            raise ApiError(409, "not_done", f"the job is {job.status.state}")
+        return (job.folder / _RESULT).read_bytes()
+
+    def sweep(self) -> None:
+        """Remove what has been kept long enough."""
+        now = time.time()
+        for job in list(self._jobs.values()):
+            if job.status.expires < now and job.status.state in _FINISHED:
+                self._forget(job)
+
+    def _job(self, job_id: str, owner: str) -> _Job:
+        job = self._jobs.get(job_id)
+        if job is None or job.order.owner != owner:
+            raise ApiError(404, "unknown_job", "there is no such job, or it has expired")
+        return job
+
+    def _forget(self, job: _Job) -> None:
+        self._jobs.pop(job.status.id, None)
+        shutil.rmtree(job.folder, ignore_errors=True)
+
+    def _resume(self) -> None:
+        for folder in self._settings.folder.iterdir():
+            try:
+                order = Order.model_validate_json((folder / _ORDER).read_text())
+                status = JobStatus.model_validate_json((folder / _STATUS).read_text())
+            except (OSError, ValueError):
+                shutil.rmtree(folder, ignore_errors=True)
+                continue
+            job = _Job(folder, order, status)
+            self._jobs[status.id] = job
+            if status.state not in _FINISHED:
+                job.update(state=JobState.QUEUED, stage="", files_done=0)
+                self._start(job)
+
+    def _start(self, job: _Job) -> None:
+        self._jobs[job.status.id] = job
+        self._pool.submit(_run, job, self._settings, self._translators)
+
+
+def _run(
+    job: _Job, settings: JobSettings, translators: Mapping[str, Callable[[], Translator]]
+) -> None:
+    """A whole job, in a thread of its own; ends in a finished state whatever happens."""
+    ABANDON.set(job.cancelled)
+    work = job.folder / "work"
+    try:
+        if job.cancelled.is_set():
+            return
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir()
+        files = _translated(job, settings, translators[job.order.engine](), work)
+        if job.cancelled.is_set():
+            return
+        job.update(state=JobState.DONE, stage="", finished=time.time(), files=files)
+    except (_Cancelled, Abandoned):
+        return
+    except (TranslatorError, ToolMissing, SourceError, ApiError, OSError, ValueError) as error:
+        job.update(state=JobState.FAILED, stage="", finished=time.time(), problem=str(error))
+    except Exception as error:
+        problem = f"an error of the server: {type(error).__name__}"
+        job.update(state=JobState.FAILED, stage="", finished=time.time(), problem=problem)
+        raise
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _translated(
+    job: _Job, settings: JobSettings, translator: Translator, work: Path
+) -> list[JobFile]:
+    job.update(state=JobState.RUNNING, stage="unpack")
+    limits = ReadLimits(archive_members=settings.members, archive_bytes=settings.unpacked_mib << 20)
+    unpacked = unpack_archive(job.folder / job.order.archive, work / "in", limits)
+    total = sum(is_source(path.name) for path in source_files(unpacked.root))
+    left_out = [problem.message for problem in unpacked.problems]
+    if not total:
+        raise ApiError(422, "empty", "the archive holds no source file")
+    job.update(stage="translate", files_total=total, left_out=left_out)
+    watched = _Watched(
+        translator,
+        job.cancelled,
+        lambda: job.update(keep=False, files_done=job.status.files_done + 1),
+    )
+    output = work / "out"
+    made = translate_tree(unpacked.root, output, watched)
+    files = [
+        JobFile(
+            path=file.path,
+            action=file.action,
+            converted=file.counts.converted,
+            findings=findings_of(file.findings),
+        )
+        for file in made.files
+    ]
+    if job.order.check is not Check.NONE:
+        files = _compiled(job, files, output)
+    job.update(stage="pack")
+    _pack(output, job.folder / _RESULT, _report(made, files, translator))
+    return files
+
+
+def _compiled(job: _Job, files: list[JobFile], output: Path) -> list[JobFile]:
+    compiler = HipCompiler(find_amd(), output.resolve())
+    names = [file.path for file in files if file.path.endswith(COMPILED_SUFFIXES)]
+    job.update(stage="compile", files_done=0, files_total=len(names))
+    checked: dict[str, JobFile] = {}
+    by_path = {file.path: file for file in files}
+    for number, name in enumerate(names, 1):
+        if job.cancelled.is_set():
+            raise _Cancelled
+        done = compiler.check(name, job.order.repair)
+        diagnostic = "" if done.compiles else clip_diagnostic(done.diagnostic)
+        update = {"compiled": done.compiles, "diagnostic": diagnostic}
+        checked[name] = by_path[name].model_copy(update=update)
+        job.update(keep=False, files_done=number)
+    return [checked.get(file.path, file) for file in files]
+
+
+def _report(made: TreeResult, files: list[JobFile], translator: Translator) -> str:
+    counts = made.counts
+    return json.dumps(
+        {
+            "engine": translator.name,
+            "version": translator.version,
+            "converted": counts.converted,
+            "unsupported": counts.unsupported,
+            "files": [file.model_dump(mode="json") for file in files],
+        },
+        indent=1,
+    )
+
+
+def _pack(root: Path, target: Path, report: str) -> None:
+    part = target.with_suffix(".part")
+    with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(root.rglob("*")):
+            if path.is_file() and not path.is_symlink() and path.name != STATE:
+                archive.write(path, path.relative_to(root).as_posix())
+        archive.writestr(REPORT, report)
+    part.replace(target)
+
+
+@dataclass
+class LocalJobs:
+    """Jobs in this process, as the routes want them."""
+
+    inner: Jobs
+
+    async def submit(self, owner: str, name: str, data: bytes, order: Order) -> JobStatus:
+        """See :meth:`Jobs.submit`."""
+        return await asyncio.to_thread(self.inner.submit, owner, name, data, order)
+
+    async def status(self, job: str, owner: str) -> JobStatus:
+        """See :meth:`Jobs.status`."""
+        return self.inner.status(job, owner)
+
+    async def jobs(self, owner: str) -> list[JobStatus]:
+        """See :meth:`Jobs.jobs`."""
+        return self.inner.jobs(owner)
+
+    async def cancel(self, job: str, owner: str) -> JobStatus:
+        """See :meth:`Jobs.cancel`."""
+        return self.inner.cancel(job, owner)
+
+    async def result(self, job: str, owner: str) -> bytes:
+        """See :meth:`Jobs.result`."""
+        return await asyncio.to_thread(self.inner.result, job, owner)

@@ -1,0 +1,212 @@
+"""Settings of the service. Every field can be set in the YAML file of ``cass serve --config``."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from cass_ray.cache import default_directory
+from cass_ray.strict import StrictModel
+from cass_ray.wire import LIFT, RULES
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+class Scaling(StrictModel):
+    """How many replicas, and what each takes from its node.
+
+    ``ongoing`` is the load that a replica is aimed at, ``queued`` what may wait for one beyond
+    that: more is refused with 429.
+    """
+
+    min_replicas: int = Field(default=1, ge=0)
+    max_replicas: int = Field(default=1, ge=1)
+    ongoing: int = Field(default=4, ge=1)
+    queued: int = Field(default=64, ge=0)
+    cpus: float = Field(default=0.1, ge=0)
+    gpus: float = Field(default=0, ge=0)
+    resources: dict[str, float] = {}
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Scaling:
+        if self.min_replicas > self.max_replicas:
+            raise ValueError("min_replicas is larger than max_replicas")
+        return self
+
+
+class GenerationSettings(StrictModel):
+    """How a ``model:`` engine generates."""
+
+    max_context: int | None = Field(default=None, ge=64)
+    """Tokens of question and answer together; default: the model's positions."""
+    max_new_tokens: int = Field(default=16_384, ge=1)
+    rope: str | None = None
+    """Context extension: ``linear:F``, ``dynamic:F`` or ``yarn:F``."""
+    dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto"
+    cache_blocks: int | None = Field(default=None, ge=16)
+    """Pages of the KV cache; default: what fits into the free GPU memory."""
+    page_tokens: int = Field(default=256, ge=4)
+    batch_tokens: int | None = Field(default=None, ge=16)
+    """Most tokens in one forward pass; default: by memory."""
+    prefix_sharing: bool = True
+
+
+class EngineSettings(StrictModel):
+    """One engine that clients may ask for, by ``name``.
+
+    ``translator`` is what :func:`cass_ray.translate.registry.make_translator` understands
+    (``rules``, ``hipify-perl``, ``chat:MODEL?…``), ``lift``, or ``model:PATH``. ``runtime`` says
+    who generates for a ``model:`` engine: transformers, or vLLM through ``ray.serve.llm``.
+    """
+
+    name: str
+    translator: str
+    description: str = ""
+    scaling: Scaling = Scaling()
+    generation: GenerationSettings = GenerationSettings()
+    seconds: float = Field(default=600.0, gt=0)
+    """Time limit of one translation."""
+
+    @field_validator("name")
+    @classmethod
+    def _plain(cls, value: str) -> str:
+        if not _NAME.fullmatch(value):
+            raise ValueError("letters, digits, `.`, `_` and `-`")
+        return value
+
+
+class CheckerSettings(StrictModel):
+    """The compilers and the sandbox."""
+
+    backend: Literal["auto", "rdna3", "amd", "hip-on-nvidia"] = "auto"
+    """Where HIP programs run; auto: an AMD GPU if there is one, else the CPU."""
+    scaling: Scaling = Scaling(max_replicas=2, ongoing=2, queued=16, cpus=0.5)
+    wall_seconds: float = Field(default=20.0, gt=0)
+    cpu_seconds: float = Field(default=40.0, gt=0)
+    memory_mib: int = Field(default=2048, ge=64)
+    output_kib: int = Field(default=1024, ge=1)
+    compile_seconds: float = Field(default=60.0, gt=0)
+    kept_output: int = Field(default=16_384, ge=0)
+    """Bytes of each run's output that travel to the client."""
+
+
+class JobSettings(StrictModel):
+    """Whole archives."""
+
+    folder: Path = Field(default_factory=lambda: default_directory() / "serve" / "jobs")
+    archive_mib: int = Field(default=64, ge=1)
+    unpacked_mib: int = Field(default=512, ge=1)
+    members: int = Field(default=20_000, ge=1)
+    running: int = Field(default=1, ge=1)
+    waiting: int = Field(default=16, ge=0)
+    kept_hours: float = Field(default=24.0, gt=0)
+
+
+class Limits(StrictModel):
+    """Of one ingress replica."""
+
+    body_kib: int = Field(default=1024, ge=1)
+    request_seconds: float = Field(default=300.0, gt=0)
+    in_flight: int = Field(default=128, ge=1)
+    """Requests that are worked on at once; more are refused with 429."""
+    checks_in_flight: int = Field(default=16, ge=1)
+    uploads_in_flight: int = Field(default=4, ge=1)
+    """Archives held in memory while they arrive."""
+    answer_cache_mib: int = Field(default=64, ge=0)
+
+
+class ApiKey(StrictModel):
+    """A client. ``sha256`` is of the key itself, which is nowhere kept."""
+
+    name: str
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    requests_per_minute: float = Field(default=600.0, gt=0)
+    concurrency: int = Field(default=16, ge=1)
+
+
+class Authentication(StrictModel):
+    """Who may ask."""
+
+    enabled: bool = True
+    keys: list[ApiKey] = []
+
+    @field_validator("keys")
+    @classmethod
+    def _distinct(cls, value: list[ApiKey]) -> list[ApiKey]:
+        if len({key.name for key in value}) < len(value):
+            raise ValueError("two keys have the same name")
+        return value
+
+
+class Ingress(StrictModel):
+    """What answers HTTP. Per-key limits are divided by the number of its replicas."""
+
+    replicas: int = Field(default=1, ge=1)
+    cpus: float = Field(default=0.1, ge=0)
+
+
+def _default_engines() -> list[EngineSettings]:
+    return [
+        EngineSettings(
+            name=RULES,
+            translator=RULES,
+            description="Rewrites CUDA to HIP by rules; the same answer every time",
+            scaling=Scaling(max_replicas=2, ongoing=8, queued=256),
+        ),
+        EngineSettings(
+            name=LIFT,
+            translator=LIFT,
+            description="Lifts Nvidia machine code (SASS) to RDNA3 assembly",
+            scaling=Scaling(max_replicas=2, ongoing=2, queued=16),
+        ),
+    ]
+
+
+class ServeSettings(StrictModel):
+    """The whole service."""
+
+    host: str = "127.0.0.1"
+    port: int = Field(default=8000, ge=1, le=65_535)
+    engines: list[EngineSettings] = Field(default_factory=_default_engines, min_length=1)
+    checker: CheckerSettings = CheckerSettings()
+    jobs: JobSettings = Field(default_factory=JobSettings)
+    limits: Limits = Limits()
+    authentication: Authentication = Authentication()
+    ingress: Ingress = Ingress()
+    cors_origins: list[str] = []
+    """Sites whose pages may call the API; none by default."""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    @field_validator("engines")
+    @classmethod
+    def _distinct(cls, value: list[EngineSettings]) -> list[EngineSettings]:
+        if len({engine.name for engine in value}) < len(value):
+            raise ValueError("two engines have the same name")
+        return value
+
+    @model_validator(mode="after")
+    def _closed(self) -> ServeSettings:
+        if not self.authentication.enabled and not self.loopback:
+            raise ValueError(
+                f"host {self.host} can be reached from other machines: without authentication "
+                "only 127.0.0.1, ::1 or localhost will do"
+            )
+        return self
+
+    @property
+    def loopback(self) -> bool:
+        """Whether only this machine can connect."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    def engine(self, name: str) -> EngineSettings | None:
+        """The engine called ``name``."""
+        return next((engine for engine in self.engines if engine.name == name), None)
