@@ -21,10 +21,17 @@ _NOWHERE = Path("/nonexistent")
 
 
 def candidate_sources(question: Question, answer: Answer) -> Sources:
-    """The question's program with the answer's files in place."""
+    """The question's program with the answer's files in place.
+
+    A CUDA candidate's main file is called ``.cu``, by which nvcc knows the language.
+    """
     texts = {**question.files, **answer.files}
+    main = PurePosixPath(question.main)
+    if not runs_on_hip(question):
+        main = main.with_suffix(".cu")
+        texts[str(main)] = texts.pop(question.main)
     files = {path: text.encode("utf-8", "replace") for path, text in texts.items()}
-    return Sources(PurePosixPath(question.main), files, (PurePosixPath("."),))
+    return Sources(main, files, (PurePosixPath("."),))
 
 
 def candidate_assembly(

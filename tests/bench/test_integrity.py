@@ -17,6 +17,7 @@ from cass_ray.bench.results import Sample
 from cass_ray.bench.systems import Description, TranslatorSystem, make_system
 from cass_ray.bench.task import Task, load_tasks
 from cass_ray.execute.cheating import Exploit
+from cass_ray.prompts import Direction
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation
 from tests.bench.conftest import HIP
 
@@ -194,6 +195,41 @@ def test_host_assembly(examiner: Examiner, compilers: Compilers, task: Task) -> 
     assert reference.judgement.passed, reference.judgement
     (echo,) = run(examiner, make_system("echo", [task], compilers), [task], kind)
     assert not echo.judgement.passed
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
+def test_hip_to_cuda_is_compiled_where_no_gpu_can_run_it(
+    examiner: Examiner, compilers: Compilers, task: Task
+) -> None:
+    kind = Kind(direction=Direction.HIP_TO_CUDA)
+    verdicts = {}
+    for name in ("reference", "echo", "rules-hip-to-cuda"):
+        (sample,) = run(examiner, make_system(name, [task], compilers), [task], kind)
+        judgement = sample.judgement
+        verdicts[name] = (judgement.compiled, judgement.passed)
+        assert judgement.compiled == ("needs an Nvidia GPU" in judgement.problem)
+    assert verdicts == {
+        "reference": (True, False),
+        "echo": (False, False),
+        "rules-hip-to-cuda": (True, False),
+    }
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
+def test_rdna3_to_ptx_is_assembled(examiner: Examiner, task: Task) -> None:
+    kind = Kind(Level.ASSEMBLY, Direction.HIP_TO_CUDA, "sm_80")
+    good = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
+    compiled, errors = [], []
+    for text in (good, good.replace("ret;", "rett;")):
+        answer = Answer(files={"device.s": text})
+        sample = examiner.mark(task, kind, ("candidate", "1"), Draw(), answer)
+        compiled.append(sample.judgement.compiled)
+        errors.append(sample.judgement.errors)
+    assert compiled == [True, False]
+    assert errors[0] == []
+    assert errors[1] != []
 
 
 def _no_compilers() -> Compilers:
