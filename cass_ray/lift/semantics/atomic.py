@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cass_ray.lift.instruction import Instruction
-from cass_ray.lift.ir import TRUE, Value, i32
+from cass_ray.lift.ir import TRUE, Value, i32, i64
 from cass_ray.lift.operands import Address, Operand, Predicate, Register
 from cass_ray.lift.semantics.float32 import flush
 from cass_ray.lift.semantics.memory import address_of, pointer, scope_of
@@ -122,6 +122,24 @@ def float_add(t: Thread, i: Instruction) -> None:
     else:
         kind = "<2 x bfloat>" if i.has("BF16x2") or i.has("BF16_V2") else "<2 x half>"
     _modify(t, i, "fadd", kind)
+
+
+@lowers(f"{{ATOMG,ATOM,RED,REDG}}.E.ADD.{{F32x2,F32x4}}.FTZ.RN{_STRONG}", has_effect=True)
+def float_add_each(t: Thread, i: Instruction) -> None:
+    """Add two or four numbers; each by itself, as Nvidia's manual says."""
+    target, rest = _operands(i)
+    source = rest[0]
+    if not isinstance(source, Register) or not isinstance(target, Register):
+        raise i.unknown("operands that are no registers")
+    place = pointer(t, i, address_of(i))
+    count = 4 if i.has("F32x4") else 2
+    numbers = [flush(t, t.cast("bitcast", t.bits(source, n), "float")) for n in range(count)]
+    for number, value in enumerate(numbers):
+        part = t.offset(place, i64(4 * number))
+        old = t.result("float", f"atomicrmw fadd {part}, {value} {_scope(i)}monotonic")
+        if not target.is_zero:
+            t.write(target.following(number), old)
+    _report_done(t, i)
 
 
 @lowers(f"{{ATOMG,ATOM}}.E.CAS{{,.64}}{_STRONG}", "ATOMS.CAS{,.64}", has_effect=True)

@@ -287,6 +287,24 @@ def pack_halves(t: Thread, i: Instruction) -> None:
     t.write(target, t.op("or", t.op("shl", high, i32(16)), low))
 
 
+_TF32_LOST = 13
+"""Bits of a single-precision fraction that TF32 does not have."""
+
+
+@lowers("F2FP{,.RELU}.TF32.F32.PACK_B{,.RZ}")
+def to_tensor_float(t: Thread, i: Instruction) -> None:
+    """Single precision with a fraction of 10 bits, to nearest even or cut."""
+    value = t.float32(i.operands[1])
+    word = t.cast("bitcast", value, "i32")
+    if not i.has("RZ"):
+        odd = t.op("and", t.op("lshr", word, i32(_TF32_LOST)), i32(1))
+        word = t.op("add", word, t.op("add", odd, i32((1 << _TF32_LOST - 1) - 1)))
+    word = t.op("and", word, i32(-1 << _TF32_LOST))
+    if i.has("RELU"):
+        word = t.select(t.icmp("slt", word, i32(0)), i32(0), word)
+    t.write(i.operands[0], t.select(t.fcmp("uno", value, value), i32(0x7FFFFFFF), word))
+
+
 def _half_word(t: Thread, i: Instruction, value: Value) -> Value:
     """A single-precision number as half in a word, rounded and clamped as the modifiers say."""
     zero = float_bits(0)

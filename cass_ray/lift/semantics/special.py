@@ -202,6 +202,7 @@ def double_estimate(t: Thread, i: Instruction) -> None:
     "CCTLT.IVALL",
     "PREFETCH",
     "CGAERRBAR",
+    "FENCE.VIEW.ASYNC.{S,G}",
     "ACQBULK",
 )
 def nothing(t: Thread, i: Instruction) -> None:

@@ -166,10 +166,10 @@ def _contended(table: Table) -> None:
 def _vectors(table: Table) -> None:
     table.add("red_v2_f32", "f32 f32 f32", "",
               _zeroed("st.global.v2.f32 [%out], {%a, %b}; red.global.add.v2.f32 [%out], {%c, %a};"),
-              minimum=90, words=2, floats="f32")  # fmt: skip
+              minimum=90, words=2, floats="f32", ulp=_FLUSHED)  # fmt: skip
     table.add("atom_v4_f32", "f32 f32 f32", "",
               "st.global.v4.f32 [%out], {%a, %b, %c, %a}; atom.global.v4.f32.add {%f0, %f1, %f2, %f3}, [%out], {%c, %a, %b, %b}; add.f32 %f0, %f0, %f1;\n"  # noqa: E501
-              "st.global.f32 [%out+16], %f0;", minimum=90, words=5, floats="f32")  # fmt: skip
+              "st.global.f32 [%out+16], %f0;", minimum=90, words=5, floats="f32", ulp=_FLUSHED)  # fmt: skip  # noqa: E501
     table.add("atom_b128", "i64 i64 i64", "",
               ".reg .b128 %w<4>;\nst.global.v2.b64 [%out+16], {%a, %b}; mov.b128 %w0, {%a, %b}; mov.b128 %w1, {%c, %a};\n"  # noqa: E501
               "atom.global.cas.b128 %w2, [%out+16], %w0, %w1; mov.b128 {%x0, %x1}, %w2; st.global.v2.b64 [%out], {%x0, %x1};",  # noqa: E501
