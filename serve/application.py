@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -32,6 +33,8 @@ NAME = "cass"
 
 _SHUTDOWN_SECONDS = 30.0
 _HEALTH_SECONDS = 10.0
+_NICENESS = 5
+"""Of checks, so that the ingress answers while all cores compile."""
 
 
 class TranslatorReplica:
@@ -61,6 +64,7 @@ class CheckerReplica:
     """Holds the toolchains and the sandbox."""
 
     def __init__(self, settings: CheckerSettings) -> None:
+        os.nice(_NICENESS)  # compilers and programs inherit it
         self._checker = Checker(settings)
         self._checker.warm_up()
 
@@ -81,8 +85,8 @@ class CheckerReplica:
 class JobsReplica:
     """The only keeper of jobs."""
 
-    async def __init__(self, settings: JobSettings, engines: list[EngineSettings]) -> None:
-        self._jobs = await asyncio.to_thread(Jobs, settings, job_translators(engines))
+    def __init__(self, settings: JobSettings, engines: list[EngineSettings]) -> None:
+        self._jobs = Jobs(settings, job_translators(engines))
 
     async def submit(self, owner: str, name: str, data: bytes, order: Order) -> JobStatus:
         """See :meth:`serve.jobs.Jobs.submit`."""

@@ -163,7 +163,8 @@ class RemoteJobs:
     async def submit(self, owner: str, name: str, data: bytes, order: Order) -> JobStatus:
         """Not made again: a job has effects."""
         try:
-            return await self.handle.submit.remote(owner, name, data, order)
+            made: JobStatus = await self.handle.submit.remote(owner, name, data, order)
+            return made
         except Exception as error:
             await _again(error, ATTEMPTS - 1, "jobs")
             raise

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import zip_longest
 from pathlib import PurePosixPath
 
 from cass_ray.execute.backends.base import Assembly, Backend, Built, Inputs, Language, RunMode
@@ -172,7 +173,7 @@ class Runner:
         usable = [run for run in compared.reference.runs if not run.problem]
         runs = [
             self._report(record, run)
-            for record, run in zip(made.runs, usable or [None] * len(made.runs), strict=False)
+            for record, run in zip_longest(made.runs, usable[: len(made.runs)])
         ]
         return ExecutionReport(
             ran=made.ran and all(run.verdict == "ok" for run in alone),

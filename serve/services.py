@@ -131,10 +131,9 @@ class LocalEngine:
     async def chat(
         self, messages: list[dict[str, str]], options: dict[str, Any]
     ) -> AsyncIterator[Any]:
-        """No engine in this process holds conversations."""
-        del messages, options
-        raise NotImplementedError
-        yield
+        """Nothing: no engine in this process holds conversations."""
+        for piece in ():
+            yield piece
 
 
 @dataclass

@@ -46,21 +46,23 @@ class GenerationSettings(StrictModel):
     max_new_tokens: int = Field(default=16_384, ge=1)
     rope: str | None = None
     """Context extension: ``linear:F``, ``dynamic:F`` or ``yarn:F``."""
-    dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto"
     cache_blocks: int | None = Field(default=None, ge=16)
     """Pages of the KV cache; default: what fits into the free GPU memory."""
     page_tokens: int = Field(default=256, ge=4)
     batch_tokens: int | None = Field(default=None, ge=16)
     """Most tokens in one forward pass; default: by memory."""
     prefix_sharing: bool = True
+    sampling: bool = True
+    """Whether requests may ask for a temperature; without it every answer is greedy, a little
+    faster."""
 
 
 class EngineSettings(StrictModel):
     """One engine that clients may ask for, by ``name``.
 
     ``translator`` is what :func:`cass_ray.translate.registry.make_translator` understands
-    (``rules``, ``hipify-perl``, ``chat:MODEL?…``), ``lift``, or ``model:PATH``. ``runtime`` says
-    who generates for a ``model:`` engine: transformers, or vLLM through ``ray.serve.llm``.
+    (``rules``, ``hipify-perl``, ``chat:MODEL?…``), ``lift``, or ``model:PATH``, which generates with
+    continuous batching. vLLM is asked as ``chat:`` (``cluster/kuberay/rayservice_vllm.yaml``).
     """
 
     name: str
