@@ -202,6 +202,7 @@ class Checker {
     const CodeObject::Content& content = state.kernel->code_object->content();
     return inside(state.launch->kernarg.data(), state.launch->kernarg.size()) ||
            inside(state.dispatch_packet.data(), state.dispatch_packet.size()) ||
+           inside(&state.launch->grid_synchronisation, sizeof(GridSynchronisation)) ||
            inside(content.image, content.image_size);
   }
 

@@ -17,7 +17,13 @@ pytestmark = pytest.mark.amd
 
 _SOURCE = """
 #include <hip/hip_runtime.h>
+#include <hip/hip_cooperative_groups.h>
 #include <cstdlib>
+__global__ void exchange(int *a) {
+  a[blockIdx.x] = 1;
+  cooperative_groups::this_grid().sync();
+  a[gridDim.x - 1 - blockIdx.x] += 1;
+}
 __global__ void write_at(int *a, int n) { a[threadIdx.x + n] = 1; }
 __global__ void race(int *o) {
   __shared__ int s[64];
@@ -63,6 +69,11 @@ int main(int, char **v) {
     case 5: hipMemset(a, 0, 1024); spin<<<1, 64>>>(a); break;
     case 6: write_at<<<1, 64>>>(nullptr, 0); break;
     case 7: hipMemset(a, 0, 1024); add_alone<<<4, 64>>>(a); break;
+    case 11: {
+      void *arguments[] = {&a};
+      hipLaunchCooperativeKernel((void *)exchange, 4, 32, arguments, 0, 0);
+      break;
+    }
     case 8: set_flag<<<4, 64>>>(a); break;
     case 9: hipMemset(a, 0, 1024); add_under_lock<<<4, 64>>>(a); break;
     case 10: hipMemset(a, 0, 1024); last_one_sums<<<4, 64>>>(a); break;
@@ -116,7 +127,7 @@ def test_writes_that_chance_orders_are_a_warning(program: Path) -> None:
     assert "that workgroup 0 has written in this launch" in done.stderr
 
 
-@pytest.mark.parametrize("case", [4, 8, 9, 10])
+@pytest.mark.parametrize("case", [4, 8, 9, 10, 11])
 def test_a_correct_program_passes_the_checks(program: Path, case: int) -> None:
     done = _run(program, case, CASS_RDNA3_CHECK="1")
     assert (done.returncode, done.stderr) == (0, "")
