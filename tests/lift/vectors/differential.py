@@ -237,8 +237,8 @@ def main() -> None:
                 if not verdict.good:
                     line = f"  {verdict.form.name}: {verdict.outcome}: {verdict.detail}"
                     print(line[:700], flush=True)
-    if given.output:
-        given.output.write_text(json.dumps(outcomes, indent=1) + "\n")
+            if given.output:
+                given.output.write_text(json.dumps(outcomes, indent=1) + "\n")
 
 
 if __name__ == "__main__":
