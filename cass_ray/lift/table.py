@@ -36,6 +36,7 @@ _FAMILIES = (
     "atomic",
     "warp",
     "barrier",
+    "tensor",
 )
 
 
