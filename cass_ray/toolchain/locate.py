@@ -7,15 +7,18 @@ says what each of them answered.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Generic, TypeVar
 
-from cass_ray.cache import default_directory
+from cass_ray.cache import default_directory, digest
 from cass_ray.toolchain.amd import AmdToolchain
 from cass_ray.toolchain.clang import CLANG_REMEDY, Clang, find_clangs
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.hip_packages import unpack_once
 from cass_ray.toolchain.hip_root import build_hip_root, find_hip_root, open_hip_root
 from cass_ray.toolchain.nvidia import NvidiaToolchain
 from cass_ray.toolchain.nvidia_steps import NvccError
@@ -29,6 +32,8 @@ NVIDIA_REMEDY = (
 )
 
 T = TypeVar("T")
+
+_CURAND = "curand_kernel.h"
 
 _CUDA_PROBE = """\
 __global__ void probe(float *values) { values[threadIdx.x] *= 2.0f; }
@@ -108,12 +113,32 @@ def _nvidia_at(home: Path, places: Places, cache: Path) -> NvidiaToolchain:
         nvcc=nvcc,
         cuobjdump=tool("cuobjdump"),
         nvdisasm=tool("nvdisasm"),
-        include_directories=(home / "include",),
+        include_directories=(home / "include", *_headers_it_lacks(home, places, cache)),
         library_directories=tuple(path for path in libraries if path.is_dir()),
         version=remembered(
             cache, "nvcc version", [nvcc], lambda: tool_version(nvcc, r"release [\d.]+, V([\d.]+)")
         ),
     )
+
+
+def _headers_it_lacks(home: Path, places: Places, cache: Path) -> Iterator[Path]:
+    """Folder with cuRAND's headers where only the Python packages have them.
+
+    A copy: the packages' folder holds CUDA's other headers too, of another version perhaps.
+    """
+    if (home / "include" / _CURAND).exists():
+        return
+    for package in places.nvidia_packages:
+        for found in sorted(package.glob(f"cu*/include/{_CURAND}")):
+            headers = sorted(found.parent.glob("curand*.h"))
+            key = digest([path.read_bytes() for path in headers])[:16]
+
+            def fill(target: Path, headers: list[Path] = headers) -> None:
+                for header in headers:
+                    shutil.copy2(header, target)
+
+            yield unpack_once(cache / "curand" / key, fill)
+            return
 
 
 def _amd_with(clang: Clang, places: Places, cache: Path, *, fetch: bool) -> AmdToolchain:

@@ -57,7 +57,8 @@ class NvidiaOutput:
 class NvidiaToolchain:
     """An installation of CUDA's compiler and, for speed, a clang for the host code.
 
-    ``version`` is nvcc's, such as ``13.0.88``. ``cache`` is where precompiled headers go.
+    ``version`` is nvcc's, such as ``13.0.88``. ``cache`` is where precompiled headers go. Of
+    ``include_directories``, those outside the installation hold headers that it lacks.
     """
 
     nvcc: Path
@@ -121,7 +122,7 @@ class NvidiaToolchain:
             cubins={name: code.cubin for name, code in device.items()},
             ptx={name: code.ptx for name, code in device.items()} if want_ptx else {},
             cpu_seconds_by_tool=bench.cpu_seconds,
-            flags=" ".join(flags),
+            flags=" ".join(self._recorded_flags(optimisation)),
         )
 
     def disassemble(self, cubins: Sequence[bytes]) -> list[str]:
@@ -162,7 +163,16 @@ class NvidiaToolchain:
 
     def flags(self, optimisation: str) -> tuple[str, ...]:
         """nvcc's flags for a unit, beside architecture, include folders and definitions."""
+        return (*self._recorded_flags(optimisation), *self._added_headers)
+
+    def _recorded_flags(self, optimisation: str) -> tuple[str, ...]:
+        """Those that do not depend on where things are on this machine."""
         return (*_LANGUAGE, "-Xcompiler", optimisation, "-ccbin", str(self.host_compiler))
+
+    @property
+    def _added_headers(self) -> tuple[str, ...]:
+        added = [path for path in self.include_directories if not path.is_relative_to(self.home)]
+        return tuple(word for path in added for word in ("-isystem", str(path)))
 
     def record(self, output: NvidiaOutput) -> Toolchain:
         """The toolchain column of a row."""
@@ -203,6 +213,7 @@ class NvidiaToolchain:
             cuda=self.home,
             cache=self.cache,
             version=f"{self.clang_version} CUDA {self.version}",
+            added_headers=self._added_headers,
         )
 
     @property

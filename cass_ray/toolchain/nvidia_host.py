@@ -33,6 +33,7 @@ class ClangHost:
     cuda: Path
     cache: Path
     version: str
+    added_headers: tuple[str, ...] = ()
 
     @property
     def precompiled_directory(self) -> Path:
@@ -72,6 +73,7 @@ class ClangHost:
             f"-I{SHIM}",
             "-isystem",
             str(self.cuda / "include/cccl"),
+            *self.added_headers,
             "-fdiagnostics-color=never",
         ]
 

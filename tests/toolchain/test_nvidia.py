@@ -284,6 +284,23 @@ def test_a_header_newer_than_its_precompiled_form_is_no_reason_to_change_compile
     assert after.host_assembly == before.host_assembly
 
 
+def test_random_numbers_of_the_device_compile(toolchain: NvidiaToolchain, tree: Path) -> None:
+    # An installation without cuRAND's headers takes those of the Python package.
+    source = """
+#include <curand_kernel.h>
+__global__ void draw(unsigned *out) {
+  curandStatePhilox4_32_10_t state;
+  curand_init(1, threadIdx.x, 0, &state);
+  out[threadIdx.x] = curand(&state);
+}
+int main() { draw<<<1, 32>>>(nullptr); }
+"""
+    output = toolchain.compile(unit_of(tree, "draw.cu", source))
+    assert "draw" in sass.normalise(toolchain.disassemble([output.cubins["sm_80"]])[0])
+    assert "isystem" not in output.flags
+    assert "cudafe++" not in output.cpu_seconds_by_tool
+
+
 def test_registration_is_cut_out_of_a_stub_file() -> None:
     stub = (
         '#include "crt/host_runtime.h"\n#include "unit.fatbin.c"\n'
