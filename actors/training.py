@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -43,6 +44,7 @@ def join_cluster(workers: int) -> None:
         return
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     os.environ.setdefault("RAY_worker_register_timeout_seconds", "600")
+    os.environ.setdefault("RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S", "600")
     if os.environ.get("RAY_ADDRESS"):
         ray.init(logging_level="warning")
         return
@@ -126,7 +128,7 @@ class WorkerTask:
     on_step: StepHook | None = None
 
     def __call__(self, _: dict[str, Any]) -> None:
-        """Run the loop; the last report carries the summary."""
+        """Run the loop; what comes of it is in the folder of the run."""
         import ray.train
         import ray.train.torch
         import torch
@@ -145,10 +147,7 @@ class WorkerTask:
             device = device[0]
         context = ray.train.get_context()
         os.environ["LOCAL_RANK"] = str(context.get_local_rank())
-        summary = Loop(
-            self.settings, this_world(device), on_step=self.on_step, say=_print_line
-        ).run()
-        ray.train.report(asdict(summary))
+        Loop(self.settings, this_world(device), on_step=self.on_step, say=_print_line).run()
 
 
 def _print_line(text: str) -> None:
@@ -240,7 +239,10 @@ def fit(settings: TrainSettings, on_step: StepHook | None = None) -> dict[str, A
             failure_config=ray.train.FailureConfig(max_failures=workers.failures),
         ),
     )
+    path = RunFiles(settings.out).summary
+    path.unlink(missing_ok=True)
     result = trainer.fit()
     if result.error is not None:
         raise result.error
-    return dict(result.metrics or {})
+    summary: dict[str, Any] = json.loads(path.read_text())
+    return summary

@@ -40,6 +40,11 @@ class RunFiles:
         return self.out / "model"
 
     @property
+    def summary(self) -> Path:
+        """How the run ended (:class:`cass_ray.train.loop.Summary`), as JSON."""
+        return self.out / "summary.json"
+
+    @property
     def events(self) -> Path:
         """Skipped and reported steps, a JSON object a line."""
         return self.out / "events.jsonl"

@@ -7,6 +7,7 @@ needs no arguments and may have another number of workers.
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Callable
@@ -170,6 +171,8 @@ class Loop:
             skipped=self._skipped,
         )
         export(engine, prepared.model.model, tokenizer, settings, asdict(summary), self.files.model)
+        if world.first:
+            self.files.summary.write_text(json.dumps(asdict(summary), indent=1) + "\n")
         world.barrier()
         return summary
 
