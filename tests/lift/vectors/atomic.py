@@ -68,14 +68,14 @@ def _returning(
     floats = register if register[0] == "f" else ""
     for space in spaces:
         if space == "global":
-            body = (f"st.global.{register} [%out+8], %a; atom{scope}.global.{name} {old}, [%out+8], %b;\n"  # noqa: E501
+            body = (f"st.global.{register} [%out+8], %a; atom{scope}.global.{name} {old}, [%out+8], %b;\n"
                     f"st.global.{register} [%out], {old};")  # fmt: skip
         else:
             address = "%t0" if space == "shared" else "%x8"
             prefix = "atom.shared" if space == "shared" else "atom"
-            body = (f"{_SHARED}{_GENERIC if space == 'generic' else ''}st.shared.{register} [%t0], %a;\n"  # noqa: E501
-                    f"{prefix}{scope}.{name} {old}, [{address}], %b; st.global.{register} [%out], {old};\n"  # noqa: E501
-                    f"ld.shared.{register} {old}, [%t0]; st.global.{register} [%out+8], {old};")  # fmt: skip  # noqa: E501
+            body = (f"{_SHARED}{_GENERIC if space == 'generic' else ''}st.shared.{register} [%t0], %a;\n"
+                    f"{prefix}{scope}.{name} {old}, [{address}], %b; st.global.{register} [%out], {old};\n"
+                    f"ld.shared.{register} {old}, [%t0]; st.global.{register} [%out+8], {old};")  # fmt: skip
         table.add(f"atom{scope}.{space}.{name}", f"{operand} {operand}", "", _zeroed(body), words=4,
                   floats=floats, ulp=_bound(name, space))  # fmt: skip
 
@@ -95,7 +95,7 @@ def _reduction(
         else:
             address = "%t0" if space == "shared" else "%x8"
             prefix = "red.shared" if space == "shared" else "red"
-            body = (f"{_SHARED}{_GENERIC if space == 'generic' else ''}st.shared.{register} [%t0], %a;\n"  # noqa: E501
+            body = (f"{_SHARED}{_GENERIC if space == 'generic' else ''}st.shared.{register} [%t0], %a;\n"
                     f"{prefix}{scope}.{name} [{address}], %b; ld.shared.{register} {old}, [%t0];\n"
                     f"st.global.{register} [%out], {old};")  # fmt: skip
         table.add(f"red{scope}.{space}.{name}", f"{operand} {operand}", "", body, words=words,
@@ -110,12 +110,12 @@ def _compare_and_swap(table: Table) -> None:
             pick = (f"and.b32 %t5, %lane, 1; setp.eq.u32 %p0, %t5, 0; mov.b{size} {old}, %a;\n"
                     f"@%p0 mov.b{size} {old}, %b;")  # fmt: skip
             table.add(f"atom{scope}.global.cas.b{size}", " ".join([operand] * 3), "",
-                      _zeroed(f"{pick}\nst.global.{register} [%out+8], %b; atom{scope}.global.cas.b{size} {old}, [%out+8], {old}, %c;\n"  # noqa: E501
+                      _zeroed(f"{pick}\nst.global.{register} [%out+8], %b; atom{scope}.global.cas.b{size} {old}, [%out+8], {old}, %c;\n"
                               f"st.global.{register} [%out], {old};"), words=4)  # fmt: skip
             if not scope:
                 table.add(f"atom.shared.cas.b{size}", " ".join([operand] * 3), "",
-                          _zeroed(f"{_SHARED}{pick}\nst.shared.{register} [%t0], %b; atom.shared.cas.b{size} {old}, [%t0], {old}, %c;\n"  # noqa: E501
-                                  f"st.global.{register} [%out], {old}; ld.shared.{register} {old}, [%t0]; st.global.{register} [%out+8], {old};"),  # noqa: E501
+                          _zeroed(f"{_SHARED}{pick}\nst.shared.{register} [%t0], %b; atom.shared.cas.b{size} {old}, [%t0], {old}, %c;\n"
+                                  f"st.global.{register} [%out], {old}; ld.shared.{register} {old}, [%t0]; st.global.{register} [%out+8], {old};"),
                           words=4)  # fmt: skip
 
 
@@ -128,15 +128,15 @@ def _packed(table: Table) -> None:
         options = {"words": 4, "minimum": minimum, "floats": floats}
         for space in ("global", "shared"):
             if space == "global":
-                body = (f"st.global.{register} [%out+8], %a; atom.global.add.noftz.{kind} {old}, [%out+8], %b;\n"  # noqa: E501
+                body = (f"st.global.{register} [%out+8], %a; atom.global.add.noftz.{kind} {old}, [%out+8], %b;\n"
                         f"st.global.{register} [%out], {old};")  # fmt: skip
             else:
-                body = (f"{_SHARED}st.shared.{register} [%t0], %a; atom.shared.add.noftz.{kind} {old}, [%t0], %b;\n"  # noqa: E501
-                        f"st.global.{register} [%out], {old}; ld.shared.{register} {old}, [%t0]; st.global.{register} [%out+8], {old};")  # fmt: skip  # noqa: E501
+                body = (f"{_SHARED}st.shared.{register} [%t0], %a; atom.shared.add.noftz.{kind} {old}, [%t0], %b;\n"
+                        f"st.global.{register} [%out], {old}; ld.shared.{register} {old}, [%t0]; st.global.{register} [%out+8], {old};")  # fmt: skip
             table.add(f"atom.{space}.add.noftz.{kind}", f"{kind} {kind}", "", _zeroed(body),
                       **options)  # fmt: skip
         table.add(f"red.global.add.noftz.{kind}", f"{kind} {kind}", "",
-                  _zeroed(f"st.global.{register} [%out], %a; red.global.add.noftz.{kind} [%out], %b;"),  # noqa: E501
+                  _zeroed(f"st.global.{register} [%out], %a; red.global.add.noftz.{kind} [%out], %b;"),
                   **options)  # fmt: skip
         assert size == register
 
@@ -149,17 +149,17 @@ def _contended(table: Table) -> None:
         start = "%q" if words == 2 else "%t3"
         value = "1000" if name.startswith("inc") else "%a"
         table.add(f"contended.shared.{name}", operand, register,
-                  f".shared .align 8 .b64 word;\nmov.b64 {{%t2, %t3}}, %q; setp.eq.u32 %p0, %thread, 0; @%p0 st.shared.{register} [word], {start};\n"  # noqa: E501
-                  f"bar.sync 0; atom.shared.{name} {old}, [word], {value}; bar.sync 0; ld.shared.{register} %d, [word];")  # fmt: skip  # noqa: E501
+                  f".shared .align 8 .b64 word;\nmov.b64 {{%t2, %t3}}, %q; setp.eq.u32 %p0, %thread, 0; @%p0 st.shared.{register} [word], {start};\n"
+                  f"bar.sync 0; atom.shared.{name} {old}, [word], {value}; bar.sync 0; ld.shared.{register} %d, [word];")  # fmt: skip
         table.add(f"contended.warp.{name}", operand, "",
-                  f"ld.param.u64 %x5, [p_out]; shr.u32 %t5, %lane, 5; mul.wide.u32 %x6, %t5, 1024; add.u64 %x5, %x5, %x6;\n"  # noqa: E501
-                  f"mov.b64 {{%t2, %t3}}, %q; st.global.b64 [%out], %q; bar.warp.sync 0xFFFFFFFF; red.global.{name} [%x5], {value};",  # noqa: E501
+                  f"ld.param.u64 %x5, [p_out]; shr.u32 %t5, %lane, 5; mul.wide.u32 %x6, %t5, 1024; add.u64 %x5, %x5, %x6;\n"
+                  f"mov.b64 {{%t2, %t3}}, %q; st.global.b64 [%out], %q; bar.warp.sync 0xFFFFFFFF; red.global.{name} [%x5], {value};",
                   words=2)  # fmt: skip
     table.add("spin_lock", "i32", "b32",
-              ".shared .align 4 .b32 lock;\n.shared .align 4 .b32 sum;\nsetp.eq.u32 %p0, %thread, 0; @%p0 st.shared.b32 [lock], 0; @%p0 st.shared.b32 [sum], 0;\n"  # noqa: E501
-              "bar.sync 0; mov.b32 %t1, 0;\nagain:\natom.shared.cas.b32 %t0, [lock], 0, 1; setp.ne.u32 %p1, %t0, 0; @%p1 bra busy;\n"  # noqa: E501
-              "ld.volatile.shared.b32 %t2, [sum]; add.u32 %t2, %t2, %a; st.volatile.shared.b32 [sum], %t2; membar.cta;\n"  # noqa: E501
-              "atom.shared.exch.b32 %t3, [lock], 0; mov.b32 %t1, 1;\nbusy:\nsetp.eq.u32 %p2, %t1, 0; @%p2 bra again;\n"  # noqa: E501
+              ".shared .align 4 .b32 lock;\n.shared .align 4 .b32 sum;\nsetp.eq.u32 %p0, %thread, 0; @%p0 st.shared.b32 [lock], 0; @%p0 st.shared.b32 [sum], 0;\n"
+              "bar.sync 0; mov.b32 %t1, 0;\nagain:\natom.shared.cas.b32 %t0, [lock], 0, 1; setp.ne.u32 %p1, %t0, 0; @%p1 bra busy;\n"
+              "ld.volatile.shared.b32 %t2, [sum]; add.u32 %t2, %t2, %a; st.volatile.shared.b32 [sum], %t2; membar.cta;\n"
+              "atom.shared.exch.b32 %t3, [lock], 0; mov.b32 %t1, 1;\nbusy:\nsetp.eq.u32 %p2, %t1, 0; @%p2 bra again;\n"
               "bar.sync 0; ld.shared.b32 %d, [sum];")  # fmt: skip
 
 
@@ -168,9 +168,9 @@ def _vectors(table: Table) -> None:
               _zeroed("st.global.v2.f32 [%out], {%a, %b}; red.global.add.v2.f32 [%out], {%c, %a};"),
               minimum=90, words=2, floats="f32", ulp=_FLUSHED)  # fmt: skip
     table.add("atom_v4_f32", "f32 f32 f32", "",
-              "st.global.v4.f32 [%out], {%a, %b, %c, %a}; atom.global.v4.f32.add {%f0, %f1, %f2, %f3}, [%out], {%c, %a, %b, %b}; add.f32 %f0, %f0, %f1;\n"  # noqa: E501
-              "st.global.f32 [%out+16], %f0;", minimum=90, words=5, floats="f32", ulp=_FLUSHED)  # fmt: skip  # noqa: E501
+              "st.global.v4.f32 [%out], {%a, %b, %c, %a}; atom.global.v4.f32.add {%f0, %f1, %f2, %f3}, [%out], {%c, %a, %b, %b}; add.f32 %f0, %f0, %f1;\n"
+              "st.global.f32 [%out+16], %f0;", minimum=90, words=5, floats="f32", ulp=_FLUSHED)  # fmt: skip
     table.add("atom_b128", "i64 i64 i64", "",
-              ".reg .b128 %w<4>;\nst.global.v2.b64 [%out+16], {%a, %b}; mov.b128 %w0, {%a, %b}; mov.b128 %w1, {%c, %a};\n"  # noqa: E501
-              "atom.global.cas.b128 %w2, [%out+16], %w0, %w1; mov.b128 {%x0, %x1}, %w2; st.global.v2.b64 [%out], {%x0, %x1};",  # noqa: E501
+              ".reg .b128 %w<4>;\nst.global.v2.b64 [%out+16], {%a, %b}; mov.b128 %w0, {%a, %b}; mov.b128 %w1, {%c, %a};\n"
+              "atom.global.cas.b128 %w2, [%out+16], %w0, %w1; mov.b128 {%x0, %x1}, %w2; st.global.v2.b64 [%out], {%x0, %x1};",
               minimum=90, words=8)  # fmt: skip

@@ -92,10 +92,10 @@ def _between_floats(table: Table) -> None:
     table.op("cvt.rn.f16.bf16", "bf16", "b16", minimum=90, floats="f16", ulp=-126)
     table.ops("cvt.rn.bf16.f64", "f64", "b16", minimum=90, floats="bf16")
     table.add("widened_bf16", "bf16x2", "f32 f32",
-              "shl.b32 %t0, %a, 16; and.b32 %t1, %a, 0xFFFF0000; mov.b32 %f0, %t0; mov.b32 %f1, %t1;\n"  # noqa: E501
+              "shl.b32 %t0, %a, 16; and.b32 %t1, %a, 0xFFFF0000; mov.b32 %f0, %t0; mov.b32 %f1, %t1;\n"
               "add.f32 %d, %f0, %f1; mul.f32 %e, %f0, %f1;", floats="f32")  # fmt: skip
     table.add("widened_f16", "f16x2", "f32 f32",
-              "mov.b32 {%h0, %h1}, %a; cvt.f32.f16 %d, %h0; cvt.f32.f16 %e, %h1;", floats="f32")  # fmt: skip  # noqa: E501
+              "mov.b32 {%h0, %h1}, %a; cvt.f32.f16 %d, %h0; cvt.f32.f16 %e, %h1;", floats="f32")  # fmt: skip
 
 
 def _to_packed(table: Table) -> None:

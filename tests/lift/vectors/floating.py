@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.lift.vectors.form import Table, expand
 
 _ROUNDING = ("rn", "rz", "rm", "rp")
-_ORDERED = ("eq", "ne", "lt", "le", "gt", "ge", "num", "nan", "equ", "neu", "ltu", "leu", "gtu", "geu")  # noqa: E501  # fmt: skip
+_ORDERED = ("eq", "ne", "lt", "le", "gt", "ge", "num", "nan", "equ", "neu", "ltu", "leu", "gtu", "geu")  # fmt: skip
 _CLASSES = ("finite", "infinite", "number", "notanumber", "normal", "subnormal")
 
 
@@ -77,7 +77,7 @@ def _comparison(table: Table) -> None:
         for order in _ORDERED:
             for ftz in ftzs:
                 table.add(f"setp.{order}{ftz}.{kind}", f"{kind} {kind}", "b32",
-                          f"setp.{order}{ftz}.{kind} %p0, %a, %b; selp.b32 %d, 1, 0, %p0;")  # fmt: skip  # noqa: E501
+                          f"setp.{order}{ftz}.{kind} %p0, %a, %b; selp.b32 %d, 1, 0, %p0;")  # fmt: skip
         for order in ("lt", "gtu", "nan"):
             for ftz in ftzs:
                 table.op(f"set.{order}{ftz}.u32.{kind}", f"{kind} {kind}", "b32")
@@ -107,23 +107,23 @@ def _modifiers(table: Table) -> None:
               "neg.f64 %g0, %a; abs.f64 %g1, %b; add.f64 %d, %g0, %g1; mul.f64 %e, %a, %g1;\n"
               "neg.f64 %g2, %c; fma.rn.f64 %f, %a, %b, %g2;", floats="f64")  # fmt: skip
     table.add("literals_f32", "f32 f32", "f32 f32 f32 f32",
-              "add.f32 %d, %a, 0f3FC00000; mul.f32 %e, %a, 0fC0490FDB; fma.rn.f32 %f, %a, %b, 0f7F800000;\n"  # noqa: E501
+              "add.f32 %d, %a, 0f3FC00000; mul.f32 %e, %a, 0fC0490FDB; fma.rn.f32 %f, %a, %b, 0f7F800000;\n"
               "fma.rn.f32 %g, %a, 0f00000001, %b;", floats="f32")  # fmt: skip
     table.add("literals_f64", "f64 f64", "f64 f64 f64",
               "add.f64 %d, %a, 0d3FF8000000000000; mul.f64 %e, %a, 0d400921FB54442D18;\n"
               "fma.rn.f64 %f, %a, %b, 0dBFE0000000000000;", floats="f64")  # fmt: skip
     table.add("constants_f32", "f32 f32", "f32 f32 f32 f32",
-              "mov.b64 {%t1, %t2}, %q; mov.b32 %f0, %t1; add.f32 %d, %a, %f0; mul.f32 %e, %a, %f0;\n"  # noqa: E501
+              "mov.b64 {%t1, %t2}, %q; mov.b32 %f0, %t1; add.f32 %d, %a, %f0; mul.f32 %e, %a, %f0;\n"
               "fma.rn.f32 %f, %a, %f0, %b; fma.rn.f32 %g, %a, %b, %f0;", floats="f32")  # fmt: skip
     table.add("constants_f64", "f64 f64", "f64 f64 f64",
-              "mov.b64 %g0, %q; add.f64 %d, %a, %g0; mul.f64 %e, %a, %g0; fma.rn.f64 %f, %a, %g0, %b;",  # noqa: E501
+              "mov.b64 %g0, %q; add.f64 %d, %a, %g0; mul.f64 %e, %a, %g0; fma.rn.f64 %f, %a, %g0, %b;",
               floats="f64")  # fmt: skip
     table.add("clamp_f32", "f32 f32", "f32 f32",
               "max.f32 %f0, %a, 0f00000000; min.f32 %d, %f0, 0f3F800000; max.f32 %e, %b, %f0;",
               floats="f32")  # fmt: skip
     table.add("polynomial_f32", "f32 f32", "f32",
               "fma.rn.f32 %f0, %a, 0f3F000000, %b; fma.rn.f32 %f0, %f0, %a, 0fBF800000;\n"
-              "fma.rn.ftz.f32 %f0, %f0, %a, %b; mul.ftz.f32 %d, %f0, %f0;", floats="f32")  # fmt: skip  # noqa: E501
+              "fma.rn.ftz.f32 %f0, %f0, %a, %b; mul.ftz.f32 %d, %f0, %f0;", floats="f32")  # fmt: skip
     table.add("scaled_f32", "f32 f32", "f32 f32",
               "mul.f32 %f0, %a, 0f40000000; mul.f32 %d, %f0, %b; mul.f32 %f1, %a, 0f3E800000;\n"
               "mul.f32 %e, %f1, %b;", floats="f32")  # fmt: skip
@@ -141,7 +141,7 @@ def _half(table: Table) -> None:
                   f"{operand} {operand}", result, floats="f16")  # fmt: skip
     _compare_halves(table, "f16", 80)
     table.add("mul_add_f16x2", "f16x2 f16x2 f16x2", "b32 b32",
-              "mul.f16x2 %t0, %a, %b; add.f16x2 %d, %t0, %c; neg.f16x2 %t1, %a; add.f16x2 %e, %t1, %c;",  # noqa: E501
+              "mul.f16x2 %t0, %a, %b; add.f16x2 %d, %t0, %c; neg.f16x2 %t1, %a; add.f16x2 %e, %t1, %c;",
               floats="f16")  # fmt: skip
     table.add("halves_swapped", "f16x2 f16x2", "b32 b32",
               "mov.b32 {%h0, %h1}, %a; mov.b32 %t0, {%h1, %h0}; mov.b32 %t1, {%h0, %h0};\n"

@@ -66,7 +66,7 @@ def _extended(table: Table) -> None:
     table.add("sub_cc_u64", "i64 i64 i64", "b64 b64",
               "sub.cc.u64 %d, %a, %b; subc.u64 %e, %c, %a;")  # fmt: skip
     table.add("mad_cc_chain", "i32 i32 i32", "b32 b32 b32",
-              "mad.lo.cc.u32 %d, %a, %b, %c; madc.hi.cc.u32 %e, %a, %b, %c; madc.hi.u32 %f, %b, %c, 0;")  # fmt: skip  # noqa: E501
+              "mad.lo.cc.u32 %d, %a, %b, %c; madc.hi.cc.u32 %e, %a, %b, %c; madc.hi.u32 %f, %b, %c, 0;")  # fmt: skip
     table.add("mad_cc_signed", "i32 i32 i32", "b32 b32",
               "mad.lo.cc.s32 %d, %a, %b, %c; madc.hi.s32 %e, %a, %b, %c;")  # fmt: skip
     table.add("mul_128", "i64 i64", "b64 b64", "mul.lo.u64 %d, %a, %b; mul.hi.u64 %e, %a, %b;")
@@ -97,7 +97,7 @@ def _bits(table: Table) -> None:
             table.op(f"bfind.shiftamt.{sign}{size}", operand, "b32")
             table.op(f"bfe.{sign}{size}", f"{operand} shift shift", result)
         table.add(f"bfi.b{size}", f"{operand} {operand} shift", result,
-                  f"shr.u32 %t0, %c, 3; and.b32 %t0, %t0, 63; bfi.b{size} %d, %a, %b, %c, %t0;")  # fmt: skip  # noqa: E501
+                  f"shr.u32 %t0, %c, 3; and.b32 %t0, %t0, 63; bfi.b{size} %d, %a, %b, %c, %t0;")  # fmt: skip
         table.add(f"bfi.immediate.b{size}", f"{operand} {operand}", result,
                   f"bfi.b{size} %d, %a, %b, 5, 13;")  # fmt: skip
         table.add(f"bfe.immediate.{size}", operand, f"{result} {result}",
@@ -170,13 +170,13 @@ def _comparison(table: Table) -> None:
                       f"setp.ne.u32 %p2, %c, 7; setp.lt.{combine}.{kind} %p0|%p1, %a, %b, %p2;\n"
                       "selp.b32 %d, 1, 0, %p0; selp.b32 %e, 1, 0, %p1;")  # fmt: skip
         table.add(f"select.{kind}", f"{operand} {operand} i32", result,
-                  f"setp.lt.s32 %p0, %c, 0; selp.{kind.replace('s', 'b').replace('u', 'b')} %d, %a, %b, %p0;")  # fmt: skip  # noqa: E501
+                  f"setp.lt.s32 %p0, %c, 0; selp.{kind.replace('s', 'b').replace('u', 'b')} %d, %a, %b, %p0;")  # fmt: skip
         table.op(f"slct.{kind}.s32", f"{operand} {operand} i32", result)
         table.add(f"clamp.{kind}", f"{operand} {operand}", result,
                   f"max.{kind} %d, %a, 3; min.{kind} %d, %d, %b;")  # fmt: skip
     for order in expand("{lt,le,gt,ge,eq,ne}"):
         table.add(f"setp.{order}.negated", "i32 i32", "b32",
-                  f"setp.{order}.s32 %p0, %a, %b; @!%p0 add.u32 %d, %a, 1; @%p0 mov.b32 %d, %b;")  # fmt: skip  # noqa: E501
+                  f"setp.{order}.s32 %p0, %a, %b; @!%p0 add.u32 %d, %a, 1; @%p0 mov.b32 %d, %b;")  # fmt: skip
     table.add("set_accumulated", "i32 i32 i32", "b32",
               "set.gt.and.u32.u32 %d, %a, %b, %p0;".replace("%p0", "%p3")
               .join(["setp.ne.s32 %p3, %c, 0;\n", ""]))  # fmt: skip
@@ -184,7 +184,7 @@ def _comparison(table: Table) -> None:
               "setp.gt.s32 %p0, %a, %b; setp.gt.s32 %p1, %b, %c; setp.gt.s32 %p2, %c, %a;\n"
               "and.pred %p3, %p0, %p1; or.pred %p4, %p3, %p2; xor.pred %p5, %p4, %p1;\n"
               "not.pred %p6, %p5; xor.pred %p7, %p0, %p2; and.pred %p7, %p7, %p6;\n"
-              "selp.b32 %d, %a, %b, %p4; selp.b32 %e, %b, %c, %p6; selp.b32 %f, 1, 0, %p7;")  # fmt: skip  # noqa: E501
+              "selp.b32 %d, %a, %b, %p4; selp.b32 %e, %b, %c, %p6; selp.b32 %f, 1, 0, %p7;")  # fmt: skip
 
 
 def _packed(table: Table) -> None:
@@ -219,14 +219,14 @@ def _immediate(table: Table) -> None:
     for divisor in (3, 7, 10, 16, 641, 0x80000000):
         table.add(f"divide_by_{divisor}", "i32", "b32 b32 b32 b32",
                   f"div.u32 %d, %a, {divisor}; rem.u32 %e, %a, {divisor};\n"
-                  f"div.s32 %f, %a, {divisor % (1 << 31) or 5}; rem.s32 %g, %a, {divisor % (1 << 31) or 5};")  # fmt: skip  # noqa: E501
+                  f"div.s32 %f, %a, {divisor % (1 << 31) or 5}; rem.s32 %g, %a, {divisor % (1 << 31) or 5};")  # fmt: skip
         table.add(f"divide_wide_by_{divisor}", "i64", "b64 b64",
                   f"div.u64 %d, %a, {divisor}; rem.s64 %e, %a, {divisor};")  # fmt: skip
     table.add("sub_from_literal", "i32", "b32 b32", "sub.s32 %d, 100, %a; sub.s32 %e, 0, %a;")
     table.add("mad_wide_literal", "i32 i64", "b64 b64",
               "mad.wide.s32 %d, %a, 12, %b; mad.wide.u32 %e, %a, 0x10000, %b;")  # fmt: skip
     table.add("mad_constant", "i32 i32", "b32 b32",
-              "cvt.u32.u64 %t7, %p; mad.lo.s32 %d, %a, %t7, %b; mad.lo.s32 %e, %a, %b, %t7;")  # fmt: skip  # noqa: E501
+              "cvt.u32.u64 %t7, %p; mad.lo.s32 %d, %a, %t7, %b; mad.lo.s32 %e, %a, %b, %t7;")  # fmt: skip
 
 
 def _uniform(table: Table) -> None:
@@ -235,7 +235,7 @@ def _uniform(table: Table) -> None:
     bodies = {
         "add3": "add.u32 %t5, %t1, %t2; add.u32 %t5, %t5, %t4;",
         "multiply": "mul.lo.u32 %t5, %t1, %t4; mad.lo.u32 %t5, %t5, %t2, %t3;",
-        "multiply_high": "mul.hi.u32 %t5, %t1, %t4; mul.hi.s32 %t6, %t2, %t3; xor.b32 %t5, %t5, %t6;",  # noqa: E501
+        "multiply_high": "mul.hi.u32 %t5, %t1, %t4; mul.hi.s32 %t6, %t2, %t3; xor.b32 %t5, %t5, %t6;",
         "logic": "and.b32 %t5, %t1, %t4; xor.b32 %t5, %t5, %t3; lop3.b32 %t5, %t5, %t1, %t4, 0x6A;",
         "shift": "shl.b32 %t5, %t4, %t1; shr.u32 %t6, %t3, %t1; shr.s32 %t7, %t4, %t1;\n"
                  "lop3.b32 %t5, %t5, %t6, %t7, 0x96;",
@@ -243,9 +243,9 @@ def _uniform(table: Table) -> None:
                   "xor.b32 %t5, %t5, %t6;",
         "count": "popc.b32 %t5, %t4; clz.b32 %t6, %t1; brev.b32 %t7, %t1; bfind.s32 %t8, %t4;\n"
                  "mad.lo.u32 %t5, %t5, 77, %t6; xor.b32 %t5, %t5, %t7; add.u32 %t5, %t5, %t8;",
-        "compare": "setp.lt.s32 %p0, %t1, 20; selp.b32 %t5, %t3, %t4, %p0; setp.gt.u32 %p1, %t4, %t1;\n"  # noqa: E501
+        "compare": "setp.lt.s32 %p0, %t1, 20; selp.b32 %t5, %t3, %t4, %p0; setp.gt.u32 %p1, %t4, %t1;\n"
                    "and.pred %p2, %p0, %p1; selp.b32 %t6, 5, 9, %p2; add.u32 %t5, %t5, %t6;",
-        "permute": "prmt.b32 %t5, %t3, %t4, %t1; prmt.b32 %t6, %t3, %t4, 0x1735; xor.b32 %t5, %t5, %t6;",  # noqa: E501
+        "permute": "prmt.b32 %t5, %t3, %t4, %t1; prmt.b32 %t6, %t3, %t4, 0x1735; xor.b32 %t5, %t5, %t6;",
         "minimum": "min.s32 %t5, %t4, %t1; max.u32 %t6, %t3, %t1; abs.s32 %t7, %t4;\n"
                    "mad.lo.u32 %t5, %t5, %t6, %t7;",
         "field": "bfe.u32 %t5, %t3, %t1, 7; bfi.b32 %t6, %t1, %t4, 5, 9; bfe.s32 %t7, %t4, 4, 9;\n"
@@ -257,7 +257,7 @@ def _uniform(table: Table) -> None:
     for name, body in bodies.items():
         table.add(f"uniform_{name}", "i32", "b32", f"{words}{body}\nadd.u32 %d, %a, %t5;")
     table.add("uniform_wide", "i64", "b64",
-              "cvt.u64.u32 %x0, %block; add.u64 %x0, %x0, %p; shl.b64 %x1, %x0, 3; mul.lo.u64 %x2, %q, %x0;\n"  # noqa: E501
+              "cvt.u64.u32 %x0, %block; add.u64 %x0, %x0, %p; shl.b64 %x1, %x0, 3; mul.lo.u64 %x2, %q, %x0;\n"
               "setp.lt.u64 %p0, %x1, %x2; selp.b64 %x3, %x1, %x2, %p0; shr.s64 %x4, %q, 9;\n"
               "xor.b64 %x3, %x3, %x4; add.u64 %d, %a, %x3;")  # fmt: skip
 
@@ -266,36 +266,36 @@ def _compound(table: Table) -> None:
     """Patterns for which ptxas has instructions of its own."""
     for amount in (1, 2, 4, 9, 31):
         table.add(f"shift_add_{amount}", "i32 i32", "b32 b32",
-                  f"shl.b32 %t0, %a, {amount}; add.s32 %d, %t0, %b; sub.s32 %e, %b, %t0;")  # fmt: skip  # noqa: E501
+                  f"shl.b32 %t0, %a, {amount}; add.s32 %d, %t0, %b; sub.s32 %e, %b, %t0;")  # fmt: skip
         table.add(f"shift_add_wide_{amount}", "i64 i64", "b64",
                   f"shl.b64 %x0, %a, {amount}; add.s64 %d, %x0, %b;")  # fmt: skip
         table.add(f"index_wide_{amount}", "i32 i64", "b64 b64",
                   f"cvt.s64.s32 %x0, %a; shl.b64 %x0, %x0, {amount}; add.s64 %d, %x0, %b;\n"
-                  f"cvt.u64.u32 %x1, %a; shl.b64 %x1, %x1, {amount}; add.s64 %e, %x1, %b;")  # fmt: skip  # noqa: E501
+                  f"cvt.u64.u32 %x1, %a; shl.b64 %x1, %x1, {amount}; add.s64 %e, %x1, %b;")  # fmt: skip
         table.add(f"shift_high_add_{amount}", "i32 i32 i32", "b32",
                   f"shf.l.wrap.b32 %t0, %a, %b, {amount}; add.s32 %d, %t0, %c;")  # fmt: skip
     table.add("add3", "i32 i32 i32", "b32 b32 b32",
-              "add.s32 %t0, %a, %b; add.s32 %d, %t0, %c; sub.s32 %e, %t0, %c; sub.s32 %t1, %a, %b;\n"  # noqa: E501
+              "add.s32 %t0, %a, %b; add.s32 %d, %t0, %c; sub.s32 %e, %t0, %c; sub.s32 %t1, %a, %b;\n"
               "sub.s32 %f, %t1, %c;")  # fmt: skip
     table.add("add3_wide", "i64 i64 i64", "b64 b64",
-              "add.s64 %x0, %a, %b; add.s64 %d, %x0, %c; sub.s64 %x1, %c, %x0; sub.s64 %e, 5, %x1;")  # fmt: skip  # noqa: E501
+              "add.s64 %x0, %a, %b; add.s64 %d, %x0, %c; sub.s64 %x1, %c, %x0; sub.s64 %e, 5, %x1;")  # fmt: skip
     table.add("absolute_difference", "i32 i32 i32", "b32 b32",
-              "sub.s32 %t0, %a, %b; abs.s32 %d, %t0; abs.s32 %t1, %c; add.s32 %e, %t1, %a;")  # fmt: skip  # noqa: E501
+              "sub.s32 %t0, %a, %b; abs.s32 %d, %t0; abs.s32 %t1, %c; add.s32 %e, %t1, %a;")  # fmt: skip
     table.add("predicates_as_bits", "i32 i32 i32", "b32",
               "\n".join(f"setp.gt.s32 %p{n}, %{'abc'[n % 3]}, {n * 1000};" for n in range(7))
               + "\nmov.b32 %d, 0;\n"
-              + "\n".join(f"selp.b32 %t0, {1 << n}, 0, %p{n}; or.b32 %d, %d, %t0;" for n in range(7)))  # fmt: skip  # noqa: E501
+              + "\n".join(f"selp.b32 %t0, {1 << n}, 0, %p{n}; or.b32 %d, %d, %t0;" for n in range(7)))  # fmt: skip
     table.add("bits_as_predicates", "i32 i32", "b32",
               "mov.b32 %d, %b;\n"
-              + "\n".join(f"and.b32 %t0, %a, {1 << n}; setp.ne.u32 %p0, %t0, 0; @%p0 mad.lo.u32 %d, %d, {2 * n + 3}, {n};" for n in range(7)))  # fmt: skip  # noqa: E501
+              + "\n".join(f"and.b32 %t0, %a, {1 << n}; setp.ne.u32 %p0, %t0, 0; @%p0 mad.lo.u32 %d, %d, {2 * n + 3}, {n};" for n in range(7)))  # fmt: skip
     table.add("halves", "i32 i32", "b32 b32 b32",
               "mov.b32 {%h0, %h1}, %a; mov.b32 {%h2, %h3}, %b; mov.b32 %d, {%h1, %h2};\n"
               "mul.wide.u16 %e, %h0, %h3; mul.wide.s16 %f, %h1, %h3;")  # fmt: skip
     table.add("bytes", "i32", "b32 b32 b32",
               "bfe.u32 %t0, %a, 8, 8; bfe.s32 %t1, %a, 16, 8; shr.u32 %t2, %a, 24;\n"
-              "cvt.s32.s8 %t3, %a; add.s32 %d, %t0, %t1; add.s32 %e, %t2, %t3; cvt.u32.u8 %f, %a;")  # fmt: skip  # noqa: E501
+              "cvt.s32.s8 %t3, %a; add.s32 %d, %t0, %t1; add.s32 %e, %t2, %t3; cvt.u32.u8 %f, %a;")  # fmt: skip
     table.add("special_registers", "i32", "b32 b32 b32 b32 b32 b32 b32 b32",
-              "mov.u32 %d, %laneid; mov.u32 %e, %ntid.x; mov.u32 %f, %nctaid.x; mov.u32 %g, %lanemask_lt;\n"  # noqa: E501
+              "mov.u32 %d, %laneid; mov.u32 %e, %ntid.x; mov.u32 %f, %nctaid.x; mov.u32 %g, %lanemask_lt;\n"
               "mov.u32 %h, %lanemask_ge; mov.u32 %i, %tid.y; mov.u32 %j, %ctaid.z;\n"
               "mov.u32 %t0, %lanemask_eq; mov.u32 %t1, %lanemask_le; mov.u32 %t2, %lanemask_gt;\n"
               "lop3.b32 %k, %t0, %t1, %t2, 0x96; xor.b32 %k, %k, %a;")  # fmt: skip

@@ -38,12 +38,12 @@ def _multiply(a: int, b: int, c: list[str], opcode: str) -> str:
 
 def _half(table: Table) -> None:
     for kind, shapes in {
-        "f16": ((8, 2, 1), (16, 4, 2)), "bf16": ((8, 2, 1), (16, 4, 2)), "tf32": ((4, 2, 1), (8, 4, 2)),  # noqa: E501
+        "f16": ((8, 2, 1), (16, 4, 2)), "bf16": ((8, 2, 1), (16, 4, 2)), "tf32": ((4, 2, 1), (8, 4, 2)),
     }.items():  # fmt: skip
         operand = "tiny_f32" if kind == "tf32" else f"tiny_{kind}x2"
         for depth, a, b in shapes:
             shape = f"m16n8k{depth}"
-            before = "cvt.rn.f32.s32 %f0, %c; cvt.rn.f32.u32 %f1, %thread; mov.f32 %f2, 0f3F000000; neg.f32 %f3, %f0;\n"  # noqa: E501
+            before = "cvt.rn.f32.s32 %f0, %c; cvt.rn.f32.u32 %f1, %thread; mov.f32 %f2, 0f3F000000; neg.f32 %f3, %f0;\n"
             opcode = f"mma.sync.aligned.{shape}.row.col.f32.{kind}.{kind}.f32"
             addends = ["%f0", "%f1", "%f2", "%f3"]
             table.add(opcode, f"{operand} {operand} small", "f32 f32 f32 f32",
@@ -86,15 +86,15 @@ def _other(table: Table) -> None:
     table.add("mma_m8n8k4_f64", "tiny_f64 tiny_f64 tiny_f64", "f64 f64",
               "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d, %e}, {%a}, {%b}, {%c, %a};",
               floats="f64")  # fmt: skip
-    before = "mov.b32 %t9, 0x38304038; and.b32 %t8, %a, 0x87878787; or.b32 %t8, %t8, %t9; and.b32 %t10, %b, 0x87878787; or.b32 %t10, %t10, %t9;\n"  # noqa: E501
+    before = "mov.b32 %t9, 0x38304038; and.b32 %t8, %a, 0x87878787; or.b32 %t8, %t8, %t9; and.b32 %t10, %b, 0x87878787; or.b32 %t10, %t10, %t9;\n"
     for kind in ("e4m3", "e5m2"):
         table.add(f"mma_m16n8k32_{kind}", "i32 i32", "f32 f32 f32 f32",
-                  f"{before}mov.f32 %f0, 0f00000000; mma.sync.aligned.m16n8k32.row.col.f32.{kind}.{kind}.f32 {{%d, %e, %f, %g}}, {{%t8, %t10, %t9, %t8}}, {{%t10, %t8}}, {{%f0, %f0, %f0, %f0}};",  # noqa: E501
+                  f"{before}mov.f32 %f0, 0f00000000; mma.sync.aligned.m16n8k32.row.col.f32.{kind}.{kind}.f32 {{%d, %e, %f, %g}}, {{%t8, %t10, %t9, %t8}}, {{%t10, %t8}}, {{%f0, %f0, %f0, %f0}};",
                   minimum=89, floats="f32")  # fmt: skip
 
 
 _ROWS = (
-    ".shared .align 16 .b8 rows[4096];\nmov.u32 %t1, rows; mad.lo.u32 %t0, %thread, 16, %t1; and.b32 %t2, %thread, 96;\n"  # noqa: E501
+    ".shared .align 16 .b8 rows[4096];\nmov.u32 %t1, rows; mad.lo.u32 %t0, %thread, 16, %t1; and.b32 %t2, %thread, 96;\n"
     "st.shared.v4.b32 [%t0], {%a, %b, %c, %lane}; bar.sync 0;\n"
     "and.b32 %t3, %thread, 31; add.u32 %t3, %t3, %t2; mad.lo.u32 %t3, %t3, 16, %t1;\n"
 )
@@ -104,9 +104,9 @@ def _fragments(table: Table) -> None:
     for count, transposed in product((1, 2, 4), ("", ".trans")):
         registers = _list([f"%{name}" for name in "defg"[:count]])
         table.add(f"ldmatrix.x{count}{transposed}", "i32 i32 i32", "b32 " * count,
-                  f"{_ROWS}ldmatrix.sync.aligned.m8n8.x{count}{transposed}.shared.b16 {registers}, [%t3];")  # fmt: skip  # noqa: E501
+                  f"{_ROWS}ldmatrix.sync.aligned.m8n8.x{count}{transposed}.shared.b16 {registers}, [%t3];")  # fmt: skip
         sources = _list(["%a", "%b", "%c", "%lane"][:count])
         table.add(f"stmatrix.x{count}{transposed}", "i32 i32 i32", "b32 b32 b32 b32",
-                  f"{_ROWS}stmatrix.sync.aligned.m8n8.x{count}{transposed}.shared.b16 [%t3], {sources}; bar.sync 0;\n"  # noqa: E501
+                  f"{_ROWS}stmatrix.sync.aligned.m8n8.x{count}{transposed}.shared.b16 [%t3], {sources}; bar.sync 0;\n"
                   "ld.shared.v4.b32 {%d, %e, %f, %g}, [%t0];", minimum=90)  # fmt: skip
     table.add("movmatrix", "i32", "b32", "movmatrix.sync.aligned.m8n8.trans.b16 %d, %a;")

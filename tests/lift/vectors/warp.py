@@ -24,19 +24,19 @@ def add_forms(table: Table) -> None:
 def _shuffles(table: Table) -> None:
     for mode in ("up", "down", "bfly", "idx"):
         table.add(f"shfl.{mode}.variable", "i32 shift i32", "b32 b32",
-                  f"shfl.sync.{mode}.b32 %d|%p0, %a, %b, %c, {_FULL}; selp.b32 %e, 1, 0, %p0;")  # fmt: skip  # noqa: E501
+                  f"shfl.sync.{mode}.b32 %d|%p0, %a, %b, %c, {_FULL}; selp.b32 %e, 1, 0, %p0;")  # fmt: skip
         for distance, width in product((0, 1, 5, 16, 31), (32, 16, 8, 2)):
             clamp = 32 - width << 8 | (0 if mode == "up" else 0x1F)
             table.add(f"shfl_{mode}_{distance}_of_{width}", "i32", "b32 b32",
                       f"shfl.sync.{mode}.b32 %d|%p0, %a, {distance}, {clamp}, {_FULL};\n"
                       "selp.b32 %e, 1, 0, %p0;")  # fmt: skip
         table.add(f"shfl_{mode}_some_lanes", "i32", "b32",
-                  f"{_DIVERGED}shfl.sync.{mode}.b32 %d, %a, 2, {'0' if mode == 'up' else '31'}, {_ODD};{_JOINED}")  # fmt: skip  # noqa: E501
+                  f"{_DIVERGED}shfl.sync.{mode}.b32 %d, %a, 2, {'0' if mode == 'up' else '31'}, {_ODD};{_JOINED}")  # fmt: skip
     table.add("shfl_double", "f64 shift", "b64",
               "mov.b64 {%t0, %t1}, %a; shfl.sync.idx.b32 %t2, %t0, %b, 31, 0xFFFFFFFF;\n"
-              "shfl.sync.idx.b32 %t3, %t1, %b, 31, 0xFFFFFFFF; mov.b64 %d, {%t2, %t3};")  # fmt: skip  # noqa: E501
+              "shfl.sync.idx.b32 %t3, %t1, %b, 31, 0xFFFFFFFF; mov.b64 %d, {%t2, %t3};")  # fmt: skip
     table.add("shfl_predicated", "i32 i32", "b32",
-              "mov.b32 %d, %b; setp.lt.s32 %p0, %b, 0; shfl.sync.bfly.b32 %t0|%p1, %a, 3, 31, 0xFFFFFFFF;\n"  # noqa: E501
+              "mov.b32 %d, %b; setp.lt.s32 %p0, %b, 0; shfl.sync.bfly.b32 %t0|%p1, %a, 3, 31, 0xFFFFFFFF;\n"
               "@%p0 add.u32 %d, %d, %t0;")  # fmt: skip
 
 
@@ -55,9 +55,9 @@ def _votes(table: Table) -> None:
               f"setp.lt.s32 %p0, %a, 0; vote.sync.ballot.b32 %d, %p0, {_FULL};\n"
               f"vote.sync.ballot.b32 %e, !%p0, {_FULL};")  # fmt: skip
     table.add("vote_ballot_some_lanes", "i32", "b32",
-              f"{_DIVERGED}setp.lt.s32 %p0, %a, 0; vote.sync.ballot.b32 %d, %p0, {_ODD};{_JOINED}")  # fmt: skip  # noqa: E501
+              f"{_DIVERGED}setp.lt.s32 %p0, %a, 0; vote.sync.ballot.b32 %d, %p0, {_ODD};{_JOINED}")  # fmt: skip
     table.add("activemask", "i32", "b32",
-              "mov.b32 %d, 0; setp.lt.s32 %p0, %a, 0; @%p0 bra skip;\nactivemask.b32 %d;\nskip:")  # fmt: skip  # noqa: E501
+              "mov.b32 %d, 0; setp.lt.s32 %p0, %a, 0; @%p0 bra skip;\nactivemask.b32 %d;\nskip:")  # fmt: skip
     table.add("elect", "i32", "b32 b32",
               f"elect.sync %d|%p0, {_FULL}; selp.b32 %e, 1, 0, %p0;", minimum=90)  # fmt: skip
     table.add("elect_some_lanes", "i32", "b32",
@@ -68,12 +68,12 @@ def _votes(table: Table) -> None:
 def _matches(table: Table) -> None:
     table.add("match.any.b32", "few", "b32", f"match.any.sync.b32 %d, %a, {_FULL};")
     table.add("match.all.b32", "few", "b32 b32",
-              f"shr.u32 %t0, %lane, 6; and.b32 %t0, %t0, %a; match.all.sync.b32 %d|%p0, %t0, {_FULL};\n"  # noqa: E501
+              f"shr.u32 %t0, %lane, 6; and.b32 %t0, %t0, %a; match.all.sync.b32 %d|%p0, %t0, {_FULL};\n"
               "selp.b32 %e, 1, 0, %p0;")  # fmt: skip
     table.add("match.any.b64", "few few", "b32",
               f"mov.b64 %x0, {{%a, %b}}; match.any.sync.b64 %d, %x0, {_FULL};")  # fmt: skip
     table.add("match.all.b64", "few few", "b32 b32",
-              f"shr.u32 %t0, %lane, 6; and.b32 %t0, %t0, 1; and.b32 %t1, %b, %t0; mov.b64 %x0, {{%t1, %t0}};\n"  # noqa: E501
+              f"shr.u32 %t0, %lane, 6; and.b32 %t0, %t0, 1; and.b32 %t1, %b, %t0; mov.b64 %x0, {{%t1, %t0}};\n"
               f"match.all.sync.b64 %d|%p0, %x0, {_FULL}; selp.b32 %e, 1, 0, %p0;")  # fmt: skip
     table.add("match_any_some_lanes", "few", "b32",
               f"{_DIVERGED}match.any.sync.b32 %d, %a, {_ODD};{_JOINED}")  # fmt: skip
@@ -87,7 +87,7 @@ def _reductions(table: Table) -> None:
                   f"{_DIVERGED}redux.sync.{name} %d, %a, {_ODD};{_JOINED}")  # fmt: skip
     table.add("warp_tree", "f32", "f32",
               "mov.f32 %d, %a;\n" + "\n".join(
-                  f"mov.b32 %t0, %d; shfl.sync.down.b32 %t1, %t0, {distance}, 31, {_FULL}; mov.b32 %f0, %t1; add.f32 %d, %d, %f0;"  # noqa: E501
+                  f"mov.b32 %t0, %d; shfl.sync.down.b32 %t1, %t0, {distance}, 31, {_FULL}; mov.b32 %f0, %t1; add.f32 %d, %d, %f0;"
                   for distance in (16, 8, 4, 2, 1)), floats="f32")  # fmt: skip
 
 
@@ -116,7 +116,7 @@ def _barriers(table: Table) -> None:
               "setp.lt.s32 %p0, %a, 0; bar.red.popc.u32 %d, 0, %p0;")  # fmt: skip
     for mode in ("and", "or"):
         table.add(f"bar_red_{mode}", "i32", "b32",
-                  f"setp.ne.u32 %p0, %thread, %block; bar.red.{mode}.pred %p1, 0, %p0; selp.b32 %d, 1, 0, %p1;")  # fmt: skip  # noqa: E501
+                  f"setp.ne.u32 %p0, %thread, %block; bar.red.{mode}.pred %p1, 0, %p0; selp.b32 %d, 1, 0, %p1;")  # fmt: skip
     table.add("bar_red_repeated", "i32", "b32 b32 b32",
               "setp.lt.s32 %p0, %a, 0; bar.red.popc.u32 %d, 0, %p0; bar.red.popc.u32 %e, 0, !%p0;\n"
               "bar.red.or.pred %p1, 1, %p0; selp.b32 %f, 1, 0, %p1;")  # fmt: skip
