@@ -61,8 +61,8 @@ class EngineSettings(StrictModel):
     """One engine that clients may ask for, by ``name``.
 
     ``translator`` is what :func:`cass_ray.translate.registry.make_translator` understands
-    (``rules``, ``hipify-perl``, ``chat:MODEL?…``), ``lift``, or ``model:PATH``, which generates with
-    continuous batching. vLLM is asked as ``chat:`` (``cluster/kuberay/rayservice_vllm.yaml``).
+    (``rules``, ``hipify-perl``, ``chat:MODEL?…``), ``lift``, or ``model:PATH``, which generates
+    with continuous batching. For vLLM see ``cluster/kuberay/rayservice_vllm.yaml``.
     """
 
     name: str

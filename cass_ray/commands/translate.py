@@ -14,6 +14,7 @@ import typer
 
 from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
 from cass_ray.commands.lift import translate_assembly
+from cass_ray.commands.remote import Wanted, translate_remotely
 from cass_ray.pairs import clip_diagnostic
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd
@@ -81,6 +82,9 @@ def translate(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print findings and counts as JSON on standard output.")
     ] = False,
+    server: Annotated[
+        str, typer.Option(metavar="URL", help="Let a `cass serve` do it; key: $CASS_API_KEY.")
+    ] = "",
 ) -> None:
     """Translate CUDA to HIP.
 
@@ -92,6 +96,14 @@ def translate(
     """
     if not path.exists():
         _fail(f"{path} does not exist", EXIT_USAGE)
+    if server:
+        translate_remotely(
+            server,
+            path,
+            output,
+            Wanted(engine, level.value, check or repairs > 0, repairs, as_json),
+        )
+        return
     if level is Level.ASSEMBLY or engine == "lift":
         _check_assembly(level, engine, path)
         translate_assembly(path, output)

@@ -1,6 +1,6 @@
 // The editors of the page, bundled with CodeMirror into serve/static/editor.js.
 
-import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { cpp } from "@codemirror/lang-cpp";
 import {
   HighlightStyle,
@@ -58,6 +58,10 @@ const look = EditorView.theme({
   },
   ".cm-changedLine": { backgroundColor: "var(--added) !important" },
   ".cm-deletedChunk": { backgroundColor: "var(--removed) !important" },
+  ".cm-deletedText, .cm-deletedChunk .cm-deletedText": {
+    background: "none !important",
+    textDecoration: "underline var(--bad) 2px",
+  },
   ".cm-placeholder": { color: "var(--faint)" },
 });
 
@@ -91,7 +95,7 @@ export class Editor {
           syntaxHighlighting(colours),
           look,
           hint ? placeholder(hint) : [],
-          // Tab leaves the editor, so that the keyboard is never trapped; Ctrl-M makes it indent.
+          // Tab leaves the editor, so that the keyboard is never trapped.
           keymap.of([...keys, ...defaultKeymap, ...historyKeymap, ...searchKeymap]),
           this.language.of(LANGUAGES.cpp()),
           this.merge.of([]),
@@ -177,5 +181,3 @@ export class Editor {
     this.view.focus();
   }
 }
-
-export { indentWithTab };

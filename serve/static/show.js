@@ -73,6 +73,11 @@ function settle() {
 export function result(answer, goTo) {
   settle();
   const { verdict } = answer;
+  stage("translate", "good");
+  for (const name of ["compile", "execution"]) {
+    // A kept answer comes without its stages.
+    if (verdict[name]) checkStage({ name, [name]: verdict[name] });
+  }
   const good = ["compiled", "executed", "matched"].includes(verdict.verification);
   const kind = verdict.verification === "failed" ? "bad" : good ? "good" : "";
   const by = answer.attempts.length > 1 ? ` — answered by ${answer.engine}` : "";
