@@ -6,7 +6,8 @@ Each engine's output is built by the same compiler against the same runtime and 
 backend. A program that checks its own result (it has a message for a wrong one) is *right* when it
 ends with status 0 and prints no such message, nor one about an error of the runtime; any other
 program only *runs*. Programs nobody can build here (nvcc refuses them, or a library's headers are
-missing on the CUDA side too) are counted and left out.
+missing on the CUDA side too, or they are one part of a program: no engine's output links) are
+counted and left out.
 
 Programs are taken in the order of a digest of their paths, so that whatever was measured when
 ``--minutes`` were over is a sample that nobody chose. ``--resume`` keeps the rows that the JSON
@@ -47,6 +48,9 @@ _WRONG = re.compile(
 )
 """What the programs print when their own check fails."""
 _RUNTIME_ERROR = re.compile(r"^\s*(?:CUDA |HIP |GPU)?\s*error\s*:", re.IGNORECASE | re.MULTILINE)
+_UNDEFINED = re.compile(r"undefined (?:symbol|reference)")
+_SHARED_FOLDERS = ("Common", "common", "inc", "include")
+"""At the top of a checkout: headers that its programs share."""
 _NEEDS_INPUT = re.compile(r"\busage:|cannot open|no such file", re.IGNORECASE)
 _BACKEND = re.compile(r"is not supported by the CPU backend|unsupported instruction")
 
@@ -56,6 +60,7 @@ class State(StrEnum):
 
     UNTRANSLATED = "engine failed"
     UNCOMPILED = "does not compile"
+    PART = "is one part of a program"
     FAILED = "ends with an error"
     INPUT = "needs arguments or files"
     TIMEOUT = "over the time limit"
@@ -67,7 +72,7 @@ class State(StrEnum):
     @property
     def compiled(self) -> bool:
         """Whether there was something to run."""
-        return self not in (State.UNTRANSLATED, State.UNCOMPILED)
+        return self not in (State.UNTRANSLATED, State.UNCOMPILED, State.PART)
 
 
 @dataclass(frozen=True)
@@ -87,6 +92,12 @@ def candidates(checkout: Path) -> Iterator[PurePosixPath]:
     for path in sorted(paths, key=lambda path: digest([str(path)])):
         if _MAIN.search((checkout / path).read_text(encoding="utf-8", errors="replace")):
             yield path
+
+
+def folders(checkout: Path, program: PurePosixPath) -> tuple[PurePosixPath, ...]:
+    """The include folders: the program's own and those that the checkout's programs share."""
+    shared = (PurePosixPath(name) for name in _SHARED_FOLDERS)
+    return (program.parent, *(folder for folder in shared if (checkout / folder).is_dir()))
 
 
 def cuda_refusal(unit: Unit, toolchain: NvidiaToolchain) -> str:
@@ -133,13 +144,26 @@ class Bench:
         except TranslatorError as error:
             return State.UNTRANSLATED, str(error)[:200]
         except CompileFailure as failure:
-            return State.UNCOMPILED, _first_error(failure.diagnostic)
+            undefined = _UNDEFINED.search(failure.diagnostic)
+            state = State.PART if undefined else State.UNCOMPILED
+            return state, _first_error(failure.diagnostic)
         completed = execute(program, (), self.runtime, self.options)
         return judge(completed, checks_itself=bool(_WRONG.search(text)))
 
 
+def _whole(rows: list[Row]) -> tuple[list[Row], Counter[str]]:
+    """Rows of whole programs; how many others there are: no engine's output of them links."""
+    states: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        states.setdefault((row.repository, row.program), set()).add(row.state)
+    parts = {key for key, found in states.items() if found == {State.PART.value}}
+    kept = [row for row in rows if (row.repository, row.program) not in parts]
+    return kept, Counter(repository for repository, _ in parts)
+
+
 def table(rows: list[Row], refused: Counter[str]) -> str:
     """Markdown: per repository and engine, then what failed with each engine."""
+    rows, parts = _whole(rows)
     lines = [
         "| repository | engine | programs | compile | run | of those with a check: right | wrong |",
         "|---|---|---|---|---|---|---|",
@@ -155,6 +179,8 @@ def table(rows: list[Row], refused: Counter[str]) -> str:
         )
     for repository, count in sorted(refused.items()):
         lines.append(f"\n{repository}: {count} programs left out, nvcc does not compile them.")
+    for repository, count in sorted(parts.items()):
+        lines.append(f"\n{repository}: {count} files left out, they are parts of a program.")
     lines += ["", "| engine | program | state | why |", "|---|---|---|---|"]
     for row in rows:
         if row.state not in (State.RAN, State.RIGHT):
@@ -224,7 +250,7 @@ def main() -> None:
         if time.monotonic() > end:
             break
         key = f"{repository}:{program}"
-        unit = Unit(checkouts[repository], program, (program.parent,))
+        unit = Unit(checkouts[repository], program, folders(checkouts[repository], program))
         if str(program) in refused.get(repository, {}):
             continue
         if key not in accepted and (why := cuda_refusal(unit, nvidia)):

@@ -6,11 +6,15 @@ All checks of one test module are one program: it is built once, and each check 
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path, PurePosixPath
 
 from cass_ray.rdna3.build import runtime_library
 from cass_ray.rdna3.execution import RunOptions, build, execute
 from cass_ray.rdna3.sources import Sources, translated
+from cass_ray.toolchain.amd import DEFAULT_ARCHITECTURE, code_flags
+from cass_ray.toolchain.amd_bundle import bundle
+from cass_ray.toolchain.amd_link import embedding
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.translate.registry import make_translator
 
@@ -24,6 +28,44 @@ def output_of(source: str, cache: Path | None = None) -> dict[str, str]:
     assert not errors, "\n".join(errors)
     runtime = runtime_library()
     program = build(sources, find_amd(), runtime, cache=cache)
+    return _lines(program, runtime)
+
+
+def output_on_wavefronts_of_64(source: str, folder: Path) -> dict[str, str]:
+    """As :func:`output_of`, compiled for wavefronts of 64 lanes, as CDNA has.
+
+    Compiled as on a machine with ROCm: against HIP's own headers alone. They refuse RDNA with
+    wavefronts of 64 lanes, which the hardware has; that line is taken out.
+    """
+    hip = make_translator("rules").translate(source, filename=str(MAIN)).source
+    (folder / "program.hip").write_text(hip)
+    amd, runtime = find_amd(), runtime_library()
+    header = Path("include/hip/hip_runtime.h")
+    (folder / header).parent.mkdir(parents=True)
+    text = (amd.rocm_path / header).read_text()
+    (folder / header).write_text(text.replace("#error HIP is not supported", "// HIP"))
+    clang = [amd.clang, f"--ld-path={amd.linker}"]
+    common = [*clang, *code_flags(DEFAULT_ARCHITECTURE, "-O2", 5), "-mwavefrontsize64", "-w"]
+    common += ["-I", folder / "include", f"--rocm-path={amd.rocm_path}", folder / "program.hip"]
+    device, host = folder / "device.co", folder / "host.s"
+    _run([*common, "--cuda-device-only", "--no-gpu-bundle-output", "-o", device])
+    assert b".wavefront_size\x40" in device.read_bytes()  # 64 in MessagePack
+    _run([*common, "--cuda-host-only", "-S", "-o", host])
+    (folder / "device.hipfb").write_bytes(bundle({DEFAULT_ARCHITECTURE: device.read_bytes()}))
+    embedded = folder / "embedded.s"
+    embedded.write_text(embedding(host.read_text(), str(folder / "device.hipfb")))
+    program = folder / "program"
+    link = [runtime, f"-Wl,-rpath,{runtime.parent}", "-pthread", "-lm", "-o", program]
+    _run([*clang, host, embedded, *link])
+    return _lines(program, runtime)
+
+
+def _run(command: list[str | Path]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def _lines(program: Path, runtime: Path) -> dict[str, str]:
     done = execute(program, (), runtime, RunOptions(seconds=60.0))
     assert done.ok, f"{done.outcome} {done.returncode}\n{done.stdout_text}\n{done.stderr_text}"
     lines = (line.partition(": ") for line in done.stdout_text.splitlines())

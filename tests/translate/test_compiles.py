@@ -17,7 +17,7 @@ INTRINSICS = """
 #include <cuda_bf16.h>
 __global__ void k(float*f,double*d,unsigned*u,int*i,__nv_bfloat16*b,
  float4*q4){
- f[0]=__fadd_rd(f[1],f[2]); f[1]=__fmaf_rz(f[0],f[1],f[2]); f[2]=__frcp_ru(f[1]);
+ f[0]=__fadd_rd(f[1],__fmul_rn(f[2],f[3])); f[1]=__fmaf_rz(f[0],f[1],f[2]); f[2]=__frcp_ru(f[1]);
   f[3]=__fsqrt_rz(f[2]); d[0]=__dsub_ru(d[0],d[1]); d[1]=__fma_rd(d[0],d[1],d[2]);
  u[0]=__vadd4(u[1],u[2]); u[3]=__vsetgtu2(u[0],u[1]); u[4]=__vsadu4(u[0],u[1]);
   u[5]=__vabsss2(u[4]); u[6]=__vavgs4(u[0],u[1]);

@@ -161,6 +161,26 @@ def test_shuffles_keep_warps_of_32_lanes(cuda: str, hip: str) -> None:
     assert translate(cuda).source == hip
 
 
+def test_the_host_counts_warps_as_the_device_does() -> None:
+    source = (
+        "cudaDeviceProp p[2], *q; int a = p[0].warpSize * 2 + q->warpSize;"
+        " p[1].warpSize = 7; int* r = &p[0].warpSize; own().warpSize;\n"
+    )
+    assert translate(source).source == (
+        "hipDeviceProp_t p[2], *q; int a = 32 * 2 + 32;"
+        " p[1].warpSize = 7; int* r = &p[0].warpSize; own().warpSize;\n"
+    )
+    (warning,) = translate("f(&n, cudaDevAttrWarpSize, 0);").findings
+    assert warning.severity == "warning" and "64 on CDNA" in warning.message
+
+
+def test_wavefronts_of_32_lanes_only_keep_the_width() -> None:
+    source = "cudaDeviceProp p; int a = p.warpSize + warpSize;\n"
+    context = Context(wavefronts=(32,))
+    result = RulesTranslator().translate(source, filename="a.cuh", context=context)
+    assert result.source == source.replace("cudaDeviceProp", "hipDeviceProp_t")
+
+
 def test_snippets_come_with_what_they_need() -> None:
     result = translate("unsigned m = __match_any_sync(~0u, v); __syncwarp();").source
     assert result.endswith("unsigned m = cass::match_any(~0u, v); cass::syncwarp();")

@@ -1,10 +1,14 @@
-"""Translated warp code gives what CUDA defines: every expected value is computed by hand."""
+"""Translated warp code gives what CUDA defines: every expected value is computed by hand.
+
+On wavefronts of 32 lanes, and on wavefronts of 64, where the second warp of a block is the upper
+half of a wavefront; where a block has two warps, the second one's results are looked at.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.translate.programs import output_of
+from tests.translate.programs import output_of, output_on_wavefronts_of_64
 
 SOURCE = r"""
 #include <cstdio>
@@ -24,13 +28,13 @@ __global__ void votes(unsigned* out) {
     any = __any_sync(0xffff0000u, lane == 3);
     all = __all_sync(0xffff0000u, lane > 15);
   }
-  if (lane == 20) {
+  if (threadIdx.x == 52) {
     out[0] = odd; out[1] = upper; out[2] = active; out[3] = any; out[4] = all;
   }
 }
 
 __global__ void shuffles(int* out) {
-  int lane = threadIdx.x;
+  int lane = threadIdx.x % 32;
   int sum = lane;
   for (int step = 16; step > 0; step >>= 1) sum += __shfl_xor_sync(0xffffffffu, sum, step);
   int down = __shfl_down_sync(0xffffffffu, lane * 10, 1, 8);
@@ -38,13 +42,14 @@ __global__ void shuffles(int* out) {
   int read = __shfl_sync(0xffffffffu, lane * lane, 5, 16);
   int pair = 0;
   if (lane < 2) pair = __shfl_xor_sync(0x3u, lane + 100, 1);
+  if (threadIdx.x < 32) return;
   if (lane == 7) { out[0] = sum; out[1] = down; out[2] = up; out[3] = read; }
   if (lane == 17) out[4] = read;
   if (lane == 1) { out[5] = up; out[6] = pair; }
 }
 
 __global__ void matches(unsigned* out) {
-  unsigned lane = threadIdx.x;
+  unsigned lane = threadIdx.x % 32;
   unsigned same = __match_any_sync(0xffffffffu, lane / 8);
   int equal = -1;
   unsigned all = __match_all_sync(0xffffffffu, 7, &equal);
@@ -55,7 +60,7 @@ __global__ void matches(unsigned* out) {
   int least = __reduce_min_sync(0xffffffffu, (int)lane - 20);
   unsigned most = __reduce_max_sync(0xffffffffu, lane * 3);
   unsigned bits = __reduce_or_sync(0xffffffffu, 1u << (lane % 3));
-  if (lane == 2) {
+  if (threadIdx.x == 34) {
     out[0] = same; out[1] = all; out[2] = equal; out[3] = none; out[4] = differs;
     out[5] = low; out[6] = (unsigned)least; out[7] = most; out[8] = bits;
   }
@@ -96,17 +101,21 @@ int main() {
   unsigned* u; int* i;
   cudaMallocManaged(&u, 64 * sizeof(unsigned));
   cudaMallocManaged(&i, 64 * sizeof(int));
-  votes<<<1, 32>>>(u); show("votes", u, 5);
-  shuffles<<<1, 32>>>(i); show("shuffles", i, 7);
-  matches<<<1, 32>>>(u); show("matches", u, 9);
+  votes<<<1, 64>>>(u); show("votes", u, 5);
+  shuffles<<<1, 64>>>(i); show("shuffles", i, 7);
+  matches<<<1, 64>>>(u); show("matches", u, 9);
   groups<<<1, 32>>>(i); show("groups", i, 9);
   printf("status: %s\n", cudaGetErrorString(cudaGetLastError()));
 }
 """
 
 
-@pytest.fixture(scope="module")
-def output() -> dict[str, str]:
+@pytest.fixture(scope="module", params=[32, 64])
+def output(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
+    if request.param == 64:
+        return output_on_wavefronts_of_64(SOURCE, tmp_path_factory.mktemp("wave64"))
     return output_of(SOURCE)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from dataclasses import dataclass
 
 
@@ -23,22 +24,29 @@ class Edits:
 
     def __init__(self) -> None:
         self._edits: list[Edit] = []
+        self._by_start: list[tuple[int, int]] = []
+        """Start and index of every edit, sorted."""
 
     def __len__(self) -> int:
         return len(self._edits)
 
     def replace(self, start: int, end: int, text: str) -> None:
         """Replace ``[start, end)`` by ``text``."""
+        insort(self._by_start, (start, len(self._edits)))
         self._edits.append(Edit(start, end, text))
 
     def insert(self, offset: int, text: str) -> None:
         """Insert ``text`` before ``offset``."""
-        self._edits.append(Edit(offset, offset, text))
+        self.replace(offset, offset, text)
 
     def within(self, text: str, start: int, end: int) -> str:
         """``text[start:end]`` with the edits made so far inside it: for rules that move code."""
-        inside = [edit for edit in self._edits if start <= edit.start and edit.end <= end]
-        return _apply(text, inside, start, end)
+        first = bisect_left(self._by_start, (start, 0))
+        last = bisect_left(self._by_start, (end + 1, 0))
+        # In the order in which they were made, which is what insertions at one offset keep.
+        numbers = sorted(number for _, number in self._by_start[first:last])
+        edits = [self._edits[number] for number in numbers if self._edits[number].end <= end]
+        return _apply(text, edits, start, end)
 
     def apply(self, text: str) -> str:
         """``text`` with every edit made."""

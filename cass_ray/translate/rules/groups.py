@@ -33,7 +33,8 @@ COLLECTIVES = {
 _ALIAS = re.compile(r"\bnamespace\s+(\w+)\s*=\s*cooperative_groups\b")
 _USING = re.compile(r"\busing\s+namespace\s+cooperative_groups\b")
 _QUALIFIER = re.compile(r"\b(\w+)\s*::\s*\Z")
-_VOTE = re.compile(r"\b(?P<group>[A-Za-z_]\w*)\s*\.\s*(?P<vote>any|all|ballot|match_any)\s*\(")
+_VOTES = ("any", "all", "ballot", "match_any")
+_GROUP = re.compile(r"\b([A-Za-z_]\w*)\s*\.\s*\Z")
 
 
 def rewrite_groups(unit: Rewrite) -> None:
@@ -41,14 +42,19 @@ def rewrite_groups(unit: Rewrite) -> None:
     if unit.is_hip or "cooperative_groups" not in unit.words:
         return
     _rewrite_collectives(unit)
-    for match in _VOTE.finditer(unit.source.code):
-        parsed = unit.source.arguments(match.end() - 1)
-        if parsed is None or len(parsed[0]) != 1:
-            continue
-        call = f"cass::group_{match['vote']}({match['group']}, "
-        unit.edits.replace(match.start(), parsed[0][0][0], call)
-        unit.converted(match.start())
-        unit.snippets.add("group_votes")
+    for vote in _VOTES:
+        for offset in unit.words.get(vote, ()):
+            _rewrite_vote(unit, offset, vote)
+
+
+def _rewrite_vote(unit: Rewrite, offset: int, vote: str) -> None:
+    group = _GROUP.search(unit.source.code, max(0, offset - 80), offset)
+    call = unit.call(offset, vote)
+    if group is None or call is None or len(call[0]) != 1 or unit.is_member(group.start()):
+        return
+    unit.edits.replace(group.start(), call[0][0][0], f"cass::group_{vote}({group[1]}, ")
+    unit.converted(group.start())
+    unit.snippets.add("group_votes")
 
 
 def _rewrite_collectives(unit: Rewrite) -> None:

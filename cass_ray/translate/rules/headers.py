@@ -6,7 +6,7 @@ import csv
 import posixpath
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from cass_ray.translate.protocol import Severity
 from cass_ray.translate.rules import groups, tables
@@ -104,6 +104,8 @@ def _counterpart(unit: Rewrite, include: _Include) -> str | None:
 def _is_local(unit: Rewrite, path: str) -> bool:
     """Whether ``path`` is a file of the tree that an include from this file could reach."""
     files = unit.context.files
+    if not files:
+        return False
     folder = posixpath.dirname(unit.filename)
     while True:
         for name in ("", *_INCLUDE_FOLDERS):
@@ -121,13 +123,20 @@ def _unsupported_headers() -> tuple[tuple[str, str], ...]:
         return tuple((row["header"], row["advice"]) for row in csv.DictReader(handle))
 
 
-def _report_unsupported(unit: Rewrite, include: _Include, path: str) -> None:
+@lru_cache(1 << 12)
+def _advice(path: str) -> str | None:
+    """What to do about a header that HIP has no counterpart of; None for all others."""
     for pattern, advice in _unsupported_headers():
-        matches = path.startswith(pattern[:-1]) if pattern.endswith("*") else path == pattern
-        if matches:
-            message = f"the header {path} has no counterpart in HIP"
-            unit.report(include.start, path, Severity.ERROR, message, advice)
-            return
+        if path.startswith(pattern[:-1]) if pattern.endswith("*") else path == pattern:
+            return advice
+    return None
+
+
+def _report_unsupported(unit: Rewrite, include: _Include, path: str) -> None:
+    advice = _advice(path)
+    if advice is not None:
+        message = f"the header {path} has no counterpart in HIP"
+        unit.report(include.start, path, Severity.ERROR, message, advice)
 
 
 def _remove_line(unit: Rewrite, include: _Include) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from cass_ray.translate.protocol import Severity
 from cass_ray.translate.rules import tables
@@ -43,6 +44,14 @@ _GROUPS = {
 """Names of cooperative groups that HIP's lack."""
 
 
+@lru_cache(1 << 16)
+def _suspicion(word: str) -> Severity | None:
+    """How bad it is that an unknown ``word`` is left; None for one that is not CUDA's."""
+    if _LIBRARY_NAME.match(word):
+        return Severity.ERROR
+    return Severity.WARNING if _CUDA_NAME.match(word) else None
+
+
 def report_leftovers(unit: Rewrite) -> None:
     """Report every CUDA name that no rule has translated, and every other trace of CUDA."""
     names, unsupported = tables.names(), tables.unsupported()
@@ -51,9 +60,8 @@ def report_leftovers(unit: Rewrite) -> None:
             continue
         if word in unsupported:
             _report(unit, word, offsets, f"{word} has no counterpart in HIP", Severity.ERROR)
-        elif _LIBRARY_NAME.match(word) or _CUDA_NAME.match(word):
+        elif severity := _suspicion(word):
             if not unit.declares(word):
-                severity = Severity.ERROR if _LIBRARY_NAME.match(word) else Severity.WARNING
                 _report(unit, word, offsets, f"{word} looks like CUDA and is not known", severity)
         elif word.startswith("__"):
             for prefix, advice in _INTRINSICS.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from functools import cached_property
 
 from cass_ray.translate.protocol import Context, Counts, Finding, Severity
@@ -13,9 +14,9 @@ from cass_ray.translate.rules.regions import (
     device_functions,
     emulated_architecture,
 )
-from cass_ray.translate.rules.text import SourceText, Span
+from cass_ray.translate.rules.text import SourceText, Span, positions
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_WORD = re.compile(r"([A-Za-z_]\w*)")
 _DECLARATION_LEAD = re.compile(r"(?:[\w>\]]\s+|[*&]\s*)\Z")
 _NO_DECLARATION_LEAD = re.compile(r"\b(?:return|case|goto|new)\s+\Z")
 _DECLARATION_TAIL = re.compile(r"\s*(?:[=;,(\[{)]|\Z|\n)")
@@ -45,10 +46,10 @@ class Rewrite:
     @cached_property
     def words(self) -> dict[str, list[int]]:
         """Every identifier of the code and the offsets where it stands."""
-        found: dict[str, list[int]] = {}
-        for match in _WORD.finditer(self.source.code):
-            found.setdefault(match.group(), []).append(match.start())
-        return found
+        found: defaultdict[str, list[int]] = defaultdict(list)
+        for word, offset in positions(_WORD, self.source.code):
+            found[word].append(offset)
+        return dict(found)
 
     @cached_property
     def is_hip(self) -> bool:

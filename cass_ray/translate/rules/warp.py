@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 
+from cass_ray.translate.protocol import Severity
 from cass_ray.translate.rules.rewrite import Rewrite
 
 SHUFFLES = {
@@ -45,6 +46,8 @@ _DECLARATION = re.compile(
     r"(?:\b(?:int|unsigned|long|short|size_t|auto|const|constexpr|uint|u?int(?:8|16|32|64)_t|define)"
     r"\s+|[*&]\s*)warpSize\b"
 )
+_OBJECT = re.compile(r"(?:\b[A-Za-z_]\w*(?:\[[^\[\]]*\])?\s*(?:\.|->)\s*)+\Z")
+_ASSIGNED = re.compile(r"\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)|\s*(?:\+\+|--)")
 
 
 def rewrite_warps(unit: Rewrite) -> None:
@@ -97,12 +100,36 @@ def _rewrite_legacy_vote(unit: Rewrite, offset: int, word: str, masked: str) -> 
 
 
 def _rewrite_width(unit: Rewrite) -> None:
-    """``warpSize`` is a variable that CUDA defines as 32, except where the file has its own."""
+    """``warpSize`` is a variable that CUDA defines as 32, except where the file has its own.
+
+    So is the member of ``cudaDeviceProp``: the host must count warps as the device does. HIP has 64
+    there on CDNA.
+    """
+    for word in ("cudaDevAttrWarpSize", "CU_DEVICE_ATTRIBUTE_WARP_SIZE"):
+        for offset in unit.words.get(word, ()) if unit.wave64 else ():
+            message = f"{word} is 64 on CDNA, where the translated program has warps of 32 lanes"
+            unit.report(offset, word, Severity.WARNING, message, "use 32")
     offsets = unit.words.get("warpSize", ())
     if not offsets or not unit.wave64 or _DECLARATION.search(unit.source.code):
         return
+    has_properties = "cudaDeviceProp" in unit.words
     for offset in offsets:
         # Before a quote the 32 would be half of a number with a digit separator.
-        is_word = not unit.source.code.startswith("'", offset + len("warpSize"))
-        if is_word and not unit.is_member(offset):
+        if unit.source.code.startswith("'", offset + len("warpSize")):
+            continue
+        if not unit.is_member(offset):
             unit.rename(offset, "warpSize", "32")
+        elif has_properties:
+            _rewrite_property(unit, offset)
+
+
+def _rewrite_property(unit: Rewrite, offset: int) -> None:
+    """``properties.warpSize`` where it is read."""
+    code, end = unit.source.code, offset + len("warpSize")
+    found = _OBJECT.search(code, max(0, offset - 120), offset)
+    if found is None or _ASSIGNED.match(code, end):
+        return
+    before = code[max(0, found.start() - 8) : found.start()].rstrip()
+    if not before.endswith((".", "->", "::", "&", ")", "]")):
+        unit.edits.replace(found.start(), end, "32")
+        unit.converted(offset)
