@@ -1,5 +1,9 @@
 #include "decoder.hpp"
 
+#include <bit>
+
+#include "image.hpp"
+
 namespace cass::rdna3 {
 namespace {
 
@@ -128,6 +132,7 @@ class Decoder {
   bool ds();
   bool flat();
   bool buffer(Encoding encoding, unsigned number);
+  bool image(unsigned number);
   bool other(Encoding encoding, unsigned number);
 
   // In VOP1, VOP2, VOPC a 16-bit VGPR operand is v0..v127, bit 7 selects its high half.
@@ -166,7 +171,7 @@ bool Decoder::dispatch() {
     case 0b111010: return buffer(Encoding::MTBUF, bits(word, 15, 4));
     case 0b111100: {
       const unsigned extra = bits(word, 0, 1);  // NSA: one more dword of addresses
-      return has_words(2 + extra) && other(Encoding::MIMG, bits(word, 18, 8));
+      return has_words(2 + extra) && image(bits(word, 18, 8));
     }
     case 0b111101: return smem();
     case 0b111110: return has_words(2) && other(Encoding::EXP, 0);
@@ -445,6 +450,37 @@ bool Decoder::buffer(Encoding encoding, unsigned number) {
   op.immediate = bits(word_, 0, 12);
   if (encoding == Encoding::MTBUF) op.immediate |= std::int64_t{bits(word_, 19, 7)} << 32;
   return take_literal_if_used();
+}
+
+// A type of as many registers, or the next larger one.
+Type raw_type(unsigned registers) {
+  switch (registers) {
+    case 0: return Type::none;
+    case 1: return Type::b32;
+    case 2: return Type::b64;
+    case 3: return Type::b96;
+    case 4: return Type::b128;
+    case 5: return Type::b160;
+    default: return registers <= 8 ? Type::b256 : Type::b512;
+  }
+}
+
+bool Decoder::image(unsigned number) {
+  Operation& op = operation();
+  if (!find(Encoding::MIMG, number)) return false;
+  const ImageControl control =
+      image_control(op.row->opcode, word_, words_.size() > 2 ? words_[2] : 0);
+  op.immediate = std::bit_cast<std::int64_t>(control);
+  const bool stores = control.kind == ImageKind::store || control.kind == ImageKind::store_mip;
+  const Field data = vector_field(bits(word_, 40, 8), raw_type(data_registers(control)));
+  (stores ? op.source[1] : op.destination) = data;
+  const bool separate = control.has(ImageControl::separate);
+  op.source[0] = vector_field(bits(word_, 32, 8),
+                              separate ? Type::b32 : raw_type(address_registers(control)));
+  op.source[2] = scalar_field(bits(word_, 48, 5) * 4, Type::b256);
+  const bool samples = control.kind == ImageKind::sample || control.kind == ImageKind::gather;
+  if (samples) op.source[3] = scalar_field(bits(word_, 58, 5) * 4, Type::b128);
+  return true;
 }
 
 bool Decoder::other(Encoding encoding, unsigned number) { return find(encoding, number); }

@@ -1,8 +1,10 @@
 // The text of decoded instructions, in LLVM's spelling.
+#include <bit>
 #include <cstdio>
 #include <string>
 
 #include "decoder.hpp"
+#include "image.hpp"
 
 namespace cass::rdna3 {
 namespace {
@@ -103,6 +105,9 @@ std::string operation_text(const Operation& op, const Decoded& decoded) {
   }
   if (encoding == Encoding::SOPK || encoding == Encoding::SOPP) {
     add(format("0x%x", static_cast<unsigned>(op.immediate) & 0xFFFFU));
+  } else if (encoding == Encoding::MIMG) {
+    const auto control = std::bit_cast<ImageControl>(op.immediate);
+    text += format(" dmask:0x%x dim:%u", unsigned{control.mask}, unsigned{control.dimension});
   } else if (op.immediate != 0) {
     text += format(" offset:%lld", static_cast<long long>(op.immediate));
   }

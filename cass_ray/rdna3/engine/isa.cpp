@@ -47,7 +47,6 @@ const OpcodeRow* find_row(Encoding encoding, unsigned number) {
 bool is_ignorable(Opcode opcode) {
   switch (opcode) {
     case Opcode::s_nop:
-    case Opcode::s_sleep:
     case Opcode::s_set_inst_prefetch_distance:
     case Opcode::s_clause:
     case Opcode::s_delay_alu:

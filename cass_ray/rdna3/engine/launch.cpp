@@ -231,7 +231,8 @@ void describe_wave(const Wave& wave, Fault& fault) {
       break;
     default:
       fault.kind = FaultKind::unsupported_instruction;
-      fault.message = "the engine does not implement this instruction";
+      fault.message = "the engine does not implement this instruction, or the image that it names"
+                      " (tiled, with mipmaps, or of another format than HIP's arrays have)";
       break;
   }
 }

@@ -5,6 +5,9 @@
 
 namespace cass::rdna3 {
 
+// Wave::budget of a wave that gave its turn up with s_sleep: it waits for what others do.
+inline constexpr std::int32_t budget_of_sleeping = -1'000'000'000;
+
 void service_interrupt();            // s_sendmsg MSG_INTERRUPT: the hostcall doorbell
 std::uint64_t service_realtime();    // a 100 MHz clock
 std::uint64_t service_cycles();      // something that counts up about like shader cycles

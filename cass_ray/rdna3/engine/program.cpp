@@ -8,6 +8,7 @@
 
 #include "decoder.hpp"
 #include "handlers.hpp"
+#include "image.hpp"
 #include "wave.hpp"
 
 namespace cass::rdna3 {
@@ -147,6 +148,7 @@ class Builder {
   void lower_one(const Decoded& decoded) {
     const Operation& op = decoded.operation;
     Instruction instruction = lower_operation(op);
+    if (op.row->encoding == Encoding::MIMG && !lower_image(instruction)) return;
     if (program_.options.check) check(op, instruction);
     const bool mode = program_.options.special_mode && depends_on_mode(*op.row);
     if (mode) enter_mode(*op.row);
@@ -159,6 +161,21 @@ class Builder {
     const bool writes_exec = op.destination.present() && op.destination.code == code::exec_lo;
     if (decoded.dpp && !writes_exec) emit(Opcode::engine_dpp_leave, {});
     if (mode) emit(Opcode::engine_mode_leave, {});
+  }
+
+  // False where the engine has no such form; the instruction is then one that is unsupported.
+  bool lower_image(const Instruction& instruction) {
+    const auto control = std::bit_cast<ImageControl>(instruction.immediate);
+    if (control.kind == ImageKind::unsupported) {
+      emit(Opcode::engine_unsupported, instruction);
+      return false;
+    }
+    const unsigned count = address_registers(control);
+    for (unsigned k = 1; control.has(ImageControl::separate) && k < std::min(count, 5U); ++k) {
+      const unsigned last = control.registers[k - 1] + (k == 4 ? count - 4U : 1U);
+      program_.vector_count = std::max(program_.vector_count, last);
+    }
+    return true;
   }
 
   void check(const Operation& op, const Instruction& instruction) {
@@ -399,7 +416,8 @@ const Program::Reach& Program::reach(std::uint64_t entry) const {
     while (at < instructions.size() && !seen[at]) {
       seen[at] = true;
       const Opcode opcode = opcodes[at];
-      if (set[opcode] == nullptr || opcode == Opcode::engine_invalid) {
+      if (set[opcode] == nullptr || opcode == Opcode::engine_invalid ||
+          opcode == Opcode::engine_unsupported) {
         found = &instructions[at];
         break;
       }

@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "counters.hpp"
@@ -116,6 +117,11 @@ class Scheduler {
     switch (outcome) {
       case Outcome::finished: finish(*slot); return true;
       case Outcome::preempted: return put_back(slot);
+      case Outcome::sleeping:
+        if (put_back(slot)) return true;
+        // What it waits for runs on another thread, which may need this CPU.
+        std::this_thread::yield();
+        return stopped_;
       case Outcome::at_grid_barrier: arrive(slot); return true;
       default: fail(describe(*slot, outcome)); return true;
     }

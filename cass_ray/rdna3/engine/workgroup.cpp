@@ -10,6 +10,7 @@
 #include <new>
 
 #include "access_violation.hpp"
+#include "machine_services.hpp"
 #include "memory_check.hpp"
 
 namespace cass::rdna3 {
@@ -23,7 +24,7 @@ constexpr std::size_t guard = 16 * page;
 
 // Backward branches of a wave until the next wave of its workgroup gets a turn. Long enough to cost
 // nothing, short enough for waves that wait for one another in a loop.
-constexpr std::int32_t branches_per_turn = 20'000;
+constexpr std::int32_t branches_per_turn = 4'000;
 // Turns of all waves until another workgroup gets one.
 constexpr unsigned turns_per_share = 64;
 
@@ -156,17 +157,20 @@ Outcome Workgroup::advance() {
   }
   for (unsigned turns = 0; turns < turns_per_share; ++turns) {
     bool runnable = false;
-    const Outcome outcome = turn(runnable);
+    bool sleeping = false;
+    const Outcome outcome = turn(runnable, sleeping);
     if (outcome != Outcome::preempted) return outcome;
     if (runnable) continue;
+    if (sleeping) return Outcome::sleeping;
     const Outcome barrier = release_barrier();
     if (barrier != Outcome::preempted) return barrier;
   }
   return Outcome::preempted;
 }
 
-// Lets every runnable wave run. `runnable`: some of them could go on at once.
-Outcome Workgroup::turn(bool& runnable) {
+// Lets every runnable wave run. `runnable`: some of them could go on at once; `sleeping`: some said
+// that they wait for others.
+Outcome Workgroup::turn(bool& runnable, bool& sleeping) {
   for (unsigned index = 0; index < wave_count; ++index) {
     Wave& wave = this->wave(index);
     if (wave.state != WaveState::runnable) continue;
@@ -176,7 +180,7 @@ Outcome Workgroup::turn(bool& runnable) {
     next->handler(wave, next);
     if (wave.state == WaveState::faulted) return Outcome::faulted;
     if (wave.state == WaveState::runnable) {
-      runnable = true;
+      (wave.budget == budget_of_sleeping ? sleeping : runnable) = true;
       if (launch->deadline != 0 && steady_nanoseconds() > launch->deadline) {
         return Outcome::out_of_time;
       }

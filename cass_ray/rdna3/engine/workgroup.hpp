@@ -51,6 +51,7 @@ class GuardedMemory {
 enum class Outcome : std::uint8_t {
   finished,
   preempted,        // still runnable; others should get a turn
+  sleeping,         // the same, and it has nothing to do until others have done something
   at_grid_barrier,
   faulted,
   deadlocked,
@@ -87,7 +88,7 @@ struct Workgroup {
   Outcome advance();
 
  private:
-  Outcome turn(bool& progressed);
+  Outcome turn(bool& runnable, bool& sleeping);
   Outcome release_barrier();
 };
 

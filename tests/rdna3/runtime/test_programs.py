@@ -10,7 +10,7 @@ from tests.rdna3.runtime.conftest import RunProgram
 pytestmark = pytest.mark.amd
 
 
-@pytest.mark.parametrize("name", ["launches", "cooperative", "modules"])
+@pytest.mark.parametrize("name", ["launches", "cooperative", "modules", "textures"])
 def test_program_finds_all_as_expected(run_program: RunProgram, name: str) -> None:
     completed = run_program(f"{name}.hip")
     assert completed.stdout_text == "all as expected\n", completed.stderr_text

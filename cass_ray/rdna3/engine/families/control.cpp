@@ -68,6 +68,11 @@ CONTROL(s_call_b64) {
 
 // ---- the end of a turn
 
+CONTROL(s_sleep) {
+  w.next = i + 1;
+  w.budget = budget_of_sleeping;
+}
+
 CONTROL(s_endpgm) { w.state = WaveState::finished; }
 CONTROL(s_endpgm_saved) { w.state = WaveState::finished; }
 CONTROL(s_barrier) {

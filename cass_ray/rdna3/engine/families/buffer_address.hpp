@@ -1,0 +1,49 @@
+// Addresses of buffer instructions (RDNA3 ISA, chapter 9).
+#pragma once
+
+#include "memory_access.hpp"
+
+namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace {
+
+struct Resource {
+  u64 base;
+  u32 stride;
+  u32 records;
+  u32 bounds;  // OOB_SELECT: 3 raw bytes, 2 never unless empty, else by index
+};
+ALWAYS_INLINE Resource resource_of(Wave& w, const Instruction& i) {
+  const u32* words = &place<u32>(w, i.source[2].value);
+  return {words[0] | u64{words[1] & 0xFFFF} << 32, words[1] >> 16 & 0x3FFF, words[2],
+          words[3] >> 28 & 3};
+}
+
+struct BufferLanes {
+  Wide at;
+  u32 inside;  // active lanes within bounds
+};
+// With both an index and an offset in VGPRs, the index comes first.
+ALWAYS_INLINE BufferLanes buffer_lanes(Wave& w, const Instruction& i, u32 size) {
+  const Resource resource = resource_of(w, i);
+  U32 index = 0U, offset = (U32)static_cast<u32>(i.immediate & 0xFFF);
+  if ((i.flags & flag::idxen) != 0) {
+    index = read_u32(w, i.source[0]);
+    if ((i.flags & flag::offen) != 0) offset += place<U32>(w, i.source[0].value + w.row_stride);
+  } else if ((i.flags & flag::offen) != 0) {
+    offset += read_u32(w, i.source[0]);
+  }
+  const U64 relative = convert<U64>(index) * (u64)resource.stride + convert<U64>(offset);
+  I32 inside = (I32)-1;
+  if (resource.bounds == 2) {
+    inside = (I32)(resource.records != 0 ? -1 : 0);
+  } else if (resource.bounds == 3 || resource.stride == 0) {
+    inside = convert<I32>(relative + (u64)size <= (u64)resource.records);
+  } else {
+    inside = index < resource.records;
+  }
+  const u64 base = resource.base + scalar_u32(w, i.source[3]);
+  return {{relative + base}, mask_of(inside) & exec_of(w, i)};
+}
+
+}  // namespace
+}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
