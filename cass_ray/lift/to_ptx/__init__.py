@@ -7,8 +7,6 @@ instruction.
 
 from __future__ import annotations
 
-import subprocess
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,7 +15,9 @@ from cass_ray.lift.errors import CompilerFailure
 from cass_ray.lift.to_ptx.data import variables
 from cass_ray.lift.to_ptx.errors import UnknownInstruction
 from cass_ray.lift.to_ptx.kernel import KernelWriter
+from cass_ray.toolchain.isolation import View, private_folder
 from cass_ray.toolchain.nvidia import NvidiaToolchain
+from cass_ray.toolchain.process import COMPILE_LIMITS, run
 
 __all__ = ["PtxModule", "UnknownInstruction", "assemble", "to_ptx"]
 
@@ -62,13 +62,14 @@ def to_ptx(assembly: str, architecture: str = "sm_90", *, partial: bool = False)
 
 
 def assemble(ptx: str, nvidia: NvidiaToolchain, architecture: str = "sm_90") -> bytes:
-    """A cubin, by ptxas. Raises :class:`CompilerFailure` with its message."""
-    with tempfile.TemporaryDirectory() as name:
-        source, target = Path(name, "module.ptx"), Path(name, "module.cubin")
-        source.write_text(ptx)
-        ptxas = nvidia.nvcc.with_name("ptxas")
-        command = [str(ptxas), f"-arch={architecture}", str(source), "-o", str(target)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise CompilerFailure(f"ptxas refused the PTX: {done.stderr.strip()[-2000:]}")
-        return target.read_bytes()
+    """A cubin, by ptxas in the sandbox. Raises :class:`CompilerFailure` with its message."""
+    with private_folder() as folder:
+        (folder / "module.ptx").write_text(ptx)
+        command: list[str | Path] = [nvidia.nvcc.with_name("ptxas"), f"-arch={architecture}"]
+        command += ["module.ptx", "-o", "module.cubin"]
+        view = View(read_only=nvidia.visible(), writable=(folder,))
+        done = run(command, cwd=folder, limits=COMPILE_LIMITS, view=view)
+        if not done.ok:
+            message = done.stderr_text.strip()[-2000:] or done.outcome.value
+            raise CompilerFailure(f"ptxas refused the PTX: {message}")
+        return (folder / "module.cubin").read_bytes()
