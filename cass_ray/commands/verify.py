@@ -134,10 +134,11 @@ def _describe(result: Verification) -> str:
 
 
 def _selftest_table(outcome: SelfTest) -> str:
-    fates = ["numeric", "exact", "run", "check", "finding", "survived", "same_code", "not_built"]
-    lines = ["fault".ljust(24) + "".join(fate.rjust(10) for fate in fates) + "    caught"]
+    fates = ["numeric", "exact", "run", "check", "finding", "survived"]
+    fates += ["equivalent", "same_code", "not_built"]
+    lines = ["fault".ljust(24) + "".join(fate.rjust(11) for fate in fates) + "    caught"]
     for mutated, counts in sorted(outcome.table().items()):
-        numbers = "".join(str(counts.get(fate, 0)).rjust(10) for fate in fates)
+        numbers = "".join(str(counts.get(fate, 0)).rjust(11) for fate in fates)
         counted = sum(counts.get(fate, 0) for fate in fates[:6])
         share = 1 - counts.get("survived", 0) / counted if counted else 1.0
         lines.append(f"{mutated:<24}{numbers}{share:>10.0%}")
@@ -147,6 +148,9 @@ def _selftest_table(outcome: SelfTest) -> str:
         if mutant.fate.value == "survived":
             place = f"{mutant.program}:{mutant.line}"
             lines.append(f"survived: {place}: {mutant.fault}: {mutant.change}")
+        elif mutant.fate.value == "equivalent":
+            place = f"{mutant.program}:{mutant.line}"
+            lines.append(f"equivalent: {place}: {mutant.change}: {mutant.reason}")
     lines += [f"false alarm: {name}: {why}" for name, why in outcome.false_alarms.items()]
     return "\n".join(lines)
 

@@ -7,14 +7,18 @@ not compile, or compiles to the very same machine code, is no mutant and does no
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from pathlib import Path
 
+import yaml
 from pydantic import BaseModel, ConfigDict
 
 from cass_ray.assembly import rdna3
+from cass_ray.corpus.lexer import splice_lines
 from cass_ray.execute.backends.base import Assembly, Inputs
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.cheating import wait_findings
@@ -25,6 +29,7 @@ from cass_ray.execute.sandbox import Bounds
 from cass_ray.execute.tolerances import tolerance_for
 from cass_ray.execute.verify import Policy, Verification, verify
 from cass_ray.rdna3.sources import Sources
+from cass_ray.strict import StrictModel
 from cass_ray.toolchain.unit import CompileFailure
 
 
@@ -37,6 +42,7 @@ class Fate(StrEnum):
     CHECK = "check"  # checking mode reports it
     FINDING = "finding"  # a static rule or one against cheating reports it
     SURVIVED = "survived"
+    EQUIVALENT = "equivalent"  # survived, and no run can tell: argued in equivalent_mutants.yaml
     SAME_CODE = "same_code"
     NOT_BUILT = "not_built"
 
@@ -55,6 +61,22 @@ class MutantResult(BaseModel):
     change: str
     fate: Fate
     reason: str = ""
+
+
+class EquivalentMutant(StrictModel):
+    """A fault that changes nothing: in ``program``, on the line that holds ``line``."""
+
+    program: str
+    fault: Fault
+    line: str
+    because: str
+
+
+@functools.cache
+def equivalent_mutants() -> tuple[EquivalentMutant, ...]:
+    """Those that somebody has argued."""
+    text = Path(__file__).with_name("equivalent_mutants.yaml").read_text()
+    return tuple(EquivalentMutant.model_validate(entry) for entry in yaml.safe_load(text))
 
 
 class SelfTest(BaseModel):
@@ -133,6 +155,8 @@ class _Trial:
         self._backend = backend
         self.original = backend.compile(subject.sources)
         self._code = _code(self.original)
+        main = subject.sources.files[str(subject.sources.main)]
+        self._source = splice_lines(main.decode("utf-8", "surrogateescape"))
         built = backend.build(self.original)
         self._reference: Reference = measure(backend, built, subject.inputs)
         seconds = max((run.seconds for run in self._reference.runs), default=1.0)
@@ -171,6 +195,8 @@ class _Trial:
 
     def _judge(self, mutant: Mutant, program: Sources | Assembly) -> MutantResult:
         fate, reason = self._fate(program)
+        if fate is Fate.SURVIVED and (because := self._argument(mutant)):
+            fate, reason = Fate.EQUIVALENT, because
         return MutantResult(
             program=self._subject.name,
             fault=mutant.fault,
@@ -179,6 +205,16 @@ class _Trial:
             fate=fate,
             reason=reason[:300],
         )
+
+    def _argument(self, mutant: Mutant) -> str:
+        """Why ``mutant`` does what the program does; empty where nobody has argued it."""
+        lines = self._source.splitlines()
+        line = lines[mutant.line - 1] if mutant.line <= len(lines) else ""
+        for known in equivalent_mutants():
+            place = (known.program, known.fault)
+            if place == (self._subject.name, mutant.fault) and known.line in line:
+                return known.because
+        return ""
 
     def _fate(self, program: Sources | Assembly) -> tuple[Fate, str]:
         try:
