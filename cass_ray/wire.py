@@ -10,7 +10,7 @@ import binascii
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from cass_ray.prompts import Direction, Level
 from cass_ray.strict import StrictModel
@@ -96,6 +96,14 @@ class RunInput(StrictModel):
 
 class TranslateRequest(StrictModel):
     """A program to translate."""
+
+    # Errors reach logs, source code must not.
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,
+        json_schema_extra={"anyOf": [{"required": ["source"]}, {"required": ["cubin"]}]},
+    )
 
     source: str = Field(default="", examples=[EXAMPLE])
     """Program text (level source), or assembly text (level assembly)."""

@@ -42,6 +42,8 @@ class AnswerCache:
             len(run.stdout) + len(run.expected or "")
             for run in (answer.verdict.execution.runs if answer.verdict.execution else [])
         )
+        if size > self._capacity:
+            return
         self._answers[key] = (answer, size)
         self._held += size
         while self._held > self._capacity:

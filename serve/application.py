@@ -15,6 +15,7 @@ from fastapi import FastAPI
 from ray import serve
 from ray.serve import Application
 from ray.serve.handle import DeploymentHandle
+from ray.serve.schema import LoggingConfig
 
 from cass_ray.translate.protocol import Translator
 from cass_ray.translate.registry import make_translator
@@ -31,6 +32,8 @@ from serve.web import create_app
 
 NAME = "cass"
 
+_LOGGING = LoggingConfig(enable_access_log=False)
+"""The ingress writes a line for each request itself, with the request's id and engine."""
 _SHUTDOWN_SECONDS = 30.0
 _HEALTH_SECONDS = 10.0
 _NICENESS = 5
@@ -169,6 +172,7 @@ def build(settings: ServeSettings) -> Application:
         num_replicas=1,
         ray_actor_options={"num_cpus": 0.1},
         graceful_shutdown_timeout_s=_SHUTDOWN_SECONDS,
+        logging_config=_LOGGING,
     ).bind(settings.jobs, settings.engines)
     limits = settings.limits
     ingress = serve.deployment(
@@ -180,6 +184,7 @@ def build(settings: ServeSettings) -> Application:
         max_queued_requests=4 * limits.in_flight,
         ray_actor_options={"num_cpus": settings.ingress.cpus},
         graceful_shutdown_timeout_s=_SHUTDOWN_SECONDS,
+        logging_config=_LOGGING,
         health_check_period_s=_HEALTH_SECONDS,
     )
     return ingress.bind(settings, engines, checker, jobs)
@@ -215,6 +220,7 @@ def _deployment(replica: type, name: str, scaling: Scaling) -> Any:
             "resources": dict(scaling.resources),
         },
         graceful_shutdown_timeout_s=_SHUTDOWN_SECONDS,
+        logging_config=_LOGGING,
         health_check_period_s=_HEALTH_SECONDS,
         **options,
     )

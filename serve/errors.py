@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from pydantic import ValidationError
+
 from cass_ray.lift.errors import LiftError
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.isolation import IsolationUnavailableError
@@ -59,6 +61,12 @@ def from_library(error: Exception) -> ApiError | None:
             return ApiError(503, "no_sandbox", "the server cannot isolate programs: nothing runs")
         case TranslatorError() | LiftError():
             return ApiError(422, "not_translated", str(error))
+        case ValidationError():
+            details = tuple(
+                f"{'.'.join(map(str, each['loc']))}: {each['msg']}".lstrip(": ")
+                for each in error.errors(include_input=False)
+            )
+            return ApiError(422, "invalid", "the request is not valid", details=details)
         case TimeoutError():
             return ApiError(504, "time_limit", "the request took longer than the server allows")
         case _:

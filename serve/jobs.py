@@ -186,6 +186,10 @@ class Jobs:
             if job.status.expires < now and job.status.state in _FINISHED:
                 self._forget(job)
 
+    def close(self) -> None:
+        """Finish what is queued, and take no more."""
+        self._pool.shutdown(wait=True)
+
     def _job(self, job_id: str, owner: str) -> _Job:
         job = self._jobs.get(job_id)
         if job is None or job.order.owner != owner:

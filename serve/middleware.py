@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import sys
 import time
 import uuid
 from collections.abc import Callable
@@ -186,8 +187,8 @@ _SERVE_FIELDS = frozenset({"skip_context_filter", "job_id", "worker_id", "node_i
 
 
 def configure_logging(level: str) -> None:
-    """Send our log to standard error as JSON lines."""
-    handler = logging.StreamHandler()
+    """Send our log to standard error as JSON lines; past Serve, which would wrap each line."""
+    handler = logging.StreamHandler(sys.__stderr__)
     handler.setFormatter(JsonLines())
     LOG.handlers = [handler]
     LOG.setLevel(level.upper())

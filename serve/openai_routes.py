@@ -215,7 +215,7 @@ def _as_translation(engine: EngineClient, text: str) -> TranslateRequest:
     """The program in ``text``; its fence says from which language it comes."""
     found = extract(text, ("cuda", "hip", "cpp", "c++", ""))
     source = found.code if found is not None else text
-    backwards = f"```{'hip'}" in text and Direction.HIP_TO_CUDA in engine.info.directions
+    backwards = "```hip" in text and Direction.HIP_TO_CUDA in engine.info.directions
     return TranslateRequest(
         source=source,
         engine=engine.info.name,
