@@ -103,6 +103,52 @@ def multiply_halves(t: Thread, i: Instruction) -> None:
     t.write_words(i.operands[0], results)
 
 
+@lowers("HMMA.{1684,1688}.F32.TF32", has_effect=True)
+def multiply_tf32(t: Thread, i: Instruction) -> None:
+    """Single precision cut to eleven bits, one number a word."""
+    shape = Shape(2, 1 if i.has("1684") else 2)
+    gathered = _gather(t, i, shape)
+    sums = [t.cast("bitcast", word, "float") for word in _registers(t, i, i.operands[3], 4)]
+    results = []
+    for row in range(2):
+        for column in range(2):
+            total = sums[2 * row + column]
+            words = zip(gathered.rows[row], gathered.columns[column], strict=True)
+            for a, b in words:
+                cut = (t.op("and", word, i32(~0x1FFF)) for word in (a, b))
+                factors = [t.cast("bitcast", word, "float") for word in cut]
+                total = t.call("float", "llvm.fma.f32", *factors, total)
+            results.append(total)
+    t.write_words(i.operands[0], results)
+
+
+@lowers("DMMA.884", has_effect=True)
+def multiply_doubles(t: Thread, i: Instruction) -> None:
+    """Double precision, four products each."""
+    own = lane(t)
+    group = t.op("and", own, i32(~3))
+    first_column = t.op("shl", t.op("and", own, i32(3)), i32(3))
+    a = _registers(t, i, i.operands[1], 2)
+    b = _registers(t, i, i.operands[2], 2)
+    sums = _registers(t, i, i.operands[3], 4)
+    results: list[Value] = []
+    for column in range(2):
+        total = t.cast("bitcast", t.pair(sums[2 * column], sums[2 * column + 1]), "double")
+        for step in range(4):
+            left = t.op("add", group, i32(step))
+            right = t.op("add", first_column, i32(4 * column + step))
+            factors = [_double_from(t, a, left), _double_from(t, b, right)]
+            total = t.call("double", "llvm.fma.f64", *factors, total)
+        bits = t.cast("bitcast", total, "i64")
+        results += [t.low(bits), t.high(bits)]
+    t.write_words(i.operands[0], results)
+
+
+def _double_from(t: Thread, words: list[Value], number: Value) -> Value:
+    low, high = (_from_lane(t, word, number) for word in words)
+    return t.cast("bitcast", t.pair(low, high), "double")
+
+
 @lowers("HMMA.{1688,16816}.F16", has_effect=True)
 def multiply_halves_to_halves(t: Thread, i: Instruction) -> None:
     """fp16, summed in single precision and rounded at the end."""
