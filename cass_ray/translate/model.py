@@ -150,7 +150,7 @@ class ModelTranslator:
             }
         )
         answer = self.samples(source, task, 1, options)[0]
-        if answer.code is None:
+        if not (answer.code or "").strip():
             message = "the model's answer holds no code block"
             finding = Finding(0, 0, "", Severity.ERROR, message, "ask again with another seed")
             return Translation(source, (finding,), Counts(unsupported=1))
@@ -158,7 +158,7 @@ class ModelTranslator:
         if answer.cut:
             message = "the answer was cut at the limit of its length"
             findings = (Finding(0, 0, "", Severity.ERROR, message, "raise ?longest=TOKENS"),)
-        return Translation(answer.code, findings, Counts(converted=1))
+        return Translation(answer.code or "", findings, Counts(converted=1))
 
     def samples(
         self,
