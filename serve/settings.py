@@ -62,7 +62,7 @@ class EngineSettings(StrictModel):
 
     ``translator`` is what :func:`cass_ray.translate.registry.make_translator` understands
     (``rules``, ``hipify-perl``, ``chat:MODEL?…``), ``lift``, or ``model:PATH``, which generates
-    with continuous batching. For vLLM see ``cluster/kuberay/rayservice_vllm.yaml``.
+    with continuous batching. For vLLM see ``cluster/kuberay/serve_vllm.yaml``.
     """
 
     name: str

@@ -19,7 +19,7 @@ COPY actors actors
 COPY cluster cluster
 COPY jobs jobs
 COPY serve serve
-RUN pip install --no-cache-dir --constraint constraints.txt --editable . ${PROVIDER_PACKAGES}
+RUN pip install --no-cache-dir --constraint constraints.txt --editable ".[serve]" ${PROVIDER_PACKAGES}
 
 RUN useradd --create-home --uid 1000 ray \
     && install --directory --owner=ray /var/cache/cass-ray /data

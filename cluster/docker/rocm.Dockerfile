@@ -28,7 +28,7 @@ COPY actors actors
 COPY cluster cluster
 COPY jobs jobs
 COPY serve serve
-RUN python3.11 -m pip install --no-cache-dir --constraint constraints.txt --editable .
+RUN python3.11 -m pip install --no-cache-dir --constraint constraints.txt --editable ".[serve]"
 
 # Ubuntu's images have a user of that number already.
 RUN (userdel --remove ubuntu || true) \
