@@ -44,6 +44,11 @@ class Coverage:
             worst[item.mnemonic] = min(known, item.state, key=order.index)
         return Counter(worst.values())
 
+    def listed(self, state: str = "") -> list[Instruction]:
+        """By format and mnemonic; only those of ``state`` unless it is empty."""
+        chosen = (item for item in self.instructions if state in ("", item.state))
+        return sorted(chosen, key=lambda item: (item.encoding, item.mnemonic))
+
     def of(self, mnemonics: Iterable[str]) -> dict[str, str]:
         """State by mnemonic for those that occur somewhere, e.g. in compiler output."""
         known = {item.mnemonic: item.state for item in self.instructions}
@@ -70,16 +75,3 @@ def measure(engine: Engine | None = None, probed: list[Probed] | None = None) ->
             state = "graphics"
         found.append(Instruction(item.mnemonic, item.encoding, state or "unsupported"))
     return Coverage(tuple(found))
-
-
-def main() -> None:
-    """Print every instruction with its state, then the totals."""
-    coverage = measure()
-    for item in sorted(coverage.instructions, key=lambda item: (item.encoding, item.mnemonic)):
-        print(f"{item.encoding:8} {item.mnemonic:40} {item.state}")
-    for state, number in sorted(coverage.states().items()):
-        print(f"{state}: {number} mnemonics")
-
-
-if __name__ == "__main__":
-    main()

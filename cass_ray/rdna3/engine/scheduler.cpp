@@ -72,7 +72,8 @@ class Scheduler {
   void work() {
     std::unique_ptr<Workgroup> slot = SlotPool::instance().take();
     while (!stopped_.load(std::memory_order_relaxed)) {
-      if (!start_next(*slot) && !resume_waiting(slot)) break;
+      const bool eager = state_.launch->cooperative || fruitless_ >= waiting_count_;
+      if (!(eager && start_next(*slot)) && !resume_waiting(slot) && !start_next(*slot)) break;
       while (!settle(slot)) {
       }
     }
@@ -85,6 +86,7 @@ class Scheduler {
     if (next_.load(std::memory_order_relaxed) >= state_.workgroup_count) return false;
     const std::uint64_t flat = next_.fetch_add(1, std::memory_order_relaxed);
     if (flat >= state_.workgroup_count) return false;
+    fruitless_ = 0;
     slot.adopt(state_);
     slot.start(flat);
     return true;
@@ -118,6 +120,7 @@ class Scheduler {
       case Outcome::finished: finish(*slot); return true;
       case Outcome::preempted: return put_back(slot);
       case Outcome::sleeping:
+        fruitless_ = max_waiting;
         if (put_back(slot)) return true;
         // What it waits for runs on another thread, which may need this CPU.
         std::this_thread::yield();
@@ -131,6 +134,7 @@ class Scheduler {
     if (counting()) count_workgroup(slot);
     // Only a launch with waiting workgroups needs the lock.
     ++finished_;
+    fruitless_ = 0;
     if (!state_.launch->cooperative) return;
     const std::lock_guard lock(mutex_);
     release_grid_barrier();
@@ -142,6 +146,7 @@ class Scheduler {
     if (waiting_.empty() && next_.load() >= state_.workgroup_count) return false;
     waiting_.push_back(std::move(slot));
     ++waiting_count_;
+    ++fruitless_;
     slot = SlotPool::instance().take();
     return true;
   }
@@ -186,6 +191,9 @@ class Scheduler {
   std::atomic<std::uint64_t> next_{0};
   std::atomic<std::uint64_t> finished_{0};
   std::atomic<std::uint64_t> waiting_count_{0};
+  // Shares of time since a workgroup started or finished. When all that wait have had one, they may
+  // be waiting for a workgroup that has not started.
+  std::atomic<std::uint64_t> fruitless_{0};
   std::atomic<bool> stopped_{false};
   std::mutex mutex_;
   std::condition_variable changed_;

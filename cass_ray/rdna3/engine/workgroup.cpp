@@ -25,8 +25,10 @@ constexpr std::size_t guard = 16 * page;
 // Backward branches of a wave until the next wave of its workgroup gets a turn. Long enough to cost
 // nothing, short enough for waves that wait for one another in a loop.
 constexpr std::int32_t branches_per_turn = 4'000;
-// Turns of all waves until another workgroup gets one.
-constexpr unsigned turns_per_share = 64;
+// Turns of all waves until another workgroup gets one, if waves still run when their turn ends; and
+// turns that end at barriers. Few of the former: a wave may be waiting for that other workgroup.
+constexpr unsigned turns_per_share = 2;
+constexpr unsigned barriers_per_share = 1'000;
 
 void throw_if_failed(const void* memory) {
   if (memory == MAP_FAILED) throw std::bad_alloc();
@@ -155,17 +157,23 @@ Outcome Workgroup::advance() {
     wave.fault_address = guard_of_thread.address();
     return Outcome::faulted;
   }
-  for (unsigned turns = 0; turns < turns_per_share; ++turns) {
+  unsigned turns = 0;
+  for (unsigned barriers = 0; barriers < barriers_per_share; ++barriers) {
     bool runnable = false;
     bool sleeping = false;
     const Outcome outcome = turn(runnable, sleeping);
     if (outcome != Outcome::preempted) return outcome;
+    if (runnable && ++turns == turns_per_share) return Outcome::preempted;
     if (runnable) continue;
     if (sleeping) return Outcome::sleeping;
     const Outcome barrier = release_barrier();
     if (barrier != Outcome::preempted) return barrier;
   }
-  return Outcome::preempted;
+  return is_late() ? Outcome::out_of_time : Outcome::preempted;
+}
+
+bool Workgroup::is_late() const {
+  return launch->deadline != 0 && steady_nanoseconds() > launch->deadline;
 }
 
 // Lets every runnable wave run. `runnable`: some of them could go on at once; `sleeping`: some said
@@ -181,9 +189,7 @@ Outcome Workgroup::turn(bool& runnable, bool& sleeping) {
     if (wave.state == WaveState::faulted) return Outcome::faulted;
     if (wave.state == WaveState::runnable) {
       (wave.budget == budget_of_sleeping ? sleeping : runnable) = true;
-      if (launch->deadline != 0 && steady_nanoseconds() > launch->deadline) {
-        return Outcome::out_of_time;
-      }
+      if (is_late()) return Outcome::out_of_time;
     }
   }
   return Outcome::preempted;

@@ -90,6 +90,7 @@ struct Workgroup {
  private:
   Outcome turn(bool& runnable, bool& sleeping);
   Outcome release_barrier();
+  bool is_late() const;
 };
 
 // What all workgroups of a launch have in common.
