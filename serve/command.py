@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import threading
@@ -84,11 +83,14 @@ def _missing(error: ImportError) -> None:
 
 
 def _run(settings: Any, address: str) -> None:
+    from serve.environment import prepare
+
+    if address == "local":
+        prepare(settings)
     try:
         from serve.running_service import Service, with_key
     except ImportError as error:
         _missing(error)
-    os.environ.setdefault("RAY_SERVE_LOG_TO_STDERR", "0")
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())

@@ -45,11 +45,9 @@ class Service:
     def __enter__(self) -> Service:
         """Start; returns when requests are answered."""
         if not ray.is_initialized():
-            # Ray's workers yield to everything else by default; these answer people.
-            os.environ.setdefault("RAY_worker_niceness", "0")
             os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
             options = {"include_dashboard": False} if self._own else {}
-            ray.init(address=self._address, log_to_driver=True, logging_level="warning", **options)
+            ray.init(address=self._address, log_to_driver=False, logging_level="warning", **options)
         serve.start(
             http_options=HTTPOptions(
                 host=self.settings.host,

