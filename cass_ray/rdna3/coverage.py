@@ -58,7 +58,7 @@ class Coverage:
 def measure(engine: Engine | None = None, probed: list[Probed] | None = None) -> Coverage:
     """Compare LLVM's instructions with the engine's handlers.
 
-    Raises :class:`FileNotFoundError` without ``llvm-mc``, and what building the engine raises.
+    Raises :class:`FileNotFoundError` without ``llvm-mc-19``, and what building the engine raises.
     """
     engine = engine or load_engine()
     states = {(item.mnemonic, item.encoding): item.state for item in engine.coverage()}

@@ -205,7 +205,7 @@ def _memory_formats() -> Iterator[tuple[str, int, tuple[int, ...]]]:
 def probe(disassembler: str | None = None) -> list[Probed]:
     """Every opcode that the disassembler knows, the first accepted form of each.
 
-    Raises :class:`FileNotFoundError` where ``llvm-mc`` is not installed.
+    Raises :class:`FileNotFoundError` where ``llvm-mc-19`` is not installed.
     """
     forms = [*_scalar_formats(), *_vector_formats(), *_memory_formats()]
     texts = disassemble([words for _, _, words in forms], disassembler)
@@ -222,9 +222,9 @@ def disassemble(
     instructions: Iterable[tuple[int, ...]], disassembler: str | None = None
 ) -> list[str | None]:
     """LLVM's text of each instruction (a tuple of 32-bit words); None where it is not one."""
-    tool = disassembler or shutil.which("llvm-mc-19") or shutil.which("llvm-mc")
+    tool = disassembler or shutil.which("llvm-mc-19")
     if tool is None:
-        raise FileNotFoundError("llvm-mc (package llvm-19) is not installed")
+        raise FileNotFoundError("llvm-mc-19 (package llvm-19) is not installed")
     wanted = [b"".join(word.to_bytes(4, "little") for word in words) for words in instructions]
     lines = ["[" + " ".join(f"0x{byte:02x}" for byte in data) + "]" for data in wanted]
     done = subprocess.run(

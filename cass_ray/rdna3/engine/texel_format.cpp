@@ -8,7 +8,8 @@
 namespace cass::rdna3 {
 namespace {
 
-// Runs of codes that differ in the numeric type only, in the order of the ISA's table.
+// Runs of codes that differ in the numeric type only, in the order of the ISA's table. Its names
+// list widths from the highest bits on: 2_10_10_10 has its first component in the lowest ten bits.
 struct Run {
   unsigned first;
   std::uint8_t bits[4];
@@ -18,8 +19,8 @@ struct Run {
 constexpr Run runs[] = {
     {1, {8, 0, 0, 0}, 1, "nmcdus"},       {7, {16, 0, 0, 0}, 1, "nmcdusf"},
     {14, {8, 8, 0, 0}, 2, "nmcdus"},      {20, {32, 0, 0, 0}, 1, "usf"},
-    {23, {16, 16, 0, 0}, 2, "nmcdusf"},   {32, {10, 10, 10, 2}, 4, "nmus"},
-    {36, {2, 10, 10, 10}, 4, "nmcdus"},   {42, {8, 8, 8, 8}, 4, "nmcdus"},
+    {23, {16, 16, 0, 0}, 2, "nmcdusf"},   {32, {2, 10, 10, 10}, 4, "nmus"},
+    {36, {10, 10, 10, 2}, 4, "nmcdus"},   {42, {8, 8, 8, 8}, 4, "nmcdus"},
     {48, {32, 32, 0, 0}, 2, "usf"},       {51, {16, 16, 16, 16}, 4, "nmcdusf"},
     {58, {32, 32, 32, 0}, 3, "usf"},      {61, {32, 32, 32, 32}, 4, "usf"},
 };

@@ -7,32 +7,49 @@ import re
 import shutil
 import struct
 import subprocess
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 
 from cass_ray.rdna3.engine_interface import MODE_USUAL, Engine, Machine
+from cass_ray.toolchain.clang import find_clang
 
 EXEC, VCC, M0 = 126, 106, 125
 
 
 @functools.cache
 def assemble(text: str, *, wide: bool = False) -> tuple[int, ...]:
-    """The machine code of ``text`` and an ``s_endpgm``, by LLVM."""
-    tool = shutil.which("llvm-mc-19") or shutil.which("llvm-mc")
-    assert tool is not None
+    """The machine code of ``text`` and an ``s_endpgm``, by LLVM: llvm-mc, else clang and lld."""
+    source = text + "\ns_endpgm\n"
+    tool = shutil.which("llvm-mc-19")
+    data = _by_llvm_mc(tool, source, wide) if tool else _by_clang(source, wide)
+    return struct.unpack(f"<{len(data) // 4}I", data)
+
+
+def _by_llvm_mc(tool: str, source: str, wide: bool) -> bytes:
     features = "-mattr=+wavefrontsize64,-wavefrontsize32" if wide else "-mattr=+wavefrontsize32"
-    done = subprocess.run(
-        [tool, "-triple=amdgcn", "-mcpu=gfx1100", features, "-show-encoding"],
-        input=text + "\ns_endpgm\n",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [tool, "-triple=amdgcn", "-mcpu=gfx1100", features, "-show-encoding"]
+    done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    data = b"".join(
+    return b"".join(
         bytes(int(byte, 16) for byte in found.split(","))
         for found in re.findall(r"encoding: \[([^\]]*)\]", done.stdout)
     )
-    return struct.unpack(f"<{len(data) // 4}I", data)
+
+
+def _by_clang(source: str, wide: bool) -> bytes:
+    """Linked as plain bytes: the code alone."""
+    clang = find_clang()
+    with tempfile.TemporaryDirectory() as folder:
+        unlinked, linked = Path(folder, "code.o"), Path(folder, "code.bin")
+        command: list[str | Path] = [clang.clang, "-target", "amdgcn", "-mcpu=gfx1100"]
+        command += ["-mwavefrontsize64"] if wide else []
+        command += ["-x", "assembler", "-c", "-", "-o", unlinked]
+        done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        link = [clang.linker, "--oformat=binary", "-Ttext=0", "-e", "0", unlinked, "-o", linked]
+        subprocess.run(link, check=True, capture_output=True)
+        return linked.read_bytes()
 
 
 class Wave:

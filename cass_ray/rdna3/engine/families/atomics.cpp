@@ -1,4 +1,5 @@
 // Atomic operations on global memory, flat addresses and LDS (RDNA3 ISA, 16.14 DS, 16.15 FLAT).
+#include "buffer_address.hpp"
 #include "memory_address.hpp"
 
 namespace cass::rdna3::CASS_RDNA3_LEVEL {
@@ -157,9 +158,26 @@ ALWAYS_INLINE void memory_atomic_single(Wave& w, const Instruction& i, U64 addre
   atomic<Shared, Rule, T>(w, i, address, i.source[1].value, i.source[1].value);
 }
 
+// Beyond the bounds nothing happens, and the result is zero.
+template <class T, class Action>
+ALWAYS_INLINE void buffer_atomic(Wave& w, const Instruction& i, Action action) {
+  const u32 active = exec_of(w, i);
+  within_bounds(w, i, sizeof(T), [&](const Wide& at) {
+    action(at.address);
+    const u32 outside = active & ~exec_of(w, i);
+    if ((i.flags & flag::returns) == 0 || outside == 0) return;
+    for (unsigned k = 0; k < sizeof(T) / 4; ++k) {
+      write_row(w, outside, i.destination.value + k * w.row_stride, (U32)0U);
+    }
+  });
+}
+
 #define MEMORY_ATOMIC(name, Rule, T, action)                                                     \
   OPERATION(global_atomic_##name) { action<Rule, T>(w, i, any_global_addresses(w, i).address); } \
-  OPERATION(flat_atomic_##name) { action<Rule, T>(w, i, flat_addresses(w, i).address); }
+  OPERATION(flat_atomic_##name) { action<Rule, T>(w, i, flat_addresses(w, i).address); }         \
+  OPERATION(buffer_atomic_##name) {                                                              \
+    buffer_atomic<T>(w, i, [&](U64 at) { action<Rule, T>(w, i, at); });                          \
+  }
 #define GLOBAL_INTEGER(name, unsigned_suffix, Rule)                                              \
   MEMORY_ATOMIC(name##_##unsigned_suffix##32, Rule, u32, memory_atomic_single)                   \
   MEMORY_ATOMIC(name##_##unsigned_suffix##64, Rule, u64, memory_atomic_single)
@@ -181,6 +199,9 @@ MEMORY_ATOMIC(cmpswap_f32, CompareSwapFloat, u32, memory_atomic)
 MEMORY_ATOMIC(add_f32, AddFloat, u32, memory_atomic_single)
 MEMORY_ATOMIC(min_f32, MinimumFloat, u32, memory_atomic_single)
 MEMORY_ATOMIC(max_f32, MaximumFloat, u32, memory_atomic_single)
+OPERATION(buffer_atomic_csub_u32) {
+  buffer_atomic<u32>(w, i, [&](U64 at) { memory_atomic_single<ClampedSubtract, u32>(w, i, at); });
+}
 OPERATION(global_atomic_csub_u32) {
   memory_atomic_single<ClampedSubtract, u32>(w, i, any_global_addresses(w, i).address);
 }

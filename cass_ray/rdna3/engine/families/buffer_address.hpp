@@ -45,5 +45,16 @@ ALWAYS_INLINE BufferLanes buffer_lanes(Wave& w, const Instruction& i, u32 size) 
   return {{relative + base}, mask_of(inside) & exec_of(w, i)};
 }
 
+// Runs `action` with EXEC narrowed to lanes within bounds.
+template <class Action>
+ALWAYS_INLINE void within_bounds(Wave& w, const Instruction& i, u32 size, Action action) {
+  const BufferLanes lanes_at = buffer_lanes(w, i, size);
+  u32& exec = w.scalar[scalar::exec + i.half];
+  const u32 saved = exec;
+  exec = lanes_at.inside;
+  action(lanes_at.at);
+  exec = saved;
+}
+
 }  // namespace
 }  // namespace cass::rdna3::CASS_RDNA3_LEVEL

@@ -4,17 +4,6 @@
 namespace cass::rdna3::CASS_RDNA3_LEVEL {
 namespace {
 
-// Runs `action` with EXEC narrowed to lanes within bounds.
-template <class Action>
-ALWAYS_INLINE void within_bounds(Wave& w, const Instruction& i, u32 size, Action action) {
-  const BufferLanes lanes_at = buffer_lanes(w, i, size);
-  u32& exec = w.scalar[scalar::exec + i.half];
-  const u32 saved = exec;
-  exec = lanes_at.inside;
-  action(lanes_at.at);
-  exec = saved;
-}
-
 // Loads beyond the bounds give zero.
 #define BUFFER_LOAD(name, size, count, action)                                        \
   OPERATION(buffer_##name) {                                                          \
