@@ -19,6 +19,7 @@ FLAGS = (
     (r"-{1,2}(?:gencode|generate-code)(?:=|\s+|[\"']\s*,\s*[\"'])[^\s\"')>;]+", ""),
     (r"-{1,2}(?:arch|gpu-architecture|gpu-code|code)[= ](?:sm|compute|lto|native|all)[\w-]*", ""),
     (r"-{1,2}expt-relaxed-constexpr", ""),
+    (r"-Wno-deprecated-gpu-targets\b", ""),
     (r"-{1,2}(?:expt-)?extended-lambda", ""),
     (r"-{1,2}(?:lineinfo|generate-line-info)\b", "-gline-tables-only"),
     (r"-{1,2}use_fast_math\b", "-ffast-math"),
