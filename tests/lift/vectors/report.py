@@ -32,7 +32,7 @@ def markdown(outcomes: Outcomes) -> str:
     lines = [
         "# Lifted opcode forms against an Nvidia GPU",
         "",
-        f"{len(stored['forms'])} PTX snippets ran on an {stored['device']} (driver "
+        f"{sum('error' not in item for item in stored['forms'].values())} PTX snippets ran on an {stored['device']} (driver "
         f"{stored['driver']}, {stored['ptxas']}, collected {stored['collected']}) over 4,096 lanes "
         "of edge cases. Each is assembled by ptxas for the architecture, lifted and run on the "
         "RDNA3 backend. Same: bit for bit, payloads of NaN apart; approximate functions within the "

@@ -1,0 +1,92 @@
+"""Lifted opcode forms against what an NVIDIA H200 computed (``vectors/opcode_vectors.json.xz``).
+
+The GPU ran the forms as ptxas makes them for sm_90; here each is assembled for sm_80, sm_89 and
+sm_90, lifted, and run on the RDNA3 backend. Numbers must agree bit for bit, but for the payload of
+NaN and the stated error of approximate functions.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cass_ray.toolchain import isolation
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.locate import find_amd, find_nvidia
+from tests.lift.vectors import recipes
+from tests.lift.vectors.differential import NOT_LIFTED, check, known, vectors
+from tests.lift.vectors.form import Form
+from tests.lift.vectors.forms import FAMILIES, all_forms, family
+
+ARCHITECTURES = (80, 89, 90)
+GAPS = json.loads(Path(__file__).with_name("gaps.json").read_text())
+"""Forms that the lifter refuses, by architecture, with the reason that it gives."""
+SAMPLE = 23
+"""Every so manieth form is checked in the fast tests."""
+
+
+@pytest.fixture(scope="module")
+def tools() -> None:
+    if not isolation.available():
+        pytest.skip(isolation.problem())
+    try:
+        find_amd(), find_nvidia()
+    except ToolMissing as error:
+        pytest.skip(str(error))
+
+
+def assert_as_on_the_gpu(forms: list[Form], architecture: int) -> None:
+    """No form computes anything else; those that are refused are the known ones."""
+    verdicts = check(forms, architecture)
+    wrong = {v.form.name: v.detail for v in verdicts if not v.good and v.outcome != NOT_LIFTED}
+    refused = {v.form.name: v.detail for v in verdicts if v.outcome == NOT_LIFTED}
+    assert wrong == {}
+    gaps = GAPS[f"sm_{architecture}"]
+    assert {name: text for name, text in refused.items() if name not in gaps} == {}
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_sample_of_forms(tools: None, architecture: int) -> None:
+    chosen = list(all_forms().values())[architecture % SAMPLE :: SAMPLE]
+    assert_as_on_the_gpu(chosen, architecture)
+
+
+@pytest.mark.slow
+@pytest.mark.nvidia
+@pytest.mark.amd
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("name", FAMILIES)
+def test_all_forms(tools: None, name: str, architecture: int) -> None:
+    assert_as_on_the_gpu(list(family(name).values()), architecture)
+
+
+def test_every_form_has_a_vector_of_this_very_kernel() -> None:
+    missing = [form.name for form in all_forms().values() if known(form) is None]
+    assert missing == []
+
+
+def test_vectors_say_where_they_come_from() -> None:
+    stored = vectors()
+    assert stored["device"] == "NVIDIA H200"
+    assert stored["driver"] and stored["ptxas"] and stored["collected"] and stored["command"]
+
+
+def test_known_results() -> None:
+    """What the GPU must have computed, by hand: guards the recipe of the inputs."""
+    forms = vectors()["forms"]
+    for name, operation in (
+        ("add_u32", lambda a, b: a + b),
+        ("xor_b32", lambda a, b: a ^ b),
+        ("mul_lo_u32", lambda a, b: a * b),
+        ("shl_b32", lambda a, b: a << b if b < 32 else 0),
+    ):
+        kinds = all_forms()[name].operands
+        lanes = bytes.fromhex(forms[name]["lanes"])
+        for lane in range(recipes.STORED):
+            a, b = (recipes.operand(kind, place, lane) for place, kind in enumerate(kinds))
+            wanted = operation(a, b) & 0xFFFFFFFF
+            assert int.from_bytes(lanes[4 * lane :][:4], "little") == wanted, (name, lane)
