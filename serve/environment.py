@@ -5,15 +5,15 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import tempfile
 from collections.abc import MutableMapping
 from pathlib import Path
 
-from cass_ray.cache import default_directory
 from serve.settings import Proxy, ServeSettings
 
 _THREADS = 2
 _PORTS_AWAY = 1000
-"""HAProxy's own two ports lie this far above the service's."""
+"""HAProxy's own ports lie this far above the service's."""
 
 
 def has_haproxy() -> bool:
@@ -31,12 +31,15 @@ def switches(settings: ServeSettings) -> dict[str, str]:
     found = {
         "RAY_worker_niceness": "0",
         "RAY_SERVE_LOG_TO_STDERR": "0",
+        "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "60",  # 5 s are too few on a busy machine
         "RAY_SERVE_RUN_USER_CODE_IN_SEPARATE_THREAD": "0",
         "RAY_SERVE_RUN_ROUTER_IN_SEPARATE_LOOP": "0",
         "RAY_SERVE_REQUEST_PATH_LOG_BUFFER_SIZE": "1000",
     }
     if settings.proxy is Proxy.HAPROXY:
-        found |= _haproxy(settings.port, default_directory() / "serve" / f"haproxy-{settings.port}")
+        # A private folder with a short name: HAProxy takes sockets with paths of 97 bytes at most,
+        # and Serve puts 57 of its own into them.
+        found |= _haproxy(settings.port, Path(tempfile.mkdtemp(prefix="cass-", dir="/tmp")))
     return found
 
 
@@ -54,6 +57,7 @@ def _haproxy(port: int, folder: Path) -> dict[str, str]:
         f"{prefix}_METRICS_SOCKET_PATH": str(folder / "metrics.sock"),
         f"{prefix}_METRICS_PORT": str(base),
         f"{prefix}_STATS_PORT": str(base + 1),
+        "RAY_SERVE_FALLBACK_PROXY_HTTP_PORT": str(base + 2),
     }
 
 

@@ -132,7 +132,8 @@ class LocalEngine:
         self, messages: list[dict[str, str]], options: dict[str, Any]
     ) -> AsyncIterator[Any]:
         """Nothing: no engine in this process holds conversations."""
-        for piece in ():
+        nothing: tuple[Any, ...] = ()
+        for piece in nothing:
             yield piece
 
 
