@@ -11,14 +11,18 @@ from typing import Annotated
 import typer
 
 from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
-from cass_ray.lift import LiftedModule, LiftError, lift_cubin
+from cass_ray.commands.sides import as_hip, gather_program
+from cass_ray.execute.backends.base import unit_on_disk
+from cass_ray.lift import LiftedModule, LiftError, lift_cubin, names_for_host
 from cass_ray.lift.container import best_cubins, cubins_in
 from cass_ray.lift.coverage import Coverage, measure
+from cass_ray.toolchain.amd import AmdToolchain
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia import NvidiaToolchain
 from cass_ray.toolchain.nvidia_disassembly import DisassemblyError
-from cass_ray.toolchain.nvidia_elf import CubinError
+from cass_ray.toolchain.nvidia_elf import Cubin, CubinError
+from cass_ray.toolchain.unit import CompileFailure
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
 
@@ -91,27 +95,38 @@ def _listings(paths: list[Path], toolchain: NvidiaToolchain) -> Iterator[str]:
         yield from toolchain.disassemble(cubins)
 
 
-def translate_assembly(path: Path, output: Path | None) -> None:
+def translate_assembly(path: Path, output: Path | None, host: Path | None = None) -> None:
     """Lift the device code of ``path`` and write RDNA3 assembly; ends the command on errors.
 
-    Several cubins, as of a program of several files, give several files beside ``output``.
+    Several cubins, as of a program of several files, give several files beside ``output``. Kernels
+    and variables get the names by which ``host`` (a HIP or CUDA program) asks for them.
     """
     try:
         nvidia, amd = find_nvidia(), find_amd()
+        wanted = _device_assembly(host, amd) if host is not None else ""
         found = best_cubins(cubins_in(path, nvidia))
         if len(found) > 1 and output is None:
             names = ", ".join(each.name for each in found)
             _fail(f"{path} holds {len(found)} cubins ({names}): give -o OUT", EXIT_USAGE)
         for number, each in enumerate(found):
-            made = lift_cubin(each.data, amd=amd, nvidia=nvidia)
+            renamed = names_for_host(Cubin.parse(each.data), wanted) if wanted else None
+            made = lift_cubin(each.data, amd=amd, nvidia=nvidia, names=renamed)
             _write(made, _numbered(output, number))
             sys.stderr.write(f"{each.name}: {len(made.kernels)} kernel(s) lifted\n")
     except ToolMissing as error:
         _fail(str(error), EXIT_TOOL_MISSING)
     except LiftError as error:
         _fail(f"{path}: {error}", EXIT_FAILED)
+    except CompileFailure as failure:
+        _fail(f"{host}: {failure.diagnostic}", EXIT_FAILED)
     except (OSError, CubinError, DisassemblyError) as error:
         _fail(str(error), EXIT_USAGE)
+
+
+def _device_assembly(host: Path, amd: AmdToolchain) -> str:
+    """What clang makes of the kernels of ``host``: it has the names that the host asks for."""
+    with unit_on_disk(as_hip(gather_program(host))) as unit:
+        return amd.compile(unit).device_assembly
 
 
 def _numbered(output: Path | None, number: int) -> Path | None:

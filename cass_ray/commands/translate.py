@@ -62,6 +62,13 @@ def translate(
     level: Annotated[
         Level, typer.Option(help="source; or assembly: machine code to RDNA3 (--engine lift).")
     ] = Level.SOURCE,
+    host: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --level assembly: the .hip or .cu program that will launch the kernels; "
+            "some names differ between the vendors' compilers."
+        ),
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit 1 when anything has no translation.")
     ] = False,
@@ -106,7 +113,7 @@ def translate(
         return
     if level is Level.ASSEMBLY or engine == "lift":
         _check_assembly(level, engine, path)
-        translate_assembly(path, output)
+        translate_assembly(path, output, host)
         return
     if path.is_dir() and output is None:
         _fail(f"{path} is a folder: give -o OUT for the translated tree", EXIT_USAGE)
