@@ -237,6 +237,14 @@ void describe_wave(const Wave& wave, Fault& fault) {
   }
 }
 
+unsigned at_barrier(Workgroup& group) {
+  unsigned waiting = 0;
+  for (unsigned i = 0; i < group.wave_count; ++i) {
+    waiting += group.wave(i).state == WaveState::at_barrier;
+  }
+  return waiting;
+}
+
 }  // namespace
 
 Fault describe(Workgroup& group, Outcome outcome) {
@@ -255,6 +263,12 @@ Fault describe(Workgroup& group, Outcome outcome) {
     fault.kind = FaultKind::time_limit;
     fault.message = "the kernel ran longer than CASS_RDNA3_TIME_LIMIT";
     instruction = group.wave(group.faulted_wave).next;
+    if (const unsigned waiting = at_barrier(group); waiting != 0) {
+      fault.kind = FaultKind::deadlock;
+      fault.message = std::to_string(waiting) + " of " + std::to_string(group.wave_count) +
+                      " waves wait at a barrier that the others do not reach: they ran longer than"
+                      " CASS_RDNA3_TIME_LIMIT";
+    }
   } else {
     fault.kind = FaultKind::deadlock;
     fault.message = "some waves wait at a barrier that the others never reach";

@@ -20,6 +20,9 @@ namespace {
 // workgroups wait for one another in turn.
 constexpr std::uint64_t max_waiting = 256;
 
+// Workgroups that start between two looks at the clock.
+constexpr std::uint64_t starts_per_look = 1024;
+
 // Slots outlive launches: a workgroup's memory is mapped once.
 class SlotPool {
  public:
@@ -89,6 +92,9 @@ class Scheduler {
     fruitless_ = 0;
     slot.adopt(state_);
     slot.start(flat);
+    if (flat % starts_per_look == 0 && state_.deadline != 0 && steady_nanoseconds() > state_.deadline) {
+      fail(describe(slot, Outcome::out_of_time));
+    }
     return true;
   }
 

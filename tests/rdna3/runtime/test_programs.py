@@ -38,6 +38,7 @@ def test_device_printf_of_many_threads_loses_none(run_program: RunProgram) -> No
         ("beyond", "hipErrorIllegalAddress"),
         ("freed", "hipErrorIllegalAddress"),
         ("abort", "hipErrorLaunchFailure"),
+        ("deep", "hipErrorLaunchFailure"),
     ],
 )
 def test_a_kernel_that_fails_is_reported(run_program: RunProgram, fault: str, error: str) -> None:
@@ -47,8 +48,10 @@ def test_a_kernel_that_fails_is_reported(run_program: RunProgram, fault: str, er
     assert "kernel _Z" in completed.stderr_text
 
 
-def test_a_kernel_that_never_ends_is_ended(run_program: RunProgram) -> None:
-    completed = run_program("faults.hip", ["hang"], RunOptions(seconds=20, kernel_seconds=1))
+# One that waits forever, and one of 2^31 workgroups.
+@pytest.mark.parametrize("fault", ["hang", "blocks"])
+def test_a_kernel_that_never_ends_is_ended(run_program: RunProgram, fault: str) -> None:
+    completed = run_program("faults.hip", [fault], RunOptions(seconds=60, kernel_seconds=1))
     assert completed.stdout_text.startswith("hipErrorLaunchTimeOut\n"), completed.stderr_text
     assert completed.returncode == 7
 
@@ -57,3 +60,20 @@ def test_a_failure_that_the_program_ignores_is_its_exit_status(run_program: RunP
     completed = run_program("faults.hip", ["quiet"])
     assert completed.returncode == 1
     assert "a kernel failed" in completed.stderr_text
+
+
+def test_a_barrier_that_not_all_waves_reach_is_named(run_program: RunProgram) -> None:
+    completed = run_program("faults.hip", ["barrier"], RunOptions(seconds=60, kernel_seconds=1))
+    assert completed.returncode == 7
+    assert "deadlock: 1 of 2 waves wait at a barrier" in completed.stderr_text
+
+
+@pytest.mark.parametrize("blocks", [4, 64])
+def test_many_grid_wide_barriers(run_program: RunProgram, blocks: int) -> None:
+    completed = run_program("sweeps.hip", [str(blocks), "2000"])
+    assert completed.stdout_text == "all as expected\n", completed.stderr_text
+
+
+def test_workgroups_that_wait_for_later_ones(run_program: RunProgram) -> None:
+    completed = run_program("sweeps.hip", ["chain", "60"])
+    assert completed.stdout_text == "all as expected\n", completed.stderr_text

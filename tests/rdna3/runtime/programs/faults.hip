@@ -12,6 +12,26 @@ __global__ void hang(volatile int* flag) {
   }
 }
 
+// What is deeper than any stack; the compiler cannot turn it into a loop.
+__device__ __attribute__((noinline)) int deeper(volatile int* memory, int depth) {
+  volatile int kept[64];
+  kept[depth & 63] = memory[0] + depth;
+  const int below = memory[1] == 1 ? 0 : deeper(memory, depth + 1);
+  return below + kept[depth & 63];
+}
+__global__ void recurse(int* memory) { memory[2] = deeper(memory, 0); }
+// Wave 1 waits for what wave 0 does behind the barrier.
+__global__ void meet(volatile int* flag) {
+  if (threadIdx.x < 32) {
+    __syncthreads();
+    *flag = 1;
+  } else {
+    while (*flag == 0) {
+    }
+    __syncthreads();
+  }
+}
+
 int main(int, char** arguments) {
   const char* fault = arguments[1];
   int* memory = nullptr;
@@ -26,6 +46,9 @@ int main(int, char** arguments) {
   }
   if (std::strcmp(fault, "abort") == 0) stop<<<1, 1>>>();
   if (std::strcmp(fault, "hang") == 0) hang<<<1, 1>>>(memory);
+  if (std::strcmp(fault, "deep") == 0) recurse<<<1, 1>>>(memory);
+  if (std::strcmp(fault, "barrier") == 0) meet<<<1, 64>>>(memory);
+  if (std::strcmp(fault, "blocks") == 0) store<<<1U << 31, 1>>>(memory);
   if (std::strcmp(fault, "quiet") == 0) {
     store<<<1, 1>>>(nullptr);
     return 0;

@@ -1,0 +1,170 @@
+"""The CPU backend against plain C++ loops, its start cost and its decoding speed.
+
+``python -m benchmarks.rdna3.speed [--rounds N]`` builds both sides, runs them in turn (so that what
+else the machine does meets both) with two threads each, and writes
+``benchmarks/results/rdna3_speed.{md,json}``. A case's time is the best of seven runs in a process;
+the table shows the median over the rounds of it, and the median of the rounds' ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path, PurePosixPath
+
+from cass_ray.rdna3.build import runtime_library
+from cass_ray.rdna3.execution import build
+from cass_ray.rdna3.sources import gather
+from cass_ray.toolchain.amd import AmdToolchain
+from cass_ray.toolchain.locate import find_amd
+from cass_ray.toolchain.unit import Unit
+
+PROGRAMS = Path(__file__).parent / "speed_programs"
+RESULTS = Path(__file__).parents[1] / "results"
+THREADS = 2
+LENGTHS = (10_000, 100_000)
+"""Instructions of the kernels that are decoded."""
+
+TARGETS = {
+    "geometric mean of ratios": 2.0,
+    "worst ratio": 10.0,
+    "start, milliseconds": 20.0,
+    "decoding, million instructions per second": 1.0,
+}
+
+_TOLERANCE = 1e-3  # approximations and other orders of summation
+
+
+def run(command: list[str | Path]) -> str:
+    """Standard output; raises :class:`subprocess.CalledProcessError`."""
+    environment = {**os.environ, "CASS_RDNA3_THREADS": str(THREADS)}
+    return subprocess.run(
+        command, check=True, capture_output=True, text=True, env=environment
+    ).stdout
+
+
+def program(name: str, toolchain: AmdToolchain, *definitions: str) -> Path:
+    """The executable of a HIP program of this folder."""
+    unit = Unit(PROGRAMS, PurePosixPath(name), definitions=definitions)
+    return build(gather(unit), toolchain, runtime_library())
+
+
+def cases(text: str) -> dict[str, tuple[float, float]]:
+    """Seconds and check value by case."""
+    found = {}
+    for line in text.splitlines():
+        name, seconds, value = line.rsplit(" ", 2)
+        found[name] = (float(seconds), float(value))
+    return found
+
+
+def compare(kernels: Path, loops: Path, rounds: int) -> dict[str, dict[str, float]]:
+    """Median seconds of both sides and median ratio, by case.
+
+    Raises :class:`ValueError` where the sides disagree on a result.
+    """
+    taken: dict[str, list[tuple[float, float]]] = {}
+    for _ in range(rounds):
+        ours, plain = cases(run([kernels])), cases(run([loops]))
+        for name, (seconds, value) in plain.items():
+            if not math.isclose(ours[name][1], value, rel_tol=_TOLERANCE):
+                raise ValueError(f"{name}: {ours[name][1]} instead of {value}")
+            taken.setdefault(name, []).append((ours[name][0], seconds))
+    return {
+        name: {
+            "backend_seconds": statistics.median(a for a, _ in pairs),
+            "loop_seconds": statistics.median(b for _, b in pairs),
+            "ratio": statistics.median(a / b for a, b in pairs),
+        }
+        for name, pairs in taken.items()
+    }
+
+
+def start_cost(executable: Path, rounds: int) -> float:
+    """Milliseconds that a process with one small kernel takes beyond one with none: the median."""
+
+    def once(launches: int) -> float:
+        started = time.perf_counter()
+        run([executable, "start", str(launches)])
+        return 1000 * (time.perf_counter() - started)
+
+    return statistics.median(once(1) - once(0) for _ in range(3 * rounds))
+
+
+def decoding(toolchain: AmdToolchain, rounds: int) -> dict[int, float]:
+    """Million instructions per second by length of the kernel.
+
+    From what the fastest first launch takes beyond the fastest second one.
+    """
+    found = {}
+    for length in LENGTHS:
+        executable = program("start.hip", toolchain, f"LENGTH={length}")
+        lines = [run([executable, "decode"]).split() for _ in range(4 * rounds)]
+        seconds = min(float(line[0]) for line in lines) - min(float(line[1]) for line in lines)
+        found[length] = length / seconds / 1e6
+    return found
+
+
+def markdown(report: dict[str, object], table: dict[str, dict[str, float]]) -> str:
+    """The tables of the report."""
+    lines = ["# The CPU backend's speed", "", "Written by `python -m benchmarks.rdna3.speed`."]
+    lines += [f"Threads: {THREADS} on both sides; {report['machine']}.", ""]
+    lines += ["| case | backend, ms | C++ -O2 loop, ms | ratio |", "|---|---|---|---|"]
+    for name, row in table.items():
+        ours, plain = 1000 * row["backend_seconds"], 1000 * row["loop_seconds"]
+        lines.append(f"| {name} | {ours:.2f} | {plain:.2f} | {row['ratio']:.2f} |")
+    lines += ["", "| figure | measured | target |", "|---|---|---|"]
+    figures = report["figures"]
+    assert isinstance(figures, dict)
+    for name, value in figures.items():
+        sign = "≥" if name.startswith("decoding") else "≤"
+        target = next(each for start, each in TARGETS.items() if name.startswith(start))
+        lines.append(f"| {name} | {value:.2f} | {sign} {target:g} |")
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: list[str]) -> int:
+    """Measure and write the report."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    options = parser.parse_args(arguments)
+    toolchain = find_amd()
+    with tempfile.TemporaryDirectory() as folder:
+        loops = Path(folder, "loops")
+        source = PROGRAMS / "loops.cpp"
+        flags = ["-std=c++20", "-O2", "-pthread", source, "-o", loops]
+        subprocess.run([toolchain.clang, *flags], check=True)
+        table = compare(program("kernels.hip", toolchain), loops, options.rounds)
+    ratios = [row["ratio"] for row in table.values()]
+    start = program("start.hip", toolchain, f"LENGTH={LENGTHS[0]}")
+    figures = {
+        "geometric mean of ratios": statistics.geometric_mean(ratios),
+        "worst ratio": max(ratios),
+        "start, milliseconds": start_cost(start, options.rounds),
+    }
+    for length, speed in decoding(toolchain, options.rounds).items():
+        figures[f"decoding, million instructions per second ({length} in a kernel)"] = speed
+    load = ", ".join(f"{each:.1f}" for each in os.getloadavg())
+    machine = f"{os.cpu_count()} CPUs, load average {load}"
+    report: dict[str, object] = {"machine": machine, "figures": figures, "cases": table}
+    for name, content in (
+        ("rdna3_speed.json", json.dumps(report, indent=2) + "\n"),
+        ("rdna3_speed.md", markdown(report, table)),
+    ):
+        (options.results / name).write_text(content)
+    sys.stdout.write(markdown(report, table))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
