@@ -1,4 +1,7 @@
-"""What routes are given: the services, who asks, and a place in the queue."""
+"""What routes are given: the services, who asks, and a place in the queue.
+
+All asynchronous: FastAPI calls others in a thread, which takes as long as translating does.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,13 @@ Result = TypeVar("Result")
 _bearer = HTTPBearer(auto_error=False, description="An API key of this server")
 
 
-def get_services(request: Request) -> Services:
+async def get_services(request: Request) -> Services:
     """The services of this replica."""
     services: Services = request.app.state.services()
     return services
 
 
-def request_id(request: Request) -> str:
+async def request_id(request: Request) -> str:
     """The id that the log line and the answer carry."""
     value: str = request.state.request_id
     return value

@@ -22,7 +22,7 @@ from cass_ray.wire import TranslateRequest, Usage
 from serve.context import Admitted, Authenticated, RequestId, ServicesOf, facts, unless_gone
 from serve.errors import ApiError, from_library
 from serve.pipeline import Pipeline
-from serve.routes import PROBLEMS
+from serve.routes import EVENT_SCHEMA, PROBLEMS
 from serve.services import EngineClient, Services
 
 router = APIRouter(prefix="/v1", tags=["openai"])
@@ -147,7 +147,7 @@ async def model(model: str, services: ServicesOf, client: Authenticated) -> Mode
 @router.post(
     "/chat/completions",
     response_model=ChatCompletion,
-    responses={**PROBLEMS, 200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    responses={**PROBLEMS, 200: {"content": {"text/event-stream": {"schema": EVENT_SCHEMA}}}},
 )
 async def complete(
     request: Request, body: ChatRequest, services: ServicesOf, client: Admitted, id: RequestId

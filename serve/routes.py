@@ -50,6 +50,13 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     }.items()
 }
 
+EVENT_SCHEMA = {
+    "type": "object",
+    "description": "One server-sent event; `data` is JSON (see the schema Event)",
+    "properties": {"event": {"type": "string"}, "data": {"type": "string"}},
+    "required": ["data"],
+}
+
 _EXAMPLES = {
     "rules": {
         "summary": "Rules, executed before it is handed over",
@@ -69,7 +76,7 @@ _EXAMPLES = {
         **PROBLEMS,
         200: {
             "description": "The translation and its verdict; a stream of events with stream=true",
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "content": {"text/event-stream": {"schema": EVENT_SCHEMA}},
         },
     },
     tags=["translate"],

@@ -12,7 +12,7 @@ from cass_ray.answers import extract
 from serve.access import key_digest, new_key
 from serve.settings import ApiKey, Authentication, EngineSettings
 from tests.serve.conftest import Api, httpx, make_services, make_settings
-from tests.serve.test_pipeline import Model
+from tests.serve.test_pipeline import Model, WordChecker
 
 openai = pytest.importorskip("openai")
 
@@ -85,7 +85,7 @@ def test_the_api_does_what_its_description_says(tmp_path: Path) -> None:
     key = new_key()
     made = ApiKey(name="one", sha256=key_digest(key), requests_per_minute=1e6)
     configured = make_settings(tmp_path, authentication=Authentication(keys=[made]))
-    api = Api(make_services(configured))
+    api = Api(make_services(configured, WordChecker()))
     schema = schemathesis.openapi.from_asgi("/openapi.json", api.app)
     load_all_checks()
     for result in schema.get_all_operations():
