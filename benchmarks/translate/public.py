@@ -152,11 +152,19 @@ class Bench:
 
 
 def _whole(rows: list[Row]) -> tuple[list[Row], Counter[str]]:
-    """Rows of whole programs; how many others there are: no engine's output of them links."""
+    """Rows of whole programs, and how many others there are.
+
+    A file is a part of a program when the output of some engine compiles but misses functions, and
+    that of none links.
+    """
     states: dict[tuple[str, str], set[str]] = {}
     for row in rows:
         states.setdefault((row.repository, row.program), set()).add(row.state)
-    parts = {key for key, found in states.items() if found == {State.PART.value}}
+    parts = {
+        key
+        for key, found in states.items()
+        if State.PART.value in found and not any(State(state).compiled for state in found)
+    }
     kept = [row for row in rows if (row.repository, row.program) not in parts]
     return kept, Counter(repository for repository, _ in parts)
 

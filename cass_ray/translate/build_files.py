@@ -99,6 +99,7 @@ _CMAKE_TOKEN = re.compile(
 )
 _CUDA_SOURCE = re.compile(r"(?<![\w./*$@{}%-])[\w./${}-]+\.cu\b(?![\w(])")
 _CUDA_WORD = re.compile(r"(?<![${-])\bCUDA\b(?![}_])")
+_INCLUDE_VARIABLE = re.compile(r"\bCUDA(?:Toolkit)?_INCLUDE_DIRS?\b")
 _TARGET = re.compile(r"\bCUDA::(\w+)")
 _LISTING = {"add_executable", "add_library", "target_sources", "set", "list", "file"}
 _LINK = re.compile(r"(?<![\w-])-l(\w+)\b")
@@ -169,7 +170,9 @@ def translate_cmake(text: str) -> Translation:
     targets = {TARGETS[name] for name in _TARGET.findall(text) if name in TARGETS}
     file.substitute(r"\bcuda_add_(executable|library)\b", r"add_\1")
     file.substitute(r"\bcuda_include_directories\b", "include_directories")
-    file.replace_commands(lambda name, whole: _command(name, whole, targets))
+    headers = _INCLUDE_VARIABLE.search(text) is not None
+    file.replace_commands(lambda name, whole: _command(name, whole, targets, headers))
+    file.substitute(_INCLUDE_VARIABLE, "hip_INCLUDE_DIRS")
     file.substitute(_TARGET, lambda match: TARGETS.get(match[1], match.group()))
     file.substitute(r"(?<=COMPILE_LANGUAGE:)CUDA\b", "HIP")
     file.substitute(r"(?<=COMPILE_LANG_AND_ID:)CUDA,NVIDIA\b", "HIP,Clang")
@@ -203,7 +206,7 @@ def _closing(text: str, start: int) -> int | None:
     return None
 
 
-def _command(name: str, whole: str, targets: set[str]) -> str:
+def _command(name: str, whole: str, targets: set[str], headers: bool) -> str:
     lower, body = name.lower(), whole[whole.index("(") + 1 : -1]
     words = body.split()
     if lower == "project":
@@ -215,7 +218,9 @@ def _command(name: str, whole: str, targets: set[str]) -> str:
     if lower == "find_package" and words and words[0] in {"CUDA", "CUDAToolkit"}:
         required = " REQUIRED" if "REQUIRED" in words else ""
         packages = ["hip", *sorted({PACKAGES[item] for item in targets if item in PACKAGES})]
-        return "\n".join(f"find_package({package}{required})" for package in packages)
+        found = "\n".join(f"find_package({package}{required})" for package in packages)
+        # For C++ files that include HIP's headers without a target of HIP's that says so.
+        return f"{found}\nadd_compile_definitions(__HIP_PLATFORM_AMD__=1)" if headers else found
     if lower in {"set", "set_property", "set_target_properties"}:
         whole = _architectures(whole)
     if lower in _LISTING:

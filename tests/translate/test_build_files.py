@@ -112,3 +112,16 @@ def test_parentheses_in_comments_and_strings_do_not_end_a_cmake_command() -> Non
 def test_brackets_without_end_take_linear_time() -> None:
     # Backtracking over these took minutes.
     assert translate_cmake("CUDA" + "set((" * 100_000).source.startswith("CUDAset((")
+
+
+def test_cpp_files_that_find_the_headers_by_a_variable() -> None:
+    """They need what hip::host says, the platform, as well."""
+    text = (
+        "find_package(CUDAToolkit REQUIRED)\n"
+        "target_include_directories(a PRIVATE ${CUDAToolkit_INCLUDE_DIRS})\n"
+    )
+    assert translate_cmake(text).source == (
+        "find_package(hip REQUIRED)\n"
+        "add_compile_definitions(__HIP_PLATFORM_AMD__=1)\n"
+        "target_include_directories(a PRIVATE ${hip_INCLUDE_DIRS})\n"
+    )
