@@ -45,7 +45,8 @@ _LIBRARY = re.compile(
     r"[^']*)' file not found"
 )
 _NO_INPUT = re.compile(
-    r"^.*(?:usage:|argument|no such file|cannot open|could not open|failed to (?:load|open)).*$",
+    r"^.*(?:usage:|argument|no such file|cannot open|could not open|failed to (?:load|open)"
+    r"|file not found|run test as).*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _ARGUMENTS = (("HIP-Examples-Applications/", ("-e",)),)
