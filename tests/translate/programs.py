@@ -44,7 +44,7 @@ def output_on_wavefronts_of_64(source: str, folder: Path) -> dict[str, str]:
     (folder / header).parent.mkdir(parents=True)
     text = (amd.rocm_path / header).read_text()
     (folder / header).write_text(text.replace("#error HIP is not supported", "// HIP"))
-    clang = [amd.clang, f"--ld-path={amd.linker}"]
+    clang: list[str | Path] = [amd.clang, f"--ld-path={amd.linker}"]
     common = [*clang, *code_flags(DEFAULT_ARCHITECTURE, "-O2", 5), "-mwavefrontsize64", "-w"]
     common += ["-I", folder / "include", f"--rocm-path={amd.rocm_path}", folder / "program.hip"]
     device, host = folder / "device.co", folder / "host.s"
@@ -55,7 +55,14 @@ def output_on_wavefronts_of_64(source: str, folder: Path) -> dict[str, str]:
     embedded = folder / "embedded.s"
     embedded.write_text(embedding(host.read_text(), str(folder / "device.hipfb")))
     program = folder / "program"
-    link = [runtime, f"-Wl,-rpath,{runtime.parent}", "-pthread", "-lm", "-o", program]
+    link: list[str | Path] = [
+        runtime,
+        f"-Wl,-rpath,{runtime.parent}",
+        "-pthread",
+        "-lm",
+        "-o",
+        program,
+    ]
     _run([*clang, host, embedded, *link])
     return _lines(program, runtime)
 
