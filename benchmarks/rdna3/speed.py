@@ -142,7 +142,7 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         loops = Path(folder, "loops")
         source = PROGRAMS / "loops.cpp"
-        flags = ["-std=c++20", "-O2", "-pthread", source, "-o", loops]
+        flags: list[str | Path] = ["-std=c++20", "-O2", "-pthread", source, "-o", loops]
         subprocess.run([toolchain.clang, *flags], check=True)
         table = compare(program("kernels.hip", toolchain), loops, options.rounds)
     ratios = [row["ratio"] for row in table.values()]

@@ -47,7 +47,16 @@ def _by_clang(source: str, wide: bool) -> bytes:
         command += ["-x", "assembler", "-c", "-", "-o", unlinked]
         done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-        link = [clang.linker, "--oformat=binary", "-Ttext=0", "-e", "0", unlinked, "-o", linked]
+        link: list[str | Path] = [
+            clang.linker,
+            "--oformat=binary",
+            "-Ttext=0",
+            "-e",
+            "0",
+            unlinked,
+            "-o",
+            linked,
+        ]
         subprocess.run(link, check=True, capture_output=True)
         return linked.read_bytes()
 
