@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow.dataset as pads
 
 from benchmarks.paper_way import Program
+from cass_ray.corpus.screening import Screening
 from cass_ray.corpus.shipped import SHIPPED_ROOT
 from cass_ray.corpus.trees import DirectoryTreeStore, unpack
 from cass_ray.ingest import Ingestion, read_sources
@@ -37,7 +38,7 @@ def staged_programs(settings: BuildSettings, work: Path) -> list[Program]:
     """
     store = DirectoryTreeStore(str(work / "trees"))
     journal = Journal(work / "journal", REJECT_SCHEMA)
-    ingestion = Ingestion(settings, work, journal, lambda row: row, lambda row: None)
+    ingestion = Ingestion(Screening(settings), work, journal, lambda row: row, lambda row: None)
     staged = ingestion.run(read_sources(settings, work, store)).staged
     programs = []
     for row in pads.dataset(staged).to_table().to_pylist():
