@@ -89,7 +89,7 @@ class Scheduler {
     if (next_.load(std::memory_order_relaxed) >= state_.workgroup_count) return false;
     const std::uint64_t flat = next_.fetch_add(1, std::memory_order_relaxed);
     if (flat >= state_.workgroup_count) return false;
-    fruitless_ = 0;
+    note_progress();
     slot.adopt(state_);
     slot.start(flat);
     if (flat % starts_per_look == 0 && state_.deadline != 0 && steady_nanoseconds() > state_.deadline) {
@@ -140,10 +140,17 @@ class Scheduler {
     if (counting()) count_workgroup(slot);
     // Only a launch with waiting workgroups needs the lock.
     ++finished_;
-    fruitless_ = 0;
+    note_progress();
     if (!state_.launch->cooperative) return;
     const std::lock_guard lock(mutex_);
     release_grid_barrier();
+  }
+
+  // Most launches never wait: their threads should not write what others read.
+  void note_progress() {
+    if (fruitless_.load(std::memory_order_relaxed) != 0) {
+      fruitless_.store(0, std::memory_order_relaxed);
+    }
   }
 
   bool put_back(std::unique_ptr<Workgroup>& slot) {
