@@ -92,10 +92,11 @@ def _run(settings: Any, address: str) -> None:
     except ImportError as error:
         _missing(error)
     stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
     settings, key = with_key(settings)
     with Service(settings, address) as service:
+        # Only now: Ray puts handlers of its own in place, which end the process at once.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: stop.set())
         place = f"{service.url}/" + (f"#key={key}" if key else "")
         sys.stdout.write(f"cass-ray serves at {place}\n")
         if key:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import time
-from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Protocol
@@ -21,8 +20,13 @@ from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia_disassembly import DisassemblyError
 from cass_ray.toolchain.nvidia_elf import Cubin, CubinError
 from cass_ray.toolchain.unit import CompileFailure
-from cass_ray.translate.protocol import Context, Counts, Finding, Translation, Translator
-from cass_ray.translate.protocol import TranslatorError as EngineError
+from cass_ray.translate.protocol import (
+    Context,
+    Finding,
+    Translation,
+    Translator,
+    TranslatorError,
+)
 from cass_ray.translate.registry import make_translator
 from cass_ray.translate.rules import RulesTranslator
 from cass_ray.translate.rules.reverse import HipToCudaTranslator
@@ -56,16 +60,6 @@ class Engine(Protocol):
 
     def translate(self, request: TranslateRequest, seed: int) -> Answer:
         """Translate. Raises ``TranslatorError``, ``ToolMissing``."""
-        ...
-
-
-class StreamingEngine(Protocol):
-    """An engine that shows its answer while it grows."""
-
-    version: str
-
-    def stream(self, request: TranslateRequest, seed: int) -> AsyncIterator[str | Answer]:
-        """Pieces of text, then the answer."""
         ...
 
 
@@ -156,7 +150,9 @@ class RulesEngine:
     def translate(self, request: TranslateRequest, seed: int) -> Answer:
         """See :class:`Engine`."""
         if request.level is not Level.SOURCE:
-            raise EngineError("the rules translate source; for machine code ask the engine lift")
+            raise TranslatorError(
+                "the rules translate source; for machine code ask the engine lift"
+            )
         forward = request.direction is Direction.CUDA_TO_HIP
         return SourceEngine(self.forward if forward else self.backward).translate(request, 0)
 
@@ -175,7 +171,7 @@ class LiftEngine:
         """See :class:`Engine`."""
         del seed
         if request.direction is not Direction.CUDA_TO_HIP:
-            raise EngineError("the engine lift goes from CUDA to HIP only")
+            raise TranslatorError("the engine lift goes from CUDA to HIP only")
         started = time.perf_counter()
         try:
             if request.cubin is not None:
@@ -183,9 +179,9 @@ class LiftEngine:
             else:
                 made, host = self._from_source(request)
         except (lift.LiftError, CubinError, DisassemblyError) as error:
-            raise EngineError(f"not lifted: {error}") from None
+            raise TranslatorError(f"not lifted: {error}") from None
         except CompileFailure as failure:
-            raise EngineError(
+            raise TranslatorError(
                 f"the program does not compile with {failure.tool}: {failure.diagnostic}"
             ) from None
         findings = [
@@ -230,24 +226,9 @@ class LiftEngine:
 
 
 def make_engine(translator: str) -> Engine:
-    """The engine behind ``translator``. Raises ``UnknownEngineError``, ``ToolMissing``."""
+    """The engine behind ``translator``. Raises ``UnknownTranslatorError``, ``ToolMissing``."""
     if translator == RULES:
         return RulesEngine(RulesTranslator(), HipToCudaTranslator())
     if translator == LIFT:
         return LiftEngine()
     return SourceEngine(make_translator(translator))
-
-
-__all__ = [
-    "Answer",
-    "Counts",
-    "Engine",
-    "EngineError",
-    "LiftEngine",
-    "RulesEngine",
-    "SourceEngine",
-    "StreamingEngine",
-    "as_answer",
-    "file_name",
-    "make_engine",
-]

@@ -18,7 +18,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cass_ray.wire import Problem, ProblemResponse
+from cass_ray.wire import ProblemResponse
 from serve.errors import ApiError, from_library
 from serve.services import Services
 
@@ -201,13 +201,3 @@ def problem_of_validation(errors: list[dict[str, Any]]) -> ApiError:
         f"{'.'.join(str(part) for part in error['loc'])}: {error['msg']}" for error in errors
     ]
     return ApiError(422, "invalid", "the request is not valid", details=tuple(details))
-
-
-__all__ = [
-    "Envelope",
-    "JsonLines",
-    "Problem",
-    "configure_logging",
-    "problem_of_validation",
-    "problem_response",
-]

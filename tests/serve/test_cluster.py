@@ -157,3 +157,12 @@ def test_a_killed_ingress_comes_back(served: Served) -> None:
                 assert error.status in (0, 500, 503)
                 asyncio.run(asyncio.sleep(0.5))
     raise AssertionError("the ingress does not come back")
+
+
+def test_it_ends_when_it_is_told_to(served: Served) -> None:
+    """The last test of the file: it ends the service that all share."""
+    started = psutil.Process(served.process.pid).children(recursive=True)
+    served.process.send_signal(signal.SIGTERM)
+    assert served.process.wait(120) == 0
+    _, alive = psutil.wait_procs(started, timeout=60)
+    assert [process.name() for process in alive] == []
