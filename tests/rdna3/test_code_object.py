@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cass_ray.rdna3.code_object import CodeObjectError, describe, find_device_binaries
+from cass_ray.toolchain.clang import find_clang
 
 pytestmark = pytest.mark.amd
 
@@ -69,12 +70,10 @@ table:
 def _build(folder: Path, version: int = 5) -> bytes:
     source, unlinked, linked = (folder / name for name in ("a.s", "a.o", "a.co"))
     source.write_text(_ASSEMBLY.format(version=version))
-    assembler = shutil.which("llvm-mc-19") or shutil.which("llvm-mc")
-    linker = shutil.which("ld.lld-19") or shutil.which("ld.lld")
-    assert assembler and linker
-    options = ["-triple=amdgcn-amd-amdhsa", "-mcpu=gfx1100", "-filetype=obj"]
-    subprocess.run([assembler, *options, source, "-o", unlinked], check=True)
-    subprocess.run([linker, "-shared", unlinked, "-o", linked], check=True)
+    clang = find_clang()
+    options = ["-target", "amdgcn-amd-amdhsa", "-mcpu=gfx1100", "-x", "assembler", "-c"]
+    subprocess.run([clang.clang, *options, source, "-o", unlinked], check=True)
+    subprocess.run([clang.linker, "-shared", unlinked, "-o", linked], check=True)
     return linked.read_bytes()
 
 
