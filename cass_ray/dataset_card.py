@@ -60,8 +60,8 @@ size_categories: [{_size_category(tally.pairs)}]
 |---|---|
 {columns}
 
-Other columns: origin, repository, revision, path and license of the source, toolchains with version and
-flags, token counts of the device assembly.
+Other columns: origin, repository, revision, path and license of the source, toolchains with version
+and flags, token counts of the device assembly.
 
 ## What was left out
 

@@ -60,9 +60,7 @@ def as_dictionary(found: Coverage, state: str = "") -> dict[str, object]:
 
 def text(found: Coverage, state: str = "") -> str:
     """For people: a line for each instruction, then the totals."""
-    lines = [
-        f"{item.encoding:8} {item.mnemonic:40} {item.state}" for item in found.listed(state)
-    ]
+    lines = [f"{item.encoding:8} {item.mnemonic:40} {item.state}" for item in found.listed(state)]
     states = found.states()
     total = sum(states.values())
     lines += [
