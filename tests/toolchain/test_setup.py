@@ -102,7 +102,12 @@ def test_the_pinned_versions_satisfy_the_project() -> None:
         if not line.startswith("#"):
             name, version = line.split("==")
             pinned[canonicalize_name(name)] = version
-    for text in [*project["dependencies"], *extras["nvidia"], *extras["dev"]]:
+    pending = [*project["dependencies"], *extras["nvidia"], *extras["train"], *extras["dev"]]
+    while pending:
+        text = pending.pop()
         requirement = Requirement(text)
+        if requirement.name == project["name"]:
+            pending += [entry for extra in requirement.extras for entry in extras[extra]]
+            continue
         version = pinned[canonicalize_name(requirement.name)]
         assert requirement.specifier.contains(version), f"{text}: {version}"
