@@ -15,7 +15,7 @@ from cass_ray.bench.facts import LENGTH_ARCHITECTURE, task_facts
 from cass_ray.bench.judge import Judge
 from cass_ray.bench.metrics import chrf
 from cass_ray.bench.plan import Item
-from cass_ray.bench.programs import Compilers, ask, reference_text
+from cass_ray.bench.programs import Compilers, ask, can_ask, reference_text
 from cass_ray.bench.question import Answer, Draw, Kind, Level, Question
 from cass_ray.bench.results import Judgement, Sample, new_sample
 from cass_ray.bench.scores import Scores, score
@@ -131,7 +131,7 @@ def run(
     tags: dict[str, str] | None = None,
 ) -> Iterator[Sample]:
     """Every sample of one system, in order."""
-    for task in tasks:
+    for task in (each for each in tasks if can_ask(each, kind)):
         for draw in draws(system, samples, temperature, seed):
             answer = examiner.ask(task, system, kind, draw)
             yield examiner.mark(task, kind, (system.name, system.version), draw, answer, tags)

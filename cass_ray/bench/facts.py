@@ -46,12 +46,12 @@ class Index(StrictModel):
 
 def measure_facts(task: Task, compilers: Compilers) -> TaskFacts:
     """Compile both programs. Raises :class:`~cass_ray.toolchain.unit.CompileFailure`."""
-    listings = {name: compilers.nvidia(task.cuda, name).sass for name in SASS_ARCHITECTURES}
+    listings = {name: compilers.machine_code(task, name)[0] for name in SASS_ARCHITECTURES}
     return TaskFacts(
         id=task.id,
         sass_lines={name: line_count(text) for name, text in listings.items()},
         sass_instructions={name: sass_instructions(text) for name, text in listings.items()},
-        rdna3_instructions=rdna3_instructions(compilers.amd(task.hip).device),
+        rdna3_instructions=rdna3_instructions(compilers.device(task)),
     )
 
 

@@ -13,14 +13,16 @@ from pathlib import Path, PurePosixPath
 from cass_ray.assembly import sass
 from cass_ray.assembly.align import align_kernels
 from cass_ray.bench.features import CATEGORIES
+from cass_ray.bench.programs import Compilers
 from cass_ray.bench.references import STORED_FOLDER, stored_port, stored_reference
 from cass_ray.bench.task import CANARY, TASK_FILE, Difficulty, Task
-from cass_ray.execute.backends.base import RunMode, unit_on_disk
+from cass_ray.execute.backends.base import Assembly, RunMode, unit_on_disk
 from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.execute.compare import compare
 from cass_ray.execute.programs import has_main
 from cass_ray.execute.references import Reference, measure
 from cass_ray.pairs import clip_diagnostic
+from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.nvidia import NvidiaToolchain
 from cass_ray.toolchain.unit import CompileFailure
 
@@ -29,7 +31,7 @@ HARD_SHARE = 1 / 3
 LARGE_SASS_LINES = 750
 SASS_ARCHITECTURE = "sm_80"
 _SHORTEST_OUTPUT = 20
-_SOURCE_SUFFIXES = frozenset({".cu", ".hip"})
+_SOURCE_SUFFIXES = frozenset({".cu", ".hip", ".cl"})
 
 
 @dataclass
@@ -115,9 +117,26 @@ class Linter:
                 found.remarks.append("the port's text did not run on an Nvidia GPU yet")
             else:
                 found.problems += _disagreements(task, stored, port, "CUDA and HIP on Nvidia")
+        if task.opencl is not None:
+            found.problems += self._opencl(task, texts.host, made)
         if found.seconds > task.spec.limits.seconds / 2:
             found.remarks.append(f"a run takes {found.seconds:.1f} s of {task.spec.limits.seconds}")
         return texts.device
+
+    def _opencl(self, task: Task, host: str, port: Reference) -> Iterator[str]:
+        """The OpenCL device code has to print under the port's host what the port prints."""
+        assert self.backend is not None
+        compilers = Compilers(self.backend, find_nvidia)
+        try:
+            if self.nvidia is not None:
+                compilers.machine_code(task, SASS_ARCHITECTURE)
+            built = self.backend.build(Assembly(host, compilers.device(task)))
+        except CompileFailure as failure:
+            yield f"OpenCL: {failure.tool}: {clip_diagnostic(failure.diagnostic)}"
+            return
+        mode = RunMode(bounds=task.spec.limits.bounds())
+        made = measure(self.backend, built, [*task.visible, *task.hidden], mode)
+        yield from _disagreements(task, port, made, "HIP and OpenCL")
 
 
 def _text_problems(task: Task) -> Iterator[str]:
@@ -126,7 +145,8 @@ def _text_problems(task: Task) -> Iterator[str]:
             first = content.decode("utf-8", "replace").partition("\n")[0]
             if first.strip() != f"// {CANARY}":
                 yield f"{path}: its first line is not `// {CANARY}`"
-    used = {TASK_FILE, *task.cuda.files, *task.hip.files}
+    opencl = task.opencl.files if task.opencl is not None else {}
+    used = {TASK_FILE, *task.cuda.files, *task.hip.files, *opencl}
     for path in sorted(set(task.files) - used):
         yield f"{path}: no program of the task includes it"
     for side, sources in (("CUDA", task.cuda), ("HIP", task.hip)):

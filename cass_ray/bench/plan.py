@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import Field, field_validator, model_validator
 
 from cass_ray.bench.facts import SASS_ARCHITECTURES
+from cass_ray.bench.programs import can_ask
 from cass_ray.bench.question import Draw, Kind, Level, Question
 from cass_ray.bench.results import sample_id
 from cass_ray.bench.systems import REPAIR_SUFFIX, Description
@@ -104,7 +105,7 @@ def plan(
     """Every sample, tasks outermost, so that the texts of a task are used together."""
     items = []
     for task in tasks:
-        for kind in settings.kinds:
+        for kind in (each for each in settings.kinds if can_ask(task, each)):
             for system in systems:
                 count = settings.samples if system.samples else 1
                 for number in range(count):

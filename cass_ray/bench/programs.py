@@ -24,8 +24,10 @@ from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.lift import names_for_host
 from cass_ray.prompts import Direction
 from cass_ray.rdna3.sources import Sources
+from cass_ray.toolchain.amd import DEFAULT_ARCHITECTURE
 from cass_ray.toolchain.nvidia import NvidiaToolchain
 from cass_ray.toolchain.nvidia_elf import Cubin
+from cass_ray.toolchain.opencl_locate import find_opencl_amd, find_opencl_nvidia
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,42 @@ class Compilers:
         value = self._cached(key, make)
         return NvidiaTexts(value["sass"], base64.b64decode(value["cubin"]), value["host"])
 
+    def device(self, task: Task) -> str:
+        """RDNA3 assembly of the task's device code, of its OpenCL program where it has one.
+
+        Raises :class:`~cass_ray.toolchain.unit.CompileFailure` and ``ToolMissing``.
+        """
+        program = task.opencl
+        if program is None:
+            return self.amd(task.hip).device
+        toolchain = find_opencl_amd(self.backend.toolchain)
+        architecture = DEFAULT_ARCHITECTURE
+        key = digest(["bench opencl amd", program.digest, toolchain.fingerprint, architecture])
+
+        def make() -> dict[str, Any]:
+            with unit_on_disk(program) as unit:
+                return {"device": toolchain.compile(unit, architecture).device_assembly}
+
+        return str(self._cached(key, make)["device"])
+
+    def machine_code(self, task: Task, architecture: str) -> tuple[str, bytes]:
+        """SASS listing and cubin of the task's device code, as :meth:`device` has it of AMD's."""
+        program = task.opencl
+        if program is None:
+            made = self.nvidia(task.cuda, architecture)
+            return made.sass, made.cubin
+        toolchain = find_opencl_nvidia(self.find_nvidia())
+        key = digest(["bench opencl nvidia", program.digest, toolchain.fingerprint, architecture])
+
+        def make() -> dict[str, Any]:
+            with unit_on_disk(program) as unit:
+                cubin = toolchain.compile(unit, [architecture]).cubins[architecture]
+            (listing,) = toolchain.nvidia.disassemble([cubin])
+            return {"sass": listing, "cubin": base64.b64encode(cubin).decode()}
+
+        value = self._cached(key, make)
+        return value["sass"], base64.b64decode(value["cubin"])
+
     def _cached(self, key: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         found = self.cache.get(key) if self.cache is not None else None
         if found is not None:
@@ -85,6 +123,12 @@ class Compilers:
         if self.cache is not None:
             self.cache.put(key, json.dumps(value).encode())
         return value
+
+
+def can_ask(task: Task, kind: Kind) -> bool:
+    """Whether ``task`` has such a question: OpenCL tasks are about machine code for AMD only."""
+    forward = kind.direction is Direction.CUDA_TO_HIP
+    return task.opencl is None or (kind.level is Level.ASSEMBLY and forward)
 
 
 def ask(task: Task, kind: Kind, compilers: Compilers) -> Question:
@@ -103,12 +147,12 @@ def ask(task: Task, kind: Kind, compilers: Compilers) -> Question:
         text = compilers.nvidia(task.cuda, "sm_80").host
         return Question(task.name, kind, {HOST_FILE: text}, HOST_FILE, (HOST_FILE,))
     if not forward:
-        text = compilers.amd(task.hip).device
+        text = compilers.device(task)
         return Question(task.name, kind, {RDNA3_FILE: text}, RDNA3_FILE, (RDNA3_FILE,))
-    made = compilers.nvidia(task.cuda, kind.architecture)
-    files = {SASS_FILE: sass.normalise(made.sass)}
-    names = names_for_host(Cubin.parse(made.cubin), compilers.amd(task.hip).device)
-    return Question(task.name, kind, files, SASS_FILE, (SASS_FILE,), made.cubin, names)
+    listing, cubin = compilers.machine_code(task, kind.architecture)
+    files = {SASS_FILE: sass.normalise(listing)}
+    names = names_for_host(Cubin.parse(cubin), compilers.amd(task.hip).device)
+    return Question(task.name, kind, files, SASS_FILE, (SASS_FILE,), cubin, names)
 
 
 def reference_text(task: Task, kind: Kind, compilers: Compilers) -> str:
@@ -118,9 +162,8 @@ def reference_text(task: Task, kind: Kind, compilers: Compilers) -> str:
         program = task.hip if forward else task.cuda
         return _text(program.files[str(program.main)])
     if not forward:
-        return sass.normalise(compilers.nvidia(task.cuda, kind.architecture).sass)
-    made = compilers.amd(task.hip)
-    return made.host if kind.level is Level.HOST else made.device
+        return sass.normalise(compilers.machine_code(task, kind.architecture)[0])
+    return compilers.amd(task.hip).host if kind.level is Level.HOST else compilers.device(task)
 
 
 def _text(content: bytes) -> str:

@@ -111,6 +111,9 @@ class TaskSpec(StrictModel):
     sources: list[str] = Field(default=["main.cu"], min_length=1)
     """The files that are translated, the one with ``main`` first."""
     hip_sources: list[str] = Field(default=["main.hip"], min_length=1)
+    opencl_sources: list[str] = Field(default=[], max_length=1)
+    """OpenCL C whose kernels the HIP host launches: the task is then about that device code, and
+    asked at the assembly level only. The CUDA program is its twin, which ran on the GPU."""
 
     @field_validator("category")
     @classmethod
@@ -130,7 +133,7 @@ class TaskSpec(StrictModel):
             raise ValueError("a feature is named twice")
         return value
 
-    @field_validator("sources", "hip_sources")
+    @field_validator("sources", "hip_sources", "opencl_sources")
     @classmethod
     def _inside(cls, value: list[str]) -> list[str]:
         for name in value:
@@ -180,6 +183,14 @@ class Task:
     def hip(self) -> Sources:
         """The reference port."""
         return self._program(self.spec.hip_sources)
+
+    @cached_property
+    def opencl(self) -> Sources | None:
+        """The OpenCL program that the device code is compiled from, in place of CUDA's and HIP's;
+        None of all but OpenCL tasks."""
+        if not self.spec.opencl_sources:
+            return None
+        return self._program(self.spec.opencl_sources)
 
     @cached_property
     def translated_files(self) -> tuple[str, ...]:
@@ -269,7 +280,7 @@ def load_task(folder: Path) -> Task:
         raise TaskError(f"{path}: the name is {spec.name}, the folder's {folder.name}")
     if slug(spec.category) != folder.parent.name:
         raise TaskError(f"{path}: {spec.category} belongs into the folder {slug(spec.category)}")
-    for name in (*spec.sources, *spec.hip_sources):
+    for name in (*spec.sources, *spec.hip_sources, *spec.opencl_sources):
         if name not in files:
             raise TaskError(f"{path}: {name} is not in the folder")
     return Task(spec, files)

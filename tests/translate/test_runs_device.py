@@ -72,6 +72,8 @@ __global__ void packed(unsigned* out) {
   out[4] = __funnelshift_l(0x80000000u, 1u, 1);
   out[5] = __brev(2u); out[6] = __clz(255); out[7] = __ffs(8); out[8] = __umulhi(1u << 31, 6u);
   out[9] = __vsadu4(0x05000010u, 0x01020008u);
+  out[10] = __uhadd(0xffffffffu, 1u); out[11] = __urhadd(0xffffffffu, 0xfffffffeu);
+  out[12] = (unsigned)__rhadd(-7, -2);
 }
 
 __global__ void __launch_bounds__(64, 2) atomics(int* out, double* total, float* sum) {
@@ -100,7 +102,7 @@ int main() {
   printf("memory: %u\n", *memory);
   shared_copy<<<1, 1>>>(u, four); show("shared_copy", u, 1);
   numbers<<<1, 1>>>(f); show("numbers", f, 12);
-  packed<<<1, 1>>>(u); show("packed", u, 10);
+  packed<<<1, 1>>>(u); show("packed", u, 13);
   const int values[4] = {1, 2, 3, 4}; int count = 0;
   cudaMemcpyToSymbol(table, values, sizeof(values));
   atomics<<<2, 64>>>(i, total, sum); show("atomics", i, 6);
@@ -137,8 +139,15 @@ def output() -> dict[str, str]:
         # ulp is 2 at 2^24: down, up; 4.5; clamped; 0x40490000 is 3.140625; 1/4.
         ("numbers", [1.5, 2.5, 4.25, 2048, 256, 1.5, 16777216, 16777218, 4.5, 1, 3.140625, 0.25]),
         # 1 + 2 + 3 + 4 + 5; per byte without carry; per half; bytes 1, 3, 5, 7; 1 << 1 | 1; bit 30;
-        # 24 zeros above; bit 3 is the fourth; 6 * 2^31 >> 32; 4 + 2 + 0 + 8.
-        ("packed", [15, 0x00020304, 0x00070009, 0x77553311, 3, 1 << 30, 24, 4, 3, 14]),
+        # 24 zeros above; bit 3 is the fourth; 6 * 2^31 >> 32; 4 + 2 + 0 + 8;
+        # 2^32 / 2; (2^33 - 2) / 2; -8 / 2.
+        (
+            "packed",
+            [
+                *(15, 0x00020304, 0x00070009, 0x77553311, 3, 1 << 30, 24, 4, 3, 14),
+                *(1 << 31, 0xFFFFFFFF, 0xFFFFFFFC),
+            ],
+        ),
         # 128 threads; 63; 128 modulo 10; once; each bit flipped 32 times; 32 * (1 + 2 + 3 + 4).
         ("atomics", [128, 63, 8, 42, 0, 320]),
         ("sums", [256, 64, 32]),

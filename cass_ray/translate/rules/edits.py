@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from dataclasses import dataclass
+
+
+_MOST_UNSORTED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +28,13 @@ class Edits:
     def __init__(self) -> None:
         self._edits: list[Edit] = []
         self._by_start: list[tuple[int, int]] = []
-        """Start and index of every edit, sorted."""
+        """Start and index of the edits up to some time, sorted; the others are few."""
 
     def __len__(self) -> int:
         return len(self._edits)
 
     def replace(self, start: int, end: int, text: str) -> None:
         """Replace ``[start, end)`` by ``text``."""
-        insort(self._by_start, (start, len(self._edits)))
         self._edits.append(Edit(start, end, text))
 
     def insert(self, offset: int, text: str) -> None:
@@ -41,12 +43,17 @@ class Edits:
 
     def within(self, text: str, start: int, end: int) -> str:
         """``text[start:end]`` with the edits made so far inside it: for rules that move code."""
+        if len(self._edits) - len(self._by_start) > _MOST_UNSORTED:
+            rest = range(len(self._by_start), len(self._edits))
+            self._by_start += [(self._edits[number].start, number) for number in rest]
+            self._by_start.sort()
         first = bisect_left(self._by_start, (start, 0))
         last = bisect_left(self._by_start, (end + 1, 0))
         # In the order in which they were made, which is what insertions at one offset keep.
         numbers = sorted(number for _, number in self._by_start[first:last])
-        edits = [self._edits[number] for number in numbers if self._edits[number].end <= end]
-        return _apply(text, edits, start, end)
+        edits = [self._edits[number] for number in numbers]
+        edits += [edit for edit in self._edits[len(self._by_start) :] if start <= edit.start <= end]
+        return _apply(text, [edit for edit in edits if edit.end <= end], start, end)
 
     def apply(self, text: str) -> str:
         """``text`` with every edit made."""

@@ -12,6 +12,7 @@ from cass_ray.translate.rules import (
     overloads,
     ptx,
     results,
+    standard_library,
     tables,
     vectors,
     warp,
@@ -19,8 +20,8 @@ from cass_ray.translate.rules import (
 from cass_ray.translate.rules.rewrite import Rewrite
 
 _SNIPPETS = (
-    *("lane", "ballot", "syncwarp", "shuffle", "match", "reduce", "minmax", "rounding", "simd"),
-    *("dot", "exact"),
+    *("lane", "ballot", "syncwarp", "shuffle", "match", "reduce", "minmax", "average", "rounding"),
+    *("simd", "dot", "exact"),
     *("half", "bfloat16", "nanosleep", "space", "cache", "bits", "numeric", "copy", "surface"),
     *("group_votes", "group_reduce", "group_scan", "group_copy"),
 )
@@ -65,6 +66,7 @@ class RulesTranslator:
         overloads.guard_overloads(unit)
         groups.rewrite_groups(unit)
         ptx.translate_assembly(unit)
+        standard_library.check_standard_library(unit)
         leftovers.report_leftovers(unit)
         _add_snippets(unit)
         findings = tuple(sorted(unit.findings, key=lambda item: (item.line, item.column)))

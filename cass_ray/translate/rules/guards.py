@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 
 from cass_ray.translate.protocol import Severity
-from cass_ray.translate.rules.regions import emulated_architecture
 from cass_ray.translate.rules.rewrite import Rewrite
 
 VERSION_MACROS = {
@@ -46,7 +45,7 @@ def _directive(unit: Rewrite, offset: int) -> str:
     """The name of the directive that the logical line of ``offset`` is; empty for code."""
     code = unit.source.code
     start = code.rfind("\n", 0, offset) + 1
-    while start > 1 and code[:start].rstrip("\r\n").endswith("\\"):
+    while start > 1 and code[max(0, start - 4) : start].rstrip("\r\n").endswith("\\"):
         start = code.rfind("\n", 0, start - 1) + 1
     match = _DIRECTIVE.match(code, start)
     return match[1] if match else ""
@@ -68,7 +67,7 @@ def _rewrite_architecture(unit: Rewrite, offset: int) -> None:
     if _is_flag(unit, offset, directive):
         unit.rename(offset, word, _DEVICE_FLAG)
         return
-    architecture = emulated_architecture(unit.source)
+    architecture = unit.architecture
     if directive in {"if", "elif"}:
         # Zero in the host pass, as an undefined __CUDA_ARCH__ is.
         unit.rename(offset, word, f"({_DEVICE_FLAG} * {architecture})")

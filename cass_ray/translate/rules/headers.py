@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from cass_ray.translate.protocol import Severity
-from cass_ray.translate.rules import groups, tables
+from cass_ray.translate.rules import groups, standard_library, tables
 from cass_ray.translate.rules.rewrite import Rewrite
 
 RUNTIME = "hip/hip_runtime.h"
@@ -94,10 +94,14 @@ def _counterpart(unit: Rewrite, include: _Include) -> str | None:
         unit.snippets.add(groups.HEADERS[path])
         return ""
     found = tables.header(path)
+    if found is not None and found.library == standard_library.LIBRARY and _advice(path):
+        found = None  # A part of libcu++ that libhipcxx lacks.
     if found is None:
         if not _is_local(unit, path):
             _report_unsupported(unit, include, path)
         return None
+    if found.library == standard_library.LIBRARY and unit.standard_library is None:
+        unit.standard_library = include.start
     return None if include.quoted and _is_local(unit, path) else found.hip
 
 
@@ -154,13 +158,14 @@ def _add_runtime(unit: Rewrite, includes: list[_Include], first_runtime: int | N
     """Include the runtime first, as nvcc does for a ``.cu`` file.
 
     Not needed when the file itself includes it before anything else of its own: system headers may
-    come before, the project's own headers may use it.
+    come before, the project's own headers may use it, and so does libhipcxx.
     """
     if unit.is_hip:
         return
     is_source = unit.filename.endswith(".cu") or "." not in posixpath.basename(unit.filename)
     before = includes if first_runtime is None else includes[:first_runtime]
-    if first_runtime is not None and not (is_source and any(item.quoted for item in before)):
+    is_used = any(item.quoted or item.path.startswith("cuda/") for item in before)
+    if first_runtime is not None and not (is_source and is_used):
         unit.runtime_end = includes[first_runtime].end
         return
     if is_source:

@@ -100,7 +100,6 @@ def _report_namespaces(unit: Rewrite) -> None:
     code = unit.source.code
     for name, advice in (
         ("nvcuda", "rocWMMA (rocwmma/rocwmma.hpp) has fragments of other shapes"),
-        ("cuda", "libhipcxx has a part of libcu++ under hip::"),
         ("cutlass", "Composable Kernel covers the same ground with another interface"),
     ):
         for offset in unit.words.get(name, ()):

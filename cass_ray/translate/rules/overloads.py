@@ -12,6 +12,7 @@ from cass_ray.translate.rules.rewrite import Rewrite
 from cass_ray.translate.rules.vectors import GUARD, definition_start
 
 _DRIVER = re.compile(r"\b(?P<name>\w+)\s*\(\s*(?:const\s+)?CUresult\b")
+_RUNTIME = re.compile(r"\b(?P<name>\w+)\s*\(\s*(?:const\s+)?(?:enum\s+)?cudaError(?:_t)?\b")
 _BODY = re.compile(r"\s*(?=[{;])")
 
 
@@ -20,13 +21,14 @@ def guard_overloads(unit: Rewrite) -> None:
     if "CUresult" not in unit.words or not {"cudaError_t", "cudaError"} & unit.words.keys():
         return
     code = unit.source.code
+    twins = _with_runtime_errors(unit)
     for match in _DRIVER.finditer(code):
         parsed = unit.source.arguments(code.index("(", match.start()))
         if parsed is None:
             continue
         spans, closing = parsed
         body = _BODY.match(code, closing + 1)
-        if body is None or not _has_twin(unit, match["name"], len(spans)):
+        if body is None or (match["name"], len(spans)) not in twins:
             continue
         end = unit.source.closing(body.end()) if code[body.end()] == "{" else body.end()
         if end < 0:
@@ -37,11 +39,12 @@ def guard_overloads(unit: Rewrite) -> None:
         unit.guard(start, end + 1, f"#ifndef {GUARD}  // the same as for hipError_t")
 
 
-def _has_twin(unit: Rewrite, name: str, parameters: int) -> bool:
+def _with_runtime_errors(unit: Rewrite) -> set[tuple[str, int]]:
+    """Name and number of parameters of what takes a ``cudaError_t`` first."""
+    found: set[tuple[str, int]] = set()
     code = unit.source.code
-    twin = re.compile(rf"\b{name}\s*\(\s*(?:const\s+)?(?:enum\s+)?cudaError(?:_t)?\b")
-    for match in twin.finditer(code):
+    for match in _RUNTIME.finditer(code):
         parsed = unit.source.arguments(code.index("(", match.start()))
-        if parsed and len(parsed[0]) == parameters:
-            return True
-    return False
+        if parsed:
+            found.add((match["name"], len(parsed[0])))
+    return found

@@ -36,12 +36,19 @@ class Rewrite:
         self.edits = Edits()
         self.findings: list[Finding] = []
         self.snippets: set[str] = set()
-        self.counts = Counts()
+        self._converted = self._unchanged = self._unsupported = 0
         self._declared: dict[str, bool] = {}
         self.handled: set[int] = set()
         """Offsets of words that a rule has dealt with; the check for left-overs skips them."""
+        self.standard_library: int | None = None
+        """Where libcu++ is needed first, as far as is known."""
         self.runtime_end: int | None = None
         """Where the runtime header has been included, as far as the file's own lines tell."""
+
+    @property
+    def counts(self) -> Counts:
+        """The constructs dealt with so far."""
+        return Counts(self._converted, self._unchanged, self._unsupported)
 
     @cached_property
     def words(self) -> dict[str, list[int]]:
@@ -60,9 +67,14 @@ class Rewrite:
         )
 
     @cached_property
+    def architecture(self) -> int:
+        """The ``__CUDA_ARCH__`` that the translation stands for."""
+        return emulated_architecture(self.source)
+
+    @cached_property
     def dead(self) -> Spans:
         """Branches that are not compiled for the architecture that the translation stands for."""
-        return dead_code(self.source, emulated_architecture(self.source))
+        return dead_code(self.source, self.architecture)
 
     @cached_property
     def device(self) -> Spans:
@@ -107,7 +119,7 @@ class Rewrite:
         line, column = self.source.position(offset)
         self.findings.append(Finding(line, column, construct, severity, message, advice))
         if severity is Severity.ERROR:
-            self.counts += Counts(unsupported=1)
+            self._unsupported += 1
 
     def rename(self, offset: int, old: str, new: str) -> None:
         """Replace the word ``old`` at ``offset``."""
@@ -117,12 +129,12 @@ class Rewrite:
     def converted(self, offset: int) -> None:
         """Count the construct at ``offset`` as converted."""
         self.handled.add(offset)
-        self.counts += Counts(converted=1)
+        self._converted += 1
 
     def unchanged(self, offset: int) -> None:
         """Count the construct at ``offset`` as one that HIP shares."""
         self.handled.add(offset)
-        self.counts += Counts(unchanged=1)
+        self._unchanged += 1
 
     def guard(self, start: int, end: int, condition: str) -> None:
         """Put the lines of ``[start, end)`` between ``condition`` and ``#endif``."""

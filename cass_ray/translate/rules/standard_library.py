@@ -1,0 +1,76 @@
+"""libcu++: ``cuda::std`` and its extensions, which AMD's libhipcxx has under the same names.
+
+libhipcxx keeps CUDA's include paths and namespaces (``<cuda/std/tuple>``, ``cuda::std::tuple``), so
+that what it has stays as it is. What it lacks is reported; the list is from its documentation,
+"Limitations and unsupported APIs".
+"""
+
+from __future__ import annotations
+
+import re
+
+from cass_ray.translate.protocol import Severity
+from cass_ray.translate.rules.rewrite import Rewrite
+
+LIBRARY = "libhipcxx"
+
+_SYNCHRONISATION = {
+    name: "libhipcxx has no <cuda/barrier>, <cuda/latch> or <cuda/semaphore>: use __syncthreads,"
+    " cooperative groups or cuda::atomic"
+    for name in ("barrier", "latch", "counting_semaphore", "binary_semaphore")
+}
+_PIPELINE = dict.fromkeys(
+    (
+        *("pipeline", "pipeline_shared_state", "pipeline_role", "make_pipeline"),
+        *("pipeline_consumer_wait_prior", "pipeline_producer_commit", "memcpy_async"),
+    ),
+    "libhipcxx has no <cuda/pipeline>: copy synchronously and use __syncthreads",
+)
+_ACCESS = dict.fromkeys(
+    (
+        *("annotated_ptr", "access_property", "associate_access_property"),
+        "apply_access_property",
+    ),
+    "AMD hardware has no such control of its caches: use a plain pointer",
+)
+_HARDWARE = dict.fromkeys(
+    ("ptx", "device", "experimental"), "functions for Nvidia hardware: write them in HIP"
+)
+LACKING = {**_SYNCHRONISATION, **_PIPELINE, **_ACCESS, **_HARDWARE}
+"""Name in ``cuda`` that libhipcxx lacks -> what to do; in ``cuda::std`` the first four."""
+
+_NAMES = re.compile(r"\s*::\s*(\w+)(?:\s*::\s*(\w+))?")
+_QUALIFIER = re.compile(r"\w\s*::\s*\Z")
+_OWN = re.compile(r"\bnamespace\s+cuda\s*\{")
+
+
+def check_standard_library(unit: Rewrite) -> None:
+    """Report what is used of libcu++ and libhipcxx lacks; say once that libhipcxx is needed."""
+    code = unit.source.code
+    is_own = _OWN.search(code) is not None
+    for offset in unit.words.get("cuda", ()):
+        names = _NAMES.match(code, offset + len("cuda"))
+        if names is None or offset in unit.handled or is_own:
+            continue
+        if _QUALIFIER.search(code, max(0, offset - 16), offset):
+            continue  # A namespace in another one: cv::cuda.
+        is_standard = names[1] == "std"
+        name = names[2] if is_standard else names[1]
+        advice = (_SYNCHRONISATION if is_standard else LACKING).get(name or "")
+        if advice:
+            unit.handled.add(offset)
+            construct = f"cuda::{'std::' if is_standard else ''}{name}"
+            message = f"{construct} has no counterpart in HIP"
+            unit.report(offset, construct, Severity.ERROR, message, advice)
+            continue
+        unit.unchanged(offset)
+        if unit.standard_library is None:
+            unit.standard_library = offset
+    if unit.standard_library is not None and not unit.is_hip:
+        unit.report(
+            unit.standard_library,
+            LIBRARY,
+            Severity.WARNING,
+            "libcu++ is libhipcxx on AMD, under the same names: headers only, in ROCm from 10.1",
+            "for an older ROCm put https://github.com/ROCm/libhipcxx on the include path",
+        )
