@@ -73,9 +73,15 @@ int main(int argc, char** argv)
     std::vector<int4> mask(n);
     auto draw = [&] { return (float)((int)(next(seed) % 2001u) - 1000) / 4.0f; };
     for (unsigned i = 0; i < n; ++i) {
-        a[i] = make_float4(draw(), draw(), draw(), draw());
-        b[i] = make_float4(draw(), draw(), draw(), draw());
-        mask[i] = make_int4(next(seed), next(seed), next(seed), next(seed));
+        float d[8];
+        int m[4];
+        for (float& value : d)
+            value = draw();
+        for (int& bits : m)
+            bits = (int)next(seed);
+        a[i] = make_float4(d[0], d[1], d[2], d[3]);
+        b[i] = make_float4(d[4], d[5], d[6], d[7]);
+        mask[i] = make_int4(m[0], m[1], m[2], m[3]);
     }
     const unsigned block = 128, grid = (n + block - 1) / block, lanes = 64;
     float4 *da = to_device(a), *db = to_device(b), *dout = to_device(out);
