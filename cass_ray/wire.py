@@ -132,8 +132,10 @@ class TranslateRequest(StrictModel):
     def _text(cls, value: str) -> str:
         if "\0" in value:
             raise ValueError("it holds the character NUL: send text")
-        if any("\ud800" <= character <= "\udfff" for character in value):
-            raise ValueError("it holds half a surrogate pair: send UTF-8")
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise ValueError("it holds half a surrogate pair: send UTF-8") from None
         return value
 
     @field_validator("cubin")

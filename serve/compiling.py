@@ -114,6 +114,7 @@ class Compilers:
                     request.architecture,
                     optimisation=_OPTIMISATION,
                     limits=self.limits,
+                    at_once=True,
                 )
             return Assembly(made.host_assembly, made.device_assembly)
 

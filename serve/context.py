@@ -20,10 +20,15 @@ Result = TypeVar("Result")
 _bearer = HTTPBearer(auto_error=False, description="An API key of this server")
 
 
-async def get_services(request: Request) -> Services:
+def services_of(request: Request) -> Services:
     """The services of this replica."""
     services: Services = request.app.state.services()
     return services
+
+
+async def get_services(request: Request) -> Services:
+    """As a dependency."""
+    return services_of(request)
 
 
 async def request_id(request: Request) -> str:
@@ -38,25 +43,26 @@ def facts(request: Request) -> dict[str, Any]:
     return value
 
 
+# Each dependency of a dependency takes as long as translating a line: these have the least.
 async def authenticated(
     request: Request,
-    services: Annotated[Services, Depends(get_services)],
     credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
 ) -> Client:
     """The client that asks. Raises ``ApiError`` 401."""
     header = f"{credentials.scheme} {credentials.credentials}" if credentials else None
-    client = services.keyring.client(header)
+    client = services_of(request).keyring.client(header)
     facts(request)["key"] = client.name
     return client
 
 
 async def admitted(
-    services: Annotated[Services, Depends(get_services)],
-    client: Annotated[Client, Depends(authenticated)],
+    request: Request,
+    credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
 ) -> AsyncIterator[Client]:
     """The client, with a place held until the answer is made. Raises ``ApiError`` 401, 429."""
+    client = await authenticated(request, credentials)
     client.take()
-    with client.working(), services.admission.request():
+    with client.working(), services_of(request).admission.request():
         yield client
 
 

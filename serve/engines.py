@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import time
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
@@ -142,7 +143,7 @@ class RulesEngine:
     forward: Translator
     backward: Translator
 
-    @property
+    @cached_property
     def version(self) -> str:
         """Of both."""
         return digest([self.forward.version, self.backward.version])[:16]

@@ -62,7 +62,10 @@ class Pipeline:
     completion_tokens: int = 0
 
     async def events(self) -> AsyncIterator[Event | TranslateResponse]:
-        """Events, then the answer. Raises :class:`ApiError` where nothing could be answered."""
+        """Events where a stream is asked for, then the answer.
+
+        Raises :class:`ApiError` where nothing could be answered.
+        """
         started = time.perf_counter()
         engine = self._engine()
         key = answer_key(self.request, f"{engine.info.name} {await engine.version()}")
@@ -177,7 +180,8 @@ class Pipeline:
         self._count(engine, answer)
         if answer.failed:
             raise ApiError(422, "not_translated", answer.failed)
-        yield _translation(engine, answer)
+        if self.request.stream:
+            yield _translation(engine, answer)
         async for event in self._checked(engine, answer, started):
             yield event
 
@@ -201,7 +205,8 @@ class Pipeline:
                             compiled = stage.compile
                             answer = answer.model_copy(update={"source": stage.source})
                         executed = stage.execution or executed
-                        yield Event(type="stage", data=stage.model_dump(mode="json"))
+                        if self.request.stream:
+                            yield Event(type="stage", data=stage.model_dump(mode="json"))
             self._keep(engine, answer, verdict_of(compiled, executed), started)
             if compiled is None or compiled.passed or rounds == 0:
                 return

@@ -24,7 +24,14 @@ from cass_ray.wire import (
     TranslateRequest,
     TranslateResponse,
 )
-from serve.context import Admitted, Authenticated, RequestId, ServicesOf, facts, unless_gone
+from serve.context import (
+    Admitted,
+    Authenticated,
+    ServicesOf,
+    facts,
+    services_of,
+    unless_gone,
+)
 from serve.errors import ApiError, from_library
 from serve.examples import examples
 from serve.middleware import LOG
@@ -84,15 +91,13 @@ _EXAMPLES = {
 async def translate(
     request: Request,
     body: Annotated[TranslateRequest, Body(openapi_examples=_EXAMPLES)],
-    services: ServicesOf,
     client: Admitted,
-    id: RequestId,
 ) -> Response:
     """Translate a program; compile it and run it as far as ``check`` says."""
     del client
-    noted = facts(request)
+    services, noted = services_of(request), facts(request)
     noted.update(engine=body.engine, check=body.check.value)
-    pipeline = Pipeline(services, body, id)
+    pipeline = Pipeline(services, body, request.state.request_id)
     if body.stream:
         held = ExitStack()
         if body.check is not Check.NONE:

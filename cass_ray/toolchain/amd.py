@@ -7,6 +7,7 @@ header. The host assembly leaves the device code out: it refers to ``__hip_fatbi
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,7 @@ from cass_ray.cache import digest
 from cass_ray.pairs import Reason, Toolchain
 from cass_ray.toolchain import amd_link
 from cass_ray.toolchain.amd_precompiled import PrecompiledHeaders, Side
+from cass_ray.toolchain.beside import beside
 from cass_ray.toolchain.isolation import Mount, View
 from cass_ray.toolchain.process import COMPILE_LIMITS, Completed, Limits, run
 from cass_ray.toolchain.unit import CompileFailure, Unit, classify, forbidden_read
@@ -82,21 +84,29 @@ class AmdToolchain:
         optimisation: str = "-Os",
         code_object_version: int = DEFAULT_CODE_OBJECT_VERSION,
         limits: Limits = COMPILE_LIMITS,
+        at_once: bool = False,
     ) -> AmdOutput:
         """Compile ``unit`` for both sides, sandboxed.
+
+        ``at_once`` compiles both sides at the same time: an answer sooner, for work on the host
+        side that is thrown away where the device side fails. The result is the same.
 
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`; its reason is ``NO_DEVICE_CODE``
         where the unit compiles but holds no kernel.
         """
         flags = code_flags(architecture, optimisation, code_object_version)
-        device = self._assembly(unit, Side.DEVICE, flags, limits)
-        device_text = device.stdout_text
-        if ".amdhsa_kernel" not in device_text:
-            raise CompileFailure(Reason.NO_DEVICE_CODE, "no kernel in the device code", "clang")
-        host = self._assembly(unit, Side.HOST, flags, limits)
+
+        def host_side() -> Completed:
+            return self._assembly(unit, Side.HOST, flags, limits)
+
+        with beside(host_side) if at_once else nullcontext(host_side) as waited:
+            device = self._assembly(unit, Side.DEVICE, flags, limits)
+            if ".amdhsa_kernel" not in device.stdout_text:
+                raise CompileFailure(Reason.NO_DEVICE_CODE, "no kernel in the device code", "clang")
+            host = waited()
         return AmdOutput(
             host_assembly=host.stdout_text,
-            device_assembly=device_text,
+            device_assembly=device.stdout_text,
             architecture=architecture,
             flags=" ".join(flags),
             cpu_seconds_by_tool={
