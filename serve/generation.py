@@ -14,6 +14,7 @@ from typing import Any
 
 from cass_ray.translate.model import Generator, ModelOptions
 from cass_ray.translate.protocol import TranslatorError
+from serve.batching import make_manager
 from serve.settings import GenerationSettings
 
 _LEAST_ROOM = 16
@@ -71,7 +72,14 @@ class ContinuousGenerator:
         self.settings = settings
         self.model, self.tokenizer = loaded.model, loaded.tokenizer
         self._numbers = itertools.count()
-        self._manager = _manager(self.model, self.tokenizer, settings)
+        ends, end = self.model.generation_config.eos_token_id, self.tokenizer.eos_token_id
+        self._manager = make_manager(
+            self.model,
+            settings,
+            ends=end if ends is None else ends,
+            padding=self.tokenizer.pad_token_id or end,
+            positions=self.positions,
+        )
         self._manager.start()
 
     @property
@@ -152,28 +160,3 @@ class ContinuousGenerator:
     def _ends(self) -> frozenset[int]:
         found = self._manager.generation_config.eos_token_id
         return frozenset(found if isinstance(found, list) else [found])
-
-
-def _manager(model: Any, tokenizer: Any, settings: GenerationSettings) -> Any:
-    from transformers import GenerationConfig
-    from transformers.generation.configuration_utils import ContinuousBatchingConfig
-
-    ends = model.generation_config.eos_token_id
-    config = GenerationConfig(
-        do_sample=settings.sampling,
-        # Neither may be None or neutral here: then requests could not set it.
-        **({"temperature": 0.8, "top_k": 50} if settings.sampling else {}),
-        max_new_tokens=settings.max_new_tokens,
-        eos_token_id=tokenizer.eos_token_id if ends is None else ends,
-        pad_token_id=tokenizer.pad_token_id or tokenizer.eos_token_id,
-    )
-    batching = ContinuousBatchingConfig(
-        page_size=settings.page_tokens,
-        num_blocks=settings.cache_blocks,
-        max_batch_tokens=settings.batch_tokens,
-        allow_block_sharing=settings.prefix_sharing,
-        per_request_processors=settings.sampling,
-    )
-    return model.init_continuous_batching(
-        generation_config=config, continuous_batching_config=batching
-    )

@@ -1,12 +1,13 @@
 """Generation on one GPU: continuous batching against plain ``model.generate``, in the same run.
 
-    python benchmarks/serve/gpu.py --out OUT            both sizes, about three minutes
-    python benchmarks/serve/gpu.py --out OUT --shapes 1.5b --new 1024
+    python -m benchmarks.serve.gpu --out OUT            both sizes, about six minutes
+    python -m benchmarks.serve.gpu --out OUT --shapes 1.5b --seconds 120
 
-Needs torch and transformers alone, so that it runs on a bare GPU machine; the manager is set up as
-:mod:`serve.generation` does. Shapes are Qwen2.5's, weights are random: speed does not depend on
-them, and no answer ends early. A point is ``concurrency`` requests at once; plain generation is one
-request after another. Results are one JSON line a point in ``OUT/serve_gpu.jsonl``.
+Needs torch, transformers and triton alone, so that it runs on a bare GPU machine. The manager is
+the service's own (:mod:`serve.batching`). Shapes are Qwen2.5's, weights are random: speed does not
+depend on them, and no answer ends early. A point is ``concurrency`` requests at once, none with the
+prefix of another; plain generation is one request after another. ``sample`` is one long answer to
+one long question. Results are one JSON line a point in ``OUT/serve_gpu.jsonl``.
 """
 
 from __future__ import annotations
@@ -17,170 +18,276 @@ import json
 import statistics
 import threading
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
-from transformers import AutoModelForCausalLM, GenerationConfig, Qwen2Config
+from transformers import AutoModelForCausalLM, Qwen2Config
 
-try:
-    from transformers.generation.configuration_utils import ContinuousBatchingConfig
-except ImportError:  # before 5.3
-    ContinuousBatchingConfig = None
+from serve import attention
+from serve.batching import make_manager
 
 SHAPES: dict[str, dict[str, int]] = {
+    "tiny": {"hidden": 128, "layers": 2, "heads": 4, "kv": 2, "intermediate": 256, "words": 512},
     "1.5b": {"hidden": 1536, "layers": 28, "heads": 12, "kv": 2, "intermediate": 8960},
     "7b": {"hidden": 3584, "layers": 28, "heads": 28, "kv": 4, "intermediate": 18944},
 }
 VOCABULARY = 152_064
-PROMPT = 4096
-LONG_PROMPT = 16_384
-CONCURRENCY = (1, 8, 32, 64)
+CONCURRENCY = (32, 1, 8, 64)
+MARKS = (1024, 2048, 4096, 8192, 16_384)
+_BETWEEN = 2.0
+"""Seconds that are kept for ending a point."""
+
+
+@dataclass
+class Batching:
+    """As :class:`serve.settings.GenerationSettings`, greedy."""
+
+    max_new_tokens: int
+    cache_blocks: int | None = None
+    page_tokens: int = 256
+    batch_tokens: int | None = None
+    prefix_sharing: bool = True
+    sampling: bool = False
 
 
 def main() -> None:
     """Measure every shape within the time."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--shapes", nargs="+", choices=list(SHAPES), default=list(SHAPES))
-    parser.add_argument("--prompt", type=int, default=PROMPT)
-    parser.add_argument("--new", type=int, default=256)
-    parser.add_argument("--long-new", type=int, default=1024)
-    parser.add_argument("--seconds", type=float, default=200.0, help="begin no point after it")
+    parser.add_argument("--shapes", nargs="+", choices=list(SHAPES), default=["1.5b", "7b"])
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--prompt", type=int, default=16_384)
+    parser.add_argument("--new", type=int, default=512)
+    parser.add_argument("--sample-new", type=int, default=16_384)
+    parser.add_argument("--concurrency", nargs="+", type=int, default=list(CONCURRENCY))
+    parser.add_argument("--seconds", type=float, default=400.0, help="begin no point after it")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     begun = time.monotonic()
     with (options.out / "serve_gpu.jsonl").open("a") as results:
 
         def write(**fields: Any) -> None:
-            line = json.dumps(fields)
+            line = json.dumps({**fields, "at_s": round(time.monotonic() - begun, 1)})
             print(line, flush=True)
             results.write(line + "\n")
             results.flush()
 
+        cuda = options.device == "cuda"
         write(
-            device=torch.cuda.get_device_name(),
+            device=torch.cuda.get_device_name() if cuda else options.device,
             torch=torch.__version__,
             transformers=transformers.__version__,
         )
-        share = options.seconds / len(options.shapes)
+        if cuda:
+            write(check="attention kernels, largest difference", **differences())
+        # A larger model takes longer for the same points.
+        shares = [1.0 if name == "7b" else 0.5 for name in options.shapes]
         for number, name in enumerate(options.shapes):
-            measure(name, options, write, begun + share * (number + 1))
+            share = sum(shares[: number + 1]) / sum(shares)
+            try:
+                measure(name, options, write, begun + share * options.seconds)
+            except Exception as error:
+                write(shape=name, failed=f"{type(error).__name__}: {error}"[:2000])
             gc.collect()
-            torch.cuda.empty_cache()
+            if cuda:
+                torch.cuda.empty_cache()
 
 
-def measure(name: str, options: argparse.Namespace, write: Any, deadline: float) -> None:
+def measure(
+    name: str, options: argparse.Namespace, write: Callable[..., None], deadline: float
+) -> None:
     """All points of one shape, the most telling first."""
-    model = make_model(name)
+    model = make_model(name, options)
     point = {"shape": name, "prompt": options.prompt, "new": options.new}
-    write(**point, way="plain", concurrency=1, **plain(model, options.prompt, options.new, 2))
-    for concurrency in sorted(CONCURRENCY, key=lambda each: (each != 32, each)):
-        if time.monotonic() > deadline:
-            write(**point, way="batched", concurrency=concurrency, skipped="out of time")
-            continue
-        found = batched(model, options.prompt, options.new, concurrency)
-        write(**point, way="batched", concurrency=concurrency, **found)
-    if time.monotonic() < deadline:
-        found = batched(model, LONG_PROMPT, options.long_new, 1)
-        write(shape=name, prompt=LONG_PROMPT, new=options.long_new, way="batched", **found)
+    write(**point, way="plain", concurrency=1, **plain(model, options))
+    positions = options.prompt + max(options.new, options.sample_new)
+    with Manager(model, options, positions) as manager:
+        write(shape=name, attention=model.config._attn_implementation, ready_s=manager.seconds)
+        for concurrency in options.concurrency:
+            asked = {**point, "way": "batched", "concurrency": concurrency}
+            if time.monotonic() > deadline:
+                write(**asked, skipped="out of time")
+                continue
+            write(**asked, **manager.together(concurrency, options.prompt, options.new))
+        left = deadline - _BETWEEN - time.monotonic()
+        found = manager.alone(options.prompt, options.sample_new, max(left, 0.0))
+        write(shape=name, way="sample", prompt=options.prompt, **found)
 
 
-def make_model(name: str) -> Any:
-    """Random weights of a shape, in bfloat16 on the GPU."""
+def make_model(name: str, options: argparse.Namespace) -> Any:
+    """Random weights of a shape, in bfloat16 on a GPU."""
     shape = SHAPES[name]
     config = Qwen2Config(
-        vocab_size=VOCABULARY,
+        vocab_size=shape.get("words", VOCABULARY),
         hidden_size=shape["hidden"],
         num_hidden_layers=shape["layers"],
         num_attention_heads=shape["heads"],
         num_key_value_heads=shape["kv"],
         intermediate_size=shape["intermediate"],
-        max_position_embeddings=2 * LONG_PROMPT,
+        max_position_embeddings=options.prompt + max(options.new, options.sample_new),
         tie_word_embeddings=name == "1.5b",
     )
     torch.manual_seed(0)
-    with torch.device("cuda"):
-        made = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16)
+    dtype = torch.bfloat16 if options.device == "cuda" else torch.float32
+    with torch.device(options.device):
+        made = AutoModelForCausalLM.from_config(config, dtype=dtype)
+    made.generation_config.eos_token_id = None
     return made.eval()
 
 
-def prompts(count: int, length: int) -> list[list[int]]:
-    """Random questions; no two share a prefix."""
-    generator = torch.Generator().manual_seed(count)
-    return torch.randint(10, VOCABULARY - 10, (count, length), generator=generator).tolist()
+def prompts(model: Any, count: int, length: int) -> list[list[int]]:
+    """Random questions, others at every call."""
+    return torch.randint(10, model.config.vocab_size - 10, (count, length)).tolist()
 
 
-def plain(model: Any, length: int, new: int, count: int) -> dict[str, float]:
+def plain(model: Any, options: argparse.Namespace) -> dict[str, Any]:
     """One by one with ``model.generate``."""
-    questions = prompts(count, length)
-    warm_up = torch.tensor([questions[0][:256]], device="cuda")
-    run = {"do_sample": False, "pad_token_id": 0, "eos_token_id": None}
+    run = {"do_sample": False, "pad_token_id": 0}
+    latencies = []
     with torch.inference_mode():
-        model.generate(warm_up, max_new_tokens=8, **run)
-        latencies = []
-        for question in questions:
-            ids = torch.tensor([question], device="cuda")
-            torch.cuda.synchronize()
+        for length, new in ((256, 8), (options.prompt, 4), (options.prompt, options.new)):
+            ids = torch.tensor(prompts(model, 1, length), device=options.device)
+            _synchronize()
             started = time.perf_counter()
-            model.generate(ids, max_new_tokens=new, min_new_tokens=new, **run)
-            torch.cuda.synchronize()
+            made = model.generate(ids, max_new_tokens=new, min_new_tokens=new, **run)
+            _synchronize()
             latencies.append(time.perf_counter() - started)
-    return figures(latencies, sum(latencies), new)
+            assert made.shape[1] == length + new
+    return {**figures(latencies[-1:], latencies[-1], options.new), "question_s": latencies[-2]}
 
 
-def batched(model: Any, length: int, new: int, concurrency: int) -> dict[str, float]:
-    """``concurrency`` requests at once through the manager."""
-    manager = make_manager(model, new)
-    manager.start()
-    try:
-        run_all(manager, prompts(1, 256), 8)
+def _synchronize() -> None:
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+
+
+class Manager:
+    """The service's manager, with questions put to it and times taken."""
+
+    def __init__(self, model: Any, options: argparse.Namespace, positions: int) -> None:
+        self.model = model
         started = time.perf_counter()
-        latencies = run_all(manager, prompts(concurrency, length), new)
-        wall = time.perf_counter() - started
-    finally:
-        manager.stop(block=True)
-        if hasattr(manager, "destroy"):
-            manager.destroy()
-        gc.collect()
-        torch.cuda.empty_cache()
-    return figures(latencies, wall, new)
+        settings = Batching(max_new_tokens=max(options.new, options.sample_new))
+        if options.device != "cuda":
+            settings.cache_blocks, settings.batch_tokens = 64, 256
+        self._manager = make_manager(model, settings, -1, 0, positions)  # type: ignore[arg-type]
+        self._manager.start()
+        self.together(1, min(256, options.prompt), 8)
+        self.together(2, min(256, options.prompt), 8)
+        self.seconds = round(time.perf_counter() - started, 2)
 
+    def __enter__(self) -> Manager:
+        return self
 
-def make_manager(model: Any, new: int) -> Any:
-    """As :mod:`serve.generation` makes it, greedy."""
-    config = GenerationConfig(do_sample=False, max_new_tokens=new, eos_token_id=-1, pad_token_id=0)
-    if ContinuousBatchingConfig is None:
-        return model.init_continuous_batching(generation_config=config)
-    batching = ContinuousBatchingConfig(max_memory_percent=0.7)
-    return model.init_continuous_batching(
-        generation_config=config, continuous_batching_config=batching
-    )
+    def __exit__(self, *_: object) -> None:
+        self._manager.stop(block=True)
+        if hasattr(self._manager, "destroy"):
+            self._manager.destroy()
 
-
-def run_all(manager: Any, questions: list[list[int]], new: int) -> list[float]:
-    """Seconds from the start to the end of each."""
-    started = time.perf_counter()
-    names = [
-        manager.add_request(question, f"{id(questions)}-{number}", max_new_tokens=new)
-        for number, question in enumerate(questions)
-    ]
-    waiting, latencies = set(names), []
-    alarm = threading.Timer(180, manager.stop)
-    alarm.start()
-    for output in manager:
-        if output.request_id in waiting and output.is_finished():
+    def together(self, concurrency: int, length: int, new: int) -> dict[str, Any]:
+        """``concurrency`` requests at once."""
+        started = time.perf_counter()
+        names = {
+            self._manager.add_request(question, f"{started}-{number}", max_new_tokens=new)
+            for number, question in enumerate(prompts(self.model, concurrency, length))
+        }
+        latencies: list[float] = []
+        while names:
+            output = self._manager.get_result(timeout=1)
+            if output is None:
+                if not self._manager.is_running():
+                    raise RuntimeError("the manager has stopped")
+                continue
             if output.error:
                 raise RuntimeError(output.error)
-            waiting.discard(output.request_id)
-            latencies.append(time.perf_counter() - started)
-        if not waiting:
-            break
-    alarm.cancel()
-    if waiting:
-        raise RuntimeError(f"{len(waiting)} requests did not end")
-    return latencies
+            if output.request_id in names and output.is_finished():
+                assert len(output.generated_tokens) == new
+                names.discard(output.request_id)
+                latencies.append(time.perf_counter() - started)
+        return figures(latencies, time.perf_counter() - started, new)
+
+    def alone(self, length: int, new: int, seconds: float) -> dict[str, Any]:
+        """One request, and when each of :data:`MARKS` tokens was there; ended by the time."""
+        started = time.perf_counter()
+        name = f"{started}"
+        times: list[float] = []
+        ended = threading.Event()
+
+        def note(output: Any) -> None:
+            now = time.perf_counter() - started
+            times.extend([now] * (len(output.generated_tokens) - len(times)))
+            if output.error or output.is_finished():
+                ended.set()
+
+        self._manager.register_result_handler(name, note)
+        (question,) = prompts(self.model, 1, length)
+        self._manager.add_request(question, name, max_new_tokens=new, streaming=True)
+        if not ended.wait(seconds):
+            self._manager.cancel_request(name)
+        return {
+            "tokens": len(times),
+            "first_token_s": round(times[0], 3) if times else None,
+            "seconds_at_tokens": {n: round(times[n - 1], 2) for n in MARKS if n <= len(times)},
+            "tokens_per_second": round((len(times) - 1) / (times[-1] - times[0]), 1)
+            if len(times) > 1
+            else None,
+        }
+
+
+def differences() -> dict[str, float]:
+    """Of our attention from PyTorch's own in float32, over lengths on and off page boundaries."""
+    torch.manual_seed(1)
+    page, heads, key_heads, size = 256, 28, 4, 128
+    lengths = [-1, 0, 1, 255, 256, 257, 5000, 16_383]
+    pages = torch.randperm(len(lengths) * 65, device="cuda").to(torch.int32).view(len(lengths), 65)
+
+    def random(*shape: int) -> torch.Tensor:
+        return torch.randn(shape, device="cuda", dtype=torch.bfloat16)
+
+    keys, values = (random(len(lengths) * 65, page, key_heads, size) for _ in range(2))
+    asked = random(len(lengths), 1, heads, size)
+    key, value = (random(len(lengths), 1, key_heads, size) for _ in range(2))
+    counts = torch.tensor(lengths, dtype=torch.int32, device="cuda")
+    from serve.paged_decode import flash_attn_with_kvcache
+
+    made = flash_attn_with_kvcache(asked, keys, values, key, value, counts, pages)
+    worst = 0.0
+    for row, length in enumerate(lengths[1:], 1):
+        held = [cache[pages[row].long()].flatten(0, 1)[: length + 1] for cache in (keys, values)]
+        assert torch.equal(held[0][-1], key[row, 0])
+        worst = max(worst, _difference(made[row], asked[row], *held))
+    counts_q, counts_k = [7, 300, 1], [7, 4000, 900]
+    asked = random(sum(counts_q), heads, size)
+    held = [random(sum(counts_k), key_heads, size) for _ in range(2)]
+    ends_q, ends_k = (
+        torch.tensor([0, *counts], device="cuda").cumsum(0).int() for counts in (counts_q, counts_k)
+    )
+    made = attention.flash_attn_varlen_func(
+        asked, *held, ends_q, ends_k, max(counts_q), 4096, causal=True
+    )
+    varied = 0.0
+    for row in range(3):
+        q, k = slice(ends_q[row], ends_q[row + 1]), slice(ends_k[row], ends_k[row + 1])
+        varied = max(varied, _difference(made[q], asked[q], held[0][k], held[1][k]))
+    return {"paged": worst, "varied_lengths": varied}
+
+
+def _difference(
+    made: torch.Tensor, asked: torch.Tensor, keys: torch.Tensor, values: torch.Tensor
+) -> float:
+    """The largest, of queries that are the last of the keys."""
+    seen = torch.ones(len(asked), len(keys), dtype=torch.bool, device=asked.device)
+    seen = seen.tril(len(keys) - len(asked))
+    right = torch.nn.functional.scaled_dot_product_attention(
+        *(each.float().transpose(0, 1)[None] for each in (asked, keys, values)),
+        attn_mask=seen,
+        enable_gqa=True,
+    )
+    return float((made.float() - right[0].transpose(0, 1)).abs().max())
 
 
 def figures(latencies: list[float], wall: float, new: int) -> dict[str, float]:
