@@ -8,17 +8,17 @@ is compared with what the call expects: LLVM proves nearly all of these comparis
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
 from cass_ray.lift import liveness
+from cass_ray.lift.blocks import block_of, runs_of
 from cass_ray.lift.environment import Environment
 from cass_ray.lift.errors import LiftError, UnknownForm
 from cass_ray.lift.instruction import Instruction
 from cass_ray.lift.ir import TRUE, Value, i32, i64
 from cass_ray.lift.operands import Name, Predicate, Register
 from cass_ray.lift.program import INSTRUCTION_BYTES, Code, Program
+from cass_ray.lift.semantics.warp import ballot
 from cass_ray.lift.system import SYSTEM_FUNCTIONS
 from cass_ray.lift.table import Form, forms
 from cass_ray.lift.thread import Thread
@@ -152,11 +152,11 @@ class KernelLifter:
         position = code.position.get(address)
         if position is None:
             raise LiftError(f"{function}: control reaches {address:#x}, where no instruction is")
-        block = list(_block_of(code, position))
+        block = list(block_of(code, position, ENDS))
         self.instruction_count += len(block)
         last = block[-1]
         body = block[:-1] if last.opcode in ENDS else block
-        for guard, run in self._runs(body):
+        for guard, run in runs_of(body):
             self._run(code, guard, run)
         following = (stack, function, last.address + INSTRUCTION_BYTES)
         if last.opcode not in ENDS:
@@ -171,22 +171,6 @@ class KernelLifter:
             raise error.at(last.text, function, last.address) from None
         finally:
             thread.access = None
-
-    def _runs(
-        self, body: list[Instruction]
-    ) -> Iterator[tuple[Predicate | None, list[Instruction]]]:
-        """Consecutive instructions with one guard that none of them changes."""
-        run: list[Instruction] = []
-        for instruction in body:
-            previous = run[-1] if run else None
-            if previous is not None and (
-                instruction.guard != previous.guard or _writes(previous, previous.guard)
-            ):
-                yield previous.guard, run
-                run = []
-            run.append(instruction)
-        if run:
-            yield run[-1].guard, run
 
     def _run(self, code: Code, guard: Predicate | None, run: list[Instruction]) -> None:
         thread = self._thread
@@ -259,7 +243,7 @@ class KernelLifter:
         return condition
 
     def _branch(self, place: Place, i: Instruction, following: Place) -> None:
-        _only(i, "U", "CONV", "DIV", "INC")
+        _only(i, "U", "CONV", "DIV", "INC", "ANY")
         thread = self._thread
         if i.has("DIV"):  # threads of a warp run together here, which is what it asks
             thread.jump(self._goto(following))
@@ -268,7 +252,10 @@ class KernelLifter:
         if i.has("CONV"):
             thread.jump(self._goto(target))
             return
-        thread.branch(self._condition(i), self._goto(target), lambda: self._goto(following))
+        condition = self._condition(i)
+        if i.has("ANY"):  # the warp goes where one of its threads goes
+            condition = thread.icmp("ne", ballot(thread, condition), i32(0))
+        thread.branch(condition, self._goto(target), lambda: self._goto(following))
 
     def _target(self, place: Place, i: Instruction) -> Place:
         stack, function, _ = place
@@ -460,33 +447,6 @@ class KernelLifter:
         if number is None:
             raise i.unknown("an indirect branch of an unknown shape")
         return i.address + INSTRUCTION_BYTES + int(number)
-
-
-def _block_of(code: Code, position: int) -> Iterator[Instruction]:
-    """Instructions from ``position`` to the end of its basic block."""
-    instructions = code.instructions
-    first = instructions[position]
-    yield first
-    if first.opcode in ENDS:
-        return
-    rest = (instructions[n] for n in range(position + 1, len(instructions)))
-    for instruction in takewhile(lambda each: each.address not in code.leaders, rest):
-        yield instruction
-        if instruction.opcode in ENDS:
-            return
-
-
-def _writes(instruction: Instruction, guard: Predicate | None) -> bool:
-    """Whether the instruction may change its own guard."""
-    if guard is None:
-        return False
-    if instruction.opcode == "R2P":
-        return True
-    return any(
-        isinstance(operand, Predicate)
-        and (operand.file, operand.index) == (guard.file, guard.index)
-        for operand in instruction.operands
-    )
 
 
 def _only(i: Instruction, *known: str) -> None:

@@ -37,6 +37,9 @@ class Environment:
     """Added to shared addresses: LDS in front of the kernel's own, for BAR.RED."""
     flushes_denormals: bool = False
     """Whether single-precision arithmetic of the whole kernel flushes denormal numbers."""
+    uses_handles: bool = False
+    """Whether the kernel has textures or surfaces: SASS needs only the low words of their handles,
+    HIP's are addresses."""
 
     def constant(self, thread: Thread, bank: int, offset: int, index: Value | None) -> Value:
         """The 32-bit word at ``c[bank][offset + index]``."""
@@ -52,7 +55,11 @@ class Environment:
         if bank == 2 and index is None:
             return i32(self._literal_word(thread, bank, offset))
         pointer = self.pointer(thread, bank, offset, index)
-        return thread.load("i32", pointer, 4, note=INVARIANT)
+        word = thread.load("i32", pointer, 4, note=INVARIANT)
+        if self.uses_handles:
+            above = thread.load("i32", thread.offset(pointer, i64(4)), 4, note=INVARIANT)
+            thread.upper_words[word.name] = above
+        return word
 
     def pointer(self, thread: Thread, bank: int, offset: int, index: Value | None) -> Value:
         """Where ``c[bank][offset + index]`` is, in address space 4."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cass_ray.lift import cubin as reading
 from cass_ray.lift.control import KernelLifter
@@ -13,6 +13,9 @@ from cass_ray.lift.errors import LiftError
 from cass_ray.lift.globals import DeviceData
 from cass_ray.lift.instruction import Instruction
 from cass_ray.lift.program import Program
+from cass_ray.lift.semantics.barrier import BARRIERS_BYTES, BARRIERS_PLACE, counts_threads
+from cass_ray.lift.semantics.texture import TEXTURE_OPCODES
+from cass_ray.lift.system import SUPPORT_PREFIX
 from cass_ray.lift.thread import Thread
 from cass_ray.toolchain.nvidia_elf import Cubin
 
@@ -24,6 +27,7 @@ _LAYOUT = (
 _HEADER = f'target datalayout = "{_LAYOUT}"\ntarget triple = "amdgcn-amd-amdhsa"\n'
 _CODE_OBJECT_VERSION = 500
 _REDUCTION_BYTES = 16
+_BARRIER, _BARRIERS_BEGIN = f"{SUPPORT_PREFIX}barrier", f"{SUPPORT_PREFIX}barriers_begin"
 _SINGLE_PRECISION = frozenset({"FADD", "FMUL", "FFMA", "FSETP", "FSET", "FMNMX"})
 
 
@@ -75,15 +79,29 @@ def _kernel(
         if code.name == name or not code.function.is_kernel
         for instruction in code.instructions
     ]
-    uses_reduction = any(i.opcode == "BAR" and i.has("RED") for i in instructions)
-    # sm_90 reserves a kilobyte at the start of shared memory, which has room for the reduction.
-    shift = _REDUCTION_BYTES if uses_reduction and not reading.shared_reserved(cubin) else 0
+    scratch, shift = _scratch_bytes(instructions), 0
+    if scratch and (reserved := reading.shared_reserved(cubin)):
+        # sm_90 reserves a kilobyte at the start of shared memory, which has room for it.
+        kernel = replace(kernel, shared_size=max(kernel.shared_size, reserved))
+    else:
+        shift = scratch
     flushes = flushes_denormals(instructions)
-    environment = Environment(kernel, data, program, shift, flushes_denormals=flushes)
+    handles = any(i.opcode in TEXTURE_OPCODES for i in instructions)
+    environment = Environment(
+        kernel, data, program, shift, flushes_denormals=flushes, uses_handles=handles
+    )
     lifter = KernelLifter(program, environment)
     thread = lifter.lift()
     text = _function(thread, lifter, exported)
     return text, thread, lifter.instruction_count
+
+
+def _scratch_bytes(instructions: list[Instruction]) -> int:
+    """LDS that barriers need in front of the kernel's own."""
+    if any(counts_threads(i) for i in instructions):
+        return BARRIERS_PLACE + BARRIERS_BYTES
+    uses_reduction = any(i.opcode == "BAR" and i.has("RED") for i in instructions)
+    return _REDUCTION_BYTES if uses_reduction else 0
 
 
 def flushes_denormals(instructions: list[Instruction]) -> bool:
@@ -113,6 +131,7 @@ def _function(thread: Thread, lifter: KernelLifter, exported: str) -> str:
         ),
         # Words: LLVM would make a vector of bytes, with a comparison for each at every access.
         f"  %frame = alloca [{-(-max(kernel.frame_size, 16) // 4)} x i32], align 16, addrspace(5)",
+        *_beginning(thread),
         f"  br label %{lifter.entry_label()}",
         *thread.lines,
     ]
@@ -120,6 +139,14 @@ def _function(thread: Thread, lifter: KernelLifter, exported: str) -> str:
         thread.declarations.add("declare void @llvm.trap()")
         lines += ["trap:", "  call void @llvm.trap()", "  unreachable"]
     return "\n".join([*lines, "}"])
+
+
+def _beginning(thread: Thread) -> list[str]:
+    """What has to be done before the kernel's first instruction."""
+    if not any(f"@{_BARRIER}(" in declaration for declaration in thread.declarations):
+        return []
+    thread.declarations.add(f"declare void @{_BARRIERS_BEGIN}(i32)")
+    return [f"  call void @{_BARRIERS_BEGIN}(i32 {BARRIERS_PLACE})"]
 
 
 def _attributes(environment: Environment) -> str:

@@ -37,6 +37,7 @@ _FAMILIES = (
     "warp",
     "barrier",
     "tensor",
+    "texture",
 )
 
 

@@ -34,6 +34,8 @@ _SPECIAL_FLOATS = {
 }
 _HALVES = {"H0": 0, "H0_H0": 0, "H1": 16, "H1_H1": 16}
 _SCALE = {"X2": 1, "X4": 2, "X8": 3, "X16": 4}
+_UPPER = ".upper"
+"""After a register's name: the variable with the high half of the handle that it holds."""
 
 
 class Thread(Writer):
@@ -62,6 +64,8 @@ class Thread(Writer):
         """The section that is being lifted."""
         self.traps = False
         """Whether the block ``trap`` is needed."""
+        self.upper_words: dict[str, Value] = {}
+        """Name of a word -> what is next to it in memory, where handles of 64 bits matter."""
 
     # State between blocks
 
@@ -89,9 +93,9 @@ class Thread(Writer):
         made, self._overlay = self._overlay, None
         for name, value in made.items():
             if name not in unneeded:
-                self.set_slot(name, self.select(guard, value, self.slot(name, value.type)))
+                self._put(name, self.select(guard, value, self.slot(name, value.type)))
             else:
-                self.set_slot(name, value)
+                self._put(name, value)
 
     @contextmanager
     def skipped_unless(
@@ -203,10 +207,32 @@ class Thread(Writer):
         if name not in self._cached:
             self.slots[name] = kind
             self._cached[name] = self.result(kind, f"load {kind}, ptr addrspace(5) %{name}")
+            if self._has_upper_word(name):
+                self.upper_words[self._cached[name].name] = self.slot(f"{name}{_UPPER}", "i32")
         return self._cached[name]
 
     def set_slot(self, name: str, value: Value) -> None:
-        """Change a register."""
+        """Change a register, and what is known of the word that belongs above its own."""
+        self._put(name, value)
+        if self._has_upper_word(name):
+            self._put(f"{name}{_UPPER}", self.upper_words.get(value.name, i32(0)))
+
+    def _has_upper_word(self, name: str) -> bool:
+        return self.environment.uses_handles and "R" in name and not name.endswith(_UPPER)
+
+    def upper_word(self, word: Value) -> Value | None:
+        """The high half of the 64-bit handle of which ``word`` is the low one."""
+        return self.upper_words.get(word.name)
+
+    def select(self, condition: Value, yes: Value, no: Value) -> Value:
+        """``condition ? yes : no``."""
+        chosen = super().select(condition, yes, no)
+        above = [self.upper_words.get(value.name) for value in (yes, no)]
+        if above[0] is not None and above[1] is not None and chosen not in (yes, no):
+            self.upper_words[chosen.name] = super().select(condition, above[0], above[1])
+        return chosen
+
+    def _put(self, name: str, value: Value) -> None:
         if self.access is not None:
             self.access.writes.add(name)
         self.slots[name] = value.type

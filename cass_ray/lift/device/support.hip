@@ -1,4 +1,5 @@
-// What CUDA's driver provides to device code, over AMD's device library.
+// What CUDA's driver provides to device code, over AMD's device library, and barriers of some of the
+// waves of a block, which RDNA3 does not have.
 //
 // Lifted code calls these functions by name. Their arguments are as Nvidia's calling convention
 // has them: 64-bit generic addresses.
@@ -130,4 +131,55 @@ extern "C" __device__ __attribute__((used)) uint64_t __cass_malloc(uint64_t size
 
 extern "C" __device__ __attribute__((used)) void __cass_free(uint64_t address) {
   __ockl_dm_dealloc(address);
+}
+
+namespace {
+
+constexpr uint32_t barriers = 16;
+
+using Shared = uint32_t __attribute__((address_space(3)));
+
+// Two words in shared memory: threads that have arrived, and how often all of them had.
+__device__ Shared *barrier_at(uint32_t place, uint32_t number) {
+  return (Shared *)(place + 8 * (number % barriers));
+}
+
+__device__ bool is_first_lane() {
+  return __builtin_amdgcn_mbcnt_lo(__builtin_amdgcn_read_exec_lo(), 0) == 0;
+}
+
+}  // namespace
+
+// All barriers with nobody at them; every thread of the block calls this first.
+extern "C" __device__ __attribute__((used)) void __cass_barriers_begin(uint32_t place) {
+  const uint32_t ids = __builtin_amdgcn_workitem_id_x() | __builtin_amdgcn_workitem_id_y() |
+                       __builtin_amdgcn_workitem_id_z();
+  if (ids == 0) {
+    for (uint32_t word = 0; word < 2 * barriers; ++word) {
+      __atomic_store_n((Shared *)place + word, 0, __ATOMIC_RELAXED);
+    }
+  }
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+  __builtin_amdgcn_s_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+
+// A barrier of `threads` threads of the block, counted by waves; with `waits` until all are there.
+extern "C" __device__ __attribute__((used)) void __cass_barrier(uint32_t place, uint32_t number,
+                                                                uint32_t threads, uint32_t waits) {
+  Shared *const arrived = barrier_at(place, number);
+  Shared *const round = arrived + 1;
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+  if (is_first_lane()) {
+    const uint32_t before = __atomic_load_n(round, __ATOMIC_RELAXED);
+    if (__atomic_add_fetch(arrived, 32, __ATOMIC_RELAXED) >= threads) {
+      __atomic_store_n(arrived, 0, __ATOMIC_RELAXED);
+      __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+      __atomic_add_fetch(round, 1, __ATOMIC_RELAXED);
+    } else if (waits != 0) {
+      while (__atomic_load_n(round, __ATOMIC_RELAXED) == before) __builtin_amdgcn_s_sleep(1);
+    }
+  }
+  __builtin_amdgcn_wave_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cass_ray.lift.instruction import Instruction
 from cass_ray.lift.ir import Value, i32
 from cass_ray.lift.operands import Immediate, Predicate, Register
+from cass_ray.lift.system import SUPPORT_PREFIX
 from cass_ray.lift.table import lowers
 from cass_ray.lift.thread import Thread
 
@@ -21,14 +22,31 @@ def synchronise(t: Thread) -> None:
     t.line('fence syncscope("workgroup") acquire')
 
 
-@lowers("BAR.SYNC{,.DEFER_BLOCKING}", has_effect=True)
+BARRIERS_PLACE, BARRIERS_BYTES = 16, 128
+"""Of the counters of barriers of some warps, in LDS in front of the kernel's own."""
+
+
+def counts_threads(i: Instruction) -> bool:
+    """Whether it is a barrier of as many threads as an operand says."""
+    return i.opcode == "BAR" and (i.has("ARV") or (i.has("SYNC") and len(i.operands) > 1))
+
+
+@lowers("BAR.{SYNC,ARV}{,.DEFER_BLOCKING}", has_effect=True)
 def barrier(t: Thread, i: Instruction) -> None:
-    """A barrier of the whole block; its number does not matter where all threads take part."""
-    if len(i.operands) > 1:
-        raise i.unknown("a barrier of some of the warps")
-    if not isinstance(i.operands[0], Immediate):
-        raise i.unknown("a barrier whose number is not known")
-    synchronise(t)
+    """A barrier of the whole block, whose number does not matter, or of some of its warps.
+
+    RDNA3 has one barrier a block: those of some warps count arrivals in LDS.
+    """
+    if not counts_threads(i):
+        if not isinstance(i.operands[0], Immediate):
+            raise i.unknown("a barrier whose number is not known")
+        synchronise(t)
+        return
+    if len(i.operands) != 2:
+        raise i.unknown("a barrier without a count of threads")
+    number, threads = (t.integer(operand) for operand in i.operands)
+    waits = i32(0 if i.has("ARV") else 1)
+    t.call_void(f"{SUPPORT_PREFIX}barrier", i32(BARRIERS_PLACE), number, threads, waits)
 
 
 @lowers("BAR.RED.{POPC,AND,OR}{,.DEFER_BLOCKING}", has_effect=True)

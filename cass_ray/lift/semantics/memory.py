@@ -128,9 +128,15 @@ def load(t: Thread, i: Instruction) -> None:
     if size in ("64", "128"):
         count = int(size) // 32
         vector = _read(t, i, f"<{count} x i32>", place, int(size) // 8)
-        t.write_words(target, [t.element(vector, number, "i32") for number in range(count)])
+        words = [t.element(vector, number, "i32") for number in range(count)]
+        for low, high in zip(words[::2], words[1::2], strict=True):
+            t.upper_words[low.name] = high
+        t.write_words(target, words)
     elif size == "32":
-        t.write(target, _read(t, i, "i32", place, 4))
+        word = _read(t, i, "i32", place, 4)
+        if t.environment.uses_handles:
+            t.upper_words[word.name] = t.load("i32", t.offset(place, i64(4)), 4)
+        t.write(target, word)
     else:
         bits = int(size[1:])
         value = _read(t, i, f"i{bits}", place, bits // 8)

@@ -74,9 +74,9 @@ def _gather(t: Thread, i: Instruction, shape: Shape) -> Gathered:
     return Gathered(rows, columns)
 
 
-@lowers("IMMA.{8816,16816,16832}.{U8,S8}.{U8,S8}", has_effect=True)
+@lowers("IMMA.{8816,16816,16832}.{U8,S8}.{U8,S8}{,.SAT}", has_effect=True)
 def multiply_bytes(t: Thread, i: Instruction) -> None:
-    """Bytes, summed in words."""
+    """Bytes, summed in words; with .SAT the last sum, with what was there before, saturates."""
     shape = _SHAPES[i.modifiers[0]]
     gathered = _gather(t, i, shape)
     signs = [TRUE if kind == "S8" else FALSE for kind in i.modifiers[1:3]]
@@ -84,10 +84,13 @@ def multiply_bytes(t: Thread, i: Instruction) -> None:
     results = []
     for row in range(shape.rows):
         for column in range(2):
-            total = sums[2 * row + column]
+            before = sums[2 * row + column]
+            total = i32(0) if i.has("SAT") else before
             for a, b in zip(gathered.rows[row], gathered.columns[column], strict=True):
                 arguments = (signs[0], a, signs[1], b, total, FALSE)
                 total = t.call("i32", "llvm.amdgcn.sudot4", *arguments)
+            if i.has("SAT"):
+                total = t.call("i32", "llvm.sadd.sat.i32", before, total)
             results.append(total)
     t.write_words(i.operands[0], results)
 

@@ -166,11 +166,12 @@ def _combined(t: Thread, operation: str, left: Value, right: Value, *, signed: b
     return t.op(operation, left, right)
 
 
-@lowers("R2UR", has_effect=True)
+@lowers("R2UR{,.OR}", has_effect=True)
 def to_uniform(t: Thread, i: Instruction) -> None:
     """A register to a uniform register: the value of one of the lanes.
 
-    A leading predicate is set in the lanes that hold another value, for loops over all values.
+    A leading predicate is set in the lanes that hold another value, for loops over all values; with
+    .OR it stays set where it is.
     """
     predicates = [o for o in i.operands if isinstance(o, Predicate) and o.index is not None]
     operands: list[Operand] = [o for o in i.operands if not isinstance(o, Predicate)]
@@ -178,8 +179,13 @@ def to_uniform(t: Thread, i: Instruction) -> None:
     uniform = value
     if value.number is None:
         uniform = t.call("i32", "llvm.amdgcn.readfirstlane.i32", value)
+        if (above := t.upper_word(value)) is not None:
+            t.upper_words[uniform.name] = t.call("i32", "llvm.amdgcn.readfirstlane.i32", above)
     for predicate in predicates:
-        t.write_predicate(predicate, t.icmp("ne", value, uniform))
+        differs = t.icmp("ne", value, uniform)
+        if i.has("OR"):
+            differs = t.either(t.predicate(predicate), differs)
+        t.write_predicate(predicate, differs)
     t.write(operands[0], uniform)
 
 

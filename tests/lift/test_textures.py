@@ -1,0 +1,42 @@
+"""Textures and surfaces: lifted, they read and write what clang's build of the program does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from cass_ray.lift import lift_cubin, names_for_host
+from cass_ray.rdna3.build import runtime_library
+from cass_ray.rdna3.execution import RunOptions, execute
+from cass_ray.rdna3.sources import gather, translated
+from cass_ray.toolchain.locate import find_amd, find_nvidia
+from cass_ray.toolchain.nvidia_elf import Cubin
+from cass_ray.toolchain.unit import Unit
+from cass_ray.translate.registry import make_translator
+
+UNIT = Unit(Path(__file__).parent / "programs", PurePosixPath("textures.cu"))
+LINES = 22
+
+
+def run(host: str, device: str, program: Path) -> str:
+    find_amd().recombine(host, device, program, runtime_library=runtime_library())
+    done = execute(program, (), runtime_library(), RunOptions(seconds=60))
+    assert done.ok, done.stderr_text
+    return done.stdout_text
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
+def test_texels_are_those_of_clangs_build(tmp_path: Path) -> None:
+    sources = replace(translated(gather(UNIT), make_translator()), findings=())
+    host = find_amd().compile(sources.write(tmp_path / "hip"), optimisation="-O3")
+    expected = run(host.host_assembly, host.device_assembly, tmp_path / "clang")
+    assert expected.count("\n") == LINES
+    cubins = find_nvidia().compile(UNIT, ("sm_80", "sm_90")).cubins
+    for architecture, cubin in cubins.items():
+        names = names_for_host(Cubin.parse(cubin), host.device_assembly)
+        lifted = lift_cubin(cubin, names=names)
+        found = run(host.host_assembly, lifted.assembly, tmp_path / architecture)
+        assert found.splitlines() == expected.splitlines(), architecture
