@@ -147,4 +147,5 @@ def build_ours(
 def _environment() -> dict[str, str]:
     """This environment without what would send the job to another Ray cluster."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
-    return kept | {"PYTHONPATH": str(REPOSITORY)}
+    # Ray makes its workers nice, which other work on the machine would turn into waiting.
+    return kept | {"PYTHONPATH": str(REPOSITORY), "RAY_worker_niceness": "0"}
