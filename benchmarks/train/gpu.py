@@ -2,11 +2,13 @@
 
     python -m benchmarks.train.gpu --out DIR            one GPU: checks, throughput, packing
     python -m benchmarks.train.gpu --out DIR --scaling  several GPUs of one host: ZeRO-2 and ZeRO-3
+    python -m benchmarks.train.gpu --out DIR --side-by-side  both, one-GPU parts side by side
 
 The baseline is the plain loop that the usual recipes amount to: transformers' Qwen2 with Liger's
 kernels, paged AdamW (32-bit), activation checkpointing of every layer, torch's flash attention, one
 sequence of 16,384 tokens at a time, 8 of them a step. Every part runs in a process of its own, so
 that one that fails leaves the others alone; results are JSON lines in ``DIR/results.jsonl``.
+Without a GPU the parts run on toy shapes, to try the code.
 """
 
 from __future__ import annotations
@@ -20,52 +22,57 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from benchmarks.train.shapes import SHAPES, WINDOW, make_batch, make_model
+from benchmarks.train.shapes import REHEARSAL, WINDOW, make_batch, make_model, sizes_of
 from cass_ray.train import recompute
 from cass_ray.train.engines import Engine, ReplicatedEngine
 from cass_ray.train.memory import resident_gib
 from cass_ray.train.meters import EnergyMeter, Operations
 from cass_ray.train.model import Prepared, prepare
-from cass_ray.train.packing import best_fit, fill
 from cass_ray.train.settings import ModelSettings, OptimizerSettings, TrainSettings, ZeroSettings
 from cass_ray.train.world import World, this_world
 
 PEAK = 990e12
-ACCUMULATION = 8
-LENGTHS = Path(__file__).with_name("lengths.json")
-"""Tokens of the examples of the demo's pairs, by task (``python -m benchmarks.train.lengths``)."""
+ACCUMULATION = 2 if REHEARSAL else 8
+LONGEST_PART = 200
+"""Seconds after which a part is given up."""
+
+
+def this_device() -> torch.device:
+    """The current GPU, or the CPU in a rehearsal."""
+    return torch.device("cpu") if REHEARSAL else torch.device("cuda", torch.cuda.current_device())
 
 
 def measure(
     step: Callable[[], None], work: Callable[[], None], passes: int, steps: int
 ) -> dict[str, float]:
     """Seconds of ``steps`` optimizer steps of ``passes`` passes each, after one to warm up."""
-    device = torch.device("cuda", torch.cuda.current_device())
 
     def one() -> None:
         for _ in range(passes):
             work()
         step()
+        if not REHEARSAL:
+            torch.cuda.synchronize()
 
     one()
-    torch.cuda.synchronize()
-    torch.cuda.reset_peak_memory_stats()
-    energy = EnergyMeter(device)
+    if not REHEARSAL:
+        torch.cuda.reset_peak_memory_stats()
+    energy = EnergyMeter(this_device())
     times = []
     for _ in range(steps):
         started = time.perf_counter()
         one()
-        torch.cuda.synchronize()
         times.append(time.perf_counter() - started)
     return {
         "seconds_a_step": min(times),
         "seconds_of_steps": sum(times),
-        "peak_gib": torch.cuda.max_memory_allocated() / 2**30,
+        "peak_gib": 0.0 if REHEARSAL else torch.cuda.max_memory_allocated() / 2**30,
         "kwh": energy.kilowatt_hours,
     }
 
@@ -87,20 +94,27 @@ def rates(
 # --- The plain loop -----------------------------------------------------------------------------
 
 
-def baseline(shape: str, checkpointing: bool, steps: int) -> dict[str, Any]:
-    """The plain loop; see the module's docstring."""
+def plain_model(shape: str, checkpointing: bool) -> tuple[Any, Any]:
+    """Model and optimizer of the plain loop."""
     import bitsandbytes
-    from liger_kernel.transformers import apply_liger_kernel_to_qwen2
-    from torch.nn.attention import SDPBackend, sdpa_kernel
 
-    device = torch.device("cuda")
-    model = make_model(shape, device)
-    apply_liger_kernel_to_qwen2(model=model)
+    model = make_model(shape, this_device())
+    if not REHEARSAL:
+        from liger_kernel.transformers import apply_liger_kernel_to_qwen2
+
+        apply_liger_kernel_to_qwen2(model=model)
     if checkpointing:
         model.gradient_checkpointing_enable({"use_reentrant": False})
     model.train()
-    optimizer = bitsandbytes.optim.PagedAdamW32bit(model.parameters(), lr=1e-5)
-    batch = make_batch((WINDOW,), SHAPES[shape]["vocab_size"], device)
+    return model, bitsandbytes.optim.PagedAdamW32bit(model.parameters(), lr=1e-5)
+
+
+def baseline(shape: str, checkpointing: bool, steps: int) -> dict[str, Any]:
+    """The plain loop; see the module's docstring."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    model, optimizer = plain_model(shape, checkpointing)
+    batch = make_batch((WINDOW,), model.config.vocab_size, this_device())
     labels = torch.full_like(batch.input_ids, -100)
     labels[0, batch.predictors + 1] = batch.targets
 
@@ -143,9 +157,11 @@ def settings_of(optimizer: OptimizerSettings, stage: int = 0, windows: int = 8) 
     )
 
 
-def prepared_model(shape: str, device: torch.device) -> Prepared:
+def prepared_model(shape: str, compiled: bool = False) -> Prepared:
     """A model of ``shape`` as the training loop prepares it."""
-    prepared = prepare(make_model(shape, device), ModelSettings(base="unused"), device)
+    device = this_device()
+    settings = ModelSettings(base="unused", compile=compiled)
+    prepared = prepare(make_model(shape, device), settings, device)
     prepared.model.train()
     return prepared
 
@@ -155,6 +171,8 @@ def choose_recomputation(
 ) -> str:
     """As the training loop does; returns its note."""
     parameters = sum(p.numel() for p in prepared.model.parameters())
+    if REHEARSAL:
+        return "rehearsal"
     resident = resident_gib(settings_of(optimizer), parameters, 1) * 2**30
     _, note = recompute.choose(
         prepared.model.layers,
@@ -176,11 +194,11 @@ def ours(
     batches: list[tuple[int, ...]],
     steps: int,
     budget_gib: float = 126.0,
+    compiled: bool = False,
 ) -> dict[str, Any]:
-    """One GPU, ZeRO 0, ``batches`` (lengths of the examples of each window) a step."""
-    device = torch.device("cuda")
-    prepared = prepared_model(shape, device)
-    vocabulary = SHAPES[shape]["vocab_size"]
+    """One GPU, ZeRO 0, ``batches`` (lengths of the examples of each forward pass) a step."""
+    prepared = prepared_model(shape, compiled)
+    device, vocabulary = prepared.device, prepared.model.model.config.vocab_size
     made = [make_batch(lengths, vocabulary, device, n) for n, lengths in enumerate(batches)]
     longest = max(made, key=lambda batch: batch.tokens)
     note = choose_recomputation(prepared, longest, optimizer, budget_gib)
@@ -192,6 +210,8 @@ def ours(
         "gradients": optimizer.gradients,
         "attention": prepared.attention,
         "recompute": note,
+        "compiled": compiled,
+        "windows_at_once": round(sum(batches[0]) / WINDOW, 2),
         **run_engine(engine, prepared, made, steps, 1),
     }
 
@@ -214,59 +234,14 @@ def run_engine(
     return rates(found, sum(batch.tokens for batch in batches), total, steps)
 
 
-def real_windows(task: str, count: int) -> tuple[list[tuple[int, ...]], list[int], float]:
-    """Packed windows of the real lengths (drawn from them, with a seed), the draw, and the fill."""
-    import numpy as np
-
-    lengths = json.loads(LENGTHS.read_text())[task]
-    random = np.random.default_rng(0)
-    drawn: list[int] = []
-    while True:
-        drawn.extend(int(length) for length in random.choice(lengths, 64))
-        windows = best_fit(drawn, range(len(drawn)), WINDOW)
-        if len(windows) >= 4 * count:
-            break
-    chosen = [windows[int(i)] for i in random.permutation(len(windows))[:count]]
-    packed = [tuple(drawn[example] for example in window) for window in chosen]
-    return packed, drawn, fill(windows, drawn, WINDOW)
-
-
-def packing(shape: str, task: str, steps: int) -> dict[str, Any]:
-    """Useful tokens a second: packed windows against rows padded to the longest of four."""
-    windows, drawn, filled = real_windows(task, 6)
-    optimizer = OptimizerSettings(kind="paged-adamw", master_weights=False, gradients="bf16")
-    packed = ours(shape, optimizer, windows, steps)
-    gc.collect()
-    torch.cuda.empty_cache()
-    rows = [drawn[start : start + 4] for start in range(0, 32, 4)]
-    padded = ours(shape, optimizer, [(max(row),) * 4 for row in rows], steps)
-    useful = sum(sum(row) for row in rows) / sum(4 * max(row) for row in rows)
-    to_window = sum(drawn) / len(drawn) / WINDOW
-    rate = packed["tokens_per_second"]
-    return {
-        "system": "packing",
-        "shape": shape,
-        "task": task,
-        "examples_a_window": len(drawn) and sum(map(len, windows)) / len(windows),
-        "fill": filled,
-        "packed_tokens_per_second": rate,
-        "packed_mfu": packed["mfu"],
-        "padded_useful_share": useful,
-        "padded_tokens_per_second": padded["tokens_per_second"],
-        "padded_useful_tokens_per_second": padded["tokens_per_second"] * useful,
-        "gain_over_padding_to_the_longest_of_four": rate / (padded["tokens_per_second"] * useful),
-        "share_useful_when_padded_to_the_window": to_window,
-    }
-
-
 # --- Checks: the same gradients whatever is fused, packed or recomputed -----------------------
 
 
 def checks() -> dict[str, Any]:
     """Relative difference of all gradients to plain transformers, on a small model."""
-    device = torch.device("cuda")
-    lengths = (2300, 700, 300, 60)
-    vocabulary = SHAPES["toy"]["vocab_size"]
+    device = this_device()
+    lengths = (230, 70, 30, 6) if REHEARSAL else (2300, 700, 300, 60)
+    vocabulary = sizes_of("toy")["vocab_size"]
     batch = make_batch(lengths, vocabulary, device)
     reference = make_model("toy", device).float()
     start, total = 0, torch.zeros((), device=device)
@@ -280,7 +255,7 @@ def checks() -> dict[str, Any]:
     total.backward()
     truth = _flat_gradient(reference)
     results: dict[str, Any] = {"system": "checks", "loss_fp32": float(total)}
-    for backend in ("cudnn", "flash"):
+    for backend in ("auto",) if REHEARSAL else ("cudnn", "flash"):
         model = make_model("toy", device)
         prepared = prepare(model, ModelSettings(base="unused", attention=backend), device)
         prepared.model.train()
@@ -288,7 +263,7 @@ def checks() -> dict[str, Any]:
             recompute.apply(
                 prepared.model.layers,
                 [keep] * len(prepared.model.layers),
-                SHAPES["toy"]["intermediate_size"],
+                sizes_of("toy")["intermediate_size"],
             )
             model.zero_grad()
             loss = prepared.model(batch)
@@ -320,16 +295,22 @@ def scaling_worker(rank: int, size: int, shape: str, stage: int, steps: int, out
         "MASTER_ADDR": "127.0.0.1",
         "MASTER_PORT": str(29500 + 10 * stage + size),
     }
-    torch.cuda.set_device(rank)
-    device = torch.device("cuda", rank)
-    dist.init_process_group("nccl", rank=rank, world_size=size, device_id=device)
+    if not REHEARSAL:
+        torch.cuda.set_device(rank)
+    device = this_device()
+    dist.init_process_group(
+        "gloo" if REHEARSAL else "nccl",
+        rank=rank,
+        world_size=size,
+        device_id=None if REHEARSAL else device,
+    )
     optimizer = OptimizerSettings(kind="paged-adamw-8bit", gradients="bf16")
-    prepared = prepared_model(shape, device)
+    prepared = prepared_model(shape)
     layers = prepared.model.layers
     # The same recomputation at every number of GPUs, or scaling would measure memory.
     keeps = [recompute.Keep.ATTENTION] * len(layers)
-    recompute.apply(layers, keeps, SHAPES[shape]["intermediate_size"])
-    vocabulary = SHAPES[shape]["vocab_size"]
+    recompute.apply(layers, keeps, sizes_of(shape)["intermediate_size"])
+    vocabulary = sizes_of(shape)["vocab_size"]
     batches = [
         make_batch((WINDOW,), vocabulary, device, rank * ACCUMULATION + n)
         for n in range(ACCUMULATION)
@@ -360,20 +341,23 @@ def scaling(shape: str, stage: int, size: int, steps: int) -> dict[str, Any]:
 
 # --- Parts --------------------------------------------------------------------------------------
 
-_IN_PLACE = {"master_weights": False, "gradients": "bf16"}
+IN_PLACE = {"master_weights": False, "gradients": "bf16"}
+"""Optimizer settings that need the least memory: bf16 weights are updated as they are."""
 
 
-def _ours(shape: str, kind: str, masters: bool, steps: int) -> dict[str, Any]:
-    options = {"gradients": "bf16"} if masters else _IN_PLACE
+def _ours(
+    shape: str, kind: str, masters: bool, steps: int, at_once: int = 1, compiled: bool = False
+) -> dict[str, Any]:
+    options = {"gradients": "bf16"} if masters else IN_PLACE
     optimizer = OptimizerSettings(kind=kind, **options)  # type: ignore[arg-type]
-    return {"system": "ours", **ours(shape, optimizer, [(WINDOW,)] * ACCUMULATION, steps)}
+    batches = [(WINDOW,) * at_once] * (ACCUMULATION // at_once)
+    return {"system": "ours", **ours(shape, optimizer, batches, steps, compiled=compiled)}
 
 
-def _ours_packed(shape: str, kind: str, task: str, steps: int) -> dict[str, Any]:
-    windows, _, filled = real_windows(task, ACCUMULATION)
-    optimizer = OptimizerSettings(kind=kind, **_IN_PLACE)  # type: ignore[arg-type]
-    found = ours(shape, optimizer, windows, steps)
-    return {"system": f"ours, packed {task}", "fill": filled, **found}
+def _packing(task: str) -> dict[str, Any]:
+    from benchmarks.train.padding import packing
+
+    return packing("1.5b", task, 2)
 
 
 PARTS: dict[str, Callable[[], dict[str, Any]]] = {
@@ -382,13 +366,15 @@ PARTS: dict[str, Callable[[], dict[str, Any]]] = {
     "7b-ours": lambda: _ours("7b", "paged-adamw", False, 2),
     "7b-ours-8bit": lambda: _ours("7b", "paged-adamw-8bit", False, 2),
     "7b-ours-masters-8bit": lambda: _ours("7b", "paged-adamw-8bit", True, 2),
-    "7b-ours-packed": lambda: _ours_packed("7b", "paged-adamw", "assembly", 1),
     "1.5b-plain": lambda: baseline("1.5b", True, 3),
     "1.5b-plain-no-checkpointing": lambda: baseline("1.5b", False, 3),
     "1.5b-ours": lambda: _ours("1.5b", "paged-adamw", False, 3),
+    "1.5b-ours-two-at-once": lambda: _ours("1.5b", "paged-adamw", False, 3, at_once=2),
     "1.5b-ours-masters": lambda: _ours("1.5b", "paged-adamw", True, 3),
-    "packing-source": lambda: packing("1.5b", "source", 2),
-    "packing-assembly": lambda: packing("1.5b", "assembly", 2),
+    "packing-source": lambda: _packing("source"),
+    "packing-assembly": lambda: _packing("assembly"),
+    "packing-both": lambda: _packing("both"),
+    "1.5b-ours-compiled": lambda: _ours("1.5b", "paged-adamw", False, 3, compiled=True),
 }
 
 SCALING: dict[str, Callable[[], dict[str, Any]]] = {
@@ -404,11 +390,50 @@ def environment() -> dict[str, Any]:
 
     names = ("torch", "transformers", "liger-kernel", "bitsandbytes", "deepspeed", "triton")
     return {
-        "gpu": torch.cuda.get_device_name(0),
+        "gpu": "none: a rehearsal" if REHEARSAL else torch.cuda.get_device_name(0),
         "gpus": torch.cuda.device_count(),
         "versions": {name: version(name) for name in names},
         "command": "python -m benchmarks.train.gpu " + " ".join(sys.argv[1:]),
     }
+
+
+def run_part(name: str, out: Path, gpu: int | None, seconds: float) -> None:
+    """Run one part in a process of its own, that sees ``gpu`` alone (None: all of them)."""
+    if seconds < 5:
+        print(f"{name}: no time left", flush=True)
+        return
+    command = [sys.executable, "-m", "benchmarks.train.gpu", "--out", str(out), "--part", name]
+    own = {} if gpu is None else {"CUDA_VISIBLE_DEVICES": str(gpu)}
+    began = time.monotonic()
+    try:
+        limit = min(seconds, LONGEST_PART)
+        subprocess.run(command, check=True, timeout=limit, env=os.environ | own)
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
+        traceback.print_exc(limit=0)
+    print(f"{name}: {time.monotonic() - began:.0f} s", flush=True)
+
+
+def side_by_side(names: list[str], gpus: int) -> list[list[list[str]]]:
+    """Rounds of lanes: parts of one GPU in as many lanes as GPUs, those of several alone.
+
+    A system and what it is compared with stay in one lane.
+    """
+    several = [[[name]] for name in names if name in SCALING and int(name[-1]) > 1]
+    alone = [name for name in names if name in SCALING and int(name[-1]) == 1]
+    families: dict[str, list[str]] = {}
+    for name in names:
+        if name not in SCALING:
+            families.setdefault(name.split("-")[0], []).append(name)
+    lanes: list[list[str]] = [[] for _ in range(gpus)]
+    for _, family in sorted(families.items(), key=_cost, reverse=True):
+        min(lanes, key=lambda lane: sum(_cost((part, [part])) for part in lane)).extend(family)
+    return [[[name] for name in alone], *several, lanes]
+
+
+def _cost(family: tuple[str, list[str]]) -> float:
+    """About the minutes that a family's parts take."""
+    name, parts = family
+    return len(parts) * (1.0 if name.startswith(("7b", "packing")) else 0.5)
 
 
 def main() -> None:
@@ -416,6 +441,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--out", type=Path, required=True)
     arguments.add_argument("--scaling", action="store_true")
+    arguments.add_argument("--side-by-side", action="store_true")
     arguments.add_argument("--parts", nargs="*")
     arguments.add_argument("--seconds", type=float, default=540, help="Start no part after.")
     arguments.add_argument("--part", help=argparse.SUPPRESS)
@@ -428,21 +454,24 @@ def main() -> None:
         return
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "environment.json").write_text(json.dumps(environment(), indent=1))
-    started = time.monotonic()
-    gpus = torch.cuda.device_count()
-    wanted = [name for name in SCALING if int(name[-1]) <= gpus] if options.scaling else list(PARTS)
-    for name in options.parts or wanted:
-        left = options.seconds - (time.monotonic() - started)
-        if left < 5:
-            print(f"{name}: no time left", flush=True)
-            continue
-        command = [sys.executable, "-m", "benchmarks.train.gpu", "--out", str(options.out)]
-        began = time.monotonic()
-        try:
-            subprocess.run([*command, "--part", name], check=True, timeout=left)
-        except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
-            traceback.print_exc(limit=0)
-        print(f"{name}: {time.monotonic() - began:.0f} s", flush=True)
+    end = time.monotonic() + options.seconds
+    gpus = 2 if REHEARSAL else torch.cuda.device_count()
+    scaling_parts = [name for name in SCALING if int(name[-1]) <= gpus]
+    wanted = options.parts or (scaling_parts if options.scaling else list(PARTS))
+    if not options.side_by_side:
+        for name in wanted:
+            run_part(name, options.out, None, end - time.monotonic())
+        return
+    for lanes in side_by_side(options.parts or [*scaling_parts, *PARTS], gpus):
+        with ThreadPoolExecutor(gpus) as pool:
+            for gpu, lane in enumerate(lanes):
+                shown = None if len(lanes) == 1 else gpu
+                pool.submit(_run_lane, lane, options.out, shown, end)
+
+
+def _run_lane(names: list[str], out: Path, gpu: int | None, end: float) -> None:
+    for name in names:
+        run_part(name, out, gpu, end - time.monotonic())
 
 
 if __name__ == "__main__":

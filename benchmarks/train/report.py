@@ -13,25 +13,46 @@ from typing import Any
 RESULTS = Path(__file__).parents[1] / "results"
 
 EXPLANATION = """\
-Every part ran once, in a process of its own, on the same machine, one after the other. A step is 8
-windows of 16,384 tokens, then clipping and the optimizer; 2 (7B) or 3 (1.5B) steps are measured
-after one to warm up. The second half of every example is the answer. The plain loop is
-transformers' Qwen2 with Liger's kernels, paged AdamW (32-bit), torch's flash attention, one
-sequence of 16,384 tokens a pass. MFU counts six operations a weight and token, causal attention as
-half of the square, and the output head where a token is predicted, for both systems alike, over 990
-TFLOP/s. Nothing recomputed counts. Peak memory is that of PyTorch's allocator; the moments of a
-paged optimizer come on top, in unified memory: 8 bytes a weight, 2 where they are 8-bit.
+Every part ran once, in a process of its own; where a machine has two GPUs, parts of one GPU ran
+side by side, a system and what it is compared with on the same one. A step is 8 windows of 16,384
+tokens, then clipping and the optimizer; 2 (7B) or 3 (1.5B) steps are measured after one to warm
+up. The second half of every example is the answer. The plain loop is transformers' Qwen2 with
+Liger's kernels, paged AdamW (32-bit), torch's flash attention, one sequence of 16,384 tokens a
+pass. MFU counts six operations a weight and token, causal attention as half of the square, and the
+output head where a token is predicted, for both systems alike, over 990 TFLOP/s. Nothing
+recomputed counts. Peak memory is that of PyTorch's allocator; the moments of a paged optimizer
+come on top, in unified memory: 8 bytes a weight, 2 where they are 8-bit.
+"""
+
+PACKING = """\
+Ten thousand examples are drawn from the lengths that the shipped programs' pairs have
+(`lengths.json`): source pairs, assembly pairs, or both. The baseline pads batches of four examples
+in random order (the CASS paper's batch) to the longest of the batch, once on the same engine and
+kernels, so that packing is all that differs, and once as the usual recipe does it: the plain loop
+with an attention mask and every layer checkpointed. The last columns pad every example to the
+window. On the same kernels the gain cannot be much more than one over the useful share: padding to
+the longest of four wastes that and no more.
+"""
+
+SCALING = """\
+7B shapes, paged AdamW (8-bit), fp32 masters, gradients in bf16, 8 windows of 16,384 tokens a GPU
+and step, every layer keeps its attention and recomputes the rest, whatever the number of GPUs.
+Energy is that of the GPU of the first worker.
 """
 
 
 def _throughput(rows: list[dict[str, Any]]) -> list[str]:
     lines = [
-        "| shapes | system | optimizer | fp32 masters | kept for the backward pass | tokens/s | "
-        "× plain | MFU | peak GiB | million tokens/kWh |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "| shapes | system | windows a pass | optimizer | fp32 masters | kept for the backward "
+        "pass | tokens/s | × plain | MFU | peak GiB | million tokens/kWh |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for shape in ("7b", "1.5b"):
-        same = [row for row in rows if row.get("shape") == shape and "tokens_per_second" in row]
+        same = [
+            row
+            for row in rows
+            if row.get("shape") == shape and row["system"] in ("plain loop", "ours")
+        ]
         plain = [row for row in same if row["system"] == "plain loop"]
         best = max((row["tokens_per_second"] for row in plain), default=None)
         for row in same:
@@ -39,7 +60,8 @@ def _throughput(rows: list[dict[str, Any]]) -> list[str]:
             kept = kept or f"checkpointing: {row.get('checkpointing')}"
             ratio = f"{row['tokens_per_second'] / best:.2f}" if best else "–"
             lines.append(
-                f"| {shape} | {row['system']} | {row['optimizer']} | "
+                f"| {shape} | {row['system']}{', compiled' if row.get('compiled') else ''} | "
+                f"{row.get('windows_at_once', 1):g} | {row['optimizer']} | "
                 f"{'yes' if row.get('master_weights') else 'no'} | {kept} | "
                 f"{row['tokens_per_second']:,.0f} | {ratio} | {row['mfu']:.1%} | "
                 f"{row['peak_gib']:.1f} | {row['tokens_per_kwh'] / 1e6:.1f} |"
@@ -48,20 +70,27 @@ def _throughput(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def _packing(rows: list[dict[str, Any]]) -> list[str]:
+    """Of one run; the row of whole windows is what padding to the window costs."""
+    whole = next((r["tokens_per_second"] for r in rows if r["part"] == "1.5b-ours"), None)
     lines = [
-        "| task | fill | examples a window | packed tokens/s | padded to the longest of 4: useful "
-        "tokens/s | gain | useful share when padded to the window |",
-        "|---|---|---|---|---|---|---|",
+        "| examples of | packed: fill | examples a window | tokens/s | padded to the longest of 4: "
+        "useful share | same kernels, useful tokens/s | gain | plain loop, useful tokens/s | gain "
+        "| padded to the window: useful share | same kernels, gain |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
-        if row["system"] == "packing":
-            gain = row["gain_over_padding_to_the_longest_of_four"]
-            lines.append(
-                f"| {row['task']} | {row['fill']:.1%} | {row['examples_a_window']:.1f} | "
-                f"{row['packed_tokens_per_second']:,.0f} | "
-                f"{row['padded_useful_tokens_per_second']:,.0f} | {gain:.2f} | "
-                f"{row['share_useful_when_padded_to_the_window']:.1%} |"
-            )
+        if row["system"] != "packing":
+            continue
+        padded, gain = row["useful_tokens_per_second_padded"], row["gain"]
+        share = row["useful_share_window"]
+        rate = row["packed_tokens_per_second"]
+        lines.append(
+            f"| {row['task']} | {row['fill']:.1%} | {row['examples_a_window']:.1f} | {rate:,.0f} | "
+            f"{row['useful_share_longest_of_four']:.1%} | {padded['same_kernels']:,.0f} | "
+            f"**{gain['same_kernels']:.2f}** | {padded['plain_loop']:,.0f} | "
+            f"**{gain['plain_loop']:.2f}** | {share:.1%} | "
+            + (f"**{rate / (whole * share):.2f}** |" if whole else "– |")
+        )
     return lines
 
 
@@ -69,12 +98,18 @@ def _scaling(rows: list[dict[str, Any]]) -> list[str]:
     found = [row for row in rows if row["system"].startswith("ZeRO-")]
     if not found:
         return []
-    lines = ["", "| | GPUs | tokens/s each | efficiency |", "|---|---|---|---|"]
+    lines = [
+        "| | GPUs | tokens/s each | efficiency | MFU | peak GiB | million tokens/kWh |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for row in found:
         alone = [r for r in found if r["system"] == row["system"] and r["gpus"] == 1]
         rate = row["tokens_per_second"]
         share = f"{rate / alone[0]['tokens_per_second']:.1%}" if alone else "–"
-        lines.append(f"| {row['system']} | {row['gpus']} | {rate:,.0f} | {share} |")
+        lines.append(
+            f"| {row['system']} | {row['gpus']} | {rate:,.0f} | {share} | {row['mfu']:.1%} | "
+            f"{row['peak_gib']:.1f} | {row['tokens_per_kwh'] / 1e6:.1f} |"
+        )
     return lines
 
 
@@ -95,35 +130,30 @@ def _checks(rows: list[dict[str, Any]]) -> list[str]:
 
 def main() -> None:
     """Write both files."""
-    rows: list[dict[str, Any]] = []
-    environments = []
+    runs = []
     for folder in map(Path, sys.argv[1:]):
-        rows += [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
-        environments.append(json.loads((folder / "environment.json").read_text()))
-    content = {"environments": environments, "rows": rows}
-    (RESULTS / "train_gpu.json").write_text(json.dumps(content, indent=1) + "\n")
-    versions = environments[0]["versions"]
-    lines = [
-        "# Training on one H200",
-        "",
-        f"{environments[0]['gpu']}; " + ", ".join(f"{k} {v}" for k, v in versions.items()),
-        "",
-        "    python -m benchmarks.train.gpu --out DIR && python -m benchmarks.train.report DIR",
-        "",
-        EXPLANATION,
-        "## Throughput",
-        "",
-        *_throughput(rows),
-        "",
-        "## Packing against padding (1.5B shapes, lengths of the shipped programs' pairs)",
-        "",
-        *_packing(rows),
-        *_scaling(rows),
-        "",
-        "## The same gradients",
-        "",
-        *_checks(rows),
-    ]
+        lines = (folder / "results.jsonl").read_text().splitlines()
+        environment = json.loads((folder / "environment.json").read_text())
+        runs.append({"environment": environment, "rows": [json.loads(line) for line in lines]})
+    (RESULTS / "train_gpu.json").write_text(json.dumps({"runs": runs}, indent=1) + "\n")
+    rows = [row for run in runs for row in run["rows"]]
+    lines = ["# Training on H200s", ""]
+    for number, run in enumerate(runs, 1):
+        found = run["environment"]
+        versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
+        lines += [f"Run {number}: {found['gpus']} {found['gpu']}; {versions}", ""]
+        lines += [f"    {found['command']}", ""]
+    lines += ["This page: `python -m benchmarks.train.report DIR...`", "", EXPLANATION]
+    for number, run in enumerate(runs, 1):
+        if any(row["system"] == "plain loop" for row in run["rows"]):
+            lines += [f"## Throughput of one GPU, run {number}", "", *_throughput(run["rows"]), ""]
+    if scaling := _scaling(rows):
+        lines += ["## Several GPUs", "", SCALING, *scaling, ""]
+    for run in runs:
+        if any(row["system"] == "packing" for row in run["rows"]):
+            title = "## Packing against padding (1.5B shapes)"
+            lines += [title, "", PACKING, *_packing(run["rows"]), ""]
+    lines += ["## The same gradients", "", *_checks(rows)]
     (RESULTS / "train_gpu.md").write_text("\n".join(lines) + "\n")
 
 

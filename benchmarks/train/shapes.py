@@ -9,7 +9,11 @@ import torch
 
 from cass_ray.train.batches import Batch
 
-WINDOW = 16384
+REHEARSAL = not torch.cuda.is_available()
+"""Without a GPU every part runs on toy shapes: a trial of the code, whose figures mean nothing."""
+
+WINDOW = 128 if REHEARSAL else 16384
+"""Tokens of a window."""
 
 # Qwen2.5-Coder, from the models' config.json.
 SHAPES: dict[str, dict[str, Any]] = {
@@ -43,11 +47,16 @@ SHAPES: dict[str, dict[str, Any]] = {
 }
 
 
+def sizes_of(shape: str) -> dict[str, Any]:
+    """The configuration that ``shape`` stands for here."""
+    return SHAPES["toy" if REHEARSAL else shape]
+
+
 def make_model(shape: str, device: torch.device, layers: int | None = None) -> Any:
     """A bf16 Qwen2 of ``shape``, its weights drawn on ``device``."""
     from transformers import AutoModelForCausalLM, Qwen2Config
 
-    sizes = SHAPES[shape] | ({"num_hidden_layers": layers} if layers else {})
+    sizes = sizes_of(shape) | ({"num_hidden_layers": layers} if layers else {})
     config = Qwen2Config(
         **sizes,
         max_position_embeddings=32768,

@@ -1,13 +1,15 @@
 """A model of about 100M parameters from random weights: what it learns within minutes on one GPU.
 
-    python -m benchmarks.train.small_from_scratch data --pairs out/demo --programs 4000 --out DIR
-    python -m benchmarks.train.small_from_scratch run DIR --out OUT [--seconds 150]
+    P="python -m benchmarks.train.small_from_scratch"
+    $P pairs --kind long --out LONG; $P pairs --kind short --out SHORT
+    $P data --shipped out/demo --generated LONG SHORT --out DIR
+    $P run DIR --out OUT --seconds 430
 
-``data`` makes pairs of generated programs (translated by the rule engine) beside the built pairs
-named by ``--pairs``, and their tokens. ``run`` trains on a machine with a GPU, draws the loss, and
-lets the model translate held-out programs and the tasks of CASS-Bench: ``held_out.json`` says how
-many it got right to the letter, ``bench.jsonl`` are its answers for ``cass bench --system
-answers:bench.jsonl``.
+``pairs`` makes pairs of generated programs, translated by the rule engine; ``data`` adds to them
+the built pairs named by ``--shipped``, and copies of those under invented names, and makes tokens
+of all. ``run`` trains on a machine with a GPU and lets the model translate held-out programs and
+the tasks of CASS-Bench: ``small.json`` says how many it got right to the letter, ``bench.jsonl``
+are its answers for ``cass bench --system answers:bench.jsonl``; ``plot`` draws the loss.
 """
 
 from __future__ import annotations
@@ -15,12 +17,14 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import random
 import tarfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks.train.respell import respell
 from cass_ray.prompts import Direction, Level, Task, prompt_format
 from cass_ray.strict import load
 from cass_ray.train.examples import encode_prompt, is_held_out
@@ -31,48 +35,101 @@ TASK = Task(Level.SOURCE, Direction.CUDA_TO_HIP)
 BENCH_TASKS = 128
 """Tasks of CASS-Bench that are asked: as many as one batch answers in the time there is."""
 
+LENGTHS = {"up to 1,000": 1000, "1,001 to 2,000": 2000, "over 2,000": 10**9}
+"""Tokens of an answer, for counts by length."""
+
 
 # --- Data: on a machine without a GPU -----------------------------------------------------------
 
 
-def generated_rows(count: int, seed: int) -> Iterator[dict[str, Any]]:
+SHORT = {
+    "kernels": (1, 1),
+    "statements": (1, 4),
+    "depth": 2,
+    "nesting": 1,
+    "device_functions": 0.3,
+    "constant_memory": 0.2,
+}
+"""Knobs of programs about a third as long as the generator's own choice."""
+
+
+def make_row(name: str, origin: str, cuda: str, hip: str) -> dict[str, Any]:
+    """A row of ``PAIR_SCHEMA``; nothing was compiled or run."""
+    from cass_ray.pairs import PAIR_SCHEMA
+
+    return dict.fromkeys(PAIR_SCHEMA.names) | {
+        "id": hashlib.sha256(cuda.encode()).hexdigest(),
+        "filename": f"{name}.cu",
+        "origin": origin,
+        "cuda_source": cuda,
+        "hip_source": hip,
+        "verified": "none",
+    }
+
+
+def generated_rows(count: int, seed: int, knobs: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Pairs of generated programs; those the rule engine finds errors in are left out."""
     from cass_ray.corpus.generate.knobs import Knobs
     from cass_ray.corpus.generate.program import generate
-    from cass_ray.pairs import PAIR_SCHEMA
     from cass_ray.translate.rules import RulesTranslator
 
     rules = RulesTranslator()
-    for program in generate(count, seed, Knobs()):
+    for program in generate(count, seed, Knobs.model_validate(knobs)):
         translation = rules.translate(program.source)
-        if translation.errors:
+        if not translation.errors:
+            yield make_row(program.name, "synthetic", program.source, translation.source)
+
+
+def respelled_rows(
+    rows: Iterable[dict[str, Any]], times: int, held_out: float
+) -> Iterator[dict[str, Any]]:
+    """``times`` copies of each pair under invented names; held-out programs give none."""
+    for row in rows:
+        if is_held_out(row["id"], held_out):
             continue
-        yield dict.fromkeys(PAIR_SCHEMA.names) | {
-            "id": hashlib.sha256(program.source.encode()).hexdigest(),
-            "filename": f"{program.name}.cu",
-            "origin": "synthetic",
-            "cuda_source": program.source,
-            "hip_source": translation.source,
-            "verified": "none",
-        }
+        for number in range(times):
+            chance = random.Random(f"{row['id']} {number}")
+            made = make_row(
+                f"respelled_{row['id'][:8]}_{number}",
+                "synthetic",
+                *respell(row["cuda_source"], row["hip_source"], chance),
+            )
+            if not is_held_out(made["id"], held_out):
+                yield made
 
 
-def make_data(pairs: list[Path], programs: int, out: Path) -> None:
-    """Write ``out/pairs``, ``out/run`` (tokens, tokenizer) and ``out/data.tar.gz`` of it."""
+def make_pairs(kind: str, programs: int, folder: Path) -> None:
+    """Write generated pairs of ``kind`` (``long`` or ``short``) as a data set."""
+    from cass_ray.dataset import PartWriter
+    from cass_ray.pairs import PAIR_SCHEMA
+
+    started = time.perf_counter()
+    knobs, seed = ({}, 0) if kind == "long" else (SHORT, 1)
+    with PartWriter(folder / "pairs", PAIR_SCHEMA) as writer:
+        for row in generated_rows(programs, seed, knobs):
+            writer.write(row)
+    seconds = time.perf_counter() - started
+    print(f"{writer.rows} {kind} pairs generated in {seconds:.0f} s", flush=True)
+
+
+def make_data(shipped: list[Path], generated: list[Path], respelled: int, out: Path) -> None:
+    """Write ``out/run`` (tokens, tokenizer) and ``out/data.tar.gz`` of it."""
     from cass_ray.dataset import PartWriter
     from cass_ray.pairs import PAIR_SCHEMA
     from cass_ray.train.data import make_tokenizer, pair_files, read_pairs, store_examples
     from cass_ray.train.examples import ExampleMaker
     from cass_ray.train.files import RunFiles
 
-    folder = out / "generated"
-    started = time.perf_counter()
+    folder = out / "respelled"
+    settings = load(
+        TrainSettings,
+        CONFIG,
+        {"out": out / "run", "data": {"pairs": [*shipped, folder, *generated]}},
+    )
+    share = settings.data.held_out
     with PartWriter(folder / "pairs", PAIR_SCHEMA) as writer:
-        for row in generated_rows(programs, 0):
+        for row in respelled_rows(read_pairs(pair_files(shipped)), respelled, share):
             writer.write(row)
-    print(f"{writer.rows} pairs generated in {time.perf_counter() - started:.0f} s", flush=True)
-    overrides = {"out": out / "run", "data": {"pairs": [folder, *pairs]}}
-    settings = load(TrainSettings, CONFIG, overrides)
     files = pair_files(settings.data.pairs)
     tokenizer = make_tokenizer(settings, files)
     paths = RunFiles(settings.out)
@@ -81,13 +138,9 @@ def make_data(pairs: list[Path], programs: int, out: Path) -> None:
     counts = store_examples(
         settings, files, (row for pair in read_pairs(files) for row in maker.examples(pair))
     )
+    counts |= {"respelled": writer.rows}
     print(counts, flush=True)
-    held_out = [
-        {"id": row["id"], "cuda": row["cuda_source"], "hip": row["hip_source"]}
-        for row in read_pairs(files)
-        if is_held_out(row["id"], settings.data.held_out)
-    ]
-    (settings.out / "held_out.json").write_text(json.dumps(held_out[:64]))
+    (settings.out / "counts.json").write_text(json.dumps(counts))
     (settings.out / "bench.json").write_text(json.dumps(bench_questions()))
     with tarfile.open(out / "data.tar.gz", "w:gz") as archive:
         archive.add(settings.out, "run")
@@ -124,6 +177,7 @@ def exact_answers(run: Path, model: Any) -> dict[str, float]:
 
     store = TokenStore(run / "tokens" / "held_out.arrow")
     exact = right = tokens = 0
+    by_length: dict[str, list[int]] = {}
     for number in range(len(store)):
         example = store[number]
         ids = torch.from_numpy(example.tokens.astype("int64"))[None].cuda()
@@ -132,10 +186,15 @@ def exact_answers(run: Path, model: Any) -> dict[str, float]:
         hits = best == ids[0, example.answer_start :]
         right, tokens = right + int(hits.sum()), tokens + len(hits)
         exact += bool(hits.all())
+        size = next(name for name, most in LENGTHS.items() if len(hits) <= most)
+        found = by_length.setdefault(size, [0, 0])
+        found[0] += bool(hits.all())
+        found[1] += 1
     return {
         "held_out_programs": len(store),
         "held_out_exact": exact,
         "held_out_token_accuracy": right / tokens,
+        "held_out_exact_by_answer_tokens": {name: by_length.get(name, [0, 0]) for name in LENGTHS},
     }
 
 
@@ -186,8 +245,8 @@ def evaluate(run: Path, out: Path, seconds: float) -> dict[str, Any]:
     return result
 
 
-def run(folder: Path, out: Path, seconds: float) -> None:
-    """Train for about ``seconds`` and measure."""
+def run(folder: Path, out: Path, seconds: float, asking: float) -> None:
+    """Train for about ``seconds`` and measure; ``asking`` seconds more go to CASS-Bench."""
     import torch
 
     from cass_ray.train.loop import Loop
@@ -229,12 +288,12 @@ def run(folder: Path, out: Path, seconds: float) -> None:
         "parameters": sum(p.numel() for p in _parameters(path / "model")),
         "settings": settings.model_dump(mode="json", exclude={"out"}),
         "summary": vars(summary) | {"model": "model"},
-        "data": json.loads((path / "tokens" / "data.json").read_text())["counts"],
+        "data": json.loads((path / "counts.json").read_text()),
         "tokens_per_second": summary.tokens / sum(row["seconds"] for row in numbers),
         "mfu": sorted(row.get("mfu", 0.0) for row in numbers)[len(numbers) // 2],
     }
     (out / "small.json").write_text(json.dumps(result, indent=1))
-    result |= evaluate(path, out, 50.0)
+    result |= evaluate(path, out, asking)
     (out / "small.json").write_text(json.dumps(result, indent=1))
     print(json.dumps({key: value for key, value in result.items() if key != "settings"}))
 
@@ -281,22 +340,30 @@ def main() -> None:
     """See the module's docstring."""
     parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
+    pairs = commands.add_parser("pairs")
+    pairs.add_argument("--kind", choices=["long", "short"], required=True)
+    pairs.add_argument("--programs", type=int, default=4000)
+    pairs.add_argument("--out", type=Path, required=True)
     data = commands.add_parser("data")
-    data.add_argument("--pairs", type=Path, nargs="*", default=[])
-    data.add_argument("--programs", type=int, default=4000)
+    data.add_argument("--shipped", type=Path, nargs="+", required=True)
+    data.add_argument("--generated", type=Path, nargs="+", required=True)
+    data.add_argument("--respelled", type=int, default=40, help="Copies of a shipped program.")
     data.add_argument("--out", type=Path, required=True)
     train = commands.add_parser("run")
     train.add_argument("folder", type=Path)
     train.add_argument("--out", type=Path, required=True)
     train.add_argument("--seconds", type=float, default=100)
+    train.add_argument("--asking", type=float, default=100, help="Seconds for CASS-Bench.")
     picture = commands.add_parser("plot")
     picture.add_argument("metrics", type=Path)
     picture.add_argument("image", type=Path)
     options = parser.parse_args()
-    if options.command == "data":
-        make_data(options.pairs, options.programs, options.out)
+    if options.command == "pairs":
+        make_pairs(options.kind, options.programs, options.out)
+    elif options.command == "data":
+        make_data(options.shipped, options.generated, options.respelled, options.out)
     elif options.command == "run":
-        run(options.folder, options.out, options.seconds)
+        run(options.folder, options.out, options.seconds, options.asking)
     else:
         plot(options.metrics, options.image)
 

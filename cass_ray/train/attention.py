@@ -162,6 +162,15 @@ def attend(
     return pieces[0] if len(pieces) == 1 else torch.cat(pieces, dim=2)
 
 
+class ExampleLengths:
+    """Lengths that ``torch.compile`` does not look into, or each packing would be compiled anew."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: tuple[int, ...]) -> None:
+        self.values = values
+
+
 _chosen = "math"
 
 
@@ -174,15 +183,14 @@ def _packed_attention(
     attention_mask: torch.Tensor | None,
     scaling: float | None = None,
     dropout: float = 0.0,
-    lengths: tuple[int, ...] | None = None,
+    lengths: ExampleLengths | None = None,
     **_: Any,
 ) -> tuple[torch.Tensor, None]:
     """The form in which transformers calls an attention function."""
     if query.shape[0] != 1 or attention_mask is not None:
         raise ValueError("packed attention takes one row of examples and no mask")
-    if lengths is None:
-        lengths = (query.shape[2],)
-    out = attend(query, key, value, lengths, scale=scaling, backend=_chosen)
+    bounds = (query.shape[2],) if lengths is None else lengths.values
+    out = attend(query, key, value, bounds, scale=scaling, backend=_chosen)
     return out.transpose(1, 2).contiguous(), None
 
 

@@ -184,6 +184,8 @@ def _client_optimizer(
     model: AnswerModel, zero: ZeroSettings, settings: OptimizerSettings, world: World
 ) -> torch.optim.Optimizer:
     groups = optimizers.decay_groups(model.named_parameters(), settings.weight_decay)
+    if zero.stage < 3:  # ZeRO 3 has groups of its own, of at most 1e9 elements
+        groups = optimizers.split_groups(groups, zero.group_elements)
     if zero.offload_optimizer == "cpu":
         from deepspeed.ops.adam import DeepSpeedCPUAdam
 

@@ -12,6 +12,11 @@ import torch.nn.functional as F  # noqa: N812
 _CHUNK = 4096
 """Predictions whose logits are held at once where there is no fused kernel."""
 
+_LOGITS = 1 << 30
+"""Elements of logits that the fused kernel may hold at once. Its own choice keeps logits as small
+as the hidden states, which for a vocabulary of 152,000 means products of 128 rows: each reads all
+the weights again, and they are as slow as memory."""
+
 
 def _plain_loss(hidden: torch.Tensor, head: torch.nn.Linear, targets: torch.Tensor) -> torch.Tensor:
     total = hidden.new_zeros((), dtype=torch.float32)
@@ -27,9 +32,24 @@ def _liger_loss(hidden: torch.Tensor, head: torch.nn.Linear, targets: torch.Tens
     from liger_kernel.transformers.functional import liger_fused_linear_cross_entropy
 
     loss: torch.Tensor = liger_fused_linear_cross_entropy(
-        hidden, head.weight, targets, bias=head.bias, reduction="sum"
+        hidden,
+        head.weight,
+        targets,
+        bias=head.bias,
+        reduction="sum",
+        chunk_mem_const=logits_budget(len(targets), hidden.shape[-1], head.weight.shape[0]),
     )
     return loss
+
+
+def logits_budget(predictions: int, width: int, vocabulary: int) -> int:
+    """Liger's ``chunk_mem_const``: logits at once, in multiples of the hidden states' size.
+
+    Liger takes ``2^ceil(log2(predictions * budget * width / vocabulary))`` rows at once; this is
+    the largest budget whose rows stay within ``_LOGITS`` (never less than 1, Liger's default).
+    """
+    rows = 1 << max((_LOGITS // vocabulary).bit_length() - 1, 0)
+    return max(1, rows * vocabulary // max(predictions * width, 1))
 
 
 def add_loss_to_head(head: torch.nn.Linear, fused: bool) -> None:
@@ -50,13 +70,18 @@ def add_loss_to_head(head: torch.nn.Linear, fused: bool) -> None:
     head.forward = MethodType(forward, head)  # type: ignore[method-assign]
 
 
-def apply_liger(model: Any) -> str:
-    """Patch RMSNorm, RoPE and SwiGLU of ``model`` with Liger's kernels; returns what was done."""
+def apply_liger(model: Any, *, elementwise: bool = True) -> str:
+    """Patch RMSNorm, RoPE and SwiGLU of ``model`` with Liger's kernels; returns what was done.
+
+    Not ``elementwise``: they are left as they are, for ``torch.compile`` to fuse.
+    """
     try:
         from liger_kernel.transformers import monkey_patch
         from liger_kernel.transformers.rope import liger_rotary_pos_emb
     except ImportError as error:
         return f"no Liger kernels: {error}"
+    if not elementwise:
+        return "Liger: linear cross entropy (the rest is compiled)"
     kind = model.config.model_type
     patch = monkey_patch.MODEL_TYPE_TO_APPLY_LIGER_FN.get(kind)
     if patch is None:

@@ -209,7 +209,7 @@ class AnswerModel(nn.Module):
             input_ids=batch.input_ids,
             position_ids=batch.position_ids,
             use_cache=False,
-            lengths=batch.lengths,
+            lengths=attention.ExampleLengths(batch.lengths),
         ).last_hidden_state
         wanted = hidden[0].index_select(0, batch.predictors)
         loss: torch.Tensor = base.get_output_embeddings()(wanted, batch.targets)
@@ -241,7 +241,11 @@ def prepare(model: Any, settings: ModelSettings, device: torch.device) -> Prepar
     base.set_attn_implementation(attention.NAME)
     notes = [f"attention: {backend} ({why})"]
     fused = settings.liger and device.type == "cuda"
-    notes.append(kernels.apply_liger(base) if fused else "no Liger kernels: no GPU or not wanted")
+    notes.append(
+        kernels.apply_liger(base, elementwise=not settings.compile)
+        if fused
+        else "no Liger kernels: no GPU or not wanted"
+    )
     kernels.add_loss_to_head(base.get_output_embeddings(), fused)
     wrapped = AnswerModel(model)
     if settings.compile:

@@ -51,6 +51,27 @@ def decay_groups(
     return [group for group in groups if group["params"]]
 
 
+def split_groups(groups: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
+    """``groups`` cut, in order, into groups of at most ``most`` elements (or of one parameter).
+
+    ZeRO 1 and 2 make one flat tensor of each group, and bitsandbytes' kernels count the elements of
+    a tensor in 32 bits: beyond 2^31 the moments of a group would silently be wrong. A smaller group
+    also needs a smaller fp32 copy of its gradients while it is updated.
+    """
+    result: list[dict[str, Any]] = []
+    for group in groups:
+        part: list[torch.nn.Parameter] = []
+        size = 0
+        for parameter in group["params"]:
+            if part and size + parameter.numel() > most:
+                result.append({**group, "params": part})
+                part, size = [], 0
+            part.append(parameter)
+            size += parameter.numel()
+        result.append({**group, "params": part})
+    return result
+
+
 def make_optimizer(
     groups: list[dict[str, Any]], settings: OptimizerSettings, *, fused: bool
 ) -> torch.optim.Optimizer:

@@ -147,6 +147,8 @@ class ZeroSettings(StrictModel):
     offload_parameters: Literal["none", "cpu"] = "none"
     overlap: bool = True
     bucket_elements: int = Field(default=200_000_000, ge=1000)
+    group_elements: int = Field(default=1 << 30, ge=1, lt=1 << 31)
+    """Elements of a flat tensor of the optimizer, over all workers (stages 1 and 2)."""
 
     @model_validator(mode="after")
     def _offload_needs_shards(self) -> Self:

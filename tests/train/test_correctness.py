@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from cass_ray.train.attention import ExampleLengths
 from cass_ray.train.batches import collate
 from cass_ray.train.engines import ReplicatedEngine
 from cass_ray.train.files import RunFiles
@@ -27,7 +28,9 @@ def test_packed_examples_give_the_logits_of_each_alone():
     model = prepared.model.model.eval()
     batch = make_batch((17, 30, 9))
     packed = model.get_decoder()(
-        input_ids=batch.input_ids, position_ids=batch.position_ids, lengths=batch.lengths
+        input_ids=batch.input_ids,
+        position_ids=batch.position_ids,
+        lengths=ExampleLengths(batch.lengths),
     ).last_hidden_state
     start = 0
     for length in batch.lengths:
@@ -146,6 +149,7 @@ def test_zero_stages_on_two_workers_agree_with_one_worker(tmp_path, pairs_folder
             steps=4,
             zero__stage=stage,
             zero__overlap=False,
+            zero__group_elements=10_000,
             workers__number=2,
         )
     )
