@@ -240,7 +240,10 @@ def test_arguments_that_cuda_overloads_are_cast(cuda: str, hip: str) -> None:
     [
         ("x = 1;\n  cudaGraphConditionalHandleCreate(&h, g);", "cudaGraphConditionalHandleCreate"),
         ("x = 1;\n  nvcuda::exp::x f;", "nvcuda::"),
-        ("x = 1;\n  cuda::atomic<int> a;", "cuda::"),
+        ("x = 1;\n  cuda::barrier<cuda::thread_scope_block> a;", "cuda::barrier"),
+        ("x = 1;\n  cuda::std::latch a;", "cuda::std::latch"),
+        ("x = 1;\n  cuda::pipeline a;", "cuda::pipeline"),
+        ("x = 1;\n  cuda::ptx::fence();", "cuda::ptx"),
         ("x = 1;\n  cudnnCreate(&h);", "cudnnCreate"),
         ("x = 1;\n  nvmlInit();", "nvmlInit"),
     ],
@@ -385,3 +388,55 @@ def test_a_macro_of_the_program_is_no_left_over() -> None:
     result = RulesTranslator().translate("void f() { CUDA_CHECK(cudaFree(0)); }", filename="a.h")
     assert result.source == "void f() { CUDA_CHECK(hipFree(0)); }"
     assert not result.findings
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "#include <hip/hip_runtime.h>\n#include <cuda/std/tuple>\ncuda::std::tuple<int> t;\n",
+        "cuda::atomic_ref<int, cuda::thread_scope_device> a(x);\n",
+        "using cuda::std::array;\n",
+    ],
+)
+def test_what_libhipcxx_has_stays(source: str) -> None:
+    result = translate(source)
+    assert result.source == source
+    assert result.counts.unsupported == 0
+
+
+def test_that_libhipcxx_is_needed_is_said_once() -> None:
+    source = "#include <cuda/std/tuple>\n#include <cuda/atomic>\ncuda::std::tuple<int> t;\n"
+    (finding,) = translate(source).findings
+    assert (finding.line, finding.construct, finding.severity) == (
+        1,
+        "libhipcxx",
+        Severity.WARNING,
+    )
+
+
+def test_libcuxx_comes_behind_the_runtime() -> None:
+    source = "#include <cuda/std/tuple>\n#include <cuda_runtime.h>\nint x;\n"
+    translated = translate(source, "a.cu").source
+    assert translated.index("hip/hip_runtime.h") < translated.index("cuda/std/tuple")
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["cuda/barrier", "cuda/std/latch", "cuda/semaphore", "cuda/pipeline", "cuda/ptx"],
+)
+def test_headers_that_libhipcxx_lacks_are_errors(header: str) -> None:
+    result = translate(f"#include <{header}>\nint x;\n")
+    assert [(item.construct, item.severity) for item in result.findings] == [
+        (header, Severity.ERROR)
+    ]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "cv::cuda::GpuMat m;\n",
+        "namespace cuda { struct barrier {}; }\ncuda::barrier b;\n",
+    ],
+)
+def test_other_namespaces_of_that_name_are_none_of_libcuxx(source: str) -> None:
+    assert translate(source).findings == ()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 
-
 _MOST_UNSORTED = 100
 
 

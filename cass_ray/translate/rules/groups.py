@@ -30,8 +30,8 @@ COLLECTIVES = {
 }
 """Function or type in ``cooperative_groups`` -> its name in a snippet, and the snippet."""
 
-_ALIAS = re.compile(r"\bnamespace\s+(\w+)\s*=\s*cooperative_groups\b")
-_USING = re.compile(r"\busing\s+namespace\s+cooperative_groups\b")
+_ALIAS_LEAD = re.compile(r"\bnamespace\s+(\w+)\s*=\s*\Z")
+_USING_LEAD = re.compile(r"\busing\s+namespace\s+\Z")
 _QUALIFIER = re.compile(r"\b(\w+)\s*::\s*\Z")
 _VOTES = ("any", "all", "ballot", "match_any")
 _GROUP = re.compile(r"\b([A-Za-z_]\w*)\s*\.\s*\Z")
@@ -59,8 +59,14 @@ def _rewrite_vote(unit: Rewrite, offset: int, vote: str) -> None:
 
 def _rewrite_collectives(unit: Rewrite) -> None:
     code = unit.source.code
-    namespaces = {"cooperative_groups", *_ALIAS.findall(code)}
-    unqualified = _USING.search(code) is not None
+    namespaces = {"cooperative_groups"}
+    unqualified = False
+    for offset in unit.words["cooperative_groups"]:
+        start = max(0, offset - 80)
+        alias = _ALIAS_LEAD.search(code, start, offset)
+        if alias:
+            namespaces.add(alias[1])
+        unqualified |= _USING_LEAD.search(code, start, offset) is not None
     for word, (name, snippet) in COLLECTIVES.items():
         for offset in unit.words.get(word, ()):
             after = code[offset + len(word) : offset + len(word) + 8].lstrip()

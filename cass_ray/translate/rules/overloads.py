@@ -7,12 +7,12 @@ would take ``hipError_t``; the one for the driver's type goes behind a guard.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from cass_ray.translate.rules.rewrite import Rewrite
 from cass_ray.translate.rules.vectors import GUARD, definition_start
 
-_DRIVER = re.compile(r"\b(?P<name>\w+)\s*\(\s*(?:const\s+)?CUresult\b")
-_RUNTIME = re.compile(r"\b(?P<name>\w+)\s*\(\s*(?:const\s+)?(?:enum\s+)?cudaError(?:_t)?\b")
+_LEAD = re.compile(r"(?<!\w)(?P<name>\w+)\s*\(\s*(?:const\s+)?(?:enum\s+)?\Z")
 _BODY = re.compile(r"\s*(?=[{;])")
 
 
@@ -21,30 +21,32 @@ def guard_overloads(unit: Rewrite) -> None:
     if "CUresult" not in unit.words or not {"cudaError_t", "cudaError"} & unit.words.keys():
         return
     code = unit.source.code
-    twins = _with_runtime_errors(unit)
-    for match in _DRIVER.finditer(code):
-        parsed = unit.source.arguments(code.index("(", match.start()))
-        if parsed is None:
-            continue
-        spans, closing = parsed
+    twins = {
+        (name, parameters)
+        for word in ("cudaError_t", "cudaError")
+        for name, parameters, _, _ in _with_first_parameter(unit, word)
+    }
+    for name, parameters, name_start, closing in _with_first_parameter(unit, "CUresult"):
         body = _BODY.match(code, closing + 1)
-        if body is None or (match["name"], len(spans)) not in twins:
+        if body is None or (name, parameters) not in twins:
             continue
         end = unit.source.closing(body.end()) if code[body.end()] == "{" else body.end()
         if end < 0:
             continue
-        start = definition_start(code, match.start())
-        if start >= match.start():
+        start = definition_start(code, name_start)
+        if start >= name_start:
             continue  # A call, not a declaration.
         unit.guard(start, end + 1, f"#ifndef {GUARD}  // the same as for hipError_t")
 
 
-def _with_runtime_errors(unit: Rewrite) -> set[tuple[str, int]]:
-    """Name and number of parameters of what takes a ``cudaError_t`` first."""
-    found: set[tuple[str, int]] = set()
+def _with_first_parameter(unit: Rewrite, word: str) -> Iterator[tuple[str, int, int, int]]:
+    """Functions whose parameters begin with the type ``word``.
+
+    Their name, number of parameters, offset of the name and of the closing parenthesis.
+    """
     code = unit.source.code
-    for match in _RUNTIME.finditer(code):
-        parsed = unit.source.arguments(code.index("(", match.start()))
-        if parsed:
-            found.add((match["name"], len(parsed[0])))
-    return found
+    for offset in unit.words.get(word, ()):
+        match = _LEAD.search(code, max(0, offset - 200), offset)
+        parsed = unit.source.arguments(code.index("(", match.end("name"))) if match else None
+        if match and parsed:
+            yield match["name"], len(parsed[0]), match.start("name"), parsed[1]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterable
 
 from cass_ray.translate.rules.text import SourceText, Span
 
@@ -21,7 +22,6 @@ _DIRECTIVE = re.compile(
     r"^[ \t]*#[ \t]*(?P<name>if|ifdef|ifndef|elif|else|endif)\b(?P<rest>(?:[^\n]*\\\n)*[^\n]*)",
     re.MULTILINE,
 )
-_DEVICE = re.compile(r"\b(?:__global__|__device__)\b")
 _SIMPLE = re.compile(
     r"\s*(?:defined\s*\(?\s*__CUDA_ARCH__\s*\)?\s*&&\s*)?\(?\s*__CUDA_ARCH__\s*"
     r"(?P<operator>>=|<=|>|<|==|!=)\s*\(?(?P<value>\d+)\)?\s*\)?\s*"
@@ -106,15 +106,17 @@ def _merged(spans: list[Span]) -> list[Span]:
     return merged
 
 
-def device_functions(source: SourceText) -> Spans:
-    """The bodies of ``__global__`` and ``__device__`` functions."""
-    code = source.code
+DEVICE_WORDS = ("__global__", "__device__")
+
+
+def device_functions(source: SourceText, ends: Iterable[int]) -> Spans:
+    """The bodies of device functions; ``ends``: behind each of :data:`DEVICE_WORDS`, sorted."""
     bodies: list[Span] = []
     end = 0
-    for match in _DEVICE.finditer(code):
-        if match.start() < end:
+    for offset in ends:
+        if offset < end:
             continue
-        brace = _body(source, match.end())
+        brace = _body(source, offset)
         if brace >= 0:
             closing = source.closing(brace)
             if closing >= 0:

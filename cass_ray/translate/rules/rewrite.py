@@ -9,6 +9,7 @@ from functools import cached_property
 from cass_ray.translate.protocol import Context, Counts, Finding, Severity
 from cass_ray.translate.rules.edits import Edits
 from cass_ray.translate.rules.regions import (
+    DEVICE_WORDS,
     Spans,
     dead_code,
     device_functions,
@@ -79,7 +80,8 @@ class Rewrite:
     @cached_property
     def device(self) -> Spans:
         """Bodies of device functions."""
-        return device_functions(self.source)
+        ends = (offset + len(word) for word in DEVICE_WORDS for offset in self.words.get(word, ()))
+        return device_functions(self.source, sorted(ends))
 
     def declares(self, word: str) -> bool:
         """Whether the file itself declares ``word``: then it is a name of the program's own."""

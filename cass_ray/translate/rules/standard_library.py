@@ -14,11 +14,11 @@ from cass_ray.translate.rules.rewrite import Rewrite
 
 LIBRARY = "libhipcxx"
 
-_SYNCHRONISATION = {
-    name: "libhipcxx has no <cuda/barrier>, <cuda/latch> or <cuda/semaphore>: use __syncthreads,"
-    " cooperative groups or cuda::atomic"
-    for name in ("barrier", "latch", "counting_semaphore", "binary_semaphore")
-}
+_SYNCHRONISATION = dict.fromkeys(
+    ("barrier", "latch", "counting_semaphore", "binary_semaphore"),
+    "libhipcxx has no <cuda/barrier>, <cuda/latch> or <cuda/semaphore>: use __syncthreads,"
+    " cooperative groups or cuda::atomic",
+)
 _PIPELINE = dict.fromkeys(
     (
         *("pipeline", "pipeline_shared_state", "pipeline_role", "make_pipeline"),
@@ -41,14 +41,20 @@ LACKING = {**_SYNCHRONISATION, **_PIPELINE, **_ACCESS, **_HARDWARE}
 
 _NAMES = re.compile(r"\s*::\s*(\w+)(?:\s*::\s*(\w+))?")
 _QUALIFIER = re.compile(r"\w\s*::\s*\Z")
-_OWN = re.compile(r"\bnamespace\s+cuda\s*\{")
+_NAMESPACE = re.compile(r"\bnamespace\s+\Z")
+_BODY = re.compile(r"\s*\{")
 
 
 def check_standard_library(unit: Rewrite) -> None:
     """Report what is used of libcu++ and libhipcxx lacks; say once that libhipcxx is needed."""
     code = unit.source.code
-    is_own = _OWN.search(code) is not None
-    for offset in unit.words.get("cuda", ()):
+    offsets = unit.words.get("cuda", ())
+    is_own = any(
+        _BODY.match(code, offset + len("cuda"))
+        and _NAMESPACE.search(code, max(0, offset - 24), offset)
+        for offset in offsets
+    )
+    for offset in offsets:
         names = _NAMES.match(code, offset + len("cuda"))
         if names is None or offset in unit.handled or is_own:
             continue

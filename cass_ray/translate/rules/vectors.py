@@ -16,7 +16,7 @@ from cass_ray.translate.rules.rewrite import Rewrite
 GUARD = "__HIP_PLATFORM_AMD__"
 
 _VECTOR = r"u?(?:char|short|int|long|longlong)[1-4]|(?:float|double)[1-4]"
-_DEFINITION = re.compile(r"\boperator\s*(?P<operator>[-+*/%&|^]=|<<=|>>=|[-*/~])\s*\(")
+_DEFINITION = re.compile(r"operator\s*(?P<operator>[-+*/%&|^]=|<<=|>>=|[-*/~])\s*\(")
 _PARAMETER = re.compile(
     rf"(?:const\s+)?(?P<type>{_VECTOR})\s*(?:const\s*)?(?P<reference>&?)\s*(?P<name>\w+)\Z"
 )
@@ -31,7 +31,10 @@ def guard_operators(unit: Rewrite) -> None:
     if "operator" not in unit.words or unit.is_hip:
         return
     code = unit.source.code
-    for match in _DEFINITION.finditer(code):
+    for offset in unit.words["operator"]:
+        match = _DEFINITION.match(code, offset)
+        if match is None:
+            continue
         parsed = unit.source.arguments(match.end() - 1)
         if parsed is None:
             continue

@@ -42,9 +42,9 @@ VOTES = {
 LEGACY_VOTES = {"__ballot": "__ballot_sync", "__any": "__any_sync", "__all": "__all_sync"}
 """Without mask: gone since CUDA 9, and spelt like HIP's own of wavefront width."""
 
-_DECLARATION = re.compile(
+_DECLARATION_LEAD = re.compile(
     r"(?:\b(?:int|unsigned|long|short|size_t|auto|const|constexpr|uint|u?int(?:8|16|32|64)_t|define)"
-    r"\s+|[*&]\s*)warpSize\b"
+    r"\s+|[*&]\s*)\Z"
 )
 _OBJECT = re.compile(r"(?:\b[A-Za-z_]\w*(?:\[[^\[\]]*\])?\s*(?:\.|->)\s*)+\Z")
 _ASSIGNED = re.compile(r"\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)|\s*(?:\+\+|--)")
@@ -110,7 +110,10 @@ def _rewrite_width(unit: Rewrite) -> None:
             message = f"{word} is 64 on CDNA, where the translated program has warps of 32 lanes"
             unit.report(offset, word, Severity.WARNING, message, "use 32")
     offsets = unit.words.get("warpSize", ())
-    if not offsets or not unit.wave64 or _DECLARATION.search(unit.source.code):
+    if not offsets or not unit.wave64:
+        return
+    code = unit.source.code
+    if any(_DECLARATION_LEAD.search(code, max(0, offset - 64), offset) for offset in offsets):
         return
     has_properties = "cudaDeviceProp" in unit.words
     for offset in offsets:
