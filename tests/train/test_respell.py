@@ -1,0 +1,35 @@
+"""Pairs under invented names."""
+
+import random
+
+import pytest
+
+from benchmarks.train.respell import own_names, respell
+from tests.train.conftest import cuda_program
+
+
+def to_hip(cuda: str) -> str:
+    return cuda.replace("cuda_runtime.h", "hip/hip_runtime.h").replace("cuda", "hip")
+
+
+def test_own_names_are_what_the_program_declares():
+    cuda = cuda_program(3)
+    assert own_names(cuda, to_hip(cuda)) == ["kernel3", "a", "b", "out", "n", "i", "x"]
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_both_sides_are_respelled_alike_and_nothing_else_changes(number):
+    cuda = cuda_program(number)
+    new_cuda, new_hip = respell(cuda, to_hip(cuda), random.Random(number))
+    assert new_cuda != cuda
+    assert new_hip == to_hip(new_cuda)
+    assert len(new_cuda.split()) == len(cuda.split())
+    for kept in ("int main()", "cudaMallocManaged(&", "blockIdx.x *", 'printf("%f\\n",', "<<<1, "):
+        assert (kept in new_cuda) == (kept in cuda)
+
+
+def test_the_same_seed_gives_the_same_names():
+    cuda = cuda_program(5)
+    first, second = (respell(cuda, to_hip(cuda), random.Random(1)) for _ in range(2))
+    assert first == second
+    assert respell(cuda, to_hip(cuda), random.Random(2)) != first
