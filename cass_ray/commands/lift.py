@@ -13,9 +13,10 @@ import typer
 from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
 from cass_ray.commands.sides import as_hip, gather_program
 from cass_ray.execute.backends.base import unit_on_disk
-from cass_ray.lift import LiftedModule, LiftError, lift_cubin, names_for_host
+from cass_ray.lift import LiftedModule, LiftError, lift_cubin, lift_text, names_for_host
 from cass_ray.lift.container import best_cubins, cubins_in
 from cass_ray.lift.coverage import Coverage, measure
+from cass_ray.lift.listing import cubin_of, is_listing
 from cass_ray.toolchain.amd import AmdToolchain
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia
@@ -51,7 +52,9 @@ def coverage(
     except (OSError, LiftError, CubinError, DisassemblyError) as error:
         sys.stderr.write(f"cass lift: {error}\n")
         raise typer.Exit(EXIT_USAGE) from None
-    sys.stdout.write(json.dumps(as_dictionary(found), indent=2) + "\n" if as_json else text(found))
+    sys.stdout.write(
+        json.dumps(as_dictionary(found), indent=2) + "\n" if as_json else as_text(found)
+    )
     if found.missing:
         raise typer.Exit(EXIT_FAILED)
 
@@ -68,7 +71,7 @@ def as_dictionary(found: Coverage) -> dict[str, object]:
     }
 
 
-def text(found: Coverage) -> str:
+def as_text(found: Coverage) -> str:
     """For people."""
     lines = [
         f"instructions: {found.covered_instructions} of {found.instructions}"
@@ -98,12 +101,21 @@ def _listings(paths: list[Path], toolchain: NvidiaToolchain) -> Iterator[str]:
 def translate_assembly(path: Path, output: Path | None, host: Path | None = None) -> None:
     """Lift the device code of ``path`` and write RDNA3 assembly; ends the command on errors.
 
+    ``path`` is a cubin, an executable, or a listing (with the limits of ``lift.listing``).
+
     Several cubins, as of a program of several files, give several files beside ``output``. Kernels
     and variables get the names by which ``host`` (a HIP or CUDA program) asks for them.
     """
     try:
         nvidia, amd = find_nvidia(), find_amd()
         wanted = _device_assembly(host, amd) if host is not None else ""
+        if is_listing(data := path.read_bytes()):
+            text = data.decode("utf-8", "replace")
+            renamed = names_for_host(cubin_of(text), wanted) if wanted else None
+            made = lift_text(text, amd=amd, names=renamed)
+            _write(made, output)
+            sys.stderr.write(f"{path.name}: {len(made.kernels)} kernel(s) lifted\n")
+            return
         found = best_cubins(cubins_in(path, nvidia))
         if len(found) > 1 and output is None:
             names = ", ".join(each.name for each in found)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from cass_ray.lift import emit, module
+from cass_ray.lift import listing as listings
 from cass_ray.lift.errors import CompilerFailure, LiftError, UnknownForm, Unsupported
 from cass_ray.lift.names import names_for_host
 from cass_ray.toolchain.amd import DEFAULT_ARCHITECTURE, AmdToolchain
@@ -23,6 +24,7 @@ __all__ = [
     "Unsupported",
     "lift_cubin",
     "lift_listing",
+    "lift_text",
     "names_for_host",
 ]
 
@@ -78,8 +80,24 @@ def lift_cubin(
     return lift_listing(cubin, listing, amd, architecture, partial=partial, names=names)
 
 
+def lift_text(
+    text: str,
+    architecture: str = DEFAULT_ARCHITECTURE,
+    *,
+    amd: AmdToolchain | None = None,
+    partial: bool = False,
+    names: Mapping[str, str] | None = None,
+) -> LiftedModule:
+    """:func:`lift_cubin` for a listing whose cubin is not there (:mod:`cass_ray.lift.listing`).
+
+    Raises :class:`LiftError` for what only the cubin says, too.
+    """
+    cubin = listings.cubin_of(text)
+    return lift_listing(cubin, text, amd or find_amd(), architecture, partial=partial, names=names)
+
+
 def lift_listing(
-    cubin: bytes,
+    cubin: bytes | Cubin,
     listing: str,
     amd: AmdToolchain,
     architecture: str = DEFAULT_ARCHITECTURE,
@@ -89,7 +107,8 @@ def lift_listing(
 ) -> LiftedModule:
     """:func:`lift_cubin` for a cubin of which the listing of ``nvdisasm -c`` is there already."""
     started = time.thread_time()
-    made = module.build(Cubin.parse(cubin), listing, names)
+    parsed = cubin if isinstance(cubin, Cubin) else Cubin.parse(cubin)
+    made = module.build(parsed, listing, names)
     if made.failures and not (partial and made.kernels):
         raise next(iter(made.failures.values()))
     lifted = time.thread_time()

@@ -27,6 +27,8 @@ MOST_BLOCKS = 60_000
 """Blocks of one kernel, copies of subroutines included."""
 DEEP_STACK = 8192
 """Bytes of stack added where calls recurse or are indirect: the cubin does not say how deep."""
+MOST_CANDIDATES = 4
+"""Subroutines that an indirect call may lead to before it shares them."""
 MOST_COPIES = 48
 """Copies of one subroutine before it is shared."""
 
@@ -46,11 +48,11 @@ Place = tuple[Stack, str, int]
 
 
 class _Share(Exception):
-    """A subroutine turned out to need a shared copy: lift the kernel again."""
+    """Subroutines turned out to need a shared copy: lift the kernel again."""
 
-    def __init__(self, callee: tuple[str, int], *, recursive: bool) -> None:
-        super().__init__(callee)
-        self.callee = callee
+    def __init__(self, *callees: tuple[str, int], recursive: bool) -> None:
+        super().__init__(callees)
+        self.callees = callees
         self.recursive = recursive
 
 
@@ -88,7 +90,7 @@ class KernelLifter:
                 }
                 return self._attempt()
             except _Share as found:
-                self._shared.add(found.callee)
+                self._shared.update(found.callees)
                 if found.recursive:
                     self._deepen()
             except _Deepen:
@@ -309,10 +311,7 @@ class KernelLifter:
             targets = self._returns.setdefault(callee, {})
             label = self._goto(following)
             if targets.setdefault(number, label) != label:
-                raise LiftError(
-                    f"{caller}: the recursive function at {callee[1]:#x} is called from"
-                    " several copies of one place"
-                )
+                self._share_callers(stack, caller, callee)
             return self._goto(((Frame(callee, "", -1),), *callee))
         if any(frame.callee == callee for frame in stack):
             raise _Share(callee, recursive=True)
@@ -321,6 +320,16 @@ class KernelLifter:
         if copies > MOST_COPIES:
             raise _Share(callee, recursive=False)
         return self._goto(((*stack, Frame(callee, caller, resume)), *callee))
+
+    def _share_callers(self, stack: Stack, caller: str, callee: tuple[str, int]) -> None:
+        """A shared subroutine returns to one copy of a place: share what was copied there."""
+        copied = [frame.callee for frame in stack if frame.resume >= 0]
+        if not copied:
+            raise LiftError(
+                f"{caller}: the shared function at {callee[1]:#x} is called from several copies of"
+                " one place"
+            )
+        raise _Share(*copied, recursive=False)
 
     def _indirect_call(self, place: Place, i: Instruction, following: Place) -> None:
         """A call through a register: of one of the functions of the program, or of the system."""
@@ -349,6 +358,9 @@ class KernelLifter:
             raise _Deepen
         if not candidates:
             raise i.unknown("an indirect call in a program without functions")
+        copied = [callee for callee in candidates.values() if callee not in self._shared]
+        if len(candidates) > MOST_CANDIDATES and copied:
+            raise _Share(*copied, recursive=False)
         cases = [
             f"{constant(number)}, {self._entry(stack, callee, following)}"
             for number, callee in candidates.items()
