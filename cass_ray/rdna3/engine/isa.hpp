@@ -53,6 +53,7 @@ enum class Opcode : std::uint16_t {
   engine_mode_enter,       // set up rounding and denormals of MODE for one instruction
   engine_mode_leave,
   engine_count,            // counters
+  engine_add_64,           // v_add_co_u32 and the v_add_co_ci_u32 behind it
   engine_check,            // checking mode
   engine_copy,             // temporary to VGPR, for dual issue
   count,

@@ -96,6 +96,7 @@ class Builder {
     program_.index_of[words_.size()] = static_cast<std::uint32_t>(program_.instructions.size());
     emit(Opcode::engine_invalid, {});
     resolve_branches();
+    join_sums();
   }
 
  private:
@@ -359,6 +360,22 @@ class Builder {
       if (target >= 0 && target < static_cast<std::int64_t>(program_.size)) {
         const std::uint32_t index = program_.index_of[static_cast<std::size_t>(target / 4)];
         if (index != Program::no_instruction) branch.target = &program_.instructions[index];
+      }
+    }
+  }
+
+  // A 64-bit sum takes two instructions: the first one's handler does both. The second stays, for
+  // branches to it.
+  void join_sums() {
+    for (std::size_t i = 0; i + 1 < program_.instructions.size(); ++i) {
+      if (program_.opcodes[i] != Opcode::v_add_co_u32) continue;
+      if (program_.opcodes[i + 1] != Opcode::v_add_co_ci_u32) continue;
+      Instruction& low = program_.instructions[i];
+      const Instruction& high = program_.instructions[i + 1];
+      const bool takes_carry = high.source[2].kind == OperandKind::scalar &&
+                               high.source[2].value == low.source[3].value;
+      if (takes_carry && low.half == high.half && ((low.flags | high.flags) & flag::clamp) == 0) {
+        low.handler = handlers_[Opcode::engine_add_64];
       }
     }
   }

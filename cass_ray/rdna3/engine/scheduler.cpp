@@ -1,4 +1,5 @@
 // Runs the workgroups of a launch on the thread pool.
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdio>
@@ -22,6 +23,18 @@ constexpr std::uint64_t max_waiting = 256;
 
 // Workgroups that start between two looks at the clock.
 constexpr std::uint64_t starts_per_look = 1024;
+
+// Workgroups that a thread claims at once: neighbours use neighbouring memory, and a claim is seen
+// by all threads. Few enough that no thread is left with much when the others have finished.
+constexpr std::uint64_t max_claim = 16;
+constexpr std::uint64_t claims_per_thread = 32;
+
+// Workgroups that a thread has claimed and not started.
+struct Share {
+  std::uint64_t next = 0;
+  std::uint64_t end = 0;
+  bool empty() const { return next == end; }
+};
 
 // Slots outlive launches: a workgroup's memory is mapped once.
 class SlotPool {
@@ -57,7 +70,10 @@ class Scheduler {
  public:
   explicit Scheduler(const LaunchState& state)
       : state_(state),
-        limit_(state.launch->cooperative ? state.workgroup_count : max_waiting) {}
+        limit_(state.launch->cooperative ? state.workgroup_count : max_waiting),
+        claim_size_(std::clamp<std::uint64_t>(
+            state.workgroup_count / (ThreadPool::instance().size() * claims_per_thread), 1,
+            state.launch->cooperative ? 1 : max_claim)) {}
 
   std::optional<Fault> run() {
     const std::uint64_t others = state_.workgroup_count - 1;
@@ -74,21 +90,25 @@ class Scheduler {
  private:
   void work() {
     std::unique_ptr<Workgroup> slot = SlotPool::instance().take();
+    Share share;
     while (!stopped_.load(std::memory_order_relaxed)) {
       const bool eager = state_.launch->cooperative || fruitless_ >= waiting_count_;
-      if (!(eager && start_next(*slot)) && !resume_waiting(slot) && !start_next(*slot)) break;
-      while (!settle(slot)) {
+      if (!(eager && start_next(*slot, share)) && !resume_waiting(slot) &&
+          !start_next(*slot, share)) {
+        if (share.empty()) break;
+        continue;
+      }
+      while (!settle(slot, share)) {
       }
     }
     SlotPool::instance().give_back(std::move(slot));
   }
 
   // The next workgroup of the grid, unless too many wait already.
-  bool start_next(Workgroup& slot) {
+  bool start_next(Workgroup& slot, Share& share) {
     if (waiting_count_.load(std::memory_order_relaxed) >= limit_ && !waiting_empty()) return false;
-    if (next_.load(std::memory_order_relaxed) >= state_.workgroup_count) return false;
-    const std::uint64_t flat = next_.fetch_add(1, std::memory_order_relaxed);
-    if (flat >= state_.workgroup_count) return false;
+    if (share.empty() && !claim(share)) return false;
+    const std::uint64_t flat = share.next++;
     note_progress();
     slot.adopt(state_);
     slot.start(flat);
@@ -96,6 +116,15 @@ class Scheduler {
       fail(describe(slot, Outcome::out_of_time));
     }
     return true;
+  }
+
+  // Workgroups that wait for one another should run at the same time: one by one then.
+  bool claim(Share& share) {
+    if (next_.load(std::memory_order_relaxed) >= state_.workgroup_count) return false;
+    const std::uint64_t size = has_waited_.load(std::memory_order_relaxed) ? 1 : claim_size_;
+    share.next = std::min(next_.fetch_add(size, std::memory_order_relaxed), state_.workgroup_count);
+    share.end = std::min(share.next + size, state_.workgroup_count);
+    return !share.empty();
   }
 
   bool waiting_empty() {
@@ -120,14 +149,14 @@ class Scheduler {
   }
 
   // False where the same workgroup should go on at once.
-  bool settle(std::unique_ptr<Workgroup>& slot) {
+  bool settle(std::unique_ptr<Workgroup>& slot, const Share& share) {
     const Outcome outcome = slot->advance();
     switch (outcome) {
       case Outcome::finished: finish(*slot); return true;
-      case Outcome::preempted: return put_back(slot);
+      case Outcome::preempted: return put_back(slot, share);
       case Outcome::sleeping:
         fruitless_ = max_waiting;
-        if (put_back(slot)) return true;
+        if (put_back(slot, share)) return true;
         // What it waits for runs on another thread, which may need this CPU.
         std::this_thread::yield();
         return stopped_;
@@ -138,11 +167,10 @@ class Scheduler {
 
   void finish(Workgroup& slot) {
     if (counting()) count_workgroup(slot);
-    // Only a launch with waiting workgroups needs the lock.
-    ++finished_;
     note_progress();
     if (!state_.launch->cooperative) return;
     const std::lock_guard lock(mutex_);
+    ++finished_;
     release_grid_barrier();
   }
 
@@ -153,10 +181,11 @@ class Scheduler {
     }
   }
 
-  bool put_back(std::unique_ptr<Workgroup>& slot) {
+  bool put_back(std::unique_ptr<Workgroup>& slot, const Share& share) {
     if (stopped_) return true;
+    has_waited_ = true;
     const std::lock_guard lock(mutex_);
-    if (waiting_.empty() && next_.load() >= state_.workgroup_count) return false;
+    if (waiting_.empty() && share.empty() && next_.load() >= state_.workgroup_count) return false;
     waiting_.push_back(std::move(slot));
     ++waiting_count_;
     ++fruitless_;
@@ -201,17 +230,19 @@ class Scheduler {
 
   const LaunchState& state_;
   const std::uint64_t limit_;
-  std::atomic<std::uint64_t> next_{0};
-  std::atomic<std::uint64_t> finished_{0};
-  std::atomic<std::uint64_t> waiting_count_{0};
+  const std::uint64_t claim_size_;
+  alignas(64) std::atomic<std::uint64_t> next_{0};  // written often: alone in its cache line
+  alignas(64) std::atomic<std::uint64_t> waiting_count_{0};
   // Shares of time since a workgroup started or finished. When all that wait have had one, they may
   // be waiting for a workgroup that has not started.
   std::atomic<std::uint64_t> fruitless_{0};
+  std::atomic<bool> has_waited_{false};
   std::atomic<bool> stopped_{false};
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::unique_ptr<Workgroup>> waiting_;
   std::deque<std::unique_ptr<Workgroup>> grid_barrier_;
+  std::uint64_t finished_ = 0;  // of a cooperative launch
   std::optional<Fault> fault_;
 };
 

@@ -131,19 +131,25 @@ ALWAYS_INLINE void set_lane_value(Wave& w, u32 offset, int lane, T value) {
 }
 
 // Lane by lane in order. `compare_offset`: of the second operand's register from the wave.
-template <class Memory, class Rule, class T>
-ALWAYS_INLINE void atomic(Wave& w, const Instruction& i, U64 address, u32 data_offset,
-                          u32 compare_offset) {
-  struct List { alignas(64) u64 lane[lanes]; };
-  const auto at = bits_as<List>(address);
-  const bool returns = (i.flags & flag::returns) != 0;
-  w.current = &i;
-  for (u32 rest = exec_of(w, i); rest != 0; rest &= rest - 1) {
-    const int lane = __builtin_ctz(rest);
+template <class Memory, class Rule, class T, bool returns>
+ALWAYS_INLINE void atomic_lanes(Wave& w, const Instruction& i, U64 address, u32 data_offset,
+                                u32 compare_offset) {
+  const AddressList at = listed(address);
+  for_active_lanes(exec_of(w, i), [&](int lane) {
     const T data = lane_value<T>(w, data_offset, lane);
     const T compare = lane_value<T>(w, compare_offset, lane);
     const T old = Memory::template update<Rule, T>(reinterpret_cast<T*>(at.lane[lane]), data, compare);
     if (returns) set_lane_value<T>(w, i.destination.value, lane, old);
+  });
+}
+template <class Memory, class Rule, class T>
+ALWAYS_INLINE void atomic(Wave& w, const Instruction& i, U64 address, u32 data_offset,
+                          u32 compare_offset) {
+  w.current = &i;
+  if ((i.flags & flag::returns) != 0) {
+    atomic_lanes<Memory, Rule, T, true>(w, i, address, data_offset, compare_offset);
+  } else {
+    atomic_lanes<Memory, Rule, T, false>(w, i, address, data_offset, compare_offset);
   }
 }
 

@@ -1,6 +1,7 @@
 // Per-lane loads and stores, shared by the memory families. Only lanes of `exec` are touched.
 #pragma once
 
+#include "memory_blocks.hpp"
 #include "operation.hpp"
 
 namespace cass::rdna3::CASS_RDNA3_LEVEL {
@@ -19,35 +20,85 @@ struct Narrow {
 struct Wide {
   U64 address;
 };
+// Full addresses as registers hold them, and what is added to each.
+struct Split {
+  U32 low;
+  U32 high;
+  u64 offset;
+};
 
 ALWAYS_INLINE Narrow moved(const Narrow& at, u32 bytes) { return {at.base + bytes, at.offset}; }
 ALWAYS_INLINE Wide moved(const Wide& at, u32 bytes) { return {at.address + bytes}; }
+ALWAYS_INLINE Split moved(const Split& at, u32 bytes) {
+  return {at.low, at.high, at.offset + bytes};
+}
 
 ALWAYS_INLINE U64 addresses(const Narrow& at) {
   return convert<U64>(at.offset) + reinterpret_cast<u64>(at.base);
 }
 ALWAYS_INLINE U64 addresses(const Wide& at) { return at.address; }
+ALWAYS_INLINE U64 addresses(const Split& at) { return join(at.low, at.high) + at.offset; }
 
 ALWAYS_INLINE unsigned first_lane(u32 exec) {
   return exec == ~0U ? 0 : static_cast<unsigned>(__builtin_ctz(exec));
 }
 
+// `action` on each active lane, in their order.
+template <class Action>
+ALWAYS_INLINE void for_active_lanes(u32 exec, Action action) {
+  if (__builtin_expect(exec == ~0U, 1)) {
+#pragma clang loop unroll_count(4)
+    for (int lane = 0; lane < static_cast<int>(lanes); ++lane) action(lane);
+    return;
+  }
+  for (u32 rest = exec; rest != 0; rest &= rest - 1) action(__builtin_ctz(rest));
+}
+
 // The address that lane 0 has, or would have, where the active lanes are `stride` bytes apart in
-// order; null where they are not.
-ALWAYS_INLINE std::byte* in_sequence(const Narrow& at, u32 exec, u32 stride) {
-  const unsigned first = first_lane(exec);
+// order; null where they are not. `first`: the lowest active lane.
+ALWAYS_INLINE std::byte* in_sequence_from(const Narrow& at, u32 exec, u32 stride, unsigned first) {
   const u32 offset = at.offset[first];
   const u32 start = offset - stride * first;
   const u32 equal = mask_of(at.offset == start + lane_numbers * stride);
   if ((equal & exec) != exec || offset > ~(stride * lanes)) return nullptr;
   return at.base + offset - stride * first;
 }
-ALWAYS_INLINE std::byte* in_sequence(const Wide& at, u32 exec, u32 stride) {
-  const unsigned first = first_lane(exec);
+ALWAYS_INLINE std::byte* in_sequence_from(const Wide& at, u32 exec, u32 stride, unsigned first) {
   const u64 start = at.address[first] - stride * first;
   const u32 equal = mask_of(at.address == start + convert<U64>(lane_numbers * stride));
   if ((equal & exec) != exec) return nullptr;
   return reinterpret_cast<std::byte*>(start);
+}
+ALWAYS_INLINE std::byte* in_sequence_from(const Split& at, u32 exec, u32 stride, unsigned first) {
+  const u32 low = at.low[first] - stride * first, high = at.high[first];
+  const u32 equal = mask_of((at.low == low + lane_numbers * stride) & (at.high == high));
+  if ((equal & exec) != exec || low > ~(stride * lanes)) return nullptr;
+  return reinterpret_cast<std::byte*>((low | u64{high} << 32) + at.offset);
+}
+// With all lanes active the lane that is looked at is known to the compiler.
+template <class At>
+ALWAYS_INLINE std::byte* in_sequence(const At& at, u32 exec, u32 stride) {
+  if (__builtin_expect(exec == ~0U, 1)) return in_sequence_from(at, ~0U, stride, 0);
+  return in_sequence_from(at, exec, stride, first_lane(exec));
+}
+
+// Whether all lanes are active and have one address.
+ALWAYS_INLINE bool is_uniform(const Narrow& at, u32 exec) {
+  return exec == ~0U && mask_of(at.offset != at.offset[0]) == 0;
+}
+ALWAYS_INLINE bool is_uniform(const Wide& at, u32 exec) {
+  return exec == ~0U && mask_of(at.address != at.address[0]) == 0;
+}
+ALWAYS_INLINE bool is_uniform(const Split& at, u32 exec) {
+  return exec == ~0U && mask_of((at.low != at.low[0]) | (at.high != at.high[0])) == 0;
+}
+
+ALWAYS_INLINE const std::byte* first_address(const Narrow& at) { return at.base + at.offset[0]; }
+ALWAYS_INLINE const std::byte* first_address(const Wide& at) {
+  return reinterpret_cast<const std::byte*>(at.address[0]);
+}
+ALWAYS_INLINE const std::byte* first_address(const Split& at) {
+  return reinterpret_cast<const std::byte*>((at.low[0] | u64{at.high[0]} << 32) + at.offset);
 }
 
 #if defined(__AVX512F__)
@@ -79,19 +130,57 @@ ALWAYS_INLINE void store_sequence(const U32& row, u32 exec, std::byte* to) {
   }
 }
 
+// A gather costs far more than to see that its addresses follow one another or are all the same.
+ALWAYS_INLINE __m256i gather_part(__m256i values, __mmask8 mask, __m512i from) {
+  if (mask == 0xFF) {
+    const auto first = static_cast<u64>(_mm_cvtsi128_si64(_mm512_castsi512_si128(from)));
+    const __m512i steps = _mm512_setr_epi64(0, 4, 8, 12, 16, 20, 24, 28);
+    const __m512i one = _mm512_set1_epi64(static_cast<long long>(first));
+    const auto* data = reinterpret_cast<const std::byte*>(first);
+    if (_mm512_cmpneq_epi64_mask(from, _mm512_add_epi64(one, steps)) == 0) {
+      return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(data));
+    }
+    if (_mm512_cmpneq_epi64_mask(from, one) == 0) {
+      int value;
+      std::memcpy(&value, data, sizeof value);
+      return _mm256_set1_epi32(value);
+    }
+  }
+  return _mm512_mask_i64gather_epi32(values, mask, from, nullptr, 1);
+}
+
+// Offsets below 2^31: those of the CPU's instruction are signed.
+ALWAYS_INLINE __m512i gather_part(__m512i values, __mmask16 mask, __m512i offsets,
+                                  const std::byte* base) {
+  if (mask == 0xFFFF) {
+    const int first = _mm_cvtsi128_si32(_mm512_castsi512_si128(offsets));
+    const __m512i steps = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60);
+    const __m512i one = _mm512_set1_epi32(first);
+    const std::byte* data = base + first;
+    if (_mm512_cmpneq_epi32_mask(offsets, _mm512_add_epi32(one, steps)) == 0) {
+      return _mm512_loadu_si512(data);
+    }
+    if (_mm512_cmpneq_epi32_mask(offsets, one) == 0) {
+      int value;
+      std::memcpy(&value, data, sizeof value);
+      return _mm512_set1_epi32(value);
+    }
+  }
+  return _mm512_mask_i32gather_epi32(values, mask, offsets, base, 1);
+}
+
 ALWAYS_INLINE void gather(U32& row, u32 exec, const Wide& at) {
   struct Eighths { __m256i part[4]; };
   auto values = bits_as<Eighths>(row);
   const auto from = bits_as<Quarter512>(at.address);
   for (int k = 0; k < 4; ++k) {
-    values.part[k] = _mm512_mask_i64gather_epi32(
-        values.part[k], static_cast<__mmask8>(exec >> (8 * k)), from.part[k], nullptr, 1);
+    values.part[k] =
+        gather_part(values.part[k], static_cast<__mmask8>(exec >> (8 * k)), from.part[k]);
   }
   row = bits_as<U32>(values);
 }
 
 ALWAYS_INLINE void gather(U32& row, u32 exec, const Narrow& at) {
-  // The instruction's offsets are signed.
   if (__builtin_expect(mask_of(bits_as<I32>(at.offset)) != 0, 0)) {
     gather(row, exec, Wide{addresses(at)});
     return;
@@ -99,8 +188,8 @@ ALWAYS_INLINE void gather(U32& row, u32 exec, const Narrow& at) {
   auto values = bits_as<Half512>(row);
   const auto offsets = bits_as<Half512>(at.offset);
   for (int k = 0; k < 2; ++k) {
-    values.part[k] = _mm512_mask_i32gather_epi32(
-        values.part[k], static_cast<__mmask16>(exec >> (16 * k)), offsets.part[k], at.base, 1);
+    values.part[k] = gather_part(values.part[k], static_cast<__mmask16>(exec >> (16 * k)),
+                                 offsets.part[k], at.base);
   }
   row = bits_as<U32>(values);
 }
@@ -120,23 +209,13 @@ ALWAYS_INLINE void gather_pair(U32& low, U32& high, u32 exec, U64 at) {
 
 #else
 
-template <class Body>
-ALWAYS_INLINE void for_each_lane(u32 exec, Body body) {
-  for (u32 rest = exec; rest != 0; rest &= rest - 1) body(__builtin_ctz(rest));
-}
-
-struct AddressList {
-  alignas(64) u64 lane[lanes];
-};
-ALWAYS_INLINE AddressList listed(U64 address) { return bits_as<AddressList>(address); }
-
 ALWAYS_INLINE void load_sequence(U32& row, u32 exec, const std::byte* from) {
   if (__builtin_expect(exec == ~0U, 1)) {
     std::memcpy(&row, from, sizeof row);
     return;
   }
   auto& values = reinterpret_cast<Row&>(row);
-  for_each_lane(exec, [&](int k) { std::memcpy(&values.lane[k], from + 4 * k, 4); });
+  for_active_lanes(exec, [&](int k) { std::memcpy(&values.lane[k], from + 4 * k, 4); });
 }
 
 ALWAYS_INLINE void store_sequence(const U32& row, u32 exec, std::byte* to) {
@@ -145,13 +224,13 @@ ALWAYS_INLINE void store_sequence(const U32& row, u32 exec, std::byte* to) {
     return;
   }
   const auto& values = reinterpret_cast<const Row&>(row);
-  for_each_lane(exec, [&](int k) { std::memcpy(to + 4 * k, &values.lane[k], 4); });
+  for_active_lanes(exec, [&](int k) { std::memcpy(to + 4 * k, &values.lane[k], 4); });
 }
 
 ALWAYS_INLINE void gather(U32& row, u32 exec, const Wide& at) {
   const AddressList from = listed(at.address);
   auto& values = reinterpret_cast<Row&>(row);
-  for_each_lane(exec, [&](int k) {
+  for_active_lanes(exec, [&](int k) {
     std::memcpy(&values.lane[k], reinterpret_cast<const void*>(from.lane[k]), 4);
   });
 }
@@ -177,7 +256,7 @@ ALWAYS_INLINE void gather_pair(U32& low, U32& high, u32 exec, U64 at) {
   const AddressList from = listed(at);
   auto& lows = reinterpret_cast<Row&>(low);
   auto& highs = reinterpret_cast<Row&>(high);
-  for_each_lane(exec, [&](int k) {
+  for_active_lanes(exec, [&](int k) {
     const auto* data = reinterpret_cast<const std::byte*>(from.lane[k]);
     std::memcpy(&lows.lane[k], data, 4);
     std::memcpy(&highs.lane[k], data + 4, 4);
@@ -186,11 +265,55 @@ ALWAYS_INLINE void gather_pair(U32& low, U32& high, u32 exec, U64 at) {
 
 #endif
 
+ALWAYS_INLINE void gather(U32& row, u32 exec, const Split& at) {
+  gather(row, exec, Wide{addresses(at)});
+}
+
+ALWAYS_INLINE u32 destination_offset(const Wave& w, const Instruction& i, int number) {
+  return i.destination.value + static_cast<u32>(number) * w.row_stride;
+}
 ALWAYS_INLINE U32& destination_row(Wave& w, const Instruction& i, int number) {
-  return place<U32>(w, i.destination.value + static_cast<u32>(number) * w.row_stride);
+  return place<U32>(w, destination_offset(w, i, number));
 }
 ALWAYS_INLINE U32& source_row(Wave& w, const Operand& operand, int number) {
   return place<U32>(w, operand.value + static_cast<u32>(number) * w.row_stride);
+}
+
+// The same, but inactive lanes have the address of an active one: reading it does no harm.
+ALWAYS_INLINE U64 readable(U64 address, u32 exec) {
+  if (__builtin_expect(exec == ~0U, 1)) return address;
+  return convert<I64>(lanes_of(exec)) ? address : (U64)address[first_lane(exec)];
+}
+
+template <int count, class At>
+ALWAYS_INLINE void read_dwords(U32 (&values)[count], u32 exec, const At& at) {
+  if constexpr (count == 1) {
+    if (const std::byte* from = in_sequence(at, exec, 4)) {
+      load_sequence(values[0], exec, from);
+    } else {
+      gather(values[0], exec, at);
+    }
+  } else if (is_uniform(at, exec)) {
+    u32 words[count];
+    std::memcpy(words, first_address(at), sizeof words);
+    for (int k = 0; k < count; ++k) values[k] = (U32)words[k];
+  } else if constexpr (count == 2) {
+    const std::byte* from = exec == ~0U ? in_sequence(at, exec, 8) : nullptr;
+    if (from != nullptr) {
+      U64 pairs;
+      std::memcpy(&pairs, from, sizeof pairs);
+      values[0] = convert<U32>(pairs);
+      values[1] = convert<U32>(pairs >> 32);
+    } else {
+      gather_pair(values[0], values[1], exec, addresses(at));
+    }
+  } else if constexpr (count == 3) {
+    const U64 from = addresses(at);
+    gather_pair(values[0], values[1], exec, from);
+    gather(values[2], exec, Wide{from + 8ULL});
+  } else if constexpr (count == 4) {
+    load_blocks(values, listed(readable(addresses(at), exec)));
+  }
 }
 
 // `count` dwords a lane into consecutive registers. All are read before any is written: the
@@ -200,48 +323,51 @@ ALWAYS_INLINE void load_dwords(Wave& w, const Instruction& i, const At& at) {
   const u32 exec = exec_of(w, i);
   if (exec == 0) return;
   w.current = &i;
-  if constexpr (count == 1) {
-    U32& row = destination_row(w, i, 0);
-    if (const std::byte* from = in_sequence(at, exec, 4)) {
-      load_sequence(row, exec, from);
-    } else {
-      U32 value = row;
-      gather(value, exec, at);
-      row = value;
-    }
-  } else {
-    U32 values[count];
-    for (int k = 0; k < count; ++k) values[k] = destination_row(w, i, k);
-    const U64 from = addresses(at);
-    for (int k = 0; k + 1 < count; k += 2) gather_pair(values[k], values[k + 1], exec, from + 4ULL * k);
-    if (count % 2 != 0) gather(values[count - 1], exec, Wide{from + 4ULL * (count - 1)});
+  U32 values[count] = {};
+  if (__builtin_expect(exec == ~0U, 1)) {
+    // What was in the registers is not read: it may not have arrived yet.
+    read_dwords<count>(values, ~0U, at);
     for (int k = 0; k < count; ++k) destination_row(w, i, k) = values[k];
+    return;
   }
+  read_dwords<count>(values, exec, at);
+  for (int k = 0; k < count; ++k) write_row(w, exec, destination_offset(w, i, k), values[k]);
 }
 
-struct StoreList {
-  alignas(64) u64 lane[lanes];
-};
+constexpr int few_lanes = 4;  // stored one by one sooner than by a masked store
 
 template <int count, class At>
 ALWAYS_INLINE void store_dwords(Wave& w, const Instruction& i, const Operand& data, const At& at) {
   const u32 exec = exec_of(w, i);
   if (exec == 0) return;
   w.current = &i;
+  const auto put = [&](const auto& list) {
+    const AddressList to = listed(addresses(at));
+    for_active_lanes(exec, [&](int lane) {
+      std::memcpy(reinterpret_cast<void*>(to.lane[lane]), &list.lane[lane], 4 * count);
+    });
+  };
   if constexpr (count == 1) {
-    if (std::byte* to = in_sequence(at, exec, 4)) {
-      store_sequence(source_row(w, data, 0), exec, to);
-      return;
+    const U32& row = source_row(w, data, 0);
+    if (__builtin_popcount(exec) <= few_lanes) {
+      put(reinterpret_cast<const Row&>(row));
+    } else if (std::byte* to = in_sequence(at, exec, 4)) {
+      store_sequence(row, exec, to);
+    } else {
+      put(reinterpret_cast<const Row&>(row));
     }
-  }
-  const auto to = bits_as<StoreList>(addresses(at));
-  const auto* rows = reinterpret_cast<const std::byte*>(&source_row(w, data, 0));
-  for (u32 rest = exec; rest != 0; rest &= rest - 1) {
-    const int lane = __builtin_ctz(rest);
-    auto* target = reinterpret_cast<std::byte*>(to.lane[lane]);
-    for (int k = 0; k < count; ++k) {
-      std::memcpy(target + 4 * k, rows + k * w.row_stride + 4 * lane, 4);
+  } else if constexpr (count == 2) {
+    const U64 pairs = join(source_row(w, data, 0), source_row(w, data, 1));
+    std::byte* to = exec == ~0U ? in_sequence(at, exec, 8) : nullptr;
+    if (to != nullptr) {
+      std::memcpy(to, &pairs, sizeof pairs);
+    } else {
+      put(listed(pairs));
     }
+  } else {
+    U32 rows[4] = {};
+    for (int k = 0; k < count; ++k) rows[k] = source_row(w, data, k);
+    put(lane_quads(rows));
   }
 }
 
@@ -266,10 +392,9 @@ ALWAYS_INLINE void load_small(Wave& w, const Instruction& i, const At& at) {
       }
     }
   }
-  const auto from = bits_as<StoreList>(addresses(at));
+  const auto from = listed(addresses(at));
   auto& target = reinterpret_cast<Row&>(row);
-  for (u32 rest = exec; rest != 0; rest &= rest - 1) {
-    const int lane = __builtin_ctz(rest);
+  for_active_lanes(exec, [&](int lane) {
     Memory value;
     std::memcpy(&value, reinterpret_cast<const void*>(from.lane[lane]), sizeof value);
     const u32 bits = static_cast<u32>(static_cast<Register>(value));
@@ -277,7 +402,7 @@ ALWAYS_INLINE void load_small(Wave& w, const Instruction& i, const At& at) {
     if (part == Part::whole) old = bits;
     if (part == Part::low) old = (old & 0xFFFF'0000U) | (bits & 0xFFFFU);
     if (part == Part::high) old = (old & 0xFFFFU) | bits << 16;
-  }
+  });
 }
 
 template <class Memory, Part part, class At>
@@ -297,11 +422,10 @@ ALWAYS_INLINE void store_small(Wave& w, const Instruction& i, const Operand& dat
   }
   struct Values { Memory lane[lanes]; };
   const auto from = bits_as<Values>(values);
-  const auto to = bits_as<StoreList>(addresses(at));
-  for (u32 rest = exec; rest != 0; rest &= rest - 1) {
-    const int lane = __builtin_ctz(rest);
+  const auto to = listed(addresses(at));
+  for_active_lanes(exec, [&](int lane) {
     std::memcpy(reinterpret_cast<void*>(to.lane[lane]), &from.lane[lane], sizeof(Memory));
-  }
+  });
 }
 
 }  // namespace

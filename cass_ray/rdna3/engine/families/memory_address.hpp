@@ -11,13 +11,14 @@ ALWAYS_INLINE Narrow global_offsets(Wave& w, const Instruction& i) {
   return {reinterpret_cast<std::byte*>(base), read_u32(w, i.source[0])};
 }
 
-ALWAYS_INLINE Wide global_addresses(Wave& w, const Instruction& i) {
-  return {read_u64(w, i.source[0]) + static_cast<u64>(i.immediate)};
+ALWAYS_INLINE Split global_addresses(Wave& w, const Instruction& i) {
+  const u32 low = i.source[0].value;
+  return {place<U32>(w, low), place<U32>(w, low + w.row_stride), static_cast<u64>(i.immediate)};
 }
 
 ALWAYS_INLINE Wide any_global_addresses(Wave& w, const Instruction& i) {
   if (i.source[3].kind == OperandKind::scalar) return {addresses(global_offsets(w, i))};
-  return global_addresses(w, i);
+  return {addresses(global_addresses(w, i))};
 }
 
 ALWAYS_INLINE U32 lane_scratch(const Wave& w, const Instruction& i) {

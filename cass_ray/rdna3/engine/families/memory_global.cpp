@@ -11,7 +11,7 @@ namespace {
       const Narrow at = global_offsets(w, i);                         \
       action;                                                         \
     } else {                                                          \
-      const Wide at = global_addresses(w, i);                         \
+      const Split at = global_addresses(w, i);                        \
       action;                                                         \
     }                                                                 \
   }

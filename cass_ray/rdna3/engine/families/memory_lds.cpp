@@ -11,24 +11,10 @@ ALWAYS_INLINE Narrow lds_at(Wave& w, const Instruction& i) {
   return lds_at(w, i, static_cast<u32>(i.immediate));
 }
 
-// LDS needs no 64-bit addresses: dword by dword from 32-bit offsets.
-template <int count>
-ALWAYS_INLINE void load(Wave& w, const Instruction& i, const Narrow& at, int first = 0) {
-  const u32 exec = exec_of(w, i);
-  if (exec == 0) return;
-  w.current = &i;
-  U32 values[count];
-  for (int k = 0; k < count; ++k) {
-    values[k] = destination_row(w, i, first + k);
-    gather(values[k], exec, moved(at, 4 * static_cast<u32>(k)));
-  }
-  for (int k = 0; k < count; ++k) destination_row(w, i, first + k) = values[k];
-}
-
 OPERATION(ds_load_b32) { load_dwords<1>(w, i, lds_at(w, i)); }
-OPERATION(ds_load_b64) { load<2>(w, i, lds_at(w, i)); }
-OPERATION(ds_load_b96) { load<3>(w, i, lds_at(w, i)); }
-OPERATION(ds_load_b128) { load<4>(w, i, lds_at(w, i)); }
+OPERATION(ds_load_b64) { load_dwords<2>(w, i, lds_at(w, i)); }
+OPERATION(ds_load_b96) { load_dwords<3>(w, i, lds_at(w, i)); }
+OPERATION(ds_load_b128) { load_dwords<4>(w, i, lds_at(w, i)); }
 OPERATION(ds_store_b32) { store_dwords<1>(w, i, i.source[1], lds_at(w, i)); }
 OPERATION(ds_store_b64) { store_dwords<2>(w, i, i.source[1], lds_at(w, i)); }
 OPERATION(ds_store_b96) { store_dwords<3>(w, i, i.source[1], lds_at(w, i)); }
@@ -62,13 +48,12 @@ ALWAYS_INLINE void load_two(Wave& w, const Instruction& i) {
   w.current = &i;
   const u32 offsets[] = {static_cast<u32>(i.immediate & 0xFF) * unit,
                          static_cast<u32>(i.immediate >> 8 & 0xFF) * unit};
-  U32 values[2 * count];
+  U32 values[2][count] = {};
+  read_dwords<count>(values[0], exec, lds_at(w, i, offsets[0]));
+  read_dwords<count>(values[1], exec, lds_at(w, i, offsets[1]));
   for (int k = 0; k < 2 * count; ++k) {
-    const u32 offset = offsets[k / count] + 4 * static_cast<u32>(k % count);
-    values[k] = destination_row(w, i, k);
-    gather(values[k], exec, lds_at(w, i, offset));
+    write_row(w, exec, destination_offset(w, i, k), values[k / count][k % count]);
   }
-  for (int k = 0; k < 2 * count; ++k) destination_row(w, i, k) = values[k];
 }
 template <int count, u32 unit>
 ALWAYS_INLINE void store_two(Wave& w, const Instruction& i) {

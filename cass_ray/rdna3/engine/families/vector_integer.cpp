@@ -42,6 +42,20 @@ OPERATION(v_add_co_u32) {
   write(w, i, add_unsigned(i, a, b));
   write_carry(w, i, mask_of(sum < a));
 }
+// Both halves of a 64-bit sum: this instruction and the next one, v_add_co_ci_u32, which takes its
+// carry. Neither saturates.
+CONTROL(engine_add_64) {
+  const Instruction &low = i[0], &high = i[1];
+  const U32 a = source<U32>(w, low, 0), b = source<U32>(w, low, 1), sum = a + b;
+  const I32 carry = sum < a;
+  write(w, low, sum);
+  write_carry(w, low, mask_of(carry));
+  const U32 c = source<U32>(w, high, 0), d = source<U32>(w, high, 1);
+  const U32 partial = c + d, upper = partial - bits_as<U32>(carry);
+  write(w, high, upper);
+  write_carry(w, high, mask_of((partial < c) | (upper < partial)));
+  CONTINUE_AT(w, i + 2);
+}
 ALWAYS_INLINE void subtract_with_borrow_out(Wave& w, const Instruction& i, U32 a, U32 b) {
   write(w, i, subtract_unsigned(i, a, b));
   write_carry(w, i, mask_of(a < b));
@@ -177,7 +191,21 @@ BINARY(v_ashrrev_i32, I32, I32, b >> (a & 31))
     const T b = source<T>(w, i, 1);                            \
     write(w, i, (expression));                                 \
   }
-SHIFT_WIDE(v_lshlrev_b64, U64, b << a)
+// By an amount that all lanes share, as in the scaling of an index: without 64-bit lanes.
+OPERATION(v_lshlrev_b64) {
+  const Operand& amount = i.source[0];
+  const u32 by = amount.kind == OperandKind::vector ? 0 : scalar_u32(w, amount) & 63;
+  if (by - 1 < 31 && i.source[1].kind == OperandKind::vector) {
+    const U32 low = place<U32>(w, i.source[1].value);
+    const U32 high = place<U32>(w, i.source[1].value + w.row_stride);
+    write_row(w, exec_of(w, i), i.destination.value, low << by);
+    write_row(w, exec_of(w, i), i.destination.value + w.row_stride,
+              (high << by) | (low >> (32 - by)));
+    return;
+  }
+  const U64 a = convert<U64>(source<U32>(w, i, 0) & 63U);
+  write(w, i, source<U64>(w, i, 1) << a);
+}
 SHIFT_WIDE(v_lshrrev_b64, U64, b >> a)
 SHIFT_WIDE(v_ashrrev_i64, I64, b >> bits_as<I64>(a))
 TERNARY(v_bfe_u32, U32, U32, (a >> (b & 31U)) & (((U32)1U << (c & 31U)) - 1U))
