@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from cass_ray.rdna3.engine_interface import MODE_USUAL, Engine
@@ -127,11 +129,11 @@ def test_denormals_are_flushed_where_mode_says_so(engine: Engine) -> None:
     assert flushed.get(4) == [0] * 32
 
 
-def test_output_modifiers_and_source_modifiers(engine: Engine) -> None:
+def test_clamping_and_source_modifiers(engine: Engine) -> None:
     wave = Wave(engine)
     wave.set(1, f32(-3.0))
     wave.run(
-        """v_mul_f32_e64 v2, |v1|, 1.0 mul:4
+        """v_mul_f32_e64 v2, |v1|, 4.0
         v_add_f32_e64 v3, -v1, 1.0 clamp
         v_add_f32_e64 v4, v1, 1.0 clamp"""
     )
@@ -203,3 +205,51 @@ def test_scratch_beyond_its_size_is_a_fault(engine: Engine) -> None:
     wave.set(1, 4096)
     wave.run("scratch_store_b32 v1, v1, off")
     assert wave.machine.fault != 0
+
+
+# MODE without IEEE and with denormal results flushed: where output modifiers count.
+_SCALING = MODE_USUAL & ~(0xF0 | 1 << 9)
+
+
+@pytest.mark.parametrize(("modifier", "factor"), [("mul:2", 2.0), ("mul:4", 4.0), ("div:2", 0.5)])
+@pytest.mark.parametrize(
+    ("mode", "scales"),
+    [
+        (_SCALING, True),
+        (_SCALING | 1 << 9, False),  # IEEE
+        (_SCALING | 0xA0, False),  # denormal results are kept
+        (MODE_USUAL, False),
+    ],
+)
+def test_output_is_scaled_where_mode_allows(
+    engine: Engine, modifier: str, factor: float, mode: int, scales: bool
+) -> None:
+    wave = Wave(engine, mode=mode)
+    numbers = [0.25 * i - 3.0 for i in LANES]
+    wave.set(1, [f32(number) for number in numbers])
+    wave.set(2, [f16(number) for number in numbers])
+    wave.set(3, 0)  # f64: low half zero
+    wave.set(4, 0x40080000)  # 3.0
+    wave.run(
+        f"""v_add_f32 v5, v1, 1.0 {modifier}
+        v_add_f16 v6, v2, 1.0 {modifier}
+        v_add_f64 v[7:8], v[3:4], 1.0 {modifier}"""
+    )
+    sums = [(number + 1.0) * (factor if scales else 1.0) for number in numbers]
+    assert wave.get(5) == [f32(value) for value in sums]
+    assert wave.get(6) == [f16(value) for value in sums]
+    assert wave.get(8) == [0x40100000 + (int(math.log2(factor)) << 20 if scales else 0)] * 32
+
+
+def test_scaled_output_has_neither_denormals_nor_negative_zero(engine: Engine) -> None:
+    wave = Wave(engine, mode=_SCALING)
+    smallest = 0x00800000
+    wave.set(
+        1, [0x80000000, smallest, smallest + 1, smallest << 1, 0x7F7FFFFF, 0xFF800000] + [0] * 26
+    )
+    wave.run(
+        "v_max_f32 v2, v1, v1 div:2\nv_max_f32 v3, v1, v1 mul:2\nv_max_f32 v4, v1, v1 clamp mul:2"
+    )
+    assert wave.get(2)[:6] == [0, 0, 0, smallest, 0x7EFFFFFF, 0xFF800000]
+    assert wave.get(3)[:6] == [0, smallest << 1, 0x01000001, 0x01800000, 0x7F800000, 0xFF800000]
+    assert wave.get(4)[:6] == [0, smallest << 1, 0x01000001, 0x01800000, f32(1.0), 0]

@@ -149,6 +149,56 @@ def _operands(draw: random.Random, width: int) -> int:
     )
 
 
+def _biased_exponent(bits: int, width: int) -> int:
+    return bits >> 23 & 0xFF if width == 32 else bits >> 52 & 0x7FF
+
+
+def _needs_scaling_back(denominator: int, numerator: int, width: int) -> bool:
+    """VCC of V_DIV_SCALE, by the branches of the manual's pseudo-code."""
+    mantissa = 23 if width == 32 else 52
+    magnitudes = [bits & ~(1 << (width - 1)) for bits in (denominator, numerator)]
+    if 0 in magnitudes:
+        return False
+    near_overflow = 96 if width == 32 else 768
+    exponents = [_biased_exponent(bits, width) for bits in (denominator, numerator)]
+    if exponents[1] - exponents[0] >= near_overflow:
+        return True
+    if exponents[0] == 0:
+        return False
+    quotient = fraction(Value("F", width, numerator)) / fraction(Value("F", width, denominator))
+    result = rounded(width, quotient).bits & ~(1 << (width - 1))
+    return 0 < result < 1 << mantissa
+
+
+@pytest.mark.parametrize("width", [32, 64])
+def test_division_scale_flags_what_needs_scaling_back(engine: Engine, width: int) -> None:
+    draw = random.Random(1000 + width)
+    flagged = 0
+    for _ in range(24):
+        wave = Wave(engine)
+        numerators = [_operands(draw, width) for _ in range(32)]
+        denominators = [_operands(draw, width) for _ in range(32)]
+        numerators[:2], denominators[2:4] = [0, 1 << (width - 1)], [0, 1 << (width - 1)]
+        for register, values in ((1, numerators), (3, denominators)):
+            wave.set(register, values)
+            wave.set(register + 1, [bits >> 32 for bits in values])
+        wave.machine.scalar[8] = 0xFFFFFFFF  # what was there does not stay
+        lines = ["v_div_scale_f32 v5, s8, v3, v3, v1", "v_div_scale_f32 v6, vcc_lo, v1, v3, v1"]
+        if width == 64:
+            lines = [
+                "v_div_scale_f64 v[5:6], s8, v[3:4], v[3:4], v[1:2]",
+                "v_div_scale_f64 v[7:8], vcc_lo, v[1:2], v[3:4], v[1:2]",
+            ]
+        wave.run("\n".join(lines))
+        expected = sum(
+            _needs_scaling_back(d, n, width) << lane
+            for lane, (d, n) in enumerate(zip(denominators, numerators, strict=True))
+        )
+        assert wave.machine.scalar[8] == wave.machine.scalar[VCC] == expected
+        flagged += expected.bit_count()
+    assert 24 * 32 * 0.1 < flagged < 24 * 32 * 0.9  # both answers occur
+
+
 @pytest.mark.parametrize("width", [32, 64])
 def test_division_is_correctly_rounded(engine: Engine, width: int) -> None:
     draw = random.Random(width)

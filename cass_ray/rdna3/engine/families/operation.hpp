@@ -267,12 +267,42 @@ ALWAYS_INLINE void write_bits(Wave& w, const Instruction& i, U16 value) {
   write_bits(w, i, high ? (old & 0xFFFFU) | (wide << 16) : (old & 0xFFFF'0000U) | wide);
 }
 
-// Output modifiers (RDNA3 ISA, 7.3.2): scale, then clamp to 0..1.
-template <class Float, class Lanes>
-ALWAYS_INLINE Float output_modifiers(const Wave& w, const Instruction& i, Float value) {
+// The smallest number that is not denormal, and the bit of MODE that keeps denormal results.
+template <class Float>
+struct OutputLimits;
+template <>
+struct OutputLimits<F16> {
+  static constexpr _Float16 smallest = (_Float16)0x1p-14F;
+  static constexpr std::uint32_t keeps_denormals = 1U << 7;
+};
+template <>
+struct OutputLimits<F32> {
+  static constexpr float smallest = 0x1p-126F;
+  static constexpr std::uint32_t keeps_denormals = 1U << 5;
+};
+template <>
+struct OutputLimits<F64> {
+  static constexpr double smallest = 0x1p-1022;
+  static constexpr std::uint32_t keeps_denormals = 1U << 7;
+};
+
+// Scaling (OMOD) counts only where IEEE mode is off and denormal results are flushed; it gives
+// neither denormals nor -0 (RDNA3 ISA, 7.2, "Output Modifiers").
+template <class Float>
+ALWAYS_INLINE Float scaled_output(const Wave& w, const Instruction& i, Float value) {
+  using Limits = OutputLimits<Float>;
+  if ((w.mode & (mode::ieee | Limits::keeps_denormals)) != 0) return value;
   if (i.output_scale == 1) value *= 2;
   if (i.output_scale == 2) value *= 4;
   if (i.output_scale == 3) value /= 2;
+  const auto flushed = (value < (Float)Limits::smallest) & (value > (Float)-Limits::smallest);
+  return flushed ? (Float)0 : value;
+}
+
+// Output modifiers (RDNA3 ISA, 7.3.2): scale, then clamp to 0..1.
+template <class Float, class Lanes>
+ALWAYS_INLINE Float output_modifiers(const Wave& w, const Instruction& i, Float value) {
+  if (i.output_scale != 0) value = scaled_output(w, i, value);
   if ((i.flags & flag::clamp) != 0) {
     const Lanes nan = value != value;
     Float clamped = value > 0 ? value : (Float)0;
