@@ -67,19 +67,48 @@ table:
 """
 
 
-def _build(folder: Path, version: int = 5) -> bytes:
+def assemble_code_object(folder: Path, assembly: str, architecture: str = "gfx1100") -> bytes:
+    """A linked code object."""
     source, unlinked, linked = (folder / name for name in ("a.s", "a.o", "a.co"))
-    source.write_text(_ASSEMBLY.format(version=version))
+    source.write_text(assembly)
     clang = find_clang()
-    options = ["-target", "amdgcn-amd-amdhsa", "-mcpu=gfx1100", "-x", "assembler", "-c"]
+    options = ["-target", "amdgcn-amd-amdhsa", f"-mcpu={architecture}", "-x", "assembler", "-c"]
     subprocess.run([clang.clang, *options, source, "-o", unlinked], check=True)
     subprocess.run([clang.linker, "-shared", unlinked, "-o", linked], check=True)
     return linked.read_bytes()
 
 
+def _build(folder: Path, version: int = 5) -> bytes:
+    return assemble_code_object(folder, _ASSEMBLY.format(version=version))
+
+
 @pytest.fixture(scope="module")
 def code_object(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return _build(tmp_path_factory.mktemp("co"))
+
+
+# Code for an MI200: no wave of 32 lanes, and the accumulator registers have an offset.
+MI200 = """
+.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"
+.amdhsa_code_object_version 5
+.text
+.globl scale
+.type scale,@function
+scale:
+  s_endpgm
+.rodata
+.p2align 6
+.amdhsa_kernel scale
+  .amdhsa_next_free_vgpr 3
+  .amdhsa_next_free_sgpr 4
+  .amdhsa_accum_offset 4
+.end_amdhsa_kernel
+"""
+
+
+def test_code_of_an_mi200_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(CodeObjectError, match="gfx90a"):
+        describe(assemble_code_object(tmp_path, MI200, "gfx90a"))
 
 
 def _bundle(code_object: bytes, target: str = "gfx1100") -> bytes:

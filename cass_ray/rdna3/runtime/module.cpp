@@ -11,13 +11,15 @@
 
 using namespace cass::hip;
 
-std::unique_ptr<ihipModule_t> ihipModule_t::load(std::span<const std::byte> image) {
+std::unique_ptr<ihipModule_t> ihipModule_t::load(std::span<const std::byte> image,
+                                                 hipError_t* problem) {
+  if (problem != nullptr) *problem = hipErrorInvalidImage;
   cass::rdna3::Error error;
   std::vector<std::byte> expanded;
   if (is_compressed_bundle(image)) {
-    std::string problem;
-    if (!expand_bundle(image, expanded, problem)) {
-      report("compressed device code: " + problem);
+    std::string message;
+    if (!expand_bundle(image, expanded, message)) {
+      report("compressed device code: " + message);
       return nullptr;
     }
     image = expanded;
@@ -27,6 +29,9 @@ std::unique_ptr<ihipModule_t> ihipModule_t::load(std::span<const std::byte> imag
   if (!error) module->code_object = cass::rdna3::CodeObject::load(elf, error);
   if (module->code_object == nullptr) {
     report("device code: " + error.message);
+    if (problem != nullptr && error.kind == cass::rdna3::ErrorKind::wrong_target) {
+      *problem = hipErrorNoBinaryForGpu;
+    }
     return nullptr;
   }
   return module;

@@ -25,7 +25,9 @@ struct ihipModuleSymbol_t {
 struct ihipModule_t {
   // Loads the gfx11 code object in `image`: an ELF file or an offload bundle, compressed or not.
   // Reports why it cannot, and returns null.
-  static std::unique_ptr<ihipModule_t> load(std::span<const std::byte> image);
+  // `problem`: hipErrorNoBinaryForGpu for code of another GPU, else hipErrorInvalidImage.
+  static std::unique_ptr<ihipModule_t> load(std::span<const std::byte> image,
+                                            hipError_t* problem = nullptr);
   ~ihipModule_t();
 
   hipFunction_t function(std::string_view name);  // null if there is none

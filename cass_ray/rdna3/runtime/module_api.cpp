@@ -31,8 +31,10 @@ Modules& modules() {
   return all;
 }
 
-hipError_t keep(std::unique_ptr<ihipModule_t> module, hipModule_t* handle) {
-  if (module == nullptr) return hipErrorInvalidImage;
+hipError_t load(std::span<const std::byte> image, hipModule_t* handle) {
+  hipError_t problem = hipSuccess;
+  auto module = ihipModule_t::load(image, &problem);
+  if (module == nullptr) return problem;
   *handle = module.get();
   const std::lock_guard lock(modules().guard);
   modules().loaded.emplace(*handle, std::move(module));
@@ -117,7 +119,7 @@ hipError_t potential_block_size(int* grid_size, int* block_size, const cass::rdn
 hipError_t hipModuleLoadData(hipModule_t* module, const void* image) {
   if (module == nullptr || image == nullptr) return record(hipErrorInvalidValue);
   const auto* bytes = static_cast<const std::byte*>(image);
-  return record(keep(ihipModule_t::load({bytes, image_size(bytes)}), module));
+  return record(load({bytes, image_size(bytes)}, module));
 }
 
 hipError_t hipModuleLoadDataEx(hipModule_t* module, const void* image, unsigned, hipJitOption*,
@@ -130,7 +132,7 @@ hipError_t hipModuleLoad(hipModule_t* module, const char* path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return record(hipErrorFileNotFound);
   const std::vector<char> content{std::istreambuf_iterator<char>(file), {}};
-  return record(keep(ihipModule_t::load(std::as_bytes(std::span(content))), module));
+  return record(load(std::as_bytes(std::span(content)), module));
 }
 
 hipError_t hipModuleUnload(hipModule_t module) {
