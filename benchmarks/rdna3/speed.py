@@ -19,6 +19,7 @@ import tempfile
 import time
 from pathlib import Path, PurePosixPath
 
+from benchmarks.rdna3.speed_report import RESULTS, SPEED, write
 from cass_ray.rdna3.build import runtime_library
 from cass_ray.rdna3.execution import build
 from cass_ray.rdna3.sources import gather
@@ -27,17 +28,9 @@ from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.unit import Unit
 
 PROGRAMS = Path(__file__).parent / "speed_programs"
-RESULTS = Path(__file__).parents[1] / "results"
 THREADS = 2
 LENGTHS = (10_000, 100_000)
 """Instructions of the kernels that are decoded."""
-
-TARGETS = {
-    "geometric mean of ratios": 2.0,
-    "worst ratio": 10.0,
-    "start, milliseconds": 20.0,
-    "decoding, million instructions per second": 1.0,
-}
 
 _TOLERANCE = 1e-3  # approximations and other orders of summation
 
@@ -112,24 +105,6 @@ def decoding(toolchain: AmdToolchain, rounds: int) -> dict[int, float]:
     return found
 
 
-def markdown(report: dict[str, object], table: dict[str, dict[str, float]]) -> str:
-    """The tables of the report."""
-    lines = ["# The CPU backend's speed", "", "Written by `python -m benchmarks.rdna3.speed`."]
-    lines += [f"Threads: {THREADS} on both sides; {report['machine']}.", ""]
-    lines += ["| case | backend, ms | C++ -O2 loop, ms | ratio |", "|---|---|---|---|"]
-    for name, row in table.items():
-        ours, plain = 1000 * row["backend_seconds"], 1000 * row["loop_seconds"]
-        lines.append(f"| {name} | {ours:.2f} | {plain:.2f} | {row['ratio']:.2f} |")
-    lines += ["", "| figure | measured | target |", "|---|---|---|"]
-    figures = report["figures"]
-    assert isinstance(figures, dict)
-    for name, value in figures.items():
-        sign = "≥" if name.startswith("decoding") else "≤"
-        target = next(each for start, each in TARGETS.items() if name.startswith(start))
-        lines.append(f"| {name} | {value:.2f} | {sign} {target:g} |")
-    return "\n".join(lines) + "\n"
-
-
 def main(arguments: list[str]) -> int:
     """Measure and write the report."""
     parser = argparse.ArgumentParser(
@@ -156,13 +131,9 @@ def main(arguments: list[str]) -> int:
         figures[f"decoding, million instructions per second ({length} in a kernel)"] = speed
     load = ", ".join(f"{each:.1f}" for each in os.getloadavg())
     machine = f"{os.cpu_count()} CPUs, load average {load}"
-    report: dict[str, object] = {"machine": machine, "figures": figures, "cases": table}
-    for name, content in (
-        ("rdna3_speed.json", json.dumps(report, indent=2) + "\n"),
-        ("rdna3_speed.md", markdown(report, table)),
-    ):
-        (options.results / name).write_text(content)
-    sys.stdout.write(markdown(report, table))
+    report = {"machine": machine, "threads": THREADS, "figures": figures, "cases": table}
+    (options.results / SPEED).write_text(json.dumps(report, indent=2) + "\n")
+    sys.stdout.write(write(options.results))
     return 0
 
 
