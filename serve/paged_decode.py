@@ -18,6 +18,8 @@ import triton.language as tl
 _PROGRAMS_A_PROCESSOR = 4
 _MOST_SPLITS = 64
 _MOST_TILE = 64
+_WARPS = 4
+_STAGES = 3
 _LEAST_ROWS = 16
 """Of a matrix that tensor cores multiply."""
 
@@ -138,6 +140,7 @@ def flash_attn_with_kvcache(
         q.contiguous(), k_cache, v_cache, block_table, lengths, partial, exponents, scale, *strides,
         HEADS=key_heads, GROUP=group, ROWS=max(_LEAST_ROWS, triton.next_power_of_2(group)),
         PAGE=page, SIZE=size, TILE=min(_MOST_TILE, page & -page), SPLITS=splits,
+        num_warps=_WARPS, num_stages=_STAGES,
     )  # fmt: skip
     merged = torch.empty_like(q, memory_format=torch.contiguous_format)
     _merge[(sequences * heads,)](partial, exponents, merged, SIZE=size, SPLITS=splits)

@@ -16,7 +16,6 @@ import argparse
 import gc
 import json
 import statistics
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -212,21 +211,22 @@ class Manager:
 
     def alone(self, length: int, new: int, seconds: float) -> dict[str, Any]:
         """One request, and when each of :data:`MARKS` tokens was there; ended by the time."""
+        (question,) = prompts(self.model, 1, length)
         started = time.perf_counter()
         name = f"{started}"
         times: list[float] = []
-        ended = threading.Event()
-
-        def note(output: Any) -> None:
+        self._manager.add_request(question, name, max_new_tokens=new, streaming=True)
+        while time.perf_counter() - started < seconds:
+            output = self._manager.get_result(timeout=1)
+            if output is None or output.request_id != name:
+                continue
+            if output.error:
+                raise RuntimeError(output.error)
             now = time.perf_counter() - started
             times.extend([now] * (len(output.generated_tokens) - len(times)))
-            if output.error or output.is_finished():
-                ended.set()
-
-        self._manager.register_result_handler(name, note)
-        (question,) = prompts(self.model, 1, length)
-        self._manager.add_request(question, name, max_new_tokens=new, streaming=True)
-        if not ended.wait(seconds):
+            if output.is_finished():
+                break
+        else:
             self._manager.cancel_request(name)
         return {
             "tokens": len(times),

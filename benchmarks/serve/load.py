@@ -6,7 +6,7 @@ import asyncio
 import statistics
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,7 +43,7 @@ class Outcome:
 
 async def closed(
     url: str,
-    bodies: Sequence[dict[str, Any]],
+    bodies: Iterable[dict[str, Any]],
     concurrency: int,
     headers: dict[str, str] | None = None,
 ) -> Outcome:

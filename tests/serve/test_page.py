@@ -109,3 +109,16 @@ def test_a_phone_shows_everything_without_scrolling_sideways(page: Any) -> None:
         assert box is not None
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 390
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(page: Any, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    page.emulate_media(color_scheme=scheme)
+    page.select_option("#example", "block_reduce.cu")
+    page.click("#go")
+    playwright.expect(page.locator("#label")).to_contain_text("printed", timeout=_PATIENCE)
+    for tab in ("#tab-output", "#tab-messages", "#tab-evidence", "#tab-files"):
+        page.click(tab)
+        found = axe.Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
