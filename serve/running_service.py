@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from types import TracebackType
+from typing import Any
 
 import ray
 from ray import serve
@@ -14,6 +16,8 @@ from serve.application import NAME, build
 from serve.settings import ApiKey, ServeSettings
 
 _KEEP_ALIVE_SECONDS = 75
+_START_ATTEMPTS = 4
+_QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": "warning"}
 
 
 def with_key(settings: ServeSettings) -> tuple[ServeSettings, str]:
@@ -25,6 +29,20 @@ def with_key(settings: ServeSettings) -> tuple[ServeSettings, str]:
     made = ApiKey(name="this-run", sha256=key_digest(key), requests_per_minute=6000)
     authentication = authentication.model_copy(update={"keys": [made]})
     return settings.model_copy(update={"authentication": authentication}), key
+
+
+def _start_node() -> None:
+    """A Ray node for this service alone. Ray gives it 30 s, which a busy machine may exceed."""
+    for attempt in range(_START_ATTEMPTS):
+        try:
+            # Nobody reads this node's metrics; /metrics of the service has its own.
+            system = {"enable_metrics_collection": False, "task_events_report_interval_ms": 0}
+            ray.init(address="local", include_dashboard=False, _system_config=system, **_QUIET)
+            return
+        except Exception as error:  # Ray raises nothing narrower
+            if "timed out during startup" not in str(error) or attempt + 1 == _START_ATTEMPTS:
+                raise
+            ray.shutdown()
 
 
 class Service:
@@ -46,8 +64,11 @@ class Service:
         """Start; returns when requests are answered."""
         if not ray.is_initialized():
             os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-            options = {"include_dashboard": False} if self._own else {}
-            ray.init(address=self._address, log_to_driver=False, logging_level="warning", **options)
+            logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
+            if self._own:
+                _start_node()
+            else:
+                ray.init(address=self._address, **_QUIET)
         serve.start(
             http_options=HTTPOptions(
                 host=self.settings.host,
