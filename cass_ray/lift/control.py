@@ -27,8 +27,6 @@ MOST_BLOCKS = 60_000
 """Blocks of one kernel, copies of subroutines included."""
 DEEP_STACK = 8192
 """Bytes of stack added where calls recurse or are indirect: the cubin does not say how deep."""
-MOST_CANDIDATES = 4
-"""Subroutines that an indirect call may lead to before it shares them."""
 MOST_COPIES = 48
 """Copies of one subroutine before it is shared."""
 
@@ -358,9 +356,6 @@ class KernelLifter:
             raise _Deepen
         if not candidates:
             raise i.unknown("an indirect call in a program without functions")
-        copied = [callee for callee in candidates.values() if callee not in self._shared]
-        if len(candidates) > MOST_CANDIDATES and copied:
-            raise _Share(*copied, recursive=False)
         cases = [
             f"{constant(number)}, {self._entry(stack, callee, following)}"
             for number, callee in candidates.items()

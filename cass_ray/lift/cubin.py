@@ -16,6 +16,7 @@ _PARAM_CBANK, _FRAME_SIZE, _MIN_STACK_SIZE, _KPARAM_INFO = 0x0A, 0x11, 0x12, 0x1
 _MAX_THREADS, _REQUIRED_THREADS = 0x05, 0x10
 _SIZED = 4  # format EIFMT_SVAL: a 16-bit size, then that many bytes
 _ENTRY = 0x10  # STO_CUDA_ENTRY in st_other
+_MANAGED = 0x04  # STO_CUDA_MANAGED
 _FUNCTION, _OBJECT = 2, 1
 _RESERVED_SHARED = 0x400
 _UNKNOWN_SIZE = 1 << 24
@@ -67,6 +68,11 @@ def kernel_names(cubin: Cubin) -> list[str]:
 def variable_names(cubin: Cubin) -> list[str]:
     """Names of device and constant variables."""
     return [s.name for s in cubin.symbols if s.info & 15 == _OBJECT and s.section and s.name]
+
+
+def managed_names(cubin: Cubin) -> list[str]:
+    """Names of the variables declared ``__managed__``."""
+    return [s.name for s in cubin.symbols if s.info & 15 == _OBJECT and s.other & _MANAGED]
 
 
 def kernel_info(cubin: Cubin, name: str) -> KernelInfo:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 INVARIANT = ", !invariant.load !0"
 _GROUP_SIZE = {0x0: 12, 0x4: 14, 0x8: 16}  # hidden_group_size_* in the implicit arguments, 16 bits
 _GROUP_COUNT = {0xC: 0, 0x10: 4, 0x14: 8}  # hidden_block_count_*, 32 bits
-_SHARED_WINDOW, _LOCAL_WINDOW, _STACK_SIZE = (0x18, 0x1C), (0x20, 0x24), 0x28
+SHARED_WINDOW = (0x18, 0x1C)
+"""Offsets in bank 0 of the generic address of shared memory."""
+_LOCAL_WINDOW, _STACK_SIZE = (0x20, 0x24), 0x28
 _SYMBOL_HALF = re.compile(
     r"(?:fun@)?(?P<half>32@lo|32@hi|32@)\(\(?(?P<symbol>[^\s()]+)"
     r"(?: \+ (?P<offset>[^\s()]+))?\)?\)"
@@ -47,11 +49,10 @@ class Environment:
             offset, index = offset + index.number & 0xFFFFFFFF, None
         if bank == 0 and index is None and offset < self.kernel.parameter_base:
             return self._driver_word(thread, offset)
-        if bank == 4 and index is None:
-            symbol = self.data.bank4_symbols.get(offset & ~7)
-            number = self.program.code_number(symbol) if symbol else None
-            if number is not None:
-                return i32(number >> 32 if offset & 4 else number)
+        if bank == 4:
+            word = self._address_word(thread, offset, index)
+            if word is not None:
+                return word
         if bank == 2 and index is None:
             return i32(self._literal_word(thread, bank, offset))
         pointer = self.pointer(thread, bank, offset, index)
@@ -60,6 +61,29 @@ class Environment:
             above = thread.load("i32", thread.offset(pointer, i64(4)), 4, note=INVARIANT)
             thread.upper_words[word.name] = above
         return word
+
+    def _address_word(self, thread: Thread, offset: int, index: Value | None) -> Value | None:
+        """A half of an address in bank 4 that is no constant for LLVM, or a number of code."""
+        if index is not None:
+            if any(self.data.managed_pointer(name) for name in self.data.bank4_symbols.values()):
+                raise UnknownForm(f"c[0x4][{offset:#x}]", "indexed, with managed variables in it")
+            return None
+        symbol = self.data.bank4_symbols.get(offset & ~7)
+        if symbol is None:
+            return None
+        number = self.program.code_number(symbol)
+        if number is not None:
+            return i32(number >> 32 if offset & 4 else number)
+        address = self._managed_address(thread, symbol, self.data.bank4_addends[offset & ~7])
+        if address is None:
+            return None
+        return thread.high(address) if offset & 4 else thread.low(address)
+
+    def _managed_address(self, thread: Thread, symbol: str, added: int) -> Value | None:
+        place = self.data.managed_pointer(symbol)
+        if place is None:
+            return None
+        return thread.op("add", thread.load("i64", place, 8, note=INVARIANT), i64(added))
 
     def pointer(self, thread: Thread, bank: int, offset: int, index: Value | None) -> Value:
         """Where ``c[bank][offset + index]`` is, in address space 4."""
@@ -86,9 +110,9 @@ class Environment:
             return thread.cast("zext", thread.load("i16", place, 2, note=INVARIANT), "i32")
         if offset == _STACK_SIZE:
             return i32(self.kernel.frame_size)
-        if offset in _SHARED_WINDOW:
+        if offset in SHARED_WINDOW:
             # The low word counts from the start of LDS, as shared addresses do.
-            if offset == _SHARED_WINDOW[0]:
+            if offset == SHARED_WINDOW[0]:
                 return i32(self.shared_shift)
             return self.shared_window(thread)
         if offset in _LOCAL_WINDOW:
@@ -128,7 +152,9 @@ class Environment:
             return i32(number >> 32 if is_high else number)
         if not added.startswith("0"):
             return None
-        address = self.data.address(symbol, int(added, 16))
+        address = self._managed_address(thread, symbol, int(added, 16))
+        if address is None:
+            address = self.data.address(symbol, int(added, 16))
         if address is None:
             return None
         return thread.high(address) if is_high else thread.low(address)

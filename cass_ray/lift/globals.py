@@ -2,6 +2,9 @@
 
 Bank 3 holds ``__constant__`` variables and bank 4 addresses of symbols. Each data section is one
 global; variables are aliases into it under their CUDA names, so that a host finds them by name.
+
+A ``__managed__`` variable ``v`` is two symbols in HIP: ``v.managed`` has the first value, ``v`` the
+address that the runtime allots. A variable that is renamed to ``….managed`` becomes that.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ _SECTIONS = {
     ".nv.global.init": ("initialised", 1),
 }
 _OBJECT = 1
+MANAGED_SUFFIX = ".managed"
 _RELOCATION = {4: struct.Struct("<QQq"), 9: struct.Struct("<QQ")}  # SHT_RELA, SHT_REL
 _ABSOLUTE = (2, 4)  # R_CUDA_64, R_CUDA_G64: a whole address
 
@@ -39,6 +43,8 @@ class DeviceData:
         self._places: dict[str, tuple[str, int, int]] = {}
         self.bank4_symbols: dict[int, str] = {}
         """Offset in bank 4 -> the symbol whose address is there."""
+        self.bank4_addends: dict[int, int] = {}
+        """Offset in bank 4 -> what is added to that address."""
         self.definitions: list[str] = []
         self.sizes: dict[str, int] = {}
         """Bytes of each variable by its names: LLVM gives an alias the size of what it is in."""
@@ -79,13 +85,25 @@ class DeviceData:
         return next((found[name] for name in names if name in found), None)
 
     def address(self, symbol: str, offset: int = 0) -> Value | None:
-        """The address of a device variable; None when there is no such variable."""
+        """The address of a device variable; None when there is no such variable.
+
+        Raises :class:`LiftError` for a managed one, whose address is not known before it runs.
+        """
         if symbol not in self._places:
             return None
+        if self.managed_pointer(symbol) is not None:
+            raise LiftError(f"data refers to {symbol}, which is __managed__")
         name, space, start = self._places[symbol]
         pointer = f"ptr addrspace({space})"
         place = f"getelementptr (i8, {pointer} @{name}, i64 {start + offset})"
         return Value("i64", f"ptrtoint ({pointer} {place} to i64)")
+
+    def managed_pointer(self, symbol: str) -> Value | None:
+        """Where the address of a managed variable will be; None for other symbols."""
+        name = self._names.get(symbol, "")
+        if symbol not in self._places or not name.endswith(MANAGED_SUFFIX):
+            return None
+        return Value("ptr addrspace(1)", f'@"{name.removesuffix(MANAGED_SUFFIX)}"')
 
     def grid_workspace(self) -> Value:
         """The address of the memory that ``grid.sync()`` counts in.
@@ -119,6 +137,11 @@ class DeviceData:
             if symbol.section != index or symbol.info & 15 != _OBJECT or not symbol.name:
                 continue
             place = f"getelementptr (i8, {pointer} @{name}, i64 {symbol.value})"
+            if pointer_to := self.managed_pointer(symbol.name):
+                self.definitions.append(
+                    f"{pointer_to.name} = protected addrspace(1) externally_initialized global "
+                    "i64 0, align 8"
+                )
             for spelling in self._spellings(symbol.name):
                 self.sizes[spelling] = symbol.size
                 size = f"[{max(symbol.size, 1)} x i8]"
@@ -130,6 +153,8 @@ class DeviceData:
         """A variable's names: HIP mangles a ``static`` one where CUDA keeps it plain."""
         if name.startswith("$"):
             return []
+        if self.managed_pointer(name) is not None:
+            return [self._names[name]]
         spellings = [name, *filter(None, [self._names.get(name)])]
         if not name.startswith("_Z"):
             spellings.append(f"_ZL{len(name)}{name}")
@@ -177,8 +202,10 @@ class DeviceData:
             word = f"i64 {own}"
             if offset in relocations:
                 symbol, addend = relocations[offset]
-                self.bank4_symbols[offset] = symbol
-                word = str(self._pointer(symbol, own if addend is None else addend))
+                added = own if addend is None else addend
+                self.bank4_symbols[offset], self.bank4_addends[offset] = symbol, added
+                is_managed = self.managed_pointer(symbol) is not None
+                word = "i64 0" if is_managed else str(self._pointer(symbol, added))
             words.append(word)
         kind = f"[{len(words)} x i64]"
         self.definitions.append(

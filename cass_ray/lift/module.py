@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from cass_ray.lift import cubin as reading
 from cass_ray.lift.control import KernelLifter
-from cass_ray.lift.cubin import Parameter
-from cass_ray.lift.environment import Environment
+from cass_ray.lift.cubin import KernelInfo, Parameter
+from cass_ray.lift.environment import SHARED_WINDOW, Environment
 from cass_ray.lift.errors import LiftError
-from cass_ray.lift.globals import DeviceData
+from cass_ray.lift.globals import MANAGED_SUFFIX, DeviceData
 from cass_ray.lift.instruction import Instruction
+from cass_ray.lift.operands import Constant, Name
 from cass_ray.lift.program import Program
 from cass_ray.lift.semantics.barrier import BARRIERS_BYTES, BARRIERS_PLACE, counts_threads
 from cass_ray.lift.semantics.texture import TEXTURE_OPCODES
@@ -45,11 +46,12 @@ class Module:
 
 
 def build(cubin: Cubin, listing: str, names: Mapping[str, str] | None = None) -> Module:
-    """Lift every kernel; ``names`` renames symbols.
+    """Lift every kernel; ``names`` renames symbols, and by default managed variables as HIP does.
 
     Raises :class:`LiftError` for what concerns the whole cubin.
     """
-    names = names or {}
+    managed = {name: name + MANAGED_SUFFIX for name in reading.managed_names(cubin)}
+    names = {**managed, **(names or {})}
     program = Program(listing, reading.subroutines(cubin), reading.system_functions(cubin))
     data = DeviceData(cubin, program.code_number, names)
     functions: list[str] = []
@@ -79,12 +81,7 @@ def _kernel(
         if code.name == name or not code.function.is_kernel
         for instruction in code.instructions
     ]
-    scratch, shift = _scratch_bytes(instructions), 0
-    if scratch and (reserved := reading.shared_reserved(cubin)):
-        # sm_90 reserves a kilobyte at the start of shared memory, which has room for it.
-        kernel = replace(kernel, shared_size=max(kernel.shared_size, reserved))
-    else:
-        shift = scratch
+    kernel, shift = _without_reserved(kernel, instructions, reading.shared_reserved(cubin))
     flushes = flushes_denormals(instructions)
     handles = any(i.opcode in TEXTURE_OPCODES for i in instructions)
     environment = Environment(
@@ -94,6 +91,33 @@ def _kernel(
     thread = lifter.lift()
     text = _function(thread, lifter, exported)
     return text, thread, lifter.instruction_count
+
+
+def _without_reserved(
+    kernel: KernelInfo, instructions: list[Instruction], reserved: int
+) -> tuple[KernelInfo, int]:
+    """The kernel with the shared memory that it has here, and what is added to shared addresses.
+
+    Barriers need some in front of the kernel's own. sm_90 reserves a kilobyte there, which is left
+    out where it can be: where no generic address of shared memory is made.
+    """
+    scratch = _scratch_bytes(instructions)
+    if not reserved:
+        return replace(kernel, shared_size=kernel.shared_size + scratch), scratch
+    if kernel.shared_size >= reserved and not any(map(_makes_generic, instructions)):
+        shift = scratch - reserved
+        return replace(kernel, shared_size=kernel.shared_size + shift), shift
+    least = reserved if scratch else 0
+    return replace(kernel, shared_size=max(kernel.shared_size, least)), 0
+
+
+def _makes_generic(i: Instruction) -> bool:
+    """Whether it reads where shared memory is among generic addresses."""
+    return any(
+        (isinstance(operand, Name) and operand.text.startswith("SR_SWIN"))
+        or (isinstance(operand, Constant) and operand.bank == 0 and operand.offset in SHARED_WINDOW)
+        for operand in i.operands
+    )
 
 
 def _scratch_bytes(instructions: list[Instruction]) -> int:
@@ -151,7 +175,7 @@ def _beginning(thread: Thread) -> list[str]:
 
 def _attributes(environment: Environment) -> str:
     kernel = environment.kernel
-    lds = -(-kernel.shared_size // 16) * 16 + environment.shared_shift
+    lds = -(-kernel.shared_size // 16) * 16
     denormals = "preserve-sign,preserve-sign" if environment.flushes_denormals else "ieee,ieee"
     return " ".join(
         [

@@ -12,17 +12,26 @@ from collections.abc import Iterable
 from cass_ray.assembly import rdna3
 from cass_ray.assembly.align import align_names
 from cass_ray.lift import cubin as reading
+from cass_ray.lift.globals import MANAGED_SUFFIX
 from cass_ray.toolchain.nvidia_elf import Cubin
 
 
 def names_for_host(cubin: Cubin, device_assembly: str) -> dict[str, str]:
     """Symbol of ``cubin`` -> symbol of clang's ``device_assembly`` for the same kernel or variable.
 
-    Symbols that are named alike, or that one side does not have, are not in it.
+    Symbols that are named alike, or that one side does not have, are not in it. A managed variable
+    ``v`` gets the name of its first value, ``v.managed``: ``v`` itself is its address in HIP.
     """
     module = rdna3.parse(device_assembly)
     kernels = _matched(reading.kernel_names(cubin), module.kernels)
-    variables = _matched(reading.variable_names(cubin), module.variables)
+    known = reading.variable_names(cubin)
+    plain = [name for name in module.variables if not name.endswith(MANAGED_SUFFIX)]
+    variables = _matched(known, plain)
+    present = set(module.variables)
+    for name in known:
+        first_value = variables.get(name, name) + MANAGED_SUFFIX
+        if first_value in present:
+            variables[name] = first_value
     return kernels | variables
 
 

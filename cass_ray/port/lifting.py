@@ -10,12 +10,14 @@ from pathlib import Path
 
 from cass_ray import lift
 from cass_ray.cache import ContentCache, default_directory, digest
+from cass_ray.lift.cubin import managed_names
 from cass_ray.lift.errors import LiftError
 from cass_ray.port.errors import PortError
 from cass_ray.port.fatbin import Container, cubins
 from cass_ray.toolchain.amd import DEFAULT_ARCHITECTURE, AmdToolchain
 from cass_ray.toolchain.amd_bundle import bundle
 from cass_ray.toolchain.nvidia import NvidiaToolchain
+from cass_ray.toolchain.nvidia_elf import Cubin
 
 _LIFTABLE = (90, 89, 87, 86, 80)
 """Architectures to lift from, the most preferred first."""
@@ -82,8 +84,15 @@ class ContainerLifter:
         if len(found) > 1:
             raise PortError(f"a fat binary with {len(found)} cubins for sm_{number}")
         try:
+            # CUDA's host code takes a managed variable for memory where HIP's has an address.
+            names = {name: name for name in managed_names(Cubin.parse(found[0]))}
             made = lift.lift_cubin(
-                found[0], self.architecture, amd=self.amd, nvidia=self.nvidia, partial=True
+                found[0],
+                self.architecture,
+                amd=self.amd,
+                nvidia=self.nvidia,
+                partial=True,
+                names=names,
             )
         except LiftError as error:
             return Lifted(key, number, b"", (), {"*": str(error)})

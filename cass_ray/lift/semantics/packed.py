@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from cass_ray.lift.errors import UnknownForm
 from cass_ray.lift.instruction import Instruction
 from cass_ray.lift.ir import FALSE, Value, i32
+from cass_ray.lift.operands import Constant, Operand, Register
 from cass_ray.lift.semantics.integer import minimum_or_maximum
 from cass_ray.lift.table import lowers
 from cass_ray.lift.thread import Thread
@@ -15,10 +19,18 @@ def field(t: Thread, word: Value, place: int, bits: int, *, signed: bool) -> Val
     return t.cast("sext" if signed else "zext", narrow, "i32")
 
 
+def _fields(t: Thread, operand: Operand) -> Value:
+    """A word of fields, whose signs nobody changes."""
+    if isinstance(operand, Register | Constant) and (operand.negated or operand.absolute):
+        raise UnknownForm(str(operand), "the sign of a packed operand")
+    return t.integer(operand)
+
+
 @lowers("IDP.4A.{U8,S8}.{U8,S8}")
 def dot_product_4(t: Thread, i: Instruction) -> None:
     """Dot product of four bytes, plus a word."""
-    left, right, total = (t.integer(operand) for operand in i.operands[1:4])
+    left, right = (_fields(t, operand) for operand in i.operands[1:3])
+    total = t.integer(i.operands[3])
     first, second = (kind == "S8" for kind in i.modifiers[1:])
     for place in range(4):
         factors = field(t, left, place, 8, signed=first), field(t, right, place, 8, signed=second)
@@ -29,7 +41,8 @@ def dot_product_4(t: Thread, i: Instruction) -> None:
 @lowers("IDP.2A.{LO,HI}.{U16,S16}.{U8,S8}")
 def dot_product_2(t: Thread, i: Instruction) -> None:
     """Dot product of two halves and the low or high two bytes, plus a word."""
-    left, right, total = (t.integer(operand) for operand in i.operands[1:4])
+    left, right = (_fields(t, operand) for operand in i.operands[1:3])
+    total = t.integer(i.operands[3])
     first = 2 if i.has("HI") else 0
     for place in range(2):
         half = field(t, left, place, 16, signed=i.has("S16"))
@@ -41,12 +54,24 @@ def dot_product_2(t: Thread, i: Instruction) -> None:
 _PACKED = ("U16x2", "S16x2")
 
 
-def _extreme(t: Thread, i: Instruction, values: list[Value], least: Value) -> Value:
+def _halves(t: Thread, operand: Operand) -> Value:
+    """Two halves; a sign applies to each of them."""
+    if not isinstance(operand, Register | Constant):
+        return t.result("<2 x i16>", f"bitcast {t.integer(operand)} to <2 x i16>")
+    if operand.absolute:
+        raise UnknownForm(str(operand), "magnitudes of halves")
+    word = t.plain_integer(operand) if operand.negated else t.integer(operand)
+    halves = t.result("<2 x i16>", f"bitcast {word} to <2 x i16>")
+    if not operand.negated:
+        return halves
+    return t.result("<2 x i16>", f"sub <2 x i16> zeroinitializer, {halves.name}")
+
+
+def _extreme(t: Thread, i: Instruction, operands: Sequence[Operand], least: Value) -> Value:
     """Minimum or maximum of words or of packed halves."""
     sign = "u" if i.has("U32") or i.has("U16x2") else "s"
     packed = any(i.has(kind) for kind in _PACKED)
-    vectors = [t.result("<2 x i16>", f"bitcast {v} to <2 x i16>") for v in values]
-    chosen = vectors if packed else values
+    chosen = [_halves(t, o) if packed else t.integer(o) for o in operands]
     result = chosen[0]
     for value in chosen[1:]:
         result = minimum_or_maximum(t, result, value, least, sign)
@@ -60,16 +85,14 @@ def _extreme(t: Thread, i: Instruction, values: list[Value], least: Value) -> Va
 def packed_min_max(t: Thread, i: Instruction) -> None:
     """Minimum or maximum of halves, or one that is not below zero."""
     target, left, right, least = i.operands
-    values = [t.integer(left), t.integer(right)]
-    t.write(target, _extreme(t, i, values, t.predicate(least)))
+    t.write(target, _extreme(t, i, (left, right), t.predicate(least)))
 
 
 @lowers("VIMNMX3{,.U32,.S32,.U16x2,.S16x2,.S16x2.RELU,.RELU}")
 def min_max_of_three(t: Thread, i: Instruction) -> None:
     """Minimum or maximum of three."""
     target, first, second, third, least = i.operands
-    values = [t.integer(first), t.integer(second), t.integer(third)]
-    t.write(target, _extreme(t, i, values, t.predicate(least)))
+    t.write(target, _extreme(t, i, (first, second, third), t.predicate(least)))
 
 
 @lowers("VABSDIFF{,.U32,.S32}")
@@ -87,7 +110,7 @@ def absolute_difference(t: Thread, i: Instruction) -> None:
 def absolute_difference_of_bytes(t: Thread, i: Instruction) -> None:
     """Distances of bytes; with .ACC their sum plus a word."""
     target, left, right, third = i.operands
-    words = t.integer(left), t.integer(right)
+    words = _fields(t, left), _fields(t, right)
     signed = i.has("S8")
     total = t.integer(third) if i.has("ACC") else i32(0)
     for place in range(4):
@@ -104,8 +127,25 @@ def absolute_difference_of_bytes(t: Thread, i: Instruction) -> None:
 @lowers("VIADD.16x2")
 def packed_add(t: Thread, i: Instruction) -> None:
     """Sums of halves."""
-    operands = [
-        t.result("<2 x i16>", f"bitcast {t.integer(o)} to <2 x i16>") for o in i.operands[1:]
-    ]
-    total = t.result("<2 x i16>", f"add {operands[0]}, {operands[1].name}")
+    operands = [_halves(t, operand) for operand in i.operands[1:3]]
+    if len(i.operands) != 3:
+        raise i.unknown("not two terms")
+    total = _add_halves(t, operands[0], operands[1])
     t.write(i.operands[0], t.result("i32", f"bitcast {total} to i32"))
+
+
+@lowers("VIADDMNMX.{U16x2,S16x2,S16x2.RELU}")
+def packed_add_min_max(t: Thread, i: Instruction) -> None:
+    """Minimum or maximum of sums of halves and of halves; with .RELU not below zero."""
+    target, left, right, bound, least = i.operands
+    total = _add_halves(t, _halves(t, left), _halves(t, right))
+    sign = "u" if i.has("U16x2") else "s"
+    value = minimum_or_maximum(t, total, _halves(t, bound), t.predicate(least), sign)
+    if i.has("RELU"):
+        zero = Value("<2 x i16>", "zeroinitializer")
+        value = minimum_or_maximum(t, value, zero, FALSE, "s")
+    t.write(target, t.result("i32", f"bitcast {value} to i32"))
+
+
+def _add_halves(t: Thread, left: Value, right: Value) -> Value:
+    return t.result("<2 x i16>", f"add {left}, {right.name}")

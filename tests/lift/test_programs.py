@@ -1,4 +1,4 @@
-"""Textures and surfaces: lifted, they read and write what clang's build of the program does."""
+"""Programs about one thing each: lifted, they print what clang's build of them does."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from cass_ray.toolchain.nvidia_elf import Cubin
 from cass_ray.toolchain.unit import Unit
 from cass_ray.translate.registry import make_translator
 
-UNIT = Unit(Path(__file__).parent / "programs", PurePosixPath("textures.cu"))
-LINES = 22
+PROGRAMS = {"textures.cu": 22, "packed.cu": 32, "managed.cu": 3}
+"""Lines that each of them prints."""
 
 
 def run(host: str, device: str, program: Path) -> str:
@@ -29,12 +29,14 @@ def run(host: str, device: str, program: Path) -> str:
 
 @pytest.mark.nvidia
 @pytest.mark.amd
-def test_texels_are_those_of_clangs_build(tmp_path: Path) -> None:
-    sources = replace(translated(gather(UNIT), make_translator()), findings=())
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_output_is_that_of_clangs_build(name: str, tmp_path: Path) -> None:
+    unit = Unit(Path(__file__).parent / "programs", PurePosixPath(name))
+    sources = replace(translated(gather(unit), make_translator()), findings=())
     host = find_amd().compile(sources.write(tmp_path / "hip"), optimisation="-O3")
     expected = run(host.host_assembly, host.device_assembly, tmp_path / "clang")
-    assert expected.count("\n") == LINES
-    cubins = find_nvidia().compile(UNIT, ("sm_80", "sm_90")).cubins
+    assert expected.count("\n") == PROGRAMS[name]
+    cubins = find_nvidia().compile(unit, ("sm_80", "sm_90")).cubins
     for architecture, cubin in cubins.items():
         names = names_for_host(Cubin.parse(cubin), host.device_assembly)
         lifted = lift_cubin(cubin, names=names)
