@@ -7,6 +7,7 @@ All checks of one test module are one program: it is built once, and each check 
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from cass_ray.rdna3.build import runtime_library
@@ -21,11 +22,21 @@ from cass_ray.translate.registry import make_translator
 MAIN = PurePosixPath("program.cu")
 
 
-def output_of(source: str, cache: Path | None = None) -> dict[str, str]:
-    """The ``name: values`` lines that the translated ``source`` prints; fails if it does."""
+def output_of(
+    source: str, cache: Path | None = None, headers: Path | None = None
+) -> dict[str, str]:
+    """The ``name: values`` lines that the translated ``source`` prints; fails if it does.
+
+    ``headers`` is a folder of a library's headers, on the include path as they are.
+    """
     sources = translated(Sources(MAIN, {str(MAIN): source.encode()}), make_translator("rules"))
     errors = [item.format(str(MAIN)) for item in sources.findings if item.severity == "error"]
     assert not errors, "\n".join(errors)
+    if headers is not None:
+        found = [path for path in headers.rglob("*") if path.is_file()]
+        files = {f"headers/{path.relative_to(headers)}": path.read_bytes() for path in found}
+        place = (PurePosixPath("headers"),)
+        sources = replace(sources, files={**sources.files, **files}, include_directories=place)
     runtime = runtime_library()
     program = build(sources, find_amd(), runtime, cache=cache)
     return _lines(program, runtime)

@@ -1,6 +1,12 @@
-"""CUB, Thrust and nvcuda::wmma run as hipCUB, rocThrust and rocWMMA; expected values by hand."""
+"""CUB, Thrust, nvcuda::wmma and libcu++ run as hipCUB, rocThrust, rocWMMA and libhipcxx.
+
+Expected values by hand.
+"""
 
 from __future__ import annotations
+
+import os
+from pathlib import Path
 
 import pytest
 
@@ -114,3 +120,63 @@ def test_primitives() -> None:
     assert output["blocks"] == f"{sum(numbers[:128])} {sum(numbers[128:256])}"
     assert output["scan"] == "37 499500"
     assert output["thrust"] == "10 999 499500"
+
+
+STANDARD_LIBRARY = r"""
+#include <cstdio>
+#include <cuda/atomic>
+#include <cuda/std/array>
+#include <cuda/std/complex>
+#include <cuda/std/tuple>
+#include <cuda/std/utility>
+#include <cuda/std/cstdint>
+#include <cuda/std/type_traits>
+#include <cuda/std/limits>
+
+__global__ void use(int* counts, float* parts) {
+  cuda::atomic_ref<int, cuda::thread_scope_device> count(counts[0]);
+  count.fetch_add(1, cuda::memory_order_relaxed);
+  if (threadIdx.x == 0) {
+    cuda::std::array<int, 3> a{{1, 2, 3}};
+    counts[2] = a[0] + a.back() + static_cast<int>(a.size());
+    cuda::std::tuple<int, float> pair = cuda::std::make_tuple(4, 2.5f);
+    counts[3] = cuda::std::get<0>(pair);
+    cuda::std::complex<float> z(1.0f, 2.0f);
+    z = z * z;
+    parts[0] = z.real();
+    parts[1] = z.imag();
+    parts[2] = cuda::std::get<1>(pair);
+    counts[4] = cuda::std::numeric_limits<int>::max() == 0x7fffffff &&
+                cuda::std::is_same<cuda::std::int32_t, int>::value;
+    counts[5] = cuda::std::move(a)[1];
+  }
+}
+
+int main() {
+  int* counts;
+  float* parts;
+  cudaMallocManaged(&counts, 8 * sizeof(int));
+  cudaMallocManaged(&parts, 4 * sizeof(float));
+  use<<<3, 64>>>(counts, parts);
+  if (cudaDeviceSynchronize()) return 1;
+  printf("atomic: %d\narray: %d %d\n", counts[0], counts[2], counts[5]);
+  printf("tuple: %d %g\ncomplex: %g %g\n", counts[3], parts[2], parts[0], parts[1]);
+  printf("traits: %d\n", counts[4]);
+}
+"""
+
+
+@pytest.mark.skipif(
+    "CASS_LIBHIPCXX" not in os.environ,
+    reason="CASS_LIBHIPCXX is not set: the folder `include` of https://github.com/ROCm/libhipcxx",
+)
+def test_standard_library() -> None:
+    """192 threads count; 1 + 3 + 3; (1 + 2i)^2 = -3 + 4i."""
+    output = output_of(STANDARD_LIBRARY, headers=Path(os.environ["CASS_LIBHIPCXX"]))
+    assert output == {
+        "atomic": "192",
+        "array": "7 2",
+        "tuple": "4 2.5",
+        "complex": "-3 4",
+        "traits": "1",
+    }
