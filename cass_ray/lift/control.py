@@ -354,13 +354,18 @@ class KernelLifter:
             constant = i64
         if not self._is_deep:
             raise _Deepen
-        if not candidates:
+        system = {} if i.has("REL") else self._program.system_numbers(SYSTEM_FUNCTIONS)
+        if not candidates and not system:
             raise i.unknown("an indirect call in a program without functions")
         cases = [
             f"{constant(number)}, {self._entry(stack, callee, following)}"
             for number, callee in candidates.items()
         ]
-        thread.switch(value, cases)
+        labels = {number: f"system{thread.fresh()}" for number in system}
+        thread.switch(value, cases + [f"{i64(n)}, label %{labels[n]}" for n in system])
+        for number, name in system.items():
+            with thread.alternative(labels[number]):
+                self._call_system(name, following)
 
     def _system_call(self, i: Instruction, address: Value, following: Place) -> bool:
         """A call of a function that the driver provides, where the address says so now."""
@@ -370,11 +375,14 @@ class KernelLifter:
             return False
         if name not in SYSTEM_FUNCTIONS:
             raise i.unknown(f"a call of {name}, which is not provided")
+        self._call_system(name, following)
+        return True
+
+    def _call_system(self, name: str, following: Place) -> None:
         if SYSTEM_FUNCTIONS[name](self._thread):
             self._thread.jump(self._goto(following))
         else:
             self._thread.trap()
-        return True
 
     def _return(self, place: Place, i: Instruction, following: Place) -> None:
         stack, function, _ = place

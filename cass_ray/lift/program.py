@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -116,6 +116,10 @@ class Program:
             return self.address(code, place + int(label, 16))
         number = self.system.get(name)
         return None if number is None else _SYSTEM | number << 4
+
+    def system_numbers(self, provided: Container[str]) -> dict[int, str]:
+        """Number -> name of the system functions of the program that are ``provided``."""
+        return {_SYSTEM | n << 4: name for name, n in self.system.items() if name in provided}
 
     def system_function(self, number: int) -> str | None:
         """The system function that ``number`` stands for."""

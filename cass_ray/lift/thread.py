@@ -172,6 +172,14 @@ class Thread(Writer):
             self.lines.append(f"{label}:")
         yield
 
+    @contextmanager
+    def alternative(self, label: str) -> Iterator[None]:
+        """Inside, write one of several blocks that follow the present one, with what it knows."""
+        known = dict(self._cached)
+        self.lines.append(f"{label}:")
+        yield
+        self._cached = known
+
     def switch(self, value: Value, cases: list[str]) -> None:
         """Go where ``value`` says; a value that is none of the cases ends the program."""
         self.flush()
