@@ -6,10 +6,11 @@
     $P run DIR --out OUT --seconds 430
 
 ``pairs`` makes pairs of generated programs, translated by the rule engine; ``data`` adds to them
-the built pairs named by ``--shipped``, and copies of those under invented names, and makes tokens
-of all. ``run`` trains on a machine with a GPU and lets the model translate held-out programs and
-the tasks of CASS-Bench: ``small.json`` says how many it got right to the letter, ``bench.jsonl``
-are its answers for ``cass bench --system answers:bench.jsonl``; ``plot`` draws the loss.
+the built pairs named by ``--shipped`` and copies of those under invented names, in one archive.
+``run`` makes tokens of them, trains on a machine with a GPU and lets the model translate held-out
+programs and the tasks of CASS-Bench: ``small.json`` says how many it got right to the letter,
+``bench.jsonl`` are its answers for ``cass bench --system answers:bench.jsonl``; ``plot`` draws the
+loss.
 """
 
 from __future__ import annotations
@@ -18,11 +19,16 @@ import argparse
 import hashlib
 import json
 import random
-import tarfile
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from io import TextIOWrapper
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from benchmarks.train.respell import respell
 from cass_ray.prompts import Direction, Level, Task, prompt_format
@@ -32,6 +38,7 @@ from cass_ray.train.settings import TrainSettings
 
 CONFIG = Path(__file__).parents[2] / "jobs/configs/train_small_from_scratch.yaml"
 TASK = Task(Level.SOURCE, Direction.CUDA_TO_HIP)
+PAIRS = "pairs.jsonl.zst"
 BENCH_TASKS = 128
 """Tasks of CASS-Bench that are asked: as many as one batch answers in the time there is."""
 
@@ -113,37 +120,43 @@ def make_pairs(kind: str, programs: int, folder: Path) -> None:
 
 
 def make_data(shipped: list[Path], generated: list[Path], respelled: int, out: Path) -> None:
-    """Write ``out/run`` (tokens, tokenizer) and ``out/data.tar.gz`` of it."""
+    """Write ``out/pairs.jsonl.zst``, copies of shipped pairs included, and ``out/bench.json``.
+
+    A program and its translation lie side by side there, so that one of them takes hardly any room.
+    """
+    from cass_ray.train.data import pair_files, read_pairs
+
+    share = load(TrainSettings, CONFIG, {}).data.held_out
+    files = pair_files(shipped)
+    made = respelled_rows(read_pairs(files), respelled, share)
+    out.mkdir(parents=True, exist_ok=True)
+    counts: Counter[str] = Counter()
+    with pa.CompressedOutputStream(str(out / PAIRS), "zstd") as stream:
+        for kind, rows in (
+            ("shipped", read_pairs(files)),
+            ("respelled", made),
+            ("generated", read_pairs(pair_files(generated))),
+        ):
+            for row in rows:
+                kept = {name: row[name] for name in ("id", "verified", "cuda_source", "hip_source")}
+                stream.write(json.dumps(kept).encode() + b"\n")
+                counts[kind] += 1
+    print(dict(counts), flush=True)
+    (out / "counts.json").write_text(json.dumps(counts))
+    (out / "bench.json").write_text(json.dumps(bench_questions()))
+
+
+def unpack_pairs(path: Path, folder: Path) -> None:
+    """Make a data set of what :func:`make_data` wrote."""
     from cass_ray.dataset import PartWriter
     from cass_ray.pairs import PAIR_SCHEMA
-    from cass_ray.train.data import make_tokenizer, pair_files, read_pairs, store_examples
-    from cass_ray.train.examples import ExampleMaker
-    from cass_ray.train.files import RunFiles
 
-    folder = out / "respelled"
-    settings = load(
-        TrainSettings,
-        CONFIG,
-        {"out": out / "run", "data": {"pairs": [*shipped, folder, *generated]}},
-    )
-    share = settings.data.held_out
-    with PartWriter(folder / "pairs", PAIR_SCHEMA) as writer:
-        for row in respelled_rows(read_pairs(pair_files(shipped)), respelled, share):
-            writer.write(row)
-    files = pair_files(settings.data.pairs)
-    tokenizer = make_tokenizer(settings, files)
-    paths = RunFiles(settings.out)
-    tokenizer.save_pretrained(paths.tokenizer)
-    maker = ExampleMaker(settings.data, tokenizer)
-    counts = store_examples(
-        settings, files, (row for pair in read_pairs(files) for row in maker.examples(pair))
-    )
-    counts |= {"respelled": writer.rows}
-    print(counts, flush=True)
-    (settings.out / "counts.json").write_text(json.dumps(counts))
-    (settings.out / "bench.json").write_text(json.dumps(bench_questions()))
-    with tarfile.open(out / "data.tar.gz", "w:gz") as archive:
-        archive.add(settings.out, "run")
+    with (
+        pa.CompressedInputStream(str(path), "zstd") as stream,
+        PartWriter(folder / "pairs", PAIR_SCHEMA) as writer,
+    ):
+        for line in TextIOWrapper(stream, encoding="utf-8"):
+            writer.write(dict.fromkeys(PAIR_SCHEMA.names) | json.loads(line))
 
 
 def bench_questions() -> list[dict[str, str]]:
@@ -163,6 +176,34 @@ def bench_questions() -> list[dict[str, str]]:
 
 
 # --- The run: on a machine with a GPU -----------------------------------------------------------
+
+
+def make_tokens(settings: TrainSettings) -> dict[str, Any]:
+    """Tokenizer and tokens of the run, on all cores; the counts."""
+    from cass_ray.train.data import make_tokenizer, pair_files, read_pairs, store_examples
+    from cass_ray.train.files import RunFiles
+
+    files = pair_files(settings.data.pairs)
+    make_tokenizer(settings, files).save_pretrained(RunFiles(settings.out).tokenizer)
+    with ProcessPoolExecutor(
+        mp_context=get_context("spawn"), initializer=_load_maker, initargs=(settings,)
+    ) as pool:
+        made = pool.map(_examples, read_pairs(files), chunksize=64)
+        return store_examples(settings, files, (row for rows in made for row in rows))
+
+
+def _load_maker(settings: TrainSettings) -> None:
+    global _maker
+    from cass_ray.train.examples import ExampleMaker
+    from cass_ray.train.files import RunFiles
+    from cass_ray.train.model import load_tokenizer
+
+    tokenizer = load_tokenizer(str(RunFiles(settings.out).tokenizer))
+    _maker = ExampleMaker(settings.data, tokenizer)
+
+
+def _examples(pair: dict[str, Any]) -> list[dict[str, Any]]:
+    return list(_maker.examples(pair))
 
 
 def exact_answers(run: Path, model: Any) -> dict[str, float]:
@@ -198,14 +239,14 @@ def exact_answers(run: Path, model: Any) -> dict[str, float]:
     }
 
 
-def answer_bench(run: Path, model: Any, tokenizer: Any, out: Path, seconds: float) -> int:
+def answer_bench(questions: Path, model: Any, tokenizer: Any, out: Path, seconds: float) -> int:
     """Greedy answers to the shortest tasks of CASS-Bench, in one batch; how many were asked."""
     import torch
 
     from cass_ray.answers import extract
 
     style = prompt_format("ours")
-    bench = json.loads((run / "bench.json").read_text())
+    bench = json.loads(questions.read_text())
     prompts = [encode_prompt(tokenizer, style.messages(TASK, row["cuda"])) for row in bench]
     chosen = sorted(range(len(bench)), key=lambda number: len(prompts[number]))[:BENCH_TASKS]
     batch = tokenizer.pad({"input_ids": [prompts[n] for n in chosen]}, return_tensors="pt")
@@ -231,7 +272,7 @@ def answer_bench(run: Path, model: Any, tokenizer: Any, out: Path, seconds: floa
     return len(chosen)
 
 
-def evaluate(run: Path, out: Path, seconds: float) -> dict[str, Any]:
+def evaluate(run: Path, questions: Path, out: Path, seconds: float) -> dict[str, Any]:
     """Measures on held-out programs and answers to CASS-Bench."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -241,7 +282,7 @@ def evaluate(run: Path, out: Path, seconds: float) -> dict[str, Any]:
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.bfloat16).cuda().eval()
     result: dict[str, Any] = exact_answers(run, model)
     print(result, flush=True)
-    result["bench_asked"] = answer_bench(run, model, tokenizer, out, seconds)
+    result["bench_asked"] = answer_bench(questions, model, tokenizer, out, seconds)
     return result
 
 
@@ -254,11 +295,12 @@ def run(folder: Path, out: Path, seconds: float, asking: float) -> None:
 
     started = time.perf_counter()
     target = out.parent / "small-from-scratch"
-    with tarfile.open(folder / "data.tar.gz") as archive:
-        archive.extractall(target, filter="data")
     path = target / "run"
+    unpack_pairs(folder / PAIRS, target / "pairs")
+    base = load(TrainSettings, CONFIG, {"out": path, "data": {"pairs": [target / "pairs"]}})
+    counts = make_tokens(base) | {"pairs": json.loads((folder / "counts.json").read_text())}
+    print(f"{counts}; {time.perf_counter() - started:.0f} s", flush=True)
     world = World(0, 1, torch.device("cuda"))
-    base = load(TrainSettings, CONFIG, {"out": path})
 
     def hear(step: int, values: dict[str, float]) -> None:
         numbers.append(values)
@@ -288,12 +330,12 @@ def run(folder: Path, out: Path, seconds: float, asking: float) -> None:
         "parameters": sum(p.numel() for p in _parameters(path / "model")),
         "settings": settings.model_dump(mode="json", exclude={"out"}),
         "summary": vars(summary) | {"model": "model"},
-        "data": json.loads((path / "counts.json").read_text()),
+        "data": counts,
         "tokens_per_second": summary.tokens / sum(row["seconds"] for row in numbers),
         "mfu": sorted(row.get("mfu", 0.0) for row in numbers)[len(numbers) // 2],
     }
     (out / "small.json").write_text(json.dumps(result, indent=1))
-    result |= evaluate(path, out, asking)
+    result |= evaluate(path, folder / "bench.json", out, asking)
     (out / "small.json").write_text(json.dumps(result, indent=1))
     print(json.dumps({key: value for key, value in result.items() if key != "settings"}))
 

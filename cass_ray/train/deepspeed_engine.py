@@ -1,9 +1,9 @@
 """ZeRO 1, 2 and 3 through DeepSpeed's engine, driven directly.
 
 What is read of DeepSpeed beyond its documented interface: where a parameter's piece lies in the
-flat fp32 partitions (``_hp_mapping`` for ZeRO 1 and 2, ``grad_position`` for ZeRO 3). Checkpoints
-are made from those pieces instead of DeepSpeed's own files, which tie a run to its number of
-workers. The optimizer's state, paged or 8-bit too, belongs to the flat partitions.
+flat fp32 partitions (``_hp_mapping`` for ZeRO 1 and 2, ``grad_position`` for ZeRO 3), and where it
+looks for overflow (to drop a step). Checkpoints are made from those pieces instead of DeepSpeed's
+own files, which tie a run to its number of workers. The optimizer's state, paged or 8-bit too, belongs to the flat partitions.
 """
 
 from __future__ import annotations
@@ -112,11 +112,19 @@ class DeepSpeedEngine:
     def discard(self) -> None:
         """Step as DeepSpeed does at an overflow: gradients are dropped, nothing moves."""
         zero = self._zero
-        kept = zero.check_grad_overflow
 
-        def overflow(*_: Any, **__: Any) -> None:
+        def overflow(*_: Any, **__: Any) -> bool:
             zero.overflow = True
+            return True
 
+        if self._stage == 3:
+            zero._overflow_check_and_loss_scale_update = overflow
+            try:
+                self._engine.step()
+            finally:
+                del zero._overflow_check_and_loss_scale_update
+            return
+        kept = zero.check_grad_overflow
         zero.check_grad_overflow, zero.check_overflow = True, overflow
         try:
             self._engine.step()
