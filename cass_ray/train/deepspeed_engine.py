@@ -3,7 +3,8 @@
 What is read of DeepSpeed beyond its documented interface: where a parameter's piece lies in the
 flat fp32 partitions (``_hp_mapping`` for ZeRO 1 and 2, ``grad_position`` for ZeRO 3), and where it
 looks for overflow (to drop a step). Checkpoints are made from those pieces instead of DeepSpeed's
-own files, which tie a run to its number of workers. The optimizer's state, paged or 8-bit too, belongs to the flat partitions.
+own files, which tie a run to its number of workers. The optimizer's state, paged or 8-bit too,
+belongs to the flat partitions.
 """
 
 from __future__ import annotations
