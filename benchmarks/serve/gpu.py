@@ -36,6 +36,7 @@ SHAPES: dict[str, dict[str, int]] = {
 }
 VOCABULARY = 152_064
 CONCURRENCY = (32, 1, 8, 64)
+PARTS = ("plain", "batched", "sample")
 MARKS = (1024, 2048, 4096, 8192, 16_384)
 _BETWEEN = 2.0
 """Seconds that are kept for ending a point."""
@@ -58,6 +59,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--shapes", nargs="+", choices=list(SHAPES), default=["1.5b", "7b"])
+    parser.add_argument("--parts", nargs="+", choices=list(PARTS), default=list(PARTS))
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--prompt", type=int, default=16_384)
     parser.add_argument("--new", type=int, default=512)
@@ -102,17 +104,20 @@ def measure(
     """All points of one shape, the most telling first."""
     model = make_model(name, options)
     point = {"shape": name, "prompt": options.prompt, "new": options.new}
-    write(**point, way="plain", concurrency=1, **plain(model, options))
+    if "plain" in options.parts:
+        write(**point, way="plain", concurrency=1, **plain(model, options))
     positions = options.prompt + max(options.new, options.sample_new)
     with Manager(model, options, positions) as manager:
         write(shape=name, attention=model.config._attn_implementation, ready_s=manager.seconds)
-        for concurrency in options.concurrency:
+        for concurrency in options.concurrency if "batched" in options.parts else ():
             asked = {**point, "way": "batched", "concurrency": concurrency}
             if time.monotonic() > deadline:
                 write(**asked, skipped="out of time")
                 continue
             write(**asked, **manager.together(concurrency, options.prompt, options.new))
         left = deadline - _BETWEEN - time.monotonic()
+        if "sample" not in options.parts:
+            return
         found = manager.alone(options.prompt, options.sample_new, max(left, 0.0))
         write(shape=name, way="sample", prompt=options.prompt, **found)
 

@@ -30,7 +30,9 @@ def page(points: list[dict[str, Any]], command: str) -> str:
         "",
         f"{where['device']}, PyTorch {where['torch']}, transformers {where['transformers']}. "
         f"`{command}`. Random weights in bfloat16, greedy. Plain is `model.generate`, one request "
-        "after another; batched is the service's manager with that many requests at once.",
+        "after another; batched is the service's manager with that many requests at once. Plain "
+        "generation launches every kernel from Python: where both shapes are equally fast, the "
+        "host is what limits it.",
         "",
         "| shape | tokens in + out | way | at once | tokens/s | p50 s | gain |",
         "|---|---|---|---:|---:|---:|---:|",
