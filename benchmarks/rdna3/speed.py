@@ -1,8 +1,9 @@
 """The CPU backend against plain C++ loops, its start cost and its decoding speed.
 
-``python -m benchmarks.rdna3.speed [--rounds N]`` builds both sides, runs them in turn (so that what
-else the machine does meets both) with two threads each, and writes
-``benchmarks/results/rdna3_speed.{md,json}``. A case's time is the best of seven runs in a process;
+``python -m benchmarks.rdna3.speed [--rounds N] [--cpu]`` builds both sides, runs them in turn (so
+that what else the machine does meets both) with two threads each, and writes
+``benchmarks/results/rdna3_speed.{md,json}`` (with ``--cpu``: ``rdna3_speed_cpu.json``, without the
+start and decoding). A case's time is the best of seven runs in a process;
 the table shows the median over the rounds of it, and the median of the rounds' ratios.
 """
 
@@ -19,7 +20,7 @@ import tempfile
 import time
 from pathlib import Path, PurePosixPath
 
-from benchmarks.rdna3.speed_report import RESULTS, SPEED, write
+from benchmarks.rdna3.speed_report import RESULTS, SPEED, SPEED_CPU, write
 from cass_ray.rdna3.build import runtime_library
 from cass_ray.rdna3.execution import build
 from cass_ray.rdna3.sources import gather
@@ -35,9 +36,9 @@ LENGTHS = (10_000, 100_000)
 _TOLERANCE = 1e-3  # approximations and other orders of summation
 
 
-def run(command: list[str | Path]) -> str:
+def run(command: list[str | Path], **variables: str) -> str:
     """Standard output; raises :class:`subprocess.CalledProcessError`."""
-    environment = {**os.environ, "CASS_RDNA3_THREADS": str(THREADS)}
+    environment = {**os.environ, "CASS_RDNA3_THREADS": str(THREADS), **variables}
     return subprocess.run(
         command, check=True, capture_output=True, text=True, env=environment
     ).stdout
@@ -58,14 +59,16 @@ def cases(text: str) -> dict[str, tuple[float, float]]:
     return found
 
 
-def compare(kernels: Path, loops: Path, rounds: int) -> dict[str, dict[str, float]]:
+def compare(
+    kernels: Path, loops: Path, rounds: int, clock: dict[str, str]
+) -> dict[str, dict[str, float]]:
     """Median seconds of both sides and median ratio, by case.
 
     Raises :class:`ValueError` where the sides disagree on a result.
     """
     taken: dict[str, list[tuple[float, float]]] = {}
     for _ in range(rounds):
-        ours, plain = cases(run([kernels])), cases(run([loops]))
+        ours, plain = cases(run([kernels], **clock)), cases(run([loops], **clock))
         for name, (seconds, value) in plain.items():
             if not math.isclose(ours[name][1], value, rel_tol=_TOLERANCE):
                 raise ValueError(f"{name}: {ours[name][1]} instead of {value}")
@@ -105,12 +108,22 @@ def decoding(toolchain: AmdToolchain, rounds: int) -> dict[int, float]:
     return found
 
 
+def other_figures(toolchain: AmdToolchain, rounds: int) -> dict[str, float]:
+    """The start's cost and the speed of decoding."""
+    start = program("start.hip", toolchain, f"LENGTH={LENGTHS[0]}")
+    figures = {"start, milliseconds": start_cost(start, rounds)}
+    for length, speed in decoding(toolchain, rounds).items():
+        figures[f"decoding, million instructions per second ({length} in a kernel)"] = speed
+    return figures
+
+
 def main(arguments: list[str]) -> int:
     """Measure and write the report."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--cpu", action="store_true", help="CPU seconds: the machine is busy")
     parser.add_argument("--results", type=Path, default=RESULTS)
     options = parser.parse_args(arguments)
     toolchain = find_amd()
@@ -119,20 +132,19 @@ def main(arguments: list[str]) -> int:
         source = PROGRAMS / "loops.cpp"
         flags: list[str | Path] = ["-std=c++20", "-O2", "-pthread", source, "-o", loops]
         subprocess.run([toolchain.clang, *flags], check=True)
-        table = compare(program("kernels.hip", toolchain), loops, options.rounds)
+        clock = {"SPEED_CLOCK": "cpu"} if options.cpu else {}
+        table = compare(program("kernels.hip", toolchain), loops, options.rounds, clock)
     ratios = [row["ratio"] for row in table.values()]
-    start = program("start.hip", toolchain, f"LENGTH={LENGTHS[0]}")
-    figures = {
-        "geometric mean of ratios": statistics.geometric_mean(ratios),
-        "worst ratio": max(ratios),
-        "start, milliseconds": start_cost(start, options.rounds),
-    }
-    for length, speed in decoding(toolchain, options.rounds).items():
-        figures[f"decoding, million instructions per second ({length} in a kernel)"] = speed
+    figures = {"geometric mean of ratios": statistics.geometric_mean(ratios)}
+    figures["worst ratio"] = max(ratios)
+    if not options.cpu:
+        figures |= other_figures(toolchain, options.rounds)
     load = ", ".join(f"{each:.1f}" for each in os.getloadavg())
     machine = f"{os.cpu_count()} CPUs, load average {load}"
     report = {"machine": machine, "threads": THREADS, "figures": figures, "cases": table}
-    (options.results / SPEED).write_text(json.dumps(report, indent=2) + "\n")
+    (options.results / (SPEED_CPU if options.cpu else SPEED)).write_text(
+        json.dumps(report, indent=2) + "\n"
+    )
     sys.stdout.write(write(options.results))
     return 0
 
