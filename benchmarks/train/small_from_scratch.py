@@ -39,6 +39,8 @@ from cass_ray.train.settings import TrainSettings
 CONFIG = Path(__file__).parents[2] / "jobs/configs/train_small_from_scratch.yaml"
 TASK = Task(Level.SOURCE, Direction.CUDA_TO_HIP)
 PAIRS = "pairs.jsonl.zst"
+CONTROLS = 8
+"""Held-out programs asked beside CASS-Bench: whether generation in a batch does what it should."""
 BENCH_TASKS = 128
 """Tasks of CASS-Bench that are asked: as many as one batch answers in the time there is."""
 
@@ -206,19 +208,21 @@ def _examples(pair: dict[str, Any]) -> list[dict[str, Any]]:
     return list(_maker.examples(pair))
 
 
-def exact_answers(run: Path, model: Any) -> dict[str, float]:
+def exact_answers(run: Path, model: Any) -> tuple[dict[str, Any], list[Any]]:
     """Held-out programs whose whole answer greedy decoding gives, and tokens predicted right.
 
     Where every answer token is the most likely one after the right ones before it, greedy decoding
-    writes the answer to the letter; so one forward pass an example tells.
+    writes the answer to the letter; so one forward pass an example tells. Returns the counts, and
+    the shortest examples that were right.
     """
     import torch
 
     from cass_ray.train.store import TokenStore
 
     store = TokenStore(run / "tokens" / "held_out.arrow")
-    exact = right = tokens = 0
-    by_length: dict[str, list[int]] = {}
+    right = tokens = 0
+    known: list[Any] = []
+    by_length = {name: [0, 0] for name in LENGTHS}
     for number in range(len(store)):
         example = store[number]
         ids = torch.from_numpy(example.tokens.astype("int64"))[None].cuda()
@@ -226,31 +230,39 @@ def exact_answers(run: Path, model: Any) -> dict[str, float]:
             best = model(input_ids=ids).logits[0, example.answer_start - 1 : -1].argmax(-1)
         hits = best == ids[0, example.answer_start :]
         right, tokens = right + int(hits.sum()), tokens + len(hits)
-        exact += bool(hits.all())
         size = next(name for name, most in LENGTHS.items() if len(hits) <= most)
-        found = by_length.setdefault(size, [0, 0])
-        found[0] += bool(hits.all())
-        found[1] += 1
-    return {
+        by_length[size][1] += 1
+        if bool(hits.all()):
+            by_length[size][0] += 1
+            known.append(example)
+    counts = {
         "held_out_programs": len(store),
-        "held_out_exact": exact,
+        "held_out_exact": len(known),
         "held_out_token_accuracy": right / tokens,
-        "held_out_exact_by_answer_tokens": {name: by_length.get(name, [0, 0]) for name in LENGTHS},
+        "held_out_exact_by_answer_tokens": by_length,
     }
+    return counts, sorted(known, key=lambda example: len(example.tokens))[:CONTROLS]
 
 
-def answer_bench(questions: Path, model: Any, tokenizer: Any, out: Path, seconds: float) -> int:
-    """Greedy answers to the shortest tasks of CASS-Bench, in one batch; how many were asked."""
+def answer_bench(
+    questions: Path, controls: list[Any], model: Any, tokenizer: Any, out: Path, seconds: float
+) -> dict[str, int]:
+    """Greedy answers to the shortest tasks of CASS-Bench, in one batch.
+
+    ``controls`` are held-out examples that the model knows; they are asked in the same batch, and
+    must come out to the letter as far as they were written.
+    """
     import torch
 
     from cass_ray.answers import extract
 
     style = prompt_format("ours")
     bench = json.loads(questions.read_text())
-    prompts = [encode_prompt(tokenizer, style.messages(TASK, row["cuda"])) for row in bench]
-    chosen = sorted(range(len(bench)), key=lambda number: len(prompts[number]))[:BENCH_TASKS]
-    batch = tokenizer.pad({"input_ids": [prompts[n] for n in chosen]}, return_tensors="pt")
-    batch = batch.to("cuda")
+    asked = [encode_prompt(tokenizer, style.messages(TASK, row["cuda"])) for row in bench]
+    chosen = sorted(range(len(bench)), key=lambda number: len(asked[number]))[:BENCH_TASKS]
+    prompts = [asked[number] for number in chosen]
+    prompts += [example.tokens[: example.answer_start].tolist() for example in controls]
+    batch = tokenizer.pad({"input_ids": prompts}, return_tensors="pt").to("cuda")
     longest = batch["input_ids"].shape[1]
     with torch.inference_mode():
         produced = model.generate(
@@ -260,16 +272,21 @@ def answer_bench(questions: Path, model: Any, tokenizer: Any, out: Path, seconds
             eos_token_id=tokenizer.eos_token_id,
             pad_token_id=tokenizer.pad_token_id,
             max_time=seconds,
-        )
+        )[:, longest:].tolist()
     with (out / "bench.jsonl").open("w") as stream:
-        for number, row in zip(chosen, produced[:, longest:], strict=True):
+        for number, row in zip(chosen, produced, strict=False):
             found = extract(tokenizer.decode(row, skip_special_tokens=True), ("hip",))
             task = bench[number]
             record: dict[str, Any] = {"task": task["task"], "problem": "no fenced code"}
             if found is not None:
                 record = {"task": task["task"], "files": {task["file"]: found.code}}
             stream.write(json.dumps(record) + "\n")
-    return len(chosen)
+    right = 0
+    for example, row in zip(controls, produced[len(chosen) :], strict=True):
+        answer = example.tokens[example.answer_start :].tolist()
+        size = min(len(answer), len(row))
+        right += row[:size] == answer[:size]
+    return {"bench_asked": len(chosen), "controls": len(controls), "controls_right": right}
 
 
 def evaluate(run: Path, questions: Path, out: Path, seconds: float) -> dict[str, Any]:
@@ -280,10 +297,9 @@ def evaluate(run: Path, questions: Path, out: Path, seconds: float) -> dict[str,
     folder = run / "model"
     tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left")
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.bfloat16).cuda().eval()
-    result: dict[str, Any] = exact_answers(run, model)
+    result, known = exact_answers(run, model)
     print(result, flush=True)
-    result["bench_asked"] = answer_bench(questions, model, tokenizer, out, seconds)
-    return result
+    return result | answer_bench(questions, known, model, tokenizer, out, seconds)
 
 
 def run(folder: Path, out: Path, seconds: float, asking: float) -> None:
