@@ -30,6 +30,7 @@ __global__ void k(float*f,double*d,unsigned*u,int*i,__nv_bfloat16*b,
  unsigned m=__match_any_sync(~0u,i[0]); int p; m+=__match_all_sync(m,i[1],&p);
   u[10]=__reduce_max_sync(m,u[0]); __syncwarp(m);
   u[11]=__ballot_sync(m,p)+__any_sync(m,p)+__all_sync(m,p)+__uni_sync(m,p)+__activemask();
+ u[12]=__uhadd(u[0],u[1])+__urhadd(u[0],u[1]); i[4]=__rhadd(i[0],i[1]);
 }
 """
 
