@@ -157,6 +157,7 @@ def emulator(
         function.argtypes = [ctypes.c_void_p, *[ctypes.c_uint32] * 7, ctypes.c_void_p]
 
         def by_remu() -> None:
+            assert loaded
             status = function(code, size, *shape, ctypes.addressof(buffer))
             if status != 0:
                 raise RuntimeError(f"remu ended with {status}")
@@ -258,17 +259,25 @@ def main(arguments: list[str]) -> int:
         code = toolchain.assemble(made.device_assembly)
         image.write_bytes(code.replace(_INVALIDATE, _NOTHING))
         table: dict[str, dict[str, float]] = {}
+        failures: dict[str, str] = {}
         for case in CASES:
             row = table.setdefault(case, {})
             row[OURS] = in_process("cass", image, case, None, None)
-            if options.remu:
-                row["tinygrad, remu"] = in_process("remu", image, case, options.remu, None)
-            if options.tinygrad:
-                row["tinygrad, emu.py"] = in_process("emu.py", image, case, None, options.tinygrad)
+            for name, library, tree in (
+                ("remu", options.remu, None),
+                ("emu.py", None, options.tinygrad),
+            ):
+                if library is None and tree is None:
+                    continue
+                try:
+                    row[f"tinygrad, {name}"] = in_process(name, image, case, library, tree)
+                except RuntimeError as error:
+                    failures[f"{case}, {name}"] = str(error).splitlines()[-1]
             print(case, row, flush=True)
     load = ", ".join(f"{each:.1f}" for each in os.getloadavg())
     machine = f"{os.cpu_count()} CPUs, load average {load}"
-    report = {"machine": machine, "tinygrad": options.version, "cases": table}
+    report = {"machine": machine, "tinygrad": options.version}
+    report |= {"cases": table, "failures": failures}
     (options.results / EMULATORS).write_text(json.dumps(report, indent=2) + "\n")
     sys.stdout.write(write(options.results))
     return 0

@@ -70,4 +70,5 @@ def _emulators(report: dict[str, Any]) -> list[str]:
         for emulator, seconds in row.items():
             ratio = seconds / row[OURS]
             lines.append(f"| {name} | {emulator} | {1000 * seconds:.3f} | {ratio:.1f} |")
+    lines += [f"\nNot run: {name}: {message}" for name, message in report["failures"].items()]
     return [*lines, ""]
