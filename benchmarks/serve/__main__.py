@@ -52,21 +52,21 @@ def main() -> int:
         parts.append("soak")
     target = options.out / "serve.json"
     found: dict[str, Any] = json.loads(target.read_text()) if target.exists() else {}
-    with Service(options.proxy) as service:
-        service.soak_seconds = options.soak
-        for name in parts:
-            print(f"{name} …", flush=True)
-            found[name] = {**PARTS[name](service), "load_average": os.getloadavg()[0]}
-            print(json.dumps(found[name]), flush=True)
     found["machine"] = {
         "cores": os.cpu_count(),
         "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
         "python": platform.python_version(),
     }
-    found["command"] = f"python -m benchmarks.serve --proxy {options.proxy}"
     options.out.mkdir(parents=True, exist_ok=True)
-    target.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
-    (options.out / "serve.md").write_text(page(found))
+    with Service(options.proxy) as service:
+        service.soak_seconds = options.soak
+        for name in parts:
+            print(f"{name} …", flush=True)
+            made = {"load_average": os.getloadavg()[0], "proxy": options.proxy}
+            found[name] = {**made, **PARTS[name](service)}
+            print(json.dumps(found[name]), flush=True)
+            target.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+            (options.out / "serve.md").write_text(page(found))
     return 0
 
 
@@ -292,16 +292,19 @@ def page(found: dict[str, Any]) -> str:
         "# Serving, without a GPU",
         "",
         f"{machine['cores']} cores, {machine['memory_gib']} GiB, Python {machine['python']}; load "
-        f"generator on the same machine. `{found['command']}`, `{PROGRAM.name}` (100 lines).",
+        "generator on the same machine. `python -m benchmarks.serve --soak 600 --proxy PROXY`, "
+        f"`{PROGRAM.name}` (100 lines). The load average is of the machine before the part began: "
+        "what else ran there takes from the figures.",
         "",
-        "| | aim | measured | load average |",
-        "|---|---|---|---:|",
+        "| | aim | measured | proxy | load average |",
+        "|---|---|---|---|---:|",
     ]
 
     def row(part: str, what: str, aim: str, value: Callable[[dict[str, Any]], str]) -> None:
         if part in found:
             lines.append(
-                f"| {what} | {aim} | {value(found[part])} | {found[part]['load_average']:.1f} |"
+                f"| {what} | {aim} | {value(found[part])} | {found[part]['proxy']} "
+                f"| {found[part]['load_average']:.1f} |"
             )
 
     row("start", "cold start", "≤ 10 s", lambda r: f"{r['cold_start_s']} s")
@@ -321,7 +324,7 @@ def page(found: dict[str, Any]) -> str:
         "rules",
         "CPU of the ingress for one of them",
         "",
-        lambda r: f"{r['ingress_cpu_ms_per_request']} ms",
+        lambda r: f"{r.get('ingress_cpu_ms_per_request', '–')} ms",
     )
     row(
         "rules",
