@@ -49,6 +49,8 @@ from cass_ray.translate.registry import make_translator
 T = TypeVar("T")
 
 _OPTIMISATION = "-O3"
+_SHARED_FOLDERS = ("Common", "common", "common/inc", "include", "inc")
+"""At the top of a checkout: headers that its programs share."""
 
 
 @dataclass(frozen=True)
@@ -314,7 +316,8 @@ def of_folder(folder: Path, names: list[str]) -> Iterator[Program]:
     for path in candidates(root):
         if not names or any(name in str(path) for name in names):
             top = PurePosixPath(path.parts[0])
-            includes = [path.parent, *(top / name for name in ("Common", "common", "common/inc"))]
+            shared = (top / name for name in _SHARED_FOLDERS)
+            includes = [path.parent, *shared]
             existing = tuple(dict.fromkeys(each for each in includes if (root / each).is_dir()))
             yield Program(str(path), Unit(root, path, existing))
 
