@@ -194,6 +194,10 @@ def make_tokens(settings: TrainSettings) -> dict[str, Any]:
         return store_examples(settings, files, (row for rows in made for row in rows))
 
 
+_maker: Any = None
+"""Of a process that makes tokens."""
+
+
 def _load_maker(settings: TrainSettings) -> None:
     global _maker
     from cass_ray.train.examples import ExampleMaker
