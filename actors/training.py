@@ -45,6 +45,8 @@ def join_cluster(workers: int) -> None:
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     os.environ.setdefault("RAY_worker_register_timeout_seconds", "600")
     os.environ.setdefault("RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S", "600")
+    # Ray makes workers nice, which other work on the machine turns into waiting: steps of a minute.
+    os.environ.setdefault("RAY_worker_niceness", "0")
     if os.environ.get("RAY_ADDRESS"):
         ray.init(logging_level="warning")
         return

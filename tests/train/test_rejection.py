@@ -93,4 +93,10 @@ def test_a_wrong_translation_of_a_shipped_program_is_not_right(tmp_path):
     assert reason == ""
     assert verified is not None
     assert verified["verified"] == "executed"
-    assert judge.judge(row, row["hip_source"][:400])[1] == "compile_error"
+    source = row["hip_source"]
+    assert judge.judge(row, source[: len(source) // 2])[1] == "compile_error"
+    wrong = source.replace("kStep = 0.002f", "kStep = 0.003f")
+    assert wrong != source
+    verified, reason = judge.judge(row, wrong)
+    assert verified is None
+    assert reason == "output_differs"
