@@ -12,7 +12,7 @@ from cass_ray.answers import extract
 from serve.access import key_digest, new_key
 from serve.settings import ApiKey, Authentication, EngineSettings
 from tests.serve.conftest import Api, httpx, make_services, make_settings
-from tests.serve.test_pipeline import Model, WordChecker
+from tests.serve.test_pipeline import Model
 
 openai = pytest.importorskip("openai")
 
@@ -75,35 +75,3 @@ def test_errors_are_those_that_the_client_knows(api: Api, tmp_path: Path) -> Non
     closed = Api(make_services(make_settings(tmp_path, authentication=Authentication(keys=[key]))))
     with pytest.raises(openai.AuthenticationError):
         asyncio.run(ask(client_of(closed, "wrong"), "rules"))
-
-
-def test_the_api_does_what_its_description_says(tmp_path: Path) -> None:
-    schemathesis = pytest.importorskip("schemathesis")
-    from hypothesis import HealthCheck, Phase, given, settings
-    from schemathesis.checks import load_all_checks
-
-    key = new_key()
-    made = ApiKey(name="one", sha256=key_digest(key), requests_per_minute=1e6)
-    configured = make_settings(tmp_path, authentication=Authentication(keys=[made]))
-    api = Api(make_services(configured, WordChecker()))
-    schema = schemathesis.openapi.from_asgi("/openapi.json", api.app)
-    load_all_checks()
-    for result in schema.get_all_operations():
-        operation = result.ok()
-
-        @settings(
-            max_examples=15,
-            deadline=None,
-            derandomize=True,
-            suppress_health_check=list(HealthCheck),
-            phases=[Phase.explicit, Phase.generate],
-        )
-        @given(case=operation.as_strategy())
-        def one(case: Any) -> None:
-            # Whether fields go together (an engine with a level) is beyond a schema: 422 says so.
-            case.call_and_validate(
-                headers={"Authorization": f"Bearer {key}"},
-                excluded_checks=[schemathesis.checks.CHECKS.get_one("positive_data_acceptance")],
-            )
-
-        one()

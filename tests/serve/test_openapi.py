@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 
-from cass_ray.wire import CompileReport
 from serve.access import key_digest, new_key
-from serve.checker import CheckRequest, Stage
 from serve.settings import ApiKey, Authentication
 from tests.serve.conftest import Api, make_services, make_settings
+from tests.serve.test_pipeline import WordChecker
 
 schemathesis = pytest.importorskip("schemathesis")
 
@@ -24,30 +22,12 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance  # noqa: 
 KEY = new_key()
 
 
-class Rejecting:
-    """A checker for which nothing compiles: what is generated are no programs."""
-
-    async def stages(self, check: CheckRequest) -> AsyncIterator[Stage]:
-        report = CompileReport(
-            passed=False,
-            architecture=check.request.architecture,
-            compiler="none",
-            seconds=0.0,
-            reason="compile_error",
-        )
-        yield Stage(name="compile")
-        yield Stage(name="compile", compile=report, source=check.translation)
-
-    async def backends(self) -> dict[str, str]:
-        return {"rdna3": ""}
-
-
 @pytest.fixture(scope="module")
 def description(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder: Path = tmp_path_factory.mktemp("serve")
     known = ApiKey(name="one", sha256=key_digest(KEY), requests_per_minute=1e6, concurrency=100)
     settings = make_settings(folder, authentication=Authentication(keys=[known]))
-    api = Api(make_services(settings, Rejecting()))
+    api = Api(make_services(settings, WordChecker()))
     return schemathesis.openapi.from_asgi("/openapi.json", api.app)
 
 
@@ -57,7 +37,8 @@ def test_answers_are_as_described(description: Any) -> None:
 
         @given(case=operation.as_strategy())
         @settings(
-            max_examples=25,
+            max_examples=15,
+            phases=[Phase.explicit, Phase.generate],
             deadline=None,
             derandomize=True,
             suppress_health_check=list(HealthCheck),
