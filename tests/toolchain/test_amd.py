@@ -121,6 +121,20 @@ class TestCompile:
         assert "_Z20__device_stub__scalePfi" in made.host_assembly
         assert "hipLaunchKernel" in made.host_assembly
 
+    def test_both_sides_at_once_give_the_same(self, amd: AmdToolchain, unit: Unit) -> None:
+        one, other = amd.compile(unit), amd.compile(unit, at_once=True)
+        assert (one.host_assembly, one.device_assembly) == (
+            other.host_assembly,
+            other.device_assembly,
+        )
+        unit.source.write_text("__global__ void k() { missing(); } int main() { lost(); }")
+        messages = []
+        for at_once in (False, True):
+            with pytest.raises(CompileFailure) as caught:
+                amd.compile(unit, at_once=at_once)
+            messages.append(str(caught.value))
+        assert messages[0] == messages[1]
+
     def test_the_host_side_leaves_the_device_code_out(self, amd: AmdToolchain, unit: Unit) -> None:
         made = amd.compile(unit)
         assert "__CLANG_OFFLOAD_BUNDLE__" not in made.host_assembly
