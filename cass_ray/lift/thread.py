@@ -52,8 +52,8 @@ class Thread(Writer):
         """Results so far of instructions that a guard may drop."""
         self.low_halves: dict[Value, LowHalf] = {}
         """Carry of a sum of words -> the sum, for the sum of the high words."""
-        self.comparisons: dict[Value, tuple[Value, Value]] = {}
-        """Result of a comparison of words -> the words, for comparisons of wider integers."""
+        self.comparisons: dict[Value, tuple[str, Value, Value]] = {}
+        """Result of an unsigned comparison of words -> condition and words, for wider integers."""
         self._floats: dict[str, Value] = {}
         """Name of a word -> the number that it was cast from."""
         self.normal: set[str] = set()

@@ -16,7 +16,7 @@ from cass_ray.toolchain.nvidia_elf import Cubin
 from cass_ray.toolchain.unit import Unit
 from cass_ray.translate.registry import make_translator
 
-PROGRAMS = {"textures.cu": 22, "packed.cu": 32, "managed.cu": 3}
+PROGRAMS = {"textures.cu": 22, "packed.cu": 32, "managed.cu": 3, "wide.cu": 8}
 """Lines that each of them prints."""
 
 

@@ -9,6 +9,8 @@ from cass_ray.lift.table import lowers
 from cass_ray.lift.thread import Thread
 
 _PREDICATES = 7
+_MIRRORED = {"EQ": "EQ", "NE": "NE", "LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE"}
+"""A condition -> the one that says the same of swapped operands."""
 
 
 def join(t: Thread, i: Instruction, left: Value, right: Value) -> Value:
@@ -44,7 +46,9 @@ def compare_integers(t: Thread, i: Instruction) -> None:
     """Compare two words."""
     left, right = t.integer(i.operands[2]), t.integer(i.operands[3])
     result = compare(t, i, left, right)
-    t.comparisons[result] = (left, right)
+    condition = i.one_of(*_MIRRORED)
+    if condition in ("EQ", "NE") or (condition and i.has("U32")):
+        t.comparisons[result] = (condition, left, right)
     write_pair(t, i, result, t.predicate(i.operands[4]))
 
 
@@ -58,10 +62,12 @@ def compare_high_words(t: Thread, i: Instruction) -> None:
 
 def wide_comparison(t: Thread, i: Instruction, left: Value, right: Value, below: Value) -> Value:
     """Whether the wide integers compare, given the result ``below`` for their low words."""
-    condition = i.one_of("EQ", "NE", "LT", "LE", "GT", "GE")
-    if below in t.comparisons:
-        low_left, low_right = t.comparisons[below]
+    condition = i.one_of(*_MIRRORED)
+    low, low_left, low_right = t.comparisons.get(below, ("", left, right))
+    if low == condition:
         return compare(t, i, t.pair(low_left, left), t.pair(low_right, right))
+    if low and low == _MIRRORED[condition]:  # ptxas swaps the words of one half
+        return compare(t, i, t.pair(low_right, left), t.pair(low_left, right))
     equal = t.icmp("eq", left, right)
     if condition == "EQ":
         return t.both(equal, below)
