@@ -344,12 +344,7 @@ class KernelLifter:
             value = thread.register(register)
             constant = i32
         else:
-            candidates = {}
-            for other in self._program.codes.values():
-                if not other.function.is_kernel:
-                    candidates[self._program.address(other, 0)] = (other.name, 0)
-                for address in other.entries:
-                    candidates[self._program.address(other, address)] = (other.name, address)
+            candidates = self._program.pointed_to()
             value = thread.wide(register)
             constant = i64
         if not self._is_deep:

@@ -16,6 +16,7 @@ _PARAM_CBANK, _FRAME_SIZE, _MIN_STACK_SIZE, _KPARAM_INFO = 0x0A, 0x11, 0x12, 0x1
 _MAX_THREADS, _REQUIRED_THREADS = 0x05, 0x10
 _SIZED = 4  # format EIFMT_SVAL: a 16-bit size, then that many bytes
 _ENTRY = 0x10  # STO_CUDA_ENTRY in st_other
+_RELOCATIONS = {4: struct.Struct("<QQq"), 9: struct.Struct("<QQ")}  # SHT_RELA, SHT_REL
 _MANAGED = 0x04  # STO_CUDA_MANAGED
 _FUNCTION, _OBJECT = 2, 1
 _RESERVED_SHARED = 0x400
@@ -139,6 +140,19 @@ def system_functions(cubin: Cubin) -> list[str]:
     return [
         s.name for s in cubin.symbols if s.name and not s.section and s.info & 15 in (0, _FUNCTION)
     ]
+
+
+def referred_symbols(cubin: Cubin) -> frozenset[str] | None:
+    """Symbols that data and code refer to by relocations; None for a cubin that has none at all.
+
+    A function that is called through a pointer is among them.
+    """
+    found: set[str] = set()
+    tables = [s for s in cubin.sections if s.kind in _RELOCATIONS and ".debug" not in s.name]
+    for table in tables:
+        for _, info, *_ in _RELOCATIONS[table.kind].iter_unpack(table.data):
+            found.add(cubin.symbols[info >> 32].name)
+    return frozenset(found) if tables else None
 
 
 def _section(cubin: Cubin, name: str) -> bytes:

@@ -52,7 +52,12 @@ def build(cubin: Cubin, listing: str, names: Mapping[str, str] | None = None) ->
     """
     managed = {name: name + MANAGED_SUFFIX for name in reading.managed_names(cubin)}
     names = {**managed, **(names or {})}
-    program = Program(listing, reading.subroutines(cubin), reading.system_functions(cubin))
+    program = Program(
+        listing,
+        reading.subroutines(cubin),
+        reading.system_functions(cubin),
+        reading.referred_symbols(cubin),
+    )
     data = DeviceData(cubin, program.code_number, names)
     functions: list[str] = []
     declarations: set[str] = set()

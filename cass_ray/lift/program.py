@@ -77,12 +77,15 @@ class Program:
         listing: str,
         subroutines: dict[str, dict[str, int]] | None = None,
         system: Sequence[str] = (),
+        referred: Container[str] | None = None,
     ) -> None:
         """``subroutines``: name of a section's function -> its function symbols -> address.
 
-        ``system`` names the functions that the cubin uses and does not define.
+        ``system`` names the functions that the cubin uses and does not define, ``referred`` the
+        symbols whose addresses are somewhere; None if that is not known.
         """
         found = sass.parse(listing).functions
+        self._referred = referred
         self.system = {name: number for number, name in enumerate(system)}
         known = subroutines or {}
         self.codes = {
@@ -95,6 +98,18 @@ class Program:
         if name not in self.codes:
             raise LiftError(f"{name}: no code of that name in the cubin")
         return self.codes[name]
+
+    def pointed_to(self) -> dict[int, tuple[str, int]]:
+        """Number -> section and address of the functions that a pointer may lead to."""
+        found: dict[int, tuple[str, int]] = {}
+        for code in self.codes.values():
+            places = {**code.function.subroutines, **code.subroutines}
+            if not code.function.is_kernel:
+                places[code.name] = 0
+            for name, address in places.items():
+                if self._referred is None or name in self._referred:
+                    found[self.address(code, address)] = (code.name, address)
+        return found
 
     def address(self, code: Code, offset: int) -> int:
         """A 64-bit number for a place in the code; nothing loads from it."""
