@@ -70,9 +70,12 @@ def _lane_mask(t: Thread, i: Instruction, name: str) -> Value:
 
 
 def clock(t: Thread, name: str) -> Value:
-    """A counter of 64 bits: the shader clock, or real time for the global timer."""
+    """A counter of 64 bits: the shader clock, or nanoseconds for the global timer.
+
+    RDNA3's constant clock has 100 MHz.
+    """
     if "GLOBALTIMER" in name:
-        return t.call("i64", "llvm.amdgcn.s.memrealtime")
+        return t.op("mul", t.call("i64", "llvm.readsteadycounter"), i64(10))
     return t.call("i64", "llvm.readcyclecounter")
 
 
