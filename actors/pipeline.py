@@ -27,9 +27,13 @@ _ROWS_PER_BLOCK = 8
 _BLOCKS_PER_SLOT = 4
 _MOST_THREADS = 8
 _START_ATTEMPTS = 4
-_QUIET = {"enable_metrics_collection": False, "task_events_report_interval_ms": 0}
+_LEAN = {
+    "enable_metrics_collection": False,
+    "task_events_report_interval_ms": 0,
+    "prestart_worker_first_driver": False,
+}
 """A local node lives as long as the job and nobody looks at it: its metrics and task events would
-take two seconds of CPU a minute."""
+take two seconds of CPU a minute. Nor is a worker needed for each of its CPUs."""
 
 
 def connect(slots: int | None, amd_share: float = 0.5) -> None:
@@ -45,7 +49,6 @@ def connect(slots: int | None, amd_share: float = 0.5) -> None:
         return
     slots = slots or os.cpu_count() or 1
     logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
-    # No CPU: there are no tasks, and Ray starts an idle worker for each; the compilers take slots.
     resources = {"nvidia": slots, "amd": max(1, int(slots * amd_share))}
     for attempt in range(_START_ATTEMPTS):
         try:
@@ -62,13 +65,14 @@ def _start(resources: dict[str, int]) -> None:
     """A local node that offers ``resources``."""
     ray.init(
         address="local",
-        num_cpus=0,
+        # The compilers take slots. On a node without a CPU, Ray Data runs one task at a time.
+        num_cpus=int(resources["nvidia"]),
         resources=resources,
         include_dashboard=False,
         object_store_memory=_OBJECT_STORE_BYTES,
         log_to_driver=False,
         configure_logging=False,
-        _system_config=_QUIET,
+        _system_config=_LEAN,
     )
 
 
@@ -127,6 +131,7 @@ def compile_rows(
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.verbose_stats_logs = False
+    context.memory_usage_poll_interval_s = None
     context.print_on_execution_start = False
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
