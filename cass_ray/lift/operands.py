@@ -106,7 +106,7 @@ _IMMEDIATE = re.compile(
     r"[-+]?(?:0x[0-9a-f]+|\d+(?:\.\d*)?(?:e[-+]?\d+)?|INF|[QS]NAN)(?:\.\w*NAN)?"
 )
 _CONSTANT = re.compile(
-    _SIGNED + r"c\[(?P<bank>0x[0-9a-f]+)\]\[(?P<place>[^\]]*)\]\|?(?P<suffix>(?:\.\w+)*)\|?"
+    _SIGNED + r"c\[(?P<bank>0x[0-9a-f]+)\] ?\[(?P<place>[^\]]*)\]\|?(?P<suffix>(?:\.\w+)*)\|?"
 )
 _ADDRESS = re.compile(r"(?:desc\[UR\w+\])?\[(?P<place>[^\]]*)\]")
 

@@ -39,6 +39,7 @@ from cass_ray.lift.operands import (
         ("+INF", Immediate("+INF")),
         ("-QNAN", Immediate("-QNAN")),
         ("c[0x0][0x160]", Constant(0, 0x160)),
+        ("c[0x0] [0x170].H0_H0", Constant(0, 0x170, suffixes=("H0_H0",))),
         ("-c[0x3][R2+0x10]", Constant(3, 0x10, Register("R", 2), negated=True)),
         ("c[0x0][UR4]", Constant(0, 0, Register("UR", 4))),
         ("[R2.64+0x10]", Address((Register("R", 2, suffixes=("64",)),), 0x10)),
