@@ -93,7 +93,7 @@ class HipifyTranslator:
         """
         with tempfile.TemporaryDirectory(prefix="cass-hipify-") as folder:
             path = Path(folder) / (Path(filename).name or "source.cu")
-            path.write_text(source, encoding="utf-8", newline="")
+            path.write_bytes(source.encode("utf-8", "surrogateescape"))
             output = path.with_name(path.name + ".hipified")
             if self._name == "hipify-perl":
                 command = self._command("-quiet-warnings", path.name)
@@ -104,9 +104,9 @@ class HipifyTranslator:
             done = run(command, cwd=Path(folder), limits=_LIMITS, env=_ENVIRONMENT)
             self._check(done, filename)
             if self._name == "hipify-perl":
-                text = done.stdout_text
+                text = done.stdout.decode("utf-8", "surrogateescape")
             else:
-                text = output.read_text("utf-8", "replace")
+                text = output.read_bytes().decode("utf-8", "surrogateescape")
         return Translation(text, _findings(done.stderr_text), Counts())
 
     def _check(self, done: Completed, filename: str) -> None:

@@ -95,6 +95,8 @@ def test_hipify_runs_as_an_engine(tmp_path: Path) -> None:
     engine = hipify.HipifyTranslator("hipify-perl", program)
     result = engine.translate("cudaFree(0);\n", filename="d/a.cu")
     assert result.source == "hipFree(0);\n"
+    latin_1 = b"cudaFree(0); // \xb5s".decode("utf-8", "surrogateescape")
+    assert engine.translate(latin_1).source.encode("utf-8", "surrogateescape").endswith(b"// \xb5s")
     assert engine.version == "HIP version 6.2"
     assert result.findings[0].line == 3
 
