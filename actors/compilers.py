@@ -17,6 +17,7 @@ import ray
 
 from actors.staged import with_rows
 from cass_ray.cache import ContentCache, results_directory
+from cass_ray.lifted import LiftStage
 from cass_ray.pairs import Reason, Stage, is_rejected, rejected
 from cass_ray.settings import BuildSettings
 from cass_ray.stages import WORK_SCHEMA, AmdStage, NvidiaStage, Row, align
@@ -98,20 +99,24 @@ class NvidiaCompiler(_Worker):
 
 
 class AmdCompiler(_Worker):
-    """HIP -> host assembly and RDNA3 assembly, then alignment with the CUDA side.
+    """HIP -> host assembly and RDNA3 assembly, then alignment with the CUDA side; lifting if asked.
 
     Runs where the resource ``amd`` is offered.
     """
 
     def __init__(self, settings: BuildSettings, coordinator: str) -> None:
         def make(trees: UnpackedTrees) -> Work:
+            toolchain, cache = find_amd(), result_cache(settings)
             stage = AmdStage(
-                toolchain=find_amd(),
+                toolchain=toolchain,
                 trees=trees,
                 translator=make_translator(settings.translator),
                 settings=settings,
-                cache=result_cache(settings),
+                cache=cache,
             )
-            return lambda rows: [align(row) for row in stage.compile(rows)]
+            if not settings.lift:
+                return lambda rows: [align(row) for row in stage.compile(rows)]
+            lifter = LiftStage(toolchain, settings, cache)
+            return lambda rows: lifter.lift([align(row) for row in stage.compile(rows)])
 
         super().__init__(Stage.COMPILE_AMD, coordinator, make)

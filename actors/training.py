@@ -22,7 +22,7 @@ from cass_ray.train.data import (
     read_pairs,
     store_examples,
 )
-from cass_ray.train.examples import COLUMNS, DataError, ExampleMaker
+from cass_ray.train.examples import COLUMNS, LIFTED, DataError, ExampleMaker
 from cass_ray.train.files import RunFiles
 from cass_ray.train.settings import TrainSettings
 from cass_ray.train.store import EXAMPLE_SCHEMA
@@ -109,7 +109,8 @@ def _examples(settings: TrainSettings, files: list[str]) -> Iterator[dict[str, A
             yield from maker.examples(pair)
         return
     actors = max(1, min(int(ray.cluster_resources().get("CPU", 1)) - 1, 16))
-    dataset = ray.data.read_parquet(files, columns=list(COLUMNS))
+    lifted = [LIFTED] if settings.data.rdna3 == LIFTED else []
+    dataset = ray.data.read_parquet(files, columns=[*COLUMNS, *lifted])
     dataset = dataset.repartition(target_num_rows_per_block=64).map_batches(
         Tokeniser,
         fn_constructor_args=(settings,),

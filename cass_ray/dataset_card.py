@@ -20,6 +20,7 @@ _COLUMNS = {
     "kernels": "kernels found on both sides",
     "verified": "`compiled`: both compile, kernels match; `executed`: both ran and agree",
     "evidence": "what stands behind `executed`",
+    "lifted": "RDNA3 assembly lifted from the SASS of each architecture, where asked for",
 }
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"))

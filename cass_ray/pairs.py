@@ -142,6 +142,14 @@ class Evidence(BaseModel):
 
 _TOOLCHAIN = pa.struct([("name", pa.string()), ("version", pa.string()), ("flags", pa.string())])
 _LISTING = pa.struct([("arch", pa.string()), ("sass", pa.large_string())])
+_LIFTED = pa.struct(
+    [
+        ("arch", pa.string()),
+        ("rdna3", pa.large_string()),
+        ("verified", pa.string()),
+        ("diagnostic", pa.string()),
+    ]
+)
 _RUN = pa.struct(
     [
         ("arguments", pa.list_(pa.string())),
@@ -192,10 +200,13 @@ PAIR_SCHEMA = pa.schema(
         ("evidence", _EVIDENCE),
         ("cuda_device_tokens", pa.int64()),
         ("hip_device_tokens", pa.int64()),
+        ("lifted", pa.list_(_LIFTED)),
     ]
 )
 """``cuda_device`` is the SASS of the first architecture in ``cuda_arch`` (normalised);
-``cuda_device_by_arch`` holds every architecture asked for, the first included."""
+``cuda_device_by_arch`` holds every architecture asked for, the first included. ``lifted`` is null
+unless the settings ask for it: RDNA3 assembly made from the machine code of each architecture, for
+the same ``hip_host``; empty, with the reason as ``diagnostic``, where it could not be lifted."""
 
 REJECT_SCHEMA = pa.schema(
     [

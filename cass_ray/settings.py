@@ -45,6 +45,9 @@ class BuildSettings(ScreeningSettings):
     cache: bool = True
     """Reuse results of earlier runs from the node's content cache."""
     execute: bool = False
+    lift: bool = False
+    """Also lift each architecture's machine code to RDNA3 (column ``lifted``); with ``execute``,
+    what was lifted runs too."""
 
     @field_validator("nvidia_architectures")
     @classmethod

@@ -8,6 +8,7 @@ from __future__ import annotations
 from cass_ray.cache import ContentCache, results_directory
 from cass_ray.corpus.trees import TreeStore
 from cass_ray.ingest import finished_columns
+from cass_ray.lifted import LiftStage
 from cass_ray.pairs import is_rejected
 from cass_ray.settings import BuildSettings
 from cass_ray.stages import AmdStage, NotCached, NvidiaStage, Row, align, translate
@@ -21,8 +22,12 @@ class Shortcut:
     """Stages that may read the cache and may not compile."""
 
     def __init__(
-        self, settings: BuildSettings, trees: TreeStore, stages: tuple[NvidiaStage, AmdStage] | None
+        self,
+        settings: BuildSettings,
+        trees: TreeStore,
+        stages: tuple[NvidiaStage, AmdStage, LiftStage] | None,
     ) -> None:
+        self._lift = settings.lift
         self._in_process = settings.translator in IN_PROCESS_ENGINES
         self._translator = make_translator(settings.translator)
         self._trees = UnpackedTrees(trees.get)
@@ -43,6 +48,7 @@ class Shortcut:
         stages = (
             NvidiaStage(nvidia, unpacked, settings, cache, cached_only=True),
             AmdStage(amd, unpacked, translator, settings, cache, cached_only=True),
+            LiftStage(amd, settings, cache, cached_only=True),
         )
         return cls(settings, trees, stages)
 
@@ -54,11 +60,13 @@ class Shortcut:
         """A prepared row with every stage done, or None when a tool has to run."""
         if self._stages is None or not self._in_process:
             return None
-        nvidia, amd = self._stages
+        nvidia, amd, lifter = self._stages
         try:
             row = nvidia.compile([row])[0]
             if not is_rejected(row):
                 row = align(amd.compile([row])[0])
+            if self._lift and not is_rejected(row):
+                row = lifter.lift([row])[0]
         except NotCached:
             return None
         return finished_columns(row)

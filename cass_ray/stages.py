@@ -7,6 +7,7 @@ nothing of Ray; actors hold them.
 
 from __future__ import annotations
 
+import base64
 import functools
 import json
 import re
@@ -44,16 +45,22 @@ from cass_ray.unpacked import UnpackedTrees
 
 Row = dict[str, Any]
 
+CUBINS_COLUMN = "cubins"
+
+_CUBIN = pa.struct(
+    [("arch", pa.string()), ("cubin", pa.large_binary()), ("listing", pa.large_string())]
+)
 WORK_SCHEMA = pa.schema(
     [
         *REJECT_SCHEMA,
         ("sequence", pa.int64()),
         ("tree", pa.string()),
         ("include_directories", pa.list_(pa.string())),
+        (CUBINS_COLUMN, pa.list_(_CUBIN)),
     ]
 )
 """``sequence``: position in the input. ``tree``: digest of the archive that holds the program.
-``include_directories``: relative to the tree."""
+``include_directories``: relative to the tree. ``cubins``: for the lifter, with their listings."""
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
@@ -171,6 +178,10 @@ class _Cached:
             )
 
 
+def _to_text(content: bytes) -> str:
+    return base64.b64encode(content).decode()
+
+
 def _unit_key(row: Row) -> list[str]:
     return [row["tree"], row["path"], source_of(row), *(row["include_directories"] or ())]
 
@@ -195,10 +206,11 @@ class NvidiaStage:
         """Everything the Nvidia side of ``row`` depends on."""
         if dialect_of(row) is OPENCL:
             names = self.settings.nvidia_architectures
-            return digest(["opencl", self._opencl().fingerprint, *names, *_unit_key(row)])
+            kind = "opencl with cubins" if self.settings.lift else "opencl"
+            return digest([kind, self._opencl().fingerprint, *names, *_unit_key(row)])
         return digest(
             [
-                "nvidia",
+                "nvidia with cubins" if self.settings.lift else "nvidia",
                 self.toolchain.fingerprint,
                 self.settings.optimisation,
                 *self.settings.nvidia_architectures,
@@ -273,6 +285,11 @@ class NvidiaStage:
             "device": {name: sass.normalise(text) for name, text in texts.items()},
             "toolchain": self._record(row, output).model_dump(),
         }
+        if self.settings.lift:
+            value["cubins"] = [
+                {"arch": name, "cubin": _to_text(output.cubins[name]), "listing": text}
+                for name, text in texts.items()
+            ]
         self._results.put(self.key(row), value)
         return self._filled(row, value)
 
@@ -293,6 +310,10 @@ class NvidiaStage:
             "cuda_arch": list(self.settings.nvidia_architectures),
             "nvidia_toolchain": value["toolchain"],
             "cuda_device_tokens": token_count(first),
+            CUBINS_COLUMN: [
+                {**each, "cubin": base64.b64decode(each["cubin"])}
+                for each in value.get("cubins", ())
+            ],
         }
 
 

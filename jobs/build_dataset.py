@@ -55,6 +55,7 @@ def fingerprint(settings: BuildSettings) -> str:
             "optimisation",
             "translator",
             "execute",
+            "lift",
             "scrub",
         }
     )
@@ -148,6 +149,7 @@ def build_dataset(
     ] = None,
     resume: Annotated[bool, typer.Option(help="Continue an interrupted build.")] = False,
     execute: Annotated[bool, typer.Option(help="Run both sides and compare.")] = False,
+    lift: Annotated[bool, typer.Option(help="Lift the machine code to RDNA3, too.")] = False,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", help="KEY=VALUE, any setting, e.g. filters.longest=500."),
@@ -160,6 +162,7 @@ def build_dataset(
         "out": out,
         "nvidia_architectures": arch,
         "execute": execute or None,
+        "lift": lift or None,
     }
     try:
         overrides = {key: value for key, value in flags.items() if value is not None}

@@ -35,7 +35,7 @@ NAME = "cass"
 _LOGGING = LoggingConfig(enable_access_log=False)
 """The ingress writes a line for each request itself, with the request's id and engine."""
 _SHUTDOWN_SECONDS = 30.0
-_HEALTH_SECONDS = 10.0
+_HEALTH_SECONDS = 2.0
 _NICENESS = 5
 """Of checks, so that the ingress answers while all cores compile."""
 

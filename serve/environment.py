@@ -50,6 +50,11 @@ def _haproxy(port: int, folder: Path) -> dict[str, str]:
     return {
         "RAY_SERVE_ENABLE_HA_PROXY": "1",
         f"{prefix}_NBTHREAD": str(_THREADS),
+        # A replica that dies with a request has not answered, and another may: no request here
+        # changes anything but a job's start, and a job started twice costs one that nobody reads.
+        f"{prefix}_RETRY_ON": "conn-failure empty-response",
+        f"{prefix}_RETRIES": "3",
+        f"{prefix}_TUNE_BUFSIZE": str(128 << 10),  # what fits in a buffer can be sent again
         f"{prefix}_CONFIG_FILE_LOC": str(folder / "haproxy.cfg"),
         f"{prefix}_SOCKET_PATH": str(folder / "admin.sock"),
         f"{prefix}_SERVER_STATE_BASE": str(folder),

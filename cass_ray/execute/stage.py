@@ -156,7 +156,35 @@ class ExecuteStage:
             result = self._verify(row, program)
             if self.cache is not None:
                 self.cache.put(key, result.model_dump_json().encode())
-        return row if driven and not result.passed else with_verification(row, result)
+        if driven:
+            return with_verification(row, result) if result.passed else row
+        return self._with_lifted(with_verification(row, result))
+
+    def _with_lifted(self, row: Row) -> Row:
+        """What was lifted of an executed row runs under the same host, against the same outputs."""
+        if row["verified"] != Verified.EXECUTED.value or is_rejected(row):
+            return row
+        lifted = [
+            self._lifted(row, each) if each["rdna3"] else each for each in row.get("lifted") or ()
+        ]
+        return {**row, "lifted": lifted or row.get("lifted")}
+
+    def _lifted(self, row: Row, lifted: dict[str, str]) -> dict[str, str]:
+        candidate = {**row, "hip_device": lifted["rdna3"]}
+        key = self.key(candidate)
+        found = self.cache.get(key) if self.cache is not None else None
+        try:
+            result = (
+                Verification.model_validate_json(found)
+                if found is not None
+                else self._verify(candidate, _program(candidate))
+            )
+        except CompileFailure as failure:
+            return {**lifted, "diagnostic": failure.diagnostic}
+        if found is None and self.cache is not None:
+            self.cache.put(key, result.model_dump_json().encode())
+        verified = Verified.EXECUTED if result.passed else Verified.COMPILED
+        return {**lifted, "verified": verified.value, "diagnostic": result.reason}
 
     @property
     def _may_drive(self) -> bool:

@@ -10,8 +10,9 @@ from typing import Any
 
 import pyarrow.dataset as pads
 
+from cass_ray.pairs import PAIR_SCHEMA
 from cass_ray.prompts import prompt_format
-from cass_ray.train.examples import COLUMNS, DataError, check_tokenizer, split_rows
+from cass_ray.train.examples import COLUMNS, LIFTED, DataError, check_tokenizer, split_rows
 from cass_ray.train.files import RunFiles
 from cass_ray.train.model import check_window, load_config, load_tokenizer
 from cass_ray.train.settings import TrainSettings
@@ -35,9 +36,13 @@ def pair_files(folders: Iterable[Path]) -> list[str]:
     return found
 
 
-def read_pairs(files: list[str], columns: tuple[str, ...] = COLUMNS) -> Iterator[dict[str, Any]]:
-    """Rows of ``files``, the columns that examples need."""
-    for batch in pads.dataset(files).to_batches(columns=list(columns), batch_size=64):
+def read_pairs(
+    files: list[str], columns: tuple[str, ...] = (*COLUMNS, LIFTED)
+) -> Iterator[dict[str, Any]]:
+    """Rows of ``files``; ``columns`` that a file does not have, for it is older, are None."""
+    for batch in pads.dataset(files, schema=PAIR_SCHEMA).to_batches(
+        columns=list(columns), batch_size=64
+    ):
         yield from batch.to_pylist()
 
 

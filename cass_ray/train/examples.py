@@ -27,6 +27,8 @@ COLUMNS = (
     "cuda_device_by_arch",
 )
 """Columns of a pair that examples are made of."""
+LIFTED = "lifted"
+"""Needed too where the lifter's assembly is learned; older data sets do not have it."""
 
 _LEVELS = {"none": 0, "compiled": 1, "executed": 2}
 
@@ -94,16 +96,15 @@ class ExampleMaker:
 
     def examples(self, pair: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """Rows of ``EXAMPLE_SCHEMA``, also for what is dropped."""
-        level = _LEVELS.get(pair["verified"] or "none", 0)
-        executed = pair["verified"] == Verified.EXECUTED
         for task in self.settings.parsed_tasks:
-            for name, question, answer in _codes(pair, task, self.settings.architectures):
-                row = self._example(task, question, answer)
-                if level < _LEVELS[self.settings.require]:
+            for code in _codes(pair, task, self.settings):
+                row = self._example(task, code.question, code.answer)
+                if _LEVELS.get(code.verified, 0) < _LEVELS[self.settings.require]:
                     row |= _dropped(f"not {self.settings.require}")
+                executed = code.verified == Verified.EXECUTED
                 yield row | {
                     "pair": pair["id"],
-                    "task": f"{task}{name}",
+                    "task": f"{task}{code.suffix}",
                     "weight": self.settings.executed_weight if executed else 1.0,
                     "held_out": is_held_out(pair["id"], self.settings.held_out),
                 }
@@ -124,20 +125,34 @@ def _dropped(reason: str) -> dict[str, Any]:
     return {"tokens": [], "answer_start": 0, "dropped": reason}
 
 
-def _codes(
-    pair: Mapping[str, Any], task: Task, architectures: list[str]
-) -> Iterator[tuple[str, str, str]]:
-    """(suffix of the task's name, question, answer) for each Nvidia architecture asked for."""
+@dataclass(frozen=True)
+class _Code:
+    """Both sides of an example; ``suffix`` goes after the task's name."""
+
+    suffix: str
+    question: str
+    answer: str
+    verified: str
+
+
+def _codes(pair: Mapping[str, Any], task: Task, settings: DataSettings) -> Iterator[_Code]:
+    """One of the source level; at the assembly level one for each Nvidia architecture asked for."""
     question, answer = task.columns
+    verified = pair["verified"] or Verified.NONE.value
     if task.level is Level.SOURCE:
-        yield "", pair[question] or "", pair[answer] or ""
+        yield _Code("", pair[question] or "", pair[answer] or "", verified)
         return
     listings = {item["arch"]: item["sass"] for item in pair["cuda_device_by_arch"] or ()}
-    wanted = [name for name in architectures if name in listings] or [""]
-    for name in wanted:
+    lifted = {item["arch"]: item for item in pair.get(LIFTED) or ()}
+    for name in [name for name in settings.architectures if name in listings] or [""]:
         nvidia = sass.normalise(listings[name] if name else pair["cuda_device"] or "")
-        sides = {"cuda_device": nvidia, "hip_device": pair["hip_device"] or ""}
-        yield (f":{name}" if name else ""), sides[question], sides[answer]
+        amd = pair["hip_device"] or ""
+        if settings.rdna3 == LIFTED:
+            # Without a name it is the first architecture's, as `cuda_device` is.
+            made = lifted.get(name) if name else next(iter(lifted.values()), None)
+            amd, verified = (made["rdna3"], made["verified"]) if made else ("", verified)
+        sides = {"cuda_device": nvidia, "hip_device": amd}
+        yield _Code(f":{name}" if name else "", sides[question], sides[answer], verified)
 
 
 def split_rows(

@@ -22,6 +22,8 @@ class DataSettings(StrictModel):
     """Instruction format: ``ours`` or ``cass`` (that of the published checkpoints)."""
     architectures: list[str] = []
     """Nvidia architectures whose SASS is used; empty: the first of each pair."""
+    rdna3: Literal["compiled", "lifted"] = "compiled"
+    """RDNA3 assembly of the assembly level: clang's, or what the lifter made of the SASS."""
     require: Literal["none", "compiled", "executed"] = "none"
     """The least verification of a pair that is used."""
     executed_weight: float = Field(default=1.0, gt=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,6 +21,9 @@ from cass_ray.toolchain.locate import find_amd
 from tests.jobs.conftest import REPOSITORY, build, parquet_bytes, start
 
 pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
+
+
+AT_WORK = re.compile(r"NvidiaCompiler\)*\.submit")
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 300.0) -> None:
@@ -96,8 +100,14 @@ def test_killed_actor_costs_no_row(
     out = tmp_path / "out"
     arguments = ["--source", f"local:{corpus}", "--out", str(out), "--set", "rows_per_block=2"]
     process = start([*arguments, "--set", "cache=false"], environment, tmp_path / "log")
-    wait_until(lambda: len(shards(out)) >= 1 or process.poll() is not None)
-    victims = [pid for pid in actors_of(process.pid) if "NvidiaCompiler" in title(pid)]
+    victims: list[int] = []
+
+    def caught() -> bool:
+        # Ray puts the method that runs into the title: an actor is killed at work.
+        victims.extend(pid for pid in actors_of(process.pid) if AT_WORK.search(title(pid)))
+        return bool(victims) or process.poll() is not None
+
+    wait_until(caught)
     assert victims, (tmp_path / "log").read_text()
     os.kill(victims[0], signal.SIGKILL)
     assert process.wait(timeout=300) == 0, (tmp_path / "log").read_text()

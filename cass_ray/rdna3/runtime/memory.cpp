@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <string_view>
 #include <vector>
@@ -56,6 +58,19 @@ rdna3::AllocationKind engine_kind(MemoryKind kind) {
 
 std::uintptr_t key(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
+// In checking mode device memory starts with a value that no program expects, so that one that
+// reads what it never wrote shows it: a large int, 3.4e38f, 1.4e306, and a NaN half every second.
+// Blocks beyond the limit stay untouched: programs that reserve gigabytes would commit them.
+constexpr std::uint32_t unwritten = 0x7f7fa5a5;
+constexpr std::size_t largest_filled = std::size_t{64} << 20;
+
+void fill_unwritten(std::byte* block, std::size_t bytes) {
+  if (bytes > largest_filled) return;
+  for (std::size_t at = 0; at < bytes; at += sizeof unwritten) {
+    std::memcpy(block + at, &unwritten, std::min(sizeof unwritten, bytes - at));
+  }
+}
+
 bool is_ours(MemoryKind kind) {
   return kind != MemoryKind::registered && kind != MemoryKind::variable;
 }
@@ -84,6 +99,7 @@ hipError_t Memory::allocate(std::size_t bytes, MemoryKind kind, unsigned flags, 
   std::byte* block = arena(kind).allocate(bytes);
   if (block == nullptr) return hipErrorOutOfMemory;
   if (is_device_memory(kind)) used_ += bytes;
+  if (kind == MemoryKind::device && rdna3::checking()) fill_unwritten(block, bytes);
   remember({block, bytes, kind, flags, pool, next_id_++});
   *address = block;
   return hipSuccess;

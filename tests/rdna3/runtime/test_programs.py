@@ -77,3 +77,8 @@ def test_many_grid_wide_barriers(run_program: RunProgram, blocks: int) -> None:
 def test_workgroups_that_wait_for_later_ones(run_program: RunProgram) -> None:
     completed = run_program("sweeps.hip", ["chain", "60"])
     assert completed.stdout_text == "all as expected\n", completed.stderr_text
+
+
+def test_checking_mode_shows_what_was_never_written(run_program: RunProgram) -> None:
+    checked = run_program("unwritten.hip", options=RunOptions(seconds=60, check=True))
+    assert checked.stdout_text == "a5 7f a5\n", checked.stderr_text
