@@ -280,7 +280,7 @@ class NvidiaStage:
 
     def _finish(self, row: Row, output: NvidiaOutput, listing: dict[str, str] | None) -> Row:
         texts = listing or self._listings([output])[0] or {}
-        value = {
+        value: dict[str, Any] = {
             "host": output.host_assembly,
             "device": {name: sass.normalise(text) for name, text in texts.items()},
             "toolchain": self._record(row, output).model_dump(),

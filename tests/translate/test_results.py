@@ -39,6 +39,8 @@ int main() {
     [
         ("x = __popc(a) - b;", "x = (int)__popc(a) - b;"),
         ("f(__popcll(a))", "f((int)__popcll(a))"),
+        ("x = b * __ffs(a) - c;", "x = b * (int)__ffs(a) - c;"),
+        ("x = b & __popc(a);", "x = b & (int)__popc(a);"),
         ("auto n = __ffs(a);", "auto n = (int)__ffs(a);"),
         ("y = __umul24(a, b) >> 1;", "y = (unsigned int)__umul24(a, b) >> 1;"),
         # The variable's type decides already.
@@ -53,8 +55,9 @@ def test_cast(cuda: str, hip: str) -> None:
     assert ENGINE.translate(hip, filename="a.cuh").source == hip
 
 
-def test_a_function_of_the_program_is_left_alone() -> None:
-    source = "__device__ int __popc(Set a);\nx = __popc(a) - b;\n"
+@pytest.mark.parametrize("result", ["int ", "int *", "const Set& ", "std::pair<int, Set> *"])
+def test_a_function_of_the_program_is_left_alone(result: str) -> None:
+    source = f"#include <set>\n__device__ {result}__popc(Set a);\nx = __popc(a) - b;\n"
     assert "(int)" not in ENGINE.translate(source, filename="a.cuh").source
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation
 from cass_ray.translate.rules import (
+    extremes,
     groups,
     guards,
     headers,
@@ -20,7 +21,8 @@ from cass_ray.translate.rules import (
 from cass_ray.translate.rules.rewrite import Rewrite
 
 _SNIPPETS = (
-    *("lane", "ballot", "syncwarp", "shuffle", "match", "reduce", "minmax", "average", "rounding"),
+    *("lane", "ballot", "syncwarp", "shuffle", "match", "reduce", "minmax", "extremes"),
+    *("average", "rounding"),
     *("simd", "dot", "exact"),
     *("half", "bfloat16", "nanosleep", "space", "cache", "bits", "numeric", "copy", "surface"),
     *("group_votes", "group_reduce", "group_scan", "group_copy"),
@@ -57,6 +59,7 @@ class RulesTranslator:
         names.rename_surface_reads(unit)
         names.rename_device_functions(unit)
         results.cast_results(unit)
+        extremes.rewrite_extremes(unit)
         names.rename_names(unit)
         names.rename_namespaces(unit)
         names.rename_matrix_functions(unit)

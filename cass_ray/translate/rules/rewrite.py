@@ -21,7 +21,13 @@ _WORD = re.compile(r"([A-Za-z_]\w*)")
 _DECLARATION_LEAD = re.compile(r"(?:[\w>\]]\s+|[*&]\s*)\Z")
 _NO_DECLARATION_LEAD = re.compile(r"\b(?:return|case|goto|new)\s+\Z")
 _DECLARATION_TAIL = re.compile(r"\s*(?:[=;,(\[{)]|\Z|\n)")
+_POINTER_RESULT = re.compile(
+    r"(?:\A|[;{}]|^[ \t]*#[^\n]*$)\s*(?!return\b)[A-Za-z_][\w\s:<>,]*[*&][\s*&]*\Z", re.MULTILINE
+)
+"""A function's result, from the end of what stands before; in ``a * f(b)`` there is more."""
+_RESULT_CHARACTERS = 160
 _DEFINE = re.compile(r"#[ \t]*define[ \t]+\Z")
+_OPENING = re.compile(r"\s*\(")
 _LABEL = re.compile(r"\s*:(?!:)")
 _MEMBER = re.compile(r"(?:\.|->|::)\s*\Z")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]', re.MULTILINE)
@@ -96,6 +102,9 @@ class Rewrite:
         start = max(0, offset - 32)
         if _DEFINE.search(code, start, offset) or _LABEL.match(code, end):
             return True
+        if code[start:offset].rstrip().endswith(("*", "&")) and _OPENING.match(code, end):
+            start = max(0, offset - _RESULT_CHARACTERS)
+            return _POINTER_RESULT.search(code, start, offset) is not None
         return (
             _DECLARATION_LEAD.search(code, start, offset) is not None
             and _NO_DECLARATION_LEAD.search(code, start, offset) is None

@@ -1,0 +1,90 @@
+"""``min`` and ``max`` of two integer types; expected values: C's common type, by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from cass_ray.translate.rules import RulesTranslator
+from tests.translate.programs import output_of
+
+ENGINE = RulesTranslator()
+
+DECLARED = """
+__device__ int a, b; __device__ unsigned u, v; __device__ short s[4];
+__device__ float x, y[4]; __device__ size_t wide;
+"""
+
+PROGRAM = r"""
+#include <cstdio>
+#include <limits>
+
+struct Pair { int first; float second; };
+
+template <typename T>
+__device__ T larger(T a, T b) { return max(a, b); }
+
+__global__ void extremes(long long* out, short small, int n, unsigned u, long long wide,
+                         Pair pair) {
+  out[0] = max(small, n) % 4;
+  out[1] = min(n, u);
+  out[2] = max(-1, u) >> 28;
+  out[3] = min(wide + 1, n * 0LL + 9007199254740993LL);
+  out[4] = max(wide, n);
+  out[5] = (long long)larger(pair.second, 1.5f);
+  out[6] = (long long)max(pair.second, pair.second);
+  out[7] = min(blockDim.x, n + 40);
+  out[8] = max(pair.first, u) / 2;
+}
+
+int main() {
+  long long *device, host[9];
+  int few = 3; size_t many = 7;
+  cudaMalloc(&device, sizeof host);
+  extremes<<<1, 32>>>(device, -3, -7, 5u, 9007199254740993LL, Pair{-2, 4.5f});
+  cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
+  printf("extremes:");
+  for (long long value : host) printf(" %lld", value);
+  printf(" %zu\n", max(few, many));
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("cuda", "mixed"),
+    [
+        ("a = max(a, b);", False),
+        ("a = max(a * 2, b - (a + 1));", False),
+        ("u = min(threadIdx.x, u + 1u);", False),
+        ("x = max(x, y[a]);", False),
+        ("x = max(unknown, 0.5f);", False),
+        ("a = std::max(a, u);", False),
+        ("a = limits.max(a, u);", False),
+        ("a = max(a, u);", True),
+        ("a = min(a, s[b]);", True),
+        ("a = max(s[a], s[b]);", True),
+        ("a = min(blockDim.x, a);", True),
+        ("a = min(a, (int)wide);", False),
+        ("a = min(unknown(a), b);", True),
+        ("a = max(b - (int)x, s[a]);", True),
+        ("a = max((int)fmod(x, 1.0), s[a]);", True),
+        ("a = max((int)(x + (a)) / 2, b);", False),
+        ("x = max((float)a, x);", False),
+    ],
+)
+def test_only_what_may_mix_is_changed(cuda: str, mixed: bool) -> None:
+    text = ENGINE.translate(f"{DECLARED}__global__ void k() {{ {cuda} }}", filename="a.cu").source
+    assert ("cass::mixed_m" in text.split("__global__")[-1]) is mixed
+    assert mixed or cuda in text
+
+
+def test_a_function_of_the_program_is_left_alone() -> None:
+    source = "__device__ int max(Set a, Set b);\n__device__ void f() { x = max(a, b); }\n"
+    assert "cass" not in ENGINE.translate(source, filename="a.cuh").source
+
+
+@pytest.mark.amd
+def test_results_are_those_of_cuda() -> None:
+    # max(-3, -7) % 4; min(2^32 - 7, 5); (2^32 - 1) >> 28; 2^53 + 1 is no double;
+    # max(4.5, 1.5); min(32, 33); (2^32 - 2) / 2; max(3, 7).
+    expected = "-3 5 15 9007199254740993 9007199254740993 4 4 32 2147483647 7"
+    assert output_of(PROGRAM)["extremes"] == expected
