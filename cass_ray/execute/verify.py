@@ -231,10 +231,15 @@ class _Session:
     def _in_checking_mode(self, reference: ReferenceRun) -> None:
         """Note what checking mode says: a fault if it changes how the program ends."""
         mode = RunMode(bounds=self._policy.bounds, check=True)
-        ended = self._backend.run(self._candidate, reference.inputs, mode).ended
+        execution = self._backend.run(self._candidate, reference.inputs, mode)
+        ended = execution.ended
         message = ended.stderr.decode("utf-8", "replace").strip()[:_STDERR_CHARACTERS]
         if ended.verdict is Verdict.OK:
-            if _WARNING in message and message not in self.warnings:
+            comparison = self._compare(reference, execution)
+            if not comparison.numeric:
+                # Device memory does not start as zeros there.
+                self.device_faults.append(f"prints something else: {comparison.difference}")
+            elif _WARNING in message and message not in self.warnings:
                 self.warnings.append(message)
             return
         self.device_faults.append(message or f"{ended.verdict} (status {ended.status})")

@@ -78,3 +78,21 @@ def test_selftest_catches_faults_and_raises_no_alarm(backend: Rdna3Backend) -> N
     assert fates[Fault.COPY_SIZE] in {Fate.NUMERIC, Fate.CHECK, Fate.RUN}
     assert fates[Fault.ASM_WAIT] is Fate.FINDING
     assert outcome.kill_rate() >= 0.9, outcome.mutants
+
+
+@pytest.mark.parametrize(("written", "fate"), [("n", Fate.EQUIVALENT), ("n - 1", Fate.CHECK)])
+def test_initialisation_is_needed_where_it_is_read(
+    backend: Rdna3Backend, written: str, fate: Fate
+) -> None:
+    """Memory that is copied to the host; all of it, or all but the last number, is overwritten."""
+    copied = "hipMemcpy(&sum, out,"
+    cleared = f"""int* again;
+  if (hipMalloc(&again, n * sizeof(int)) || hipMemset(again, 0, n * sizeof(int))) return 2;
+  hipMemcpy(again, in, ({written}) * sizeof(int), hipMemcpyDeviceToDevice);
+  hipMemcpy(host, again, n * sizeof(int), hipMemcpyDeviceToHost);
+  printf("last %d\\n", host[n - 1]);
+  {copied}"""
+    subject = Subject("cleared", hip(HONEST.replace(copied, cleared)), (Inputs(arguments=("64",)),))
+    outcome = summarise(list(run_selftest([subject], backend)))
+    fates = [each.fate for each in outcome.mutants if each.fault is Fault.INITIALISATION]
+    assert fates == [fate]
