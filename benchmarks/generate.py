@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -105,6 +106,8 @@ class Examiner:
             state, detail = "run_failed", f"{ended.verdict}: {ended.stderr[:1000]!r}"
         elif ended.stdout.decode() != program.expected:
             state, detail = "disagrees", ended.stdout.decode()[:1000]
+            if self._agrees_unoptimised(hip, program):
+                state = "miscompiled"
         return {
             "state": state,
             "detail": detail,
@@ -112,6 +115,12 @@ class Examiner:
             "sass": Counter(_sass_opcodes(listing)),
             "rdna3": Counter(_rdna3_mnemonics(texts.device)),
         }
+
+    def _agrees_unoptimised(self, hip: Sources, program: GeneratedProgram) -> bool:
+        """Whether ``-O0`` gives what is expected: then it is clang's optimiser that went wrong."""
+        backend = replace(self.backend, optimisation="-O0")
+        ended = backend.run(backend.build(backend.compile(hip))).ended
+        return ended.verdict is Verdict.OK and ended.stdout.decode() == program.expected
 
 
 def _sass_opcodes(listing: str) -> Iterable[str]:
@@ -154,6 +163,7 @@ def markdown(figures: Json) -> str:
     speed_, states = figures["speed"], figures["states"]
     machine = figures["machine"]
     executed, agree = sum(states.values()), states.get("agrees", 0)
+    miscompiled = states.get("miscompiled", 0)
     nvidia = executed - states.get("nvidia_compile", 0)
     amd = nvidia - states.get("amd_compile", 0)
     lines = [
@@ -174,6 +184,7 @@ def markdown(figures: Json) -> str:
         f"| compile with nvcc, sm_80 | {nvidia} of {executed} |",
         f"| translate and compile for gfx1100 | {amd} of {executed} |",
         f"| run on the CPU backend and agree with the generator | {agree} of {executed} |",
+        f"| agree at -O0 only: miscompiled by clang | {miscompiled} of {executed} |",
         "",
         "| instruction set | instructions | distinct opcodes |",
         "|---|---|---|",
