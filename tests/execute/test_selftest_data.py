@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cass_ray.bench.task import TASKS_FOLDER, load_tasks
 from cass_ray.corpus.lexer import splice_lines
 from cass_ray.execute.mutants import source_mutants
 from cass_ray.execute.selftest import equivalent_mutants
@@ -9,10 +10,11 @@ from cass_ray.execute.shipped import shipped_subjects
 from cass_ray.translate.registry import make_translator
 
 
-def test_each_argument_is_about_a_mutant_of_a_shipped_program() -> None:
-    subjects = {subject.name: subject for subject in shipped_subjects(make_translator())}
+def test_each_argument_is_about_a_mutant_of_a_program_or_task() -> None:
+    programs = {subject.name: subject.sources for subject in shipped_subjects(make_translator())}
+    programs |= {task.name: task.hip for task in load_tasks(TASKS_FOLDER)}
     for known in equivalent_mutants():
-        sources = subjects[known.program].sources
+        sources = programs[known.program]
         text = sources.files[str(sources.main)].decode("utf-8", "surrogateescape")
         lines = splice_lines(text).splitlines()
         about = [

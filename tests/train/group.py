@@ -16,15 +16,14 @@ from cass_ray.train.world import World
 
 def _worker(rank: int, size: int, folder: str, run: Callable[..., Any], arguments: Any) -> None:
     torch.set_num_threads(1)
-    if size > 1:
-        dist.init_process_group(
-            "gloo", init_method=f"file://{folder}/rendezvous", rank=rank, world_size=size
-        )
+    # Of one worker, too: Ray Train gives every run a process group.
+    dist.init_process_group(
+        "gloo", init_method=f"file://{folder}/rendezvous", rank=rank, world_size=size
+    )
     result = run(World(rank, size, torch.device("cpu")), *arguments)
     torch.save(result, f"{folder}/result-{rank}")
-    if size > 1:
-        dist.barrier()
-        dist.destroy_process_group()
+    dist.barrier()
+    dist.destroy_process_group()
 
 
 def run_group(size: int, run: Callable[..., Any], *arguments: Any) -> list[Any]:

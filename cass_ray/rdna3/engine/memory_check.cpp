@@ -157,25 +157,35 @@ class Checker {
     if (address >> 32 == lds >> 32) return lds_range(static_cast<std::uint32_t>(address));
     if (address >> 32 == private_aperture_high) return true;
     if (!global_range(address)) return false;
-    if (access_.writes && !access_.atomic) check_global_writers(address);
+    if (access_.writes) check_global_writers(address);
     return true;
   }
 
   // Two workgroups write different values to one place, and the second has neither an acquire fence
   // at device scope (buffer_gl1_inv) nor an atomic operation with a result behind it: which value
   // stays is chance. Equal values are a common and harmless way to set a flag. It is a warning: an
-  // algorithm that repeats until nothing changes may let chance decide.
+  // algorithm that repeats until nothing changes may let chance decide. So is a plain write among
+  // atomic operations of others, which may undo one of them.
   void check_global_writers(std::uint64_t address) {
     const unsigned unit = std::min(access_.size, 4U);
     const bool upper = mnemonic(access_.row->opcode).find("d16_hi") != std::string_view::npos;
     for (unsigned number = 0; number * unit < access_.size; ++number) {
       const std::uint64_t at = address + number * unit;
-      const std::uint64_t before = group_.launch->writers->exchange(at, group_.flat_id);
-      if (before == group_.flat_id || group_.shadow->acquired) continue;
+      const auto before =
+          group_.launch->writers->exchange(at, {group_.flat_id, access_.atomic});
+      if (before.group == group_.flat_id || group_.shadow->acquired) continue;
+      if (access_.atomic && before.atomic) continue;
+      if (access_.atomic || before.atomic) {
+        report(FaultKind::unordered_writes,
+               described() + " of global memory that workgroup " + std::to_string(before.group) +
+                   " has written in this launch: one of them is no atomic operation",
+               at, false);
+        return;
+      }
       const std::uint32_t value = word(instruction_.source[1], lane_, number) >> (upper ? 16 : 0);
       if (std::memcmp(&value, std::bit_cast<const void*>(at), unit) == 0) continue;
       report(FaultKind::unordered_writes,
-             described() + " of global memory that workgroup " + std::to_string(before) +
+             described() + " of global memory that workgroup " + std::to_string(before.group) +
                  " has written in this launch: another value, no atomic operation, nothing between them",
              at, false);
       return;
@@ -302,10 +312,12 @@ class Checker {
   void note(LdsShadow::Byte& byte) {
     const std::uint32_t epoch = group_.shadow->epoch;
     if (access_.writes) {
+      // An atomic operation after a plain write, with no barrier between them, does not hide it.
+      const bool plain = byte.write_epoch == epoch && !byte.atomic;
       byte.write_epoch = epoch;
       byte.writer = wave_.index;
       byte.initialised = true;
-      byte.atomic = access_.atomic;
+      byte.atomic = access_.atomic && !plain;
     }
     if (access_.reads && !access_.atomic) {
       const bool shared = byte.read_epoch == epoch && byte.reader != wave_.index;
@@ -363,8 +375,8 @@ bool checking() {
 std::vector<Fault> take_reports() { return Reports::instance().take(); }
 Fault take_stopping_report() { return Reports::instance().take_stopping(); }
 
-std::uint64_t GlobalWriters::exchange(std::uint64_t address, std::uint64_t group) {
-  return std::exchange(groups_.try_emplace(address, group).first->second, group);
+GlobalWriters::Writer GlobalWriters::exchange(std::uint64_t address, Writer writer) {
+  return std::exchange(writers_.try_emplace(address, writer).first->second, writer);
 }
 
 void LdsShadow::reset(std::size_t size) {

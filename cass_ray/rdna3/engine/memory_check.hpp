@@ -33,14 +33,18 @@ struct LdsShadow {
   void reset(std::size_t size);     // a new workgroup starts
 };
 
-// Which workgroup of a launch wrote an address last, without an atomic operation.
+// Which workgroup of a launch wrote an address last, and whether with an atomic operation.
 class GlobalWriters {
  public:
-  // Notes the write; the workgroup that wrote before it, or the same.
-  std::uint64_t exchange(std::uint64_t address, std::uint64_t group);
+  struct Writer {
+    std::uint64_t group = 0;
+    bool atomic = false;
+  };
+  // Notes the write; who wrote before, or the same.
+  Writer exchange(std::uint64_t address, Writer writer);
 
  private:
-  std::unordered_map<std::uint64_t, std::uint64_t> groups_;
+  std::unordered_map<std::uint64_t, Writer> writers_;
 };
 
 // Before a memory instruction; `checked` has its operands, and its row in the destination. False

@@ -30,6 +30,14 @@ __global__ void race(int *o) {
   s[threadIdx.x] = threadIdx.x;
   o[threadIdx.x] = s[63 - threadIdx.x];
 }
+template <bool Barrier> __global__ void count(int *o) {
+  __shared__ int n;
+  if (threadIdx.x == 0) n = 0;
+  if (Barrier) __syncthreads();
+  atomicAdd(&n, threadIdx.x);
+  __syncthreads();
+  o[threadIdx.x] = n;
+}
 __global__ void copy(const int *a, int *o) { o[threadIdx.x] = a[threadIdx.x]; }
 __global__ void turn(int *a) {
   __shared__ int s[256];
@@ -38,6 +46,11 @@ __global__ void turn(int *a) {
   a[threadIdx.x] = s[255 - threadIdx.x];
 }
 __global__ void add_alone(int *a) { if (threadIdx.x == 0) a[0] += blockIdx.x + 1; }
+__global__ void add_among_atomics(int *a) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 2) a[0] += 3;
+  else atomicAdd(a, blockIdx.x + 1);
+}
 __global__ void set_flag(int *a) { if (threadIdx.x == 0) a[0] = 7; }
 __global__ void add_under_lock(int *a) {
   if (threadIdx.x != 0) return;
@@ -76,6 +89,9 @@ int main(int, char **v) {
     }
     case 8: set_flag<<<4, 64>>>(a); break;
     case 9: hipMemset(a, 0, 1024); add_under_lock<<<4, 64>>>(a); break;
+    case 14: hipMemset(a, 0, 1024); add_among_atomics<<<4, 64>>>(a); break;
+    case 12: count<false><<<1, 64>>>(a); break;
+    case 13: count<true><<<1, 64>>>(a); break;
     case 10: hipMemset(a, 0, 1024); last_one_sums<<<4, 64>>>(a); break;
   }
   return hipDeviceSynchronize() != hipSuccess;
@@ -108,6 +124,7 @@ def _run(program: Path, case: int, **environment: str) -> subprocess.CompletedPr
         (1, "data race", "of LDS byte"),
         (2, "read of uninitialised memory", "an allocation of 1024"),
         (3, "use after free", "work-item 0"),
+        (12, "data race", "of LDS byte"),
     ],
 )
 def test_errors_are_reported_with_their_place(
@@ -120,14 +137,15 @@ def test_errors_are_reported_with_their_place(
     assert "kernel _Z" in done.stderr
 
 
-def test_writes_that_chance_orders_are_a_warning(program: Path) -> None:
-    done = _run(program, 7, CASS_RDNA3_CHECK="1")
+@pytest.mark.parametrize(("case", "before"), [(7, 0), (14, 1)])
+def test_writes_that_chance_orders_are_a_warning(program: Path, case: int, before: int) -> None:
+    done = _run(program, case, CASS_RDNA3_CHECK="1")
     assert done.returncode == 0
     assert "unordered writes" in done.stderr
-    assert "that workgroup 0 has written in this launch" in done.stderr
+    assert f"that workgroup {before} has written in this launch" in done.stderr
 
 
-@pytest.mark.parametrize("case", [4, 8, 9, 10, 11])
+@pytest.mark.parametrize("case", [4, 8, 9, 10, 11, 13])
 def test_a_correct_program_passes_the_checks(program: Path, case: int) -> None:
     done = _run(program, case, CASS_RDNA3_CHECK="1")
     assert (done.returncode, done.stderr) == (0, "")
