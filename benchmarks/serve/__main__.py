@@ -21,7 +21,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", action="append", choices=list(PARTS))
     parser.add_argument("--soak", type=float, default=0.0, metavar="SECONDS")
+    parser.add_argument("--set", action="append", default=[], help="a setting of the service")
     parser.add_argument("--proxy", choices=["serve", "haproxy"], default="haproxy")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
@@ -58,7 +59,7 @@ def main() -> int:
         "python": platform.python_version(),
     }
     options.out.mkdir(parents=True, exist_ok=True)
-    with Service(options.proxy) as service:
+    with Service(options.proxy, options.set) as service:
         service.soak_seconds = options.soak
         for name in parts:
             print(f"{name} …", flush=True)
@@ -75,8 +76,8 @@ class Service:
 
     soak_seconds = 0.0
 
-    def __init__(self, proxy: str) -> None:
-        self.proxy = proxy
+    def __init__(self, proxy: str, settings: Sequence[str] = ()) -> None:
+        self.settings = [f"proxy={proxy}", *settings]
 
     def __enter__(self) -> Service:
         with socket.socket() as free:
@@ -86,7 +87,8 @@ class Service:
         self.process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "cass_ray.cli", "serve", "--no-auth"),
-                *("--port", str(self.port), "--set", f"proxy={self.proxy}"),
+                *("--port", str(self.port)),
+                *(word for setting in self.settings for word in ("--set", setting)),
             ],
             stdout=subprocess.PIPE,
             text=True,
