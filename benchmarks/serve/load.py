@@ -19,6 +19,8 @@ class Outcome:
 
     seconds: list[float] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
+    failures: Counter[str] = field(default_factory=Counter)
+    """How requests without an answer ended."""
     wall: float = 0.0
 
     def quantile(self, share: float) -> float:
@@ -38,6 +40,7 @@ class Outcome:
             "p50_ms": round(1000 * self.quantile(0.5), 2),
             "p99_ms": round(1000 * self.quantile(0.99), 2),
             "statuses": {str(status): count for status, count in sorted(self.statuses.items())},
+            **({"failures": dict(self.failures)} if self.failures else {}),
         }
 
 
@@ -98,8 +101,9 @@ async def _one(
         async with session.post(url, json=body) as answer:
             await answer.read()
             status = answer.status
-    except aiohttp.ClientError:
+    except aiohttp.ClientError as error:
         status = 0  # no answer at all
+        made.failures[f"{type(error).__name__}: {error}"] += 1
     made.statuses[status] += 1
     if status == 200:
         made.seconds.append(time.perf_counter() - started)
