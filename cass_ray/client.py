@@ -155,6 +155,10 @@ class Client:
             try:
                 answer = self._http.request(method, path, **options)
             except httpx.TransportError as error:
+                lost = isinstance(error, (httpx.RemoteProtocolError, httpx.ReadError))
+                if lost and attempt < self._attempts:  # a replica died: another may answer
+                    self._sleep(float(attempt))
+                    continue
                 message = f"{self._http.base_url} does not answer: {error}"
                 raise ServerError(0, Problem(code="no_answer", message=message)) from None
             if answer.status_code in _RETRIED and attempt < self._attempts:

@@ -150,3 +150,31 @@ def test_the_declarative_files_hold_valid_settings() -> None:
         ours = [each for each in applications if each["import_path"] == IMPORT_PATH]
         assert len(ours) == 1
         ServeSettings.model_validate(ours[0]["args"])
+
+
+def test_a_connection_that_is_lost_is_made_again() -> None:
+    waits: list[float] = []
+    calls: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        calls.append(request)
+        if len(calls) < 3:
+            raise httpx.RemoteProtocolError("Server disconnected without sending a response.")
+        return httpx.Response(200, json=[])
+
+    with Client(
+        "http://x", key="", transport=httpx.MockTransport(answer), sleep=waits.append
+    ) as client:
+        assert client.jobs() == []
+    assert (len(calls), waits) == (3, [1.0, 2.0])
+
+
+def test_a_server_that_stays_away_is_an_error() -> None:
+    def refuse(request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("refused")
+
+    with (
+        Client("http://x", key="", transport=httpx.MockTransport(refuse)) as client,
+        pytest.raises(ServerError, match="does not answer"),
+    ):
+        client.jobs()
