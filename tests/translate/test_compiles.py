@@ -31,6 +31,7 @@ __global__ void k(float*f,double*d,unsigned*u,int*i,__nv_bfloat16*b,
   u[10]=__reduce_max_sync(m,u[0]); __syncwarp(m);
   u[11]=__ballot_sync(m,p)+__any_sync(m,p)+__all_sync(m,p)+__uni_sync(m,p)+__activemask();
  u[12]=__uhadd(u[0],u[1])+__urhadd(u[0],u[1]); i[4]=__rhadd(i[0],i[1]);
+ u[13]=max(i[5],u[6])+min(i[7],u[8]);
 }
 """
 
