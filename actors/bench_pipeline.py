@@ -18,9 +18,9 @@ import ray
 from ray.data import ActorPoolStrategy
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from actors.build_pipeline import connect, slots_of, threads_of_an_actor
 from actors.coordinator import Coordinator
 from actors.examiners import Answerer, Marker, Questioner, answered, rows
-from actors.pipeline import connect, slots_of, threads_of_an_actor
 from cass_ray.bench.plan import Asked, BenchSettings, Item, in_process
 from cass_ray.bench.programs import Compilers, ask
 from cass_ray.bench.question import Level

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cass_ray.corpus.trees import DirectoryTreeStore
+from cass_ray.corpus.reading.trees import DirectoryTreeStore
 
 ATTEMPTS = 2
 """A row may take its worker down this often on its own before it is rejected."""

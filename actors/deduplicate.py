@@ -16,10 +16,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import ray
 
-from cass_ray.corpus.bands import BandIndex, Keys
+from cass_ray.corpus.dedup.bands import BandIndex, Keys
+from cass_ray.corpus.dedup.near import NearDuplicates, Similar
+from cass_ray.corpus.dedup.shingles import Hashes, hash_sets, source_tokens
 from cass_ray.corpus.dialect import source_of
-from cass_ray.corpus.near import NearDuplicates, Similar
-from cass_ray.corpus.shingles import Hashes, hash_sets, source_tokens
 
 _SET = "token_hashes"
 _KEYS = "band_keys"
@@ -45,7 +45,7 @@ class IndexShard:
 
 
 class ShardedIndex:
-    """An :class:`~cass_ray.corpus.near.Index` over actors; a key belongs to one of them."""
+    """An :class:`~cass_ray.corpus.dedup.near.Index` over actors; a key belongs to one of them."""
 
     def __init__(self, shards: int) -> None:
         self.actors = [

@@ -15,31 +15,27 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import ray
 
-from cass_ray.train.data import (
+from actors.session import join_submitted, start_local
+from cass_ray.train.data.examples import COLUMNS, LIFTED, DataError, ExampleMaker
+from cass_ray.train.data.prepare import (
     is_prepared,
     make_tokenizer,
     pair_files,
     read_pairs,
     store_examples,
 )
-from cass_ray.train.examples import COLUMNS, LIFTED, DataError, ExampleMaker
-from cass_ray.train.files import RunFiles
+from cass_ray.train.data.token_store import EXAMPLE_SCHEMA
+from cass_ray.train.run_files import RunFiles
 from cass_ray.train.settings import TrainSettings
-from cass_ray.train.store import EXAMPLE_SCHEMA
 
 FEW_PAIRS = 512
 """So many pairs become tokens in less time than an actor takes to start."""
-
-_START_ATTEMPTS = 4
 
 StepHook = Callable[[int, dict[str, float]], None]
 
 
 def join_cluster(workers: int) -> None:
-    """Join the cluster of ``RAY_ADDRESS`` (a submitted job has it), else start a local one.
-
-    Tried again when a machine that is busy is too slow for Ray, which gives a node 30 s.
-    """
+    """Join the cluster of ``RAY_ADDRESS``, else start a local one."""
     if ray.is_initialized():
         return
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
@@ -47,29 +43,16 @@ def join_cluster(workers: int) -> None:
     os.environ.setdefault("RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S", "600")
     # Ray makes workers nice, which other work on the machine turns into waiting: steps of a minute.
     os.environ.setdefault("RAY_worker_niceness", "0")
-    if os.environ.get("RAY_ADDRESS"):
-        ray.init(logging_level="warning")
+    if join_submitted(logging_level="warning"):
         return
-    for attempt in range(_START_ATTEMPTS):
-        try:
-            ray.init(
-                address="local",
-                num_cpus=max(os.cpu_count() or 1, workers),
-                include_dashboard=False,
-                logging_level="warning",
-            )
-            return
-        except Exception as error:  # Ray raises nothing narrower
-            if "timed out during startup" not in str(error) or attempt + 1 == _START_ATTEMPTS:
-                raise
-            ray.shutdown()
+    start_local(num_cpus=max(os.cpu_count() or 1, workers), logging_level="warning")
 
 
 class Tokeniser:
     """Pairs in, examples out; one tokenizer an actor."""
 
     def __init__(self, settings: TrainSettings) -> None:
-        from cass_ray.train.model import load_tokenizer
+        from cass_ray.train.model.build import load_tokenizer
 
         tokenizer = load_tokenizer(str(RunFiles(settings.out).tokenizer))
         self.maker = ExampleMaker(settings.data, tokenizer)
@@ -136,8 +119,8 @@ class WorkerTask:
         import ray.train.torch
         import torch
 
-        from cass_ray.train.loop import Loop
-        from cass_ray.train.world import this_world
+        from cass_ray.train.distributed import this_world
+        from cass_ray.train.trainer import Loop
 
         logging.basicConfig(level=logging.INFO, format="%(message)s", force=True)
         for name in ("DeepSpeed", "transformers"):
@@ -163,13 +146,13 @@ def harvest(settings: TrainSettings, model: str) -> tuple[int, dict[str, int]]:
     Returns the number of pairs, and samples by outcome. Runs where this is called; as a Ray task
     (:func:`second_round`) on a node with a GPU where training had one.
     """
-    from cass_ray.dataset import PartWriter
+    from cass_ray.dataset.parquet import PartWriter
+    from cass_ray.dataset.schema import PAIR_SCHEMA
     from cass_ray.execute.backends.registry import candidate_backend
-    from cass_ray.execute.stage import ExecuteStage
-    from cass_ray.pairs import PAIR_SCHEMA
+    from cass_ray.pipeline.stages.execute import ExecuteStage
     from cass_ray.toolchain.locate import find_amd
-    from cass_ray.train.rejection import ExecutionJudge, Harvest
-    from cass_ray.translate.model import ModelOptions, ModelTranslator
+    from cass_ray.train.data.rejection_sampling import ExecutionJudge, Harvest
+    from cass_ray.translate.engines.model import ModelOptions, ModelTranslator
 
     rejection = settings.rejection
     assert rejection is not None

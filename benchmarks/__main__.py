@@ -19,7 +19,7 @@ _MEASUREMENTS = (
 
 def main() -> int:
     """Run all; the exit status is that of the first that fails."""
-    script = Path(__file__).with_name("build_dataset.py")
+    script = Path(__file__).parent / "pipeline" / "build_dataset.py"
     for arguments in _MEASUREMENTS:
         done = subprocess.run([sys.executable, str(script), *arguments], check=False)
         if done.returncode != 0:

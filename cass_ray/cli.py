@@ -21,7 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compile": ("cass_ray.commands.compile:app", "Compile a CUDA, HIP or OpenCL file."),
     "translate": ("cass_ray.commands.translate:app", "Translate CUDA to HIP."),
     "run": ("cass_ray.commands.run:app", "Compile and run a program in the sandbox."),
-    "rdna3": ("cass_ray.commands.rdna3:app", "What the CPU backend for RDNA3 covers."),
+    "rdna3": ("cass_ray.commands.emulator:app", "What the CPU backend for RDNA3 covers."),
     "lift": ("cass_ray.commands.lift:app", "What the SASS lifter covers."),
     "port": ("cass_ray.commands.port:app", "Run an Nvidia executable on AMD."),
     "verify": ("cass_ray.commands.verify:app", "Run both sides of a program and compare."),

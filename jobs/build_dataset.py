@@ -24,23 +24,23 @@ from rich.console import Console
 from cass_ray import __version__
 from cass_ray.cache import digest
 from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
+from cass_ray.config import SettingsError, load, parse_overrides
 from cass_ray.corpus.program import SourceError
-from cass_ray.corpus.screening import Screening
-from cass_ray.corpus.selection import Selection
-from cass_ray.corpus.trees import DirectoryTreeStore
-from cass_ray.dataset import write_rows
-from cass_ray.dataset_card import write_card
-from cass_ray.findings import write_findings
-from cass_ray.ingest import Ingested, Ingestion, finished_columns, read_sources
-from cass_ray.journal import Journal
-from cass_ray.pairs import REJECT_SCHEMA
-from cass_ray.progress import Progress
-from cass_ray.report import Tally, print_summary, write_report
-from cass_ray.settings import BuildSettings
-from cass_ray.shortcut import Shortcut
-from cass_ray.strict import SettingsError, load, parse_overrides
+from cass_ray.corpus.reading.trees import DirectoryTreeStore
+from cass_ray.corpus.screening.screening import Screening
+from cass_ray.corpus.screening.selection import Selection
+from cass_ray.dataset.card import write_card
+from cass_ray.dataset.duplicates_report import write_findings
+from cass_ray.dataset.parquet import write_rows
+from cass_ray.dataset.schema import REJECT_SCHEMA
+from cass_ray.pipeline.cached_run import CachedRun
+from cass_ray.pipeline.ingest import Ingested, Ingestion, finished_columns, read_sources
+from cass_ray.pipeline.journal import Journal
+from cass_ray.pipeline.progress import Progress
+from cass_ray.pipeline.report import Tally, print_summary, write_report
+from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.translate.registry import make_translator
+from cass_ray.translate.engines.registry import make_translator
 
 app = typer.Typer(add_completion=False)
 
@@ -93,16 +93,16 @@ class Build:
         return tally
 
     def _ingest(self, journal: Journal, progress: Progress) -> Ingested:
-        shortcut = Shortcut.on_this_machine(self.settings, self.trees)
+        cached = CachedRun.on_this_machine(self.settings, self.trees)
         rows = read_sources(self.settings, self.work, self.trees)
-        ingestion = Ingestion(self.screening, self.work, journal, shortcut.prepare, shortcut.finish)
+        ingestion = Ingestion(self.screening, self.work, journal, cached.prepare, cached.finish)
         return ingestion.run(rows, progress.add)
 
     def _compile(self, ingested: Ingested, journal: Journal, progress: Progress) -> None:
         # Ray is imported only when there is work for it, and reads this when it is: Ray Data's own
         # actors make its core warn on every start.
         os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-        from actors.pipeline import compile_rows
+        from actors.build_pipeline import compile_rows
 
         for rows in compile_rows(
             self.settings, ingested.staged, ingested.staged_rows, self.work / "trees"

@@ -24,20 +24,20 @@ from typer.core import TyperGroup
 from cass_ray.bench.evaluate import make_compilers, run_threaded
 from cass_ray.bench.plan import BenchSettings, Item, in_process, plan
 from cass_ray.bench.predecessor import load_predecessor
-from cass_ray.bench.publish import print_scores, publish
 from cass_ray.bench.question import Level
+from cass_ray.bench.reporting.publish import print_scores, publish
 from cass_ray.bench.results import SAMPLES_FILE, Sample, read_samples, write_samples
 from cass_ray.bench.systems import describe, make_system
 from cass_ray.bench.task import Task, TaskError, load_tasks
 from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
 from cass_ray.commands import bench as commands
-from cass_ray.journal import Journal
-from cass_ray.prompts import Direction
-from cass_ray.report import ConservationError
-from cass_ray.strict import SettingsError, load, parse_overrides
+from cass_ray.config import SettingsError, load, parse_overrides
+from cass_ray.llm.prompts import Direction
+from cass_ray.pipeline.journal import Journal
+from cass_ray.pipeline.report import ConservationError
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.isolation import IsolationUnavailableError
-from cass_ray.translate.registry import UnknownEngineError
+from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
+from cass_ray.translate.engines.registry import UnknownEngineError
 
 _JOURNAL_SCHEMA = pa.schema([("id", pa.string()), ("sample", pa.string())])
 

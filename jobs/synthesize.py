@@ -22,8 +22,8 @@ import typer
 from rich.console import Console
 
 from cass_ray import __version__
-from cass_ray.chat import ChatClient
 from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
+from cass_ray.config import SettingsError, load, parse_overrides
 from cass_ray.corpus.synthetic.ledger import Ledger
 from cass_ray.corpus.synthetic.source import PROGRAMS, REPORT
 from cass_ray.corpus.synthetic.synthesis import (
@@ -35,7 +35,7 @@ from cass_ray.corpus.synthetic.synthesis import (
 )
 from cass_ray.corpus.synthetic.templates import templates_of
 from cass_ray.corpus.synthetic.validation import Verdict
-from cass_ray.strict import SettingsError, load, parse_overrides
+from cass_ray.llm.client import ChatClient
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.unit import CompileFailure, Unit

@@ -18,7 +18,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
-from cass_ray.strict import SettingsError, load, parse_overrides
+from cass_ray.config import SettingsError, load, parse_overrides
 from cass_ray.train.settings import TrainSettings
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -47,7 +47,7 @@ def main(settings: TrainSettings, resume: bool) -> dict[str, Any]:
 
 def _forget(settings: TrainSettings) -> None:
     """Remove what an earlier run of this name left, its tokens and data excepted."""
-    from cass_ray.train.checkpoints import CheckpointStore
+    from cass_ray.train.checkpoint.store import CheckpointStore
 
     store = CheckpointStore(settings.checkpoint_url)
     for step in store.steps():
@@ -59,7 +59,7 @@ def _forget(settings: TrainSettings) -> None:
 
 
 def _existing(settings: TrainSettings) -> int | None:
-    from cass_ray.train.checkpoints import CheckpointStore
+    from cass_ray.train.checkpoint.store import CheckpointStore
 
     steps = CheckpointStore(settings.checkpoint_url).steps()
     return steps[0] if steps else None

@@ -71,9 +71,9 @@ missing_packages() {
 }
 
 stamp_key() {
-  cat pyproject.toml constraints.txt scripts/setup.sh cass_ray/toolchain/hip_packages.py \
-    cass_ray/toolchain/hip_libraries.py cass_ray/toolchain/hip_root.py \
-    cass_ray/toolchain/hip_repairs.py | sha256sum | cut -c1-16
+  cat pyproject.toml constraints.txt scripts/setup.sh cass_ray/toolchain/hip/packages.py \
+    cass_ray/toolchain/hip/libraries.py cass_ray/toolchain/hip/root.py \
+    cass_ray/toolchain/hip/repairs.py | sha256sum | cut -c1-16
 }
 
 # --- System packages --------------------------------------------------------------------------
@@ -181,7 +181,7 @@ fi
   platformdirs zstandard uv 2>"$LOGS/pip.log" || { cat "$LOGS/pip.log" >&2; exit 1; }
 
 say "HIP headers and device libraries (in the background)"
-"$VENV/bin/python" -m cass_ray.toolchain.hip_packages >"$LOGS/hip-headers.log" 2>&1 &
+"$VENV/bin/python" -m cass_ray.toolchain.hip.packages >"$LOGS/hip-headers.log" 2>&1 &
 HEADERS_JOB=$!
 
 say "Python packages: .[$EXTRAS]"
@@ -193,11 +193,11 @@ wait "$HEADERS_JOB" || { cat "$LOGS/hip-headers.log" >&2; exit 3; }
 if [[ -n $APT_JOB ]]; then wait "$APT_JOB" || exit $?; fi
 
 say "AMD's header-only libraries (optional)"
-"$VENV/bin/python" -m cass_ray.toolchain.hip_libraries >"$LOGS/hip-libraries.log" 2>&1 ||
+"$VENV/bin/python" -m cass_ray.toolchain.hip.libraries >"$LOGS/hip-libraries.log" 2>&1 ||
   cat "$LOGS/hip-libraries.log" >&2
 
 say "HIP root"
-"$VENV/bin/python" -m cass_ray.toolchain.hip_root || exit $?
+"$VENV/bin/python" -m cass_ray.toolchain.hip.root || exit $?
 if ! "$VENV/bin/cass" doctor >"$LOGS/doctor.log" 2>&1; then
   cat "$LOGS/doctor.log" >&2
   exit 3

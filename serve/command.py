@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from cass_ray.cli import EXIT_TOOL_MISSING, EXIT_USAGE
-from cass_ray.strict import SettingsError, load, parse_overrides
+from cass_ray.config import SettingsError, load, parse_overrides
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -60,7 +60,7 @@ def serve(
         sys.stderr.write(f"cass serve: {error}\n")
         raise typer.Exit(EXIT_USAGE) from None
     if as_config:
-        from serve.deploy import deploy_config
+        from serve.deployments.deploy import deploy_config
 
         sys.stdout.write(deploy_config(settings))
         return
@@ -68,7 +68,7 @@ def serve(
 
 
 def _print_key(name: str) -> None:
-    from serve.access import key_digest, new_key
+    from serve.http.access import key_digest, new_key
 
     key = new_key()
     sys.stdout.write(
@@ -83,12 +83,12 @@ def _missing(error: ImportError) -> None:
 
 
 def _run(settings: Any, address: str) -> None:
-    from serve.environment import prepare
+    from serve.deployments.environment import prepare
 
     if address == "local":
         prepare(settings)
     try:
-        from serve.running_service import Service, with_key
+        from serve.deployments.local_service import Service, with_key
     except ImportError as error:
         _missing(error)
     stop = threading.Event()

@@ -12,15 +12,17 @@ from typing import Protocol
 from pydantic import Field
 
 from cass_ray import lift
+from cass_ray.api.schema import LIFT, RULES, CountsModel, FindingModel, TranslateRequest, Usage
 from cass_ray.cache import digest
-from cass_ray.prompts import Direction, Level
-from cass_ray.rdna3.sources import Sources, translated
-from cass_ray.strict import StrictModel
-from cass_ray.toolchain.isolation import private_folder
+from cass_ray.config import StrictModel
+from cass_ray.llm.prompts import Direction, Level
 from cass_ray.toolchain.locate import find_amd, find_nvidia
-from cass_ray.toolchain.nvidia_disassembly import DisassemblyError
-from cass_ray.toolchain.nvidia_elf import Cubin, CubinError
+from cass_ray.toolchain.nvidia.disassembly import DisassemblyError
+from cass_ray.toolchain.nvidia.elf import Cubin, CubinError
+from cass_ray.toolchain.sandbox.isolation import private_folder
 from cass_ray.toolchain.unit import CompileFailure
+from cass_ray.translate.engines.registry import make_translator
+from cass_ray.translate.project.sources import Sources, translated
 from cass_ray.translate.protocol import (
     Context,
     Finding,
@@ -28,10 +30,8 @@ from cass_ray.translate.protocol import (
     Translator,
     TranslatorError,
 )
-from cass_ray.translate.registry import make_translator
 from cass_ray.translate.rules import RulesTranslator
 from cass_ray.translate.rules.reverse import HipToCudaTranslator
-from cass_ray.wire import LIFT, RULES, CountsModel, FindingModel, TranslateRequest, Usage
 
 _LIFTED_FROM = "sm_80"
 

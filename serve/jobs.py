@@ -18,15 +18,22 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cass_ray.corpus.archives import unpack_archive
-from cass_ray.corpus.limits import ReadLimits
+from cass_ray.api.schema import Check, JobFile, JobState, JobStatus
+from cass_ray.config import StrictModel
 from cass_ray.corpus.program import SourceError
-from cass_ray.pairs import clip_diagnostic
-from cass_ray.strict import StrictModel
+from cass_ray.corpus.reading.archives import unpack_archive
+from cass_ray.corpus.reading.limits import ReadLimits
+from cass_ray.dataset.schema import clip_diagnostic
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd
-from cass_ray.toolchain.process import ABANDON, Abandoned
-from cass_ray.translate.check import HipCompiler
+from cass_ray.toolchain.sandbox.process import ABANDON, Abandoned
+from cass_ray.translate.project.tree import (
+    STATE,
+    TreeResult,
+    is_source,
+    source_files,
+    translate_tree,
+)
 from cass_ray.translate.protocol import (
     NO_CONTEXT,
     Context,
@@ -34,10 +41,9 @@ from cass_ray.translate.protocol import (
     Translator,
     TranslatorError,
 )
-from cass_ray.translate.tree import STATE, TreeResult, is_source, source_files, translate_tree
-from cass_ray.wire import Check, JobFile, JobState, JobStatus
+from cass_ray.translate.repair.hip_compiler import HipCompiler
 from serve.engines import findings_of
-from serve.errors import ApiError, overloaded
+from serve.http.errors import ApiError, overloaded
 from serve.settings import JobSettings
 
 COMPILED_SUFFIXES = (".cu", ".hip")

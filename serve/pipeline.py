@@ -11,8 +11,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from cass_ray.prompts import Level
-from cass_ray.wire import (
+from cass_ray.api.schema import (
     ORDER,
     RULES,
     Attempt,
@@ -26,12 +25,13 @@ from cass_ray.wire import (
     Verdict,
     Verification,
 )
-from serve.answers import answer_key
-from serve.checker import CheckRequest
+from cass_ray.llm.prompts import Level
+from serve.answer_cache import answer_key
+from serve.check.checker import CheckRequest
+from serve.check.verdicts import enough, verdict_of
 from serve.engines import Answer
-from serve.errors import ApiError, from_library
+from serve.http.errors import ApiError, from_library
 from serve.services import EngineClient, Services, is_generative
-from serve.verdicts import enough, verdict_of
 
 
 @dataclass

@@ -7,14 +7,14 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from cass_ray.prompts import Direction, Level
-from cass_ray.wire import LIFT, RULES, EngineInfo, JobStatus, TranslateRequest
-from serve.access import Admission, Keyring
-from serve.answers import AnswerCache
-from serve.checker import Checker, CheckRequest, Stage, stages_in_thread
+from cass_ray.api.schema import LIFT, RULES, EngineInfo, JobStatus, TranslateRequest
+from cass_ray.llm.prompts import Direction, Level
+from serve.answer_cache import AnswerCache
+from serve.check.checker import Checker, CheckRequest, Stage, stages_in_thread
 from serve.engines import Answer, Engine
+from serve.http.access import Admission, Keyring
+from serve.http.metrics import Metrics
 from serve.jobs import Order
-from serve.metrics import Metrics
 from serve.settings import EngineSettings, ServeSettings
 
 
@@ -28,7 +28,7 @@ class EngineClient(Protocol):
         ...
 
     async def translate(self, request: TranslateRequest, seed: int) -> Answer:
-        """Translate. Raises what :func:`serve.errors.from_library` knows."""
+        """Translate. Raises what :func:`serve.http.errors.from_library` knows."""
         ...
 
     def stream(self, request: TranslateRequest, seed: int) -> AsyncIterator[str | Answer]:
@@ -48,11 +48,11 @@ class CheckerClient(Protocol):
     """The checker, wherever it runs."""
 
     def stages(self, check: CheckRequest) -> AsyncIterator[Stage]:
-        """See :meth:`serve.checker.Checker.stages`; ended by closing the iterator."""
+        """See :meth:`serve.check.checker.Checker.stages`; ended by closing the iterator."""
         ...
 
     async def backends(self) -> dict[str, str]:
-        """See :meth:`serve.checker.Checker.backends`."""
+        """See :meth:`serve.check.checker.Checker.backends`."""
         ...
 
 
@@ -60,11 +60,11 @@ class JobsClient(Protocol):
     """Jobs over whole archives."""
 
     async def submit(self, owner: str, name: str, data: bytes, order: Order) -> JobStatus:
-        """Queue a job. Raises :class:`serve.errors.ApiError`."""
+        """Queue a job. Raises :class:`serve.http.errors.ApiError`."""
         ...
 
     async def status(self, job: str, owner: str) -> JobStatus:
-        """Raises :class:`serve.errors.ApiError` 404."""
+        """Raises :class:`serve.http.errors.ApiError` 404."""
         ...
 
     async def jobs(self, owner: str) -> list[JobStatus]:
@@ -76,7 +76,7 @@ class JobsClient(Protocol):
         ...
 
     async def result(self, job: str, owner: str) -> bytes:
-        """The translated tree as a zip archive. Raises :class:`serve.errors.ApiError`."""
+        """The translated tree as a zip archive. Raises :class:`serve.http.errors.ApiError`."""
         ...
 
 

@@ -10,9 +10,9 @@ from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from cass_ray.api.schema import LIFT, RULES
 from cass_ray.cache import default_directory
-from cass_ray.strict import StrictModel
-from cass_ray.wire import LIFT, RULES
+from cass_ray.config import StrictModel
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
@@ -61,7 +61,7 @@ class GenerationSettings(StrictModel):
 class EngineSettings(StrictModel):
     """One engine that clients may ask for, by ``name``.
 
-    ``translator`` is what :func:`cass_ray.translate.registry.make_translator` understands
+    ``translator`` is what :func:`cass_ray.translate.engines.registry.make_translator` understands
     (``rules``, ``hipify-perl``, ``chat:MODEL?…``), ``lift``, or ``model:PATH``, which generates
     with continuous batching. For vLLM see ``cluster/kuberay/serve_vllm.yaml``.
     """

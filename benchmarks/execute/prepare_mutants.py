@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.execute import run_mutants
-from cass_ray.bench.admit import LEAST_SHARE
+from cass_ray.bench.authoring.admit import LEAST_SHARE
 from cass_ray.bench.references import stored_reference
 from cass_ray.bench.task import Task, load_tasks
-from cass_ray.execute.compare import compare
-from cass_ray.execute.mutants import Mutant, draw, source_mutants
+from cass_ray.execute.comparison.compare import compare
+from cass_ray.execute.selftest.mutants import Mutant, draw, source_mutants
 
 Json = dict[str, Any]
 _DEVICE_FAULTS = frozenset(

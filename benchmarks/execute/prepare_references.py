@@ -21,14 +21,14 @@ from typing import Any
 from benchmarks.execute import collect_references
 from cass_ray.bench.task import loadable_tasks
 from cass_ray.corpus.program import Program
-from cass_ray.corpus.shipped import REPOSITORY, ShippedSource, load_manifest
-from cass_ray.corpus.trees import DirectoryTreeStore, unpack
-from cass_ray.execute.hip_headers import DEFINITIONS, FORCED_HEADER, hip_nvidia_include
-from cass_ray.execute.launches import RECORDER_SOURCE
-from cass_ray.rdna3.sources import Sources, gather, translated
+from cass_ray.corpus.reading.trees import DirectoryTreeStore, unpack
+from cass_ray.corpus.sources.shipped import REPOSITORY, ShippedSource, load_manifest
+from cass_ray.execute.evidence.launches import RECORDER_SOURCE
+from cass_ray.toolchain.hip.nvidia_platform import DEFINITIONS, FORCED_HEADER, hip_nvidia_include
 from cass_ray.toolchain.unit import Unit
+from cass_ray.translate.engines.registry import make_translator
+from cass_ray.translate.project.sources import Sources, gather, translated
 from cass_ray.translate.protocol import Translator
-from cass_ray.translate.registry import make_translator
 
 
 def shipped_path(program: Program) -> str:

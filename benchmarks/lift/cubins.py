@@ -14,11 +14,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
 
 from cass_ray.cache import digest
-from cass_ray.toolchain.isolation import Mount, View, private_folder
 from cass_ray.toolchain.locate import find_nvidia
-from cass_ray.toolchain.nvidia import WORK_FOLDER, NvidiaToolchain
-from cass_ray.toolchain.nvidia_steps import SOURCE_TREE
-from cass_ray.toolchain.process import Completed, run
+from cass_ray.toolchain.nvidia.steps import SOURCE_TREE
+from cass_ray.toolchain.nvidia.toolchain import WORK_FOLDER, NvidiaToolchain
+from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
+from cass_ray.toolchain.sandbox.process import Completed, run
 from cass_ray.toolchain.unit import Unit
 
 _INCLUDES = ("Common", "common", "common/inc", "include", "src", "cpp/0_Introduction")

@@ -29,22 +29,22 @@ from typing import TypeVar
 from benchmarks.lift.cubins import compile_unit
 from benchmarks.translate.public import candidates
 from cass_ray.cache import default_directory, digest
-from cass_ray.corpus.shipped import SHIPPED_ROOT, load_manifest
-from cass_ray.execute.compare import compare
+from cass_ray.corpus.sources.shipped import SHIPPED_ROOT, load_manifest
+from cass_ray.dataset.schema import Reason
+from cass_ray.emulator.build import runtime_library
+from cass_ray.emulator.execution import RunOptions, execute
+from cass_ray.execute.comparison.compare import compare
 from cass_ray.execute.references import STORED_FOLDER, read_references
 from cass_ray.lift import LiftedModule, LiftError, lift_listing, names_for_host
-from cass_ray.pairs import Reason
-from cass_ray.rdna3.build import runtime_library
-from cass_ray.rdna3.execution import RunOptions, execute
-from cass_ray.rdna3.sources import gather, translated
-from cass_ray.toolchain.amd import AmdOutput, AmdToolchain
+from cass_ray.toolchain.amd.toolchain import AmdOutput, AmdToolchain
 from cass_ray.toolchain.locate import find_amd, find_nvidia
-from cass_ray.toolchain.nvidia import NvidiaToolchain
-from cass_ray.toolchain.nvidia_elf import Cubin
-from cass_ray.toolchain.process import Completed
+from cass_ray.toolchain.nvidia.elf import Cubin
+from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
+from cass_ray.toolchain.sandbox.process import Completed
 from cass_ray.toolchain.unit import CompileFailure, Unit
+from cass_ray.translate.engines.registry import make_translator
+from cass_ray.translate.project.sources import gather, translated
 from cass_ray.translate.protocol import TranslatorError
-from cass_ray.translate.registry import make_translator
 
 T = TypeVar("T")
 

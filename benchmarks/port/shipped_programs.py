@@ -17,21 +17,21 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
-from cass_ray.corpus.shipped import SHIPPED_ROOT, load_manifest
+from cass_ray.corpus.sources.shipped import SHIPPED_ROOT, load_manifest
+from cass_ray.emulator.build import runtime_library
+from cass_ray.emulator.execution import RunOptions
 from cass_ray.execute.backends.nvidia import NvidiaBackend
-from cass_ray.execute.compare import compare
+from cass_ray.execute.comparison.compare import compare
+from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.references import STORED_FOLDER, ReferenceRun, StoredReferences
-from cass_ray.execute.tolerances import tolerance_for
 from cass_ray.port.errors import PortError
 from cass_ray.port.executable import read_executable
 from cass_ray.port.lifting import ContainerLifter
 from cass_ray.port.running import Ported, execute, port
-from cass_ray.rdna3.build import runtime_library
-from cass_ray.rdna3.execution import RunOptions
-from cass_ray.rdna3.sources import gather
 from cass_ray.toolchain.locate import find_amd, find_nvidia
-from cass_ray.toolchain.process import Completed, Outcome
+from cass_ray.toolchain.sandbox.process import Completed, Outcome
 from cass_ray.toolchain.unit import CompileFailure, Unit
+from cass_ray.translate.project.sources import gather
 
 _ROOT_PARTS = 2  # programs/DOMAIN, repositories/NAME
 

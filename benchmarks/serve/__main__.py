@@ -27,12 +27,12 @@ from typing import Any
 
 import psutil
 
+from benchmarks.folders import RESULTS
 from benchmarks.serve import load
-from cass_ray.client import Client, ServerError
-from cass_ray.corpus.shipped import SHIPPED_ROOT
+from cass_ray.api.client import Client, ServerError
+from cass_ray.corpus.sources.shipped import SHIPPED_ROOT
 from cass_ray.translate.rules import RulesTranslator
 
-RESULTS = Path(__file__).parents[1] / "results"
 PROGRAM = SHIPPED_ROOT / "programs/general_compute/block_reduce.cu"
 """101 lines."""
 

@@ -4,10 +4,10 @@
     python -m benchmarks.serve.gpu --out OUT --shapes 1.5b --seconds 120
 
 Needs torch, transformers and triton alone, so that it runs on a bare GPU machine. The manager is
-the service's own (:mod:`serve.batching`). Shapes are Qwen2.5's, weights are random: speed does not
-depend on them, and no answer ends early. A point is ``concurrency`` requests at once, none with the
-prefix of another; plain generation is one request after another. ``sample`` is one long answer to
-one long question. Results are one JSON line a point in ``OUT/serve_gpu.jsonl``.
+the service's own (:mod:`serve.generation.batching`). Shapes are Qwen2.5's, weights are random:
+speed does not depend on them, and no answer ends early. A point is ``concurrency`` requests at
+once, none with the prefix of another; plain generation is one request after another. ``sample`` is
+one long answer to one long question. Results are one JSON line a point in ``OUT/serve_gpu.jsonl``.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ import torch
 import transformers
 from transformers import AutoModelForCausalLM, Qwen2Config
 
-from serve import attention
-from serve.batching import make_manager
+from serve.generation import attention
+from serve.generation.batching import make_manager
 
 SHAPES: dict[str, dict[str, int]] = {
     "tiny": {"hidden": 128, "layers": 2, "heads": 4, "kv": 2, "intermediate": 256, "words": 512},
@@ -257,7 +257,7 @@ def differences() -> dict[str, float]:
     asked = random(len(lengths), 1, heads, size)
     key, value = (random(len(lengths), 1, key_heads, size) for _ in range(2))
     counts = torch.tensor(lengths, dtype=torch.int32, device="cuda")
-    from serve.paged_decode import flash_attn_with_kvcache
+    from serve.generation.paged_decode import flash_attn_with_kvcache
 
     made = flash_attn_with_kvcache(asked, keys, values, key, value, counts, pages)
     worst = 0.0

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-RESULTS = Path(__file__).parents[1] / "results"
+from benchmarks.folders import RESULTS
 
 
 def main() -> int:

@@ -15,7 +15,7 @@ import time
 
 import torch
 
-from serve import paged_decode
+from serve.generation import paged_decode
 
 LENGTH = 16_384
 PAGE = 256

@@ -29,13 +29,13 @@ from typing import Any
 import torch
 
 from benchmarks.train.shapes import REHEARSAL, WINDOW, make_batch, make_model, sizes_of
-from cass_ray.train import recompute
-from cass_ray.train.engines import Engine, ReplicatedEngine
-from cass_ray.train.memory import resident_gib
+from cass_ray.train.distributed import World, this_world
+from cass_ray.train.engines.replicated import Engine, ReplicatedEngine
 from cass_ray.train.meters import EnergyMeter, Operations
-from cass_ray.train.model import Prepared, prepare
+from cass_ray.train.model import activation_checkpoint
+from cass_ray.train.model.build import Prepared, prepare
+from cass_ray.train.model.memory import resident_gib
 from cass_ray.train.settings import ModelSettings, OptimizerSettings, TrainSettings, ZeroSettings
-from cass_ray.train.world import World, this_world
 
 PEAK = 990e12
 ACCUMULATION = 2 if REHEARSAL else 8
@@ -174,7 +174,7 @@ def choose_recomputation(
     if REHEARSAL:
         return "rehearsal"
     resident = resident_gib(settings_of(optimizer), parameters, 1) * 2**30
-    _, note = recompute.choose(
+    _, note = activation_checkpoint.choose(
         prepared.model.layers,
         prepared.model.model.config.intermediate_size,
         lambda: prepared.model(batch),
@@ -259,8 +259,8 @@ def checks() -> dict[str, Any]:
         model = make_model("toy", device)
         prepared = prepare(model, ModelSettings(base="unused", attention=backend), device)
         prepared.model.train()
-        for keep in recompute.Keep:
-            recompute.apply(
+        for keep in activation_checkpoint.Keep:
+            activation_checkpoint.apply(
                 prepared.model.layers,
                 [keep] * len(prepared.model.layers),
                 sizes_of("toy")["intermediate_size"],
@@ -286,7 +286,7 @@ def scaling_worker(rank: int, size: int, shape: str, stage: int, steps: int, out
     """One worker of a ZeRO run; the first writes the result."""
     import torch.distributed as dist
 
-    from cass_ray.train.deepspeed_engine import DeepSpeedEngine
+    from cass_ray.train.engines.deepspeed import DeepSpeedEngine
 
     os.environ |= {
         "RANK": str(rank),
@@ -308,8 +308,8 @@ def scaling_worker(rank: int, size: int, shape: str, stage: int, steps: int, out
     prepared = prepared_model(shape)
     layers = prepared.model.layers
     # The same recomputation at every number of GPUs, or scaling would measure memory.
-    keeps = [recompute.Keep.ATTENTION] * len(layers)
-    recompute.apply(layers, keeps, sizes_of(shape)["intermediate_size"])
+    keeps = [activation_checkpoint.Keep.ATTENTION] * len(layers)
+    activation_checkpoint.apply(layers, keeps, sizes_of(shape)["intermediate_size"])
     vocabulary = sizes_of(shape)["vocab_size"]
     batches = [
         make_batch((WINDOW,), vocabulary, device, rank * ACCUMULATION + n)

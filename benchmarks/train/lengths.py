@@ -12,8 +12,8 @@ import json
 import sys
 from pathlib import Path
 
-from cass_ray.train.data import make_tokenizer, pair_files, read_pairs
-from cass_ray.train.examples import ExampleMaker
+from cass_ray.train.data.examples import ExampleMaker
+from cass_ray.train.data.prepare import make_tokenizer, pair_files, read_pairs
 from cass_ray.train.settings import FreshModel, ModelSettings, TrainSettings
 
 

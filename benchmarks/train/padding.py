@@ -24,8 +24,8 @@ import torch
 
 from benchmarks.train.gpu import IN_PLACE, measure, ours, plain_model, rates, this_device
 from benchmarks.train.shapes import WINDOW, make_batch
+from cass_ray.train.data.packing import best_fit, fill
 from cass_ray.train.meters import Operations
-from cass_ray.train.packing import best_fit, fill
 from cass_ray.train.settings import OptimizerSettings
 
 LENGTHS = Path(__file__).with_name("lengths.json")

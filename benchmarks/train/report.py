@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-RESULTS = Path(__file__).parents[1] / "results"
+from benchmarks.folders import RESULTS
 
 EXPLANATION = """\
 Every part ran once, in a process of its own; where a machine has two GPUs, parts of one GPU ran
@@ -22,7 +22,7 @@ pass. MFU counts six operations a weight and token, causal attention as half of 
 output head where a token is predicted, for both systems alike, over 990 TFLOP/s. Nothing
 recomputed counts. Peak memory is that of PyTorch's allocator; the moments of a paged optimizer
 come on top, in unified memory: 8 bytes a weight, 2 where they are 8-bit. Between the runs, the
-output head began to take its logits in larger pieces (`cass_ray.train.kernels.logits_budget`).
+output head began to take its logits in larger pieces (`train.model.kernels.logits_budget`).
 """
 
 PACKING = """\

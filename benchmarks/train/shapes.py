@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from cass_ray.train.batches import Batch
+from cass_ray.train.data.collate import Batch
 
 REHEARSAL = not torch.cuda.is_available()
 """Without a GPU every part runs on toy shapes: a trial of the code, whose figures mean nothing."""

@@ -31,9 +31,9 @@ from typing import Any
 import pyarrow as pa
 
 from benchmarks.train.respell import respell
-from cass_ray.prompts import Direction, Level, Task, prompt_format
-from cass_ray.strict import load
-from cass_ray.train.examples import encode_prompt, is_held_out
+from cass_ray.config import load
+from cass_ray.llm.prompts import Direction, Level, Task, prompt_format
+from cass_ray.train.data.examples import encode_prompt, is_held_out
 from cass_ray.train.settings import TrainSettings
 
 CONFIG = Path(__file__).parents[2] / "jobs/configs/train_small_from_scratch.yaml"
@@ -64,7 +64,7 @@ SHORT = {
 
 def make_row(name: str, origin: str, cuda: str, hip: str) -> dict[str, Any]:
     """A row of ``PAIR_SCHEMA``; nothing was compiled or run."""
-    from cass_ray.pairs import PAIR_SCHEMA
+    from cass_ray.dataset.schema import PAIR_SCHEMA
 
     return dict.fromkeys(PAIR_SCHEMA.names) | {
         "id": hashlib.sha256(cuda.encode()).hexdigest(),
@@ -109,8 +109,8 @@ def respelled_rows(
 
 def make_pairs(kind: str, programs: int, folder: Path) -> None:
     """Write generated pairs of ``kind`` (``long`` or ``short``) as a data set."""
-    from cass_ray.dataset import PartWriter
-    from cass_ray.pairs import PAIR_SCHEMA
+    from cass_ray.dataset.parquet import PartWriter
+    from cass_ray.dataset.schema import PAIR_SCHEMA
 
     started = time.perf_counter()
     knobs, seed = ({}, 0) if kind == "long" else (SHORT, 1)
@@ -126,7 +126,7 @@ def make_data(shipped: list[Path], generated: list[Path], respelled: int, out: P
 
     A program and its translation lie side by side there, so that one of them takes hardly any room.
     """
-    from cass_ray.train.data import pair_files, read_pairs
+    from cass_ray.train.data.prepare import pair_files, read_pairs
 
     share = load(TrainSettings, CONFIG, {}).data.held_out
     files = pair_files(shipped)
@@ -150,8 +150,8 @@ def make_data(shipped: list[Path], generated: list[Path], respelled: int, out: P
 
 def unpack_pairs(path: Path, folder: Path) -> None:
     """Make a data set of what :func:`make_data` wrote."""
-    from cass_ray.dataset import PartWriter
-    from cass_ray.pairs import PAIR_SCHEMA
+    from cass_ray.dataset.parquet import PartWriter
+    from cass_ray.dataset.schema import PAIR_SCHEMA
 
     with (
         pa.CompressedInputStream(str(path), "zstd") as stream,
@@ -182,8 +182,8 @@ def bench_questions() -> list[dict[str, str]]:
 
 def make_tokens(settings: TrainSettings) -> dict[str, Any]:
     """Tokenizer and tokens of the run, on all cores; the counts."""
-    from cass_ray.train.data import make_tokenizer, pair_files, read_pairs, store_examples
-    from cass_ray.train.files import RunFiles
+    from cass_ray.train.data.prepare import make_tokenizer, pair_files, read_pairs, store_examples
+    from cass_ray.train.run_files import RunFiles
 
     files = pair_files(settings.data.pairs)
     make_tokenizer(settings, files).save_pretrained(RunFiles(settings.out).tokenizer)
@@ -200,9 +200,9 @@ _maker: Any = None
 
 def _load_maker(settings: TrainSettings) -> None:
     global _maker
-    from cass_ray.train.examples import ExampleMaker
-    from cass_ray.train.files import RunFiles
-    from cass_ray.train.model import load_tokenizer
+    from cass_ray.train.data.examples import ExampleMaker
+    from cass_ray.train.model.build import load_tokenizer
+    from cass_ray.train.run_files import RunFiles
 
     tokenizer = load_tokenizer(str(RunFiles(settings.out).tokenizer))
     _maker = ExampleMaker(settings.data, tokenizer)
@@ -221,7 +221,7 @@ def exact_answers(run: Path, model: Any) -> tuple[dict[str, Any], list[Any]]:
     """
     import torch
 
-    from cass_ray.train.store import TokenStore
+    from cass_ray.train.data.token_store import TokenStore
 
     store = TokenStore(run / "tokens" / "held_out.arrow")
     right = tokens = 0
@@ -258,7 +258,7 @@ def answer_bench(
     """
     import torch
 
-    from cass_ray.answers import extract
+    from cass_ray.llm.code_blocks import extract
 
     style = prompt_format("ours")
     bench = json.loads(questions.read_text())
@@ -310,8 +310,8 @@ def run(folder: Path, out: Path, seconds: float, asking: float) -> None:
     """Train for about ``seconds`` and measure; ``asking`` seconds more go to CASS-Bench."""
     import torch
 
-    from cass_ray.train.loop import Loop
-    from cass_ray.train.world import World
+    from cass_ray.train.distributed import World
+    from cass_ray.train.trainer import Loop
 
     started = time.perf_counter()
     target = out.parent / "small-from-scratch"

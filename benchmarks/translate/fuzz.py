@@ -19,7 +19,7 @@ from collections import Counter
 from pathlib import Path
 from types import FrameType
 
-from cass_ray.translate.build_files import kind_of
+from cass_ray.translate.project.build_files import kind_of
 from cass_ray.translate.protocol import Context
 from cass_ray.translate.rules import RulesTranslator
 from cass_ray.translate.rules.reverse import HipToCudaTranslator

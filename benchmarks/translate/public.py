@@ -27,18 +27,18 @@ from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
 from cass_ray.cache import digest
-from cass_ray.rdna3.build import runtime_library
-from cass_ray.rdna3.execution import RunOptions, build, execute
-from cass_ray.rdna3.sources import Sources, gather, translated
-from cass_ray.toolchain.amd import AmdToolchain
+from cass_ray.emulator.build import runtime_library
+from cass_ray.emulator.execution import RunOptions, build, execute
+from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.locate import find_amd, find_nvidia
-from cass_ray.toolchain.nvidia import NvidiaToolchain
-from cass_ray.toolchain.process import Completed, Outcome
+from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
+from cass_ray.toolchain.sandbox.process import Completed, Outcome
 from cass_ray.toolchain.unit import CompileFailure, Unit
-from cass_ray.translate.hipify import ENGINES as HIPIFY_ENGINES
-from cass_ray.translate.hipify import HipifyTranslator
+from cass_ray.translate.engines.hipify import ENGINES as HIPIFY_ENGINES
+from cass_ray.translate.engines.hipify import HipifyTranslator
+from cass_ray.translate.engines.registry import make_translator
+from cass_ray.translate.project.sources import Sources, gather, translated
 from cass_ray.translate.protocol import Translator, TranslatorError
-from cass_ray.translate.registry import make_translator
 
 _MAIN = re.compile(r"\bmain\s*\(")
 _WRONG = re.compile(

@@ -7,14 +7,14 @@ from pathlib import Path, PurePosixPath
 from cass_ray.bench.programs import Compilers
 from cass_ray.bench.question import Answer, Level, Question
 from cass_ray.bench.task import Task
+from cass_ray.dataset.schema import Reason
 from cass_ray.execute.backends.base import Assembly, unit_on_disk
-from cass_ray.pairs import Reason
-from cass_ray.prompts import Direction
-from cass_ray.rdna3.sources import Sources
-from cass_ray.toolchain.isolation import Mount, View, private_folder
-from cass_ray.toolchain.nvidia import WORK_FOLDER
-from cass_ray.toolchain.process import run
+from cass_ray.llm.prompts import Direction
+from cass_ray.toolchain.nvidia.toolchain import WORK_FOLDER
+from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
+from cass_ray.toolchain.sandbox.process import run
 from cass_ray.toolchain.unit import CompileFailure, Unit, classify, forbidden_read
+from cass_ray.translate.project.sources import Sources
 
 _NOWHERE = Path("/nonexistent")
 """Assembly text has no source tree."""

@@ -11,20 +11,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 
-from cass_ray.bench.facts import LENGTH_ARCHITECTURE, task_facts
+from cass_ray.bench.authoring.index import LENGTH_ARCHITECTURE, task_facts
 from cass_ray.bench.judge import Judge
-from cass_ray.bench.metrics import chrf
 from cass_ray.bench.plan import Item
 from cass_ray.bench.programs import Compilers, ask, can_ask, reference_text
 from cass_ray.bench.question import Answer, Draw, Kind, Level, Question
 from cass_ray.bench.results import Judgement, Sample, new_sample
-from cass_ray.bench.scores import Scores, score
+from cass_ray.bench.scoring.scores import Scores, score
+from cass_ray.bench.scoring.similarity import chrf
 from cass_ray.bench.systems import System, TranslatorSystem, make_system
 from cass_ray.bench.task import Task, load_tasks
 from cass_ray.cache import ContentCache, results_directory
 from cass_ray.execute.backends.rdna3 import HipBackend, Rdna3Backend
 from cass_ray.execute.backends.registry import candidate_backend
-from cass_ray.prompts import Direction
+from cass_ray.llm.prompts import Direction
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.unit import CompileFailure

@@ -7,26 +7,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cass_ray.bench.authoring.index import LENGTH_ARCHITECTURE, task_facts
 from cass_ray.bench.candidate import (
     candidate_assembly,
     candidate_sources,
     compile_for_nvidia,
     runs_on_hip,
 )
-from cass_ray.bench.facts import LENGTH_ARCHITECTURE, task_facts
 from cass_ray.bench.programs import Compilers
 from cass_ray.bench.question import Answer, Level, Question
 from cass_ray.bench.references import STORED_FOLDER, GroundTruth, ground_truth
 from cass_ray.bench.results import KEPT_OUTPUT, BenchRun, Judgement
+from cass_ray.bench.scoring.compile_errors import classify
 from cass_ray.bench.task import Task
-from cass_ray.bench.taxonomy import classify
 from cass_ray.cache import ContentCache, digest
+from cass_ray.dataset.schema import Reason, clip_diagnostic
 from cass_ray.execute.backends.base import Assembly, Backend
-from cass_ray.execute.cheating import Finding, source_findings, wait_findings
+from cass_ray.execute.evidence.exploits import Finding, source_findings, wait_findings
 from cass_ray.execute.programs import rdna3_instructions
-from cass_ray.execute.sandbox import Verdict
 from cass_ray.execute.verify import Policy, Verification, verify
-from cass_ray.pairs import Reason, clip_diagnostic
+from cass_ray.toolchain.sandbox.executable import Verdict
 from cass_ray.toolchain.unit import CompileFailure
 
 _FORMAT = "1"

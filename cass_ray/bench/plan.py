@@ -8,14 +8,14 @@ from pathlib import Path
 
 from pydantic import Field, field_validator, model_validator
 
-from cass_ray.bench.facts import SASS_ARCHITECTURES
+from cass_ray.bench.authoring.index import SASS_ARCHITECTURES
 from cass_ray.bench.programs import can_ask
 from cass_ray.bench.question import Draw, Kind, Level, Question
 from cass_ray.bench.results import sample_id
 from cass_ray.bench.systems import REPAIR_SUFFIX, Description
 from cass_ray.bench.task import TASKS_FOLDER, Task
-from cass_ray.prompts import Direction
-from cass_ray.strict import StrictModel, did_you_mean
+from cass_ray.config import StrictModel, did_you_mean
+from cass_ray.llm.prompts import Direction
 
 IN_PROCESS = ("reference", "echo", "rules", "answers:")
 """Systems that take milliseconds for a source file: the driver asks them itself."""

@@ -22,12 +22,12 @@ from cass_ray.cache import ContentCache, digest
 from cass_ray.execute.backends.base import Assembly, unit_on_disk
 from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.lift import names_for_host
-from cass_ray.prompts import Direction
-from cass_ray.rdna3.sources import Sources
-from cass_ray.toolchain.amd import DEFAULT_ARCHITECTURE
-from cass_ray.toolchain.nvidia import NvidiaToolchain
-from cass_ray.toolchain.nvidia_elf import Cubin
-from cass_ray.toolchain.opencl_locate import find_opencl_amd, find_opencl_nvidia
+from cass_ray.llm.prompts import Direction
+from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE
+from cass_ray.toolchain.nvidia.elf import Cubin
+from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
+from cass_ray.toolchain.opencl.locate import find_opencl_amd, find_opencl_nvidia
+from cass_ray.translate.project.sources import Sources
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from pathlib import PurePosixPath
 
 from pydantic import Field, field_validator
 
-from cass_ray.prompts import Direction
-from cass_ray.strict import StrictModel
+from cass_ray.config import StrictModel
+from cass_ray.llm.prompts import Direction
 
 
 class Level(StrEnum):

@@ -10,14 +10,14 @@ from pydantic import Field, ValidationError
 
 from cass_ray.bench.question import Answer, Draw, Kind, Level
 from cass_ray.bench.references import Truth
+from cass_ray.bench.scoring.compile_errors import ErrorClass
 from cass_ray.bench.task import Difficulty, Task
-from cass_ray.bench.taxonomy import ErrorClass
 from cass_ray.cache import digest
-from cass_ray.execute.cheating import Finding
+from cass_ray.config import SettingsError, StrictModel, explain
+from cass_ray.dataset.schema import Reason
+from cass_ray.execute.evidence.exploits import Finding
 from cass_ray.execute.verify import RunRecord
-from cass_ray.pairs import Reason
-from cass_ray.prompts import Direction
-from cass_ray.strict import SettingsError, StrictModel, explain
+from cass_ray.llm.prompts import Direction
 
 SAMPLES_FILE = "samples.jsonl"
 KEPT_OUTPUT = 1 << 16

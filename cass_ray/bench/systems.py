@@ -22,14 +22,14 @@ from cass_ray.bench.programs import Compilers, reference_text
 from cass_ray.bench.question import Answer, Draw, Level, Question, Usage
 from cass_ray.bench.task import Task
 from cass_ray.cache import digest
-from cass_ray.pairs import Reason
-from cass_ray.prompts import Direction
-from cass_ray.strict import SettingsError, StrictModel, validate
+from cass_ray.config import SettingsError, StrictModel, validate
+from cass_ray.dataset.schema import Reason
+from cass_ray.llm.prompts import Direction
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate import protocol
+from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.protocol import Context, Translator, TranslatorError
-from cass_ray.translate.registry import make_translator
-from cass_ray.translate.repair import repair
+from cass_ray.translate.repair.loop import repair
 
 REPAIRS = 3
 REPAIR_SUFFIX = "+repair"
@@ -284,8 +284,8 @@ def _stored_answer(line: str, where: str) -> StoredAnswer:
 def make_system(name: str, tasks: Sequence[Task], compilers: Compilers) -> System:
     """The system called ``name``; only ``reference`` is given ``tasks``.
 
-    Raises :class:`~cass_ray.translate.registry.UnknownEngineError`, ``ToolMissing``,
-    :class:`~cass_ray.strict.SettingsError` for a bad answers file and :class:`OSError` for one
+    Raises :class:`~cass_ray.translate.engines.registry.UnknownEngineError`, ``ToolMissing``,
+    :class:`~cass_ray.config.SettingsError` for a bad answers file and :class:`OSError` for one
     that cannot be read.
     """
     if name.endswith(REPAIR_SUFFIX):

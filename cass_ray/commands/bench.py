@@ -14,9 +14,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from cass_ray.bench.admit import mutation_test
-from cass_ray.bench.evaluate import make_compilers, usable_backend
-from cass_ray.bench.facts import (
+from cass_ray.bench.authoring.admit import mutation_test
+from cass_ray.bench.authoring.index import (
     Index,
     TaskFacts,
     measure_facts,
@@ -24,12 +23,19 @@ from cass_ray.bench.facts import (
     stale,
     write_index,
 )
-from cass_ray.bench.leaderboard import board_table, entries_of, merge, read_board, write_board
-from cass_ray.bench.lint import Findings, Linter, check_collection
+from cass_ray.bench.authoring.lint import Findings, Linter, check_collection
+from cass_ray.bench.evaluate import make_compilers, usable_backend
 from cass_ray.bench.programs import Compilers
-from cass_ray.bench.publish import print_scores, publish
-from cass_ray.bench.rescore import rescored
+from cass_ray.bench.reporting.leaderboard import (
+    board_table,
+    entries_of,
+    merge,
+    read_board,
+    write_board,
+)
+from cass_ray.bench.reporting.publish import print_scores, publish
 from cass_ray.bench.results import read_samples
+from cass_ray.bench.scoring.rescore import rescored
 from cass_ray.bench.task import (
     TASKS_FOLDER,
     Task,
@@ -39,11 +45,11 @@ from cass_ray.bench.task import (
     task_folders,
 )
 from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
+from cass_ray.config import SettingsError
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
-from cass_ray.strict import SettingsError
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.isolation import IsolationUnavailableError
 from cass_ray.toolchain.locate import find_nvidia
+from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
 from cass_ray.toolchain.unit import CompileFailure
 
 Names = Annotated[

@@ -13,13 +13,13 @@ from typing import Annotated
 import typer
 
 from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING
-from cass_ray.toolchain.amd import DEFAULT_ARCHITECTURE as AMD_ARCHITECTURE
+from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE as AMD_ARCHITECTURE
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.isolation import IsolationUnavailableError
 from cass_ray.toolchain.locate import find_amd, find_nvidia
-from cass_ray.toolchain.nvidia import DEFAULT_ARCHITECTURE as NVIDIA_ARCHITECTURE
-from cass_ray.toolchain.nvidia_steps import NvccError
-from cass_ray.toolchain.opencl_locate import find_opencl_amd, find_opencl_nvidia
+from cass_ray.toolchain.nvidia.steps import NvccError
+from cass_ray.toolchain.nvidia.toolchain import DEFAULT_ARCHITECTURE as NVIDIA_ARCHITECTURE
+from cass_ray.toolchain.opencl.locate import find_opencl_amd, find_opencl_nvidia
+from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
 from cass_ray.toolchain.unit import CompileFailure, Unit
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)

@@ -11,9 +11,9 @@ from typing import Annotated
 import typer
 
 from cass_ray.cli import EXIT_USAGE
+from cass_ray.config import SettingsError, load, parse_overrides
 from cass_ray.corpus.generate.knobs import Knobs
 from cass_ray.corpus.generate.program import generate as generate_programs
-from cass_ray.strict import SettingsError, load, parse_overrides
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

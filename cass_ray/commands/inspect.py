@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cass_ray.cli import EXIT_USAGE
-from cass_ray.pairs import PAIR_SCHEMA, REJECT_SCHEMA
+from cass_ray.dataset.schema import PAIR_SCHEMA, REJECT_SCHEMA
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

@@ -14,15 +14,15 @@ from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
 from cass_ray.commands.sides import as_hip, gather_program
 from cass_ray.execute.backends.base import unit_on_disk
 from cass_ray.lift import LiftedModule, LiftError, lift_cubin, lift_text, names_for_host
-from cass_ray.lift.container import best_cubins, cubins_in
 from cass_ray.lift.coverage import Coverage, measure
-from cass_ray.lift.listing import cubin_of, is_listing
-from cass_ray.toolchain.amd import AmdToolchain
+from cass_ray.lift.frontend.container import best_cubins, cubins_in
+from cass_ray.lift.frontend.listing import cubin_of, is_listing
+from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia
-from cass_ray.toolchain.nvidia import NvidiaToolchain
-from cass_ray.toolchain.nvidia_disassembly import DisassemblyError
-from cass_ray.toolchain.nvidia_elf import Cubin, CubinError
+from cass_ray.toolchain.nvidia.disassembly import DisassemblyError
+from cass_ray.toolchain.nvidia.elf import Cubin, CubinError
+from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.unit import CompileFailure
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)

@@ -9,16 +9,16 @@ import typer
 
 from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING
 from cass_ray.commands.run import finish, standard_input
+from cass_ray.emulator.build import BuildFailed, runtime_library
+from cass_ray.emulator.execution import RunOptions
 from cass_ray.lift.errors import LiftError
 from cass_ray.port.errors import PortError
 from cass_ray.port.executable import read_executable
 from cass_ray.port.lifting import ContainerLifter
 from cass_ray.port.running import Ported, execute, port
-from cass_ray.rdna3.build import BuildFailed, runtime_library
-from cass_ray.rdna3.execution import RunOptions
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.isolation import IsolationUnavailableError
 from cass_ray.toolchain.locate import find_amd, find_nvidia
+from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

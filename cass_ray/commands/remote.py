@@ -12,12 +12,8 @@ from typing import NoReturn
 import typer
 from pydantic import ValidationError
 
-from cass_ray.cli import EXIT_FAILED, EXIT_USAGE
-from cass_ray.client import Client, ServerError
-from cass_ray.prompts import Direction
-from cass_ray.strict import explain
-from cass_ray.translate.tree import source_files
-from cass_ray.wire import (
+from cass_ray.api.client import Client, ServerError
+from cass_ray.api.schema import (
     Check,
     JobState,
     JobStatus,
@@ -25,6 +21,10 @@ from cass_ray.wire import (
     TranslateResponse,
     Verification,
 )
+from cass_ray.cli import EXIT_FAILED, EXIT_USAGE
+from cass_ray.config import explain
+from cass_ray.llm.prompts import Direction
+from cass_ray.translate.project.tree import source_files
 
 BACKWARDS = "rules-hip-to-cuda"
 

@@ -12,16 +12,16 @@ from typing import Annotated
 import typer
 
 from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING
-from cass_ray.rdna3.build import BuildFailed, runtime_library
-from cass_ray.rdna3.execution import RunOptions, build, execute
-from cass_ray.rdna3.sources import CUDA_SUFFIXES, Sources, gather, translated
+from cass_ray.emulator.build import BuildFailed, runtime_library
+from cass_ray.emulator.execution import RunOptions, build, execute
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.isolation import IsolationUnavailableError
 from cass_ray.toolchain.locate import find_amd
-from cass_ray.toolchain.process import Completed, Outcome
+from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
+from cass_ray.toolchain.sandbox.process import Completed, Outcome
 from cass_ray.toolchain.unit import CompileFailure, Unit
+from cass_ray.translate.engines.registry import make_translator
+from cass_ray.translate.project.sources import CUDA_SUFFIXES, Sources, gather, translated
 from cass_ray.translate.protocol import TranslatorError
-from cass_ray.translate.registry import make_translator
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

@@ -9,14 +9,14 @@ from pathlib import Path, PurePosixPath
 import typer
 
 from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING
+from cass_ray.emulator.build import BuildFailed
 from cass_ray.execute.backends.base import Backend, Built, Language
 from cass_ray.execute.backends.registry import candidate_backend, make_backend
-from cass_ray.rdna3.build import BuildFailed
-from cass_ray.rdna3.sources import CUDA_SUFFIXES, Sources, gather, translated
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.isolation import IsolationUnavailableError
+from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
 from cass_ray.toolchain.unit import CompileFailure, Unit
-from cass_ray.translate.registry import make_translator
+from cass_ray.translate.engines.registry import make_translator
+from cass_ray.translate.project.sources import CUDA_SUFFIXES, Sources, gather, translated
 
 
 def gather_program(file: Path) -> Sources:

@@ -15,17 +15,17 @@ import typer
 from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
 from cass_ray.commands.lift import translate_assembly
 from cass_ray.commands.remote import Wanted, translate_remotely
-from cass_ray.pairs import clip_diagnostic
+from cass_ray.dataset.schema import clip_diagnostic
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd
-from cass_ray.translate.chat import PREFIX as CHAT_PREFIX
-from cass_ray.translate.chat import ChatTranslator
-from cass_ray.translate.check import HipCompiler
+from cass_ray.translate.engines.chat import PREFIX as CHAT_PREFIX
+from cass_ray.translate.engines.chat import ChatTranslator
+from cass_ray.translate.engines.registry import UnknownEngineError, make_translator
+from cass_ray.translate.project.tree import FileResult, TreeResult, translate_tree
 from cass_ray.translate.protocol import Finding, Translator, TranslatorError
-from cass_ray.translate.registry import UnknownEngineError, make_translator
-from cass_ray.translate.repair import Propose
+from cass_ray.translate.repair.hip_compiler import HipCompiler
+from cass_ray.translate.repair.loop import Propose
 from cass_ray.translate.sarif import sarif
-from cass_ray.translate.tree import FileResult, TreeResult, translate_tree
 
 COMPILED_SUFFIXES = (".cu", ".hip")
 

@@ -19,14 +19,14 @@ from cass_ray.commands.sides import (
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.backends.registry import BACKENDS
-from cass_ray.execute.cheating import source_findings
+from cass_ray.execute.comparison.tolerances import tolerance_for
+from cass_ray.execute.evidence.exploits import source_findings
 from cass_ray.execute.references import Reference, measure
-from cass_ray.execute.selftest import SelfTest, run_selftest, summarise
+from cass_ray.execute.selftest.selftest import SelfTest, run_selftest, summarise
 from cass_ray.execute.shipped import shipped_subjects
-from cass_ray.execute.tolerances import tolerance_for
 from cass_ray.execute.verify import Policy, Verification, verify
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.translate.registry import make_translator
+from cass_ray.translate.engines.registry import make_translator
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 selftest_app = typer.Typer(add_completion=False, rich_markup_mode=None)

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from cass_ray.corpus.dialect import CUDA, Dialect
-from cass_ray.pairs import REJECT_SCHEMA, Origin, Reason, Stage, clip_diagnostic
+from cass_ray.dataset.schema import REJECT_SCHEMA, Origin, Reason, Stage, clip_diagnostic
 
 _SHARED_COLUMNS = (
     "id",

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pydantic import BaseModel, ConfigDict
 
 from cass_ray.execute.backends.base import Backend, Built, Execution, Inputs, RunMode
-from cass_ray.execute.counters import KernelCounters, coverage_of
+from cass_ray.execute.evidence.counters import KernelCounters, coverage_of
 
 RUNS = 20
 WARM_UP = 2

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from cass_ray.assembly import sass
-from cass_ray.corpus.lexer import Kind, significant_tokens
+from cass_ray.corpus.parsing.lexer import Kind, significant_tokens
 
 _RDNA3_INSTRUCTION = re.compile(
     r"^\s+(?:[sv]_(?!endpgm|code_end|nop)|ds_|global_|flat_|scratch_|buffer_|image_|tbuffer_)",

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from cass_ray.corpus.shipped import SHIPPED_ROOT, load_manifest
+from cass_ray.corpus.sources.shipped import SHIPPED_ROOT, load_manifest
 from cass_ray.execute.backends.base import Inputs
-from cass_ray.execute.selftest import Subject
-from cass_ray.rdna3.sources import gather, translated
+from cass_ray.execute.selftest.selftest import Subject
 from cass_ray.toolchain.unit import Unit
+from cass_ray.translate.project.sources import gather, translated
 from cass_ray.translate.protocol import Translator
 
 _ROOT_PARTS = 2  # programs/DOMAIN, repositories/NAME

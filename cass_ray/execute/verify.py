@@ -9,16 +9,16 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from cass_ray.execute.backends.base import Backend, Built, Execution, RunMode
-from cass_ray.execute.cheating import (
+from cass_ray.execute.comparison.compare import F32, Comparison, Tolerance, compare
+from cass_ray.execute.evidence.counters import Coverage, coverage_of
+from cass_ray.execute.evidence.exploits import (
     Exploit,
     Finding,
     code_findings,
     launch_findings,
 )
-from cass_ray.execute.compare import F32, Comparison, Tolerance, compare
-from cass_ray.execute.counters import Coverage, coverage_of
 from cass_ray.execute.references import Reference, ReferenceRun
-from cass_ray.execute.sandbox import Bounds, Verdict
+from cass_ray.toolchain.sandbox.executable import Bounds, Verdict
 
 _STDERR_CHARACTERS = 500
 

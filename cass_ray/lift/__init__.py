@@ -6,14 +6,14 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from cass_ray.lift import emit, module
-from cass_ray.lift import listing as listings
 from cass_ray.lift.errors import CompilerFailure, LiftError, UnknownForm, Unsupported
-from cass_ray.lift.names import names_for_host
-from cass_ray.toolchain.amd import DEFAULT_ARCHITECTURE, AmdToolchain
+from cass_ray.lift.frontend import listing as listings
+from cass_ray.lift.frontend.host_names import names_for_host
+from cass_ray.lift.llvm import emit, module
+from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE, AmdToolchain
 from cass_ray.toolchain.locate import find_amd, find_nvidia
-from cass_ray.toolchain.nvidia import NvidiaToolchain
-from cass_ray.toolchain.nvidia_elf import Cubin, CubinError
+from cass_ray.toolchain.nvidia.elf import Cubin, CubinError
+from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.unit import CompileFailure
 
 __all__ = [
@@ -88,7 +88,7 @@ def lift_text(
     partial: bool = False,
     names: Mapping[str, str] | None = None,
 ) -> LiftedModule:
-    """:func:`lift_cubin` for a listing whose cubin is not there (:mod:`cass_ray.lift.listing`).
+    """:func:`lift_cubin` for a listing whose cubin is not there (``frontend.listing``).
 
     Raises :class:`LiftError` for what only the cubin says, too.
     """

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from cass_ray.assembly import sass
-from cass_ray.lift.control import DIVERGED_PATH, ENDS
-from cass_ray.lift.table import forms
+from cass_ray.lift.lowering.control_flow import DIVERGED_PATH, ENDS
+from cass_ray.lift.lowering.table import forms
 
 
 @dataclass

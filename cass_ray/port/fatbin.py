@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cass_ray.port.errors import PortError
-from cass_ray.toolchain.isolation import View, private_folder
-from cass_ray.toolchain.nvidia import NvidiaToolchain
-from cass_ray.toolchain.process import COMPILE_LIMITS, run
+from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
+from cass_ray.toolchain.sandbox.isolation import View, private_folder
+from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, run
 
 MAGIC = 0xBA55ED50
 _HEADER = struct.Struct("<IHHQ")

@@ -10,14 +10,14 @@ from pathlib import Path
 
 from cass_ray import lift
 from cass_ray.cache import ContentCache, default_directory, digest
-from cass_ray.lift.cubin import managed_names
 from cass_ray.lift.errors import LiftError
+from cass_ray.lift.frontend.cubin import managed_names
 from cass_ray.port.errors import PortError
 from cass_ray.port.fatbin import Container, cubins
-from cass_ray.toolchain.amd import DEFAULT_ARCHITECTURE, AmdToolchain
-from cass_ray.toolchain.amd_bundle import bundle
-from cass_ray.toolchain.nvidia import NvidiaToolchain
-from cass_ray.toolchain.nvidia_elf import Cubin
+from cass_ray.toolchain.amd.bundle import bundle
+from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE, AmdToolchain
+from cass_ray.toolchain.nvidia.elf import Cubin
+from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 
 _LIFTABLE = (90, 89, 87, 86, 80)
 """Architectures to lift from, the most preferred first."""

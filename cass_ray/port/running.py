@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from cass_ray.emulator.execution import WORKING_FOLDER, RunOptions, environment
 from cass_ray.port.executable import Executable
 from cass_ray.port.lifting import ContainerLifter, Lifted, place
 from cass_ray.port.shim import shim_library
-from cass_ray.rdna3.execution import WORKING_FOLDER, RunOptions, environment
-from cass_ray.toolchain.isolation import Mount, View, private_folder
-from cass_ray.toolchain.process import Completed, run
+from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
+from cass_ray.toolchain.sandbox.process import Completed, run
 
 _PROGRAM_FOLDER = Path("/cass/program")
 _LIFTED_FOLDER = Path("/cass/lifted")

@@ -7,9 +7,9 @@ import tempfile
 from pathlib import Path
 
 from cass_ray.cache import default_directory, digest
-from cass_ray.rdna3.build import BuildFailed
-from cass_ray.toolchain.clang import find_clang
-from cass_ray.toolchain.hip_root import build_hip_root
+from cass_ray.emulator.build import BuildFailed
+from cass_ray.toolchain.amd.clang import find_clang
+from cass_ray.toolchain.hip.root import build_hip_root
 
 SOURCES = Path(__file__).parent / "runtime"
 _FLAGS = (
@@ -27,7 +27,7 @@ _LINK = ("-shared", "-static-libstdc++", "-static-libgcc", "-Wl,-z,now", "-Wl,--
 def shim_library(version: int, hip_runtime: Path, cache: Path | None = None) -> Path:
     """``libcudart.so.VERSION`` that calls ``hip_runtime`` (a libamdhip64.so).
 
-    Raises :class:`~cass_ray.rdna3.build.BuildFailed` with the compiler's message, and
+    Raises :class:`~cass_ray.emulator.build.BuildFailed` with the compiler's message, and
     :class:`~cass_ray.toolchain.errors.ToolMissing` where there is no clang or no HIP headers.
     """
     cache = cache or default_directory()

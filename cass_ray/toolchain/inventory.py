@@ -8,15 +8,15 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from cass_ray.cache import default_directory
-from cass_ray.toolchain import isolation
-from cass_ray.toolchain.amd_link import RUNTIME_REMEDY
+from cass_ray.toolchain.amd.link import RUNTIME_REMEDY
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.hip_root import open_hip_root
-from cass_ray.toolchain.isolation import IsolationUnavailableError
+from cass_ray.toolchain.hip.root import open_hip_root
 from cass_ray.toolchain.locate import locate_amd, locate_nvidia
-from cass_ray.toolchain.opencl_locate import find_opencl_amd, find_opencl_nvidia
+from cass_ray.toolchain.opencl.locate import find_opencl_amd, find_opencl_nvidia
 from cass_ray.toolchain.places import Places
-from cass_ray.toolchain.process import Limits, run
+from cass_ray.toolchain.sandbox import isolation
+from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
+from cass_ray.toolchain.sandbox.process import Limits, run
 
 _QUERY_LIMITS = Limits(wall_seconds=20.0, address_space_bytes=None)
 

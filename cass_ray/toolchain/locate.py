@@ -15,13 +15,13 @@ from pathlib import Path, PurePosixPath
 from typing import Generic, TypeVar
 
 from cass_ray.cache import default_directory, digest
-from cass_ray.toolchain.amd import AmdToolchain
-from cass_ray.toolchain.clang import CLANG_REMEDY, Clang, find_clangs
+from cass_ray.toolchain.amd.clang import CLANG_REMEDY, Clang, find_clangs
+from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.hip_packages import unpack_once
-from cass_ray.toolchain.hip_root import build_hip_root, find_hip_root, open_hip_root
-from cass_ray.toolchain.nvidia import NvidiaToolchain
-from cass_ray.toolchain.nvidia_steps import NvccError
+from cass_ray.toolchain.hip.packages import unpack_once
+from cass_ray.toolchain.hip.root import build_hip_root, find_hip_root, open_hip_root
+from cass_ray.toolchain.nvidia.steps import NvccError
+from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.places import Places
 from cass_ray.toolchain.probe import remembered, tool_version
 from cass_ray.toolchain.unit import CompileFailure, Unit

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cass_ray.cache import digest
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.process import run
+from cass_ray.toolchain.sandbox.process import run
 
 _REVISION = "1"
 """Raise it when a probe learns to check more: old answers are then asked again."""

@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from cass_ray.pairs import Reason
-from cass_ray.toolchain.process import Completed, Outcome
+from cass_ray.dataset.schema import Reason
+from cass_ray.toolchain.sandbox.process import Completed, Outcome
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import torch
 
-from cass_ray.train.batches import collate
-from cass_ray.train.engines import Engine
-from cass_ray.train.files import RunFiles
-from cass_ray.train.model import AnswerModel
-from cass_ray.train.packing import Window, best_fit
+from cass_ray.train.data.collate import collate
+from cass_ray.train.data.packing import Window, best_fit
+from cass_ray.train.data.token_store import TokenStore
+from cass_ray.train.distributed import World
+from cass_ray.train.engines.replicated import Engine
+from cass_ray.train.model.build import AnswerModel
+from cass_ray.train.run_files import RunFiles
 from cass_ray.train.settings import TrainSettings
-from cass_ray.train.store import TokenStore
-from cass_ray.train.world import World
 
 
 class Evaluation:
@@ -30,7 +30,7 @@ class Evaluation:
         values = self._loss(model)
         bench = self._settings.evaluation.bench
         if bench is not None and step % bench.every == 0:
-            from cass_ray.train.bench_during import bench_accuracy
+            from cass_ray.train.bench_accuracy import bench_accuracy
 
             accuracy = bench_accuracy(engine, model, self._settings, self._world)
             if accuracy is not None:

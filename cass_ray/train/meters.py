@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from cass_ray.train.batches import Batch
+from cass_ray.train.data.collate import Batch
 
 PEAK_BF16 = {
     "H200": 989e12,

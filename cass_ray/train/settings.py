@@ -7,8 +7,8 @@ from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from cass_ray.prompts import Task, parse_task, prompt_format
-from cass_ray.strict import StrictModel
+from cass_ray.config import StrictModel
+from cass_ray.llm.prompts import Task, parse_task, prompt_format
 
 
 class DataSettings(StrictModel):

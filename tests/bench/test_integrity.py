@@ -16,8 +16,8 @@ from cass_ray.bench.question import Answer, Draw, Kind, Level, Question
 from cass_ray.bench.results import Sample
 from cass_ray.bench.systems import Description, TranslatorSystem, make_system
 from cass_ray.bench.task import Task, load_tasks
-from cass_ray.execute.cheating import Exploit
-from cass_ray.prompts import Direction
+from cass_ray.execute.evidence.exploits import Exploit
+from cass_ray.llm.prompts import Direction
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation
 from tests.bench.conftest import HIP
 

@@ -13,7 +13,7 @@ from cass_ray.bench.programs import Compilers, can_ask
 from cass_ray.bench.question import Answer, Draw, Kind, Level
 from cass_ray.bench.systems import Description, ReferenceSystem
 from cass_ray.bench.task import Task, load_tasks
-from cass_ray.prompts import Direction
+from cass_ray.llm.prompts import Direction
 
 NAME = "opencl_segmented_scan"
 SASS = Kind(Level.ASSEMBLY, architecture="sm_80")

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from cass_ray.bench.authoring.lint import Linter, check_collection
 from cass_ray.bench.features import CATEGORIES, slug
-from cass_ray.bench.lint import Linter, check_collection
 from cass_ray.bench.predecessor import load_predecessor
 from cass_ray.bench.task import (
     CANARY,

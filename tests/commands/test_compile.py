@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cass_ray.commands import compile as compile_command
-from cass_ray.toolchain.amd import AmdToolchain
+from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 

@@ -12,9 +12,9 @@ from typer.testing import CliRunner, Result
 
 from cass_ray.cli import app
 from cass_ray.commands import run as command
-from cass_ray.toolchain import isolation
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd
+from cass_ray.toolchain.sandbox import isolation
 from cass_ray.toolchain.unit import Unit
 
 HIP_PROGRAM = """\
@@ -86,7 +86,7 @@ class TestPrograms:
         self, program: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         assert run(program).stdout == "15\n"
-        monkeypatch.setattr("cass_ray.toolchain.amd_link.recombine", None)
+        monkeypatch.setattr("cass_ray.toolchain.amd.link.recombine", None)
         assert run(program).stdout == "15\n"
 
     def test_cuda_is_translated_with_its_headers(self, tmp_path: Path) -> None:

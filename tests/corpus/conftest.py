@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from cass_ray.corpus.limits import ReadLimits
 from cass_ray.corpus.program import Program, ReadReject
-from cass_ray.corpus.sources import parse_source
-from cass_ray.corpus.trees import DirectoryTreeStore, read_archive
+from cass_ray.corpus.reading.limits import ReadLimits
+from cass_ray.corpus.reading.trees import DirectoryTreeStore, read_archive
+from cass_ray.corpus.sources.registry import parse_source
 
 Items = dict[str, Program | ReadReject]
 

@@ -8,7 +8,7 @@ import pytest
 
 from cass_ray.execute.backends.base import Built
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
-from cass_ray.rdna3.sources import Sources
+from cass_ray.translate.project.sources import Sources
 
 HONEST = r"""
 #include <hip/hip_runtime.h>

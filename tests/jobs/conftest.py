@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-REPOSITORY = Path(__file__).parents[2]
+from tests.folders import REPOSITORY
+
 SHIPPED = REPOSITORY / "cass_ray/corpus/shipped"
 JOB = REPOSITORY / "jobs/build_dataset.py"
 

@@ -16,7 +16,7 @@ import datasets
 import pytest
 import ray
 
-from cass_ray.dataset import read_rows
+from cass_ray.dataset.parquet import read_rows
 from cass_ray.toolchain.locate import find_amd
 from tests.jobs.conftest import REPOSITORY, build, parquet_bytes, start
 

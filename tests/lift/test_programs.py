@@ -7,14 +7,14 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from cass_ray.emulator.build import runtime_library
+from cass_ray.emulator.execution import RunOptions, execute
 from cass_ray.lift import lift_cubin, names_for_host
-from cass_ray.rdna3.build import runtime_library
-from cass_ray.rdna3.execution import RunOptions, execute
-from cass_ray.rdna3.sources import gather, translated
 from cass_ray.toolchain.locate import find_amd, find_nvidia
-from cass_ray.toolchain.nvidia_elf import Cubin
+from cass_ray.toolchain.nvidia.elf import Cubin
 from cass_ray.toolchain.unit import Unit
-from cass_ray.translate.registry import make_translator
+from cass_ray.translate.engines.registry import make_translator
+from cass_ray.translate.project.sources import gather, translated
 
 PROGRAMS = {"textures.cu": 22, "packed.cu": 32, "managed.cu": 3, "wide.cu": 8}
 """Lines that each of them prints."""

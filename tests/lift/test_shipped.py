@@ -8,18 +8,18 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from cass_ray.corpus.shipped import SHIPPED_ROOT, load_manifest
+from cass_ray.corpus.sources.shipped import SHIPPED_ROOT, load_manifest
+from cass_ray.emulator.build import runtime_library
+from cass_ray.emulator.execution import RunOptions, execute
 from cass_ray.execute.references import STORED_FOLDER, read_references
 from cass_ray.lift import LiftError, lift_cubin, names_for_host
-from cass_ray.lift.container import best_cubins, cubins_in
-from cass_ray.rdna3.build import runtime_library
-from cass_ray.rdna3.execution import RunOptions, execute
-from cass_ray.rdna3.sources import gather, translated
-from cass_ray.toolchain.amd import AmdOutput
+from cass_ray.lift.frontend.container import best_cubins, cubins_in
+from cass_ray.toolchain.amd.toolchain import AmdOutput
 from cass_ray.toolchain.locate import find_amd, find_nvidia
-from cass_ray.toolchain.nvidia_elf import Cubin
+from cass_ray.toolchain.nvidia.elf import Cubin
 from cass_ray.toolchain.unit import Unit
-from cass_ray.translate.registry import make_translator
+from cass_ray.translate.engines.registry import make_translator
+from cass_ray.translate.project.sources import gather, translated
 
 ARCHITECTURES = ("sm_80", "sm_90")
 FEW = (

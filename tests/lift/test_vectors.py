@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from cass_ray.toolchain import isolation
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia
+from cass_ray.toolchain.sandbox import isolation
 from tests.lift.vectors import recipes
 from tests.lift.vectors.differential import NOT_LIFTED, check, known, vectors
 from tests.lift.vectors.form import Form

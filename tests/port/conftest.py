@@ -7,18 +7,18 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from cass_ray.emulator.build import runtime_library
+from cass_ray.emulator.execution import RunOptions
 from cass_ray.execute.backends.nvidia import NvidiaBackend
 from cass_ray.port.executable import read_executable
 from cass_ray.port.lifting import ContainerLifter
 from cass_ray.port.running import execute, port
-from cass_ray.rdna3.build import runtime_library
-from cass_ray.rdna3.execution import RunOptions
-from cass_ray.rdna3.sources import Sources, gather
-from cass_ray.toolchain import isolation
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia
-from cass_ray.toolchain.process import Completed
+from cass_ray.toolchain.sandbox import isolation
+from cass_ray.toolchain.sandbox.process import Completed
 from cass_ray.toolchain.unit import Unit
+from cass_ray.translate.project.sources import Sources, gather
 
 PROGRAMS = Path(__file__).parent / "programs"
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from cass_ray.cache import default_directory
+from cass_ray.emulator.build import runtime_library
 from cass_ray.port.lifting import ContainerLifter
 from cass_ray.port.shim import SOURCES, shim_library
-from cass_ray.rdna3.build import runtime_library
-from cass_ray.toolchain.clang import find_clang
-from cass_ray.toolchain.hip_root import build_hip_root
+from cass_ray.toolchain.amd.clang import find_clang
+from cass_ray.toolchain.hip.root import build_hip_root
 
 pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
 

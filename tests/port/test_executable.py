@@ -16,8 +16,8 @@ from cass_ray.port.errors import PortError
 from cass_ray.port.executable import read_executable
 from cass_ray.port.fatbin import Container, containers, cubins
 from cass_ray.port.lifting import ContainerLifter
-from cass_ray.toolchain.nvidia_elf import Cubin
-from cass_ray.toolchain.process import COMPILE_LIMITS, run
+from cass_ray.toolchain.nvidia.elf import Cubin
+from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, run
 
 TWO_KERNELS = """
 __global__ void one(int *x) { *x += 1; }

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cass_ray.toolchain.process import Completed
+from cass_ray.toolchain.sandbox.process import Completed
 
 pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
 

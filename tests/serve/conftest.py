@@ -12,9 +12,10 @@ import pytest
 pytest.importorskip("ray.serve")
 httpx = pytest.importorskip("httpx2")
 
-from cass_ray.translate.registry import make_translator  # noqa: E402
-from serve.checker import Checker  # noqa: E402
+from cass_ray.translate.engines.registry import make_translator  # noqa: E402
+from serve.check.checker import Checker  # noqa: E402
 from serve.engines import make_engine  # noqa: E402
+from serve.http.app import create_app  # noqa: E402
 from serve.jobs import Jobs, LocalJobs  # noqa: E402
 from serve.services import (  # noqa: E402
     CheckerClient,
@@ -31,7 +32,6 @@ from serve.settings import (  # noqa: E402
     JobSettings,
     ServeSettings,
 )
-from serve.web import create_app  # noqa: E402
 
 Result = TypeVar("Result")
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from cass_ray.api.schema import EXAMPLE, Check, JobState, JobStatus
+from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation
-from cass_ray.translate.registry import make_translator
-from cass_ray.wire import EXAMPLE, Check, JobState, JobStatus
-from serve.errors import ApiError
+from serve.http.errors import ApiError
 from serve.jobs import REPORT, Jobs, Order
 from serve.settings import JobSettings
 from tests.serve.conftest import Api

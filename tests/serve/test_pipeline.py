@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from cass_ray.prompts import Direction, Level
-from cass_ray.wire import (
+from cass_ray.api.schema import (
     CompileReport,
     EngineInfo,
     TranslateRequest,
@@ -19,10 +18,11 @@ from cass_ray.wire import (
     Usage,
     Verification,
 )
-from serve.answers import AnswerCache
-from serve.checker import CheckRequest, Stage
+from cass_ray.llm.prompts import Direction, Level
+from serve.answer_cache import AnswerCache
+from serve.check.checker import CheckRequest, Stage
 from serve.engines import Answer
-from serve.errors import ApiError
+from serve.http.errors import ApiError
 from serve.pipeline import Pipeline
 from serve.settings import EngineSettings, ServeSettings
 from tests.serve.conftest import make_services, make_settings

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cass_ray.toolchain.clang import find_clang
+from cass_ray.toolchain.amd.clang import find_clang
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.inventory import find_all
 from cass_ray.toolchain.locate import find_amd, find_nvidia, locate_amd, locate_nvidia

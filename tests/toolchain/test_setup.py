@@ -10,7 +10,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-ROOT = Path(__file__).parents[2]
+from tests.folders import REPOSITORY
 
 BASICS = [
     "bash",
@@ -47,7 +47,7 @@ def checkout(tmp_path: Path) -> Path:
     tree = tmp_path / "checkout"
     for name in ("scripts/setup.sh", "pyproject.toml", "constraints.txt"):
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, tree / name)
+        shutil.copy(REPOSITORY / name, tree / name)
     return tree
 
 
@@ -95,10 +95,10 @@ def test_usage(checkout: Path, bare_path: Path) -> None:
 
 
 def test_the_pinned_versions_satisfy_the_project() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     pinned = {}
-    for line in (ROOT / "constraints.txt").read_text().splitlines():
+    for line in (REPOSITORY / "constraints.txt").read_text().splitlines():
         if not line.startswith("#"):
             name, version = line.split("==")
             pinned[canonicalize_name(name)] = version

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cass_ray.pairs import PAIR_SCHEMA
-from cass_ray.strict import validate
+from cass_ray.config import validate
+from cass_ray.dataset.schema import PAIR_SCHEMA
 from cass_ray.train.settings import TrainSettings
 
 pytest.importorskip("torch", reason="training needs the extra `train`")

@@ -11,7 +11,7 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
 
-from cass_ray.train.world import World
+from cass_ray.train.distributed import World
 
 
 def _worker(rank: int, size: int, folder: str, run: Callable[..., Any], arguments: Any) -> None:

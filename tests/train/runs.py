@@ -7,12 +7,12 @@ from typing import Any
 
 import torch
 
-from cass_ray.train.data import make_tokenizer, pair_files, read_pairs, store_examples
-from cass_ray.train.examples import ExampleMaker
-from cass_ray.train.files import RunFiles
-from cass_ray.train.loop import Loop
+from cass_ray.train.data.examples import ExampleMaker
+from cass_ray.train.data.prepare import make_tokenizer, pair_files, read_pairs, store_examples
+from cass_ray.train.distributed import World
+from cass_ray.train.run_files import RunFiles
 from cass_ray.train.settings import TrainSettings
-from cass_ray.train.world import World
+from cass_ray.train.trainer import Loop
 
 Record = list[tuple[int, float, float]]
 """(step, loss, gradient norm)."""

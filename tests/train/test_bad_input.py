@@ -7,9 +7,15 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from cass_ray.train.data import make_tokenizer, pair_files
-from cass_ray.train.examples import DataError, ExampleMaker, split_rows
-from cass_ray.train.model import ModelError, check_window, extend_rope, fresh_config, positions
+from cass_ray.train.data.examples import DataError, ExampleMaker, split_rows
+from cass_ray.train.data.prepare import make_tokenizer, pair_files
+from cass_ray.train.model.build import (
+    ModelError,
+    check_window,
+    extend_rope,
+    fresh_config,
+    positions,
+)
 from cass_ray.train.settings import FreshModel, RopeSettings
 from tests.train.conftest import pair, tiny_settings
 from tests.train.runs import changed
@@ -133,7 +139,7 @@ def test_examples_of_both_levels_and_directions(tmp_path, pairs_folder):
 
 
 def test_an_existing_run_is_not_overwritten(tmp_path, pairs_folder):
-    from cass_ray.train.checkpoints import CheckpointStore, CheckpointWriter
+    from cass_ray.train.checkpoint.store import CheckpointStore, CheckpointWriter
 
     settings = tiny_settings(tmp_path, pairs_folder)
     writer = CheckpointWriter(CheckpointStore(settings.checkpoint_url), 0, 1)

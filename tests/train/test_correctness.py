@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 import torch
 
-from cass_ray.train.attention import ExampleLengths
-from cass_ray.train.batches import collate
-from cass_ray.train.engines import ReplicatedEngine
-from cass_ray.train.files import RunFiles
-from cass_ray.train.loop import make_plan
-from cass_ray.train.model import fresh_config, load_tokenizer
-from cass_ray.train.optimizers import learning_rate
+from cass_ray.train.data.collate import collate
+from cass_ray.train.data.token_store import TokenStore
+from cass_ray.train.engines.optimizers import learning_rate
+from cass_ray.train.engines.replicated import ReplicatedEngine
+from cass_ray.train.model.attention import ExampleLengths
+from cass_ray.train.model.build import fresh_config, load_tokenizer
+from cass_ray.train.run_files import RunFiles
 from cass_ray.train.settings import OptimizerSettings
-from cass_ray.train.store import TokenStore
+from cass_ray.train.trainer import make_plan
 from tests.train.conftest import tiny_settings
 from tests.train.group import run_group
+from tests.train.model.test_activation_checkpoint import make_batch, make_prepared
 from tests.train.runs import ALONE, changed, train, with_data
-from tests.train.test_recompute import make_batch, make_prepared
 
 
 def test_packed_examples_give_the_logits_of_each_alone():
@@ -128,7 +128,7 @@ def test_resuming_gives_the_losses_of_no_interruption(tmp_path, pairs_folder):
 
 
 def train_until(settings, last: int) -> None:
-    from cass_ray.train.loop import Loop
+    from cass_ray.train.trainer import Loop
 
     def hear(step: int, _: dict[str, float]) -> None:
         # One step later: the checkpoint of `last` is committed by then.

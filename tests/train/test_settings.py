@@ -1,14 +1,13 @@
 """Settings: recipes load, and what cannot work is said."""
 
-from pathlib import Path
-
 import pytest
 
-from cass_ray.strict import SettingsError, load, validate
-from cass_ray.train.memory import advice, resident_gib
+from cass_ray.config import SettingsError, load, validate
+from cass_ray.train.model.memory import advice, resident_gib
 from cass_ray.train.settings import BatchSettings, TrainSettings
+from tests.folders import REPOSITORY
 
-RECIPES = sorted((Path(__file__).parents[2] / "jobs/configs").glob("train_*.yaml"))
+RECIPES = sorted((REPOSITORY / "jobs/configs").glob("train_*.yaml"))
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)

@@ -10,14 +10,14 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from cass_ray.rdna3.build import runtime_library
-from cass_ray.rdna3.execution import RunOptions, build, execute
-from cass_ray.rdna3.sources import Sources, translated
-from cass_ray.toolchain.amd import DEFAULT_ARCHITECTURE, code_flags
-from cass_ray.toolchain.amd_bundle import bundle
-from cass_ray.toolchain.amd_link import embedding
+from cass_ray.emulator.build import runtime_library
+from cass_ray.emulator.execution import RunOptions, build, execute
+from cass_ray.toolchain.amd.bundle import bundle
+from cass_ray.toolchain.amd.link import embedding
+from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE, code_flags
 from cass_ray.toolchain.locate import find_amd
-from cass_ray.translate.registry import make_translator
+from cass_ray.translate.engines.registry import make_translator
+from cass_ray.translate.project.sources import Sources, translated
 
 MAIN = PurePosixPath("program.cu")
 

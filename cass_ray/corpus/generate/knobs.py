@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
-from cass_ray.strict import StrictModel
+from cass_ray.config import StrictModel
 
 _WEIGHT = Field(default=1.0, ge=0.0, le=100.0)
 

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
-from cass_ray.chat import Reply
+from cass_ray.llm.client import Reply
 
 
 class Ledger:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 from cass_ray.cache import digest
-from cass_ray.corpus.near import NearDuplicates
+from cass_ray.corpus.dedup.near import NearDuplicates
 from cass_ray.corpus.synthetic.templates import Template, style
-from cass_ray.prompts import Message
+from cass_ray.llm.prompts import Message
 
 SIMILAR = 0.9
 """Tasks whose token runs overlap by this much count as one: they would give the same program."""

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cass_ray.corpus.filetree import DirectoryTree
-from cass_ray.corpus.limits import ReadLimits
 from cass_ray.corpus.program import Program, Provenance, ReadReject, SourceError
-from cass_ray.corpus.reading import ProgramReader
-from cass_ray.corpus.trees import TreeStore
-from cass_ray.pairs import Origin
+from cass_ray.corpus.reading.filetree import DirectoryTree
+from cass_ray.corpus.reading.limits import ReadLimits
+from cass_ray.corpus.reading.programs import ProgramReader
+from cass_ray.corpus.reading.trees import TreeStore
+from cass_ray.dataset.schema import Origin
 
 PROGRAMS = "programs"
 """Folder of the programs, one below it for each area."""

@@ -13,13 +13,13 @@ from typing import Any
 
 from pydantic import Field
 
-from cass_ray.chat import BudgetSpent, ChatClient, ChatError, ChatSettings, Reply
+from cass_ray.config import StrictModel
 from cass_ray.corpus.synthetic.ledger import Ledger
 from cass_ray.corpus.synthetic.prompts import Prompt, sample_prompts
 from cass_ray.corpus.synthetic.templates import templates_of
 from cass_ray.corpus.synthetic.validation import Checked, Verdict, check_reply
-from cass_ray.prompts import Message
-from cass_ray.strict import StrictModel
+from cass_ray.llm.client import BudgetSpent, ChatClient, ChatError, ChatSettings, Reply
+from cass_ray.llm.prompts import Message
 
 _WORKERS_PER_SLOT = 2
 """A worker that checks or compiles an answer holds no slot; the other one does meanwhile."""

@@ -9,10 +9,10 @@ from functools import cache
 import tree_sitter
 import tree_sitter_cuda
 
-from cass_ray.chat import Reply
-from cass_ray.corpus.kernels import kernel_definitions
-from cass_ray.corpus.lexer import Kind, significant_tokens
-from cass_ray.unfenced import code_of
+from cass_ray.corpus.parsing.kernels import kernel_definitions
+from cass_ray.corpus.parsing.lexer import Kind, significant_tokens
+from cass_ray.llm.client import Reply
+from cass_ray.llm.code_blocks import code_of
 
 FENCES = ("cuda", "cu", "cpp", "c++", "c")
 

@@ -10,10 +10,10 @@ from functools import cached_property
 from pathlib import Path
 
 from cass_ray.execute.backends.base import RunMode
+from cass_ray.execute.backends.device_lease import leased_device
 from cass_ray.execute.backends.rdna3 import HipBackend, isolation_problem
-from cass_ray.execute.leases import leased_device
-from cass_ray.execute.sandbox import Exposure
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.sandbox.executable import Exposure
 
 _TOPOLOGY = Path("/sys/class/kfd/kfd/topology/nodes")
 _COMPUTE_DEVICE = Path("/dev/kfd")

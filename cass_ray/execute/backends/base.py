@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cass_ray.cache import default_directory, digest
-from cass_ray.execute.launches import (
+from cass_ray.execute.evidence.launches import (
     CHECK_VARIABLE,
     RECORD_BYTES,
     RECORD_VARIABLE,
@@ -24,10 +24,10 @@ from cass_ray.execute.launches import (
     read_launches,
     recorder_library,
 )
-from cass_ray.execute.sandbox import Bounds, Ended, Exposure, run_sandboxed
-from cass_ray.rdna3.sources import Sources
-from cass_ray.toolchain.isolation import isolates
+from cass_ray.toolchain.sandbox.executable import Bounds, Ended, Exposure, run_sandboxed
+from cass_ray.toolchain.sandbox.isolation import isolates
 from cass_ray.toolchain.unit import Unit
+from cass_ray.translate.project.sources import Sources
 
 _SHARED_FOLDER = Path("/cass/shared")
 

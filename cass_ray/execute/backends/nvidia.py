@@ -21,16 +21,16 @@ from cass_ray.execute.backends.base import (
     program_key,
     unit_on_disk,
 )
+from cass_ray.execute.backends.device_lease import leased_device
 from cass_ray.execute.backends.rdna3 import isolation_problem
-from cass_ray.execute.hip_headers import DEFINITIONS, FORCED_HEADER, hip_nvidia_include
-from cass_ray.execute.leases import leased_device
-from cass_ray.execute.sandbox import Exposure
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.isolation import Mount, View, private_folder
+from cass_ray.toolchain.hip.nvidia_platform import DEFINITIONS, FORCED_HEADER, hip_nvidia_include
 from cass_ray.toolchain.locate import find_nvidia
-from cass_ray.toolchain.nvidia import WORK_FOLDER, NvidiaToolchain
-from cass_ray.toolchain.nvidia_steps import SOURCE_TREE, NvccError
-from cass_ray.toolchain.process import COMPILE_LIMITS, Limits, run
+from cass_ray.toolchain.nvidia.steps import SOURCE_TREE, NvccError
+from cass_ray.toolchain.nvidia.toolchain import WORK_FOLDER, NvidiaToolchain
+from cass_ray.toolchain.sandbox.executable import Exposure
+from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
+from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits, run
 from cass_ray.toolchain.unit import Unit, classify
 
 _DEVICE_NODES = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia-modeset", "nvidia-caps")

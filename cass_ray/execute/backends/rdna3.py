@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from cass_ray.emulator.build import BuildFailed, runtime_library
 from cass_ray.execute.backends.base import (
     Assembly,
     Backend,
@@ -18,13 +19,12 @@ from cass_ray.execute.backends.base import (
     program_key,
     unit_on_disk,
 )
-from cass_ray.execute.sandbox import Exposure
-from cass_ray.rdna3.build import BuildFailed, runtime_library
-from cass_ray.toolchain import isolation
-from cass_ray.toolchain.amd import AmdToolchain
+from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd
-from cass_ray.toolchain.process import COMPILE_LIMITS, Limits
+from cass_ray.toolchain.sandbox import isolation
+from cass_ray.toolchain.sandbox.executable import Exposure
+from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,13 +11,13 @@ from cass_ray.translate.rules import (
     leftovers,
     names,
     overloads,
-    ptx,
     results,
     standard_library,
     tables,
     vectors,
     warp,
 )
+from cass_ray.translate.rules.ptx import statements
 from cass_ray.translate.rules.rewrite import Rewrite
 
 _SNIPPETS = (
@@ -68,7 +68,7 @@ class RulesTranslator:
         vectors.guard_operators(unit)
         overloads.guard_overloads(unit)
         groups.rewrite_groups(unit)
-        ptx.translate_assembly(unit)
+        statements.translate_assembly(unit)
         standard_library.check_standard_library(unit)
         leftovers.report_leftovers(unit)
         _add_snippets(unit)

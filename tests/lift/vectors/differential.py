@@ -25,12 +25,12 @@ from typing import Any
 from cass_ray.lift import lift_cubin
 from cass_ray.lift.errors import LiftError
 from cass_ray.toolchain.locate import find_nvidia
+from tests.folders import REPOSITORY
 from tests.lift.vectors import recipes
 from tests.lift.vectors.form import Form, digest, module
 from tests.lift.vectors.forms import FAMILIES, family
 
 VECTORS = Path(__file__).with_name("opcode_vectors.json.xz")
-ROOT = Path(__file__).parents[3]
 RUN_SECONDS = 300
 MODULE_FORMS = 120
 
@@ -118,7 +118,7 @@ def run(code_object: bytes, forms: list[Form]) -> Iterator[dict[str, Any]]:
             try:
                 done = subprocess.run(
                     command,
-                    cwd=ROOT,
+                    cwd=REPOSITORY,
                     env=environment,
                     capture_output=True,
                     check=False,

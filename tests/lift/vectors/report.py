@@ -11,7 +11,8 @@ import json
 import sys
 from pathlib import Path
 
-from tests.lift.vectors.differential import GOOD, NOT_LIFTED, ROOT, vectors
+from tests.folders import REPOSITORY
+from tests.lift.vectors.differential import GOOD, NOT_LIFTED, vectors
 
 Outcomes = dict[str, dict[str, dict[str, list[str]]]]
 """Architecture -> family -> outcome -> names of forms."""
@@ -72,10 +73,12 @@ def gaps(outcomes: Outcomes) -> dict[str, list[str]]:
 def main() -> None:
     """Command line."""
     outcomes = merged([Path(argument) for argument in sys.argv[1:]])
-    results = ROOT / "benchmarks" / "results"
+    results = REPOSITORY / "benchmarks" / "results"
     (results / "opcode_vectors.md").write_text(markdown(outcomes))
     (results / "opcode_vectors.json").write_text(json.dumps(outcomes, indent=1) + "\n")
-    (ROOT / "tests" / "lift" / "gaps.json").write_text(json.dumps(gaps(outcomes), indent=1) + "\n")
+    (REPOSITORY / "tests" / "lift" / "gaps.json").write_text(
+        json.dumps(gaps(outcomes), indent=1) + "\n"
+    )
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cass_ray.rdna3.build import runtime_library
+from cass_ray.emulator.build import runtime_library
 from tests.lift.vectors import recipes
 from tests.lift.vectors.form import Form
 from tests.lift.vectors.forms import all_forms

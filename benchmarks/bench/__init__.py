@@ -1,0 +1,1 @@
+"""Measurements of CASS-Bench itself: how it scales over nodes."""

@@ -1,0 +1,1 @@
+"""Speed and quality of what makes and screens programs: generator, near duplicates, synthesis."""

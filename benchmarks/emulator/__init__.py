@@ -1,0 +1,1 @@
+"""The CPU emulator beside plain C++ and other emulators, and on public programs."""

@@ -1,0 +1,76 @@
+"""Writes ``rdna3_speed.md`` from the figures of ``speed.py`` and of ``emulators.py``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+SPEED = "rdna3_speed.json"
+SPEED_CPU = "rdna3_speed_cpu.json"
+EMULATORS = "rdna3_emulators.json"
+
+TARGETS = {
+    "geometric mean of ratios": "≤ 2",
+    "worst ratio": "≤ 10",
+    "start, milliseconds": "≤ 20",
+    "decoding, million instructions per second": "≥ 1",
+}
+EMULATOR_TARGET = 300
+OURS = "this backend"
+
+
+def write(results: Path) -> str:
+    """Render what has been measured so far; the text, which is also in ``rdna3_speed.md``."""
+    lines = ["# The CPU backend's speed", ""]
+    if (results / SPEED).exists():
+        lines += ["Written by `python -m benchmarks.emulator.speed`: the clock on the wall."]
+        lines += _loops(json.loads((results / SPEED).read_text()))
+    if (results / SPEED_CPU).exists():
+        lines += ["## CPU seconds", ""]
+        lines += [
+            "Written by `python -m benchmarks.emulator.speed --cpu`: CPU seconds of all threads,",
+            "for",
+        ]
+        lines += ["a machine that does other work too. Waiting does not count."]
+        lines += _loops(json.loads((results / SPEED_CPU).read_text()))
+    if (results / EMULATORS).exists():
+        lines += _emulators(json.loads((results / EMULATORS).read_text()))
+    text = "\n".join(lines)
+    (results / "rdna3_speed.md").write_text(text)
+    return text
+
+
+def _loops(report: dict[str, Any]) -> list[str]:
+    lines = [
+        f"Threads: {report['threads']} on both sides; {report['machine']}{report.get('note', '')}.",
+        "",
+    ]
+    lines += ["| case | backend, ms | C++ -O2 loop, ms | ratio |", "|---|---|---|---|"]
+    for name, row in report["cases"].items():
+        ours, plain = 1000 * row["backend_seconds"], 1000 * row["loop_seconds"]
+        lines.append(f"| {name} | {ours:.2f} | {plain:.2f} | {row['ratio']:.2f} |")
+    lines += ["", "| figure | measured | target |", "|---|---|---|"]
+    for name, value in report["figures"].items():
+        target = next(each for start, each in TARGETS.items() if name.startswith(start))
+        lines.append(f"| {name} | {value:.2f} | {target} |")
+    return [*lines, ""]
+
+
+def _emulators(report: dict[str, Any]) -> list[str]:
+    lines = ["## Beside tinygrad's emulators", ""]
+    lines += [
+        "Written by `python -m benchmarks.emulator.emulators`: the same code objects, arguments"
+    ]
+    lines += [f"and sizes, CPU seconds of one thread; {report['machine']}. tinygrad"]
+    lines += [
+        f"{report['tinygrad']}; `emu.py` compiles each instruction at its first use, which is"
+    ]
+    lines += [f"not counted. Wanted: {EMULATOR_TARGET} times as fast.", ""]
+    lines += ["| case | run by | ms | times as long |", "|---|---|---|---|"]
+    for name, row in report["cases"].items():
+        for emulator, seconds in row.items():
+            ratio = seconds / row[OURS]
+            lines.append(f"| {name} | {emulator} | {1000 * seconds:.3f} | {ratio:.1f} |")
+    lines += [f"\nNot run: {name}: {message}" for name, message in report["failures"].items()]
+    return [*lines, ""]

@@ -1,0 +1,1 @@
+"""Instruments: CPU time of process trees, memory over time, the machine's description."""

@@ -1,0 +1,219 @@
+"""What a command costs: CPU seconds of every process that it starts, by tool.
+
+The command runs below a process of its own that adopts orphans (``subreaper.py``), so daemons are
+waited for. The sum is that of a control group (``cgroup.py``), which is exact; exit records
+(``taskstats.py``) say which process spent it. Both need root. Elsewhere ``getrusage`` is all there
+is, and it misses processes whose parent ignores ``SIGCHLD``, as the workers of Ray's raylet.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.measure.cgroup import ControlGroup, ControlGroupUnavailableError
+from benchmarks.measure.taskstats import ExitRecords, TaskstatsUnavailableError, ThreadExit
+
+_SUBREAPER = Path(__file__).with_name("subreaper.py")
+
+
+@dataclass(frozen=True)
+class Process:
+    """One process that ended, its threads together. Times are ``time.monotonic`` seconds."""
+
+    pid: int
+    parent: int
+    name: str
+    cpu_seconds: float
+    began: float
+    ended: float
+    peak_bytes: int
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one run of a command cost.
+
+    ``group_seconds`` is the control group's sum, None where there is none; ``rusage_seconds`` is
+    what ``getrusage`` saw. ``processes`` is empty where the kernel gives no exit records. A record
+    is made before the process frees its memory, so ``processes`` add up to less than the sum.
+    """
+
+    wall_seconds: float
+    group_seconds: float | None
+    rusage_seconds: float
+    processes: tuple[Process, ...] = ()
+    output: str = field(default="", repr=False)
+
+    @property
+    def cpu_seconds(self) -> float:
+        """User and system CPU seconds of everything that ran."""
+        return self.rusage_seconds if self.group_seconds is None else self.group_seconds
+
+    @property
+    def method(self) -> str:
+        """How ``cpu_seconds`` was counted."""
+        return "getrusage" if self.group_seconds is None else "control group"
+
+    def by(self, group: Callable[[Process], str]) -> dict[str, float]:
+        """CPU seconds by ``group`` of the process, the largest first."""
+        sums: dict[str, float] = defaultdict(float)
+        for process in self.processes:
+            sums[group(process)] += process.cpu_seconds
+        return dict(sorted(sums.items(), key=lambda item: -item[1]))
+
+
+class CommandFailedError(RuntimeError):
+    """A measured command did not do its work; the message ends with what it printed."""
+
+
+def measure(
+    command: Sequence[str | Path],
+    *,
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    watch: Callable[[ControlGroup], contextlib.AbstractContextManager[object]] | None = None,
+) -> Cost:
+    """Run ``command`` and every process it leaves behind to the end.
+
+    ``watch`` opens something that looks on while it runs; it needs a control group.
+    Raises :class:`CommandFailedError` on a status other than 0.
+    """
+    words = [str(word) for word in command]
+    with tempfile.TemporaryDirectory(prefix="cass-benchmark-") as folder:
+        run = _Run(Path(folder))
+        with contextlib.ExitStack() as stack:
+            run.open(stack, watch)
+            run.execute(words, cwd, env)
+            cost = run.cost()
+    if run.status != 0:
+        raise CommandFailedError(
+            f"{' '.join(words)}\nended with status {run.status}:\n{cost.output[-4000:]}"
+        )
+    return cost
+
+
+class _Run:
+    """One measured run; its files are in ``folder``."""
+
+    def __init__(self, folder: Path) -> None:
+        self._result, self._output = folder / "result.json", folder / "output"
+        self._group: ControlGroup | None = None
+        self._records: ExitRecords | None = None
+        self._exits: list[ThreadExit] = []
+        self._root = 0
+        self._wall_seconds = 0.0
+        self.status = 0
+
+    def open(
+        self,
+        stack: contextlib.ExitStack,
+        watch: Callable[[ControlGroup], contextlib.AbstractContextManager[object]] | None,
+    ) -> None:
+        """Open what the kernel offers for counting."""
+        with contextlib.suppress(ControlGroupUnavailableError):
+            self._group = stack.enter_context(ControlGroup())
+        with contextlib.suppress(TaskstatsUnavailableError):
+            self._records = stack.enter_context(ExitRecords())
+        if watch is not None:
+            if self._group is None:
+                raise ControlGroupUnavailableError("run as root: this needs a control group")
+            stack.enter_context(watch(self._group))
+
+    def execute(self, words: list[str], cwd: Path, env: Mapping[str, str] | None) -> None:
+        """Run the subreaper with the command to its end."""
+        group = str(self._group.path) if self._group else ""
+        started = time.monotonic()
+        with self._output.open("wb") as sink:
+            root = subprocess.Popen(
+                [sys.executable, str(_SUBREAPER), str(self._result), group, *words],
+                cwd=cwd,
+                env=env,
+                stdout=sink,
+                stderr=subprocess.STDOUT,
+            )
+            if self._records is not None:
+                self._exits = _until_exit(self._records, root.pid)
+            root.wait()
+        self._wall_seconds = time.monotonic() - started
+        self._root = root.pid
+
+    def cost(self) -> Cost:
+        """What was counted."""
+        outcome = json.loads(self._result.read_text())
+        self.status = outcome["status"]
+        return Cost(
+            wall_seconds=self._wall_seconds,
+            group_seconds=self._group.cpu_seconds if self._group else None,
+            rusage_seconds=outcome["cpu_seconds"],
+            processes=descendants(self._exits, self._root),
+            output=self._output.read_text(errors="replace"),
+        )
+
+
+def _until_exit(records: Iterable[ThreadExit], process: int) -> list[ThreadExit]:
+    """Exits up to that of ``process``, its own included.
+
+    Whoever was waited for has its record sent before, so none of its descendants is missing.
+    """
+    exits = []
+    for thread_exit in records:
+        exits.append(thread_exit)
+        if thread_exit.thread == process:
+            break
+    return exits
+
+
+@dataclass
+class _Growing:
+    """A process of which not every thread has been seen."""
+
+    leader: ThreadExit
+    belongs: bool
+    cpu_seconds: float
+
+
+def descendants(exits: Sequence[ThreadExit], root: int) -> tuple[Process, ...]:
+    """The processes below ``root`` in the order of their ends; ``exits`` is in time order.
+
+    Read backwards: a parent ends after its children (orphans belong to the subreaper), so whoever
+    holds a process number last was that number's owner before, however often it is used again.
+    """
+    current: dict[int, _Growing] = {}
+    outlived: dict[int, float] = defaultdict(float)  # threads that ended after their leader
+    found: list[_Growing] = []
+    for thread_exit in reversed(exits):
+        pid = thread_exit.process
+        if thread_exit.thread == pid:
+            parent = current.get(thread_exit.parent)
+            belongs = pid == root or (parent is not None and parent.belongs)
+            seconds = thread_exit.cpu_seconds + outlived.pop(pid, 0.0)
+            current[pid] = _Growing(thread_exit, belongs, seconds)
+            if belongs and pid != root:
+                found.append(current[pid])
+        elif pid in current:
+            current[pid].cpu_seconds += thread_exit.cpu_seconds
+        else:
+            outlived[pid] += thread_exit.cpu_seconds
+    return tuple(_process(growing) for growing in reversed(found))
+
+
+def _process(growing: _Growing) -> Process:
+    leader = growing.leader
+    return Process(
+        pid=leader.process,
+        parent=leader.parent,
+        name=leader.name,
+        cpu_seconds=growing.cpu_seconds,
+        began=leader.ended - leader.elapsed_seconds,
+        ended=leader.ended,
+        peak_bytes=leader.peak_bytes,
+    )

@@ -1,0 +1,1 @@
+"""What building a data set costs, beside the paper's way and a plain loop."""

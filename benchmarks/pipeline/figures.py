@@ -1,0 +1,149 @@
+"""The figures as they are kept: one JSON file, one Markdown page made from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from benchmarks.measure.accounting import Cost
+from benchmarks.measure.machine import Machine
+from benchmarks.measure.tools import UNATTRIBUTED, tool_of
+
+
+class _Figures(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Setting(_Figures):
+    """What was run on what."""
+
+    command: str
+    machine: Machine
+
+
+class BuildFigures(_Figures):
+    """One build. ``tools`` are CPU seconds by tool; ``method`` is how the sum was counted."""
+
+    rows: int
+    pairs: int
+    cpu_seconds: float
+    wall_seconds: float
+    method: str
+    tools: dict[str, float]
+    note: str = ""
+
+    @property
+    def cpu_seconds_per_pair(self) -> float:
+        """CPU seconds for each kept pair."""
+        return self.cpu_seconds / self.pairs
+
+
+class Comparison(_Figures):
+    """The paper's way, our first build and our second on the same input."""
+
+    corpus: str
+    architectures: list[str]
+    setting: Setting
+    paper: BuildFigures
+    cold: BuildFigures
+    warm: BuildFigures
+    only_paper: list[str]
+    """Programs that only the paper's way kept."""
+    only_ours: dict[str, str]
+    """Programs that only we kept -> the step that failed the paper's way."""
+
+    @property
+    def gain(self) -> float:
+        """How many times fewer CPU seconds a pair costs us on a first build."""
+        return self.paper.cpu_seconds_per_pair / self.cold.cpu_seconds_per_pair
+
+    @property
+    def gain_again(self) -> float:
+        """The same for a re-run on unchanged input, against the paper's way."""
+        return self.paper.cpu_seconds_per_pair / self.warm.cpu_seconds_per_pair
+
+
+class RayOverhead(_Figures):
+    """What Ray costs on a long build, and how busy it keeps the compilers."""
+
+    setting: Setting
+    build: BuildFigures
+    slots: int
+    busy_share: float
+    mean_running: float
+    window_seconds: float
+    library_seconds: float
+    """CPU seconds of Python that the same rows cost in a plain loop without Ray."""
+    python_seconds: float
+    """CPU seconds of everything that is no compiler: driver, actors and Ray's daemons."""
+
+    @property
+    def ray_seconds(self) -> float:
+        """What Ray adds."""
+        return self.python_seconds - self.library_seconds
+
+    @property
+    def ray_share(self) -> float:
+        """Ray's part of all CPU time."""
+        return self.ray_seconds / self.build.cpu_seconds
+
+
+class MemoryUse(_Figures):
+    """Driver and object store together, in MiB."""
+
+    setting: Setting
+    rows: int
+    pairs: int
+    peak_mib: float
+    peak_driver_mib: float
+    peak_object_store_mib: float
+    growth_bytes_per_row: float
+    projected_rows: int
+    projected_mib: float
+    curve: list[tuple[float, float, float]]
+    """(seconds, driver MiB, object store MiB), thinned out."""
+
+
+class Results(_Figures):
+    """All that was measured."""
+
+    comparisons: list[Comparison] = Field(default_factory=list)
+    ray_overhead: RayOverhead | None = None
+    memory: MemoryUse | None = None
+
+    def with_comparison(self, new: Comparison) -> Results:
+        """These results with ``new`` in the place of an earlier run of the same comparison."""
+        key = (new.corpus, new.architectures)
+        others = [c for c in self.comparisons if (c.corpus, c.architectures) != key]
+        return self.model_copy(update={"comparisons": [*others, new]})
+
+
+def figures(cost: Cost, rows: int, pairs: int, note: str = "") -> BuildFigures:
+    """The figures of a measured build."""
+    tools = cost.by(tool_of)
+    if tools:
+        tools[UNATTRIBUTED] = cost.cpu_seconds - sum(tools.values())
+    return BuildFigures(
+        rows=rows,
+        pairs=pairs,
+        cpu_seconds=round(cost.cpu_seconds, 3),
+        wall_seconds=round(cost.wall_seconds, 2),
+        method=cost.method,
+        tools={tool: round(seconds, 3) for tool, seconds in tools.items()},
+        note=note,
+    )
+
+
+def load(path: Path) -> Results:
+    """The results in ``path``, empty where there is no such file."""
+    return Results.model_validate_json(path.read_text()) if path.exists() else Results()
+
+
+def save(results: Results, path: Path) -> None:
+    """Write ``path`` and, beside it, the Markdown page."""
+    from benchmarks.pipeline.tables import page
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(results.model_dump_json(indent=2) + "\n")
+    path.with_suffix(".md").write_text(page(results))

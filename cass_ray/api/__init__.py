@@ -1,0 +1,1 @@
+"""The HTTP API as types, and its client. May import ``llm`` and the root modules."""

@@ -1,0 +1,390 @@
+"""The HTTP API, version 1, as types: what a client sends and what the server answers.
+
+``serve`` builds its OpenAPI description from them, :mod:`cass_ray.api.client` speaks them.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, field_validator, model_validator
+
+from cass_ray.config import StrictModel
+from cass_ray.llm.prompts import Direction, Level
+
+RULES = "rules"
+LIFT = "lift"
+
+ARCHITECTURES = ("gfx1100", "gfx1101", "gfx1102", "gfx1030", "gfx90a", "gfx942", "gfx1201")
+"""AMD architectures that are compiled for; only gfx1100 is executed on the CPU."""
+
+NVIDIA_ARCHITECTURES = ("sm_80", "sm_86", "sm_89", "sm_90")
+
+EXAMPLE = """\
+#include <cstdio>
+
+__global__ void square(const float* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i] * in[i];
+}
+
+int main() {
+  float host[4] = {1, 2, 3, 4}, *in, *out;
+  cudaMalloc(&in, sizeof(host));
+  cudaMalloc(&out, sizeof(host));
+  cudaMemcpy(in, host, sizeof(host), cudaMemcpyHostToDevice);
+  square<<<1, 4>>>(in, out, 4);
+  cudaMemcpy(host, out, sizeof(host), cudaMemcpyDeviceToHost);
+  for (float x : host) printf("%g\\n", x);
+  cudaFree(in);
+  cudaFree(out);
+}
+"""
+
+
+class Check(StrEnum):
+    """How far a translation is checked before it is handed over."""
+
+    NONE = "none"
+    COMPILE = "compile"
+    EXECUTE = "execute"
+
+
+class Verification(StrEnum):
+    """How far a translation was proved."""
+
+    UNCHECKED = "unchecked"
+    """Nobody asked."""
+    FAILED = "failed"
+    """It does not compile, does not run to its end, or prints something else."""
+    COMPILED = "compiled"
+    EXECUTED = "executed"
+    """It ran to its end; there was nothing to compare its output with."""
+    MATCHED = "matched"
+    """It ran, and printed what the reference prints."""
+
+
+ORDER = (
+    Verification.FAILED,
+    Verification.UNCHECKED,
+    Verification.COMPILED,
+    Verification.EXECUTED,
+    Verification.MATCHED,
+)
+"""From worst to best."""
+
+Argument = Annotated[str, Field(max_length=4096)]
+
+
+class RunInput(StrictModel):
+    """One run of the program; ``expected_stdout`` is compared with what it prints, if given."""
+
+    arguments: list[Argument] = Field(default_factory=list, max_length=64)
+    stdin: str = Field(default="", max_length=1 << 20)
+    expected_stdout: str | None = Field(default=None, max_length=1 << 20)
+
+    @field_validator("arguments")
+    @classmethod
+    def _no_null(cls, value: list[str]) -> list[str]:
+        if any("\0" in item for item in value):
+            raise ValueError("a program's argument cannot hold the character NUL")
+        return value
+
+
+class TranslateRequest(StrictModel):
+    """A program to translate."""
+
+    # Errors reach logs, source code must not.
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,
+        json_schema_extra={"anyOf": [{"required": ["source"]}, {"required": ["cubin"]}]},
+    )
+
+    source: str = Field(default="", examples=[EXAMPLE])
+    """Program text (level source), or assembly text (level assembly)."""
+    cubin: str | None = Field(default=None, description="Nvidia machine code, base64 (engine lift)")
+    filename: str = Field(default="", max_length=255, pattern=r"^[\w.+-]*$")
+    level: Level = Level.SOURCE
+    direction: Direction = Direction.CUDA_TO_HIP
+    engine: str = Field(default=RULES, max_length=200)
+    arch: str = Field(default="", max_length=16, pattern=r"^((gfx|sm_)[0-9a-f]{2,5})?$")
+    """Empty: gfx1100, or sm_80 for HIP to CUDA."""
+    check: Check = Check.NONE
+    candidates: int = Field(default=1, ge=1, le=16)
+    """Answers to draw from a model; the first that passes the check is taken."""
+    repair: int = Field(default=2, ge=0, le=8)
+    """Rounds of repair from the compiler's messages, where the check fails."""
+    fallback: bool = True
+    """Whether the rules may answer where the engine's answer fails the check."""
+    inputs: list[RunInput] = Field(default_factory=list, max_length=8)
+    """What the program is run with; default: its own defaults."""
+    temperature: float | None = Field(default=None, ge=0.0, le=2.0)
+    seed: int = Field(default=0, ge=0, le=2**31 - 1)
+    stream: bool = False
+
+    @field_validator("source")
+    @classmethod
+    def _text(cls, value: str) -> str:
+        if "\0" in value:
+            raise ValueError("it holds the character NUL: send text")
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise ValueError("it holds half a surrogate pair: send UTF-8") from None
+        return value
+
+    @field_validator("cubin")
+    @classmethod
+    def _base64(cls, value: str | None) -> str | None:
+        if value is not None:
+            try:
+                base64.b64decode(value, validate=True)
+            except (binascii.Error, ValueError):
+                raise ValueError("not base64") from None
+        return value
+
+    @model_validator(mode="after")
+    def _something_to_do(self) -> TranslateRequest:
+        if not self.source.strip() and not self.cubin:
+            raise ValueError("give a source (or a cubin, for the engine lift)")
+        known = ARCHITECTURES if self.direction is Direction.CUDA_TO_HIP else NVIDIA_ARCHITECTURES
+        if self.arch and self.arch not in known:
+            raise ValueError(f"arch {self.arch}: choose from {', '.join(known)}")
+        return self
+
+    @property
+    def architecture(self) -> str:
+        """What to compile for."""
+        if self.arch:
+            return self.arch
+        amd = self.direction is Direction.CUDA_TO_HIP
+        return ARCHITECTURES[0] if amd else NVIDIA_ARCHITECTURES[0]
+
+
+class FindingModel(StrictModel):
+    """A construct that was not simply renamed; lines and columns count from 1, 0: whole file."""
+
+    line: int
+    column: int
+    name: str
+    """The construct."""
+    severity: Literal["error", "warning", "note"]
+    message: str
+    advice: str = ""
+
+
+class CountsModel(StrictModel):
+    """Constructs by what became of them."""
+
+    converted: int = 0
+    unchanged: int = 0
+    unsupported: int = 0
+
+
+class Diagnostic(StrictModel):
+    """A compiler's message about the translation."""
+
+    line: int
+    column: int
+    severity: Literal["error", "warning", "note"] = "error"
+    message: str
+
+
+class CompileReport(StrictModel):
+    """What the compiler said."""
+
+    passed: bool
+    architecture: str
+    compiler: str
+    seconds: float
+    reason: str = ""
+    """Why it failed, as the data set calls it."""
+    diagnostics: list[Diagnostic] = []
+    output: str = ""
+    """The compiler's own message, cut."""
+    repairs: list[str] = []
+
+
+class RunReport(StrictModel):
+    """One run of the translation."""
+
+    arguments: list[str]
+    verdict: str
+    """``ok``, ``exit``, ``signal``, ``time_limit``, ``memory_limit``, ``output_limit`` …"""
+    status: int
+    matched: bool | None
+    """None: there was nothing to compare with."""
+    exact: bool = False
+    stdout: str
+    expected: str | None = None
+    difference: str = ""
+    stderr: str = ""
+    max_error: float = 0.0
+    seconds: float
+    peak_memory_bytes: int
+    launches: list[str] = []
+
+
+class ExecutionReport(StrictModel):
+    """How the translation ran, and beside what."""
+
+    ran: bool
+    matched: bool | None
+    backend: str
+    reference: str
+    """Where the expected output is from; empty where there is none."""
+    independent: bool
+    """Whether the reference ran the original program: on a GPU, or stored from one, or yours."""
+    problem: str = ""
+    driver: bool = False
+    """The file has no ``main``: its kernels were launched by a generated driver."""
+    runs: list[RunReport] = []
+    findings: list[str] = []
+    device_faults: list[str] = []
+    tolerance: str = ""
+    seconds: float = 0.0
+
+
+class Verdict(StrictModel):
+    """What is known about a translation."""
+
+    verification: Verification
+    label: str
+    """The same in words, for people."""
+    compile: CompileReport | None = None
+    execution: ExecutionReport | None = None
+
+
+class Attempt(StrictModel):
+    """One try on the way to the answer."""
+
+    engine: str
+    verification: Verification
+    problem: str = ""
+    seconds: float = 0.0
+
+
+class Usage(StrictModel):
+    """Tokens, of models."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class TranslateResponse(StrictModel):
+    """A translation, labelled with what was proved about it."""
+
+    id: str
+    translation: str
+    engine: str
+    """Whose answer it is; not the one that was asked where a fallback answered."""
+    engine_version: str
+    architecture: str
+    verdict: Verdict
+    findings: list[FindingModel] = []
+    counts: CountsModel = CountsModel()
+    attempts: list[Attempt] = []
+    usage: Usage | None = None
+    cached: bool = False
+    timings: dict[str, float] = {}
+    """Seconds by stage: translate, compile, execute, total."""
+
+
+class Event(StrictModel):
+    """One server-sent event of a streamed translation; the last is ``result`` or ``error``."""
+
+    type: Literal["token", "translation", "stage", "result", "error"]
+    data: dict[str, Any]
+
+
+class Problem(StrictModel):
+    """An error that a person can act on."""
+
+    code: str
+    message: str
+    request_id: str = ""
+    details: list[str] = []
+
+
+class ProblemResponse(StrictModel):
+    """The body of every answer that is no success; ``error`` is where OpenAI's clients look."""
+
+    error: Problem
+
+
+class EngineInfo(StrictModel):
+    """An engine that can be asked for."""
+
+    name: str
+    levels: list[Level]
+    directions: list[Direction]
+    streams: bool
+    description: str
+
+
+class Example(StrictModel):
+    """A program to try."""
+
+    name: str
+    title: str
+    source: str
+    arguments: list[list[str]] = []
+
+
+class Capabilities(StrictModel):
+    """What this server offers."""
+
+    version: str
+    engines: list[EngineInfo]
+    checks: list[Check]
+    architectures: list[str]
+    backends: dict[str, str]
+    """Execution backends; empty text: available, else why not."""
+    limits: dict[str, float]
+    authentication: bool
+
+
+class JobState(StrEnum):
+    """Where a job is."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class JobFile(StrictModel):
+    """What became of one file of an archive."""
+
+    path: str
+    action: str
+    converted: int = 0
+    findings: list[FindingModel] = []
+    compiled: bool | None = None
+    diagnostic: str = ""
+
+
+class JobStatus(StrictModel):
+    """A job, as far as it is. Times are seconds since 1970."""
+
+    id: str
+    state: JobState
+    name: str
+    check: Check
+    created: float
+    finished: float | None = None
+    expires: float
+    files_total: int = 0
+    files_done: int = 0
+    stage: str = ""
+    problem: str = ""
+    files: list[JobFile] = []
+    """Once it is done."""
+    left_out: list[str] = []
+    """Members of the archive that were not unpacked, with the reason."""

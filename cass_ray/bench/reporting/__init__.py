@@ -1,0 +1,1 @@
+"""Scores as tables, plots, pages and a leaderboard. May import ``bench.scoring``."""

@@ -1,0 +1,54 @@
+"""Write what a run gives: scores, report as text and as a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from cass_ray.bench.reporting.report import Report, make_report, percent, with_interval
+from cass_ray.bench.results import Sample, read_samples
+from cass_ray.toolchain.errors import ToolMissing
+
+SCORES_FILE, MARKDOWN_FILE, HTML_FILE = "scores.json", "report.md", "report.html"
+
+
+def publish(
+    out: Path, samples: Sequence[Sample], *, compare: Sequence[Path] = (), title: str = "CASS-Bench"
+) -> Report:
+    """Write ``scores.json``, ``report.md`` and ``report.html`` into ``out``.
+
+    ``compare`` are earlier results (a folder or its ``samples.jsonl``). Raises
+    :class:`~cass_ray.config.SettingsError` and :class:`OSError` for those that cannot be read, and
+    :class:`ToolMissing`.
+    """
+    try:
+        from cass_ray.bench.reporting.render import html, markdown
+    except ImportError as error:
+        remedy = "pip install 'cass-ray[bench]'"
+        raise ToolMissing("jinja2 and matplotlib", remedy, str(error)) from None
+    others = {path.name or str(path): list(read_samples(path)) for path in compare}
+    report = make_report(samples, others, title)
+    values = [run.scores.model_dump(mode="json") for run in report.runs]
+    out.mkdir(parents=True, exist_ok=True)
+    (out / SCORES_FILE).write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
+    (out / MARKDOWN_FILE).write_text(markdown(report), encoding="utf-8")
+    (out / HTML_FILE).write_text(html(report), encoding="utf-8")
+    return report
+
+
+def print_scores(console: Console, report: Report) -> None:
+    """The table at the end of a run."""
+    table = RichTable(title=report.title, title_justify="left")
+    for name in ("system", "tasks", "compiles", "exact", "numeric", "hidden", "right"):
+        table.add_column(name, justify="left" if name == "system" else "right")
+    for run in report.runs:
+        scores = run.scores
+        shares = [percent(scores.share(name)) for name in ("compiled", "exact", "numeric")]
+        hidden = percent(scores.share("hidden_numeric"))
+        right = with_interval(scores.measures["passed"])
+        table.add_row(run.label, str(scores.tasks), *shares, hidden, right)
+    console.print(table)

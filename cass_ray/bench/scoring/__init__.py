@@ -1,0 +1,1 @@
+"""Samples to scores: shares with intervals, similarity of texts, classes of compile errors."""

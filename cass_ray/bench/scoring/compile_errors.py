@@ -1,0 +1,142 @@
+"""Classes of compile errors, from the messages of clang, its assembler, GNU as, nvcc and ptxas.
+
+The paper's classes of what fails in assembly are invalid instructions, invalid directives and
+invalid operands; registers, symbols, metadata and syntax are kept apart here. Errors in source text
+have classes of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from cass_ray.dataset.schema import Reason
+
+
+class ErrorClass(StrEnum):
+    """What a compiler or an assembler objects to."""
+
+    # assembly
+    INSTRUCTION = "invalid_instruction"
+    OPERAND = "invalid_operand"
+    REGISTER = "invalid_register"
+    DIRECTIVE = "invalid_directive"
+    METADATA = "invalid_metadata"
+    SYMBOL = "symbol"  # defined twice, or not at all
+    # source
+    UNDECLARED = "undeclared_identifier"
+    UNKNOWN_TYPE = "unknown_type"
+    HEADER = "missing_header"
+    ARGUMENTS = "no_matching_function"
+    TYPES = "type_mismatch"
+    INLINE_ASSEMBLY = "inline_assembly"
+    # both
+    SYNTAX = "syntax"
+    NO_DEVICE_CODE = "no_device_code"
+    LIMIT = "limit"  # time, memory or output of the compiler
+    CRASH = "compiler_crashed"
+    REFUSED = "refused"  # reads a file that it must not see
+    OTHER = "other"
+
+
+_MESSAGE = re.compile(
+    r"^(?:[^\s:(][^\n:(]*?[:(]\d+[:)](?:\d+:)?\s*|ptxas \S+, line \d+; )?"
+    r":?\s*(?:fatal |catastrophic )?(?:[Ee]rror)(?:\s*#[\w-]+)?\s*:\s*(?P<message>.*)$"
+    r"|^(?:\S*ld\S*: )?error: (?P<linker>(?:undefined|duplicate) symbol.*)$",
+    re.MULTILINE,
+)
+_RULES: tuple[tuple[ErrorClass, re.Pattern[str]], ...] = tuple(
+    (name, re.compile(pattern, re.IGNORECASE))
+    for name, pattern in (
+        (ErrorClass.HEADER, r"file not found|no such file|cannot open (?:source )?file"),
+        (
+            ErrorClass.INLINE_ASSEMBLY,
+            r"(?:constraint|output operand|input operand).*\basm\b|in asm\b|inline asm"
+            r"|couldn't allocate (?:input|output)",
+        ),
+        (
+            ErrorClass.METADATA,
+            r"metadata|could not find closing|yaml|unknown \.amdhsa_\w+ directive"
+            r"|\.amdhsa_\w+ directive is required|value out of range.*amdhsa",
+        ),
+        (
+            ErrorClass.SYMBOL,
+            r"symbol .* (?:is )?already defined|(?:undefined|duplicate) symbol|undefined reference"
+            r"|multiple definition|undefined label|symbol .* can not be undefined",
+        ),
+        (
+            ErrorClass.REGISTER,
+            r"register (?:index|name|alignment|number)|(?:bad|invalid|unknown) register"
+            r"|register type mismatch|not a register|register .* not available|vgpr|sgpr",
+        ),
+        (ErrorClass.DIRECTIVE, r"directive|unknown pseudo-op|unrecognized pseudo|junk at end"),
+        (
+            ErrorClass.OPERAND,
+            r"operand|too large value for|expected a \d+-bit|immediate|offset|invalid modifier"
+            r"|constant bus|out of range|arguments mismatch for instruction",
+        ),
+        (
+            ErrorClass.INSTRUCTION,
+            r"(?:invalid|no such) instruction|instruction not supported|unknown mnemonic"
+            r"|not supported on this GPU|invalid instruction mnemonic|not a recognized opcode",
+        ),
+        (
+            ErrorClass.UNKNOWN_TYPE,
+            r"unknown type name|no type named|incomplete type|does not name a type"
+            r"|no template named",
+        ),
+        (
+            ErrorClass.UNDECLARED,
+            r"undeclared identifier|is undefined|has no member|no member named|was not declared"
+            r"|undeclared|implicit declaration",
+        ),
+        (
+            ErrorClass.ARGUMENTS,
+            r"no matching|no viable|no instance of|ambiguous|too (?:few|many) arguments"
+            r"|candidate|reference to __(?:host|device|global)__",
+        ),
+        (
+            ErrorClass.TYPES,
+            r"cannot (?:initialize|convert|cast|assign|be narrowed|bind|pass)|incompatible"
+            r"|redefinition|conflicting|assigning to|narrow|static assertion|argument of type"
+            r"|not assignable|is not a (?:class|structure|constant)",
+        ),
+        (
+            ErrorClass.SYNTAX,
+            r"expected|unterminated|extraneous|unbalanced|unexpected|unknown token|missing|stray"
+            r"|syntax|parse error|invalid (?:preprocessing|suffix|character|digit)|unmatched",
+        ),
+    )
+)
+_BY_REASON = {
+    Reason.NO_DEVICE_CODE: ErrorClass.NO_DEVICE_CODE,
+    Reason.TIME_LIMIT: ErrorClass.LIMIT,
+    Reason.MEMORY_LIMIT: ErrorClass.LIMIT,
+    Reason.OUTPUT_LIMIT: ErrorClass.LIMIT,
+    Reason.COMPILER_CRASHED: ErrorClass.CRASH,
+    Reason.FORBIDDEN_INCLUDE: ErrorClass.REFUSED,
+    Reason.MISSING_HEADER: ErrorClass.HEADER,
+}
+_OPERANDS_OF_CPP = re.compile(r"invalid operands to binary|invalid argument type", re.IGNORECASE)
+
+
+def classify_message(message: str) -> ErrorClass:
+    """The class of one error, from its words after ``error:``."""
+    if _OPERANDS_OF_CPP.search(message):
+        return ErrorClass.TYPES
+    return next((name for name, rule in _RULES if rule.search(message)), ErrorClass.OTHER)
+
+
+def error_messages(diagnostic: str) -> list[str]:
+    """The words of every error in what a tool printed, in order."""
+    return [
+        (match["message"] or match["linker"]).strip() for match in _MESSAGE.finditer(diagnostic)
+    ]
+
+
+def classify(diagnostic: str, reason: Reason | None = None) -> list[ErrorClass]:
+    """The class of every error, in order; one class where only ``reason`` is known."""
+    if reason in _BY_REASON:
+        return [_BY_REASON[reason]]
+    found = [classify_message(message) for message in error_messages(diagnostic)]
+    return found or [classify_message(diagnostic)]

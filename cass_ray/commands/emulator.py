@@ -1,0 +1,70 @@
+"""``cass rdna3``: what the CPU backend for RDNA3 covers."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Annotated
+
+import typer
+
+from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING
+from cass_ray.emulator.build import BuildFailed
+from cass_ray.emulator.coverage import Coverage, measure
+from cass_ray.toolchain.errors import ToolMissing
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    """The CPU backend for RDNA3."""
+
+
+@app.command()
+def coverage(
+    state: Annotated[
+        str, typer.Option(help="List only instructions of this state, e.g. unsupported.")
+    ] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Every gfx1100 instruction that LLVM knows, and whether the CPU backend executes it.
+
+    States: covered; ignored (waits and hints, nothing to do where instructions complete in order);
+    graphics (formats of shaders only); unsupported. Exit codes: 0 done, 1 the engine does not
+    build, 3 a tool is missing.
+    """
+    try:
+        found = measure()
+    except (ToolMissing, FileNotFoundError) as error:
+        sys.stderr.write(f"cass rdna3: {error}\n")
+        raise typer.Exit(EXIT_TOOL_MISSING) from None
+    except BuildFailed as error:
+        sys.stderr.write(f"cass rdna3: the engine does not build: {error}\n")
+        raise typer.Exit(EXIT_FAILED) from None
+    sys.stdout.write(
+        json.dumps(as_dictionary(found, state), indent=2) + "\n" if as_json else text(found, state)
+    )
+
+
+def as_dictionary(found: Coverage, state: str = "") -> dict[str, object]:
+    """For JSON: totals by state (mnemonics), and the instructions, those of ``state`` if given."""
+    return {
+        "mnemonics": dict(sorted(found.states().items())),
+        "instructions": [
+            {"encoding": item.encoding, "mnemonic": item.mnemonic, "state": item.state}
+            for item in found.listed(state)
+        ],
+    }
+
+
+def text(found: Coverage, state: str = "") -> str:
+    """For people: a line for each instruction, then the totals."""
+    lines = [f"{item.encoding:8} {item.mnemonic:40} {item.state}" for item in found.listed(state)]
+    states = found.states()
+    total = sum(states.values())
+    lines += [
+        f"{name}: {number} of {total} mnemonics ({number / total:.1%})"
+        for name, number in sorted(states.items())
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,1 @@
+"""Exact and near duplicates in a stream of programs. May import ``corpus.parsing``."""

@@ -1,0 +1,1 @@
+"""Source text without a compiler: tokens, kernels, normal form, shape. Imports nothing above it."""

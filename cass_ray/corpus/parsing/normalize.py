@@ -1,0 +1,100 @@
+"""Normalised source: what is left of a program when comments and white space do not count.
+
+Two programs with the same normalised source and the same normalised include closure are the same
+program, whatever their layout, comments and file names; :func:`program_id` is the hash of both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+from cass_ray.corpus.parsing.lexer import Kind, significant_tokens, tokens
+
+_ID_VERSION = b"cass-ray program id 1\0"
+
+
+def normalise(source: str) -> str:
+    """``source`` with one space between tokens, no comments, and one directive a line.
+
+    Literals are kept as written. The result means the same to a compiler, except for the white
+    space inside operands of the preprocessor's ``#`` operator. ``normalise`` is idempotent.
+    """
+    out: list[str] = []
+    line: list[str] = []
+    line_start = True
+    in_directive = False
+    previous_end = -1
+
+    def flush() -> None:
+        while line and line[-1] == "\\":
+            # Not a token of C++; at the end of a line it would read as a line continuation.
+            line.pop()
+        if line:
+            out.append(" ".join(line))
+            line.clear()
+
+    for kind, text, start in significant_tokens(source):
+        if kind is Kind.NEWLINE:
+            if in_directive:
+                flush()
+                in_directive = False
+            line_start = True
+            continue
+        if line_start and (kind is Kind.INCLUDE or text in ("#", "%:")):
+            flush()
+            in_directive = True
+        line_start = False
+        if kind is Kind.INCLUDE:
+            line.append(_normalise_include(text))
+        elif _opens_macro_parameters(line, in_directive, text, start == previous_end):
+            line[-1] += text
+        else:
+            line.append(text)
+        previous_end = start + len(text)
+        if kind is Kind.UNTERMINATED:
+            flush()
+            in_directive = False
+            line_start = True
+    flush()
+    return "\n".join(out)
+
+
+def strip_comments(source: str) -> str:
+    """``source`` with every comment replaced by one space, as in translation phase 3."""
+    return "".join(" " if kind is Kind.COMMENT else text for kind, text, _ in tokens(source))
+
+
+def source_digest(source: str) -> str:
+    """SHA-256 (hexadecimal) of the normalised ``source``."""
+    return hashlib.sha256(normalise(source).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def program_id(main_digest: str, closure_digests: Iterable[str]) -> str:
+    """The ``id`` of a row: SHA-256 of the program's own digest and those of its local includes.
+
+    The includes count as a set: their order and their paths do not matter (the names they are
+    included under are part of the sources).
+    """
+    combined = hashlib.sha256(_ID_VERSION)
+    combined.update(bytes.fromhex(main_digest))
+    for digest in sorted(set(closure_digests)):
+        combined.update(bytes.fromhex(digest))
+    return combined.hexdigest()
+
+
+def _normalise_include(text: str) -> str:
+    directive, header = text.split("<", 1)
+    return f"#{directive[1:].strip()} <{header}"
+
+
+def _opens_macro_parameters(line: list[str], in_directive: bool, text: str, adjacent: bool) -> bool:
+    """Whether ``text`` is the ``(`` of ``#define NAME(``: a space before it would change it."""
+    return (
+        in_directive
+        and adjacent
+        and text == "("
+        and len(line) == 3
+        and line[1] == "define"
+        and line[0] in ("#", "%:")
+    )

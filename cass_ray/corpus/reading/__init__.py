@@ -1,0 +1,1 @@
+"""From trees, archives and git revisions to programs, each with all files that it includes."""

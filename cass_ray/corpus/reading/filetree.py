@@ -1,0 +1,189 @@
+"""A tree of files to read programs from: a directory, or a revision of a repository.
+
+Paths are relative to the root of the tree, POSIX, normalised. Nothing outside the root is ever
+read, whatever symbolic links say.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+from cass_ray.dataset.schema import Reason
+
+
+class FileProblemError(Exception):
+    """A file cannot be read; ``reason`` is the reject reason, the message says why."""
+
+    def __init__(self, reason: Reason, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What :meth:`FileTree.walk` finds: a file, unless ``is_repository``."""
+
+    path: str
+    problem: FileProblemError | None = None
+    """Why the file is already known to be unreadable."""
+    is_repository: bool = False
+    """A folder that is a repository of its own, which the walk does not enter."""
+
+
+class FileTree(Protocol):
+    """Read access to the files below one root."""
+
+    def walk(self) -> Iterator[Listed]:
+        """All files and symbolic links, in a fixed order."""
+        ...
+
+    def is_file(self, path: str) -> bool:
+        """Whether ``path`` is a regular file, or a link to one inside the tree."""
+        ...
+
+    def is_directory(self, path: str) -> bool:
+        """Whether ``path`` is a directory inside the tree."""
+        ...
+
+    def size(self, path: str) -> int:
+        """Size in bytes. Raises :class:`FileProblemError`."""
+        ...
+
+    def read(self, path: str) -> bytes:
+        """The content. Raises :class:`FileProblemError`."""
+        ...
+
+
+def printable(path: str) -> str:
+    """``path`` as valid UTF-8 without control characters, for rows and messages."""
+    text = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return "".join(
+        character if character.isprintable() else repr(character)[1:-1] for character in text
+    )
+
+
+def path_problem(path: str) -> FileProblemError | None:
+    """Why ``path``, as listed by an archive or a folder, is not safe to use (None when it is)."""
+    pure = PurePosixPath(path.replace("\\", "/"))
+    if pure.is_absolute() or (len(path) > 1 and path[1] == ":" and path[0].isalpha()):
+        return FileProblemError(Reason.UNSAFE_PATH, f"{printable(path)}: an absolute path")
+    if ".." in pure.parts:
+        return FileProblemError(Reason.UNSAFE_PATH, f"{printable(path)}: leaves the tree it is in")
+    if printable(path) != path:
+        return FileProblemError(
+            Reason.UNSAFE_PATH,
+            f"{printable(path)}: not valid UTF-8 or with control characters; rename it",
+        )
+    return None
+
+
+class DirectoryTree:
+    """The files below a directory. Symbolic links to directories are not walked into.
+
+    In a folder of clones each clone is a repository of its own; in a clone, those further down
+    are its submodules and belong to it.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._real_root = root.resolve()
+        self.is_clone = (root / ".git").exists()
+
+    def walk(self) -> Iterator[Listed]:
+        """Names sorted, files before folders; memory is bounded by the directories on the way down.
+
+        Version-control folders are skipped. A directory that cannot be listed is yielded as
+        one entry with its problem.
+        """
+        pending = [""]
+        while pending:
+            folder = pending.pop()
+            children = yield from self._list(folder)
+            pending.extend(
+                f"{folder}{name}/"
+                for name, is_directory in reversed(children)
+                if is_directory and name not in _SKIPPED_FOLDERS
+            )
+
+    def _list(self, folder: str) -> Generator[Listed, None, list[tuple[str, bool]]]:
+        """Yields the files of ``folder``; returns its children to look into: (name, is folder)."""
+        try:
+            with os.scandir(self.root / folder) as entries:
+                children = sorted(
+                    (entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries
+                )
+        except OSError as error:
+            path = folder.rstrip("/") or "."
+            yield Listed(path, _os_problem(path, error))
+            return []
+        if folder and not self.is_clone and any(name == ".git" for name, _ in children):
+            yield Listed(folder.rstrip("/"), is_repository=True)
+            return []
+        for name, is_directory in children:
+            if not is_directory:
+                path = f"{folder}{name}"
+                yield Listed(path, path_problem(path))
+        return children
+
+    def is_file(self, path: str) -> bool:
+        """Whether ``path`` is a regular file, or a link to one inside the tree."""
+        try:
+            self._status(path)
+        except FileProblemError:
+            return False
+        return True
+
+    def is_directory(self, path: str) -> bool:
+        """Whether ``path`` is a directory inside the tree."""
+        full = self.root / path
+        return full.is_dir() and self._is_inside(full)
+
+    def size(self, path: str) -> int:
+        """Size in bytes of the file a path leads to."""
+        return self._status(path).st_size
+
+    def read(self, path: str) -> bytes:
+        """The content of a regular file."""
+        self._status(path)
+        try:
+            return (self.root / path).read_bytes()
+        except OSError as error:
+            raise _os_problem(path, error) from None
+
+    def _is_inside(self, full: Path) -> bool:
+        return full.resolve().is_relative_to(self._real_root)
+
+    def _status(self, path: str) -> os.stat_result:
+        full = self.root / path
+        try:
+            status = full.stat()
+        except (OSError, ValueError) as error:
+            raise _os_problem(path, error) from None
+        if not stat.S_ISREG(status.st_mode):
+            raise FileProblemError(Reason.UNREADABLE, f"{printable(path)}: not a regular file")
+        if not self._is_inside(full):
+            raise FileProblemError(
+                Reason.UNSAFE_PATH,
+                f"{printable(path)}: a symbolic link to {os.path.realpath(full)}, outside the "
+                "source; name the folder it points into as a source of its own",
+            )
+        return status
+
+
+_SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn"})
+
+
+def _os_problem(path: str, error: OSError | ValueError) -> FileProblemError:
+    if isinstance(error, OSError) and error.errno == errno.ELOOP:
+        text = "a symbolic link that leads back to itself"
+    elif isinstance(error, OSError):
+        text = error.strerror or str(error)
+    else:
+        text = str(error)
+    return FileProblemError(Reason.UNREADABLE, f"{printable(path)}: {text}")

@@ -1,0 +1,319 @@
+"""Reads revisions of git repositories: no work tree is needed and none is made.
+
+Repositories are untrusted: no hook, transport or configured command of theirs is run. A local
+repository is only listed and read; objects that a partial clone lacks count as unreadable.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+from cass_ray.corpus.program import SourceError
+from cass_ray.corpus.reading.filetree import FileProblemError, Listed, path_problem, printable
+from cass_ray.dataset.schema import Reason
+
+_FETCH_SECONDS = 1800
+_LOCAL_SECONDS = 120
+_LINK_HOPS = 40
+_SAFE = (
+    "-c", "safe.directory=*",
+    "-c", "core.hooksPath=/dev/null",
+    "-c", "core.fsmonitor=false",
+    "-c", "protocol.ext.allow=never",
+)  # fmt: skip
+_OFFLINE = ("-c", "protocol.allow=never")
+"""Keeps a partial clone from fetching what it lacks through a command of its own choice."""
+
+
+def find_git_directory(path: Path) -> Path:
+    """The git directory of the clone (bare or not) at exactly ``path``.
+
+    Raises:
+        SourceError: ``path`` is not a clone.
+    """
+    environment = {"GIT_CEILING_DIRECTORIES": str(path.resolve().parent)}
+    try:
+        output = _git(path, "rev-parse", "--absolute-git-dir", environment=environment)
+    except SourceError:
+        raise SourceError(
+            f"repository:{path}: not a git repository; for a plain folder write local:{path}"
+        ) from None
+    return Path(output)
+
+
+def resolve_revision(git_directory: Path, revision: str) -> str:
+    """The full commit id that ``revision`` (branch, tag, id, ``HEAD``) names."""
+    try:
+        return _git(
+            git_directory, "rev-parse", "--verify", "--quiet", "--end-of-options",
+            f"{revision}^{{commit}}",
+        )  # fmt: skip
+    except SourceError:
+        raise SourceError(f"{git_directory}: no revision called {revision!r}") from None
+
+
+def origin_url(git_directory: Path) -> str:
+    """The URL that the repository was cloned from, or ""."""
+    try:
+        return _git(git_directory, "config", "--get", "remote.origin.url")
+    except SourceError:
+        return ""
+
+
+def fetch_snapshot(url: str, revision: str, destination: Path) -> str:
+    """Fetch one revision of ``url``, without history, into a bare repository at ``destination``.
+
+    A snapshot that is there already is used as it is, so that a resumed run sees the same one.
+
+    Returns:
+        The commit id.
+
+    Raises:
+        SourceError: git's own message, with the URL and the revision.
+    """
+    if not destination.is_dir():
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=".fetch-", dir=destination.parent))
+        try:
+            _git(temporary, "init", "--quiet", "--bare", ".")
+            _git(
+                temporary, "fetch", "--quiet", "--depth=1", "--no-tags",
+                "--no-recurse-submodules", "--end-of-options", url, revision,
+                seconds=_FETCH_SECONDS, offline=False,
+            )  # fmt: skip
+            _git(temporary, "update-ref", "refs/heads/snapshot", "FETCH_HEAD")
+            temporary.rename(destination)
+        except SourceError as error:
+            raise SourceError(f"repository {url}, revision {revision}: {error}") from None
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+    return resolve_revision(destination, "refs/heads/snapshot")
+
+
+def _git(
+    directory: Path,
+    *arguments: str,
+    seconds: int = _LOCAL_SECONDS,
+    offline: bool = True,
+    environment: dict[str, str] | None = None,
+) -> str:
+    """Run git in ``directory``; its output, stripped."""
+    command = ["git", *_SAFE, *(_OFFLINE if offline else ()), *arguments]
+    try:
+        completed = subprocess.run(
+            command,
+            cwd=directory,
+            env=_environment() | (environment or {}),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=seconds,
+            check=False,
+        )
+    except FileNotFoundError:
+        if not directory.is_dir():
+            raise SourceError(f"{directory}: no such folder") from None
+        raise SourceError("git is not installed; install it to read repositories") from None
+    except subprocess.TimeoutExpired:
+        raise SourceError(f"git {arguments[0]} took longer than {seconds} s") from None
+    if completed.returncode != 0:
+        message = completed.stderr.decode("utf-8", "replace").strip()
+        raise SourceError(f"git {arguments[0]}: {message or 'failed without a message'}")
+    return completed.stdout.decode("utf-8", "surrogateescape").strip()
+
+
+def _environment() -> dict[str, str]:
+    """Without variables that point git at another repository, and without prompts."""
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY")
+    }
+    return inherited | {
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+        "LC_ALL": "C",
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Blob:
+    object_id: str
+    is_link: bool
+
+
+class GitTree:
+    """The files of one commit; a ``FileTree``. Use as a context manager: it keeps git running.
+
+    Args:
+        git_directory: the repository.
+        commit: a full commit id.
+    """
+
+    def __init__(self, git_directory: Path, commit: str) -> None:
+        self._git_directory = git_directory
+        self._blobs = dict(_list_blobs(git_directory, commit))
+        self._directories = {""}
+        for path in self._blobs:
+            while (path := posixpath.dirname(path)) not in self._directories:
+                self._directories.add(path)
+        self._objects = _ObjectReader(git_directory)
+
+    def __enter__(self) -> GitTree:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the git processes."""
+        self._objects.close()
+
+    def walk(self) -> Iterator[Listed]:
+        """Files and symbolic links in the order of git (bytes of the whole path)."""
+        for path in self._blobs:
+            yield Listed(path, path_problem(path))
+
+    def is_file(self, path: str) -> bool:
+        """Whether ``path`` is a file, or a link to one in the same commit."""
+        try:
+            self._blob(path)
+        except FileProblemError:
+            return False
+        return True
+
+    def is_directory(self, path: str) -> bool:
+        """Whether ``path`` is a directory of the commit."""
+        return posixpath.normpath(path) in self._directories or path in ("", ".")
+
+    def size(self, path: str) -> int:
+        """Size in bytes; nothing is read."""
+        return self._objects.size(self._blob(path).object_id, path)
+
+    def read(self, path: str) -> bytes:
+        """The content of the file that ``path`` leads to."""
+        return self._objects.read(self._blob(path).object_id, path)
+
+    def _blob(self, path: str) -> _Blob:
+        """The file a path leads to, through symbolic links of files and of directories."""
+        current = posixpath.normpath(path)
+        for _ in range(_LINK_HOPS):
+            link = self._first_link(current)
+            if link is None:
+                blob = self._blobs.get(current)
+                if blob is None:
+                    raise FileProblemError(
+                        Reason.UNREADABLE, f"{printable(path)}: no such file in the commit"
+                    )
+                return blob
+            target = self._objects.read(self._blobs[link].object_id, link).decode(
+                "utf-8", "replace"
+            )
+            rest = current[len(link) :]
+            current = posixpath.normpath(posixpath.join(posixpath.dirname(link), target) + rest)
+            if current.startswith(("/", "../")) or current == "..":
+                raise FileProblemError(
+                    Reason.UNSAFE_PATH,
+                    f"{printable(path)}: a symbolic link out of the repository, to "
+                    f"{printable(target)}",
+                )
+        raise FileProblemError(
+            Reason.UNREADABLE, f"{printable(path)}: a symbolic link that leads back to itself"
+        )
+
+    def _first_link(self, path: str) -> str | None:
+        """The shortest leading part of ``path`` that is a symbolic link."""
+        end = path.find("/")
+        while end != -1:
+            blob = self._blobs.get(path[:end])
+            if blob is not None:
+                return path[:end] if blob.is_link else None
+            end = path.find("/", end + 1)
+        blob = self._blobs.get(path)
+        return path if blob is not None and blob.is_link else None
+
+
+def _list_blobs(git_directory: Path, commit: str) -> Iterator[tuple[str, _Blob]]:
+    listing = _git(git_directory, "ls-tree", "-r", "-z", "--full-tree", commit)
+    for entry in listing.split("\0"):
+        if not entry:
+            continue
+        description, path = entry.split("\t", 1)
+        mode, kind, object_id = description.split(" ")
+        if kind == "blob":
+            yield path, _Blob(object_id, mode == "120000")
+
+
+class _ObjectReader:
+    """Two git processes that answer for sizes and contents, started when first asked."""
+
+    def __init__(self, git_directory: Path) -> None:
+        self._git_directory = git_directory
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def size(self, object_id: str, path: str) -> int:
+        return self._ask("--batch-check", object_id, path)[1]
+
+    def read(self, object_id: str, path: str) -> bytes:
+        output, size = self._ask("--batch", object_id, path)
+        content = output.read(size)
+        output.read(1)
+        if len(content) != size:
+            raise FileProblemError(Reason.UNREADABLE, f"{printable(path)}: git ended early")
+        return content
+
+    def _ask(self, mode: str, object_id: str, path: str) -> tuple[IO[bytes], int]:
+        process = self._process(mode)
+        if process.stdin is None or process.stdout is None:
+            raise AssertionError("the process was started with pipes")
+        try:
+            process.stdin.write(object_id.encode() + b"\n")
+            process.stdin.flush()
+        except BrokenPipeError:
+            pass  # the empty answer below says so
+        answer = process.stdout.readline().split()
+        if len(answer) != 3 or answer[1] != b"blob":
+            if process.poll() is not None or not answer:
+                self._stop(mode)
+            raise FileProblemError(
+                Reason.UNREADABLE,
+                f"{printable(path)}: the repository lacks the object {object_id}",
+            )
+        return process.stdout, int(answer[2])
+
+    def _process(self, mode: str) -> subprocess.Popen[bytes]:
+        if mode not in self._processes:
+            self._processes[mode] = subprocess.Popen(
+                ["git", *_SAFE, *_OFFLINE, "cat-file", mode],
+                cwd=self._git_directory,
+                env=_environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        return self._processes[mode]
+
+    def _stop(self, mode: str) -> None:
+        process = self._processes.pop(mode)
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                stream.close()
+        process.wait(timeout=_LOCAL_SECONDS)
+
+    def close(self) -> None:
+        for mode in list(self._processes):
+            self._stop(mode)

@@ -1,0 +1,262 @@
+"""Which files a program includes: the scanner of ``#include`` lines and their closure in a tree."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from cass_ray.corpus.reading.system_headers import is_standard_header, is_system_header
+
+
+class Include(NamedTuple):
+    """One ``#include`` line. ``name`` is "" when the operand is a macro (a computed include)."""
+
+    name: str
+    quoted: bool
+    line: int
+    operand: str
+    """As written, quotes or angle brackets included."""
+
+
+_CONTINUATION = r"\\[ \t]*\n"
+_GAP = rf"(?:[ \t]|{_CONTINUATION})*+"
+_SCAN = re.compile(
+    rf"""
+      //(?:{_CONTINUATION}|[^\n])*+
+    | /\*(?s:.*?)(?:\*/|\Z)
+    | (?:(?<!\\\n)^|(?<=\*/)){_GAP}(?:\#|%:){_GAP}
+      (?P<directive>include_next|include|import|ifdef|ifndef|if|elif\w*|else|endif)\b
+      {_GAP}(?P<operand>"[^"\n]*"|<[^>\n]*>|\w+)?
+    | \bR"(?P<delimiter>[^()\\\s"]{{0,16}})\((?s:.*?)(?:\)(?P=delimiter)"|\Z)
+    | "(?:{_CONTINUATION}|\\[^\n]|[^"\\\n])*+"?
+    | '(?:{_CONTINUATION}|\\[^\n]|[^'\\\n])*+'?
+    | [0-9](?:'?\w)*+
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+_INCLUDES = frozenset({"include", "include_next", "import"})
+
+
+def scan_includes(source: str) -> list[Include]:
+    """The ``#include`` lines of ``source`` in order, outside comments, literals and ``#if 0``.
+
+    Other conditions are not evaluated: an include counts whichever branch it is in.
+    """
+    if "include" not in source and "import" not in source:
+        return []
+    if "\r" in source:
+        source = source.replace("\r\n", "\n").replace("\r", "\n")
+    found: list[Include] = []
+    conditions = _Conditions()
+    line, counted = 1, 0
+    for match in _SCAN.finditer(source):
+        directive = match["directive"]
+        if directive is None:
+            continue
+        operand = match["operand"] or ""
+        if directive not in _INCLUDES:
+            conditions.enter(directive, operand)
+        elif operand and not conditions.dead:
+            start = match.start("operand")
+            line += source.count("\n", counted, start)
+            counted = start
+            quoted = operand.startswith('"')
+            named = quoted or operand.startswith("<")
+            name = operand[1:-1].strip() if named else ""
+            found.append(Include(name, quoted, line, operand))
+    return found
+
+
+class _Conditions:
+    """Follows ``#if 0`` and ``#if 1`` only; every other branch counts as taken."""
+
+    def __init__(self) -> None:
+        self._stack: list[str] = []
+
+    @property
+    def dead(self) -> bool:
+        return "dead" in self._stack
+
+    def enter(self, directive: str, operand: str) -> None:
+        if directive in ("if", "ifdef", "ifndef"):
+            constant = {"0": "dead", "1": "always"} if directive == "if" else {}
+            self._stack.append(constant.get(operand, "unknown"))
+        elif not self._stack:
+            return
+        elif directive == "endif":
+            self._stack.pop()
+        else:
+            self._stack[-1] = "dead" if self._stack[-1] == "always" else "unknown"
+
+
+class IncludeSearch(Protocol):
+    """Finds the include directories of a tree (see ``include_paths.IncludePaths``)."""
+
+    def directories(self, path: str) -> Sequence[str]:
+        """Directories that the build files or conventions give for the file at ``path``."""
+        ...
+
+    def search(self, name: str, includer: str) -> str | None:
+        """A directory of the tree under which ``name`` exists, the nearest to ``includer``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """What a main file includes, followed through every local file."""
+
+    files: tuple[str, ...]
+    """Local files reached, without the main file, in order of first visit."""
+    directories: tuple[str, ...]
+    """Include directories needed to reach them, in search order."""
+    system: tuple[str, ...]
+    """Names left to the toolchain (``cuda_runtime.h``, ``vector``)."""
+    missing: tuple[str, ...]
+    """``path:line: operand`` of includes found neither in the tree nor among known headers."""
+    computed: tuple[str, ...]
+    """``path:line: operand`` of includes named by a macro."""
+    forbidden: tuple[str, ...]
+    """``path:line: message`` of includes that are absolute or leave the tree."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the main file, ``files`` and the toolchain are all that a compiler needs."""
+        return not (self.missing or self.computed or self.forbidden)
+
+
+def include_closure(
+    main: str,
+    includes_of: Callable[[str], Sequence[Include] | None],
+    is_file: Callable[[str], bool],
+    search: IncludeSearch,
+) -> Closure:
+    """Follow the includes of ``main`` through its tree, as a compiler would.
+
+    Args:
+        main: path of the main file.
+        includes_of: the includes of a file of the tree; None when it cannot be read.
+        is_file: whether a path of the tree is a readable file.
+        search: include directories, and the last resort of searching the tree by name.
+
+    A quoted name is looked for beside the file that includes it, then in the include
+    directories; a name in angle brackets only in the latter. What no directory holds is
+    searched for in the whole tree, and the directory found then counts for later includes.
+    """
+    walk = _ClosureWalk(main, is_file, search)
+    walk.visit(main, includes_of(main) or ())
+    position = 0
+    while position < len(walk.files):
+        path = walk.files[position]
+        position += 1
+        includes = includes_of(path)
+        if includes is not None:
+            walk.visit(path, includes)
+    return walk.closure()
+
+
+class _ClosureWalk:
+    def __init__(self, main: str, is_file: Callable[[str], bool], search: IncludeSearch) -> None:
+        self.main = main
+        self.files: list[str] = []
+        self._seen = {main}
+        self._is_file = is_file
+        self._search = search
+        self._configured: list[str] | None = None
+        self._used: set[str] = set()
+        self._system: dict[str, None] = {}
+        self._missing: dict[str, None] = {}
+        self._computed: dict[str, None] = {}
+        self._forbidden: dict[str, None] = {}
+
+    def visit(self, includer: str, includes: Sequence[Include]) -> None:
+        for include in includes:
+            where = f"{includer}:{include.line}"
+            if not include.name:
+                self._computed[f"{where}: {include.operand}"] = None
+            elif _is_absolute(include.name):
+                self._forbidden[f"{where}: #include {include.operand} is an absolute path"] = None
+            else:
+                self._visit_name(includer, include, where)
+
+    def _visit_name(self, includer: str, include: Include, where: str) -> None:
+        found = self._resolve(includer, include)
+        if found is not None:
+            if found not in self._seen:
+                self._seen.add(found)
+                self.files.append(found)
+        elif is_system_header(include.name):
+            self._system[include.name] = None
+        elif _escapes(includer, include.name):
+            self._forbidden[f"{where}: #include {include.operand} leaves the source tree"] = None
+        elif include.quoted or _looks_local(include.name):
+            self._missing[f"{where}: {include.operand}"] = None
+        else:
+            self._system[include.name] = None
+
+    def _resolve(self, includer: str, include: Include) -> str | None:
+        name = include.name
+        if include.quoted:
+            beside = join_inside(posixpath.dirname(includer), name)
+            if beside is not None and self._is_file(beside):
+                return beside
+        elif is_standard_header(name):
+            return None
+        if include.quoted and is_standard_header(name):
+            return None
+        for directory in self._directories():
+            candidate = join_inside(directory, name)
+            if candidate is not None and self._is_file(candidate):
+                self._used.add(directory)
+                return candidate
+        return self._resolve_by_search(includer, name)
+
+    def _resolve_by_search(self, includer: str, name: str) -> str | None:
+        if is_system_header(name) and "/" not in name:
+            return None
+        directory = self._search.search(name, includer)
+        found = join_inside(directory, name) if directory is not None else None
+        if directory is None or found is None or not self._is_file(found):
+            return None
+        self._directories().append(directory)
+        self._used.add(directory)
+        return found
+
+    def _directories(self) -> list[str]:
+        if self._configured is None:
+            self._configured = list(self._search.directories(self.main))
+        return self._configured
+
+    def closure(self) -> Closure:
+        directories = [path for path in self._configured or () if path in self._used]
+        return Closure(
+            files=tuple(self.files),
+            directories=tuple(dict.fromkeys(directories)),
+            system=tuple(sorted(self._system)),
+            missing=tuple(self._missing),
+            computed=tuple(self._computed),
+            forbidden=tuple(self._forbidden),
+        )
+
+
+def join_inside(directory: str, name: str) -> str | None:
+    """``directory/name``, normalised; None when it leaves the tree."""
+    joined = posixpath.normpath(posixpath.join(directory, name))
+    if joined.startswith(("../", "/")) or joined in ("..", "."):
+        return None
+    return joined
+
+
+def _is_absolute(name: str) -> bool:
+    return name.startswith(("/", "\\", "~")) or (name[1:2] == ":" and name[0].isalpha())
+
+
+def _escapes(includer: str, name: str) -> bool:
+    return ".." in name.split("/") and join_inside(posixpath.dirname(includer), name) is None
+
+
+def _looks_local(name: str) -> bool:
+    """An unknown name in angle brackets is taken for a library's unless it is CUDA source."""
+    return name.endswith((".cuh", ".cu"))

@@ -1,0 +1,1 @@
+"""What a row passes before it is compiled: filters, licences, scrub, decontamination, selection."""

@@ -1,0 +1,1 @@
+"""Where programs come from, by name: ``local``, ``repository``, ``shipped``, ``stack-v2`` ..."""

@@ -1,0 +1,229 @@
+"""Compile the engine and its HIP runtime with clang; every object file is cached by its content.
+
+``python -m cass_ray.emulator.build`` builds and prints the path of ``libamdhip64.so``. Nothing is
+compiled twice: an object's key covers the compiler, its flags, the source and all headers of ours
+that it includes, so that after an edit only what depends on it is compiled again.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from cass_ray.cache import default_directory, digest
+from cass_ray.toolchain.amd.clang import find_clang
+from cass_ray.toolchain.hip.root import build_hip_root
+
+SOURCES = Path(__file__).parent
+RUNTIME_NAME = "libamdhip64.so"
+RUNTIME_SONAME = "libamdhip64.so.6"
+ENGINE_NAME = "libcass_rdna3_engine.so"
+
+JOBS = 2
+
+_COMMON = ("-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-pthread")
+# Handlers: each instruction rounds on its own; vector state stays live between handlers, which the
+# functions that call out end with vzeroupper themselves.
+_HANDLERS = (
+    "-ffp-contract=off",
+    "-fno-fast-math",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fno-stack-protector",
+    "-Wno-psabi",
+)
+_AVX2 = ("-mavx2", "-mfma", "-mf16c", "-mbmi2", "-mlzcnt", "-mno-vzeroupper")
+LEVELS: dict[str, tuple[str, ...]] = {
+    "portable": (),
+    "avx2": _AVX2,
+    "avx512": (*_AVX2, *(f"-mavx512{part}" for part in ("f", "bw", "dq", "vl", "cd"))),
+}
+"""SIMD levels that handlers are compiled for; the CPU decides at run time."""
+
+_INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+
+class BuildFailed(Exception):
+    """The compiler or linker refused; the message is its own."""
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a build makes: the HIP runtime, and the engine alone for tests and coverage."""
+
+    runtime: Path
+    engine: Path
+
+
+@dataclass(frozen=True)
+class _Unit:
+    source: Path
+    flags: tuple[str, ...]
+
+
+def runtime_library(cache: Path | None = None) -> Path:
+    """``libamdhip64.so``, built on first use and after changes.
+
+    Raises :class:`BuildFailed`, and :class:`~cass_ray.toolchain.errors.ToolMissing` where there is
+    no clang or no HIP headers.
+    """
+    return build(cache).runtime
+
+
+def engine_library(cache: Path | None = None) -> Path:
+    """The engine with its C interface for Python; raises what :func:`runtime_library` does."""
+    return _Build(cache or default_directory()).engine()
+
+
+def build(cache: Path | None = None) -> Built:
+    """Build everything that is not there yet; see :func:`runtime_library`."""
+    made = _Build(cache or default_directory())
+    return Built(runtime=made.runtime(), engine=made.engine())
+
+
+class _Build:
+    def __init__(self, cache: Path) -> None:
+        self.folder = cache / "rdna3"
+        self.objects = self.folder / "objects"
+        self.cache = cache
+        self.clang = find_clang()
+        self.compiler = str(_compiler(self.clang.clang))
+
+    def engine(self) -> Path:
+        """The engine library for Python."""
+        units = [*_engine_units(), *_units(SOURCES / "engine" / "interface", _COMMON)]
+        return self._link(units, ENGINE_NAME, ENGINE_NAME, ())
+
+    def runtime(self) -> Path:
+        """The HIP runtime."""
+        root = build_hip_root(self.clang.clang, self.cache)
+        flags = (*_COMMON, "-D__HIP_PLATFORM_AMD__=1", "-isystem", str(root.include))
+        units = [*_engine_units(), *_units(SOURCES / "hip_runtime", flags)]
+        exports = SOURCES / "hip_runtime" / "exports.map"
+        script = (f"-Wl,--version-script={exports}",) if exports.exists() else ()
+        return self._link(units, RUNTIME_NAME, RUNTIME_SONAME, script)
+
+    def _link(self, units: list[_Unit], name: str, soname: str, flags: tuple[str, ...]) -> Path:
+        keys = [self._key(unit) for unit in units]
+        texts = [Path(flag.partition("=")[2]).read_bytes() for flag in flags]
+        folder = self.folder / digest([*keys, name, soname, *texts])[:24]
+        library = folder / name
+        if library.exists():
+            return library
+        with ThreadPoolExecutor(JOBS) as pool:
+            objects = list(pool.map(self._object, units, keys))
+        folder.mkdir(parents=True, exist_ok=True)
+        command = [self.compiler, "-shared", f"-Wl,-soname,{soname}", "-Wl,-z,now", *flags]
+        command += [f"--ld-path={self.clang.linker}", "-pthread", "-ldl", "-lm"]
+        command += ["-Wl,--undefined-version", "-static-libstdc++", "-static-libgcc"]
+        _make(library, lambda target: [*command, *map(str, objects), "-o", str(target)])
+        if soname != name:
+            _alias(folder / soname, name)
+        return library
+
+    def _object(self, unit: _Unit, key: str) -> Path:
+        target = self.objects / f"{key}.o"
+        if not target.exists():
+            self.objects.mkdir(parents=True, exist_ok=True)
+            command = [self.compiler, *unit.flags, "-c", str(unit.source), "-o"]
+            _make(target, lambda path: [*command, str(path)])
+        return target
+
+    def _key(self, unit: _Unit) -> str:
+        parts: list[str | bytes] = [self.clang.version, *unit.flags]
+        for path in sorted(_dependencies(unit.source)):
+            parts += [str(path.relative_to(SOURCES)), _content(path)]
+        return digest(parts)[:32]
+
+
+def _engine_units() -> list[_Unit]:
+    engine = SOURCES / "engine"
+    units = _units(engine, _COMMON)
+    for level, flags in LEVELS.items():
+        selected = (*_COMMON, *_HANDLERS, *flags, f"-DCASS_RDNA3_LEVEL={level}")
+        units += _units(engine / "instructions", selected)
+    return units
+
+
+def _units(folder: Path, flags: tuple[str, ...]) -> list[_Unit]:
+    return [_Unit(source, flags) for source in sorted(folder.glob("*.cpp"))]
+
+
+def _dependencies(source: Path) -> set[Path]:
+    """``source`` and our headers that it includes, at any depth."""
+    found: set[Path] = set()
+    pending = [source.resolve()]
+    while pending:
+        path = pending.pop()
+        if path not in found:
+            found.add(path)
+            pending += _included(path)
+    return found
+
+
+def _included(path: Path) -> Iterator[Path]:
+    for name in _INCLUDE.findall(_content(path).decode()):
+        header = (path.parent / name).resolve()
+        if header.is_file():
+            yield header
+
+
+def _content(path: Path) -> bytes:
+    return _content_at(path, path.stat().st_mtime_ns)
+
+
+@functools.cache
+def _content_at(path: Path, _changed: int) -> bytes:
+    return path.read_bytes()
+
+
+def _compiler(clang: Path) -> Path:
+    """The C++ driver beside ``clang``: ``clang++-19`` for ``clang-19``."""
+    beside = clang.with_name(clang.name.replace("clang", "clang++", 1))
+    return beside if "++" not in clang.name and beside.exists() else clang
+
+
+def _make(target: Path, command: Callable[[Path], list[str]]) -> None:
+    """Run the command that writes ``target``, by way of a temporary file beside it."""
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        arguments = command(temporary)
+        done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise BuildFailed(f"{' '.join(arguments)}\n{done.stderr.strip()}")
+        temporary.chmod(0o755)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _alias(link: Path, target: str) -> None:
+    """The name that the dynamic linker looks for."""
+    if not link.exists():
+        temporary = link.with_name(f".{link.name}.{os.getpid()}")
+        temporary.symlink_to(target)
+        temporary.replace(link)
+
+
+def main() -> int:
+    """Build and print where the runtime is."""
+    try:
+        print(build().runtime)
+    except BuildFailed as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,127 @@
+"""Code objects: where they are found, and what they say about their kernels.
+
+Found in a file of their own, an offload bundle, or a host executable or object file (section
+``.hip_fatbin``). Reading is done by the engine, which treats every file as untrusted.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from cass_ray.emulator.engine_interface import Engine, load_engine
+
+_ELF = b"\x7fELF"
+_BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
+_COMPRESSED_BUNDLE = b"CCOB"
+_MACHINE_AMDGPU = 224
+_FAT_BINARY_SECTIONS = (b".hip_fatbin", b"__hip_fatbin")
+
+
+class CodeObjectError(ValueError):
+    """The file holds no code object that the engine can run; the message says why."""
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Argument(_Model):
+    """A kernel argument; sizes and offsets in bytes. ``hidden``: filled by the runtime."""
+
+    name: str
+    offset: int
+    size: int
+    kind: int
+    hidden: bool
+
+
+class Kernel(_Model):
+    """What metadata and descriptor say about a kernel; sizes in bytes, scratch per work-item."""
+
+    name: str
+    kernarg_size: int
+    lds_size: int
+    private_size: int
+    max_flat_workgroup_size: int
+    vgpr_count: int
+    sgpr_count: int
+    vgpr_spill_count: int
+    sgpr_spill_count: int
+    wave_size: int
+    uses_dynamic_stack: bool
+    arguments: tuple[Argument, ...]
+
+
+class CodeObject(_Model):
+    """A gfx11 code object: ``version`` 4, 5 or 6; ``variables`` are sizes by symbol."""
+
+    target: str
+    version: int
+    kernels: tuple[Kernel, ...]
+    variables: dict[str, int]
+
+
+def find_device_binaries(data: bytes) -> list[bytes]:
+    """The code objects and offload bundles in ``data``: itself, or those of a host ELF file."""
+    if data.startswith((_BUNDLE, _COMPRESSED_BUNDLE)):
+        return [data]
+    if not data.startswith(_ELF):
+        return []
+    if len(data) >= 20 and struct.unpack_from("<H", data, 18)[0] == _MACHINE_AMDGPU:
+        return [data]
+    return list(_bundles_in_sections(data))
+
+
+def describe(data: bytes, engine: Engine | None = None) -> CodeObject:
+    """Describe the code object in ``data`` (see :func:`find_device_binaries`).
+
+    Raises :class:`CodeObjectError`.
+    """
+    binaries = find_device_binaries(data) or [data]
+    text = (engine or load_engine()).describe(binaries[0])
+    answer: dict[str, Any] = json.loads(text)
+    if "error" in answer:
+        raise CodeObjectError(answer["error"])
+    return CodeObject.model_validate(answer)
+
+
+def describe_file(path: Path) -> CodeObject:
+    """:func:`describe` for a file; the error names it."""
+    try:
+        return describe(path.read_bytes())
+    except CodeObjectError as error:
+        raise CodeObjectError(f"{path}: {error}") from error
+
+
+def _bundles_in_sections(data: bytes) -> Iterator[bytes]:
+    """Bundles in the fat binary sections of a host ELF file; none if the file is damaged."""
+    try:
+        (table,) = struct.unpack_from("<Q", data, 40)
+        size, count, names_index = struct.unpack_from("<HHH", data, 58)
+        names = _section(data, table + names_index * size)
+        for index in range(count):
+            at = table + index * size
+            (name_at,) = struct.unpack_from("<I", data, at)
+            name = names[name_at : names.index(b"\0", name_at)]
+            if name in _FAT_BINARY_SECTIONS:
+                yield from _bundles(_section(data, at))
+    except (struct.error, ValueError):
+        return
+
+
+def _section(data: bytes, header: int) -> bytes:
+    offset, size = struct.unpack_from("<QQ", data, header + 24)
+    return data[offset : offset + size]
+
+
+def _bundles(content: bytes) -> Iterator[bytes]:
+    """One bundle per translation unit, each on a page boundary."""
+    for start in range(0, len(content), 4096):
+        if content.startswith((_BUNDLE, _COMPRESSED_BUNDLE), start):
+            yield content[start:]

@@ -1,0 +1,78 @@
+"""Which of LLVM's gfx1100 instructions the engine runs: the list behind ``cass rdna3 coverage``.
+
+The instructions are those that LLVM's disassembler accepts
+(:mod:`cass_ray.emulator.isa.gfx11.probe`), not the engine's own tables; an instruction that the
+tables lack counts as unsupported.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cass_ray.emulator.engine_interface import Engine, load_engine
+from cass_ray.emulator.isa.gfx11.probe import Probed, probe
+
+GRAPHICS = ("VINTERP", "LDSDIR", "EXP")
+"""Formats that only graphics shaders use."""
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One mnemonic of one format and its state: covered, ignored, unsupported or graphics.
+
+    ``ignored`` are hints and waits: nothing to do where instructions complete in order.
+    """
+
+    mnemonic: str
+    encoding: str
+    state: str
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """All instructions, and the share of mnemonics by state."""
+
+    instructions: tuple[Instruction, ...]
+
+    def states(self) -> Counter[str]:
+        """Number of mnemonics by state; a mnemonic of several formats counts by its worst."""
+        order = ("unsupported", "graphics", "covered", "ignored")
+        worst: dict[str, str] = {}
+        for item in self.instructions:
+            known = worst.get(item.mnemonic, item.state)
+            worst[item.mnemonic] = min(known, item.state, key=order.index)
+        return Counter(worst.values())
+
+    def listed(self, state: str = "") -> list[Instruction]:
+        """By format and mnemonic; only those of ``state`` unless it is empty."""
+        chosen = (item for item in self.instructions if state in ("", item.state))
+        return sorted(chosen, key=lambda item: (item.encoding, item.mnemonic))
+
+    def of(self, mnemonics: Iterable[str]) -> dict[str, str]:
+        """State by mnemonic for those that occur somewhere, e.g. in compiler output."""
+        known = {item.mnemonic: item.state for item in self.instructions}
+        return {name: known.get(name, "unsupported") for name in mnemonics}
+
+
+def measure(engine: Engine | None = None, probed: list[Probed] | None = None) -> Coverage:
+    """Compare LLVM's instructions with the engine's handlers.
+
+    Raises :class:`FileNotFoundError` without ``llvm-mc-19``, and what building the engine raises.
+    """
+    engine = engine or load_engine()
+    states = {(item.mnemonic, item.encoding): item.state for item in engine.coverage()}
+    found = []
+    for item in probed if probed is not None else probe():
+        name = item.mnemonic.replace("v_dual_", "v_")
+        state = states.get((name, item.encoding))
+        if state is None and item.encoding == "VOP3SD":
+            # Also reached by the other reading of the same bits.
+            state = states.get((name, "VOP3"))
+        if state is None and item.encoding == "VOP3":
+            state = states.get((name, "VOP3SD"))
+        if item.encoding in GRAPHICS:
+            state = "graphics"
+        found.append(Instruction(item.mnemonic, item.encoding, state or "unsupported"))
+    return Coverage(tuple(found))

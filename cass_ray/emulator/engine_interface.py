@@ -1,0 +1,106 @@
+"""The engine's C interface, for tests and the coverage report."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cass_ray.emulator.build import engine_library
+
+
+class Machine(ctypes.Structure):
+    """Registers and LDS of one wave; see ``engine/interface/interface.cpp``."""
+
+    _fields_ = (
+        ("scalar", ctypes.c_uint32 * 128),
+        ("scc", ctypes.c_uint32),
+        ("mode", ctypes.c_uint32),
+        ("vector", (ctypes.c_uint32 * 64) * 256),
+        ("lds", ctypes.c_uint8 * 65536),
+        ("wide", ctypes.c_uint32),
+        ("fault", ctypes.c_uint32),
+    )
+
+
+MODE_USUAL = 0xF0 | 1 << 8 | 1 << 9
+"""Denormals kept, rounding to nearest even, DX10_CLAMP and IEEE: what compilers ask for."""
+
+
+@dataclass(frozen=True)
+class Covered:
+    """One opcode of one format: ``state`` is covered, ignored (nothing to do) or unsupported."""
+
+    mnemonic: str
+    encoding: str
+    state: str
+
+
+class Engine:
+    """The engine library, loaded once per path."""
+
+    def __init__(self, path: Path) -> None:
+        library = ctypes.CDLL(str(path))
+        self._coverage = library.cass_rdna3_coverage
+        self._coverage.restype = ctypes.c_size_t
+        self._coverage.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+        self._decode = library.cass_rdna3_decode
+        self._decode.restype = ctypes.c_uint
+        self._decode.argtypes = [
+            ctypes.POINTER(ctypes.c_uint32),
+            ctypes.c_size_t,
+            ctypes.c_char_p,
+            ctypes.c_size_t,
+        ]
+        self._execute = library.cass_rdna3_execute
+        self._execute.restype = ctypes.c_bool
+        self._execute.argtypes = [
+            ctypes.POINTER(ctypes.c_uint32),
+            ctypes.c_size_t,
+            ctypes.POINTER(Machine),
+        ]
+        self._describe = library.cass_rdna3_describe
+        self._describe.restype = ctypes.c_void_p
+        self._describe.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+        self._release = library.cass_rdna3_release
+        self._release.argtypes = [ctypes.c_void_p]
+        library.cass_rdna3_level.restype = ctypes.c_char_p
+        self.level: str = library.cass_rdna3_level().decode()
+
+    def coverage(self) -> list[Covered]:
+        """Every opcode of the engine's tables."""
+        size = self._coverage(None, 0) + 1
+        buffer = ctypes.create_string_buffer(size)
+        self._coverage(buffer, size)
+        return [Covered(*line.split()) for line in buffer.value.decode().splitlines()]
+
+    def decode(self, words: Sequence[int]) -> tuple[str, int] | None:
+        """Text and size in bytes of the instruction that ``words`` start with; None if none."""
+        array = (ctypes.c_uint32 * len(words))(*words)
+        buffer = ctypes.create_string_buffer(512)
+        size = self._decode(array, len(words), buffer, len(buffer))
+        return (buffer.value.decode(), size) if size else None
+
+    def describe(self, data: bytes) -> str:
+        """JSON that describes the code object, or the offload bundle's gfx11 one, in ``data``."""
+        address = self._describe(data, len(data))
+        try:
+            return ctypes.string_at(address).decode()
+        finally:
+            self._release(address)
+
+    def execute(self, words: Sequence[int], machine: Machine) -> bool:
+        """Run ``words``, which end in ``s_endpgm``, on ``machine``, which gets the result.
+
+        False if an instruction is not supported. A fault is in ``machine.fault``.
+        """
+        array = (ctypes.c_uint32 * len(words))(*words)
+        return bool(self._execute(array, len(words), ctypes.byref(machine)))
+
+
+@functools.cache
+def load_engine() -> Engine:
+    """The engine of this source tree, built if needed."""
+    return Engine(engine_library())

@@ -1,0 +1,205 @@
+"""Build a HIP program against the CPU runtime and run it in the sandbox.
+
+The executable is an ordinary host program with gfx1100 code inside, linked against our
+``libamdhip64.so``. Executables are cached by content: a second run of the same program only runs.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cass_ray.cache import default_directory, digest
+from cass_ray.dataset.schema import Reason
+from cass_ray.toolchain.amd.toolchain import (
+    DEFAULT_ARCHITECTURE,
+    DEFAULT_CODE_OBJECT_VERSION,
+    SHIM,
+    AmdToolchain,
+    code_flags,
+)
+from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
+from cass_ray.toolchain.sandbox.process import (
+    CLEAN_ENVIRONMENT,
+    COMPILE_LIMITS,
+    Completed,
+    Limits,
+    run,
+)
+from cass_ray.toolchain.unit import CompileFailure, Unit, classify
+from cass_ray.translate.project.sources import Sources
+
+DEFAULT_OPTIMISATION = "-O3"
+"""What hipcc uses where nothing is said."""
+
+WORKING_FOLDER = Path("/cass/work")
+"""Where a program runs: its own files, writable, gone when it ends."""
+
+_COUNTERS = "counters.json"
+_STATE = Path("/cass/state")
+_CHECK_VARIABLE = "CASS_RDNA3_CHECK"
+_COUNTERS_VARIABLE = "CASS_RDNA3_COUNTERS"
+_TIME_LIMIT_VARIABLE = "CASS_RDNA3_TIME_LIMIT"
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a program runs.
+
+    ``seconds`` bounds its wall time, ``kernel_seconds`` that of each kernel (default: the same),
+    ``memory_bytes`` its resident memory. ``check`` turns the checking mode on, ``counters`` is a
+    file for execution counters.
+    ``inputs`` is a folder whose files the program finds in its working folder, read-only.
+    ``compiler`` is what HIPRTC compiles with; without one it fails.
+    """
+
+    seconds: float = 600.0
+    kernel_seconds: float | None = None
+    memory_bytes: int = 8 << 30
+    check: bool = False
+    counters: Path | None = None
+    inputs: Path | None = None
+    stdin: bytes = b""
+    compiler: AmdToolchain | None = None
+
+    @property
+    def limits(self) -> Limits:
+        """Bounds of the process: its threads may use every CPU for ``seconds``."""
+        return Limits(
+            cpu_seconds=self.seconds * (os.cpu_count() or 1),
+            wall_seconds=self.seconds,
+            memory_bytes=self.memory_bytes,
+            address_space_bytes=None,  # the runtime reserves ranges far beyond what it uses
+        )
+
+
+def build(
+    sources: Sources,
+    toolchain: AmdToolchain,
+    runtime_library: Path,
+    *,
+    device_assembly: str | None = None,
+    optimisation: str = DEFAULT_OPTIMISATION,
+    cache: Path | None = None,
+) -> Path:
+    """The executable of ``sources``, from the cache if it has been built before.
+
+    ``device_assembly`` replaces the compiler's RDNA3 assembly.
+
+    Raises:
+        CompileFailure: the sources or the assembly do not compile.
+    """
+    folder = (cache or default_directory()) / "rdna3-programs"
+    key = digest(
+        [
+            sources.digest,
+            toolchain.fingerprint,
+            str(runtime_library.resolve()),
+            optimisation,
+            device_assembly or "",
+        ]
+    )
+    executable = folder / key
+    if executable.exists():
+        return executable
+    folder.mkdir(parents=True, exist_ok=True)
+    with (
+        private_folder() as root,
+        tempfile.TemporaryDirectory(dir=folder, prefix=".part-") as part,
+    ):
+        unit = sources.write(root)
+        made = Path(part) / "program"
+        try:
+            output = toolchain.compile(unit, optimisation=optimisation)
+        except CompileFailure as failure:
+            if failure.reason is not Reason.NO_DEVICE_CODE or device_assembly is not None:
+                raise
+            _build_host_only(unit, toolchain, runtime_library, optimisation, made)
+        else:
+            assembly = output.device_assembly if device_assembly is None else device_assembly
+            toolchain.recombine(
+                output.host_assembly,
+                assembly,
+                made,
+                architecture=DEFAULT_ARCHITECTURE,
+                runtime_library=runtime_library,
+            )
+        made.replace(executable)
+    return executable
+
+
+def _build_host_only(
+    unit: Unit, toolchain: AmdToolchain, runtime_library: Path, optimisation: str, output: Path
+) -> None:
+    """Compile and link a program without kernels of its own; it may load some as modules."""
+    library = runtime_library.resolve()
+    with private_folder() as folder:
+        made = folder / "program"
+        flags = code_flags(DEFAULT_ARCHITECTURE, optimisation, DEFAULT_CODE_OBJECT_VERSION)
+        command: list[str | Path] = [toolchain.clang, *flags, "--cuda-host-only", "-w"]
+        command += [f"--rocm-path={toolchain.rocm_path}", f"-I{SHIM}"]
+        command += ["-include", SHIM / "cass_hip.h", *unit.preprocessor_arguments()]
+        command += [str(unit.main), "-x", "none", library, f"-Wl,-rpath,{library.parent}"]
+        command += [f"--ld-path={toolchain.linker}", "-pthread", "-lm", "-no-hip-rt", "-o", made]
+        view = View(read_only=(*toolchain.visible(), library.parent, unit.root), writable=(folder,))
+        done = run(command, cwd=unit.root, limits=COMPILE_LIMITS, view=view)
+        if not done.ok:
+            raise classify(done, unit, "clang (host)")
+        shutil.copyfile(made, output)
+    output.chmod(0o755)
+
+
+def execute(
+    executable: Path,
+    arguments: Sequence[str],
+    runtime_library: Path,
+    options: RunOptions | None = None,
+) -> Completed:
+    """Run ``executable`` in the sandbox with the CPU runtime; never raises for what it does."""
+    options = options or RunOptions()
+    with private_folder() as work, private_folder() as state:
+        mounts = [Mount(work, WORKING_FOLDER, writable=True), Mount(state, _STATE, writable=True)]
+        cwd = work
+        if options.inputs is not None:
+            mounts[0] = Mount(options.inputs.resolve(), WORKING_FOLDER)
+            cwd = options.inputs.resolve()
+        compiler = options.compiler.visible() if options.compiler else ()
+        view = View(
+            read_only=(executable.parent.resolve(), runtime_library.resolve().parent, *compiler),
+            mounts=tuple(mounts),
+            process_filesystem=True,
+        )
+        counters = state / _COUNTERS
+        completed = run(
+            [executable.resolve(), *arguments],
+            cwd=cwd,
+            limits=options.limits,
+            view=view,
+            env=environment(options, view.inside(counters)),
+            stdin=options.stdin,
+        )
+        if options.counters is not None and counters.exists():
+            options.counters.write_bytes(counters.read_bytes())
+    return completed
+
+
+def environment(options: RunOptions, counters: Path) -> dict[str, str]:
+    """Environment variables of a program; ``counters`` is the path that it can write to."""
+    variables = dict(CLEAN_ENVIRONMENT)
+    kernel_seconds = options.kernel_seconds or options.seconds
+    variables[_TIME_LIMIT_VARIABLE] = str(max(1, round(kernel_seconds)))
+    if options.check:
+        variables[_CHECK_VARIABLE] = "1"
+    if options.counters is not None:
+        variables[_COUNTERS_VARIABLE] = str(counters)
+    if options.compiler is not None:
+        variables["CASS_CLANG"] = str(options.compiler.clang)
+        variables["CASS_HIP_ROOT"] = str(options.compiler.rocm_path)
+    for name in ("CASS_RDNA3_THREADS", "CASS_RDNA3_MEMORY"):
+        if value := os.environ.get(name):
+            variables[name] = value
+    return variables

@@ -1,0 +1,1 @@
+"""``libamdhip64`` for the emulator, in C++: what HIP programs link against."""

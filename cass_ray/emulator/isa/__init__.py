@@ -1,0 +1,1 @@
+"""Instruction sets as data: one folder for each family of encodings."""

@@ -1,0 +1,318 @@
+"""Compare a candidate's output with the reference's: byte for byte, and as numbers.
+
+The ``exact`` verdict is the CASS paper's. The ``numeric`` verdict aligns both outputs line by line
+and token by token: text and integers are equal, floats agree within a tolerance that follows from
+the program's types, NaN and infinities stand at the same places. What the reference itself prints
+differently from run to run, and what can only differ (:mod:`cass_ray.execute.comparison.volatile`),
+is left out and listed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from cass_ray.execute.comparison.tokens import Kind, Line, Token, lines_of
+from cass_ray.execute.comparison.volatile import NOTHING, Freedom, freedom
+
+_LISTED = 20
+_ROUNDED_SHARE = 0.02
+_SPREAD_FACTOR = 10.0
+_WILD_SPREAD = 1e-2
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """``|a - b| <= max(relative * |a|, absolute)``; the name is the type that it stands for."""
+
+    name: str
+    relative: float
+    absolute: float
+
+    def format(self) -> str:
+        """For the evidence."""
+        return f"{self.name}: relative {self.relative:g}, absolute {self.absolute:g}"
+
+
+F16 = Tolerance("f16", 1e-2, 1e-5)
+F32 = Tolerance("f32", 1e-4, 1e-8)
+F64 = Tolerance("f64", 1e-9, 1e-14)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Both verdicts and what they rest on. Errors are relative, over the floats compared.
+
+    ``rounded`` counts floats that differ by one unit of their last printed digit, no more.
+    ``freed`` and ``varying`` list lines with what was left out, ``difference`` is the first one.
+    """
+
+    exact: bool
+    numeric: bool
+    max_error: float = 0.0
+    mean_error: float = 0.0
+    floats: int = 0
+    rounded: int = 0
+    freed: tuple[str, ...] = ()
+    varying: tuple[str, ...] = ()
+    difference: str = ""
+
+
+@dataclass
+class _Tally:
+    errors: list[float] = field(default_factory=list)
+    rounded: int = 0
+
+
+@dataclass(frozen=True)
+class _Expected:
+    """One line of the reference: what is free in it, and how far its floats vary by themselves."""
+
+    text: str
+    tokens: Line
+    free: Freedom = NOTHING
+    varying: frozenset[int] = frozenset()
+    spread: tuple[float, ...] = ()
+
+
+class _Difference(Exception):
+    """Where candidate and reference part."""
+
+
+def compare(
+    references: Sequence[bytes],
+    candidate: bytes,
+    tolerance: Tolerance = F32,
+    *,
+    order_free: bool = False,
+) -> Comparison:
+    """Compare ``candidate`` with the outputs of one or more runs of the reference.
+
+    ``order_free`` compares the lines as a multiset; it is declared for a task, never guessed.
+    Raises :class:`ValueError` without a reference.
+    """
+    if not references:
+        raise ValueError("no output of the reference to compare with")
+    template = _Template(references, order_free=order_free)
+    exact = candidate in references
+    tally = _Tally()
+    try:
+        template.match(candidate, tolerance, tally)
+        difference = _too_much_rounding(tally)
+    except _Difference as error:
+        difference = str(error)
+    return Comparison(
+        exact=exact,
+        numeric=not difference,
+        max_error=max(tally.errors, default=0.0),
+        mean_error=math.fsum(tally.errors) / len(tally.errors) if tally.errors else 0.0,
+        floats=len(tally.errors),
+        rounded=tally.rounded,
+        freed=template.freed,
+        varying=template.varying,
+        difference=difference,
+    )
+
+
+def _too_much_rounding(tally: _Tally) -> str:
+    allowed = max(1, int(len(tally.errors) * _ROUNDED_SHARE))
+    if tally.rounded <= allowed:
+        return ""
+    return f"{tally.rounded} of {len(tally.errors)} numbers differ in their last digit"
+
+
+class _Template:
+    """What the reference prints: blocks of lines, with gaps where its runs differ in structure."""
+
+    def __init__(self, references: Sequence[bytes], *, order_free: bool) -> None:
+        self._order_free = order_free
+        outputs = [_split(output) for output in references]
+        if order_free:
+            outputs = [sorted(output, key=_order) for output in outputs]
+        first = outputs[0]
+        self._blocks: list[list[_Expected]] = [[_Expected(text, line) for text, line in first]]
+        self._open_start = self._open_end = False
+        notes: list[str] = []
+        for other in outputs[1:]:
+            if [len(line) for _, line in other] == [len(line) for _, line in first]:
+                self._blocks = [_with_variation(self._blocks[0], other)]
+            else:
+                self._blocks, notes = self._common(first, other)
+                break
+        self.varying = tuple([*notes, *self._varying_lines()][:_LISTED])
+        self._blocks = [[_with_freedom(line) for line in block] for block in self._blocks]
+        lines = [line for block in self._blocks for line in block if line.free is not NOTHING]
+        self.freed = tuple(f"{line.free.rule}: {line.text.strip()}" for line in lines)[:_LISTED]
+
+    def _common(
+        self, first: list[tuple[str, Line]], other: list[tuple[str, Line]]
+    ) -> tuple[list[list[_Expected]], list[str]]:
+        """Blocks of lines that both runs print, and the lines that only one prints."""
+        texts = [text for text, _ in first], [text for text, _ in other]
+        matcher = difflib.SequenceMatcher(None, *texts, autojunk=False)
+        blocks, notes = [], []
+        for tag, start, end, other_start, other_end in matcher.get_opcodes():
+            if tag == "equal":
+                blocks.append([_Expected(text, line) for text, line in first[start:end]])
+            else:
+                notes += [*texts[0][start:end], *texts[1][other_start:other_end]]
+        codes = [code[0] for code in matcher.get_opcodes()]
+        self._open_start, self._open_end = codes[0] != "equal", codes[-1] != "equal"
+        return blocks, notes
+
+    def _varying_lines(self) -> list[str]:
+        return [line.text.strip() for block in self._blocks for line in block if line.varying]
+
+    def match(self, candidate: bytes, tolerance: Tolerance, tally: _Tally) -> None:
+        """Raise :class:`_Difference` at the first line that does not fit."""
+        lines = _split(candidate)
+        if self._order_free:
+            lines = sorted(lines, key=_order)
+        if len(self._blocks) == 1 and not (self._open_start or self._open_end):
+            _match_block(self._blocks[0], lines, 0, tolerance, tally)
+            if len(lines) != len(self._blocks[0]):
+                raise _Difference(f"{len(lines)} lines instead of {len(self._blocks[0])}")
+            return
+        self._match_with_gaps(lines, tolerance, tally)
+
+    def _match_with_gaps(
+        self, lines: list[tuple[str, Line]], tolerance: Tolerance, tally: _Tally
+    ) -> None:
+        position = 0
+        for number, block in enumerate(self._blocks):
+            anchored = number == 0 and not self._open_start
+            starts = [position] if anchored else range(position, len(lines) - len(block) + 1)
+            for start in starts:
+                trial = _Tally()
+                try:
+                    _match_block(block, lines, start, tolerance, trial)
+                except _Difference:
+                    continue
+                tally.errors += trial.errors
+                tally.rounded += trial.rounded
+                position = start + len(block)
+                break
+            else:
+                raise _Difference(f"missing: {block[0].text.strip()!r} …")
+        if not self._open_end and position != len(lines):
+            raise _Difference(f"unexpected: {lines[position][0].strip()!r}")
+
+
+def _split(output: bytes) -> list[tuple[str, Line]]:
+    text = output.decode("utf-8", "backslashreplace").rstrip()
+    return list(zip(text.splitlines(), lines_of(output), strict=True))
+
+
+def _order(item: tuple[str, Line]) -> tuple[list[str], list[float]]:
+    """Text first, then values: close floats sort alike on both sides."""
+    _, line = item
+    texts = [token.text for token in line if token.kind is Kind.TEXT]
+    values = [0.0 if math.isnan(token.value) else token.value for token in line]
+    return texts, values
+
+
+def _with_freedom(line: _Expected) -> _Expected:
+    free = freedom(line.text, line.tokens)
+    return _Expected(line.text, line.tokens, free, line.varying, line.spread)
+
+
+def _with_variation(block: list[_Expected], other: list[tuple[str, Line]]) -> list[_Expected]:
+    """``block`` with the tokens marked that another run of the reference prints differently."""
+    merged = []
+    for line, (_, tokens) in zip(block, other, strict=True):
+        varying = set(line.varying)
+        spread = list(line.spread or [0.0] * len(tokens))
+        for position, (one, two) in enumerate(zip(line.tokens, tokens, strict=True)):
+            if one.text != two.text:
+                varying.add(position)
+                spread[position] = max(spread[position], _distance(one, two))
+        merged.append(
+            _Expected(line.text, line.tokens, line.free, frozenset(varying), tuple(spread))
+        )
+    return merged
+
+
+def _distance(one: Token, two: Token) -> float:
+    """How far two runs of the reference are apart; infinite where they are not both floats."""
+    if Kind.FLOAT not in (one.kind, two.kind) or Kind.TEXT in (one.kind, two.kind):
+        return math.inf
+    distance = abs(one.value - two.value)
+    scale = max(abs(one.value), abs(two.value))
+    return distance if distance <= _WILD_SPREAD * scale else math.inf
+
+
+def _match_block(
+    block: list[_Expected],
+    lines: list[tuple[str, Line]],
+    start: int,
+    tolerance: Tolerance,
+    tally: _Tally,
+) -> None:
+    for offset, expected in enumerate(block):
+        if start + offset >= len(lines):
+            raise _Difference(f"line {start + offset + 1} is missing: {expected.text.strip()!r}")
+        text, tokens = lines[start + offset]
+        try:
+            _match_line(expected, tokens, tolerance, tally)
+        except _Difference as error:
+            place = f"line {start + offset + 1}: {text.strip()[:200]!r}"
+            wanted = f"instead of {expected.text.strip()[:200]!r}"
+            raise _Difference(f"{place} {wanted}: {error}") from None
+
+
+def _match_line(expected: _Expected, tokens: Line, tolerance: Tolerance, tally: _Tally) -> None:
+    length = len(expected.tokens)
+    if expected.free.rest_from is not None:
+        length = min(length, expected.free.rest_from)
+        tokens = tokens[:length]
+    if len(tokens) != length:
+        raise _Difference(f"{len(tokens)} words instead of {length}")
+    for position, (wanted, found) in enumerate(zip(expected.tokens, tokens, strict=False)):
+        if expected.free.frees(position):
+            if found.kind is Kind.TEXT:
+                raise _Difference(f"{found.text!r} is no number")
+            continue
+        spread = expected.spread[position] if position in expected.varying else 0.0
+        if math.isinf(spread):
+            continue
+        _match_token(wanted, found, tolerance, spread, tally)
+
+
+def _match_token(
+    wanted: Token, found: Token, tolerance: Tolerance, spread: float, tally: _Tally
+) -> None:
+    if Kind.TEXT in (wanted.kind, found.kind) or Kind.FLOAT not in (wanted.kind, found.kind):
+        if wanted.text != found.text:
+            raise _Difference(f"{found.text!r} instead of {wanted.text!r}")
+        return
+    if wanted.unit != found.unit:
+        raise _Difference(f"{found.text!r} instead of {wanted.text!r}")
+    if math.isnan(wanted.value) or math.isnan(found.value):
+        if math.isnan(wanted.value) != math.isnan(found.value):
+            raise _Difference(f"{found.text} instead of {wanted.text}")
+        return
+    if math.isinf(wanted.value) or math.isinf(found.value):
+        if wanted.value != found.value:
+            raise _Difference(f"{found.text} instead of {wanted.text}")
+        return
+    _match_float(wanted, found, tolerance, spread, tally)
+
+
+def _match_float(
+    wanted: Token, found: Token, tolerance: Tolerance, spread: float, tally: _Tally
+) -> None:
+    distance = abs(wanted.value - found.value)
+    scale = abs(wanted.value)
+    # Below the absolute tolerance a relative error says nothing.
+    tally.errors.append(distance / max(scale, tolerance.absolute) if distance else 0.0)
+    allowed = max(tolerance.relative * scale, tolerance.absolute) + _SPREAD_FACTOR * spread
+    if distance <= allowed:
+        return
+    # Values on both sides of a rounding boundary print one unit apart.
+    quantum = wanted.quantum
+    if quantum == found.quantum and distance <= 1.5 * quantum and quantum <= 0.1 * scale:
+        tally.rounded += 1
+        return
+    raise _Difference(f"{found.text} instead of {wanted.text}")

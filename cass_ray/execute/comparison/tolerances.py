@@ -1,0 +1,56 @@
+"""How far floats may differ, by the types that a program computes with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from cass_ray.corpus.parsing.lexer import Kind, significant_tokens
+from cass_ray.execute.comparison.compare import F16, F32, F64, Tolerance
+
+_HALF = re.compile(
+    r"__half2?|__nv_bfloat162?|__hip_bfloat162?|hip_bfloat16|nv_bfloat162?|__half_raw|float16_t"
+    r"|_Float16|__hip_fp8_\w+|__nv_fp8_\w+"
+)
+_PLAIN_HALF = re.compile(r"half2?")
+_HALF_HEADER = re.compile(r"fp16|bf16|bfloat16|fp8")
+_FLOAT = re.compile(r"float[1-4]?")
+_FLOAT_LITERAL = re.compile(r"[\d.]+(?:[eE][+-]?\d+)?[fF]")
+_DOUBLE = re.compile(r"double[1-4]?")
+
+
+def tolerance_for(sources: Iterable[str]) -> Tolerance:
+    """By the least precise type that the program names outside ``main``; f32 where it names none.
+
+    ``main`` is left out because timings are floats in programs that compute with doubles.
+    """
+    words: set[str] = set()
+    half_header = False
+    for source in sources:
+        half_header = half_header or any(
+            token.kind is Kind.INCLUDE and _HALF_HEADER.search(token.text)
+            for token in significant_tokens(source)
+        )
+        words.update(_words_outside_main(source))
+    if any(_HALF.fullmatch(word) for word in words):
+        return F16
+    if half_header and any(_PLAIN_HALF.fullmatch(word) for word in words):
+        return F16
+    if any(_FLOAT.fullmatch(word) or _FLOAT_LITERAL.fullmatch(word) for word in words):
+        return F32
+    return F64 if any(_DOUBLE.fullmatch(word) for word in words) else F32
+
+
+def _words_outside_main(source: str) -> Iterator[str]:
+    """Identifiers and numbers, without those in the body of ``main``."""
+    in_main, depth, previous = False, 0, ""
+    for token in significant_tokens(source):
+        if token.text == "main" and previous in {"int", "auto"} and depth == 0:
+            in_main = True
+        if token.text in "{}" and token.kind is Kind.PUNCTUATOR:
+            depth += 1 if token.text == "{" else -1
+            if in_main and depth == 0:
+                in_main = False
+        if not in_main and token.kind in (Kind.IDENTIFIER, Kind.NUMBER):
+            yield token.text
+        previous = token.text

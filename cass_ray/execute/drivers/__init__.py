@@ -1,0 +1,1 @@
+"""Programs around kernels that come without ``main``: allocate, fill, launch, print."""

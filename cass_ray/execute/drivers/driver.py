@@ -1,0 +1,304 @@
+"""Drivers for kernels in files without ``main``: allocate, fill, launch, print what came out.
+
+The arguments are inferred from the kernel's signature: pointers to plain numbers become buffers
+with repeatable contents, integers become sizes. Both sides get the same driver, in CUDA's or HIP's
+spelling. ``argv`` is: number of elements, threads in a block, blocks (0: as many as the elements
+need), seed. What cannot be driven (other types, templates, members) stays "compiled".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from cass_ray.corpus.parsing.lexer import Kind, Token, significant_tokens
+from cass_ray.execute.backends.base import Inputs, Language
+from cass_ray.translate.project.sources import Sources
+
+ARGUMENT_LISTS: tuple[tuple[str, ...], ...] = (
+    ("1024", "256", "0", "1"),
+    ("1000", "32", "0", "2"),
+    ("4097", "128", "0", "3"),
+    ("777", "1024", "0", "4"),
+    ("300", "64", "1", "5"),
+    ("2500", "96", "1048576", "6"),
+)
+"""Blocks of 32 to 1024, grids of 1 to 2^20, numbers of elements that blocks do not divide."""
+
+_REAL = frozenset({"float", "double"})
+_INTEGRAL = frozenset(
+    {"char", "signed char", "unsigned char", "short", "unsigned short", "int", "unsigned",
+     "unsigned int", "long", "unsigned long", "long int", "unsigned long int", "long long",
+     "long long int", "unsigned long long", "unsigned long long int", "size_t", "bool",
+     "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t",
+     "uint", "uchar", "ushort", "ulong", "std::size_t"}
+)  # fmt: skip
+_QUALIFIERS = frozenset(
+    {"const", "volatile", "restrict", "__restrict__", "__restrict", "__grid_constant__", "register"}
+)
+_SKIPPED_ATTRIBUTES = frozenset({"__launch_bounds__", "__maxnreg__", "__attribute__"})
+_LONGEST_SIGNATURE = 400
+_SHARED_BYTES = 16 << 10
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """``type`` is the pointed-to or plain type; ``writable`` is for pointers to non-const."""
+
+    type: str
+    pointer: bool
+    writable: bool
+
+
+@dataclass(frozen=True)
+class DrivenKernel:
+    """A kernel that a driver can launch."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    dynamic_shared: bool
+    two_dimensional: bool
+
+
+def drivable_kernels(source: str) -> list[DrivenKernel]:
+    """The kernels of ``source`` at file scope whose every parameter can be made up."""
+    tokens = list(significant_tokens(source))
+    found: dict[str, DrivenKernel] = {}
+    depth = 0
+    opened: list[bool] = []
+    for index, token in enumerate(tokens):
+        if token.text == "{":
+            opened.append(not _is_linkage(tokens, index))
+            depth += opened[-1]
+        elif token.text == "}" and opened:
+            depth -= opened.pop()
+        elif token.text == "__global__" and depth == 0 and not _is_template(tokens, index):
+            kernel = _kernel(tokens, index)
+            if kernel is not None:
+                found.setdefault(kernel.name, kernel)
+    return list(found.values())
+
+
+def with_driver(sources: Sources, kernels: Sequence[DrivenKernel], language: Language) -> Sources:
+    """``sources`` with a ``main`` that launches ``kernels`` after one another."""
+    main = str(sources.main)
+    text = sources.files[main] + b"\n" + driver(kernels, language).encode()
+    return replace(sources, files={**sources.files, main: text})
+
+
+def driver_inputs() -> list[Inputs]:
+    """The runs of a driven program."""
+    return [Inputs(arguments) for arguments in ARGUMENT_LISTS]
+
+
+def driver(kernels: Sequence[DrivenKernel], language: Language) -> str:
+    """The driver's text."""
+    prefix = language.value
+    parts = [_PRELUDE.replace("GPU_", prefix)]
+    parts += [_function(kernel, prefix) for kernel in kernels]
+    calls = "".join(f"  cass_drive_{kernel.name}(run);\n" for kernel in kernels)
+    parts.append(_MAIN.replace("CALLS", calls))
+    return "\n".join(parts)
+
+
+def _is_linkage(tokens: Sequence[Token], index: int) -> bool:
+    return index >= 2 and tokens[index - 2].text == "extern"
+
+
+def _is_template(tokens: Sequence[Token], index: int) -> bool:
+    """Whether ``template <…>`` stands before the declaration that ``__global__`` is in."""
+    position = index - 1
+    while position >= 0 and tokens[position].text not in {";", "}", "{"}:
+        if tokens[position].text == "template":
+            return True
+        if tokens[position].kind is Kind.INCLUDE:
+            return False
+        position -= 1
+    return False
+
+
+def _kernel(tokens: Sequence[Token], index: int) -> DrivenKernel | None:
+    """The definition after ``__global__``; None for a declaration or unusual parameters."""
+    position = index + 1
+    end = min(len(tokens), index + _LONGEST_SIGNATURE)
+    while position < end - 1:
+        if tokens[position].text in _SKIPPED_ATTRIBUTES:
+            position = _closing(tokens, position + 1) + 1
+        elif tokens[position].text in {";", "{"}:
+            return None
+        elif tokens[position + 1].text == "(" and tokens[position].kind is Kind.IDENTIFIER:
+            break
+        else:
+            position += 1
+    close = _closing(tokens, position + 1)
+    if close + 1 >= len(tokens) or tokens[close + 1].text != "{":
+        return None
+    parameters = [_parameter(part) for part in _parts(tokens[position + 2 : close])]
+    known = [parameter for parameter in parameters if parameter is not None]
+    if len(known) != len(parameters) or not any(parameter.writable for parameter in known):
+        return None
+    body = [token.text for token in tokens[close + 1 : _body_end(tokens, close + 1)]]
+    return DrivenKernel(
+        name=tokens[position].text,
+        parameters=tuple(known),
+        dynamic_shared=_follows(body, "extern", "__shared__"),
+        two_dimensional=any(
+            body[at : at + 3] == ["threadIdx", ".", "y"] for at in range(len(body))
+        ),
+    )
+
+
+def _parameter(part: Sequence[Token]) -> Parameter | None:
+    words = [token.text for token in part]
+    if "=" in words or "[" in words or "&" in words or words.count("*") > 1:
+        return None
+    pointer = "*" in words
+    head = words[: words.index("*")] if pointer else words[:-1]
+    base = " ".join(word for word in head if word not in _QUALIFIERS).replace(" :: ", "::")
+    if base not in _REAL and base not in _INTEGRAL:
+        return None
+    return Parameter(base, pointer, pointer and "const" not in head)
+
+
+def _parts(tokens: Sequence[Token]) -> list[list[Token]]:
+    """Parameters, without their commas."""
+    parts: list[list[Token]] = [[]]
+    for token in tokens:
+        if token.text == ",":
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return [part for part in parts if part]
+
+
+def _closing(tokens: Sequence[Token], opening: int) -> int:
+    depth = 0
+    for position in range(opening, len(tokens)):
+        depth += (tokens[position].text == "(") - (tokens[position].text == ")")
+        if depth == 0:
+            return position
+    return len(tokens)
+
+
+def _body_end(tokens: Sequence[Token], opening: int) -> int:
+    depth = 0
+    for position in range(opening, len(tokens)):
+        depth += (tokens[position].text == "{") - (tokens[position].text == "}")
+        if depth == 0:
+            return position
+    return len(tokens)
+
+
+def _follows(words: Sequence[str], first: str, second: str) -> bool:
+    return any(pair == (first, second) for pair in pairwise(words))
+
+
+def _function(kernel: DrivenKernel, prefix: str) -> str:
+    """The function that launches one kernel on fresh buffers and prints those it may write."""
+    lines = [f"static void cass_drive_{kernel.name}(const CassRun& run) {{"]
+    lines += [f'  printf("kernel {kernel.name}\\n");']
+    lines += [f"  const bool plane = {'true' if kernel.two_dimensional else 'false'};"]
+    arguments = []
+    for number, parameter in enumerate(kernel.parameters):
+        if parameter.pointer:
+            lines.append(f"  CassBuffer<{parameter.type}> b{number}(run, {number});")
+            arguments.append(f"b{number}.device")
+        elif parameter.type in _REAL:
+            arguments.append(f"({parameter.type})0.75")
+        else:
+            arguments.append(f"({parameter.type})(plane ? run.side : run.elements)")
+    shared = f", {_SHARED_BYTES}" if kernel.dynamic_shared else ""
+    lines += [f"  {kernel.name}<<<run.grid(plane), run.block(plane){shared}>>>("]
+    lines += [f"      {', '.join(arguments)});"]
+    lines += [
+        f"  cass_check({prefix}GetLastError());",
+        f"  cass_check({prefix}DeviceSynchronize());",
+    ]
+    for number, parameter in enumerate(kernel.parameters):
+        if parameter.writable:
+            lines.append(f'  b{number}.print("argument {number}");')
+    return "\n".join([*lines, "}", ""])
+
+
+_PRELUDE = r"""
+// --- driver ---
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <vector>
+
+static void cass_check(GPU_Error_t status) {
+  if (status == GPU_Success) return;
+  printf("failed: %s\n", GPU_GetErrorName(status));
+  exit(3);
+}
+
+struct CassRun {
+  long long elements, threads, blocks, seed, side, capacity;
+  dim3 grid(bool plane) const {
+    if (plane) return dim3((unsigned)((side + 15) / 16), (unsigned)((side + 15) / 16));
+    return dim3((unsigned)(blocks ? blocks : (elements + threads - 1) / threads));
+  }
+  dim3 block(bool plane) const { return plane ? dim3(16, 16) : dim3((unsigned)threads); }
+};
+
+static inline float cass_value(unsigned bits, float*) { return (bits >> 8) / 16777216.0f; }
+static inline double cass_value(unsigned bits, double*) { return (bits >> 8) / 16777216.0; }
+template <typename T>
+static T cass_value(unsigned bits, T*) { return (T)((bits >> 8) % 97); }
+
+// The beginning value by value, the rest as sums of 16: one wrong element must not drown.
+template <typename T>
+static void cass_summary(const T* values, long long count, bool real) {
+  const long long single = count < 6000 ? count : 6000;
+  for (long long i = 0; i < single; ++i) {
+    if (real) printf(" %.9g", (double)values[i]);
+    else printf(" %lld", (long long)values[i]);
+  }
+  for (long long i = single; i < count; i += 16) {
+    double sum = 0;
+    for (long long k = i; k < i + 16 && k < count; ++k) sum += (double)values[k];
+    printf(" %.9g", sum);
+  }
+  printf("\n");
+}
+
+template <typename T>
+struct CassBuffer {
+  T* device;
+  long long count;
+  CassBuffer(const CassRun& run, int number) : count(run.capacity) {
+    std::vector<unsigned char> bytes(count * sizeof(T));
+    T* host = (T*)bytes.data();
+    unsigned state = (unsigned)run.seed * 2654435761u + number * 40503u + 1;
+    for (long long i = 0; i < count; ++i) {
+      state = state * 1664525u + 1013904223u;
+      host[i] = cass_value(state, (T*)0);
+    }
+    cass_check(GPU_Malloc((void**)&device, count * sizeof(T)));
+    cass_check(GPU_Memcpy(device, host, count * sizeof(T), GPU_MemcpyHostToDevice));
+  }
+  ~CassBuffer() { cass_check(GPU_Free(device)); }
+  void print(const char* name) const {
+    std::vector<unsigned char> bytes(count * sizeof(T));
+    cass_check(GPU_Memcpy(bytes.data(), device, count * sizeof(T), GPU_MemcpyDeviceToHost));
+    printf("%s", name);
+    cass_summary((const T*)bytes.data(), count, (T)1 / (T)2 != (T)0);
+  }
+};
+"""
+
+_MAIN = r"""
+int main(int argc, char** argv) {
+  CassRun run;
+  run.elements = argc > 1 ? atoll(argv[1]) : 1024;
+  run.threads = argc > 2 ? atoll(argv[2]) : 256;
+  run.blocks = argc > 3 ? atoll(argv[3]) : 0;
+  run.seed = argc > 4 ? atoll(argv[4]) : 1;
+  run.side = (long long)sqrt((double)run.elements);
+  run.capacity = 4 * run.elements + 4096;
+CALLS  return 0;
+}
+"""

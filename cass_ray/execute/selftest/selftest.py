@@ -1,0 +1,260 @@
+"""Does the verifier verify? Plant faults in correct programs and count how many are caught.
+
+Every program is first verified unchanged, against its own runs: a failure is a false alarm. Then
+mutants of its HIP source and of its RDNA3 assembly are verified in the same way. A mutant that does
+not compile, or compiles to the very same machine code, is no mutant and does not count.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+from cass_ray.assembly import rdna3
+from cass_ray.config import StrictModel
+from cass_ray.corpus.parsing.lexer import splice_lines
+from cass_ray.execute.backends.base import Assembly, Inputs
+from cass_ray.execute.backends.rdna3 import Rdna3Backend
+from cass_ray.execute.comparison.compare import Tolerance
+from cass_ray.execute.comparison.tolerances import tolerance_for
+from cass_ray.execute.evidence.exploits import wait_findings
+from cass_ray.execute.references import Reference, measure
+from cass_ray.execute.selftest.mutants import Fault, Mutant, assembly_mutants, draw, source_mutants
+from cass_ray.execute.verify import Policy, Verification, verify
+from cass_ray.toolchain.sandbox.executable import Bounds
+from cass_ray.toolchain.unit import CompileFailure
+from cass_ray.translate.project.sources import Sources
+
+
+class Fate(StrEnum):
+    """What became of a mutant."""
+
+    NUMERIC = "numeric"  # the output differs in value
+    EXACT = "exact"  # only the exact verdict sees it
+    RUN = "run"  # it fails, crashes, hangs or leaves its bounds
+    CHECK = "check"  # checking mode reports it
+    FINDING = "finding"  # a static rule or one against cheating reports it
+    SURVIVED = "survived"
+    EQUIVALENT = "equivalent"  # survived, and no run can tell: argued in equivalent_mutants.yaml
+    SAME_CODE = "same_code"
+    NOT_BUILT = "not_built"
+
+
+_COUNTED = (Fate.NUMERIC, Fate.EXACT, Fate.RUN, Fate.CHECK, Fate.FINDING, Fate.SURVIVED)
+
+
+class MutantResult(BaseModel):
+    """One mutant: where it was planted, and what became of it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    program: str
+    fault: Fault
+    line: int
+    change: str
+    fate: Fate
+    reason: str = ""
+
+
+class EquivalentMutant(StrictModel):
+    """A fault that changes nothing: in ``program``, on the line that holds ``line``."""
+
+    program: str
+    fault: Fault
+    line: str
+    because: str
+
+
+@functools.cache
+def equivalent_mutants() -> tuple[EquivalentMutant, ...]:
+    """Those that somebody has argued."""
+    text = Path(__file__).with_name("equivalent_mutants.yaml").read_text()
+    return tuple(EquivalentMutant.model_validate(entry) for entry in yaml.safe_load(text))
+
+
+class SelfTest(BaseModel):
+    """Results of a self-test. ``false_alarms`` names correct programs that did not pass."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    programs: int
+    false_alarms: dict[str, str]
+    mutants: list[MutantResult]
+
+    def table(self) -> dict[str, dict[str, int]]:
+        """Mutants by fault and fate."""
+        counts: dict[str, dict[str, int]] = {}
+        for mutant in self.mutants:
+            row = counts.setdefault(mutant.fault.value, {})
+            row[mutant.fate.value] = row.get(mutant.fate.value, 0) + 1
+        return counts
+
+    def kill_rate(self, fault: Fault | None = None) -> float:
+        """Share caught by any verdict, of all mutants that are ones; 1 if there are none."""
+        counted = [
+            mutant
+            for mutant in self.mutants
+            if mutant.fate in _COUNTED and fault in (None, mutant.fault)
+        ]
+        caught = sum(mutant.fate is not Fate.SURVIVED for mutant in counted)
+        return caught / len(counted) if counted else 1.0
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A correct HIP program and the inputs to run it with; ``tolerance`` None: by its types."""
+
+    name: str
+    sources: Sources
+    inputs: tuple[Inputs, ...]
+    tolerance: Tolerance | None = None
+
+
+def run_selftest(
+    subjects: Iterable[Subject],
+    backend: Rdna3Backend,
+    *,
+    per_fault: int = 1,
+    seed: int = 0,
+    bounds: Bounds = Bounds(wall_seconds=20.0),  # noqa: B008  (frozen)
+) -> Iterator[tuple[Subject, Verification, list[MutantResult]]]:
+    """Each subject with its verdict unchanged and what became of its mutants."""
+    for subject in subjects:
+        trial = _Trial(subject, backend, bounds)
+        unchanged = trial.unchanged()
+        generator = random.Random(f"{seed} {subject.name}")
+        results = list(trial.mutants(generator, per_fault)) if unchanged.passed else []
+        yield subject, unchanged, results
+
+
+def summarise(
+    results: Sequence[tuple[Subject, Verification, list[MutantResult]]],
+) -> SelfTest:
+    """All subjects together."""
+    alarms = {
+        subject.name: "; ".join([result.reason, *result.device_faults])
+        for subject, result, _ in results
+        if not result.passed or result.device_faults
+    }
+    mutants = [mutant for _, _, found in results for mutant in found]
+    return SelfTest(programs=len(results), false_alarms=alarms, mutants=mutants)
+
+
+class _Trial:
+    """One program: its reference, and mutants against it."""
+
+    def __init__(self, subject: Subject, backend: Rdna3Backend, bounds: Bounds) -> None:
+        self._subject = subject
+        self._backend = backend
+        self.original = backend.compile(subject.sources)
+        self._code = _code(self.original)
+        main = subject.sources.files[str(subject.sources.main)]
+        self._source = splice_lines(main.decode("utf-8", "surrogateescape"))
+        built = backend.build(self.original)
+        self._reference: Reference = measure(backend, built, subject.inputs)
+        seconds = max((run.seconds for run in self._reference.runs), default=1.0)
+        wall = min(bounds.wall_seconds, 3.0 + 20 * seconds)
+        self._bounds = replace(bounds, wall_seconds=wall, cpu_seconds=2 * wall)
+        self._warns = False
+        self._tolerance = subject.tolerance or self._tolerance_of(subject.sources.files)
+
+    @staticmethod
+    def _tolerance_of(files: Mapping[str, bytes]) -> Tolerance:
+        return tolerance_for(content.decode("utf-8", "replace") for content in files.values())
+
+    def unchanged(self) -> Verification:
+        """The verdict on the program as it is; a warning about it says nothing about mutants."""
+        result = self.verify(self.original)
+        self._warns = bool(result.warnings)
+        return result
+
+    def verify(self, program: Assembly) -> Verification:
+        """``program`` against the unchanged one's runs."""
+        policy = Policy(tolerance=self._tolerance, bounds=self._bounds, check=True, stop_early=True)
+        built = self._backend.build(program)
+        findings = wait_findings(program.device)
+        return verify(self._reference, built, self._backend, policy, findings=findings)
+
+    def mutants(self, generator: random.Random, per_fault: int) -> Iterator[MutantResult]:
+        """Draw, build and verify."""
+        main = str(self._subject.sources.main)
+        source = self._subject.sources.files[main].decode("utf-8", "surrogateescape")
+        for mutant in draw(source_mutants(source), generator, per_fault):
+            content = mutant.text.encode("utf-8", "surrogateescape")
+            files = {**self._subject.sources.files, main: content}
+            yield self._judge(mutant, replace(self._subject.sources, files=files))
+        for mutant in draw(assembly_mutants(self.original.device), generator, per_fault):
+            yield self._judge(mutant, Assembly(self.original.host, mutant.text))
+
+    def _judge(self, mutant: Mutant, program: Sources | Assembly) -> MutantResult:
+        fate, reason = self._fate(program)
+        if fate is Fate.SURVIVED and (
+            because := _proof(mutant, self._source) or self._argument(mutant)
+        ):
+            fate, reason = Fate.EQUIVALENT, because
+        return MutantResult(
+            program=self._subject.name,
+            fault=mutant.fault,
+            line=mutant.line,
+            change=mutant.change,
+            fate=fate,
+            reason=reason[:300],
+        )
+
+    def _argument(self, mutant: Mutant) -> str:
+        """Why ``mutant`` does what the program does; empty where nobody has argued it."""
+        lines = self._source.splitlines()
+        line = lines[mutant.line - 1] if mutant.line <= len(lines) else ""
+        for known in equivalent_mutants():
+            place = (known.program, known.fault)
+            if place == (self._subject.name, mutant.fault) and known.line in line:
+                return known.because
+        return ""
+
+    def _fate(self, program: Sources | Assembly) -> tuple[Fate, str]:
+        try:
+            texts = self._backend.compile(program)
+            if _code(texts) == self._code:
+                return Fate.SAME_CODE, ""
+            result = self.verify(texts)
+        except CompileFailure as failure:
+            return Fate.NOT_BUILT, failure.diagnostic
+        if not result.ran:
+            return Fate.RUN, result.reason
+        if not result.numeric:
+            return Fate.NUMERIC, result.reason
+        if result.device_faults:
+            return Fate.CHECK, result.device_faults[0]
+        if result.findings:
+            return Fate.FINDING, result.reason
+        if result.warnings and not self._warns:
+            return Fate.CHECK, result.warnings[0]
+        return (Fate.SURVIVED, "") if result.exact else (Fate.EXACT, "")
+
+
+def _proof(mutant: Mutant, source: str) -> str:
+    """Why a mutant that survived checking mode does what the program does, where the mode says so.
+
+    It reports every read of device memory that nothing has written; of memory that the host has,
+    too, it knows nothing. Where it reports none after an initialisation was left out, all that was
+    read had been written later.
+    """
+    shared = "hipMallocManaged" in source or "hipHostMalloc" in source
+    if mutant.fault is Fault.INITIALISATION and not shared:
+        return "no run reads what was left uninitialised: all of it is written before it is read"
+    return ""
+
+
+def _code(program: Assembly) -> tuple[str, str]:
+    """What tells two programs apart: comments and line numbers do not."""
+    host = "\n".join(
+        line for line in program.host.splitlines() if not line.lstrip().startswith(("#", ".loc"))
+    )
+    return host, rdna3.normalise(program.device)

@@ -1,0 +1,1 @@
+"""From files to decoded SASS: cubins, containers, listings, instructions, operands."""

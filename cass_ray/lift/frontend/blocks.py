@@ -1,0 +1,55 @@
+"""Basic blocks of SASS, and the runs of one guard inside them."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from itertools import takewhile
+
+from cass_ray.lift.frontend.code import Code
+from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.operands import Predicate
+
+
+def block_of(code: Code, position: int, ends: Container[str]) -> Iterator[Instruction]:
+    """Instructions from ``position`` to the end of its basic block.
+
+    ``ends``: opcodes that end one.
+    """
+    instructions = code.instructions
+    first = instructions[position]
+    yield first
+    if first.opcode in ends:
+        return
+    rest = (instructions[n] for n in range(position + 1, len(instructions)))
+    for instruction in takewhile(lambda each: each.address not in code.leaders, rest):
+        yield instruction
+        if instruction.opcode in ends:
+            return
+
+
+def runs_of(body: list[Instruction]) -> Iterator[tuple[Predicate | None, list[Instruction]]]:
+    """Consecutive instructions with one guard that none of them changes."""
+    run: list[Instruction] = []
+    for instruction in body:
+        previous = run[-1] if run else None
+        if previous is not None and (
+            instruction.guard != previous.guard or _writes(previous, previous.guard)
+        ):
+            yield previous.guard, run
+            run = []
+        run.append(instruction)
+    if run:
+        yield run[-1].guard, run
+
+
+def _writes(instruction: Instruction, guard: Predicate | None) -> bool:
+    """Whether the instruction may change its own guard."""
+    if guard is None:
+        return False
+    if instruction.opcode == "R2P":
+        return True
+    return any(
+        isinstance(operand, Predicate)
+        and (operand.file, operand.index) == (guard.file, guard.index)
+        for operand in instruction.operands
+    )

@@ -1,0 +1,171 @@
+"""What a cubin says about its kernels beside their code: parameters, sizes, limits."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cass_ray.lift.errors import LiftError
+from cass_ray.toolchain.nvidia.elf import Cubin
+
+SUPPORTED = (80, 86, 87, 89, 90)
+
+# Attributes of .nv.info and .nv.info.KERNEL (EIATTR_*).
+_PARAM_CBANK, _FRAME_SIZE, _MIN_STACK_SIZE, _KPARAM_INFO = 0x0A, 0x11, 0x12, 0x17
+_MAX_THREADS, _REQUIRED_THREADS = 0x05, 0x10
+_SIZED = 4  # format EIFMT_SVAL: a 16-bit size, then that many bytes
+_ENTRY = 0x10  # STO_CUDA_ENTRY in st_other
+_RELOCATIONS = {4: struct.Struct("<QQq"), 9: struct.Struct("<QQ")}  # SHT_RELA, SHT_REL
+_MANAGED = 0x04  # STO_CUDA_MANAGED
+_FUNCTION, _OBJECT = 2, 1
+_RESERVED_SHARED = 0x400
+_UNKNOWN_SIZE = 1 << 24
+"""Sizes from here on stand for one that the compiler does not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A kernel parameter: byte offset in the parameter block, and size."""
+
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class KernelInfo:
+    """A kernel's resources."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    parameter_base: int
+    """Offset of the parameters in constant bank 0."""
+    frame_size: int
+    shared_size: int
+    """Static shared memory, the kilobyte that sm_90 reserves included."""
+    max_threads: int
+    required_threads: int
+    """Exact number of threads of a block, where the kernel demands one; else 0."""
+    grid_workspace_words: tuple[int, int]
+    """Offsets in bank 0 of the address of memory for barriers of the whole grid: low, high."""
+    descriptor_words: tuple[int, int]
+    """Offsets in bank 0 of the descriptor that global accesses name."""
+
+
+def architecture(cubin: Cubin) -> int:
+    """80 for sm_80. Raises :class:`LiftError` for machines that the table does not describe."""
+    flags = cubin.machine.flags
+    for number in (flags >> 8 & 0xFF, flags & 0xFF):
+        if number in SUPPORTED:
+            return number
+    raise LiftError(f"not a cubin for sm_80 to sm_90 (ELF flags {flags:#x}); compile for one")
+
+
+def kernel_names(cubin: Cubin) -> list[str]:
+    """Names of the entry points."""
+    return [s.name for s in cubin.symbols if s.info & 15 == _FUNCTION and s.other & _ENTRY]
+
+
+def variable_names(cubin: Cubin) -> list[str]:
+    """Names of device and constant variables."""
+    return [s.name for s in cubin.symbols if s.info & 15 == _OBJECT and s.section and s.name]
+
+
+def managed_names(cubin: Cubin) -> list[str]:
+    """Names of the variables declared ``__managed__``."""
+    return [s.name for s in cubin.symbols if s.info & 15 == _OBJECT and s.other & _MANAGED]
+
+
+def kernel_info(cubin: Cubin, name: str) -> KernelInfo:
+    """Resources of the kernel ``name``."""
+    base = 0x210 if architecture(cubin) >= 90 else 0x160
+    max_threads = 1024
+    required_threads = 0
+    parameters: list[tuple[int, Parameter]] = []
+    for attribute, value in _attributes(_section(cubin, f".nv.info.{name}")):
+        if attribute == _KPARAM_INFO:
+            _, ordinal, offset, fields = struct.unpack_from("<IHHI", value)
+            parameters.append((ordinal, Parameter(offset, fields >> 18 & 0x3FFF)))
+        elif attribute == _PARAM_CBANK:
+            _, base, _ = struct.unpack_from("<IHH", value)
+        elif attribute in (_MAX_THREADS, _REQUIRED_THREADS):
+            x, y, z = struct.unpack_from("<III", value)
+            max_threads = min(1024, x * y * z)
+            if attribute == _REQUIRED_THREADS:
+                required_threads = max_threads
+    frame = 0
+    for attribute, value in _attributes(_section(cubin, ".nv.info")):
+        if attribute in (_FRAME_SIZE, _MIN_STACK_SIZE):
+            symbol, size = struct.unpack("<II", value)
+            if cubin.symbols[symbol].name == name and size < _UNKNOWN_SIZE:
+                frame = max(frame, size)
+    is_hopper = architecture(cubin) >= 90
+    descriptor = 0x208 if is_hopper else 0x118
+    return KernelInfo(
+        name,
+        tuple(parameter for _, parameter in sorted(parameters, key=lambda item: item[0])),
+        base,
+        frame,
+        _shared_size(cubin, name),
+        max_threads,
+        required_threads,
+        (0x48, 0x44) if is_hopper else (0x90, 0x8C),
+        (descriptor, descriptor + 4),
+    )
+
+
+def _shared_size(cubin: Cubin, name: str) -> int:
+    return next((s.size for s in cubin.sections if s.name == f".nv.shared.{name}"), 0)
+
+
+def shared_reserved(cubin: Cubin) -> int:
+    """Bytes at the start of shared memory that programs leave alone; part of the static size."""
+    return _RESERVED_SHARED if architecture(cubin) >= 90 else 0
+
+
+def subroutines(cubin: Cubin) -> dict[str, dict[str, int]]:
+    """Function symbols inside code sections: name of the section's function -> name -> address."""
+    found: dict[str, dict[str, int]] = {}
+    for symbol in cubin.symbols:
+        if symbol.info & 15 != _FUNCTION or not symbol.section:
+            continue
+        owner = cubin.sections[symbol.section].name.removeprefix(".text.")
+        if symbol.name != owner:
+            found.setdefault(owner, {})[symbol.name] = symbol.value
+    return found
+
+
+def system_functions(cubin: Cubin) -> list[str]:
+    """Functions that code refers to and the cubin does not define."""
+    return [
+        s.name for s in cubin.symbols if s.name and not s.section and s.info & 15 in (0, _FUNCTION)
+    ]
+
+
+def referred_symbols(cubin: Cubin) -> frozenset[str] | None:
+    """Symbols that data and code refer to by relocations; None for a cubin that has none at all.
+
+    A function that is called through a pointer is among them.
+    """
+    found: set[str] = set()
+    tables = [s for s in cubin.sections if s.kind in _RELOCATIONS and ".debug" not in s.name]
+    for table in tables:
+        for _, info, *_ in _RELOCATIONS[table.kind].iter_unpack(table.data):
+            found.add(cubin.symbols[info >> 32].name)
+    return frozenset(found) if tables else None
+
+
+def _section(cubin: Cubin, name: str) -> bytes:
+    return next((s.data for s in cubin.sections if s.name == name), b"")
+
+
+def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
+    position = 0
+    while position + 4 <= len(data):
+        form, attribute, size = struct.unpack_from("<BBH", data, position)
+        position += 4
+        if form == _SIZED:
+            yield attribute, data[position : position + size]
+            position += size
+        else:
+            yield attribute, size.to_bytes(2, "little")

@@ -1,0 +1,76 @@
+"""One SASS instruction, decoded: mnemonic, guard and parsed operands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cass_ray.assembly import sass
+from cass_ray.lift.errors import UnknownForm
+from cass_ray.lift.frontend import operands
+from cass_ray.lift.frontend.operands import Operand, Predicate
+
+_SPACED = frozenset({"BRX", "BRXU", "JMX", "CALL", "RET"})
+"""Instructions whose operands are a register and a place with no comma between."""
+
+_JUMP_TABLE = re.compile(r" \((\.L_\d+(?:, \.L_\d+)*)\)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """``@P0 IADD3.X R2, …``; ``targets`` are the labels of an indirect branch."""
+
+    address: int
+    text: str
+    mnemonic: str
+    guard: Predicate | None
+    operands: tuple[Operand, ...]
+    targets: tuple[str, ...] = ()
+
+    @property
+    def opcode(self) -> str:
+        """The mnemonic up to the first dot."""
+        return self.mnemonic.partition(".")[0]
+
+    @property
+    def modifiers(self) -> tuple[str, ...]:
+        """The parts of the mnemonic after the opcode."""
+        return tuple(self.mnemonic.split(".")[1:])
+
+    def has(self, modifier: str) -> bool:
+        """Whether ``modifier`` is among the modifiers."""
+        return modifier in self.modifiers
+
+    def one_of(self, *choices: str, default: str = "") -> str:
+        """The first of ``choices`` that is a modifier."""
+        return next((m for m in choices if m in self.modifiers), default)
+
+    def unknown(self, reason: str) -> UnknownForm:
+        """An error about this instruction."""
+        return UnknownForm(self.text, reason, address=self.address)
+
+
+def decode(instruction: sass.Instruction) -> Instruction:
+    """Parse the operands of ``instruction``. Raises :class:`UnknownForm`."""
+    targets: tuple[str, ...] = ()
+    if table := _JUMP_TABLE.search(instruction.text):
+        targets = tuple(table[1].split(", "))
+        instruction = instruction._replace(text=instruction.text[: table.start()])
+    guard = instruction.predicate
+    parsed = operands.parse(guard[1:]) if guard else None
+    if parsed is not None and not isinstance(parsed, Predicate):
+        raise UnknownForm(instruction.text, f"guard {guard}", address=instruction.address)
+    if parsed is not None and parsed.index is None and not parsed.inverted:
+        parsed = None
+    written: Iterable[str] = instruction.operands
+    if instruction.opcode in _SPACED:
+        written = [word for operand in written for word in operand.split()]
+    return Instruction(
+        instruction.address,
+        instruction.text,
+        instruction.mnemonic,
+        parsed,
+        tuple(map(operands.parse, written)),
+        targets,
+    )

@@ -1,0 +1,91 @@
+"""LLVM IR to RDNA3 assembly, by LLVM's AMDGPU backend in the sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from cass_ray.cache import digest
+from cass_ray.lift.errors import CompilerFailure
+from cass_ray.lift.llvm.driver_functions import SUPPORT_PREFIX
+from cass_ray.toolchain.amd.toolchain import AmdToolchain, code_flags
+from cass_ray.toolchain.sandbox.isolation import View, private_folder
+from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
+
+_SUPPORT = Path(__file__).parent / "device" / "support.hip"
+_CODE_OBJECT_VERSION = 5
+_FLAGS = (
+    "-x",
+    "ir",
+    "-target",
+    "amdgcn-amd-amdhsa",
+    f"-mcode-object-version={_CODE_OBJECT_VERSION}",
+    "-nogpulib",
+    "-O3",
+    "-ffp-contract=off",
+    "-fno-discard-value-names",
+    # ptxas has combined the atomic operations of a warp where that pays.
+    "-mllvm",
+    "-amdgpu-atomic-optimizer-strategy=None",
+    # LLVM does not know which LDS the kernel uses, and would put arrays at the same addresses.
+    "-mllvm",
+    "-disable-promote-alloca-to-lds",
+    # A comparison for each element at every access costs more than memory does.
+    "-mllvm",
+    "-disable-promote-alloca-to-vector",
+    "-w",
+)
+
+
+def assembly(
+    toolchain: AmdToolchain, module: str, architecture: str, limits: Limits = COMPILE_LIMITS
+) -> tuple[str, float]:
+    """RDNA3 assembly of an LLVM module, and LLVM's CPU seconds. Raises :class:`CompilerFailure`."""
+    command: list[str | Path] = [toolchain.clang, *_FLAGS, f"-mcpu={architecture}"]
+    visible = toolchain.visible()
+    if f"@{SUPPORT_PREFIX}" in module:
+        support = _support_library(toolchain, architecture)
+        command += ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", support]
+        visible = (*visible, support.parent)
+    with private_folder() as folder:
+        (folder / "lifted.ll").write_text(module)
+        view = View(read_only=visible, writable=(folder,))
+        command += ["-S", "lifted.ll", "-o", "-"]
+        done = run(command, cwd=folder, limits=limits, view=view)
+    return _checked(done, "the lifted code").stdout_text, done.cpu_seconds
+
+
+def _support_library(toolchain: AmdToolchain, architecture: str) -> Path:
+    """Bitcode of ``device/support.hip`` with what it needs of AMD's device library; cached."""
+    source = _SUPPORT.read_bytes()
+    key = digest([toolchain.fingerprint, architecture, source])
+    library = toolchain.cache / "lift-support" / f"{key}.bc"
+    if library.exists():
+        return library
+    flags = code_flags(architecture, "-O3", _CODE_OBJECT_VERSION)
+    command: list[str | Path] = [toolchain.clang, *flags, f"--rocm-path={toolchain.rocm_path}"]
+    command += ["--cuda-device-only", "-emit-llvm", "-c", "-fgpu-rdc", "-w"]
+    with private_folder() as folder:
+        (folder / "support.hip").write_bytes(source)
+        view = View(read_only=toolchain.visible(), writable=(folder,))
+        command += ["support.hip", "-o", "support.bc"]
+        _checked(run(command, cwd=folder, view=view), "the support functions")
+        made = (folder / "support.bc").read_bytes()
+    library.parent.mkdir(parents=True, exist_ok=True)
+    part = library.with_name(f".{library.name}.{id(made)}")
+    part.write_bytes(made)
+    part.replace(library)
+    return library
+
+
+def _checked(done: Completed, what: str) -> Completed:
+    if not done.ok:
+        message = done.stderr_text.strip()[-2000:] or done.outcome.value
+        raise CompilerFailure(f"LLVM refused {what}: {message}")
+    return done
+
+
+def with_sizes(text: str, sizes: Mapping[str, int]) -> str:
+    """``text`` with the size of each variable, for LLVM gives an alias the size of its section."""
+    lines = [f"\t.size\t{name}, {size}" for name, size in sizes.items() if f"\t{name}\n" in text]
+    return "\n".join([text.rstrip("\n"), *lines, ""])

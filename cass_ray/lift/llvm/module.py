@@ -1,0 +1,227 @@
+"""A cubin as an LLVM module: data, one function a kernel, declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from cass_ray.lift.errors import LiftError
+from cass_ray.lift.frontend import cubin as reading
+from cass_ray.lift.frontend.code import Program
+from cass_ray.lift.frontend.cubin import KernelInfo, Parameter
+from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.operands import Constant, Name
+from cass_ray.lift.llvm.driver_functions import SUPPORT_PREFIX
+from cass_ray.lift.llvm.globals import MANAGED_SUFFIX, DeviceData
+from cass_ray.lift.lowering.context import Thread
+from cass_ray.lift.lowering.control_flow import KernelLifter
+from cass_ray.lift.lowering.environment import SHARED_WINDOW, Environment
+from cass_ray.lift.lowering.semantics.barrier import BARRIERS_BYTES, BARRIERS_PLACE, counts_threads
+from cass_ray.lift.lowering.semantics.texture import TEXTURE_OPCODES
+from cass_ray.toolchain.nvidia.elf import Cubin
+
+_LAYOUT = (
+    "e-p:64:64-p1:64:64-p2:32:32-p3:32:32-p4:64:64-p5:32:32-p6:32:32-p7:160:256:256:32"
+    "-p8:128:128-p9:192:256:256:32-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256"
+    "-v512:512-v1024:1024-v2048:2048-n32:64-S32-A5-G1-ni:7:8:9"
+)
+_HEADER = f'target datalayout = "{_LAYOUT}"\ntarget triple = "amdgcn-amd-amdhsa"\n'
+_CODE_OBJECT_VERSION = 500
+_REDUCTION_BYTES = 16
+_BARRIER, _BARRIERS_BEGIN = f"{SUPPORT_PREFIX}barrier", f"{SUPPORT_PREFIX}barriers_begin"
+_SINGLE_PRECISION = frozenset({"FADD", "FMUL", "FFMA", "FSETP", "FSET", "FMNMX"})
+
+
+@dataclass(frozen=True)
+class Module:
+    """LLVM IR of the kernels that could be lifted, and why others could not."""
+
+    text: str
+    kernels: tuple[str, ...]
+    failures: dict[str, LiftError] = field(default_factory=dict)
+    instructions: dict[str, int] = field(default_factory=dict)
+    """SASS instructions by kernel, copies of subroutines counted each time."""
+    sizes: dict[str, int] = field(default_factory=dict)
+    """Bytes of each variable."""
+
+
+def build(cubin: Cubin, listing: str, names: Mapping[str, str] | None = None) -> Module:
+    """Lift every kernel; ``names`` renames symbols, and by default managed variables as HIP does.
+
+    Raises :class:`LiftError` for what concerns the whole cubin.
+    """
+    managed = {name: name + MANAGED_SUFFIX for name in reading.managed_names(cubin)}
+    names = {**managed, **(names or {})}
+    program = Program(
+        listing,
+        reading.subroutines(cubin),
+        reading.system_functions(cubin),
+        reading.referred_symbols(cubin),
+    )
+    data = DeviceData(cubin, program.code_number, names)
+    functions: list[str] = []
+    declarations: set[str] = set()
+    failures: dict[str, LiftError] = {}
+    counts: dict[str, int] = {}
+    for name in reading.kernel_names(cubin):
+        try:
+            text, thread, count = _kernel(cubin, program, data, name, names.get(name, name))
+        except LiftError as error:
+            failures[name] = error
+            continue
+        functions.append(text)
+        declarations |= thread.declarations
+        counts[name] = count
+    parts = [_HEADER, *data.definitions, *functions, *sorted(declarations), _FOOTER]
+    return Module("\n".join(parts), tuple(counts), failures, counts, data.sizes)
+
+
+def _kernel(
+    cubin: Cubin, program: Program, data: DeviceData, name: str, exported: str
+) -> tuple[str, Thread, int]:
+    kernel = reading.kernel_info(cubin, name)
+    instructions = [
+        instruction
+        for code in program.codes.values()
+        if code.name == name or not code.function.is_kernel
+        for instruction in code.instructions
+    ]
+    kernel, shift = _without_reserved(kernel, instructions, reading.shared_reserved(cubin))
+    flushes = flushes_denormals(instructions)
+    handles = any(i.opcode in TEXTURE_OPCODES for i in instructions)
+    environment = Environment(
+        kernel, data, program, shift, flushes_denormals=flushes, uses_handles=handles
+    )
+    lifter = KernelLifter(program, environment)
+    thread = lifter.lift()
+    text = _function(thread, lifter, exported)
+    return text, thread, lifter.instruction_count
+
+
+def _without_reserved(
+    kernel: KernelInfo, instructions: list[Instruction], reserved: int
+) -> tuple[KernelInfo, int]:
+    """The kernel with the shared memory that it has here, and what is added to shared addresses.
+
+    Barriers need some in front of the kernel's own. sm_90 reserves a kilobyte there, which is left
+    out where it can be: where no generic address of shared memory is made.
+    """
+    scratch = _scratch_bytes(instructions)
+    if not reserved:
+        return replace(kernel, shared_size=kernel.shared_size + scratch), scratch
+    if kernel.shared_size >= reserved and not any(map(_makes_generic, instructions)):
+        shift = scratch - reserved
+        return replace(kernel, shared_size=kernel.shared_size + shift), shift
+    least = reserved if scratch else 0
+    return replace(kernel, shared_size=max(kernel.shared_size, least)), 0
+
+
+def _makes_generic(i: Instruction) -> bool:
+    """Whether it reads where shared memory is among generic addresses."""
+    return any(
+        (isinstance(operand, Name) and operand.text.startswith("SR_SWIN"))
+        or (isinstance(operand, Constant) and operand.bank == 0 and operand.offset in SHARED_WINDOW)
+        for operand in i.operands
+    )
+
+
+def _scratch_bytes(instructions: list[Instruction]) -> int:
+    """LDS that barriers need in front of the kernel's own."""
+    if any(counts_threads(i) for i in instructions):
+        return BARRIERS_PLACE + BARRIERS_BYTES
+    uses_reduction = any(i.opcode == "BAR" and i.has("RED") for i in instructions)
+    return _REDUCTION_BYTES if uses_reduction else 0
+
+
+def flushes_denormals(instructions: list[Instruction]) -> bool:
+    """Whether all single-precision arithmetic is .FTZ, as with ``nvcc -ftz=true``."""
+    sensitive = [i for i in instructions if _reads_single_precision(i)]
+    return bool(sensitive) and all(i.has("FTZ") for i in sensitive)
+
+
+def _reads_single_precision(i: Instruction) -> bool:
+    if i.opcode in ("F2I", "FRND"):
+        return not (i.has("F64") or i.has("F16"))
+    if i.opcode == "F2F":
+        return i.has("F32")
+    return i.opcode in _SINGLE_PRECISION
+
+
+def _function(thread: Thread, lifter: KernelLifter, exported: str) -> str:
+    kernel = lifter.environment.kernel
+    parameters = ", ".join(parameter_types(kernel.parameters))
+    lines = [
+        f'define protected amdgpu_kernel void @"{exported}"({parameters})',
+        f"    {_attributes(lifter.environment)} {{",
+        "entry:",
+        *(
+            f"  %{name} = alloca {kind}, align 4, addrspace(5)"
+            for name, kind in sorted(thread.slots.items())
+        ),
+        # Words: LLVM would make a vector of bytes, with a comparison for each at every access.
+        f"  %frame = alloca [{-(-max(kernel.frame_size, 16) // 4)} x i32], align 16, addrspace(5)",
+        *_beginning(thread),
+        f"  br label %{lifter.entry_label()}",
+        *thread.lines,
+    ]
+    if thread.traps:
+        thread.declarations.add("declare void @llvm.trap()")
+        lines += ["trap:", "  call void @llvm.trap()", "  unreachable"]
+    return "\n".join([*lines, "}"])
+
+
+def _beginning(thread: Thread) -> list[str]:
+    """What has to be done before the kernel's first instruction."""
+    if not any(f"@{_BARRIER}(" in declaration for declaration in thread.declarations):
+        return []
+    thread.declarations.add(f"declare void @{_BARRIERS_BEGIN}(i32)")
+    return [f"  call void @{_BARRIERS_BEGIN}(i32 {BARRIERS_PLACE})"]
+
+
+def _attributes(environment: Environment) -> str:
+    kernel = environment.kernel
+    lds = -(-kernel.shared_size // 16) * 16
+    denormals = "preserve-sign,preserve-sign" if environment.flushes_denormals else "ieee,ieee"
+    return " ".join(
+        [
+            "convergent mustprogress nounwind",
+            f'"amdgpu-flat-work-group-size"="{kernel.required_threads or 1},{kernel.max_threads}"',
+            f'"amdgpu-lds-size"="{lds},{lds}"',
+            '"amdgpu-ieee"="false"',
+            '"amdgpu-unsafe-fp-atomics"="true"',
+            f'"denormal-fp-math"="ieee,ieee" "denormal-fp-math-f32"="{denormals}"',
+            '"no-trapping-math"="true" "target-cpu"="gfx1100" "uniform-work-group-size"="true"',
+        ]
+    )
+
+
+def parameter_types(parameters: tuple[Parameter, ...]) -> list[str]:
+    """LLVM types that give each parameter its offset in the kernel's arguments.
+
+    Raises :class:`LiftError` where no alignment does.
+    """
+    simple = {1: "i8", 2: "i16", 4: "i32", 8: "ptr addrspace(1)"}
+    types: list[str] = []
+    end = 0
+    for parameter in parameters:
+        size, offset = parameter.size, parameter.offset
+        if size in simple and -(-end // size) * size == offset:
+            types.append(simple[size])
+        else:
+            fitting = [a for a in (16, 8, 4, 2, 1) if -(-end // a) * a == offset]
+            if not fitting:
+                raise LiftError(f"a parameter at {offset:#x} after one that ends at {end:#x}")
+            # The largest alignment that the size allows too: what a C++ type has.
+            align = next((a for a in fitting if size % a == 0), fitting[-1])
+            types.append(f"ptr addrspace(4) byref([{size} x i8]) align {align}")
+        end = offset + size
+    return types
+
+
+_FOOTER = f"""
+!llvm.module.flags = !{{!1}}
+!opencl.ocl.version = !{{!2}}
+!0 = !{{}}
+!1 = !{{i32 1, !"amdhsa_code_object_version", i32 {_CODE_OBJECT_VERSION}}}
+!2 = !{{i32 2, i32 0}}
+"""

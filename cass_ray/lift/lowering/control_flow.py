@@ -1,0 +1,484 @@
+"""Control flow: from a kernel's entry along every path, one IR block per SASS block and caller.
+
+A subroutine is lifted anew for each string of calls that leads to it, which gives LLVM straight
+code to optimise. Where calls recurse, or copies would grow without bound, the subroutine is lifted
+once and its return becomes a switch over the return address. In every other case the return address
+is compared with what the call expects: LLVM proves nearly all of these comparisons true.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from cass_ray.lift.errors import LiftError, UnknownForm
+from cass_ray.lift.frontend.blocks import block_of, runs_of
+from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, Code, Program
+from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.operands import Name, Predicate, Register
+from cass_ray.lift.llvm.builder import TRUE, Value, i32, i64
+from cass_ray.lift.llvm.driver_functions import SYSTEM_FUNCTIONS
+from cass_ray.lift.lowering import liveness
+from cass_ray.lift.lowering.context import Thread
+from cass_ray.lift.lowering.environment import Environment
+from cass_ray.lift.lowering.semantics.warp import ballot
+from cass_ray.lift.lowering.table import Form, forms
+
+MOST_BLOCKS = 60_000
+"""Blocks of one kernel, copies of subroutines included."""
+DEEP_STACK = 8192
+"""Bytes of stack added where calls recurse or are indirect: the cubin does not say how deep."""
+MOST_COPIES = 48
+"""Copies of one subroutine before it is shared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """An active call: the code that is called, and where it returns to."""
+
+    callee: tuple[str, int]
+    caller: str
+    resume: int
+    """Address of the instruction after the call; -1 for a shared subroutine."""
+
+
+Stack = tuple[Frame, ...]
+Place = tuple[Stack, str, int]
+
+
+class _Share(Exception):
+    """Subroutines turned out to need a shared copy: lift the kernel again."""
+
+    def __init__(self, *callees: tuple[str, int], recursive: bool) -> None:
+        super().__init__(callees)
+        self.callees = callees
+        self.recursive = recursive
+
+
+class _Deepen(Exception):
+    """The kernel needs a stack of unknown depth: lift it again with one."""
+
+
+class KernelLifter:
+    """Lifts one kernel; :meth:`lift` gives the lines of its body."""
+
+    def __init__(self, program: Program, environment: Environment) -> None:
+        self._program = program
+        self.environment = environment
+        self._forms = forms()
+        self._is_deep = False
+        self._writes: dict[liveness.Place, set[str]] = {}
+        self._shared: set[tuple[str, int]] = set()
+        self.instruction_count = 0
+
+    def lift(self) -> Thread:
+        """The thread whose ``lines`` are the kernel's blocks, in the order they were found.
+
+        Raises:
+            LiftError: a form that the table lacks, or control flow that cannot be followed.
+        """
+        while True:
+            try:
+                self._unneeded: set[tuple[liveness.Place, str]] = set()
+                self._attempt()
+                self._unneeded = liveness.unneeded_old_values(self._blocks)
+                self._writes = {
+                    place: access.writes
+                    for block in self._blocks.values()
+                    for place, access in block.accesses
+                }
+                return self._attempt()
+            except _Share as found:
+                self._shared.update(found.callees)
+                if found.recursive:
+                    self._deepen()
+            except _Deepen:
+                self._deepen()
+
+    def _deepen(self) -> None:
+        kernel = self.environment.kernel
+        if self._is_deep:
+            return
+        deeper = replace(kernel, frame_size=kernel.frame_size + DEEP_STACK)
+        self.environment = replace(self.environment, kernel=deeper)
+        self._is_deep = True
+
+    def _attempt(self) -> Thread:
+        self._thread = Thread(self.environment)
+        self._stacks: dict[Stack, int] = {(): 0}
+        self._copies: dict[tuple[str, int], int] = {}
+        self._returns: dict[tuple[str, int], dict[int, str]] = {}
+        self._switches: list[tuple[int, tuple[str, int], Value]] = []
+        self._blocks: dict[liveness.Place, liveness.Block] = {}
+        self.instruction_count = 0
+        name = self.environment.kernel.name
+        self._pending: list[Place] = [((), name, 0)]
+        done: set[Place] = set()
+        while self._pending:
+            place = self._pending.pop()
+            if place in done:
+                continue
+            done.add(place)
+            if len(done) > MOST_BLOCKS:
+                raise LiftError(f"{name}: more than {MOST_BLOCKS} basic blocks")
+            self._block(place)
+        self._write_switches()
+        return self._thread
+
+    # Blocks
+
+    def entry_label(self) -> str:
+        """The label of the kernel's first block."""
+        return self._label(((), self.environment.kernel.name, 0))
+
+    def _label(self, place: Place) -> str:
+        stack, function, address = place
+        number = self._stacks.setdefault(stack, len(self._stacks))
+        code = self._program.code(function)
+        return f"sass_{code.index}_{address:x}" + (f".call{number}" if number else "")
+
+    def _goto(self, place: Place) -> str:
+        self._pending.append(place)
+        self._current.successors.add(place[1:])
+        return f"label %{self._label(place)}"
+
+    def _block(self, place: Place) -> None:
+        stack, function, address = place
+        thread = self._thread
+        code = self._program.code(function)
+        self._current = self._blocks.setdefault((function, address), liveness.Block())
+        self._current.accesses.clear()  # the same for every copy of a subroutine
+        thread.begin_block(self._label(place))
+        thread.code = code
+        position = code.position.get(address)
+        if position is None:
+            raise LiftError(f"{function}: control reaches {address:#x}, where no instruction is")
+        block = list(block_of(code, position, ENDS))
+        self.instruction_count += len(block)
+        last = block[-1]
+        body = block[:-1] if last.opcode in ENDS else block
+        for guard, run in runs_of(body):
+            self._run(code, guard, run)
+        following = (stack, function, last.address + INSTRUCTION_BYTES)
+        if last.opcode not in ENDS:
+            thread.jump(self._goto(following))
+            return
+        # The branch and its guard read always: whatever it goes on to do is not skipped.
+        thread.access = liveness.Access(None)
+        self._current.accesses.append(((function, last.address), thread.access))
+        try:
+            ENDS[last.opcode](self, place, last, following)
+        except UnknownForm as error:
+            raise error.at(last.text, function, last.address) from None
+        finally:
+            thread.access = None
+
+    def _run(self, code: Code, guard: Predicate | None, run: list[Instruction]) -> None:
+        thread = self._thread
+        known = [(each, self._form(code, each)) for each in run]
+        if guard is None:
+            self._apply(code, known)
+            return
+        condition = thread.predicate(guard)
+        unneeded = self._unneeded_in(code, known)
+        if any(form.has_effect for _, form in known):
+            with thread.skipped_unless(condition, unneeded):
+                self._apply(code, known)
+        else:
+            with thread.dropping_results_unless(condition, unneeded):
+                self._apply(code, known)
+
+    def _unneeded_in(self, code: Code, known: list[tuple[Instruction, Form]]) -> frozenset[str]:
+        """Registers whose value before a run is not needed where its guard does not hold.
+
+        That is so when it is for the first instruction of the run that writes them.
+        """
+        if not self._unneeded:
+            return frozenset()
+        first: dict[str, bool] = {}
+        for instruction, _ in known:
+            place = (code.name, instruction.address)
+            for name in self._writes.get(place, ()):
+                first.setdefault(name, (place, name) in self._unneeded)
+        return frozenset(name for name, unneeded in first.items() if unneeded)
+
+    def _apply(self, code: Code, known: list[tuple[Instruction, Form]]) -> None:
+        thread = self._thread
+        for instruction, form in known:
+            guard = instruction.guard
+            access = liveness.Access((guard.name, guard.inverted) if guard else None)
+            self._current.accesses.append(((code.name, instruction.address), access))
+            thread.access = access
+            try:
+                form.semantics(thread, instruction)
+            except UnknownForm as error:
+                raise error.at(instruction.text, code.name, instruction.address) from None
+            except (ValueError, IndexError, TypeError) as error:
+                reason = f"operands that the form does not have ({error})"
+                raise UnknownForm(
+                    instruction.text, reason, code.name, instruction.address
+                ) from error
+            finally:
+                thread.access = None
+
+    def _form(self, code: Code, instruction: Instruction) -> Form:
+        form = self._forms.get(instruction.mnemonic)
+        if form is None:
+            raise UnknownForm(
+                instruction.text,
+                "the form is not in the table",
+                code.name,
+                instruction.address,
+            )
+        return form
+
+    # Ends of blocks
+
+    def _condition(self, instruction: Instruction) -> Value:
+        """When the branch is taken: its guard and its predicate operands."""
+        condition = TRUE
+        guards = [instruction.guard] if instruction.guard else []
+        for operand in (*guards, *instruction.operands):
+            if isinstance(operand, Predicate):
+                condition = self._thread.both(condition, self._thread.predicate(operand))
+        return condition
+
+    def _branch(self, place: Place, i: Instruction, following: Place) -> None:
+        _only(i, "U", "CONV", "DIV", "INC", "ANY")
+        thread = self._thread
+        if i.has("DIV"):  # threads of a warp run together here, which is what it asks
+            thread.jump(self._goto(following))
+            return
+        target = self._target(place, i)
+        if i.has("CONV"):
+            thread.jump(self._goto(target))
+            return
+        condition = self._condition(i)
+        if i.has("ANY"):  # the warp goes where one of its threads goes
+            condition = thread.icmp("ne", ballot(thread, condition), i32(0))
+        thread.branch(condition, self._goto(target), lambda: self._goto(following))
+
+    def _target(self, place: Place, i: Instruction) -> Place:
+        stack, function, _ = place
+        name = i.operands[-1]
+        labels = self._program.code(function).function.labels
+        if not isinstance(name, Name) or name.text not in labels:
+            raise i.unknown("a branch to a place outside its function")
+        return stack, function, labels[name.text]
+
+    def _exit(self, place: Place, i: Instruction, following: Place) -> None:
+        del place
+        _only(i)
+        with self._thread.leaving_if(self._condition(i), lambda: self._goto(following)):
+            self._thread.line("ret void")
+
+    def _trap(self, place: Place, i: Instruction, following: Place) -> None:
+        del place
+        _only(i, "TRAP")
+        if not i.has("TRAP"):
+            raise i.unknown("a breakpoint that is no trap")
+        with self._thread.leaving_if(self._condition(i), lambda: self._goto(following)):
+            self._thread.trap()
+
+    def _call(self, place: Place, i: Instruction, following: Place) -> None:
+        stack, function, _ = place
+        _only(i, "REL", "ABS", "NOINC")
+        thread = self._thread
+        target = i.operands[-1]
+        labels = self._program.code(function).function.labels
+        is_direct = len([o for o in i.operands if not isinstance(o, Predicate)]) == 1
+        with thread.leaving_if(self._condition(i), lambda: self._goto(following)):
+            if is_direct and isinstance(target, Name) and target.text in labels:
+                address = labels[target.text]
+                if address in self._program.code(function).entries:
+                    self._enter(stack, (function, address), following)
+                else:  # a jump out of a region, not a call
+                    thread.jump(self._goto((stack, function, address)))
+            elif is_direct and isinstance(target, Name) and target.text in self._program.codes:
+                self._enter(stack, (target.text, 0), following)
+            else:
+                self._indirect_call(place, i, following)
+
+    def _enter(self, stack: Stack, callee: tuple[str, int], following: Place) -> None:
+        self._thread.jump(self._entry(stack, callee, following))
+
+    def _entry(self, stack: Stack, callee: tuple[str, int], following: Place) -> str:
+        """The label to jump to for a call of ``callee`` that returns to ``following``."""
+        _, caller, resume = following
+        if callee in self._shared:
+            number = self._program.address(self._program.code(caller), resume)
+            targets = self._returns.setdefault(callee, {})
+            label = self._goto(following)
+            if targets.setdefault(number, label) != label:
+                self._share_callers(stack, caller, callee)
+            return self._goto(((Frame(callee, "", -1),), *callee))
+        if any(frame.callee == callee for frame in stack):
+            raise _Share(callee, recursive=True)
+        copies = self._copies.get(callee, 0) + 1
+        self._copies[callee] = copies
+        if copies > MOST_COPIES:
+            raise _Share(callee, recursive=False)
+        return self._goto(((*stack, Frame(callee, caller, resume)), *callee))
+
+    def _share_callers(self, stack: Stack, caller: str, callee: tuple[str, int]) -> None:
+        """A shared subroutine returns to one copy of a place: share what was copied there."""
+        copied = [frame.callee for frame in stack if frame.resume >= 0]
+        if not copied:
+            raise LiftError(
+                f"{caller}: the shared function at {callee[1]:#x} is called from several copies of"
+                " one place"
+            )
+        raise _Share(*copied, recursive=False)
+
+    def _indirect_call(self, place: Place, i: Instruction, following: Place) -> None:
+        """A call through a register: of one of the functions of the program, or of the system."""
+        stack, function, _ = place
+        thread = self._thread
+        register = next((o for o in i.operands if isinstance(o, Register)), None)
+        if register is None:
+            raise i.unknown("a call of something unknown")
+        if not i.has("REL") and self._system_call(i, thread.wide(register), following):
+            return
+        code = self._program.code(function)
+        if i.has("REL"):
+            candidates = {address: (function, address) for address in sorted(code.entries)}
+            value = thread.register(register)
+            constant = i32
+        else:
+            candidates = self._program.pointed_to()
+            value = thread.wide(register)
+            constant = i64
+        if not self._is_deep:
+            raise _Deepen
+        system = {} if i.has("REL") else self._program.system_numbers(SYSTEM_FUNCTIONS)
+        if not candidates and not system:
+            raise i.unknown("an indirect call in a program without functions")
+        cases = [
+            f"{constant(number)}, {self._entry(stack, callee, following)}"
+            for number, callee in candidates.items()
+        ]
+        labels = {number: f"system{thread.fresh()}" for number in system}
+        thread.switch(value, cases + [f"{i64(n)}, label %{labels[n]}" for n in system])
+        for number, name in system.items():
+            with thread.alternative(labels[number]):
+                self._call_system(name, following)
+
+    def _system_call(self, i: Instruction, address: Value, following: Place) -> bool:
+        """A call of a function that the driver provides, where the address says so now."""
+        number = address.number
+        name = self._program.system_function(number) if number is not None else None
+        if name is None:
+            return False
+        if name not in SYSTEM_FUNCTIONS:
+            raise i.unknown(f"a call of {name}, which is not provided")
+        self._call_system(name, following)
+        return True
+
+    def _call_system(self, name: str, following: Place) -> None:
+        if SYSTEM_FUNCTIONS[name](self._thread):
+            self._thread.jump(self._goto(following))
+        else:
+            self._thread.trap()
+
+    def _return(self, place: Place, i: Instruction, following: Place) -> None:
+        stack, function, _ = place
+        _only(i, "REL", "ABS", "NODEC")
+        thread = self._thread
+        register = i.operands[0]
+        if not isinstance(register, Register):
+            raise i.unknown("a return without an address")
+        with thread.leaving_if(self._condition(i), lambda: self._goto(following)):
+            if not stack:
+                thread.line("ret void")
+                return
+            frame = stack[-1]
+            if i.has("REL"):
+                base = self._program.address(self._program.code(self._base(i, function)), 0)
+                address = thread.op("add", thread.wide(register), i64(base))
+            else:
+                address = thread.wide(register)
+            if frame.resume < 0:
+                thread.flush()
+                self._current.leaves_unknown = True
+                self._switches.append((len(thread.lines), frame.callee, address))
+                thread.lines.append("")
+                return
+            expected = self._program.address(self._program.code(frame.caller), frame.resume)
+            target = self._goto((stack[:-1], frame.caller, frame.resume))
+            thread.jump_expecting(address, i64(expected), target)
+
+    def _base(self, i: Instruction, function: str) -> str:
+        """The function whose start a relative return counts from."""
+        name = i.operands[-1]
+        if isinstance(name, Name) and name.text in self._program.codes:
+            return name.text
+        if (
+            isinstance(name, Name)
+            and self._program.code(function).function.labels.get(name.text) == 0
+        ):
+            return function
+        raise i.unknown("a return relative to an unknown place")
+
+    def _write_switches(self) -> None:
+        """Fill in the returns of shared subroutines, now that all calls are known."""
+        for index, callee, address in self._switches:
+            cases = [f"{i64(n)}, {label}" for n, label in self._returns[callee].items()]
+            self._thread.lines[index] = (
+                f"  switch {address}, label %{self._thread.trap_label()} [ {' '.join(cases)} ]"
+            )
+
+    def _jump_table(self, place: Place, i: Instruction, following: Place) -> None:
+        """An indirect branch to one of the targets that the listing names.
+
+        The register holds the distance from the instruction after the branch, less the operand.
+        """
+        stack, function, _ = place
+        _only(i)
+        if not i.targets:
+            raise i.unknown("an indirect branch without a list of targets")
+        thread = self._thread
+        register, displacement = i.operands[0], i.operands[-1]
+        if not isinstance(register, Register):
+            raise i.unknown("an indirect branch without a register")
+        base = self._displaced(i, place, displacement)
+        with thread.leaving_if(self._condition(i), lambda: self._goto(following)):
+            target = thread.op("add", thread.register(register), i32(base))
+            labels = self._program.code(function).function.labels
+            addresses = sorted({labels[name] for name in i.targets})
+            thread.switch(
+                target, [f"{i32(a)}, {self._goto((stack, function, a))}" for a in addresses]
+            )
+
+    def _displaced(self, i: Instruction, place: Place, displacement: object) -> int:
+        """The address that the register of an indirect branch is added to."""
+        labels = self._program.code(place[1]).function.labels
+        if isinstance(displacement, Name) and displacement.text in labels:
+            return labels[displacement.text]
+        number = getattr(displacement, "integer", None)
+        if number is None:
+            raise i.unknown("an indirect branch of an unknown shape")
+        return i.address + INSTRUCTION_BYTES + int(number)
+
+
+def _only(i: Instruction, *known: str) -> None:
+    """Raise for modifiers that are not ``known``."""
+    for modifier in i.modifiers:
+        if modifier not in known:
+            raise i.unknown(f"modifier {modifier}")
+
+
+ENDS = {
+    "BRA": KernelLifter._branch,
+    "JMP": KernelLifter._branch,
+    "EXIT": KernelLifter._exit,
+    "KILL": KernelLifter._exit,
+    "BPT": KernelLifter._trap,
+    "CALL": KernelLifter._call,
+    "RET": KernelLifter._return,
+    "BRX": KernelLifter._jump_table,
+    "BRXU": KernelLifter._jump_table,
+    "JMX": KernelLifter._jump_table,
+}
+"""What ends a basic block, by opcode; their modifiers are checked where they are lifted."""
+
+DIVERGED_PATH = frozenset({"WARPSYNC.COLLECTIVE", "WARPSYNC.COLLECTIVE.ALL", "ENDCOLLECTIVE"})
+"""Forms of the code that BRA.DIV leads to, which is never taken: lifting does not reach them."""

@@ -1,0 +1,269 @@
+"""Packed half precision: two numbers of 16 bits in a word, fp16 or bf16."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import replace
+
+from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.operands import Constant, Immediate, Operand, Register
+from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32, i64
+from cass_ray.lift.lowering.context import Thread
+from cass_ray.lift.lowering.semantics.float32 import CONDITION_NAMES, CONDITIONS
+from cass_ray.lift.lowering.semantics.predicate import join
+from cass_ray.lift.lowering.table import lowers
+
+_ORDERS = {"H0_H0": (0, 0), "H1_H1": (1, 1), "H1_H0": (0, 1), "H0_H1": (1, 0), "H0_NH1": None}
+
+
+def element_type(i: Instruction) -> str:
+    """The type of the numbers: half, or bfloat where the modifiers say so."""
+    return "bfloat" if i.has("BF16_V2") or i.has("BF16") else "half"
+
+
+def _suffix(kind: str) -> str:
+    return "v2bf16" if kind == "bfloat" else "v2f16"
+
+
+def _literal(text: str, kind: str) -> int:
+    """Bits of a printed number."""
+    if "NAN" in text:
+        nan = 0x7FFF
+        return nan | 0x8000 if text.startswith("-") else nan
+    number = float(text.replace("INF", "inf"))
+    if kind == "half":
+        return int.from_bytes(struct.pack("<e", number), "little")
+    return int.from_bytes(struct.pack("<f", number), "little") >> 16
+
+
+def sources(
+    t: Thread, i: Instruction, operands: tuple[Operand, ...] | list[Operand], kind: str
+) -> list[Value]:
+    """Vectors of two; two literals in a row are the high and the low half of one."""
+    found: list[Value] = []
+    pending: Immediate | None = None
+    for operand in operands:
+        if isinstance(operand, Immediate) and not (operand.is_bits and pending is None):
+            if pending is None:
+                pending = operand
+                continue
+            word = _literal(pending.text, kind) << 16 | _literal(operand.text, kind)
+            pending = None
+            found.append(t.result(f"<2 x {kind}>", f"bitcast {i32(word)} to <2 x {kind}>"))
+            continue
+        found.append(_vector(t, operand, kind))
+    if pending is not None:
+        raise i.unknown("half of a literal")
+    return [_flushed(t, value, kind) for value in found] if i.has("FTZ") else found
+
+
+def _flushed(t: Thread, value: Value, kind: str) -> Value:
+    """Denormal numbers made zeros of their sign."""
+    exponent = 0x7F807F80 if kind == "bfloat" else 0x7C007C00
+    pairs = "<2 x i16>"
+    word = t.result("i32", f"bitcast {value} to i32")
+    bits = t.result(pairs, f"bitcast {word} to {pairs}")
+    signs = t.result(pairs, f"bitcast {t.op('and', word, i32(0x80008000))} to {pairs}")
+    exponents = t.result(pairs, f"bitcast {t.op('and', word, i32(exponent))} to {pairs}")
+    small = t.result("<2 x i1>", f"icmp eq {exponents}, zeroinitializer")
+    chosen = t.result(pairs, f"select {small}, {signs}, {bits}")
+    return t.result(value.type, f"bitcast {chosen} to {value.type}")
+
+
+def _vector(t: Thread, operand: Operand, kind: str) -> Value:
+    vector_type = f"<2 x {kind}>"
+    value = t.result(vector_type, f"bitcast {t.bits(operand)} to {vector_type}")
+    if not isinstance(operand, Register | Constant):
+        return value
+    order = _ORDERS["H1_H0"]
+    for suffix in operand.suffixes:
+        order = _ORDERS.get(suffix)
+        if order is None:
+            raise ValueError(f"selector {suffix}")
+    if order != (0, 1):
+        assert order is not None
+        mask = f"<2 x i32> <i32 {order[0]}, i32 {order[1]}>"
+        value = t.result(vector_type, f"shufflevector {value}, {value}, {mask}")
+    if operand.inverted:
+        raise ValueError("an inverted operand")
+    if operand.absolute:
+        value = t.call(vector_type, f"llvm.fabs.{_suffix(kind)}", value)
+    return t.fneg(value) if operand.negated else value
+
+
+_TINY = Value("double", "0x3F0FFE0000000000")
+"""2^-14 - 2^-26: smaller results do not become normal with eleven bits, whatever rounding does."""
+
+
+def _flushed_exact(t: Thread, value: Value, exact: list[Value]) -> Value:
+    """Packed fp16 ``value``, with zeros where the result before rounding is denormal."""
+    word = t.result("i32", f"bitcast {value} to i32")
+    for number, result in enumerate(exact):
+        size = t.call("double", "llvm.fabs.f64", result)
+        kept = t.op("and", word, i32(~(0x7FFF << 16 * number)))
+        word = t.select(t.fcmp("olt", size, _TINY), kept, word)
+    return t.result(value.type, f"bitcast {word} to {value.type}")
+
+
+def _in_double(t: Thread, vectors: list[Value], plain: str) -> list[Value]:
+    """An operation on both pairs of fp16 numbers in double precision."""
+    results = []
+    for number in range(2):
+        wide = [t.cast("fpext", t.element(v, number, "half"), "double") for v in vectors]
+        if plain == "fma":
+            results.append(t.call("double", "llvm.fma.f64", *wide))
+        else:
+            results.append(t.op(plain, *wide))
+    return results
+
+
+def _finish(t: Thread, i: Instruction, value: Value, kind: str) -> None:
+    vector_type = f"<2 x {kind}>"
+    zeros = Value(vector_type, "zeroinitializer")
+    if i.has("SAT"):
+        value = t.call(vector_type, f"llvm.maxnum.{_suffix(kind)}", value, zeros)
+        ones = Value(vector_type, f"<{kind} 1.0, {kind} 1.0>")
+        value = t.call(vector_type, f"llvm.minnum.{_suffix(kind)}", value, ones)
+    if i.has("RELU"):  # NaN stays
+        keeps = t.fcmp("ugt", value, zeros)
+        value = t.result(vector_type, f"select {keeps}, {value}, {zeros}")
+    if i.has("FTZ"):
+        value = _flushed(t, value, kind)
+    t.write(i.operands[0], t.result("i32", f"bitcast {value} to i32"))
+
+
+@lowers("HADD2{,.BF16_V2}{,.FTZ}{,.SAT}")
+def add(t: Thread, i: Instruction) -> None:
+    """Sums."""
+    kind = element_type(i)
+    left, right = sources(t, i, i.operands[1:], kind)
+    _finish(t, i, t.op("fadd", left, right), kind)
+
+
+@lowers("HADD2.F32")
+def widen(t: Thread, i: Instruction) -> None:
+    """The selected halves added in single precision: ptxas converts so, with -RZ."""
+    left, right = sources(t, i, i.operands[1:], "half")
+    wide = [t.cast("fpext", t.element(value, 0, "half"), "float") for value in (left, right)]
+    t.write(i.operands[0], t.op("fadd", *wide))
+
+
+@lowers("HMUL2{,.FTZ}{,.SAT}", "HMUL2.BF16_V2{,.SAT}")
+def multiply(t: Thread, i: Instruction) -> None:
+    """Products."""
+    kind = element_type(i)
+    left, right = sources(t, i, i.operands[1:], kind)
+    value = t.op("fmul", left, right)
+    if i.has("FTZ"):
+        value = _flushed_exact(t, value, _in_double(t, [left, right], "fmul"))
+    _finish(t, i, value, kind)
+
+
+@lowers("HFMA2{,.MMA}{,.FTZ}{,.RELU}{,.SAT}", "HFMA2{,.MMA}.BF16_V2{,.RELU}{,.SAT}")
+def fused_multiply_add(t: Thread, i: Instruction) -> None:
+    """Products plus addends, rounded once; with zeros ptxas loads constants so."""
+    kind = element_type(i)
+    first, second = i.operands[1:3]
+    is_constant = (
+        isinstance(first, Register)
+        and isinstance(second, Register)
+        and first.is_zero
+        and second.is_zero
+        and isinstance(i.operands[3], Immediate)
+    )
+    if is_constant and not any(i.has(m) for m in ("SAT", "RELU", "FTZ")):
+        word = [_literal(o.text, kind) for o in i.operands[3:5] if isinstance(o, Immediate)]
+        # -0 * 0 + x is x, and 0 where x is -0 and the product +0.
+        if word[0] != 0x8000 and word[1] != 0x8000:
+            t.write(i.operands[0], i32(word[0] << 16 | word[1]))
+            return
+    operands = sources(t, i, i.operands[1:], kind)
+    if len(operands) != 3:
+        raise i.unknown("more than three operands")
+    if kind == "bfloat":
+        halves = [_bfloat_fma(t, operands, number) for number in range(2)]
+        value = t.vector(halves)
+    else:
+        value = t.call("<2 x half>", "llvm.fma.v2f16", *operands)
+        if i.has("FTZ"):
+            value = _flushed_exact(t, value, _in_double(t, operands, "fma"))
+    _finish(t, i, value, kind)
+
+
+def _bfloat_fma(t: Thread, operands: list[Value], number: int) -> Value:
+    """One fused operation on bfloat: in double precision, rounded to odd and then once more.
+
+    The product is exact; the sum's error (Knuth's two-sum) says where it was cut off.
+    """
+    a, b, c = (t.cast("fpext", t.element(o, number, "bfloat"), "double") for o in operands)
+    product = t.op("fmul", a, b)
+    total = t.op("fadd", product, c)
+    part = t.op("fsub", total, product)
+    lost = t.op("fadd", t.op("fsub", product, t.op("fsub", total, part)), t.op("fsub", c, part))
+    bits = t.cast("bitcast", total, "i64")
+    zero = Value("double", "0.0")
+    is_even = t.icmp("eq", t.op("and", bits, i64(1)), i64(0))
+    adjusts = t.both(is_even, t.fcmp("one", lost, zero))
+    same_sign = t.icmp("sge", t.op("xor", t.cast("bitcast", lost, "i64"), bits), i64(0))
+    moved = t.select(same_sign, t.op("add", bits, i64(1)), t.op("sub", bits, i64(1)))
+    odd = t.cast("bitcast", t.select(adjusts, moved, bits), "double")
+    return t.cast("fptrunc", odd, "bfloat")
+
+
+@lowers("HMNMX2{,.BF16_V2}{,.FTZ}{,.NAN}{,.XORSIGN}")
+def minimum_or_maximum(t: Thread, i: Instruction) -> None:
+    """Minima or maxima; with .NAN one of NaN, with .XORSIGN with both signs combined."""
+    kind = element_type(i)
+    condition = t.predicate(i.operands[-1])
+    left, right = sources(t, i, i.operands[1:-1], kind)
+    if condition not in (TRUE, FALSE):
+        raise i.unknown("a choice of minimum or maximum at run time")
+    name = "minnum" if condition == TRUE else "maxnum"
+    value = t.call(f"<2 x {kind}>", f"llvm.{name}.{_suffix(kind)}", left, right)
+    if i.has("XORSIGN"):
+        value = _with_signs(t, i, value, kind)
+    if i.has("NAN"):
+        nan = t.result(value.type, f"bitcast {i32(0x7FFF7FFF)} to {value.type}")
+        value = t.result(value.type, f"select {t.fcmp('uno', left, right)}, {nan}, {value}")
+    _finish(t, i, value, kind)
+
+
+def _with_signs(t: Thread, i: Instruction, value: Value, kind: str) -> Value:
+    """``value`` with the exclusive or of the signs that the operands have in their registers."""
+    plain = [replace(o, absolute=False) for o in i.operands[1:-1] if isinstance(o, Register)]
+    if len(plain) != 2:
+        raise i.unknown("an operand that is no register")
+    words = [t.result("i32", f"bitcast {_vector(t, o, kind)} to i32") for o in plain]
+    signs = t.op("and", t.op("xor", *words), i32(0x80008000))
+    magnitude = t.op("and", t.result("i32", f"bitcast {value} to i32"), i32(0x7FFF7FFF))
+    return t.result(value.type, f"bitcast {t.op('or', magnitude, signs)} to {value.type}")
+
+
+@lowers(f"HSETP2{{,.BF16_V2}}.{CONDITIONS}{{,.FTZ}}.{{AND,OR,XOR}}")
+def compare_to_predicates(t: Thread, i: Instruction) -> None:
+    """Compare both pairs, one predicate each."""
+    kind = element_type(i)
+    left, right = sources(t, i, i.operands[2:-1], kind)
+    name = next(CONDITION_NAMES[m] for m in i.modifiers if m in CONDITION_NAMES)
+    result = t.fcmp(name, left, right)
+    other = t.predicate(i.operands[-1])
+    for number in range(2):
+        value = t.element(result, number, "i1")
+        t.write_predicate(i.operands[number], join(t, i, value, other))
+
+
+@lowers(f"HSET2{{,.BF16_V2}}{{,.BF,.BM}}.{CONDITIONS}{{,.FTZ}}.{{AND,OR,XOR}}")
+@lowers(f"HSET2.{{BF,BM}}.BF16_V2.{CONDITIONS}.{{AND,OR,XOR}}")
+def compare_to_register(t: Thread, i: Instruction) -> None:
+    """Compare both pairs: 1.0 or 0.0 with .BF, else all ones or zero."""
+    kind = element_type(i)
+    left, right = sources(t, i, i.operands[1:-1], kind)
+    name = next(CONDITION_NAMES[m] for m in i.modifiers if m in CONDITION_NAMES)
+    result = t.fcmp(name, left, right)
+    other = t.predicate(i.operands[-1])
+    yes = 0xFFFF if not i.has("BF") else 0x3F80 if kind == "bfloat" else 0x3C00
+    word = i32(0)
+    for number in range(2):
+        value = join(t, i, t.element(result, number, "i1"), other)
+        word = t.op("or", word, t.select(value, i32(yes << 16 * number), i32(0)))
+    t.write(i.operands[0], word)

@@ -1,0 +1,193 @@
+"""Three-input logic by truth table, and byte permutation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from itertools import product
+
+from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.operands import Immediate, Operand, Register
+from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i8, i32
+from cass_ray.lift.lowering.context import Thread
+from cass_ray.lift.lowering.semantics.integer import leading_predicates
+from cass_ray.lift.lowering.table import lowers
+
+_A, _B, _C = 0xF0, 0xCC, 0xAA
+"""Truth tables of the inputs: bit 4a + 2b + c of a table is the result for a, b, c."""
+
+Expression = tuple[str, int, int]
+"""An operation and the tables of its operands; ``not`` has one, ``input`` none."""
+
+
+@cache
+def cheapest_expressions() -> dict[int, Expression]:
+    """For each truth table, a way to compute it with the fewest operations."""
+    best: dict[int, Expression] = dict.fromkeys((_A, _B, _C, 0x00, 0xFF), ("input", 0, 0))
+    by_cost: list[list[int]] = [list(best)]
+    while len(best) < 256:
+        cost = len(by_cost)
+        found: dict[int, Expression] = {}
+        for table in by_cost[cost - 1]:
+            found.setdefault(table ^ 0xFF, ("not", table, 0))
+        for left_cost in range(cost):
+            for left, right in product(by_cost[left_cost], by_cost[cost - 1 - left_cost]):
+                for name, table in (
+                    ("and", left & right),
+                    ("or", left | right),
+                    ("xor", left ^ right),
+                ):
+                    found.setdefault(table, (name, left, right))
+        new = {table: way for table, way in found.items() if table not in best}
+        best.update(new)
+        by_cost.append(list(new))
+    return best
+
+
+def by_truth_table(t: Thread, table: int, inputs: tuple[Value, Value, Value]) -> Value:
+    """The function ``table`` of three words or three predicates."""
+    is_predicate = inputs[0].type == "i1"
+    known = dict(zip((_A, _B, _C), inputs, strict=True))
+    known[0x00] = FALSE if is_predicate else i32(0)
+    known[0xFF] = TRUE if is_predicate else i32(-1)
+    ways = cheapest_expressions()
+
+    def value(wanted: int) -> Value:
+        if wanted not in known:
+            name, left, right = ways[wanted]
+            if name == "not":
+                known[wanted] = t.invert(value(left))
+            elif is_predicate:
+                known[wanted] = _predicate_operation(t, name, value(left), value(right))
+            else:
+                known[wanted] = t.op(name, value(left), value(right))
+        return known[wanted]
+
+    return value(table)
+
+
+def _predicate_operation(t: Thread, name: str, left: Value, right: Value) -> Value:
+    if name == "and":
+        return t.both(left, right)
+    if name == "or":
+        return t.either(left, right)
+    return t.exclusive(left, right)
+
+
+def restricted(table: int, inputs: tuple[Value, Value, Value]) -> int:
+    """``table`` for the inputs that are constant now: it no longer depends on them."""
+    for mask, value in zip((_A, _B, _C), inputs, strict=True):
+        step = {_A: 4, _B: 2, _C: 1}[mask]
+        if value in (TRUE, i32(-1)):
+            kept = table & mask
+            table = kept | kept >> step
+        elif value in (FALSE, i32(0)):
+            kept = table & ~mask
+            table = kept | kept << step
+    return table & 0xFF
+
+
+def _truth_table(i: Instruction, operand: Operand) -> int:
+    if not isinstance(operand, Immediate):
+        raise i.unknown("a truth table that is no literal")
+    return operand.integer
+
+
+@lowers("{,U}LOP3{.LUT,.LUT.PAND}")
+def logic3(t: Thread, i: Instruction) -> None:
+    """Any function of three words; a leading predicate says whether the result is not zero."""
+    predicates, rest = leading_predicates(i.operands)
+    target, table = rest[0], _truth_table(i, rest[4])
+    inputs = (t.integer(rest[1]), t.integer(rest[2]), t.integer(rest[3]))
+    value = by_truth_table(t, restricted(table, inputs), inputs)
+    t.write(target, value)
+    if predicates:
+        is_set = t.icmp("ne", value, i32(0))
+        other = t.predicate(rest[5]) if len(rest) > 5 else FALSE
+        join = t.both if i.has("PAND") else t.either
+        t.write_predicate(predicates[0], join(is_set, other))
+
+
+@lowers("{,U}PLOP3.LUT")
+def predicate_logic3(t: Thread, i: Instruction) -> None:
+    """Two functions of three predicates."""
+    inputs = (_condition(t, i, 2), _condition(t, i, 3), _condition(t, i, 4))
+    tables = [restricted(_truth_table(i, operand), inputs) for operand in i.operands[5:7]]
+    values = [by_truth_table(t, table, inputs) for table in tables]
+    for target, value in zip(i.operands, values, strict=False):
+        t.write_predicate(target, value)
+
+
+def _condition(t: Thread, i: Instruction, place: int) -> Value:
+    """A predicate, or the sign of a register (``R5.SIGN``)."""
+    operand = i.operands[place]
+    if isinstance(operand, Register) and operand.suffixes == ("SIGN",):
+        return t.icmp("slt", t.plain_integer(replace(operand, suffixes=())), i32(0))
+    return t.predicate(operand)
+
+
+_MODES = {
+    "F4E": (0x3210, 0x4321, 0x5432, 0x6543),
+    "B4E": (0x5670, 0x6701, 0x7012, 0x0123),
+    "RC8": (0x0000, 0x1111, 0x2222, 0x3333),
+    "ECL": (0x3210, 0x3211, 0x3222, 0x3333),
+    "ECR": (0x0000, 0x1110, 0x2210, 0x3210),
+    "RC16": (0x1010, 0x3232, 0x1010, 0x3232),
+}
+"""Modes of PTX's prmt: the selectors that the low two bits of the operand stand for."""
+
+
+@lowers("{,U}PRMT.{F4E,B4E,RC8,ECL,ECR,RC16}")
+def permute_bytes_in_mode(t: Thread, i: Instruction) -> None:
+    """Four bytes picked out of eight by one of four patterns."""
+    target, low, selector, high = i.operands
+    choices = [i32(word) for word in _MODES[i.modifiers[0]]]
+    choice = t.integer(selector)
+    odd = t.icmp("ne", t.op("and", choice, i32(1)), i32(0))
+    upper = t.icmp("ne", t.op("and", choice, i32(2)), i32(0))
+    pairs = [t.select(odd, choices[n + 1], choices[n]) for n in (0, 2)]
+    picked = t.select(upper, pairs[1], pairs[0])
+    t.write(target, _variable_permutation(t, t.integer(low), t.integer(high), picked))
+
+
+@lowers("{,U}PRMT")
+def permute_bytes(t: Thread, i: Instruction) -> None:
+    """Four bytes picked out of eight; bit 3 of a selector replicates the byte's sign."""
+    target, low, selector, high = i.operands
+    first, second, picked = t.integer(low), t.integer(high), t.bits(selector)
+    number = picked.number
+    if number is None:
+        t.write(target, _variable_permutation(t, first, second, picked))
+        return
+    result = i32(0)
+    for place in range(4):
+        choice = number >> 4 * place & 15
+        word, byte = (second if choice & 4 else first), choice & 3
+        if choice & 8:
+            sign = t.op("ashr", t.op("shl", word, i32(24 - 8 * byte)), i32(31))
+            part = t.op("and", sign, i32(0xFF << 8 * place))
+        else:
+            distance = 8 * (place - byte)
+            moved = (
+                t.op("shl", word, i32(distance))
+                if distance >= 0
+                else t.op("lshr", word, i32(-distance))
+            )
+            part = t.op("and", moved, i32(0xFF << 8 * place))
+        result = t.op("or", result, part)
+    t.write(target, result)
+
+
+def _variable_permutation(t: Thread, first: Value, second: Value, picked: Value) -> Value:
+    pair = t.pair(first, second)
+    result = i32(0)
+    for place in range(4):
+        choice = t.op("lshr", picked, i32(4 * place))
+        distance = t.op("shl", t.op("and", choice, i32(7)), i32(3))
+        moved = t.op("lshr", pair, t.cast("zext", distance, "i64"))
+        byte = t.cast("trunc", moved, "i8")
+        replicates = t.icmp("ne", t.op("and", choice, i32(8)), i32(0))
+        byte = t.select(replicates, t.op("ashr", byte, i8(7)), byte)
+        part = t.op("shl", t.cast("zext", byte, "i32"), i32(8 * place))
+        result = t.op("or", result, part)
+    return result

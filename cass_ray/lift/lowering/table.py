@@ -1,0 +1,89 @@
+"""The table of opcode forms: exact mnemonic, with all its modifiers -> what it does.
+
+A form that is not listed is an error. Families are written as patterns with alternatives in braces,
+``ISETP.{LT,GE}{,.U32}.AND``, each of which is expanded into whole mnemonics when the module of the
+family is imported: a modifier that nobody thought of can never be dropped in silence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import product
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cass_ray.lift.frontend.instruction import Instruction
+    from cass_ray.lift.lowering.context import Thread
+
+Semantics = Callable[["Thread", "Instruction"], None]
+
+_FAMILIES = (
+    "integer",
+    "carry",
+    "packed",
+    "shift",
+    "logic",
+    "predicate",
+    "float32",
+    "float64",
+    "half",
+    "conversion",
+    "special",
+    "memory",
+    "atomic",
+    "warp",
+    "barrier",
+    "tensor",
+    "texture",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One mnemonic; ``has_effect``: a false guard must skip it, not only drop its results."""
+
+    mnemonic: str
+    semantics: Semantics
+    has_effect: bool
+
+
+_forms: dict[str, Form] = {}
+
+
+def lowers(
+    *patterns: str, has_effect: bool = False, repeats: bool = False
+) -> Callable[[Semantics], Semantics]:
+    """Enter a function as what the mnemonics of ``patterns`` do.
+
+    ``repeats``: the patterns may give a mnemonic several times. Raises ValueError where not, and
+    for one that another function has.
+    """
+
+    def enter(semantics: Semantics) -> Semantics:
+        for pattern in patterns:
+            for mnemonic in expand(pattern):
+                known = _forms.get(mnemonic)
+                if known is not None and not (repeats and known.semantics is semantics):
+                    raise ValueError(f"{mnemonic} is in the table twice")
+                _forms[mnemonic] = Form(mnemonic, semantics, has_effect)
+        return semantics
+
+    return enter
+
+
+def forms() -> dict[str, Form]:
+    """The whole table."""
+    for family in _FAMILIES:
+        import_module(f"cass_ray.lift.lowering.semantics.{family}")
+    return _forms
+
+
+def expand(pattern: str) -> Iterator[str]:
+    """Every mnemonic that ``pattern`` stands for."""
+    parts = re.split(r"\{([^}]*)\}", pattern)
+    choices = [part.split(",") if index % 2 else [part] for index, part in enumerate(parts)]
+    for chosen in product(*choices):
+        yield "".join(chosen)

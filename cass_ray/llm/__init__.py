@@ -1,0 +1,1 @@
+"""Language models from outside: chat client, prompt formats, code in answers."""

@@ -1,0 +1,180 @@
+"""Instruction formats: what a translation model is asked, and the shape of its answer.
+
+``CASS`` is the format of the published CASS checkpoints, to the letter (CASS paper, appendix on
+prompts; ``ahmedheakl/cass-*`` on the Hugging Face hub). It knows CUDA -> HIP only. ``OURS`` covers
+both directions, and its fences outlive code that contains fences itself.
+
+A prompt becomes tokens through the chat template of the model's own tokenizer, which is why this
+module stops at messages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import TypedDict
+
+from cass_ray.config import did_you_mean
+
+
+class Level(StrEnum):
+    """What is translated: program text, or the assembly of its kernels."""
+
+    SOURCE = "source"
+    ASSEMBLY = "assembly"
+
+
+class Direction(StrEnum):
+    """From which vendor to which."""
+
+    CUDA_TO_HIP = "cuda-to-hip"
+    HIP_TO_CUDA = "hip-to-cuda"
+
+
+class Message(TypedDict):
+    """One turn, in the form ``tokenizer.apply_chat_template`` takes."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A level and a direction."""
+
+    level: Level = Level.SOURCE
+    direction: Direction = Direction.CUDA_TO_HIP
+
+    def __str__(self) -> str:
+        return f"{self.level}:{self.direction}"
+
+    @property
+    def columns(self) -> tuple[str, str]:
+        """The columns of a pair that hold the question's and the answer's code."""
+        part = "source" if self.level is Level.SOURCE else "device"
+        sides = (f"cuda_{part}", f"hip_{part}")
+        return sides if self.direction is Direction.CUDA_TO_HIP else (sides[1], sides[0])
+
+
+TASKS = tuple(Task(level, direction) for level in Level for direction in Direction)
+"""All four tasks, source first."""
+
+
+def parse_task(text: str) -> Task:
+    """``source:cuda-to-hip`` (or ``source`` alone, which means CUDA to HIP) as a task.
+
+    Raises ``ValueError``, which names the nearest task.
+    """
+    level, _, direction = text.partition(":")
+    try:
+        return Task(Level(level), Direction(direction or Direction.CUDA_TO_HIP))
+    except ValueError:
+        known = [*map(str, Level), *map(str, TASKS)]
+        raise ValueError(f"no task `{text}`; {did_you_mean(text, known)}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """One task in words: the instruction and the names of both fences."""
+
+    instruction: str
+    question_fence: str
+    answer_fence: str
+
+
+@dataclass(frozen=True, slots=True)
+class PromptFormat:
+    """How tasks are worded. ``gap`` stands between instruction and code."""
+
+    name: str
+    wordings: Mapping[Task, Wording]
+    gap: str
+    growing_fences: bool
+    """Whether a fence has more backticks than any run of them in the code."""
+
+    def wording(self, task: Task) -> Wording:
+        """The wording of ``task``. Raises ``ValueError`` where the format has none."""
+        if task not in self.wordings:
+            known = ", ".join(map(str, self.wordings))
+            raise ValueError(
+                f"the prompt format `{self.name}` has no task `{task}` (it has {known})"
+            )
+        return self.wordings[task]
+
+    def question(self, task: Task, code: str) -> str:
+        """What the user says."""
+        wording = self.wording(task)
+        return f"{wording.instruction}{self.gap}{self._fenced(wording.question_fence, code)}"
+
+    def answer(self, task: Task, code: str) -> str:
+        """What the model is to say: the code in its fence and nothing else."""
+        return self._fenced(self.wording(task).answer_fence, code)
+
+    def messages(self, task: Task, code: str) -> list[Message]:
+        """The conversation up to the answer."""
+        return [{"role": "user", "content": self.question(task, code)}]
+
+    def _fenced(self, name: str, code: str) -> str:
+        ticks = "```"
+        if self.growing_fences:
+            longest = max(map(len, re.findall("`{3,}", code)), default=2)
+            ticks = "`" * (longest + 1)
+        return f"{ticks}{name}\n{code}\n{ticks}"
+
+
+_SOURCE = Task(Level.SOURCE, Direction.CUDA_TO_HIP)
+_ASSEMBLY = Task(Level.ASSEMBLY, Direction.CUDA_TO_HIP)
+_SOURCE_BACK = Task(Level.SOURCE, Direction.HIP_TO_CUDA)
+_ASSEMBLY_BACK = Task(Level.ASSEMBLY, Direction.HIP_TO_CUDA)
+
+CASS = PromptFormat(
+    name="cass",
+    wordings=MappingProxyType(
+        {
+            _SOURCE: Wording("Convert the following CUDA code to AMD GPU code:", "cuda", "amd"),
+            _ASSEMBLY: Wording(
+                "Convert the following CUDA device assembly code to HIP device assembly:",
+                "cudaasm",
+                "hipasm",
+            ),
+        }
+    ),
+    gap="\n",
+    growing_fences=False,
+)
+"""The published checkpoints' format; its wording must not be improved."""
+
+OURS = PromptFormat(
+    name="ours",
+    wordings=MappingProxyType(
+        {
+            _SOURCE: Wording("Translate this CUDA program to HIP.", "cuda", "hip"),
+            _SOURCE_BACK: Wording("Translate this HIP program to CUDA.", "hip", "cuda"),
+            _ASSEMBLY: Wording(
+                "Translate this SASS, the Nvidia GPU assembly of a program's kernels, to RDNA3.",
+                "sass",
+                "rdna3",
+            ),
+            _ASSEMBLY_BACK: Wording(
+                "Translate this RDNA3, the AMD GPU assembly of a program's kernels, to SASS.",
+                "rdna3",
+                "sass",
+            ),
+        }
+    ),
+    gap="\n\n",
+    growing_fences=True,
+)
+"""The format of the models trained here."""
+
+FORMATS: Mapping[str, PromptFormat] = MappingProxyType({item.name: item for item in (OURS, CASS)})
+
+
+def prompt_format(name: str) -> PromptFormat:
+    """The format called ``name``. Raises ``ValueError``, which names the nearest one."""
+    if name not in FORMATS:
+        raise ValueError(f"no prompt format `{name}`; {did_you_mean(name, FORMATS)}")
+    return FORMATS[name]

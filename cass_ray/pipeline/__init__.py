@@ -1,0 +1,1 @@
+"""Building a data set, without Ray: settings, ingest, stages, journal, report."""

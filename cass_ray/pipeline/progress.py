@@ -1,0 +1,85 @@
+"""Progress of a long job: a live line on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+
+from cass_ray.dataset.schema import is_rejected
+
+_LINE_SECONDS = 10.0
+
+
+class Progress:
+    """Rows, pairs, rejects by reason, rate and time left. Use as a context manager."""
+
+    def __init__(self, console: Console, clock: Any = time.monotonic) -> None:
+        self._console = console
+        self._clock = clock
+        self._started = clock()
+        self._printed = self._started
+        self._compile_started: float | None = None
+        self.total: int | None = None
+        self.rows = 0
+        self.pairs = 0
+        self.compiled = 0
+        self.to_compile = 0
+        self.reasons: Counter[str] = Counter()
+        self._live = Live("", console=console, refresh_per_second=4, transient=True)
+
+    def __enter__(self) -> Progress:
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._console.is_terminal:
+            self._live.stop()
+        self._console.print(self.line(), highlight=False, soft_wrap=True)
+
+    def expect(self, to_compile: int, total: int) -> None:
+        """All sources are read: ``total`` rows, of which ``to_compile`` need compilers."""
+        self.total = total
+        self.to_compile = to_compile
+        self._compile_started = self._clock()
+
+    def add(self, row: dict[str, Any], compiled: bool = False) -> None:
+        """One more finished row."""
+        self.rows += 1
+        self.compiled += compiled
+        if is_rejected(row):
+            self.reasons[row["reason"]] += 1
+        else:
+            self.pairs += 1
+        now = self._clock()
+        if self._console.is_terminal:
+            self._live.update(self.line())
+        elif now - self._printed >= _LINE_SECONDS:
+            self._printed = now
+            self._console.print(self.line(), highlight=False, soft_wrap=True)
+
+    def line(self) -> str:
+        """The state in one line."""
+        rows = f"{self.rows}/{self.total}" if self.total is not None else f"{self.rows} (reading)"
+        parts = [f"rows {rows}", f"pairs {self.pairs}"]
+        if self.reasons:
+            top = ", ".join(f"{reason} {n}" for reason, n in self.reasons.most_common(4))
+            parts.append(f"rejects {self.reasons.total()} ({top})")
+        if self._compile_started is not None and self.compiled:
+            elapsed = self._clock() - self._compile_started
+            rate = self.compiled / max(elapsed, 1e-9)
+            left = (self.to_compile - self.compiled) / rate
+            parts.append(f"{rate:.2f} rows/s")
+            if self.compiled < self.to_compile:
+                parts.append(f"about {left:.0f} s left")
+        return " · ".join(parts)

@@ -1,0 +1,60 @@
+"""Settings of the jobs. Every field can be set in YAML and with ``--set key=value``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from cass_ray.config import StrictModel
+from cass_ray.corpus.reading.limits import ReadLimits
+from cass_ray.corpus.screening.screening import ScreeningSettings
+from cass_ray.corpus.screening.selection import SelectionSettings
+
+NVIDIA_ARCHITECTURES = ("sm_80", "sm_86", "sm_89", "sm_90")
+
+
+class CompileLimits(StrictModel):
+    """Limits of one compiler process."""
+
+    cpu_seconds: int = Field(default=60, ge=1)
+    wall_seconds: int = Field(default=180, ge=1)
+    memory_mib: int = Field(default=4096, ge=256)
+    output_mib: int = Field(default=64, ge=1)
+
+
+class BuildSettings(ScreeningSettings):
+    """What ``cass build-dataset`` does."""
+
+    sources: list[str] = Field(min_length=1)
+    """``shipped``, ``local:PATH``, ``repository:URL[@REVISION]`` …"""
+    out: Path
+    nvidia_architectures: list[str] = ["sm_80"]
+    amd_architecture: str = Field(default="gfx1100", pattern=r"^gfx[0-9a-f]{3,5}$")
+    optimisation: Literal["-O0", "-O1", "-O2", "-O3", "-Os"] = "-Os"
+    translator: str = "rules"
+    read: ReadLimits = ReadLimits()
+    selection: SelectionSettings = Field(default_factory=SelectionSettings)
+    limits: CompileLimits = Field(default_factory=CompileLimits)
+    rows_per_block: int | None = Field(default=None, ge=1)
+    """Rows an actor takes at a time, also the batch of one disassembler run. Default: 8, and fewer
+    where a small corpus would leave slots idle."""
+    slots: int | None = Field(default=None, ge=1)
+    """Compile slots of a local cluster; default: the number of cores."""
+    cache: bool = True
+    """Reuse results of earlier runs from the node's content cache."""
+    execute: bool = False
+    lift: bool = False
+    """Also lift each architecture's machine code to RDNA3 (column ``lifted``); with ``execute``,
+    what was lifted runs too."""
+
+    @field_validator("nvidia_architectures")
+    @classmethod
+    def _known_architectures(cls, value: list[str]) -> list[str]:
+        unknown = [name for name in value if name not in NVIDIA_ARCHITECTURES]
+        if unknown or not value:
+            raise ValueError(f"choose from {', '.join(NVIDIA_ARCHITECTURES)}")
+        if len(set(value)) != len(value):
+            raise ValueError("an architecture is named twice")
+        return value

@@ -1,0 +1,114 @@
+"""The AMD side: HIP to host assembly and device assembly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cass_ray.cache import ContentCache, digest
+from cass_ray.corpus.dialect import OPENCL, dialect_of
+from cass_ray.dataset.schema import Stage, Toolchain
+from cass_ray.pipeline.settings import BuildSettings
+from cass_ray.pipeline.stages.base import (
+    CachedResults,
+    Row,
+    compiler_limits,
+    guarded,
+    located,
+    token_count,
+    unit_key,
+    unit_of,
+)
+from cass_ray.pipeline.workspace import Workspace
+from cass_ray.toolchain.amd.toolchain import AmdOutput, AmdToolchain
+from cass_ray.toolchain.opencl.locate import find_opencl_amd
+from cass_ray.toolchain.opencl.toolchain import OpenclAmd
+from cass_ray.toolchain.unit import CompileFailure
+from cass_ray.translate.protocol import Translator
+
+
+@dataclass
+class AmdStage:
+    """Compiles the HIP side of rows from their translated trees."""
+
+    toolchain: AmdToolchain
+    workspace: Workspace
+    translator: Translator
+    settings: BuildSettings
+    cache: ContentCache | None = None
+    cached_only: bool = False
+    opencl: OpenclAmd | None = None
+    """For OpenCL rows; found when the first of them comes."""
+    _results: CachedResults = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._results = CachedResults(self.cache, self.cached_only)
+
+    def key(self, row: Row) -> str:
+        """Everything the AMD side of ``row`` depends on."""
+        if dialect_of(row) is OPENCL:
+            parts = [self.settings.optimisation, self.settings.amd_architecture]
+            return digest(["opencl", self._opencl().fingerprint, *parts, *unit_key(row)])
+        return digest(
+            [
+                "amd",
+                self.toolchain.fingerprint,
+                self.translator.name,
+                self.translator.version,
+                self.settings.optimisation,
+                self.settings.amd_architecture,
+                *unit_key(row),
+            ]
+        )
+
+    def run(self, rows: Sequence[Row]) -> list[Row]:
+        """Rows with ``hip_host``, ``hip_device`` and the toolchain filled in, or rejected."""
+        return [guarded(Stage.COMPILE_AMD, row, self._one) for row in rows]
+
+    def _one(self, row: Row) -> Row:
+        key = self.key(row)
+        value = self._results.get(key)
+        if value is None:
+            value = self._compile(row, key)
+        return {
+            **row,
+            "hip_host": value["host"],
+            "hip_device": value["device"],
+            "hip_arch": self.settings.amd_architecture,
+            "amd_toolchain": value["toolchain"],
+            "hip_device_tokens": token_count(value["device"]),
+        }
+
+    def _output(self, row: Row) -> tuple[AmdOutput, Toolchain]:
+        """What the compiler of the row's language made, and the record of that compiler."""
+        limits, optimisation = compiler_limits(self.settings), self.settings.optimisation
+        architecture = self.settings.amd_architecture
+        if dialect_of(row) is OPENCL:
+            compiler = self._opencl()
+            unit = unit_of(row, self.workspace, None)
+            made = compiler.compile(unit, architecture, optimisation=optimisation, limits=limits)
+            return made, compiler.record(made)
+        unit = unit_of(row, self.workspace, self.translator)
+        made = self.toolchain.compile(unit, architecture, optimisation=optimisation, limits=limits)
+        return made, self.toolchain.record(made)
+
+    def _opencl(self) -> OpenclAmd:
+        """Raises ``CompileFailure`` where this node has no OpenCL compiler."""
+        if self.opencl is None:
+            self.opencl = located(lambda: find_opencl_amd(self.toolchain), self.cached_only)
+        return self.opencl
+
+    def _compile(self, row: Row, key: str) -> dict[str, Any]:
+        try:
+            output, record = self._output(row)
+        except CompileFailure as failure:
+            self._results.put_failure(key, failure)
+            raise
+        value = {
+            "host": output.host_assembly,
+            "device": output.device_assembly,
+            "toolchain": record.model_dump(),
+        }
+        self._results.put(key, value)
+        return value

@@ -1,0 +1,177 @@
+"""What every stage keeps to: rows in, the same number of rows out, and what it needs of a node.
+
+A row is a dictionary of ``cass_ray.dataset.schema`` columns plus the working columns of
+:data:`WORK_SCHEMA`. A stage returns it a step further, or marked as rejected, or as it is where it
+was rejected before. Stages know nothing of Ray; ``order`` lists them, actors hold them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import PurePosixPath
+from typing import Any, Protocol, TypeVar
+
+import pyarrow as pa
+
+from cass_ray.cache import ContentCache
+from cass_ray.corpus.dialect import source_of
+from cass_ray.dataset.schema import REJECT_SCHEMA, Reason, Stage, is_rejected, rejected
+from cass_ray.pipeline.settings import BuildSettings
+from cass_ray.pipeline.workspace import Workspace
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits
+from cass_ray.toolchain.unit import CompileFailure, Unit
+from cass_ray.translate.protocol import Translator
+
+Row = dict[str, Any]
+
+CUBINS_COLUMN = "cubins"
+
+_CUBIN = pa.struct(
+    [("arch", pa.string()), ("cubin", pa.large_binary()), ("listing", pa.large_string())]
+)
+WORK_SCHEMA = pa.schema(
+    [
+        *REJECT_SCHEMA,
+        ("sequence", pa.int64()),
+        ("tree", pa.string()),
+        ("include_directories", pa.list_(pa.string())),
+        (CUBINS_COLUMN, pa.list_(_CUBIN)),
+    ]
+)
+"""``sequence``: position in the input. ``tree``: digest of the archive that holds the program.
+``include_directories``: relative to the tree. ``cubins``: for the lifter, with their listings."""
+
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+
+_TRANSIENT = frozenset(
+    {Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.INTERNAL_ERROR, Reason.TOOL_MISSING}
+)
+"""Failures that depend on the machine or its load and are not remembered in the cache."""
+
+
+def compiler_limits(settings: BuildSettings) -> Limits:
+    """Limits of one compiler process as the settings give them."""
+    limits = settings.limits
+    return replace(
+        COMPILE_LIMITS,
+        cpu_seconds=limits.cpu_seconds,
+        wall_seconds=limits.wall_seconds,
+        memory_bytes=limits.memory_mib << 20,
+        output_bytes=limits.output_mib << 20,
+    )
+
+
+def token_count(assembly: str) -> int:
+    """Words and punctuation marks of ``assembly``; a model's tokenizer counts differently."""
+    return len(_TOKEN.findall(assembly))
+
+
+class Needs(StrEnum):
+    """The resource that a node must offer for a stage to run there."""
+
+    NOTHING = ""
+    NVIDIA_TOOLCHAIN = "nvidia"
+    AMD_TOOLCHAIN = "amd"
+    NVIDIA_GPU = "GPU"
+
+
+class RowStage(Protocol):
+    """One step of a row's way."""
+
+    def run(self, rows: Sequence[Row]) -> list[Row]:
+        """The rows in the same order, each a step further or rejected; never raises for a row.
+
+        Raises :class:`NotCached` where the stage may only read the cache.
+        """
+        ...
+
+
+class NotCached(LookupError):
+    """The row needs a compiler, and only cached results were asked for."""
+
+
+T = TypeVar("T")
+
+
+def guarded(stage: Stage, row: Row, work: Callable[[Row], Row]) -> Row:
+    """``work(row)``; a bug of ours costs this row, not the job. Rejected rows pass through."""
+    if is_rejected(row):
+        return row
+    try:
+        return work(row)
+    except NotCached:
+        raise
+    except CompileFailure as failure:
+        return rejected(row, stage, failure.reason, f"{failure.tool}: {failure.diagnostic}")
+    except Exception:
+        return rejected(row, stage, Reason.INTERNAL_ERROR, traceback.format_exc())
+
+
+def unit_of(row: Row, trees: Workspace, translator: Translator | None) -> Unit:
+    """The compilation unit of ``row``; with a translator, in its translated tree."""
+    root = trees.original(row) if translator is None else trees.translated(row, translator)
+    return Unit(
+        root=root,
+        main=PurePosixPath(row["path"]),
+        include_directories=tuple(map(PurePosixPath, row["include_directories"] or ())),
+    )
+
+
+def unit_key(row: Row) -> list[str]:
+    """What of a row decides what compilers make of it: its tree, path, source and include path."""
+    return [row["tree"], row["path"], source_of(row), *(row["include_directories"] or ())]
+
+
+@dataclass
+class CachedResults:
+    """Compiler results through a content cache; ``only`` forbids running the compiler."""
+
+    cache: ContentCache | None
+    only: bool = False
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        found = self.cache.get(key) if self.cache is not None else None
+        if found is None:
+            if self.only:
+                raise NotCached(key)
+            return None
+        value: dict[str, Any] = json.loads(found)
+        if "reason" in value:
+            raise CompileFailure(
+                reason=Reason(value["reason"]), diagnostic=value["diagnostic"], tool=value["tool"]
+            )
+        return value
+
+    def put(self, key: str, value: dict[str, Any]) -> None:
+        if self.cache is not None:
+            self.cache.put(key, json.dumps(value, sort_keys=True).encode())
+
+    def put_failure(self, key: str, failure: CompileFailure) -> None:
+        if failure.reason not in _TRANSIENT:
+            self.put(
+                key,
+                {
+                    "reason": failure.reason.value,
+                    "diagnostic": failure.diagnostic,
+                    "tool": failure.tool,
+                },
+            )
+
+
+def located(find: Callable[[], T], cached_only: bool) -> T:
+    """``find()``; a missing tool is this row's failure, for other rows may not need the tool.
+
+    Where nothing may be compiled anyway, another node may have it.
+    """
+    try:
+        return find()
+    except ToolMissing as error:
+        if cached_only:
+            raise NotCached(str(error)) from None
+        raise CompileFailure(Reason.TOOL_MISSING, str(error), "OpenCL") from None

@@ -1,0 +1,262 @@
+"""Execution as a stage of the pipeline: run both sides of a row, compare, fill in the evidence.
+
+Two stages, because the two sides may need different nodes: :class:`ReferenceStage` where there is
+an Nvidia GPU, :class:`ExecuteStage` where AMD code runs. They meet in the column ``reference``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from cass_ray.cache import ContentCache, digest
+from cass_ray.dataset.schema import Evidence, Reason, Run, Stage, Verified, is_rejected, rejected
+from cass_ray.execute.backends.base import Assembly, Backend, Built, Inputs, RunMode
+from cass_ray.execute.backends.rdna3 import HipBackend
+from cass_ray.execute.comparison.tolerances import tolerance_for
+from cass_ray.execute.drivers.driver import driver_inputs
+from cass_ray.execute.evidence.exploits import source_findings, wait_findings
+from cass_ray.execute.inputs import accepted_lists
+from cass_ray.execute.programs import has_main, rdna3_instructions, sass_instructions
+from cass_ray.execute.references import (
+    Reference,
+    from_json,
+    measure,
+    stored_references,
+    to_json,
+)
+from cass_ray.execute.verify import Policy, RunRecord, Verification, verify
+from cass_ray.pipeline.stages.base import Row, guarded, unit_of
+from cass_ray.pipeline.stages.driven_rows import cuda_program, hip_program, kernels_to_drive
+from cass_ray.pipeline.workspace import Workspace
+from cass_ray.toolchain.sandbox.executable import Bounds
+from cass_ray.toolchain.unit import CompileFailure
+from cass_ray.translate.project.sources import gather
+from cass_ray.translate.protocol import Translator
+
+REFERENCE_COLUMN = "reference"
+"""Working column: what the CUDA side did, as JSON; empty where it did not run."""
+
+_LAUNCHES_KEPT = 32
+
+
+@dataclass
+class ReferenceStage:
+    """Runs the CUDA side of rows. ``backend`` is an available ``nvidia`` backend."""
+
+    backend: Backend
+    workspace: Workspace
+    bounds: Bounds = field(default_factory=Bounds)
+    secret: str = ""
+
+    def run(self, rows: Sequence[Row]) -> list[Row]:
+        """Rows with :data:`REFERENCE_COLUMN` filled in, of kernels without ``main`` by a driver.
+
+        What cannot be driven is left alone.
+        """
+        return [guarded(Stage.EXECUTE, row, self._one) for row in rows]
+
+    def _one(self, row: Row) -> Row:
+        if not has_main([row["cuda_source"]]):
+            return self._driven(row)
+        built = self.backend.build(gather(unit_of(row, self.workspace, None)))
+        mode = RunMode(bounds=self.bounds)
+        inputs = [Inputs()]
+        reference = measure(self.backend, built, inputs, mode)
+        if not reference.runs[0].problem:
+            inputs += self._argument_lists(row, built, reference.runs[0].outputs[0])
+            more = measure(self.backend, built, inputs[1:], mode)
+            reference = Reference(reference.backend, reference.identity, reference.runs + more.runs)
+        return {**row, REFERENCE_COLUMN: to_json(reference)}
+
+    def _driven(self, row: Row) -> Row:
+        kernels = kernels_to_drive(row)
+        if not kernels:
+            return row
+        try:
+            built = self.backend.build(cuda_program(row, kernels, self.workspace))
+        except CompileFailure:
+            return row
+        mode = RunMode(bounds=self.bounds)
+        return {
+            **row,
+            REFERENCE_COLUMN: to_json(measure(self.backend, built, driver_inputs(), mode)),
+        }
+
+    def _argument_lists(self, row: Row, built: Built, default: bytes) -> list[Inputs]:
+        def attempt(inputs: Inputs) -> bytes | None:
+            ended = self.backend.run(built, inputs, RunMode(bounds=self.bounds)).ended
+            return ended.stdout if ended.ok else None
+
+        return accepted_lists(row["cuda_source"], default, attempt, self.secret)
+
+
+@dataclass
+class ExecuteStage:
+    """Runs the AMD side of rows and compares it with the reference.
+
+    A row is ``executed`` when its AMD side ran to its end on every input, and ``verified =
+    executed`` when the output was also compared with the CUDA side's and agreed. Where there is no
+    reference it stays ``compiled``. A row whose output differs is rejected.
+
+    Kernels without ``main`` run under a generated driver, given ``workspace`` and ``translator``
+    and a reference that was made with the same driver. Made-up arguments may be ones that the
+    kernels were not written for: where such a run does not agree, the row stays ``compiled``.
+    """
+
+    backend: HipBackend
+    workspace: Workspace | None = None
+    translator: Translator | None = None
+    bounds: Bounds = field(default_factory=Bounds)
+    cache: ContentCache | None = None
+
+    def key(self, row: Row) -> str:
+        """Everything that the verification of ``row`` depends on."""
+        return digest(
+            [
+                "execute",
+                "1",
+                self.backend.name,
+                self.backend.identity(),
+                repr(self.bounds),
+                row["hip_host"],
+                row["hip_device"],
+                row["hip_source"],
+                row["cuda_source"],
+                row["cuda_device"] or "",
+                row.get(REFERENCE_COLUMN) or "",
+            ]
+        )
+
+    def run(self, rows: Sequence[Row]) -> list[Row]:
+        """Rows with ``executed``, ``verified`` and ``evidence``, or rejected."""
+        return [guarded(Stage.EXECUTE, row, self._one) for row in rows]
+
+    def _one(self, row: Row) -> Row:
+        if row["verified"] != Verified.COMPILED.value:
+            return row
+        driven = not has_main([row["hip_source"]])
+        if driven and not (row.get(REFERENCE_COLUMN) and self._may_drive):
+            return row
+        key = self.key(row)
+        found = self.cache.get(key) if self.cache is not None else None
+        if found is not None:
+            result = Verification.model_validate_json(found)
+        else:
+            try:
+                program = self._driven(row) if driven else _program(row)
+            except CompileFailure:
+                if driven:
+                    return row
+                raise
+            result = self._verify(row, program)
+            if self.cache is not None:
+                self.cache.put(key, result.model_dump_json().encode())
+        if driven:
+            return with_verification(row, result) if result.passed else row
+        return self._with_lifted(with_verification(row, result))
+
+    def _with_lifted(self, row: Row) -> Row:
+        """What was lifted of an executed row runs under the same host, against the same outputs."""
+        if row["verified"] != Verified.EXECUTED.value or is_rejected(row):
+            return row
+        lifted = [
+            self._lifted(row, each) if each["rdna3"] else each for each in row.get("lifted") or ()
+        ]
+        return {**row, "lifted": lifted or row.get("lifted")}
+
+    def _lifted(self, row: Row, lifted: dict[str, str]) -> dict[str, str]:
+        candidate = {**row, "hip_device": lifted["rdna3"]}
+        key = self.key(candidate)
+        found = self.cache.get(key) if self.cache is not None else None
+        try:
+            result = (
+                Verification.model_validate_json(found)
+                if found is not None
+                else self._verify(candidate, _program(candidate))
+            )
+        except CompileFailure as failure:
+            return {**lifted, "diagnostic": failure.diagnostic}
+        if found is None and self.cache is not None:
+            self.cache.put(key, result.model_dump_json().encode())
+        verified = Verified.EXECUTED if result.passed else Verified.COMPILED
+        return {**lifted, "verified": verified.value, "diagnostic": result.reason}
+
+    @property
+    def _may_drive(self) -> bool:
+        return self.workspace is not None and self.translator is not None
+
+    def _driven(self, row: Row) -> Assembly:
+        assert self.workspace is not None
+        assert self.translator is not None
+        kernels = kernels_to_drive(row)
+        return hip_program(row, kernels, self.workspace, self.translator, self.backend.compile)
+
+    def _verify(self, row: Row, program: Assembly) -> Verification:
+        built = self.backend.build(program)
+        path = row["path"]
+        findings = source_findings(
+            {path: row["hip_source"].encode()}, {path: row["cuda_source"].encode()}
+        )
+        findings += wait_findings(row["hip_device"])
+        sizes = rdna3_instructions(row["hip_device"]), sass_instructions(row["cuda_device"])
+        policy = Policy(
+            tolerance=tolerance_for([row["cuda_source"]]),
+            bounds=self.bounds,
+            device_instructions=sizes,
+            counters=not self.backend.real_gpu,
+        )
+        return verify(reference_of(row), built, self.backend, policy, findings=findings)
+
+
+def _program(row: Row) -> Assembly:
+    return Assembly(row["hip_host"], row["hip_device"])
+
+
+def reference_of(row: Row) -> Reference | None:
+    """Measured by :class:`ReferenceStage`, else stored for this very program, else none."""
+    if text := row.get(REFERENCE_COLUMN):
+        return from_json(text)
+    return stored_references().get(row["id"])
+
+
+def with_verification(row: Row, result: Verification) -> Row:
+    """``row`` with what ``result`` says; rejected where the outputs differ."""
+    if is_rejected(row):
+        return row
+    evidence = evidence_of(result).model_dump()
+    if result.problem:
+        return {**row, "executed": result.ran, "evidence": evidence}
+    if result.passed:
+        verified = Verified.EXECUTED.value
+        return {**row, "executed": True, "verified": verified, "evidence": evidence}
+    reason = Reason.OUTPUT_DIFFERS if result.ran else Reason.RUN_FAILED
+    return rejected({**row, "evidence": evidence}, Stage.EXECUTE, reason, result.reason)
+
+
+def evidence_of(result: Verification) -> Evidence:
+    """The evidence column. ``Run.detail`` is a JSON object of what has no column of its own."""
+    launches = list(dict.fromkeys(launch for run in result.runs for launch in run.launches))
+    return Evidence(
+        runs=[_run(run) for run in result.runs],
+        nvidia_backend=result.reference,
+        amd_backend=result.candidate,
+        launches=launches[:_LAUNCHES_KEPT],
+        tolerance=result.tolerance,
+        max_error=result.max_error,
+        coverage=result.coverage.share,
+        counters=result.coverage.model_dump_json() if result.coverage.kernels else "",
+    )
+
+
+def _run(record: RunRecord) -> Run:
+    kept = {"verdict", "status", "mean_error", "floats", "rounded", "freed", "varying"}
+    details = record.model_dump(include=kept | {"difference"}, mode="json", exclude_defaults=True)
+    return Run(
+        arguments=record.arguments,
+        exact=record.exact,
+        numeric=record.numeric,
+        max_error=record.max_error,
+        detail=json.dumps(details),
+    )

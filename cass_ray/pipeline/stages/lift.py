@@ -1,0 +1,93 @@
+"""Lifting as a stage of the pipeline: RDNA3 assembly made from each row's machine code.
+
+A lifted pair needs no translation of the source: what nvcc compiled for one GPU becomes a program
+for the other, and a model learns from it what the lifter does. It stands beside what clang made
+of the HIP source, in the column ``lifted``, and is executed like it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cass_ray import lift
+from cass_ray.cache import ContentCache, digest
+from cass_ray.dataset.schema import Stage, Verified, clip_diagnostic, is_rejected
+from cass_ray.pipeline.settings import BuildSettings
+from cass_ray.pipeline.stages.base import CUBINS_COLUMN, NotCached, Row, guarded
+from cass_ray.toolchain.amd.toolchain import AmdToolchain
+from cass_ray.toolchain.nvidia.elf import Cubin, CubinError
+
+
+def lifter_version() -> str:
+    """Changes with any file of the lifter."""
+    folder = Path(lift.__file__).parent
+    files = sorted(path for path in folder.rglob("*") if path.suffix in {".py", ".ll", ".hip"})
+    return digest([path.read_bytes() for path in files])[:16]
+
+
+@dataclass
+class LiftStage:
+    """Fills ``lifted``: RDNA3 assembly of every Nvidia architecture's cubin, or why there is none.
+
+    A program that cannot be lifted is still a pair. What could not be lifted because of the time
+    limit is tried again by the next run.
+    """
+
+    toolchain: AmdToolchain
+    settings: BuildSettings
+    cache: ContentCache | None = None
+    cached_only: bool = False
+
+    def __post_init__(self) -> None:
+        self._version = lifter_version()
+
+    def run(self, rows: Sequence[Row]) -> list[Row]:
+        """``rows`` with the column filled in; needs their cubins and ``hip_device``."""
+        return [guarded(Stage.COMPILE_AMD, row, self._one) for row in rows]
+
+    def _one(self, row: Row) -> Row:
+        made = [self._cubin(row, cubin) for cubin in row[CUBINS_COLUMN] or ()]
+        return {**row, "lifted": made}
+
+    def _cubin(self, row: Row, cubin: Mapping[str, Any]) -> dict[str, str]:
+        architecture = self.settings.amd_architecture
+        parsed = Cubin.parse(cubin["cubin"])
+        names = lift.names_for_host(parsed, row["hip_device"])
+        renamed = json.dumps(names, sort_keys=True)
+        key = digest(
+            [
+                "lift",
+                self._version,
+                self.toolchain.fingerprint,
+                architecture,
+                renamed,
+                cubin["cubin"],
+            ]
+        )
+        found = self.cache.get(key) if self.cache is not None else None
+        if found is not None:
+            return {"arch": cubin["arch"], **json.loads(found)}
+        if self.cached_only:
+            raise NotCached(key)
+        value = {"rdna3": "", "verified": Verified.NONE.value, "diagnostic": ""}
+        try:
+            made = lift.lift_listing(
+                parsed, cubin["listing"], self.toolchain, architecture, names=names
+            )
+            value |= {"rdna3": made.assembly, "verified": Verified.COMPILED.value}
+        except (lift.LiftError, CubinError) as error:
+            value["diagnostic"] = clip_diagnostic(str(error))
+        if self.cache is not None:
+            self.cache.put(key, json.dumps(value, sort_keys=True).encode())
+        return {"arch": cubin["arch"], **value}
+
+
+def lifted_kernels(row: Row) -> list[dict[str, str]]:
+    """What was lifted of ``row`` and can run."""
+    if is_rejected(row):
+        return []
+    return [each for each in row.get("lifted") or () if each["rdna3"]]

@@ -1,0 +1,166 @@
+"""The Nvidia side: CUDA to host assembly, cubins and SASS."""
+
+from __future__ import annotations
+
+import base64
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cass_ray.assembly import sass
+from cass_ray.cache import ContentCache, digest
+from cass_ray.corpus.dialect import OPENCL, dialect_of
+from cass_ray.dataset.schema import Reason, Stage, Toolchain
+from cass_ray.pipeline.settings import BuildSettings
+from cass_ray.pipeline.stages.base import (
+    CUBINS_COLUMN,
+    CachedResults,
+    Row,
+    compiler_limits,
+    guarded,
+    located,
+    token_count,
+    unit_key,
+    unit_of,
+)
+from cass_ray.pipeline.workspace import Workspace
+from cass_ray.toolchain.nvidia.toolchain import NvidiaOutput, NvidiaToolchain
+from cass_ray.toolchain.opencl.locate import find_opencl_nvidia
+from cass_ray.toolchain.opencl.toolchain import OpenclNvidia
+from cass_ray.toolchain.unit import CompileFailure
+
+
+@dataclass
+class NvidiaStage:
+    """Compiles the CUDA side of rows; one disassembler run serves a whole batch."""
+
+    toolchain: NvidiaToolchain
+    workspace: Workspace
+    settings: BuildSettings
+    cache: ContentCache | None = None
+    cached_only: bool = False
+    opencl: OpenclNvidia | None = None
+    """For OpenCL rows; found when the first of them comes."""
+    _results: CachedResults = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._results = CachedResults(self.cache, self.cached_only)
+
+    def key(self, row: Row) -> str:
+        """Everything the Nvidia side of ``row`` depends on."""
+        if dialect_of(row) is OPENCL:
+            names = self.settings.nvidia_architectures
+            kind = "opencl with cubins" if self.settings.lift else "opencl"
+            return digest([kind, self._opencl().fingerprint, *names, *unit_key(row)])
+        return digest(
+            [
+                "nvidia with cubins" if self.settings.lift else "nvidia",
+                self.toolchain.fingerprint,
+                self.settings.optimisation,
+                *self.settings.nvidia_architectures,
+                *unit_key(row),
+            ]
+        )
+
+    def run(self, rows: Sequence[Row]) -> list[Row]:
+        """Rows with ``cuda_host``, ``cuda_device`` and the toolchain filled in, or rejected."""
+        fresh: dict[int, NvidiaOutput] = {}
+        done: list[Row] = []
+        for index, row in enumerate(rows):
+            work = functools.partial(self._one, index=index, fresh=fresh)
+            done.append(guarded(Stage.COMPILE_NVIDIA, row, work))
+        if fresh:
+            self._disassemble(done, fresh)
+        return done
+
+    def _one(self, row: Row, index: int, fresh: dict[int, NvidiaOutput]) -> Row:
+        key = self.key(row)
+        value = self._results.get(key)
+        if value is not None:
+            return self._filled(row, value)
+        try:
+            output = self._output(row)
+        except CompileFailure as failure:
+            self._results.put_failure(key, failure)
+            raise
+        fresh[index] = output
+        return row
+
+    def _output(self, row: Row) -> NvidiaOutput:
+        unit, limits = unit_of(row, self.workspace, None), compiler_limits(self.settings)
+        names = self.settings.nvidia_architectures
+        if dialect_of(row) is OPENCL:
+            return self._opencl().compile(unit, names, limits=limits)
+        return self.toolchain.compile(
+            unit, names, optimisation=self.settings.optimisation, limits=limits
+        )
+
+    def _opencl(self) -> OpenclNvidia:
+        """Raises ``CompileFailure`` where this node has no OpenCL compiler."""
+        if self.opencl is None:
+            self.opencl = located(lambda: find_opencl_nvidia(self.toolchain), self.cached_only)
+        return self.opencl
+
+    def _record(self, row: Row, output: NvidiaOutput) -> Toolchain:
+        compiler = self._opencl() if dialect_of(row) is OPENCL else self.toolchain
+        return compiler.record(output)
+
+    def _disassemble(self, rows: list[Row], fresh: dict[int, NvidiaOutput]) -> None:
+        """One disassembler run for all of ``fresh``; one a row where a cubin spoils the batch."""
+        try:
+            listings = self._listings(list(fresh.values()))
+        except Exception:
+            listings = [None] * len(fresh)
+        for (index, output), listing in zip(fresh.items(), listings, strict=True):
+            work = functools.partial(self._finish, output=output, listing=listing)
+            rows[index] = guarded(Stage.COMPILE_NVIDIA, rows[index], work)
+
+    def _listings(self, outputs: Sequence[NvidiaOutput]) -> list[dict[str, str] | None]:
+        """SASS by architecture, for each output."""
+        architectures = self.settings.nvidia_architectures
+        cubins = [output.cubins[name] for output in outputs for name in architectures]
+        texts = iter(self.toolchain.disassemble(cubins))
+        return [{name: next(texts) for name in architectures} for _ in outputs]
+
+    def _finish(self, row: Row, output: NvidiaOutput, listing: dict[str, str] | None) -> Row:
+        texts = listing or self._listings([output])[0] or {}
+        value: dict[str, Any] = {
+            "host": output.host_assembly,
+            "device": {name: sass.normalise(text) for name, text in texts.items()},
+            "toolchain": self._record(row, output).model_dump(),
+        }
+        if self.settings.lift:
+            value["cubins"] = [
+                {"arch": name, "cubin": _to_text(output.cubins[name]), "listing": text}
+                for name, text in texts.items()
+            ]
+        self._results.put(self.key(row), value)
+        return self._filled(row, value)
+
+    def _filled(self, row: Row, value: dict[str, Any]) -> Row:
+        device = value["device"]
+        first = device[self.settings.nvidia_architectures[0]]
+        if not sass.functions(first):
+            raise CompileFailure(
+                reason=Reason.NO_DEVICE_CODE,
+                diagnostic="compiled to no device function (kernels never instantiated?)",
+                tool="nvcc",
+            )
+        return {
+            **row,
+            "cuda_host": value["host"],
+            "cuda_device": first,
+            "cuda_device_by_arch": [{"arch": a, "sass": text} for a, text in device.items()],
+            "cuda_arch": list(self.settings.nvidia_architectures),
+            "nvidia_toolchain": value["toolchain"],
+            "cuda_device_tokens": token_count(first),
+            CUBINS_COLUMN: [
+                {**each, "cubin": base64.b64decode(each["cubin"])}
+                for each in value.get("cubins", ())
+            ],
+        }
+
+
+def _to_text(content: bytes) -> str:
+    return base64.b64encode(content).decode()

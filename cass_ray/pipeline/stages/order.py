@@ -1,0 +1,202 @@
+"""The way of a row, in order: every stage, what it needs of a node, and who wants it.
+
+The job's actors, the cached run and the plain loop of the benchmarks all read this list. Stages of
+one :class:`Pool` run in one worker, one after the other, without the rows leaving it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from cass_ray.cache import ContentCache
+from cass_ray.execute.backends.nvidia import NvidiaBackend
+from cass_ray.execute.backends.rdna3 import HipBackend, Rdna3Backend
+from cass_ray.execute.backends.registry import candidate_backend
+from cass_ray.pipeline.settings import BuildSettings
+from cass_ray.pipeline.stages.align import AlignStage
+from cass_ray.pipeline.stages.amd import AmdStage
+from cass_ray.pipeline.stages.base import Needs, Row, RowStage
+from cass_ray.pipeline.stages.execute import ExecuteStage, ReferenceStage
+from cass_ray.pipeline.stages.lift import LiftStage
+from cass_ray.pipeline.stages.nvidia import NvidiaStage
+from cass_ray.pipeline.stages.translate import TranslateStage
+from cass_ray.pipeline.workspace import Workspace
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.locate import find_amd, find_nvidia
+from cass_ray.translate.engines.registry import IN_PROCESS_ENGINES, make_translator
+from cass_ray.translate.protocol import Translator
+
+
+class Pool(StrEnum):
+    """Workers that a row passes; each is an actor pool of the job."""
+
+    TRANSLATOR = "translator"
+    NVIDIA_COMPILER = "Nvidia compiler"
+    AMD_COMPILER = "AMD compiler"
+    NVIDIA_EXECUTOR = "Nvidia executor"
+    AMD_EXECUTOR = "AMD executor"
+
+
+@dataclass(frozen=True)
+class StageContext:
+    """What stages are made from. ``cached_only``: they may read the cache and may not compile."""
+
+    settings: BuildSettings
+    workspace: Workspace
+    cache: ContentCache | None = None
+    cached_only: bool = False
+
+    @functools.cached_property
+    def translator(self) -> Translator:
+        """The engine of the settings, made once for all stages."""
+        return make_translator(self.settings.translator)
+
+
+@dataclass(frozen=True, slots=True)
+class StageEntry:
+    """A stage of the list.
+
+    ``problem`` says why this node cannot run it although it offers what the stage needs. Only
+    stages with ``replayable`` results take part in a run from the cache alone.
+    """
+
+    name: str
+    pool: Pool
+    needs: Needs
+    make: Callable[[StageContext], RowStage]
+    wanted: Callable[[BuildSettings], bool]
+    replayable: bool = True
+    problem: Callable[[], ToolMissing | None] = lambda: None
+
+
+def _always(settings: BuildSettings) -> bool:
+    del settings
+    return True
+
+
+def _execute(settings: BuildSettings) -> bool:
+    return settings.execute
+
+
+def _lift(settings: BuildSettings) -> bool:
+    return settings.lift
+
+
+def _make_nvidia(given: StageContext) -> RowStage:
+    return NvidiaStage(
+        find_nvidia(), given.workspace, given.settings, given.cache, given.cached_only
+    )
+
+
+def _make_amd(given: StageContext) -> RowStage:
+    return AmdStage(
+        find_amd(),
+        given.workspace,
+        given.translator,
+        given.settings,
+        given.cache,
+        given.cached_only,
+    )
+
+
+def _make_lift(given: StageContext) -> RowStage:
+    return LiftStage(find_amd(), given.settings, given.cache, given.cached_only)
+
+
+def _make_reference(given: StageContext) -> RowStage:
+    return ReferenceStage(_nvidia_backend(), given.workspace)
+
+
+def _make_execute(given: StageContext) -> RowStage:
+    return ExecuteStage(_amd_backend(), given.workspace, given.translator, cache=given.cache)
+
+
+@functools.cache
+def _nvidia_backend() -> NvidiaBackend:
+    return NvidiaBackend()
+
+
+@functools.cache
+def _amd_backend() -> HipBackend:
+    """A GPU where there is one, else the CPU: one core, as a slot is."""
+    backend = candidate_backend()
+    return backend.single_threaded() if isinstance(backend, Rdna3Backend) else backend
+
+
+def _no_nvidia_gpu() -> ToolMissing | None:
+    problem = _nvidia_backend().problem()
+    text = "An Nvidia GPU to execute on"
+    return ToolMissing(text, "Run without --execute.", problem) if problem else None
+
+
+def _no_backend() -> ToolMissing | None:
+    problem = _amd_backend().problem()
+    text = "A backend to execute on"
+    return ToolMissing(text, "Run without --execute.", problem) if problem else None
+
+
+STAGES: tuple[StageEntry, ...] = (
+    StageEntry(
+        "translate",
+        Pool.TRANSLATOR,
+        Needs.NOTHING,
+        lambda given: TranslateStage(given.translator, given.workspace),
+        _always,
+    ),
+    StageEntry(
+        "compile Nvidia", Pool.NVIDIA_COMPILER, Needs.NVIDIA_TOOLCHAIN, _make_nvidia, _always
+    ),
+    StageEntry("compile AMD", Pool.AMD_COMPILER, Needs.AMD_TOOLCHAIN, _make_amd, _always),
+    StageEntry("align", Pool.AMD_COMPILER, Needs.NOTHING, lambda given: AlignStage(), _always),
+    StageEntry("lift", Pool.AMD_COMPILER, Needs.AMD_TOOLCHAIN, _make_lift, _lift),
+    StageEntry(
+        "reference",
+        Pool.NVIDIA_EXECUTOR,
+        Needs.NVIDIA_GPU,
+        _make_reference,
+        _execute,
+        replayable=False,
+        problem=_no_nvidia_gpu,
+    ),
+    StageEntry(
+        "execute",
+        Pool.AMD_EXECUTOR,
+        Needs.AMD_TOOLCHAIN,
+        _make_execute,
+        _execute,
+        replayable=False,
+        problem=_no_backend,
+    ),
+)
+"""Every stage, in the order in which rows pass them."""
+
+
+def translates_when_read(settings: BuildSettings) -> bool:
+    """Whether the engine is quick enough to translate rows as they are read, in the driver."""
+    return settings.translator in IN_PROCESS_ENGINES
+
+
+def wanted_stages(settings: BuildSettings, pools: Iterable[Pool] = Pool) -> list[StageEntry]:
+    """The stages of ``pools`` that rows pass under ``settings``, in order."""
+    among = frozenset(pools)
+    return [stage for stage in STAGES if stage.pool in among and stage.wanted(settings)]
+
+
+def make_stages(entries: Iterable[StageEntry], context: StageContext) -> list[RowStage]:
+    """The stages themselves. Raises ``ToolMissing`` where this node lacks a tool of one."""
+    return [entry.make(context) for entry in entries]
+
+
+def cached_only(context: StageContext) -> StageContext:
+    """``context`` for stages that may read the cache and may not compile."""
+    return replace(context, cached_only=True)
+
+
+def run_stages(stages: Iterable[RowStage], rows: list[Row]) -> list[Row]:
+    """``rows`` through ``stages``."""
+    for stage in stages:
+        rows = stage.run(rows)
+    return rows

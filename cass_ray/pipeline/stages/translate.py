@@ -1,0 +1,42 @@
+"""CUDA to HIP at source level, by any engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cass_ray.corpus.dialect import OPENCL, dialect_of
+from cass_ray.dataset.schema import Reason, Stage, rejected
+from cass_ray.pipeline.stages.base import Row, guarded
+from cass_ray.pipeline.workspace import Workspace
+from cass_ray.translate.protocol import Context, Translator, TranslatorError
+
+
+@dataclass
+class TranslateStage:
+    """Fills ``hip_source``. A construct with no translation rejects the row with every finding.
+
+    OpenCL compiles for both sides as it is and passes through.
+    """
+
+    translator: Translator
+    workspace: Workspace
+
+    def run(self, rows: Sequence[Row]) -> list[Row]:
+        """Rows with ``hip_source``, or rejected."""
+        return [guarded(Stage.TRANSLATE, row, self._one) for row in rows]
+
+    def _one(self, row: Row) -> Row:
+        if dialect_of(row) is OPENCL:
+            return {**row, "hip_source": ""}
+        try:
+            context = Context(files=self.workspace.files(row))
+            translation = self.translator.translate(
+                row["cuda_source"], filename=row["path"], context=context
+            )
+        except TranslatorError as error:
+            return rejected(row, Stage.TRANSLATE, Reason.TRANSLATOR_FAILED, str(error))
+        if translation.errors:
+            listing = "\n".join(finding.format(row["path"]) for finding in translation.errors)
+            return rejected(row, Stage.TRANSLATE, Reason.UNTRANSLATABLE, listing)
+        return {**row, "hip_source": translation.source}

@@ -1,0 +1,90 @@
+"""Source trees of a worker, unpacked once and kept: as they came and translated.
+
+A row's ``cuda_source`` and ``hip_source`` are authoritative: they are written over the main file of
+the tree (which may predate an encoding repair), and a row without a tree gets a folder of its own.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from cass_ray.cache import digest
+from cass_ray.corpus.dialect import source_of
+from cass_ray.corpus.reading.trees import unpack
+from cass_ray.translate.project.tree import source_files, translate_tree
+from cass_ray.translate.protocol import Translator
+
+DEFAULT_KEPT = 64
+
+Row = dict[str, Any]
+
+
+class Workspace:
+    """Trees in a private folder that is removed with this object.
+
+    ``fetch`` returns the archive of a digest; at most ``kept`` trees stay on disk, the longest
+    unused go first.
+    """
+
+    def __init__(self, fetch: Callable[[str], bytes], kept: int = DEFAULT_KEPT) -> None:
+        self._fetch = fetch
+        self._kept = kept
+        self._folder = tempfile.TemporaryDirectory(prefix="cass-trees-")
+        self._trees: OrderedDict[str, Path] = OrderedDict()
+
+    def original(self, row: Row) -> Path:
+        """The root of the CUDA tree of ``row``."""
+        root = self._tree(row)
+        _write(root / row["path"], source_of(row))
+        return root
+
+    def translated(self, row: Row, translator: Translator) -> Path:
+        """The root of the HIP tree of ``row``: headers translated, ``hip_source`` in its place."""
+        if row["tree"]:
+            root = self._get(
+                f"{row['tree']}-{translator.name}",
+                lambda root: translate_tree(self._tree(row), root, translator),
+            )
+        else:
+            root = self._get(f"{_alone(row)}-{translator.name}", Path.mkdir)
+        _write(root / row["path"], row["hip_source"])
+        return root
+
+    def files(self, row: Row) -> frozenset[str]:
+        """Paths of the tree of ``row``, relative to its root; empty for a row without one."""
+        if not row["tree"]:
+            return frozenset()
+        root = self._tree(row)
+        return frozenset(path.relative_to(root).as_posix() for path in source_files(root))
+
+    def _tree(self, row: Row) -> Path:
+        tree = row["tree"]
+        if not tree:
+            return self._get(_alone(row), Path.mkdir)
+        return self._get(tree, lambda root: unpack(self._fetch(tree), root, tree))
+
+    def _get(self, name: str, build: Callable[[Path], object]) -> Path:
+        root = self._trees.get(name)
+        if root is None:
+            root = Path(self._folder.name) / name
+            build(root)
+            self._trees[name] = root
+            while len(self._trees) > self._kept:
+                _, oldest = self._trees.popitem(last=False)
+                shutil.rmtree(oldest, ignore_errors=True)
+        self._trees.move_to_end(name)
+        return root
+
+
+def _alone(row: Row) -> str:
+    return digest([row["path"], source_of(row)])
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, newline="")

@@ -1,0 +1,70 @@
+"""Device variables of RDNA3 assembly as PTX."""
+
+from __future__ import annotations
+
+import ast
+
+from cass_ray.assembly.rdna3 import Kind, Module
+from cass_ray.rdna3_to_ptx.wave import ptx_name
+
+_SIZES = {".byte": 1, ".short": 2, ".long": 4, ".quad": 8}
+_FILLS = frozenset({".zero", ".space", ".skip"})
+_TEXTS = {".ascii": b"", ".asciz": b"\0", ".string": b"\0"}
+
+
+def variables(module: Module) -> dict[str, str]:
+    """PTX definitions by name; variables with contents of unknown form are left out."""
+    found = {}
+    for name in module.variables:
+        content = _content(module, name)
+        if content is not None:
+            found[name] = _definition(name, content)
+    return found
+
+
+def _definition(name: str, content: bytes) -> str:
+    size = max(len(content), 1)
+    values = f" = {{{', '.join(map(str, content))}}}" if any(content) else ""
+    return f".visible .global .align 16 .b8 {ptx_name(name)}[{size}]{values};"
+
+
+def _content(module: Module, name: str) -> bytes | None:
+    """The bytes from a variable's label to its ``.size``; None with an address among them."""
+    start = next((n for n, line in enumerate(module.lines) if line.label == name), None)
+    if start is None:
+        return None
+    content = b""
+    for line in module.lines[start:]:
+        directive = line.mnemonic
+        if directive == ".size" or (line.label and line.label != name):
+            return content
+        if line.kind is not Kind.DIRECTIVE:
+            continue
+        added = _bytes(directive, line.operands)
+        if added is None:
+            return None
+        content += added
+    return content
+
+
+def _bytes(directive: str, operands: tuple[str, ...]) -> bytes | None:
+    try:
+        if directive in _SIZES:
+            size = _SIZES[directive]
+            masked = (int(operand, 0) & ((1 << 8 * size) - 1) for operand in operands)
+            return b"".join(number.to_bytes(size, "little") for number in masked)
+        if directive in _FILLS:
+            return bytes([int(operands[1], 0) if len(operands) > 1 else 0]) * int(operands[0], 0)
+        if directive in _TEXTS:
+            return _text(operands[0]) + _TEXTS[directive]
+    except (ValueError, SyntaxError):
+        return None
+    return b"" if directive in (".p2align", ".globl", ".protected", ".type", ".section") else None
+
+
+def _text(operand: str) -> bytes:
+    """A string of the assembler: octal and the usual escapes, as Python's bytes have them."""
+    value = ast.literal_eval(f"b{operand}")
+    if not isinstance(value, bytes):
+        raise ValueError(operand)
+    return value

@@ -1,0 +1,1 @@
+"""HIP to host and RDNA assembly and back to executables, by clang and lld."""

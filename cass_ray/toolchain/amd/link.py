@@ -1,0 +1,136 @@
+"""From assembly text to code object, fat binary and executable.
+
+Steps as hipcc takes them: assemble and link the device code into a shared ELF object, bundle it,
+place the bundle in section ``.hip_fatbin`` of the host program, link with the HIP runtime library.
+Assembly may be edited by people or models, so every step runs in the sandbox.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from cass_ray.toolchain.amd.bundle import bundle
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.sandbox.isolation import View, private_folder
+from cass_ray.toolchain.sandbox.process import run
+from cass_ray.toolchain.unit import Unit, classify
+
+if TYPE_CHECKING:
+    from cass_ray.toolchain.amd.toolchain import AmdToolchain
+
+RUNTIME_REMEDY = (
+    "Install ROCm's HIP runtime (hip-runtime-amd) or pass a libamdhip64.so: set CASS_HIP_RUNTIME."
+)
+
+_TARGET = "amdgcn-amd-amdhsa"
+_BUNDLE_REFERENCE = re.compile(r"\b__hip_fatbin_\w*?(?=\s|$)", re.MULTILINE)
+_HANDLE = re.compile(r"\b__hip_gpubin_handle_\w*")
+_WRAPPER = "__hip_fatbin_wrapper"
+# A section directive, then comments and blank lines only, up to the next change of section.
+_EMPTY_NOTE_SECTION = re.compile(
+    r'^[ \t]*\.section[ \t]+"?\.AMDGPU\.\w+"?,.*\n'
+    r"(?P<comments>(?:[ \t]*(?:;.*)?\n)*)"
+    r"(?=[ \t]*\.(?:section|text|data|bss)\b|\Z)",
+    re.MULTILINE,
+)
+
+
+def assemble(toolchain: AmdToolchain, device_assembly: str, architecture: str) -> bytes:
+    """The code object of ``device_assembly``; see :meth:`AmdToolchain.assemble`."""
+    with private_folder() as folder:
+        _device_object(toolchain, device_assembly, architecture, folder)
+        return (folder / "device.co").read_bytes()
+
+
+def recombine(
+    toolchain: AmdToolchain,
+    host_assembly: str,
+    device_assembly: str,
+    output: Path,
+    architecture: str,
+    runtime_library: Path | None,
+) -> Path:
+    """Link both texts into ``output``; see :meth:`AmdToolchain.recombine`."""
+    with private_folder() as folder:
+        _device_object(toolchain, device_assembly, architecture, folder)
+        code_object = (folder / "device.co").read_bytes()
+        (folder / "device.hipfb").write_bytes(bundle({architecture: code_object}))
+        (folder / "host.s").write_text(host_assembly)
+        (folder / "embed.s").write_text(embedding(host_assembly, "device.hipfb"))
+        for name in ("host", "embed"):
+            _step(toolchain, folder, [toolchain.clang, "-c", f"{name}.s", "-o", f"{name}.o"])
+        if runtime_library is None:
+            _step(toolchain, folder, [toolchain.linker, "-r", "host.o", "embed.o", "-o", "both.o"])
+            object_file = output.with_name(output.name + ".o")
+            shutil.copyfile(folder / "both.o", object_file)
+            raise ToolMissing(
+                "The HIP runtime library (libamdhip64.so)",
+                f"{RUNTIME_REMEDY} The object file is {object_file}: link it there with"
+                f" c++ {object_file.name} -lamdhip64.",
+            )
+        library = runtime_library.resolve()
+        link: list[str | Path] = [
+            toolchain.clang,
+            f"--ld-path={toolchain.linker}",
+            "host.o",
+            "embed.o",
+            library,
+        ]
+        link += [f"-Wl,-rpath,{library.parent}", "-pthread", "-lm", "-o", "program"]
+        _step(toolchain, folder, link, visible=(library.parent,))
+        shutil.copyfile(folder / "program", output)
+        output.chmod(0o755)
+    return output
+
+
+def embedding(host_assembly: str, bundle_file: str) -> str:
+    """Assembly that defines the symbols that ``host_assembly`` leaves open.
+
+    These are the fat binary (``__hip_fatbin_…``, read from ``bundle_file``) and the handle that
+    the registration code keeps (``__hip_gpubin_handle_…``).
+    """
+    found = set(_BUNDLE_REFERENCE.findall(host_assembly)) - {_WRAPPER}
+    lines = ['\t.section\t.hip_fatbin,"a",@progbits', "\t.p2align\t12"]
+    for symbol in sorted(found):
+        lines += [f"\t.globl\t{symbol}", f"\t.hidden\t{symbol}", f"{symbol}:"]
+    lines += [f'\t.incbin\t"{bundle_file}"', "\t.bss", "\t.p2align\t3"]
+    for symbol in sorted(set(_HANDLE.findall(host_assembly))):
+        lines += [f"\t.globl\t{symbol}", f"\t.hidden\t{symbol}", f"{symbol}:", "\t.quad\t0"]
+    lines.append('\t.section\t".note.GNU-stack","",@progbits\n')
+    return "\n".join(lines)
+
+
+def without_empty_note_sections(assembly: str) -> str:
+    """``assembly`` without ``.AMDGPU.*`` sections that hold comments only.
+
+    The compiler prints resource usage there as comments. The assembler would make an empty section
+    of each, which the compiler's own object does not have.
+    """
+    return _EMPTY_NOTE_SECTION.sub(r"\g<comments>", assembly)
+
+
+def _device_object(toolchain: AmdToolchain, assembly: str, architecture: str, folder: Path) -> None:
+    """Write ``device.co`` into ``folder``."""
+    (folder / "device.s").write_text(without_empty_note_sections(assembly))
+    target = ["-target", _TARGET, f"-mcpu={architecture}"]
+    _step(toolchain, folder, [toolchain.clang, *target, "-c", "device.s", "-o", "device.o"])
+    link: list[str | Path] = [toolchain.linker, "-m", "elf64_amdgpu", "--no-undefined", "-shared"]
+    _step(toolchain, folder, [*link, "device.o", "-o", "device.co"])
+
+
+def _step(
+    toolchain: AmdToolchain,
+    folder: Path,
+    command: Sequence[str | Path],
+    visible: tuple[Path, ...] = (),
+) -> None:
+    """Run one tool in ``folder``; raises :class:`CompileFailure` with its message."""
+    view = View(read_only=(*toolchain.visible(), *visible), writable=(folder,))
+    done = run(command, cwd=folder, view=view)
+    if not done.ok:
+        source = next((str(part) for part in command if str(part).endswith(".s")), "host.s")
+        raise classify(done, Unit(folder, PurePosixPath(source)), Path(command[0]).name)

@@ -1,0 +1,81 @@
+"""Precompiled HIP runtime headers, one per side and set of flags.
+
+Parsing the HIP runtime header is nine tenths of compiling a small program: 0.5 s against 0.05 s.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from cass_ray.cache import digest
+from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, run
+
+
+class Side(StrEnum):
+    """Which half of a single-source program a compiler run makes."""
+
+    DEVICE = "device"
+    HOST = "host"
+
+    @property
+    def flag(self) -> str:
+        """The flag that restricts clang to this side."""
+        return f"--cuda-{self.value}-only"
+
+
+_REJECTION = re.compile(
+    r"precompiled (file|header)|PCH file|AST file|since the (precompiled|module)", re.IGNORECASE
+)
+
+
+@dataclass
+class PrecompiledHeaders:
+    """Builds ``header`` once for each set of flags and keeps the result under ``cache``.
+
+    ``identity`` names the compiler and the headers that ``header`` includes.
+    """
+
+    cache: Path
+    header: Path
+    identity: tuple[str, ...]
+    _made: dict[tuple[str, ...], Path | None] = field(default_factory=dict)
+
+    @property
+    def directory(self) -> Path:
+        """Where the files are; created on demand, so that a sandbox can show it."""
+        folder = self.cache / "precompiled"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def get(self, side: Side, command: list[str]) -> Path | None:
+        """The file for compiler ``command`` (program and flags), or None where none can be made."""
+        question = (side.value, *command)
+        if question not in self._made:
+            self._made[question] = self._find_or_build(side, command)
+        return self._made[question]
+
+    def rejected(self, diagnostic: str) -> bool:
+        """Whether a compiler's ``diagnostic`` complains about the precompiled header itself."""
+        return bool(_REJECTION.search(diagnostic))
+
+    def _find_or_build(self, side: Side, command: list[str]) -> Path | None:
+        sources = [path.read_bytes() for path in sorted(self.header.parent.rglob("*.h*"))]
+        key = digest([*self.identity, side.value, *command, *sources])[:24]
+        path = self.directory / f"{key}.pch"
+        return path if path.exists() or self._build(command, path) else None
+
+    def _build(self, command: list[str], path: Path) -> bool:
+        """Precompile into ``path``, atomically: concurrent actors share the folder."""
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".part-") as folder:
+            part = Path(folder) / path.name
+            emit = ["-Xclang", "-emit-pch", "-Xclang", "-fpch-instantiate-templates"]
+            argv = [*command, *emit, "-S", "-o", str(part), str(self.header)]
+            done = run(argv, cwd=Path(folder), limits=COMPILE_LIMITS)
+            if not done.ok or not part.exists():
+                return False
+            part.rename(path)
+        return True

@@ -1,0 +1,222 @@
+"""HIP to x86-64 host assembly and RDNA assembly, and back to an executable.
+
+One clang run per side (device first: it finds most errors), each with a precompiled HIP runtime
+header. The host assembly leaves the device code out: it refers to ``__hip_fatbin_``, which
+:meth:`AmdToolchain.recombine` defines from any, possibly edited, device assembly.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from cass_ray.cache import digest
+from cass_ray.dataset.schema import Reason, Toolchain
+from cass_ray.toolchain.amd import link
+from cass_ray.toolchain.amd.precompiled import PrecompiledHeaders, Side
+from cass_ray.toolchain.background import beside
+from cass_ray.toolchain.sandbox.isolation import Mount, View
+from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
+from cass_ray.toolchain.unit import CompileFailure, Unit, classify, forbidden_read
+
+DEFAULT_ARCHITECTURE = "gfx1100"
+DEFAULT_CODE_OBJECT_VERSION = 5
+
+SOURCE_TREE = Path("/cass/source")
+"""Where compilers see the source tree, on every machine."""
+
+SHIM = Path(__file__).parent / "shim"
+"""Our headers: what CUDA code needs beyond HIP's own."""
+
+_FORCED_HEADER = SHIM / "cass_hip.h"
+
+# Errors of clang by default that nvcc's host compiler only warns about or accepts.
+_LENIENT = (
+    "-w",
+    "-Wno-c++11-narrowing",
+    "-Wno-register",
+    "-Wno-reserved-user-defined-literal",
+    "-Wno-missing-template-arg-list-after-template-kw",
+)
+
+
+@dataclass(frozen=True)
+class AmdOutput:
+    """Both assembly texts of one unit; ``cpu_seconds_by_tool`` is by compiler run."""
+
+    host_assembly: str
+    device_assembly: str
+    architecture: str
+    flags: str
+    cpu_seconds_by_tool: dict[str, float]
+
+
+@dataclass(frozen=True)
+class AmdToolchain:
+    """A clang for AMDGPU with a HIP root: ROCm's own, or a plain one with ours.
+
+    ``rocm_path`` holds headers and device libraries. ``cache`` is where precompiled headers go.
+    ``runtime_library`` (``libamdhip64.so``) is needed only to link executables.
+    """
+
+    clang: Path
+    linker: Path
+    rocm_path: Path
+    version: str
+    cache: Path
+    runtime_library: Path | None = None
+
+    name = "clang"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Digest of what determines the output beside unit, architecture and optimisation."""
+        headers = [path.read_bytes() for path in sorted(SHIM.rglob("*.h*"))]
+        return digest([self.name, self.version, self.rocm_path.name, *_LENIENT, *headers])
+
+    def compile(
+        self,
+        unit: Unit,
+        architecture: str = DEFAULT_ARCHITECTURE,
+        *,
+        optimisation: str = "-Os",
+        code_object_version: int = DEFAULT_CODE_OBJECT_VERSION,
+        limits: Limits = COMPILE_LIMITS,
+        at_once: bool = False,
+    ) -> AmdOutput:
+        """Compile ``unit`` for both sides, sandboxed.
+
+        ``at_once`` compiles both sides at the same time: an answer sooner, for work on the host
+        side that is thrown away where the device side fails. The result is the same.
+
+        Raises :class:`~cass_ray.toolchain.unit.CompileFailure`; its reason is ``NO_DEVICE_CODE``
+        where the unit compiles but holds no kernel.
+        """
+        flags = code_flags(architecture, optimisation, code_object_version)
+
+        def host_side() -> Completed:
+            return self._assembly(unit, Side.HOST, flags, limits)
+
+        with beside(host_side) if at_once else nullcontext(host_side) as waited:
+            device = self._assembly(unit, Side.DEVICE, flags, limits)
+            if ".amdhsa_kernel" not in device.stdout_text:
+                raise CompileFailure(Reason.NO_DEVICE_CODE, "no kernel in the device code", "clang")
+            host = waited()
+        return AmdOutput(
+            host_assembly=host.stdout_text,
+            device_assembly=device.stdout_text,
+            architecture=architecture,
+            flags=" ".join(flags),
+            cpu_seconds_by_tool={
+                "clang device": device.cpu_seconds,
+                "clang host": host.cpu_seconds,
+            },
+        )
+
+    def assemble(self, device_assembly: str, architecture: str = DEFAULT_ARCHITECTURE) -> bytes:
+        """The code object (an ELF file) of ``device_assembly``.
+
+        Raises :class:`~cass_ray.toolchain.unit.CompileFailure` with the assembler's message.
+        """
+        return link.assemble(self, device_assembly, architecture)
+
+    def recombine(
+        self,
+        host_assembly: str,
+        device_assembly: str,
+        output: Path,
+        *,
+        architecture: str = DEFAULT_ARCHITECTURE,
+        runtime_library: Path | None = None,
+    ) -> Path:
+        """Assemble both texts and link them into the executable ``output``.
+
+        Links against ``runtime_library``, else the toolchain's. Without either the object file
+        ``output`` + ``.o`` is written and :class:`~cass_ray.toolchain.errors.ToolMissing` raised.
+        """
+        library = runtime_library or self.runtime_library
+        return link.recombine(self, host_assembly, device_assembly, output, architecture, library)
+
+    def build_executable(
+        self,
+        unit: Unit,
+        output: Path,
+        architecture: str = DEFAULT_ARCHITECTURE,
+        *,
+        optimisation: str = "-Os",
+        runtime_library: Path | None = None,
+    ) -> Path:
+        """Compile ``unit`` and link it into the executable ``output``; raises what the steps do."""
+        made = self.compile(unit, architecture, optimisation=optimisation)
+        return self.recombine(
+            made.host_assembly,
+            made.device_assembly,
+            output,
+            architecture=architecture,
+            runtime_library=runtime_library,
+        )
+
+    def record(self, output: AmdOutput) -> Toolchain:
+        """The toolchain column of a row."""
+        return Toolchain(name=self.name, version=self.version, flags=output.flags)
+
+    def visible(self) -> tuple[Path, ...]:
+        """Paths that a sandboxed compilation needs beside the system's."""
+        llvm = self.clang.parent.parent
+        needed = (llvm, self.linker.parent, self.rocm_path, SHIM, self._precompiled.directory)
+        outside = (path.resolve() for path in needed)
+        return tuple(dict.fromkeys(path for path in outside if not path.is_relative_to("/usr")))
+
+    @cached_property
+    def _visible(self) -> tuple[Path, ...]:
+        return self.visible()
+
+    @cached_property
+    def _precompiled(self) -> PrecompiledHeaders:
+        return PrecompiledHeaders(
+            cache=self.cache, header=_FORCED_HEADER, identity=(self.version, str(self.rocm_path))
+        )
+
+    def _assembly(
+        self, unit: Unit, side: Side, flags: tuple[str, ...], limits: Limits
+    ) -> Completed:
+        """One compiler run to assembly text on stdout; without precompiled header if rejected."""
+        common = [str(self.clang), *self._location_flags(), *flags, *_LENIENT, side.flag]
+        precompiled = self._precompiled.get(side, common)
+        rest = [*unit.preprocessor_arguments(), "-S", "-o", "-", str(unit.main)]
+        view = View(read_only=self._visible, mounts=(Mount(unit.root, SOURCE_TREE),))
+        done = None
+        if precompiled is not None:
+            include = ["-Xclang", "-include-pch", "-Xclang", str(precompiled)]
+            done = run([*common, *include, *rest], cwd=unit.root, limits=limits, view=view)
+        if done is None or self._precompiled.rejected(done.stderr_text):
+            include = ["-include", str(_FORCED_HEADER)]
+            done = run([*common, *include, *rest], cwd=unit.root, limits=limits, view=view)
+        if not done.ok:
+            raise classify(done, unit, f"clang ({side.value})")
+        if path := forbidden_read(done.stdout_text, unit):
+            message = f"the assembler is told to read {path}, outside the source tree"
+            raise CompileFailure(Reason.FORBIDDEN_INCLUDE, message, f"clang ({side.value})")
+        return done
+
+    def _location_flags(self) -> list[str]:
+        """Flags that say where things are on this machine; they do not change the code."""
+        return [f"--rocm-path={self.rocm_path}", f"-I{SHIM}", "-fdiagnostics-color=never"]
+
+
+def code_flags(architecture: str, optimisation: str, code_object_version: int) -> tuple[str, ...]:
+    """The flags that determine the generated code.
+
+    ``-fuse-cuid=none`` keeps a hash of the file's path out of the symbols.
+    """
+    return (
+        "-x",
+        "hip",
+        f"--offload-arch={architecture}",
+        f"-mcode-object-version={code_object_version}",
+        "-fuse-cuid=none",
+        "-D__HIP_PLATFORM_AMD__=1",
+        optimisation,
+    )

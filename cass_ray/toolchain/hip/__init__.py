@@ -1,0 +1,1 @@
+"""HIP's headers and device libraries on machines without ROCm."""

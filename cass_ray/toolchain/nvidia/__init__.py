@@ -1,0 +1,1 @@
+"""CUDA to host assembly, cubins, PTX and SASS, by the steps of nvcc."""

@@ -1,0 +1,102 @@
+"""Disassembly of many cubins by few ``nvdisasm`` runs.
+
+nvdisasm takes 0.2 s to start and a twentieth of that for a program. So the code of many cubins goes
+into one ELF file and its listing is taken apart. Each part is what ``nvdisasm -c`` prints for the
+cubin alone, except for what depends on the rest of a file: labels are numbered as they stand in the
+text, annotations follow their instruction after one space, and the list of undefined symbols at the
+end is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from cass_ray.toolchain.nvidia.elf import Cubin, merge, without_marks
+from cass_ray.toolchain.sandbox import process
+from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
+
+MOST_SECTIONS = 20_000
+"""Sections in one merged file; an ELF header counts at most 65,279."""
+
+_FOLDER = Path("/cass/work")
+_SECTION_TITLE = re.compile(r"^(//-{5,} )(\S+) +(-{5,})$", re.MULTILINE)
+_TITLE_WIDTH = 17  # nvdisasm pads names to it; in a merged file they are longer
+_UNDEFINED_SYMBOLS = "//--------------------- SYMBOLS "
+_ANNOTATION_COLUMN = re.compile(r" {2,}(?=\(\*\")")
+_LABEL = re.compile(r"\.L_x_\d+\b")
+_LABEL_HERE = re.compile(r"^(\.L_x_\d+):", re.MULTILINE)
+
+
+class DisassemblyError(RuntimeError):
+    """nvdisasm failed; the message is its own."""
+
+
+def disassemble(nvdisasm: Path, cubins: Sequence[bytes], toolchain: View) -> list[str]:
+    """The code of each of ``cubins``, as the module's text describes.
+
+    Raises :class:`DisassemblyError`, and :class:`~.nvidia_elf.CubinError` for a damaged cubin.
+    """
+    parsed = [Cubin.parse(data) for data in cubins]
+    texts = [""] * len(cubins)
+    for batch in _batches(parsed):
+        listing = _nvdisasm(nvdisasm, merge([parsed[index] for index in batch]), toolchain)
+        parts = split(without_marks(listing), [len(parsed[index].code_sections) for index in batch])
+        for index, part in zip(batch, parts, strict=True):
+            texts[index] = part
+    return texts
+
+
+def split(listing: str, counts: Sequence[int]) -> list[str]:
+    """Take the listing of a merged file apart; ``counts`` are the code sections of each part.
+
+    Raises :class:`DisassemblyError` when there are not as many sections.
+    """
+    listing = listing.partition(_UNDEFINED_SYMBOLS)[0]
+    starts = [match.start() for match in _SECTION_TITLE.finditer(listing)]
+    if len(starts) != sum(counts):
+        raise DisassemblyError(f"nvdisasm printed {len(starts)} sections instead of {sum(counts)}")
+    bounds = [*starts, len(listing)]
+    parts = []
+    first = 0
+    for count in counts:
+        body = listing[bounds[first] : bounds[first + count]].rstrip("\n")
+        parts.append(f"{listing[: bounds[0]]}{_canonical(body)}\n")
+        first += count
+    return parts
+
+
+def _batches(cubins: Sequence[Cubin]) -> Iterator[list[int]]:
+    """Indices of cubins for one machine each, bounded in sections."""
+    order = sorted(range(len(cubins)), key=lambda index: cubins[index].machine)
+    for _, same in groupby(order, key=lambda index: cubins[index].machine):
+        batch: list[int] = []
+        sections = 0
+        for index in same:
+            if batch and sections + len(cubins[index].sections) > MOST_SECTIONS:
+                yield batch
+                batch, sections = [], 0
+            batch.append(index)
+            sections += len(cubins[index].sections)
+        yield batch
+
+
+def _nvdisasm(nvdisasm: Path, image: bytes, toolchain: View) -> str:
+    with private_folder() as folder:
+        path = folder / "merged.cubin"
+        path.write_bytes(image)
+        view = View(read_only=toolchain.read_only, mounts=(Mount(folder, _FOLDER),))
+        completed = process.run([nvdisasm, "-c", view.inside(path)], cwd=folder, view=view)
+    if not completed.ok:
+        raise DisassemblyError(f"{nvdisasm}: {completed.stderr_text.strip()}")
+    return completed.stdout_text
+
+
+def _canonical(text: str) -> str:
+    labels = dict.fromkeys([*_LABEL_HERE.findall(text), *_LABEL.findall(text)])
+    new = {label: f".L_x_{number}" for number, label in enumerate(labels)}
+    text = _LABEL.sub(lambda match: new[match[0]], text)
+    text = _SECTION_TITLE.sub(lambda m: f"{m[1]}{m[2].ljust(_TITLE_WIDTH)} {m[3]}", text)
+    return _ANNOTATION_COLUMN.sub(" ", text)

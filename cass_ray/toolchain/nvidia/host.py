@@ -1,0 +1,123 @@
+"""Host assembly of a CUDA program, without the device code and its registration.
+
+clang compiles it in a fifth of the time of nvcc's way (cudafe++ and g++), thanks to a precompiled
+runtime header, and registers nothing when no device binary is given. What clang does not accept
+goes nvcc's way, with the registration cut out of the stub file that cicc writes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from cass_ray.toolchain.amd.precompiled import PrecompiledHeaders, Side
+from cass_ray.toolchain.nvidia.steps import WORK_FILES, Steps, Workbench, dry_run
+from cass_ray.toolchain.sandbox import process
+from cass_ray.toolchain.sandbox.process import Outcome
+from cass_ray.toolchain.unit import classify
+
+SHIM = Path(__file__).parent / "shim"
+"""The header to precompile, and one that clang's CUDA wrapper misses in CUDA 13."""
+
+_LIMITS = frozenset({Outcome.TIME_LIMIT, Outcome.MEMORY_LIMIT, Outcome.OUTPUT_LIMIT})
+
+
+@dataclass(frozen=True)
+class ClangHost:
+    """Host assembly by clang as a CUDA compiler."""
+
+    clang: Path
+    cuda: Path
+    cache: Path
+    version: str
+    added_headers: tuple[str, ...] = ()
+
+    @property
+    def precompiled_directory(self) -> Path:
+        """Where the precompiled headers are; a sandbox must show it."""
+        return self._precompiled.directory
+
+    def compile(self, bench: Workbench, flags: Sequence[str]) -> str | None:
+        """Host assembly of the unit; None where clang does not accept it.
+
+        Only clang's own error says so: a limit that is hit depends on the machine's load, and the
+        other way's assembly differs. Raises :class:`~cass_ray.toolchain.unit.CompileFailure` then.
+        """
+        common = [str(self.clang), *self._location_flags(), *flags, Side.HOST.flag]
+        rest = [*bench.unit.preprocessor_arguments(), "-S", "-o", "-", str(bench.unit.main)]
+        completed = None
+        precompiled = self._precompiled.get(Side.HOST, common)
+        if precompiled is not None:
+            include = ["-Xclang", "-include-pch", "-Xclang", str(precompiled)]
+            completed = bench.try_command([*common, *include, *rest], process.CLEAN_ENVIRONMENT)
+        if completed is None or self._precompiled.rejected(completed.stderr_text):
+            include = ["-include", str(SHIM / "cass_cuda.h")]
+            completed = bench.try_command([*common, *include, *rest], process.CLEAN_ENVIRONMENT)
+        if completed.outcome in _LIMITS:
+            raise classify(completed, bench.unit, "clang (host)")
+        return completed.stdout_text if completed.ok else None
+
+    @cached_property
+    def _precompiled(self) -> PrecompiledHeaders:
+        return PrecompiledHeaders(
+            cache=self.cache, header=SHIM / "cass_cuda.h", identity=(self.version, str(self.cuda))
+        )
+
+    def _location_flags(self) -> list[str]:
+        """Flags that say where things are on this machine; they do not change the code."""
+        return [
+            f"--cuda-path={self.cuda}",
+            f"-I{SHIM}",
+            "-isystem",
+            str(self.cuda / "include/cccl"),
+            *self.added_headers,
+            "-fdiagnostics-color=never",
+        ]
+
+
+def clang_flags(standard: str, optimisation: str) -> list[str]:
+    """The flags that determine clang's host code, which the GNU assembler can read."""
+    language = ["-x", "cuda", standard, "-nocudalib", "-Wno-unknown-cuda-version", "-w"]
+    return [*language, optimisation, "-fno-addrsig"]
+
+
+@dataclass(frozen=True)
+class NvccHost:
+    """Host assembly by nvcc's own steps."""
+
+    steps: Steps
+
+    @classmethod
+    def read(cls, nvcc: Path, architecture: str, flags: Sequence[str]) -> NvccHost:
+        """Ask ``nvcc`` for its steps; raises :class:`~.nvidia_steps.NvccError`."""
+        output = ["-Xcompiler", "-S", "-c", "-o", f"{WORK_FILES}.s"]
+        return cls(dry_run(nvcc, [*flags, f"-arch={architecture}", *output]))
+
+    def compile(self, bench: Workbench) -> str:
+        """Host assembly of the unit whose stub file cicc has written to the work folder.
+
+        Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
+        """
+        environment = self.steps.environment
+        bench.run(self.steps.first("g++"), environment, bench.unit.preprocessor_arguments())
+        bench.run(self.steps.first("cudafe++"), environment)
+        stub = bench.file("cudafe1.stub.c")
+        stub.write_text(without_registration(stub.read_text()))
+        bench.run(self.steps.last("g++"), environment)
+        return bench.file("s").read_text(errors="replace")
+
+
+_REGISTRATION = re.compile(
+    r"^#include \"[^\"\n]*\.fatbin\.c\"\n"
+    r"|^static void (?:__nv_cudaEntityRegisterCallback|__sti____cudaRegisterAll)\([^{;]*;\n"
+    r"|^static void (?:__nv_cudaEntityRegisterCallback|__sti____cudaRegisterAll)\([^;]*?\{.*?\}\n",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def without_registration(stub: str) -> str:
+    """A stub file of cicc's without the device binary and the constructor that registers it."""
+    return _REGISTRATION.sub("", stub)

@@ -1,0 +1,1 @@
+"""OpenCL C to machine code of both vendors."""

@@ -1,0 +1,1 @@
+"""The one place where untrusted code is compiled or run: bounded, isolated processes."""

@@ -1,0 +1,210 @@
+"""Run one untrusted executable: bounded, isolated, and with a verdict on how it ended.
+
+The program sees the system's libraries, its own file and what :class:`Exposure` names, all
+read-only, and an empty private folder of bounded size. It has no network. Built on
+:mod:`cass_ray.toolchain.sandbox.process` and :mod:`cass_ray.toolchain.sandbox.isolation`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from cass_ray.cache import default_directory
+from cass_ray.toolchain.sandbox import isolation
+from cass_ray.toolchain.sandbox.isolation import Mount, View
+from cass_ray.toolchain.sandbox.process import CLEAN_ENVIRONMENT, Completed, Limits, Outcome, run
+from cass_ray.toolchain.sandbox.seccomp import filter_program
+
+WORKING_FOLDER = Path("/cass/work")
+"""Where a program runs: empty, in memory, gone when it ends."""
+
+
+class Verdict(StrEnum):
+    """How a program ended."""
+
+    OK = "ok"
+    EXIT = "exit"  # non-zero status
+    SIGNAL = "signal"
+    TIME_LIMIT = "time_limit"
+    MEMORY_LIMIT = "memory_limit"
+    OUTPUT_LIMIT = "output_limit"
+    VIOLATION = "sandbox_violation"
+    """It made a system call that no program under test has a use for."""
+
+
+_VERDICTS = {
+    Outcome.OK: Verdict.OK,
+    Outcome.EXIT: Verdict.EXIT,
+    Outcome.SIGNAL: Verdict.SIGNAL,
+    Outcome.TIME_LIMIT: Verdict.TIME_LIMIT,
+    Outcome.MEMORY_LIMIT: Verdict.MEMORY_LIMIT,
+    Outcome.OUTPUT_LIMIT: Verdict.OUTPUT_LIMIT,
+}
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Limits of one run; ``folder_bytes`` bounds what it can write, ``output_bytes`` both streams.
+
+    ``processes`` counts processes, not threads.
+    """
+
+    wall_seconds: float = 60.0
+    cpu_seconds: float = 120.0
+    memory_bytes: int = 8 << 30
+    output_bytes: int = 16 << 20
+    folder_bytes: int = 64 << 20
+    processes: int = 16
+    open_files: int = 1024
+
+    def limits(self) -> Limits:
+        """In the terms of :mod:`cass_ray.toolchain.sandbox.process`.
+
+        Address space is not bounded: GPU runtimes reserve far more than they use.
+        """
+        return Limits(
+            cpu_seconds=self.cpu_seconds,
+            wall_seconds=self.wall_seconds,
+            memory_bytes=self.memory_bytes,
+            address_space_bytes=None,
+            file_bytes=self.folder_bytes,
+            output_bytes=self.output_bytes,
+            processes=self.processes + _OWN_PROCESSES,
+            open_files=self.open_files,
+        )
+
+
+_OWN_PROCESSES = 4
+"""prlimit becomes bubblewrap; its monitor, the sandbox's process 1 and its subshell."""
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """What a program sees beside the system, and how its environment differs from a clean one.
+
+    ``shared_files`` are files that the program may write and that outlast it, by the path where it
+    sees them. ``device_access`` relaxes the filter of system calls for GPU drivers.
+    """
+
+    read_only: tuple[Path, ...] = ()
+    devices: tuple[Path, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    shared_files: Mapping[Path, Path] = field(default_factory=dict)
+    device_access: bool = False
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What a program did. ``status`` is its exit status, ``128 + n`` after signal ``n``."""
+
+    verdict: Verdict
+    status: int
+    stdout: bytes
+    stderr: bytes
+    wall_seconds: float
+    cpu_seconds: float
+    peak_memory_bytes: int
+
+    @property
+    def ok(self) -> bool:
+        """Whether it ended by itself with status 0."""
+        return self.verdict is Verdict.OK
+
+
+def run_sandboxed(
+    executable: Path,
+    arguments: Sequence[str] = (),
+    *,
+    bounds: Bounds = Bounds(),
+    exposure: Exposure = Exposure(),
+    stdin: bytes = b"",
+) -> Ended:
+    """Run ``executable`` (a host path) and wait until nothing of it is left.
+
+    Raises :class:`~cass_ray.toolchain.sandbox.isolation.IsolationUnavailableError` where no sandbox
+    can be made and ``CASS_ALLOW_UNISOLATED=1`` is not set.
+    """
+    executable = executable.resolve()
+    isolated = isolation.isolates()
+    with _filter_file(exposure) as descriptor, _start_folder(isolated) as folder:
+        view = _view(executable, exposure, bounds, folder, descriptor)
+        completed = run(
+            [executable, *arguments],
+            cwd=folder,
+            limits=bounds.limits(),
+            view=view,
+            env={**CLEAN_ENVIRONMENT, "TMPDIR": str(WORKING_FOLDER), **exposure.environment},
+            stdin=stdin,
+            inherited=(descriptor,),
+        )
+    return _ended(completed)
+
+
+def _ended(completed: Completed) -> Ended:
+    verdict = _VERDICTS.get(completed.outcome, Verdict.EXIT)
+    if verdict is Verdict.SIGNAL and completed.signal == signal.SIGSYS:
+        verdict = Verdict.VIOLATION
+    return Ended(
+        verdict=verdict,
+        status=completed.returncode if completed.returncode >= 0 else 128 - completed.returncode,
+        stdout=completed.stdout,
+        stderr=completed.stderr,
+        wall_seconds=completed.wall_seconds,
+        cpu_seconds=completed.cpu_seconds,
+        peak_memory_bytes=completed.peak_memory_bytes,
+    )
+
+
+def _view(
+    executable: Path, exposure: Exposure, bounds: Bounds, folder: Path, descriptor: int
+) -> View:
+    shared = tuple(
+        Mount(host, inside, writable=True) for inside, host in exposure.shared_files.items()
+    )
+    working = str(WORKING_FOLDER)
+    return View(
+        read_only=(executable, *exposure.read_only),
+        devices=exposure.devices,
+        mounts=(Mount(folder, WORKING_FOLDER), *shared),
+        temporary_bytes=bounds.folder_bytes,
+        process_filesystem=True,
+        arguments=(
+            *("--size", str(bounds.folder_bytes), "--tmpfs", working),
+            *("--seccomp", str(descriptor)),
+        ),
+    )
+
+
+@contextmanager
+def _filter_file(exposure: Exposure) -> Iterator[int]:
+    """An open file that holds the filter of system calls, at its beginning."""
+    descriptor = os.memfd_create("seccomp")
+    try:
+        os.write(descriptor, filter_program(strict_sockets=not exposure.device_access))
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _start_folder(isolated: bool) -> Iterator[Path]:
+    """The folder that the working folder is mounted over; a real one where nothing is mounted."""
+    if isolated:
+        yield _placeholder()
+        return
+    with isolation.private_folder() as folder:
+        yield folder
+
+
+def _placeholder() -> Path:
+    """An empty folder that stays."""
+    folder = default_directory() / "empty"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder.resolve()

@@ -1,0 +1,371 @@
+"""One bounded child process: limits on CPU, time, memory and output, inside an isolated view.
+
+:func:`run` is safe to call from several threads. Limits hold for the whole tree of processes: hard
+limits of the kernel (``prlimit``) for each process, and a watch over their sum.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import select
+import selectors
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import IO
+
+from cass_ray.toolchain.sandbox import isolation, task_limit
+from cass_ray.toolchain.sandbox.isolation import View
+
+WATCH_SECONDS = 0.1
+"""How often the tree of processes is measured against the limits; first at a quarter of it."""
+
+_READ_BYTES = 1 << 16
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+_NOT_FOUND_STATUS = 127
+_SIGNAL_STATUS = 128  # a shell reports death by signal n as 128 + n
+_KILL_SECONDS = 2.0
+
+
+class Outcome(StrEnum):
+    """How a child process ended."""
+
+    OK = "ok"
+    EXIT = "exit"  # non-zero status
+    SIGNAL = "signal"
+    TIME_LIMIT = "time_limit"
+    MEMORY_LIMIT = "memory_limit"
+    OUTPUT_LIMIT = "output_limit"
+    NOT_FOUND = "not_found"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds of one run. ``address_space_bytes`` is for each process, the rest for all together.
+
+    ``memory_bytes`` is resident memory. ``file_bytes`` bounds each file written, ``output_bytes``
+    stdout and stderr together. CUDA programs reserve address space far beyond the memory that they
+    use: run them with ``address_space_bytes=None``.
+    """
+
+    cpu_seconds: float = 60.0
+    wall_seconds: float = 120.0
+    memory_bytes: int = 4 << 30
+    address_space_bytes: int | None = 4 << 30
+    file_bytes: int = 256 << 20
+    output_bytes: int = 64 << 20
+    processes: int = 64
+    open_files: int = 256
+
+
+COMPILE_LIMITS = Limits()
+"""For one compiler step."""
+
+
+class Abandoned(Exception):
+    """Whoever asked for a run does not want it any more; nothing of it is left running."""
+
+
+ABANDON: ContextVar[threading.Event | None] = ContextVar("ABANDON", default=None)
+"""An event that ends every :func:`run` of this context once it is set."""
+
+
+@dataclass(frozen=True)
+class Completed:
+    """How a run ended, what it said and what it cost, its descendants included.
+
+    ``peak_memory_bytes`` is the largest resident sum over the tree that the watch saw, or the peak
+    of the largest single process where the kernel tells it; 0 for a short run that neither saw. In
+    a sandbox a status above 128 is read as death by signal.
+    """
+
+    outcome: Outcome
+    returncode: int
+    signal: int
+    stdout: bytes
+    stderr: bytes
+    wall_seconds: float
+    cpu_seconds: float
+    peak_memory_bytes: int
+
+    @property
+    def ok(self) -> bool:
+        """Whether the process ended with status 0 within its limits."""
+        return self.outcome is Outcome.OK
+
+    @property
+    def stderr_text(self) -> str:
+        """``stderr`` as text; bytes that are not UTF-8 are replaced."""
+        return self.stderr.decode("utf-8", "replace")
+
+    @property
+    def stdout_text(self) -> str:
+        """``stdout`` as text; bytes that are not UTF-8 are replaced."""
+        return self.stdout.decode("utf-8", "replace")
+
+
+CLEAN_ENVIRONMENT: Mapping[str, str] = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "LC_ALL": "C",  # messages that classify() can read
+    "HOME": "/tmp",
+    "TMPDIR": "/tmp",
+}
+"""The environment of a child process unless its caller gives one."""
+
+
+def run(
+    argv: Sequence[str | Path],
+    *,
+    cwd: Path,
+    limits: Limits = COMPILE_LIMITS,
+    view: View | None = None,
+    env: Mapping[str, str] | None = None,
+    stdin: bytes = b"",
+    inherited: Sequence[int] = (),
+) -> Completed:
+    """Run ``argv`` in ``cwd`` to its end or to the first limit; then nothing of it is left running.
+
+    With a ``view`` the process is sandboxed (:mod:`cass_ray.toolchain.sandbox.isolation`); ``cwd``
+    is a host path that the view shows. Without one only the limits apply: for trusted tools on
+    trusted input. ``env`` replaces :data:`CLEAN_ENVIRONMENT`. ``inherited`` are file descriptors
+    that stay open for what the view's arguments say about them.
+
+    Raises :class:`~cass_ray.toolchain.sandbox.isolation.IsolationUnavailableError`, and
+    :class:`Abandoned` when the event in :data:`ABANDON` is set.
+    """
+    command = [str(argument) for argument in argv]
+    environment = dict(CLEAN_ENVIRONMENT if env is None else env)
+    if not _exists(command[0], cwd, view, environment):
+        message = f"{command[0]}: command not found".encode()
+        return Completed(Outcome.NOT_FOUND, _NOT_FOUND_STATUS, 0, b"", message, 0.0, 0.0, 0)
+    isolated = view is not None and isolation.isolates()
+    own_peak = _peak_bytes(resource.getrusage(resource.RUSAGE_SELF))
+    started = time.monotonic()
+    if isolated:
+        command = task_limit.inside(command, limits.processes)
+    with task_limit.capped(limits.processes) as joining, _standard_input(stdin) as input_file:
+        child = subprocess.Popen(
+            [*joining, *_limiting(limits), *isolation.command_line(command, view, cwd)],
+            cwd=cwd,
+            env=environment,
+            stdin=input_file,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            pass_fds=inherited,
+            start_new_session=True,
+        )
+        watch = _Watch(child, limits, started, isolated)
+        try:
+            watch.until_exit()
+        finally:
+            usage, status = watch.reap()
+    # A child that was vforked starts with the peak of its parent, which then hides its own.
+    peak = _peak_bytes(usage) if _peak_bytes(usage) > own_peak else 0
+    returncode = os.waitstatus_to_exitcode(status)
+    died_by = -returncode if returncode < 0 else 0
+    if isolated and returncode > _SIGNAL_STATUS:
+        died_by = returncode - _SIGNAL_STATUS
+    return Completed(
+        outcome=watch.broken or _outcome(returncode, died_by),
+        returncode=returncode,
+        signal=died_by,
+        stdout=bytes(watch.stdout),
+        stderr=bytes(watch.stderr),
+        wall_seconds=time.monotonic() - started,
+        cpu_seconds=max(watch.cpu_seconds, usage.ru_utime + usage.ru_stime),
+        peak_memory_bytes=max(watch.peak_memory_bytes, peak),
+    )
+
+
+def _peak_bytes(usage: resource.struct_rusage) -> int:
+    return usage.ru_maxrss * 1024
+
+
+def _outcome(returncode: int, died_by: int) -> Outcome:
+    if died_by == signal.SIGXCPU:
+        return Outcome.TIME_LIMIT
+    if died_by == signal.SIGXFSZ:
+        return Outcome.OUTPUT_LIMIT
+    if died_by:
+        return Outcome.SIGNAL
+    return Outcome.OK if returncode == 0 else Outcome.EXIT
+
+
+def _limiting(limits: Limits) -> list[str]:
+    """``prlimit`` sets the kernel's limits and becomes the command; a preexec_fn is not safe here.
+
+    The number of processes is capped by :mod:`cass_ray.toolchain.sandbox.task_limit` and watched.
+    """
+    cpu = max(1, round(limits.cpu_seconds + 0.5))
+    command = [
+        "/usr/bin/prlimit",
+        f"--cpu={cpu}:{cpu + 1}",
+        f"--fsize={limits.file_bytes}",
+        f"--nofile={limits.open_files}",
+        "--core=0",
+    ]
+    if limits.address_space_bytes is not None:
+        command.append(f"--as={limits.address_space_bytes}")
+    return [*command, "--"]
+
+
+def _exists(program: str, cwd: Path, view: View | None, env: Mapping[str, str]) -> bool:
+    if "/" not in program:
+        return shutil.which(program, path=env.get("PATH", os.defpath)) is not None
+    path = cwd / program
+    return (view.outside(path) if view is not None else path).exists()
+
+
+@contextlib.contextmanager
+def _standard_input(data: bytes) -> Iterator[IO[bytes]]:
+    """An open file that holds ``data``: in memory, so that no pipe needs feeding."""
+    if not data:
+        with open(os.devnull, "rb") as file:  # noqa: PTH123
+            yield file
+        return
+    with os.fdopen(os.memfd_create("stdin"), "w+b") as file:
+        file.write(data)
+        file.seek(0)
+        yield file
+
+
+class _Watch:
+    """Collects a child's output and measures its tree until it ends or breaks a limit."""
+
+    def __init__(
+        self, child: subprocess.Popen[bytes], limits: Limits, started: float, isolated: bool
+    ) -> None:
+        self.child = child
+        self.limits = limits
+        self.isolated = isolated
+        self.deadline = started + limits.wall_seconds
+        self.broken: Outcome | None = None
+        self.cpu_seconds = 0.0  # measured: killed descendants are missing in the rusage
+        self.peak_memory_bytes = 0
+        self.stdout = bytearray()
+        self.stderr = bytearray()
+        self._exit = os.pidfd_open(child.pid)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._exit, selectors.EVENT_READ)
+        for pipe, output in ((child.stdout, self.stdout), (child.stderr, self.stderr)):
+            assert pipe is not None
+            os.set_blocking(pipe.fileno(), False)
+            self._selector.register(pipe, selectors.EVENT_READ, output)
+
+    def until_exit(self) -> None:
+        """Return when the child has ended; a limit ends it."""
+        measure_at = time.monotonic() + WATCH_SECONDS / 4
+        abandon = ABANDON.get()
+        while True:
+            if abandon is not None and abandon.is_set():
+                raise Abandoned
+            now = time.monotonic()
+            wait = max(0.0, min(measure_at, self.deadline) - now)
+            for key, _ in self._selector.select(wait):
+                if key.data is None:
+                    return
+                self._read(key.fd, key.data)
+            now = time.monotonic()
+            if now >= self.deadline:
+                self.broken = self.broken or Outcome.TIME_LIMIT
+            elif now >= measure_at:
+                measure_at = now + WATCH_SECONDS
+                self._measure()
+            if self.broken:
+                return
+
+    def reap(self) -> tuple[resource.struct_rusage, int]:
+        """End what is left of the tree, take the last output; (resource usage, wait status)."""
+        if not self._exited(0.0):
+            self._measure()
+            if self.isolated:
+                # Its process 1 dies with all others and is waited for; then so is bubblewrap.
+                for pid in _children(self.child.pid):
+                    _kill(pid)
+                self._exited(_KILL_SECONDS)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.child.pid, signal.SIGKILL)
+        _, status, usage = os.wait4(self.child.pid, 0)
+        self.child.returncode = os.waitstatus_to_exitcode(status)
+        for key in list(self._selector.get_map().values()):
+            if key.data is not None:
+                while self._read(key.fd, key.data):
+                    pass
+        self._selector.close()
+        os.close(self._exit)
+        for pipe in (self.child.stdout, self.child.stderr):
+            assert pipe is not None
+            pipe.close()
+        return usage, status
+
+    def _exited(self, seconds: float) -> bool:
+        return bool(select.select([self._exit], [], [], seconds)[0])
+
+    def _read(self, descriptor: int, output: bytearray) -> bool:
+        """Move what the pipe holds to ``output``, up to the limit; whether there may be more."""
+        try:
+            data = os.read(descriptor, _READ_BYTES)
+        except BlockingIOError:
+            return False
+        if not data:
+            self._selector.unregister(descriptor)
+            return False
+        room = self.limits.output_bytes - len(self.stdout) - len(self.stderr)
+        output += data[:room]
+        if len(data) > room:
+            self.broken = self.broken or Outcome.OUTPUT_LIMIT
+            return False
+        return True
+
+    def _measure(self) -> None:
+        cpu_seconds, memory_bytes, processes = _tree_usage(self.child.pid)
+        self.cpu_seconds = max(self.cpu_seconds, cpu_seconds)
+        self.peak_memory_bytes = max(self.peak_memory_bytes, memory_bytes)
+        if memory_bytes > self.limits.memory_bytes or processes > self.limits.processes:
+            self.broken = self.broken or Outcome.MEMORY_LIMIT
+        elif cpu_seconds > self.limits.cpu_seconds:
+            self.broken = self.broken or Outcome.TIME_LIMIT
+
+
+def _tree_usage(root: int) -> tuple[float, int, int]:
+    """CPU seconds, resident bytes and number of the processes below and including ``root``."""
+    ticks, pages, processes = 0, 0, 0
+    pending = [root]
+    while pending:
+        pid = pending.pop()
+        try:
+            status = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+        except OSError:  # it ended meanwhile
+            continue
+        values = status.rpartition(")")[2].split()  # from field 3 (state) of proc(5) on
+        ticks += sum(map(int, values[11:15]))  # utime, stime and those of reaped children
+        pages += int(values[21])
+        processes += 1
+        pending += _children(pid)
+    return ticks / _TICKS_PER_SECOND, pages * _PAGE_BYTES, processes
+
+
+def _children(pid: int) -> list[int]:
+    """The children of all threads of ``pid``; empty once it ended."""
+    children: list[int] = []
+    with contextlib.suppress(OSError):
+        for task in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
+            text = Path(f"/proc/{pid}/task/{task}/children").read_text()
+            children += map(int, text.split())
+    return children
+
+
+def _kill(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)

@@ -1,0 +1,1 @@
+"""From pairs to windows of tokens: examples, packing, token files, batches."""

@@ -1,0 +1,180 @@
+"""Aligned pairs to instruction examples, as tokens.
+
+A pair gives one example per task it has code for. The answer alone is learned: prompt and answer
+become tokens apart, so that the border between them is a border of tokens.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from cass_ray.assembly import sass
+from cass_ray.dataset.schema import Verified
+from cass_ray.llm.prompts import Level, Message, PromptFormat, Task, prompt_format
+from cass_ray.train.settings import DataSettings
+
+COLUMNS = (
+    "id",
+    "verified",
+    "cuda_source",
+    "hip_source",
+    "cuda_device",
+    "hip_device",
+    "cuda_device_by_arch",
+)
+"""Columns of a pair that examples are made of."""
+LIFTED = "lifted"
+"""Needed too where the lifter's assembly is learned; older data sets do not have it."""
+
+_LEVELS = {"none": 0, "compiled": 1, "executed": 2}
+
+
+class DataError(ValueError):
+    """The data cannot be trained on; the message says what to change."""
+
+
+class ChatTokenizer(Protocol):
+    """What is used of a Hugging Face tokenizer."""
+
+    eos_token_id: int | None
+    chat_template: Any
+
+    def apply_chat_template(
+        self, conversation: Any, *, tokenize: bool, add_generation_prompt: bool
+    ) -> Any:
+        """The conversation as text."""
+        ...
+
+    def __call__(self, text: str, *, add_special_tokens: bool) -> Mapping[str, list[int]]:
+        """Token ids of ``text``."""
+        ...
+
+
+def check_tokenizer(tokenizer: ChatTokenizer, name: str) -> None:
+    """Raise ``DataError`` when ``tokenizer`` cannot write conversations."""
+    if not tokenizer.chat_template:
+        raise DataError(
+            f"the tokenizer of {name} has no chat template: take the model's instruction-tuned "
+            "variant, or put a `chat_template.jinja` beside its tokenizer.json"
+        )
+    if tokenizer.eos_token_id is None:
+        raise DataError(f"the tokenizer of {name} has no end-of-sequence token")
+
+
+def encode_prompt(tokenizer: ChatTokenizer, messages: list[Message]) -> list[int]:
+    """Token ids of the conversation, up to where the model begins to write."""
+    text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+    return list(tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def encode(tokenizer: ChatTokenizer, messages: list[Message], answer: str) -> tuple[list[int], int]:
+    """Token ids of prompt and answer, and the number of the prompt's.
+
+    The answer ends with the end-of-sequence token, whatever the chat template puts after a turn.
+    """
+    prompt = encode_prompt(tokenizer, messages)
+    ids = list(tokenizer(answer, add_special_tokens=False)["input_ids"])
+    return [*prompt, *ids, tokenizer.eos_token_id or 0], len(prompt)
+
+
+def is_held_out(pair: str, share: float) -> bool:
+    """Whether a program is kept for evaluation: a property of its id, not of the run."""
+    number = int.from_bytes(hashlib.sha256(f"held-out {pair}".encode()).digest()[:8], "big")
+    return number < share * 2**64
+
+
+@dataclass(frozen=True)
+class ExampleMaker:
+    """Makes the examples of pairs, by settings."""
+
+    settings: DataSettings
+    tokenizer: ChatTokenizer
+
+    def examples(self, pair: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """Rows of ``EXAMPLE_SCHEMA``, also for what is dropped."""
+        for task in self.settings.parsed_tasks:
+            for code in _codes(pair, task, self.settings):
+                row = self._example(task, code.question, code.answer)
+                if _LEVELS.get(code.verified, 0) < _LEVELS[self.settings.require]:
+                    row |= _dropped(f"not {self.settings.require}")
+                executed = code.verified == Verified.EXECUTED
+                yield row | {
+                    "pair": pair["id"],
+                    "task": f"{task}{code.suffix}",
+                    "weight": self.settings.executed_weight if executed else 1.0,
+                    "held_out": is_held_out(pair["id"], self.settings.held_out),
+                }
+
+    def _example(self, task: Task, question: str, answer: str) -> dict[str, Any]:
+        if not question.strip() or not answer.strip():
+            return _dropped("no code")
+        style: PromptFormat = prompt_format(self.settings.prompt)
+        tokens, start = encode(
+            self.tokenizer, style.messages(task, question), style.answer(task, answer)
+        )
+        if len(tokens) > self.settings.window:
+            return _dropped("longer than the window")
+        return {"tokens": tokens, "answer_start": start, "dropped": ""}
+
+
+def _dropped(reason: str) -> dict[str, Any]:
+    return {"tokens": [], "answer_start": 0, "dropped": reason}
+
+
+@dataclass(frozen=True)
+class _Code:
+    """Both sides of an example; ``suffix`` goes after the task's name."""
+
+    suffix: str
+    question: str
+    answer: str
+    verified: str
+
+
+def _codes(pair: Mapping[str, Any], task: Task, settings: DataSettings) -> Iterator[_Code]:
+    """One of the source level; at the assembly level one for each Nvidia architecture asked for."""
+    question, answer = task.columns
+    verified = pair["verified"] or Verified.NONE.value
+    if task.level is Level.SOURCE:
+        yield _Code("", pair[question] or "", pair[answer] or "", verified)
+        return
+    listings = {item["arch"]: item["sass"] for item in pair["cuda_device_by_arch"] or ()}
+    lifted = {item["arch"]: item for item in pair.get(LIFTED) or ()}
+    for name in [name for name in settings.architectures if name in listings] or [""]:
+        nvidia = sass.normalise(listings[name] if name else pair["cuda_device"] or "")
+        amd = pair["hip_device"] or ""
+        if settings.rdna3 == LIFTED:
+            # Without a name it is the first architecture's, as `cuda_device` is.
+            made = lifted.get(name) if name else next(iter(lifted.values()), None)
+            amd, verified = (made["rdna3"], made["verified"]) if made else ("", verified)
+        sides = {"cuda_device": nvidia, "hip_device": amd}
+        yield _Code(f":{name}" if name else "", sides[question], sides[answer], verified)
+
+
+def split_rows(
+    rows: Iterable[dict[str, Any]],
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], Counter[str]]:
+    """Rows for training, rows held out, and how many were dropped for which reason.
+
+    Raises ``DataError`` when nothing is left to train on.
+    """
+    train: list[dict[str, Any]] = []
+    held_out: list[dict[str, Any]] = []
+    dropped: Counter[str] = Counter()
+    for row in rows:
+        if row["dropped"]:
+            dropped[row["dropped"]] += 1
+        else:
+            (held_out if row["held_out"] else train).append(row)
+    if not train:
+        reasons = ", ".join(f"{number} {reason}" for reason, number in dropped.most_common())
+        raise DataError(
+            "no example to train on"
+            + (f" ({reasons})" if reasons else " (the data sets hold no pairs)")
+            + "; raise data.window, lower data.require or data.held_out, or name more data sets"
+        )
+    return train, held_out, dropped

@@ -1,0 +1,127 @@
+"""From data sets of pairs to the token files of a run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.dataset as pads
+
+from cass_ray.dataset.schema import PAIR_SCHEMA
+from cass_ray.llm.prompts import prompt_format
+from cass_ray.train.data.examples import COLUMNS, LIFTED, DataError, check_tokenizer, split_rows
+from cass_ray.train.data.token_store import write_examples
+from cass_ray.train.model.build import check_window, load_config, load_tokenizer
+from cass_ray.train.run_files import RunFiles
+from cass_ray.train.settings import TrainSettings
+
+_TOKENIZER_CHARACTERS = 64_000_000
+"""A tokenizer of our own learns from about so much text."""
+
+
+def pair_files(folders: Iterable[Path]) -> list[str]:
+    """Parquet files of the data sets. Raises ``DataError`` for one that is not there."""
+    found: list[str] = []
+    for folder in folders:
+        files = sorted((folder / "pairs").glob("*.parquet"))
+        if not files:
+            raise DataError(
+                f"{folder}: no pairs/*.parquet here; build a data set with "
+                f"`cass build-dataset --out {folder}`"
+            )
+        found.extend(map(str, files))
+    return found
+
+
+def read_pairs(
+    files: list[str], columns: tuple[str, ...] = (*COLUMNS, LIFTED)
+) -> Iterator[dict[str, Any]]:
+    """Rows of ``files``; ``columns`` that a file does not have, for it is older, are None."""
+    for batch in pads.dataset(files, schema=PAIR_SCHEMA).to_batches(
+        columns=list(columns), batch_size=64
+    ):
+        yield from batch.to_pylist()
+
+
+def make_tokenizer(settings: TrainSettings, files: list[str]) -> Any:
+    """The tokenizer of the base model, or one learned from the training half of the pairs.
+
+    Raises ``DataError`` (no chat template) and ``ModelError`` (no such model).
+    """
+    base = settings.model.base
+    if base is not None:
+        tokenizer = load_tokenizer(base)
+        check_tokenizer(tokenizer, base)
+        if settings.model.rope is None:
+            check_window(load_config(base), settings.data.window, base)
+        return tokenizer
+    from cass_ray.train.data.tokenizer import train_tokenizer
+
+    assert settings.model.fresh is not None
+    return train_tokenizer(_texts(settings, files), settings.model.fresh.vocabulary)
+
+
+def _texts(settings: TrainSettings, files: list[str]) -> Iterator[str]:
+    from cass_ray.train.data.examples import is_held_out
+
+    style = prompt_format(settings.data.prompt)
+    left = _TOKENIZER_CHARACTERS
+    for row in read_pairs(files):
+        if is_held_out(row["id"], settings.data.held_out):
+            continue
+        for task in settings.data.parsed_tasks:
+            question, answer = (row[column] or "" for column in task.columns)
+            yield style.question(task, question)
+            yield style.answer(task, answer)
+            left -= len(question) + len(answer)
+        if left < 0:
+            return
+
+
+def record(settings: TrainSettings, files: list[str]) -> dict[str, Any]:
+    """What the token files depend on."""
+    sizes = [(name, Path(name).stat().st_size, Path(name).stat().st_mtime_ns) for name in files]
+    return {
+        "files": hashlib.sha256(json.dumps(sizes).encode()).hexdigest(),
+        "data": settings.data.model_dump(mode="json", exclude={"seed", "packing"}),
+        "base": settings.model.base,
+        "fresh": settings.model.fresh.vocabulary if settings.model.fresh else None,
+    }
+
+
+def is_prepared(settings: TrainSettings, files: list[str]) -> bool:
+    """Whether the run's folder holds tokens made from just this."""
+    path = RunFiles(settings.out).data_record
+    if not path.exists():
+        return False
+    made: dict[str, Any] = json.loads(path.read_text())["made_from"]
+    return made == record(settings, files)
+
+
+def store_examples(
+    settings: TrainSettings, files: list[str], rows: Iterable[dict[str, Any]]
+) -> dict[str, Any]:
+    """Write the token files. Returns the counts. Raises ``DataError`` when nothing is left.
+
+    Where no program fell to the held-out side and some should have, the first one by id does.
+    """
+    train, held_out, dropped = split_rows(rows)
+    if not held_out and settings.data.held_out > 0:
+        first = min(row["pair"] for row in train)
+        held_out = [row for row in train if row["pair"] == first]
+        train = [row for row in train if row["pair"] != first]
+        if not train:
+            raise DataError("one program alone cannot be split; set data.held_out = 0")
+    paths = RunFiles(settings.out)
+    counts = {
+        "train": write_examples(train, paths.train),
+        "held_out": write_examples(held_out, paths.held_out),
+        "train_tokens": sum(len(row["tokens"]) for row in train),
+        "dropped": dict(dropped),
+    }
+    content = {"made_from": record(settings, files), "counts": counts}
+    paths.data_record.write_text(json.dumps(content, indent=1))
+    return counts

@@ -1,0 +1,220 @@
+"""ZeRO 1, 2 and 3 through DeepSpeed's engine, driven directly.
+
+What is read of DeepSpeed beyond its documented interface: where a parameter's piece lies in the
+flat fp32 partitions (``_hp_mapping`` for ZeRO 1 and 2, ``grad_position`` for ZeRO 3), and where it
+looks for overflow (to drop a step). Checkpoints are made from those pieces instead of DeepSpeed's
+own files, which tie a run to its number of workers. The optimizer's state, paged or 8-bit too,
+belongs to the flat partitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from cass_ray.train.data.collate import Batch
+from cass_ray.train.distributed import World
+from cass_ray.train.engines import optimizers
+from cass_ray.train.engines.replicated import Shard
+from cass_ray.train.model.build import AnswerModel
+from cass_ray.train.settings import OptimizerSettings, ZeroSettings
+
+
+def deepspeed_settings(
+    zero: ZeroSettings, optimizer: OptimizerSettings, *, bf16: bool, accumulation: int, workers: int
+) -> dict[str, Any]:
+    """DeepSpeed's configuration for ours."""
+    stage: dict[str, Any] = {
+        "stage": zero.stage,
+        "overlap_comm": zero.overlap,
+        "contiguous_gradients": True,
+        "reduce_bucket_size": zero.bucket_elements,
+    }
+    if zero.offload_optimizer == "cpu":
+        stage["offload_optimizer"] = {"device": "cpu", "pin_memory": True}
+    if zero.stage == 3:
+        stage["stage3_prefetch_bucket_size"] = zero.bucket_elements
+        stage["stage3_max_live_parameters"] = 1_000_000_000
+        stage["stage3_max_reuse_distance"] = 1_000_000_000
+        if zero.offload_parameters == "cpu":
+            stage["offload_param"] = {"device": "cpu", "pin_memory": True}
+    else:
+        stage["allgather_bucket_size"] = zero.bucket_elements
+    settings: dict[str, Any] = {
+        "train_micro_batch_size_per_gpu": 1,
+        "gradient_accumulation_steps": accumulation,
+        "train_batch_size": accumulation * workers,
+        "zero_optimization": stage,
+        "zero_allow_untested_optimizer": True,
+        "gradient_clipping": optimizer.clip or 0.0,
+        "steps_per_print": 10**9,
+    }
+    if bf16:
+        settings["bf16"] = {"enabled": True}
+        settings["data_types"] = {"grad_accum_dtype": optimizer.gradients}
+    return settings
+
+
+class DeepSpeedEngine:
+    """An :class:`cass_ray.train.engines.replicated.Engine` on DeepSpeed, ZeRO 1 to 3."""
+
+    def __init__(
+        self,
+        model: AnswerModel,
+        zero: ZeroSettings,
+        optimizer: OptimizerSettings,
+        world: World,
+        accumulation: int,
+    ) -> None:
+        import deepspeed
+
+        self.model = model
+        self._world = world
+        self._stage = zero.stage
+        self._scale = accumulation * world.size
+        named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
+        bf16 = named[0][1].dtype == torch.bfloat16
+        if world.device.type == "cpu":
+            _without_shared_memory_kernels()
+        deepspeed.init_distributed(
+            dist_backend="nccl" if world.device.type == "cuda" else "gloo", verbose=False
+        )
+        base = _client_optimizer(model, zero, optimizer, world)
+        self._engine, self._zero, _, _ = deepspeed.initialize(
+            model=model,
+            optimizer=base,
+            config=deepspeed_settings(
+                zero, optimizer, bf16=bf16, accumulation=accumulation, workers=world.size
+            ),
+            dist_init_required=False,
+        )
+        self.optimizer: torch.optim.Optimizer = self._zero.optimizer
+        self._named = named
+
+    def accumulate(self, batch: Batch, scale: float, last: bool) -> torch.Tensor:
+        """See :class:`cass_ray.train.engines.replicated.Engine`."""
+        loss: torch.Tensor = self._engine(batch)
+        # DeepSpeed divides by the number of passes and averages over the workers.
+        self._engine.backward(loss * (scale * self._scale))
+        if not last:
+            self._engine.step()
+        return loss.detach()
+
+    def update(self, learning_rate: float) -> float:
+        """See :class:`cass_ray.train.engines.replicated.Engine`."""
+        for group in self._zero.param_groups:
+            group["lr"] = learning_rate
+        self._engine.step()
+        norm = self._engine.get_global_grad_norm()
+        return float(norm) if norm is not None else 0.0
+
+    def discard(self) -> None:
+        """Step as DeepSpeed does at an overflow: gradients are dropped, nothing moves."""
+        zero = self._zero
+
+        def overflow(*_: Any, **__: Any) -> bool:
+            zero.overflow = True
+            return True
+
+        if self._stage == 3:
+            zero._overflow_check_and_loss_scale_update = overflow
+            try:
+                self._engine.step()
+            finally:
+                del zero._overflow_check_and_loss_scale_update
+            return
+        kept = zero.check_grad_overflow
+        zero.check_grad_overflow, zero.check_overflow = True, overflow
+        try:
+            self._engine.step()
+        finally:
+            zero.check_grad_overflow = kept
+            del zero.check_overflow
+
+    def held(self) -> list[Shard]:
+        """See :class:`cass_ray.train.engines.replicated.Engine`."""
+        return list(self._partitions() if self._stage == 3 else self._fragments())
+
+    shards = held
+
+    def _fragments(self) -> Iterator[Shard]:
+        """ZeRO 1 and 2: each group of parameters is one flat tensor, cut into equal partitions."""
+        for name, parameter in self._named:
+            mapping = getattr(parameter, "_hp_mapping", None)
+            if mapping is None:
+                continue  # no part of it is on this worker
+            group = mapping.param_group_index
+            yield Shard(
+                name,
+                mapping.lp_fragment_address.start,
+                mapping.lp_fragment_address.numel,
+                self._zero.single_partition_of_fp32_groups[group],
+                mapping.hp_fragment_address.start,
+                (group, 0),
+            )
+
+    def _partitions(self) -> Iterator[Shard]:
+        """ZeRO 3: each parameter is cut into equal partitions, the last one padded."""
+        partitioned: list[tuple[str, Any]] = list(self._named)
+        for name, parameter in partitioned:
+            each = parameter.ds_tensor.ds_numel
+            start = each * self._world.rank
+            size = min(each, parameter.ds_numel - start)
+            if size <= 0:
+                continue
+            sub_group, offset, _ = self._zero.grad_position[self._zero.get_param_id(parameter)]
+            group = self._zero.sub_group_to_group_id[sub_group]
+            flat = self._zero.fp32_partitioned_groups_flat[sub_group]
+            yield Shard(name, start, size, flat, offset, (group, 0))
+
+    @torch.no_grad()
+    def loaded(self) -> None:
+        """Weights in low precision were loaded before the engine was made: nothing is left to do.
+
+        The optimizer's parameter lists are put back as DeepSpeed keeps them between steps.
+        """
+
+    def full_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
+        """See :class:`cass_ray.train.engines.replicated.Engine`."""
+        import deepspeed
+
+        for name, parameter in self._named:
+            if self._stage == 3:
+                with deepspeed.zero.GatheredParameters([parameter]):
+                    if self._world.first:
+                        yield name, parameter.detach().cpu().clone()
+            elif self._world.first:
+                yield name, parameter.detach().cpu()
+
+
+def _client_optimizer(
+    model: AnswerModel, zero: ZeroSettings, settings: OptimizerSettings, world: World
+) -> torch.optim.Optimizer:
+    groups = optimizers.decay_groups(model.named_parameters(), settings.weight_decay)
+    if zero.stage < 3:  # ZeRO 3 has groups of its own, of at most 1e9 elements
+        groups = optimizers.split_groups(groups, zero.group_elements)
+    if zero.offload_optimizer == "cpu":
+        from deepspeed.ops.adam import DeepSpeedCPUAdam
+
+        optimizer: torch.optim.Optimizer = DeepSpeedCPUAdam(
+            groups,
+            lr=settings.learning_rate,
+            betas=settings.betas,
+            eps=settings.epsilon,
+            adamw_mode=True,
+        )
+        return optimizer
+    fused = world.device.type == "cuda" and settings.kind == "adamw"
+    return optimizers.make_optimizer(groups, settings, fused=fused)
+
+
+def _without_shared_memory_kernels() -> None:
+    """Keep DeepSpeed from compiling its shared-memory collectives (44 s); gloo does their work."""
+    import deepspeed
+    from deepspeed.accelerator import get_accelerator
+
+    builder = get_accelerator().create_op_builder("ShareMemCommBuilder")
+    if builder is not None:
+        deepspeed.ops.__compatible_ops__[builder.NAME] = False

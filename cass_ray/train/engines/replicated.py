@@ -1,0 +1,231 @@
+"""How gradients, optimizer state and weights are spread over workers.
+
+:class:`ReplicatedEngine` is ZeRO 0: every worker holds everything. ``deepspeed_engine`` has ZeRO 1,
+2 and 3. Both show their fp32 weights and moments as :class:`Shard`s, pieces of parameters, which is
+what checkpoints are made of: they are read back by any engine on any number of workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+import torch.distributed as dist
+
+from cass_ray.train.data.collate import Batch
+from cass_ray.train.distributed import World
+from cass_ray.train.engines import optimizers
+from cass_ray.train.model.build import AnswerModel
+from cass_ray.train.settings import OptimizerSettings
+
+_BUCKET = 64 << 20
+"""Elements of gradients that are summed over the workers at once."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Elements ``start`` to ``start + size`` of the parameter ``name``, held in a flat tensor."""
+
+    name: str
+    start: int
+    size: int
+    flat: torch.Tensor
+    """What the optimizer updates; this shard is a part of it."""
+    offset: int
+    """Where in ``flat`` the shard begins."""
+    place: tuple[int, int]
+    """Group and number of ``flat`` in the optimizer."""
+
+
+class Engine(Protocol):
+    """One worker's side of training."""
+
+    model: AnswerModel
+    optimizer: torch.optim.Optimizer
+
+    def accumulate(self, batch: Batch, scale: float, last: bool) -> torch.Tensor:
+        """Forward and backward; gradients of ``scale`` times the summed loss are added up.
+
+        Returns the summed loss. ``scale`` is for the sum over all workers. ``last`` marks the
+        step's last call.
+        """
+        ...
+
+    def update(self, learning_rate: float) -> float:
+        """Sum gradients over the workers, clip, step. Returns the norm before clipping."""
+        ...
+
+    def discard(self) -> None:
+        """Forget the gradients of this step."""
+        ...
+
+    def shards(self) -> list[Shard]:
+        """What this worker is to save, disjoint from every other worker's."""
+        ...
+
+    def held(self) -> list[Shard]:
+        """What this worker holds, and so must be given when a checkpoint is loaded."""
+        ...
+
+    def loaded(self) -> None:
+        """Called when the tensors of :meth:`held` have been overwritten."""
+        ...
+
+    def full_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
+        """Every trained weight, whole, on the CPU of the first worker (others get nothing)."""
+        ...
+
+
+class ReplicatedEngine:
+    """ZeRO 0: gradients are summed over the workers, everything else is done by each.
+
+    Weights in bf16 have fp32 masters unless ``master_weights`` is off; gradients are accumulated in
+    fp32 or in bf16. The optimizer takes the parameters one after the other, so that fp32 copies of
+    bf16 gradients exist for one parameter at a time.
+    """
+
+    def __init__(self, model: AnswerModel, settings: OptimizerSettings, world: World) -> None:
+        self.model = model
+        self._settings = settings
+        self._world = world
+        self._named = [(n, p) for n, p in model.named_parameters() if p.requires_grad]
+        low = any(p.dtype == torch.bfloat16 for _, p in self._named)
+        self._masters: dict[str, torch.nn.Parameter] = {}
+        for name, parameter in self._named:
+            if settings.master_weights and parameter.dtype == torch.bfloat16:
+                self._masters[name] = torch.nn.Parameter(parameter.detach().float())
+            else:
+                self._masters[name] = parameter
+        groups = optimizers.decay_groups(self._masters.items(), settings.weight_decay)
+        fused = world.device.type == "cuda" and settings.kind == "adamw"
+        self.optimizer = optimizers.make_optimizer(groups, settings, fused=fused)
+        self._sums: dict[str, torch.Tensor] = {}
+        self._apart = low and settings.gradients == "fp32"
+        if self._apart:
+            for name, parameter in self._named:
+                parameter.register_post_accumulate_grad_hook(self._adder(name))
+
+    def _adder(self, name: str) -> Callable[[torch.Tensor], None]:
+        def add(parameter: torch.Tensor) -> None:
+            assert parameter.grad is not None
+            if name in self._sums:
+                self._sums[name].add_(parameter.grad)
+            else:
+                self._sums[name] = parameter.grad.float()
+            parameter.grad = None
+
+        return add
+
+    def accumulate(self, batch: Batch, scale: float, last: bool) -> torch.Tensor:
+        """See :class:`Engine`."""
+        del last
+        loss: torch.Tensor = self.model(batch)
+        (loss * scale).backward()
+        return loss.detach()
+
+    def _gradients(self) -> dict[str, torch.Tensor]:
+        if self._apart:
+            return self._sums
+        return {name: p.grad for name, p in self._named if p.grad is not None}
+
+    def _sum_over_workers(self, gradients: list[torch.Tensor]) -> None:
+        bucket: list[torch.Tensor] = []
+        for number, gradient in enumerate(gradients):
+            bucket.append(gradient)
+            full = sum(item.numel() for item in bucket) >= _BUCKET
+            if not full and number + 1 < len(gradients):
+                continue
+            flat = torch.cat([item.reshape(-1) for item in bucket])
+            dist.all_reduce(flat)
+            start = 0
+            for item in bucket:
+                item.copy_(flat[start : start + item.numel()].view_as(item))
+                start += item.numel()
+            bucket = []
+
+    @torch.no_grad()
+    def update(self, learning_rate: float) -> float:
+        """See :class:`Engine`."""
+        gradients = self._gradients()
+        tensors = list(gradients.values())
+        if self._world.size > 1:
+            self._sum_over_workers(tensors)
+        norms = torch._foreach_norm(tensors, dtype=torch.float32)
+        norm = torch.linalg.vector_norm(torch.stack(list(norms)))
+        factor = 1.0
+        if self._settings.clip is not None and float(norm) > self._settings.clip:
+            factor = self._settings.clip / (float(norm) + 1e-6)
+            torch._foreach_mul_(tensors, factor)
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate
+        if all(self._masters[name] is parameter for name, parameter in self._named):
+            self._use_sums(gradients)
+            self.optimizer.step()
+        elif self._apart:
+            self._step_masters(gradients)
+        else:
+            self._step_one_by_one(gradients)
+        self.discard()
+        return float(norm)
+
+    def _use_sums(self, gradients: dict[str, torch.Tensor]) -> None:
+        for name, parameter in self._named:
+            if name in gradients and parameter.grad is None:
+                parameter.grad = gradients[name].to(parameter.dtype)
+
+    def _step_masters(self, gradients: dict[str, torch.Tensor]) -> None:
+        for name, gradient in gradients.items():
+            self._masters[name].grad = gradient
+        self.optimizer.step()
+        changed = [(p, self._masters[name]) for name, p in self._named if name in gradients]
+        torch._foreach_copy_([p for p, _ in changed], [master for _, master in changed])
+        for _, master in changed:
+            master.grad = None
+
+    def _step_one_by_one(self, gradients: dict[str, torch.Tensor]) -> None:
+        for name, parameter in self._named:
+            if name not in gradients:
+                continue
+            master = self._masters[name]
+            master.grad = gradients[name].float()
+            self.optimizer.step()
+            master.grad = None
+            parameter.copy_(master)
+            parameter.grad = None
+
+    def discard(self) -> None:
+        """See :class:`Engine`."""
+        self._sums.clear()
+        for _, parameter in self._named:
+            parameter.grad = None
+
+    def held(self) -> list[Shard]:
+        """See :class:`Engine`."""
+        places = {
+            id(parameter): (number, index)
+            for number, group in enumerate(self.optimizer.param_groups)
+            for index, parameter in enumerate(group["params"])
+        }
+        return [
+            Shard(name, 0, master.numel(), master, 0, places[id(master)])
+            for name, master in self._masters.items()
+        ]
+
+    def shards(self) -> list[Shard]:
+        """See :class:`Engine`."""
+        return self.held()[self._world.rank :: self._world.size]
+
+    @torch.no_grad()
+    def loaded(self) -> None:
+        """See :class:`Engine`."""
+        for name, parameter in self._named:
+            if self._masters[name] is not parameter:
+                parameter.copy_(self._masters[name])
+
+    def full_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
+        """See :class:`Engine`."""
+        if self._world.first:
+            for name, parameter in self._named:
+                yield name, parameter.detach().cpu()

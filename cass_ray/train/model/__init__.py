@@ -1,0 +1,1 @@
+"""The model in training: built or loaded, attention, fused kernels, activation checkpoints."""

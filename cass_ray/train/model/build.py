@@ -1,0 +1,255 @@
+"""The model: loaded or made, extended to longer contexts, and prepared for training."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from cass_ray.config import did_you_mean
+from cass_ray.train.data.collate import Batch
+from cass_ray.train.model import attention, kernels
+from cass_ray.train.settings import FreshModel, LoraSettings, ModelSettings, RopeSettings
+
+
+class ModelError(ValueError):
+    """The model cannot be loaded or used as asked; the message says what to change."""
+
+
+def extend_rope(config: Any, rope: RopeSettings) -> None:
+    """Set ``config`` (a transformers configuration) to ``factor`` times its positions.
+
+    ``linear`` is position interpolation (Chen et al., 2023), ``dynamic`` NTK-aware scaling by the
+    length at hand, ``yarn`` YaRN (Peng et al., 2023); the computation is transformers'.
+    """
+    original = int(config.max_position_embeddings)
+    parameters = dict(getattr(config, "rope_parameters", None) or {})
+    parameters.setdefault("rope_theta", getattr(config, "rope_theta", None) or 10000.0)
+    parameters |= {
+        "rope_type": rope.kind,
+        "factor": rope.factor,
+        "original_max_position_embeddings": original,
+    }
+    config.rope_parameters = parameters
+    if rope.kind != "dynamic":
+        config.max_position_embeddings = int(original * rope.factor)
+
+
+def positions(config: Any) -> int:
+    """Positions that ``config`` can use, its extension included."""
+    parameters = getattr(config, "rope_parameters", None) or {}
+    limit = int(config.max_position_embeddings)
+    if parameters.get("rope_type") == "dynamic":
+        return int(limit * parameters["factor"])
+    return limit
+
+
+def check_window(config: Any, window: int, name: str) -> None:
+    """Raise ``ModelError`` when ``window`` tokens are more than the model has positions."""
+    limit = positions(config)
+    if window > limit:
+        factor = -(-window // limit)
+        raise ModelError(
+            f"data.window = {window} is larger than the {limit} positions of {name}: lower it, or "
+            f"extend the model with `model.rope: {{kind: yarn, factor: {factor}.0}}`"
+        )
+
+
+def fresh_config(sizes: FreshModel, vocabulary: int, end: int, padding: int | None) -> Any:
+    """The configuration of a Qwen2 of the given sizes."""
+    from transformers import Qwen2Config
+
+    return Qwen2Config(
+        vocab_size=vocabulary,
+        hidden_size=sizes.hidden,
+        intermediate_size=sizes.intermediate,
+        num_hidden_layers=sizes.layers,
+        num_attention_heads=sizes.heads,
+        num_key_value_heads=sizes.key_value_heads,
+        max_position_embeddings=sizes.positions,
+        rope_parameters={"rope_type": "default", "rope_theta": sizes.rope_theta},
+        tie_word_embeddings=True,
+        bos_token_id=None,
+        eos_token_id=end,
+        pad_token_id=padding,
+    )
+
+
+def load_config(name: str) -> Any:
+    """The configuration of a folder or Hugging Face name. Raises ``ModelError``."""
+    from transformers import AutoConfig
+
+    try:
+        return AutoConfig.from_pretrained(name)
+    except (OSError, ValueError) as error:
+        raise ModelError(_not_found(name, error)) from None
+
+
+def load_tokenizer(name: str) -> Any:
+    """The tokenizer of a folder or Hugging Face name. Raises ``ModelError``."""
+    from transformers import AutoTokenizer
+
+    try:
+        return AutoTokenizer.from_pretrained(name)
+    except (OSError, ValueError) as error:
+        raise ModelError(_not_found(name, error)) from None
+
+
+def _not_found(name: str, error: Exception) -> str:
+    path = Path(name)
+    first = str(error).strip().split("\n")[0]
+    if path.is_dir():
+        return f"{name} is a folder, but not one of a Hugging Face model: {first}"
+    beside = path.parent
+    hint = ""
+    if beside.is_dir() and (names := [item.name for item in beside.iterdir() if item.is_dir()]):
+        hint = f" In {beside}: {did_you_mean(path.name, names)}"
+    return f"no model at {name}: neither a folder nor a name that could be fetched ({first}).{hint}"
+
+
+def build_model(
+    settings: ModelSettings,
+    *,
+    config: Any,
+    seed: int,
+    device: torch.device,
+    weights: str | None = None,
+) -> Any:
+    """The model on ``device``, in the precision of ``settings``.
+
+    Args:
+        settings: which model.
+        config: its configuration, extended already.
+        seed: of a fresh model's weights.
+        device: where it is put.
+        weights: folder or name to load from; default ``settings.base``; None and no base: fresh.
+
+    Raises:
+        ModelError: nothing there, or not a causal language model.
+    """
+    from transformers import AutoModelForCausalLM
+
+    dtype = torch.bfloat16 if settings.precision == "bf16" else torch.float32
+    source = weights or settings.base
+    if source is None:
+        torch.manual_seed(seed)
+        # Random weights are drawn in fp32 on the CPU: the same on every machine and precision.
+        model = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+        model = model.to(device=device, dtype=dtype)
+    else:
+        options: dict[str, Any] = {}
+        if settings.load_bits is not None:
+            from transformers import BitsAndBytesConfig
+
+            options["quantization_config"] = (
+                BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_compute_dtype=dtype)
+                if settings.load_bits == 4
+                else BitsAndBytesConfig(load_in_8bit=True)
+            )
+        try:
+            model = AutoModelForCausalLM.from_pretrained(
+                source, config=config, dtype=dtype, **options
+            )
+        except (OSError, ValueError) as error:
+            raise ModelError(_not_found(source, error)) from None
+        if settings.load_bits is None:
+            model = model.to(device)
+    if settings.lora is not None:
+        model = _with_lora(model, settings.lora)
+    model.config.use_cache = False
+    return model
+
+
+def _with_lora(model: Any, lora: LoraSettings) -> Any:
+    try:
+        from peft import LoraConfig, get_peft_model
+    except ImportError:
+        raise ModelError(
+            "`model.lora` needs the package peft: pip install 'cass-ray[lora]'"
+        ) from None
+    return get_peft_model(
+        model,
+        LoraConfig(
+            r=lora.rank,
+            lora_alpha=lora.alpha,
+            lora_dropout=lora.dropout,
+            target_modules=lora.targets,
+            task_type="CAUSAL_LM",
+        ),
+    )
+
+
+def inner_model(model: Any) -> Any:
+    """The transformers model inside adapters."""
+    return model.get_base_model() if hasattr(model, "get_base_model") else model
+
+
+class AnswerModel(nn.Module):
+    """A causal language model whose forward pass is the summed loss on answer tokens.
+
+    Logits are computed only where an answer token is predicted.
+    """
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.model = model
+
+    @property
+    def layers(self) -> list[nn.Module]:
+        """The decoder layers."""
+        return list(inner_model(self.model).get_decoder().layers)
+
+    def forward(self, batch: Batch) -> torch.Tensor:
+        """Summed cross entropy of the batch's targets, fp32."""
+        base = inner_model(self.model)
+        hidden = base.get_decoder()(
+            input_ids=batch.input_ids,
+            position_ids=batch.position_ids,
+            use_cache=False,
+            lengths=attention.ExampleLengths(batch.lengths),
+        ).last_hidden_state
+        wanted = hidden[0].index_select(0, batch.predictors)
+        loss: torch.Tensor = base.get_output_embeddings()(wanted, batch.targets)
+        return loss
+
+
+@dataclass
+class Prepared:
+    """A model ready to train, and what was chosen for it."""
+
+    model: AnswerModel
+    device: torch.device
+    notes: list[str] = field(default_factory=list)
+    attention: str = "math"
+
+
+def prepare(model: Any, settings: ModelSettings, device: torch.device) -> Prepared:
+    """Choose attention and kernels, and wrap ``model`` for training.
+
+    Raises ``cass_ray.train.model.attention.AttentionUnavailable``.
+    """
+    base = inner_model(model)
+    config = base.config
+    width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    groups = config.num_attention_heads // config.num_key_value_heads
+    dtype = next(base.parameters()).dtype
+    attention.register()
+    backend, why = attention.choose(settings.attention, device, dtype, width, groups)
+    base.set_attn_implementation(attention.NAME)
+    notes = [f"attention: {backend} ({why})"]
+    fused = settings.liger and device.type == "cuda"
+    notes.append(
+        kernels.apply_liger(base, elementwise=not settings.compile)
+        if fused
+        else "no Liger kernels: no GPU or not wanted"
+    )
+    kernels.add_loss_to_head(base.get_output_embeddings(), fused)
+    wrapped = AnswerModel(model)
+    if settings.compile:
+        for layer in wrapped.layers:
+            layer.compile(dynamic=True)
+        notes.append("decoder layers compiled")
+    return Prepared(wrapped, device, notes, backend)

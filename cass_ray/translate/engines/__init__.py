@@ -1,0 +1,1 @@
+"""Translation engines beside the rules: chat endpoints, trained models, HIPIFY; the registry."""

@@ -1,0 +1,275 @@
+"""The ``model:PATH`` engine: a causal language model that was trained to translate.
+
+``PATH`` is a folder or a Hugging Face name. Options follow a question mark, as in a URL::
+
+    model:out/train/tiny/model
+    model:ahmedheakl/cass-src-7b?format=cass&rope=yarn:2
+    model:PATH?temperature=0.8&samples=4&seed=1&longest=8192
+
+Models trained here say themselves which prompt format they know (``cass_ray.json``); the published
+CASS checkpoints are known by name. torch and transformers are imported when a model is loaded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+from cass_ray.config import SettingsError, StrictModel, validate
+from cass_ray.llm.code_blocks import extract
+from cass_ray.llm.prompts import Direction, Level, PromptFormat, Task, parse_task, prompt_format
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.translate.protocol import (
+    NO_CONTEXT,
+    Context,
+    Counts,
+    Finding,
+    Severity,
+    Translation,
+    TranslatorError,
+)
+
+PREFIX = "model:"
+_TRANSLATION_FILE = "cass_ray.json"
+_PUBLISHED = ("ahmedheakl/cass-", "mbzuai/cass-")
+
+
+class ModelOptions(StrictModel):
+    """What may follow the question mark."""
+
+    format: str | None = None
+    """Prompt format: ``ours`` or ``cass``."""
+    task: str = "source"
+    temperature: float = 0.0
+    """0: greedy."""
+    samples: int = 1
+    seed: int = 0
+    longest: int | None = None
+    """Most tokens of an answer; default: twice the question and 512 more, as far as the model's
+    positions go."""
+    rope: str | None = None
+    """Context extension: ``linear:F``, ``dynamic:F`` or ``yarn:F`` with its factor."""
+    device: str | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One sample: the code (None: no fenced block), the raw text, and whether it was cut."""
+
+    code: str | None
+    text: str
+    cut: bool
+
+
+def parse_engine(engine: str) -> tuple[str, ModelOptions]:
+    """``model:PATH?key=value`` in its parts. Raises ``SettingsError``."""
+    path, _, query = engine.removeprefix(PREFIX).partition("?")
+    if not path:
+        raise SettingsError("model: needs a folder or a name, as in model:out/train/tiny/model")
+    options = validate(ModelOptions, dict(parse_qsl(query)), engine)
+    try:
+        parse_task(options.task)
+        if options.format is not None:
+            prompt_format(options.format)
+    except ValueError as error:
+        raise SettingsError(f"{engine}: {error}") from None
+    return path, options
+
+
+class ModelTranslator:
+    """A :class:`cass_ray.translate.protocol.Translator` that generates."""
+
+    def __init__(self, path: str, options: ModelOptions | None = None) -> None:
+        self.path = path
+        self.options = options or ModelOptions()
+        if Path(path).is_dir() and not (Path(path) / "config.json").exists():
+            raise SettingsError(f"{path}: no config.json here, so no Hugging Face model")
+        if not Path(path).is_dir() and path.startswith((".", "/")):
+            raise SettingsError(f"{path}: no such folder")
+
+    @classmethod
+    def from_engine(cls, engine: str) -> ModelTranslator:
+        """From ``model:PATH?…``. Raises ``SettingsError``."""
+        return cls(*parse_engine(engine))
+
+    @property
+    def name(self) -> str:
+        """See :class:`cass_ray.translate.protocol.Translator`."""
+        return f"{PREFIX}{self.path}"
+
+    @cached_property
+    def version(self) -> str:
+        """Changes with the options and, of a folder, with its files."""
+        parts = [self.options.model_dump_json()]
+        folder = Path(self.path)
+        if folder.is_dir():
+            parts += [
+                f"{item.name} {item.stat().st_size} {item.stat().st_mtime_ns}"
+                for item in sorted(folder.iterdir())
+            ]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+    @cached_property
+    def format(self) -> PromptFormat:
+        """How the model wants to be asked."""
+        if self.options.format is not None:
+            return prompt_format(self.options.format)
+        described = Path(self.path) / _TRANSLATION_FILE
+        if described.exists():
+            return prompt_format(json.loads(described.read_text())["prompt"])
+        published = self.path.lower().startswith(_PUBLISHED)
+        return prompt_format("cass" if published else "ours")
+
+    def translate(
+        self, source: str, *, filename: str = "", context: Context = NO_CONTEXT
+    ) -> Translation:
+        """Translate one file; see the protocol.
+
+        ``context.settings`` may say ``level`` and ``direction`` (:mod:`cass_ray.llm.prompts`), and
+        ``temperature`` and ``seed`` of this answer.
+        """
+        del filename
+        task = parse_task(self.options.task)
+        asked = context.settings
+        try:
+            task = Task(
+                Level(asked.get("level", task.level)),
+                Direction(asked.get("direction", task.direction)),
+            )
+        except ValueError as error:
+            raise TranslatorError(f"{self.name}: {error}") from None
+        options = self.options.model_copy(
+            update={
+                "temperature": float(asked.get("temperature", self.options.temperature)),
+                "seed": int(asked.get("seed", self.options.seed)),
+            }
+        )
+        answer = self.samples(source, task, 1, options)[0]
+        if not (answer.code or "").strip():
+            message = "the model's answer holds no code block"
+            finding = Finding(0, 0, "", Severity.ERROR, message, "ask again with another seed")
+            return Translation(source, (finding,), Counts(unsupported=1))
+        findings: tuple[Finding, ...] = ()
+        if answer.cut:
+            message = "the answer was cut at the limit of its length"
+            findings = (Finding(0, 0, "", Severity.ERROR, message, "raise ?longest=TOKENS"),)
+        return Translation(answer.code or "", findings, Counts(converted=1))
+
+    def samples(
+        self,
+        source: str,
+        task: Task,
+        number: int | None = None,
+        options: ModelOptions | None = None,
+    ) -> list[Answer]:
+        """Independent answers (one when greedy), the same for the same seed.
+
+        Raises ``TranslatorError``: the question does not fit the model.
+        """
+        options = options or self.options
+        number = (number or options.samples) if options.temperature > 0 else 1
+        try:
+            question = self.format.messages(task, source)
+            fence = self.format.wording(task).answer_fence
+        except ValueError as error:
+            raise TranslatorError(str(error)) from None
+        texts = self._loaded.generate(question, options, number)
+        answers = []
+        for text, ended in texts:
+            found = extract(text, (fence,))
+            answers.append(
+                Answer(found.code if found else None, text, not ended and not _closed(found))
+            )
+        return answers
+
+    @cached_property
+    def _loaded(self) -> Generator:
+        return Generator.load(self.path, self.options)
+
+
+def _closed(fence: Any) -> bool:
+    return fence is not None and bool(fence.closed)
+
+
+@dataclass
+class Generator:
+    """A model and its tokenizer, ready to generate."""
+
+    model: Any
+    tokenizer: Any
+
+    @classmethod
+    def load(cls, path: str, options: ModelOptions) -> Generator:
+        """Load ``path``. Raises ``ToolMissing``, ``TranslatorError``."""
+        try:
+            import torch
+            from transformers import AutoModelForCausalLM
+        except ImportError as error:
+            raise ToolMissing(
+                "PyTorch with transformers", "pip install 'cass-ray[train]'", str(error)
+            ) from None
+        from cass_ray.train.data.examples import DataError, check_tokenizer
+        from cass_ray.train.model.build import ModelError, extend_rope, load_config, load_tokenizer
+        from cass_ray.train.settings import RopeSettings
+
+        try:
+            config, tokenizer = load_config(path), load_tokenizer(path)
+            check_tokenizer(tokenizer, path)
+            if options.rope is not None:
+                kind, _, factor = options.rope.partition(":")
+                rope = {"kind": kind, "factor": factor or 2}
+                extend_rope(config, validate(RopeSettings, rope, f"rope={options.rope}"))
+        except (ModelError, DataError, SettingsError) as error:
+            raise TranslatorError(str(error)) from None
+        device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+        dtype = torch.bfloat16 if device.startswith("cuda") else torch.float32
+        try:
+            model = AutoModelForCausalLM.from_pretrained(path, config=config, dtype=dtype)
+        except (OSError, ValueError) as error:
+            raise TranslatorError(f"{path}: {str(error).strip().splitlines()[0]}") from None
+        return cls(model.to(device).eval(), tokenizer)
+
+    def generate(self, messages: Any, options: ModelOptions, number: int) -> list[tuple[str, bool]]:
+        """``number`` answers as text, each with whether the model ended it itself."""
+        import torch
+
+        from cass_ray.train.data.examples import encode_prompt
+        from cass_ray.train.model.build import positions
+
+        ids = encode_prompt(self.tokenizer, messages)
+        room = positions(self.model.config) - len(ids)
+        if room < 16:
+            raise TranslatorError(
+                f"the question has {len(ids)} tokens, the model {positions(self.model.config)} "
+                "positions: extend it with ?rope=yarn:2, or split the file"
+            )
+        limit = min(options.longest or 2 * len(ids) + 512, room)
+        sampling: dict[str, Any] = {"do_sample": False, "temperature": None, "top_p": None}
+        if options.temperature > 0:
+            torch.manual_seed(options.seed)
+            sampling = {
+                "do_sample": True,
+                "temperature": options.temperature,
+                "num_return_sequences": number,
+            }
+        prompt = torch.tensor([ids], device=self.model.device)
+        with torch.inference_mode():
+            produced = self.model.generate(
+                prompt,
+                attention_mask=torch.ones_like(prompt),
+                max_new_tokens=limit,
+                pad_token_id=self.tokenizer.pad_token_id or self.tokenizer.eos_token_id,
+                eos_token_id=self.tokenizer.eos_token_id,
+                **sampling,
+            )
+        answers = []
+        for row in produced[:, len(ids) :].tolist():
+            ended = self.tokenizer.eos_token_id in row
+            text = self.tokenizer.decode(row, skip_special_tokens=True)
+            answers.append((text, ended))
+        return answers

@@ -1,0 +1,1 @@
+"""More than one file: trees of sources and their build files."""

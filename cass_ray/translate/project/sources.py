@@ -1,0 +1,108 @@
+"""The files that one program consists of, as content: gathered from a tree, translated, written.
+
+What a program is built from decides the name of its executable in the cache, and is all that its
+compilation sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+
+from cass_ray.cache import digest
+from cass_ray.corpus.reading.includes import Include, include_closure, scan_includes
+from cass_ray.toolchain.unit import Unit
+from cass_ray.translate.protocol import Context, Finding, Translator
+
+CUDA_SUFFIXES = frozenset({".cu", ".cuh"})
+
+
+@dataclass(frozen=True)
+class Sources:
+    """``files`` are contents by path relative to the tree; ``main`` is one of them."""
+
+    main: PurePosixPath
+    files: dict[str, bytes]
+    include_directories: tuple[PurePosixPath, ...] = ()
+    definitions: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = field(default=(), compare=False)
+    """What a translator said about them."""
+
+    @property
+    def digest(self) -> str:
+        """Changes when anything that a compiler could see does."""
+        parts: list[str | bytes] = [str(self.main), *self.unit(Path()).preprocessor_arguments()]
+        for path, content in sorted(self.files.items()):
+            parts += [path, content]
+        return digest(parts)
+
+    def unit(self, root: Path) -> Unit:
+        """The translation unit when the files lie under ``root``."""
+        return Unit(root, self.main, self.include_directories, self.definitions)
+
+    def write(self, root: Path) -> Unit:
+        """Write the files under ``root``; the unit to compile."""
+        for name, content in self.files.items():
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        for directory in self.include_directories:
+            (root / directory).mkdir(parents=True, exist_ok=True)
+        return self.unit(root)
+
+
+def gather(unit: Unit) -> Sources:
+    """The main file of ``unit`` and the local files that it includes, directly or not.
+
+    Headers of the toolchain are not among them; nor are files that are not found or are named by
+    a macro: the compiler will say so. Raises :class:`OSError` when the main file cannot be read.
+    """
+    root = unit.root
+    main = str(unit.main)
+
+    def includes_of(path: str) -> list[Include] | None:
+        try:
+            return scan_includes((root / path).read_bytes().decode("utf-8", "replace"))
+        except OSError:
+            return None
+
+    directories = tuple(str(directory) for directory in unit.include_directories)
+    closure = include_closure(
+        main, includes_of, lambda path: (root / path).is_file(), _GivenDirectories(directories)
+    )
+    files = {path: (root / path).read_bytes() for path in (main, *closure.files)}
+    return Sources(unit.main, files, unit.include_directories, unit.definitions)
+
+
+def translated(sources: Sources, translator: Translator) -> Sources:
+    """``sources`` as HIP. Headers that hold no CUDA come back as they are.
+
+    Raises :class:`~cass_ray.translate.protocol.TranslatorError`.
+    """
+    context = Context(files=frozenset(sources.files), wavefronts=(32,))
+    files: dict[str, bytes] = {}
+    findings: list[Finding] = []
+    for path, content in sources.files.items():
+        text = content.decode("utf-8", "surrogateescape")
+        translation = translator.translate(text, filename=path, context=context)
+        files[path] = translation.source.encode("utf-8", "surrogateescape")
+        findings += translation.findings
+    return replace(sources, files=files, findings=tuple(findings))
+
+
+@dataclass(frozen=True)
+class _GivenDirectories:
+    """The include directories of a command line, and no others."""
+
+    names: tuple[str, ...]
+
+    def directories(self, path: str) -> Sequence[str]:
+        """The same for every file."""
+        del path
+        return self.names
+
+    def search(self, name: str, includer: str) -> str | None:
+        """A command line leaves nothing to guess."""
+        del name, includer
+        return None

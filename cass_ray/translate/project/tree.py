@@ -1,0 +1,233 @@
+"""Whole folders: sources, headers and build files translated, the rest copied, only what changed.
+
+The output folder keeps ``.cass-translate.json``: for every file the digest of what it was made from
+(content, the set of files of the tree, engine and version) and of what was written. A second run
+touches only files whose input changed, and never a file that was edited by hand since.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from cass_ray.translate.project import build_files
+from cass_ray.translate.protocol import Context, Counts, Finding, Severity, Translation, Translator
+
+STATE = ".cass-translate.json"
+SUFFIXES = frozenset(
+    [
+        ".cu",
+        ".cuh",
+        ".h",
+        ".hh",
+        ".hpp",
+        ".hxx",
+        ".h++",
+        ".c",
+        ".cc",
+        ".cpp",
+        ".cxx",
+        ".c++",
+        ".inl",
+        ".inc",
+        ".ipp",
+        ".tpp",
+        ".tcc",
+        ".impl",
+        ".cuinc",
+    ]
+)
+"""File name endings of C, C++ and CUDA source."""
+SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn"})
+
+_BUILD_CODE = Path(build_files.__file__).read_bytes()
+_PARALLEL_BYTES = 4 << 20
+"""Below this much source one process is quicker than several."""
+
+
+@dataclass(frozen=True)
+class FileResult:
+    """What happened to one file; ``path`` is relative to the root, with forward slashes."""
+
+    path: str
+    action: str
+    """``translated``, ``unchanged`` (nothing to translate), ``copied``, ``kept`` (up to date) or
+    ``edited`` (changed by hand in the output since the last run: left alone)."""
+    findings: tuple[Finding, ...] = ()
+    counts: Counts = field(default_factory=Counts)
+
+
+@dataclass
+class TreeResult:
+    """All files of a tree, in the order of their paths."""
+
+    files: list[FileResult] = field(default_factory=list)
+
+    @property
+    def counts(self) -> Counts:
+        """Constructs over all files."""
+        return sum((item.counts for item in self.files), Counts())
+
+    @property
+    def errors(self) -> int:
+        """Findings of severity error over all files."""
+        return sum(f.severity is Severity.ERROR for item in self.files for f in item.findings)
+
+    def number(self, action: str) -> int:
+        """How many files ended with ``action``."""
+        return sum(item.action == action for item in self.files)
+
+
+@dataclass(frozen=True)
+class _Task:
+    path: str
+    text: str
+
+
+def source_files(root: Path) -> Iterator[Path]:
+    """Every regular file below ``root``, sorted; no links, nothing of version control."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS)
+        for name in sorted(names):
+            path = Path(folder) / name
+            if path.is_file() and not path.is_symlink():
+                yield path
+
+
+def is_source(path: str) -> bool:
+    """Whether ``path`` is named like C, C++ or CUDA source."""
+    return PurePosixPath(path).suffix.lower() in SUFFIXES
+
+
+def translate_tree(
+    root: Path, output: Path, translator: Translator, *, workers: int = 1
+) -> TreeResult:
+    """Translate the tree below ``root`` into ``output``.
+
+    Raises:
+        ValueError: ``output`` is ``root`` or lies inside it.
+        TranslatorError: the engine itself failed.
+    """
+    root, output = root.resolve(), output.resolve()
+    if output == root or root in output.parents:
+        raise ValueError(f"the output folder {output} lies inside the tree {root}")
+    paths = [path for path in source_files(root) if output not in path.parents]
+    names = [path.relative_to(root).as_posix() for path in paths]
+    context = Context(files=frozenset(names))
+    run = _Run(root, output, translator, context)
+    return run.translate(names, workers)
+
+
+class _Run:
+    def __init__(self, root: Path, output: Path, translator: Translator, context: Context) -> None:
+        self._root = root
+        self._output = output
+        self._translator = translator
+        self._context = context
+        listing = "\n".join(sorted(name for name in context.files if is_source(name)))
+        made_by = f"{translator.name}\0{translator.version}\0{_digest(_BUILD_CODE)}"
+        self._salt = f"{made_by}\0{_digest(listing.encode())}"
+        self._before = _read_state(output / STATE)
+        self._after: dict[str, dict[str, str]] = {}
+
+    def translate(self, names: list[str], workers: int) -> TreeResult:
+        result = TreeResult()
+        tasks: list[_Task] = []
+        for name in names:
+            data = (self._root / name).read_bytes()
+            key = _digest(self._salt.encode() + b"\0" + data)
+            kept = self._kept(name, key)
+            if kept:
+                result.files.append(FileResult(name, kept))
+                continue
+            self._after[name] = {"input": key}
+            readable = is_source(name) or build_files.kind_of(name)
+            text = _decode(data) if readable else None
+            if text is None:
+                self._write(name, data)
+                result.files.append(FileResult(name, "copied"))
+            else:
+                tasks.append(_Task(name, text))
+        for task, translation in self._translations(tasks, workers):
+            self._write(task.path, translation.source.encode("utf-8", "surrogateescape"))
+            action = "unchanged" if translation.source == task.text else "translated"
+            result.files.append(
+                FileResult(task.path, action, translation.findings, translation.counts)
+            )
+        _write_state(self._output / STATE, self._after)
+        result.files.sort(key=lambda item: item.path)
+        return result
+
+    def _kept(self, name: str, key: str) -> str:
+        """Why the file in the output stays as it is; empty when it must be written."""
+        state = self._before.get(name)
+        target = self._output / name
+        if state is None or not target.is_file():
+            return ""
+        if _digest(target.read_bytes()) != state.get("output"):
+            self._after[name] = state
+            return "edited"
+        if state.get("input") != key:
+            return ""
+        self._after[name] = state
+        return "kept"
+
+    def _translations(
+        self, tasks: list[_Task], workers: int
+    ) -> Iterator[tuple[_Task, Translation]]:
+        size = sum(len(task.text) for task in tasks)
+        if workers <= 1 or size < _PARALLEL_BYTES:
+            for task in tasks:
+                yield task, _translate(self._translator, task, self._context)
+            return
+        with ProcessPoolExecutor(workers) as pool:
+            futures = [
+                pool.submit(_translate, self._translator, task, self._context) for task in tasks
+            ]
+            for task, future in zip(tasks, futures, strict=True):
+                yield task, future.result()
+
+    def _write(self, name: str, data: bytes) -> None:
+        target = self._output / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+        shutil.copymode(self._root / name, target)
+        self._after[name]["output"] = _digest(data)
+
+
+def _translate(translator: Translator, task: _Task, context: Context) -> Translation:
+    build = build_files.kind_of(task.path)
+    if build is not None:
+        return build(task.text)
+    return translator.translate(task.text, filename=task.path, context=context)
+
+
+def _decode(data: bytes) -> str | None:
+    """``data`` as text that encodes back to the same bytes; None for binary data."""
+    if b"\0" in data:
+        return None
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _read_state(path: Path) -> dict[str, dict[str, str]]:
+    try:
+        state = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    files = state.get("files") if isinstance(state, dict) else None
+    return files if isinstance(files, dict) else {}
+
+
+def _write_state(path: Path, files: dict[str, dict[str, str]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"files": dict(sorted(files.items()))}, indent=1) + "\n", "utf-8")

@@ -1,0 +1,1 @@
+"""Repair from compiler diagnostics."""

@@ -1,0 +1,331 @@
+"""Repair from compiler diagnostics: compile, read the errors, apply fixes, keep the best state.
+
+The fixes are rules that only ever add: an ``#include``, a cast, a keyword. No code is removed, so
+that a repair cannot make a program compile by making it do less. The loop ends when the file
+compiles, when no rule knows an error, or after ``attempts`` rounds; the best state is returned.
+
+Where no rule knows an error a model may be asked; what it proposes must keep every kernel.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from cass_ray.corpus.parsing.kernels import kernel_definitions
+from cass_ray.translate.rules.edits import Edits
+from cass_ray.translate.rules.text import SourceText
+
+Compile = Callable[[str], str]
+"""Compiles a source; returns the compiler's messages, or nothing when it compiled."""
+
+Propose = Callable[[str, str], str | None]
+"""Corrects a source after the compiler's messages; None where it has no idea."""
+
+_ERROR = re.compile(
+    r"^(?P<file>[^:\n]+):(?P<line>\d+):(?P<column>\d+): (?:fatal )?error: (?P<message>.*)$",
+    re.MULTILINE,
+)
+_NO_CONVERSION = re.compile(
+    r"no known conversion from '[^']*'(?: \(aka [^)]*\))? to '(?P<type>const void \*|void \*\*)'"
+    r"(?: \(aka [^)]*\))? for (?P<number>\d+)(?:st|nd|rd|th) argument"
+)
+_UNDECLARED = re.compile(
+    r"use of undeclared identifier '(?:std::)?(\w+)'|unknown type name '(\w+)'"
+    r"|no (?:member|type|template) named '(\w+)' in namespace 'std'"
+    r"|no matching function for call to '(\w+)'"
+)
+_HEADERS = {
+    "cstdio": "printf fprintf sprintf snprintf puts FILE fopen fclose stderr stdout",
+    "cstdlib": "malloc free exit atoi atof rand srand abs EXIT_FAILURE EXIT_SUCCESS getenv qsort",
+    "cstring": "memcpy memset memcmp strlen strcmp strncmp strcpy strncpy strcat strstr memmove",
+    "cassert": "assert",
+    "cfloat": "FLT_MAX FLT_MIN FLT_EPSILON DBL_MAX DBL_MIN DBL_EPSILON",
+    "climits": "INT_MAX INT_MIN UINT_MAX LONG_MAX LLONG_MAX CHAR_BIT ULLONG_MAX",
+    "cstdint": "uint8_t uint16_t uint32_t uint64_t int8_t int16_t int32_t int64_t uintptr_t",
+    "cmath": "sqrt pow exp log sin cos tan fabs floor ceil M_PI isnan isinf round",
+    "ctime": "clock_t CLOCKS_PER_SEC time_t time",
+    "sys/time.h": "gettimeofday timeval",
+    "unistd.h": "usleep sleep getopt optarg",
+    "iostream": "cout cerr endl cin",
+    "iomanip": "setprecision setw fixed",
+    "fstream": "ifstream ofstream fstream",
+    "sstream": "stringstream ostringstream istringstream",
+    "string": "string to_string stoi stof",
+    "vector": "vector",
+    "map": "map multimap",
+    "set": "set",
+    "queue": "queue priority_queue",
+    "memory": "unique_ptr shared_ptr make_unique make_shared",
+    "algorithm": "sort min max swap fill copy max_element min_element reverse generate",
+    "numeric": "accumulate iota inner_product",
+    "limits": "numeric_limits",
+    "functional": "function",
+    "random": "mt19937 random_device uniform_real_distribution normal_distribution",
+    "chrono": "chrono",
+    "thread": "thread",
+    "utility": "pair make_pair move forward",
+    "stdexcept": "runtime_error invalid_argument",
+    "type_traits": "is_same enable_if conditional is_floating_point",
+    "array": "array",
+    "complex": "complex",
+}
+_THRUST = {
+    **{name: name for name in ("sequence", "sort", "reduce", "scan", "transform", "copy", "fill")},
+    **{name: name for name in ("count", "find", "gather", "scatter", "unique", "tuple", "pair")},
+    **{
+        name: name
+        for name in ("device_vector", "host_vector", "device_ptr", "for_each", "generate")
+    },
+    **{name: name for name in ("inner_product", "transform_reduce", "adjacent_difference")},
+    "sort_by_key": "sort",
+    "stable_sort": "sort",
+    "inclusive_scan": "scan",
+    "exclusive_scan": "scan",
+    "reduce_by_key": "reduce",
+    "max_element": "extrema",
+    "min_element": "extrema",
+    "make_tuple": "tuple",
+    "make_pair": "pair",
+    "device_pointer_cast": "device_ptr",
+    "plus": "functional",
+    "maximum": "functional",
+    "minimum": "functional",
+    "counting_iterator": "iterator/counting_iterator",
+    "make_counting_iterator": "iterator/counting_iterator",
+    "zip_iterator": "iterator/zip_iterator",
+    "make_zip_iterator": "iterator/zip_iterator",
+    "host": "execution_policy",
+    "device": "execution_policy",
+    "count_if": "count",
+    "copy_if": "copy",
+    "remove_if": "remove",
+}
+"""Name in thrust -> its header; rocThrust's headers include less of each other."""
+_HEADER_OF = {name: header for header, names in _HEADERS.items() for name in names.split()}
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One error; ``notes`` is the text between it and the next error."""
+
+    file: str
+    line: int
+    column: int
+    message: str
+    notes: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One round: how many errors there were, and what was done about them."""
+
+    errors: int
+    fixes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """The best state, whether it compiles, what its compiler said, and how it came about."""
+
+    source: str
+    compiles: bool
+    diagnostic: str
+    steps: tuple[Step, ...]
+
+
+def diagnostics(messages: str) -> list[Diagnostic]:
+    """The errors in the output of clang or gcc."""
+    matches = list(_ERROR.finditer(messages))
+    ends = [*(match.start() for match in matches[1:]), len(messages)][: len(matches)]
+    return [
+        Diagnostic(
+            match["file"],
+            int(match["line"]),
+            int(match["column"]),
+            match["message"],
+            messages[match.end() : end],
+        )
+        for match, end in zip(matches, ends, strict=True)
+    ]
+
+
+def repair(
+    source: str,
+    compile_source: Compile,
+    *,
+    filename: str,
+    attempts: int,
+    propose: Propose | None = None,
+) -> Repaired:
+    """Compile ``source`` and fix what the rules know, at most ``attempts`` times.
+
+    Only errors in ``filename`` itself are fixed: a header is another file's business. Where the
+    rules know none of them, ``propose`` is asked.
+    """
+    steps: list[Step] = []
+    best = source
+    messages = compile_source(source)
+    errors = diagnostics(messages)
+    best_messages, best_errors = messages, errors
+    for _ in range(attempts):
+        if not messages:
+            break
+        source, fixes = _fixed(source, [item for item in errors if _is_in(item, filename)])
+        if not fixes and propose is not None:
+            source, fixes = _proposed(source, messages, propose)
+        steps.append(Step(len(errors), tuple(fixes)))
+        if not fixes:
+            break
+        messages = compile_source(source)
+        errors = diagnostics(messages)
+        # A compiler stops after some number of errors, and an early one hides later ones: the
+        # same number further down is progress.
+        if not messages or _progress(errors) >= _progress(best_errors):
+            best, best_messages, best_errors = source, messages, errors
+    return Repaired(best, not best_messages, best_messages, tuple(steps))
+
+
+def _proposed(source: str, messages: str, propose: Propose) -> tuple[str, list[str]]:
+    """The proposal, unless it is none, changes nothing or lacks a kernel."""
+    proposed = propose(source, messages)
+    if proposed is None or proposed == source:
+        return source, []
+    missing = set(kernel_definitions(source)) - set(kernel_definitions(proposed))
+    return (source, []) if missing else (proposed, ["as a model proposed"])
+
+
+def _is_in(item: Diagnostic, filename: str) -> bool:
+    return item.file == filename or item.file.endswith("/" + filename)
+
+
+def _progress(errors: list[Diagnostic]) -> tuple[int, int]:
+    return (errors[0].line, -len(errors)) if errors else (0, 0)
+
+
+def _fixed(source: str, errors: list[Diagnostic]) -> tuple[str, list[str]]:
+    text = SourceText(source)
+    edits = Edits()
+    fixes: list[str] = []
+    for item in errors:
+        offset = _offset(source, item)
+        for fix in _RULES:
+            done = fix(text, edits, item, offset)
+            if done and done not in fixes:
+                fixes.append(done)
+            if done:
+                break
+    return edits.apply(source), fixes
+
+
+def _offset(source: str, item: Diagnostic) -> int:
+    lines = source.split("\n")
+    before = sum(len(line) + 1 for line in lines[: item.line - 1])
+    # Columns count bytes.
+    line = lines[item.line - 1] if item.line <= len(lines) else ""
+    return before + len(
+        line.encode("utf-8", "surrogateescape")[: item.column - 1].decode("utf-8", "replace")
+    )
+
+
+Fix = Callable[[SourceText, Edits, Diagnostic, int], str]
+"""Makes edits for a diagnostic at an offset and says what was done; nothing when it has no fix."""
+
+
+def _add_header(text: SourceText, edits: Edits, item: Diagnostic, offset: int) -> str:
+    for match in _UNDECLARED.finditer(item.message):
+        name = next(group for group in match.groups() if group)
+        header = _HEADER_OF.get(name)
+        directive = f"#include <{header}>"
+        if header and directive not in text.text:
+            first = re.search(r"^[ \t]*#[ \t]*include\b", text.code, re.MULTILINE)
+            if not any(directive == line for line in _pending(edits, text)):
+                edits.insert(first.start() if first else 0, directive + text.newline)
+            return f"add {directive} for {name}"
+    return ""
+
+
+def _add_thrust_header(text: SourceText, edits: Edits, item: Diagnostic, offset: int) -> str:
+    found = re.search(r"no (?:member|template) named '(\w+)' in namespace 'thrust'", item.message)
+    if found is None or found[1] not in _THRUST:
+        return ""
+    directive = f"#include <thrust/{_THRUST[found[1]]}.h>"
+    if directive in text.text or directive in _pending(edits, text):
+        return ""
+    first = re.search(r"^[ \t]*#[ \t]*include\b", text.code, re.MULTILINE)
+    edits.insert(first.start() if first else 0, directive + text.newline)
+    return f"add {directive}"
+
+
+def _pending(edits: Edits, text: SourceText) -> Iterator[str]:
+    yield from edits.apply(text.text).split("\n")
+
+
+def _cast_argument(text: SourceText, edits: Edits, item: Diagnostic, offset: int) -> str:
+    found = _NO_CONVERSION.search(item.notes) or _NO_CONVERSION.search(item.message)
+    if found is None:
+        return ""
+    opening = text.code.find("(", offset)
+    parsed = text.arguments(opening) if opening >= 0 else None
+    number = int(found["number"]) - 1
+    if parsed is None or number >= len(parsed[0]):
+        return ""
+    start, end = parsed[0][number]
+    kind = found["type"].replace(" *", "*")
+    edits.insert(start, f"({kind})(")
+    edits.insert(end, ")")
+    return f"cast argument {number + 1} on line {item.line} to {kind}"
+
+
+def _add_keyword(text: SourceText, edits: Edits, item: Diagnostic, offset: int) -> str:
+    for phrase, keyword in (
+        ("missing 'typename' prior to dependent type", "typename "),
+        ("use 'template' keyword to treat", "template "),
+    ):
+        if phrase in item.message:
+            edits.insert(offset, keyword)
+            return f"add {keyword.strip()} on line {item.line}"
+    return ""
+
+
+def _cast_narrowed(text: SourceText, edits: Edits, item: Diagnostic, offset: int) -> str:
+    found = re.search(
+        r"cannot be narrowed (?:from type '.*' )?to '?(?:type )?'?([\w ]+)'", item.message
+    )
+    if found is None:
+        return ""
+    end, depth = offset, 0
+    while end < len(text.code):
+        mark = text.code[end]
+        if mark in ",}" and depth == 0:
+            break
+        depth += (mark in "([{") - (mark in ")]}")
+        end += 1
+    edits.insert(offset, f"static_cast<{found[1]}>(")
+    edits.insert(end, ")")
+    return f"cast on line {item.line} to {found[1]}"
+
+
+def _unify_extremes(text: SourceText, edits: Edits, item: Diagnostic, offset: int) -> str:
+    if not re.search(r"call to '(?:min|max)' is ambiguous", item.message):
+        return ""
+    parsed = text.arguments(text.code.find("(", offset))
+    if parsed is None or len(parsed[0]) != 2:
+        return ""
+    (a, b), (c, d) = parsed[0]
+    kind = f"decltype(({text.text[a:b]}) + ({text.text[c:d]}))"
+    for start, end in parsed[0]:
+        edits.insert(start, f"({kind})(")
+        edits.insert(end, ")")
+    return f"give both arguments on line {item.line} one type"
+
+
+_RULES: tuple[Fix, ...] = (
+    _add_keyword,
+    _cast_argument,
+    _unify_extremes,
+    _cast_narrowed,
+    _add_header,
+    _add_thrust_header,
+)

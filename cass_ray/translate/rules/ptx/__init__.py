@@ -1,0 +1,1 @@
+"""Inline PTX to C++."""

@@ -1,0 +1,30 @@
+"""What PTX instructions compute, as C++ that compiles for AMD.
+
+The subset is what people write in ``asm`` statements: integer and floating-point arithmetic, bit
+fields, carries, special registers, loads and stores with cache hints, atomics, fences, warp
+functions, conversions and synchronous copies. Semantics follow the PTX ISA 8.5 manual.
+"""
+
+from __future__ import annotations
+
+from cass_ray.translate.rules.ptx import arithmetic, memory, numeric
+from cass_ray.translate.rules.ptx.registers import State, UnknownInstructionError
+
+HANDLERS = {**arithmetic.HANDLERS, **numeric.HANDLERS, **memory.HANDLERS}
+"""Instruction -> its translation."""
+
+
+def translate_instruction(state: State, opcode: str, operands: list[str]) -> str:
+    """The C++ statement of one instruction.
+
+    Raises:
+        UnknownInstructionError: it is outside the subset.
+    """
+    name, *modifiers = opcode.split(".")
+    handler = HANDLERS.get(name)
+    if handler is None:
+        raise UnknownInstructionError(f"the instruction {opcode}")
+    try:
+        return handler(state, modifiers, operands)
+    except (KeyError, IndexError, ValueError) as error:
+        raise UnknownInstructionError(f"the instruction {opcode}") from error

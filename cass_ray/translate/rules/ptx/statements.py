@@ -1,0 +1,294 @@
+"""Inline PTX: ``asm`` statements become C++ where every instruction of them is known.
+
+An ``asm`` statement is rewritten as a whole or not at all: a template with one unknown instruction
+stays and is reported with that instruction. Inputs are read into locals first and outputs stored
+last, as the registers of the statement are.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+
+from cass_ray.translate.protocol import Severity
+from cass_ray.translate.rules.ptx.instructions import translate_instruction
+from cass_ray.translate.rules.ptx.registers import TYPES, State, UnknownInstructionError
+from cass_ray.translate.rules.rewrite import Rewrite
+from cass_ray.translate.rules.text import Span
+
+_WORDS = ("asm", "__asm", "__asm__")
+_HEAD = re.compile(r"\s*(?:(?:volatile|__volatile__|__volatile)\s*)?\(")
+_STRING = re.compile(r'\s*(?:\\\r?\n\s*)*("(?:[^"\\\n]|\\.)*")', re.DOTALL)
+_CONSTRAINT = re.compile(r'\s*(?:\[\s*(\w+)\s*\])?\s*"([=+]?)&?([rlhfdnbC])"\s*\(')
+_CONSTRAINTS = {"r": "b32", "l": "b64", "h": "b16", "f": "f32", "d": "f64"}
+_REGISTER = re.compile(r"\.reg\s+\.(\w+)\s+(.+)", re.DOTALL)
+_NUMBERED = re.compile(r"(.+)<(\d+)>\Z")
+_PREDICATE = re.compile(r"@(!?)\s*([%\w$]+)\s+(.*)", re.DOTALL)
+_INSTRUCTION = re.compile(r"([a-zA-Z][\w.:]*)\s*(.*)", re.DOTALL)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Operand:
+    """One operand of the statement: its name, PTX type, expression, and which way it goes."""
+
+    name: str
+    kind: str
+    expression: str
+    is_input: bool
+    is_output: bool
+
+    @property
+    def local(self) -> str:
+        """The name of the local that holds it."""
+        return f"cass_{self.name}"
+
+    @property
+    def value(self) -> str:
+        """The expression as its type: a C cast, for it may be a pointer or any integer."""
+        kind = TYPES[self.kind] if self.kind else "int"
+        if self.kind in {"f32", "f64"} or not self.kind:
+            return f"({self.expression})"
+        return f"({kind})({self.expression})"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A parsed ``asm`` statement; ``end`` is behind its closing parenthesis."""
+
+    template: str
+    operands: tuple[Operand, ...]
+    end: int
+
+
+def translate_assembly(unit: Rewrite) -> None:
+    """Translate the ``asm`` statements of the file; report those that have no translation."""
+    for word in _WORDS:
+        for offset in unit.words.get(word, ()):
+            try:
+                statement = _parse(unit, offset + len(word))
+                if statement is None:
+                    continue  # A register name or an attribute, not a statement.
+                code = _translate(unit, statement)
+            except UnknownInstructionError as error:
+                _report(unit, offset, str(error))
+                continue
+            unit.edits.replace(offset, statement.end, code)
+            unit.converted(offset)
+
+
+def _report(unit: Rewrite, offset: int, what: str) -> None:
+    unit.handled.add(offset)
+    unit.report(
+        offset,
+        "asm",
+        Severity.ERROR,
+        f"inline PTX with {what} has no translation",
+        "write what it computes in C++ or with a builtin",
+    )
+
+
+def _parse(unit: Rewrite, offset: int) -> Statement | None:
+    code, text = unit.source.code, unit.source.text
+    head = _HEAD.match(code, offset)
+    if head is None:
+        return None
+    closing = unit.source.closing(head.end() - 1)
+    if closing < 0:
+        raise UnknownInstructionError("an open parenthesis")
+    colons = _colons(code, head.end(), closing)
+    template = _template(text, head.end(), colons[0] if colons else closing)
+    operands: list[Operand] = []
+    for section, start in enumerate(colons[:2]):
+        end = colons[section + 1] if section + 1 < len(colons) else closing
+        operands += _operands(unit, (start + 1, end), len(operands))
+    return Statement(template, tuple(operands), closing + 1)
+
+
+def _colons(code: str, start: int, end: int) -> list[int]:
+    """The colons that part the sections, at the outermost level of brackets."""
+    colons: list[int] = []
+    depth = 0
+    position = start
+    while position < end:
+        mark = code[position]
+        if mark in "([{":
+            depth += 1
+        elif mark in ")]}":
+            depth -= 1
+        elif mark == '"':
+            position = code.find('"', position + 1, end)
+            if position < 0:
+                raise UnknownInstructionError("a string without end")
+        elif mark == ":" and depth == 0:
+            if code.startswith("::", position) and _is_scope(code, position):
+                position += 1
+            else:
+                colons.append(position)
+        position += 1
+    return colons
+
+
+def _is_scope(code: str, position: int) -> bool:
+    before = code[max(0, position - 80) : position].rstrip()[-1:]
+    return (before.isalnum() or before == "_") and code[position + 2 : position + 3].isalpha()
+
+
+def _template(text: str, start: int, end: int) -> str:
+    pieces: list[str] = []
+    position = start
+    while match := _STRING.match(text, position, end):
+        try:
+            pieces.append(ast.literal_eval(match[1].replace("\\\r\n", "").replace("\\\n", "")))
+        except (SyntaxError, ValueError) as error:
+            raise UnknownInstructionError("a template that is not plain text") from error
+        position = match.end()
+    if text[position:end].strip(" \t\r\n\\"):
+        raise UnknownInstructionError("a template that macros build")
+    return "".join(pieces)
+
+
+def _operands(unit: Rewrite, span: Span, first: int) -> list[Operand]:
+    text = unit.source.text
+    found: list[Operand] = []
+    position, end = span
+    while text[position:end].strip(" \t\r\n\\,"):
+        match = _CONSTRAINT.match(text, position, end)
+        if match is None:
+            raise UnknownInstructionError("operands that macros build")
+        closing = unit.source.closing(match.end() - 1)
+        if closing < 0:
+            raise UnknownInstructionError("an open parenthesis")
+        expression = unit.edits.within(text, match.end(), closing).strip()
+        index = first + len(found)
+        kind = _CONSTRAINTS.get(match[3], "")
+        found.append(
+            Operand(
+                match[1] or str(index),
+                kind,
+                expression,
+                is_input=match[2] != "=",
+                is_output=match[2] in {"=", "+"},
+            )
+        )
+        position = closing + 1
+        while position < end and text[position] in " \t\r\n\\,":
+            position += 1
+    return found
+
+
+def _translate(unit: Rewrite, statement: Statement) -> str:
+    """The C++ for a statement: one assignment where it is one, else a block."""
+    state = State()
+    template = _COMMENT.sub(" ", statement.template).replace("%%", "%")
+    lines: list[str] = []
+    for index, operand in enumerate(statement.operands):
+        register = (operand.kind, operand.local) if operand.kind else ("s32", operand.value)
+        state.registers[f"%{index}"] = register
+        state.registers[f"%[{operand.name}]"] = register
+        if operand.kind:
+            start = f" = {operand.value}" if operand.is_input else ""
+            lines.append(f"{TYPES[operand.kind]} {operand.local}{start};")
+    body = _body(state, template)
+    unit.snippets |= state.snippets
+    pointers = "cvta" in template
+    expression = _as_expression(statement.operands, body, pointers)
+    if expression:
+        return expression
+    if state.sets_carry:
+        lines.insert(0, "unsigned int cass_carry = 0;")
+    stores = [
+        f"{operand.expression} = {_stored(operand, operand.local, pointers)};"
+        for operand in statement.operands
+        if operand.is_output
+    ]
+    return "do { " + " ".join([*lines, *body, *stores]) + " } while (0)"
+
+
+def _body(state: State, template: str) -> list[str]:
+    statements: list[str] = []
+    for part in re.split(r";", template.replace("\t", " ")):
+        line = part.strip()
+        # Braces are scopes, unless they hold a vector operand.
+        while line.startswith(("{", "}")):
+            line = line[1:].strip()
+        if line.endswith("}") and line.count("{") < line.count("}"):
+            line = line[:-1].strip()
+        if line:
+            statements += _instruction(state, line)
+    return statements
+
+
+def _instruction(state: State, line: str) -> list[str]:
+    register = _REGISTER.match(line)
+    if register:
+        return _declare(state, register[1], register[2])
+    condition = ""
+    predicate = _PREDICATE.match(line)
+    if predicate:
+        condition = f"if ({predicate[1]}{state.read(predicate[2], 'pred')}) "
+        line = predicate[3]
+    match = _INSTRUCTION.match(line)
+    if match is None or line.endswith(":"):
+        raise UnknownInstructionError(f"“{line.split()[0]}”")
+    statement = translate_instruction(state, match[1], _split(match[2]))
+    return [f"{condition}{{ {statement} }}" if condition else statement]
+
+
+def _declare(state: State, kind: str, names: str) -> list[str]:
+    if kind not in TYPES:
+        raise UnknownInstructionError(f"registers of type {kind}")
+    declarations: list[str] = []
+    for name in (item.strip() for item in names.split(",")):
+        numbered = _NUMBERED.match(name)
+        registers = [f"{numbered[1]}{i}" for i in range(int(numbered[2]))] if numbered else [name]
+        for item in registers:
+            variable = "cass_" + re.sub(r"\W", "_", item)
+            state.registers[item] = (kind, variable)
+            declarations.append(f"{TYPES[kind]} {variable} = 0;")
+    return declarations
+
+
+def _split(operands: str) -> list[str]:
+    """Operands parted at commas outside brackets and braces."""
+    found: list[str] = []
+    depth = 0
+    for piece in operands.split(","):
+        if depth:
+            found[-1] += "," + piece
+        else:
+            found.append(piece)
+        depth += sum(piece.count(mark) for mark in "{[") - sum(piece.count(m) for m in "}]")
+    return [item.strip() for item in found if item.strip()]
+
+
+def _as_expression(operands: tuple[Operand, ...], body: list[str], pointers: bool) -> str:
+    """``x = …`` for a statement with one instruction and at most one output; empty for others."""
+    outputs = [operand for operand in operands if operand.is_output]
+    if len(body) != 1 or body[0].count(";") != 1 or body[0].startswith(("if ", "{")):
+        return ""
+    if len(outputs) > 1 or any(operand.is_input for operand in outputs):
+        return ""
+    value = body[0][:-1]
+    for operand in outputs:
+        if not value.startswith(f"{operand.local} = "):
+            return ""
+        value = value.removeprefix(f"{operand.local} = ")
+    for operand in operands:
+        if not operand.is_input or not operand.kind:
+            continue
+        uses = len(re.findall(rf"\b{operand.local}\b", value))
+        if uses > 1 and not operand.expression.isidentifier():
+            return ""
+        value = re.sub(rf"\b{operand.local}\b", operand.value.replace("\\", r"\\"), value)
+    if not outputs:
+        return value
+    return f"{outputs[0].expression} = {_stored(outputs[0], value, pointers)}"
+
+
+def _stored(operand: Operand, value: str, pointers: bool) -> str:
+    """``value`` as what the output takes: addresses may go to pointers."""
+    if operand.kind == "b64" and pointers:
+        return f"(decltype(({operand.expression}) + 0))({value})"
+    return value

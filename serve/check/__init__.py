@@ -1,0 +1,1 @@
+"""Is a translation right? Compile, run, compare, and say so."""

@@ -1,0 +1,144 @@
+"""The checker: compiles a translation and runs it, stage by stage, until nobody wants it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
+from typing import Literal
+
+from cass_ray.api.schema import Check, CompileReport, ExecutionReport, TranslateRequest
+from cass_ray.config import StrictModel
+from cass_ray.execute.backends.base import Backend
+from cass_ray.execute.backends.rdna3 import Rdna3Backend
+from cass_ray.execute.backends.registry import BACKENDS, candidate_backend, make_backend
+from cass_ray.llm.prompts import Level
+from cass_ray.toolchain.locate import find_amd, find_nvidia
+from cass_ray.toolchain.sandbox.executable import Bounds
+from cass_ray.toolchain.sandbox.process import ABANDON, Abandoned
+from cass_ray.translate.rules import RulesTranslator
+from serve.check.compiling import Compiled, Compilers
+from serve.check.running import Runner, Subject
+from serve.settings import CheckerSettings
+
+
+class CheckRequest(StrictModel):
+    """A translation to check; ``request.check`` says how far."""
+
+    request: TranslateRequest
+    engine: str
+    translation: str
+    host: str = ""
+
+
+class Stage(StrictModel):
+    """Progress: a stage begins (no report) or is done. ``source`` is the repaired translation."""
+
+    name: Literal["compile", "execute"]
+    compile: CompileReport | None = None
+    execution: ExecutionReport | None = None
+    source: str = ""
+
+
+class Checker:
+    """Toolchains, a backend and the sandbox."""
+
+    def __init__(self, settings: CheckerSettings) -> None:
+        self._settings = settings
+        self._compilers = Compilers(find_amd, find_nvidia, settings.compile_seconds)
+        self._runner = Runner(
+            backend=_backend(settings),
+            rules=RulesTranslator(),
+            bounds=Bounds(
+                wall_seconds=settings.wall_seconds,
+                cpu_seconds=settings.cpu_seconds,
+                memory_bytes=settings.memory_mib << 20,
+                output_bytes=settings.output_kib << 10,
+            ),
+            kept_output=settings.kept_output,
+        )
+
+    def backends(self) -> dict[str, str]:
+        """Execution backends: empty text where available, else why not."""
+        found = {}
+        for name in BACKENDS:
+            backend = self._runner.backend
+            if name != backend.name:
+                backend = make_backend(name)
+            found[name] = backend.problem()
+        return found
+
+    def warm_up(self) -> None:
+        """Build what the first check would build: the runtime and the precompiled headers."""
+        self._runner.backend.problem()
+        source = "#include <hip/hip_runtime.h>\n__global__ void warm() {}\nint main() {}\n"
+        self._compilers.compile(TranslateRequest(source="x", repair=0), source)
+
+    def stages(self, check: CheckRequest) -> Iterator[Stage]:
+        """Each stage as it begins and as it ends. Raises ``ToolMissing``."""
+        request = check.request
+        yield Stage(name="compile")
+        done = self._compilers.compile(request, check.translation, check.host)
+        yield Stage(name="compile", compile=done.report, source=done.source)
+        if request.check is not Check.EXECUTE or not done.report.passed:
+            return
+        yield Stage(name="execute")
+        yield Stage(name="execute", execution=self._execute(check, done))
+
+    def _execute(self, check: CheckRequest, done: Compiled) -> ExecutionReport:
+        if done.program is None:
+            assembly = check.request.level is Level.ASSEMBLY
+            problem = "no host program to launch it" if assembly else "the file holds no kernel"
+            return ExecutionReport(
+                ran=False,
+                matched=None,
+                backend=self._runner.backend.name,
+                reference="",
+                independent=False,
+                problem=problem,
+            )
+        return self._runner.run(Subject(check.request, check.engine, done.source, done.program))
+
+
+def _backend(settings: CheckerSettings) -> Backend:
+    backend = candidate_backend() if settings.backend == "auto" else make_backend(settings.backend)
+    if isinstance(backend, Rdna3Backend):
+        # One check is one core's work; replicas are what scales.
+        return replace(backend, threads=1)
+    return backend
+
+
+async def stages_in_thread(stages: Callable[[], Iterator[Stage]]) -> AsyncIterator[Stage]:
+    """Drive blocking stages from an event loop; ends them when the caller stops listening."""
+    loop = asyncio.get_running_loop()
+    queue: asyncio.Queue[Stage | BaseException | None] = asyncio.Queue()
+    abandon = threading.Event()
+
+    def put(item: Stage | BaseException | None) -> None:
+        loop.call_soon_threadsafe(queue.put_nowait, item)
+
+    def work() -> None:
+        ABANDON.set(abandon)
+        try:
+            for stage in stages():
+                if abandon.is_set():
+                    return
+                put(stage)
+        except Abandoned:
+            return
+        except BaseException as error:  # to the caller, whose error it is
+            put(error)
+        else:
+            put(None)
+
+    running = loop.run_in_executor(None, contextvars.copy_context().run, work)
+    try:
+        while (item := await queue.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        abandon.set()
+        await asyncio.shield(running)

@@ -1,0 +1,243 @@
+"""The execute stage of a check: run a translation in the sandbox and compare what it prints."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import zip_longest
+from pathlib import PurePosixPath
+
+from cass_ray.api.schema import RULES, ExecutionReport, RunInput, RunReport, TranslateRequest
+from cass_ray.execute.backends.base import Assembly, Backend, Built, Inputs, Language, RunMode
+from cass_ray.execute.backends.nvidia import NvidiaBackend
+from cass_ray.execute.comparison.tolerances import tolerance_for
+from cass_ray.execute.drivers.driver import (
+    DrivenKernel,
+    drivable_kernels,
+    driver_inputs,
+    with_driver,
+)
+from cass_ray.execute.evidence.exploits import source_findings
+from cass_ray.execute.programs import has_main
+from cass_ray.execute.references import ReferenceRun
+from cass_ray.execute.verify import Policy, RunRecord, verify
+from cass_ray.llm.prompts import Direction, Level
+from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE
+from cass_ray.toolchain.sandbox.executable import Bounds
+from cass_ray.toolchain.unit import CompileFailure
+from cass_ray.translate.project.sources import Sources, translated
+from cass_ray.translate.protocol import Translator, TranslatorError
+from serve.check.references import Compared, Original, with_references
+
+_DRIVEN_RUNS = 3
+_STDERR = 2000
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is to be run: the request, whose answer it is, its source, what it compiled to."""
+
+    request: TranslateRequest
+    engine: str
+    source: str
+    program: Assembly | Sources
+
+
+@dataclass
+class Runner:
+    """Runs translations on ``backend`` (HIP) or on an Nvidia GPU, inside ``bounds``."""
+
+    backend: Backend
+    rules: Translator
+    bounds: Bounds
+    kept_output: int
+
+    @cached_property
+    def nvidia(self) -> Backend:
+        """Where CUDA programs run."""
+        return NvidiaBackend()
+
+    @cached_property
+    def nvidia_problem(self) -> str:
+        """Why no CUDA program runs here; empty where they do. Asked for once."""
+        return self.nvidia.problem()
+
+    def run(self, subject: Subject) -> ExecutionReport:
+        """Run and compare; what cannot be run is a report with a problem."""
+        started = time.perf_counter()
+        request = subject.request
+        backend = self.backend if request.direction is Direction.CUDA_TO_HIP else self.nvidia
+        problem = self._problem(backend, request)
+        if problem:
+            return _not_run(backend, problem)
+        kernels = self._driven(subject)
+        if kernels is not None and not kernels:
+            return _not_run(backend, "no main function, and no kernel that a driver can launch")
+        try:
+            built = backend.build(self._program(subject, kernels, backend.language))
+        except CompileFailure as failure:
+            return _not_run(backend, f"it does not link: {failure.diagnostic[:_STDERR]}")
+        compared = self._compared(subject, kernels)
+        report = self._judged(subject, backend, built, compared)
+        seconds = time.perf_counter() - started
+        return report.model_copy(update={"driver": kernels is not None, "seconds": seconds})
+
+    def _problem(self, backend: Backend, request: TranslateRequest) -> str:
+        if backend is self.nvidia:
+            return self.nvidia_problem
+        executed = getattr(backend, "architecture", DEFAULT_ARCHITECTURE)
+        if request.architecture != executed:
+            return f"{request.architecture} code is only compiled; {executed} is executed"
+        return backend.problem()
+
+    def _driven(self, subject: Subject) -> list[DrivenKernel] | None:
+        """None for a whole program; else the kernels that a driver can launch."""
+        request = subject.request
+        text = subject.source if request.level is Level.SOURCE else request.source
+        if has_main([text]):
+            return None
+        return drivable_kernels(text) if request.level is Level.SOURCE else []
+
+    def _program(
+        self, subject: Subject, kernels: Sequence[DrivenKernel] | None, language: Language
+    ) -> Assembly | Sources:
+        if kernels is None:
+            return subject.program
+        name = "translation.hip" if language is Language.HIP else "translation.cu"
+        return with_driver(_single(name, subject.source), kernels, language)
+
+    def _compared(self, subject: Subject, kernels: Sequence[DrivenKernel] | None) -> Compared:
+        wanted = subject.request.inputs
+        if kernels is not None and not wanted:
+            driven = driver_inputs()[:_DRIVEN_RUNS]
+            wanted = [RunInput(arguments=list(each.arguments)) for each in driven]
+        original = self._original(subject, kernels)
+        return with_references(subject.request.source, wanted, original, RunMode(self.bounds))
+
+    def _original(
+        self, subject: Subject, kernels: Sequence[DrivenKernel] | None
+    ) -> Original | None:
+        """The program as it came, where it can be run; else the rules' translation of it."""
+        request = subject.request
+        if not request.source.strip():
+            return None
+        if request.direction is Direction.HIP_TO_CUDA:
+            return self._built_original("original.hip", request.source, kernels, self.backend)
+        if not self.nvidia_problem:
+            return self._built_original("original.cu", request.source, kernels, self.nvidia)
+        if subject.engine == RULES:
+            return None
+        name = "original.cu"
+        try:
+            stand_in = translated(_single(name, request.source), self.rules)
+        except TranslatorError:
+            return None
+        text = stand_in.files[name].decode("utf-8", "replace")
+        made = self._built_original("original.hip", text, kernels, self.backend)
+        if made is None:
+            return None
+        described = f"the rules' translation on {self.backend.identity()}"
+        return replace(made, independent=False, described=described)
+
+    def _built_original(
+        self, name: str, text: str, kernels: Sequence[DrivenKernel] | None, backend: Backend
+    ) -> Original | None:
+        sources = _single(name, text)
+        if kernels is not None:
+            sources = with_driver(sources, kernels, backend.language)
+        try:
+            return Original(backend, backend.build(sources), independent=True)
+        except CompileFailure:
+            return None
+
+    def _judged(
+        self, subject: Subject, backend: Backend, built: Built, compared: Compared
+    ) -> ExecutionReport:
+        policy = Policy(
+            tolerance=tolerance_for([subject.request.source]),
+            bounds=self.bounds,
+            check=not backend.real_gpu,
+            kept_output=self.kept_output,
+        )
+        alone = [self._alone(backend, built, inputs) for inputs in compared.alone]
+        if compared.reference is None:
+            return ExecutionReport(
+                ran=all(run.verdict == "ok" for run in alone),
+                matched=None,
+                backend=f"{backend.name}: {backend.identity()}",
+                reference="",
+                independent=False,
+                runs=alone,
+            )
+        findings = source_findings(
+            {"translation": subject.source.encode()}, {"original": subject.request.source.encode()}
+        )
+        made = verify(compared.reference, built, backend, policy, findings=findings)
+        usable = [run for run in compared.reference.runs if not run.problem]
+        runs = [
+            self._report(record, run)
+            for record, run in zip_longest(made.runs, usable[: len(made.runs)])
+        ]
+        return ExecutionReport(
+            ran=made.ran and all(run.verdict == "ok" for run in alone),
+            matched=None if made.problem else made.numeric,
+            backend=made.candidate,
+            reference=made.reference,
+            independent=compared.independent,
+            problem=made.problem,
+            runs=[*runs, *alone],
+            findings=[finding.message for finding in made.findings],
+            device_faults=made.device_faults,
+            tolerance=made.tolerance,
+        )
+
+    def _alone(self, backend: Backend, built: Built, inputs: Inputs) -> RunReport:
+        execution = backend.run(built, inputs, RunMode(bounds=self.bounds))
+        ended = execution.ended
+        return RunReport(
+            arguments=list(inputs.arguments),
+            verdict=ended.verdict.value,
+            status=ended.status,
+            matched=None,
+            stdout=ended.stdout[: self.kept_output].decode("utf-8", "replace"),
+            stderr=ended.stderr.decode("utf-8", "replace")[-_STDERR:],
+            seconds=ended.wall_seconds,
+            peak_memory_bytes=ended.peak_memory_bytes,
+            launches=[launch.format() for launch in execution.launches],
+        )
+
+    def _report(self, record: RunRecord, reference: ReferenceRun | None) -> RunReport:
+        expected = None
+        if reference is not None:
+            expected = reference.outputs[0][: self.kept_output].decode("utf-8", "replace")
+        return RunReport(
+            arguments=record.arguments,
+            verdict=record.verdict.value,
+            status=record.status,
+            matched=record.numeric if reference is not None else None,
+            exact=record.exact,
+            stdout=record.stdout.encode("latin-1").decode("utf-8", "replace"),
+            expected=expected,
+            difference=record.difference,
+            max_error=record.max_error,
+            seconds=record.seconds,
+            peak_memory_bytes=record.peak_memory_bytes,
+            launches=record.launches,
+        )
+
+
+def _single(name: str, text: str) -> Sources:
+    return Sources(PurePosixPath(name), {name: text.encode("utf-8", "surrogateescape")})
+
+
+def _not_run(backend: Backend, problem: str) -> ExecutionReport:
+    return ExecutionReport(
+        ran=False,
+        matched=None,
+        backend=backend.name,
+        reference="",
+        independent=False,
+        problem=problem,
+    )

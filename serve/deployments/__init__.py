@@ -1,0 +1,1 @@
+"""Ray Serve: the application, its replicas, and handles to them."""

@@ -1,0 +1,85 @@
+"""The service while it runs: Ray, Serve's proxy, and the application."""
+
+from __future__ import annotations
+
+import logging
+import os
+from types import TracebackType
+from typing import Any
+
+import ray
+from ray import serve
+from ray.serve.config import HTTPOptions
+
+from actors.session import LEAN_NODE, start_local
+from serve.deployments.application import NAME, build
+from serve.http.access import key_digest, new_key
+from serve.settings import ApiKey, ServeSettings
+
+_KEEP_ALIVE_SECONDS = 75
+_QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": "warning"}
+
+
+def with_key(settings: ServeSettings) -> tuple[ServeSettings, str]:
+    """Settings with a key for this run where authentication is on and there is none; the key."""
+    authentication = settings.authentication
+    if not authentication.enabled or authentication.keys:
+        return settings, ""
+    key = new_key()
+    made = ApiKey(name="this-run", sha256=key_digest(key), requests_per_minute=6000)
+    authentication = authentication.model_copy(update={"keys": [made]})
+    return settings.model_copy(update={"authentication": authentication}), key
+
+
+class Service:
+    """Starts the service on entry, stops what it started on exit."""
+
+    def __init__(self, settings: ServeSettings, address: str = "local") -> None:
+        self.settings = settings
+        self._address = address
+        self._own = address == "local"
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        host = self.settings.host
+        shown = f"[{host}]" if ":" in host else host
+        return f"http://{shown}:{self.settings.port}"
+
+    def __enter__(self) -> Service:
+        """Start; returns when requests are answered."""
+        if not ray.is_initialized():
+            os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+            logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
+            if self._own:
+                start_local(_system_config=LEAN_NODE, **_QUIET)  # /metrics has its own figures
+            else:
+                ray.init(address=self._address, **_QUIET)
+        serve.start(
+            http_options=HTTPOptions(
+                host=self.settings.host,
+                port=self.settings.port,
+                request_timeout_s=self.settings.limits.request_seconds + 10,
+                keep_alive_timeout_s=_KEEP_ALIVE_SECONDS,
+            )
+        )
+        self.deploy(self.settings)
+        return self
+
+    def deploy(self, settings: ServeSettings) -> None:
+        """Put the application, or its next version, in place; old replicas finish their work."""
+        self.settings = settings
+        serve.run(build(settings), name=NAME, route_prefix="/")
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Take the application away; end Ray where it was started here."""
+        if self._own:
+            serve.shutdown()
+            ray.shutdown()
+        else:
+            serve.delete(NAME)

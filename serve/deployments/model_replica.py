@@ -1,0 +1,107 @@
+"""A replica that holds a language model and answers many requests at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+from cass_ray.api.schema import CountsModel, FindingModel, TranslateRequest, Usage
+from cass_ray.llm.code_blocks import extract
+from cass_ray.llm.prompts import Task
+from cass_ray.translate.engines.model import ModelTranslator
+from cass_ray.translate.protocol import TranslatorError
+from serve.engines import Answer
+from serve.generation.continuous import ContinuousGenerator, Produced
+from serve.settings import EngineSettings
+
+_TEMPERATURE = 0.8
+"""Where several candidates are asked for and no temperature is."""
+
+
+class ModelReplica:
+    """Holds the model of a ``model:`` engine; see :class:`serve.services.EngineClient`."""
+
+    def __init__(self, settings: EngineSettings) -> None:
+        self._translator = ModelTranslator.from_engine(settings.translator)
+        self._generator = ContinuousGenerator(
+            self._translator.path, settings.generation, self._translator.options.device
+        )
+
+    async def version(self) -> str:
+        """Of the model and its options."""
+        return self._translator.version
+
+    async def translate(self, request: TranslateRequest, seed: int) -> Answer:
+        """The answer alone."""
+        async for piece in self.stream(request, seed):
+            if isinstance(piece, Answer):
+                return piece
+        raise TranslatorError("the model gave no answer")
+
+    async def stream(self, request: TranslateRequest, seed: int) -> AsyncIterator[str | Answer]:
+        """The model's words, then the answer. ``seed`` says which of several answers it is: the
+        first is greedy unless a temperature is asked for.
+        """
+        started = time.perf_counter()
+        task = Task(request.level, request.direction)
+        layout = self._translator.format
+        try:
+            messages = layout.messages(task, request.source)
+            fence = layout.wording(task).answer_fence
+        except ValueError as error:
+            raise TranslatorError(str(error)) from None
+        first = 0.0 if request.candidates == 1 or seed == request.seed else _TEMPERATURE
+        temperature = first if request.temperature is None else request.temperature
+        text: list[str] = []
+        produced = Produced(0, 0, False)
+        ids = self._generator.encode(list(messages))
+        longest = self._translator.options.longest
+        async for piece in self._generator.generate(ids, temperature, longest):
+            if isinstance(piece, Produced):
+                produced = piece
+            else:
+                text.append(piece)
+                yield piece
+        yield self._answer(request, "".join(text), fence, produced, started)
+
+    async def chat(
+        self, messages: list[dict[str, str]], options: dict[str, Any]
+    ) -> AsyncIterator[Any]:
+        """The model's words, then why it ended and what it took."""
+        ids = self._generator.encode(messages)
+        temperature = options.get("temperature")
+        async for piece in self._generator.generate(
+            ids, 0.0 if temperature is None else temperature, options.get("longest")
+        ):
+            if isinstance(piece, Produced):
+                usage = {"prompt_tokens": piece.prompt_tokens, "completion_tokens": piece.tokens}
+                yield {"finish": "stop" if piece.ended else "length", "usage": usage}
+            else:
+                yield piece
+
+    async def propose(self, source: str, messages: str) -> str | None:
+        """Nothing: these models are trained to translate, not to repair."""
+        del source, messages
+        return None
+
+    def _answer(
+        self, request: TranslateRequest, text: str, fence: str, produced: Produced, started: float
+    ) -> Answer:
+        found = extract(text, (fence,))
+        cut = found is not None and not found.closed and not produced.ended
+        findings = []
+        if cut:
+            message = "the answer was cut at the limit of its length"
+            findings.append(
+                FindingModel(line=0, column=0, name="", severity="error", message=message)
+            )
+        return Answer(
+            source=request.source if found is None else found.code,
+            version=self._translator.version,
+            findings=findings,
+            counts=CountsModel(converted=int(found is not None)),
+            usage=Usage(prompt_tokens=produced.prompt_tokens, completion_tokens=produced.tokens),
+            seconds=time.perf_counter() - started,
+            failed="" if found is not None else "the model's answer holds no code block",
+        )

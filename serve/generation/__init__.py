@@ -1,0 +1,1 @@
+"""Continuous batching of one language model on a GPU."""

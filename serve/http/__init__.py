@@ -1,0 +1,1 @@
+"""FastAPI: routes, middleware, access, metrics. Knows nothing of Ray."""

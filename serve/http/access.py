@@ -1,0 +1,149 @@
+"""Who may ask and how much: API keys, rates, and admission before memory grows."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from serve.http.errors import ApiError, overloaded
+from serve.settings import ApiKey, Authentication, Limits
+
+KEY_PREFIX = "cass_"
+
+
+def new_key() -> str:
+    """A key of 256 random bits."""
+    return KEY_PREFIX + secrets.token_urlsafe(32)
+
+
+def key_digest(key: str) -> str:
+    """What is kept of a key. Keys are random, so no salt and no slow hash is needed."""
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+@dataclass
+class Client:
+    """Whoever sent a request: a key's name and its remaining share."""
+
+    name: str
+    rate: float
+    """Requests a second."""
+    burst: float
+    concurrency: int
+    clock: Callable[[], float] = time.monotonic
+    in_flight: int = 0
+    _tokens: float = field(init=False)
+    _filled: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._tokens, self._filled = self.burst, self.clock()
+
+    def take(self) -> None:
+        """Count one request. Raises :class:`ApiError` 429."""
+        now = self.clock()
+        self._tokens = min(self.burst, self._tokens + (now - self._filled) * self.rate)
+        self._filled = now
+        if self._tokens < 1:
+            wait = (1 - self._tokens) / self.rate
+            raise ApiError(
+                429, "rate_limit", f"the key {self.name} asks too often", retry_after=wait
+            )
+        self._tokens -= 1
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Hold one of the key's places. Raises :class:`ApiError` 429."""
+        if self.in_flight >= self.concurrency:
+            raise ApiError(
+                429,
+                "concurrency_limit",
+                f"the key {self.name} has {self.in_flight} requests under way",
+                retry_after=1,
+            )
+        self.in_flight += 1
+        try:
+            yield
+        finally:
+            self.in_flight -= 1
+
+
+class Keyring:
+    """Knows clients by their keys; each of ``replicas`` grants its share of the limits."""
+
+    def __init__(self, settings: Authentication, replicas: int = 1) -> None:
+        self.enabled = settings.enabled
+        self._clients = {
+            key.sha256: _client(key, replicas) for key in settings.keys if settings.enabled
+        }
+        self._anyone = Client("anyone", rate=1e6, burst=1e6, concurrency=1_000_000)
+
+    def client(self, authorization: str | None) -> Client:
+        """The client with this ``Authorization`` header. Raises :class:`ApiError` 401."""
+        if not self.enabled:
+            return self._anyone
+        scheme, _, key = (authorization or "").partition(" ")
+        if scheme.lower() != "bearer" or not key.strip():
+            raise ApiError(401, "no_key", "send `Authorization: Bearer KEY`")
+        digest = key_digest(key.strip())
+        for known, client in self._clients.items():
+            if hmac.compare_digest(known, digest):
+                return client
+        raise ApiError(401, "unknown_key", "this key is not known here")
+
+
+def _client(key: ApiKey, replicas: int) -> Client:
+    rate = key.requests_per_minute / 60 / replicas
+    return Client(
+        name=key.name,
+        rate=rate,
+        burst=max(1.0, min(key.requests_per_minute, 60 * rate) / 6),
+        concurrency=max(1, key.concurrency // replicas),
+    )
+
+
+@dataclass
+class Admission:
+    """Counts work that is under way and refuses what would pile up."""
+
+    limits: Limits
+    in_flight: int = 0
+    checks: int = 0
+    uploads: int = 0
+
+    @contextmanager
+    def request(self) -> Iterator[None]:
+        """One request. Raises :class:`ApiError` 429."""
+        if self.in_flight >= self.limits.in_flight:
+            raise overloaded(f"{self.in_flight} requests are under way")
+        self.in_flight += 1
+        try:
+            yield
+        finally:
+            self.in_flight -= 1
+
+    @contextmanager
+    def check(self) -> Iterator[None]:
+        """One request that compiles or runs. Raises :class:`ApiError` 429."""
+        if self.checks >= self.limits.checks_in_flight:
+            raise overloaded(f"{self.checks} checks are under way", 2.0)
+        self.checks += 1
+        try:
+            yield
+        finally:
+            self.checks -= 1
+
+    @contextmanager
+    def upload(self) -> Iterator[None]:
+        """One archive in memory. Raises :class:`ApiError` 429."""
+        if self.uploads >= self.limits.uploads_in_flight:
+            raise overloaded(f"{self.uploads} archives are being received", 5.0)
+        self.uploads += 1
+        try:
+            yield
+        finally:
+            self.uploads -= 1

@@ -1,0 +1,203 @@
+"""What happens to every request: an id, a bound on its body, one line in the log, its metrics.
+
+Plain ASGI: it adds well under a millisecond and leaves streams alone.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from cass_ray.api.schema import ProblemResponse
+from serve.http.errors import ApiError, from_library
+from serve.services import Services
+
+LOG = logging.getLogger("cass.serve")
+
+JOBS_PATH = "/v1/jobs"
+
+_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+_PAGE_POLICY = (
+    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""CodeMirror makes style sheets at run time, hence unsafe-inline for styles."""
+
+_HEADERS = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "content-security-policy": _PAGE_POLICY,
+}
+
+
+def problem_response(error: ApiError, request_id: str) -> JSONResponse:
+    """``error`` as an answer."""
+    body = ProblemResponse(error=error.problem(request_id)).model_dump(mode="json")
+    return JSONResponse(body, error.status, error.headers())
+
+
+class Envelope:
+    """The outermost layer of the application."""
+
+    def __init__(self, app: ASGIApp, services: Callable[[], Services]) -> None:
+        self._app = app
+        self._services = services
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        exchange = _Exchange(scope, receive, send, self._services())
+        await exchange.run(self._app)
+
+
+class _Exchange:
+    """One request and its answer."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send, services: Services) -> None:
+        self._scope, self._receive, self._send = scope, receive, send
+        self._services = services
+        self._headers = Headers(scope=scope)
+        given = self._headers.get("x-request-id", "")
+        self.id = given if _ID.fullmatch(given) else uuid.uuid4().hex
+        self._started = time.perf_counter()
+        self._status = 0
+        self._received = 0
+        self._limit = self._body_limit()
+        scope.setdefault("state", {})
+        scope["state"]["request_id"] = self.id
+        self._facts: dict[str, Any] = scope["state"].setdefault("facts", {})
+
+    def _body_limit(self) -> int:
+        settings = self._services.settings
+        if self._scope["path"].rstrip("/") == JOBS_PATH:
+            return settings.jobs.archive_mib << 20
+        return settings.limits.body_kib << 10
+
+    async def run(self, app: ASGIApp) -> None:
+        """Pass the request on; answer for what goes wrong."""
+        metrics = self._services.metrics
+        metrics.in_flight.inc()
+        try:
+            self._check_length()
+            await app(self._scope, self._bounded_receive, self._answer)
+        except Exception as error:
+            await self._fail(error)
+        finally:
+            metrics.in_flight.dec()
+            self._record()
+
+    def _check_length(self) -> None:
+        length = self._headers.get("content-length", "0")
+        if length.isdigit() and int(length) > self._limit:
+            raise _too_large(self._limit)
+
+    async def _bounded_receive(self) -> Message:
+        message = await self._receive()
+        if message["type"] == "http.request":
+            self._received += len(message.get("body", b""))
+            if self._received > self._limit:
+                raise _too_large(self._limit)
+        return message
+
+    async def _answer(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            headers = MutableHeaders(scope=message)
+            headers["x-request-id"] = self.id
+            for name, value in _HEADERS.items():
+                headers.setdefault(name, value)
+            if not self._scope["path"].startswith("/static/"):
+                headers.setdefault("cache-control", "no-store")
+        await self._send(message)
+
+    async def _fail(self, error: Exception) -> None:
+        known = from_library(error)
+        if known is None:
+            LOG.exception("unexpected error", extra={"request_id": self.id})
+            known = ApiError(500, "internal", f"an error of the server, logged as {self.id}")
+        if self._status:  # the answer has begun: all that is left is to end it
+            LOG.warning("answer cut", extra={"request_id": self.id, "code": known.code})
+            return
+        self._facts["code"] = known.code
+        await problem_response(known, self.id)(self._scope, self._receive, self._answer)
+
+    def _record(self) -> None:
+        seconds = time.perf_counter() - self._started
+        route = getattr(self._scope.get("route"), "path", "other")
+        metrics = self._services.metrics
+        metrics.requests.labels(route, str(self._status)).inc()
+        metrics.seconds.labels(route).observe(seconds)
+        if self._status == 429:
+            metrics.refused.labels(str(self._facts.get("code", ""))).inc()
+        LOG.info(
+            "request",
+            extra={
+                "request_id": self.id,
+                "method": self._scope["method"],
+                "route": route,
+                "status": self._status,
+                "seconds": round(seconds, 6),
+                "bytes": self._received,
+                **self._facts,
+            },
+        )
+
+
+def _too_large(limit: int) -> ApiError:
+    return ApiError(413, "too_large", f"the body is larger than {limit} bytes")
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line; what was passed as ``extra`` are its fields."""
+
+    _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        fields = {
+            name: value
+            for name, value in vars(record).items()
+            if name not in self._OWN and not name.startswith("ray_") and name not in _SERVE_FIELDS
+        }
+        line: dict[str, Any] = {
+            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
+            "level": record.levelname.lower(),
+            "message": record.getMessage(),
+            **fields,
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line, default=str)
+
+
+_SERVE_FIELDS = frozenset({"skip_context_filter", "job_id", "worker_id", "node_id", "actor_id"})
+
+
+def configure_logging(level: str) -> None:
+    """Send our log to standard error as JSON lines; past Serve, which would wrap each line."""
+    handler = logging.StreamHandler(sys.__stderr__)
+    handler.setFormatter(JsonLines())
+    LOG.handlers = [handler]
+    LOG.setLevel(level.upper())
+    LOG.propagate = False
+
+
+def problem_of_validation(errors: list[dict[str, Any]]) -> ApiError:
+    """What pydantic said, a line for each field. Values are not repeated: they are source code."""
+    details = [
+        f"{'.'.join(str(part) for part in error['loc'])}: {error['msg']}" for error in errors
+    ]
+    return ApiError(422, "invalid", "the request is not valid", details=tuple(details))

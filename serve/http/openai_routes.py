@@ -1,0 +1,289 @@
+"""``/v1/chat/completions`` and ``/v1/models``, as OpenAI's clients want them.
+
+A ``model:`` engine holds the conversation itself. Any other engine translates the last fenced block
+(or the whole text) of the last user message, and answers with one fenced block.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from typing import Any, Literal
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from cass_ray.api.schema import TranslateRequest, Usage
+from cass_ray.llm.code_blocks import extract
+from cass_ray.llm.prompts import Direction, Level
+from serve.http.context import Admitted, Authenticated, RequestId, ServicesOf, facts, unless_gone
+from serve.http.errors import ApiError, from_library
+from serve.http.routes import EVENT_SCHEMA, PROBLEMS
+from serve.pipeline import Pipeline
+from serve.services import EngineClient, Services
+
+router = APIRouter(prefix="/v1", tags=["openai"])
+
+_OWNER = "cass-ray"
+
+
+class ContentPart(BaseModel):
+    """A part of a message; only text is understood."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    type: Literal["text"]
+    text: str = ""
+
+
+class ChatMessage(BaseModel):
+    """One turn."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    role: Literal["system", "developer", "user", "assistant"]
+    content: str | list[ContentPart] = ""
+
+    @property
+    def text(self) -> str:
+        """The content as text."""
+        if isinstance(self.content, str):
+            return self.content
+        return "".join(part.text for part in self.content)
+
+
+class StreamOptions(BaseModel):
+    """What a stream ends with."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    include_usage: bool = False
+
+
+class ChatRequest(BaseModel):
+    """What is used of OpenAI's request; other fields of it are accepted and ignored."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    model: str = Field(max_length=200, examples=["rules"])
+    messages: list[ChatMessage] = Field(min_length=1, max_length=256)
+    temperature: float | None = Field(default=None, ge=0.0, le=2.0)
+    max_tokens: int | None = Field(default=None, ge=1)
+    max_completion_tokens: int | None = Field(default=None, ge=1)
+    seed: int | None = Field(default=None, ge=0, le=2**31 - 1)
+    n: Literal[1] = 1
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+
+
+class ModelCard(BaseModel):
+    """An engine as a model."""
+
+    id: str
+    object: Literal["model"] = "model"
+    created: int = 0
+    owned_by: str = _OWNER
+
+
+class ModelList(BaseModel):
+    """All of them."""
+
+    object: Literal["list"] = "list"
+    data: list[ModelCard]
+
+
+class ChatUsage(BaseModel):
+    """Tokens."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    total_tokens: int = 0
+
+
+class ChoiceMessage(BaseModel):
+    """The answer."""
+
+    role: Literal["assistant"] = "assistant"
+    content: str
+
+
+class Choice(BaseModel):
+    """The only one."""
+
+    index: int = 0
+    message: ChoiceMessage
+    finish_reason: Literal["stop", "length"] = "stop"
+    logprobs: None = None
+
+
+class ChatCompletion(BaseModel):
+    """A whole answer."""
+
+    id: str
+    object: Literal["chat.completion"] = "chat.completion"
+    created: int
+    model: str
+    choices: list[Choice]
+    usage: ChatUsage
+
+
+@router.get("/models", responses=PROBLEMS)
+async def models(services: ServicesOf, client: Authenticated) -> ModelList:
+    """Engines that can be asked for."""
+    del client
+    return ModelList(data=[ModelCard(id=name) for name in services.engines])
+
+
+@router.get("/models/{model}", responses=PROBLEMS)
+async def model(model: str, services: ServicesOf, client: Authenticated) -> ModelCard:
+    """One engine."""
+    del client
+    return ModelCard(id=_engine(services, model).info.name)
+
+
+@router.post(
+    "/chat/completions",
+    response_model=ChatCompletion,
+    responses={**PROBLEMS, 200: {"content": {"text/event-stream": {"schema": EVENT_SCHEMA}}}},
+)
+async def complete(
+    request: Request, body: ChatRequest, services: ServicesOf, client: Admitted, id: RequestId
+) -> Response:
+    """Answer a conversation."""
+    del client
+    engine = _engine(services, body.model)
+    facts(request).update(engine=body.model, stream=body.stream)
+    pieces = _pieces(services, engine, body, id)
+    limit = services.settings.limits.request_seconds
+    if body.stream:
+        return StreamingResponse(_chunks(pieces, body, id, limit), media_type="text/event-stream")
+    async with asyncio.timeout(limit):
+        text, finish, usage = await unless_gone(request, _collected(pieces))
+    made = ChatCompletion(
+        id=f"chatcmpl-{id}",
+        created=int(time.time()),
+        model=body.model,
+        choices=[Choice(message=ChoiceMessage(content=text), finish_reason=finish)],
+        usage=_usage(usage),
+    )
+    return Response(made.model_dump_json(), media_type="application/json")
+
+
+class Ending(BaseModel):
+    """The last piece of an answer: why it ended, and what it took."""
+
+    finish: Literal["stop", "length"] = "stop"
+    usage: Usage = Usage()
+
+
+def _engine(services: Services, name: str) -> EngineClient:
+    engine = services.engines.get(name)
+    if engine is None:
+        known = ", ".join(services.engines)
+        raise ApiError(404, "model_not_found", f"no model is called {name!r}: there are {known}")
+    return engine
+
+
+async def _pieces(
+    services: Services, engine: EngineClient, body: ChatRequest, id: str
+) -> AsyncIterator[str | Ending]:
+    """Text as it comes, then the ending."""
+    if engine.info.streams:
+        options = {
+            "temperature": body.temperature,
+            "seed": body.seed or 0,
+            "longest": body.max_completion_tokens or body.max_tokens,
+        }
+        messages = [{"role": turn.role, "content": turn.text} for turn in body.messages]
+        async for piece in engine.chat(messages, options):
+            yield piece if isinstance(piece, str) else Ending.model_validate(piece)
+        return
+    asked = next((turn for turn in reversed(body.messages) if turn.role == "user"), None)
+    if asked is None:
+        raise ApiError(422, "invalid", "no message of the role user")
+    request = _as_translation(engine, asked.text)
+    made = await Pipeline(services, request, id).result()
+    fence = "cuda" if request.direction is Direction.HIP_TO_CUDA else "hip"
+    yield _fenced(fence, made.translation)
+    yield Ending(usage=made.usage or Usage())
+
+
+def _as_translation(engine: EngineClient, text: str) -> TranslateRequest:
+    """The program in ``text``; its fence says from which language it comes."""
+    found = extract(text, ("cuda", "hip", "cpp", "c++", ""))
+    source = found.code if found is not None else text
+    backwards = "```hip" in text and Direction.HIP_TO_CUDA in engine.info.directions
+    return TranslateRequest(
+        source=source,
+        engine=engine.info.name,
+        level=engine.info.levels[0] if engine.info.levels else Level.SOURCE,
+        direction=Direction.HIP_TO_CUDA if backwards else Direction.CUDA_TO_HIP,
+    )
+
+
+def _fenced(name: str, code: str) -> str:
+    ticks = "```"
+    while ticks in code:
+        ticks += "`"
+    return f"{ticks}{name}\n{code.rstrip()}\n{ticks}"
+
+
+async def _collected(
+    pieces: AsyncIterator[str | Ending],
+) -> tuple[str, Literal["stop", "length"], Usage]:
+    text, ending = [], Ending()
+    async for piece in pieces:
+        if isinstance(piece, str):
+            text.append(piece)
+        else:
+            ending = piece
+    return "".join(text), ending.finish, ending.usage
+
+
+def _usage(usage: Usage) -> ChatUsage:
+    return ChatUsage(
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+        total_tokens=usage.prompt_tokens + usage.completion_tokens,
+    )
+
+
+async def _chunks(
+    pieces: AsyncIterator[str | Ending], body: ChatRequest, id: str, limit: float
+) -> AsyncIterator[str]:
+    """The answer in OpenAI's chunks."""
+    head = {
+        "id": f"chatcmpl-{id}",
+        "object": "chat.completion.chunk",
+        "created": int(time.time()),
+        "model": body.model,
+    }
+
+    def chunk(delta: dict[str, Any], finish: str | None = None) -> str:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
+        return f"data: {json.dumps({**head, 'choices': [choice]})}\n\n"
+
+    ending = Ending()
+    try:
+        yield chunk({"role": "assistant", "content": ""})
+        async with asyncio.timeout(limit):
+            async for piece in pieces:
+                if isinstance(piece, str):
+                    yield chunk({"content": piece})
+                else:
+                    ending = piece
+    except Exception as error:
+        known = from_library(error)
+        if known is None:
+            raise
+        problem = known.problem(id).model_dump(mode="json")
+        yield f"data: {json.dumps({'error': problem})}\n\n"
+        return
+    yield chunk({}, ending.finish)
+    if body.stream_options is not None and body.stream_options.include_usage:
+        usage = _usage(ending.usage).model_dump()
+        yield f"data: {json.dumps({**head, 'choices': [], 'usage': usage})}\n\n"
+    yield "data: [DONE]\n\n"

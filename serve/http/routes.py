@@ -1,0 +1,224 @@
+"""The routes of API v1, beside jobs and those that are compatible with OpenAI's."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Request, Response
+from fastapi.responses import StreamingResponse
+
+from cass_ray import __version__
+from cass_ray.api.schema import (
+    ARCHITECTURES,
+    EXAMPLE,
+    NVIDIA_ARCHITECTURES,
+    Capabilities,
+    Check,
+    Event,
+    Example,
+    ProblemResponse,
+    TranslateRequest,
+    TranslateResponse,
+)
+from serve.http.context import (
+    Admitted,
+    Authenticated,
+    ServicesOf,
+    facts,
+    services_of,
+    unless_gone,
+)
+from serve.http.errors import ApiError, from_library
+from serve.http.middleware import LOG
+from serve.pipeline import Pipeline
+from serve.services import Services
+from serve.ui.examples import examples
+
+HEARTBEAT_SECONDS = 15.0
+
+router = APIRouter()
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"model": ProblemResponse, "description": text}
+    for status, text in {
+        400: "Not HTTP or JSON",
+        401: "No API key, or an unknown one",
+        404: "No such engine or job",
+        413: "The body is too large",
+        422: "The request cannot be carried out",
+        429: "Too many requests: see Retry-After",
+        500: "An error of the server",
+        503: "A tool or a replica is missing",
+        504: "It took too long",
+    }.items()
+}
+
+EVENT_SCHEMA = {
+    "type": "object",
+    "description": "One server-sent event; `data` is JSON (see the schema Event)",
+    "properties": {"event": {"type": "string"}, "data": {"type": "string"}},
+    "required": ["data"],
+}
+
+_EXAMPLES = {
+    "rules": {
+        "summary": "Rules, executed before it is handed over",
+        "value": {"source": EXAMPLE, "check": "execute"},
+    },
+    "compile": {
+        "summary": "For an MI300, compiled only",
+        "value": {"source": EXAMPLE, "arch": "gfx942", "check": "compile"},
+    },
+}
+
+
+@router.post(
+    "/v1/translate",
+    response_model=TranslateResponse,
+    responses={
+        **PROBLEMS,
+        200: {
+            "description": "The translation and its verdict; a stream of events with stream=true",
+            "content": {"text/event-stream": {"schema": EVENT_SCHEMA}},
+        },
+    },
+    tags=["translate"],
+)
+async def translate(
+    request: Request,
+    body: Annotated[TranslateRequest, Body(openapi_examples=_EXAMPLES)],
+    client: Admitted,
+) -> Response:
+    """Translate a program; compile it and run it as far as ``check`` says."""
+    del client
+    services, noted = services_of(request), facts(request)
+    noted.update(engine=body.engine, check=body.check.value)
+    pipeline = Pipeline(services, body, request.state.request_id)
+    if body.stream:
+        held = ExitStack()
+        if body.check is not Check.NONE:
+            held.enter_context(services.admission.check())
+        return event_stream(_events(services, pipeline, held, noted))
+    if body.check is Check.NONE and services.is_quick(body):
+        made = await pipeline.result()
+    else:
+        with ExitStack() as held:
+            if body.check is not Check.NONE:
+                held.enter_context(services.admission.check())
+            async with asyncio.timeout(services.settings.limits.request_seconds):
+                made = await unless_gone(request, pipeline.result())
+    noted.update(answered=made.engine, verification=made.verdict.verification.value)
+    # pydantic writes its own JSON: half the time of validating and encoding it once more.
+    return Response(made.model_dump_json(), media_type="application/json")
+
+
+async def _events(
+    services: Services, pipeline: Pipeline, held: ExitStack, noted: dict[str, Any]
+) -> AsyncIterator[Event]:
+    with held:
+        try:
+            async with asyncio.timeout(services.settings.limits.request_seconds):
+                async for event in pipeline.events():
+                    if isinstance(event, TranslateResponse):
+                        verification = event.verdict.verification.value
+                        noted.update(answered=event.engine, verification=verification)
+                        yield Event(type="result", data=event.model_dump(mode="json"))
+                    else:
+                        yield event
+        except Exception as error:
+            known = from_library(error)
+            if known is None:
+                LOG.exception("unexpected error", extra={"request_id": pipeline.id})
+                known = ApiError(
+                    500, "internal", f"an error of the server, logged as {pipeline.id}"
+                )
+            yield Event(type="error", data=known.problem(pipeline.id).model_dump(mode="json"))
+
+
+def event_stream(events: AsyncIterator[Event]) -> StreamingResponse:
+    """``events`` as server-sent events, with comments in between so that proxies stay."""
+    return StreamingResponse(
+        _with_heartbeat(_encoded(events)),
+        media_type="text/event-stream",
+        headers={"X-Accel-Buffering": "no"},
+    )
+
+
+async def _encoded(events: AsyncIterator[Event]) -> AsyncIterator[str]:
+    async for event in events:
+        yield f"event: {event.type}\ndata: {json.dumps(event.data)}\n\n"
+
+
+async def _with_heartbeat(pieces: AsyncIterator[str]) -> AsyncIterator[str]:
+    pending = asyncio.ensure_future(anext(pieces, None))
+    try:
+        while True:
+            done, _ = await asyncio.wait({pending}, timeout=HEARTBEAT_SECONDS)
+            if not done:
+                yield ": still at it\n\n"
+                continue
+            piece = pending.result()
+            if piece is None:
+                return
+            yield piece
+            pending = asyncio.ensure_future(anext(pieces, None))
+    finally:
+        pending.cancel()
+        await asyncio.gather(pending, return_exceptions=True)
+        await pieces.aclose()  # type: ignore[attr-defined]
+
+
+@router.get("/v1/examples", tags=["page"])
+async def list_examples() -> list[Example]:
+    """Programs to try; their outputs on an Nvidia GPU are known."""
+    return examples()
+
+
+@router.get("/v1/capabilities", responses=PROBLEMS, tags=["page"])
+async def capabilities(services: ServicesOf, client: Authenticated) -> Capabilities:
+    """Engines, architectures, backends and limits."""
+    del client
+    limits = services.settings.limits
+    return Capabilities(
+        version=__version__,
+        engines=[engine.info for engine in services.engines.values()],
+        checks=list(Check),
+        architectures=[*ARCHITECTURES, *NVIDIA_ARCHITECTURES],
+        backends=await services.checker.backends(),
+        limits={
+            "body_kib": limits.body_kib,
+            "request_seconds": limits.request_seconds,
+            "archive_mib": services.settings.jobs.archive_mib,
+        },
+        authentication=services.settings.authentication.enabled,
+    )
+
+
+@router.get("/healthz", tags=["operations"])
+async def healthz() -> dict[str, str]:
+    """Whether this process answers."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz", responses={503: PROBLEMS[503]}, tags=["operations"])
+async def readyz(services: ServicesOf) -> dict[str, str]:
+    """Whether a request would be worked on."""
+    if services.admission.in_flight >= services.settings.limits.in_flight:
+        raise ApiError(503, "busy", "all places are taken", retry_after=1)
+    return {"status": "ready"}
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={401: PROBLEMS[401], 200: {"content": {"text/plain": {}}}},
+    tags=["operations"],
+)
+async def metrics(services: ServicesOf, client: Authenticated) -> Response:
+    """Counters in Prometheus' text format."""
+    del client
+    return Response(services.metrics.text(), media_type=services.metrics.content_type)

@@ -1,0 +1,139 @@
+"""``cass translate`` and the engines by name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cass_ray.commands.translate import app
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.translate.engines import hipify
+from cass_ray.translate.engines.registry import UnknownEngineError, make_translator
+from cass_ray.translate.protocol import TranslatorError
+
+RUN = CliRunner()
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "a.cu"
+    path.write_text("#include <cuda_runtime.h>\nint main() { cudaFree(0); nvmlInit(); }\n")
+    return path
+
+
+def test_a_file_goes_to_standard_output(source: Path) -> None:
+    result = RUN.invoke(app, [str(source)])
+    assert result.exit_code == 0
+    assert result.stdout.startswith("#include <hip/hip_runtime.h>\nint main() { hipFree(0); nvml")
+    assert "a.cu:2:27: error: nvmlInit" in result.stderr
+    assert "1 unsupported" in result.stderr
+
+
+def test_strict_turns_errors_into_a_status(source: Path) -> None:
+    assert RUN.invoke(app, [str(source), "--strict"]).exit_code == 1
+    source.write_text("int main() { cudaFree(0); }\n")
+    assert RUN.invoke(app, [str(source), "--strict"]).exit_code == 0
+
+
+def test_the_report_as_json(source: Path, tmp_path: Path) -> None:
+    out = tmp_path / "b.hip"
+    result = RUN.invoke(app, [str(source), "-o", str(out), "--json", "--report", "none"])
+    report = json.loads(result.stdout)
+    assert report["engine"] == "rules"
+    (file,) = report["files"]
+    assert file["counts"] == {"converted": 2, "unchanged": 0, "unsupported": 1}
+    assert file["findings"][0]["line"] == 2
+    assert out.read_text().startswith("#include <hip/hip_runtime.h>")
+
+
+def test_a_folder_needs_an_output(source: Path) -> None:
+    result = RUN.invoke(app, [str(source.parent)])
+    assert result.exit_code == 2
+    assert "-o" in result.stderr
+
+
+def test_a_folder(source: Path, tmp_path: Path) -> None:
+    folder = source.parent / "in"
+    folder.mkdir()
+    source.rename(folder / "a.cu")
+    result = RUN.invoke(app, [str(folder), "-o", str(tmp_path / "out")])
+    assert result.exit_code == 0
+    assert "hipFree" in (tmp_path / "out/a.cu").read_text()
+
+
+def test_a_missing_file_is_a_usage_error(tmp_path: Path) -> None:
+    assert RUN.invoke(app, [str(tmp_path / "no.cu")]).exit_code == 2
+
+
+def test_an_unknown_engine_names_the_nearest(source: Path) -> None:
+    with pytest.raises(UnknownEngineError, match="did you mean hipify-perl"):
+        make_translator("hipify-pearl")
+    result = RUN.invoke(app, [str(source), "--engine", "rulez"])
+    assert result.exit_code == 2
+    assert "did you mean rules" in result.stderr
+
+
+def test_a_missing_engine_is_status_3(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(hipify, "_PLACES", ())
+    with pytest.raises(ToolMissing, match="hipify-perl"):
+        make_translator("hipify-perl")
+    assert RUN.invoke(app, [str(source), "--engine", "hipify-perl"]).exit_code == 3
+
+
+def test_hipify_runs_as_an_engine(tmp_path: Path) -> None:
+    """A stand-in program: what matters here is how it is called and what is made of its output."""
+    program = tmp_path / "hipify-perl"
+    program.write_text(
+        '#!/bin/sh\n[ "$1" = --version ] && echo HIP version 6.2 && exit\n'
+        'sed s/cudaFree/hipFree/ "$2"\necho "warning: a.cu:3: unsupported x" >&2\n'
+    )
+    program.chmod(0o755)
+    engine = hipify.HipifyTranslator("hipify-perl", program)
+    result = engine.translate("cudaFree(0);\n", filename="d/a.cu")
+    assert result.source == "hipFree(0);\n"
+    latin_1 = b"cudaFree(0); // \xb5s".decode("utf-8", "surrogateescape")
+    assert engine.translate(latin_1).source.encode("utf-8", "surrogateescape").endswith(b"// \xb5s")
+    assert engine.version == "HIP version 6.2"
+    assert result.findings[0].line == 3
+
+
+def test_a_failing_hipify_is_a_translator_error(tmp_path: Path) -> None:
+    program = tmp_path / "hipify-perl"
+    program.write_text("#!/bin/sh\necho broken >&2\nexit 2\n")
+    program.chmod(0o755)
+    engine = hipify.HipifyTranslator("hipify-perl", program)
+    with pytest.raises(TranslatorError, match=r"failed on a\.cu: broken"):
+        engine.translate("x", filename="a.cu")
+
+
+def test_the_report_as_sarif(source: Path, tmp_path: Path) -> None:
+    out = tmp_path / "b.hip"
+    result = RUN.invoke(app, [str(source), "-o", str(out), "--report", "sarif"])
+    report = json.loads(result.stdout)
+    assert report["version"] == "2.1.0"
+    (run,) = report["runs"]
+    (finding,) = run["results"]
+    assert finding["level"] == "error"
+    place = finding["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "a.cu"
+    assert place["region"] == {"startLine": 2, "startColumn": 27}
+    assert finding["ruleId"] in {rule["id"] for rule in run["tool"]["driver"]["rules"]}
+
+
+@pytest.mark.amd
+def test_repair_makes_a_file_compile(tmp_path: Path) -> None:
+    source = tmp_path / "t.cu"
+    source.write_text(
+        "__global__ void k(float* a) { a[threadIdx.x] += 1; }\n"
+        "int main() { timeval t; gettimeofday(&t, 0); k<<<1, 32>>>(nullptr); }\n"
+    )
+    out = tmp_path / "out/t.hip"
+    assert RUN.invoke(app, [str(source), "-o", str(out), "--check"]).exit_code == 1
+    result = RUN.invoke(app, [str(source), "-o", str(out), "--repair", "3"])
+    assert "add #include <sys/time.h>" in result.stderr
+    assert result.exit_code == 0
+    assert "#include <sys/time.h>" in out.read_text()

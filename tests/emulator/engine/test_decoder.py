@@ -1,0 +1,104 @@
+"""The decoder against LLVM's disassembler: mnemonic, operands and size."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from cass_ray.emulator.engine_interface import Engine
+from cass_ray.emulator.isa.gfx11.probe import Probed, disassemble, probe
+
+pytestmark = pytest.mark.amd
+
+_COMMENT = re.compile(r"/\*.*?\*/")
+_TOKEN = re.compile(
+    r"-?\|?-?\b(?:[vs](?:\[\d+:\d+\]|\d+)|ttmp(?:\[\d+:\d+\]|\d+)|vcc(?:_lo|_hi)?|exec(?:_lo|_hi)?"
+    r"|m0|null|src_\w+)\b|(?<![\w:])-?(?:0x[0-9a-f]+|\d+(?:\.\d+)?)(?![\w:])"
+)
+_MODIFIER = re.compile(r"\b\w+:(?:\[[^\]]*\]|\S+)|(?:sendmsg|hwreg)\([^)]*\)")
+# Formats whose constants are printed as something else than a number, or in another order.
+_REGISTERS_ONLY = {"SOPK", "SOPP", "DS", "FLAT", "GLOBAL", "SCRATCH", "SMEM", "MUBUF", "MTBUF"}
+# DPP has a form of its own; TFE, global wave sync registers and probes are graphics.
+_NOT_COMPARED = ("Invalid register", "_dpp", "dpp8", " tfe", "gs_reg_rtn", "s_atc_probe")
+_IMPLIED = {"vcc", "vcc_lo", "vcc_hi", "exec", "exec_lo"}
+# Every bit but those that choose format and opcode may be random.
+_OPCODE_BITS = {
+    "SOP2": 0xFF800000, "SOPK": 0xFF800000, "SOP1": 0xFF80FF00, "SOPC": 0xFFFF0000,
+    "SOPP": 0xFFFF0000, "SMEM": 0xFFFC0000, "VOP2": 0xFE000000, "VOP1": 0xFE01FE00,
+    "VOPC": 0xFFFE0000, "VOP3": 0xFFFF0000, "VOP3SD": 0xFFFF0000, "VOP3P": 0xFFFF0000,
+    "VOPDX": 0xFFFE0000, "VOPDY": 0xFFFE0000, "DS": 0xFFFE0000, "FLAT": 0xFFFF0000,
+    "GLOBAL": 0xFFFF0000, "SCRATCH": 0xFFFF0000, "MUBUF": 0xFFFC0000,
+}  # fmt: skip
+
+
+def _normal(text: str, encoding: str) -> tuple[str, list[str]]:
+    """Mnemonic and operands in a form that both spellings share."""
+    text = _COMMENT.sub("", text).replace("v_dual_", "v_")
+    parts = []
+    for part in text.split(" :: "):
+        name, _, rest = part.partition(" ")
+        parts.append(re.sub(r"_(?:e32|e64)$", "", name))
+        rest = _MODIFIER.sub("", rest)
+        # Modifiers of constants have several spellings; registers show whether they are decoded.
+        rest = re.sub(r"(?:-\||\||neg\(|abs\()(?=-?\d)", "", rest)
+        tokens = [token.replace("|", "") for token in _TOKEN.findall(rest)]
+        if encoding in _REGISTERS_ONLY:
+            tokens = sorted(t for t in tokens if re.match(r"-?[vstme]", t) and t != "null")
+        # Of a literal for 16 bits the rest may be printed or not.
+        mask = 0xFFFF if re.search(r"_[biuf]16", name) else 0xFFFFFFFF
+        parts += [_number(token, mask) for token in tokens if token not in _IMPLIED]
+    return parts[0], parts[1:]
+
+
+def _number(token: str, mask: int) -> str:
+    if re.fullmatch(r"-?0x[0-9a-f]+", token):
+        return str(int(token, 16) & mask)
+    if re.fullmatch(r"-?\d+", token):
+        return str(int(token) & mask)
+    return token[:11]
+
+
+def _variants(item: Probed, count: int, rng: random.Random) -> Iterator[tuple[int, ...]]:
+    yield item.words
+    mask = _OPCODE_BITS[item.encoding]
+    for _ in range(count):
+        first = item.words[0] & mask | rng.getrandbits(32) & ~mask
+        yield (first, *(rng.getrandbits(32) for _ in item.words[1:]))
+        # Often only the operands of one dword differ from a form that is known to be legal.
+        flipped = 1 << rng.randrange(32) & ~mask
+        yield (item.words[0] ^ flipped, *item.words[1:])
+        if len(item.words) > 1:
+            yield (item.words[0], item.words[1] ^ 1 << rng.randrange(32), *item.words[2:])
+
+
+@pytest.mark.skipif(
+    shutil.which("llvm-mc-19") is None, reason="llvm-mc-19 (package llvm-19) is not installed"
+)
+def test_generated_encodings_agree_with_llvm(engine: Engine) -> None:
+    rng = random.Random(11)
+    wanted = []
+    for item in probe():
+        if item.encoding in _OPCODE_BITS:
+            wanted += [(item.encoding, words) for words in _variants(item, 6, rng)]
+    # A literal or DPP dword may follow.
+    padded = [(encoding, (*words, 0x12345678)) for encoding, words in wanted]
+    texts = disassemble([words for _, words in wanted + padded])
+    compared = 0
+    for (encoding, words), text in zip(wanted + padded, texts, strict=True):
+        if text is None or any(part in text for part in _NOT_COMPARED):
+            continue
+        decoded = engine.decode(words)
+        assert decoded is not None, (text, [hex(word) for word in words])
+        assert decoded[1] == 4 * len(words), (text, decoded)
+        assert _normal(decoded[0], encoding) == _normal(text, encoding), (text, decoded[0])
+        compared += 1
+    assert compared > 5000
+
+
+@pytest.mark.parametrize("words", [(0xFFFFFFFF,), (0xD5000000,), (0xBE804500,), ()])
+def test_what_is_no_instruction_is_refused(engine: Engine, words: tuple[int, ...]) -> None:
+    assert engine.decode(words) is None

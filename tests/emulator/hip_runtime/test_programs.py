@@ -1,0 +1,84 @@
+"""HIP programs with kernels, from source to result."""
+
+from __future__ import annotations
+
+import pytest
+
+from cass_ray.emulator.execution import RunOptions
+from tests.emulator.hip_runtime.conftest import RunProgram
+
+pytestmark = pytest.mark.amd
+
+
+@pytest.mark.parametrize("name", ["launches", "cooperative", "modules", "textures"])
+def test_program_finds_all_as_expected(run_program: RunProgram, name: str) -> None:
+    completed = run_program(f"{name}.hip")
+    assert completed.stdout_text == "all as expected\n", completed.stderr_text
+    assert completed.ok
+
+
+def test_device_printf_writes_what_the_hosts_writes(run_program: RunProgram) -> None:
+    completed = run_program("printing.hip")
+    lines = completed.stdout_text.splitlines()
+    half = len(lines) // 2
+    assert half == 8, completed.stderr_text
+    assert lines[:half] == lines[half:]
+
+
+def test_device_printf_of_many_threads_loses_none(run_program: RunProgram) -> None:
+    lines = run_program("printing.hip", ["many"]).stdout_text.splitlines()
+    assert sorted(lines) == sorted([f"thread {number}" for number in range(40)] * 2)
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        ("wild", "hipErrorIllegalAddress"),
+        ("null", "hipErrorIllegalAddress"),
+        ("beyond", "hipErrorIllegalAddress"),
+        ("freed", "hipErrorIllegalAddress"),
+        ("abort", "hipErrorLaunchFailure"),
+        ("deep", "hipErrorLaunchFailure"),
+    ],
+)
+def test_a_kernel_that_fails_is_reported(run_program: RunProgram, fault: str, error: str) -> None:
+    completed = run_program("faults.hip", [fault])
+    assert completed.stdout_text == f"{error}\n{error}\n", completed.stderr_text
+    assert completed.returncode == 7
+    assert "kernel _Z" in completed.stderr_text
+
+
+# One that waits forever, and one of 2^31 workgroups.
+@pytest.mark.parametrize("fault", ["hang", "blocks"])
+def test_a_kernel_that_never_ends_is_ended(run_program: RunProgram, fault: str) -> None:
+    completed = run_program("faults.hip", [fault], RunOptions(seconds=60, kernel_seconds=1))
+    assert completed.stdout_text.startswith("hipErrorLaunchTimeOut\n"), completed.stderr_text
+    assert completed.returncode == 7
+
+
+def test_a_failure_that_the_program_ignores_is_its_exit_status(run_program: RunProgram) -> None:
+    completed = run_program("faults.hip", ["quiet"])
+    assert completed.returncode == 1
+    assert "a kernel failed" in completed.stderr_text
+
+
+def test_a_barrier_that_not_all_waves_reach_is_named(run_program: RunProgram) -> None:
+    completed = run_program("faults.hip", ["barrier"], RunOptions(seconds=60, kernel_seconds=1))
+    assert completed.returncode == 7
+    assert "deadlock: 1 of 2 waves wait at a barrier" in completed.stderr_text
+
+
+@pytest.mark.parametrize("blocks", [4, 64])
+def test_many_grid_wide_barriers(run_program: RunProgram, blocks: int) -> None:
+    completed = run_program("sweeps.hip", [str(blocks), "2000"])
+    assert completed.stdout_text == "all as expected\n", completed.stderr_text
+
+
+def test_workgroups_that_wait_for_later_ones(run_program: RunProgram) -> None:
+    completed = run_program("sweeps.hip", ["chain", "60"])
+    assert completed.stdout_text == "all as expected\n", completed.stderr_text
+
+
+def test_checking_mode_shows_what_was_never_written(run_program: RunProgram) -> None:
+    checked = run_program("unwritten.hip", options=RunOptions(seconds=60, check=True))
+    assert checked.stdout_text == "a5 7f a5\n", checked.stderr_text

@@ -1,0 +1,172 @@
+"""Vector instructions against the pseudo-code of AMD's manual, bit by bit; see ``generate.py``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from cass_ray.emulator.engine_interface import Engine
+from tests.emulator.engine.machine import Wave, assemble
+
+pytestmark = pytest.mark.amd
+
+Bits = npt.NDArray[np.uint64]
+
+_DATA = Path(__file__).parent / "data" / "vectors.npz"
+_BATCH = 30
+# Registers: three sources of two each, the old destination, then two for each instruction's result;
+# scalar registers: the carry in, then one mask of two for each instruction.
+_OLD, _FIRST = 8, 10
+_CARRY_IN, _FIRST_MASK = 2, 4
+
+
+@dataclass(frozen=True)
+class _Instruction:
+    name: str
+    text: str
+    kinds: tuple[str, ...]
+    width: int
+    accumulates: bool
+    carry_in: bool
+    carry_out: bool
+    is_float: bool
+
+
+with np.load(_DATA) as _file:
+    _ARRAYS: dict[str, Bits] = dict(_file)
+_INDEX: list[dict[str, Any]] = json.loads(bytes(_ARRAYS.pop("index").astype(np.uint8)))
+_INSTRUCTIONS = {
+    item["name"]: _Instruction(**{**item, "kinds": tuple(item["kinds"])}) for item in _INDEX
+}
+
+
+def _register(number: int, width: int) -> str:
+    return f"v[{number}:{number + 1}]" if width == 64 else f"v{number}"
+
+
+def _line(item: _Instruction, at: int, wide: bool) -> str:
+    mnemonic, _, suffix = item.text.partition("|")
+    mask = (
+        f"s[{_FIRST_MASK + 2 * at}:{_FIRST_MASK + 2 * at + 1}]"
+        if wide
+        else f"s{_FIRST_MASK + 2 * at}"
+    )
+    carry = f"s[{_CARRY_IN}:{_CARRY_IN + 1}]" if wide else f"s{_CARRY_IN}"
+    destination = mask if item.width == 1 else _register(_FIRST + 2 * at, item.width)
+    operands = [destination]
+    if item.carry_out or mnemonic.startswith(("v_mad_u64", "v_mad_i64")):
+        operands.append(mask)
+    for number, kind in enumerate(item.kinds):
+        operands.append(_register(2 * number, 64 if kind.endswith("64") else 32))
+    if item.carry_in:
+        operands.append(carry)
+    return f"{mnemonic} {', '.join(operands)}{suffix}"
+
+
+def _load(wave: Wave, cases: Bits, items: list[_Instruction]) -> None:
+    halves = [(cases & 0xFFFFFFFF).astype(np.uint32), (cases >> np.uint64(32)).astype(np.uint32)]
+    vector = np.frombuffer(wave.machine.vector, dtype=np.uint32).reshape(256, 64)
+    lanes = slice(0, wave.lanes)
+    for number in range(4):
+        for half in range(2):
+            vector[2 * number + half, lanes] = halves[half][number]
+    for at in range(len(items)):
+        vector[_FIRST + 2 * at, lanes] = halves[0][3]
+    carry = sum(int(bit) << lane for lane, bit in enumerate(cases[4]))
+    wave.machine.scalar[_CARRY_IN] = carry & 0xFFFFFFFF
+    wave.machine.scalar[_CARRY_IN + 1] = carry >> 32
+
+
+def _results(wave: Wave, item: _Instruction, at: int) -> tuple[Bits, Bits]:
+    vector = np.frombuffer(wave.machine.vector, dtype=np.uint32).reshape(256, 64).astype(np.uint64)
+    low, high = vector[_FIRST + 2 * at : _FIRST + 2 * at + 2, : wave.lanes]
+    scalar = wave.machine.scalar
+    mask = scalar[_FIRST_MASK + 2 * at] | scalar[_FIRST_MASK + 2 * at + 1] << 32
+    carry = np.array([mask >> lane & 1 for lane in range(wave.lanes)], dtype=np.uint64)
+    if item.width == 1:
+        return carry, carry
+    result = low | high << np.uint64(32) if item.width == 64 else low
+    return result & np.uint64((1 << item.width) - 1), carry
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["32 lanes", "64 lanes"])
+def computed(request: pytest.FixtureRequest, engine: Engine) -> dict[str, tuple[Bits, Bits]]:
+    """Every instruction's results and carries, by name."""
+    wide = bool(request.param)
+    groups: dict[tuple[str, ...], list[_Instruction]] = {}
+    for item in _INSTRUCTIONS.values():
+        groups.setdefault(item.kinds, []).append(item)
+    found: dict[str, tuple[Bits, Bits]] = {}
+    for kinds, group in groups.items():
+        cases = _ARRAYS["in/" + ",".join(kinds)]
+        for start in range(0, len(group), _BATCH):
+            items = group[start : start + _BATCH]
+            _run(engine, items, cases, wide, found)
+    return found
+
+
+def _run(
+    engine: Engine,
+    items: list[_Instruction],
+    cases: Bits,
+    wide: bool,
+    found: dict[str, tuple[Bits, Bits]],
+) -> None:
+    text = "\n".join(_line(item, at, wide) for at, item in enumerate(items))
+    words = assemble(text, wide=wide)
+    parts: list[list[tuple[Bits, Bits]]] = [[] for _ in items]
+    lanes = 64 if wide else 32
+    for start in range(0, cases.shape[1], lanes):
+        wave = Wave(engine, wide=wide)
+        _load(wave, cases[:, start : start + lanes], items)
+        assert engine.execute(words, wave.machine), text
+        for at, item in enumerate(items):
+            parts[at].append(_results(wave, item, at))
+    for item, part in zip(items, parts, strict=True):
+        found[item.name] = (
+            np.concatenate([p[0] for p in part]),
+            np.concatenate([p[1] for p in part]),
+        )
+
+
+def _nan(bits: Bits, width: int) -> npt.NDArray[np.bool_]:
+    magnitude = bits & np.uint64((1 << (width - 1)) - 1)
+    limit = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}[width]
+    return np.asarray(magnitude > np.uint64(limit), dtype=np.bool_)
+
+
+def _same(item: _Instruction, computed: Bits, expected: Bits) -> npt.NDArray[np.bool_]:
+    """Equal bits; any NaN for a NaN, whose payload the manual leaves open."""
+    same = computed == expected
+    if item.is_float and item.name.startswith("v_pk_"):
+        low, high = np.uint64(0xFFFF), np.uint64(16)
+        parts = [
+            (a == b) | (_nan(a, 16) & _nan(b, 16))
+            for a, b in ((computed & low, expected & low), (computed >> high, expected >> high))
+        ]
+        return np.asarray(parts[0] & parts[1], dtype=np.bool_)
+    if item.is_float:
+        same |= _nan(computed, item.width) & _nan(expected, item.width)
+    return np.asarray(same, dtype=np.bool_)
+
+
+@pytest.mark.parametrize("name", sorted(_INSTRUCTIONS))
+def test_result_is_that_of_the_manual(computed: dict[str, tuple[Bits, Bits]], name: str) -> None:
+    item = _INSTRUCTIONS[name]
+    result, carry = computed[name]
+    expected = _ARRAYS[f"out/{name}"]
+    cases = _ARRAYS["in/" + ",".join(item.kinds)]
+    wrong = ~_same(item, result, expected)
+    if item.carry_out:
+        wrong |= carry != _ARRAYS[f"carry/{name}"]
+    report = [
+        f"{[hex(bits) for bits in cases[:, at].tolist()]}: {result[at]:#x}, not {expected[at]:#x}"
+        for at in np.flatnonzero(wrong)[:4]
+    ]
+    assert not report, "\n".join([f"{int(wrong.sum())} of {wrong.size} differ", *report])

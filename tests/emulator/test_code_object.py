@@ -1,0 +1,173 @@
+"""Code objects of every form; damaged and foreign ones are refused, never followed."""
+
+from __future__ import annotations
+
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cass_ray.emulator.code_object import CodeObjectError, describe, find_device_binaries
+from cass_ray.toolchain.amd.clang import find_clang
+
+pytestmark = pytest.mark.amd
+
+
+_ASSEMBLY = """
+.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
+.amdhsa_code_object_version {version}
+.text
+.globl scale
+.p2align 8
+.type scale,@function
+scale:
+  s_load_b64 s[0:1], s[0:1], 0x0
+  s_endpgm
+.size scale, .-scale
+.rodata
+.p2align 6
+.amdhsa_kernel scale
+  .amdhsa_group_segment_fixed_size 256
+  .amdhsa_private_segment_fixed_size 16
+  .amdhsa_user_sgpr_kernarg_segment_ptr 1
+  .amdhsa_next_free_vgpr 3
+  .amdhsa_next_free_sgpr 4
+  .amdhsa_wavefront_size32 1
+.end_amdhsa_kernel
+.amdgpu_metadata
+---
+amdhsa.version: [1, 2]
+amdhsa.kernels:
+  - .name: scale
+    .symbol: scale.kd
+    .kernarg_segment_size: 24
+    .kernarg_segment_align: 8
+    .group_segment_fixed_size: 256
+    .private_segment_fixed_size: 16
+    .wavefront_size: 32
+    .sgpr_count: 4
+    .vgpr_count: 3
+    .max_flat_workgroup_size: 128
+    .args:
+      - {{.name: data, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global}}
+      - {{.name: factor, .offset: 8, .size: 4, .value_kind: by_value}}
+      - {{.offset: 16, .size: 4, .value_kind: hidden_block_count_x}}
+...
+.end_amdgpu_metadata
+.data
+.globl table
+.type table,@object
+table:
+  .quad table
+.size table, 8
+"""
+
+
+def assemble_code_object(folder: Path, assembly: str, architecture: str = "gfx1100") -> bytes:
+    """A linked code object."""
+    source, unlinked, linked = (folder / name for name in ("a.s", "a.o", "a.co"))
+    source.write_text(assembly)
+    clang = find_clang()
+    options = ["-target", "amdgcn-amd-amdhsa", f"-mcpu={architecture}", "-x", "assembler", "-c"]
+    subprocess.run([clang.clang, *options, source, "-o", unlinked], check=True)
+    subprocess.run([clang.linker, "-shared", unlinked, "-o", linked], check=True)
+    return linked.read_bytes()
+
+
+def _build(folder: Path, version: int = 5) -> bytes:
+    return assemble_code_object(folder, _ASSEMBLY.format(version=version))
+
+
+@pytest.fixture(scope="module")
+def code_object(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    return _build(tmp_path_factory.mktemp("co"))
+
+
+# Code for an MI200: no wave of 32 lanes, and the accumulator registers have an offset.
+MI200 = """
+.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"
+.amdhsa_code_object_version 5
+.text
+.globl scale
+.type scale,@function
+scale:
+  s_endpgm
+.rodata
+.p2align 6
+.amdhsa_kernel scale
+  .amdhsa_next_free_vgpr 3
+  .amdhsa_next_free_sgpr 4
+  .amdhsa_accum_offset 4
+.end_amdhsa_kernel
+"""
+
+
+def test_code_of_an_mi200_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(CodeObjectError, match="gfx90a"):
+        describe(assemble_code_object(tmp_path, MI200, "gfx90a"))
+
+
+def _bundle(code_object: bytes, target: str = "gfx1100") -> bytes:
+    name = f"hipv4-amdgcn-amd-amdhsa--{target}".encode()
+    header = b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", 1)
+    entry = struct.pack("<QQQ", 4096, len(code_object), len(name)) + name
+    return (header + entry).ljust(4096, b"\0") + code_object
+
+
+@pytest.mark.parametrize("version", [4, 5, 6])
+def test_kernels_and_arguments(tmp_path: Path, version: int) -> None:
+    described = describe(_build(tmp_path, version))
+    assert (described.target, described.version) == ("gfx1100", version)
+    assert described.variables == {"table": 8}
+    (kernel,) = described.kernels
+    assert (kernel.name, kernel.kernarg_size, kernel.wave_size) == ("scale", 24, 32)
+    assert (kernel.lds_size, kernel.private_size) == (256, 16)
+    assert kernel.max_flat_workgroup_size == 128
+    found = [(item.name, item.offset, item.size, item.hidden) for item in kernel.arguments]
+    assert found == [("data", 0, 8, False), ("factor", 8, 4, False), ("", 16, 4, True)]
+
+
+def test_offload_bundles(code_object: bytes) -> None:
+    assert describe(_bundle(code_object)) == describe(code_object)
+    with pytest.raises(CodeObjectError, match="gfx90a"):
+        describe(_bundle(code_object, "gfx90a"))
+
+
+def test_host_executable(code_object: bytes, tmp_path: Path) -> None:
+    (tmp_path / "bundle").write_bytes(_bundle(code_object))
+    assembly = '.section .hip_fatbin,"a",@progbits\n.p2align 12\n.incbin "bundle"\n'
+    (tmp_path / "host.s").write_text(assembly)
+    compiler = shutil.which("clang-19") or shutil.which("clang")
+    assert compiler
+    subprocess.run([compiler, "-c", "host.s", "-o", "host.o"], cwd=tmp_path, check=True)
+    host = (tmp_path / "host.o").read_bytes()
+    assert len(find_device_binaries(host)) == 1
+    assert describe(host) == describe(code_object)
+
+
+def test_foreign_files_are_named(code_object: bytes) -> None:
+    gfx1030 = 0x36  # EF_AMDGPU_MACH in e_flags
+    with pytest.raises(CodeObjectError, match="gfx1030"):
+        describe(code_object[:48] + bytes([gfx1030]) + code_object[49:])
+    with pytest.raises(CodeObjectError, match="neither an ELF file nor an offload bundle"):
+        describe(b"hello")
+    with pytest.raises(CodeObjectError, match="machine type 62"):
+        describe(b"\x7fELF\x02\x01\x01".ljust(18, b"\0") + b"\x3e\0" + bytes(100))
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_damaged_files_never_crash(code_object: bytes, data: st.DataObject) -> None:
+    damaged = bytearray(code_object[: data.draw(st.integers(0, len(code_object)))])
+    for _ in range(data.draw(st.integers(0, 8))):
+        if damaged:
+            at = data.draw(st.integers(0, len(damaged) - 1))
+            damaged[at] = data.draw(st.integers(0, 255))
+    try:
+        describe(bytes(damaged))
+    except CodeObjectError as error:
+        assert str(error)

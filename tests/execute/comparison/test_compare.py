@@ -1,0 +1,165 @@
+"""Comparison of outputs: what must pass, what must fail, and what is left out and listed."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cass_ray.execute.comparison.compare import F16, F32, F64, compare
+from cass_ray.execute.comparison.tokens import Kind, tokens_of
+from cass_ray.execute.comparison.tolerances import tolerance_for
+
+SAME = [
+    ("sum 1.00000", "sum 1.00005"),
+    ("value -nan inf", "value nan inf"),
+    ("Elapsed time: 0.34 ms, sum 3", "Elapsed time: 1.99 ms, sum 3"),
+    ("kernel took 12ms", "kernel took 13ms"),
+    ("bandwidth 512.3 GB/s", "bandwidth 3.1 GB/s"),
+    ("Device 0: NVIDIA H200", "Device 0: AMD Radeon RX 7900 XTX"),
+    ("Using device: NVIDIA A100-SXM4\nok", "Using device: gfx1100\nok"),
+    ("pointer at 0x7f32ae000000", "pointer at 0x7ffe00000400"),
+    ("x = 1e-5", "x = 0.00001"),
+    ("mean 0.123", "mean 0.124"),
+    ("a b  \n\n", "a b"),
+    ("1", "1.0"),
+]
+DIFFERENT = [
+    ("sum 1.00000", "sum 1.00050"),
+    ("count 5", "count 6"),
+    ("value nan", "value 0.0"),
+    ("value inf", "value -inf"),
+    ("value inf", "value 1e300"),
+    ("Elapsed time: 0.34 ms, sum 3", "Elapsed time: 1.99 ms, sum 4"),
+    ("took 5 ms", "took long ms"),
+    ("device: drained 3072, waiting 512", "device: drained 3072, waiting 513"),
+    ("hash 12e45f67", "hash 12e46f67"),
+    ("digest 123e4567890", "digest 123e4567891"),
+    ("mask 0xff", "mask 0xfe"),
+    ("verify: OK", "verify: MISMATCH"),
+    ("a\nb", "a"),
+    ("a\nb", "a\nb\nc"),
+    ("a 1", "a 1 1"),
+    ("mean 0.1", "mean 0.2"),
+    ("big 9007199254740993", "big 9007199254740992"),
+    ("x 1\ny 2", "y 2\nx 1"),
+]
+
+
+@pytest.mark.parametrize(("reference", "candidate"), SAME)
+def test_numerically_equal(reference: str, candidate: str) -> None:
+    result = compare([reference.encode()], candidate.encode())
+    assert result.numeric, result.difference
+    assert result.exact == (reference == candidate)
+
+
+@pytest.mark.parametrize(("reference", "candidate"), DIFFERENT)
+def test_different(reference: str, candidate: str) -> None:
+    result = compare([reference.encode()], candidate.encode())
+    assert not result.numeric
+    assert not result.exact
+    assert result.difference
+
+
+def test_what_is_left_out_is_listed() -> None:
+    result = compare([b"Elapsed time: 0.34 ms\nsum 3"], b"Elapsed time: 0.35 ms\nsum 3")
+    assert result.freed == ("time or rate: Elapsed time: 0.34 ms",)
+
+
+def test_a_candidate_frees_nothing_by_what_it_prints() -> None:
+    assert not compare([b"sum 3.5 units"], b"sum 9.5 ms").numeric
+    assert not compare([b"total 3.5"], b"Device: NVIDIA H200").numeric
+
+
+def test_tolerance_by_type() -> None:
+    for tolerance, close, far in (
+        (F16, b"1.005", b"1.02"),
+        (F32, b"1.00005", b"1.0002"),
+        (F64, b"1.0000000005", b"1.000000002"),
+    ):
+        assert compare([b"1.000000000000"], close, tolerance).numeric
+        assert not compare([b"1.000000000000"], far, tolerance).numeric
+
+
+def test_few_numbers_may_differ_in_their_last_digit() -> None:
+    reference = b" ".join([b"0.500"] * 100)
+    assert compare([reference], reference.replace(b"0.500", b"0.501", 2)).numeric
+    result = compare([reference], reference.replace(b"0.500", b"0.501", 3))
+    assert not result.numeric
+    assert "last digit" in result.difference
+
+
+def test_errors_are_reported() -> None:
+    result = compare([b"1.0 2.0 4.0"], b"1.0 2.0001 4.0")
+    assert result.max_error == pytest.approx(5e-5)
+    assert result.mean_error == pytest.approx(5e-5 / 3)
+    assert result.floats == 3
+
+
+def test_variation_of_the_reference_does_not_fail_a_candidate() -> None:
+    references = [b"order 3 1 2\nsum 1.00010\n", b"order 1 2 3\nsum 1.00040\n"]
+    result = compare(references, b"order 2 3 1\nsum 1.00000\n")
+    assert result.numeric
+    assert result.varying == ("order 3 1 2", "sum 1.00010")
+    assert not compare(references, b"order 2 3 1\nsum 1.1\n").numeric
+    assert not compare(references, b"order 2 3\nsum 1.00010\n").numeric
+
+
+def test_lines_that_only_some_runs_print() -> None:
+    references = [b"start\nretry\nend 1", b"start\nend 1"]
+    assert compare(references, b"start\nretry\nretry\nend 1").numeric
+    assert not compare(references, b"start\nretry\nend 2").numeric
+    assert not compare(references, b"retry\nend 1").numeric
+    assert not compare(references, b"start\nend 1\nmore").numeric
+
+
+def test_order_free_is_a_multiset() -> None:
+    assert compare([b"a 1\nb 2\nb 3"], b"b 3\na 1\nb 2", order_free=True).numeric
+    assert not compare([b"a 1\nb 2\nb 3"], b"b 3\na 1\nb 3", order_free=True).numeric
+
+
+def test_words_are_not_numbers() -> None:
+    kinds = [(token.text, token.kind) for token in tokens_of("v1.2 a-5 0x1F 3e2, .5 1.5f sha1e5")]
+    assert kinds == [
+        ("v1.2", Kind.TEXT),
+        ("a", Kind.TEXT),
+        ("-", Kind.TEXT),
+        ("5", Kind.INTEGER),
+        ("0x1F", Kind.INTEGER),
+        ("3e2", Kind.FLOAT),
+        (",", Kind.TEXT),
+        (".5", Kind.FLOAT),
+        ("1.5f", Kind.FLOAT),
+        ("sha1e5", Kind.TEXT),
+    ]
+
+
+@given(st.binary(max_size=400))
+def test_every_output_equals_itself(output: bytes) -> None:
+    result = compare([output], output)
+    assert result.exact
+    assert result.numeric, result.difference
+
+
+@given(st.binary(max_size=200), st.binary(max_size=200))
+def test_never_raises(reference: bytes, candidate: bytes) -> None:
+    compare([reference, candidate], candidate)
+    compare([reference], candidate, order_free=True)
+
+
+@given(st.lists(st.integers(-(10**18), 10**18), min_size=1, max_size=8), st.data())
+def test_any_changed_integer_is_seen(values: list[int], data: st.DataObject) -> None:
+    place = data.draw(st.integers(0, len(values) - 1))
+    changed = [*values]
+    changed[place] += data.draw(st.sampled_from([-1, 1, 10, 1 << 32]))
+    lines = ["v " + " ".join(map(str, each)) for each in (values, changed)]
+    assert not compare([lines[0].encode()], lines[1].encode()).numeric
+
+
+def test_tolerance_from_the_types_in_a_source() -> None:
+    double = "__global__ void k(double* p) { p[0] = 1.0; }\nint main() { float ms = 0.0f; }"
+    assert tolerance_for([double]) is F64
+    assert tolerance_for(["__global__ void k(float* p) {}  // double"]) is F32
+    assert tolerance_for(["__global__ void k(int* p) { int half = 2; }"]) is F32
+    assert tolerance_for(["#include <cuda_fp16.h>\n__global__ void k(half* p) {}"]) is F16
+    assert tolerance_for(["__global__ void k(__half* p, double* q) {}"]) is F16

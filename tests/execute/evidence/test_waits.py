@@ -1,0 +1,82 @@
+"""Missing waits in RDNA3 assembly, on hand-written code after the manual's examples."""
+
+from __future__ import annotations
+
+import pytest
+
+from cass_ray.execute.evidence.waits import missing_waits
+
+FRAME = """
+	.type	k,@function
+k:
+{body}
+	s_endpgm
+.Lfunc_end0:
+	.amdhsa_kernel k
+	.end_amdhsa_kernel
+"""
+
+
+def check(*lines: str) -> list[str]:
+    body = "\n".join(line if line.endswith(":") else "\t" + line for line in lines)
+    return [hazard.register for hazard in missing_waits(FRAME.format(body=body))]
+
+
+def test_scalar_loads() -> None:
+    load, use = "s_load_b128 s[0:3], s[4:5], null", "s_add_u32 s6, s2, s7"
+    assert check(load, "s_waitcnt lgkmcnt(0)", use) == []
+    assert check(load, use) == ["s2"]
+    assert check(load, "s_load_b32 s9, s[4:5], 0x10", "s_waitcnt lgkmcnt(1)", use) == ["s2"]
+    assert check(load, "s_add_u32 s6, s8, s7") == []
+
+
+def test_vector_loads_end_in_order() -> None:
+    loads = ["global_load_b32 v1, v0, s[0:1]", "global_load_b64 v[2:3], v0, s[2:3]"]
+    assert check(*loads, "s_waitcnt vmcnt(1)", "v_add_f32_e32 v5, v1, v1") == []
+    assert check(*loads, "s_waitcnt vmcnt(1)", "v_add_f32_e32 v5, v3, v1") == ["v3"]
+    assert check(*loads, "s_waitcnt lgkmcnt(0)", "v_add_f32_e32 v5, v1, v1") == ["v1"]
+    assert check(*loads, "v_mov_b32_e32 v2, 0") == ["v2"]
+
+
+def test_stores_and_atomics() -> None:
+    assert check("global_store_b32 v0, v1, s[0:1]", "v_mov_b32_e32 v1, 0") == []
+    atomic = "global_atomic_add_u32 v1, v0, v2, s[0:1] glc"
+    assert check(atomic, "v_mov_b32_e32 v3, v1") == ["v1"]
+    assert check(atomic.removesuffix(" glc"), "v_mov_b32_e32 v3, v1") == []
+
+
+def test_shared_memory_and_barriers() -> None:
+    store = "ds_store_b32 v0, v1"
+    assert check(store, "s_waitcnt lgkmcnt(0)", "s_barrier") == []
+    assert check(store, "s_barrier") == [""]
+    assert check("ds_load_b32 v1, v0", "v_add_nc_u32_e32 v2, v1, v1") == ["v1"]
+    assert check("global_store_b32 v0, v1, s[0:1]", "s_barrier") == [""]
+    waited = ["global_store_b32 v0, v1, s[0:1]", "s_waitcnt_vscnt null, 0x0", "s_barrier"]
+    assert check(*waited) == []
+
+
+def test_flat_operations_count_twice() -> None:
+    # As clang has it for a virtual destructor: the store after the load is the one still out.
+    pair = ["flat_load_b64 v[2:3], v[0:1]", "flat_store_b64 v[4:5], v[6:7]"]
+    use = "v_add_f32_e32 v5, v2, v2"
+    assert check(*pair, "s_waitcnt vmcnt(0) lgkmcnt(1)", use) == []
+    assert check(*pair, "s_waitcnt vmcnt(0) lgkmcnt(2)", use) == ["v2"]
+    assert check(*pair, "s_waitcnt lgkmcnt(1)", use) == ["v2"]
+
+
+def test_paths_join() -> None:
+    branch = ["s_cbranch_vccz .LBB0_2", "global_load_b32 v1, v0, s[0:1]", ".LBB0_2:"]
+    assert check(*branch, "v_mov_b32_e32 v2, v1") == ["v1"]
+    assert check(*branch, "s_waitcnt vmcnt(0)", "v_mov_b32_e32 v2, v1") == []
+
+
+def test_loops_carry_what_is_out() -> None:
+    loop = [".LBB0_1:", "v_mov_b32_e32 v2, v1", "global_load_b32 v1, v0, s[0:1]",
+            "s_cbranch_scc1 .LBB0_1"]  # fmt: skip
+    assert check(*loop) == ["v1"]
+    assert check(*loop[:3], "s_waitcnt vmcnt(0)", loop[3]) == []
+
+
+@pytest.mark.parametrize("text", ["", "garbage", "k:\n", "\tv_mov v1, v2\n", FRAME])
+def test_anything_may_be_given(text: str) -> None:
+    missing_waits(text)

@@ -1,0 +1,85 @@
+"""The job on Ray: two workers with ZeRO-2, a worker that is killed, and bad input."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import ray
+
+from cass_ray.train.curves import read_metrics
+from cass_ray.translate.engines.registry import make_translator
+from tests.train.conftest import cuda_program, pair, tiny_settings, write_pairs
+from tests.train.runs import ALONE, changed, train, with_data
+
+
+@dataclass(frozen=True)
+class KillOnce:
+    """In one worker, at one step, ``kill -9`` of its own process; once."""
+
+    marker: Path
+    step: int
+
+    def __call__(self, step: int, values: dict[str, float]) -> None:
+        if step == self.step and ray.train.get_context().get_world_rank() == 1:
+            try:
+                self.marker.touch(exist_ok=False)
+            except FileExistsError:
+                return
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    from actors.training import join_cluster
+
+    join_cluster(workers=3)
+    yield
+    ray.shutdown()
+
+
+def test_a_killed_worker_costs_nothing_but_time(tmp_path, pairs_folder, cluster):
+    """Two workers, ZeRO-2, ``kill -9`` of one after step 5: the losses are those of one worker
+    that nobody disturbed, and the model is one that translates."""
+    from actors.training import fit, prepare_data
+
+    settings = tiny_settings(
+        tmp_path,
+        pairs_folder,
+        steps=8,
+        zero__stage=2,
+        zero__overlap=False,
+        workers__number=2,
+        workers__failures=1,
+    )
+    prepare_data(settings, print)
+    marker = tmp_path / "killed"
+    summary = fit(settings, KillOnce(marker, 5))
+    assert marker.exists()
+    assert summary["resumed_from"] == 4
+    rows = read_metrics(settings.out / "metrics.jsonl")
+    assert [row["step"] for row in rows] == list(range(1, 9))
+    alone = with_data(changed(settings, out=tmp_path / "alone", workers__number=1, zero__stage=0))
+    expected = [loss for _, loss, _ in train(ALONE, alone)[0]]
+    assert [row["loss"] for row in rows] == pytest.approx(expected, abs=1e-4)
+    translator = make_translator(f"model:{summary['model']}?longest=16")
+    assert translator.translate(cuda_program(1)).counts.converted <= 1
+
+
+@pytest.mark.slow
+def test_many_pairs_become_tokens_in_a_pool_of_actors(tmp_path, cluster, monkeypatch):
+    """As many as few pairs do in the driver, and the same."""
+    import actors.training as job
+    from cass_ray.train.run_files import RunFiles
+
+    folder = write_pairs(tmp_path / "pairs", [pair(number) for number in range(150)])
+    settings = tiny_settings(tmp_path, folder)
+    job.prepare_data(settings, print)
+    few = RunFiles(settings.out).train.read_bytes()
+    other = changed(settings, out=tmp_path / "other")
+    monkeypatch.setattr(job, "FEW_PAIRS", 0)
+    job.prepare_data(other, print)
+    assert RunFiles(other.out).train.read_bytes() == few

@@ -1,0 +1,66 @@
+"""Which old values guarded instructions need."""
+
+from __future__ import annotations
+
+from cass_ray.lift.lowering.liveness import Access, Block, Place, unneeded_old_values
+
+P0 = ("P0", False)
+START: Place = ("k", 0)
+
+
+def access(guard: tuple[str, bool] | None, reads: str = "", writes: str = "") -> Access:
+    return Access(guard, set(reads.split()), set(writes.split()))
+
+
+def block(*accesses: Access, successors: tuple[Place, ...] = ()) -> Block:
+    placed = [(("k", 16 * n), each) for n, each in enumerate(accesses)]
+    return Block(placed, set(successors))
+
+
+def unneeded(*accesses: Access) -> set[tuple[Place, str]]:
+    return unneeded_old_values({START: block(*accesses)})
+
+
+def test_a_value_read_under_the_same_guard_only() -> None:
+    found = unneeded(access(P0, "R2", "R4"), access(P0, "R4 R6", "R6"), access(None, "R6"))
+    assert (START, "R4") in found
+    assert (("k", 16), "R6") not in found  # read afterwards by everyone
+
+
+def test_a_value_read_without_a_guard_is_needed() -> None:
+    assert unneeded(access(P0, "", "R4"), access(None, "R4")) == set()
+
+
+def test_a_value_read_under_the_opposite_guard_is_needed() -> None:
+    assert unneeded(access(P0, "", "R4"), access(("P0", True), "R4")) == set()
+
+
+def test_a_guard_that_changes_in_between_is_another_one() -> None:
+    found = unneeded(
+        access(P0, "", "R4"), access(None, "R9", "P0"), access(P0, "R4", "R8"), access(None, "R8")
+    )
+    assert (START, "R4") not in found
+
+
+def test_an_overwritten_value_is_dead() -> None:
+    found = unneeded(access(P0, "", "R4"), access(None, "", "R4"), access(None, "R4"))
+    assert (START, "R4") in found
+
+
+def test_what_the_next_block_reads_is_needed() -> None:
+    second: Place = ("k", 0x100)
+    blocks = {
+        START: block(access(P0, "", "R4 R5"), successors=(second,)),
+        second: Block([(second, access(None, "R4"))]),
+    }
+    assert unneeded_old_values(blocks) == {(START, "R5")}
+
+
+def test_a_loop_needs_what_its_next_turn_reads() -> None:
+    blocks = {START: block(access(None, "R4"), access(P0, "", "R4"), successors=(START,))}
+    assert unneeded_old_values(blocks) == set()
+
+
+def test_everything_is_needed_where_control_goes_nowhere_known() -> None:
+    blocks = {START: Block([(START, access(P0, "R4", "R4"))], set(), leaves_unknown=True)}
+    assert unneeded_old_values(blocks) == set()

@@ -1,0 +1,72 @@
+"""Instruction formats."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cass_ray.dataset.schema import PAIR_SCHEMA
+from cass_ray.llm.prompts import (
+    CASS,
+    OURS,
+    TASKS,
+    Direction,
+    Level,
+    Task,
+    parse_task,
+    prompt_format,
+)
+
+SOURCE = Task(Level.SOURCE, Direction.CUDA_TO_HIP)
+ASSEMBLY = Task(Level.ASSEMBLY, Direction.CUDA_TO_HIP)
+
+
+def test_the_published_source_prompt_is_verbatim():
+    assert CASS.messages(SOURCE, "int x;") == [
+        {
+            "role": "user",
+            "content": "Convert the following CUDA code to AMD GPU code:\n```cuda\nint x;\n```",
+        }
+    ]
+    assert CASS.answer(SOURCE, "int y;") == "```amd\nint y;\n```"
+
+
+def test_the_published_assembly_prompt_is_verbatim():
+    assert CASS.question(ASSEMBLY, "EXIT ;") == (
+        "Convert the following CUDA device assembly code to HIP device assembly:\n"
+        "```cudaasm\nEXIT ;\n```"
+    )
+    assert CASS.answer(ASSEMBLY, "s_endpgm") == "```hipasm\ns_endpgm\n```"
+
+
+def test_the_published_checkpoints_know_one_direction():
+    with pytest.raises(ValueError, match="has no task `source:hip-to-cuda`"):
+        CASS.question(Task(Level.SOURCE, Direction.HIP_TO_CUDA), "int x;")
+
+
+def test_our_format_words_every_task_differently():
+    assert len({OURS.question(task, "x") for task in TASKS}) == len(TASKS) == 4
+
+
+@given(st.text(alphabet="`a\n", max_size=30))
+def test_our_fence_is_longer_than_any_run_of_backticks_in_the_code(code):
+    first, *_, last = OURS.answer(SOURCE, code).split("\n")
+    assert first == last + "hip"
+    assert last not in code
+    assert set(last) == {"`"}
+
+
+def test_task_columns_exist_and_swap_with_the_direction():
+    for task in TASKS:
+        assert set(task.columns) <= set(PAIR_SCHEMA.names)
+    there, back = (Task(Level.ASSEMBLY, direction).columns for direction in Direction)
+    assert there == ("cuda_device", "hip_device") == back[::-1]
+
+
+def test_names_are_parsed_and_the_nearest_is_named():
+    assert [parse_task(str(task)) for task in TASKS] == list(TASKS)
+    assert parse_task("assembly") == ASSEMBLY
+    with pytest.raises(ValueError, match="did you mean `source:hip-to-cuda`"):
+        parse_task("source:hip-to-cud")
+    assert prompt_format("cass") is CASS
+    with pytest.raises(ValueError, match="did you mean `ours`"):
+        prompt_format("our")

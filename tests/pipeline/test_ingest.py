@@ -1,0 +1,74 @@
+"""Ingestion: every row read is staged or rejected early, with findings for what was taken out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from cass_ray.corpus.reading.trees import DirectoryTreeStore
+from cass_ray.corpus.screening.evaluation import CANARY, benchmark_programs
+from cass_ray.corpus.screening.screening import Screening
+from cass_ray.dataset.duplicates_report import write_findings
+from cass_ray.dataset.schema import REJECT_SCHEMA
+from cass_ray.pipeline.ingest import Ingestion, read_sources
+from cass_ray.pipeline.journal import Journal
+from cass_ray.pipeline.report import Tally
+from cass_ray.pipeline.settings import BuildSettings
+from tests.corpus.conftest import write_files
+from tests.corpus.screening.test_screening import program
+
+
+def test_rows_in_are_rows_out_and_planted_copies_are_named(tmp_path: Path) -> None:
+    name, source = next(
+        (each.name, each.source) for each in benchmark_programs() if each.name.endswith("main.cu")
+    )
+    write_files(
+        tmp_path / "in",
+        {
+            "a.cu": program("alpha"),
+            "b.cu": program("alpha"),
+            "c.cu": program("alpha").replace("alpha_3 ", "alpha_2 "),
+            "d.cu": program("delta"),
+            "e.cu": "int x;\n",
+            "planted.cu": source.replace(CANARY, "someone else"),
+            "whole.cu": source,
+        },
+    )
+    write_files(tmp_path / "cl", {"k.cl": "__kernel void k(__global int *p) {\n" + "\n" * 12 + "}"})
+    settings = BuildSettings(
+        sources=[f"local:{tmp_path / 'in'}", f"opencl:{tmp_path / 'cl'}"], out=tmp_path / "out"
+    )
+    work = tmp_path / "work"
+    screening = Screening(settings)
+    journal = Journal(work / "journal", REJECT_SCHEMA)
+    rows = read_sources(settings, work, DirectoryTreeStore(work / "trees"))
+    ingestion = Ingestion(screening, work, journal, lambda row: row, lambda row: None)
+    seen: list[dict[str, str]] = []
+    ingested = ingestion.run(rows, seen.append)
+
+    assert len(ingested.order) == 8
+    assert ingested.staged_rows + len(seen) == 8
+    assert {row["path"]: row["reason"] for row in seen} == {
+        "b.cu": "exact_duplicate",
+        "c.cu": "near_duplicate",
+        "e.cu": "too_short",
+        "planted.cu": "benchmark_overlap",
+        "whole.cu": "benchmark_overlap",
+        "k.cl": "boilerplate",
+    }
+    tally = Tally()
+    for row in seen:
+        tally.add(row)
+    assert (tally.duplicates.total(), tally.rejects.total()) == (2, 4)
+
+    write_findings(screening.findings, tmp_path)
+    removed = pq.read_table(tmp_path / "decontamination.parquet").to_pylist()
+    assert {(line["path"], line["level"]) for line in removed} == {
+        ("planted.cu", "source"),
+        ("whole.cu", "canary"),
+    }
+    (planted,) = [line for line in removed if line["level"] == "source"]
+    assert planted["repeats"] == name and planted["similarity"] > 0.9
+    kept = pq.read_table(work / "staged").column("path").to_pylist()
+    assert kept == ["a.cu", "d.cu"]

@@ -1,0 +1,69 @@
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from cass_ray.dataset.schema import Reason, Stage, rejected
+from cass_ray.pipeline.progress import Progress
+from cass_ray.pipeline.report import ConservationError, Tally, print_summary
+
+PAIR = {
+    "id": "a",
+    "origin": "local",
+    "domain": "graphics",
+    "kernels": ["k", "l"],
+    "verified": "compiled",
+}
+
+
+def filled() -> Tally:
+    tally = Tally()
+    tally.add(PAIR)
+    tally.add(rejected(PAIR, Stage.FILTER, Reason.NO_KERNEL, ""))
+    tally.add(rejected(PAIR, Stage.DEDUPLICATE, Reason.EXACT_DUPLICATE, "", "a"))
+    return tally
+
+
+def test_conservation_counts_pairs_rejects_and_duplicates() -> None:
+    filled().check_conservation(3)
+
+
+@pytest.mark.parametrize("rows_in", [2, 4])
+def test_a_lost_or_doubled_row_is_an_error(rows_in: int) -> None:
+    with pytest.raises(ConservationError, match=f"{rows_in} rows in"):
+        filled().check_conservation(rows_in)
+
+
+def test_report_counts() -> None:
+    assert filled().as_dict() == {
+        "rows": 3,
+        "pairs": 1,
+        "kernels": 2,
+        "duplicates": {"exact_duplicate": 1},
+        "rejects": [{"stage": "filter", "reason": "no_kernel", "rows": 1}],
+        "origins": {"local": 3},
+        "domains": {"graphics": 1},
+        "verified": {"compiled": 1},
+    }
+
+
+def test_summary_names_every_reason_and_the_path(tmp_path: Path) -> None:
+    console = Console(record=True, width=100)
+    print_summary(console, filled(), 1.5, tmp_path)
+    text = console.export_text()
+    assert "rejected at filter: no kernel" in text
+    assert "exact duplicate" in text
+    assert str(tmp_path) in text.replace("\n", "")
+
+
+def test_progress_line_shows_rate_and_time_left() -> None:
+    now = [100.0]
+    progress = Progress(Console(quiet=True), clock=lambda: now[0])
+    progress.expect(to_compile=10, total=12)
+    now[0] = 104.0
+    for _ in range(2):
+        progress.add(PAIR, compiled=True)
+    progress.add(rejected(PAIR, Stage.FILTER, Reason.NO_KERNEL, ""))
+    assert progress.line() == (
+        "rows 3/12 · pairs 2 · rejects 1 (no_kernel 1) · 0.50 rows/s · about 16 s left"
+    )

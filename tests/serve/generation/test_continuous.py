@@ -1,0 +1,117 @@
+"""Continuous batching: the same words as one by one, whoever else is being answered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from cass_ray.translate.protocol import TranslatorError  # noqa: E402
+from serve.generation.continuous import ContinuousGenerator, Detokenizer, Produced  # noqa: E402
+from serve.settings import GenerationSettings  # noqa: E402
+
+QUESTIONS = ("int main() {}", "__global__ void k(int* p) { p[threadIdx.x] = 1; }", "x", "a b c d")
+
+
+def save_model(folder: Path) -> None:
+    """Random weights, and a tokenizer that knows these questions."""
+    from transformers import AutoModelForCausalLM
+
+    from cass_ray.train.data.tokenizer import train_tokenizer
+    from cass_ray.train.model.build import fresh_config
+    from cass_ray.train.settings import FreshModel
+
+    tokenizer = train_tokenizer([*QUESTIONS] * 20, 512)
+    sizes = FreshModel(
+        vocabulary=512,
+        hidden=64,
+        layers=2,
+        heads=2,
+        key_value_heads=1,
+        intermediate=128,
+        positions=256,
+    )
+    config = fresh_config(sizes, len(tokenizer), tokenizer.eos_token_id, tokenizer.pad_token_id)
+    torch.manual_seed(0)
+    AutoModelForCausalLM.from_config(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+@pytest.fixture(scope="module")
+def generator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ContinuousGenerator]:
+    folder = tmp_path_factory.mktemp("model")
+    save_model(folder)
+    settings = GenerationSettings(cache_blocks=64, page_tokens=16, batch_tokens=64)
+    made = ContinuousGenerator(str(folder), settings, "cpu")
+    yield made
+    made.close()
+
+
+async def answer(generator: ContinuousGenerator, ids: list[int], **options: Any) -> Any:
+    text, end = "", None
+    async for piece in generator.generate(ids, **options):
+        if isinstance(piece, Produced):
+            end = piece
+        else:
+            text += piece
+    return text, end
+
+
+def test_answers_are_those_of_plain_generation(generator: ContinuousGenerator) -> None:
+    questions = [
+        generator.encode([{"role": "user", "content": question}]) for question in QUESTIONS
+    ]
+
+    async def together() -> Any:
+        return await asyncio.gather(*(answer(generator, ids, longest=24) for ids in questions))
+
+    batched = asyncio.run(together())
+    alone = type(generator.model).from_pretrained(generator.model.name_or_path)
+    for ids, (text, end) in zip(questions, batched, strict=True):
+        with torch.inference_mode():
+            row = alone.generate(torch.tensor([ids]), max_new_tokens=24, do_sample=False)[0]
+        expected = generator.tokenizer.decode(row[len(ids) :], skip_special_tokens=True)
+        assert text == expected
+        assert end is not None
+        assert (end.prompt_tokens, end.tokens) == (len(ids), len(row) - len(ids))
+
+
+def test_hanging_up_ends_one_request_and_no_other(generator: ContinuousGenerator) -> None:
+    ids = generator.encode([{"role": "user", "content": QUESTIONS[0]}])
+
+    async def run() -> Any:
+        other = asyncio.create_task(answer(generator, ids, longest=16))
+        stream = generator.generate(ids, temperature=1.0, longest=200)
+        await anext(stream)
+        await stream.aclose()
+        return await other
+
+    _, end = asyncio.run(run())
+    assert 0 < end.tokens <= 16
+
+
+def test_a_question_that_does_not_fit_names_the_setting(generator: ContinuousGenerator) -> None:
+    with pytest.raises(TranslatorError, match=r"generation\.rope"):
+        asyncio.run(answer(generator, [5] * generator.positions))
+
+
+class Bytes:
+    """A tokenizer whose tokens are bytes: one character may take several."""
+
+    def decode(self, ids: list[int], skip_special_tokens: bool) -> str:
+        return bytes(ids).decode("utf-8", "replace")
+
+
+@pytest.mark.parametrize("text", ["plain", "größer → 10 µs 🙂", ""])
+def test_text_comes_whole_whatever_the_pieces(text: str) -> None:
+    for size in (1, 2, 3):
+        found, data = Detokenizer(Bytes()), list(text.encode())
+        pieces = [found.add(data[at : at + size]) for at in range(0, len(data), size)]
+        assert "".join(pieces) + found.rest() == text
+        assert not any("\ufffd" in piece for piece in pieces)

@@ -1,0 +1,177 @@
+"""API v1 in this process: translate, errors, streams, limits."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cass_ray.api.schema import EXAMPLE
+from serve.http.access import key_digest, new_key
+from serve.settings import ApiKey, Authentication, Limits
+from tests.serve.conftest import Api, make_services, make_settings
+
+
+def events_of(text: str) -> list[tuple[str, Any]]:
+    """Server-sent events by the rules of the HTML standard."""
+    found = []
+    for block in text.strip().split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in block.split("\n") if not line.startswith(":"))
+        if fields:
+            found.append((fields["event"], json.loads(fields["data"])))
+    return found
+
+
+def test_rules_translate_without_check(api: Api) -> None:
+    answer = api("POST", "/v1/translate", json={"source": EXAMPLE})
+    assert answer.status_code == 200
+    body = answer.json()
+    assert "hipMalloc(&in, sizeof(host));" in body["translation"]
+    assert "cudaM" not in body["translation"]
+    assert body["engine"] == "rules"
+    assert body["verdict"]["verification"] == "unchecked"
+    assert body["id"] == answer.headers["x-request-id"]
+
+
+def test_other_direction(api: Api) -> None:
+    answer = api(
+        "POST",
+        "/v1/translate",
+        json={"source": "void f(int** p) { hipMalloc(p, 4); }", "direction": "hip-to-cuda"},
+    )
+    assert "cudaMalloc(p, 4)" in answer.json()["translation"]
+
+
+@pytest.mark.amd
+def test_executed_and_compared_with_what_the_client_expects(checked_api: Api) -> None:
+    good = {"expected_stdout": "1\n4\n9\n16\n"}
+    bad = {"expected_stdout": "1\n4\n9\n17\n"}
+    answers = [
+        checked_api(
+            "POST",
+            "/v1/translate",
+            json={"source": EXAMPLE, "check": "execute", "inputs": [expected]},
+        ).json()["verdict"]
+        for expected in (good, bad)
+    ]
+    assert [answer["verification"] for answer in answers] == ["matched", "failed"]
+    assert answers[0]["execution"]["runs"][0]["stdout"] == "1\n4\n9\n16\n"
+    assert "_Z6squarePKfPfi" in answers[0]["execution"]["runs"][0]["launches"][0]
+    assert answers[1]["label"].startswith("best attempt, not verified")
+
+
+@pytest.mark.amd
+def test_stream_of_a_program_that_does_not_compile(checked_api: Api) -> None:
+    source = EXAMPLE.replace("in[i] * in[i]", "in[i] * missing")
+    answer = checked_api(
+        "POST", "/v1/translate", json={"source": source, "check": "compile", "stream": True}
+    )
+    events = events_of(answer.text)
+    assert [kind for kind, _ in events] == ["translation", "stage", "stage", "result"]
+    compiled = events[-1][1]["verdict"]["compile"]
+    assert not compiled["passed"]
+    line = events[-1][1]["translation"].split("\n")[compiled["diagnostics"][0]["line"] - 1]
+    assert "missing" in line
+    assert "undeclared identifier 'missing'" in compiled["diagnostics"][0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        ({"source": EXAMPLE, "engine": "rule"}, 404, "no engine is called 'rule'"),
+        ({"source": EXAMPLE, "engine": "lift"}, 422, "assembly"),
+        ({"source": EXAMPLE, "arch": "gfx1"}, 422, ""),
+        ({"source": "  "}, 422, "give a source"),
+        ({"source": EXAMPLE, "chek": "none"}, 422, "chek"),
+        ({"source": "a\0b"}, 422, "NUL"),
+    ],
+)
+def test_requests_that_cannot_be_carried_out(
+    api: Api, body: dict[str, Any], status: int, words: str
+) -> None:
+    answer = api("POST", "/v1/translate", json=body)
+    assert answer.status_code == status
+    error = answer.json()["error"]
+    assert words in f"{error['message']} {' '.join(error['details'])}"
+    assert error["request_id"] == answer.headers["x-request-id"]
+    assert EXAMPLE not in answer.text
+
+
+def test_bodies_beyond_the_limit_are_not_read(tmp_path: Path) -> None:
+    api = Api(make_services(make_settings(tmp_path, limits=Limits(body_kib=2))))
+    answer = api("POST", "/v1/translate", json={"source": "x" * 4096})
+    assert answer.status_code == 413
+
+    async def pieces() -> Any:
+        for _ in range(8):
+            yield b'{"source": "' + b"x" * 1024
+
+    answer = api("POST", "/v1/translate", content=pieces())
+    assert answer.status_code == 413
+
+
+def test_keys(tmp_path: Path) -> None:
+    key = new_key()
+    made = ApiKey(name="one", sha256=key_digest(key), requests_per_minute=12, concurrency=1)
+    settings = make_settings(tmp_path, authentication=Authentication(keys=[made]))
+    api = Api(make_services(settings))
+    request = {"json": {"source": EXAMPLE}}
+    assert api("POST", "/v1/translate", **request).status_code == 401
+    wrong = {"Authorization": f"Bearer {new_key()}"}
+    assert api("POST", "/v1/translate", headers=wrong, **request).status_code == 401
+    right = {"Authorization": f"Bearer {key}"}
+    statuses = [
+        api("POST", "/v1/translate", headers=right, **request).status_code for _ in range(4)
+    ]
+    # Twelve a minute: a burst of two, then one every five seconds.
+    assert statuses == [200, 200, 429, 429]
+    refused = api("POST", "/v1/translate", headers=right, **request)
+    assert 1 <= int(refused.headers["retry-after"]) <= 5
+    assert api("GET", "/healthz").status_code == 200
+    assert api("GET", "/metrics").status_code == 401
+    assert key not in settings.model_dump_json()
+
+
+def test_places_are_given_back(tmp_path: Path) -> None:
+    services = make_services(make_settings(tmp_path, limits=Limits(in_flight=1)))
+    api = Api(services)
+    for _ in range(3):
+        assert api("POST", "/v1/translate", json={"source": EXAMPLE}).status_code == 200
+        assert api("POST", "/v1/translate", json={"source": ""}).status_code == 422
+    with services.admission.request():
+        refused = api("POST", "/v1/translate", json={"source": EXAMPLE})
+        assert refused.status_code == 429
+        assert refused.headers["retry-after"] == "1"
+        assert api("GET", "/readyz").status_code == 503
+
+
+def test_no_source_in_the_log(api: Api, caplog: pytest.LogCaptureFixture) -> None:
+    secret = "unmistakable_kernel_name"
+    with caplog.at_level("DEBUG", logger="cass.serve"):
+        api("POST", "/v1/translate", json={"source": f"__global__ void {secret}() {{}}"})
+        api("POST", "/v1/translate", json={"source": secret, "chek": secret})
+    records = [vars(record) for record in caplog.records]
+    assert any(record.get("engine") == "rules" for record in records)
+    assert secret not in str(records)
+
+
+def test_other_sites_may_not_call(api: Api, tmp_path: Path) -> None:
+    preflight = {
+        "headers": {"Origin": "https://other.test", "Access-Control-Request-Method": "POST"}
+    }
+    closed = api("OPTIONS", "/v1/translate", **preflight)
+    assert "access-control-allow-origin" not in closed.headers
+    settings = make_settings(tmp_path, cors_origins=["https://other.test"])
+    opened = Api(make_services(settings))("OPTIONS", "/v1/translate", **preflight)
+    assert opened.headers["access-control-allow-origin"] == "https://other.test"
+
+
+def test_metrics_count_requests(api: Api) -> None:
+    api("POST", "/v1/translate", json={"source": EXAMPLE})
+    api("POST", "/v1/translate", json={"source": ""})
+    text = api("GET", "/metrics").text
+    assert 'cass_requests_total{route="/v1/translate",status="200"} 1.0' in text
+    assert 'cass_requests_total{route="/v1/translate",status="422"} 1.0' in text
+    assert 'cass_translations_total{engine="rules",verification="unchecked"} 1.0' in text

@@ -1,0 +1,77 @@
+"""What OpenAI's own client gets, and the whole API against its own description."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cass_ray.llm.code_blocks import extract
+from serve.http.access import key_digest, new_key
+from serve.settings import ApiKey, Authentication, EngineSettings
+from tests.serve.conftest import Api, httpx, make_services, make_settings
+from tests.serve.test_pipeline import Model
+
+openai = pytest.importorskip("openai")
+
+QUESTION = "Port this:\n```cuda\nint main() { cudaDeviceSynchronize(); }\n```\nThanks."
+ANSWER = "#include <hip/hip_runtime.h>\nint main() { hipDeviceSynchronize(); }"
+
+
+def client_of(api: Api, key: str = "none") -> Any:
+    transport = httpx.ASGITransport(app=api.app)
+    http = httpx.AsyncClient(transport=transport)
+    return openai.AsyncOpenAI(base_url="http://test/v1", api_key=key, http_client=http)
+
+
+def test_rules_as_a_chat_model(api: Api) -> None:
+    async def ask() -> tuple[list[str], str, str]:
+        client = client_of(api)
+        names = [model.id async for model in client.models.list()]
+        messages = [{"role": "user", "content": QUESTION}]
+        whole = await client.chat.completions.create(model="rules", messages=messages)
+        streamed = ""
+        async for chunk in await client.chat.completions.create(
+            model="rules", messages=messages, stream=True
+        ):
+            streamed += chunk.choices[0].delta.content or ""
+        return names, whole.choices[0].message.content, streamed
+
+    names, whole, streamed = asyncio.run(ask())
+    assert names == ["rules", "lift"]
+    found = extract(whole, ("hip",))
+    assert found is not None
+    assert found.code == ANSWER
+    assert streamed == whole
+
+
+def test_a_model_holds_the_conversation_itself(tmp_path: Path) -> None:
+    engines = [EngineSettings(name="m", translator="model:somewhere")]
+    settings = make_settings(tmp_path, engines=engines)
+    api = Api(make_services(settings, None, {"m": Model([])}))
+
+    async def ask() -> Any:
+        return await client_of(api).chat.completions.create(
+            model="m", messages=[{"role": "user", "content": "Hello?"}]
+        )
+
+    made = asyncio.run(ask())
+    assert made.choices[0].message.content == "hello"
+    assert made.choices[0].finish_reason == "length"
+    assert made.usage.total_tokens == 4
+
+
+def test_errors_are_those_that_the_client_knows(api: Api, tmp_path: Path) -> None:
+    async def ask(client: Any, model: str) -> Any:
+        return await client.chat.completions.create(
+            model=model, messages=[{"role": "user", "content": "x"}]
+        )
+
+    with pytest.raises(openai.NotFoundError, match="no model is called 'nobody'"):
+        asyncio.run(ask(client_of(api), "nobody"))
+    key = ApiKey(name="one", sha256=key_digest(new_key()))
+    closed = Api(make_services(make_settings(tmp_path, authentication=Authentication(keys=[key]))))
+    with pytest.raises(openai.AuthenticationError):
+        asyncio.run(ask(client_of(closed, "wrong"), "rules"))

@@ -1,0 +1,113 @@
+"""A translated CMake project configures, builds and runs with nothing but the prefix."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cass_ray.emulator.build import runtime_library
+from cass_ray.toolchain.amd import offload_bundler
+from cass_ray.toolchain.amd.bundle import unbundle
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.hip.cmake_prefix import main, write_cmake_prefix
+from cass_ray.toolchain.locate import find_amd
+from cass_ray.translate.project.build_files import translate_cmake
+from cass_ray.translate.rules import RulesTranslator
+
+CMAKE = """\
+cmake_minimum_required(VERSION 3.21)
+project(squares LANGUAGES CXX CUDA)
+find_package(CUDAToolkit REQUIRED)
+set(CMAKE_CUDA_ARCHITECTURES 80 89)
+add_executable(squares main.cpp squares.cu)
+target_link_libraries(squares PRIVATE CUDA::cudart)
+target_compile_features(squares PRIVATE cxx_std_17 cuda_std_17)
+"""
+HOST = """\
+#include <cstdio>
+#include <cuda_runtime.h>
+void squares(int* values, int count);
+int main() {
+  int* values;
+  cudaMallocManaged(&values, 8 * sizeof(int));
+  squares(values, 8);
+  for (int i = 0; i < 8; ++i) std::printf("%d ", values[i]);
+}
+"""
+KERNEL = """\
+__global__ void fill(int* values) { values[threadIdx.x] = threadIdx.x * threadIdx.x; }
+void squares(int* values, int count) {
+  fill<<<1, count>>>(values);
+  cudaDeviceSynchronize();
+}
+"""
+
+
+@pytest.mark.amd
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="CMake is not installed")
+def test_a_translated_project_builds_and_runs(tmp_path: Path) -> None:
+    try:
+        toolchain, runtime = find_amd(), runtime_library()
+    except ToolMissing as error:
+        pytest.skip(str(error))
+    project, build = tmp_path / "project", tmp_path / "build"
+    project.mkdir()
+    (project / "CMakeLists.txt").write_text(translate_cmake(CMAKE).source)
+    for name, text in (("main.cpp", HOST), ("squares.cu", KERNEL)):
+        translated = RulesTranslator().translate(text, filename=name).source
+        (project / name).write_text(translated)
+    file = write_cmake_prefix(tmp_path / "prefix", toolchain, runtime)
+
+    configure = ["cmake", "-S", project, "-B", build, f"-DCMAKE_TOOLCHAIN_FILE={file}"]
+    for command in (configure, ["cmake", "--build", build]):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    done = subprocess.run([build / "squares"], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0", "1", "4", "9", "16", "25", "36", "49"]
+
+
+def test_the_bundler_does_what_clang_asks(tmp_path: Path) -> None:
+    """The command line is clang 19's."""
+    (tmp_path / "a.out").write_bytes(b"\x7fELF of gfx1100")
+    (tmp_path / "b.out").write_bytes(b"\x7fELF of gfx1101")
+    targets = "host-x86_64-unknown-linux--,hipv4-amdgcn-amd-amdhsa--gfx1100"
+    status = offload_bundler.main(
+        [
+            "-type=o",
+            "-bundle-align=4096",
+            f"-targets={targets},hipv4-amdgcn-amd-amdhsa--gfx1101",
+            "-input=/dev/null",
+            f"-input={tmp_path}/a.out",
+            f"-input={tmp_path}/b.out",
+            f"-output={tmp_path}/out.hipfb",
+        ]
+    )
+    assert status == 0
+    assert unbundle((tmp_path / "out.hipfb").read_bytes()) == {
+        "gfx1100": b"\x7fELF of gfx1100",
+        "gfx1101": b"\x7fELF of gfx1101",
+    }
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["-type=o", "-unbundle", "-targets=a", "-input=/dev/null", "-output=x"],
+        ["-type=bc", "-targets=a", "-input=/dev/null", "-output=x"],
+        ["-type=o", "-targets=a,b", "-input=/dev/null", "-output=x"],
+    ],
+)
+def test_the_bundler_refuses_the_rest(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert offload_bundler.main(arguments) == 1
+    assert "cannot do this" in capsys.readouterr().err
+
+
+def test_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "cmake_prefix FOLDER" in capsys.readouterr().err

@@ -1,0 +1,127 @@
+"""Build files of CUDA projects."""
+
+from __future__ import annotations
+
+import pytest
+
+from cass_ray.translate.project.build_files import (
+    kind_of,
+    translate_cmake,
+    translate_makefile,
+    translate_setup,
+)
+from cass_ray.translate.protocol import Severity
+
+
+def test_a_cmake_project() -> None:
+    source = """cmake_minimum_required(VERSION 3.20)
+project(demo LANGUAGES CXX CUDA)
+find_package(CUDAToolkit REQUIRED)
+set(CMAKE_CUDA_ARCHITECTURES 70 80)
+set(CMAKE_CUDA_STANDARD 17)
+set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} -Xcompiler -Wall --use_fast_math")
+add_executable(demo src/main.cu util.cpp)
+target_compile_options(demo PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
+target_link_libraries(demo PRIVATE CUDA::cudart CUDA::cublas)
+set_target_properties(demo PROPERTIES CUDA_ARCHITECTURES "70;80")
+file(GLOB kernels kernels/*.cu)
+"""
+    expected = """cmake_minimum_required(VERSION 3.20)
+project(demo LANGUAGES CXX HIP)
+find_package(hip REQUIRED)
+find_package(hipblas REQUIRED)
+if(NOT DEFINED CMAKE_HIP_ARCHITECTURES)
+  set(CMAKE_HIP_ARCHITECTURES gfx1100)
+endif()
+set(CMAKE_HIP_STANDARD 17)
+set(CMAKE_HIP_FLAGS "${CMAKE_HIP_FLAGS} -Wall -ffast-math")
+add_executable(demo src/main.cu util.cpp)
+set_source_files_properties(src/main.cu PROPERTIES LANGUAGE HIP)
+target_compile_options(demo PRIVATE $<$<COMPILE_LANGUAGE:HIP>:-gline-tables-only>)
+target_link_libraries(demo PRIVATE hip::host roc::hipblas)
+set_target_properties(demo PROPERTIES HIP_ARCHITECTURES "${CMAKE_HIP_ARCHITECTURES}")
+file(GLOB kernels kernels/*.cu)
+set_source_files_properties(${kernels} PROPERTIES LANGUAGE HIP)
+"""
+    result = translate_cmake(source)
+    assert result.source == expected
+    assert not result.findings
+
+
+def test_a_target_without_counterpart_is_an_error() -> None:
+    (error,) = translate_cmake("x()\n  target_link_libraries(a CUDA::nppc)\n").findings
+    assert (error.line, error.severity) == (2, Severity.ERROR)
+    assert "CUDA::nppc" in error.message
+
+
+def test_cmake_without_cuda_stays() -> None:
+    source = "project(x LANGUAGES CXX)\nadd_executable(x a.cpp) # -lineinfo\n"
+    assert translate_cmake(source).source == source
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("NVCC := nvcc\n", "NVCC := hipcc\n"),
+        ("NVCC = $(CUDA_PATH)/bin/nvcc\n", "NVCC = hipcc\n"),
+        ("a: a.cu\n\tnvcc -arch=sm_80 -O2 a.cu -o a -lcublas -lcudart\n",
+         "a: a.cu\n\thipcc  -O2 a.cu -o a -lhipblas \n"),
+        ("F = -gencode arch=compute_80,code=sm_80 -rdc=true # nvcc\n", "F =  -fgpu-rdc # hipcc\n"),
+        ("CC = gcc -arch=x\n", "CC = gcc -arch=x\n"),
+    ],
+)  # fmt: skip
+def test_makefiles(source: str, expected: str) -> None:
+    assert translate_makefile(source).source == expected
+
+
+def test_setup_py_loses_nvccs_flags() -> None:
+    flags = "'-O3', '--use_fast_math', '-lineinfo', '--expt-relaxed-constexpr'"
+    source = f"CUDAExtension('x', extra_compile_args={{'nvcc': [{flags}]}})\n"
+    result = translate_setup(source)
+    assert "'-O3', '-ffast-math', '-gline-tables-only', ]" in result.source
+    assert result.findings[0].severity is Severity.NOTE
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("a/CMakeLists.txt", translate_cmake),
+        ("cmake/x.cmake", translate_cmake),
+        ("Makefile", translate_makefile),
+        ("rules.mk", translate_makefile),
+        ("setup.py", translate_setup),
+        ("a.txt", None),
+    ],
+)
+def test_build_files_are_known_by_name(path: str, expected: object) -> None:
+    assert kind_of(path) is expected
+
+
+def test_parentheses_in_comments_and_strings_do_not_end_a_cmake_command() -> None:
+    text = (
+        "# an open bracket add_library(\n"
+        "add_executable(a # (not here\n  a.cu ${FLAGS}) # nor (\n"
+        'set(NAME "a)" b.cu)\n'
+    )
+    made = translate_cmake(text).source
+    assert made.startswith("# an open bracket add_library(\nadd_executable(a # (not here\n  a.cu")
+    assert "set_source_files_properties(a.cu PROPERTIES LANGUAGE HIP)" in made
+    assert "set_source_files_properties(b.cu PROPERTIES LANGUAGE HIP)" in made
+
+
+def test_brackets_without_end_take_linear_time() -> None:
+    # Backtracking over these took minutes.
+    assert translate_cmake("CUDA" + "set((" * 100_000).source.startswith("CUDAset((")
+
+
+def test_cpp_files_that_find_the_headers_by_a_variable() -> None:
+    """They need what hip::host says, the platform, as well."""
+    text = (
+        "find_package(CUDAToolkit REQUIRED)\n"
+        "target_include_directories(a PRIVATE ${CUDAToolkit_INCLUDE_DIRS})\n"
+    )
+    assert translate_cmake(text).source == (
+        "find_package(hip REQUIRED)\n"
+        "add_compile_definitions(__HIP_PLATFORM_AMD__=1)\n"
+        "target_include_directories(a PRIVATE ${hip_INCLUDE_DIRS})\n"
+    )

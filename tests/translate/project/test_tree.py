@@ -1,0 +1,84 @@
+"""Whole folders."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from cass_ray.translate.engines.registry import make_translator
+from cass_ray.translate.project.tree import STATE, translate_tree
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    (root / "src").mkdir(parents=True)
+    (root / "src/a.cu").write_text('#include "cuda.h"\nint main() { cudaFree(0); }\n')
+    (root / "src/cuda.h").write_text("#pragma once\n")
+    (root / "src/plain.cpp").write_bytes("int x; // caf\xe9\r\n".encode("latin-1"))
+    (root / "data.bin").write_bytes(b"\0cudaMalloc")
+    (root / "run.sh").write_text("#!/bin/sh\necho cudaMalloc\n")
+    (root / "run.sh").chmod(0o755)
+    (root / ".git").mkdir()
+    (root / ".git/config").write_text("x")
+    (root / "loop").symlink_to(root)
+    return root
+
+
+def test_a_tree_is_translated(project: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    result = translate_tree(project, out, make_translator())
+    assert {file.path: file.action for file in result.files} == {
+        "data.bin": "copied",
+        "run.sh": "copied",
+        "src/a.cu": "translated",
+        "src/cuda.h": "unchanged",
+        "src/plain.cpp": "unchanged",
+    }
+    translated = (out / "src/a.cu").read_text()
+    assert "hipFree(0)" in translated
+    # The project's own cuda.h is not CUDA's.
+    assert '#include "cuda.h"' in translated
+    for name in ("data.bin", "run.sh", "src/plain.cpp"):
+        assert (out / name).read_bytes() == (project / name).read_bytes()
+    assert (out / "run.sh").stat().st_mode & 0o111
+    assert not (out / ".git").exists()
+    assert not (out / "loop").exists()
+
+
+def test_a_second_run_writes_only_what_changed(project: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    translate_tree(project, out, make_translator())
+    os.utime(out / "src/a.cu", (1, 1))
+    os.utime(out / "src/plain.cpp", (1, 1))
+    (project / "src/plain.cpp").write_text("int y = cudaSuccess;\n")
+    result = translate_tree(project, out, make_translator())
+    actions = {file.path: file.action for file in result.files}
+    assert actions["src/a.cu"] == "kept"
+    assert actions["src/plain.cpp"] == "translated"
+    assert (out / "src/a.cu").stat().st_mtime == 1
+    assert (out / "src/plain.cpp").read_text() == "int y = hipSuccess;\n"
+
+
+def test_edits_by_hand_survive(project: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    translate_tree(project, out, make_translator())
+    (out / "src/a.cu").write_text("mine\n")
+    (project / "src/a.cu").write_text("int main() {}\n")
+    result = translate_tree(project, out, make_translator())
+    assert {file.path: file.action for file in result.files}["src/a.cu"] == "edited"
+    assert (out / "src/a.cu").read_text() == "mine\n"
+
+
+def test_a_broken_state_file_only_costs_time(project: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / STATE).write_text("{not json")
+    assert translate_tree(project, out, make_translator()).number("translated") == 1
+
+
+def test_the_output_cannot_lie_inside_the_tree(project: Path) -> None:
+    with pytest.raises(ValueError, match="inside"):
+        translate_tree(project, project / "out", make_translator())

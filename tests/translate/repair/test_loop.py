@@ -1,0 +1,85 @@
+"""The repair loop, with a compiler that says what clang says."""
+
+from __future__ import annotations
+
+import pytest
+
+from cass_ray.translate.repair.loop import diagnostics, repair
+
+
+def test_errors_are_read_with_their_notes() -> None:
+    text = "a.cu:3:5: error: bad\n  note text\na.cu:9:1: fatal error: worse\nx: warning: y\n"
+    first, second = diagnostics(text)
+    assert (first.file, first.line, first.column, first.message) == ("a.cu", 3, 5, "bad")
+    assert "note text" in first.notes
+    assert second.line == 9
+
+
+@pytest.mark.parametrize(
+    ("source", "message", "fixed"),
+    [
+        (
+            "#include <x.h>\nint main() { gettimeofday(&t, 0); }\n",
+            "a.cu:2:14: error: use of undeclared identifier 'gettimeofday'",
+            "#include <sys/time.h>\n#include <x.h>\nint main() { gettimeofday(&t, 0); }\n",
+        ),
+        (
+            "f(a, &p, n);",
+            "a.cu:1:1: error: no matching function for call to 'f'\n"
+            "h.h:1:1: note: candidate function not viable: no known conversion from 'float **' to"
+            " 'void **' for 2nd argument",
+            "f(a, (void**)(&p), n);",
+        ),
+        (
+            "T::type x;",
+            "a.cu:1:1: error: missing 'typename' prior to dependent type name 'T::type'",
+            "typename T::type x;",
+        ),
+        (
+            "int a[] = {n * 2.5, 1};",
+            "a.cu:1:12: error: non-constant-expression cannot be narrowed from type 'double' to"
+            " 'int' in initializer list",
+            "int a[] = {static_cast<int>(n * 2.5), 1};",
+        ),
+        (
+            "x = min(a, b);",
+            "a.cu:1:5: error: call to 'min' is ambiguous",
+            "x = min((decltype((a) + (b)))(a), (decltype((a) + (b)))(b));",
+        ),
+    ],
+)
+def test_fixes(source: str, message: str, fixed: str) -> None:
+    result = repair(
+        source, lambda text: "" if text == fixed else message, filename="a.cu", attempts=3
+    )
+    assert result.source == fixed
+    assert result.compiles
+    assert len(result.steps) == 1
+
+
+def test_what_no_rule_knows_ends_the_loop() -> None:
+    calls: list[str] = []
+
+    def compile_source(text: str) -> str:
+        calls.append(text)
+        return "a.cu:1:1: error: expected unqualified-id"
+
+    result = repair("x", compile_source, filename="a.cu", attempts=5)
+    assert (result.source, result.compiles, calls) == ("x", False, ["x"])
+
+
+def test_the_best_state_is_kept() -> None:
+    def compile_source(text: str) -> str:
+        if "cstdio" in text:
+            return "a.cu:1:1: error: worse\na.cu:1:1: error: still worse"
+        return "a.cu:2:1: error: use of undeclared identifier 'printf'"
+
+    result = repair("\nprintf();", compile_source, filename="a.cu", attempts=2)
+    assert result.source == "\nprintf();"
+    assert not result.compiles
+
+
+def test_errors_in_other_files_are_not_touched() -> None:
+    message = "inc/b.h:1:1: error: use of undeclared identifier 'printf'"
+    result = repair("x", lambda _: message, filename="a.cu", attempts=2)
+    assert result.source == "x"

@@ -1,0 +1,166 @@
+"""Translated code is compiled for AMD: every snippet, and PTX by example."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cass_ray.toolchain.hip.nvidia_platform import DEFINITIONS, FORCED_HEADER, hip_nvidia_include
+from cass_ray.toolchain.locate import find_amd, find_nvidia
+from cass_ray.translate.repair.hip_compiler import HipCompiler
+from cass_ray.translate.rules import RulesTranslator, tables
+
+INTRINSICS = """
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+__global__ void k(float*f,double*d,unsigned*u,int*i,__nv_bfloat16*b,
+ float4*q4){
+ f[0]=__fadd_rd(f[1],__fmul_rn(f[2],f[3])); f[1]=__fmaf_rz(f[0],f[1],f[2]); f[2]=__frcp_ru(f[1]);
+  f[3]=__fsqrt_rz(f[2]); d[0]=__dsub_ru(d[0],d[1]); d[1]=__fma_rd(d[0],d[1],d[2]);
+ u[0]=__vadd4(u[1],u[2]); u[3]=__vsetgtu2(u[0],u[1]); u[4]=__vsadu4(u[0],u[1]);
+  u[5]=__vabsss2(u[4]); u[6]=__vavgs4(u[0],u[1]);
+ i[0]=__dp4a(i[1],i[2],i[3]); i[1]=__dp4a(u[1],u[2],u[3]); u[7]=umin(u[0],u[1]);
+  __nanosleep(100); __stcg(i,3); f[9]=__ldcs(f)+__ldcg(q4).x; i[3]=__ldcv(i);
+ __shared__ int s[3]; u[8]=__isShared(s); u[9]=(unsigned)__cvta_generic_to_shared(s);
+  __half h=__double2half(d[0]); f[5]=__half2float(h);
+ b[0]=__float2bfloat16_rn(f[0]); __nv_bfloat162 bb=__floats2bfloat162_rn(f[0],f[1]); b[1]=bb.x;
+  b[2]=__int2bfloat16_rn(i[0]); atomicAdd_block(i,1); atomicInc_system(u,3); __trap();
+ unsigned m=__match_any_sync(~0u,i[0]); int p; m+=__match_all_sync(m,i[1],&p);
+  u[10]=__reduce_max_sync(m,u[0]); __syncwarp(m);
+  u[11]=__ballot_sync(m,p)+__any_sync(m,p)+__all_sync(m,p)+__uni_sync(m,p)+__activemask();
+ u[12]=__uhadd(u[0],u[1])+__urhadd(u[0],u[1]); i[4]=__rhadd(i[0],i[1]);
+ u[13]=max(i[5],u[6])+min(i[7],u[8]);
+}
+"""
+
+PTX = r"""
+__device__ unsigned lane() { unsigned r; asm("mov.u32 %0, %%laneid;" : "=r"(r)); return r; }
+__device__ unsigned f(unsigned a, unsigned b, unsigned *p, float *q, float x, unsigned long long
+    w) {
+  unsigned r, c; int s; float y; unsigned long long l;
+  asm volatile("bfe.u32 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(5));
+  asm("lop3.b32 %0, %1, %2, %3, 0x96;" : "=r"(c) : "r"(a), "r"(b), "r"(r));
+  asm("prmt.b32 %0, %1, %2, 0x0123;" : "=r"(r) : "r"(a), "r"(b));
+  asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(l) : "r"(a), "r"(b), "l"(w));
+  asm("{\n\t.reg .pred p;\n\tsetp.ne.u32 p, %1, 0;\n\tselp.u32 %0, 7, %2, p;\n}" : "=r"(r)
+    : "r"(a), "r"(b));
+  asm("add.cc.u32 %0, %2, %3; addc.u32 %1, %4, 0;" : "=r"(r), "=r"(c) : "r"(a), "r"(b), "r"(c));
+  asm volatile("ld.global.cg.f32 %0, [%1+4];" : "=f"(y) : "l"(q));
+  asm volatile("st.global.wt.f32 [%0], %1;" :: "l"(q), "f"(x) : "memory");
+  asm volatile("red.global.add.u32 [%0], %1;" :: "l"(p), "r"(a));
+  asm volatile("membar.gl;" ::: "memory");
+  asm volatile("ld.global.v4.f32 {%0,%1,%2,%3}, [%4];"
+    : "=f"(y),"=f"(x),"=f"(q[0]),"=f"(q[1]) : "l"(q));
+  asm("cvt.rni.s32.f32 %0, %1;" : "=r"(s) : "f"(x));
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  asm("shfl.sync.bfly.b32 %0, %1, 1, 0x1f, 0xffffffff;" : "=r"(r) : "r"(r));
+  asm("mov.b64 {%0, %1}, %2;" : "=r"(r), "=r"(c) : "l"(l));
+  asm("fma.rn.f32 %0, %1, %2, %0;" : "+f"(y) : "f"(x), "f"(x));
+  __shared__ float buf[64]; unsigned sm = (unsigned)__cvta_generic_to_shared(buf);
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" :: "r"(sm), "l"(q));
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" :: "r"(sm), "l"(q), "r"(a));
+  asm volatile("cp.async.commit_group;"); asm volatile("cp.async.wait_group %0;" :: "n"(0));
+  asm volatile("st.shared.f32 [%0], %1;" :: "r"(sm), "f"(x));
+  asm("sad.u32 %0, %1, %2, %3;" : "=r"(c) : "r"(a), "r"(b), "r"(c));
+  asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(s) : "f"(x));
+  if (a == 7) asm("trap;"); else asm("brev.b32 %0, %1;" : "=r"(r) : "r"(a));
+  return r + c + s + (unsigned)l + (unsigned)y;
+}
+#define BFI(d,a,b,p,n) asm("bfi.b32 %0, %1, %2, %3, %4;" \
+   : "=r"(d) : "r"(a), "r"(b), "r"(p), "r"(n))
+__global__ void k(unsigned*p,float*q){ p[0]=f(p[0],p[1],p,q,1.f,2)+lane();
+    BFI(p[3],p[1],p[2],3,4);}
+"""
+
+GROUPS = """
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cooperative_groups/scan.h>
+#include <cooperative_groups/memcpy_async.h>
+namespace cg = cooperative_groups;
+struct Pair { double a; int b; };
+__global__ void k(int* p, double* q) {
+  __shared__ int s[64];
+  cg::thread_block block = cg::this_thread_block();
+  cg::memcpy_async(block, s, p, sizeof(int) * 64);
+  cg::wait(block);
+  auto tile = cg::tiled_partition<16>(block);
+  int v = cg::reduce(tile, s[threadIdx.x], cg::plus<int>());
+  v += cg::inclusive_scan(tile, v) + cg::exclusive_scan(tile, v, cg::greater<int>());
+  q[threadIdx.x] = cg::reduce(tile, q[threadIdx.x], [](double a, double b) { return a * b; });
+  auto active = cg::coalesced_threads();
+  v += tile.any(v > 1) + tile.all(v > 2) + tile.ballot(v > 3) + active.ballot(v > 4);
+  p[threadIdx.x] = cg::reduce(active, v, cg::less<int>());
+}
+"""
+
+SURFACES = """
+__global__ void k(cudaSurfaceObject_t s, float* p) {
+  p[0] = surf2Dread<float>(s, 4, 0);
+  float v;
+  surf2Dread(&v, s, 4, 1, cudaBoundaryModeTrap);
+  surf2Dwrite(v, s, 8, 1, cudaBoundaryModeZero);
+}
+"""
+
+MACRO = """
+#define SHUFFLE __shfl_down_sync
+__global__ void k(float* p) { p[0] = SHUFFLE(0xffffffff, p[1], 1); }
+"""
+
+SOURCES = {
+    "intrinsics": INTRINSICS,
+    "ptx": PTX,
+    "groups": GROUPS,
+    "surfaces": SURFACES,
+    "macro": MACRO,
+}
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize("name", SOURCES)
+def test_it_compiles(name: str, tmp_path: Path) -> None:
+    result = RulesTranslator().translate(SOURCES[name], filename="a.cu")
+    assert not result.errors
+    (tmp_path / "a.cu").write_text(result.source)
+    assert HipCompiler(find_amd(), tmp_path).messages("a.cu") == ""
+
+
+def test_every_snippet_is_compiled_by_some_source() -> None:
+    code = "".join(RulesTranslator().translate(text).source for text in SOURCES.values())
+    for path in sorted(tables.SNIPPETS.glob("*.hpp")):
+        guard = path.read_text().split("\n", 1)[0].removeprefix("#ifndef ")
+        assert f"#define {guard}\n" in code, path.name
+
+
+NO_BUILTINS_OF_AMD = f"""
+#include <cooperative_groups.h>
+#include "{FORCED_HEADER}"
+#include <hip/hip_cooperative_groups.h>
+#undef __lane_id
+#undef __ballot64
+"""
+"""HIP on CUDA 13, without the wavefront functions that our runner adds."""
+
+BFLOAT16 = """#include <cuda_bf16.h>
+typedef __nv_bfloat16 __hip_bfloat16;
+typedef __nv_bfloat162 __hip_bfloat162;
+"""
+NO_HEADER_FOR_NVIDIA = "#include <hip/hip_bf16.h>\n"
+"""HIP has had it for Nvidia since 6.0; Debian's headers are older."""
+
+
+@pytest.mark.nvidia
+@pytest.mark.parametrize("name", sorted(SOURCES.keys() - {"ptx"}))
+def test_it_compiles_on_the_nvidia_platform_of_hip(name: str, tmp_path: Path) -> None:
+    code = RulesTranslator().translate(SOURCES[name], filename="a.cu").source
+    code = code.replace("__builtin_trap", "__trap").replace(NO_HEADER_FOR_NVIDIA, BFLOAT16)
+    (tmp_path / "a.cu").write_text(code)
+    (tmp_path / "first.h").write_text(NO_BUILTINS_OF_AMD)
+    nvcc = find_nvidia()
+    command = [str(nvcc.nvcc), *nvcc.flags("-O0"), "-arch=sm_80", "-ptx", "a.cu", "-o", "a.ptx"]
+    command += [*DEFINITIONS, "-include", "first.h", "-isystem", str(hip_nvidia_include())]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]

@@ -1,0 +1,182 @@
+"""CUB, Thrust, nvcuda::wmma and libcu++ run as hipCUB, rocThrust, rocWMMA and libhipcxx.
+
+Expected values by hand.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.hip.root import open_hip_root
+from cass_ray.toolchain.locate import find_amd
+from tests.translate.programs import output_of
+
+pytestmark = pytest.mark.amd
+
+
+def _needs(*libraries: str) -> None:
+    try:
+        root = open_hip_root(find_amd().rocm_path)
+    except ToolMissing as error:
+        pytest.skip(str(error))
+    if missing := sorted(set(libraries) - set(root.libraries)):
+        pytest.skip(f"no headers of {', '.join(missing)}")
+
+
+WMMA = r"""
+#include <cstdio>
+#include <cuda_fp16.h>
+#include <mma.h>
+using namespace nvcuda;
+
+// d = a * b + c: a[i][k] = i + k, b[k][j] = (k == j) + 2 (k == 0), c = 1.
+__global__ void multiply(const half* a, const half* b, float* d) {
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> left;
+  wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::col_major> right;
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+  wmma::fill_fragment(sum, 1.0f);
+  wmma::load_matrix_sync(left, a, 16);
+  wmma::load_matrix_sync(right, b, 16);
+  wmma::mma_sync(sum, left, right, sum);
+  wmma::store_matrix_sync(d, sum, 16, wmma::mem_row_major);
+}
+
+int main() {
+  half *a, *b;
+  float* d;
+  cudaMallocManaged(&a, 256 * sizeof(half));
+  cudaMallocManaged(&b, 256 * sizeof(half));
+  cudaMallocManaged(&d, 256 * sizeof(float));
+  for (int i = 0; i < 16; ++i)
+    for (int k = 0; k < 16; ++k) {
+      a[16 * i + k] = __float2half((float)(i + k));
+      b[16 * i + k] = __float2half((float)((i == k) + 2 * (k == 0)));  // column i, row k
+    }
+  multiply<<<1, 32>>>(a, b, d);
+  if (cudaDeviceSynchronize()) return 1;
+  printf("product:");
+  for (int i : {0, 1, 7, 15})
+    for (int j : {0, 3, 15}) printf(" %g", d[16 * i + j]);
+  printf("\n");
+}
+"""
+
+
+def test_matrix_fragments() -> None:
+    """d[i][j] = a[i][j] + 2 a[i][0] + 1 = (i + j) + 2 i + 1."""
+    _needs("rocwmma")
+    values = [float(item) for item in output_of(WMMA)["product"].split()]
+    assert values == [3 * i + j + 1 for i in (0, 1, 7, 15) for j in (0, 3, 15)]
+
+
+CUB = r"""
+#include <cstdio>
+#include <cub/cub.cuh>
+#include <thrust/device_vector.h>
+#include <thrust/execution_policy.h>
+#include <thrust/reduce.h>
+#include <thrust/sort.h>
+
+__global__ void blocks(const int* in, int* out) {
+  using Reduce = cub::BlockReduce<int, 128>;
+  __shared__ typename Reduce::TempStorage storage;
+  int sum = Reduce(storage).Sum(in[blockIdx.x * 128 + threadIdx.x]);
+  if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
+
+int main() {
+  int *in, *out;
+  cudaMallocManaged(&in, 1000 * sizeof(int));
+  cudaMallocManaged(&out, 1000 * sizeof(int));
+  for (int i = 0; i < 1000; ++i) in[i] = i * 37 % 1000;
+  blocks<<<2, 128>>>(in, out);
+  cudaDeviceSynchronize();
+  printf("blocks: %d %d\n", out[0], out[1]);
+  void* storage = nullptr;
+  size_t bytes = 0;
+  cub::DeviceScan::InclusiveSum(storage, bytes, in, out, 1000);
+  cudaMalloc(&storage, bytes);
+  cub::DeviceScan::InclusiveSum(storage, bytes, in, out, 1000);
+  cudaDeviceSynchronize();
+  printf("scan: %d %d\n", out[1], out[999]);
+  thrust::device_vector<int> values(in, in + 1000);
+  thrust::sort(thrust::device, values.begin(), values.end());
+  int sum = thrust::reduce(values.begin(), values.end());
+  printf("thrust: %d %d %d\n", (int)values[10], (int)values[999], sum);
+}
+"""
+
+
+@pytest.mark.slow
+def test_primitives() -> None:
+    """37 and 1000 have no common factor: the numbers are 0 to 999, in another order."""
+    _needs("hipcub", "thrust", "rocprim")
+    output = output_of(CUB)
+    numbers = [i * 37 % 1000 for i in range(1000)]
+    assert output["blocks"] == f"{sum(numbers[:128])} {sum(numbers[128:256])}"
+    assert output["scan"] == "37 499500"
+    assert output["thrust"] == "10 999 499500"
+
+
+STANDARD_LIBRARY = r"""
+#include <cstdio>
+#include <cuda/atomic>
+#include <cuda/std/array>
+#include <cuda/std/complex>
+#include <cuda/std/tuple>
+#include <cuda/std/utility>
+#include <cuda/std/cstdint>
+#include <cuda/std/type_traits>
+#include <cuda/std/limits>
+
+__global__ void use(int* counts, float* parts) {
+  cuda::atomic_ref<int, cuda::thread_scope_device> count(counts[0]);
+  count.fetch_add(1, cuda::memory_order_relaxed);
+  if (threadIdx.x == 0) {
+    cuda::std::array<int, 3> a{{1, 2, 3}};
+    counts[2] = a[0] + a.back() + static_cast<int>(a.size());
+    cuda::std::tuple<int, float> pair = cuda::std::make_tuple(4, 2.5f);
+    counts[3] = cuda::std::get<0>(pair);
+    cuda::std::complex<float> z(1.0f, 2.0f);
+    z = z * z;
+    parts[0] = z.real();
+    parts[1] = z.imag();
+    parts[2] = cuda::std::get<1>(pair);
+    counts[4] = cuda::std::numeric_limits<int>::max() == 0x7fffffff &&
+                cuda::std::is_same<cuda::std::int32_t, int>::value;
+    counts[5] = cuda::std::move(a)[1];
+  }
+}
+
+int main() {
+  int* counts;
+  float* parts;
+  cudaMallocManaged(&counts, 8 * sizeof(int));
+  cudaMallocManaged(&parts, 4 * sizeof(float));
+  use<<<3, 64>>>(counts, parts);
+  if (cudaDeviceSynchronize()) return 1;
+  printf("atomic: %d\narray: %d %d\n", counts[0], counts[2], counts[5]);
+  printf("tuple: %d %g\ncomplex: %g %g\n", counts[3], parts[2], parts[0], parts[1]);
+  printf("traits: %d\n", counts[4]);
+}
+"""
+
+
+@pytest.mark.skipif(
+    "CASS_LIBHIPCXX" not in os.environ,
+    reason="CASS_LIBHIPCXX is not set: the folder `include` of https://github.com/ROCm/libhipcxx",
+)
+def test_standard_library() -> None:
+    """192 threads count; 1 + 3 + 3; (1 + 2i)^2 = -3 + 4i."""
+    output = output_of(STANDARD_LIBRARY, headers=Path(os.environ["CASS_LIBHIPCXX"]))
+    assert output == {
+        "atomic": "192",
+        "array": "7 2",
+        "tuple": "4 2.5",
+        "complex": "-3 4",
+        "traits": "1",
+    }
