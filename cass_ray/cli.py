@@ -14,8 +14,6 @@ import typer
 import typer.main
 from typer.core import TyperGroup
 
-EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_TOOL_MISSING = 0, 1, 2, 3
-
 COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("cass_ray.commands.doctor:app", "Tools found, versions, and what each one enables."),
     "compile": ("cass_ray.commands.compile:app", "Compile a CUDA, HIP or OpenCL file."),

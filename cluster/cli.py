@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cass_ray.cli import EXIT_FAILED
+from cass_ray.exit_codes import EXIT_FAILED, fail
 from cluster import local
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
@@ -19,10 +18,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True)
 def _running() -> local.ClusterState:
     state = local.load()
     if state is None:
-        print(
-            "cass cluster: no local cluster runs; start one with `cass cluster up`", file=sys.stderr
-        )
-        raise typer.Exit(EXIT_FAILED)
+        fail("cluster", "no local cluster runs; start one with `cass cluster up`", EXIT_FAILED)
     return state
 
 
@@ -34,8 +30,7 @@ def up(
     try:
         state = local.start(local.default_plan(slots or os.cpu_count() or 1))
     except local.ClusterError as error:
-        print(f"cass cluster: {error}", file=sys.stderr)
-        raise typer.Exit(EXIT_FAILED) from None
+        fail("cluster", error, EXIT_FAILED)
     print(f"cluster at {state.address}, dashboard {state.dashboard}, {len(state.nodes)} nodes")
     print("submit: cass cluster submit -- python jobs/build_dataset.py --source shipped --out DIR")
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,7 +22,6 @@ from rich.console import Console
 
 from cass_ray import __version__
 from cass_ray.cache import digest
-from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
 from cass_ray.config import SettingsError, load, parse_overrides
 from cass_ray.corpus.program import SourceError
 from cass_ray.corpus.reading.trees import DirectoryTreeStore
@@ -33,6 +31,7 @@ from cass_ray.dataset.card import write_card
 from cass_ray.dataset.duplicates_report import write_findings
 from cass_ray.dataset.parquet import write_rows
 from cass_ray.dataset.schema import REJECT_SCHEMA
+from cass_ray.exit_codes import EXIT_INTERRUPTED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
 from cass_ray.pipeline.cached_run import CachedRun
 from cass_ray.pipeline.ingest import Ingested, Ingestion, finished_columns, read_sources
 from cass_ray.pipeline.journal import Journal
@@ -170,18 +169,15 @@ def build_dataset(
         settings = settings.model_copy(update={"out": settings.out.absolute()})
         Build(settings, console).run(resume)
     except (SettingsError, SourceError) as error:
-        _fail(error, EXIT_USAGE)
+        fail("build-dataset", error, EXIT_USAGE)
     except ToolMissing as error:
-        _fail(error, EXIT_TOOL_MISSING)
+        fail("build-dataset", error, EXIT_TOOL_MISSING)
     except KeyboardInterrupt:
-        _fail(
-            "interrupted; finished rows are kept: run the same command with --resume", EXIT_FAILED
+        fail(
+            "build-dataset",
+            "interrupted; finished rows are kept: run the same command with --resume",
+            EXIT_INTERRUPTED,
         )
-
-
-def _fail(error: object, code: int) -> None:
-    print(f"cass build-dataset: {error}", file=sys.stderr)
-    raise typer.Exit(code)
 
 
 if __name__ == "__main__":

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import pyarrow as pa
 import typer
@@ -24,17 +23,17 @@ from typer.core import TyperGroup
 from cass_ray.bench.evaluate import make_compilers, run_threaded
 from cass_ray.bench.plan import BenchSettings, Item, in_process, plan
 from cass_ray.bench.predecessor import load_predecessor
-from cass_ray.bench.question import Level
+from cass_ray.bench.question import BenchLevel
 from cass_ray.bench.reporting.publish import print_scores, publish
 from cass_ray.bench.results import SAMPLES_FILE, Sample, read_samples, write_samples
 from cass_ray.bench.systems import describe, make_system
-from cass_ray.bench.task import Task, TaskError, load_tasks
-from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
+from cass_ray.bench.task import BenchTask, TaskError, load_tasks
 from cass_ray.commands import bench as commands
 from cass_ray.config import SettingsError, load, parse_overrides
-from cass_ray.llm.prompts import Direction
+from cass_ray.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
 from cass_ray.pipeline.journal import Journal
 from cass_ray.pipeline.report import ConservationError
+from cass_ray.task import Direction
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
 from cass_ray.translate.engines.registry import UnknownEngineError
@@ -65,7 +64,7 @@ def _root() -> None:
     """CASS-Bench: run systems on tasks with ground truth from real hardware, and score them."""
 
 
-def _tasks(settings: BenchSettings) -> list[Task]:
+def _tasks(settings: BenchSettings) -> list[BenchTask]:
     if settings.dataset:
         return load_predecessor(settings.dataset)
     return load_tasks(settings.tasks_folder, settings.tasks)
@@ -97,19 +96,21 @@ class Bench:
             self._make(journal, missing, tasks)
         return self._collected(journal, items)
 
-    def _make(self, journal: Journal, missing: Sequence[Item], tasks: dict[str, Task]) -> None:
+    def _make(self, journal: Journal, missing: Sequence[Item], tasks: dict[str, BenchTask]) -> None:
         for number, sample in enumerate(self._stream(journal, missing, tasks), 1):
             self._show(number, len(missing), sample)
 
     def _stream(
-        self, journal: Journal, missing: Sequence[Item], tasks: dict[str, Task]
+        self, journal: Journal, missing: Sequence[Item], tasks: dict[str, BenchTask]
     ) -> Iterator[Sample]:
         """Finished samples, each in the journal before it is seen."""
         for block in self._blocks(missing, tasks):
             journal.append([{"id": each.id, "sample": each.model_dump_json()} for each in block])
             yield from block
 
-    def _blocks(self, missing: Sequence[Item], tasks: dict[str, Task]) -> Iterator[list[Sample]]:
+    def _blocks(
+        self, missing: Sequence[Item], tasks: dict[str, BenchTask]
+    ) -> Iterator[list[Sample]]:
         settings = self._settings
         if not settings.cluster:
             threads = settings.slots or os.cpu_count() or 1
@@ -164,7 +165,7 @@ def run_bench(
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the results.")] = None,
-    level: Annotated[Level | None, typer.Option(help="What is translated.")] = None,
+    level: Annotated[BenchLevel | None, typer.Option(help="What is translated.")] = None,
     direction: Annotated[Direction | None, typer.Option(help="From which vendor to which.")] = None,
     arch: Annotated[
         list[str] | None, typer.Option(help="SASS architectures at the assembly level.")
@@ -221,18 +222,17 @@ def run_bench(
         made = Bench(settings, console).run(resume)
         print_scores(console, publish(settings.out, made, compare=settings.compare))
     except (SettingsError, TaskError, UnknownEngineError, OSError) as error:
-        _fail(error, EXIT_USAGE)
+        fail("bench", error, EXIT_USAGE)
     except (ToolMissing, IsolationUnavailableError) as error:
-        _fail(error, EXIT_TOOL_MISSING)
+        fail("bench", error, EXIT_TOOL_MISSING)
     except ConservationError as error:
-        _fail(error, EXIT_FAILED)
+        fail("bench", error, EXIT_FAILED)
     except KeyboardInterrupt:
-        _fail("interrupted; finished samples are kept: run the same with --resume", EXIT_FAILED)
-
-
-def _fail(error: object, code: int) -> NoReturn:
-    print(f"cass bench: {error}", file=sys.stderr)
-    raise typer.Exit(code)
+        fail(
+            "bench",
+            "interrupted; finished samples are kept: run the same with --resume",
+            EXIT_INTERRUPTED,
+        )
 
 
 if __name__ == "__main__":

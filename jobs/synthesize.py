@@ -12,7 +12,6 @@ import asyncio
 import json
 import shutil
 import signal
-import sys
 import tempfile
 import time
 from pathlib import Path, PurePosixPath
@@ -22,7 +21,6 @@ import typer
 from rich.console import Console
 
 from cass_ray import __version__
-from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
 from cass_ray.config import SettingsError, load, parse_overrides
 from cass_ray.corpus.synthetic.ledger import Ledger
 from cass_ray.corpus.synthetic.source import PROGRAMS, REPORT
@@ -35,6 +33,7 @@ from cass_ray.corpus.synthetic.synthesis import (
 )
 from cass_ray.corpus.synthetic.templates import templates_of
 from cass_ray.corpus.synthetic.validation import Verdict
+from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
 from cass_ray.llm.client import ChatClient
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia
@@ -165,19 +164,16 @@ def main(
         compile_source = nvcc() if settings.compile else None
         report = asyncio.run(synthesize(settings, compile_source))
     except (SettingsError, ValueError) as error:
-        _fail(error, EXIT_USAGE)
+        fail("synthesize", error, EXIT_USAGE)
     except ToolMissing as error:
-        _fail(error, EXIT_TOOL_MISSING)
+        fail("synthesize", error, EXIT_TOOL_MISSING)
     print_report(Console(), report)
     if report["stopped"]:
-        _fail(
-            f"{report['stopped']}; what was answered is kept, continue with --resume", EXIT_FAILED
+        fail(
+            "synthesize",
+            f"{report['stopped']}; what was answered is kept, continue with --resume",
+            EXIT_FAILED,
         )
-
-
-def _fail(error: object, code: int) -> None:
-    print(f"cass synthesize: {error}", file=sys.stderr)
-    raise typer.Exit(code)
 
 
 if __name__ == "__main__":

@@ -11,14 +11,13 @@ newest whole checkpoint with ``--resume``, also on another number of workers.
 from __future__ import annotations
 
 import shutil
-import sys
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
-from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
 from cass_ray.config import SettingsError, load, parse_overrides
+from cass_ray.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
 from cass_ray.train.settings import TrainSettings
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -93,14 +92,15 @@ def train(
             }
         )
     except SettingsError as error:
-        _fail(error, EXIT_USAGE)
+        fail("train", error, EXIT_USAGE)
     try:
         import torch  # noqa: F401
     except ImportError:
-        _fail("PyTorch is not installed: pip install 'cass-ray[train]'", EXIT_TOOL_MISSING)
+        fail("train", "PyTorch is not installed: pip install 'cass-ray[train]'", EXIT_TOOL_MISSING)
     found = _existing(settings)
     if found is not None and not (resume or restart):
-        _fail(
+        fail(
+            "train",
             f"{settings.checkpoint_url} holds a run up to step {found}: go on with --resume, "
             "begin again with --restart, or choose another --out",
             EXIT_USAGE,
@@ -112,13 +112,13 @@ def _run(settings: TrainSettings, resume: bool) -> None:
     try:
         summary = main(settings, resume)
     except ValueError as error:
-        _fail(error, EXIT_USAGE)
+        fail("train", error, EXIT_USAGE)
     except KeyboardInterrupt:
-        _fail("interrupted; go on with --resume", EXIT_FAILED)
+        fail("train", "interrupted; go on with --resume", EXIT_INTERRUPTED)
     except Exception as error:
         if type(error).__module__.partition(".")[0] != "ray":
             raise
-        _fail(_cause(error), EXIT_FAILED)
+        fail("train", _cause(error), EXIT_FAILED)
     held_out = summary["held_out_loss"]
     print(
         f"{summary['steps']} steps, {summary['tokens']:,} tokens, {summary['seconds']:.0f} s, "
@@ -134,11 +134,6 @@ def _cause(error: BaseException) -> str:
     failures = getattr(error, "worker_failures", None) or {}
     texts = {str(item).strip() for item in failures.values()} or {str(error).strip()}
     return "\n".join(sorted(texts))
-
-
-def _fail(error: object, code: int) -> NoReturn:
-    print(f"cass train: {error}", file=sys.stderr)
-    raise typer.Exit(code)
 
 
 if __name__ == "__main__":

@@ -6,12 +6,12 @@ import signal
 import sys
 import threading
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
-from cass_ray.cli import EXIT_TOOL_MISSING, EXIT_USAGE
 from cass_ray.config import SettingsError, load, parse_overrides
+from cass_ray.exit_codes import EXIT_TOOL_MISSING, EXIT_USAGE, fail
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -57,8 +57,7 @@ def serve(
     try:
         settings = load(ServeSettings, config, given)
     except SettingsError as error:
-        sys.stderr.write(f"cass serve: {error}\n")
-        raise typer.Exit(EXIT_USAGE) from None
+        fail("serve", error, EXIT_USAGE)
     if as_config:
         from serve.deployments.deploy import deploy_config
 
@@ -77,9 +76,8 @@ def _print_key(name: str) -> None:
     )
 
 
-def _missing(error: ImportError) -> None:
-    sys.stderr.write(f"cass serve: {error}: pip install 'cass-ray[serve]'\n")
-    raise typer.Exit(EXIT_TOOL_MISSING)
+def _missing(error: ImportError) -> NoReturn:
+    fail("serve", f"{error}: pip install 'cass-ray[serve]'", EXIT_TOOL_MISSING)
 
 
 def _run(settings: Any, address: str) -> None:

@@ -38,15 +38,15 @@ from cass_ray.bench.results import read_samples
 from cass_ray.bench.scoring.rescore import rescored
 from cass_ray.bench.task import (
     TASKS_FOLDER,
-    Task,
+    BenchTask,
     TaskError,
     load_tasks,
     loadable_tasks,
     task_folders,
 )
-from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
 from cass_ray.config import SettingsError
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
+from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
@@ -103,7 +103,7 @@ def lint(
     raise typer.Exit(0 if all(each.ok for each in found) else EXIT_FAILED)
 
 
-def _write_index(tasks: list[Task], jobs: int) -> None:
+def _write_index(tasks: list[BenchTask], jobs: int) -> None:
     """Measure tasks that the index does not have as they are; take out those that are gone."""
     compilers = make_compilers()
     index = read_index()
@@ -123,7 +123,7 @@ def _write_index(tasks: list[Task], jobs: int) -> None:
     write_index(index)
 
 
-def _facts(task: Task, compilers: Compilers) -> TaskFacts | None:
+def _facts(task: BenchTask, compilers: Compilers) -> TaskFacts | None:
     """None for a task that does not compile, which linting reports."""
     try:
         return measure_facts(task, compilers)
@@ -212,7 +212,7 @@ def leaderboard(
     Console().print(table)
 
 
-def _load(root: Path, names: list[str]) -> tuple[list[Task], list[Findings]]:
+def _load(root: Path, names: list[str]) -> tuple[list[BenchTask], list[Findings]]:
     """Tasks, and findings for folders that cannot be loaded."""
     if names:
         return load_tasks(root, names), []
@@ -235,8 +235,6 @@ def exit_codes() -> Iterator[None]:
     try:
         yield
     except (TaskError, SettingsError, OSError, ValueError) as error:
-        typer.echo(f"cass bench: {error}", err=True)
-        raise typer.Exit(EXIT_USAGE) from None
+        fail("bench", error, EXIT_USAGE)
     except (ToolMissing, IsolationUnavailableError) as error:
-        typer.echo(f"cass bench: {error}", err=True)
-        raise typer.Exit(EXIT_TOOL_MISSING) from None
+        fail("bench", error, EXIT_TOOL_MISSING)

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import Annotated
 
 import typer
 
-from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING
+from cass_ray.commands.tool_errors import tool_errors
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE as AMD_ARCHITECTURE
-from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia
-from cass_ray.toolchain.nvidia.steps import NvccError
 from cass_ray.toolchain.nvidia.toolchain import DEFAULT_ARCHITECTURE as NVIDIA_ARCHITECTURE
 from cass_ray.toolchain.opencl.locate import find_opencl_amd, find_opencl_nvidia
-from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
-from cass_ray.toolchain.unit import CompileFailure, Unit
+from cass_ray.toolchain.unit import Unit
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -91,7 +86,7 @@ def compile_file(
         raise typer.BadParameter("an OpenCL file has device code only", param_hint="--emit")
     unit = _unit(file, root, include or [], define or [])
     build = {Language.CUDA: _cuda, Language.HIP: _hip, Language.OPENCL: _opencl}[language]
-    with _exit_codes():
+    with tool_errors():
         text = build(unit, emit, architectures, output, f"-O{optimisation}")
     if text is not None:
         _write(text, output)
@@ -191,16 +186,3 @@ def _write(text: str, output: Path | None) -> None:
         sys.stdout.write(text)
     else:
         output.write_text(text, encoding="utf-8")
-
-
-@contextmanager
-def _exit_codes() -> Iterator[None]:
-    """Turn what the toolchains raise into a message on standard error and an exit code."""
-    try:
-        yield
-    except CompileFailure as failure:
-        typer.echo(f"{failure.diagnostic}\n{failure.tool}: {failure.reason.value}", err=True)
-        raise typer.Exit(EXIT_FAILED) from None
-    except (ToolMissing, NvccError, IsolationUnavailableError) as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(EXIT_TOOL_MISSING) from None

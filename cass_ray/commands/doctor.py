@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from cass_ray.cli import EXIT_TOOL_MISSING
+from cass_ray.exit_codes import EXIT_TOOL_MISSING
 from cass_ray.toolchain.inventory import ToolStatus, find_all
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING
 from cass_ray.emulator.build import BuildFailed
 from cass_ray.emulator.coverage import Coverage, measure
+from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, fail
 from cass_ray.toolchain.errors import ToolMissing
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
@@ -37,11 +37,9 @@ def coverage(
     try:
         found = measure()
     except (ToolMissing, FileNotFoundError) as error:
-        sys.stderr.write(f"cass rdna3: {error}\n")
-        raise typer.Exit(EXIT_TOOL_MISSING) from None
+        fail("rdna3", error, EXIT_TOOL_MISSING)
     except BuildFailed as error:
-        sys.stderr.write(f"cass rdna3: the engine does not build: {error}\n")
-        raise typer.Exit(EXIT_FAILED) from None
+        fail("rdna3", f"the engine does not build: {error}", EXIT_FAILED)
     sys.stdout.write(
         json.dumps(as_dictionary(found, state), indent=2) + "\n" if as_json else text(found, state)
     )

@@ -10,10 +10,10 @@ from typing import Annotated
 
 import typer
 
-from cass_ray.cli import EXIT_USAGE
 from cass_ray.config import SettingsError, load, parse_overrides
 from cass_ray.corpus.generate.knobs import Knobs
 from cass_ray.corpus.generate.program import generate as generate_programs
+from cass_ray.exit_codes import EXIT_USAGE, fail
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -43,8 +43,7 @@ def generate(
         chosen = load(Knobs, knobs, parse_overrides(set_ or []))
         out.mkdir(parents=True, exist_ok=True)
     except (SettingsError, OSError) as error:
-        sys.stderr.write(f"cass generate: {error}\n")
-        raise typer.Exit(EXIT_USAGE) from None
+        fail("generate", error, EXIT_USAGE)
     started, lines = time.monotonic(), 0
     for program in generate_programs(count, seed, chosen):
         (out / f"{program.name}.cu").write_text(program.source)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,8 +19,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cass_ray.cli import EXIT_USAGE
 from cass_ray.dataset.schema import PAIR_SCHEMA, REJECT_SCHEMA
+from cass_ray.exit_codes import EXIT_USAGE, fail
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -174,9 +174,9 @@ def inspect(
             names = names or list(REJECT_SUMMARY if rejects else SUMMARY)
             _show_table(part.head(names, limit), part.rows, part.folder.name, as_json)
     except NotFoundError as error:
-        _fail(str(error))
+        fail("inspect", _plain(str(error)), EXIT_USAGE)
     except (pa.ArrowInvalid, OSError) as error:
-        _fail(f"{dataset}: not readable as Parquet: {error}")
+        fail("inspect", _plain(f"{dataset}: not readable as Parquet: {error}"), EXIT_USAGE)
 
 
 def _find(directory: Path, part: Part, prefix: str) -> int:
@@ -293,8 +293,3 @@ def _either(names: list[str]) -> str:
 
 def _names_in(directory: Path) -> list[str]:
     return [path.name for path in directory.iterdir()] if directory.is_dir() else []
-
-
-def _fail(message: str) -> NoReturn:
-    typer.echo(f"cass inspect: {_plain(message)}", err=True)
-    raise typer.Exit(EXIT_USAGE)

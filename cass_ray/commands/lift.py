@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
 from cass_ray.commands.sides import as_hip, gather_program
 from cass_ray.execute.backends.base import unit_on_disk
+from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
 from cass_ray.lift import LiftedModule, LiftError, lift_cubin, lift_text, names_for_host
 from cass_ray.lift.coverage import Coverage, measure
 from cass_ray.lift.frontend.container import best_cubins, cubins_in
@@ -47,11 +47,9 @@ def coverage(
     try:
         found = measure(_listings(paths, find_nvidia()))
     except ToolMissing as error:
-        sys.stderr.write(f"cass lift: {error}\n")
-        raise typer.Exit(EXIT_TOOL_MISSING) from None
+        fail("lift", error, EXIT_TOOL_MISSING)
     except (OSError, LiftError, CubinError, DisassemblyError) as error:
-        sys.stderr.write(f"cass lift: {error}\n")
-        raise typer.Exit(EXIT_USAGE) from None
+        fail("lift", error, EXIT_USAGE)
     sys.stdout.write(
         json.dumps(as_dictionary(found), indent=2) + "\n" if as_json else as_text(found)
     )
@@ -119,20 +117,22 @@ def translate_assembly(path: Path, output: Path | None, host: Path | None = None
         found = best_cubins(cubins_in(path, nvidia))
         if len(found) > 1 and output is None:
             names = ", ".join(each.name for each in found)
-            _fail(f"{path} holds {len(found)} cubins ({names}): give -o OUT", EXIT_USAGE)
+            fail(
+                "translate", f"{path} holds {len(found)} cubins ({names}): give -o OUT", EXIT_USAGE
+            )
         for number, each in enumerate(found):
             renamed = names_for_host(Cubin.parse(each.data), wanted) if wanted else None
             made = lift_cubin(each.data, amd=amd, nvidia=nvidia, names=renamed)
             _write(made, _numbered(output, number))
             sys.stderr.write(f"{each.name}: {len(made.kernels)} kernel(s) lifted\n")
     except ToolMissing as error:
-        _fail(str(error), EXIT_TOOL_MISSING)
+        fail("translate", error, EXIT_TOOL_MISSING)
     except LiftError as error:
-        _fail(f"{path}: {error}", EXIT_FAILED)
+        fail("translate", f"{path}: {error}", EXIT_FAILED)
     except CompileFailure as failure:
-        _fail(f"{host}: {failure.diagnostic}", EXIT_FAILED)
+        fail("translate", f"{host}: {failure.diagnostic}", EXIT_FAILED)
     except (OSError, CubinError, DisassemblyError) as error:
-        _fail(str(error), EXIT_USAGE)
+        fail("translate", error, EXIT_USAGE)
 
 
 def _device_assembly(host: Path, amd: AmdToolchain) -> str:
@@ -152,8 +152,3 @@ def _write(made: LiftedModule, output: Path | None) -> None:
         sys.stdout.write(made.assembly)
     else:
         output.write_text(made.assembly)
-
-
-def _fail(message: str, status: int) -> None:
-    sys.stderr.write(f"cass translate: {message}\n")
-    raise typer.Exit(status)

@@ -8,11 +8,11 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from cass_ray.assembly import sass
-from cass_ray.cli import EXIT_DONE, EXIT_TOOL_MISSING
 from cass_ray.corpus.dedup.shingles import Hashes
 from cass_ray.corpus.parsing.structure import opcode_set
 from cass_ray.corpus.screening.evaluation import EvaluationProgram, benchmark_programs
 from cass_ray.corpus.screening.opcode_store import STORE, read_store, source_key, write_store
+from cass_ray.exit_codes import EXIT_DONE, EXIT_TOOL_MISSING
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.nvidia.toolchain import DEFAULT_ARCHITECTURE, NvidiaToolchain

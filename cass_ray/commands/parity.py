@@ -9,7 +9,6 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from cass_ray.cli import EXIT_FAILED
 from cass_ray.commands.sides import (
     as_hip,
     build_reference,
@@ -20,6 +19,7 @@ from cass_ray.commands.sides import (
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.backends.registry import BACKENDS
 from cass_ray.execute.parity import RUNS, Parity, ParityError, Ratio, measure_parity
+from cass_ray.exit_codes import EXIT_FAILED, fail
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -62,8 +62,7 @@ def parity(
                 runs=runs,
             )
         except ParityError as error:
-            typer.echo(f"cass parity: {error}", err=True)
-            raise typer.Exit(EXIT_FAILED) from None
+            fail("parity", error, EXIT_FAILED)
     if as_json:
         typer.echo(measured.model_dump_json(indent=2))
     else:

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING
 from cass_ray.commands.run import finish, standard_input
 from cass_ray.emulator.build import BuildFailed, runtime_library
 from cass_ray.emulator.execution import RunOptions
+from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING
 from cass_ray.lift.errors import LiftError
 from cass_ray.port.errors import PortError
 from cass_ray.port.executable import read_executable

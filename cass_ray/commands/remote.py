@@ -7,7 +7,6 @@ import sys
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import NoReturn
 
 import typer
 from pydantic import ValidationError
@@ -21,9 +20,9 @@ from cass_ray.api.schema import (
     TranslateResponse,
     Verification,
 )
-from cass_ray.cli import EXIT_FAILED, EXIT_USAGE
 from cass_ray.config import explain
-from cass_ray.llm.prompts import Direction
+from cass_ray.exit_codes import EXIT_FAILED, EXIT_USAGE, fail
+from cass_ray.task import Direction
 from cass_ray.translate.project.tree import source_files
 
 BACKWARDS = "rules-hip-to-cuda"
@@ -49,11 +48,11 @@ def translate_remotely(server: str, path: Path, output: Path | None, wanted: Wan
             else:
                 _file(client, path, output, wanted)
     except ServerError as error:
-        _fail(f"{server}: {error}", EXIT_FAILED)
+        fail("translate", f"{server}: {error}", EXIT_FAILED)
     except ValidationError as error:
-        _fail(explain(error, TranslateRequest, str(path)), EXIT_USAGE)
+        fail("translate", explain(error, TranslateRequest, str(path)), EXIT_USAGE)
     except (OSError, UnicodeDecodeError) as error:
-        _fail(str(error), EXIT_USAGE)
+        fail("translate", error, EXIT_USAGE)
 
 
 def _file(client: Client, path: Path, output: Path | None, wanted: Wanted) -> None:
@@ -90,7 +89,7 @@ def _report(path: Path, answer: TranslateResponse) -> None:
 
 def _folder(client: Client, path: Path, output: Path | None, wanted: Wanted) -> None:
     if output is None:
-        _fail(f"{path} is a folder: give -o OUT for the translated tree", EXIT_USAGE)
+        fail("translate", f"{path} is a folder: give -o OUT for the translated tree", EXIT_USAGE)
     check = Check.COMPILE if wanted.check else Check.NONE
     job = client.submit(
         _packed(path), path.resolve().name, check, engine=wanted.engine, repair=wanted.repairs
@@ -101,7 +100,7 @@ def _folder(client: Client, path: Path, output: Path | None, wanted: Wanted) -> 
         client.cancel(job.id)
         raise
     if job.state is not JobState.DONE:
-        _fail(f"the job {job.id} is {job.state}: {job.problem}", EXIT_FAILED)
+        fail("translate", f"the job {job.id} is {job.state}: {job.problem}", EXIT_FAILED)
     _unpack(client.result(job.id), output)
     if wanted.as_json:
         sys.stdout.write(job.model_dump_json(indent=2) + "\n")
@@ -134,12 +133,7 @@ def _unpack(data: bytes, output: Path) -> None:
         for name in archive.namelist():
             parts = PurePosixPath(name).parts
             if ".." in parts or PurePosixPath(name).is_absolute():
-                _fail(f"the server's archive holds {name}", EXIT_FAILED)
+                fail("translate", f"the server's archive holds {name}", EXIT_FAILED)
             target = output.joinpath(*parts)
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(archive.read(name))
-
-
-def _fail(message: str, status: int) -> NoReturn:
-    sys.stderr.write(f"cass translate: {message}\n")
-    raise typer.Exit(status)

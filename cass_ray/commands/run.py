@@ -11,14 +11,13 @@ from typing import Annotated
 
 import typer
 
-from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING
+from cass_ray.commands.tool_errors import tool_errors
 from cass_ray.emulator.build import BuildFailed, runtime_library
 from cass_ray.emulator.execution import RunOptions, build, execute
-from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.exit_codes import EXIT_FAILED
 from cass_ray.toolchain.locate import find_amd
-from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
 from cass_ray.toolchain.sandbox.process import Completed, Outcome
-from cass_ray.toolchain.unit import CompileFailure, Unit
+from cass_ray.toolchain.unit import Unit
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.sources import CUDA_SUFFIXES, Sources, gather, translated
 from cass_ray.translate.protocol import TranslatorError
@@ -180,13 +179,8 @@ def finish(completed: Completed, seconds: float, command: str = "cass run") -> i
 def _exit_codes() -> Iterator[None]:
     """Turn what compilers and the sandbox raise into a message and an exit code."""
     try:
-        yield
-    except CompileFailure as failure:
-        typer.echo(f"{failure.diagnostic}\n{failure.tool}: {failure.reason.value}", err=True)
-        raise typer.Exit(EXIT_FAILED) from None
+        with tool_errors():
+            yield
     except (TranslatorError, BuildFailed) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(EXIT_FAILED) from None
-    except (ToolMissing, IsolationUnavailableError) as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(EXIT_TOOL_MISSING) from None

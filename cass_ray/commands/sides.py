@@ -8,13 +8,13 @@ from pathlib import Path, PurePosixPath
 
 import typer
 
-from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING
+from cass_ray.commands.tool_errors import tool_errors
 from cass_ray.emulator.build import BuildFailed
 from cass_ray.execute.backends.base import Backend, Built, Language
 from cass_ray.execute.backends.registry import candidate_backend, make_backend
+from cass_ray.exit_codes import EXIT_TOOL_MISSING
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
-from cass_ray.toolchain.unit import CompileFailure, Unit
+from cass_ray.toolchain.unit import Unit
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.sources import CUDA_SUFFIXES, Sources, gather, translated
 
@@ -56,12 +56,10 @@ def build_reference(backend: Backend, original: Sources) -> Built:
 def exit_codes() -> Iterator[None]:
     """Turn what compilers and the sandbox raise into a message and an exit code."""
     try:
-        yield
-    except CompileFailure as failure:
-        typer.echo(f"{failure.diagnostic}\n{failure.tool}: {failure.reason.value}", err=True)
-        raise typer.Exit(EXIT_FAILED) from None
+        with tool_errors():
+            yield
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-    except (ToolMissing, BuildFailed, IsolationUnavailableError) as error:
+    except BuildFailed as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(EXIT_TOOL_MISSING) from None

@@ -8,14 +8,15 @@ import sys
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
-from cass_ray.cli import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE
 from cass_ray.commands.lift import translate_assembly
 from cass_ray.commands.remote import Wanted, translate_remotely
 from cass_ray.dataset.schema import clip_diagnostic
+from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
+from cass_ray.task import Level
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.translate.engines.chat import PREFIX as CHAT_PREFIX
@@ -30,13 +31,6 @@ from cass_ray.translate.sarif import sarif
 COMPILED_SUFFIXES = (".cu", ".hip")
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
-
-
-class Level(StrEnum):
-    """What is translated: CUDA source, or the machine code in a cubin or executable."""
-
-    SOURCE = "source"
-    ASSEMBLY = "assembly"
 
 
 class Report(StrEnum):
@@ -102,7 +96,7 @@ def translate(
     written is RDNA3 assembly that a HIP host program launches as it is.
     """
     if not path.exists():
-        _fail(f"{path} does not exist", EXIT_USAGE)
+        fail("translate", f"{path} does not exist", EXIT_USAGE)
     if server:
         translate_remotely(
             server,
@@ -116,13 +110,15 @@ def translate(
         translate_assembly(path, output, host)
         return
     if path.is_dir() and output is None:
-        _fail(f"{path} is a folder: give -o OUT for the translated tree", EXIT_USAGE)
+        fail("translate", f"{path} is a folder: give -o OUT for the translated tree", EXIT_USAGE)
     if (as_json or report is Report.SARIF) and output is None:
-        _fail("the report goes to standard output: give -o OUT for the code", EXIT_USAGE)
+        fail(
+            "translate", "the report goes to standard output: give -o OUT for the code", EXIT_USAGE
+        )
     if (check or repairs) and output is None:
-        _fail("--check and --repair work on what is written: give -o OUT", EXIT_USAGE)
+        fail("translate", "--check and --repair work on what is written: give -o OUT", EXIT_USAGE)
     if as_json and report is Report.SARIF:
-        _fail("--json and --report sarif exclude each other", EXIT_USAGE)
+        fail("translate", "--json and --report sarif exclude each other", EXIT_USAGE)
     translator = _translator(engine)
     try:
         if path.is_dir():
@@ -131,9 +127,9 @@ def translate(
         else:
             result = _translate_file(path, output, translator)
     except TranslatorError as error:
-        _fail(str(error), EXIT_FAILED)
+        fail("translate", error, EXIT_FAILED)
     except (OSError, ValueError) as error:
-        _fail(str(error), EXIT_USAGE)
+        fail("translate", error, EXIT_USAGE)
     propose = _proposer(repair_with or engine, bool(repair_with)) if repairs else None
     failed = _check(path, output, result, repairs, propose) if check or repairs else 0
     if as_json:
@@ -148,23 +144,20 @@ def translate(
 
 def _check_assembly(level: Level, engine: str, path: Path) -> None:
     if engine != "lift" or level is not Level.ASSEMBLY:
-        _fail("machine code is translated by --level assembly --engine lift", EXIT_USAGE)
+        fail(
+            "translate", "machine code is translated by --level assembly --engine lift", EXIT_USAGE
+        )
     if path.is_dir():
-        _fail(f"{path} is a folder: give a cubin or an executable", EXIT_USAGE)
+        fail("translate", f"{path} is a folder: give a cubin or an executable", EXIT_USAGE)
 
 
 def _translator(engine: str) -> Translator:
     try:
         return make_translator(engine)
     except UnknownEngineError as error:
-        _fail(str(error), EXIT_USAGE)
+        fail("translate", error, EXIT_USAGE)
     except ToolMissing as error:
-        _fail(str(error), EXIT_TOOL_MISSING)
-
-
-def _fail(message: str, status: int) -> NoReturn:
-    sys.stderr.write(f"cass translate: {message}\n")
-    raise typer.Exit(status)
+        fail("translate", error, EXIT_TOOL_MISSING)
 
 
 def _translate_file(path: Path, output: Path | None, translator: Translator) -> TreeResult:
@@ -190,7 +183,7 @@ def _proposer(engine: str, asked_for: bool) -> Propose | None:
     """How the model of a ``chat:`` engine corrects a file; None for other engines."""
     if not engine.startswith(CHAT_PREFIX):
         if asked_for:
-            _fail(f"--repair-with {engine}: give chat:MODEL", EXIT_USAGE)
+            fail("translate", f"--repair-with {engine}: give chat:MODEL", EXIT_USAGE)
         return None
     translator = _translator(engine)
     assert isinstance(translator, ChatTranslator)
@@ -205,7 +198,7 @@ def _check(
     try:
         toolchain = find_amd()
     except ToolMissing as error:
-        _fail(str(error), EXIT_TOOL_MISSING)
+        fail("translate", error, EXIT_TOOL_MISSING)
     if path.is_dir():
         compiler = HipCompiler(toolchain, output.resolve())
         names = [file.path for file in result.files if file.path.endswith(COMPILED_SUFFIXES)]
@@ -217,7 +210,7 @@ def _check(
         try:
             checked = compiler.check(name, repairs, propose)
         except TranslatorError as error:
-            _fail(f"{name}: {error}", EXIT_FAILED)
+            fail("translate", f"{name}: {error}", EXIT_FAILED)
         for step in checked.steps:
             for fix in step.fixes:
                 sys.stderr.write(f"{name}: repair: {fix}\n")

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from cass_ray.cli import EXIT_FAILED
 from cass_ray.commands.sides import (
     as_hip,
     build_reference,
@@ -25,6 +24,7 @@ from cass_ray.execute.references import Reference, measure
 from cass_ray.execute.selftest.selftest import SelfTest, run_selftest, summarise
 from cass_ray.execute.shipped import shipped_subjects
 from cass_ray.execute.verify import Policy, Verification, verify
+from cass_ray.exit_codes import EXIT_FAILED
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.translate.engines.registry import make_translator
 

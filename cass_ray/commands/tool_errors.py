@@ -1,0 +1,30 @@
+"""What every command that compiles does with an error of a compiler or of the sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.nvidia.steps import NvccError
+from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
+from cass_ray.toolchain.unit import CompileFailure
+
+
+@contextmanager
+def tool_errors() -> Iterator[None]:
+    """Turn what compilers and the sandbox raise into a message and an exit code.
+
+    A program that does not compile is a failure (1); a tool or a sandbox that is not there is 3.
+    """
+    try:
+        yield
+    except CompileFailure as failure:
+        typer.echo(f"{failure.diagnostic}\n{failure.tool}: {failure.reason.value}", err=True)
+        raise typer.Exit(EXIT_FAILED) from None
+    except (ToolMissing, NvccError, IsolationUnavailableError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(EXIT_TOOL_MISSING) from None

@@ -1,0 +1,24 @@
+"""What the ``cass`` commands end with, and the one way to end with a message."""
+
+from __future__ import annotations
+
+import sys
+from typing import NoReturn
+
+import typer
+
+EXIT_DONE = 0
+EXIT_FAILED = 1  # the work failed
+EXIT_USAGE = 2  # arguments or settings are wrong
+EXIT_TOOL_MISSING = 3
+EXIT_INTERRUPTED = 130  # as a shell reports SIGINT
+
+
+def fail(command: str, message: object, code: int) -> NoReturn:
+    """Print ``cass COMMAND: MESSAGE`` to standard error and end the command.
+
+    Raises:
+        typer.Exit: always, with ``code``.
+    """
+    sys.stderr.write(f"cass {command}: {message}\n")
+    raise typer.Exit(code) from None
