@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 
 import pytest
 
@@ -115,6 +116,30 @@ def test_rounding_mode_of_mode(engine: Engine) -> None:
         wave.set(2, f32(2.0**-30))
         wave.run(f"s_round_mode {rounding}\nv_add_f32 v3, v1, v2")
         assert wave.get(3) == [expected] * 32
+
+
+_F32 = {  # value -> bits rounded to nearest, up, down, to zero (by hand: 24 bits are kept)
+    0: (0x00000000, 0x00000000, 0x00000000, 0x00000000),
+    1: (0x3F800000, 0x3F800000, 0x3F800000, 0x3F800000),
+    0x7FFFFFFF: (0x4F000000, 0x4F000000, 0x4EFFFFFF, 0x4EFFFFFF),
+    0x80000000: (0x4F000000, 0x4F000000, 0x4F000000, 0x4F000000),
+    0x80000080: (0x4F000000, 0x4F000001, 0x4F000000, 0x4F000000),
+    0x80000081: (0x4F000001, 0x4F000001, 0x4F000000, 0x4F000000),
+    0x80000180: (0x4F000002, 0x4F000002, 0x4F000001, 0x4F000001),
+    0xFFFFFFFF: (0x4F800000, 0x4F800000, 0x4F7FFFFF, 0x4F7FFFFF),
+}
+
+
+@pytest.mark.parametrize("rounding", range(4))
+def test_unsigned_integers_are_converted_as_mode_says(engine: Engine, rounding: int) -> None:
+    wave = Wave(engine)
+    values = list(_F32)
+    wave.set(1, [values[i % len(values)] for i in LANES])
+    # Fields of MODE: single precision in bits 0 and 1, double in 2 and 3.
+    wave.run(f"s_round_mode {rounding * 5}\nv_cvt_f32_u32 v3, v1\nv_cvt_f64_u32 v[4:5], v1")
+    assert wave.get(3) == [_F32[values[i % len(values)]][rounding] for i in LANES]
+    exact = [struct.unpack("<Q", struct.pack("<d", values[i % len(values)]))[0] for i in LANES]
+    assert [low | high << 32 for low, high in zip(wave.get(4), wave.get(5), strict=True)] == exact
 
 
 def test_denormals_are_flushed_where_mode_says_so(engine: Engine) -> None:

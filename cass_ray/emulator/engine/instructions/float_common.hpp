@@ -42,6 +42,20 @@ constexpr typename Traits<F>::Word infinity_bits =
 template <class F>
 constexpr typename Traits<F>::Word default_nan = sign_bit<F> | infinity_bits<F> | quiet_bit<F>;
 
+// Unsigned integers to floating point, rounded as MODE says. Where there is no instruction for it
+// (before AVX-512), compilers end with x - x for zero, which is -0 when rounding down; so the
+// conversion is made from signed ones. The upper half loses its last bit to a sticky one: the 24
+// bits of a float do not reach it, and its product with 2 is exact.
+ALWAYS_INLINE F32 float_from_unsigned(U32 value) {
+  const F32 small = convert<F32>(bits_as<I32>(value));
+  const F32 large = convert<F32>(bits_as<I32>(value >> 1 | (value & 1U))) * 2.0F;
+  return select(bits_as<I32>(value) < 0, large, small);
+}
+ALWAYS_INLINE F64 double_from_unsigned(U32 value) {
+  const U64 upper = convert<U64>(value >> 31);
+  return convert<F64>(bits_as<I32>(value)) + bits_as<F64>(upper * bits_as<U64>((F64)0x1p32));
+}
+
 template <class F>
 using BitsOf = typename Traits<F>::Bits;
 template <class F>

@@ -17,7 +17,7 @@ UNARY(v_rndne_f64, F64, F64, __builtin_elementwise_roundeven(a))
 UNARY(v_fract_f64, F64, F64, fraction(a, (F64)0x1.fffffffffffffp-1))
 
 UNARY(v_cvt_f64_i32, I32, F64, convert<F64>(a))
-UNARY(v_cvt_f64_u32, U32, F64, convert<F64>(a))
+UNARY(v_cvt_f64_u32, U32, F64, double_from_unsigned(a))
 UNARY(v_cvt_f64_f32, F32, F64, convert<F64>(a))
 UNARY(v_cvt_f32_f64, F64, F32, convert<F32>(a))
 UNARY(v_cvt_i32_f64, F64, I32, to_signed(a))

@@ -46,7 +46,7 @@ UNARY(v_fract_f32, F32, F32, fraction(a, (F32)0x1.fffffep-1F))
 // ---- conversions
 
 UNARY(v_cvt_f32_i32, I32, F32, convert<F32>(a))
-UNARY(v_cvt_f32_u32, U32, F32, convert<F32>(a))
+UNARY(v_cvt_f32_u32, U32, F32, float_from_unsigned(a))
 UNARY(v_cvt_i32_f32, F32, I32, to_signed(a))
 UNARY(v_cvt_u32_f32, F32, U32, to_unsigned(a))
 UNARY(v_cvt_nearest_i32_f32, F32, I32, to_signed(__builtin_elementwise_floor(a + 0.5F)))
