@@ -23,18 +23,18 @@ from actors.coordinator import Coordinator
 from actors.examiners import Answerer, Marker, Questioner, answered, rows
 from cass_ray.bench.plan import Asked, BenchSettings, Item, in_process
 from cass_ray.bench.programs import Compilers, ask
-from cass_ray.bench.question import Level
+from cass_ray.bench.question import BenchLevel
 from cass_ray.bench.results import Sample
 from cass_ray.bench.systems import CHAT_PREFIX as _CHAT
 from cass_ray.bench.systems import MODEL_PREFIX as _MODEL
 from cass_ray.bench.systems import REFERENCE, System
-from cass_ray.bench.task import Task
+from cass_ray.bench.task import BenchTask
 
 
 def bench_samples(
     settings: BenchSettings,
     items: Sequence[Item],
-    tasks: Mapping[str, Task],
+    tasks: Mapping[str, BenchTask],
     systems: Mapping[str, System],
     compilers: Compilers,
 ) -> Iterator[list[Sample]]:
@@ -93,7 +93,11 @@ class _Run:
     """One group of items through the stages."""
 
     def __init__(
-        self, settings: BenchSettings, coordinator: str, tasks: dict[str, Task], items: list[Item]
+        self,
+        settings: BenchSettings,
+        coordinator: str,
+        tasks: dict[str, BenchTask],
+        items: list[Item],
     ) -> None:
         self._settings = settings
         self._items = items
@@ -116,7 +120,7 @@ class _Run:
 
     def _questions(self, compilers: Compilers) -> Any:
         """The data set of :class:`Asked`; the driver makes those about source text."""
-        if self._settings.level is Level.SOURCE:
+        if self._settings.level is BenchLevel.SOURCE:
             made = [
                 (item.id, Asked(item, ask(self._tasks[item.task], item.kind, compilers)))
                 for item in self._items

@@ -21,7 +21,7 @@ from cass_ray.bench.plan import Asked, Item
 from cass_ray.bench.question import Answer
 from cass_ray.bench.results import Judgement, Sample
 from cass_ray.bench.systems import System, make_system
-from cass_ray.bench.task import Task
+from cass_ray.bench.task import BenchTask
 from cass_ray.execute.backends.nvidia import NvidiaBackend
 
 Work = TypeVar("Work")
@@ -71,7 +71,7 @@ class _Worker:
 class Questioner(_Worker):
     """Items to :class:`Asked`: compiles the CUDA side where assembly is asked about."""
 
-    def __init__(self, coordinator: str, tasks: dict[str, Task], cached: bool) -> None:
+    def __init__(self, coordinator: str, tasks: dict[str, BenchTask], cached: bool) -> None:
         super().__init__(coordinator)
         self._tasks = tasks
         self._cached = cached
@@ -89,7 +89,7 @@ class Questioner(_Worker):
 class Answerer(_Worker):
     """:class:`Asked` to ``(Item, Answer)``. ``tasks`` is empty unless ``reference`` is asked."""
 
-    def __init__(self, coordinator: str, tasks: dict[str, Task], cached: bool) -> None:
+    def __init__(self, coordinator: str, tasks: dict[str, BenchTask], cached: bool) -> None:
         super().__init__(coordinator)
         self._tasks = tasks
         self._cached = cached
@@ -115,7 +115,7 @@ class Answerer(_Worker):
 class Marker(_Worker):
     """``(Item, Answer)`` to :class:`Sample` as JSON. Resource ``amd``."""
 
-    def __init__(self, coordinator: str, tasks: dict[str, Task], cached: bool) -> None:
+    def __init__(self, coordinator: str, tasks: dict[str, BenchTask], cached: bool) -> None:
         super().__init__(coordinator)
         self._tasks = tasks
         self._cached = cached
@@ -155,7 +155,7 @@ def answered(asked: Asked, system: System) -> Answer:
         return Answer(problem=f"{type(error).__name__}: {error}")
 
 
-def unjudged(task: Task, item: Item, answer: Answer, problem: str) -> Sample:
+def unjudged(task: BenchTask, item: Item, answer: Answer, problem: str) -> Sample:
     """A sample without a verdict."""
     from cass_ray.bench.results import new_sample
 

@@ -15,7 +15,7 @@ from cass_ray import lift
 from cass_ray.api.schema import LIFT, RULES, CountsModel, FindingModel, TranslateRequest, Usage
 from cass_ray.cache import digest
 from cass_ray.config import StrictModel
-from cass_ray.llm.prompts import Direction, Level
+from cass_ray.task import Direction, Level
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia.disassembly import DisassemblyError
 from cass_ray.toolchain.nvidia.elf import Cubin, CubinError

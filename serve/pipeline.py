@@ -25,7 +25,7 @@ from cass_ray.api.schema import (
     Verdict,
     Verification,
 )
-from cass_ray.llm.prompts import Level
+from cass_ray.task import Level
 from serve.answer_cache import answer_key
 from serve.check.checker import CheckRequest
 from serve.check.verdicts import enough, verdict_of

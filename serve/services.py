@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from cass_ray.api.schema import LIFT, RULES, EngineInfo, JobStatus, TranslateRequest
-from cass_ray.llm.prompts import Direction, Level
+from cass_ray.task import Direction, Level
 from serve.answer_cache import AnswerCache
 from serve.check.checker import Checker, CheckRequest, Stage, stages_in_thread
 from serve.engines import Answer, Engine

@@ -91,7 +91,7 @@ def errors_first(message: str) -> str:
 
 
 @dataclass(frozen=True)
-class Task:
+class ReferenceJob:
     """One side of one program; ``executable`` is where it is built."""
 
     program: Json
@@ -119,7 +119,7 @@ class Builder:
         path = self.folder / option
         return str(path) if not option.startswith("-") and path.exists() else option
 
-    def build(self, task: Task) -> str:
+    def build(self, task: ReferenceJob) -> str:
         """The failed compiler's message, or an empty text."""
         options = self.hip_options if task.side == "hip" else []
         arguments = [*task.unit["options"], task.unit["main"], "-o", str(task.executable)]
@@ -218,7 +218,7 @@ def collect(given: argparse.Namespace, work: Path) -> Json:
     chosen = plan["programs"][first::step]
     programs = [item for item in chosen if given.only in item["path"]]
     tasks = [
-        Task(item, side, work / f"{side}-{item['path'].replace('/', '_')}")
+        ReferenceJob(item, side, work / f"{side}-{item['path'].replace('/', '_')}")
         for item in programs
         for side in BACKENDS
     ]
@@ -229,7 +229,7 @@ def collect(given: argparse.Namespace, work: Path) -> Json:
     say(f"built {messages.count('')} of {len(tasks)} in {time.monotonic() - started:.0f} s")
     runner = Runner(nvcc, build_recorder(folder, work))
 
-    def run_all(task: Task, message: str) -> Json:
+    def run_all(task: ReferenceJob, message: str) -> Json:
         if message:
             return {"build_error": message[:4000]}
         lists = [] if given.build_only else task.program["arguments"]

@@ -21,7 +21,7 @@ from typing import Any
 from benchmarks.execute import run_mutants
 from cass_ray.bench.authoring.admit import LEAST_SHARE
 from cass_ray.bench.references import stored_reference
-from cass_ray.bench.task import Task, load_tasks
+from cass_ray.bench.task import BenchTask, load_tasks
 from cass_ray.execute.comparison.compare import compare
 from cass_ray.execute.selftest.mutants import Mutant, draw, source_mutants
 
@@ -93,7 +93,7 @@ def judge(path: Path, out: Path) -> None:
     print(out.read_text())
 
 
-def _told(task: Task, mutant: Json) -> bool:
+def _told(task: BenchTask, mutant: Json) -> bool:
     if mutant["fate"] == "run":
         return True
     if mutant["fate"] == "survived":

@@ -32,7 +32,8 @@ import pyarrow as pa
 
 from benchmarks.train.respell import respell
 from cass_ray.config import load
-from cass_ray.llm.prompts import Direction, Level, Task, prompt_format
+from cass_ray.llm.prompts import prompt_format
+from cass_ray.task import Direction, Level, Task
 from cass_ray.train.data.examples import encode_prompt, is_held_out
 from cass_ray.train.settings import TrainSettings
 

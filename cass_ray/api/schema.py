@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from cass_ray.config import StrictModel
-from cass_ray.llm.prompts import Direction, Level
+from cass_ray.task import Direction, Level
 
 RULES = "rules"
 LIFT = "lift"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 
 from cass_ray.bench.programs import Compilers
-from cass_ray.bench.question import Answer, Level, Question
-from cass_ray.bench.task import Task
+from cass_ray.bench.question import Answer, BenchLevel, Question
+from cass_ray.bench.task import BenchTask
 from cass_ray.dataset.schema import Reason
 from cass_ray.execute.backends.base import Assembly, unit_on_disk
-from cass_ray.llm.prompts import Direction
+from cass_ray.task import Direction
 from cass_ray.toolchain.nvidia.toolchain import WORK_FOLDER
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
 from cass_ray.toolchain.sandbox.process import run
@@ -35,21 +35,21 @@ def candidate_sources(question: Question, answer: Answer) -> Sources:
 
 
 def candidate_assembly(
-    task: Task, question: Question, answer: Answer, compilers: Compilers
+    task: BenchTask, question: Question, answer: Answer, compilers: Compilers
 ) -> Assembly:
     """Both assembly texts of the candidate, for HIP.
 
     What was not asked for is the reference port's: its host code at the assembly level, its device
     code at the host level. Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
     """
-    if question.kind.level is Level.SOURCE:
+    if question.kind.level is BenchLevel.SOURCE:
         return compilers.amd(candidate_sources(question, answer))
     text = answer.files.get(question.main, "")
     if path := forbidden_read(text, Unit(_NOWHERE, PurePosixPath(question.main))):
         message = f"the assembler is told to read {path}, outside the source tree"
         raise CompileFailure(Reason.FORBIDDEN_INCLUDE, message, "clang")
     port = compilers.amd(task.hip)
-    if question.kind.level is Level.HOST:
+    if question.kind.level is BenchLevel.HOST:
         return Assembly(text, port.device)
     return Assembly(port.host, text)
 
@@ -60,7 +60,7 @@ def compile_for_nvidia(question: Question, answer: Answer, compilers: Compilers)
     Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
     """
     toolchain = compilers.find_nvidia()
-    if question.kind.level is Level.SOURCE:
+    if question.kind.level is BenchLevel.SOURCE:
         with unit_on_disk(candidate_sources(question, answer)) as unit:
             toolchain.compile(unit)
         return

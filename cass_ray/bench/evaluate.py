@@ -15,16 +15,16 @@ from cass_ray.bench.authoring.index import LENGTH_ARCHITECTURE, task_facts
 from cass_ray.bench.judge import Judge
 from cass_ray.bench.plan import Item
 from cass_ray.bench.programs import Compilers, ask, can_ask, reference_text
-from cass_ray.bench.question import Answer, Draw, Kind, Level, Question
+from cass_ray.bench.question import Answer, BenchLevel, Draw, Kind, Question
 from cass_ray.bench.results import Judgement, Sample, new_sample
 from cass_ray.bench.scoring.scores import Scores, score
 from cass_ray.bench.scoring.similarity import chrf
 from cass_ray.bench.systems import System, TranslatorSystem, make_system
-from cass_ray.bench.task import Task, load_tasks
+from cass_ray.bench.task import BenchTask, load_tasks
 from cass_ray.cache import ContentCache, results_directory
 from cass_ray.execute.backends.rdna3 import HipBackend, Rdna3Backend
 from cass_ray.execute.backends.registry import candidate_backend
-from cass_ray.llm.prompts import Direction
+from cass_ray.task import Direction
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.unit import CompileFailure
@@ -55,14 +55,14 @@ class Examiner:
     compilers: Compilers
     judge: Judge
 
-    def question(self, task: Task, kind: Kind) -> Question | str:
+    def question(self, task: BenchTask, kind: Kind) -> Question | str:
         """The question, or why it cannot be made."""
         try:
             return ask(task, kind, self.compilers)
         except CompileFailure as failure:
             return f"no question: {failure}"
 
-    def ask(self, task: Task, system: System, kind: Kind, draw: Draw) -> Answer:
+    def ask(self, task: BenchTask, system: System, kind: Kind, draw: Draw) -> Answer:
         """The system's answer; a system that raises has none."""
         question = self.question(task, kind)
         if isinstance(question, str):
@@ -76,7 +76,7 @@ class Examiner:
 
     def mark(
         self,
-        task: Task,
+        task: BenchTask,
         kind: Kind,
         system: tuple[str, str],
         draw: Draw,
@@ -104,11 +104,11 @@ class Examiner:
             sass_lines=facts.sass_lines.get(architecture) if facts else None,
         )
 
-    def _similarity(self, task: Task, question: Question, answer: Answer) -> float | None:
+    def _similarity(self, task: BenchTask, question: Question, answer: Answer) -> float | None:
         """chrF of the main file against the reference port's; source only: it takes minutes on
         long listings."""
         text = answer.files.get(question.main)
-        if text is None or question.kind.level is not Level.SOURCE:
+        if text is None or question.kind.level is not BenchLevel.SOURCE:
             return None
         return chrf(text, reference_text(task, question.kind, self.compilers))
 
@@ -122,7 +122,7 @@ def draws(system: System, samples: int, temperature: float, seed: int) -> list[D
 def run(
     examiner: Examiner,
     system: System,
-    tasks: Iterable[Task],
+    tasks: Iterable[BenchTask],
     kind: Kind,
     *,
     samples: int = 1,
@@ -139,7 +139,7 @@ def run(
 
 def run_threaded(
     items: Sequence[Item],
-    tasks: Mapping[str, Task],
+    tasks: Mapping[str, BenchTask],
     *,
     threads: int,
     cached: bool = True,
@@ -177,8 +177,8 @@ def run_threaded(
 
 def evaluate(
     translator: Translator,
-    tasks: Sequence[Task] | None = None,
-    level: Level = Level.SOURCE,
+    tasks: Sequence[BenchTask] | None = None,
+    level: BenchLevel = BenchLevel.SOURCE,
     *,
     architecture: str = "",
     direction: Direction = Direction.CUDA_TO_HIP,

@@ -15,11 +15,11 @@ from cass_ray.bench.candidate import (
     runs_on_hip,
 )
 from cass_ray.bench.programs import Compilers
-from cass_ray.bench.question import Answer, Level, Question
+from cass_ray.bench.question import Answer, BenchLevel, Question
 from cass_ray.bench.references import STORED_FOLDER, GroundTruth, ground_truth
 from cass_ray.bench.results import KEPT_OUTPUT, BenchRun, Judgement
 from cass_ray.bench.scoring.compile_errors import classify
-from cass_ray.bench.task import Task
+from cass_ray.bench.task import BenchTask
 from cass_ray.cache import ContentCache, digest
 from cass_ray.dataset.schema import Reason, clip_diagnostic
 from cass_ray.execute.backends.base import Assembly, Backend
@@ -45,7 +45,7 @@ class Judge:
     nvidia: Backend | None = None
     _truths: dict[str, GroundTruth] = field(default_factory=dict)
 
-    def judge(self, task: Task, question: Question, answer: Answer) -> Judgement:
+    def judge(self, task: BenchTask, question: Question, answer: Answer) -> Judgement:
         """The verdict; never raises for what the answer is."""
         started = time.monotonic()
         if answer.problem:
@@ -58,13 +58,13 @@ class Judge:
             made = Judgement(problem=message)
         return made.model_copy(update={"seconds": time.monotonic() - started})
 
-    def _truth(self, task: Task) -> GroundTruth:
+    def _truth(self, task: BenchTask) -> GroundTruth:
         if task.id not in self._truths:
             self._truths[task.id] = ground_truth(task, self.compilers, self.references)
         return self._truths[task.id]
 
     def _cached(
-        self, task: Task, question: Question, answer: Answer, truth: GroundTruth
+        self, task: BenchTask, question: Question, answer: Answer, truth: GroundTruth
     ) -> Judgement:
         key = self._key(task, question, answer, truth)
         if self.cache is not None and (found := self.cache.get(key)) is not None:
@@ -74,7 +74,7 @@ class Judge:
             self.cache.put(key, made.model_dump_json().encode())
         return made
 
-    def _key(self, task: Task, question: Question, answer: Answer, truth: GroundTruth) -> str:
+    def _key(self, task: BenchTask, question: Question, answer: Answer, truth: GroundTruth) -> str:
         parts: list[str | bytes] = ["bench judge", _FORMAT, task.id, str(question.kind)]
         parts += [self.compilers.backend.identity(), self.nvidia.identity() if self.nvidia else ""]
         parts += [truth.reference.identity, truth.truth.value]
@@ -85,7 +85,7 @@ class Judge:
         return digest(parts)
 
     def _judge(
-        self, task: Task, question: Question, answer: Answer, truth: GroundTruth
+        self, task: BenchTask, question: Question, answer: Answer, truth: GroundTruth
     ) -> Judgement:
         if not runs_on_hip(question):
             return self._judge_for_nvidia(task, question, answer, truth)
@@ -101,11 +101,11 @@ class Judge:
         return judgement_of(task, result, truth)
 
     def _judge_for_nvidia(
-        self, task: Task, question: Question, answer: Answer, truth: GroundTruth
+        self, task: BenchTask, question: Question, answer: Answer, truth: GroundTruth
     ) -> Judgement:
         try:
             compile_for_nvidia(question, answer, self.compilers)
-            if self.nvidia is None or question.kind.level is not Level.SOURCE:
+            if self.nvidia is None or question.kind.level is not BenchLevel.SOURCE:
                 message = "compiled; running it needs an Nvidia GPU"
                 return Judgement(compiled=True, problem=message)
             built = self.nvidia.build(candidate_sources(question, answer))
@@ -115,7 +115,7 @@ class Judge:
         return judgement_of(task, result, truth)
 
     @staticmethod
-    def _policy(task: Task, sizes: tuple[int, int] | None) -> Policy:
+    def _policy(task: BenchTask, sizes: tuple[int, int] | None) -> Policy:
         return Policy(
             tolerance=task.tolerance,
             bounds=task.spec.limits.bounds(),
@@ -125,7 +125,7 @@ class Judge:
         )
 
 
-def judgement_of(task: Task, result: Verification, truth: GroundTruth) -> Judgement:
+def judgement_of(task: BenchTask, result: Verification, truth: GroundTruth) -> Judgement:
     """``result`` in the terms of the benchmark."""
     runs = [
         BenchRun(hidden=tuple(record.arguments) in truth.hidden, record=record)
@@ -143,7 +143,7 @@ def judgement_of(task: Task, result: Verification, truth: GroundTruth) -> Judgem
     ).model_copy(update=verdicts(task, runs, clean=not result.findings and not result.problem))
 
 
-def verdicts(task: Task, runs: Sequence[BenchRun], *, clean: bool) -> dict[str, bool | None]:
+def verdicts(task: BenchTask, runs: Sequence[BenchRun], *, clean: bool) -> dict[str, bool | None]:
     """Exact and numeric verdicts over visible and hidden runs; ``clean``: without a finding.
 
     A candidate with a finding is right nowhere: its output is not the device's.
@@ -176,13 +176,15 @@ def _not_compiled(failure: CompileFailure) -> Judgement:
     )
 
 
-def _findings(task: Task, question: Question, answer: Answer, texts: Assembly) -> list[Finding]:
-    if question.kind.level is Level.SOURCE:
+def _findings(
+    task: BenchTask, question: Question, answer: Answer, texts: Assembly
+) -> list[Finding]:
+    if question.kind.level is BenchLevel.SOURCE:
         return source_findings(candidate_sources(question, answer).files, task.cuda.files)
-    return wait_findings(texts.device) if question.kind.level is Level.ASSEMBLY else []
+    return wait_findings(texts.device) if question.kind.level is BenchLevel.ASSEMBLY else []
 
 
-def _device_sizes(task: Task, texts: Assembly) -> tuple[int, int] | None:
+def _device_sizes(task: BenchTask, texts: Assembly) -> tuple[int, int] | None:
     """Instructions of the candidate and of the CUDA program, where the index knows them."""
     facts = task_facts(task)
     if facts is None:

@@ -10,12 +10,12 @@ from pydantic import Field, field_validator, model_validator
 
 from cass_ray.bench.authoring.index import SASS_ARCHITECTURES
 from cass_ray.bench.programs import can_ask
-from cass_ray.bench.question import Draw, Kind, Level, Question
+from cass_ray.bench.question import BenchLevel, Draw, Kind, Question
 from cass_ray.bench.results import sample_id
 from cass_ray.bench.systems import REPAIR_SUFFIX, Description
-from cass_ray.bench.task import TASKS_FOLDER, Task
+from cass_ray.bench.task import TASKS_FOLDER, BenchTask
 from cass_ray.config import StrictModel, did_you_mean
-from cass_ray.llm.prompts import Direction
+from cass_ray.task import Direction
 
 IN_PROCESS = ("reference", "echo", "rules", "answers:")
 """Systems that take milliseconds for a source file: the driver asks them itself."""
@@ -28,7 +28,7 @@ class BenchSettings(StrictModel):
     """``rules``, ``rules+repair``, ``hipify-perl``, ``lift``, ``model:PATH``, ``chat:MODEL``,
     ``answers:FILE.jsonl``, ``reference``, ``echo``."""
     out: Path
-    level: Level = Level.SOURCE
+    level: BenchLevel = BenchLevel.SOURCE
     direction: Direction = Direction.CUDA_TO_HIP
     architectures: list[str] = ["sm_80"]
     """Of the SASS, at the assembly level."""
@@ -65,14 +65,14 @@ class BenchSettings(StrictModel):
 
     @model_validator(mode="after")
     def _one_way(self) -> BenchSettings:
-        if self.level is Level.HOST and self.direction is not Direction.CUDA_TO_HIP:
+        if self.level is BenchLevel.HOST and self.direction is not Direction.CUDA_TO_HIP:
             raise ValueError("host assembly is translated from CUDA to HIP only")
         return self
 
     @property
     def kinds(self) -> list[Kind]:
         """What every system is asked."""
-        if self.level is not Level.ASSEMBLY:
+        if self.level is not BenchLevel.ASSEMBLY:
             return [Kind(self.level, self.direction)]
         return [Kind(self.level, self.direction, name) for name in self.architectures]
 
@@ -100,7 +100,7 @@ class Asked:
 
 
 def plan(
-    settings: BenchSettings, tasks: Sequence[Task], systems: Sequence[Description]
+    settings: BenchSettings, tasks: Sequence[BenchTask], systems: Sequence[Description]
 ) -> list[Item]:
     """Every sample, tasks outermost, so that the texts of a task are used together."""
     items = []
@@ -121,4 +121,6 @@ def plan(
 def in_process(item: Item) -> bool:
     """Whether the driver answers this one."""
     repaired = item.system.endswith(REPAIR_SUFFIX)
-    return item.kind.level is Level.SOURCE and item.system.startswith(IN_PROCESS) and not repaired
+    return (
+        item.kind.level is BenchLevel.SOURCE and item.system.startswith(IN_PROCESS) and not repaired
+    )

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cass_ray.bench.features import CATEGORIES
-from cass_ray.bench.task import Difficulty, Task, TaskError, TaskSpec
+from cass_ray.bench.task import BenchTask, Difficulty, TaskError, TaskSpec
 from cass_ray.config import did_you_mean
 
 PREDECESSOR = "MBZUAI/cass-bench"
@@ -23,7 +23,7 @@ _OUTPUT_COLUMNS = ("output", "expected_output", "stdout", "cuda_output")
 _REQUIRED = ("cuda_source", "hip_source")
 
 
-def load_predecessor(source: str = PREDECESSOR, split: str = "train") -> list[Task]:
+def load_predecessor(source: str = PREDECESSOR, split: str = "train") -> list[BenchTask]:
     """Tasks of a data set on the hub, or of a local Parquet file or folder.
 
     Raises :class:`TaskError` when it cannot be reached or lacks a column.
@@ -44,7 +44,7 @@ def load_predecessor(source: str = PREDECESSOR, split: str = "train") -> list[Ta
     return list(_tasks(rows, source))
 
 
-def _tasks(rows: Any, source: str) -> Iterator[Task]:
+def _tasks(rows: Any, source: str) -> Iterator[BenchTask]:
     names: set[str] = set()
     for number, row in enumerate(rows):
         name = _name(row.get("filename") or f"task_{number}")
@@ -60,7 +60,7 @@ def _name(filename: str) -> str:
     return f"task_{clean}"[:60]
 
 
-def _task(name: str, row: Mapping[str, Any], source: str) -> Task:
+def _task(name: str, row: Mapping[str, Any], source: str) -> BenchTask:
     category = next((row[key] for key in _CATEGORY_COLUMNS if row.get(key)), "")
     output = next((row[key] for key in _OUTPUT_COLUMNS if row.get(key) is not None), None)
     known = {each.lower(): each for each in CATEGORIES}
@@ -75,4 +75,4 @@ def _task(name: str, row: Mapping[str, Any], source: str) -> Task:
     )
     files = {"main.cu": row["cuda_source"].encode(), "main.hip": row["hip_source"].encode()}
     expected = () if output is None else (str(output).encode(),)
-    return Task(spec, files, origin=source, expected=expected)
+    return BenchTask(spec, files, origin=source, expected=expected)

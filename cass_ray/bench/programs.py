@@ -13,16 +13,16 @@ from cass_ray.bench.question import (
     HOST_FILE,
     RDNA3_FILE,
     SASS_FILE,
+    BenchLevel,
     Kind,
-    Level,
     Question,
 )
-from cass_ray.bench.task import Task
+from cass_ray.bench.task import BenchTask
 from cass_ray.cache import ContentCache, digest
 from cass_ray.execute.backends.base import Assembly, unit_on_disk
 from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.lift import names_for_host
-from cass_ray.llm.prompts import Direction
+from cass_ray.task import Direction
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE
 from cass_ray.toolchain.nvidia.elf import Cubin
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
@@ -78,7 +78,7 @@ class Compilers:
         value = self._cached(key, make)
         return NvidiaTexts(value["sass"], base64.b64decode(value["cubin"]), value["host"])
 
-    def device(self, task: Task) -> str:
+    def device(self, task: BenchTask) -> str:
         """RDNA3 assembly of the task's device code, of its OpenCL program where it has one.
 
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure` and ``ToolMissing``.
@@ -96,7 +96,7 @@ class Compilers:
 
         return str(self._cached(key, make)["device"])
 
-    def machine_code(self, task: Task, architecture: str) -> tuple[str, bytes]:
+    def machine_code(self, task: BenchTask, architecture: str) -> tuple[str, bytes]:
         """SASS listing and cubin of the task's device code, as :meth:`device` has it of AMD's."""
         program = task.opencl
         if program is None:
@@ -125,25 +125,25 @@ class Compilers:
         return value
 
 
-def can_ask(task: Task, kind: Kind) -> bool:
+def can_ask(task: BenchTask, kind: Kind) -> bool:
     """Whether ``task`` has such a question: OpenCL tasks are about machine code for AMD only."""
     forward = kind.direction is Direction.CUDA_TO_HIP
-    return task.opencl is None or (kind.level is Level.ASSEMBLY and forward)
+    return task.opencl is None or (kind.level is BenchLevel.ASSEMBLY and forward)
 
 
-def ask(task: Task, kind: Kind, compilers: Compilers) -> Question:
+def ask(task: BenchTask, kind: Kind, compilers: Compilers) -> Question:
     """The question of ``kind`` about ``task``.
 
     Raises :class:`~cass_ray.toolchain.unit.CompileFailure` and ``ToolMissing`` above the source
     level.
     """
     forward = kind.direction is Direction.CUDA_TO_HIP
-    if kind.level is Level.SOURCE:
+    if kind.level is BenchLevel.SOURCE:
         program = task.cuda if forward else task.hip
         files = {path: _text(content) for path, content in program.files.items()}
         asked = task.translated_files if forward else tuple(program.files)
         return Question(task.name, kind, files, str(program.main), asked)
-    if kind.level is Level.HOST:
+    if kind.level is BenchLevel.HOST:
         text = compilers.nvidia(task.cuda, "sm_80").host
         return Question(task.name, kind, {HOST_FILE: text}, HOST_FILE, (HOST_FILE,))
     if not forward:
@@ -155,15 +155,15 @@ def ask(task: Task, kind: Kind, compilers: Compilers) -> Question:
     return Question(task.name, kind, files, SASS_FILE, (SASS_FILE,), cubin, names)
 
 
-def reference_text(task: Task, kind: Kind, compilers: Compilers) -> str:
+def reference_text(task: BenchTask, kind: Kind, compilers: Compilers) -> str:
     """What a perfect translator could have written, for chrF."""
     forward = kind.direction is Direction.CUDA_TO_HIP
-    if kind.level is Level.SOURCE:
+    if kind.level is BenchLevel.SOURCE:
         program = task.hip if forward else task.cuda
         return _text(program.files[str(program.main)])
     if not forward:
         return sass.normalise(compilers.machine_code(task, kind.architecture)[0])
-    return compilers.amd(task.hip).host if kind.level is Level.HOST else compilers.device(task)
+    return compilers.amd(task.hip).host if kind.level is BenchLevel.HOST else compilers.device(task)
 
 
 def _text(content: bytes) -> str:

@@ -14,10 +14,10 @@ from pathlib import PurePosixPath
 from pydantic import Field, field_validator
 
 from cass_ray.config import StrictModel
-from cass_ray.llm.prompts import Direction
+from cass_ray.task import Direction
 
 
-class Level(StrEnum):
+class BenchLevel(StrEnum):
     """What is translated."""
 
     SOURCE = "source"
@@ -35,14 +35,14 @@ SASS_FILE, RDNA3_FILE, PTX_FILE, HOST_FILE = "device.sass", "device.s", "device.
 class Kind:
     """Level, direction and, for Nvidia machine code, the architecture such as ``sm_80``."""
 
-    level: Level = Level.SOURCE
+    level: BenchLevel = BenchLevel.SOURCE
     direction: Direction = Direction.CUDA_TO_HIP
     architecture: str = ""
 
     def __post_init__(self) -> None:
-        if self.level is Level.HOST and self.direction is not Direction.CUDA_TO_HIP:
+        if self.level is BenchLevel.HOST and self.direction is not Direction.CUDA_TO_HIP:
             raise ValueError("host assembly is translated from CUDA to HIP only")
-        if (self.level is Level.ASSEMBLY) != bool(self.architecture):
+        if (self.level is BenchLevel.ASSEMBLY) != bool(self.architecture):
             raise ValueError("an architecture goes with device assembly, and only with it")
 
     def __str__(self) -> str:

@@ -15,7 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from cass_ray.bench.programs import Compilers
-from cass_ray.bench.task import Task
+from cass_ray.bench.task import BenchTask
 from cass_ray.cache import digest
 from cass_ray.execute.backends.base import Inputs, RunMode
 from cass_ray.execute.references import (
@@ -51,7 +51,7 @@ class GroundTruth:
     hidden: frozenset[tuple[str, ...]]
 
 
-def stored_reference(task: Task, folder: Path = STORED_FOLDER) -> Reference | None:
+def stored_reference(task: BenchTask, folder: Path = STORED_FOLDER) -> Reference | None:
     """The CUDA program's runs on all inputs of ``task``; None unless all are stored."""
     found = _stored(folder).get(task.cuda.digest)
     if found is None:
@@ -60,7 +60,7 @@ def stored_reference(task: Task, folder: Path = STORED_FOLDER) -> Reference | No
     return None if runs is None else replace(found, runs=tuple(runs))
 
 
-def stored_port(task: Task, folder: Path = STORED_FOLDER) -> Reference | None:
+def stored_port(task: BenchTask, folder: Path = STORED_FOLDER) -> Reference | None:
     """The reference port's runs on an Nvidia GPU, in the order of the inputs; None unless all are
     stored for its present text."""
     found = stored_ports(folder).get(task.hip.digest)
@@ -70,7 +70,9 @@ def stored_port(task: Task, folder: Path = STORED_FOLDER) -> Reference | None:
     return None if runs is None else replace(found, runs=tuple(runs))
 
 
-def ground_truth(task: Task, compilers: Compilers, folder: Path = STORED_FOLDER) -> GroundTruth:
+def ground_truth(
+    task: BenchTask, compilers: Compilers, folder: Path = STORED_FOLDER
+) -> GroundTruth:
     """Stored, else from the task's data set, else the reference port's own runs.
 
     Raises :class:`~cass_ray.toolchain.unit.CompileFailure` where the port does not build.
@@ -88,7 +90,7 @@ def ground_truth(task: Task, compilers: Compilers, folder: Path = STORED_FOLDER)
     return GroundTruth(_runs_of_port(task, compilers), Truth.PORT, hidden)
 
 
-def _runs_of_port(task: Task, compilers: Compilers) -> Reference:
+def _runs_of_port(task: BenchTask, compilers: Compilers) -> Reference:
     """Cached by content, but for runs that came to nothing."""
     backend, cache = compilers.backend, compilers.cache
     key = digest(["bench port runs", task.id, backend.identity()])

@@ -8,16 +8,16 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from cass_ray.bench.question import Answer, Draw, Kind, Level
+from cass_ray.bench.question import Answer, BenchLevel, Draw, Kind
 from cass_ray.bench.references import Truth
 from cass_ray.bench.scoring.compile_errors import ErrorClass
-from cass_ray.bench.task import Difficulty, Task
+from cass_ray.bench.task import BenchTask, Difficulty
 from cass_ray.cache import digest
 from cass_ray.config import SettingsError, StrictModel, explain
 from cass_ray.dataset.schema import Reason
 from cass_ray.execute.evidence.exploits import Finding
 from cass_ray.execute.verify import RunRecord
-from cass_ray.llm.prompts import Direction
+from cass_ray.task import Direction
 
 SAMPLES_FILE = "samples.jsonl"
 KEPT_OUTPUT = 1 << 16
@@ -66,7 +66,7 @@ class Sample(StrictModel):
 
     system: str
     system_version: str
-    level: Level
+    level: BenchLevel
     direction: Direction
     architecture: str = ""
     tags: dict[str, str] = Field(default_factory=dict)
@@ -98,7 +98,7 @@ def sample_id(system: str, version: str, task_id: str, kind: Kind, draw: Draw) -
 
 
 def new_sample(
-    task: Task,
+    task: BenchTask,
     kind: Kind,
     system: tuple[str, str],
     draw: Draw,

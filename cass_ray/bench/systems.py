@@ -19,12 +19,12 @@ from pydantic import Field
 from cass_ray import lift
 from cass_ray.bench.candidate import candidate_sources
 from cass_ray.bench.programs import Compilers, reference_text
-from cass_ray.bench.question import Answer, Draw, Level, Question, Usage
-from cass_ray.bench.task import Task
+from cass_ray.bench.question import Answer, BenchLevel, Draw, Question, Usage
+from cass_ray.bench.task import BenchTask
 from cass_ray.cache import digest
 from cass_ray.config import SettingsError, StrictModel, validate
 from cass_ray.dataset.schema import Reason
-from cass_ray.llm.prompts import Direction
+from cass_ray.task import Direction
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate import protocol
 from cass_ray.translate.engines.registry import make_translator
@@ -135,7 +135,7 @@ class RepairSystem:
     def answer(self, question: Question, draw: Draw) -> Answer:
         """The answer of the inner system in its best state."""
         answer = self._inner.answer(question, draw)
-        if answer.problem or question.kind.level is not Level.SOURCE:
+        if answer.problem or question.kind.level is not BenchLevel.SOURCE:
             return answer
         started = time.monotonic()
 
@@ -214,7 +214,7 @@ class ReferenceSystem:
 
     name, samples = REFERENCE, False
 
-    def __init__(self, tasks: Sequence[Task], compilers: Compilers) -> None:
+    def __init__(self, tasks: Sequence[BenchTask], compilers: Compilers) -> None:
         self._tasks = {task.name: task for task in tasks}
         self._compilers = compilers
         self.version = "1"
@@ -223,7 +223,7 @@ class ReferenceSystem:
         """The port's files, with its main file under the name that was asked for."""
         del draw
         task, kind = self._tasks[question.task], question.kind
-        if kind.level is not Level.SOURCE:
+        if kind.level is not BenchLevel.SOURCE:
             try:
                 text = reference_text(task, kind, self._compilers)
             except CompileFailure as failure:
@@ -281,7 +281,7 @@ def _stored_answer(line: str, where: str) -> StoredAnswer:
     return validate(StoredAnswer, values, where)
 
 
-def make_system(name: str, tasks: Sequence[Task], compilers: Compilers) -> System:
+def make_system(name: str, tasks: Sequence[BenchTask], compilers: Compilers) -> System:
     """The system called ``name``; only ``reference`` is given ``tasks``.
 
     Raises :class:`~cass_ray.translate.engines.registry.UnknownEngineError`, ``ToolMissing``,
@@ -311,7 +311,7 @@ class Description:
     samples: bool
 
 
-def describe(name: str, tasks: Sequence[Task], compilers: Compilers) -> Description:
+def describe(name: str, tasks: Sequence[BenchTask], compilers: Compilers) -> Description:
     """Of the system called ``name``; raises what :func:`make_system` does.
 
     Models are loaded when they are first asked, not here.

@@ -2,7 +2,7 @@
 
 ``cass_ray/bench/tasks/CATEGORY/NAME`` holds ``task.yaml``, the CUDA program, the HIP program that
 serves as its reference port, and headers of both. A program is one translation unit: ``main.cu``
-includes its other files. :class:`Task` has everything; what a translator
+includes its other files. :class:`BenchTask` has everything; what a translator
 may see is :class:`cass_ray.bench.prompt.Question`, which knows no hidden argument and no output.
 """
 
@@ -151,7 +151,7 @@ class TaskSpec(StrictModel):
 
 
 @dataclass(frozen=True)
-class Task:
+class BenchTask:
     """A task with its files. ``files`` are contents by path relative to its folder."""
 
     spec: TaskSpec
@@ -256,7 +256,7 @@ class _TaskFolder:
 _TASK_FOLDER = _TaskFolder()
 
 
-def load_task(folder: Path) -> Task:
+def load_task(folder: Path) -> BenchTask:
     """The task in ``folder``. Raises :class:`TaskError`."""
     path = folder / TASK_FILE
     try:
@@ -283,7 +283,7 @@ def load_task(folder: Path) -> Task:
     for name in (*spec.sources, *spec.hip_sources, *spec.opencl_sources):
         if name not in files:
             raise TaskError(f"{path}: {name} is not in the folder")
-    return Task(spec, files)
+    return BenchTask(spec, files)
 
 
 def task_folders(root: Path = TASKS_FOLDER) -> list[Path]:
@@ -291,13 +291,13 @@ def task_folders(root: Path = TASKS_FOLDER) -> list[Path]:
     return sorted(path.parent for path in root.glob(f"*/*/{TASK_FILE}"))
 
 
-def load_tasks(root: Path = TASKS_FOLDER, only: Sequence[str] = ()) -> list[Task]:
+def load_tasks(root: Path = TASKS_FOLDER, only: Sequence[str] = ()) -> list[BenchTask]:
     """Every task below ``root``, or those whose name or category (as a slug) matches one of
     ``only`` (shell patterns).
 
     Raises :class:`TaskError` for a bad task, a name that occurs twice, or a pattern without a task.
     """
-    found: dict[str, Task] = {}
+    found: dict[str, BenchTask] = {}
     used: set[str] = set()
     for folder in task_folders(root):
         matching = {each for each in only if _matches(folder, each)}
@@ -315,9 +315,9 @@ def load_tasks(root: Path = TASKS_FOLDER, only: Sequence[str] = ()) -> list[Task
     return list(found.values())
 
 
-def loadable_tasks(root: Path = TASKS_FOLDER) -> tuple[list[Task], dict[str, str]]:
+def loadable_tasks(root: Path = TASKS_FOLDER) -> tuple[list[BenchTask], dict[str, str]]:
     """Every task that can be loaded, and what is wrong with the others, by folder name."""
-    tasks: list[Task] = []
+    tasks: list[BenchTask] = []
     broken: dict[str, str] = {}
     for folder in task_folders(root):
         try:

@@ -1,1 +1,1 @@
-"""Thin typer applications for what the library does; the table in `cass_ray.cli` names them."""
+"""Thin typer applications for what the library does; `pyproject.toml` registers them."""

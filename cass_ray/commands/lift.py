@@ -10,8 +10,9 @@ from typing import Annotated
 
 import typer
 
-from cass_ray.commands.sides import as_hip, gather_program
+from cass_ray.commands.sides import gather_program
 from cass_ray.execute.backends.base import unit_on_disk
+from cass_ray.execute.sides import as_hip
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
 from cass_ray.lift import LiftedModule, LiftError, lift_cubin, lift_text, names_for_host
 from cass_ray.lift.coverage import Coverage, measure

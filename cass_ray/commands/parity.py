@@ -9,16 +9,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from cass_ray.commands.sides import (
-    as_hip,
-    build_reference,
-    exit_codes,
-    gather_program,
-    usable_backends,
-)
+from cass_ray.commands.sides import exit_codes, gather_program
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.backends.registry import BACKENDS
 from cass_ray.execute.parity import RUNS, Parity, ParityError, Ratio, measure_parity
+from cass_ray.execute.sides import as_hip, build_for, usable_backends
 from cass_ray.exit_codes import EXIT_FAILED, fail
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -55,7 +50,7 @@ def parity(
         try:
             measured = measure_parity(
                 ours,
-                build_reference(theirs, original),
+                build_for(theirs, original),
                 ours.build(port),
                 Inputs(tuple(arguments.split())),
                 reference_backend=theirs,

@@ -8,23 +8,14 @@ from typing import Annotated
 
 import typer
 
-from cass_ray.commands.sides import (
-    as_hip,
-    build_reference,
-    exit_codes,
-    gather_program,
-    usable_backends,
-)
-from cass_ray.execute.backends.base import Inputs
+from cass_ray.commands.sides import existing, exit_codes
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.backends.registry import BACKENDS
-from cass_ray.execute.comparison.tolerances import tolerance_for
-from cass_ray.execute.evidence.exploits import source_findings
-from cass_ray.execute.references import Reference, measure
 from cass_ray.execute.selftest.selftest import SelfTest, run_selftest, summarise
 from cass_ray.execute.shipped import shipped_subjects
-from cass_ray.execute.verify import Policy, Verification, verify
+from cass_ray.execute.verify import Verification
 from cass_ray.exit_codes import EXIT_FAILED
+from cass_ray.public.verifying import verify_port as compare_with_original
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.translate.engines.registry import make_translator
 
@@ -62,21 +53,14 @@ def verify_port(
     Exit codes: 0 they agree, 1 they do not or one does not compile, 2 usage, 3 a tool is missing.
     """
     with exit_codes():
-        ours, theirs = usable_backends(backend, reference_backend)
-        original = gather_program(reference)
-        port = as_hip(gather_program(candidate) if candidate else original)
-        inputs = [Inputs(tuple(text.split())) for text in arguments or [""]]
-        built = build_reference(theirs, original)
-        texts = [content.decode("utf-8", "replace") for content in original.files.values()]
-        policy = Policy(
-            tolerance=tolerance_for(texts),
+        result = compare_with_original(
+            existing(reference),
+            existing(candidate) if candidate else None,
+            inputs=[text.split() for text in arguments or [""]],
+            backend=backend,
+            reference_backend=reference_backend,
             order_free=order_free,
-            counters=not ours.real_gpu,
-            check=not ours.real_gpu,
         )
-        made: Reference = measure(theirs, built, inputs)
-        findings = source_findings(port.files, original.files)
-        result = verify(made, ours.build(port), ours, policy, findings=findings)
     typer.echo(result.model_dump_json(indent=2) if as_json else _describe(result))
     raise typer.Exit(0 if result.passed else EXIT_FAILED)
 

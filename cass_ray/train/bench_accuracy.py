@@ -39,7 +39,7 @@ def _score(folder: Path, settings: TrainSettings) -> float:
     bench = settings.evaluation.bench
     assert bench is not None
     from cass_ray.bench.evaluate import evaluate
-    from cass_ray.bench.question import Level
+    from cass_ray.bench.question import BenchLevel
     from cass_ray.bench.task import load_tasks
 
     tasks = load_tasks()
@@ -49,7 +49,7 @@ def _score(folder: Path, settings: TrainSettings) -> float:
     scores = evaluate(
         translator,
         chosen,
-        Level(bench.level),
+        BenchLevel(bench.level),
         architecture=architectures[0] if bench.level == "assembly" else "",
         seed=settings.seed,
     )

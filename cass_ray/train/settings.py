@@ -8,7 +8,8 @@ from typing import Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from cass_ray.config import StrictModel
-from cass_ray.llm.prompts import Task, parse_task, prompt_format
+from cass_ray.llm.prompts import prompt_format
+from cass_ray.task import Task, parse_task
 
 
 class DataSettings(StrictModel):

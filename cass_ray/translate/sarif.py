@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from cass_ray import __version__
 from cass_ray.translate.project.tree import TreeResult
 from cass_ray.translate.protocol import Finding, Severity, Translator
+from cass_ray.version import __version__
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 

@@ -14,7 +14,7 @@ from cass_ray.config import StrictModel
 from cass_ray.execute.backends.base import Backend
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.backends.registry import BACKENDS, candidate_backend, make_backend
-from cass_ray.llm.prompts import Level
+from cass_ray.task import Level
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.sandbox.executable import Bounds
 from cass_ray.toolchain.sandbox.process import ABANDON, Abandoned

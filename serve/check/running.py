@@ -23,7 +23,7 @@ from cass_ray.execute.evidence.exploits import source_findings
 from cass_ray.execute.programs import has_main
 from cass_ray.execute.references import ReferenceRun
 from cass_ray.execute.verify import Policy, RunRecord, verify
-from cass_ray.llm.prompts import Direction, Level
+from cass_ray.task import Direction, Level
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE
 from cass_ray.toolchain.sandbox.executable import Bounds
 from cass_ray.toolchain.unit import CompileFailure

@@ -8,7 +8,7 @@ from typing import Any
 
 from cass_ray.api.schema import CountsModel, FindingModel, TranslateRequest, Usage
 from cass_ray.llm.code_blocks import extract
-from cass_ray.llm.prompts import Task
+from cass_ray.task import Task
 from cass_ray.translate.engines.model import ModelTranslator
 from cass_ray.translate.protocol import TranslatorError
 from serve.engines import Answer

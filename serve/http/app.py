@@ -12,7 +12,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
-from cass_ray import __version__
+from cass_ray.version import __version__
 from serve.http import job_routes, openai_routes, routes
 from serve.http.errors import ApiError
 from serve.http.middleware import Envelope, problem_of_validation, problem_response

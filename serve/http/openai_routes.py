@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from cass_ray.api.schema import TranslateRequest, Usage
 from cass_ray.llm.code_blocks import extract
-from cass_ray.llm.prompts import Direction, Level
+from cass_ray.task import Direction, Level
 from serve.http.context import Admitted, Authenticated, RequestId, ServicesOf, facts, unless_gone
 from serve.http.errors import ApiError, from_library
 from serve.http.routes import EVENT_SCHEMA, PROBLEMS

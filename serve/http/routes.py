@@ -11,7 +11,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Request, Response
 from fastapi.responses import StreamingResponse
 
-from cass_ray import __version__
 from cass_ray.api.schema import (
     ARCHITECTURES,
     EXAMPLE,
@@ -24,6 +23,7 @@ from cass_ray.api.schema import (
     TranslateRequest,
     TranslateResponse,
 )
+from cass_ray.version import __version__
 from serve.http.context import (
     Admitted,
     Authenticated,

@@ -11,7 +11,7 @@ import yaml
 from cass_ray.bench.evaluate import Examiner
 from cass_ray.bench.judge import Judge
 from cass_ray.bench.programs import Compilers
-from cass_ray.bench.task import CANARY, Task, load_task
+from cass_ray.bench.task import CANARY, BenchTask, load_task
 from cass_ray.cache import ContentCache
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.toolchain.locate import find_nvidia
@@ -76,7 +76,7 @@ def make_task(tmp_path: Path) -> MakeTask:
 
 
 @pytest.fixture
-def task(make_task: MakeTask) -> Task:
+def task(make_task: MakeTask) -> BenchTask:
     return load_task(make_task())
 
 

@@ -12,12 +12,12 @@ from actors.examiners import Answerer
 from cass_ray.bench.evaluate import Examiner, run
 from cass_ray.bench.plan import Asked, BenchSettings, plan
 from cass_ray.bench.programs import Compilers, ask
-from cass_ray.bench.question import Answer, Draw, Kind, Level, Question
+from cass_ray.bench.question import Answer, BenchLevel, Draw, Kind, Question
 from cass_ray.bench.results import Sample
 from cass_ray.bench.systems import Description, TranslatorSystem, make_system
-from cass_ray.bench.task import Task, load_tasks
+from cass_ray.bench.task import BenchTask, load_tasks
 from cass_ray.execute.evidence.exploits import Exploit
-from cass_ray.llm.prompts import Direction
+from cass_ray.task import Direction
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation
 from tests.bench.conftest import HIP
 
@@ -41,13 +41,13 @@ class Spy:
 
 
 @pytest.fixture
-def secretive(task: Task) -> Task:
+def secretive(task: BenchTask) -> BenchTask:
     """The task with hidden arguments that occur nowhere else."""
     spec = task.spec.model_copy(update={"hidden_arguments": [list(SECRET), ["4099", "5"]]})
     return dataclasses.replace(task, spec=spec)
 
 
-def test_a_translator_hears_the_program_and_nothing_else(secretive: Task) -> None:
+def test_a_translator_hears_the_program_and_nothing_else(secretive: BenchTask) -> None:
     spy = Spy()
     question = ask(secretive, Kind(), _no_compilers())
     TranslatorSystem("spy", spy).answer(question, Draw(seed=3, temperature=0.7))
@@ -60,7 +60,7 @@ def test_a_translator_hears_the_program_and_nothing_else(secretive: Task) -> Non
     }  # fmt: skip
 
 
-def test_what_travels_to_an_answerer_holds_no_input(secretive: Task) -> None:
+def test_what_travels_to_an_answerer_holds_no_input(secretive: BenchTask) -> None:
     settings = BenchSettings.model_validate({"systems": ["spy"], "out": "out"})
     (item,) = plan(settings, [secretive], [Description("spy", "1", False)])
     sent = pickle.dumps(Asked(item, ask(secretive, item.kind, _no_compilers())))
@@ -85,7 +85,7 @@ def test_answers_cannot_write_outside_the_program() -> None:
             Answer(files={name: ""})
 
 
-def _judged(examiner: Examiner, task: Task, source: str) -> Sample:
+def _judged(examiner: Examiner, task: BenchTask, source: str) -> Sample:
     answer = Answer(files={"main.cu": source})
     return examiner.mark(task, Kind(), ("candidate", "1"), Draw(), answer)
 
@@ -109,7 +109,7 @@ PRINT = 'printf("numbers %d\\nsum of squares %lld\\n", n, on_cpu(n, seed)); }'
 
 
 @pytest.mark.amd
-def test_the_honest_port_is_right(examiner: Examiner, task: Task) -> None:
+def test_the_honest_port_is_right(examiner: Examiner, task: BenchTask) -> None:
     sample = _judged(examiner, task, HIP)
     judgement = sample.judgement
     assert judgement.passed, judgement
@@ -119,7 +119,7 @@ def test_the_honest_port_is_right(examiner: Examiner, task: Task) -> None:
 
 
 @pytest.mark.amd
-def test_outputs_by_heart_fail_on_hidden_inputs(examiner: Examiner, task: Task) -> None:
+def test_outputs_by_heart_fail_on_hidden_inputs(examiner: Examiner, task: BenchTask) -> None:
     """It runs the kernel, asks whether anything came of it, and prints what it knows."""
     honest = _judged(examiner, task, HIP)
     known = [run.record.stdout.split()[-1] for run in honest.judgement.runs if not run.hidden]
@@ -153,7 +153,7 @@ def test_outputs_by_heart_fail_on_hidden_inputs(examiner: Examiner, task: Task) 
     ids=["cpu behind an empty kernel", "no launch", "launches for show", "reads /proc"],
 )
 def test_exploits_are_not_right(
-    examiner: Examiner, task: Task, source: str, exploits: set[Exploit]
+    examiner: Examiner, task: BenchTask, source: str, exploits: set[Exploit]
 ) -> None:
     judgement = _judged(examiner, task, source).judgement
     assert judgement.compiled, judgement.diagnostic
@@ -165,7 +165,7 @@ def test_exploits_are_not_right(
 
 @pytest.mark.amd
 def test_reference_is_right_and_echo_is_not(
-    examiner: Examiner, compilers: Compilers, task: Task
+    examiner: Examiner, compilers: Compilers, task: BenchTask
 ) -> None:
     verdicts = {}
     for name in ("reference", "echo", "rules", "rules+repair"):
@@ -177,9 +177,9 @@ def test_reference_is_right_and_echo_is_not(
 
 @pytest.mark.amd
 @pytest.mark.nvidia
-def test_assembly_needs_assembly(examiner: Examiner, compilers: Compilers, task: Task) -> None:
+def test_assembly_needs_assembly(examiner: Examiner, compilers: Compilers, task: BenchTask) -> None:
     """The port's RDNA3 is right with the port's host; SASS itself does not assemble."""
-    kind = Kind(Level.ASSEMBLY, architecture="sm_80")
+    kind = Kind(BenchLevel.ASSEMBLY, architecture="sm_80")
     (reference,) = run(examiner, make_system("reference", [task], compilers), [task], kind)
     assert reference.judgement.passed, reference.judgement
     (echo,) = run(examiner, make_system("echo", [task], compilers), [task], kind)
@@ -189,8 +189,8 @@ def test_assembly_needs_assembly(examiner: Examiner, compilers: Compilers, task:
 
 @pytest.mark.amd
 @pytest.mark.nvidia
-def test_host_assembly(examiner: Examiner, compilers: Compilers, task: Task) -> None:
-    kind = Kind(Level.HOST)
+def test_host_assembly(examiner: Examiner, compilers: Compilers, task: BenchTask) -> None:
+    kind = Kind(BenchLevel.HOST)
     (reference,) = run(examiner, make_system("reference", [task], compilers), [task], kind)
     assert reference.judgement.passed, reference.judgement
     (echo,) = run(examiner, make_system("echo", [task], compilers), [task], kind)
@@ -200,7 +200,7 @@ def test_host_assembly(examiner: Examiner, compilers: Compilers, task: Task) -> 
 @pytest.mark.nvidia
 @pytest.mark.amd
 def test_hip_to_cuda_is_compiled_where_no_gpu_can_run_it(
-    examiner: Examiner, compilers: Compilers, task: Task
+    examiner: Examiner, compilers: Compilers, task: BenchTask
 ) -> None:
     kind = Kind(direction=Direction.HIP_TO_CUDA)
     verdicts = {}
@@ -218,8 +218,8 @@ def test_hip_to_cuda_is_compiled_where_no_gpu_can_run_it(
 
 @pytest.mark.nvidia
 @pytest.mark.amd
-def test_rdna3_to_ptx_is_assembled(examiner: Examiner, task: Task) -> None:
-    kind = Kind(Level.ASSEMBLY, Direction.HIP_TO_CUDA, "sm_80")
+def test_rdna3_to_ptx_is_assembled(examiner: Examiner, task: BenchTask) -> None:
+    kind = Kind(BenchLevel.ASSEMBLY, Direction.HIP_TO_CUDA, "sm_80")
     good = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
     compiled, errors = [], []
     for text in (good, good.replace("ret;", "rett;")):

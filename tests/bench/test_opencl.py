@@ -10,36 +10,36 @@ from cass_ray.bench.evaluate import Examiner
 from cass_ray.bench.judge import Judge
 from cass_ray.bench.plan import BenchSettings, plan
 from cass_ray.bench.programs import Compilers, can_ask
-from cass_ray.bench.question import Answer, Draw, Kind, Level
+from cass_ray.bench.question import Answer, BenchLevel, Draw, Kind
 from cass_ray.bench.systems import Description, ReferenceSystem
-from cass_ray.bench.task import Task, load_tasks
-from cass_ray.llm.prompts import Direction
+from cass_ray.bench.task import BenchTask, load_tasks
+from cass_ray.task import Direction
 
 NAME = "opencl_segmented_scan"
-SASS = Kind(Level.ASSEMBLY, architecture="sm_80")
+SASS = Kind(BenchLevel.ASSEMBLY, architecture="sm_80")
 
 
 @pytest.fixture(scope="module")
-def scan() -> Task:
+def scan() -> BenchTask:
     (task,) = load_tasks(only=[NAME])
     return task
 
 
-def test_only_machine_code_is_asked(scan: Task) -> None:
-    back = Kind(Level.ASSEMBLY, Direction.HIP_TO_CUDA, "sm_80")
-    asked = [can_ask(scan, kind) for kind in (Kind(), Kind(Level.HOST), SASS, back)]
+def test_only_machine_code_is_asked(scan: BenchTask) -> None:
+    back = Kind(BenchLevel.ASSEMBLY, Direction.HIP_TO_CUDA, "sm_80")
+    asked = [can_ask(scan, kind) for kind in (Kind(), Kind(BenchLevel.HOST), SASS, back)]
     assert asked == [False, False, True, False]
     (saxpy,) = load_tasks(only=["saxpy_grid_stride"])
     tasks, systems = [scan, saxpy], [Description("echo", "1", samples=False)]
     source = plan(BenchSettings(systems=["echo"], out=Path("x")), tasks, systems)
     assert [item.task for item in source] == ["saxpy_grid_stride"]
-    settings = BenchSettings(systems=["echo"], out=Path("x"), level=Level.ASSEMBLY)
+    settings = BenchSettings(systems=["echo"], out=Path("x"), level=BenchLevel.ASSEMBLY)
     assert [item.task for item in plan(settings, tasks, systems)] == [NAME, "saxpy_grid_stride"]
 
 
 @pytest.mark.nvidia
 @pytest.mark.amd
-def test_opencl_code_runs_under_the_port_s_host(scan: Task, compilers: Compilers) -> None:
+def test_opencl_code_runs_under_the_port_s_host(scan: BenchTask, compilers: Compilers) -> None:
     examiner = Examiner(compilers, Judge(compilers, compilers.cache))
     reference = ReferenceSystem([scan], compilers)
     question = examiner.question(scan, SASS)

@@ -14,8 +14,8 @@ from cass_ray.bench.features import CATEGORIES, slug
 from cass_ray.bench.predecessor import load_predecessor
 from cass_ray.bench.task import (
     CANARY,
+    BenchTask,
     ComparisonSettings,
-    Task,
     TaskError,
     load_task,
     load_tasks,
@@ -24,7 +24,7 @@ from cass_ray.bench.task import (
 from tests.bench.conftest import CUDA, HIP, MakeTask
 
 
-def test_a_task_has_both_programs_and_its_inputs(task: Task) -> None:
+def test_a_task_has_both_programs_and_its_inputs(task: BenchTask) -> None:
     assert task.name == "sum_of_squares"
     assert set(task.cuda.files) == {"main.cu"}
     assert set(task.hip.files) == {"main.hip"}
@@ -112,7 +112,7 @@ def test_lint_runs_the_port(make_task: MakeTask, compilers: object) -> None:
     assert any("prints the same as with none" in problem for problem in problems)
 
 
-def test_collection_counts_categories(task: Task) -> None:
+def test_collection_counts_categories(task: BenchTask) -> None:
     found = check_collection([task])
     assert "Basic Operations: 1 of 6 tasks" in found.problems
     assert "Graph: 0 of 6 tasks" in found.problems

@@ -4,17 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cass_ray.dataset.schema import PAIR_SCHEMA
-from cass_ray.llm.prompts import (
-    CASS,
-    OURS,
-    TASKS,
-    Direction,
-    Level,
-    Task,
-    parse_task,
-    prompt_format,
-)
+from cass_ray.llm.prompts import CASS, OURS, prompt_format
+from cass_ray.task import TASKS, Direction, Level, Task
 
 SOURCE = Task(Level.SOURCE, Direction.CUDA_TO_HIP)
 ASSEMBLY = Task(Level.ASSEMBLY, Direction.CUDA_TO_HIP)
@@ -55,18 +46,7 @@ def test_our_fence_is_longer_than_any_run_of_backticks_in_the_code(code):
     assert set(last) == {"`"}
 
 
-def test_task_columns_exist_and_swap_with_the_direction():
-    for task in TASKS:
-        assert set(task.columns) <= set(PAIR_SCHEMA.names)
-    there, back = (Task(Level.ASSEMBLY, direction).columns for direction in Direction)
-    assert there == ("cuda_device", "hip_device") == back[::-1]
-
-
-def test_names_are_parsed_and_the_nearest_is_named():
-    assert [parse_task(str(task)) for task in TASKS] == list(TASKS)
-    assert parse_task("assembly") == ASSEMBLY
-    with pytest.raises(ValueError, match="did you mean `source:hip-to-cuda`"):
-        parse_task("source:hip-to-cud")
+def test_formats_are_found_by_name_and_the_nearest_is_named():
     assert prompt_format("cass") is CASS
     with pytest.raises(ValueError, match="did you mean `ours`"):
         prompt_format("our")

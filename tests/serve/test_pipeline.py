@@ -18,7 +18,7 @@ from cass_ray.api.schema import (
     Usage,
     Verification,
 )
-from cass_ray.llm.prompts import Direction, Level
+from cass_ray.task import Direction, Level
 from serve.answer_cache import AnswerCache
 from serve.check.checker import CheckRequest, Stage
 from serve.engines import Answer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cass_ray.bench.task import Task
+from cass_ray.bench.task import BenchTask
 from cass_ray.config import StrictModel
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.selftest.selftest import Fate, MutantResult, Subject, run_selftest, summarise
@@ -50,7 +50,7 @@ class MutationTest(StrictModel):
 
 
 def mutation_test(
-    task: Task, *, backend: Rdna3Backend, per_fault: int = 1, seed: int = 0
+    task: BenchTask, *, backend: Rdna3Backend, per_fault: int = 1, seed: int = 0
 ) -> MutationTest:
     """Plant ``per_fault`` faults of each kind in the port of ``task`` and verify each mutant."""
     inputs = (*task.visible, *task.hidden)

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from cass_ray.assembly import sass
 from cass_ray.bench.programs import Compilers
-from cass_ray.bench.task import Task
+from cass_ray.bench.task import BenchTask
 from cass_ray.config import StrictModel
 from cass_ray.execute.programs import rdna3_instructions, sass_instructions
 
@@ -44,7 +44,7 @@ class Index(StrictModel):
     tasks: dict[str, TaskFacts] = Field(default_factory=dict)
 
 
-def measure_facts(task: Task, compilers: Compilers) -> TaskFacts:
+def measure_facts(task: BenchTask, compilers: Compilers) -> TaskFacts:
     """Compile both programs. Raises :class:`~cass_ray.toolchain.unit.CompileFailure`."""
     listings = {name: compilers.machine_code(task, name)[0] for name in SASS_ARCHITECTURES}
     return TaskFacts(
@@ -77,13 +77,13 @@ def _stored_index() -> Mapping[str, TaskFacts]:
     return read_index().tasks
 
 
-def task_facts(task: Task) -> TaskFacts | None:
+def task_facts(task: BenchTask) -> TaskFacts | None:
     """The stored facts of ``task``; None where its text is not the one that was measured."""
     found = _stored_index().get(task.name)
     return found if found is not None and found.id == task.id else None
 
 
-def stale(tasks: Sequence[Task], index: Index) -> list[str]:
+def stale(tasks: Sequence[BenchTask], index: Index) -> list[str]:
     """Tasks that are not in ``index`` with their present text, and names it has too many."""
     names = {task.name for task in tasks}
     changed = [

@@ -15,7 +15,7 @@ from cass_ray.assembly.align import align_kernels
 from cass_ray.bench.features import CATEGORIES
 from cass_ray.bench.programs import Compilers
 from cass_ray.bench.references import STORED_FOLDER, stored_port, stored_reference
-from cass_ray.bench.task import CANARY, TASK_FILE, Difficulty, Task
+from cass_ray.bench.task import CANARY, TASK_FILE, BenchTask, Difficulty
 from cass_ray.dataset.schema import clip_diagnostic
 from cass_ray.execute.backends.base import Assembly, RunMode, unit_on_disk
 from cass_ray.execute.backends.rdna3 import HipBackend
@@ -59,7 +59,7 @@ class Linter:
     backend: HipBackend | None = None
     references: Path = STORED_FOLDER
 
-    def check(self, task: Task) -> Findings:
+    def check(self, task: BenchTask) -> Findings:
         """All checks; later ones are left out when an earlier one makes them pointless."""
         found = Findings(task.name)
         found.problems += _text_problems(task)
@@ -72,7 +72,7 @@ class Linter:
                 found.problems.append(f"kernels on one side only: {', '.join(only)}")
         return found
 
-    def _cuda(self, task: Task, found: Findings) -> str:
+    def _cuda(self, task: BenchTask, found: Findings) -> str:
         """The SASS; empty where there is none."""
         if self.nvidia is None:
             return ""
@@ -92,7 +92,7 @@ class Linter:
             found.remarks.append(f"{found.sass_lines} SASS lines; it {word} large_device_code")
         return listing
 
-    def _hip(self, task: Task, found: Findings) -> str:
+    def _hip(self, task: BenchTask, found: Findings) -> str:
         """The RDNA3 assembly of the port, whose runs are checked."""
         if self.backend is None:
             return ""
@@ -123,7 +123,7 @@ class Linter:
             found.remarks.append(f"a run takes {found.seconds:.1f} s of {task.spec.limits.seconds}")
         return texts.device
 
-    def _opencl(self, task: Task, host: str, port: Reference) -> Iterator[str]:
+    def _opencl(self, task: BenchTask, host: str, port: Reference) -> Iterator[str]:
         """The OpenCL device code has to print under the port's host what the port prints."""
         assert self.backend is not None
         compilers = Compilers(self.backend, find_nvidia)
@@ -139,7 +139,7 @@ class Linter:
         yield from _disagreements(task, port, made, "HIP and OpenCL")
 
 
-def _text_problems(task: Task) -> Iterator[str]:
+def _text_problems(task: BenchTask) -> Iterator[str]:
     for path, content in task.files.items():
         if PurePosixPath(path).suffix in _SOURCE_SUFFIXES:
             first = content.decode("utf-8", "replace").partition("\n")[0]
@@ -176,7 +176,9 @@ def _run_problems(made: Reference) -> Iterator[str]:
         outputs[run.outputs] = run.inputs.arguments
 
 
-def _disagreements(task: Task, stored: Reference, made: Reference, sides: str) -> Iterator[str]:
+def _disagreements(
+    task: BenchTask, stored: Reference, made: Reference, sides: str
+) -> Iterator[str]:
     comparison = task.spec.comparison
     for theirs, ours in zip(stored.runs, made.runs, strict=True):
         arguments = " ".join(theirs.inputs.arguments) or "no arguments"
@@ -194,7 +196,7 @@ def _disagreements(task: Task, stored: Reference, made: Reference, sides: str) -
             yield f"with {arguments} {sides} differ: {difference}"
 
 
-def check_collection(tasks: Sequence[Task]) -> Findings:
+def check_collection(tasks: Sequence[BenchTask]) -> Findings:
     """Counts over all tasks."""
     found = Findings("")
     counts = Counter(task.spec.category for task in tasks)

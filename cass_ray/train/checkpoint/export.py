@@ -10,9 +10,9 @@ from typing import Any
 
 import torch
 
-from cass_ray import __version__
 from cass_ray.train.engines.replicated import Engine
 from cass_ray.train.settings import TrainSettings
+from cass_ray.version import __version__
 
 TRANSLATION_FILE = "cass_ray.json"
 """How the model wants to be asked: read by the ``model:PATH`` engine."""

@@ -14,7 +14,8 @@ from typing import Any, Protocol
 
 from cass_ray.assembly import sass
 from cass_ray.dataset.schema import Verified
-from cass_ray.llm.prompts import Level, Message, PromptFormat, Task, prompt_format
+from cass_ray.llm.prompts import Message, PromptFormat, prompt_format
+from cass_ray.task import Level, Task
 from cass_ray.train.settings import DataSettings
 
 COLUMNS = (

@@ -15,9 +15,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
 from cass_ray.dataset.schema import Verified, is_rejected
-from cass_ray.llm.prompts import Task
 from cass_ray.pipeline.stages.align import AlignStage
 from cass_ray.pipeline.stages.execute import ExecuteStage, reference_of
+from cass_ray.task import Task
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.unit import CompileFailure, Unit
 from cass_ray.train.data.examples import is_held_out

@@ -24,15 +24,8 @@ from cass_ray.cache import ContentCache, default_directory, digest
 from cass_ray.config import SettingsError, StrictModel, validate
 from cass_ray.llm.client import ChatClient, ChatError, ChatSettings, Reply, answer_cache
 from cass_ray.llm.code_blocks import code_of
-from cass_ray.llm.prompts import (
-    Direction,
-    Level,
-    Message,
-    PromptFormat,
-    Task,
-    parse_task,
-    prompt_format,
-)
+from cass_ray.llm.prompts import Message, PromptFormat, prompt_format
+from cass_ray.task import Direction, Level, Task, parse_task
 from cass_ray.translate.protocol import (
     NO_CONTEXT,
     Context,

@@ -22,7 +22,8 @@ from urllib.parse import parse_qsl
 
 from cass_ray.config import SettingsError, StrictModel, validate
 from cass_ray.llm.code_blocks import extract
-from cass_ray.llm.prompts import Direction, Level, PromptFormat, Task, parse_task, prompt_format
+from cass_ray.llm.prompts import PromptFormat, prompt_format
+from cass_ray.task import Direction, Level, Task, parse_task
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.translate.protocol import (
     NO_CONTEXT,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cass_ray.bench.authoring.index import length_bin
-from cass_ray.bench.question import Answer, Level, Usage
+from cass_ray.bench.question import Answer, BenchLevel, Usage
 from cass_ray.bench.reporting.leaderboard import (
     Leaderboard,
     entries_of,
@@ -24,7 +24,7 @@ from cass_ray.bench.scoring.compile_errors import ErrorClass
 from cass_ray.bench.scoring.scores import outcomes, score
 from cass_ray.bench.task import Difficulty
 from cass_ray.config import SettingsError
-from cass_ray.llm.prompts import Direction
+from cass_ray.task import Direction
 
 
 def sample(
@@ -46,7 +46,7 @@ def sample(
     values = {
         "system": system,
         "system_version": "1",
-        "level": Level.SOURCE,
+        "level": BenchLevel.SOURCE,
         "direction": Direction.CUDA_TO_HIP,
         "task": task,
         "task_id": f"id of {task}",

@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 from cass_ray.cache import ContentCache
 from cass_ray.cli import app
-from cass_ray.llm.prompts import CASS, Task
+from cass_ray.llm.prompts import CASS
+from cass_ray.task import Task
 from cass_ray.translate.engines.chat import ChatTranslator
 from cass_ray.translate.engines.registry import UnknownEngineError, make_translator
 from cass_ray.translate.protocol import Context, Translator, TranslatorError

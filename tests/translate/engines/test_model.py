@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cass_ray.config import SettingsError
-from cass_ray.llm.prompts import Direction, Level, Task
+from cass_ray.task import Direction, Level, Task
 from cass_ray.translate.engines.model import ModelTranslator, parse_engine
 from cass_ray.translate.engines.registry import UnknownEngineError, make_translator
 from cass_ray.translate.protocol import Context, TranslatorError
