@@ -1,0 +1,184 @@
+"""``import cass_ray``: what it offers, what it costs, and that each function does its work."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+import cass_ray
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.locate import find_amd, find_nvidia
+from cass_ray.toolchain.sandbox import isolation
+from cass_ray.toolchain.unit import Unit
+from cass_ray.translate.engines.registry import UnknownEngineError
+from tests.folders import REPOSITORY
+
+FUNCTIONS = {
+    "build_dataset",
+    "compile_file",
+    "lift_file",
+    "run_file",
+    "translate_cuda",
+    "verify_port",
+}
+HEAVY = ("aiohttp", "datasets", "numpy", "pandas", "pyarrow", "pydantic", "ray", "torch", "typer")
+
+SUM = """\
+#include <cstdio>
+#include <cstdlib>
+__global__ void add(int *sum) { atomicAdd(sum, static_cast<int>(threadIdx.x)); }
+int main(int argc, char **argv) {
+    int *device, sum = 0, threads = argc > 1 ? atoi(argv[1]) : 4;
+    cudaMalloc(&device, sizeof(int));
+    cudaMemcpy(device, &sum, sizeof(int), cudaMemcpyHostToDevice);
+    add<<<1, threads>>>(device);
+    cudaMemcpy(&sum, device, sizeof(int), cudaMemcpyDeviceToHost);
+    cudaFree(device);
+    printf("%d\\n", sum);
+}
+"""
+
+
+@pytest.fixture
+def cuda_file(tmp_path: Path) -> Path:
+    path = tmp_path / "sum.cu"
+    path.write_text(SUM)
+    return path
+
+
+@pytest.fixture
+def both_compilers() -> None:
+    try:
+        find_nvidia(), find_amd()
+        isolation.isolates()
+    except (ToolMissing, isolation.IsolationUnavailableError) as error:
+        pytest.skip(str(error))
+
+
+def test_import_loads_nothing_heavy_and_takes_little_time() -> None:
+    code = (
+        "import sys, time; started = time.process_time(); import cass_ray;"
+        "seconds = time.process_time() - started; import json;"
+        "print(json.dumps([seconds, sorted(sys.modules)]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=REPOSITORY
+    )
+    seconds, modules = json.loads(done.stdout)
+    assert not set(HEAVY) & set(modules)
+    # CPU time, so that a busy machine makes no difference.
+    assert seconds < 0.2
+
+
+def test_every_public_name_resolves_and_says_what_it_raises() -> None:
+    assert set(cass_ray.__all__) == FUNCTIONS | {"__version__"}
+    assert set(cass_ray.__all__) <= set(dir(cass_ray))
+    for name in FUNCTIONS:
+        function = getattr(cass_ray, name)
+        assert function.__name__ == name
+        assert "Raises:" in (inspect.getdoc(function) or "")
+        assert name in (cass_ray.__doc__ or "")
+
+
+def test_no_public_name_is_hidden_by_a_package() -> None:
+    """``cass_ray.lift`` is a package: once it is imported, a function of that name is gone."""
+    folder = Path(cass_ray.__file__).parent
+    taken = {path.stem for path in folder.iterdir()}
+    assert not FUNCTIONS & taken
+
+
+def test_unknown_attribute_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'translat'"):
+        cass_ray.translat  # noqa: B018
+
+
+def test_translate_a_text_and_a_file(tmp_path: Path) -> None:
+    text = "#include <cuda_runtime.h>\nvoid f(void *p) { cudaFree(p); }\n"
+    wanted = "#include <hip/hip_runtime.h>\nvoid f(void *p) { hipFree(p); }\n"
+    made = cass_ray.translate_cuda(text)
+    assert made.errors == ()
+    assert made.source == wanted
+    (tmp_path / "f.cu").write_text(text)
+    assert cass_ray.translate_cuda(tmp_path / "f.cu").source == wanted
+
+
+def test_translate_reports_what_it_cannot_do() -> None:
+    made = cass_ray.translate_cuda("void f() {\n  cudaGraphConditionalHandleCreate(0, 0, 0);\n}\n")
+    assert [finding.line for finding in made.errors] == [2]
+    with pytest.raises(UnknownEngineError):
+        cass_ray.translate_cuda("", engine="rulez")
+
+
+def test_compile_refuses_a_wrong_pair(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"give a [.]cu file for sm_"):
+        cass_ray.compile_file(tmp_path / "a.cu", "gfx1100")
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
+@pytest.mark.usefixtures("both_compilers")
+def test_compile_both_sides(cuda_file: Path) -> None:
+    cuda = cass_ray.compile_file(cuda_file, "sm_89")
+    assert ".target\tsm_89" in cuda.device
+    assert "main:" in cuda.host
+    hip_file = cuda_file.with_suffix(".hip")
+    hip_file.write_text(cass_ray.translate_cuda(cuda_file).source)
+    hip = cass_ray.compile_file(hip_file)
+    assert "s_endpgm" in hip.device
+    assert "main:" in hip.host
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
+@pytest.mark.usefixtures("both_compilers")
+def test_lift_the_machine_code_of_an_executable(cuda_file: Path) -> None:
+    executable = cuda_file.with_suffix("")
+    unit = Unit(cuda_file.parent, PurePosixPath(cuda_file.name))
+    find_nvidia().build_executable(unit, executable, ["sm_90"])
+    [module] = cass_ray.lift_file(executable)
+    assert module.kernels == ("_Z3addPi",)
+    assert "amdhsa_kernel _Z3addPi" in module.assembly
+
+
+@pytest.mark.amd
+@pytest.mark.usefixtures("both_compilers")
+def test_run_and_verify(cuda_file: Path) -> None:
+    done = cass_ray.run_file(cuda_file, ["10"], backend="rdna3")
+    assert done.ended.stdout == b"45\n"
+    assert done.launch_count == 1
+    right = cass_ray.verify_port(
+        cuda_file, inputs=[(), ("33",)], backend="rdna3", reference_backend="rdna3"
+    )
+    assert right.passed
+    assert [run.arguments for run in right.runs] == [[], ["33"]]
+    port = cuda_file.with_name("port.hip")
+    text = cass_ray.translate_cuda(cuda_file).source
+    port.write_text(text.replace("threadIdx.x)", "threadIdx.x + 1)"))
+    wrong = cass_ray.verify_port(cuda_file, port, backend="rdna3", reference_backend="rdna3")
+    assert not wrong.passed
+
+
+@pytest.mark.slow
+@pytest.mark.nvidia
+@pytest.mark.amd
+@pytest.mark.usefixtures("both_compilers")
+def test_build_a_data_set_of_one_pair(cuda_file: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys, cass_ray; tally = cass_ray.build_dataset([sys.argv[1]], sys.argv[2],"
+        " quiet=True, slots=1); print(tally.as_dict())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, f"local:{cuda_file.parent}", str(tmp_path / "out")],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+        timeout=300,
+    )
+    assert "'pairs': 1" in done.stdout
+    assert list((tmp_path / "out/pairs").glob("*.parquet"))
