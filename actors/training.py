@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import ray
 
 from actors.session import join_submitted, start_local
+from cass_ray.llm.pretrained import load_tokenizer
 from cass_ray.train.data.examples import COLUMNS, LIFTED, DataError, ExampleMaker
 from cass_ray.train.data.prepare import (
     is_prepared,
@@ -52,8 +53,6 @@ class Tokeniser:
     """Pairs in, examples out; one tokenizer an actor."""
 
     def __init__(self, settings: TrainSettings) -> None:
-        from cass_ray.train.model.build import load_tokenizer
-
         tokenizer = load_tokenizer(str(RunFiles(settings.out).tokenizer))
         self.maker = ExampleMaker(settings.data, tokenizer)
 
@@ -66,7 +65,7 @@ class Tokeniser:
 def prepare_data(settings: TrainSettings, say: Callable[[str], None]) -> None:
     """Make the token files of the run, unless they are there.
 
-    Raises ``DataError`` and ``ModelError``.
+    Raises ``DataError`` and ``cass_ray.llm.pretrained.ModelError``.
     """
     files = pair_files(settings.data.pairs)
     if is_prepared(settings, files):

@@ -32,9 +32,10 @@ import pyarrow as pa
 
 from benchmarks.train.respell import respell
 from cass_ray.config import load
+from cass_ray.llm.chat_format import encode_prompt
 from cass_ray.llm.prompts import prompt_format
 from cass_ray.task import Direction, Level, Task
-from cass_ray.train.data.examples import encode_prompt, is_held_out
+from cass_ray.train.data.examples import is_held_out
 from cass_ray.train.settings import TrainSettings
 
 CONFIG = Path(__file__).parents[2] / "jobs/configs/train_small_from_scratch.yaml"
@@ -201,8 +202,8 @@ _maker: Any = None
 
 def _load_maker(settings: TrainSettings) -> None:
     global _maker
+    from cass_ray.llm.pretrained import load_tokenizer
     from cass_ray.train.data.examples import ExampleMaker
-    from cass_ray.train.model.build import load_tokenizer
     from cass_ray.train.run_files import RunFiles
 
     tokenizer = load_tokenizer(str(RunFiles(settings.out).tokenizer))

@@ -7,10 +7,11 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from cass_ray.llm.pretrained import load_tokenizer
 from cass_ray.train.checkpoint.export import export
 from cass_ray.train.distributed import World
 from cass_ray.train.engines.replicated import Engine
-from cass_ray.train.model.build import AnswerModel, load_tokenizer
+from cass_ray.train.model.build import AnswerModel
 from cass_ray.train.settings import TrainSettings
 from cass_ray.translate.engines.model import ModelOptions, ModelTranslator
 

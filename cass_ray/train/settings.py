@@ -8,6 +8,7 @@ from typing import Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from cass_ray.config import StrictModel
+from cass_ray.llm.pretrained import RopeSettings
 from cass_ray.llm.prompts import prompt_format
 from cass_ray.task import Task, parse_task
 
@@ -65,13 +66,6 @@ class FreshModel(StrictModel):
     intermediate: int = Field(default=512, ge=32)
     positions: int = Field(default=4096, ge=64)
     rope_theta: float = 10000.0
-
-
-class RopeSettings(StrictModel):
-    """Extension of the context: positions beyond those the model was trained on."""
-
-    kind: Literal["linear", "dynamic", "yarn"]
-    factor: float = Field(gt=1.0)
 
 
 class LoraSettings(StrictModel):

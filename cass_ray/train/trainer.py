@@ -17,6 +17,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+from cass_ray.llm.pretrained import extend_rope, load_config, load_tokenizer
 from cass_ray.train.checkpoint import state
 from cass_ray.train.checkpoint.export import export
 from cass_ray.train.checkpoint.store import CheckpointReader, CheckpointStore, CheckpointWriter
@@ -36,11 +37,8 @@ from cass_ray.train.model.build import (
     Prepared,
     build_model,
     check_window,
-    extend_rope,
     fresh_config,
     inner_model,
-    load_config,
-    load_tokenizer,
     prepare,
 )
 from cass_ray.train.model.memory import OutOfMemory, advice

@@ -12,6 +12,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from cass_ray.llm.chat_format import encode_prompt
+from cass_ray.llm.pretrained import positions
 from cass_ray.translate.engines.model import Generator, ModelOptions
 from cass_ray.translate.protocol import TranslatorError
 from serve.generation.batching import make_manager
@@ -85,8 +87,6 @@ class ContinuousGenerator:
     @property
     def positions(self) -> int:
         """Tokens of question and answer together."""
-        from cass_ray.train.model.build import positions
-
         limit = positions(self.model.config)
         return min(limit, self.settings.max_context or limit)
 
@@ -96,8 +96,6 @@ class ContinuousGenerator:
 
     def encode(self, messages: list[Any]) -> list[int]:
         """Token ids of a conversation, up to where the model begins to write."""
-        from cass_ray.train.data.examples import encode_prompt
-
         return encode_prompt(self.tokenizer, messages)
 
     async def generate(

@@ -7,16 +7,11 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from cass_ray.llm.pretrained import ModelError, RopeSettings, extend_rope, positions
 from cass_ray.train.data.examples import DataError, ExampleMaker, split_rows
 from cass_ray.train.data.prepare import make_tokenizer, pair_files
-from cass_ray.train.model.build import (
-    ModelError,
-    check_window,
-    extend_rope,
-    fresh_config,
-    positions,
-)
-from cass_ray.train.settings import FreshModel, RopeSettings
+from cass_ray.train.model.build import check_window, fresh_config
+from cass_ray.train.settings import FreshModel
 from tests.train.conftest import pair, tiny_settings
 from tests.train.runs import changed
 

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 import torch
 
+from cass_ray.llm.pretrained import load_tokenizer
 from cass_ray.train.data.collate import collate
 from cass_ray.train.data.token_store import TokenStore
 from cass_ray.train.engines.optimizers import learning_rate
 from cass_ray.train.engines.replicated import ReplicatedEngine
 from cass_ray.train.model.attention import ExampleLengths
-from cass_ray.train.model.build import fresh_config, load_tokenizer
+from cass_ray.train.model.build import fresh_config
 from cass_ray.train.run_files import RunFiles
 from cass_ray.train.settings import OptimizerSettings
 from cass_ray.train.trainer import make_plan

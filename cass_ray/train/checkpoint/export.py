@@ -10,12 +10,10 @@ from typing import Any
 
 import torch
 
+from cass_ray.llm.pretrained import TRANSLATION_FILE
 from cass_ray.train.engines.replicated import Engine
 from cass_ray.train.settings import TrainSettings
 from cass_ray.version import __version__
-
-TRANSLATION_FILE = "cass_ray.json"
-"""How the model wants to be asked: read by the ``model:PATH`` engine."""
 
 _PREFIX = "model."
 

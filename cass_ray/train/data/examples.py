@@ -1,7 +1,6 @@
 """Aligned pairs to instruction examples, as tokens.
 
-A pair gives one example per task it has code for. The answer alone is learned: prompt and answer
-become tokens apart, so that the border between them is a border of tokens.
+A pair gives one example per task it has code for; the answer alone is learned.
 """
 
 from __future__ import annotations
@@ -10,11 +9,12 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from cass_ray.assembly import sass
 from cass_ray.dataset.schema import Verified
-from cass_ray.llm.prompts import Message, PromptFormat, prompt_format
+from cass_ray.llm.chat_format import ChatTokenizer, encode_with_answer
+from cass_ray.llm.prompts import PromptFormat, prompt_format
 from cass_ray.task import Level, Task
 from cass_ray.train.settings import DataSettings
 
@@ -36,50 +36,6 @@ _LEVELS = {"none": 0, "compiled": 1, "executed": 2}
 
 class DataError(ValueError):
     """The data cannot be trained on; the message says what to change."""
-
-
-class ChatTokenizer(Protocol):
-    """What is used of a Hugging Face tokenizer."""
-
-    eos_token_id: int | None
-    chat_template: Any
-
-    def apply_chat_template(
-        self, conversation: Any, *, tokenize: bool, add_generation_prompt: bool
-    ) -> Any:
-        """The conversation as text."""
-        ...
-
-    def __call__(self, text: str, *, add_special_tokens: bool) -> Mapping[str, list[int]]:
-        """Token ids of ``text``."""
-        ...
-
-
-def check_tokenizer(tokenizer: ChatTokenizer, name: str) -> None:
-    """Raise ``DataError`` when ``tokenizer`` cannot write conversations."""
-    if not tokenizer.chat_template:
-        raise DataError(
-            f"the tokenizer of {name} has no chat template: take the model's instruction-tuned "
-            "variant, or put a `chat_template.jinja` beside its tokenizer.json"
-        )
-    if tokenizer.eos_token_id is None:
-        raise DataError(f"the tokenizer of {name} has no end-of-sequence token")
-
-
-def encode_prompt(tokenizer: ChatTokenizer, messages: list[Message]) -> list[int]:
-    """Token ids of the conversation, up to where the model begins to write."""
-    text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-    return list(tokenizer(text, add_special_tokens=False)["input_ids"])
-
-
-def encode(tokenizer: ChatTokenizer, messages: list[Message], answer: str) -> tuple[list[int], int]:
-    """Token ids of prompt and answer, and the number of the prompt's.
-
-    The answer ends with the end-of-sequence token, whatever the chat template puts after a turn.
-    """
-    prompt = encode_prompt(tokenizer, messages)
-    ids = list(tokenizer(answer, add_special_tokens=False)["input_ids"])
-    return [*prompt, *ids, tokenizer.eos_token_id or 0], len(prompt)
 
 
 def is_held_out(pair: str, share: float) -> bool:
@@ -114,7 +70,7 @@ class ExampleMaker:
         if not question.strip() or not answer.strip():
             return _dropped("no code")
         style: PromptFormat = prompt_format(self.settings.prompt)
-        tokens, start = encode(
+        tokens, start = encode_with_answer(
             self.tokenizer, style.messages(task, question), style.answer(task, answer)
         )
         if len(tokens) > self.settings.window:

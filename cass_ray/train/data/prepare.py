@@ -11,10 +11,12 @@ from typing import Any
 import pyarrow.dataset as pads
 
 from cass_ray.dataset.schema import PAIR_SCHEMA
+from cass_ray.llm.chat_format import check_tokenizer
+from cass_ray.llm.pretrained import load_config, load_tokenizer
 from cass_ray.llm.prompts import prompt_format
-from cass_ray.train.data.examples import COLUMNS, LIFTED, DataError, check_tokenizer, split_rows
+from cass_ray.train.data.examples import COLUMNS, LIFTED, DataError, split_rows
 from cass_ray.train.data.token_store import write_examples
-from cass_ray.train.model.build import check_window, load_config, load_tokenizer
+from cass_ray.train.model.build import check_window
 from cass_ray.train.run_files import RunFiles
 from cass_ray.train.settings import TrainSettings
 
@@ -49,7 +51,7 @@ def read_pairs(
 def make_tokenizer(settings: TrainSettings, files: list[str]) -> Any:
     """The tokenizer of the base model, or one learned from the training half of the pairs.
 
-    Raises ``DataError`` (no chat template) and ``ModelError`` (no such model).
+    Raises ``cass_ray.llm.pretrained.ModelError``: no such model, or no chat template.
     """
     base = settings.model.base
     if base is not None:

@@ -1,50 +1,17 @@
-"""The model: loaded or made, extended to longer contexts, and prepared for training."""
+"""The model: loaded or made, and prepared for training."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
-from cass_ray.config import did_you_mean
+from cass_ray.llm.pretrained import ModelError, not_found, positions
 from cass_ray.train.data.collate import Batch
 from cass_ray.train.model import attention, kernels
-from cass_ray.train.settings import FreshModel, LoraSettings, ModelSettings, RopeSettings
-
-
-class ModelError(ValueError):
-    """The model cannot be loaded or used as asked; the message says what to change."""
-
-
-def extend_rope(config: Any, rope: RopeSettings) -> None:
-    """Set ``config`` (a transformers configuration) to ``factor`` times its positions.
-
-    ``linear`` is position interpolation (Chen et al., 2023), ``dynamic`` NTK-aware scaling by the
-    length at hand, ``yarn`` YaRN (Peng et al., 2023); the computation is transformers'.
-    """
-    original = int(config.max_position_embeddings)
-    parameters = dict(getattr(config, "rope_parameters", None) or {})
-    parameters.setdefault("rope_theta", getattr(config, "rope_theta", None) or 10000.0)
-    parameters |= {
-        "rope_type": rope.kind,
-        "factor": rope.factor,
-        "original_max_position_embeddings": original,
-    }
-    config.rope_parameters = parameters
-    if rope.kind != "dynamic":
-        config.max_position_embeddings = int(original * rope.factor)
-
-
-def positions(config: Any) -> int:
-    """Positions that ``config`` can use, its extension included."""
-    parameters = getattr(config, "rope_parameters", None) or {}
-    limit = int(config.max_position_embeddings)
-    if parameters.get("rope_type") == "dynamic":
-        return int(limit * parameters["factor"])
-    return limit
+from cass_ray.train.settings import FreshModel, LoraSettings, ModelSettings
 
 
 def check_window(config: Any, window: int, name: str) -> None:
@@ -76,38 +43,6 @@ def fresh_config(sizes: FreshModel, vocabulary: int, end: int, padding: int | No
         eos_token_id=end,
         pad_token_id=padding,
     )
-
-
-def load_config(name: str) -> Any:
-    """The configuration of a folder or Hugging Face name. Raises ``ModelError``."""
-    from transformers import AutoConfig
-
-    try:
-        return AutoConfig.from_pretrained(name)
-    except (OSError, ValueError) as error:
-        raise ModelError(_not_found(name, error)) from None
-
-
-def load_tokenizer(name: str) -> Any:
-    """The tokenizer of a folder or Hugging Face name. Raises ``ModelError``."""
-    from transformers import AutoTokenizer
-
-    try:
-        return AutoTokenizer.from_pretrained(name)
-    except (OSError, ValueError) as error:
-        raise ModelError(_not_found(name, error)) from None
-
-
-def _not_found(name: str, error: Exception) -> str:
-    path = Path(name)
-    first = str(error).strip().split("\n")[0]
-    if path.is_dir():
-        return f"{name} is a folder, but not one of a Hugging Face model: {first}"
-    beside = path.parent
-    hint = ""
-    if beside.is_dir() and (names := [item.name for item in beside.iterdir() if item.is_dir()]):
-        hint = f" In {beside}: {did_you_mean(path.name, names)}"
-    return f"no model at {name}: neither a folder nor a name that could be fetched ({first}).{hint}"
 
 
 def build_model(
@@ -154,7 +89,7 @@ def build_model(
                 source, config=config, dtype=dtype, **options
             )
         except (OSError, ValueError) as error:
-            raise ModelError(_not_found(source, error)) from None
+            raise not_found(source, error) from None
         if settings.load_bits is None:
             model = model.to(device)
     if settings.lora is not None:

@@ -21,7 +21,17 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from cass_ray.config import SettingsError, StrictModel, validate
+from cass_ray.llm.chat_format import check_tokenizer, encode_prompt
 from cass_ray.llm.code_blocks import extract
+from cass_ray.llm.pretrained import (
+    TRANSLATION_FILE,
+    ModelError,
+    RopeSettings,
+    extend_rope,
+    load_config,
+    load_tokenizer,
+    positions,
+)
 from cass_ray.llm.prompts import PromptFormat, prompt_format
 from cass_ray.task import Direction, Level, Task, parse_task
 from cass_ray.toolchain.errors import ToolMissing
@@ -36,7 +46,6 @@ from cass_ray.translate.protocol import (
 )
 
 PREFIX = "model:"
-_TRANSLATION_FILE = "cass_ray.json"
 _PUBLISHED = ("ahmedheakl/cass-", "mbzuai/cass-")
 
 
@@ -120,7 +129,7 @@ class ModelTranslator:
         """How the model wants to be asked."""
         if self.options.format is not None:
             return prompt_format(self.options.format)
-        described = Path(self.path) / _TRANSLATION_FILE
+        described = Path(self.path) / TRANSLATION_FILE
         if described.exists():
             return prompt_format(json.loads(described.read_text())["prompt"])
         published = self.path.lower().startswith(_PUBLISHED)
@@ -214,9 +223,6 @@ class Generator:
             raise ToolMissing(
                 "PyTorch with transformers", "pip install 'cass-ray[train]'", str(error)
             ) from None
-        from cass_ray.train.data.examples import DataError, check_tokenizer
-        from cass_ray.train.model.build import ModelError, extend_rope, load_config, load_tokenizer
-        from cass_ray.train.settings import RopeSettings
 
         try:
             config, tokenizer = load_config(path), load_tokenizer(path)
@@ -225,7 +231,7 @@ class Generator:
                 kind, _, factor = options.rope.partition(":")
                 rope = {"kind": kind, "factor": factor or 2}
                 extend_rope(config, validate(RopeSettings, rope, f"rope={options.rope}"))
-        except (ModelError, DataError, SettingsError) as error:
+        except (ModelError, SettingsError) as error:
             raise TranslatorError(str(error)) from None
         device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
         dtype = torch.bfloat16 if device.startswith("cuda") else torch.float32
@@ -238,9 +244,6 @@ class Generator:
     def generate(self, messages: Any, options: ModelOptions, number: int) -> list[tuple[str, bool]]:
         """``number`` answers as text, each with whether the model ended it itself."""
         import torch
-
-        from cass_ray.train.data.examples import encode_prompt
-        from cass_ray.train.model.build import positions
 
         ids = encode_prompt(self.tokenizer, messages)
         room = positions(self.model.config) - len(ids)

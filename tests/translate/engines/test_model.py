@@ -24,8 +24,8 @@ def folder(tmp_path_factory) -> Path:
     import torch
     from transformers import AutoModelForCausalLM
 
+    from cass_ray.llm.chat_format import encode_with_answer
     from cass_ray.llm.prompts import OURS
-    from cass_ray.train.data.examples import encode
     from cass_ray.train.data.tokenizer import train_tokenizer
     from cass_ray.train.model.build import fresh_config
     from cass_ray.train.settings import FreshModel
@@ -47,7 +47,7 @@ def folder(tmp_path_factory) -> Path:
     model = AutoModelForCausalLM.from_config(config)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
     examples = [
-        encode(tokenizer, OURS.messages(task, q), OURS.answer(task, a))
+        encode_with_answer(tokenizer, OURS.messages(task, q), OURS.answer(task, a))
         for q, a in QUESTIONS.items()
     ]
     for _ in range(400):
