@@ -1,43 +1,46 @@
-"""The ``cass`` command: subcommands are named here and imported only when they run.
+"""The ``cass`` command: subcommands are entry points, imported only when they run.
 
-Jobs live above the library, so the table holds their names as text: importing ``cass_ray`` never
-imports ``jobs`` or ``serve``.
+Jobs, service and clusters live above the library. Their commands, like the library's own, are
+registered in ``pyproject.toml`` under ``cass_ray.commands``; nothing here names their modules.
 """
 
 from __future__ import annotations
 
 import sys
-from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 import typer
 import typer.main
 from typer.core import TyperGroup
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "doctor": ("cass_ray.commands.doctor:app", "Tools found, versions, and what each one enables."),
-    "compile": ("cass_ray.commands.compile:app", "Compile a CUDA, HIP or OpenCL file."),
-    "translate": ("cass_ray.commands.translate:app", "Translate CUDA to HIP."),
-    "run": ("cass_ray.commands.run:app", "Compile and run a program in the sandbox."),
-    "rdna3": ("cass_ray.commands.emulator:app", "What the CPU backend for RDNA3 covers."),
-    "lift": ("cass_ray.commands.lift:app", "What the SASS lifter covers."),
-    "port": ("cass_ray.commands.port:app", "Run an Nvidia executable on AMD."),
-    "verify": ("cass_ray.commands.verify:app", "Run both sides of a program and compare."),
-    "verify-selftest": (
-        "cass_ray.commands.verify:selftest_app",
-        "Mutation test of the verifier.",
-    ),
-    "parity": ("cass_ray.commands.parity:app", "Compare cost of a port with its reference."),
-    "bench": ("jobs.run_bench:app", "CASS-Bench: run and score translators."),
-    "inspect": ("cass_ray.commands.inspect:app", "Show rows of a data set side by side."),
-    "build-dataset": ("jobs.build_dataset:app", "Build a data set of aligned pairs."),
-    "synthesize": ("jobs.synthesize:app", "CUDA programs from a language model."),
-    "generate": ("cass_ray.commands.generate:app", "Random, correct CUDA programs."),
-    "train": ("jobs.train:app", "Train a translation model on pairs."),
-    "serve": ("serve.command:app", "Translations over HTTP, with a page."),
-    "cluster": ("cluster.cli:app", "A local multi-node Ray cluster."),
+GROUP = "cass_ray.commands"
+"""The group of entry points: name -> ``module:typer application``."""
+
+SUMMARIES: dict[str, str] = {
+    "doctor": "Tools found, versions, and what each one enables.",
+    "compile": "Compile a CUDA, HIP or OpenCL file.",
+    "translate": "Translate CUDA to HIP.",
+    "run": "Compile and run a program in the sandbox.",
+    "emulator": "What the CPU backend for RDNA3 covers.",
+    "lift": "What the SASS lifter covers.",
+    "port": "Run an Nvidia executable on AMD.",
+    "verify": "Run both sides of a program and compare.",
+    "verify-selftest": "Mutation test of the verifier.",
+    "parity": "Compare cost of a port with its reference.",
+    "bench": "CASS-Bench: run and score translators.",
+    "inspect": "Show rows of a data set side by side.",
+    "build-dataset": "Build a data set of aligned pairs.",
+    "synthesize": "CUDA programs from a language model.",
+    "generate": "Random, correct CUDA programs.",
+    "train": "Train a translation model on pairs.",
+    "serve": "Translations over HTTP, with a page.",
+    "cluster": "A local multi-node Ray cluster.",
 }
-"""Command name -> (``module:typer application``, help line)."""
+"""Command name -> help line, in the order of ``cass --help``."""
+
+RENAMED = {"rdna3": "emulator"}
+"""Former name of a command -> its name today."""
 
 
 class LazyGroup(TyperGroup):
@@ -47,25 +50,49 @@ class LazyGroup(TyperGroup):
     """
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Names in the order of the table."""
-        return list(COMMANDS)
+        """Our own in the order of the help, then those that other packages add, by name."""
+        return [*SUMMARIES, *sorted(_registered().keys() - SUMMARIES.keys())]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Import and return the subcommand, or None when there is no such name."""
-        if cmd_name not in COMMANDS:
+        found = _registered().get(cmd_name)
+        if found is None:
             return None
-        target, summary = COMMANDS[cmd_name]
-        module, attribute = target.split(":")
-        application = getattr(import_module(module), attribute)
-        command = typer.main.get_command(application)
+        command = typer.main.get_command(found.load())
         command.name = cmd_name
-        command.short_help = summary
+        command.short_help = SUMMARIES.get(cmd_name)
         return command
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """As typer does; an unknown name is answered with the one that was probably meant."""
+        name = args[0]
+        if name not in _registered():
+            ctx.fail(_no_such_command(name, self.list_commands(ctx)))
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List the table without importing anything."""
+        """List names and help lines without importing any command."""
+        registered = _registered()
+        rows = [
+            (name, SUMMARIES.get(name) or f"Of {registered[name].value.partition(':')[0]}.")
+            for name in self.list_commands(ctx)
+        ]
         with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+            formatter.write_dl(rows)
+
+
+def _registered() -> dict[str, EntryPoint]:
+    return {each.name: each for each in entry_points(group=GROUP)}
+
+
+def _no_such_command(name: str, known: list[str]) -> str:
+    from cass_ray.config import did_you_mean  # brings pydantic, which `cass --help` can do without
+
+    if name in RENAMED:
+        return f"`cass {name}` is now `cass {RENAMED[name]}`"
+    if name in SUMMARIES:
+        return f"`cass {name}` is not installed: pip install --editable . anew"
+    return f"no command `{name}`; {did_you_mean(name, known)}"
 
 
 app = typer.Typer(cls=LazyGroup, no_args_is_help=True, add_completion=False, rich_markup_mode=None)

@@ -1,4 +1,4 @@
-"""``cass rdna3``: what the CPU backend for RDNA3 covers."""
+"""``cass emulator``: what the CPU backend for RDNA3 covers."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def coverage(
     try:
         found = measure()
     except (ToolMissing, FileNotFoundError) as error:
-        fail("rdna3", error, EXIT_TOOL_MISSING)
+        fail("emulator", error, EXIT_TOOL_MISSING)
     except BuildFailed as error:
-        fail("rdna3", f"the engine does not build: {error}", EXIT_FAILED)
+        fail("emulator", f"the engine does not build: {error}", EXIT_FAILED)
     sys.stdout.write(
         json.dumps(as_dictionary(found, state), indent=2) + "\n" if as_json else text(found, state)
     )

@@ -1,4 +1,4 @@
-"""Which of LLVM's gfx1100 instructions the engine runs: the list behind ``cass rdna3 coverage``.
+"""Which of LLVM's gfx1100 instructions the engine runs: the list behind ``cass emulator coverage``.
 
 The instructions are those that LLVM's disassembler accepts
 (:mod:`cass_ray.emulator.isa.gfx11.probe`), not the engine's own tables; an instruction that the

@@ -2,7 +2,7 @@
 
 Every opcode number of every encoding format is put into instruction words with a few choices of
 operand fields; what the disassembler accepts gives mnemonic and operand shapes. This is the
-independent list that ``cass rdna3 coverage`` measures the engine against, and the check on the
+independent list that ``cass emulator coverage`` measures the engine against, and the check on the
 engine's own opcode tables.
 """
 

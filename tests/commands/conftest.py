@@ -1,0 +1,7 @@
+"""The executables of ``tests/port``: ``cass port`` is tried on the same."""
+
+from __future__ import annotations
+
+from tests.port.conftest import build, lifter
+
+__all__ = ["build", "lifter"]
