@@ -51,10 +51,17 @@ find_clang() {
     compgen -G '/opt/rocm*/lib/llvm/bin/clang++' >/dev/null
 }
 
-# For OpenCL on Nvidia; everything else works without it.
 find_libclc() {
   [[ -n ${CASS_LIBCLC:-} ]] || compgen -G '/usr/lib/clc/nvptx64--nvidiacl.bc' >/dev/null
 }
+
+find_opencl_driver() {
+  [[ -n ${OCL_ICD_VENDORS:-} ]] || compgen -G '/etc/OpenCL/vendors/*.icd' >/dev/null
+}
+
+find_browser() {
+  command -v chromium || command -v chromium-browser || command -v google-chrome
+} >/dev/null
 
 # One package name a line; clang and llvm without a version, which needs the package lists.
 missing_packages() {
@@ -64,10 +71,19 @@ missing_packages() {
   command -v git >/dev/null || echo git
   command -v bwrap >/dev/null || echo bubblewrap
   find_clang || printf '%s\n' clang lld
-  find_libclc || ! has_candidate "libclc-$(llvm_major)" || echo libclc
   # Older ones, which other packages bring, do not know gfx11.
   if $TEST_TOOLS && ! compgen -G '/usr/lib/llvm-1[89]/bin/llvm-mc' >/dev/null &&
     ! compgen -G '/usr/lib/llvm-2?/bin/llvm-mc' >/dev/null; then echo llvm; fi
+}
+
+# What only a part needs (OpenCL on Nvidia; with --dev the tests of OpenCL drivers and of the page).
+# Setup goes on where the system has no such package, or may not be changed.
+optional_packages() {
+  find_libclc || echo libclc
+  if $TEST_TOOLS; then
+    find_opencl_driver || echo pocl-opencl-icd
+    find_browser || echo chromium
+  fi
 }
 
 stamp_key() {
@@ -78,8 +94,10 @@ stamp_key() {
 
 # --- System packages --------------------------------------------------------------------------
 
+# Only of use after `apt-get update`: fresh machines have empty package lists. A transitional package
+# that wants snapd (Ubuntu's chromium) is none.
 has_candidate() {
-  apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [0-9]'
+  apt-cache policy "$1" 2>/dev/null | grep 'Candidate: [0-9]' | grep -qv snap
 }
 
 # Debian and Ubuntu releases carry different clang versions: take the best that there is.
@@ -124,16 +142,33 @@ require_apt() {
   AS_ROOT+=(env DEBIAN_FRONTEND=noninteractive)
 }
 
+# Installs the packages given, then those of OPTIONAL that this system's lists have.
 install_packages() {
-  local -a packages
-  "${AS_ROOT[@]}" apt-get update -qq >"$LOGS/apt-update.log" 2>&1 || true
+  if ! "${AS_ROOT[@]}" apt-get update -qq >"$LOGS/apt-update.log" 2>&1; then
+    say "apt-get update failed: going on with the package lists that there are"
+  fi
+  local -a packages optional=()
   mapfile -t packages < <(with_versions "$@")
-  say "system packages: ${packages[*]}"
-  if ! "${AS_ROOT[@]}" apt-get install -y -qq --no-install-recommends "${packages[@]}" \
-    >"$LOGS/apt-install.log" 2>&1; then
+  if [[ ${#packages[@]} -gt 0 ]] && ! apt_install "${packages[@]}"; then
     tail -n 20 "$LOGS/apt-install.log" >&2
     cannot_install "apt-get install failed (see $LOGS/apt-install.log)" "$@"
   fi
+  local name
+  for name in $(with_versions ${OPTIONAL[@]+"${OPTIONAL[@]}"}); do
+    if has_candidate "$name"; then
+      optional+=("$name")
+    else
+      say "this system has no package $name: what needs it stays off"
+    fi
+  done
+  if [[ ${#optional[@]} -gt 0 ]] && ! apt_install "${optional[@]}"; then
+    say "optional packages could not be installed (see $LOGS/apt-install.log): ${optional[*]}"
+  fi
+}
+
+apt_install() {
+  say "system packages: $*"
+  "${AS_ROOT[@]}" apt-get install -y -qq --no-install-recommends "$@" >>"$LOGS/apt-install.log" 2>&1
 }
 
 # --- Python packages --------------------------------------------------------------------------
@@ -158,19 +193,23 @@ install_python_packages() {
 
 readonly STAMP="$VENV/.setup-$EXTRAS-$(stamp_key)"
 mapfile -t MISSING < <(missing_packages)
-if [[ -f $STAMP && ${#MISSING[@]} == 0 ]]; then
+mapfile -t OPTIONAL < <(optional_packages)
+if [[ -f $STAMP && ${#MISSING[@]} == 0 && $(<"$STAMP") == "${OPTIONAL[*]}" ]]; then
   exit 0
 fi
 mkdir -p "$LOGS"
+: >"$LOGS/apt-install.log"
 
 APT_JOB=
 AS_ROOT=()
-if [[ ${#MISSING[@]} -gt 0 ]]; then
-  require_apt "${MISSING[@]}"
+if [[ ${#MISSING[@]} == 0 && ${#OPTIONAL[@]} -gt 0 ]] && ! (require_apt) 2>/dev/null; then
+  say "optional system packages are missing and may not be installed: ${OPTIONAL[*]}"
+elif [[ ${#MISSING[@]} -gt 0 || ${#OPTIONAL[@]} -gt 0 ]]; then
+  require_apt ${MISSING[@]+"${MISSING[@]}"}
   if [[ " ${MISSING[*]} " == *" python3 "* ]]; then
     install_packages "${MISSING[@]}" # Python first: nothing else can run beside it
   else
-    install_packages "${MISSING[@]}" &
+    install_packages ${MISSING[@]+"${MISSING[@]}"} &
     APT_JOB=$!
   fi
 fi
@@ -203,6 +242,10 @@ if ! "$VENV/bin/cass" doctor >"$LOGS/doctor.log" 2>&1; then
   exit 3
 fi
 rm -f "$VENV"/.setup-*
-touch "$STAMP"
-[[ $EXTRAS == *dev* ]] && touch "$VENV/.setup-nvidia-$(stamp_key)"
+# A stamp holds what stays missing, so that only a change of it makes setup run again.
+optional_packages | paste -sd ' ' >"$STAMP"
+if [[ $EXTRAS == *dev* ]]; then
+  TEST_TOOLS=false
+  optional_packages | paste -sd ' ' >"$VENV/.setup-nvidia-$(stamp_key)"
+fi
 say "the toolchains work (cass doctor shows them)"
