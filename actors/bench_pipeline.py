@@ -107,7 +107,7 @@ class _Run:
         self._here = in_process(items[0])
 
     def answers(self, systems: Mapping[str, System], compilers: Compilers) -> Any:
-        """The data set of ``(Item, Answer)``."""
+        """The data set of ``(Item, BenchAnswer)``."""
         if self._here:
             work = [
                 (item.id, (item, answered(asked, systems[item.system])))

@@ -18,7 +18,7 @@ import ray
 from cass_ray.bench.evaluate import Examiner, make_compilers
 from cass_ray.bench.judge import Judge
 from cass_ray.bench.plan import Asked, Item
-from cass_ray.bench.question import Answer
+from cass_ray.bench.question import BenchAnswer
 from cass_ray.bench.results import Judgement, Sample
 from cass_ray.bench.systems import System, make_system
 from cass_ray.bench.task import BenchTask
@@ -87,7 +87,7 @@ class Questioner(_Worker):
 
 
 class Answerer(_Worker):
-    """:class:`Asked` to ``(Item, Answer)``. ``tasks`` is empty unless ``reference`` is asked."""
+    """:class:`Asked` to ``(Item, BenchAnswer)``; ``tasks`` may be empty without ``reference``."""
 
     def __init__(self, coordinator: str, tasks: dict[str, BenchTask], cached: bool) -> None:
         super().__init__(coordinator)
@@ -98,9 +98,11 @@ class Answerer(_Worker):
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         """Answer the questions of ``batch``."""
-        return self.through(batch, self._answer, lambda asked: (asked.item, Answer(problem=_DIED)))
+        return self.through(
+            batch, self._answer, lambda asked: (asked.item, BenchAnswer(problem=_DIED))
+        )
 
-    def _answer(self, asked: Asked) -> tuple[Item, Answer]:
+    def _answer(self, asked: Asked) -> tuple[Item, BenchAnswer]:
         return asked.item, answered(asked, self._system(asked.item.system))
 
     def _system(self, name: str) -> System:
@@ -113,7 +115,7 @@ class Answerer(_Worker):
 
 
 class Marker(_Worker):
-    """``(Item, Answer)`` to :class:`Sample` as JSON. Resource ``amd``."""
+    """``(Item, BenchAnswer)`` to :class:`Sample` as JSON. Resource ``amd``."""
 
     def __init__(self, coordinator: str, tasks: dict[str, BenchTask], cached: bool) -> None:
         super().__init__(coordinator)
@@ -123,7 +125,7 @@ class Marker(_Worker):
     def __call__(self, batch: pa.Table) -> pa.Table:
         """Judge the answers of ``batch``."""
 
-        def mark(work: tuple[Item, Answer]) -> str:
+        def mark(work: tuple[Item, BenchAnswer]) -> str:
             item, answer = work
             sample = self.examiner(self._cached).mark(
                 self._tasks[item.task],
@@ -137,7 +139,7 @@ class Marker(_Worker):
 
         return self.through(batch, mark, self._given_up)
 
-    def _given_up(self, work: tuple[Item, Answer]) -> str:
+    def _given_up(self, work: tuple[Item, BenchAnswer]) -> str:
         item, answer = work
         return unjudged(self._tasks[item.task], item, answer, _DIED).model_dump_json()
 
@@ -145,17 +147,17 @@ class Marker(_Worker):
 _DIED = "the worker died each time it had this in hand"
 
 
-def answered(asked: Asked, system: System) -> Answer:
+def answered(asked: Asked, system: System) -> BenchAnswer:
     """The system's answer; one that raises has none."""
     if asked.question is None:
-        return Answer(problem=asked.problem)
+        return BenchAnswer(problem=asked.problem)
     try:
         return system.answer(asked.question, asked.item.draw)
     except Exception as error:  # one bad answer must not sink a run
-        return Answer(problem=f"{type(error).__name__}: {error}")
+        return BenchAnswer(problem=f"{type(error).__name__}: {error}")
 
 
-def unjudged(task: BenchTask, item: Item, answer: Answer, problem: str) -> Sample:
+def unjudged(task: BenchTask, item: Item, answer: BenchAnswer, problem: str) -> Sample:
     """A sample without a verdict."""
     from cass_ray.bench.results import new_sample
 

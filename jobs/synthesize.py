@@ -32,7 +32,7 @@ from cass_ray.corpus.synthetic.synthesis import (
     Yield,
 )
 from cass_ray.corpus.synthetic.templates import templates_of
-from cass_ray.corpus.synthetic.validation import Verdict
+from cass_ray.corpus.synthetic.validation import SyntheticVerdict
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
 from cass_ray.llm.client import ChatClient
 from cass_ray.toolchain.errors import ToolMissing
@@ -76,7 +76,7 @@ class Output:
         """Write one outcome; the program too where there is a good one."""
         self.counts.add(outcome)
         row = outcome.as_row()
-        if outcome.checked.verdict is Verdict.OK:
+        if outcome.checked.verdict is SyntheticVerdict.OK:
             prompt = outcome.prompt
             path = self.folder / prompt.area / f"{prompt.template}_{prompt.id[:12]}.cu"
             path.parent.mkdir(exist_ok=True)
@@ -126,7 +126,7 @@ def print_report(console: Console, report: dict[str, Any]) -> None:
         f" ({report['repaired']} after repair); {report['usage']}"
     )
     for name, found in report["templates"].items():
-        other = {k: v for k, v in found["verdicts"].items() if k != Verdict.OK.value}
+        other = {k: v for k, v in found["verdicts"].items() if k != SyntheticVerdict.OK.value}
         console.print(f"  {name:36} {found['yield']:7.1%} of {found['prompts']:5}  {other or ''}")
 
 

@@ -15,6 +15,7 @@ from cass_ray import lift
 from cass_ray.api.schema import LIFT, RULES, CountsModel, FindingModel, TranslateRequest, Usage
 from cass_ray.cache import digest
 from cass_ray.config import StrictModel
+from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.task import Direction, Level
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia.disassembly import DisassemblyError
@@ -22,7 +23,7 @@ from cass_ray.toolchain.nvidia.elf import Cubin, CubinError
 from cass_ray.toolchain.sandbox.isolation import private_folder
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.project.sources import Sources, translated
+from cass_ray.translate.project.program import translated
 from cass_ray.translate.protocol import (
     Context,
     Finding,
@@ -36,7 +37,7 @@ from cass_ray.translate.rules.reverse import HipToCudaTranslator
 _LIFTED_FROM = "sm_80"
 
 
-class Answer(StrictModel):
+class EngineAnswer(StrictModel):
     """What an engine made of a program. ``host`` goes with a lifted device part."""
 
     source: str
@@ -59,19 +60,19 @@ class Engine(Protocol):
         """Changes when the same request may get another answer."""
         ...
 
-    def translate(self, request: TranslateRequest, seed: int) -> Answer:
+    def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
         """Translate. Raises ``TranslatorError``, ``ToolMissing``."""
         ...
 
 
-def as_answer(made: Translation, version: str, seconds: float) -> Answer:
+def as_answer(made: Translation, version: str, seconds: float) -> EngineAnswer:
     """A translation in the API's terms."""
     usage = None
     if made.usage is not None:
         usage = Usage(
             prompt_tokens=made.usage.input_tokens, completion_tokens=made.usage.output_tokens
         )
-    return Answer(
+    return EngineAnswer(
         source=made.source,
         version=version,
         findings=findings_of(made.findings),
@@ -118,7 +119,7 @@ class SourceEngine:
         """The translator's."""
         return self.translator.version
 
-    def translate(self, request: TranslateRequest, seed: int) -> Answer:
+    def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
         """See :class:`Engine`."""
         asked = {"level": request.level.value, "direction": request.direction.value}
         if request.temperature is not None or seed:
@@ -148,7 +149,7 @@ class RulesEngine:
         """Of both."""
         return digest([self.forward.version, self.backward.version])[:16]
 
-    def translate(self, request: TranslateRequest, seed: int) -> Answer:
+    def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
         """See :class:`Engine`."""
         if request.level is not Level.SOURCE:
             raise TranslatorError(
@@ -168,7 +169,7 @@ class LiftEngine:
         files = sorted(path for path in folder.rglob("*") if path.suffix in {".py", ".ll", ".hip"})
         self.version = digest([path.read_bytes() for path in files])[:16]
 
-    def translate(self, request: TranslateRequest, seed: int) -> Answer:
+    def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
         """See :class:`Engine`."""
         del seed
         if request.direction is not Direction.CUDA_TO_HIP:
@@ -192,7 +193,7 @@ class LiftEngine:
             for kernel, why in made.failures.items()
         ]
         counts = CountsModel(converted=len(made.kernels), unsupported=len(made.failures))
-        return Answer(
+        return EngineAnswer(
             source=made.assembly,
             version=self.version,
             findings=findings,

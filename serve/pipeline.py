@@ -29,7 +29,7 @@ from cass_ray.task import Level
 from serve.answer_cache import answer_key
 from serve.check.checker import CheckRequest
 from serve.check.verdicts import enough, verdict_of
-from serve.engines import Answer
+from serve.engines import EngineAnswer
 from serve.http.errors import ApiError, from_library
 from serve.services import EngineClient, Services, is_generative
 
@@ -39,7 +39,7 @@ class _Candidate:
     """An answer with what was found out about it."""
 
     engine: str
-    answer: Answer
+    answer: EngineAnswer
     verdict: Verdict
 
     @property
@@ -165,7 +165,7 @@ class Pipeline:
     async def _tried(self, engine: EngineClient, seed: int) -> AsyncIterator[Event]:
         """One answer of ``engine``, checked and repaired."""
         started = time.perf_counter()
-        answer: Answer | None = None
+        answer: EngineAnswer | None = None
         with self._timed("translate"), _api_errors():
             if engine.info.streams and self.request.stream:
                 async for piece in engine.stream(self.request, seed):
@@ -186,7 +186,7 @@ class Pipeline:
             yield event
 
     async def _checked(
-        self, engine: EngineClient, answer: Answer, started: float
+        self, engine: EngineClient, answer: EngineAnswer, started: float
     ) -> AsyncIterator[Event]:
         rounds = self.request.repair if engine.info.streams else 0
         while True:
@@ -217,7 +217,9 @@ class Pipeline:
                 return
             answer = answer.model_copy(update={"source": proposed})
 
-    def _keep(self, engine: EngineClient, answer: Answer, verdict: Verdict, started: float) -> None:
+    def _keep(
+        self, engine: EngineClient, answer: EngineAnswer, verdict: Verdict, started: float
+    ) -> None:
         problem = verdict.label if verdict.verification is Verification.FAILED else ""
         self.attempts.append(
             Attempt(
@@ -234,7 +236,7 @@ class Pipeline:
         if self.best is None or candidate.rank > self.best.rank:
             self.best = candidate
 
-    def _count(self, engine: EngineClient, answer: Answer) -> None:
+    def _count(self, engine: EngineClient, answer: EngineAnswer) -> None:
         if answer.usage is None:
             return
         self.prompt_tokens += answer.usage.prompt_tokens
@@ -279,7 +281,7 @@ class Pipeline:
         )
 
 
-def _translation(engine: EngineClient, answer: Answer) -> Event:
+def _translation(engine: EngineClient, answer: EngineAnswer) -> Event:
     data = answer.model_dump(mode="json", include={"source", "findings", "counts", "seconds"})
     return Event(type="translation", data={"engine": engine.info.name, **data})
 

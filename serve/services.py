@@ -11,7 +11,7 @@ from cass_ray.api.schema import LIFT, RULES, EngineInfo, JobStatus, TranslateReq
 from cass_ray.task import Direction, Level
 from serve.answer_cache import AnswerCache
 from serve.check.checker import Checker, CheckRequest, Stage, stages_in_thread
-from serve.engines import Answer, Engine
+from serve.engines import Engine, EngineAnswer
 from serve.http.access import Admission, Keyring
 from serve.http.metrics import Metrics
 from serve.jobs import Order
@@ -27,11 +27,11 @@ class EngineClient(Protocol):
         """Part of the key of kept answers."""
         ...
 
-    async def translate(self, request: TranslateRequest, seed: int) -> Answer:
+    async def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
         """Translate. Raises what :func:`serve.http.errors.from_library` knows."""
         ...
 
-    def stream(self, request: TranslateRequest, seed: int) -> AsyncIterator[str | Answer]:
+    def stream(self, request: TranslateRequest, seed: int) -> AsyncIterator[str | EngineAnswer]:
         """Pieces of text, then the answer; only where ``info.streams``."""
         ...
 
@@ -115,11 +115,13 @@ class LocalEngine:
         """The engine's."""
         return self.engine.version
 
-    async def translate(self, request: TranslateRequest, seed: int) -> Answer:
+    async def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
         """In a thread."""
         return await asyncio.to_thread(self.engine.translate, request, seed)
 
-    async def stream(self, request: TranslateRequest, seed: int) -> AsyncIterator[str | Answer]:
+    async def stream(
+        self, request: TranslateRequest, seed: int
+    ) -> AsyncIterator[str | EngineAnswer]:
         """The answer alone."""
         yield await self.translate(request, seed)
 
@@ -148,7 +150,7 @@ class InlineFirst(LocalEngine):
     longest: int = 1 << 16
     """Characters that are translated here."""
 
-    async def translate(self, request: TranslateRequest, seed: int) -> Answer:
+    async def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
         """Here or there."""
         if self.remote is None or len(request.source) <= self.longest:
             return self.engine.translate(request, seed)

@@ -26,14 +26,15 @@ from cass_ray.assembly.opcodes import InstructionSet
 from cass_ray.cache import digest
 from cass_ray.corpus.dedup.near import NearDuplicates
 from cass_ray.corpus.generate.program import GeneratedProgram, generate
+from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.emulator.coverage import measure
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
-from cass_ray.toolchain.sandbox.executable import Verdict
+from cass_ray.toolchain.sandbox.executable import SandboxVerdict
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.project.sources import Sources, translated
+from cass_ray.translate.project.program import translate_program
 
 Json = dict[str, Any]
 
@@ -94,7 +95,8 @@ class Examiner:
             listing = self.nvidia.disassemble(list(made.cubins.values()))[0]
         except CompileFailure as failure:
             return {"state": "nvidia_compile", "detail": str(failure)[:2000]}
-        hip = translated(sources, self.translator)
+        translation = translate_program(sources, self.translator)
+        hip = translation.sources
         try:
             texts = self.backend.compile(hip)
             built = self.backend.build(texts)
@@ -102,7 +104,7 @@ class Examiner:
             return {"state": "amd_compile", "detail": str(failure)[:2000]}
         ended = self.backend.run(built).ended
         state, detail = "agrees", ""
-        if ended.verdict is not Verdict.OK:
+        if ended.verdict is not SandboxVerdict.OK:
             state, detail = "run_failed", f"{ended.verdict}: {ended.stderr[:1000]!r}"
         elif ended.stdout.decode() != program.expected:
             state, detail = "disagrees", ended.stdout.decode()[:1000]
@@ -111,7 +113,7 @@ class Examiner:
         return {
             "state": state,
             "detail": detail,
-            "findings": [item.format() for item in hip.findings],
+            "findings": [item.format() for item in translation.findings],
             "sass": Counter(_sass_opcodes(listing)),
             "rdna3": Counter(_rdna3_mnemonics(texts.device)),
         }
@@ -120,7 +122,7 @@ class Examiner:
         """Whether ``-O0`` gives what is expected: then it is clang's optimiser that went wrong."""
         backend = replace(self.backend, optimisation="-O0")
         ended = backend.run(backend.build(backend.compile(hip))).ended
-        return ended.verdict is Verdict.OK and ended.stdout.decode() == program.expected
+        return ended.verdict is SandboxVerdict.OK and ended.stdout.decode() == program.expected
 
 
 def _sass_opcodes(listing: str) -> Iterable[str]:

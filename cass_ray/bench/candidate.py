@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 
 from cass_ray.bench.programs import Compilers
-from cass_ray.bench.question import Answer, BenchLevel, Question
+from cass_ray.bench.question import BenchAnswer, BenchLevel, Question
 from cass_ray.bench.task import BenchTask
+from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.dataset.schema import Reason
 from cass_ray.execute.backends.base import Assembly, unit_on_disk
 from cass_ray.task import Direction
@@ -14,13 +15,12 @@ from cass_ray.toolchain.nvidia.toolchain import WORK_FOLDER
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
 from cass_ray.toolchain.sandbox.process import run
 from cass_ray.toolchain.unit import CompileFailure, Unit, classify, forbidden_read
-from cass_ray.translate.project.sources import Sources
 
 _NOWHERE = Path("/nonexistent")
 """Assembly text has no source tree."""
 
 
-def candidate_sources(question: Question, answer: Answer) -> Sources:
+def candidate_sources(question: Question, answer: BenchAnswer) -> Sources:
     """The question's program with the answer's files in place.
 
     A CUDA candidate's main file is called ``.cu``, by which nvcc knows the language.
@@ -35,7 +35,7 @@ def candidate_sources(question: Question, answer: Answer) -> Sources:
 
 
 def candidate_assembly(
-    task: BenchTask, question: Question, answer: Answer, compilers: Compilers
+    task: BenchTask, question: Question, answer: BenchAnswer, compilers: Compilers
 ) -> Assembly:
     """Both assembly texts of the candidate, for HIP.
 
@@ -54,7 +54,7 @@ def candidate_assembly(
     return Assembly(port.host, text)
 
 
-def compile_for_nvidia(question: Question, answer: Answer, compilers: Compilers) -> None:
+def compile_for_nvidia(question: Question, answer: BenchAnswer, compilers: Compilers) -> None:
     """Compile a CUDA candidate, or assemble PTX: there is no assembler for SASS.
 
     Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.

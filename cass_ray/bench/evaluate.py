@@ -15,7 +15,7 @@ from cass_ray.bench.authoring.index import LENGTH_ARCHITECTURE, task_facts
 from cass_ray.bench.judge import Judge
 from cass_ray.bench.plan import Item
 from cass_ray.bench.programs import Compilers, ask, can_ask, reference_text
-from cass_ray.bench.question import Answer, BenchLevel, Draw, Kind, Question
+from cass_ray.bench.question import BenchAnswer, BenchLevel, Draw, Kind, Question
 from cass_ray.bench.results import Judgement, Sample, new_sample
 from cass_ray.bench.scoring.scores import Scores, score
 from cass_ray.bench.scoring.similarity import chrf
@@ -62,17 +62,17 @@ class Examiner:
         except CompileFailure as failure:
             return f"no question: {failure}"
 
-    def ask(self, task: BenchTask, system: System, kind: Kind, draw: Draw) -> Answer:
+    def ask(self, task: BenchTask, system: System, kind: Kind, draw: Draw) -> BenchAnswer:
         """The system's answer; a system that raises has none."""
         question = self.question(task, kind)
         if isinstance(question, str):
-            return Answer(problem=question)
+            return BenchAnswer(problem=question)
         started = time.monotonic()
         try:
             return system.answer(question, draw)
         except Exception as error:  # one bad answer must not sink a run
             problem = f"{type(error).__name__}: {error}"
-            return Answer(problem=problem, seconds=time.monotonic() - started)
+            return BenchAnswer(problem=problem, seconds=time.monotonic() - started)
 
     def mark(
         self,
@@ -80,7 +80,7 @@ class Examiner:
         kind: Kind,
         system: tuple[str, str],
         draw: Draw,
-        answer: Answer,
+        answer: BenchAnswer,
         tags: dict[str, str] | None = None,
     ) -> Sample:
         """Judge ``answer``; ``system`` is name and version."""
@@ -104,7 +104,7 @@ class Examiner:
             sass_lines=facts.sass_lines.get(architecture) if facts else None,
         )
 
-    def _similarity(self, task: BenchTask, question: Question, answer: Answer) -> float | None:
+    def _similarity(self, task: BenchTask, question: Question, answer: BenchAnswer) -> float | None:
         """chrF of the main file against the reference port's; source only: it takes minutes on
         long listings."""
         text = answer.files.get(question.main)

@@ -15,7 +15,7 @@ from cass_ray.bench.candidate import (
     runs_on_hip,
 )
 from cass_ray.bench.programs import Compilers
-from cass_ray.bench.question import Answer, BenchLevel, Question
+from cass_ray.bench.question import BenchAnswer, BenchLevel, Question
 from cass_ray.bench.references import STORED_FOLDER, GroundTruth, ground_truth
 from cass_ray.bench.results import KEPT_OUTPUT, BenchRun, Judgement
 from cass_ray.bench.scoring.compile_errors import classify
@@ -26,12 +26,12 @@ from cass_ray.execute.backends.base import Assembly, Backend
 from cass_ray.execute.evidence.exploits import Finding, source_findings, wait_findings
 from cass_ray.execute.programs import rdna3_instructions
 from cass_ray.execute.verify import Policy, Verification, verify
-from cass_ray.toolchain.sandbox.executable import Verdict
+from cass_ray.toolchain.sandbox.executable import SandboxVerdict
 from cass_ray.toolchain.unit import CompileFailure
 
 _FORMAT = "1"
 _TRANSIENT_REASONS = frozenset({Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.INTERNAL_ERROR})
-_TRANSIENT_VERDICTS = frozenset({Verdict.TIME_LIMIT, Verdict.MEMORY_LIMIT})
+_TRANSIENT_VERDICTS = frozenset({SandboxVerdict.TIME_LIMIT, SandboxVerdict.MEMORY_LIMIT})
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Judge:
     nvidia: Backend | None = None
     _truths: dict[str, GroundTruth] = field(default_factory=dict)
 
-    def judge(self, task: BenchTask, question: Question, answer: Answer) -> Judgement:
+    def judge(self, task: BenchTask, question: Question, answer: BenchAnswer) -> Judgement:
         """The verdict; never raises for what the answer is."""
         started = time.monotonic()
         if answer.problem:
@@ -64,7 +64,7 @@ class Judge:
         return self._truths[task.id]
 
     def _cached(
-        self, task: BenchTask, question: Question, answer: Answer, truth: GroundTruth
+        self, task: BenchTask, question: Question, answer: BenchAnswer, truth: GroundTruth
     ) -> Judgement:
         key = self._key(task, question, answer, truth)
         if self.cache is not None and (found := self.cache.get(key)) is not None:
@@ -74,7 +74,9 @@ class Judge:
             self.cache.put(key, made.model_dump_json().encode())
         return made
 
-    def _key(self, task: BenchTask, question: Question, answer: Answer, truth: GroundTruth) -> str:
+    def _key(
+        self, task: BenchTask, question: Question, answer: BenchAnswer, truth: GroundTruth
+    ) -> str:
         parts: list[str | bytes] = ["bench judge", _FORMAT, task.id, str(question.kind)]
         parts += [self.compilers.backend.identity(), self.nvidia.identity() if self.nvidia else ""]
         parts += [truth.reference.identity, truth.truth.value]
@@ -85,7 +87,7 @@ class Judge:
         return digest(parts)
 
     def _judge(
-        self, task: BenchTask, question: Question, answer: Answer, truth: GroundTruth
+        self, task: BenchTask, question: Question, answer: BenchAnswer, truth: GroundTruth
     ) -> Judgement:
         if not runs_on_hip(question):
             return self._judge_for_nvidia(task, question, answer, truth)
@@ -101,7 +103,7 @@ class Judge:
         return judgement_of(task, result, truth)
 
     def _judge_for_nvidia(
-        self, task: BenchTask, question: Question, answer: Answer, truth: GroundTruth
+        self, task: BenchTask, question: Question, answer: BenchAnswer, truth: GroundTruth
     ) -> Judgement:
         try:
             compile_for_nvidia(question, answer, self.compilers)
@@ -177,7 +179,7 @@ def _not_compiled(failure: CompileFailure) -> Judgement:
 
 
 def _findings(
-    task: BenchTask, question: Question, answer: Answer, texts: Assembly
+    task: BenchTask, question: Question, answer: BenchAnswer, texts: Assembly
 ) -> list[Finding]:
     if question.kind.level is BenchLevel.SOURCE:
         return source_findings(candidate_sources(question, answer).files, task.cuda.files)

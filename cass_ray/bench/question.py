@@ -89,7 +89,7 @@ class Usage(StrictModel):
     """Requests made, failed ones too: a retry is no second answer."""
 
 
-class Answer(StrictModel):
+class BenchAnswer(StrictModel):
     """``files`` replace those of the question that they are called like.
 
     ``problem`` says why there is none: the engine failed or a service did not reply.

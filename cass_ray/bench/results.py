@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from cass_ray.bench.question import Answer, BenchLevel, Draw, Kind
+from cass_ray.bench.question import BenchAnswer, BenchLevel, Draw, Kind
 from cass_ray.bench.references import Truth
 from cass_ray.bench.scoring.compile_errors import ErrorClass
 from cass_ray.bench.task import BenchTask, Difficulty
@@ -79,7 +79,7 @@ class Sample(StrictModel):
     sample: int = 0
     seed: int = 0
     temperature: float = 0.0
-    answer: Answer
+    answer: BenchAnswer
     judgement: Judgement
     chrf: float | None = None
 
@@ -102,7 +102,7 @@ def new_sample(
     kind: Kind,
     system: tuple[str, str],
     draw: Draw,
-    answer: Answer,
+    answer: BenchAnswer,
     judgement: Judgement,
     **more: object,
 ) -> Sample:

@@ -19,7 +19,7 @@ from pydantic import Field
 from cass_ray import lift
 from cass_ray.bench.candidate import candidate_sources
 from cass_ray.bench.programs import Compilers, reference_text
-from cass_ray.bench.question import Answer, BenchLevel, Draw, Question, Usage
+from cass_ray.bench.question import BenchAnswer, BenchLevel, Draw, Question, Usage
 from cass_ray.bench.task import BenchTask
 from cass_ray.cache import digest
 from cass_ray.config import SettingsError, StrictModel, validate
@@ -56,8 +56,8 @@ class System(Protocol):
         """Whether another draw may give another answer."""
         ...
 
-    def answer(self, question: Question, draw: Draw) -> Answer:
-        """Never raises for what the question holds; see :attr:`Answer.problem`."""
+    def answer(self, question: Question, draw: Draw) -> BenchAnswer:
+        """Never raises for what the question holds; see :attr:`BenchAnswer.problem`."""
         ...
 
 
@@ -70,7 +70,7 @@ class TranslatorSystem:
         self.samples = name.startswith(_SAMPLED)
         self._translator = translator
 
-    def answer(self, question: Question, draw: Draw) -> Answer:
+    def answer(self, question: Question, draw: Draw) -> BenchAnswer:
         """Translate every file that is asked for."""
         started = time.monotonic()
         context = Context(
@@ -92,7 +92,7 @@ class TranslatorSystem:
             if made.usage is not None:
                 used.append(made.usage)
             findings += [finding.format(path) for finding in made.findings]
-        return Answer(
+        return BenchAnswer(
             files={} if problem else files,
             findings=findings,
             problem=problem,
@@ -132,7 +132,7 @@ class RepairSystem:
         self._compilers = compilers
         self._attempts = attempts
 
-    def answer(self, question: Question, draw: Draw) -> Answer:
+    def answer(self, question: Question, draw: Draw) -> BenchAnswer:
         """The answer of the inner system in its best state."""
         answer = self._inner.answer(question, draw)
         if answer.problem or question.kind.level is not BenchLevel.SOURCE:
@@ -175,11 +175,11 @@ class LiftSystem:
         files = sorted(path for path in folder.rglob("*") if path.suffix in {".py", ".ll", ".hip"})
         return digest([path.read_bytes() for path in files])[:16]
 
-    def answer(self, question: Question, draw: Draw) -> Answer:
+    def answer(self, question: Question, draw: Draw) -> BenchAnswer:
         """The lifted cubin; kernels that cannot be lifted are findings."""
         del draw
         if not question.cubin:
-            return Answer(problem="lift translates cubins: use --level assembly")
+            return BenchAnswer(problem="lift translates cubins: use --level assembly")
         started = time.monotonic()
         try:
             made = lift.lift_cubin(
@@ -190,8 +190,8 @@ class LiftSystem:
                 names=question.names,
             )
         except lift.LiftError as error:
-            return Answer(problem=f"not lifted: {error}", seconds=time.monotonic() - started)
-        return Answer(
+            return BenchAnswer(problem=f"not lifted: {error}", seconds=time.monotonic() - started)
+        return BenchAnswer(
             files={question.main: made.assembly},
             findings=[f"{kernel}: {error}" for kernel, error in made.failures.items()],
             seconds=time.monotonic() - started,
@@ -203,10 +203,10 @@ class EchoSystem:
 
     name, version, samples = "echo", "1", False
 
-    def answer(self, question: Question, draw: Draw) -> Answer:
+    def answer(self, question: Question, draw: Draw) -> BenchAnswer:
         """What was asked."""
         del draw
-        return Answer(files={path: question.files[path] for path in question.asked})
+        return BenchAnswer(files={path: question.files[path] for path in question.asked})
 
 
 class ReferenceSystem:
@@ -219,7 +219,7 @@ class ReferenceSystem:
         self._compilers = compilers
         self.version = "1"
 
-    def answer(self, question: Question, draw: Draw) -> Answer:
+    def answer(self, question: Question, draw: Draw) -> BenchAnswer:
         """The port's files, with its main file under the name that was asked for."""
         del draw
         task, kind = self._tasks[question.task], question.kind
@@ -227,12 +227,12 @@ class ReferenceSystem:
             try:
                 text = reference_text(task, kind, self._compilers)
             except CompileFailure as failure:
-                return Answer(problem=str(failure))
-            return Answer(files={question.main: text})
+                return BenchAnswer(problem=str(failure))
+            return BenchAnswer(files={question.main: text})
         forward = kind.direction is Direction.CUDA_TO_HIP
         program = task.hip if forward else task.cuda
         files = {path: content.decode("utf-8") for path, content in program.files.items()}
-        return Answer(files={question.main: files.pop(str(program.main)), **files})
+        return BenchAnswer(files={question.main: files.pop(str(program.main)), **files})
 
 
 class StoredAnswer(StrictModel):
@@ -260,15 +260,17 @@ class AnswersSystem:
                 stored = _stored_answer(line, f"{path}:{number}")
                 self._answers[stored.task, stored.sample] = stored
 
-    def answer(self, question: Question, draw: Draw) -> Answer:
+    def answer(self, question: Question, draw: Draw) -> BenchAnswer:
         """The stored answer of this sample."""
         stored = self._answers.get((question.task, draw.sample))
         if stored is None:
-            return Answer(problem=f"{self.name} has no sample {draw.sample} of {question.task}")
+            return BenchAnswer(
+                problem=f"{self.name} has no sample {draw.sample} of {question.task}"
+            )
         files = dict(stored.files)
         if stored.answer is not None:
             files[question.main] = stored.answer
-        return Answer(files=files, problem=stored.problem)
+        return BenchAnswer(files=files, problem=stored.problem)
 
 
 def _stored_answer(line: str, where: str) -> StoredAnswer:

@@ -18,7 +18,7 @@ from cass_ray.execute.evidence.exploits import (
     launch_findings,
 )
 from cass_ray.execute.references import Reference, ReferenceRun
-from cass_ray.toolchain.sandbox.executable import Bounds, Verdict
+from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
 
 _STDERR_CHARACTERS = 500
 
@@ -52,7 +52,7 @@ class RunRecord(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     arguments: list[str]
-    verdict: Verdict
+    verdict: SandboxVerdict
     status: int
     exact: bool
     numeric: bool
@@ -139,7 +139,7 @@ def verify(
     errors = [record for record in session.records if record.floats]
     floats = sum(record.floats for record in errors)
     return Verification(
-        ran=all(record.verdict is Verdict.OK for record in session.records),
+        ran=all(record.verdict is SandboxVerdict.OK for record in session.records),
         exact=compared and all(record.exact for record in session.records),
         numeric=numeric,
         passed=numeric and not found and not problem,
@@ -209,7 +209,7 @@ class _Session:
         if execution.counters:
             self.counters.append(execution.counters)
         new = launch_findings(execution.launch_count, launches) if execution.ended.ok else []
-        if execution.ended.verdict is Verdict.VIOLATION:
+        if execution.ended.verdict is SandboxVerdict.VIOLATION:
             message = "it made a system call that the sandbox forbids"
             new.append(Finding(exploit=Exploit.SANDBOX_VIOLATION, message=message))
         self.findings += [finding for finding in new if finding not in self.findings]
@@ -222,7 +222,7 @@ class _Session:
             self._policy.tolerance,
             order_free=self._policy.order_free,
         )
-        if ended.verdict is Verdict.OK and ended.status == reference.status:
+        if ended.verdict is SandboxVerdict.OK and ended.status == reference.status:
             return comparison
         message = ended.stderr.decode("utf-8", "replace").strip()[-_STDERR_CHARACTERS:]
         difference = f"{ended.verdict} (status {ended.status}) {message}".strip()
@@ -234,7 +234,7 @@ class _Session:
         execution = self._backend.run(self._candidate, reference.inputs, mode)
         ended = execution.ended
         message = ended.stderr.decode("utf-8", "replace").strip()[:_STDERR_CHARACTERS]
-        if ended.verdict is Verdict.OK:
+        if ended.verdict is SandboxVerdict.OK:
             comparison = self._compare(reference, execution)
             if not comparison.numeric:
                 # Device memory does not start as zeros there.

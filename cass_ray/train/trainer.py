@@ -30,7 +30,7 @@ from cass_ray.train.distributed import World
 from cass_ray.train.engines.optimizers import learning_rate
 from cass_ray.train.engines.replicated import Engine, ReplicatedEngine
 from cass_ray.train.evaluation import Evaluation
-from cass_ray.train.loss_guard import Guard, TrainingDiverged, Verdict
+from cass_ray.train.loss_guard import LossGuard, LossVerdict, TrainingDiverged
 from cass_ray.train.meters import EnergyMeter, Operations, StepMeter, peak_operations
 from cass_ray.train.model import activation_checkpoint
 from cass_ray.train.model.build import (
@@ -94,7 +94,7 @@ class Loop:
         self.files = RunFiles(settings.out)
         self._on_step = on_step
         self._say = say if world.first else (lambda _: None)
-        self._guard = Guard(settings.guard)
+        self._guard = LossGuard(settings.guard)
         self._skipped = 0
         self._tokens = 0.0
         self._energy = 0.0
@@ -334,9 +334,9 @@ class Loop:
         loss = summed / max(step.predicted, 1)
         verdict, reason = self._guard.judge(loss)
         norm = 0.0
-        if verdict is not Verdict.GO:
+        if verdict is not LossVerdict.GO:
             self._report(verdict, reason, step, store)
-        if verdict is Verdict.SKIP:
+        if verdict is LossVerdict.SKIP:
             engine.discard()
             self._skipped += 1
         else:
@@ -344,14 +344,14 @@ class Loop:
         self._tokens += tokens
         return loss, self._values(meter, loss, norm, rate, tokens, computed)
 
-    def _report(self, verdict: Verdict, reason: str, step: Step, store: TokenStore) -> None:
+    def _report(self, verdict: LossVerdict, reason: str, step: Step, store: TokenStore) -> None:
         pairs = sorted({store[example].pair for window in step.windows for example in window})
         message = f"step {step.number + 1}: {reason}; pairs: {', '.join(pairs)}"
-        if verdict is Verdict.STOP:
+        if verdict is LossVerdict.STOP:
             raise TrainingDiverged(
                 f"{message}. Training stopped (guard); the checkpoints before it are kept"
             )
-        action = "the step is skipped" if verdict is Verdict.SKIP else "reported only"
+        action = "the step is skipped" if verdict is LossVerdict.SKIP else "reported only"
         if self.world.first:
             log.warning("%s: %s", message, action)
             self.files.append_event({"step": step.number + 1, "reason": reason, "pairs": pairs})

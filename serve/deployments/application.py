@@ -23,7 +23,7 @@ from cass_ray.translate.protocol import Translator
 from cass_ray.translate.rules import RulesTranslator
 from serve.check.checker import Checker, CheckRequest, Stage, stages_in_thread
 from serve.deployments.handles import RemoteChecker, RemoteEngine, RemoteJobs
-from serve.engines import Answer, make_engine
+from serve.engines import EngineAnswer, make_engine
 from serve.http.app import create_app
 from serve.http.middleware import configure_logging
 from serve.jobs import Jobs, Order
@@ -51,7 +51,7 @@ class TranslatorReplica:
         """Of the engine."""
         return self._engine.version
 
-    async def translate(self, request: TranslateRequest, seed: int) -> Answer:
+    async def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
         """In a thread, within the engine's time."""
         async with asyncio.timeout(self._seconds):
             return await asyncio.to_thread(self._engine.translate, request, seed)

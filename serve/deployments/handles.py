@@ -17,7 +17,7 @@ from ray.serve.handle import DeploymentHandle
 
 from cass_ray.api.schema import EngineInfo, JobStatus, TranslateRequest
 from serve.check.checker import CheckRequest, Stage
-from serve.engines import Answer
+from serve.engines import EngineAnswer
 from serve.http.errors import ApiError, from_library, overloaded
 from serve.jobs import Order
 
@@ -77,11 +77,13 @@ class RemoteEngine:
             self._version = await retried(self.handle.version.remote, self.info.name)
         return self._version
 
-    async def translate(self, request: TranslateRequest, seed: int) -> Answer:
+    async def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
         """On a replica."""
         return await retried(lambda: self.handle.translate.remote(request, seed), self.info.name)
 
-    async def stream(self, request: TranslateRequest, seed: int) -> AsyncIterator[str | Answer]:
+    async def stream(
+        self, request: TranslateRequest, seed: int
+    ) -> AsyncIterator[str | EngineAnswer]:
         """On a replica."""
         handle = self.handle.options(stream=True)
         async for piece in _streamed(lambda: handle.stream.remote(request, seed), self.info.name):

@@ -11,7 +11,7 @@ from cass_ray.llm.code_blocks import extract
 from cass_ray.task import Task
 from cass_ray.translate.engines.model import ModelTranslator
 from cass_ray.translate.protocol import TranslatorError
-from serve.engines import Answer
+from serve.engines import EngineAnswer
 from serve.generation.continuous import ContinuousGenerator, Produced
 from serve.settings import EngineSettings
 
@@ -32,14 +32,16 @@ class ModelReplica:
         """Of the model and its options."""
         return self._translator.version
 
-    async def translate(self, request: TranslateRequest, seed: int) -> Answer:
+    async def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
         """The answer alone."""
         async for piece in self.stream(request, seed):
-            if isinstance(piece, Answer):
+            if isinstance(piece, EngineAnswer):
                 return piece
         raise TranslatorError("the model gave no answer")
 
-    async def stream(self, request: TranslateRequest, seed: int) -> AsyncIterator[str | Answer]:
+    async def stream(
+        self, request: TranslateRequest, seed: int
+    ) -> AsyncIterator[str | EngineAnswer]:
         """The model's words, then the answer. ``seed`` says which of several answers it is: the
         first is greedy unless a temperature is asked for.
         """
@@ -87,7 +89,7 @@ class ModelReplica:
 
     def _answer(
         self, request: TranslateRequest, text: str, fence: str, produced: Produced, started: float
-    ) -> Answer:
+    ) -> EngineAnswer:
         found = extract(text, (fence,))
         cut = found is not None and not found.closed and not produced.ended
         findings = []
@@ -96,7 +98,7 @@ class ModelReplica:
             findings.append(
                 FindingModel(line=0, column=0, name="", severity="error", message=message)
             )
-        return Answer(
+        return EngineAnswer(
             source=request.source if found is None else found.code,
             version=self._translator.version,
             findings=findings,

@@ -12,7 +12,7 @@ from actors.examiners import Answerer
 from cass_ray.bench.evaluate import Examiner, run
 from cass_ray.bench.plan import Asked, BenchSettings, plan
 from cass_ray.bench.programs import Compilers, ask
-from cass_ray.bench.question import Answer, BenchLevel, Draw, Kind, Question
+from cass_ray.bench.question import BenchAnswer, BenchLevel, Draw, Kind, Question
 from cass_ray.bench.results import Sample
 from cass_ray.bench.systems import Description, TranslatorSystem, make_system
 from cass_ray.bench.task import BenchTask, load_tasks
@@ -82,11 +82,11 @@ def test_no_shipped_program_names_its_hidden_inputs() -> None:
 def test_answers_cannot_write_outside_the_program() -> None:
     for name in ("../main.hip", "/etc/passwd", "a/../../b"):
         with pytest.raises(ValueError, match="leads out of the program's folder"):
-            Answer(files={name: ""})
+            BenchAnswer(files={name: ""})
 
 
 def _judged(examiner: Examiner, task: BenchTask, source: str) -> Sample:
-    answer = Answer(files={"main.cu": source})
+    answer = BenchAnswer(files={"main.cu": source})
     return examiner.mark(task, Kind(), ("candidate", "1"), Draw(), answer)
 
 
@@ -223,7 +223,7 @@ def test_rdna3_to_ptx_is_assembled(examiner: Examiner, task: BenchTask) -> None:
     good = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
     compiled, errors = [], []
     for text in (good, good.replace("ret;", "rett;")):
-        answer = Answer(files={"device.s": text})
+        answer = BenchAnswer(files={"device.s": text})
         sample = examiner.mark(task, kind, ("candidate", "1"), Draw(), answer)
         compiled.append(sample.judgement.compiled)
         errors.append(sample.judgement.errors)

@@ -10,7 +10,7 @@ from cass_ray.bench.evaluate import Examiner
 from cass_ray.bench.judge import Judge
 from cass_ray.bench.plan import BenchSettings, plan
 from cass_ray.bench.programs import Compilers, can_ask
-from cass_ray.bench.question import Answer, BenchLevel, Draw, Kind
+from cass_ray.bench.question import BenchAnswer, BenchLevel, Draw, Kind
 from cass_ray.bench.systems import Description, ReferenceSystem
 from cass_ray.bench.task import BenchTask, load_tasks
 from cass_ray.task import Direction
@@ -55,7 +55,7 @@ def test_opencl_code_runs_under_the_port_s_host(scan: BenchTask, compilers: Comp
     spoilt = text.replace("v_add_nc_u32", "v_sub_nc_u32")
     assert spoilt != text
     wrong = examiner.mark(
-        scan, SASS, ("spoilt", "1"), Draw(), Answer(files={question.main: spoilt})
+        scan, SASS, ("spoilt", "1"), Draw(), BenchAnswer(files={question.main: spoilt})
     )
     assert wrong.judgement.compiled
     assert not wrong.judgement.passed

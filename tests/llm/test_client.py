@@ -13,7 +13,7 @@ from cass_ray.cache import ContentCache
 from cass_ray.llm.client import BudgetSpent, ChatClient, ChatError, ChatSettings, Reply
 from cass_ray.llm.code_blocks import code_of
 from cass_ray.llm.prompts import Message
-from tests.corpus.synthetic.server import Answer, Rule, Server, in_turn, running
+from tests.corpus.synthetic.server import Rule, Server, ServerAnswer, in_turn, running
 
 KEY = "sk-test-0123456789"
 ENVIRONMENT = {"OPENAI_API_KEY": KEY}
@@ -34,7 +34,7 @@ def ask(server: Server, cache: ContentCache | None = None, **values: Any) -> Rep
 
 
 def test_an_answer_with_its_tokens() -> None:
-    with running(in_turn(Answer("hi", usage=(7, 3)))) as server:
+    with running(in_turn(ServerAnswer("hi", usage=(7, 3)))) as server:
         reply = ask(server, temperature=0.5)
     assert (reply.text, reply.prompt_tokens, reply.completion_tokens) == ("hi", 7, 3)
     (body,) = server.requests
@@ -43,21 +43,21 @@ def test_an_answer_with_its_tokens() -> None:
 
 
 BROKEN = {
-    "429": Answer(status=429, body='{"error": {"message": "slow down"}}',
+    "429": ServerAnswer(status=429, body='{"error": {"message": "slow down"}}',
                   headers=(("Retry-After", "0"),)),
-    "500": Answer(status=500, body="oops"),
-    "503": Answer(status=503, body="{}"),
-    "invalid JSON": Answer(body='{"choices": [{"mess'),
-    "no completion": Answer(body='{"hello": 1}'),
-    "no choices": Answer(body='{"choices": []}'),
-    "a list": Answer(body="[1, 2]"),
-    "disconnect": Answer(disconnect=True),
+    "500": ServerAnswer(status=500, body="oops"),
+    "503": ServerAnswer(status=503, body="{}"),
+    "invalid JSON": ServerAnswer(body='{"choices": [{"mess'),
+    "no completion": ServerAnswer(body='{"hello": 1}'),
+    "no choices": ServerAnswer(body='{"choices": []}'),
+    "a list": ServerAnswer(body="[1, 2]"),
+    "disconnect": ServerAnswer(disconnect=True),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("problem", BROKEN)
 def test_passing_problems_are_tried_again(problem: str) -> None:
-    with running(in_turn(BROKEN[problem], BROKEN[problem], Answer("hi"))) as server:
+    with running(in_turn(BROKEN[problem], BROKEN[problem], ServerAnswer("hi"))) as server:
         reply = ask(server)
     assert (reply.text, reply.attempts, len(server.requests)) == ("hi", 3, 3)
 
@@ -71,7 +71,7 @@ def test_attempts_are_bounded(problem: str) -> None:
 
 def test_a_rejected_request_is_not_tried_again_and_the_key_is_not_shown() -> None:
     body = f'{{"error": {{"message": "Incorrect API key provided: {KEY}"}}}}'
-    with running(in_turn(Answer(status=401, body=body))) as server:
+    with running(in_turn(ServerAnswer(status=401, body=body))) as server:
         with pytest.raises(ChatError) as caught:
             ask(server)
         assert len(server.requests) == 1
@@ -81,7 +81,7 @@ def test_a_rejected_request_is_not_tried_again_and_the_key_is_not_shown() -> Non
 
 def test_a_time_out_is_tried_again() -> None:
     gate = threading.Event()
-    rule = in_turn(Answer(gate=gate), Answer("hi"))
+    rule = in_turn(ServerAnswer(gate=gate), ServerAnswer("hi"))
     with running(rule) as server:
         reply = ask(server, timeout_seconds=0.2)
         gate.set()
@@ -89,14 +89,16 @@ def test_a_time_out_is_tried_again() -> None:
 
 
 def test_refusals_and_cut_answers_are_told() -> None:
-    with running(in_turn(Answer(refusal="I cannot"), Answer("half", finish="length"))) as server:
+    with running(
+        in_turn(ServerAnswer(refusal="I cannot"), ServerAnswer("half", finish="length"))
+    ) as server:
         assert ask(server).refusal == "I cannot"
         assert ask(server).finish == "length"
 
 
 def test_the_cache_answers_the_same_question_once(tmp_path: Path) -> None:
     cache = ContentCache(tmp_path)
-    with running(in_turn(Answer("hi"))) as server:
+    with running(in_turn(ServerAnswer("hi"))) as server:
         first, second = ask(server, cache), ask(server, cache)
         other = ask(server, cache, temperature=1.0)
     assert (first.cached, second.cached, other.cached) == (False, True, False)
@@ -117,8 +119,8 @@ def many(server: Server, number: int, **values: Any) -> tuple[list[object], Chat
 def test_concurrency_is_bounded_and_reached() -> None:
     gate = threading.Event()
 
-    def rule(body: dict[str, Any], number: int) -> Answer:
-        return Answer("hi", gate=gate)
+    def rule(body: dict[str, Any], number: int) -> ServerAnswer:
+        return ServerAnswer("hi", gate=gate)
 
     with running(rule) as server:
         watcher = threading.Thread(target=lambda: (server.wait_inside(5), gate.set()))
@@ -130,7 +132,7 @@ def test_concurrency_is_bounded_and_reached() -> None:
 
 
 def counted(prompt: int, completion: int) -> Rule:
-    return in_turn(Answer("hi", usage=(prompt, completion)))
+    return in_turn(ServerAnswer("hi", usage=(prompt, completion)))
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from cass_ray.api.schema import (
 from cass_ray.task import Direction, Level
 from serve.answer_cache import AnswerCache
 from serve.check.checker import CheckRequest, Stage
-from serve.engines import Answer
+from serve.engines import EngineAnswer
 from serve.http.errors import ApiError
 from serve.pipeline import Pipeline
 from serve.settings import EngineSettings, ServeSettings
@@ -50,14 +50,16 @@ class Model:
     async def version(self) -> str:
         return "1"
 
-    async def translate(self, request: TranslateRequest, seed: int) -> Answer:
+    async def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
         self.asked.append(seed)
         text = self.answers[len(self.asked) - 1]
         usage = Usage(prompt_tokens=10, completion_tokens=5)
         failed = "no code" if text is None else ""
-        return Answer(source=text or "", version="1", usage=usage, failed=failed)
+        return EngineAnswer(source=text or "", version="1", usage=usage, failed=failed)
 
-    async def stream(self, request: TranslateRequest, seed: int) -> AsyncIterator[str | Answer]:
+    async def stream(
+        self, request: TranslateRequest, seed: int
+    ) -> AsyncIterator[str | EngineAnswer]:
         answer = await self.translate(request, seed)
         for word in answer.source.split(" "):
             yield word

@@ -8,7 +8,7 @@ from cass_ray.bench.results import KEPT_OUTPUT, BenchRun, Sample
 from cass_ray.bench.task import BenchTask
 from cass_ray.execute.comparison.compare import compare
 from cass_ray.execute.references import Reference
-from cass_ray.toolchain.sandbox.executable import Verdict
+from cass_ray.toolchain.sandbox.executable import SandboxVerdict
 
 
 def rescored(sample: Sample, task: BenchTask | None) -> Sample:
@@ -37,7 +37,7 @@ def _again(run: BenchRun, reference: Reference, task: BenchTask) -> BenchRun:
     theirs = next(
         (each for each in reference.runs if list(each.inputs.arguments) == record.arguments), None
     )
-    if record.verdict is not Verdict.OK or theirs is None:
+    if record.verdict is not SandboxVerdict.OK or theirs is None:
         return run
     result = compare(
         theirs.outputs,

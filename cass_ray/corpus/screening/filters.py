@@ -17,7 +17,7 @@ from cass_ray.corpus.parsing.normalize import strip_comments
 from cass_ray.dataset.schema import Reason
 
 Row = Mapping[str, Any]
-Verdict = tuple[Reason, str] | None
+Objection = tuple[Reason, str] | None
 """Why a row is rejected, with a message; None when it passes."""
 
 
@@ -33,7 +33,7 @@ class FilterSettings(BaseModel):
     require_kernel: bool = True
 
 
-def too_long(row: Row, settings: FilterSettings) -> Verdict:
+def too_long(row: Row, settings: FilterSettings) -> Objection:
     """More lines than ``maximum_lines``."""
     lines = _line_count(source_of(row))
     if lines <= settings.maximum_lines:
@@ -41,7 +41,7 @@ def too_long(row: Row, settings: FilterSettings) -> Verdict:
     return Reason.TOO_LONG, f"{lines} lines; the limit is {settings.maximum_lines}"
 
 
-def too_short(row: Row, settings: FilterSettings) -> Verdict:
+def too_short(row: Row, settings: FilterSettings) -> Objection:
     """Fewer lines than ``minimum_lines``."""
     lines = _line_count(source_of(row))
     if lines >= settings.minimum_lines:
@@ -49,7 +49,7 @@ def too_short(row: Row, settings: FilterSettings) -> Verdict:
     return Reason.TOO_SHORT, f"{lines} lines; at least {settings.minimum_lines} are wanted"
 
 
-def boilerplate(row: Row, settings: FilterSettings) -> Verdict:
+def boilerplate(row: Row, settings: FilterSettings) -> Objection:
     """A "hello world", or the project template of Visual Studio.
 
     A program is boilerplate when it has kernels and none of them does more than print.
@@ -66,7 +66,7 @@ def boilerplate(row: Row, settings: FilterSettings) -> Verdict:
     return None
 
 
-def no_kernel(row: Row, settings: FilterSettings) -> Verdict:
+def no_kernel(row: Row, settings: FilterSettings) -> Objection:
     """No kernel is defined in the file or in its local includes."""
     if not settings.require_kernel or row.get("header_kernels"):
         return None
@@ -77,7 +77,7 @@ def no_kernel(row: Row, settings: FilterSettings) -> Verdict:
     return Reason.NO_KERNEL, f"no {mark} function is defined in the file or its local includes"
 
 
-def forbidden_include(row: Row, settings: FilterSettings) -> Verdict:
+def forbidden_include(row: Row, settings: FilterSettings) -> Objection:
     """An include that is absolute or leaves the tree of the program, or any ``.incbin``.
 
     The compiler's sandbox enforces this; here the message is clear and costs no compilation.
@@ -90,7 +90,7 @@ def forbidden_include(row: Row, settings: FilterSettings) -> Verdict:
     return Reason.FORBIDDEN_INCLUDE, "\n".join(problems)
 
 
-FILTERS: tuple[Callable[[Row, FilterSettings], Verdict], ...] = (
+FILTERS: tuple[Callable[[Row, FilterSettings], Objection], ...] = (
     too_long,
     too_short,
     forbidden_include,
@@ -100,7 +100,7 @@ FILTERS: tuple[Callable[[Row, FilterSettings], Verdict], ...] = (
 """In the order they are applied: the first that objects gives the reason."""
 
 
-def first_objection(row: Row, settings: FilterSettings) -> Verdict:
+def first_objection(row: Row, settings: FilterSettings) -> Objection:
     """The verdict of the first filter that rejects ``row``; None when all pass it."""
     for objects in FILTERS:
         verdict = objects(row, settings)

@@ -17,7 +17,7 @@ from cass_ray.config import StrictModel
 from cass_ray.corpus.synthetic.ledger import Ledger
 from cass_ray.corpus.synthetic.prompts import Prompt, sample_prompts
 from cass_ray.corpus.synthetic.templates import templates_of
-from cass_ray.corpus.synthetic.validation import Checked, Verdict, check_reply
+from cass_ray.corpus.synthetic.validation import Checked, SyntheticVerdict, check_reply
 from cass_ray.llm.client import BudgetSpent, ChatClient, ChatError, ChatSettings, Reply
 from cass_ray.llm.prompts import Message
 
@@ -127,22 +127,22 @@ class Synthesis:
 
     async def _outcome(self, prompt: Prompt) -> Outcome:
         messages = prompt.messages
-        checked, rounds, asked = Checked(Verdict.NO_ANSWER), 0, False
+        checked, rounds, asked = Checked(SyntheticVerdict.NO_ANSWER), 0, False
         for turn in range(self.settings.repairs + 1):
             try:
                 reply, sent = await self._ask(messages)
             except _Lost:
-                return Outcome(prompt, Checked(Verdict.LOST), rounds, asked)
+                return Outcome(prompt, Checked(SyntheticVerdict.LOST), rounds, asked)
             except BudgetSpent:
                 if turn == 0:
                     raise
                 return Outcome(prompt, checked, rounds, asked)
             except ChatError as error:
-                failed = checked if turn else Checked(Verdict.NO_ANSWER, "", str(error))
+                failed = checked if turn else Checked(SyntheticVerdict.NO_ANSWER, "", str(error))
                 return Outcome(prompt, failed, rounds, asked)
             asked, rounds = asked or sent, turn
             checked = await self._check(reply)
-            if checked.verdict in (Verdict.OK, Verdict.REFUSED):
+            if checked.verdict in (SyntheticVerdict.OK, SyntheticVerdict.REFUSED):
                 break
             messages = [*messages, *_correction(reply, checked)]
         return Outcome(prompt, checked, rounds, asked)
@@ -166,16 +166,20 @@ class Synthesis:
 
     async def _check(self, reply: Reply) -> Checked:
         checked = check_reply(reply)
-        if checked.verdict is not Verdict.OK or self.compile_source is None:
+        if checked.verdict is not SyntheticVerdict.OK or self.compile_source is None:
             return checked
         async with self._compilers:
             messages = await asyncio.to_thread(self.compile_source, checked.source)
-        return Checked(Verdict.NOT_COMPILED, checked.source, messages) if messages else checked
+        return (
+            Checked(SyntheticVerdict.NOT_COMPILED, checked.source, messages)
+            if messages
+            else checked
+        )
 
 
 def _correction(reply: Reply, checked: Checked) -> list[Message]:
     """The answer, and what is wrong with it."""
-    if checked.verdict is Verdict.NOT_COMPILED:
+    if checked.verdict is SyntheticVerdict.NOT_COMPILED:
         message = f"nvcc says:\n\n{checked.message[:_DIAGNOSTIC_CHARACTERS]}"
     else:
         message = f"Problem: {checked.verdict.value.replace('_', ' ')}: {checked.message}"
@@ -196,7 +200,7 @@ class Yield:
         """Count one."""
         verdict = outcome.checked.verdict
         self.counts[outcome.prompt.area, outcome.prompt.template, verdict.value] += 1
-        self.repaired += verdict is Verdict.OK and outcome.rounds > 0
+        self.repaired += verdict is SyntheticVerdict.OK and outcome.rounds > 0
 
     def as_dict(self) -> dict[str, Any]:
         """Totals by verdict, then by template: prompts, programs and the share of them."""
@@ -207,14 +211,14 @@ class Yield:
             templates.setdefault(f"{area}/{template}", Counter())[verdict] += count
         return {
             "prompts": verdicts.total(),
-            "programs": verdicts[Verdict.OK.value],
+            "programs": verdicts[SyntheticVerdict.OK.value],
             "repaired": self.repaired,
             "verdicts": dict(verdicts),
             "templates": {
                 name: {
                     "prompts": found.total(),
-                    "programs": found[Verdict.OK.value],
-                    "yield": round(found[Verdict.OK.value] / found.total(), 4),
+                    "programs": found[SyntheticVerdict.OK.value],
+                    "yield": round(found[SyntheticVerdict.OK.value] / found.total(), 4),
                     "verdicts": dict(found),
                 }
                 for name, found in templates.items()

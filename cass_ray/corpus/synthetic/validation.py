@@ -21,7 +21,7 @@ UNPARSED = 0.05
 on parts of correct programs, up to 3% of the shipped ones."""
 
 
-class Verdict(StrEnum):
+class SyntheticVerdict(StrEnum):
     """What became of an answer."""
 
     OK = "ok"
@@ -43,7 +43,7 @@ class Verdict(StrEnum):
 class Checked:
     """An answer's program (empty unless there is one), the verdict, and why."""
 
-    verdict: Verdict
+    verdict: SyntheticVerdict
     source: str = ""
     message: str = ""
 
@@ -51,24 +51,24 @@ class Checked:
 def check_reply(reply: Reply) -> Checked:
     """The program in ``reply``, or what is wrong with it."""
     if reply.refusal or reply.finish == "content_filter":
-        return Checked(Verdict.REFUSED, "", reply.refusal or "content filter")
+        return Checked(SyntheticVerdict.REFUSED, "", reply.refusal or "content filter")
     code = code_of(reply.text, FENCES)
     if reply.finish == "length" or (code is not None and code.cut):
-        return Checked(Verdict.CUT, "", "the answer ends before the program does")
+        return Checked(SyntheticVerdict.CUT, "", "the answer ends before the program does")
     if code is None:
-        return Checked(Verdict.NO_CODE, "", " ".join(reply.text.split())[:200])
+        return Checked(SyntheticVerdict.NO_CODE, "", " ".join(reply.text.split())[:200])
     source = code.text if code.text.endswith("\n") else code.text + "\n"
     problem = _brackets(source)
     if problem:
-        return Checked(Verdict.UNBALANCED, source, problem)
+        return Checked(SyntheticVerdict.UNBALANCED, source, problem)
     if not kernel_definitions(source):
-        return Checked(Verdict.NO_KERNEL, source, "no __global__ function is defined")
+        return Checked(SyntheticVerdict.NO_KERNEL, source, "no __global__ function is defined")
     if not defines_main(source):
-        return Checked(Verdict.NO_MAIN, source, "main is not defined")
+        return Checked(SyntheticVerdict.NO_MAIN, source, "main is not defined")
     share = unparsed_share(source)
     if share > UNPARSED:
-        return Checked(Verdict.UNPARSED, source, f"{share:.0%} of the text does not parse")
-    return Checked(Verdict.OK, source)
+        return Checked(SyntheticVerdict.UNPARSED, source, f"{share:.0%} of the text does not parse")
+    return Checked(SyntheticVerdict.OK, source)
 
 
 _PAIRS = {")": "(", "]": "[", "}": "{"}

@@ -49,7 +49,7 @@ class ResidentTimeout(Exception):
 
 
 @dataclass(frozen=True)
-class Answer:
+class ResidentReply:
     """How the cicc of one program ended: its wait status and what it cost."""
 
     status: int
@@ -86,7 +86,7 @@ class ResidentCicc:
         self.stop = weakref.finalize(self, _end, self._process, folder)
         self.start_cpu_seconds = self._answer(_START_SECONDS).cpu_seconds
 
-    def compile(self, text: bytes, limits: Limits) -> Answer:
+    def compile(self, text: bytes, limits: Limits) -> ResidentReply:
         """Compile the program whose text after the header is ``text``; files in ``job_folder``.
 
         Raises :class:`ResidentStopped` and :class:`ResidentTimeout`.
@@ -104,7 +104,7 @@ class ResidentCicc:
             raise ResidentStopped from error
         return self._answer(limits.wall_seconds)
 
-    def _answer(self, seconds: float) -> Answer:
+    def _answer(self, seconds: float) -> ResidentReply:
         assert self._process.stdout is not None
         ready, _, _ = select.select([self._process.stdout], [], [], seconds)
         line = self._process.stdout.readline() if ready else b""
@@ -112,7 +112,7 @@ class ResidentCicc:
             self.stop()
             raise ResidentStopped if ready else ResidentTimeout
         status, microseconds = map(int, line.split())
-        return Answer(status, microseconds / 1e6)
+        return ResidentReply(status, microseconds / 1e6)
 
 
 class ResidentPool:

@@ -25,7 +25,7 @@ WORKING_FOLDER = Path("/cass/work")
 """Where a program runs: empty, in memory, gone when it ends."""
 
 
-class Verdict(StrEnum):
+class SandboxVerdict(StrEnum):
     """How a program ended."""
 
     OK = "ok"
@@ -39,12 +39,12 @@ class Verdict(StrEnum):
 
 
 _VERDICTS = {
-    Outcome.OK: Verdict.OK,
-    Outcome.EXIT: Verdict.EXIT,
-    Outcome.SIGNAL: Verdict.SIGNAL,
-    Outcome.TIME_LIMIT: Verdict.TIME_LIMIT,
-    Outcome.MEMORY_LIMIT: Verdict.MEMORY_LIMIT,
-    Outcome.OUTPUT_LIMIT: Verdict.OUTPUT_LIMIT,
+    Outcome.OK: SandboxVerdict.OK,
+    Outcome.EXIT: SandboxVerdict.EXIT,
+    Outcome.SIGNAL: SandboxVerdict.SIGNAL,
+    Outcome.TIME_LIMIT: SandboxVerdict.TIME_LIMIT,
+    Outcome.MEMORY_LIMIT: SandboxVerdict.MEMORY_LIMIT,
+    Outcome.OUTPUT_LIMIT: SandboxVerdict.OUTPUT_LIMIT,
 }
 
 
@@ -103,7 +103,7 @@ class Exposure:
 class Ended:
     """What a program did. ``status`` is its exit status, ``128 + n`` after signal ``n``."""
 
-    verdict: Verdict
+    verdict: SandboxVerdict
     status: int
     stdout: bytes
     stderr: bytes
@@ -114,7 +114,7 @@ class Ended:
     @property
     def ok(self) -> bool:
         """Whether it ended by itself with status 0."""
-        return self.verdict is Verdict.OK
+        return self.verdict is SandboxVerdict.OK
 
 
 def run_sandboxed(
@@ -147,9 +147,9 @@ def run_sandboxed(
 
 
 def _ended(completed: Completed) -> Ended:
-    verdict = _VERDICTS.get(completed.outcome, Verdict.EXIT)
-    if verdict is Verdict.SIGNAL and completed.signal == signal.SIGSYS:
-        verdict = Verdict.VIOLATION
+    verdict = _VERDICTS.get(completed.outcome, SandboxVerdict.EXIT)
+    if verdict is SandboxVerdict.SIGNAL and completed.signal == signal.SIGSYS:
+        verdict = SandboxVerdict.VIOLATION
     return Ended(
         verdict=verdict,
         status=completed.returncode if completed.returncode >= 0 else 128 - completed.returncode,

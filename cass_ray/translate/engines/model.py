@@ -68,7 +68,7 @@ class ModelOptions(StrictModel):
 
 
 @dataclass(frozen=True)
-class Answer:
+class ModelAnswer:
     """One sample: the code (None: no fenced block), the raw text, and whether it was cut."""
 
     code: str | None
@@ -176,7 +176,7 @@ class ModelTranslator:
         task: Task,
         number: int | None = None,
         options: ModelOptions | None = None,
-    ) -> list[Answer]:
+    ) -> list[ModelAnswer]:
         """Independent answers (one when greedy), the same for the same seed.
 
         Raises ``TranslatorError``: the question does not fit the model.
@@ -193,7 +193,7 @@ class ModelTranslator:
         for text, ended in texts:
             found = extract(text, (fence,))
             answers.append(
-                Answer(found.code if found else None, text, not ended and not _closed(found))
+                ModelAnswer(found.code if found else None, text, not ended and not _closed(found))
             )
         return answers
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cass_ray.bench.authoring.index import length_bin
-from cass_ray.bench.question import Answer, BenchLevel, Usage
+from cass_ray.bench.question import BenchAnswer, BenchLevel, Usage
 from cass_ray.bench.reporting.leaderboard import (
     Leaderboard,
     entries_of,
@@ -55,7 +55,9 @@ def sample(
         "features": ["atomics"] if task < "c" else ["atomics", "streams"],
         "sass_lines": {"a": 90, "b": 101, "c": 750, "d": 751}.get(task),
         "sample": number,
-        "answer": Answer(usage=Usage(input_tokens=10, output_tokens=5, cost=0.25), seconds=0.5),
+        "answer": BenchAnswer(
+            usage=Usage(input_tokens=10, output_tokens=5, cost=0.25), seconds=0.5
+        ),
         "judgement": judgement,
         "chrf": 50.0 if task == "a" else 100.0,
     }

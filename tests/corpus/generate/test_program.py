@@ -20,15 +20,16 @@ from cass_ray.corpus.generate.statements import Barrier, Escapes
 from cass_ray.corpus.generate.types import BYTE, FLOAT, INT, Grid, Span
 from cass_ray.corpus.parsing.kernels import kernel_definitions
 from cass_ray.corpus.program import Program, SourceError
+from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.corpus.reading.trees import DirectoryTreeStore
 from cass_ray.corpus.sources.registry import parse_source
-from cass_ray.corpus.synthetic.validation import Verdict, check_reply
+from cass_ray.corpus.synthetic.validation import SyntheticVerdict, check_reply
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions, build, execute
 from cass_ray.llm.client import Reply
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.project.sources import Sources, translated
+from cass_ray.translate.project.program import translated
 
 CONSTRUCTS = (
     "__shared__", "extern __shared__", "__syncthreads", "__shfl_", "__ballot_sync", "__reduce_",
@@ -57,7 +58,7 @@ def test_programs_keep_their_claims_and_are_not_alike() -> None:
     text = "".join(made.source for made in programs)
     assert [word for word in CONSTRUCTS if word not in text] == []
     for made in programs:
-        assert check_reply(Reply(f"```cuda\n{made.source}```")).verdict is Verdict.OK
+        assert check_reply(Reply(f"```cuda\n{made.source}```")).verdict is SyntheticVerdict.OK
         assert made.expected.count("\n") == made.source.count('report("')
 
 

@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Answer:
+class ServerAnswer:
     """What the server does with one request.
 
     ``body`` is sent as it is where it is given. ``gate`` holds the answer until it is set: slow by
@@ -35,7 +35,7 @@ class Answer:
     usage: tuple[int, int] | None = (100, 50)
 
 
-Rule = Callable[[Json, int], Answer]
+Rule = Callable[[Json, int], ServerAnswer]
 """(request body, number of the request from 0) -> what to do."""
 
 
@@ -75,7 +75,7 @@ class Server:
             self.arrived.notify_all()
 
 
-def _completion(answer: Answer) -> Json:
+def _completion(answer: ServerAnswer) -> Json:
     message: Json = {"role": "assistant", "content": answer.text}
     if answer.refusal:
         message.update(content=None, refusal=answer.refusal)
@@ -159,6 +159,6 @@ def running(rule: Rule) -> Iterator[Server]:
         loop.close()
 
 
-def in_turn(*answers: Answer) -> Rule:
+def in_turn(*answers: ServerAnswer) -> Rule:
     """One answer after the other; the last one again and again."""
     return lambda _, number: answers[min(number, len(answers) - 1)]

@@ -22,10 +22,10 @@ from cass_ray.corpus.sources.registry import parse_source
 from cass_ray.corpus.sources.shipped import SHIPPED_ROOT
 from cass_ray.corpus.synthetic.ledger import Ledger
 from cass_ray.corpus.synthetic.synthesis import Outcome, Synthesis, SynthesisSettings
-from cass_ray.corpus.synthetic.validation import Verdict
+from cass_ray.corpus.synthetic.validation import SyntheticVerdict
 from cass_ray.dataset.schema import Origin
 from cass_ray.llm.client import ChatClient
-from tests.corpus.synthetic.server import Answer, Json, Server, in_turn, running
+from tests.corpus.synthetic.server import Json, Server, ServerAnswer, in_turn, running
 
 PROGRAMS = [
     path.read_text()
@@ -34,8 +34,8 @@ PROGRAMS = [
 """What a good model answers."""
 
 
-def good(number: int = 0) -> Answer:
-    return Answer(f"```cuda\n{PROGRAMS[number % len(PROGRAMS)]}\n```")
+def good(number: int = 0) -> ServerAnswer:
+    return ServerAnswer(f"```cuda\n{PROGRAMS[number % len(PROGRAMS)]}\n```")
 
 
 def settings(server: Server, out: Path, **values: Any) -> SynthesisSettings:
@@ -68,22 +68,22 @@ def verdicts(outcomes: list[Outcome]) -> Counter[str]:
 def test_every_kind_of_reply_becomes_a_verdict(tmp_path: Path) -> None:
     gate = threading.Event()
     gate.set()
-    broken = Answer(status=500, body="")
-    slow_down = Answer(status=429, body="{}", headers=(("Retry-After", "0"),))
+    broken = ServerAnswer(status=500, body="")
+    slow_down = ServerAnswer(status=429, body="{}", headers=(("Retry-After", "0"),))
     replies = [
         [good(0)],
-        [Answer(refusal="no")],
-        [Answer(f"```cuda\n{PROGRAMS[1][:900]}", finish="length")],
-        [Answer("I would use a tree in shared memory.")],
-        [Answer(PROGRAMS[2])],
-        [Answer(f"```cuda\n{PROGRAMS[3]}\n```", gate=gate)],
+        [ServerAnswer(refusal="no")],
+        [ServerAnswer(f"```cuda\n{PROGRAMS[1][:900]}", finish="length")],
+        [ServerAnswer("I would use a tree in shared memory.")],
+        [ServerAnswer(PROGRAMS[2])],
+        [ServerAnswer(f"```cuda\n{PROGRAMS[3]}\n```", gate=gate)],
         [slow_down, good(4)],
-        [Answer(body="{"), broken, good(1)],
+        [ServerAnswer(body="{"), broken, good(1)],
         [broken, broken, broken],
     ]
-    of_prompt: dict[str, list[Answer]] = {}
+    of_prompt: dict[str, list[ServerAnswer]] = {}
 
-    def rule(body: Json, number: int) -> Answer:
+    def rule(body: Json, number: int) -> ServerAnswer:
         prompt = body["messages"][-1]["content"]
         if prompt not in of_prompt:
             of_prompt[prompt] = list(replies[len(of_prompt)])
@@ -100,8 +100,8 @@ def test_a_slow_reply_does_not_hold_the_others_up(tmp_path: Path) -> None:
     gate = threading.Event()
     finished = threading.Semaphore(0)
 
-    def rule(body: Json, number: int) -> Answer:
-        return Answer("x", gate=gate) if number == 0 else Answer("x")
+    def rule(body: Json, number: int) -> ServerAnswer:
+        return ServerAnswer("x", gate=gate) if number == 0 else ServerAnswer("x")
 
     def watch(server: Server) -> None:
         for _ in range(9):
@@ -126,7 +126,7 @@ def test_a_slow_reply_does_not_hold_the_others_up(tmp_path: Path) -> None:
 
 def test_every_slot_is_used_and_no_more(tmp_path: Path) -> None:
     gate = threading.Event()
-    with running(lambda body, number: Answer("x", gate=gate)) as server:
+    with running(lambda body, number: ServerAnswer("x", gate=gate)) as server:
         watcher = threading.Thread(target=lambda: (server.wait_inside(6), gate.set()))
         watcher.start()
         outcomes_of(settings(server, tmp_path, count=30, chat={"concurrency": 6}))
@@ -135,9 +135,9 @@ def test_every_slot_is_used_and_no_more(tmp_path: Path) -> None:
 
 
 def test_a_repair_round_shows_the_model_what_is_wrong(tmp_path: Path) -> None:
-    def rule(body: Json, number: int) -> Answer:
+    def rule(body: Json, number: int) -> ServerAnswer:
         if len(body["messages"]) == 2:
-            return Answer(f"```cuda\n{PROGRAMS[0]}\nbroken;\n```")
+            return ServerAnswer(f"```cuda\n{PROGRAMS[0]}\nbroken;\n```")
         return good(1)
 
     def compile_source(source: str) -> str:
@@ -156,7 +156,7 @@ def test_repairs_end_and_the_message_is_kept(tmp_path: Path) -> None:
     with running(lambda body, number: good()) as server:
         given = settings(server, tmp_path, count=1, repairs=2)
         (outcome,) = outcomes_of(given, compile_source=lambda source: "error: never")
-    assert outcome.checked.verdict is Verdict.NOT_COMPILED
+    assert outcome.checked.verdict is SyntheticVerdict.NOT_COMPILED
     assert (outcome.checked.message, len(server.requests)) == ("error: never", 3)
 
 
@@ -172,7 +172,7 @@ def test_an_interrupted_run_asks_nothing_twice(tmp_path: Path) -> None:
 
 
 def test_questions_without_an_answer_may_be_asked_by_the_next_run(tmp_path: Path) -> None:
-    with running(in_turn(*[Answer(status=500, body="")] * 3, good())) as server:
+    with running(in_turn(*[ServerAnswer(status=500, body="")] * 3, good())) as server:
         given = settings(server, tmp_path, count=1)
         assert verdicts(outcomes_of(given)) == {"no_answer": 1}
         assert verdicts(outcomes_of(given)) == {"ok": 1}
@@ -182,8 +182,8 @@ def test_a_killed_run_asks_nothing_twice(tmp_path: Path) -> None:
     """Killed with two answers under way: they count as lost, unless asked for again."""
     gate = threading.Event()
 
-    def rule(body: Json, number: int) -> Answer:
-        return good(number) if number < 3 or number > 4 else Answer("late", gate=gate)
+    def rule(body: Json, number: int) -> ServerAnswer:
+        return good(number) if number < 3 or number > 4 else ServerAnswer("late", gate=gate)
 
     with running(rule) as server:
         command = [sys.executable, "-m", "cass_ray.cli", "synthesize", "--out", str(tmp_path)]
@@ -222,10 +222,10 @@ def run_command(server: Server, out: Path, *more: str) -> Any:
     return CliRunner().invoke(app, [*given, "--count", "12", *more])
 
 
-def mixed(body: Json, number: int) -> Answer:
+def mixed(body: Json, number: int) -> ServerAnswer:
     """By the prompt, so that the outcome does not depend on the order of requests."""
     place = sum(map(ord, body["messages"][-1]["content"])) % 3
-    return Answer("No.") if place == 0 else good(place)
+    return ServerAnswer("No.") if place == 0 else good(place)
 
 
 def test_the_command_writes_programs_a_report_and_a_source(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cass_ray.corpus.sources.shipped import SHIPPED_ROOT
-from cass_ray.corpus.synthetic.validation import Verdict, check_reply, unparsed_share
+from cass_ray.corpus.synthetic.validation import SyntheticVerdict, check_reply, unparsed_share
 from cass_ray.llm.client import Reply
 
 KERNEL = "__global__ void k(int* p) { p[threadIdx.x] = 1; }\n"
@@ -20,23 +20,26 @@ def fenced(code: str) -> Reply:
 @pytest.mark.parametrize(
     ("reply", "verdict"),
     [
-        (fenced(PROGRAM), Verdict.OK),
-        (Reply(PROGRAM), Verdict.OK),
-        (Reply("", refusal="I cannot"), Verdict.REFUSED),
-        (Reply("", finish="content_filter"), Verdict.REFUSED),
-        (Reply(f"```cuda\n{PROGRAM}```", finish="length"), Verdict.CUT),
-        (Reply(f"```cuda\n{PROGRAM[:-3]}"), Verdict.CUT),
-        (Reply("Use shared memory."), Verdict.NO_CODE),
-        (fenced(PROGRAM.replace("return", "{ return")), Verdict.UNBALANCED),
-        (fenced(PROGRAM.replace("(nullptr)", "(nullptr]")), Verdict.UNBALANCED),
-        (fenced(MAIN), Verdict.NO_KERNEL),
-        (fenced(f"__global__ void k(int* p);\n{MAIN}"), Verdict.NO_KERNEL),
-        (fenced(KERNEL), Verdict.NO_MAIN),
-        (fenced(f"{KERNEL}int main();\nvoid other() {{ main(); }}\n"), Verdict.NO_MAIN),
-        (fenced(f"{KERNEL}{MAIN}Now for the second part we want this to be !\n"), Verdict.UNPARSED),
+        (fenced(PROGRAM), SyntheticVerdict.OK),
+        (Reply(PROGRAM), SyntheticVerdict.OK),
+        (Reply("", refusal="I cannot"), SyntheticVerdict.REFUSED),
+        (Reply("", finish="content_filter"), SyntheticVerdict.REFUSED),
+        (Reply(f"```cuda\n{PROGRAM}```", finish="length"), SyntheticVerdict.CUT),
+        (Reply(f"```cuda\n{PROGRAM[:-3]}"), SyntheticVerdict.CUT),
+        (Reply("Use shared memory."), SyntheticVerdict.NO_CODE),
+        (fenced(PROGRAM.replace("return", "{ return")), SyntheticVerdict.UNBALANCED),
+        (fenced(PROGRAM.replace("(nullptr)", "(nullptr]")), SyntheticVerdict.UNBALANCED),
+        (fenced(MAIN), SyntheticVerdict.NO_KERNEL),
+        (fenced(f"__global__ void k(int* p);\n{MAIN}"), SyntheticVerdict.NO_KERNEL),
+        (fenced(KERNEL), SyntheticVerdict.NO_MAIN),
+        (fenced(f"{KERNEL}int main();\nvoid other() {{ main(); }}\n"), SyntheticVerdict.NO_MAIN),
+        (
+            fenced(f"{KERNEL}{MAIN}Now for the second part we want this to be !\n"),
+            SyntheticVerdict.UNPARSED,
+        ),
     ],
 )
-def test_verdicts(reply: Reply, verdict: Verdict) -> None:
+def test_verdicts(reply: Reply, verdict: SyntheticVerdict) -> None:
     assert check_reply(reply).verdict is verdict
 
 
@@ -44,7 +47,7 @@ def test_every_shipped_program_passes() -> None:
     for path in sorted(SHIPPED_ROOT.joinpath("programs").rglob("*.cu")):
         source = path.read_text(errors="replace")
         checked = check_reply(fenced(source if source.endswith("\n") else source + "\n"))
-        assert checked.verdict is Verdict.OK, (path, checked.message)
+        assert checked.verdict is SyntheticVerdict.OK, (path, checked.message)
 
 
 def test_the_share_that_does_not_parse() -> None:

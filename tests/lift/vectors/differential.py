@@ -40,7 +40,7 @@ GOOD = (SAME, SAME_BUT_NAN, CLOSE)
 
 
 @dataclass(frozen=True)
-class Verdict:
+class VectorVerdict:
     """How a lifted form compares; ``detail`` says what is wrong with a bad one."""
 
     form: Form
@@ -68,28 +68,28 @@ def known(form: Form) -> dict[str, Any] | None:
     return result if result["ptx"] == digest(form) else None
 
 
-def check(forms: Iterable[Form], architecture: int) -> list[Verdict]:
+def check(forms: Iterable[Form], architecture: int) -> list[VectorVerdict]:
     """Assemble ``forms`` for ``architecture``, lift, run and compare."""
     chosen = [form for form in forms if form.minimum <= architecture and known(form)]
-    verdicts: list[Verdict] = []
+    verdicts: list[VectorVerdict] = []
     for first in range(0, len(chosen), MODULE_FORMS):
         verdicts += _check_module(chosen[first : first + MODULE_FORMS], architecture)
     return verdicts
 
 
-def _check_module(forms: list[Form], architecture: int) -> list[Verdict]:
+def _check_module(forms: list[Form], architecture: int) -> list[VectorVerdict]:
     try:
         lifted = lift_cubin(assemble(forms, architecture), partial=True)
     except LiftError as error:
         if len(forms) == 1:
-            return [Verdict(forms[0], NOT_LIFTED, str(error))]
+            return [VectorVerdict(forms[0], NOT_LIFTED, str(error))]
         half = len(forms) // 2  # one of them makes the compiler refuse all
         return [
             *_check_module(forms[:half], architecture),
             *_check_module(forms[half:], architecture),
         ]
     refused = {name: str(error) for name, error in lifted.failures.items()}
-    found = [Verdict(f, NOT_LIFTED, refused[f.name]) for f in forms if f.name in refused]
+    found = [VectorVerdict(f, NOT_LIFTED, refused[f.name]) for f in forms if f.name in refused]
     ready = [form for form in forms if form.name not in refused]
     results = {item["name"]: item for item in run(lifted.code_object, ready)}
     return found + [compare(form, results[form.name]) for form in ready]
@@ -134,12 +134,12 @@ def run(code_object: bytes, forms: list[Form]) -> Iterator[dict[str, Any]]:
             pending = pending[len(made) :]
 
 
-def compare(form: Form, made: dict[str, Any]) -> Verdict:
+def compare(form: Form, made: dict[str, Any]) -> VectorVerdict:
     """Judge the results of one form."""
     wanted = known(form)
     assert wanted is not None
     if "error" in made:
-        return Verdict(form, FAILED, made["error"])
+        return VectorVerdict(form, FAILED, made["error"])
     left, right = bytes.fromhex(wanted["lanes"]), bytes.fromhex(made["lanes"])
     size = 4 * form.result_words
     lanes = range(len(left) // size)
@@ -155,12 +155,12 @@ def compare(form: Form, made: dict[str, Any]) -> Verdict:
     others = [number for number, (one, other) in enumerate(groups) if one != other]
     if wrong or others:
         shown = "; ".join(_lane(form, lane, *pairs[lane]) for lane in wrong[:4])
-        return Verdict(
+        return VectorVerdict(
             form,
             DIFFERENT,
             f"{len(wrong)} lanes, {len(others)} groups of {recipes.CHECKED}: {shown}",
         )
-    return Verdict(form, SAME if left == right else SAME_BUT_NAN)
+    return VectorVerdict(form, SAME if left == right else SAME_BUT_NAN)
 
 
 def _lane(form: Form, lane: int, wanted: bytes, made: bytes) -> str:
@@ -184,7 +184,7 @@ def _values(data: bytes, floats: str) -> list[float]:
     return list(struct.unpack(f"<{len(data) // struct.calcsize(code)}{code}", data))
 
 
-def _compare_close(form: Form, pairs: list[tuple[bytes, bytes]]) -> Verdict:
+def _compare_close(form: Form, pairs: list[tuple[bytes, bytes]]) -> VectorVerdict:
     """``form.ulp`` units in the last place, or 2^ulp of the larger of the value and 1."""
     wrong = []
     for lane, (one, other) in enumerate(pairs):
@@ -195,8 +195,8 @@ def _compare_close(form: Form, pairs: list[tuple[bytes, bytes]]) -> Verdict:
             wrong.append(lane)
     if wrong:
         shown = "; ".join(_lane(form, lane, *pairs[lane]) for lane in wrong[:4])
-        return Verdict(form, DIFFERENT, f"{len(wrong)} lanes: {shown}")
-    return Verdict(form, SAME if all(one == other for one, other in pairs) else CLOSE)
+        return VectorVerdict(form, DIFFERENT, f"{len(wrong)} lanes: {shown}")
+    return VectorVerdict(form, SAME if all(one == other for one, other in pairs) else CLOSE)
 
 
 def _close(left: float, right: float, form: Form) -> bool:
@@ -222,7 +222,7 @@ def main() -> None:
     outcomes: dict[str, dict[str, dict[str, list[str]]]] = {}
     jobs = [(number, name) for number in given.architecture for name in given.family]
 
-    def work(job: tuple[int, str]) -> list[Verdict]:
+    def work(job: tuple[int, str]) -> list[VectorVerdict]:
         forms = [form for form in family(job[1]).values() if given.only in form.name]
         return check(forms, job[0])
 

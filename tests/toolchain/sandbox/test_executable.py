@@ -11,7 +11,13 @@ from pathlib import Path
 import pytest
 
 from cass_ray.toolchain.sandbox import isolation, task_limit
-from cass_ray.toolchain.sandbox.executable import Bounds, Ended, Exposure, Verdict, run_sandboxed
+from cass_ray.toolchain.sandbox.executable import (
+    Bounds,
+    Ended,
+    Exposure,
+    SandboxVerdict,
+    run_sandboxed,
+)
 
 pytestmark = pytest.mark.skipif(not isolation.available(), reason=isolation.problem())
 
@@ -51,24 +57,24 @@ def processes_named(name: str) -> list[int]:
 
 
 def test_verdicts() -> None:
-    assert shell("exit 0").verdict is Verdict.OK
+    assert shell("exit 0").verdict is SandboxVerdict.OK
     ended = shell("echo out; echo err >&2; exit 7")
-    assert (ended.verdict, ended.status) == (Verdict.EXIT, 7)
+    assert (ended.verdict, ended.status) == (SandboxVerdict.EXIT, 7)
     assert (ended.stdout, ended.stderr) == (b"out\n", b"err\n")
     ended = shell("kill -SEGV $$")
-    assert (ended.verdict, ended.status) == (Verdict.SIGNAL, 139)
+    assert (ended.verdict, ended.status) == (SandboxVerdict.SIGNAL, 139)
 
 
 def test_time_limits() -> None:
-    assert shell("sleep 60", Bounds(wall_seconds=0.3)).verdict is Verdict.TIME_LIMIT
+    assert shell("sleep 60", Bounds(wall_seconds=0.3)).verdict is SandboxVerdict.TIME_LIMIT
     spin = "trap '' TERM INT; while :; do :; done"
-    assert shell(spin, Bounds(cpu_seconds=0.3)).verdict is Verdict.TIME_LIMIT
+    assert shell(spin, Bounds(cpu_seconds=0.3)).verdict is SandboxVerdict.TIME_LIMIT
 
 
 def test_endless_output_is_cut() -> None:
     ended = shell("while :; do echo 0123456789012345678901234567890123456789; done",
                   Bounds(output_bytes=1 << 20))  # fmt: skip
-    assert ended.verdict is Verdict.OUTPUT_LIMIT
+    assert ended.verdict is SandboxVerdict.OUTPUT_LIMIT
     assert len(ended.stdout) <= 1 << 20
 
 
@@ -86,7 +92,7 @@ def test_memory_limit(compiled) -> None:  # type: ignore[no-untyped-def]
     body = "for (;;) memset(malloc(1 << 20), 1, 1 << 20);"
     program = compiled("cass_hog", body, "#include <stdlib.h>\n#include <string.h>")
     ended = run_sandboxed(program, bounds=Bounds(memory_bytes=256 << 20))
-    assert ended.verdict is Verdict.MEMORY_LIMIT
+    assert ended.verdict is SandboxVerdict.MEMORY_LIMIT
     assert ended.peak_memory_bytes > 200 << 20
 
 
@@ -99,7 +105,7 @@ def test_fork_bomb_is_stopped_and_leaves_nothing(compiled) -> None:  # type: ign
     includes = "#include <stdatomic.h>\n#include <sys/mman.h>\n#include <unistd.h>"
     program = compiled("cass_bomb", body, includes)
     ended = run_sandboxed(program, bounds=Bounds(processes=32, wall_seconds=20))
-    assert ended.verdict is Verdict.MEMORY_LIMIT
+    assert ended.verdict is SandboxVerdict.MEMORY_LIMIT
     assert processes_named("cass_bomb") == []
 
 
@@ -119,7 +125,7 @@ def test_the_kernel_refuses_tasks_beyond_the_limit(compiled) -> None:  # type: i
 def test_a_child_does_not_survive_its_parent(compiled) -> None:  # type: ignore[no-untyped-def]
     body = "if (fork() == 0) { setsid(); signal(SIGTERM, SIG_IGN); for (;;) pause(); } return 0;"
     program = compiled("cass_orphan", body, "#include <unistd.h>\n#include <signal.h>")
-    assert run_sandboxed(program).verdict is Verdict.OK
+    assert run_sandboxed(program).verdict is SandboxVerdict.OK
     assert processes_named("cass_orphan") == []
 
 
@@ -164,7 +170,7 @@ def test_forbidden_calls_are_violations(compiled, name: str, call: str) -> None:
                        "sys/syscall.h", "unistd.h")
     )  # fmt: skip
     program = compiled(f"cass_{name}", f"return {call} < 0 ? 1 : 0;", includes)
-    assert run_sandboxed(program).verdict is Verdict.VIOLATION
+    assert run_sandboxed(program).verdict is SandboxVerdict.VIOLATION
 
 
 def test_threads_and_local_sockets_work(compiled) -> None:  # type: ignore[no-untyped-def]
@@ -202,7 +208,7 @@ def test_no_network_even_where_sockets_are_allowed(compiled) -> None:  # type: i
     ended = run_sandboxed(program, exposure=Exposure(device_access=True))
     listener.close()
     thread.join(timeout=5)
-    assert (ended.verdict, ended.status) == (Verdict.EXIT, 3)
+    assert (ended.verdict, ended.status) == (SandboxVerdict.EXIT, 3)
     assert accepted == []
 
 

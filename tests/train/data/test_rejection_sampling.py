@@ -17,7 +17,7 @@ from tests.train.conftest import pair
 
 
 @dataclass
-class Answer:
+class ScriptedAnswer:
     code: str | None
     cut: bool = False
 
@@ -26,7 +26,7 @@ class Answer:
 class Scripted:
     """Answers as written down here."""
 
-    answers: list[Answer]
+    answers: list[ScriptedAnswer]
 
     def samples(self, source, task, number=None):
         return self.answers[:number]
@@ -46,13 +46,13 @@ class OnlyThis:
 def test_the_first_sample_that_is_right_and_new_is_kept():
     row = next(pair(n) for n in range(9) if not is_held_out(pair(n)["id"], 0.1))
     answers = [
-        Answer(None),
-        Answer("int cut", cut=True),
-        Answer(row["hip_source"].replace("    ", "\t")),
-        Answer("wrong"),
-        Answer("wrong"),
-        Answer("right"),
-        Answer("right too"),
+        ScriptedAnswer(None),
+        ScriptedAnswer("int cut", cut=True),
+        ScriptedAnswer(row["hip_source"].replace("    ", "\t")),
+        ScriptedAnswer("wrong"),
+        ScriptedAnswer("wrong"),
+        ScriptedAnswer("right"),
+        ScriptedAnswer("right too"),
     ]
     work = Harvest(Scripted(answers), OnlyThis("right"), samples=7, held_out=0.1)
     assert [found["hip_source"] for found in work.rows([row])] == ["right"]
@@ -62,7 +62,7 @@ def test_the_first_sample_that_is_right_and_new_is_kept():
 def test_held_out_programs_are_never_sampled():
     rows = [pair(number) for number in range(40)]
     kept = [row for row in rows if not is_held_out(row["id"], 0.5)]
-    work = Harvest(Scripted([Answer("right")]), OnlyThis("right"), samples=1, held_out=0.5)
+    work = Harvest(Scripted([ScriptedAnswer("right")]), OnlyThis("right"), samples=1, held_out=0.5)
     assert [row["id"] for row in work.rows(rows)] == [row["id"] for row in kept]
     assert 0 < len(kept) < 40
 

@@ -16,7 +16,7 @@ from cass_ray.translate.engines.chat import ChatTranslator
 from cass_ray.translate.engines.registry import UnknownEngineError, make_translator
 from cass_ray.translate.protocol import Context, Translator, TranslatorError
 from cass_ray.translate.repair.loop import repair
-from tests.corpus.synthetic.server import Answer, Server, in_turn, running
+from tests.corpus.synthetic.server import Server, ServerAnswer, in_turn, running
 
 CUDA = "#include <cuda_runtime.h>\n__global__ void k(int* p) { *p = 1; }\n"
 HIP = "#include <hip/hip_runtime.h>\n__global__ void k(int* p) { *p = 1; }\n"
@@ -29,7 +29,7 @@ def engine(server: Server, tmp_path: Path, **options: Any) -> ChatTranslator:
 
 
 def test_a_translation(tmp_path: Path) -> None:
-    with running(in_turn(Answer(f"Here it is:\n```hip\n{HIP}```\n"))) as server:
+    with running(in_turn(ServerAnswer(f"Here it is:\n```hip\n{HIP}```\n"))) as server:
         translator = engine(server, tmp_path)
         result = translator.translate(CUDA, filename="a.cu")
         assert translator.translate(CUDA).source == HIP
@@ -41,7 +41,7 @@ def test_a_translation(tmp_path: Path) -> None:
 
 
 def test_the_published_checkpoints_are_asked_verbatim(tmp_path: Path) -> None:
-    with running(in_turn(Answer(f"```amd\n{HIP}```"))) as server:
+    with running(in_turn(ServerAnswer(f"```amd\n{HIP}```"))) as server:
         result = engine(server, tmp_path, format="cass").translate(CUDA)
     assert result.source == HIP
     assert server.requests[0]["messages"] == CASS.messages(Task(), CUDA)
@@ -51,13 +51,13 @@ def test_the_published_checkpoints_are_asked_verbatim(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (Answer(refusal="I will not"), "refused: I will not"),
-        (Answer("No idea."), "no code"),
-        (Answer(f"```hip\n{HIP}", finish="length"), "cut"),
+        (ServerAnswer(refusal="I will not"), "refused: I will not"),
+        (ServerAnswer("No idea."), "no code"),
+        (ServerAnswer(f"```hip\n{HIP}", finish="length"), "cut"),
     ],
 )
 def test_answers_without_a_whole_program_are_errors(
-    answer: Answer, message: str, tmp_path: Path
+    answer: ServerAnswer, message: str, tmp_path: Path
 ) -> None:
     with running(in_turn(answer)) as server:
         result = engine(server, tmp_path).translate(CUDA)
@@ -66,7 +66,7 @@ def test_answers_without_a_whole_program_are_errors(
 
 def test_the_context_says_what_and_how(tmp_path: Path) -> None:
     context = Context(settings={"direction": "hip-to-cuda", "seed": "7", "temperature": "0.5"})
-    with running(in_turn(Answer(f"```cuda\n{CUDA}```"))) as server:
+    with running(in_turn(ServerAnswer(f"```cuda\n{CUDA}```"))) as server:
         assert engine(server, tmp_path).translate(HIP, context=context).source == CUDA
     (body,) = server.requests
     assert (body["seed"], body["temperature"]) == (7, 0.5)
@@ -74,7 +74,7 @@ def test_the_context_says_what_and_how(tmp_path: Path) -> None:
 
 
 def test_an_endpoint_that_stays_down_is_an_engine_failure(tmp_path: Path) -> None:
-    with running(in_turn(Answer(status=500, body=""))) as server:
+    with running(in_turn(ServerAnswer(status=500, body=""))) as server:
         translator = engine(server, tmp_path, attempts=2)
         with pytest.raises(TranslatorError, match="2 attempts"):
             translator.translate(CUDA)
@@ -121,7 +121,7 @@ def test_the_command_asks_the_model_for_repairs(
     source, out = tmp_path / "a.cu", tmp_path / "a.hip"
     source.write_text("__global__ void k(int* p) { *p = missing_name; }\nint main() {}\n")
     fixed = "#include <hip/hip_runtime.h>\n" + source.read_text().replace("missing_name", "1")
-    with running(in_turn(Answer(f"```hip\n{fixed}```"))) as server:
+    with running(in_turn(ServerAnswer(f"```hip\n{fixed}```"))) as server:
         given = ["translate", str(source), "-o", str(out), "--repair", "2"]
         model = f"chat:m?endpoint={server.url}"
         result = CliRunner().invoke(app, [*given, "--repair-with", model])
