@@ -33,11 +33,11 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.emulator.speed_report import EMULATORS, OURS, RESULTS, write
+from cass_ray.corpus.reading.source_files import gather
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.code_object import Kernel, describe
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.unit import Unit
-from cass_ray.translate.project.sources import gather
 
 PROGRAMS = Path(__file__).parent / "speed_programs"
 REPETITIONS = {"cass": 25, "remu": 3, "emu.py": 2}

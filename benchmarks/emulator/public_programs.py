@@ -21,13 +21,13 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
+from cass_ray.corpus.reading.source_files import gather
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions, build, execute
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.sandbox.process import Completed
 from cass_ray.toolchain.unit import CompileFailure, Unit
-from cass_ray.translate.project.sources import gather
 
 _MAIN = re.compile(r"^\s*(?:int|auto)\s+main\s*\(", re.MULTILINE)
 _HIP = re.compile(r"hip/hip_(?:runtime|fp16|cooperative)|hip/hiprtc|hiprtc\.h|hipLaunchKernel")

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
+from cass_ray.corpus.reading.source_files import gather
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions, build, execute
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
@@ -25,7 +26,7 @@ from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.sandbox.process import Completed
 from cass_ray.toolchain.unit import CompileFailure, Unit
 from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.project.sources import gather, translated
+from cass_ray.translate.project.program import translated
 from cass_ray.translate.protocol import TranslatorError
 
 PROGRAMS = Path(__file__).parents[2] / "cass_ray/corpus/shipped/programs"

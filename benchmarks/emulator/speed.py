@@ -21,12 +21,12 @@ import time
 from pathlib import Path, PurePosixPath
 
 from benchmarks.emulator.speed_report import RESULTS, SPEED, SPEED_CPU, write
+from cass_ray.corpus.reading.source_files import gather
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import build
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.unit import Unit
-from cass_ray.translate.project.sources import gather
 
 PROGRAMS = Path(__file__).parent / "speed_programs"
 THREADS = 2

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.execute.prepare_references import shipped_sources
+from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import Backend
 from cass_ray.execute.backends.registry import make_backend
 from cass_ray.execute.comparison.tolerances import tolerance_for
@@ -21,7 +22,7 @@ from cass_ray.execute.references import Reference, stored_references
 from cass_ray.execute.verify import Policy, Verification, verify
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.project.sources import Sources, translated
+from cass_ray.translate.project.program import translated
 
 
 @dataclass

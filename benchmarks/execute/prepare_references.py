@@ -14,20 +14,21 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from benchmarks.execute import collect_references
 from cass_ray.bench.task import loadable_tasks
 from cass_ray.corpus.program import Program
+from cass_ray.corpus.reading.source_files import Sources, gather
 from cass_ray.corpus.reading.trees import DirectoryTreeStore, unpack
 from cass_ray.corpus.sources.shipped import REPOSITORY, ShippedSource, load_manifest
 from cass_ray.execute.evidence.launches import RECORDER_SOURCE
 from cass_ray.toolchain.hip.nvidia_platform import DEFINITIONS, FORCED_HEADER, hip_nvidia_include
 from cass_ray.toolchain.unit import Unit
 from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.project.sources import Sources, gather, translated
+from cass_ray.translate.project.program import translated
 from cass_ray.translate.protocol import Translator
 
 
@@ -89,7 +90,7 @@ def shipped_programs(translator: Translator) -> Iterator[Planned]:
         sources = shipped_sources(Path(name))
     for entry in load_manifest():
         identity, cuda = sources[entry.path]
-        hip = replace(translated(cuda, translator), findings=())
+        hip = translated(cuda, translator)
         yield Planned(entry.path, identity, entry.arguments, cuda, hip)
 
 

@@ -29,6 +29,7 @@ from typing import TypeVar
 from benchmarks.lift.cubins import compile_unit
 from benchmarks.translate.public import candidates
 from cass_ray.cache import default_directory, digest
+from cass_ray.corpus.reading.source_files import gather
 from cass_ray.corpus.sources.shipped import SHIPPED_ROOT, load_manifest
 from cass_ray.dataset.schema import Reason
 from cass_ray.emulator.build import runtime_library
@@ -43,7 +44,7 @@ from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.sandbox.process import Completed
 from cass_ray.toolchain.unit import CompileFailure, Unit
 from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.project.sources import gather, translated
+from cass_ray.translate.project.program import translated
 from cass_ray.translate.protocol import TranslatorError
 
 T = TypeVar("T")
@@ -109,7 +110,7 @@ class Bench:
         """clang's output for the translated program. Raises CompileFailure, TranslatorError."""
 
         def make() -> AmdOutput:
-            sources = replace(translated(gather(program.unit), make_translator()), findings=())
+            sources = translated(gather(program.unit), make_translator())
             with tempfile.TemporaryDirectory() as folder:
                 return self.amd.compile(sources.write(Path(folder)), optimisation=_OPTIMISATION)
 

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
+from cass_ray.corpus.reading.source_files import gather
 from cass_ray.corpus.sources.shipped import SHIPPED_ROOT, load_manifest
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions
@@ -31,7 +32,6 @@ from cass_ray.port.running import Ported, execute, port
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.sandbox.process import Completed, Outcome
 from cass_ray.toolchain.unit import CompileFailure, Unit
-from cass_ray.translate.project.sources import gather
 
 _ROOT_PARTS = 2  # programs/DOMAIN, repositories/NAME
 

@@ -27,6 +27,7 @@ from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
 from cass_ray.cache import digest
+from cass_ray.corpus.reading.source_files import Sources, gather
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions, build, execute
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
@@ -37,7 +38,7 @@ from cass_ray.toolchain.unit import CompileFailure, Unit
 from cass_ray.translate.engines.hipify import ENGINES as HIPIFY_ENGINES
 from cass_ray.translate.engines.hipify import HipifyTranslator
 from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.project.sources import Sources, gather, translated
+from cass_ray.translate.project.program import translated
 from cass_ray.translate.protocol import Translator, TranslatorError
 
 _MAIN = re.compile(r"\bmain\s*\(")

@@ -19,6 +19,7 @@ from cass_ray.bench.question import (
 )
 from cass_ray.bench.task import BenchTask
 from cass_ray.cache import ContentCache, digest
+from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import Assembly, unit_on_disk
 from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.lift import names_for_host
@@ -27,7 +28,6 @@ from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE
 from cass_ray.toolchain.nvidia.elf import Cubin
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.opencl.locate import find_opencl_amd, find_opencl_nvidia
-from cass_ray.translate.project.sources import Sources
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from cass_ray.commands.tool_errors import tool_errors
+from cass_ray.corpus.reading.source_files import CUDA_SUFFIXES, Sources, gather
 from cass_ray.emulator.build import BuildFailed, runtime_library
 from cass_ray.emulator.execution import RunOptions, build, execute
 from cass_ray.exit_codes import EXIT_FAILED
@@ -19,7 +20,7 @@ from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.sandbox.process import Completed, Outcome
 from cass_ray.toolchain.unit import Unit
 from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.project.sources import CUDA_SUFFIXES, Sources, gather, translated
+from cass_ray.translate.project.program import translate_program
 from cass_ray.translate.protocol import TranslatorError
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -142,10 +143,10 @@ def _sources(unit: Unit) -> Sources:
     sources = gather(unit)
     if unit.main.suffix not in CUDA_SUFFIXES:
         return sources
-    sources = translated(sources, make_translator())
-    for finding in sources.findings:
+    made = translate_program(sources, make_translator())
+    for finding in made.findings:
         typer.echo(finding.format(str(unit.main)), err=True)
-    return sources
+    return made.sources
 
 
 def standard_input(path: Path | None) -> bytes:

@@ -9,10 +9,10 @@ from pathlib import Path, PurePosixPath
 import typer
 
 from cass_ray.commands.tool_errors import tool_errors
+from cass_ray.corpus.reading.source_files import Sources, gather
 from cass_ray.emulator.build import BuildFailed
 from cass_ray.exit_codes import EXIT_TOOL_MISSING
 from cass_ray.toolchain.unit import Unit
-from cass_ray.translate.project.sources import Sources, gather
 
 
 def existing(file: Path) -> Path:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cass_ray.cache import default_directory, digest
+from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.dataset.schema import Reason
 from cass_ray.toolchain.amd.toolchain import (
     DEFAULT_ARCHITECTURE,
@@ -31,7 +32,6 @@ from cass_ray.toolchain.sandbox.process import (
     run,
 )
 from cass_ray.toolchain.unit import CompileFailure, Unit, classify
-from cass_ray.translate.project.sources import Sources
 
 DEFAULT_OPTIMISATION = "-O3"
 """What hipcc uses where nothing is said."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import PurePosixPath
 
+from cass_ray.corpus.reading.source_files import gather
 from cass_ray.corpus.sources.shipped import SHIPPED_ROOT, load_manifest
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.selftest.selftest import Subject
 from cass_ray.toolchain.unit import Unit
-from cass_ray.translate.project.sources import gather, translated
+from cass_ray.translate.project.program import translated
 from cass_ray.translate.protocol import Translator
 
 _ROOT_PARTS = 2  # programs/DOMAIN, repositories/NAME
@@ -23,4 +23,4 @@ def shipped_subjects(translator: Translator) -> Iterator[Subject]:
         root = SHIPPED_ROOT.joinpath(*parts[:_ROOT_PARTS])
         sources = gather(Unit(root, PurePosixPath(*parts[_ROOT_PARTS:])))
         inputs = tuple(Inputs(tuple(arguments)) for arguments in entry.arguments)
-        yield Subject(entry.path, replace(translated(sources, translator), findings=()), inputs)
+        yield Subject(entry.path, translated(sources, translator), inputs)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from cass_ray.corpus.reading.source_files import CUDA_SUFFIXES, Sources
 from cass_ray.execute.backends.base import Backend, Built, Language
 from cass_ray.execute.backends.registry import candidate_backend, make_backend
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.project.sources import CUDA_SUFFIXES, Sources, translated
+from cass_ray.translate.project.program import translated
 
 
 def as_hip(sources: Sources) -> Sources:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
+from cass_ray.corpus.reading.source_files import gather
 from cass_ray.execute.backends.base import Execution, Inputs, RunMode
 from cass_ray.execute.backends.registry import candidate_backend, make_backend
 from cass_ray.execute.sides import build_for
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.unit import Unit
-from cass_ray.translate.project.sources import gather
 
 
 def run_file(

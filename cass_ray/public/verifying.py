@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
+from cass_ray.corpus.reading.source_files import gather
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.evidence.exploits import source_findings
@@ -12,7 +13,6 @@ from cass_ray.execute.references import measure
 from cass_ray.execute.sides import as_hip, build_for, usable_backends
 from cass_ray.execute.verify import Policy, Verification, verify
 from cass_ray.toolchain.unit import Unit
-from cass_ray.translate.project.sources import gather
 
 
 def verify_port(

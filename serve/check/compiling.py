@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from cass_ray.api.schema import CompileReport, TranslateRequest
+from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.dataset.schema import Reason, clip_diagnostic
 from cass_ray.execute.backends.base import Assembly, Language
 from cass_ray.task import Direction, Level
@@ -16,7 +17,6 @@ from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.sandbox.isolation import private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits
 from cass_ray.toolchain.unit import CompileFailure
-from cass_ray.translate.project.sources import Sources
 from cass_ray.translate.repair.loop import Propose, repair
 from serve.check.verdicts import diagnostics_of
 

@@ -10,6 +10,7 @@ from itertools import zip_longest
 from pathlib import PurePosixPath
 
 from cass_ray.api.schema import RULES, ExecutionReport, RunInput, RunReport, TranslateRequest
+from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import Assembly, Backend, Built, Inputs, Language, RunMode
 from cass_ray.execute.backends.nvidia import NvidiaBackend
 from cass_ray.execute.comparison.tolerances import tolerance_for
@@ -27,7 +28,7 @@ from cass_ray.task import Direction, Level
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE
 from cass_ray.toolchain.sandbox.executable import Bounds
 from cass_ray.toolchain.unit import CompileFailure
-from cass_ray.translate.project.sources import Sources, translated
+from cass_ray.translate.project.program import translated
 from cass_ray.translate.protocol import Translator, TranslatorError
 from serve.check.references import Compared, Original, with_references
 

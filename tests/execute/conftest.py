@@ -6,9 +6,9 @@ from pathlib import PurePosixPath
 
 import pytest
 
+from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import Built
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
-from cass_ray.translate.project.sources import Sources
 
 HONEST = r"""
 #include <hip/hip_runtime.h>

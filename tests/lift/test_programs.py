@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 import pytest
 
+from cass_ray.corpus.reading.source_files import gather
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions, execute
 from cass_ray.lift import lift_cubin, names_for_host
@@ -14,7 +14,7 @@ from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia.elf import Cubin
 from cass_ray.toolchain.unit import Unit
 from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.project.sources import gather, translated
+from cass_ray.translate.project.program import translated
 
 PROGRAMS = {"textures.cu": 22, "packed.cu": 32, "managed.cu": 3, "wide.cu": 8}
 """Lines that each of them prints."""
@@ -32,7 +32,7 @@ def run(host: str, device: str, program: Path) -> str:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_output_is_that_of_clangs_build(name: str, tmp_path: Path) -> None:
     unit = Unit(Path(__file__).parent / "programs", PurePosixPath(name))
-    sources = replace(translated(gather(unit), make_translator()), findings=())
+    sources = translated(gather(unit), make_translator())
     host = find_amd().compile(sources.write(tmp_path / "hip"), optimisation="-O3")
     expected = run(host.host_assembly, host.device_assembly, tmp_path / "clang")
     assert expected.count("\n") == PROGRAMS[name]

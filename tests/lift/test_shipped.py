@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from pathlib import Path, PurePosixPath
 
 import pytest
 
+from cass_ray.corpus.reading.source_files import gather
 from cass_ray.corpus.sources.shipped import SHIPPED_ROOT, load_manifest
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions, execute
@@ -19,7 +19,7 @@ from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia.elf import Cubin
 from cass_ray.toolchain.unit import Unit
 from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.project.sources import gather, translated
+from cass_ray.translate.project.program import translated
 
 ARCHITECTURES = ("sm_80", "sm_90")
 FEW = (
@@ -45,7 +45,7 @@ def expected(path: str) -> bytes:
 
 
 def host_of(path: str, folder: Path) -> AmdOutput:
-    sources = replace(translated(gather(unit_of(path)), make_translator()), findings=())
+    sources = translated(gather(unit_of(path)), make_translator())
     return find_amd().compile(sources.write(folder), optimisation="-O3")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from cass_ray.corpus.reading.source_files import Sources, gather
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions
 from cass_ray.execute.backends.nvidia import NvidiaBackend
@@ -18,7 +19,6 @@ from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.sandbox import isolation
 from cass_ray.toolchain.sandbox.process import Completed
 from cass_ray.toolchain.unit import Unit
-from cass_ray.translate.project.sources import Sources, gather
 
 PROGRAMS = Path(__file__).parent / "programs"
 

@@ -10,6 +10,7 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions, build, execute
 from cass_ray.toolchain.amd.bundle import bundle
@@ -17,7 +18,7 @@ from cass_ray.toolchain.amd.link import embedding
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE, code_flags
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.project.sources import Sources, translated
+from cass_ray.translate.project.program import translated
 
 MAIN = PurePosixPath("program.cu")
 

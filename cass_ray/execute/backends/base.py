@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cass_ray.cache import default_directory, digest
+from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.evidence.launches import (
     CHECK_VARIABLE,
     RECORD_BYTES,
@@ -27,7 +28,6 @@ from cass_ray.execute.evidence.launches import (
 from cass_ray.toolchain.sandbox.executable import Bounds, Ended, Exposure, run_sandboxed
 from cass_ray.toolchain.sandbox.isolation import isolates
 from cass_ray.toolchain.unit import Unit
-from cass_ray.translate.project.sources import Sources
 
 _SHARED_FOLDER = Path("/cass/shared")
 

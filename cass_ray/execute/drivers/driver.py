@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from cass_ray.corpus.parsing.lexer import Kind, Token, significant_tokens
+from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import Inputs, Language
-from cass_ray.translate.project.sources import Sources
 
 ARGUMENT_LISTS: tuple[tuple[str, ...], ...] = (
     ("1024", "256", "0", "1"),

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict
 from cass_ray.assembly import rdna3
 from cass_ray.config import StrictModel
 from cass_ray.corpus.parsing.lexer import splice_lines
+from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import Assembly, Inputs
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.comparison.compare import Tolerance
@@ -30,7 +31,6 @@ from cass_ray.execute.selftest.mutants import Fault, Mutant, assembly_mutants, d
 from cass_ray.execute.verify import Policy, Verification, verify
 from cass_ray.toolchain.sandbox.executable import Bounds
 from cass_ray.toolchain.unit import CompileFailure
-from cass_ray.translate.project.sources import Sources
 
 
 class Fate(StrEnum):

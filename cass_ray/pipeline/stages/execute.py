@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from cass_ray.cache import ContentCache, digest
+from cass_ray.corpus.reading.source_files import gather
 from cass_ray.dataset.schema import Evidence, Reason, Run, Stage, Verified, is_rejected, rejected
 from cass_ray.execute.backends.base import Assembly, Backend, Built, Inputs, RunMode
 from cass_ray.execute.backends.rdna3 import HipBackend
@@ -32,7 +33,6 @@ from cass_ray.pipeline.stages.driven_rows import cuda_program, hip_program, kern
 from cass_ray.pipeline.workspace import Workspace
 from cass_ray.toolchain.sandbox.executable import Bounds
 from cass_ray.toolchain.unit import CompileFailure
-from cass_ray.translate.project.sources import gather
 from cass_ray.translate.protocol import Translator
 
 REFERENCE_COLUMN = "reference"

@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from cass_ray.corpus.reading.source_files import gather
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions, build, execute
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
@@ -15,7 +16,6 @@ from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.sandbox import isolation
 from cass_ray.toolchain.sandbox.process import Completed
 from cass_ray.toolchain.unit import Unit
-from cass_ray.translate.project.sources import gather
 
 PROGRAMS = Path(__file__).parent / "programs"
 

@@ -1,4 +1,4 @@
-"""The files that one program consists of, as content: gathered from a tree, translated, written.
+"""The files that one program consists of, as content: gathered from a tree, written to another.
 
 What a program is built from decides the name of its executable in the cache, and is all that its
 compilation sees.
@@ -7,13 +7,12 @@ compilation sees.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from cass_ray.cache import digest
 from cass_ray.corpus.reading.includes import Include, include_closure, scan_includes
 from cass_ray.toolchain.unit import Unit
-from cass_ray.translate.protocol import Context, Finding, Translator
 
 CUDA_SUFFIXES = frozenset({".cu", ".cuh"})
 
@@ -26,8 +25,6 @@ class Sources:
     files: dict[str, bytes]
     include_directories: tuple[PurePosixPath, ...] = ()
     definitions: tuple[str, ...] = ()
-    findings: tuple[Finding, ...] = field(default=(), compare=False)
-    """What a translator said about them."""
 
     @property
     def digest(self) -> str:
@@ -73,22 +70,6 @@ def gather(unit: Unit) -> Sources:
     )
     files = {path: (root / path).read_bytes() for path in (main, *closure.files)}
     return Sources(unit.main, files, unit.include_directories, unit.definitions)
-
-
-def translated(sources: Sources, translator: Translator) -> Sources:
-    """``sources`` as HIP. Headers that hold no CUDA come back as they are.
-
-    Raises :class:`~cass_ray.translate.protocol.TranslatorError`.
-    """
-    context = Context(files=frozenset(sources.files), wavefronts=(32,))
-    files: dict[str, bytes] = {}
-    findings: list[Finding] = []
-    for path, content in sources.files.items():
-        text = content.decode("utf-8", "surrogateescape")
-        translation = translator.translate(text, filename=path, context=context)
-        files[path] = translation.source.encode("utf-8", "surrogateescape")
-        findings += translation.findings
-    return replace(sources, files=files, findings=tuple(findings))
 
 
 @dataclass(frozen=True)
