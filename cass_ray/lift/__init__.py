@@ -6,10 +6,11 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from cass_ray.lift import module
 from cass_ray.lift.errors import CompilerFailure, LiftError, UnknownForm, Unsupported
 from cass_ray.lift.frontend import listing as listings
 from cass_ray.lift.frontend.host_names import names_for_host
-from cass_ray.lift.llvm import emit, module
+from cass_ray.lift.llvm import emit
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE, AmdToolchain
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia.elf import Cubin, CubinError

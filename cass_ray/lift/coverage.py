@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from cass_ray.assembly import sass
 from cass_ray.lift.lowering.control_flow import DIVERGED_PATH, ENDS
-from cass_ray.lift.lowering.table import forms
+from cass_ray.lift.lowering.families import forms
 
 
 @dataclass

@@ -24,6 +24,9 @@ class Value(NamedTuple):
         return int(self.name) if self.name.isdigit() else None
 
 
+SUPPORT_PREFIX = "__cass_"
+"""Names of the functions of ``device/support.hip`` begin so."""
+
 TRUE = Value("i1", "true")
 FALSE = Value("i1", "false")
 
@@ -67,7 +70,7 @@ def double_bits(bits: int) -> Value:
     return Value("double", f"bitcast (i64 {bits & 0xFFFFFFFFFFFFFFFF} to double)")
 
 
-class Writer:
+class IRBuilder:
     """Appends instructions to ``lines``; collects ``declarations`` of what they call."""
 
     def __init__(self) -> None:
@@ -83,6 +86,19 @@ class Writer:
     def line(self, text: str) -> None:
         """An instruction without a result."""
         self.lines.append(f"  {text}")
+
+    def label(self, name: str) -> None:
+        """Begin a basic block."""
+        self.lines.append(f"{name}:")
+
+    def reserve_line(self) -> int:
+        """A place for an instruction that is not known yet, for :meth:`fill_line`."""
+        self.lines.append("")
+        return len(self.lines) - 1
+
+    def fill_line(self, reserved: int, text: str) -> None:
+        """Write the instruction for which a place was reserved."""
+        self.lines[reserved] = f"  {text}"
 
     def result(self, kind: str, text: str) -> Value:
         """An instruction with a result of type ``kind``."""

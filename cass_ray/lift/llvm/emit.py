@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cass_ray.cache import digest
 from cass_ray.lift.errors import CompilerFailure
-from cass_ray.lift.llvm.driver_functions import SUPPORT_PREFIX
+from cass_ray.lift.llvm.builder import SUPPORT_PREFIX
 from cass_ray.toolchain.amd.toolchain import AmdToolchain, code_flags
 from cass_ray.toolchain.sandbox.isolation import View, private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run

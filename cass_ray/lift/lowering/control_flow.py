@@ -8,6 +8,8 @@ is compared with what the call expects: LLVM proves nearly all of these comparis
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from cass_ray.lift.errors import LiftError, UnknownForm
@@ -16,12 +18,13 @@ from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, Code, Program
 from cass_ray.lift.frontend.instruction import Instruction
 from cass_ray.lift.frontend.operands import Name, Predicate, Register
 from cass_ray.lift.llvm.builder import TRUE, Value, i32, i64
-from cass_ray.lift.llvm.driver_functions import SYSTEM_FUNCTIONS
 from cass_ray.lift.lowering import liveness
-from cass_ray.lift.lowering.context import Thread
-from cass_ray.lift.lowering.environment import Environment
+from cass_ray.lift.lowering.context import LoweringContext
+from cass_ray.lift.lowering.driver_functions import SYSTEM_FUNCTIONS
+from cass_ray.lift.lowering.environment import KernelEnvironment
+from cass_ray.lift.lowering.families import forms
 from cass_ray.lift.lowering.semantics.warp import ballot
-from cass_ray.lift.lowering.table import Form, forms
+from cass_ray.lift.lowering.table import Form
 
 MOST_BLOCKS = 60_000
 """Blocks of one kernel, copies of subroutines included."""
@@ -61,7 +64,7 @@ class _Deepen(Exception):
 class KernelLifter:
     """Lifts one kernel; :meth:`lift` gives the lines of its body."""
 
-    def __init__(self, program: Program, environment: Environment) -> None:
+    def __init__(self, program: Program, environment: KernelEnvironment) -> None:
         self._program = program
         self.environment = environment
         self._forms = forms()
@@ -70,8 +73,8 @@ class KernelLifter:
         self._shared: set[tuple[str, int]] = set()
         self.instruction_count = 0
 
-    def lift(self) -> Thread:
-        """The thread whose ``lines`` are the kernel's blocks, in the order they were found.
+    def lift(self) -> LoweringContext:
+        """The context whose ``ir.lines`` are the kernel's blocks, in the order they were found.
 
         Raises:
             LiftError: a form that the table lacks, or control flow that cannot be followed.
@@ -102,8 +105,8 @@ class KernelLifter:
         self.environment = replace(self.environment, kernel=deeper)
         self._is_deep = True
 
-    def _attempt(self) -> Thread:
-        self._thread = Thread(self.environment)
+    def _attempt(self) -> LoweringContext:
+        self._context = LoweringContext(self.environment)
         self._stacks: dict[Stack, int] = {(): 0}
         self._copies: dict[tuple[str, int], int] = {}
         self._returns: dict[tuple[str, int], dict[int, str]] = {}
@@ -122,7 +125,7 @@ class KernelLifter:
                 raise LiftError(f"{name}: more than {MOST_BLOCKS} basic blocks")
             self._block(place)
         self._write_switches()
-        return self._thread
+        return self._context
 
     # Blocks
 
@@ -143,12 +146,11 @@ class KernelLifter:
 
     def _block(self, place: Place) -> None:
         stack, function, address = place
-        thread = self._thread
+        context = self._context
         code = self._program.code(function)
         self._current = self._blocks.setdefault((function, address), liveness.Block())
         self._current.accesses.clear()  # the same for every copy of a subroutine
-        thread.begin_block(self._label(place))
-        thread.code = code
+        context.registers.begin_block(self._label(place))
         position = code.position.get(address)
         if position is None:
             raise LiftError(f"{function}: control reaches {address:#x}, where no instruction is")
@@ -160,31 +162,25 @@ class KernelLifter:
             self._run(code, guard, run)
         following = (stack, function, last.address + INSTRUCTION_BYTES)
         if last.opcode not in ENDS:
-            thread.jump(self._goto(following))
+            context.terminators.jump(self._goto(following))
             return
         # The branch and its guard read always: whatever it goes on to do is not skipped.
-        thread.access = liveness.Access(None)
-        self._current.accesses.append(((function, last.address), thread.access))
-        try:
+        with self._lowering(code, last, liveness.Access(None)):
             ENDS[last.opcode](self, place, last, following)
-        except UnknownForm as error:
-            raise error.at(last.text, function, last.address) from None
-        finally:
-            thread.access = None
 
     def _run(self, code: Code, guard: Predicate | None, run: list[Instruction]) -> None:
-        thread = self._thread
+        context = self._context
         known = [(each, self._form(code, each)) for each in run]
         if guard is None:
             self._apply(code, known)
             return
-        condition = thread.predicate(guard)
+        condition = context.predicate(guard)
         unneeded = self._unneeded_in(code, known)
         if any(form.has_effect for _, form in known):
-            with thread.skipped_unless(condition, unneeded):
+            with context.registers.skipped_unless(condition, unneeded):
                 self._apply(code, known)
         else:
-            with thread.dropping_results_unless(condition, unneeded):
+            with context.registers.dropping_results_unless(condition, unneeded):
                 self._apply(code, known)
 
     def _unneeded_in(self, code: Code, known: list[tuple[Instruction, Form]]) -> frozenset[str]:
@@ -202,23 +198,26 @@ class KernelLifter:
         return frozenset(name for name, unneeded in first.items() if unneeded)
 
     def _apply(self, code: Code, known: list[tuple[Instruction, Form]]) -> None:
-        thread = self._thread
         for instruction, form in known:
             guard = instruction.guard
             access = liveness.Access((guard.name, guard.inverted) if guard else None)
-            self._current.accesses.append(((code.name, instruction.address), access))
-            thread.access = access
-            try:
-                form.semantics(thread, instruction)
-            except UnknownForm as error:
-                raise error.at(instruction.text, code.name, instruction.address) from None
-            except (ValueError, IndexError, TypeError) as error:
-                reason = f"operands that the form does not have ({error})"
-                raise UnknownForm(
-                    instruction.text, reason, code.name, instruction.address
-                ) from error
-            finally:
-                thread.access = None
+            with self._lowering(code, instruction, access):
+                form.semantics(self._context, instruction)
+
+    @contextmanager
+    def _lowering(
+        self, code: Code, instruction: Instruction, access: liveness.Access
+    ) -> Iterator[None]:
+        """Inside, ``instruction`` is lifted: what it touches is recorded, and errors name it."""
+        self._current.accesses.append(((code.name, instruction.address), access))
+        try:
+            with self._context.lowering(code, access):
+                yield
+        except UnknownForm as error:
+            raise error.at(instruction.text, code.name, instruction.address) from None
+        except (ValueError, IndexError, TypeError) as error:
+            reason = f"operands that the form does not have ({error})"
+            raise UnknownForm(instruction.text, reason, code.name, instruction.address) from error
 
     def _form(self, code: Code, instruction: Instruction) -> Form:
         form = self._forms.get(instruction.mnemonic)
@@ -239,23 +238,23 @@ class KernelLifter:
         guards = [instruction.guard] if instruction.guard else []
         for operand in (*guards, *instruction.operands):
             if isinstance(operand, Predicate):
-                condition = self._thread.both(condition, self._thread.predicate(operand))
+                condition = self._context.ir.both(condition, self._context.predicate(operand))
         return condition
 
     def _branch(self, place: Place, i: Instruction, following: Place) -> None:
         _only(i, "U", "CONV", "DIV", "INC", "ANY")
-        thread = self._thread
+        context = self._context
         if i.has("DIV"):  # threads of a warp run together here, which is what it asks
-            thread.jump(self._goto(following))
+            context.terminators.jump(self._goto(following))
             return
         target = self._target(place, i)
         if i.has("CONV"):
-            thread.jump(self._goto(target))
+            context.terminators.jump(self._goto(target))
             return
         condition = self._condition(i)
         if i.has("ANY"):  # the warp goes where one of its threads goes
-            condition = thread.icmp("ne", ballot(thread, condition), i32(0))
-        thread.branch(condition, self._goto(target), lambda: self._goto(following))
+            condition = context.ir.icmp("ne", ballot(context, condition), i32(0))
+        context.terminators.branch(condition, self._goto(target), lambda: self._goto(following))
 
     def _target(self, place: Place, i: Instruction) -> Place:
         stack, function, _ = place
@@ -268,38 +267,42 @@ class KernelLifter:
     def _exit(self, place: Place, i: Instruction, following: Place) -> None:
         del place
         _only(i)
-        with self._thread.leaving_if(self._condition(i), lambda: self._goto(following)):
-            self._thread.line("ret void")
+        with self._context.terminators.leaving_if(
+            self._condition(i), lambda: self._goto(following)
+        ):
+            self._context.terminators.leave()
 
     def _trap(self, place: Place, i: Instruction, following: Place) -> None:
         del place
         _only(i, "TRAP")
         if not i.has("TRAP"):
             raise i.unknown("a breakpoint that is no trap")
-        with self._thread.leaving_if(self._condition(i), lambda: self._goto(following)):
-            self._thread.trap()
+        with self._context.terminators.leaving_if(
+            self._condition(i), lambda: self._goto(following)
+        ):
+            self._context.terminators.trap()
 
     def _call(self, place: Place, i: Instruction, following: Place) -> None:
         stack, function, _ = place
         _only(i, "REL", "ABS", "NOINC")
-        thread = self._thread
+        context = self._context
         target = i.operands[-1]
         labels = self._program.code(function).function.labels
         is_direct = len([o for o in i.operands if not isinstance(o, Predicate)]) == 1
-        with thread.leaving_if(self._condition(i), lambda: self._goto(following)):
+        with context.terminators.leaving_if(self._condition(i), lambda: self._goto(following)):
             if is_direct and isinstance(target, Name) and target.text in labels:
                 address = labels[target.text]
                 if address in self._program.code(function).entries:
                     self._enter(stack, (function, address), following)
                 else:  # a jump out of a region, not a call
-                    thread.jump(self._goto((stack, function, address)))
+                    context.terminators.jump(self._goto((stack, function, address)))
             elif is_direct and isinstance(target, Name) and target.text in self._program.codes:
                 self._enter(stack, (target.text, 0), following)
             else:
                 self._indirect_call(place, i, following)
 
     def _enter(self, stack: Stack, callee: tuple[str, int], following: Place) -> None:
-        self._thread.jump(self._entry(stack, callee, following))
+        self._context.terminators.jump(self._entry(stack, callee, following))
 
     def _entry(self, stack: Stack, callee: tuple[str, int], following: Place) -> str:
         """The label to jump to for a call of ``callee`` that returns to ``following``."""
@@ -332,20 +335,20 @@ class KernelLifter:
     def _indirect_call(self, place: Place, i: Instruction, following: Place) -> None:
         """A call through a register: of one of the functions of the program, or of the system."""
         stack, function, _ = place
-        thread = self._thread
+        context = self._context
         register = next((o for o in i.operands if isinstance(o, Register)), None)
         if register is None:
             raise i.unknown("a call of something unknown")
-        if not i.has("REL") and self._system_call(i, thread.wide(register), following):
+        if not i.has("REL") and self._system_call(i, context.wide(register), following):
             return
         code = self._program.code(function)
         if i.has("REL"):
             candidates = {address: (function, address) for address in sorted(code.entries)}
-            value = thread.register(register)
+            value = context.register(register)
             constant = i32
         else:
             candidates = self._program.pointed_to()
-            value = thread.wide(register)
+            value = context.wide(register)
             constant = i64
         if not self._is_deep:
             raise _Deepen
@@ -356,10 +359,10 @@ class KernelLifter:
             f"{constant(number)}, {self._entry(stack, callee, following)}"
             for number, callee in candidates.items()
         ]
-        labels = {number: f"system{thread.fresh()}" for number in system}
-        thread.switch(value, cases + [f"{i64(n)}, label %{labels[n]}" for n in system])
+        labels = {number: f"system{context.ir.fresh()}" for number in system}
+        context.terminators.switch(value, cases + [f"{i64(n)}, label %{labels[n]}" for n in system])
         for number, name in system.items():
-            with thread.alternative(labels[number]):
+            with context.registers.alternative(labels[number]):
                 self._call_system(name, following)
 
     def _system_call(self, i: Instruction, address: Value, following: Place) -> bool:
@@ -374,37 +377,36 @@ class KernelLifter:
         return True
 
     def _call_system(self, name: str, following: Place) -> None:
-        if SYSTEM_FUNCTIONS[name](self._thread):
-            self._thread.jump(self._goto(following))
+        if SYSTEM_FUNCTIONS[name](self._context):
+            self._context.terminators.jump(self._goto(following))
         else:
-            self._thread.trap()
+            self._context.terminators.trap()
 
     def _return(self, place: Place, i: Instruction, following: Place) -> None:
         stack, function, _ = place
         _only(i, "REL", "ABS", "NODEC")
-        thread = self._thread
+        context = self._context
         register = i.operands[0]
         if not isinstance(register, Register):
             raise i.unknown("a return without an address")
-        with thread.leaving_if(self._condition(i), lambda: self._goto(following)):
+        with context.terminators.leaving_if(self._condition(i), lambda: self._goto(following)):
             if not stack:
-                thread.line("ret void")
+                context.terminators.leave()
                 return
             frame = stack[-1]
             if i.has("REL"):
                 base = self._program.address(self._program.code(self._base(i, function)), 0)
-                address = thread.op("add", thread.wide(register), i64(base))
+                address = context.ir.op("add", context.wide(register), i64(base))
             else:
-                address = thread.wide(register)
+                address = context.wide(register)
             if frame.resume < 0:
-                thread.flush()
                 self._current.leaves_unknown = True
-                self._switches.append((len(thread.lines), frame.callee, address))
-                thread.lines.append("")
+                reserved = context.terminators.switch_later()
+                self._switches.append((reserved, frame.callee, address))
                 return
             expected = self._program.address(self._program.code(frame.caller), frame.resume)
             target = self._goto((stack[:-1], frame.caller, frame.resume))
-            thread.jump_expecting(address, i64(expected), target)
+            context.terminators.jump_expecting(address, i64(expected), target)
 
     def _base(self, i: Instruction, function: str) -> str:
         """The function whose start a relative return counts from."""
@@ -420,11 +422,9 @@ class KernelLifter:
 
     def _write_switches(self) -> None:
         """Fill in the returns of shared subroutines, now that all calls are known."""
-        for index, callee, address in self._switches:
+        for reserved, callee, address in self._switches:
             cases = [f"{i64(n)}, {label}" for n, label in self._returns[callee].items()]
-            self._thread.lines[index] = (
-                f"  switch {address}, label %{self._thread.trap_label()} [ {' '.join(cases)} ]"
-            )
+            self._context.terminators.complete_switch(reserved, address, cases)
 
     def _jump_table(self, place: Place, i: Instruction, following: Place) -> None:
         """An indirect branch to one of the targets that the listing names.
@@ -435,16 +435,16 @@ class KernelLifter:
         _only(i)
         if not i.targets:
             raise i.unknown("an indirect branch without a list of targets")
-        thread = self._thread
+        context = self._context
         register, displacement = i.operands[0], i.operands[-1]
         if not isinstance(register, Register):
             raise i.unknown("an indirect branch without a register")
         base = self._displaced(i, place, displacement)
-        with thread.leaving_if(self._condition(i), lambda: self._goto(following)):
-            target = thread.op("add", thread.register(register), i32(base))
+        with context.terminators.leaving_if(self._condition(i), lambda: self._goto(following)):
+            target = context.ir.op("add", context.register(register), i32(base))
             labels = self._program.code(function).function.labels
             addresses = sorted({labels[name] for name in i.targets})
-            thread.switch(
+            context.terminators.switch(
                 target, [f"{i32(a)}, {self._goto((stack, function, a))}" for a in addresses]
             )
 

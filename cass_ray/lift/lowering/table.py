@@ -8,37 +8,15 @@ family is imported: a modifier that nobody thought of can never be dropped in si
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import product
-from typing import TYPE_CHECKING
+from types import MappingProxyType
 
-if TYPE_CHECKING:
-    from cass_ray.lift.frontend.instruction import Instruction
-    from cass_ray.lift.lowering.context import Thread
+from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.lowering.context import LoweringContext
 
-Semantics = Callable[["Thread", "Instruction"], None]
-
-_FAMILIES = (
-    "integer",
-    "carry",
-    "packed",
-    "shift",
-    "logic",
-    "predicate",
-    "float32",
-    "float64",
-    "half",
-    "conversion",
-    "special",
-    "memory",
-    "atomic",
-    "warp",
-    "barrier",
-    "tensor",
-    "texture",
-)
+Semantics = Callable[[LoweringContext, Instruction], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +52,9 @@ def lowers(
     return enter
 
 
-def forms() -> dict[str, Form]:
-    """The whole table."""
-    for family in _FAMILIES:
-        import_module(f"cass_ray.lift.lowering.semantics.{family}")
-    return _forms
+def entered() -> Mapping[str, Form]:
+    """Forms of the modules that are imported; all of them are in ``families.forms``."""
+    return MappingProxyType(_forms)
 
 
 def expand(pattern: str) -> Iterator[str]:

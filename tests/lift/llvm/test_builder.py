@@ -1,11 +1,11 @@
-"""Folding in the IR writer: results of operations on constants are those of integers."""
+"""Folding in the IR builder: results of operations on constants are those of integers."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, Writer, i32, i64, integer_constant
+from cass_ray.lift.llvm.builder import FALSE, TRUE, IRBuilder, Value, i32, i64, integer_constant
 
 WORDS = st.integers(0, 2**32 - 1)
 X = Value("i32", "%x")
@@ -21,73 +21,73 @@ def test_constants_are_computed_modulo_the_width(opcode: str, a: int, b: int) ->
         "or": a | b,
         "xor": a ^ b,
     }[opcode]
-    writer = Writer()
-    assert writer.op(opcode, i32(a), i32(b)).number == expected % 2**32
-    assert writer.lines == []
+    ir = IRBuilder()
+    assert ir.op(opcode, i32(a), i32(b)).number == expected % 2**32
+    assert ir.lines == []
 
 
 @given(WORDS, st.integers(0, 31))
 def test_shifts_of_constants(a: int, distance: int) -> None:
-    writer = Writer()
+    ir = IRBuilder()
     signed = a - 2**32 if a >= 2**31 else a
-    assert writer.op("shl", i32(a), i32(distance)).number == a << distance & 0xFFFFFFFF
-    assert writer.op("lshr", i32(a), i32(distance)).number == a >> distance
-    assert writer.op("ashr", i32(a), i32(distance)).number == signed >> distance & 0xFFFFFFFF
+    assert ir.op("shl", i32(a), i32(distance)).number == a << distance & 0xFFFFFFFF
+    assert ir.op("lshr", i32(a), i32(distance)).number == a >> distance
+    assert ir.op("ashr", i32(a), i32(distance)).number == signed >> distance & 0xFFFFFFFF
 
 
 def test_a_shift_beyond_the_width_is_left_to_llvm_as_it_is() -> None:
-    writer = Writer()
-    assert writer.op("shl", i32(1), i32(32)).number is None
+    ir = IRBuilder()
+    assert ir.op("shl", i32(1), i32(32)).number is None
 
 
 def test_neutral_operands_need_no_instruction() -> None:
-    writer = Writer()
+    ir = IRBuilder()
     for opcode in ("add", "sub", "or", "xor", "shl", "lshr", "ashr"):
-        assert writer.op(opcode, X, i32(0)) == X
-    assert writer.op("mul", X, i32(1)) == X
-    assert writer.op("and", i32(0xFFFFFFFF), X) == X
-    assert writer.op("mul", i32(0), X) == i32(0)
-    assert writer.lines == []
+        assert ir.op(opcode, X, i32(0)) == X
+    assert ir.op("mul", X, i32(1)) == X
+    assert ir.op("and", i32(0xFFFFFFFF), X) == X
+    assert ir.op("mul", i32(0), X) == i32(0)
+    assert ir.lines == []
 
 
 def test_a_zero_that_is_not_neutral_is_kept() -> None:
-    writer = Writer()
-    assert writer.op("sub", i32(0), X).number is None
-    assert writer.lines == ["  %v1 = sub i32 0, %x"]
+    ir = IRBuilder()
+    assert ir.op("sub", i32(0), X).number is None
+    assert ir.lines == ["  %v1 = sub i32 0, %x"]
 
 
 @given(WORDS)
 def test_casts_of_constants(number: int) -> None:
-    writer = Writer()
-    assert writer.cast("zext", i32(number), "i64") == i64(number)
+    ir = IRBuilder()
+    assert ir.cast("zext", i32(number), "i64") == i64(number)
     signed = number - 2**32 if number >= 2**31 else number
-    assert writer.cast("sext", i32(number), "i64") == i64(signed)
-    assert writer.cast("trunc", i32(number), "i8") == integer_constant("i8", number)
+    assert ir.cast("sext", i32(number), "i64") == i64(signed)
+    assert ir.cast("trunc", i32(number), "i8") == integer_constant("i8", number)
 
 
 @given(WORDS, WORDS)
 def test_a_pair_of_constants_and_its_halves(low: int, high: int) -> None:
-    writer = Writer()
-    pair = writer.pair(i32(low), i32(high))
+    ir = IRBuilder()
+    pair = ir.pair(i32(low), i32(high))
     assert pair.number == high << 32 | low
-    assert (writer.low(pair), writer.high(pair)) == (i32(low), i32(high))
+    assert (ir.low(pair), ir.high(pair)) == (i32(low), i32(high))
 
 
 def test_conditions() -> None:
-    writer = Writer()
+    ir = IRBuilder()
     p = Value("i1", "%p")
-    assert writer.both(TRUE, p) == p
-    assert writer.both(p, FALSE) == FALSE
-    assert writer.either(FALSE, p) == p
-    assert writer.either(p, TRUE) == TRUE
-    assert writer.exclusive(p, FALSE) == p
-    assert writer.exclusive(TRUE, TRUE) == FALSE
-    assert writer.invert(TRUE) == FALSE
-    assert writer.select(TRUE, X, i32(1)) == X
-    assert writer.lines == []
+    assert ir.both(TRUE, p) == p
+    assert ir.both(p, FALSE) == FALSE
+    assert ir.either(FALSE, p) == p
+    assert ir.either(p, TRUE) == TRUE
+    assert ir.exclusive(p, FALSE) == p
+    assert ir.exclusive(TRUE, TRUE) == FALSE
+    assert ir.invert(TRUE) == FALSE
+    assert ir.select(TRUE, X, i32(1)) == X
+    assert ir.lines == []
 
 
 def test_a_comparison_of_vectors_gives_a_vector() -> None:
-    writer = Writer()
+    ir = IRBuilder()
     vector = Value("<2 x half>", "%v")
-    assert writer.fcmp("olt", vector, vector).type == "<2 x i1>"
+    assert ir.fcmp("olt", vector, vector).type == "<2 x i1>"

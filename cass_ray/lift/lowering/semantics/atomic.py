@@ -5,7 +5,7 @@ from __future__ import annotations
 from cass_ray.lift.frontend.instruction import Instruction
 from cass_ray.lift.frontend.operands import Address, Operand, Predicate, Register
 from cass_ray.lift.llvm.builder import TRUE, Value, i32, i64
-from cass_ray.lift.lowering.context import Thread
+from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.semantics.float32 import flush
 from cass_ray.lift.lowering.semantics.memory import address_of, pointer, scope_of
 from cass_ray.lift.lowering.table import lowers
@@ -43,47 +43,47 @@ def _around_address(i: Instruction) -> tuple[list[Operand], list[Operand]]:
     return list(i.operands[:place]), list(i.operands[place + 1 :])
 
 
-def _report_done(t: Thread, i: Instruction) -> None:
+def _report_done(ctx: LoweringContext, i: Instruction) -> None:
     """A predicate result is false where the address is of shared or local memory.
 
     Code that does the operation by other means follows there; here it is done for every address.
     """
     for operand in _around_address(i)[0]:
         if isinstance(operand, Predicate):
-            t.write_predicate(operand, TRUE)
+            ctx.write_predicate(operand, TRUE)
 
 
 def _is_wide(i: Instruction) -> bool:
     return any(i.has(m) for m in ("64", "S64", "U64"))
 
 
-def _value(t: Thread, operand: Operand, kind: str) -> Value:
+def _value(ctx: LoweringContext, operand: Operand, kind: str) -> Value:
     wide = kind in ("i64", "double")
-    value = t.wide(operand) if wide else t.integer(operand)
-    return value if value.type == kind else t.cast("bitcast", value, kind)
+    value = ctx.wide(operand) if wide else ctx.integer(operand)
+    return value if value.type == kind else ctx.ir.cast("bitcast", value, kind)
 
 
-def _write(t: Thread, target: Operand, value: Value) -> None:
+def _write(ctx: LoweringContext, target: Operand, value: Value) -> None:
     if value.type in ("i64", "double"):
-        t.write_wide(target, value)
+        ctx.write_wide(target, value)
     elif value.type.startswith("<"):
-        t.write(target, t.result("i32", f"bitcast {value} to i32"))
+        ctx.write(target, ctx.ir.result("i32", f"bitcast {value} to i32"))
     else:
-        t.write(target, value)
+        ctx.write(target, value)
 
 
-def _modify(t: Thread, i: Instruction, operation: str, kind: str) -> None:
+def _modify(ctx: LoweringContext, i: Instruction, operation: str, kind: str) -> None:
     target, rest = _operands(i)
-    place = pointer(t, i, address_of(i))
+    place = pointer(ctx, i, address_of(i))
     if kind.startswith("<"):
-        value = t.result(kind, f"bitcast {t.bits(rest[0])} to {kind}")
+        value = ctx.ir.result(kind, f"bitcast {ctx.bits(rest[0])} to {kind}")
     else:
-        value = _value(t, rest[0], kind)
+        value = _value(ctx, rest[0], kind)
     if kind == "float" and i.has("FTZ"):
-        value = flush(t, value)
-    old = t.result(kind, f"atomicrmw {operation} {place}, {value} {_scope(i)}monotonic")
-    _write(t, target, old)
-    _report_done(t, i)
+        value = flush(ctx, value)
+    old = ctx.ir.result(kind, f"atomicrmw {operation} {place}, {value} {_scope(i)}monotonic")
+    _write(ctx, target, old)
+    _report_done(ctx, i)
 
 
 @lowers(
@@ -91,10 +91,10 @@ def _modify(t: Thread, i: Instruction, operation: str, kind: str) -> None:
     "ATOMS.{ADD,AND,OR,XOR,EXCH,INC,DEC}{,.S32,.64,.U64,.S64}",
     has_effect=True,
 )
-def integer_operation(t: Thread, i: Instruction) -> None:
+def integer_operation(ctx: LoweringContext, i: Instruction) -> None:
     """Read, change and write an integer."""
     operation = _OPERATIONS[i.one_of(*_OPERATIONS)]
-    _modify(t, i, operation, "i64" if _is_wide(i) else "i32")
+    _modify(ctx, i, operation, "i64" if _is_wide(i) else "i32")
 
 
 @lowers(
@@ -102,15 +102,15 @@ def integer_operation(t: Thread, i: Instruction) -> None:
     "ATOMS.{MIN,MAX}{,.S32,.64,.U64,.S64}",
     has_effect=True,
 )
-def minimum_or_maximum(t: Thread, i: Instruction) -> None:
+def minimum_or_maximum(ctx: LoweringContext, i: Instruction) -> None:
     """Minimum or maximum, unsigned unless the modifiers say otherwise."""
     name = "min" if i.has("MIN") else "max"
     sign = "" if i.has("S32") or i.has("S64") else "u"
-    _modify(t, i, sign + name, "i64" if _is_wide(i) else "i32")
+    _modify(ctx, i, sign + name, "i64" if _is_wide(i) else "i32")
 
 
 @lowers(f"{{ATOMG,ATOM,RED,REDG}}.E.{_FLOATS}{_STRONG}", has_effect=True)
-def float_add(t: Thread, i: Instruction) -> None:
+def float_add(ctx: LoweringContext, i: Instruction) -> None:
     """Add a number, or two halves.
 
     Nvidia flushes denormal numbers, the one in memory and the sum too; here only the one added.
@@ -121,62 +121,66 @@ def float_add(t: Thread, i: Instruction) -> None:
         kind = "float"
     else:
         kind = "<2 x bfloat>" if i.has("BF16x2") or i.has("BF16_V2") else "<2 x half>"
-    _modify(t, i, "fadd", kind)
+    _modify(ctx, i, "fadd", kind)
 
 
 @lowers(f"{{ATOMG,ATOM,RED,REDG}}.E.ADD.{{F32x2,F32x4}}.FTZ.RN{_STRONG}", has_effect=True)
-def float_add_each(t: Thread, i: Instruction) -> None:
+def float_add_each(ctx: LoweringContext, i: Instruction) -> None:
     """Add two or four numbers; each by itself, as Nvidia's manual says."""
     target, rest = _operands(i)
     source = rest[0]
     if not isinstance(source, Register) or not isinstance(target, Register):
         raise i.unknown("operands that are no registers")
-    place = pointer(t, i, address_of(i))
+    place = pointer(ctx, i, address_of(i))
     count = 4 if i.has("F32x4") else 2
-    numbers = [flush(t, t.cast("bitcast", t.bits(source, n), "float")) for n in range(count)]
+    numbers = [
+        flush(ctx, ctx.ir.cast("bitcast", ctx.bits(source, n), "float")) for n in range(count)
+    ]
     for number, value in enumerate(numbers):
-        part = t.offset(place, i64(4 * number))
-        old = t.result("float", f"atomicrmw fadd {part}, {value} {_scope(i)}monotonic")
+        part = ctx.ir.offset(place, i64(4 * number))
+        old = ctx.ir.result("float", f"atomicrmw fadd {part}, {value} {_scope(i)}monotonic")
         if not target.is_zero:
-            t.write(target.following(number), old)
-    _report_done(t, i)
+            ctx.write(target.following(number), old)
+    _report_done(ctx, i)
 
 
 @lowers(f"{{ATOMG,ATOM}}.E.CAS{{,.64}}{_STRONG}", "ATOMS.CAS{,.64}", has_effect=True)
-def compare_and_swap(t: Thread, i: Instruction) -> None:
+def compare_and_swap(ctx: LoweringContext, i: Instruction) -> None:
     """Write the second value where the first is found; the old value is the result."""
     target, _ = _operands(i)
-    _write(t, target, t.result("i64" if i.has("64") else "i32", _exchange(t, i, 0)))
-    _report_done(t, i)
+    _write(ctx, target, ctx.ir.result("i64" if i.has("64") else "i32", _exchange(ctx, i, 0)))
+    _report_done(ctx, i)
 
 
 @lowers("ATOMS.CAST.SPIN{,.64}", has_effect=True)
-def compare_and_swap_succeeded(t: Thread, i: Instruction) -> None:
+def compare_and_swap_succeeded(ctx: LoweringContext, i: Instruction) -> None:
     """Compare and swap in a loop; the result, as wide as the data, is 1 where it wrote."""
     target, _ = _operands(i)
-    swapped = t.result("i1", _exchange(t, i, 1))
+    swapped = ctx.ir.result("i1", _exchange(ctx, i, 1))
     if i.has("64"):
-        t.write_wide(target, t.cast("zext", swapped, "i64"))
+        ctx.write_wide(target, ctx.ir.cast("zext", swapped, "i64"))
     else:
-        t.write(target, t.cast("zext", swapped, "i32"))
+        ctx.write(target, ctx.ir.cast("zext", swapped, "i32"))
 
 
-def _exchange(t: Thread, i: Instruction, part: int) -> str:
+def _exchange(ctx: LoweringContext, i: Instruction, part: int) -> str:
     _, rest = _operands(i)
     kind = "i64" if i.has("64") else "i32"
-    expected, desired = (_value(t, operand, kind) for operand in rest[:2])
-    place = pointer(t, i, address_of(i))
+    expected, desired = (_value(ctx, operand, kind) for operand in rest[:2])
+    place = pointer(ctx, i, address_of(i))
     pair_type = f"{{ {kind}, i1 }}"
     scope = _scope(i)
-    pair = t.result(pair_type, f"cmpxchg {place}, {expected}, {desired} {scope}monotonic monotonic")
+    pair = ctx.ir.result(
+        pair_type, f"cmpxchg {place}, {expected}, {desired} {scope}monotonic monotonic"
+    )
     return f"extractvalue {pair}, {part}"
 
 
 @lowers("ATOMS.POPC.INC.32", has_effect=True)
-def count_threads(t: Thread, i: Instruction) -> None:
+def count_threads(ctx: LoweringContext, i: Instruction) -> None:
     """Each thread adds one; ptxas emits it where nobody wants the old value."""
     target, rest = _operands(i)
     if rest or not (isinstance(target, Register) and target.is_zero):
         raise i.unknown("a result of a counting increment")
-    place = pointer(t, i, address_of(i))
-    t.result("i32", f"atomicrmw add {place}, {i32(1)} {_scope(i)}monotonic")
+    place = pointer(ctx, i, address_of(i))
+    ctx.ir.result("i32", f"atomicrmw add {place}, {i32(1)} {_scope(i)}monotonic")

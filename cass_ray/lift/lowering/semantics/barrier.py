@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from cass_ray.lift.frontend.instruction import Instruction
 from cass_ray.lift.frontend.operands import Immediate, Predicate, Register
-from cass_ray.lift.llvm.builder import Value, i32
-from cass_ray.lift.llvm.driver_functions import SUPPORT_PREFIX
-from cass_ray.lift.lowering.context import Thread
+from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, Value, i32
+from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.table import lowers
 
 _RESULT, _RESULT_PREDICATE = "barrier_result", "barrier_predicate"
@@ -15,11 +14,11 @@ _SCRATCH = Value("ptr addrspace(3)", "inttoptr (i32 4 to ptr addrspace(3))")
 _IDS = [f"llvm.amdgcn.workitem.id.{axis}" for axis in "xyz"]
 
 
-def synchronise(t: Thread) -> None:
+def synchronise(ctx: LoweringContext) -> None:
     """All threads of the block arrive, and see what the others wrote."""
-    t.line('fence syncscope("workgroup") release')
-    t.call_void("llvm.amdgcn.s.barrier")
-    t.line('fence syncscope("workgroup") acquire')
+    ctx.ir.line('fence syncscope("workgroup") release')
+    ctx.ir.call_void("llvm.amdgcn.s.barrier")
+    ctx.ir.line('fence syncscope("workgroup") acquire')
 
 
 BARRIERS_PLACE, BARRIERS_BYTES = 16, 128
@@ -32,7 +31,7 @@ def counts_threads(i: Instruction) -> bool:
 
 
 @lowers("BAR.{SYNC,ARV}{,.DEFER_BLOCKING}", has_effect=True)
-def barrier(t: Thread, i: Instruction) -> None:
+def barrier(ctx: LoweringContext, i: Instruction) -> None:
     """A barrier of the whole block, whose number does not matter, or of some of its warps.
 
     RDNA3 has one barrier a block: those of some warps count arrivals in LDS.
@@ -40,61 +39,61 @@ def barrier(t: Thread, i: Instruction) -> None:
     if not counts_threads(i):
         if not isinstance(i.operands[0], Immediate):
             raise i.unknown("a barrier whose number is not known")
-        synchronise(t)
+        synchronise(ctx)
         return
     if len(i.operands) != 2:
         raise i.unknown("a barrier without a count of threads")
-    number, threads = (t.integer(operand) for operand in i.operands)
+    number, threads = (ctx.integer(operand) for operand in i.operands)
     waits = i32(0 if i.has("ARV") else 1)
-    t.call_void(f"{SUPPORT_PREFIX}barrier", i32(BARRIERS_PLACE), number, threads, waits)
+    ctx.ir.call_void(f"{SUPPORT_PREFIX}barrier", i32(BARRIERS_PLACE), number, threads, waits)
 
 
 @lowers("BAR.RED.{POPC,AND,OR}{,.DEFER_BLOCKING}", has_effect=True)
-def reduce(t: Thread, i: Instruction) -> None:
+def reduce(ctx: LoweringContext, i: Instruction) -> None:
     """A barrier that counts the threads where a condition holds; B2R reads the result."""
     if len(i.operands) > 2 or not isinstance(i.operands[0], Immediate):
         raise i.unknown("a barrier of some of the warps")
-    condition = t.predicate(i.operands[1])
-    synchronise(t)
-    ids = [t.call("i32", name) for name in _IDS]
-    is_first = t.icmp("eq", t.op("or", t.op("or", ids[0], ids[1]), ids[2]), i32(0))
-    with t.skipped_unless(is_first):
-        t.store(i32(0), _SCRATCH, 4, volatile=True)
-    synchronise(t)
-    one = t.cast("zext", condition, "i32")
-    t.result("i32", f'atomicrmw add {_SCRATCH}, {one} syncscope("workgroup") monotonic')
-    synchronise(t)
-    count = t.load("i32", _SCRATCH, 4, volatile=True)
+    condition = ctx.predicate(i.operands[1])
+    synchronise(ctx)
+    ids = [ctx.ir.call("i32", name) for name in _IDS]
+    is_first = ctx.ir.icmp("eq", ctx.ir.op("or", ctx.ir.op("or", ids[0], ids[1]), ids[2]), i32(0))
+    with ctx.registers.skipped_unless(is_first):
+        ctx.ir.store(i32(0), _SCRATCH, 4, volatile=True)
+    synchronise(ctx)
+    one = ctx.ir.cast("zext", condition, "i32")
+    ctx.ir.result("i32", f'atomicrmw add {_SCRATCH}, {one} syncscope("workgroup") monotonic')
+    synchronise(ctx)
+    count = ctx.ir.load("i32", _SCRATCH, 4, volatile=True)
     if i.has("POPC"):
-        t.set_slot(_RESULT, count)
-        t.set_slot(_RESULT_PREDICATE, t.icmp("ne", count, i32(0)))
+        ctx.registers.write(_RESULT, count)
+        ctx.registers.write(_RESULT_PREDICATE, ctx.ir.icmp("ne", count, i32(0)))
         return
     if i.has("OR"):
-        verdict = t.icmp("ne", count, i32(0))
+        verdict = ctx.ir.icmp("ne", count, i32(0))
     else:
-        sizes = [t.environment.constant(t, 0, offset, None) for offset in (0, 4, 8)]
-        threads = t.op("mul", t.op("mul", sizes[0], sizes[1]), sizes[2])
-        verdict = t.icmp("eq", count, threads)
-    t.set_slot(_RESULT, t.cast("sext", verdict, "i32"))
-    t.set_slot(_RESULT_PREDICATE, verdict)
+        sizes = [ctx.banks.word(0, offset) for offset in (0, 4, 8)]
+        threads = ctx.ir.op("mul", ctx.ir.op("mul", sizes[0], sizes[1]), sizes[2])
+        verdict = ctx.ir.icmp("eq", count, threads)
+    ctx.registers.write(_RESULT, ctx.ir.cast("sext", verdict, "i32"))
+    ctx.registers.write(_RESULT_PREDICATE, verdict)
 
 
 @lowers("B2R.RESULT")
-def read_result(t: Thread, i: Instruction) -> None:
+def read_result(ctx: LoweringContext, i: Instruction) -> None:
     """The result of the last reduction over the block."""
     for target in i.operands:
         if isinstance(target, Register):
-            t.write(target, t.slot(_RESULT, "i32"))
+            ctx.write(target, ctx.registers.read(_RESULT, "i32"))
         elif isinstance(target, Predicate):
-            t.write_predicate(target, t.slot(_RESULT_PREDICATE, "i1"))
+            ctx.write_predicate(target, ctx.registers.read(_RESULT_PREDICATE, "i1"))
         else:
             raise i.unknown("a target that is no register")
 
 
 @lowers("MEMBAR.{SC,ALL}.{CTA,SM,GPU,SYS,VC}", has_effect=True)
-def fence(t: Thread, i: Instruction) -> None:
+def fence(ctx: LoweringContext, i: Instruction) -> None:
     """Memory operations before it are seen before those after it."""
     scope = {"CTA": "workgroup", "SM": "workgroup", "GPU": "agent", "VC": "agent"}.get(
         i.modifiers[1]
     )
-    t.line(f'fence syncscope("{scope}") seq_cst' if scope else "fence seq_cst")
+    ctx.ir.line(f'fence syncscope("{scope}") seq_cst' if scope else "fence seq_cst")

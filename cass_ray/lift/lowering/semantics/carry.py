@@ -7,103 +7,87 @@ given its low word, so that LLVM sees an address or a wide counter instead of ca
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from cass_ray.lift.frontend.instruction import Instruction
 from cass_ray.lift.frontend.operands import Constant, Operand, Predicate, Register
 from cass_ray.lift.llvm.builder import FALSE, Value, i32, i64
-from cass_ray.lift.lowering.context import Thread
+from cass_ray.lift.lowering.context import LoweringContext
+from cass_ray.lift.lowering.known_values import LowSum, Term
 from cass_ray.lift.lowering.semantics.integer import leading_predicates
 from cass_ray.lift.lowering.table import lowers
 
 
-@dataclass(frozen=True)
-class Term:
-    """One term of a sum: a word, subtracted where ``negated``; else ``scale`` bits to the left."""
-
-    word: Value
-    negated: bool = False
-    scale: int = 0
-
-
-@dataclass(frozen=True)
-class LowHalf:
-    """A sum of words whose carry something may add to the sum of the high words."""
-
-    terms: tuple[Term, ...]
-    target: Operand
-    result: Value
-
-
-def _term(t: Thread, operand: Operand) -> Term:
+def _term(ctx: LoweringContext, operand: Operand) -> Term:
     if isinstance(operand, Register | Constant) and operand.negated and not operand.absolute:
-        return Term(t.plain_integer(operand), negated=True)
-    return Term(t.integer(operand))
+        return Term(ctx.plain_integer(operand), negated=True)
+    return Term(ctx.integer(operand))
 
 
-def _carrying(t: Thread, term: Term) -> Value:
+def _carrying(ctx: LoweringContext, term: Term) -> Value:
     """What a term adds in 64 bits, so that the carry is above bit 31: -x is ~x + 1."""
     if term.negated:
-        return t.op("add", t.cast("zext", t.invert(term.word), "i64"), i64(1))
-    word = t.op("shl", term.word, i32(term.scale)) if term.scale else term.word
-    return t.cast("zext", word, "i64")
+        return ctx.ir.op("add", ctx.ir.cast("zext", ctx.ir.invert(term.word), "i64"), i64(1))
+    word = ctx.ir.op("shl", term.word, i32(term.scale)) if term.scale else term.word
+    return ctx.ir.cast("zext", word, "i64")
 
 
 def _is_zero(term: Term) -> bool:
     return term.word.number == 0 and not term.negated
 
 
-def add_low(t: Thread, target: Operand, terms: list[Term], carries_out: list[Operand]) -> None:
+def add_low(
+    ctx: LoweringContext, target: Operand, terms: list[Term], carries_out: list[Operand]
+) -> None:
     """Write the sum of words, and its carries."""
     present = tuple(term for term in terms if not _is_zero(term))
     if len(present) == 2 and len(carries_out) == 1:
-        low, carry = _two_terms(t, present)
-        t.write(target, low)
-        t.write_predicate(carries_out[0], carry)
-        t.low_halves[carry] = LowHalf(present, target, low)
+        low, carry = _two_terms(ctx, present)
+        ctx.write(target, low)
+        ctx.write_predicate(carries_out[0], carry)
+        ctx.carries.remember(carry, LowSum(present, target, low))
         return
     total = i64(0)
     for term in present:
-        total = t.op("add", total, _carrying(t, term))
-    t.write(target, t.low(total))
-    high = t.high(total)
+        total = ctx.ir.op("add", total, _carrying(ctx, term))
+    ctx.write(target, ctx.ir.low(total))
+    high = ctx.ir.high(total)
     for number, predicate in enumerate(carries_out):
-        t.write_predicate(predicate, t.icmp("ugt", high, i32(number)))
+        ctx.write_predicate(predicate, ctx.ir.icmp("ugt", high, i32(number)))
 
 
-def _two_terms(t: Thread, terms: tuple[Term, ...]) -> tuple[Value, Value]:
+def _two_terms(ctx: LoweringContext, terms: tuple[Term, ...]) -> tuple[Value, Value]:
     """Sum and carry of two."""
     positive = sorted(terms, key=lambda term: term.negated)
     first, second = positive
     if first.negated:
-        total = t.op("add", _carrying(t, first), _carrying(t, second))
-        return t.low(total), t.icmp("ne", t.high(total), i32(0))
-    left = t.op("shl", first.word, i32(first.scale)) if first.scale else first.word
+        total = ctx.ir.op("add", _carrying(ctx, first), _carrying(ctx, second))
+        return ctx.ir.low(total), ctx.ir.icmp("ne", ctx.ir.high(total), i32(0))
+    left = ctx.ir.op("shl", first.word, i32(first.scale)) if first.scale else first.word
     if second.negated:
-        return t.op("sub", left, second.word), t.icmp("uge", left, second.word)
-    right = t.op("shl", second.word, i32(second.scale)) if second.scale else second.word
-    total = t.op("add", left, right)
-    return total, t.icmp("ult", total, right)
+        return ctx.ir.op("sub", left, second.word), ctx.ir.icmp("uge", left, second.word)
+    right = ctx.ir.op("shl", second.word, i32(second.scale)) if second.scale else second.word
+    total = ctx.ir.op("add", left, right)
+    return total, ctx.ir.icmp("ult", total, right)
 
 
 def add_high(
-    t: Thread, target: Operand, terms: list[Term], carries_in: list[Operand]
+    ctx: LoweringContext, target: Operand, terms: list[Term], carries_in: list[Operand]
 ) -> Value | None:
     """Write the sum of high words and carries as the high half of a 64-bit sum.
 
     None where the carries are of no sum that fits; then nothing is written.
     """
-    carries = [value for operand in carries_in if (value := t.predicate(operand)) != FALSE]
-    low = t.low_halves.get(carries[0]) if len(carries) == 1 else None
+    carries = [value for operand in carries_in if (value := ctx.predicate(operand)) != FALSE]
+    low = ctx.carries.sum_of(carries[0]) if len(carries) == 1 else None
     if low is None or any(term.scale for term in low.terms):
         return None
-    total = _wide_sum(t, low.terms, [term for term in terms if not _is_zero(term)])
+    total = _wide_sum(ctx, low.terms, [term for term in terms if not _is_zero(term)])
     if total is not None:
-        write_wide_sum(t, low, target, total)
+        write_wide_sum(ctx, low, target, total)
     return total
 
 
-def _wide_sum(t: Thread, low: tuple[Term, ...], high: list[Term]) -> Value | None:
+def _wide_sum(ctx: LoweringContext, low: tuple[Term, ...], high: list[Term]) -> Value | None:
     """The 64-bit sum: any high word may go with any low one, inverted ones with negated ones."""
     inverted = [term.word for term in high if term.negated]
     plain = sorted(
@@ -118,95 +102,97 @@ def _wide_sum(t: Thread, low: tuple[Term, ...], high: list[Term]) -> Value | Non
                     return None
                 plain.remove(ones)
                 inverted.append(i32(0))
-            total = t.op("sub", total, t.pair(term.word, inverted.pop(0)))
+            total = ctx.ir.op("sub", total, ctx.ir.pair(term.word, inverted.pop(0)))
             continue
         wants_constant = term.word.number is not None
         chosen = next((w for w in plain if (w.number is not None) == wants_constant), i32(0))
         if chosen in plain:
             plain.remove(chosen)
-        total = t.op("add", total, t.pair(term.word, chosen))
+        total = ctx.ir.op("add", total, ctx.ir.pair(term.word, chosen))
     if inverted:
         return None
     for word in plain:
-        total = t.op("add", total, t.pair(i32(0), word))
+        total = ctx.ir.op("add", total, ctx.ir.pair(i32(0), word))
     return total
 
 
-def write_wide_sum(t: Thread, low: LowHalf, target: Operand, total: Value) -> None:
+def write_wide_sum(ctx: LoweringContext, low: LowSum, target: Operand, total: Value) -> None:
     """Write the high word, and the low one where its register still holds the low sum."""
-    t.write(target, t.high(total))
-    t.replace(low.target, low.result, t.low(total))
+    ctx.write(target, ctx.ir.high(total))
+    ctx.respell(low.target, low.result, ctx.ir.low(total))
 
 
-def _high_term(t: Thread, operand: Operand) -> Term:
+def _high_term(ctx: LoweringContext, operand: Operand) -> Term:
     """A term of a sum of high words: inverted ones belong to negated low words."""
     if isinstance(operand, Register | Constant) and operand.inverted:
-        return Term(t.plain_integer(operand), negated=True)
-    return Term(t.integer(operand))
+        return Term(ctx.plain_integer(operand), negated=True)
+    return Term(ctx.integer(operand))
 
 
 @lowers("{,U}IADD3")
-def add3(t: Thread, i: Instruction) -> None:
+def add3(ctx: LoweringContext, i: Instruction) -> None:
     """Sum of three, with up to two carries out."""
     carries_out, rest = leading_predicates(i.operands[1:])
     if len(rest) != 3:
         raise i.unknown("carry in without .X")
     carries_out = [c for c in carries_out if isinstance(c, Predicate) and c.index is not None]
     if not carries_out:
-        t.write(i.operands[0], t.sum(*(t.integer(term) for term in rest)))
+        ctx.write(i.operands[0], ctx.ir.sum(*(ctx.integer(term) for term in rest)))
         return
-    add_low(t, i.operands[0], [_term(t, operand) for operand in rest], carries_out)
+    add_low(ctx, i.operands[0], [_term(ctx, operand) for operand in rest], carries_out)
 
 
 @lowers("{,U}IADD3.X")
-def add3_with_carry(t: Thread, i: Instruction) -> None:
+def add3_with_carry(ctx: LoweringContext, i: Instruction) -> None:
     """Sum of three and of carries."""
     carries_out, rest = leading_predicates(i.operands[1:])
     carries_out = [c for c in carries_out if isinstance(c, Predicate) and c.index is not None]
-    _with_carry(t, i.operands[0], rest[:3], rest[3:], carries_out)
+    _with_carry(ctx, i.operands[0], rest[:3], rest[3:], carries_out)
 
 
 def _with_carry(
-    t: Thread,
+    ctx: LoweringContext,
     target: Operand,
     operands: list[Operand],
     carries_in: list[Operand],
     carries_out: list[Operand],
 ) -> None:
     if not carries_out:
-        terms = [_high_term(t, operand) for operand in operands]
-        if add_high(t, target, terms, carries_in) is not None:
+        terms = [_high_term(ctx, operand) for operand in operands]
+        if add_high(ctx, target, terms, carries_in) is not None:
             return
-        total = t.sum(*(t.integer(operand) for operand in operands))
+        total = ctx.ir.sum(*(ctx.integer(operand) for operand in operands))
         for carry in carries_in:
-            total = t.op("add", total, t.cast("zext", t.predicate(carry), "i32"))
-        t.write(target, total)
+            total = ctx.ir.op("add", total, ctx.ir.cast("zext", ctx.predicate(carry), "i32"))
+        ctx.write(target, total)
         return
     total = i64(0)
     for operand in operands:
-        total = t.op("add", total, _carrying(t, _term(t, operand)))
+        total = ctx.ir.op("add", total, _carrying(ctx, _term(ctx, operand)))
     for carry in carries_in:
-        total = t.op("add", total, t.cast("zext", t.predicate(carry), "i64"))
-    t.write(target, t.low(total))
+        total = ctx.ir.op("add", total, ctx.ir.cast("zext", ctx.predicate(carry), "i64"))
+    ctx.write(target, ctx.ir.low(total))
     for number, predicate in enumerate(carries_out):
-        t.write_predicate(predicate, t.icmp("ugt", t.high(total), i32(number)))
+        ctx.write_predicate(predicate, ctx.ir.icmp("ugt", ctx.ir.high(total), i32(number)))
 
 
 @lowers("{,U}IMAD{.X,.U32.X}")
-def multiply_add_with_carry(t: Thread, i: Instruction) -> None:
+def multiply_add_with_carry(ctx: LoweringContext, i: Instruction) -> None:
     """Low word of a product, plus a word and a carry, with a carry out."""
     carries_out, rest = leading_predicates(i.operands[1:])
     carries_out = [c for c in carries_out if isinstance(c, Predicate) and c.index is not None]
-    product = t.op("mul", t.integer(rest[0]), t.integer(rest[1]))
+    product = ctx.ir.op("mul", ctx.integer(rest[0]), ctx.integer(rest[1]))
     if product.number == 0:
-        _with_carry(t, i.operands[0], [rest[2]], rest[3:], carries_out)
+        _with_carry(ctx, i.operands[0], [rest[2]], rest[3:], carries_out)
         return
-    total = t.op("add", t.cast("zext", product, "i64"), _carrying(t, _term(t, rest[2])))
+    total = ctx.ir.op(
+        "add", ctx.ir.cast("zext", product, "i64"), _carrying(ctx, _term(ctx, rest[2]))
+    )
     for carry in rest[3:]:
-        total = t.op("add", total, t.cast("zext", t.predicate(carry), "i64"))
-    t.write(i.operands[0], t.low(total))
+        total = ctx.ir.op("add", total, ctx.ir.cast("zext", ctx.predicate(carry), "i64"))
+    ctx.write(i.operands[0], ctx.ir.low(total))
     for predicate in carries_out:
-        t.write_predicate(predicate, t.icmp("ne", t.high(total), i32(0)))
+        ctx.write_predicate(predicate, ctx.ir.icmp("ne", ctx.ir.high(total), i32(0)))
 
 
 def _shift_count(i: Instruction, operands: Sequence[Operand], place: int) -> int:
@@ -219,23 +205,26 @@ def _shift_count(i: Instruction, operands: Sequence[Operand], place: int) -> int
 
 
 @lowers("{,U}LEA")
-def scale_and_add(t: Thread, i: Instruction) -> None:
+def scale_and_add(ctx: LoweringContext, i: Instruction) -> None:
     """A word scaled by a power of two, plus a word, with a carry out."""
     carries_out, rest = leading_predicates(i.operands[1:])
     carries_out = [c for c in carries_out if isinstance(c, Predicate) and c.index is not None]
     scale = _shift_count(i, rest, 2)
-    word = t.integer(rest[0])
+    word = ctx.integer(rest[0])
     if not carries_out:
-        t.write(i.operands[0], t.op("add", t.op("shl", word, i32(scale)), t.integer(rest[1])))
+        ctx.write(
+            i.operands[0],
+            ctx.ir.op("add", ctx.ir.op("shl", word, i32(scale)), ctx.integer(rest[1])),
+        )
         return
-    terms = [Term(word, scale=scale), _term(t, rest[1])]
+    terms = [Term(word, scale=scale), _term(ctx, rest[1])]
     if _is_zero(terms[0]):
         terms[0] = Term(word)
-    add_low(t, i.operands[0], terms, carries_out)
+    add_low(ctx, i.operands[0], terms, carries_out)
 
 
 @lowers("{,U}LEA.HI{,.X}{,.SX32}")
-def scale_and_add_high(t: Thread, i: Instruction) -> None:
+def scale_and_add_high(ctx: LoweringContext, i: Instruction) -> None:
     """High word of a scaled wide integer, plus a word and a carry.
 
     The wide integer is the first operand with the third above it, or sign-extended with .SX32.
@@ -247,52 +236,60 @@ def scale_and_add_high(t: Thread, i: Instruction) -> None:
     if carries_in and not i.has("X"):
         raise i.unknown("carry in without .X")
     scale = _shift_count(i, words, 2 if i.has("SX32") else 3)
-    wide = _scaled(t, i, words, scale)
-    if not carries_out and _as_wide_sum(t, i, words, scale, carries_in):
+    wide = _scaled(ctx, i, words, scale)
+    if not carries_out and _as_wide_sum(ctx, i, words, scale, carries_in):
         return
-    high = t.high(wide)
+    high = ctx.ir.high(wide)
     if not carries_out:
-        total = t.op("add", high, t.integer(words[1]))
+        total = ctx.ir.op("add", high, ctx.integer(words[1]))
         for carry in carries_in:
-            total = t.op("add", total, t.cast("zext", t.predicate(carry), "i32"))
-        t.write(i.operands[0], total)
+            total = ctx.ir.op("add", total, ctx.ir.cast("zext", ctx.predicate(carry), "i32"))
+        ctx.write(i.operands[0], total)
         return
-    sum64 = t.op("add", t.cast("zext", high, "i64"), _carrying(t, _term(t, words[1])))
+    sum64 = ctx.ir.op("add", ctx.ir.cast("zext", high, "i64"), _carrying(ctx, _term(ctx, words[1])))
     for carry in carries_in:
-        sum64 = t.op("add", sum64, t.cast("zext", t.predicate(carry), "i64"))
-    t.write(i.operands[0], t.low(sum64))
+        sum64 = ctx.ir.op("add", sum64, ctx.ir.cast("zext", ctx.predicate(carry), "i64"))
+    ctx.write(i.operands[0], ctx.ir.low(sum64))
     for predicate in carries_out:
-        t.write_predicate(predicate, t.icmp("ne", t.high(sum64), i32(0)))
+        ctx.write_predicate(predicate, ctx.ir.icmp("ne", ctx.ir.high(sum64), i32(0)))
 
 
-def _scaled(t: Thread, i: Instruction, words: Sequence[Operand], scale: int) -> Value:
+def _scaled(ctx: LoweringContext, i: Instruction, words: Sequence[Operand], scale: int) -> Value:
     if i.has("SX32"):
-        wide = t.cast("sext", t.integer(words[0]), "i64")
+        wide = ctx.ir.cast("sext", ctx.integer(words[0]), "i64")
     else:
         first = words[0]
         if isinstance(first, Register | Constant) and first.negated:
-            wide = t.op("sub", i64(0), t.pair(t.plain_integer(first), t.integer(words[2])))
+            wide = ctx.ir.op(
+                "sub", i64(0), ctx.ir.pair(ctx.plain_integer(first), ctx.integer(words[2]))
+            )
         else:
-            wide = t.pair(t.integer(first), t.integer(words[2]))
-    return t.op("shl", wide, i64(scale))
+            wide = ctx.ir.pair(ctx.integer(first), ctx.integer(words[2]))
+    return ctx.ir.op("shl", wide, i64(scale))
 
 
 def _as_wide_sum(
-    t: Thread, i: Instruction, words: Sequence[Operand], scale: int, carries_in: Sequence[Operand]
+    ctx: LoweringContext,
+    i: Instruction,
+    words: Sequence[Operand],
+    scale: int,
+    carries_in: Sequence[Operand],
 ) -> bool:
     """Write both halves at once where the carry is that of the scaled low words."""
-    carries = [value for operand in carries_in if (value := t.predicate(operand)) != FALSE]
-    low = t.low_halves.get(carries[0]) if len(carries) == 1 else None
+    carries = [value for operand in carries_in if (value := ctx.predicate(operand)) != FALSE]
+    low = ctx.carries.sum_of(carries[0]) if len(carries) == 1 else None
     if low is None or len(low.terms) != 2:
         return False
     scaled, added = low.terms
     first, second = words[0], words[1]
     if isinstance(first, Register | Constant) and first.negated:
         return False
-    if (scaled.word, scaled.scale) != (t.integer(first), scale) or added.scale or added.negated:
+    if (scaled.word, scaled.scale) != (ctx.integer(first), scale) or added.scale or added.negated:
         return False
     if isinstance(second, Register | Constant) and (second.negated or second.inverted):
         return False
-    total = t.op("add", _scaled(t, i, words, scale), t.pair(added.word, t.integer(second)))
-    write_wide_sum(t, low, i.operands[0], total)
+    total = ctx.ir.op(
+        "add", _scaled(ctx, i, words, scale), ctx.ir.pair(added.word, ctx.integer(second))
+    )
+    write_wide_sum(ctx, low, i.operands[0], total)
     return True

@@ -16,7 +16,7 @@ from cass_ray.lift.llvm.builder import (
     i32,
     integer_constant,
 )
-from cass_ray.lift.lowering.context import Thread
+from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.semantics.float32 import flush, in_mode, rounding_of
 from cass_ray.lift.lowering.semantics.integer import minimum_or_maximum
 from cass_ray.lift.lowering.table import lowers
@@ -32,220 +32,224 @@ _ROUND = "{,.RM,.RP,.RZ}"
 _SELECTED_BYTES = frozenset({"B0", "B1", "B2", "B3", "H0", "H1"})
 
 
-def _integer_source(t: Thread, i: Instruction, operand: Operand) -> tuple[Value, bool]:
+def _integer_source(ctx: LoweringContext, i: Instruction, operand: Operand) -> tuple[Value, bool]:
     """The integer to convert, as i32 or i64, and whether it is unsigned."""
     kind = i.one_of(*_NARROW, "U32", "S32", "U64", "S64", default="S32")
     if kind in ("U64", "S64"):
-        return t.wide(operand), kind == "U64"
-    value = t.integer(operand)
+        return ctx.wide(operand), kind == "U64"
+    value = ctx.integer(operand)
     if kind in _NARROW:
         how, narrow = _NARROW[kind]
-        value = t.cast(how, t.cast("trunc", value, narrow), "i32")
+        value = ctx.ir.cast(how, ctx.ir.cast("trunc", value, narrow), "i32")
     return value, kind.startswith("U")
 
 
 @lowers(f"I2F{{,.F64,.F32,.F16,.BF16}}{_INTEGERS}{_ROUND}", f"I2FP.F32{{.U32,.S32}}{_ROUND}")
-def integer_to_float(t: Thread, i: Instruction) -> None:
+def integer_to_float(ctx: LoweringContext, i: Instruction) -> None:
     """Integer to half, single or double precision."""
-    value, unsigned = _integer_source(t, i, i.operands[1])
+    value, unsigned = _integer_source(ctx, i, i.operands[1])
     if i.has("F64"):
-        t.write_wide(i.operands[0], _to_double(t, i, value, unsigned=unsigned))
+        ctx.write_wide(i.operands[0], _to_double(ctx, i, value, unsigned=unsigned))
     elif i.has("F16"):
-        t.write(i.operands[0], _to_half(t, i, value, unsigned=unsigned))
+        ctx.write(i.operands[0], _to_half(ctx, i, value, unsigned=unsigned))
     elif i.has("BF16"):
         if rounding_of(i) or value.type == "i64":
             raise i.unknown("this integer to bfloat")
-        exact = t.cast("uitofp" if unsigned else "sitofp", value, "double")
-        _write(t, i.operands[0], t.cast("fptrunc", exact, "bfloat"))
+        exact = ctx.ir.cast("uitofp" if unsigned else "sitofp", value, "double")
+        _write(ctx, i.operands[0], ctx.ir.cast("fptrunc", exact, "bfloat"))
     else:
-        converted = _to_single(t, i, value, unsigned=unsigned)
-        t.normal.add(converted.name)
-        t.write(i.operands[0], converted)
+        converted = _to_single(ctx, i, value, unsigned=unsigned)
+        ctx.floats.mark_normal(converted)
+        ctx.write(i.operands[0], converted)
 
 
-def _to_single(t: Thread, i: Instruction, value: Value, *, unsigned: bool) -> Value:
+def _to_single(ctx: LoweringContext, i: Instruction, value: Value, *, unsigned: bool) -> Value:
     rounding = rounding_of(i)
     if not rounding:
-        return t.cast("uitofp" if unsigned else "sitofp", value, "float")
+        return ctx.ir.cast("uitofp" if unsigned else "sitofp", value, "float")
     if value.type == "i64":
-        return _wide_rounded(t, i, value, unsigned)
+        return _wide_rounded(ctx, i, value, unsigned)
     text = f"v_cvt_f32_{'u' if unsigned else 'i'}32"
-    return in_mode(t, text, "float", [value], rounding=rounding)
+    return in_mode(ctx, text, "float", [value], rounding=rounding)
 
 
-def _to_double(t: Thread, i: Instruction, value: Value, *, unsigned: bool) -> Value:
+def _to_double(ctx: LoweringContext, i: Instruction, value: Value, *, unsigned: bool) -> Value:
     """Both halves of a wide integer are exact: their sum is what is rounded."""
     rounding = rounding_of(i)
     how = "uitofp" if unsigned else "sitofp"
     if not rounding or value.type != "i64":
-        return t.cast(how, value, "double")
-    high = t.cast(how, t.high(value), "double")
-    scaled = t.op("fmul", high, double_bits(0x41F0000000000000))  # 2^32
-    low = t.cast("uitofp", t.low(value), "double")
-    return in_mode(t, "v_add_f64", "double", [scaled, low], rounding=rounding << 2)
+        return ctx.ir.cast(how, value, "double")
+    high = ctx.ir.cast(how, ctx.ir.high(value), "double")
+    scaled = ctx.ir.op("fmul", high, double_bits(0x41F0000000000000))  # 2^32
+    low = ctx.ir.cast("uitofp", ctx.ir.low(value), "double")
+    return in_mode(ctx, "v_add_f64", "double", [scaled, low], rounding=rounding << 2)
 
 
-def _to_half(t: Thread, i: Instruction, value: Value, *, unsigned: bool) -> Value:
+def _to_half(ctx: LoweringContext, i: Instruction, value: Value, *, unsigned: bool) -> Value:
     """The word; rounded twice in one direction is rounded once."""
     if not rounding_of(i):
-        half = t.cast("uitofp" if unsigned else "sitofp", value, "half")
-        return t.cast("zext", t.cast("bitcast", half, "i16"), "i32")
-    single = _to_single(t, i, value, unsigned=unsigned)
-    word = in_mode(t, "v_cvt_f16_f32", "i32", [single], rounding=rounding_of(i) << 2)
-    return t.op("and", word, i32(0xFFFF))
+        half = ctx.ir.cast("uitofp" if unsigned else "sitofp", value, "half")
+        return ctx.ir.cast("zext", ctx.ir.cast("bitcast", half, "i16"), "i32")
+    single = _to_single(ctx, i, value, unsigned=unsigned)
+    word = in_mode(ctx, "v_cvt_f16_f32", "i32", [single], rounding=rounding_of(i) << 2)
+    return ctx.ir.op("and", word, i32(0xFFFF))
 
 
-def _wide_rounded(t: Thread, i: Instruction, value: Value, unsigned: bool) -> Value:
+def _wide_rounded(ctx: LoweringContext, i: Instruction, value: Value, unsigned: bool) -> Value:
     """A 64-bit integer to single precision with directed rounding.
 
     Rounded to nearest, compared with the integer, and moved by one unit where it is on the wrong
     side: the neighbour of a positive number upwards is the next word.
     """
     sign = "u" if unsigned else "s"
-    nearest = t.cast(f"{sign}itofp", value, "float")
-    back = t.call("i64", f"llvm.fpto{sign}i.sat.i64.f32", nearest)
+    nearest = ctx.ir.cast(f"{sign}itofp", value, "float")
+    back = ctx.ir.call("i64", f"llvm.fpto{sign}i.sat.i64.f32", nearest)
     # 2^63 or 2^64 is what the nearest can be above all integers, and saturates to the largest.
-    top = t.fcmp("oeq", nearest, float_bits(0x5F800000 if unsigned else 0x5F000000))
-    above = t.either(top, t.icmp(f"{sign}gt", back, value))
-    below = t.both(t.invert(top), t.icmp(f"{sign}lt", back, value))
-    word = t.cast("bitcast", nearest, "i32")
-    negative = FALSE if unsigned else t.icmp("slt", word, i32(0))
-    outwards, inwards = t.op("add", word, i32(1)), t.op("sub", word, i32(1))
-    up, down = t.select(negative, inwards, outwards), t.select(negative, outwards, inwards)
+    top = ctx.ir.fcmp("oeq", nearest, float_bits(0x5F800000 if unsigned else 0x5F000000))
+    above = ctx.ir.either(top, ctx.ir.icmp(f"{sign}gt", back, value))
+    below = ctx.ir.both(ctx.ir.invert(top), ctx.ir.icmp(f"{sign}lt", back, value))
+    word = ctx.ir.cast("bitcast", nearest, "i32")
+    negative = FALSE if unsigned else ctx.ir.icmp("slt", word, i32(0))
+    outwards, inwards = ctx.ir.op("add", word, i32(1)), ctx.ir.op("sub", word, i32(1))
+    up, down = ctx.select(negative, inwards, outwards), ctx.select(negative, outwards, inwards)
     if i.has("RP"):
-        moved = t.select(below, up, word)
+        moved = ctx.select(below, up, word)
     elif i.has("RM"):
-        moved = t.select(above, down, word)
+        moved = ctx.select(above, down, word)
     else:
-        wrong = t.select(negative, below, above)
-        moved = t.select(wrong, inwards, word)
-    return t.cast("bitcast", moved, "float")
+        wrong = ctx.select(negative, below, above)
+        moved = ctx.select(wrong, inwards, word)
+    return ctx.ir.cast("bitcast", moved, "float")
 
 
-def _float_source(t: Thread, i: Instruction, operand: Operand) -> Value:
+def _float_source(ctx: LoweringContext, i: Instruction, operand: Operand) -> Value:
     """The number to convert, as float or double."""
     if i.has("F64"):
-        return t.float64(operand)
+        return ctx.float64(operand)
     if i.has("F16") or i.has("BF16"):
-        half = t.half(operand, "bfloat" if i.has("BF16") else "half")
-        return t.cast("fpext", half, "float")
-    value = t.float32(operand)
-    return flush(t, value) if t.must_flush(i) else value
+        half = ctx.half(operand, "bfloat" if i.has("BF16") else "half")
+        return ctx.ir.cast("fpext", half, "float")
+    value = ctx.float32(operand)
+    return flush(ctx, value) if ctx.must_flush(i) else value
 
 
-def rounded(t: Thread, i: Instruction, value: Value) -> Value:
+def rounded(ctx: LoweringContext, i: Instruction, value: Value) -> Value:
     """To an integral value: down, up, to zero, or to nearest even."""
     names = {"TRUNC": "trunc", "FLOOR": "floor", "CEIL": "ceil"}
     name = names.get(i.one_of(*names), "roundeven")
-    return t.call(value.type, f"llvm.{name}.{'f64' if value.type == 'double' else 'f32'}", value)
+    return ctx.ir.call(
+        value.type, f"llvm.{name}.{'f64' if value.type == 'double' else 'f32'}", value
+    )
 
 
 @lowers(
     "F2I{,.FTZ}{,.U8,.S8,.U16,.S16,.U32,.S32,.U64,.S64}{,.F64,.F16,.BF16}{,.TRUNC,.FLOOR,.CEIL}{,.NTZ}"
 )
-def float_to_integer(t: Thread, i: Instruction) -> None:
+def float_to_integer(ctx: LoweringContext, i: Instruction) -> None:
     """Half, single or double precision to an integer."""
-    value = _float_source(t, i, i.operands[1])
+    value = _float_source(ctx, i, i.operands[1])
     kind = i.one_of(*_NARROW, "U32", "S32", "U64", "S64", default="S32")
     unsigned = kind.startswith("U")
     if not i.has("TRUNC"):
-        value = rounded(t, i, value)
+        value = rounded(ctx, i, value)
     if kind in ("U64", "S64"):
-        result = _saturating(t, value, unsigned=unsigned, kind="i64")
+        result = _saturating(ctx, value, unsigned=unsigned, kind="i64")
     else:
-        result = _to_word(t, value, unsigned=unsigned)
+        result = _to_word(ctx, value, unsigned=unsigned)
     bits = int(kind[1:])
     if kind in _NARROW:
-        result = _clamped(t, result, kind)
+        result = _clamped(ctx, result, kind)
     if not i.has("NTZ"):
-        is_nan = t.fcmp("uno", value, value)
+        is_nan = ctx.ir.fcmp("uno", value, value)
         top = integer_constant(result.type, 1 << bits - 1)
-        result = t.select(is_nan, top, result)
+        result = ctx.select(is_nan, top, result)
     if result.type == "i64":
-        t.write_wide(i.operands[0], result)
+        ctx.write_wide(i.operands[0], result)
     else:
-        t.write(i.operands[0], result)
+        ctx.write(i.operands[0], result)
 
 
 @lowers("F2IP.{U8,S8}.F32{,.TRUNC,.FLOOR,.CEIL}.NTZ")
-def float_to_byte(t: Thread, i: Instruction) -> None:
+def float_to_byte(ctx: LoweringContext, i: Instruction) -> None:
     """Single precision to a byte; the instruction packs more, which is not seen in code."""
     target, above, source, below = i.operands
     if not all(isinstance(o, Register) and o.is_zero for o in (above, below)):
         raise i.unknown("a conversion of two numbers")
-    value = t.float32(source)
+    value = ctx.float32(source)
     if not i.has("TRUNC"):
-        value = rounded(t, i, value)
-    result = _to_word(t, value, unsigned=i.has("U8"))
-    t.write(target, t.op("and", _clamped(t, result, i.modifiers[0]), i32(0xFF)))
+        value = rounded(ctx, i, value)
+    result = _to_word(ctx, value, unsigned=i.has("U8"))
+    ctx.write(target, ctx.ir.op("and", _clamped(ctx, result, i.modifiers[0]), i32(0xFF)))
 
 
-def _to_word(t: Thread, value: Value, *, unsigned: bool) -> Value:
+def _to_word(ctx: LoweringContext, value: Value, *, unsigned: bool) -> Value:
     """One instruction: it truncates, saturates, and gives 0 for NaN."""
     source = "f64" if value.type == "double" else "f32"
-    return t.asm("i32", f"v_cvt_{'u' if unsigned else 'i'}32_{source} $0, $1", "=v,v", value)
+    return ctx.ir.asm("i32", f"v_cvt_{'u' if unsigned else 'i'}32_{source} $0, $1", "=v,v", value)
 
 
-def _saturating(t: Thread, value: Value, *, unsigned: bool, kind: str) -> Value:
+def _saturating(ctx: LoweringContext, value: Value, *, unsigned: bool, kind: str) -> Value:
     source = "f64" if value.type == "double" else "f32"
     name = f"llvm.fpto{'u' if unsigned else 's'}i.sat.{kind}.{source}"
-    return t.call(kind, name, value)
+    return ctx.ir.call(kind, name, value)
 
 
-def _clamped(t: Thread, value: Value, kind: str) -> Value:
+def _clamped(ctx: LoweringContext, value: Value, kind: str) -> Value:
     bits = int(kind[1:])
     if kind[0] == "U":
-        return minimum_or_maximum(t, value, i32((1 << bits) - 1), TRUE, "u")
+        return minimum_or_maximum(ctx, value, i32((1 << bits) - 1), TRUE, "u")
     high, low = i32((1 << bits - 1) - 1), i32(-(1 << bits - 1))
-    least = minimum_or_maximum(t, value, high, TRUE, "s")
-    clamped = minimum_or_maximum(t, least, low, FALSE, "s")
-    return t.op("and", clamped, i32((1 << bits) - 1)) if bits == 16 else clamped
+    least = minimum_or_maximum(ctx, value, high, TRUE, "s")
+    clamped = minimum_or_maximum(ctx, least, low, FALSE, "s")
+    return ctx.ir.op("and", clamped, i32((1 << bits) - 1)) if bits == 16 else clamped
 
 
 @lowers(
     "F2F{,.FTZ}.{F64.F32,F32.F64,F16.F32,F32.F16,F64.F16,F16.F64,BF16.F32,BF16.F16,F16.BF16,BF16.F64,F64.BF16,F32.BF16,F32.F32,F64.F64}{,.RM,.RP,.RZ}"
 )
 @lowers("F2F{,.FTZ}.{F32.F32,F64.F64}.{TRUNC,FLOOR,CEIL}", "F2F.{TRUNC,FLOOR,CEIL}")
-def float_to_float(t: Thread, i: Instruction) -> None:
+def float_to_float(ctx: LoweringContext, i: Instruction) -> None:
     """Between precisions; of one precision it rounds to an integral value."""
     kinds = [m for m in i.modifiers if m in ("F16", "BF16", "F32", "F64")] or ["F32", "F32"]
     target, source = kinds
     rounding = rounding_of(i)
     operand = i.operands[1]
     if source == "F64":
-        value = t.float64(operand)
+        value = ctx.float64(operand)
     elif source in ("F16", "BF16"):
-        value = t.half(operand, _TYPES[source])
+        value = ctx.half(operand, _TYPES[source])
     else:
-        value = flush(t, t.float32(operand)) if t.must_flush(i) else t.float32(operand)
+        value = flush(ctx, ctx.float32(operand)) if ctx.must_flush(i) else ctx.float32(operand)
     if target == source:
         if rounding:
             raise i.unknown("directed rounding to an integral value")
-        result = rounded(t, i, value)
+        result = rounded(ctx, i, value)
     elif rounding:
-        result = _narrowed_in_mode(t, i, value, kinds)
+        result = _narrowed_in_mode(ctx, i, value, kinds)
     else:
-        result = _resized(t, value, target)
-    if t.must_flush(i) and target == "F32" and source == "F64":
-        result = flush(t, result)
-    _write(t, i.operands[0], result)
+        result = _resized(ctx, value, target)
+    if ctx.must_flush(i) and target == "F32" and source == "F64":
+        result = flush(ctx, result)
+    _write(ctx, i.operands[0], result)
 
 
-def _narrowed_in_mode(t: Thread, i: Instruction, value: Value, kinds: list[str]) -> Value:
+def _narrowed_in_mode(
+    ctx: LoweringContext, i: Instruction, value: Value, kinds: list[str]
+) -> Value:
     """With directed rounding; the mode of single precision rounds to it, that of half to half."""
     rounding = rounding_of(i)
     if kinds == ["F32", "F64"]:
-        return in_mode(t, "v_cvt_f32_f64", "float", [value], rounding=rounding)
+        return in_mode(ctx, "v_cvt_f32_f64", "float", [value], rounding=rounding)
     if kinds == ["F16", "F32"]:
-        word = in_mode(t, "v_cvt_f16_f32", "i32", [value], rounding=rounding << 2)
-        return t.cast("bitcast", t.cast("trunc", word, "i16"), "half")
+        word = in_mode(ctx, "v_cvt_f16_f32", "i32", [value], rounding=rounding << 2)
+        return ctx.ir.cast("bitcast", ctx.ir.cast("trunc", word, "i16"), "half")
     if kinds == ["F16", "F64"]:  # twice in one direction is once
-        single = in_mode(t, "v_cvt_f32_f64", "float", [value], rounding=rounding)
-        word = in_mode(t, "v_cvt_f16_f32", "i32", [single], rounding=rounding << 2)
-        return t.cast("bitcast", t.cast("trunc", word, "i16"), "half")
+        single = in_mode(ctx, "v_cvt_f32_f64", "float", [value], rounding=rounding)
+        word = in_mode(ctx, "v_cvt_f16_f32", "i32", [single], rounding=rounding << 2)
+        return ctx.ir.cast("bitcast", ctx.ir.cast("trunc", word, "i16"), "half")
     if kinds == ["BF16", "F32"] and i.has("RZ"):
-        word = _cut_to_half(t, value, bfloat=True)
-        return t.cast("bitcast", t.cast("trunc", word, "i16"), "bfloat")
+        word = _cut_to_half(ctx, value, bfloat=True)
+        return ctx.ir.cast("bitcast", ctx.ir.cast("trunc", word, "i16"), "bfloat")
     raise i.unknown("directed rounding between these precisions")
 
 
@@ -253,34 +257,34 @@ _TYPES = {"F16": "half", "BF16": "bfloat", "F32": "float", "F64": "double"}
 _SIZES = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
 
 
-def _resized(t: Thread, value: Value, target: str) -> Value:
+def _resized(ctx: LoweringContext, value: Value, target: str) -> Value:
     kind = _TYPES[target]
     if _SIZES[kind] == _SIZES[value.type]:
-        value = t.cast("fpext", value, "float")
-    return t.cast("fptrunc" if _SIZES[kind] < _SIZES[value.type] else "fpext", value, kind)
+        value = ctx.ir.cast("fpext", value, "float")
+    return ctx.ir.cast("fptrunc" if _SIZES[kind] < _SIZES[value.type] else "fpext", value, kind)
 
 
-def _write(t: Thread, target: Operand, value: Value) -> None:
+def _write(ctx: LoweringContext, target: Operand, value: Value) -> None:
     if value.type == "double":
-        t.write_wide(target, value)
+        ctx.write_wide(target, value)
     elif value.type == "float":
-        t.write(target, value)
+        ctx.write(target, value)
     else:
-        t.write(target, t.cast("zext", t.cast("bitcast", value, "i16"), "i32"))
+        ctx.write(target, ctx.ir.cast("zext", ctx.ir.cast("bitcast", value, "i16"), "i32"))
 
 
 @lowers("FRND{,.FTZ}{,.F64,.F32,.F16}{,.TRUNC,.FLOOR,.CEIL}")
-def round_to_integral(t: Thread, i: Instruction) -> None:
+def round_to_integral(ctx: LoweringContext, i: Instruction) -> None:
     """To an integral value of the same precision."""
-    value = _float_source(t, i, i.operands[1])
-    result = rounded(t, i, value)
+    value = _float_source(ctx, i, i.operands[1])
+    result = rounded(ctx, i, value)
     if i.has("F16"):
-        result = t.cast("fptrunc", result, "half")
-    _write(t, i.operands[0], result)
+        result = ctx.ir.cast("fptrunc", result, "half")
+    _write(ctx, i.operands[0], result)
 
 
 @lowers("F2FP{,.RELU}{,.F16,.BF16}{,.F32}.{PACK_AB,MERGE_C}{,.RZ}")
-def pack_halves(t: Thread, i: Instruction) -> None:
+def pack_halves(ctx: LoweringContext, i: Instruction) -> None:
     """Two numbers to half precision in one word, the first in the high half.
 
     With .MERGE_C it is one number, for the low half of a zero.
@@ -289,10 +293,10 @@ def pack_halves(t: Thread, i: Instruction) -> None:
     if i.has("MERGE_C"):
         if not (isinstance(operands[1], Register) and operands[1].is_zero):
             raise i.unknown("merging with a register")
-        t.write(target, _half_word(t, i, t.float32(operands[0])))
+        ctx.write(target, _half_word(ctx, i, ctx.float32(operands[0])))
         return
-    high, low = (_half_word(t, i, t.float32(operand)) for operand in operands)
-    t.write(target, t.op("or", t.op("shl", high, i32(16)), low))
+    high, low = (_half_word(ctx, i, ctx.float32(operand)) for operand in operands)
+    ctx.write(target, ctx.ir.op("or", ctx.ir.op("shl", high, i32(16)), low))
 
 
 _TF32_LOST = 13
@@ -300,72 +304,72 @@ _TF32_LOST = 13
 
 
 @lowers("F2FP{,.RELU}.TF32.F32.PACK_B{,.RZ}")
-def to_tensor_float(t: Thread, i: Instruction) -> None:
+def to_tensor_float(ctx: LoweringContext, i: Instruction) -> None:
     """Single precision with a fraction of 10 bits, to nearest even or cut."""
-    value = t.float32(i.operands[1])
-    word = t.cast("bitcast", value, "i32")
+    value = ctx.float32(i.operands[1])
+    word = ctx.ir.cast("bitcast", value, "i32")
     if not i.has("RZ"):
-        odd = t.op("and", t.op("lshr", word, i32(_TF32_LOST)), i32(1))
-        word = t.op("add", word, t.op("add", odd, i32((1 << _TF32_LOST - 1) - 1)))
-    word = t.op("and", word, i32(-1 << _TF32_LOST))
+        odd = ctx.ir.op("and", ctx.ir.op("lshr", word, i32(_TF32_LOST)), i32(1))
+        word = ctx.ir.op("add", word, ctx.ir.op("add", odd, i32((1 << _TF32_LOST - 1) - 1)))
+    word = ctx.ir.op("and", word, i32(-1 << _TF32_LOST))
     if i.has("RELU"):
-        word = t.select(t.icmp("slt", word, i32(0)), i32(0), word)
-    t.write(i.operands[0], t.select(t.fcmp("uno", value, value), i32(0x7FFFFFFF), word))
+        word = ctx.select(ctx.ir.icmp("slt", word, i32(0)), i32(0), word)
+    ctx.write(i.operands[0], ctx.select(ctx.ir.fcmp("uno", value, value), i32(0x7FFFFFFF), word))
 
 
-def _half_word(t: Thread, i: Instruction, value: Value) -> Value:
+def _half_word(ctx: LoweringContext, i: Instruction, value: Value) -> Value:
     """A single-precision number as half in a word, rounded and clamped as the modifiers say."""
     zero = float_bits(0)
     if i.has("RELU"):  # NaN stays
-        value = t.select(t.fcmp("ugt", value, zero), value, zero)
+        value = ctx.select(ctx.ir.fcmp("ugt", value, zero), value, zero)
     if i.has("RZ"):
-        return _cut_to_half(t, value, bfloat=i.has("BF16"))
-    half = t.cast("fptrunc", value, "bfloat" if i.has("BF16") else "half")
-    return t.cast("zext", t.cast("bitcast", half, "i16"), "i32")
+        return _cut_to_half(ctx, value, bfloat=i.has("BF16"))
+    half = ctx.ir.cast("fptrunc", value, "bfloat" if i.has("BF16") else "half")
+    return ctx.ir.cast("zext", ctx.ir.cast("bitcast", half, "i16"), "i32")
 
 
-def _cut_to_half(t: Thread, value: Value, *, bfloat: bool) -> Value:
+def _cut_to_half(ctx: LoweringContext, value: Value, *, bfloat: bool) -> Value:
     """Rounded to zero."""
     if not bfloat:
-        word = in_mode(t, "v_cvt_f16_f32", "i32", [value], rounding=3 << 2)
-        return t.op("and", word, i32(0xFFFF))
-    cut = t.op("lshr", t.cast("bitcast", value, "i32"), i32(16))
-    return t.select(t.fcmp("uno", value, value), i32(0x7FFF), cut)
+        word = in_mode(ctx, "v_cvt_f16_f32", "i32", [value], rounding=3 << 2)
+        return ctx.ir.op("and", word, i32(0xFFFF))
+    cut = ctx.ir.op("lshr", ctx.ir.cast("bitcast", value, "i32"), i32(16))
+    return ctx.select(ctx.ir.fcmp("uno", value, value), i32(0x7FFF), cut)
 
 
 @lowers("I2IP.{S16,U16,S8,U8}.S32.SAT")
-def pack_integers(t: Thread, i: Instruction) -> None:
+def pack_integers(ctx: LoweringContext, i: Instruction) -> None:
     """Two words clamped to halves or bytes and packed; bytes go below a third word."""
     target, high, low, rest = i.operands
     kind = i.modifiers[0]
     bits = int(kind[1:])
-    parts = [_clamp_signed(t, t.integer(operand), kind) for operand in (high, low)]
+    parts = [_clamp_signed(ctx, ctx.integer(operand), kind) for operand in (high, low)]
     mask = i32((1 << bits) - 1)
-    packed = t.op("shl", t.op("and", parts[0], mask), i32(bits))
-    packed = t.op("or", packed, t.op("and", parts[1], mask))
+    packed = ctx.ir.op("shl", ctx.ir.op("and", parts[0], mask), i32(bits))
+    packed = ctx.ir.op("or", packed, ctx.ir.op("and", parts[1], mask))
     if bits == 8:
-        packed = t.op("or", packed, t.op("shl", t.integer(rest), i32(16)))
-    t.write(target, packed)
+        packed = ctx.ir.op("or", packed, ctx.ir.op("shl", ctx.integer(rest), i32(16)))
+    ctx.write(target, packed)
 
 
-def _clamp_signed(t: Thread, value: Value, kind: str) -> Value:
+def _clamp_signed(ctx: LoweringContext, value: Value, kind: str) -> Value:
     """A signed word clamped to a narrower type."""
     bits = int(kind[1:])
     low, high = (0, (1 << bits) - 1) if kind[0] == "U" else (-(1 << bits - 1), (1 << bits - 1) - 1)
-    least = minimum_or_maximum(t, value, i32(high), TRUE, "s")
-    return minimum_or_maximum(t, least, i32(low), FALSE, "s")
+    least = minimum_or_maximum(ctx, value, i32(high), TRUE, "s")
+    return minimum_or_maximum(ctx, least, i32(low), FALSE, "s")
 
 
 @lowers("I2I.{U8,S8,U16,S16}.{S32,U32}{,.SAT}")
-def integer_to_integer(t: Thread, i: Instruction) -> None:
+def integer_to_integer(ctx: LoweringContext, i: Instruction) -> None:
     """To a narrower integer, clamped with .SAT."""
     kind, source = i.modifiers[0], i.modifiers[1]
-    value = t.integer(i.operands[1])
+    value = ctx.integer(i.operands[1])
     if not i.has("SAT") or (source == "U32" and kind[0] == "S"):
         raise i.unknown("a narrowing that does not clamp")
     bits = int(kind[1:])
     if source == "U32":
-        clamped = minimum_or_maximum(t, value, i32((1 << bits) - 1), TRUE, "u")
+        clamped = minimum_or_maximum(ctx, value, i32((1 << bits) - 1), TRUE, "u")
     else:
-        clamped = _clamp_signed(t, value, kind)
-    t.write(i.operands[0], clamped)
+        clamped = _clamp_signed(ctx, value, kind)
+    ctx.write(i.operands[0], clamped)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from cass_ray.lift.frontend.instruction import Instruction
 from cass_ray.lift.frontend.operands import Operand, Register
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, float_bits, i32
-from cass_ray.lift.lowering.context import Thread
+from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.semantics.predicate import join, write_pair
 from cass_ray.lift.lowering.table import lowers
 
@@ -43,7 +43,7 @@ _FTZ_MODE, _IEEE_MODE = 0xC, 0xF  # MODE.denorm: single precision flushed, or no
 
 
 def in_mode(
-    t: Thread,
+    ctx: LoweringContext,
     text: str,
     kind: str,
     operands: list[Value],
@@ -64,7 +64,7 @@ def in_mode(
     lines = "\\0A\\09".join([*before, f"{text} {places}", *after])
     # Early clobber is not needed: one instruction reads all operands before it writes.
     constraints = ",".join(["=v", *("v" for _ in operands)])
-    return t.asm(kind, lines, constraints, *operands)
+    return ctx.ir.asm(kind, lines, constraints, *operands)
 
 
 def rounding_of(i: Instruction) -> int:
@@ -72,36 +72,38 @@ def rounding_of(i: Instruction) -> int:
     return _ROUNDING.get(i.one_of("RP", "RM", "RZ"), 0)
 
 
-def saturated(t: Thread, i: Instruction, value: Value) -> Value:
+def saturated(ctx: LoweringContext, i: Instruction, value: Value) -> Value:
     """Clamped to [0, 1] with .SAT; NaN becomes 0."""
     if not i.has("SAT"):
         return value
-    least = t.call("float", "llvm.maxnum.f32", value, float_bits(0))
-    return t.call("float", "llvm.minnum.f32", least, float_bits(0x3F800000))
+    least = ctx.ir.call("float", "llvm.maxnum.f32", value, float_bits(0))
+    return ctx.ir.call("float", "llvm.minnum.f32", least, float_bits(0x3F800000))
 
 
-def arithmetic(t: Thread, i: Instruction, plain: str, text: str, operands: list[Value]) -> Value:
+def arithmetic(
+    ctx: LoweringContext, i: Instruction, plain: str, text: str, operands: list[Value]
+) -> Value:
     """``plain`` (an IR opcode, or an intrinsic) or, in another mode, the instruction ``text``."""
-    rounding, flush = rounding_of(i), t.must_flush(i)
+    rounding, flush = rounding_of(i), ctx.must_flush(i)
     if rounding or flush:
-        return in_mode(t, text, "float", operands, rounding=rounding, flush=flush)
+        return in_mode(ctx, text, "float", operands, rounding=rounding, flush=flush)
     if plain.startswith("llvm."):
-        return t.call("float", plain, *operands)
-    return t.op(plain, *operands)
+        return ctx.ir.call("float", plain, *operands)
+    return ctx.ir.op(plain, *operands)
 
 
 _MODES = "{,.FTZ}{,.RM,.RP,.RZ}{,.SAT}"
 
 
 @lowers(f"FADD{_MODES}", f"FADD32I{_MODES}")
-def add(t: Thread, i: Instruction) -> None:
+def add(ctx: LoweringContext, i: Instruction) -> None:
     """Sum."""
-    operands = [t.float32(operand) for operand in i.operands[1:3]]
+    operands = [ctx.float32(operand) for operand in i.operands[1:3]]
     if i.has("FTZ") and any(_is_zero(operand) for operand in i.operands[1:3]):
         # LLVM drops the addition of zero, and with it the flush.
-        operands = [flush(t, operand) for operand in operands]
-    value = arithmetic(t, i, "fadd", "v_add_f32", operands)
-    t.write(i.operands[0], saturated(t, i, value))
+        operands = [flush(ctx, operand) for operand in operands]
+    value = arithmetic(ctx, i, "fadd", "v_add_f32", operands)
+    ctx.write(i.operands[0], saturated(ctx, i, value))
 
 
 def _is_zero(operand: Operand) -> bool:
@@ -114,107 +116,109 @@ def _is_zero(operand: Operand) -> bool:
     repeats=True,
 )
 @lowers(f"FMUL32I{_MODES}")
-def multiply(t: Thread, i: Instruction) -> None:
+def multiply(ctx: LoweringContext, i: Instruction) -> None:
     """Product, divided or multiplied by a power of two."""
-    operands = [t.float32(operand) for operand in i.operands[1:3]]
+    operands = [ctx.float32(operand) for operand in i.operands[1:3]]
     scale = i.one_of("D2", "D4", "D8", "M2", "M4", "M8")
     if scale:
         exponent = {"2": 1, "4": 2, "8": 3}[scale[1]] * (-1 if scale[0] == "D" else 1)
         # The scale applies before rounding, to the first operand's exponent.
         factor = float_bits(127 + exponent << 23)
-        operands[0] = t.op("fmul", operands[0], factor)
-    t.write(i.operands[0], saturated(t, i, arithmetic(t, i, "fmul", "v_mul_f32", operands)))
+        operands[0] = ctx.ir.op("fmul", operands[0], factor)
+    ctx.write(i.operands[0], saturated(ctx, i, arithmetic(ctx, i, "fmul", "v_mul_f32", operands)))
 
 
 @lowers(f"FFMA{_MODES}", f"FFMA32I{_MODES}")
-def fused_multiply_add(t: Thread, i: Instruction) -> None:
+def fused_multiply_add(ctx: LoweringContext, i: Instruction) -> None:
     """Product plus addend, rounded once."""
-    operands = [t.float32(operand) for operand in i.operands[1:4]]
-    value = arithmetic(t, i, "llvm.fma.f32", "v_fma_f32", operands)
-    t.write(i.operands[0], saturated(t, i, value))
+    operands = [ctx.float32(operand) for operand in i.operands[1:4]]
+    value = arithmetic(ctx, i, "llvm.fma.f32", "v_fma_f32", operands)
+    ctx.write(i.operands[0], saturated(ctx, i, value))
 
 
 @lowers("FMNMX{,.FTZ}{,.NAN}{,.XORSIGN}")
-def minimum_or_maximum(t: Thread, i: Instruction) -> None:
+def minimum_or_maximum(ctx: LoweringContext, i: Instruction) -> None:
     """Minimum or maximum by a predicate; of a number and NaN the number, but NaN with .NAN.
 
     With .XORSIGN the result gets the exclusive or of the operands' signs, before their magnitude
     is taken.
     """
     target, first, second, least = i.operands
-    left, right = t.float32(first), t.float32(second)
+    left, right = ctx.float32(first), ctx.float32(second)
     if i.has("FTZ"):  # also where the mode flushes: whether it does so here is not documented
-        left, right = flush(t, left), flush(t, right)
-    condition = t.predicate(least)
+        left, right = flush(ctx, left), flush(ctx, right)
+    condition = ctx.predicate(least)
 
     def chosen(which: str) -> Value:
-        return t.call("float", f"llvm.{which}.f32", left, right)
+        return ctx.ir.call("float", f"llvm.{which}.f32", left, right)
 
     if condition in (TRUE, FALSE):
         value = chosen("minnum" if condition == TRUE else "maxnum")
     else:
-        value = t.select(condition, chosen("minnum"), chosen("maxnum"))
+        value = ctx.select(condition, chosen("minnum"), chosen("maxnum"))
     if i.has("XORSIGN"):
-        signs = t.op("xor", t.bits(first), t.bits(second))
-        value = t.call("float", "llvm.copysign.f32", value, t.cast("bitcast", signs, "float"))
+        signs = ctx.ir.op("xor", ctx.bits(first), ctx.bits(second))
+        value = ctx.ir.call(
+            "float", "llvm.copysign.f32", value, ctx.ir.cast("bitcast", signs, "float")
+        )
     if i.has("NAN"):
-        value = t.select(t.fcmp("uno", left, right), _NAN, value)
-    t.write(target, value)
+        value = ctx.select(ctx.ir.fcmp("uno", left, right), _NAN, value)
+    ctx.write(target, value)
 
 
-def compare(t: Thread, i: Instruction, left: Value, right: Value) -> Value:
+def compare(ctx: LoweringContext, i: Instruction, left: Value, right: Value) -> Value:
     """The comparison that the modifiers name, of scalars."""
     name = next(m for m in i.modifiers if m in CONDITION_NAMES)
     if name in ("T", "F"):
         return TRUE if name == "T" else FALSE
-    return t.fcmp(CONDITION_NAMES[name], left, right)
+    return ctx.ir.fcmp(CONDITION_NAMES[name], left, right)
 
 
-def flushed(t: Thread, i: Instruction, operand: Operand) -> Value:
+def flushed(ctx: LoweringContext, i: Instruction, operand: Operand) -> Value:
     """An operand, a denormal one made zero with .FTZ."""
-    value = t.float32(operand)
-    return flush(t, value) if t.must_flush(i) else value
+    value = ctx.float32(operand)
+    return flush(ctx, value) if ctx.must_flush(i) else value
 
 
-def flush(t: Thread, value: Value) -> Value:
+def flush(ctx: LoweringContext, value: Value) -> Value:
     """``value``, or zero of its sign where it is denormal."""
-    magnitude = t.call("float", "llvm.fabs.f32", value)
-    is_small = t.fcmp("olt", magnitude, float_bits(0x00800000))
-    zero = t.call("float", "llvm.copysign.f32", float_bits(0), value)
-    return t.select(is_small, zero, value)
+    magnitude = ctx.ir.call("float", "llvm.fabs.f32", value)
+    is_small = ctx.ir.fcmp("olt", magnitude, float_bits(0x00800000))
+    zero = ctx.ir.call("float", "llvm.copysign.f32", float_bits(0), value)
+    return ctx.select(is_small, zero, value)
 
 
 @lowers(f"FSETP.{CONDITIONS}{{,.FTZ}}.{{AND,OR,XOR}}")
-def compare_to_predicate(t: Thread, i: Instruction) -> None:
+def compare_to_predicate(ctx: LoweringContext, i: Instruction) -> None:
     """Compare two numbers."""
-    left, right = (flushed(t, i, operand) for operand in i.operands[2:4])
-    write_pair(t, i, compare(t, i, left, right), t.predicate(i.operands[4]))
+    left, right = (flushed(ctx, i, operand) for operand in i.operands[2:4])
+    write_pair(ctx, i, compare(ctx, i, left, right), ctx.predicate(i.operands[4]))
 
 
 @lowers(f"FSET{{,.BF}}.{CONDITIONS}{{,.FTZ}}.{{AND,OR,XOR}}")
-def compare_to_register(t: Thread, i: Instruction) -> None:
+def compare_to_register(ctx: LoweringContext, i: Instruction) -> None:
     """Compare two numbers; all ones or zero, with .BF 1.0 or 0.0."""
-    left, right = (flushed(t, i, operand) for operand in i.operands[1:3])
-    result = join(t, i, compare(t, i, left, right), t.predicate(i.operands[3]))
+    left, right = (flushed(ctx, i, operand) for operand in i.operands[1:3])
+    result = join(ctx, i, compare(ctx, i, left, right), ctx.predicate(i.operands[3]))
     yes = i32(0x3F800000) if i.has("BF") else i32(-1)
-    t.write(i.operands[0], t.select(result, yes, i32(0)))
+    ctx.write(i.operands[0], ctx.select(result, yes, i32(0)))
 
 
 @lowers("FSEL{,.FTZ}")
-def select(t: Thread, i: Instruction) -> None:
+def select(ctx: LoweringContext, i: Instruction) -> None:
     """One of two numbers, chosen by a predicate."""
     target, yes, no, condition = i.operands
-    values = [flushed(t, i, operand) for operand in (yes, no)]
-    words = [t.cast("bitcast", value, "i32") for value in values]
-    t.write(target, t.select(t.predicate(condition), *words))
+    values = [flushed(ctx, i, operand) for operand in (yes, no)]
+    words = [ctx.ir.cast("bitcast", value, "i32") for value in values]
+    ctx.write(target, ctx.select(ctx.predicate(condition), *words))
 
 
 @lowers("FCHK{,.DIVIDE}")
-def division_needs_care(t: Thread, i: Instruction) -> None:
+def division_needs_care(ctx: LoweringContext, i: Instruction) -> None:
     """Whether dividing these numbers needs the slow path; saying so too often does no harm."""
     target, *operands = i.operands
-    sizes = [t.call("float", "llvm.fabs.f32", t.float32(operand)) for operand in operands]
-    least = t.call("float", "llvm.minnum.f32", *sizes)
-    most = t.call("float", "llvm.maxnum.f32", *sizes)
-    safe = t.both(t.fcmp("oge", least, _SAFE_LEAST), t.fcmp("ole", most, _SAFE_MOST))
-    t.write_predicate(target, t.invert(safe))
+    sizes = [ctx.ir.call("float", "llvm.fabs.f32", ctx.float32(operand)) for operand in operands]
+    least = ctx.ir.call("float", "llvm.minnum.f32", *sizes)
+    most = ctx.ir.call("float", "llvm.maxnum.f32", *sizes)
+    safe = ctx.ir.both(ctx.ir.fcmp("oge", least, _SAFE_LEAST), ctx.ir.fcmp("ole", most, _SAFE_MOST))
+    ctx.write_predicate(target, ctx.ir.invert(safe))

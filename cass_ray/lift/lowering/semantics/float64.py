@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cass_ray.lift.frontend.instruction import Instruction
 from cass_ray.lift.llvm.builder import Value, i64
-from cass_ray.lift.lowering.context import Thread
+from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.semantics.float32 import CONDITIONS, compare, in_mode, rounding_of
 from cass_ray.lift.lowering.semantics.predicate import join, write_pair
 from cass_ray.lift.lowering.table import lowers
@@ -12,58 +12,58 @@ from cass_ray.lift.lowering.table import lowers
 _MODES = "{,.RM,.RP,.RZ}"
 
 
-def _arithmetic(t: Thread, i: Instruction, plain: str, text: str, count: int) -> None:
-    operands = [t.float64(operand) for operand in i.operands[1 : 1 + count]]
+def _arithmetic(ctx: LoweringContext, i: Instruction, plain: str, text: str, count: int) -> None:
+    operands = [ctx.float64(operand) for operand in i.operands[1 : 1 + count]]
     rounding = rounding_of(i)
     if rounding:
-        value = in_mode(t, text, "double", operands, rounding=rounding << 2)
+        value = in_mode(ctx, text, "double", operands, rounding=rounding << 2)
     elif plain.startswith("llvm."):
-        value = t.call("double", plain, *operands)
+        value = ctx.ir.call("double", plain, *operands)
     else:
-        value = t.op(plain, *operands)
-    t.write_wide(i.operands[0], value)
+        value = ctx.ir.op(plain, *operands)
+    ctx.write_wide(i.operands[0], value)
 
 
 @lowers(f"DADD{_MODES}")
-def add(t: Thread, i: Instruction) -> None:
+def add(ctx: LoweringContext, i: Instruction) -> None:
     """Sum."""
-    _arithmetic(t, i, "fadd", "v_add_f64", 2)
+    _arithmetic(ctx, i, "fadd", "v_add_f64", 2)
 
 
 @lowers(f"DMUL{_MODES}")
-def multiply(t: Thread, i: Instruction) -> None:
+def multiply(ctx: LoweringContext, i: Instruction) -> None:
     """Product."""
-    _arithmetic(t, i, "fmul", "v_mul_f64", 2)
+    _arithmetic(ctx, i, "fmul", "v_mul_f64", 2)
 
 
 @lowers(f"DFMA{_MODES}")
-def fused_multiply_add(t: Thread, i: Instruction) -> None:
+def fused_multiply_add(ctx: LoweringContext, i: Instruction) -> None:
     """Product plus addend, rounded once."""
-    _arithmetic(t, i, "llvm.fma.f64", "v_fma_f64", 3)
+    _arithmetic(ctx, i, "llvm.fma.f64", "v_fma_f64", 3)
 
 
 @lowers(f"DSETP.{CONDITIONS}.{{AND,OR,XOR}}")
-def compare_to_predicate(t: Thread, i: Instruction) -> None:
+def compare_to_predicate(ctx: LoweringContext, i: Instruction) -> None:
     """Compare two numbers."""
-    left, right = (t.float64(operand) for operand in i.operands[2:4])
-    write_pair(t, i, compare(t, i, left, right), t.predicate(i.operands[4]))
+    left, right = (ctx.float64(operand) for operand in i.operands[2:4])
+    write_pair(ctx, i, compare(ctx, i, left, right), ctx.predicate(i.operands[4]))
 
 
 @lowers("DSETP.{MIN,MAX}.{AND,OR,XOR}")
-def choose_extreme(t: Thread, i: Instruction) -> None:
+def choose_extreme(ctx: LoweringContext, i: Instruction) -> None:
     """Whether the first is the minimum or maximum, and whether both are NaN.
 
     ptxas follows it with selections: the first where the first result holds.
     """
-    left, right = (t.float64(operand) for operand in i.operands[2:4])
-    other = t.predicate(i.operands[4])
-    beyond = t.fcmp("olt" if i.has("MIN") else "ogt", left, right)
+    left, right = (ctx.float64(operand) for operand in i.operands[2:4])
+    other = ctx.predicate(i.operands[4])
+    beyond = ctx.ir.fcmp("olt" if i.has("MIN") else "ogt", left, right)
     # Of two zeros the negative one is less.
-    sign = t.icmp("slt", t.cast("bitcast", left, "i64"), i64(0))
-    wanted = sign if i.has("MIN") else t.invert(sign)
-    tied = t.both(t.fcmp("oeq", left, right), wanted)
-    is_first = t.either(t.either(beyond, tied), t.fcmp("uno", right, right))
-    neither = t.both(t.fcmp("uno", left, left), t.fcmp("uno", right, right))
-    results: list[Value] = [join(t, i, is_first, other), join(t, i, neither, other)]
+    sign = ctx.ir.icmp("slt", ctx.ir.cast("bitcast", left, "i64"), i64(0))
+    wanted = sign if i.has("MIN") else ctx.ir.invert(sign)
+    tied = ctx.ir.both(ctx.ir.fcmp("oeq", left, right), wanted)
+    is_first = ctx.ir.either(ctx.ir.either(beyond, tied), ctx.ir.fcmp("uno", right, right))
+    neither = ctx.ir.both(ctx.ir.fcmp("uno", left, left), ctx.ir.fcmp("uno", right, right))
+    results: list[Value] = [join(ctx, i, is_first, other), join(ctx, i, neither, other)]
     for target, result in zip(i.operands, results, strict=False):
-        t.write_predicate(target, result)
+        ctx.write_predicate(target, result)

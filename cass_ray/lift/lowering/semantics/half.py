@@ -8,7 +8,7 @@ from dataclasses import replace
 from cass_ray.lift.frontend.instruction import Instruction
 from cass_ray.lift.frontend.operands import Constant, Immediate, Operand, Register
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32, i64
-from cass_ray.lift.lowering.context import Thread
+from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.semantics.float32 import CONDITION_NAMES, CONDITIONS
 from cass_ray.lift.lowering.semantics.predicate import join
 from cass_ray.lift.lowering.table import lowers
@@ -37,7 +37,7 @@ def _literal(text: str, kind: str) -> int:
 
 
 def sources(
-    t: Thread, i: Instruction, operands: tuple[Operand, ...] | list[Operand], kind: str
+    ctx: LoweringContext, i: Instruction, operands: tuple[Operand, ...] | list[Operand], kind: str
 ) -> list[Value]:
     """Vectors of two; two literals in a row are the high and the low half of one."""
     found: list[Value] = []
@@ -49,30 +49,30 @@ def sources(
                 continue
             word = _literal(pending.text, kind) << 16 | _literal(operand.text, kind)
             pending = None
-            found.append(t.result(f"<2 x {kind}>", f"bitcast {i32(word)} to <2 x {kind}>"))
+            found.append(ctx.ir.result(f"<2 x {kind}>", f"bitcast {i32(word)} to <2 x {kind}>"))
             continue
-        found.append(_vector(t, operand, kind))
+        found.append(_vector(ctx, operand, kind))
     if pending is not None:
         raise i.unknown("half of a literal")
-    return [_flushed(t, value, kind) for value in found] if i.has("FTZ") else found
+    return [_flushed(ctx, value, kind) for value in found] if i.has("FTZ") else found
 
 
-def _flushed(t: Thread, value: Value, kind: str) -> Value:
+def _flushed(ctx: LoweringContext, value: Value, kind: str) -> Value:
     """Denormal numbers made zeros of their sign."""
     exponent = 0x7F807F80 if kind == "bfloat" else 0x7C007C00
     pairs = "<2 x i16>"
-    word = t.result("i32", f"bitcast {value} to i32")
-    bits = t.result(pairs, f"bitcast {word} to {pairs}")
-    signs = t.result(pairs, f"bitcast {t.op('and', word, i32(0x80008000))} to {pairs}")
-    exponents = t.result(pairs, f"bitcast {t.op('and', word, i32(exponent))} to {pairs}")
-    small = t.result("<2 x i1>", f"icmp eq {exponents}, zeroinitializer")
-    chosen = t.result(pairs, f"select {small}, {signs}, {bits}")
-    return t.result(value.type, f"bitcast {chosen} to {value.type}")
+    word = ctx.ir.result("i32", f"bitcast {value} to i32")
+    bits = ctx.ir.result(pairs, f"bitcast {word} to {pairs}")
+    signs = ctx.ir.result(pairs, f"bitcast {ctx.ir.op('and', word, i32(0x80008000))} to {pairs}")
+    exponents = ctx.ir.result(pairs, f"bitcast {ctx.ir.op('and', word, i32(exponent))} to {pairs}")
+    small = ctx.ir.result("<2 x i1>", f"icmp eq {exponents}, zeroinitializer")
+    chosen = ctx.ir.result(pairs, f"select {small}, {signs}, {bits}")
+    return ctx.ir.result(value.type, f"bitcast {chosen} to {value.type}")
 
 
-def _vector(t: Thread, operand: Operand, kind: str) -> Value:
+def _vector(ctx: LoweringContext, operand: Operand, kind: str) -> Value:
     vector_type = f"<2 x {kind}>"
-    value = t.result(vector_type, f"bitcast {t.bits(operand)} to {vector_type}")
+    value = ctx.ir.result(vector_type, f"bitcast {ctx.bits(operand)} to {vector_type}")
     if not isinstance(operand, Register | Constant):
         return value
     order = _ORDERS["H1_H0"]
@@ -83,84 +83,86 @@ def _vector(t: Thread, operand: Operand, kind: str) -> Value:
     if order != (0, 1):
         assert order is not None
         mask = f"<2 x i32> <i32 {order[0]}, i32 {order[1]}>"
-        value = t.result(vector_type, f"shufflevector {value}, {value}, {mask}")
+        value = ctx.ir.result(vector_type, f"shufflevector {value}, {value}, {mask}")
     if operand.inverted:
         raise ValueError("an inverted operand")
     if operand.absolute:
-        value = t.call(vector_type, f"llvm.fabs.{_suffix(kind)}", value)
-    return t.fneg(value) if operand.negated else value
+        value = ctx.ir.call(vector_type, f"llvm.fabs.{_suffix(kind)}", value)
+    return ctx.ir.fneg(value) if operand.negated else value
 
 
 _TINY = Value("double", "0x3F0FFE0000000000")
 """2^-14 - 2^-26: smaller results do not become normal with eleven bits, whatever rounding does."""
 
 
-def _flushed_exact(t: Thread, value: Value, exact: list[Value]) -> Value:
+def _flushed_exact(ctx: LoweringContext, value: Value, exact: list[Value]) -> Value:
     """Packed fp16 ``value``, with zeros where the result before rounding is denormal."""
-    word = t.result("i32", f"bitcast {value} to i32")
+    word = ctx.ir.result("i32", f"bitcast {value} to i32")
     for number, result in enumerate(exact):
-        size = t.call("double", "llvm.fabs.f64", result)
-        kept = t.op("and", word, i32(~(0x7FFF << 16 * number)))
-        word = t.select(t.fcmp("olt", size, _TINY), kept, word)
-    return t.result(value.type, f"bitcast {word} to {value.type}")
+        size = ctx.ir.call("double", "llvm.fabs.f64", result)
+        kept = ctx.ir.op("and", word, i32(~(0x7FFF << 16 * number)))
+        word = ctx.select(ctx.ir.fcmp("olt", size, _TINY), kept, word)
+    return ctx.ir.result(value.type, f"bitcast {word} to {value.type}")
 
 
-def _in_double(t: Thread, vectors: list[Value], plain: str) -> list[Value]:
+def _in_double(ctx: LoweringContext, vectors: list[Value], plain: str) -> list[Value]:
     """An operation on both pairs of fp16 numbers in double precision."""
     results = []
     for number in range(2):
-        wide = [t.cast("fpext", t.element(v, number, "half"), "double") for v in vectors]
+        wide = [ctx.ir.cast("fpext", ctx.ir.element(v, number, "half"), "double") for v in vectors]
         if plain == "fma":
-            results.append(t.call("double", "llvm.fma.f64", *wide))
+            results.append(ctx.ir.call("double", "llvm.fma.f64", *wide))
         else:
-            results.append(t.op(plain, *wide))
+            results.append(ctx.ir.op(plain, *wide))
     return results
 
 
-def _finish(t: Thread, i: Instruction, value: Value, kind: str) -> None:
+def _finish(ctx: LoweringContext, i: Instruction, value: Value, kind: str) -> None:
     vector_type = f"<2 x {kind}>"
     zeros = Value(vector_type, "zeroinitializer")
     if i.has("SAT"):
-        value = t.call(vector_type, f"llvm.maxnum.{_suffix(kind)}", value, zeros)
+        value = ctx.ir.call(vector_type, f"llvm.maxnum.{_suffix(kind)}", value, zeros)
         ones = Value(vector_type, f"<{kind} 1.0, {kind} 1.0>")
-        value = t.call(vector_type, f"llvm.minnum.{_suffix(kind)}", value, ones)
+        value = ctx.ir.call(vector_type, f"llvm.minnum.{_suffix(kind)}", value, ones)
     if i.has("RELU"):  # NaN stays
-        keeps = t.fcmp("ugt", value, zeros)
-        value = t.result(vector_type, f"select {keeps}, {value}, {zeros}")
+        keeps = ctx.ir.fcmp("ugt", value, zeros)
+        value = ctx.ir.result(vector_type, f"select {keeps}, {value}, {zeros}")
     if i.has("FTZ"):
-        value = _flushed(t, value, kind)
-    t.write(i.operands[0], t.result("i32", f"bitcast {value} to i32"))
+        value = _flushed(ctx, value, kind)
+    ctx.write(i.operands[0], ctx.ir.result("i32", f"bitcast {value} to i32"))
 
 
 @lowers("HADD2{,.BF16_V2}{,.FTZ}{,.SAT}")
-def add(t: Thread, i: Instruction) -> None:
+def add(ctx: LoweringContext, i: Instruction) -> None:
     """Sums."""
     kind = element_type(i)
-    left, right = sources(t, i, i.operands[1:], kind)
-    _finish(t, i, t.op("fadd", left, right), kind)
+    left, right = sources(ctx, i, i.operands[1:], kind)
+    _finish(ctx, i, ctx.ir.op("fadd", left, right), kind)
 
 
 @lowers("HADD2.F32")
-def widen(t: Thread, i: Instruction) -> None:
+def widen(ctx: LoweringContext, i: Instruction) -> None:
     """The selected halves added in single precision: ptxas converts so, with -RZ."""
-    left, right = sources(t, i, i.operands[1:], "half")
-    wide = [t.cast("fpext", t.element(value, 0, "half"), "float") for value in (left, right)]
-    t.write(i.operands[0], t.op("fadd", *wide))
+    left, right = sources(ctx, i, i.operands[1:], "half")
+    wide = [
+        ctx.ir.cast("fpext", ctx.ir.element(value, 0, "half"), "float") for value in (left, right)
+    ]
+    ctx.write(i.operands[0], ctx.ir.op("fadd", *wide))
 
 
 @lowers("HMUL2{,.FTZ}{,.SAT}", "HMUL2.BF16_V2{,.SAT}")
-def multiply(t: Thread, i: Instruction) -> None:
+def multiply(ctx: LoweringContext, i: Instruction) -> None:
     """Products."""
     kind = element_type(i)
-    left, right = sources(t, i, i.operands[1:], kind)
-    value = t.op("fmul", left, right)
+    left, right = sources(ctx, i, i.operands[1:], kind)
+    value = ctx.ir.op("fmul", left, right)
     if i.has("FTZ"):
-        value = _flushed_exact(t, value, _in_double(t, [left, right], "fmul"))
-    _finish(t, i, value, kind)
+        value = _flushed_exact(ctx, value, _in_double(ctx, [left, right], "fmul"))
+    _finish(ctx, i, value, kind)
 
 
 @lowers("HFMA2{,.MMA}{,.FTZ}{,.RELU}{,.SAT}", "HFMA2{,.MMA}.BF16_V2{,.RELU}{,.SAT}")
-def fused_multiply_add(t: Thread, i: Instruction) -> None:
+def fused_multiply_add(ctx: LoweringContext, i: Instruction) -> None:
     """Products plus addends, rounded once; with zeros ptxas loads constants so."""
     kind = element_type(i)
     first, second = i.operands[1:3]
@@ -175,95 +177,105 @@ def fused_multiply_add(t: Thread, i: Instruction) -> None:
         word = [_literal(o.text, kind) for o in i.operands[3:5] if isinstance(o, Immediate)]
         # -0 * 0 + x is x, and 0 where x is -0 and the product +0.
         if word[0] != 0x8000 and word[1] != 0x8000:
-            t.write(i.operands[0], i32(word[0] << 16 | word[1]))
+            ctx.write(i.operands[0], i32(word[0] << 16 | word[1]))
             return
-    operands = sources(t, i, i.operands[1:], kind)
+    operands = sources(ctx, i, i.operands[1:], kind)
     if len(operands) != 3:
         raise i.unknown("more than three operands")
     if kind == "bfloat":
-        halves = [_bfloat_fma(t, operands, number) for number in range(2)]
-        value = t.vector(halves)
+        halves = [_bfloat_fma(ctx, operands, number) for number in range(2)]
+        value = ctx.ir.vector(halves)
     else:
-        value = t.call("<2 x half>", "llvm.fma.v2f16", *operands)
+        value = ctx.ir.call("<2 x half>", "llvm.fma.v2f16", *operands)
         if i.has("FTZ"):
-            value = _flushed_exact(t, value, _in_double(t, operands, "fma"))
-    _finish(t, i, value, kind)
+            value = _flushed_exact(ctx, value, _in_double(ctx, operands, "fma"))
+    _finish(ctx, i, value, kind)
 
 
-def _bfloat_fma(t: Thread, operands: list[Value], number: int) -> Value:
+def _bfloat_fma(ctx: LoweringContext, operands: list[Value], number: int) -> Value:
     """One fused operation on bfloat: in double precision, rounded to odd and then once more.
 
     The product is exact; the sum's error (Knuth's two-sum) says where it was cut off.
     """
-    a, b, c = (t.cast("fpext", t.element(o, number, "bfloat"), "double") for o in operands)
-    product = t.op("fmul", a, b)
-    total = t.op("fadd", product, c)
-    part = t.op("fsub", total, product)
-    lost = t.op("fadd", t.op("fsub", product, t.op("fsub", total, part)), t.op("fsub", c, part))
-    bits = t.cast("bitcast", total, "i64")
+    a, b, c = (
+        ctx.ir.cast("fpext", ctx.ir.element(o, number, "bfloat"), "double") for o in operands
+    )
+    product = ctx.ir.op("fmul", a, b)
+    total = ctx.ir.op("fadd", product, c)
+    part = ctx.ir.op("fsub", total, product)
+    lost = ctx.ir.op(
+        "fadd",
+        ctx.ir.op("fsub", product, ctx.ir.op("fsub", total, part)),
+        ctx.ir.op("fsub", c, part),
+    )
+    bits = ctx.ir.cast("bitcast", total, "i64")
     zero = Value("double", "0.0")
-    is_even = t.icmp("eq", t.op("and", bits, i64(1)), i64(0))
-    adjusts = t.both(is_even, t.fcmp("one", lost, zero))
-    same_sign = t.icmp("sge", t.op("xor", t.cast("bitcast", lost, "i64"), bits), i64(0))
-    moved = t.select(same_sign, t.op("add", bits, i64(1)), t.op("sub", bits, i64(1)))
-    odd = t.cast("bitcast", t.select(adjusts, moved, bits), "double")
-    return t.cast("fptrunc", odd, "bfloat")
+    is_even = ctx.ir.icmp("eq", ctx.ir.op("and", bits, i64(1)), i64(0))
+    adjusts = ctx.ir.both(is_even, ctx.ir.fcmp("one", lost, zero))
+    same_sign = ctx.ir.icmp(
+        "sge", ctx.ir.op("xor", ctx.ir.cast("bitcast", lost, "i64"), bits), i64(0)
+    )
+    moved = ctx.select(same_sign, ctx.ir.op("add", bits, i64(1)), ctx.ir.op("sub", bits, i64(1)))
+    odd = ctx.ir.cast("bitcast", ctx.select(adjusts, moved, bits), "double")
+    return ctx.ir.cast("fptrunc", odd, "bfloat")
 
 
 @lowers("HMNMX2{,.BF16_V2}{,.FTZ}{,.NAN}{,.XORSIGN}")
-def minimum_or_maximum(t: Thread, i: Instruction) -> None:
+def minimum_or_maximum(ctx: LoweringContext, i: Instruction) -> None:
     """Minima or maxima; with .NAN one of NaN, with .XORSIGN with both signs combined."""
     kind = element_type(i)
-    condition = t.predicate(i.operands[-1])
-    left, right = sources(t, i, i.operands[1:-1], kind)
+    condition = ctx.predicate(i.operands[-1])
+    left, right = sources(ctx, i, i.operands[1:-1], kind)
     if condition not in (TRUE, FALSE):
         raise i.unknown("a choice of minimum or maximum at run time")
     name = "minnum" if condition == TRUE else "maxnum"
-    value = t.call(f"<2 x {kind}>", f"llvm.{name}.{_suffix(kind)}", left, right)
+    value = ctx.ir.call(f"<2 x {kind}>", f"llvm.{name}.{_suffix(kind)}", left, right)
     if i.has("XORSIGN"):
-        value = _with_signs(t, i, value, kind)
+        value = _with_signs(ctx, i, value, kind)
     if i.has("NAN"):
-        nan = t.result(value.type, f"bitcast {i32(0x7FFF7FFF)} to {value.type}")
-        value = t.result(value.type, f"select {t.fcmp('uno', left, right)}, {nan}, {value}")
-    _finish(t, i, value, kind)
+        nan = ctx.ir.result(value.type, f"bitcast {i32(0x7FFF7FFF)} to {value.type}")
+        value = ctx.ir.result(
+            value.type, f"select {ctx.ir.fcmp('uno', left, right)}, {nan}, {value}"
+        )
+    _finish(ctx, i, value, kind)
 
 
-def _with_signs(t: Thread, i: Instruction, value: Value, kind: str) -> Value:
+def _with_signs(ctx: LoweringContext, i: Instruction, value: Value, kind: str) -> Value:
     """``value`` with the exclusive or of the signs that the operands have in their registers."""
     plain = [replace(o, absolute=False) for o in i.operands[1:-1] if isinstance(o, Register)]
     if len(plain) != 2:
         raise i.unknown("an operand that is no register")
-    words = [t.result("i32", f"bitcast {_vector(t, o, kind)} to i32") for o in plain]
-    signs = t.op("and", t.op("xor", *words), i32(0x80008000))
-    magnitude = t.op("and", t.result("i32", f"bitcast {value} to i32"), i32(0x7FFF7FFF))
-    return t.result(value.type, f"bitcast {t.op('or', magnitude, signs)} to {value.type}")
+    words = [ctx.ir.result("i32", f"bitcast {_vector(ctx, o, kind)} to i32") for o in plain]
+    signs = ctx.ir.op("and", ctx.ir.op("xor", *words), i32(0x80008000))
+    magnitude = ctx.ir.op("and", ctx.ir.result("i32", f"bitcast {value} to i32"), i32(0x7FFF7FFF))
+    return ctx.ir.result(value.type, f"bitcast {ctx.ir.op('or', magnitude, signs)} to {value.type}")
 
 
 @lowers(f"HSETP2{{,.BF16_V2}}.{CONDITIONS}{{,.FTZ}}.{{AND,OR,XOR}}")
-def compare_to_predicates(t: Thread, i: Instruction) -> None:
+def compare_to_predicates(ctx: LoweringContext, i: Instruction) -> None:
     """Compare both pairs, one predicate each."""
     kind = element_type(i)
-    left, right = sources(t, i, i.operands[2:-1], kind)
+    left, right = sources(ctx, i, i.operands[2:-1], kind)
     name = next(CONDITION_NAMES[m] for m in i.modifiers if m in CONDITION_NAMES)
-    result = t.fcmp(name, left, right)
-    other = t.predicate(i.operands[-1])
+    result = ctx.ir.fcmp(name, left, right)
+    other = ctx.predicate(i.operands[-1])
     for number in range(2):
-        value = t.element(result, number, "i1")
-        t.write_predicate(i.operands[number], join(t, i, value, other))
+        value = ctx.ir.element(result, number, "i1")
+        ctx.write_predicate(i.operands[number], join(ctx, i, value, other))
 
 
 @lowers(f"HSET2{{,.BF16_V2}}{{,.BF,.BM}}.{CONDITIONS}{{,.FTZ}}.{{AND,OR,XOR}}")
 @lowers(f"HSET2.{{BF,BM}}.BF16_V2.{CONDITIONS}.{{AND,OR,XOR}}")
-def compare_to_register(t: Thread, i: Instruction) -> None:
+def compare_to_register(ctx: LoweringContext, i: Instruction) -> None:
     """Compare both pairs: 1.0 or 0.0 with .BF, else all ones or zero."""
     kind = element_type(i)
-    left, right = sources(t, i, i.operands[1:-1], kind)
+    left, right = sources(ctx, i, i.operands[1:-1], kind)
     name = next(CONDITION_NAMES[m] for m in i.modifiers if m in CONDITION_NAMES)
-    result = t.fcmp(name, left, right)
-    other = t.predicate(i.operands[-1])
+    result = ctx.ir.fcmp(name, left, right)
+    other = ctx.predicate(i.operands[-1])
     yes = 0xFFFF if not i.has("BF") else 0x3F80 if kind == "bfloat" else 0x3C00
     word = i32(0)
     for number in range(2):
-        value = join(t, i, t.element(result, number, "i1"), other)
-        word = t.op("or", word, t.select(value, i32(yes << 16 * number), i32(0)))
-    t.write(i.operands[0], word)
+        value = join(ctx, i, ctx.ir.element(result, number, "i1"), other)
+        word = ctx.ir.op("or", word, ctx.select(value, i32(yes << 16 * number), i32(0)))
+    ctx.write(i.operands[0], word)

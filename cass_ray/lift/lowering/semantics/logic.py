@@ -9,7 +9,7 @@ from itertools import product
 from cass_ray.lift.frontend.instruction import Instruction
 from cass_ray.lift.frontend.operands import Immediate, Operand, Register
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i8, i32
-from cass_ray.lift.lowering.context import Thread
+from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.semantics.integer import leading_predicates
 from cass_ray.lift.lowering.table import lowers
 
@@ -44,7 +44,7 @@ def cheapest_expressions() -> dict[int, Expression]:
     return best
 
 
-def by_truth_table(t: Thread, table: int, inputs: tuple[Value, Value, Value]) -> Value:
+def by_truth_table(ctx: LoweringContext, table: int, inputs: tuple[Value, Value, Value]) -> Value:
     """The function ``table`` of three words or three predicates."""
     is_predicate = inputs[0].type == "i1"
     known = dict(zip((_A, _B, _C), inputs, strict=True))
@@ -56,22 +56,22 @@ def by_truth_table(t: Thread, table: int, inputs: tuple[Value, Value, Value]) ->
         if wanted not in known:
             name, left, right = ways[wanted]
             if name == "not":
-                known[wanted] = t.invert(value(left))
+                known[wanted] = ctx.ir.invert(value(left))
             elif is_predicate:
-                known[wanted] = _predicate_operation(t, name, value(left), value(right))
+                known[wanted] = _predicate_operation(ctx, name, value(left), value(right))
             else:
-                known[wanted] = t.op(name, value(left), value(right))
+                known[wanted] = ctx.ir.op(name, value(left), value(right))
         return known[wanted]
 
     return value(table)
 
 
-def _predicate_operation(t: Thread, name: str, left: Value, right: Value) -> Value:
+def _predicate_operation(ctx: LoweringContext, name: str, left: Value, right: Value) -> Value:
     if name == "and":
-        return t.both(left, right)
+        return ctx.ir.both(left, right)
     if name == "or":
-        return t.either(left, right)
-    return t.exclusive(left, right)
+        return ctx.ir.either(left, right)
+    return ctx.ir.exclusive(left, right)
 
 
 def restricted(table: int, inputs: tuple[Value, Value, Value]) -> int:
@@ -94,36 +94,36 @@ def _truth_table(i: Instruction, operand: Operand) -> int:
 
 
 @lowers("{,U}LOP3{.LUT,.LUT.PAND}")
-def logic3(t: Thread, i: Instruction) -> None:
+def logic3(ctx: LoweringContext, i: Instruction) -> None:
     """Any function of three words; a leading predicate says whether the result is not zero."""
     predicates, rest = leading_predicates(i.operands)
     target, table = rest[0], _truth_table(i, rest[4])
-    inputs = (t.integer(rest[1]), t.integer(rest[2]), t.integer(rest[3]))
-    value = by_truth_table(t, restricted(table, inputs), inputs)
-    t.write(target, value)
+    inputs = (ctx.integer(rest[1]), ctx.integer(rest[2]), ctx.integer(rest[3]))
+    value = by_truth_table(ctx, restricted(table, inputs), inputs)
+    ctx.write(target, value)
     if predicates:
-        is_set = t.icmp("ne", value, i32(0))
-        other = t.predicate(rest[5]) if len(rest) > 5 else FALSE
-        join = t.both if i.has("PAND") else t.either
-        t.write_predicate(predicates[0], join(is_set, other))
+        is_set = ctx.ir.icmp("ne", value, i32(0))
+        other = ctx.predicate(rest[5]) if len(rest) > 5 else FALSE
+        join = ctx.ir.both if i.has("PAND") else ctx.ir.either
+        ctx.write_predicate(predicates[0], join(is_set, other))
 
 
 @lowers("{,U}PLOP3.LUT")
-def predicate_logic3(t: Thread, i: Instruction) -> None:
+def predicate_logic3(ctx: LoweringContext, i: Instruction) -> None:
     """Two functions of three predicates."""
-    inputs = (_condition(t, i, 2), _condition(t, i, 3), _condition(t, i, 4))
+    inputs = (_condition(ctx, i, 2), _condition(ctx, i, 3), _condition(ctx, i, 4))
     tables = [restricted(_truth_table(i, operand), inputs) for operand in i.operands[5:7]]
-    values = [by_truth_table(t, table, inputs) for table in tables]
+    values = [by_truth_table(ctx, table, inputs) for table in tables]
     for target, value in zip(i.operands, values, strict=False):
-        t.write_predicate(target, value)
+        ctx.write_predicate(target, value)
 
 
-def _condition(t: Thread, i: Instruction, place: int) -> Value:
+def _condition(ctx: LoweringContext, i: Instruction, place: int) -> Value:
     """A predicate, or the sign of a register (``R5.SIGN``)."""
     operand = i.operands[place]
     if isinstance(operand, Register) and operand.suffixes == ("SIGN",):
-        return t.icmp("slt", t.plain_integer(replace(operand, suffixes=())), i32(0))
-    return t.predicate(operand)
+        return ctx.ir.icmp("slt", ctx.plain_integer(replace(operand, suffixes=())), i32(0))
+    return ctx.predicate(operand)
 
 
 _MODES = {
@@ -138,56 +138,58 @@ _MODES = {
 
 
 @lowers("{,U}PRMT.{F4E,B4E,RC8,ECL,ECR,RC16}")
-def permute_bytes_in_mode(t: Thread, i: Instruction) -> None:
+def permute_bytes_in_mode(ctx: LoweringContext, i: Instruction) -> None:
     """Four bytes picked out of eight by one of four patterns."""
     target, low, selector, high = i.operands
     choices = [i32(word) for word in _MODES[i.modifiers[0]]]
-    choice = t.integer(selector)
-    odd = t.icmp("ne", t.op("and", choice, i32(1)), i32(0))
-    upper = t.icmp("ne", t.op("and", choice, i32(2)), i32(0))
-    pairs = [t.select(odd, choices[n + 1], choices[n]) for n in (0, 2)]
-    picked = t.select(upper, pairs[1], pairs[0])
-    t.write(target, _variable_permutation(t, t.integer(low), t.integer(high), picked))
+    choice = ctx.integer(selector)
+    odd = ctx.ir.icmp("ne", ctx.ir.op("and", choice, i32(1)), i32(0))
+    upper = ctx.ir.icmp("ne", ctx.ir.op("and", choice, i32(2)), i32(0))
+    pairs = [ctx.select(odd, choices[n + 1], choices[n]) for n in (0, 2)]
+    picked = ctx.select(upper, pairs[1], pairs[0])
+    ctx.write(target, _variable_permutation(ctx, ctx.integer(low), ctx.integer(high), picked))
 
 
 @lowers("{,U}PRMT")
-def permute_bytes(t: Thread, i: Instruction) -> None:
+def permute_bytes(ctx: LoweringContext, i: Instruction) -> None:
     """Four bytes picked out of eight; bit 3 of a selector replicates the byte's sign."""
     target, low, selector, high = i.operands
-    first, second, picked = t.integer(low), t.integer(high), t.bits(selector)
+    first, second, picked = ctx.integer(low), ctx.integer(high), ctx.bits(selector)
     number = picked.number
     if number is None:
-        t.write(target, _variable_permutation(t, first, second, picked))
+        ctx.write(target, _variable_permutation(ctx, first, second, picked))
         return
     result = i32(0)
     for place in range(4):
         choice = number >> 4 * place & 15
         word, byte = (second if choice & 4 else first), choice & 3
         if choice & 8:
-            sign = t.op("ashr", t.op("shl", word, i32(24 - 8 * byte)), i32(31))
-            part = t.op("and", sign, i32(0xFF << 8 * place))
+            sign = ctx.ir.op("ashr", ctx.ir.op("shl", word, i32(24 - 8 * byte)), i32(31))
+            part = ctx.ir.op("and", sign, i32(0xFF << 8 * place))
         else:
             distance = 8 * (place - byte)
             moved = (
-                t.op("shl", word, i32(distance))
+                ctx.ir.op("shl", word, i32(distance))
                 if distance >= 0
-                else t.op("lshr", word, i32(-distance))
+                else ctx.ir.op("lshr", word, i32(-distance))
             )
-            part = t.op("and", moved, i32(0xFF << 8 * place))
-        result = t.op("or", result, part)
-    t.write(target, result)
+            part = ctx.ir.op("and", moved, i32(0xFF << 8 * place))
+        result = ctx.ir.op("or", result, part)
+    ctx.write(target, result)
 
 
-def _variable_permutation(t: Thread, first: Value, second: Value, picked: Value) -> Value:
-    pair = t.pair(first, second)
+def _variable_permutation(
+    ctx: LoweringContext, first: Value, second: Value, picked: Value
+) -> Value:
+    pair = ctx.ir.pair(first, second)
     result = i32(0)
     for place in range(4):
-        choice = t.op("lshr", picked, i32(4 * place))
-        distance = t.op("shl", t.op("and", choice, i32(7)), i32(3))
-        moved = t.op("lshr", pair, t.cast("zext", distance, "i64"))
-        byte = t.cast("trunc", moved, "i8")
-        replicates = t.icmp("ne", t.op("and", choice, i32(8)), i32(0))
-        byte = t.select(replicates, t.op("ashr", byte, i8(7)), byte)
-        part = t.op("shl", t.cast("zext", byte, "i32"), i32(8 * place))
-        result = t.op("or", result, part)
+        choice = ctx.ir.op("lshr", picked, i32(4 * place))
+        distance = ctx.ir.op("shl", ctx.ir.op("and", choice, i32(7)), i32(3))
+        moved = ctx.ir.op("lshr", pair, ctx.ir.cast("zext", distance, "i64"))
+        byte = ctx.ir.cast("trunc", moved, "i8")
+        replicates = ctx.ir.icmp("ne", ctx.ir.op("and", choice, i32(8)), i32(0))
+        byte = ctx.select(replicates, ctx.ir.op("ashr", byte, i8(7)), byte)
+        part = ctx.ir.op("shl", ctx.ir.cast("zext", byte, "i32"), i32(8 * place))
+        result = ctx.ir.op("or", result, part)
     return result

@@ -4,96 +4,98 @@ from __future__ import annotations
 
 from cass_ray.lift.frontend.instruction import Instruction
 from cass_ray.lift.llvm.builder import Value, i32, i64
-from cass_ray.lift.lowering.context import Thread
+from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.table import lowers
 
 
-def clamped_shift(t: Thread, opcode: str, value: Value, amount: Value) -> Value:
+def clamped_shift(ctx: LoweringContext, opcode: str, value: Value, amount: Value) -> Value:
     """``value`` shifted by ``amount``, of the same type; any amount is allowed."""
     width = 64 if value.type == "i64" else 32
     constant = i64 if width == 64 else i32
     number = amount.number
     if number is not None:
         if number >= width:
-            return t.op(opcode, value, constant(width - 1)) if opcode == "ashr" else constant(0)
-        return t.op(opcode, value, amount)
+            return (
+                ctx.ir.op(opcode, value, constant(width - 1)) if opcode == "ashr" else constant(0)
+            )
+        return ctx.ir.op(opcode, value, amount)
     if opcode == "ashr":
-        least = t.call(value.type, f"llvm.umin.{value.type}", amount, constant(width - 1))
-        return t.op("ashr", value, least)
-    inside = t.icmp("ult", amount, constant(width))
-    masked = t.op("and", amount, constant(width - 1))
-    return t.select(inside, t.op(opcode, value, masked), constant(0))
+        least = ctx.ir.call(value.type, f"llvm.umin.{value.type}", amount, constant(width - 1))
+        return ctx.ir.op("ashr", value, least)
+    inside = ctx.ir.icmp("ult", amount, constant(width))
+    masked = ctx.ir.op("and", amount, constant(width - 1))
+    return ctx.select(inside, ctx.ir.op(opcode, value, masked), constant(0))
 
 
 @lowers("{,U}SHF.{L,R}{,.W}.{U32,S32,U64,S64}{,.HI}")
-def funnel_shift(t: Thread, i: Instruction) -> None:
+def funnel_shift(ctx: LoweringContext, i: Instruction) -> None:
     """Shift the pair (third operand, first operand) and keep one word, the high one with .HI.
 
     .W takes the amount modulo the width; without it larger amounts shift everything out.
     """
     target, low, amount, high = i.operands
-    lo, count, hi = t.integer(low), t.integer(amount), t.integer(high)
+    lo, count, hi = ctx.integer(low), ctx.integer(amount), ctx.integer(high)
     is_signed = i.has("S32") or i.has("S64")
     right = "ashr" if is_signed else "lshr"
     width = 64 if i.has("U64") or i.has("S64") else 32
     if i.has("W"):
-        count = t.op("and", count, i32(width - 1))
+        count = ctx.ir.op("and", count, i32(width - 1))
     number = count.number
     if i.has("L") and not i.has("HI") and (width == 32 or (number is not None and number < 32)):
-        t.write(target, clamped_shift(t, "shl", lo, count))
+        ctx.write(target, clamped_shift(ctx, "shl", lo, count))
         return
     if i.has("R") and i.has("HI") and width == 32:
-        t.write(target, clamped_shift(t, right, hi, count))
+        ctx.write(target, clamped_shift(ctx, right, hi, count))
         return
     if number is not None and 0 < number < 32:
         if i.has("L"):
-            value = t.call("i32", "llvm.fshl.i32", hi, lo, i32(number))
+            value = ctx.ir.call("i32", "llvm.fshl.i32", hi, lo, i32(number))
         elif i.has("HI"):
-            value = t.op(right, hi, i32(number))
+            value = ctx.ir.op(right, hi, i32(number))
         else:
-            value = t.call("i32", "llvm.fshr.i32", hi, lo, i32(number))
-        t.write(target, value)
+            value = ctx.ir.call("i32", "llvm.fshr.i32", hi, lo, i32(number))
+        ctx.write(target, value)
         return
     # The amount counts up to the width of the type; beyond it everything is gone.
-    count = t.call("i32", "llvm.umin.i32", count, i32(width)) if number is None else count
+    count = ctx.ir.call("i32", "llvm.umin.i32", count, i32(width)) if number is None else count
     count = i32(min(number, width)) if number is not None else count
-    pair, distance = t.pair(lo, hi), t.cast("zext", count, "i64")
-    shifted = clamped_shift(t, "shl" if i.has("L") else right, pair, distance)
-    t.write(target, t.high(shifted) if i.has("HI") else t.low(shifted))
+    pair, distance = ctx.ir.pair(lo, hi), ctx.ir.cast("zext", count, "i64")
+    shifted = clamped_shift(ctx, "shl" if i.has("L") else right, pair, distance)
+    ctx.write(target, ctx.ir.high(shifted) if i.has("HI") else ctx.ir.low(shifted))
 
 
 @lowers("SHL", "USHL")
-def shift_left(t: Thread, i: Instruction) -> None:
+def shift_left(ctx: LoweringContext, i: Instruction) -> None:
     """One word to the left."""
     target, value, amount = i.operands[:3]
-    t.write(target, clamped_shift(t, "shl", t.integer(value), t.integer(amount)))
+    ctx.write(target, clamped_shift(ctx, "shl", ctx.integer(value), ctx.integer(amount)))
 
 
 @lowers("{,U}SGXT{,.W}{,.U32}")
-def extend_field(t: Thread, i: Instruction) -> None:
+def extend_field(ctx: LoweringContext, i: Instruction) -> None:
     """The low bits of a word, as many as the second operand says (modulo 32 with .W), extended."""
     target, source, width = i.operands
-    value, bits = t.integer(source), t.integer(width)
+    value, bits = ctx.integer(source), ctx.integer(width)
     if i.has("W"):
-        bits = t.op("and", bits, i32(31))
-    bits = t.call("i32", "llvm.umin.i32", bits, i32(32)) if bits.number is None else bits
+        bits = ctx.ir.op("and", bits, i32(31))
+    bits = ctx.ir.call("i32", "llvm.umin.i32", bits, i32(32)) if bits.number is None else bits
     if bits.number is not None:
         bits = i32(min(bits.number, 32))
-    empty = t.op("sub", i32(32), bits)
-    raised = clamped_shift(t, "shl", value, empty)
+    empty = ctx.ir.op("sub", i32(32), bits)
+    raised = clamped_shift(ctx, "shl", value, empty)
     if i.has("U32"):
-        t.write(target, clamped_shift(t, "lshr", raised, empty))
+        ctx.write(target, clamped_shift(ctx, "lshr", raised, empty))
         return
-    lowered = clamped_shift(t, "ashr", raised, empty)
-    t.write(target, lowered)
+    lowered = clamped_shift(ctx, "ashr", raised, empty)
+    ctx.write(target, lowered)
 
 
 @lowers("{,U}BMSK{,.W}")
-def bit_mask(t: Thread, i: Instruction) -> None:
+def bit_mask(ctx: LoweringContext, i: Instruction) -> None:
     """Ones from the bit that the first operand says, as many as the second says."""
     target, start, count = i.operands
-    first, length = t.integer(start), t.integer(count)
+    first, length = ctx.integer(start), ctx.integer(count)
     if i.has("W"):
-        first, length = (t.op("and", value, i32(31)) for value in (first, length))
-    ones = t.op("sub", clamped_shift(t, "shl", i32(1), length), i32(1))
-    t.write(target, clamped_shift(t, "shl", ones, first))
+        first, length = (ctx.ir.op("and", value, i32(31)) for value in (first, length))
+    ones = ctx.ir.op("sub", clamped_shift(ctx, "shl", i32(1), length), i32(1))
+    ctx.write(target, clamped_shift(ctx, "shl", ones, first))

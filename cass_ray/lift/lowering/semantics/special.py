@@ -5,7 +5,7 @@ from __future__ import annotations
 from cass_ray.lift.frontend.instruction import Instruction
 from cass_ray.lift.frontend.operands import Immediate, Name, Operand, Register
 from cass_ray.lift.llvm.builder import Value, float_bits, i32, i64
-from cass_ray.lift.lowering.context import Thread, float64_bits
+from cass_ray.lift.lowering.context import LoweringContext, float64_bits
 from cass_ray.lift.lowering.semantics.float32 import flush, in_mode
 from cass_ray.lift.lowering.table import lowers
 
@@ -21,81 +21,81 @@ _ZEROS = ("SRZ", "SR_CgaCtaId", "SR_VIRTID")
 """SR_CgaCtaId: the rank in a cluster; clusters have one block here."""
 
 
-def lane(t: Thread) -> Value:
+def lane(ctx: LoweringContext) -> Value:
     """The lane of a wave of 32."""
-    return t.call("i32", "llvm.amdgcn.mbcnt.lo", i32(-1), i32(0))
+    return ctx.ir.call("i32", "llvm.amdgcn.mbcnt.lo", i32(-1), i32(0))
 
 
-def special_register(t: Thread, i: Instruction, operand: Operand) -> Value:
+def special_register(ctx: LoweringContext, i: Instruction, operand: Operand) -> Value:
     """A 32-bit special register."""
     name = operand.text if isinstance(operand, Name) else ""
     if name in _IDS:
-        return t.call("i32", _IDS[name])
+        return ctx.ir.call("i32", _IDS[name])
     if name in _ZEROS:
         return i32(0)
     if name == "SR_LANEID":
-        return lane(t)
+        return lane(ctx)
     if name.startswith("SR_NTID."):
-        return t.environment.constant(t, 0, 4 * "XYZ".index(name[-1]), None)
+        return ctx.banks.word(0, 4 * "XYZ".index(name[-1]))
     if name.startswith("SR_NCTAID."):
-        return t.environment.constant(t, 0, 12 + 4 * "XYZ".index(name[-1]), None)
+        return ctx.banks.word(0, 12 + 4 * "XYZ".index(name[-1]))
     if name == "SR_TID":
-        x, y, z = (t.call("i32", _IDS[f"SR_TID.{axis}"]) for axis in "XYZ")
-        packed = t.op("or", x, t.op("shl", y, i32(16)))
-        return t.op("or", packed, t.op("shl", z, i32(26)))
+        x, y, z = (ctx.ir.call("i32", _IDS[f"SR_TID.{axis}"]) for axis in "XYZ")
+        packed = ctx.ir.op("or", x, ctx.ir.op("shl", y, i32(16)))
+        return ctx.ir.op("or", packed, ctx.ir.op("shl", z, i32(26)))
     if name.endswith("MASK"):
-        return _lane_mask(t, i, name)
+        return _lane_mask(ctx, i, name)
     if name in ("SR_SWINLO", "SR_SWINHI"):
-        return t.environment.constant(t, 0, 0x18 if name.endswith("LO") else 0x1C, None)
+        return ctx.banks.word(0, 0x18 if name.endswith("LO") else 0x1C)
     if name in ("SR_CLOCKLO", "SR_GLOBALTIMERLO"):
-        return t.low(clock(t, name))
+        return ctx.ir.low(clock(ctx, name))
     if name in ("SR_CLOCKHI", "SR_GLOBALTIMERHI"):
-        return t.high(clock(t, name))
+        return ctx.ir.high(clock(ctx, name))
     raise i.unknown(f"special register {name or operand}")
 
 
-def _lane_mask(t: Thread, i: Instruction, name: str) -> Value:
-    bit = t.op("shl", i32(1), lane(t))
-    below = t.op("sub", bit, i32(1))
+def _lane_mask(ctx: LoweringContext, i: Instruction, name: str) -> Value:
+    bit = ctx.ir.op("shl", i32(1), lane(ctx))
+    below = ctx.ir.op("sub", bit, i32(1))
     masks = {
         "SR_EQMASK": lambda: bit,
         "SR_LTMASK": lambda: below,
-        "SR_LEMASK": lambda: t.op("or", bit, below),
-        "SR_GEMASK": lambda: t.invert(below),
-        "SR_GTMASK": lambda: t.invert(t.op("or", bit, below)),
+        "SR_LEMASK": lambda: ctx.ir.op("or", bit, below),
+        "SR_GEMASK": lambda: ctx.ir.invert(below),
+        "SR_GTMASK": lambda: ctx.ir.invert(ctx.ir.op("or", bit, below)),
     }
     if name not in masks:
         raise i.unknown(f"special register {name}")
     return masks[name]()
 
 
-def clock(t: Thread, name: str) -> Value:
+def clock(ctx: LoweringContext, name: str) -> Value:
     """A counter of 64 bits: the shader clock, or nanoseconds for the global timer.
 
     RDNA3's constant clock has 100 MHz.
     """
     if "GLOBALTIMER" in name:
-        return t.op("mul", t.call("i64", "llvm.readsteadycounter"), i64(10))
-    return t.call("i64", "llvm.readcyclecounter")
+        return ctx.ir.op("mul", ctx.ir.call("i64", "llvm.readsteadycounter"), i64(10))
+    return ctx.ir.call("i64", "llvm.readcyclecounter")
 
 
 @lowers("S2R", "S2UR", has_effect=True)
-def read_special(t: Thread, i: Instruction) -> None:
+def read_special(ctx: LoweringContext, i: Instruction) -> None:
     """Read a special register."""
-    t.write(i.operands[0], special_register(t, i, i.operands[1]))
+    ctx.write(i.operands[0], special_register(ctx, i, i.operands[1]))
 
 
 @lowers("CS2R", "CS2R.32", has_effect=True)
-def read_counter(t: Thread, i: Instruction) -> None:
+def read_counter(ctx: LoweringContext, i: Instruction) -> None:
     """Read a special register of 64 bits; SRZ is zero."""
     target, source = i.operands
     name = source.text if isinstance(source, Name) else ""
     if i.has("32"):
-        t.write(target, special_register(t, i, source))
+        ctx.write(target, special_register(ctx, i, source))
     elif name == "SRZ":
-        t.write_wide(target, i64(0))
+        ctx.write_wide(target, i64(0))
     elif name in ("SR_CLOCKLO", "SR_GLOBALTIMERLO"):
-        t.write_wide(target, clock(t, name))
+        ctx.write_wide(target, clock(ctx, name))
     else:
         raise i.unknown(f"special register {name} of 64 bits")
 
@@ -122,24 +122,24 @@ _TURNS_LIMIT = float_bits(0x43800000)  # 256: v_sin_f32 and v_cos_f32 give no si
 
 
 @lowers("MUFU.{RCP,RSQ,SQRT,EX2,LG2,SIN,COS}")
-def special_function(t: Thread, i: Instruction) -> None:
+def special_function(ctx: LoweringContext, i: Instruction) -> None:
     """One instruction on either machine, to about one unit in the last place; angles in turns.
 
     Nvidia's unit takes denormal numbers as zeros and gives none; programs scale around it.
     """
-    value = t.float32(i.operands[1])
+    value = ctx.float32(i.operands[1])
     name = i.modifiers[0]
     if name in ("SIN", "COS"):
-        magnitude = t.call("float", "llvm.fabs.f32", value)
-        fraction = t.call("float", "llvm.amdgcn.fract.f32", value)
-        value = t.select(t.fcmp("ole", magnitude, _TURNS_LIMIT), value, fraction)
+        magnitude = ctx.ir.call("float", "llvm.fabs.f32", value)
+        fraction = ctx.ir.call("float", "llvm.amdgcn.fract.f32", value)
+        value = ctx.select(ctx.ir.fcmp("ole", magnitude, _TURNS_LIMIT), value, fraction)
     if name == "SIN":
-        value = flush(t, value)
-    if t.environment.flushes_denormals or t.is_normal(value):
-        result = t.call("float", _INTRINSICS[name], value)
+        value = flush(ctx, value)
+    if ctx.environment.flushes_denormals or ctx.floats.is_normal(value):
+        result = ctx.ir.call("float", _INTRINSICS[name], value)
     else:
-        result = in_mode(t, _FUNCTIONS[name], "float", [value], flush=True)
-    t.write(i.operands[0], result)
+        result = in_mode(ctx, _FUNCTIONS[name], "float", [value], flush=True)
+    ctx.write(i.operands[0], result)
 
 
 _SMALL = float_bits(0x3D000000)  # 1/32: below it the series is closer
@@ -147,47 +147,47 @@ _THIRD = float_bits(0xBEAAAAAB)  # -1/3
 
 
 @lowers("MUFU.TANH")
-def hyperbolic_tangent(t: Thread, i: Instruction) -> None:
+def hyperbolic_tangent(ctx: LoweringContext, i: Instruction) -> None:
     """The hyperbolic tangent, to about eleven bits on Nvidia's unit."""
-    t.write(i.operands[0], _tanh(t, t.float32(i.operands[1])))
+    ctx.write(i.operands[0], _tanh(ctx, ctx.float32(i.operands[1])))
 
 
-def _tanh(t: Thread, value: Value) -> Value:
+def _tanh(ctx: LoweringContext, value: Value) -> Value:
     """1 - 2 / (e^2x + 1), and x - x^3 / 3 near zero."""
-    doubled = t.op("fmul", value, float_bits(0x4038AA3B))  # 2 log2(e)
-    power = t.call("float", "llvm.amdgcn.exp2.f32", doubled)
+    doubled = ctx.ir.op("fmul", value, float_bits(0x4038AA3B))  # 2 log2(e)
+    power = ctx.ir.call("float", "llvm.amdgcn.exp2.f32", doubled)
     one = float_bits(0x3F800000)
-    inverse = t.call("float", "llvm.amdgcn.rcp.f32", t.op("fadd", power, one))
-    far = t.op("fadd", one, t.op("fmul", float_bits(0xC0000000), inverse))
-    square = t.op("fmul", value, value)
-    factor = t.call("float", "llvm.fma.f32", square, _THIRD, one)
-    near = t.op("fmul", value, factor)
-    is_small = t.fcmp("olt", t.call("float", "llvm.fabs.f32", value), _SMALL)
-    return t.select(is_small, near, far)
+    inverse = ctx.ir.call("float", "llvm.amdgcn.rcp.f32", ctx.ir.op("fadd", power, one))
+    far = ctx.ir.op("fadd", one, ctx.ir.op("fmul", float_bits(0xC0000000), inverse))
+    square = ctx.ir.op("fmul", value, value)
+    factor = ctx.ir.call("float", "llvm.fma.f32", square, _THIRD, one)
+    near = ctx.ir.op("fmul", value, factor)
+    is_small = ctx.ir.fcmp("olt", ctx.ir.call("float", "llvm.fabs.f32", value), _SMALL)
+    return ctx.select(is_small, near, far)
 
 
 @lowers("MUFU.{EX2,TANH}.{F16,BF16}")
-def half_function(t: Thread, i: Instruction) -> None:
+def half_function(ctx: LoweringContext, i: Instruction) -> None:
     """In half precision: computed in single precision and rounded."""
     kind = "bfloat" if i.has("BF16") else "half"
-    value = t.cast("fpext", t.half(i.operands[1], kind), "float")
-    result = t.call("float", _INTRINSICS["EX2"], value) if i.has("EX2") else _tanh(t, value)
-    half = t.cast("bitcast", t.cast("fptrunc", result, kind), "i16")
-    t.write(i.operands[0], t.cast("zext", half, "i32"))
+    value = ctx.ir.cast("fpext", ctx.half(i.operands[1], kind), "float")
+    result = ctx.ir.call("float", _INTRINSICS["EX2"], value) if i.has("EX2") else _tanh(ctx, value)
+    half = ctx.ir.cast("bitcast", ctx.ir.cast("fptrunc", result, kind), "i16")
+    ctx.write(i.operands[0], ctx.ir.cast("zext", half, "i32"))
 
 
 @lowers("MUFU.{RCP64H,RSQ64H}")
-def double_estimate(t: Thread, i: Instruction) -> None:
+def double_estimate(ctx: LoweringContext, i: Instruction) -> None:
     """High word of an estimate for the double with this high word; Newton's steps follow."""
     operand = i.operands[1]
     if isinstance(operand, Immediate):
         word = i32(float64_bits(operand) >> 32)
-        value = t.cast("bitcast", t.pair(i32(0), word), "double")
+        value = ctx.ir.cast("bitcast", ctx.ir.pair(i32(0), word), "double")
     else:
-        value = t.float64_from_high_word(operand, flush=True)
+        value = ctx.float64_from_high_word(operand, flush=True)
     name = "llvm.amdgcn.rcp.f64" if i.has("RCP64H") else "llvm.amdgcn.rsq.f64"
-    estimate = t.call("double", name, value)
-    t.write(i.operands[0], t.high(t.cast("bitcast", estimate, "i64")))
+    estimate = ctx.ir.call("double", name, value)
+    ctx.write(i.operands[0], ctx.ir.high(ctx.ir.cast("bitcast", estimate, "i64")))
 
 
 @lowers(
@@ -208,37 +208,37 @@ def double_estimate(t: Thread, i: Instruction) -> None:
     "FENCE.VIEW.ASYNC.{S,G}",
     "ACQBULK",
 )
-def nothing(t: Thread, i: Instruction) -> None:
+def nothing(ctx: LoweringContext, i: Instruction) -> None:
     """Convergence, caches, prefetch and copies in flight: nothing to do where memory is coherent.
 
     Threads that reconverge in SASS do so at the same places in LLVM's code, and LDGSTS has copied
     when it is over.
     """
-    del t, i
+    del ctx, i
 
 
 @lowers("BSYNC", has_effect=True)
-def reconverge(t: Thread, i: Instruction) -> None:
+def reconverge(ctx: LoweringContext, i: Instruction) -> None:
     """Keeps LLVM from moving a critical section out of its loop, where threads would wait."""
     del i
-    t.call_void("llvm.amdgcn.wave.barrier")
+    ctx.ir.call_void("llvm.amdgcn.wave.barrier")
 
 
 @lowers("BMOV.32{,.CLEAR,.PQUAD}", "BMOV.64")
-def move_barrier(t: Thread, i: Instruction) -> None:
+def move_barrier(ctx: LoweringContext, i: Instruction) -> None:
     """Save or restore a convergence barrier, which holds nothing here."""
     if isinstance(i.operands[0], Register):
-        t.write(i.operands[0], i32(0))
+        ctx.write(i.operands[0], i32(0))
 
 
 @lowers("LEPC")
-def code_address(t: Thread, i: Instruction) -> None:
+def code_address(ctx: LoweringContext, i: Instruction) -> None:
     """The number of this place in the code, or of a label."""
-    t.write_wide(i.operands[0], t.code_address(i))
+    ctx.write_wide(i.operands[0], ctx.code_address(i))
 
 
 @lowers("NANOSLEEP{,.SYNCS}", has_effect=True)
-def sleep(t: Thread, i: Instruction) -> None:
+def sleep(ctx: LoweringContext, i: Instruction) -> None:
     """Let other waves run."""
     del i
-    t.call_void("llvm.amdgcn.s.sleep", i32(1))
+    ctx.ir.call_void("llvm.amdgcn.s.sleep", i32(1))

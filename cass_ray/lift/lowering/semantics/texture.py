@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from cass_ray.lift.frontend.instruction import Instruction
 from cass_ray.lift.frontend.operands import Address, Immediate, Name, Operand, Register
 from cass_ray.lift.llvm.builder import FALSE, Value, float_bits, i32, i64
-from cass_ray.lift.lowering.context import Thread
-from cass_ray.lift.lowering.environment import INVARIANT
+from cass_ray.lift.lowering.constant_banks import INVARIANT
+from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.table import lowers
 
 TEXTURE_OPCODES = frozenset({"TEX", "TLD", "TLD4", "TXD", "TXQ", "SULD", "SUST", "SURED", "SUATOM"})
@@ -52,27 +52,29 @@ _SHAPES = {
 }
 
 
-def _handle(t: Thread, i: Instruction, first: Operand, second: Operand | None = None) -> Value:
+def _handle(
+    ctx: LoweringContext, i: Instruction, first: Operand, second: Operand | None = None
+) -> Value:
     """The address of the descriptor: of a word of a constant bank, or in a register."""
     if isinstance(first, Immediate) and isinstance(second, Immediate):
         bank, offset = first.integer, 4 * second.integer
-        low, high = (t.environment.constant(t, bank, offset + 4 * n, None) for n in range(2))
-        return t.cast("inttoptr", t.pair(low, high), "ptr addrspace(4)")
+        low, high = (ctx.banks.word(bank, offset + 4 * n) for n in range(2))
+        return ctx.ir.cast("inttoptr", ctx.ir.pair(low, high), "ptr addrspace(4)")
     if not isinstance(first, Register) or getattr(second, "integer", 0) != 0:
         raise i.unknown("a handle of an unknown shape")
-    return _pointer(t, i, t.register(first))
+    return _pointer(ctx, i, ctx.register(first))
 
 
-def _pointer(t: Thread, i: Instruction, low: Value) -> Value:
+def _pointer(ctx: LoweringContext, i: Instruction, low: Value) -> Value:
     """The address whose low word SASS has."""
-    high = t.upper_word(low)
+    high = ctx.handles.above(low)
     if high is None:
         raise i.unknown("a handle that no load and no parameter gave")
-    return t.cast("inttoptr", t.pair(low, high), "ptr addrspace(4)")
+    return ctx.ir.cast("inttoptr", ctx.ir.pair(low, high), "ptr addrspace(4)")
 
 
-def _descriptor(t: Thread, place: Value, words: int, offset: int = 0) -> Value:
-    return t.load(f"<{words} x i32>", t.offset(place, i64(offset)), 4, note=INVARIANT)
+def _descriptor(ctx: LoweringContext, place: Value, words: int, offset: int = 0) -> Value:
+    return ctx.ir.load(f"<{words} x i32>", ctx.ir.offset(place, i64(offset)), 4, note=INVARIANT)
 
 
 def _shape(i: Instruction, known: tuple[str, ...]) -> tuple[Shape, int]:
@@ -95,7 +97,7 @@ class Access:
 
 
 def _access(
-    t: Thread, i: Instruction, known: tuple[str, ...], extra: int, bindless: bool
+    ctx: LoweringContext, i: Instruction, known: tuple[str, ...], extra: int, bindless: bool
 ) -> Access:
     """Read the operands between the two targets and the mask.
 
@@ -116,13 +118,13 @@ def _access(
     first, second = registers[0], registers[-1]
     if not (isinstance(first, Register) and isinstance(second, Register)) or len(registers) > 2:
         raise i.unknown("coordinates that are no registers")
-    later = [t.register(second.following(n)) for n in range(total - in_first + bindless)]
-    words = [t.register(first.following(n)) for n in range(in_first)] + later[bindless:]
-    found = _pointer(t, i, later[0]) if bindless else _handle(t, i, *handle)
+    later = [ctx.register(second.following(n)) for n in range(total - in_first + bindless)]
+    words = [ctx.register(first.following(n)) for n in range(in_first)] + later[bindless:]
+    found = _pointer(ctx, i, later[0]) if bindless else _handle(ctx, i, *handle)
     return Access(shape, words[: shape.words], words[shape.words :], found, (*rest, None)[0])
 
 
-def _write_texel(t: Thread, i: Instruction, texel: Value, mask: Operand | None) -> None:
+def _write_texel(ctx: LoweringContext, i: Instruction, texel: Value, mask: Operand | None) -> None:
     """Components that the mask names: the first two from the second target on, then the others."""
     if mask is not None and not isinstance(mask, Immediate):
         raise i.unknown("a mask of components that is no literal")
@@ -133,75 +135,77 @@ def _write_texel(t: Thread, i: Instruction, texel: Value, mask: Operand | None) 
     chosen = [n for n in range(4) if wanted >> n & 1]
     for count, component in enumerate(chosen):
         target = earlier.following(count) if count < 2 else later.following(count - 2)
-        t.write(target, t.element(texel, component, "float"))
+        ctx.write(target, ctx.ir.element(texel, component, "float"))
 
 
 _SAMPLED = ("1D", "2D", "3D", "ARRAY_1D", "ARRAY_2D")
 
 
 @lowers("TEX{,.SCR}{,.B}{.LL,.LZ}{,.NODEP}", has_effect=True)
-def sample(t: Thread, i: Instruction) -> None:
+def sample(ctx: LoweringContext, i: Instruction) -> None:
     """Filter texels around a place; the level of detail is a word after the coordinates.
 
     ptxas asks for level -32 where the program names none.
     """
     has_level = i.has("LL")
-    access = _access(t, i, _SAMPLED, int(has_level), bindless=i.has("B"))
-    numbers = _coordinates(t, access)
+    access = _access(ctx, i, _SAMPLED, int(has_level), bindless=i.has("B"))
+    numbers = _coordinates(ctx, access)
     if access.shape.name == "2d":
-        numbers[1] = _row(t, access.place, numbers[1])
-    numbers += [t.cast("bitcast", level, "float") for level in access.extra]
+        numbers[1] = _row(ctx, access.place, numbers[1])
+    numbers += [ctx.ir.cast("bitcast", level, "float") for level in access.extra]
     name = f"llvm.amdgcn.image.sample.{'l' if has_level else 'lz'}.{access.shape.name}.v4f32.f32"
-    _write_texel(t, i, _sampled(t, access, name, i32(_ALL), numbers), access.mask)
+    _write_texel(ctx, i, _sampled(ctx, access, name, i32(_ALL), numbers), access.mask)
 
 
-def _row(t: Thread, place: Value, row: Value) -> Value:
+def _row(ctx: LoweringContext, place: Value, row: Value) -> Value:
     """The second coordinate: ptxas samples a texture of one dimension in row 0 of two.
 
     Nvidia's unit ignores it there; here it is the middle of the one row.
     """
-    word = t.load("i32", t.offset(place, i64(_TYPE_OFFSET)), 4, note=INVARIANT)
-    has_one_row = t.icmp("eq", t.op("lshr", word, i32(_TYPE_SHIFT)), i32(_TYPE_1D))
-    return t.select(has_one_row, float_bits(0x3F000000), row)
+    word = ctx.ir.load("i32", ctx.ir.offset(place, i64(_TYPE_OFFSET)), 4, note=INVARIANT)
+    has_one_row = ctx.ir.icmp("eq", ctx.ir.op("lshr", word, i32(_TYPE_SHIFT)), i32(_TYPE_1D))
+    return ctx.select(has_one_row, float_bits(0x3F000000), row)
 
 
-def _sampled(t: Thread, access: Access, name: str, mask: Value, numbers: list[Value]) -> Value:
-    image = _descriptor(t, access.place, 8)
-    sampler = _descriptor(t, access.place, 4, _SAMPLER_OFFSET)
-    return t.call(_TEXEL, name, mask, *numbers, image, sampler, FALSE, i32(0), i32(0))
+def _sampled(
+    ctx: LoweringContext, access: Access, name: str, mask: Value, numbers: list[Value]
+) -> Value:
+    image = _descriptor(ctx, access.place, 8)
+    sampler = _descriptor(ctx, access.place, 4, _SAMPLER_OFFSET)
+    return ctx.ir.call(_TEXEL, name, mask, *numbers, image, sampler, FALSE, i32(0), i32(0))
 
 
-def _coordinates(t: Thread, access: Access) -> list[Value]:
+def _coordinates(ctx: LoweringContext, access: Access) -> list[Value]:
     """Numbers in the order of the intrinsics: SASS has the layer, an integer, in front."""
     words = access.coordinates
     if not access.shape.layered:
-        return [t.cast("bitcast", word, "float") for word in words]
-    layer = t.cast("uitofp", t.op("and", words[0], i32(0xFFFF)), "float")
-    return [*(t.cast("bitcast", word, "float") for word in words[1:]), layer]
+        return [ctx.ir.cast("bitcast", word, "float") for word in words]
+    layer = ctx.ir.cast("uitofp", ctx.ir.op("and", words[0], i32(0xFFFF)), "float")
+    return [*(ctx.ir.cast("bitcast", word, "float") for word in words[1:]), layer]
 
 
 @lowers("TLD{,.SCR}{,.B}.LZ{,.NODEP}", has_effect=True)
-def fetch(t: Thread, i: Instruction) -> None:
+def fetch(ctx: LoweringContext, i: Instruction) -> None:
     """A texel of linear memory, as ``tex1Dfetch`` reads it; CUDA reads no other by index."""
-    access = _access(t, i, ("1D",), 0, bindless=i.has("B"))
-    buffer = _descriptor(t, access.place, 4)
+    access = _access(ctx, i, ("1D",), 0, bindless=i.has("B"))
+    buffer = _descriptor(ctx, access.place, 4)
     name = "llvm.amdgcn.struct.buffer.load.format.v4f32"
-    texel = t.call(_TEXEL, name, buffer, access.coordinates[0], i32(0), i32(0), i32(0))
-    _write_texel(t, i, texel, access.mask)
+    texel = ctx.ir.call(_TEXEL, name, buffer, access.coordinates[0], i32(0), i32(0), i32(0))
+    _write_texel(ctx, i, texel, access.mask)
 
 
 _COMPONENTS = ("R", "G", "B", "A")
 
 
 @lowers("TLD4{,.SCR}.{R,G,B,A}{,.B}{,.NODEP}", has_effect=True)
-def gather(t: Thread, i: Instruction) -> None:
+def gather(ctx: LoweringContext, i: Instruction) -> None:
     """One component of the four texels that filtering would use."""
     component, *more = (m for m in i.modifiers if m != "SCR")
-    access = _access(t, i, ("2D",), 0, bindless="B" in more)
+    access = _access(ctx, i, ("2D",), 0, bindless="B" in more)
     mask = i32(1 << _COMPONENTS.index(component))
     name = "llvm.amdgcn.image.gather4.lz.2d.v4f32.f32"
-    texels = _sampled(t, access, name, mask, _coordinates(t, access))
-    _write_texel(t, i, texels, access.mask)
+    texels = _sampled(ctx, access, name, mask, _coordinates(ctx, access))
+    _write_texel(ctx, i, texels, access.mask)
 
 
 # Surfaces: bytes as they are, through a descriptor whose format is integers of the texel's size.
@@ -222,32 +226,34 @@ _CHANNEL_SIZES, _CHANNEL_COUNTS = 0x99245744, 0xAA0040
 of channels by HSA channel order."""
 
 
-def _surface(t: Thread, i: Instruction, sources: list[Operand], size: int) -> Value:
+def _surface(ctx: LoweringContext, i: Instruction, sources: list[Operand], size: int) -> Value:
     """The descriptor of a surface whose texels have ``size`` bytes.
 
     CUDA reads texels as bytes; an image instruction converts them by the descriptor's format, so
     that another one is put in. Where texels have another size, null is read: a fault.
     """
-    place = _handle(t, i, *sources)
+    place = _handle(ctx, i, *sources)
     kinds = [
-        t.load("i32", t.offset(place, i64(offset)), 4, note=INVARIANT)
+        ctx.ir.load("i32", ctx.ir.offset(place, i64(offset)), 4, note=INVARIANT)
         for offset in (_CHANNEL_TYPE_OFFSET, _CHANNEL_ORDER_OFFSET)
     ]
     logarithm = i32(0)
     for kind, sizes in zip(kinds, (_CHANNEL_SIZES, _CHANNEL_COUNTS), strict=True):
-        bits = t.op("lshr", i32(sizes), t.op("and", t.op("shl", kind, i32(1)), i32(31)))
-        logarithm = t.op("add", logarithm, t.op("and", bits, i32(3)))
-    fits = t.icmp("eq", logarithm, i32(size.bit_length() - 1))
-    place = t.select(fits, place, Value(place.type, "null"))
-    image = _descriptor(t, place, 8)
+        bits = ctx.ir.op(
+            "lshr", i32(sizes), ctx.ir.op("and", ctx.ir.op("shl", kind, i32(1)), i32(31))
+        )
+        logarithm = ctx.ir.op("add", logarithm, ctx.ir.op("and", bits, i32(3)))
+    fits = ctx.ir.icmp("eq", logarithm, i32(size.bit_length() - 1))
+    place = ctx.select(fits, place, Value(place.type, "null"))
+    image = _descriptor(ctx, place, 8)
     for index, cleared, put in (
         (1, _FORMAT_MASK << _FORMAT_SHIFT, _RAW_FORMATS[size] << _FORMAT_SHIFT),
         (3, _SELECT_MASK, _SELECT_ALL),
     ):
-        kept = t.op("and", t.element(image, index, "i32"), i32(~cleared))
-        word = t.op("or", kept, i32(put))
-        image = t.result(
-            image.type, f"insertelement {image}, {t.op('or', word, i32(put))}, i32 {index}"
+        kept = ctx.ir.op("and", ctx.ir.element(image, index, "i32"), i32(~cleared))
+        word = ctx.ir.op("or", kept, i32(put))
+        image = ctx.ir.result(
+            image.type, f"insertelement {image}, {ctx.ir.op('or', word, i32(put))}, i32 {index}"
         )
     return image
 
@@ -256,46 +262,46 @@ def _surface_size(i: Instruction) -> int:
     return {"U8": 1, "U16": 2, "64": 8, "128": 16}.get(i.one_of("U8", "U16", "64", "128"), 4)
 
 
-def _texel_place(t: Thread, i: Instruction, shape: Shape, size: int) -> list[Value]:
+def _texel_place(ctx: LoweringContext, i: Instruction, shape: Shape, size: int) -> list[Value]:
     """Indices: SASS has bytes along x, and the layer last."""
     address = next(operand for operand in i.operands if isinstance(operand, Address))
     if len(address.terms) != 1 or address.offset:
         raise i.unknown("coordinates that are no register")
     first = address.terms[0]
-    words = [t.register(first.following(n) if n else first) for n in range(shape.words)]
-    return [t.op("lshr", words[0], i32(size.bit_length() - 1)), *words[1:]]
+    words = [ctx.register(first.following(n) if n else first) for n in range(shape.words)]
+    return [ctx.ir.op("lshr", words[0], i32(size.bit_length() - 1)), *words[1:]]
 
 
 _FORM_OF_SURFACES = "{1D,2D,3D,1D_ARRAY,2D_ARRAY}{,.U8,.U16,.64,.128}.STRONG.SM.{TRAP,IGN}"
 
 
 @lowers(f"SULD.D.BA.{_FORM_OF_SURFACES}", has_effect=True)
-def load_texel(t: Thread, i: Instruction) -> None:
+def load_texel(ctx: LoweringContext, i: Instruction) -> None:
     """The bytes of a texel; outside the surface, where CUDA ends the program or reads zeros, 0."""
     shape, size = _SHAPES[i.modifiers[2]], _surface_size(i)
-    place = _texel_place(t, i, shape, size)
-    image = _surface(t, i, [o for o in i.operands[1:] if not isinstance(o, Address)], size)
+    place = _texel_place(ctx, i, shape, size)
+    image = _surface(ctx, i, [o for o in i.operands[1:] if not isinstance(o, Address)], size)
     arguments = [i32(_ALL), *place, image, i32(0), i32(0)]
-    texel = t.call(_TEXEL, f"llvm.amdgcn.image.load.{shape.name}.v4f32.i32", *arguments)
+    texel = ctx.ir.call(_TEXEL, f"llvm.amdgcn.image.load.{shape.name}.v4f32.i32", *arguments)
     target = i.operands[0]
     if not isinstance(target, Register):
         raise i.unknown("a target that is no register")
     for number in range(max(size // 4, 1)):
-        t.write(target.following(number), t.element(texel, number, "float"))
+        ctx.write(target.following(number), ctx.ir.element(texel, number, "float"))
 
 
 @lowers(f"SUST.D.BA.{_FORM_OF_SURFACES}", has_effect=True)
-def store_texel(t: Thread, i: Instruction) -> None:
+def store_texel(ctx: LoweringContext, i: Instruction) -> None:
     """Write the bytes of a texel; nothing outside the surface."""
     shape, size = _SHAPES[i.modifiers[2]], _surface_size(i)
-    place = _texel_place(t, i, shape, size)
+    place = _texel_place(ctx, i, shape, size)
     at = next(n for n, operand in enumerate(i.operands) if isinstance(operand, Address))
     source = i.operands[at + 1]
     if not isinstance(source, Register):
         raise i.unknown("a value that is no register")
-    image = _surface(t, i, list(i.operands[at + 2 :]), size)
-    words = [t.register(source.following(n) if n else source) for n in range(max(size // 4, 1))]
+    image = _surface(ctx, i, list(i.operands[at + 2 :]), size)
+    words = [ctx.register(source.following(n) if n else source) for n in range(max(size // 4, 1))]
     words += [i32(0)] * (4 - len(words))
-    texel = t.vector([t.cast("bitcast", word, "float") for word in words])
+    texel = ctx.ir.vector([ctx.ir.cast("bitcast", word, "float") for word in words])
     arguments = [texel, i32(_ALL), *place, image, i32(0), i32(0)]
-    t.call_void(f"llvm.amdgcn.image.store.{shape.name}.v4f32.i32", *arguments)
+    ctx.ir.call_void(f"llvm.amdgcn.image.store.{shape.name}.v4f32.i32", *arguments)

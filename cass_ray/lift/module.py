@@ -11,11 +11,12 @@ from cass_ray.lift.frontend.code import Program
 from cass_ray.lift.frontend.cubin import KernelInfo, Parameter
 from cass_ray.lift.frontend.instruction import Instruction
 from cass_ray.lift.frontend.operands import Constant, Name
-from cass_ray.lift.llvm.driver_functions import SUPPORT_PREFIX
+from cass_ray.lift.llvm.builder import SUPPORT_PREFIX
 from cass_ray.lift.llvm.globals import MANAGED_SUFFIX, DeviceData
-from cass_ray.lift.lowering.context import Thread
+from cass_ray.lift.lowering.constant_banks import SHARED_WINDOW
+from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.control_flow import KernelLifter
-from cass_ray.lift.lowering.environment import SHARED_WINDOW, Environment
+from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.semantics.barrier import BARRIERS_BYTES, BARRIERS_PLACE, counts_threads
 from cass_ray.lift.lowering.semantics.texture import TEXTURE_OPCODES
 from cass_ray.toolchain.nvidia.elf import Cubin
@@ -65,12 +66,12 @@ def build(cubin: Cubin, listing: str, names: Mapping[str, str] | None = None) ->
     counts: dict[str, int] = {}
     for name in reading.kernel_names(cubin):
         try:
-            text, thread, count = _kernel(cubin, program, data, name, names.get(name, name))
+            text, context, count = _kernel(cubin, program, data, name, names.get(name, name))
         except LiftError as error:
             failures[name] = error
             continue
         functions.append(text)
-        declarations |= thread.declarations
+        declarations |= context.ir.declarations
         counts[name] = count
     parts = [_HEADER, *data.definitions, *functions, *sorted(declarations), _FOOTER]
     return Module("\n".join(parts), tuple(counts), failures, counts, data.sizes)
@@ -78,7 +79,7 @@ def build(cubin: Cubin, listing: str, names: Mapping[str, str] | None = None) ->
 
 def _kernel(
     cubin: Cubin, program: Program, data: DeviceData, name: str, exported: str
-) -> tuple[str, Thread, int]:
+) -> tuple[str, LoweringContext, int]:
     kernel = reading.kernel_info(cubin, name)
     instructions = [
         instruction
@@ -89,13 +90,13 @@ def _kernel(
     kernel, shift = _without_reserved(kernel, instructions, reading.shared_reserved(cubin))
     flushes = flushes_denormals(instructions)
     handles = any(i.opcode in TEXTURE_OPCODES for i in instructions)
-    environment = Environment(
+    environment = KernelEnvironment(
         kernel, data, program, shift, flushes_denormals=flushes, uses_handles=handles
     )
     lifter = KernelLifter(program, environment)
-    thread = lifter.lift()
-    text = _function(thread, lifter, exported)
-    return text, thread, lifter.instruction_count
+    context = lifter.lift()
+    text = _function(context, lifter, exported)
+    return text, context, lifter.instruction_count
 
 
 def _without_reserved(
@@ -147,7 +148,7 @@ def _reads_single_precision(i: Instruction) -> bool:
     return i.opcode in _SINGLE_PRECISION
 
 
-def _function(thread: Thread, lifter: KernelLifter, exported: str) -> str:
+def _function(context: LoweringContext, lifter: KernelLifter, exported: str) -> str:
     kernel = lifter.environment.kernel
     parameters = ", ".join(parameter_types(kernel.parameters))
     lines = [
@@ -156,29 +157,29 @@ def _function(thread: Thread, lifter: KernelLifter, exported: str) -> str:
         "entry:",
         *(
             f"  %{name} = alloca {kind}, align 4, addrspace(5)"
-            for name, kind in sorted(thread.slots.items())
+            for name, kind in sorted(context.registers.types.items())
         ),
         # Words: LLVM would make a vector of bytes, with a comparison for each at every access.
         f"  %frame = alloca [{-(-max(kernel.frame_size, 16) // 4)} x i32], align 16, addrspace(5)",
-        *_beginning(thread),
+        *_beginning(context),
         f"  br label %{lifter.entry_label()}",
-        *thread.lines,
+        *context.ir.lines,
     ]
-    if thread.traps:
-        thread.declarations.add("declare void @llvm.trap()")
+    if context.terminators.needs_trap_block:
+        context.ir.declarations.add("declare void @llvm.trap()")
         lines += ["trap:", "  call void @llvm.trap()", "  unreachable"]
     return "\n".join([*lines, "}"])
 
 
-def _beginning(thread: Thread) -> list[str]:
+def _beginning(context: LoweringContext) -> list[str]:
     """What has to be done before the kernel's first instruction."""
-    if not any(f"@{_BARRIER}(" in declaration for declaration in thread.declarations):
+    if not any(f"@{_BARRIER}(" in declaration for declaration in context.ir.declarations):
         return []
-    thread.declarations.add(f"declare void @{_BARRIERS_BEGIN}(i32)")
+    context.ir.declarations.add(f"declare void @{_BARRIERS_BEGIN}(i32)")
     return [f"  call void @{_BARRIERS_BEGIN}(i32 {BARRIERS_PLACE})"]
 
 
-def _attributes(environment: Environment) -> str:
+def _attributes(environment: KernelEnvironment) -> str:
     kernel = environment.kernel
     lds = -(-kernel.shared_size // 16) * 16
     denormals = "preserve-sign,preserve-sign" if environment.flushes_denormals else "ieee,ieee"

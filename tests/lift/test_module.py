@@ -6,7 +6,7 @@ import pytest
 
 from cass_ray.lift.errors import LiftError, UnknownForm
 from cass_ray.lift.frontend.cubin import Parameter
-from cass_ray.lift.llvm.module import parameter_types
+from cass_ray.lift.module import parameter_types
 
 
 def parameters(*places: tuple[int, int]) -> tuple[Parameter, ...]:

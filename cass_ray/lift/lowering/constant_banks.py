@@ -1,0 +1,160 @@
+"""Constant banks as a kernel reads them: parameters, launch dimensions, windows, addresses."""
+
+from __future__ import annotations
+
+import re
+import struct
+
+from cass_ray.lift.errors import UnknownForm
+from cass_ray.lift.llvm.builder import IRBuilder, Value, i32, i64
+from cass_ray.lift.lowering.environment import KernelEnvironment
+from cass_ray.lift.lowering.handles import HandleWords
+
+INVARIANT = ", !invariant.load !0"
+_GROUP_SIZE = {0x0: 12, 0x4: 14, 0x8: 16}  # hidden_group_size_* in the implicit arguments, 16 bits
+_GROUP_COUNT = {0xC: 0, 0x10: 4, 0x14: 8}  # hidden_block_count_*, 32 bits
+SHARED_WINDOW = (0x18, 0x1C)
+"""Offsets in bank 0 of the generic address of shared memory."""
+_LOCAL_WINDOW, _STACK_SIZE = (0x20, 0x24), 0x28
+_SYMBOL_HALF = re.compile(
+    r"(?:fun@)?(?P<half>32@lo|32@hi|32@)\(\(?(?P<symbol>[^\s()]+)"
+    r"(?: \+ (?P<offset>[^\s()]+))?\)?\)"
+)
+
+
+class ConstantBanks:
+    """Writes reads of ``c[bank][offset]`` and of relocated symbols for one kernel."""
+
+    def __init__(self, environment: KernelEnvironment, ir: IRBuilder, handles: HandleWords) -> None:
+        self._kernel = environment.kernel
+        self._data = environment.data
+        self._program = environment.program
+        self._shared_shift = environment.shared_shift
+        self._ir = ir
+        self._handles = handles
+
+    def word(self, bank: int, offset: int, index: Value | None = None) -> Value:
+        """The 32-bit word at ``c[bank][offset + index]``."""
+        if index is not None and index.number is not None:
+            offset, index = offset + index.number & 0xFFFFFFFF, None
+        if bank == 0 and index is None and offset < self._kernel.parameter_base:
+            return self._driver_word(offset)
+        if bank == 4:
+            word = self._address_word(offset, index)
+            if word is not None:
+                return word
+        if bank == 2 and index is None:
+            return i32(self._literal_word(bank, offset))
+        pointer = self.pointer(bank, offset, index)
+        word = self._ir.load("i32", pointer, 4, note=INVARIANT)
+        if self._handles.tracked:
+            above = self._ir.load("i32", self._ir.offset(pointer, i64(4)), 4, note=INVARIANT)
+            self._handles.set_above(word, above)
+        return word
+
+    def _address_word(self, offset: int, index: Value | None) -> Value | None:
+        """A half of an address in bank 4 that is no constant for LLVM, or a number of code."""
+        if index is not None:
+            if any(self._data.managed_pointer(name) for name in self._data.bank4_symbols.values()):
+                raise UnknownForm(f"c[0x4][{offset:#x}]", "indexed, with managed variables in it")
+            return None
+        symbol = self._data.bank4_symbols.get(offset & ~7)
+        if symbol is None:
+            return None
+        number = self._program.code_number(symbol)
+        if number is not None:
+            return i32(number >> 32 if offset & 4 else number)
+        address = self._managed_address(symbol, self._data.bank4_addends[offset & ~7])
+        if address is None:
+            return None
+        return self._ir.high(address) if offset & 4 else self._ir.low(address)
+
+    def _managed_address(self, symbol: str, added: int) -> Value | None:
+        place = self._data.managed_pointer(symbol)
+        if place is None:
+            return None
+        return self._ir.op("add", self._ir.load("i64", place, 8, note=INVARIANT), i64(added))
+
+    def pointer(self, bank: int, offset: int, index: Value | None) -> Value:
+        """Where ``c[bank][offset + index]`` is, in address space 4."""
+        if bank == 0:
+            if offset < self._kernel.parameter_base:
+                raise UnknownForm(f"c[0x0][{offset:#x}]", "an indexed driver constant")
+            base = self._ir.call("ptr addrspace(4)", "llvm.amdgcn.kernarg.segment.ptr")
+            offset -= self._kernel.parameter_base
+        else:
+            base = self._data.bank(bank, self._kernel.name)
+        if index is None:
+            return self._ir.offset(base, i64(offset))
+        distance = self._ir.op("add", index, i32(offset))
+        return self._ir.offset(base, self._ir.cast("zext", distance, "i64"))
+
+    def _driver_word(self, offset: int) -> Value:
+        """What the driver puts in front of the parameters."""
+        if offset in _GROUP_SIZE or offset in _GROUP_COUNT:
+            base = self._ir.call("ptr addrspace(4)", "llvm.amdgcn.implicitarg.ptr")
+            if offset in _GROUP_COUNT:
+                place = self._ir.offset(base, i64(_GROUP_COUNT[offset]))
+                return self._ir.load("i32", place, 4, note=INVARIANT)
+            place = self._ir.offset(base, i64(_GROUP_SIZE[offset]))
+            return self._ir.cast("zext", self._ir.load("i16", place, 2, note=INVARIANT), "i32")
+        if offset == _STACK_SIZE:
+            return i32(self._kernel.frame_size)
+        if offset in SHARED_WINDOW:
+            # The low word counts from the start of LDS, as shared addresses do.
+            if offset == SHARED_WINDOW[0]:
+                return i32(self._shared_shift)
+            return self._shared_window()
+        if offset in _LOCAL_WINDOW:
+            address = self._local_window()
+            return self._ir.low(address) if offset == _LOCAL_WINDOW[0] else self._ir.high(address)
+        if offset in self._kernel.grid_workspace_words:
+            address = self._data.grid_workspace()
+            is_low = offset == self._kernel.grid_workspace_words[0]
+            return self._ir.low(address) if is_low else self._ir.high(address)
+        if offset in self._kernel.descriptor_words:
+            return i32(0)
+        raise UnknownForm(f"c[0x0][{offset:#x}]", "a driver constant of unknown meaning")
+
+    def _shared_window(self) -> Value:
+        """High word of generic addresses of shared memory; the low word is the LDS address."""
+        lds = Value("ptr addrspace(3)", "inttoptr (i32 16 to ptr addrspace(3))")
+        return self._ir.high(
+            self._ir.cast("ptrtoint", self._ir.cast("addrspacecast", lds, "ptr"), "i64")
+        )
+
+    def _local_window(self) -> Value:
+        """Generic address of the start of the thread's frame."""
+        generic = self._ir.cast("addrspacecast", Value("ptr addrspace(5)", "%frame"), "ptr")
+        return self._ir.cast("ptrtoint", generic, "i64")
+
+    def symbol(self, text: str) -> Value | None:
+        """Half of a symbol's address, as a relocated literal has it; None for other names.
+
+        Code has numbers for addresses: what is loaded from ``FUNCTION + .L_3@srel`` is compared
+        with them, never used to load.
+        """
+        match = _SYMBOL_HALF.fullmatch(text.replace("`", ""))
+        if match is None:
+            return None
+        symbol, added = match["symbol"], match["offset"] or "0"
+        is_high = match["half"] == "32@hi"
+        number = self._program.code_number(symbol, added)
+        if number is not None:
+            return i32(number >> 32 if is_high else number)
+        if not added.startswith("0"):
+            return None
+        address = self._managed_address(symbol, int(added, 16))
+        if address is None:
+            address = self._data.address(symbol, int(added, 16))
+        if address is None:
+            return None
+        return self._ir.high(address) if is_high else self._ir.low(address)
+
+    def _literal_word(self, bank: int, offset: int) -> int:
+        """The word at ``c[bank][offset]``, which is known now."""
+        content = self._data.content(bank, self._kernel.name)
+        if content is None or offset + 4 > len(content):
+            raise UnknownForm(f"c[{bank:#x}][{offset:#x}]", "not in the cubin")
+        word: int = struct.unpack_from("<I", content, offset)[0]
+        return word

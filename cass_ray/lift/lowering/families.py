@@ -1,0 +1,52 @@
+"""All families of instructions: importing them enters their forms in the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cass_ray.lift.lowering.semantics import (
+    atomic,
+    barrier,
+    carry,
+    conversion,
+    float32,
+    float64,
+    half,
+    integer,
+    logic,
+    memory,
+    packed,
+    predicate,
+    shift,
+    special,
+    tensor,
+    texture,
+    warp,
+)
+from cass_ray.lift.lowering.table import Form, entered
+
+FAMILIES = (
+    integer,
+    carry,
+    packed,
+    shift,
+    logic,
+    predicate,
+    float32,
+    float64,
+    half,
+    conversion,
+    special,
+    memory,
+    atomic,
+    warp,
+    barrier,
+    tensor,
+    texture,
+)
+"""A new family is added here."""
+
+
+def forms() -> Mapping[str, Form]:
+    """Mnemonic with all its modifiers -> what it does: the whole table."""
+    return entered()

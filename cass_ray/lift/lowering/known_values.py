@@ -1,0 +1,93 @@
+"""What is known of values beside their bits, so that several instructions become one.
+
+Sums and comparisons of wide integers are done in halves by SASS; who remembers the low half can
+write the whole. Numbers are kept beside the words that hold them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cass_ray.lift.frontend.operands import Operand
+from cass_ray.lift.llvm.builder import Value
+
+
+@dataclass(frozen=True)
+class Term:
+    """One term of a sum: a word, subtracted where ``negated``; else ``scale`` bits to the left."""
+
+    word: Value
+    negated: bool = False
+    scale: int = 0
+
+
+@dataclass(frozen=True)
+class LowSum:
+    """A sum of words whose carry something may add to the sum of the high words."""
+
+    terms: tuple[Term, ...]
+    target: Operand
+    result: Value
+
+
+class Carries:
+    """Of which sums of words the carries are."""
+
+    def __init__(self) -> None:
+        self._sums: dict[Value, LowSum] = {}
+
+    def remember(self, carry: Value, low: LowSum) -> None:
+        """``carry`` is that of ``low``."""
+        self._sums[carry] = low
+
+    def sum_of(self, carry: Value) -> LowSum | None:
+        """The sum of which ``carry`` is the carry; None for another condition."""
+        return self._sums.get(carry)
+
+
+@dataclass(frozen=True)
+class LowComparison:
+    """A comparison of words: SASS's condition (``LT``), unsigned, and what is compared."""
+
+    condition: str
+    left: Value
+    right: Value
+
+
+class Comparisons:
+    """Of which words the results of comparisons are."""
+
+    def __init__(self) -> None:
+        self._found: dict[Value, LowComparison] = {}
+
+    def remember(self, result: Value, comparison: LowComparison) -> None:
+        """``result`` is that of ``comparison``."""
+        self._found[result] = comparison
+
+    def of(self, result: Value) -> LowComparison | None:
+        """The comparison of which ``result`` is the result; None for another condition."""
+        return self._found.get(result)
+
+
+class FloatValues:
+    """Single-precision numbers beside the words that hold their bits."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, Value] = {}
+        self._normal: set[str] = set()
+
+    def remember(self, word: Value, number: Value) -> None:
+        """``word`` has the bits of ``number``."""
+        self._numbers[word.name] = number
+
+    def number_in(self, word: Value) -> Value | None:
+        """The number that ``word`` was cast from; None where it was none."""
+        return self._numbers.get(word.name)
+
+    def mark_normal(self, number: Value) -> None:
+        """``number`` came from an integer: it is not denormal."""
+        self._normal.add(number.name)
+
+    def is_normal(self, number: Value) -> bool:
+        """Whether ``number`` is known to be no denormal number."""
+        return number.name in self._normal

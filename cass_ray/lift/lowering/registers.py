@@ -1,0 +1,158 @@
+"""The registers and predicates of one SASS thread while its code becomes IR.
+
+They live in allocas between blocks, which LLVM's mem2reg removes, and in a cache within a block, so
+that a block loads each register once and stores it once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from cass_ray.lift.llvm.builder import IRBuilder, Value, i32
+from cass_ray.lift.lowering.handles import HandleWords
+from cass_ray.lift.lowering.liveness import Access
+
+_UPPER = ".upper"
+"""After a register's name: the variable with the high half of the handle that it holds."""
+
+
+class RegisterFile:
+    """Values of registers, predicates and other variables of the thread, by name."""
+
+    def __init__(self, ir: IRBuilder, handles: HandleWords) -> None:
+        self._ir = ir
+        self._handles = handles
+        self._types: dict[str, str] = {}
+        self._cached: dict[str, Value] = {}
+        self._written: set[str] = set()
+        self._overlay: dict[str, Value] | None = None
+        """Results so far of instructions that a guard may drop."""
+        self._access: Access | None = None
+
+    @property
+    def types(self) -> Mapping[str, str]:
+        """Name -> LLVM type, of every register that needs an alloca."""
+        return self._types
+
+    # One register
+
+    def read(self, name: str, kind: str) -> Value:
+        """The value of a register, whose LLVM type is ``kind``."""
+        if self._access is not None:
+            self._access.reads.add(name)
+        if self._overlay is not None and name in self._overlay:
+            return self._overlay[name]
+        if name not in self._cached:
+            self._types[name] = kind
+            loaded = self._ir.result(kind, f"load {kind}, ptr addrspace(5) %{name}")
+            self._cached[name] = loaded
+            if self._has_upper_word(name):
+                self._handles.set_above(loaded, self.read(f"{name}{_UPPER}", "i32"))
+        return self._cached[name]
+
+    def write(self, name: str, value: Value) -> None:
+        """Change a register, and what is known of the word that belongs above its own."""
+        self._put(name, value)
+        if self._has_upper_word(name):
+            self._put(f"{name}{_UPPER}", self._handles.above(value) or i32(0))
+
+    def respell(self, name: str, old: Value, new: Value) -> None:
+        """Give a register another spelling of the value ``old``; nothing if it holds another.
+
+        That is no access: nothing is recorded.
+        """
+        known = self._cached if self._overlay is None else self._overlay
+        if known.get(name) == old:
+            access, self._access = self._access, None
+            self.write(name, new)
+            self._access = access
+
+    def _put(self, name: str, value: Value) -> None:
+        if self._access is not None:
+            self._access.writes.add(name)
+        self._types[name] = value.type
+        if self._overlay is not None:
+            self._overlay[name] = value
+            return
+        self._cached[name] = value
+        self._written.add(name)
+
+    def _has_upper_word(self, name: str) -> bool:
+        return self._handles.tracked and "R" in name and not name.endswith(_UPPER)
+
+    # Scopes
+
+    @contextmanager
+    def recording(self, access: Access) -> Iterator[None]:
+        """Inside, ``access`` collects the names of what is read and written."""
+        self._access = access
+        try:
+            yield
+        finally:
+            self._access = None
+
+    @contextmanager
+    def dropping_results_unless(self, guard: Value, unneeded: frozenset[str]) -> Iterator[None]:
+        """Inside, what is written to registers takes effect only where ``guard`` holds.
+
+        Code inside reads its own results: what it makes of them is dropped with them. Registers
+        that are ``unneeded`` where the guard does not hold get their results anyway.
+        """
+        self._overlay = {}
+        yield
+        made, self._overlay = self._overlay, None
+        for name, value in made.items():
+            if name not in unneeded:
+                before = self.read(name, value.type)
+                self._put(name, self._handles.select(guard, value, before))
+            else:
+                self._put(name, value)
+
+    @contextmanager
+    def skipped_unless(
+        self, guard: Value, unneeded: frozenset[str] = frozenset()
+    ) -> Iterator[None]:
+        """Inside, code runs only where ``guard`` holds.
+
+        Where it does not, registers that are ``unneeded`` then hold nothing in particular.
+        """
+        for name in sorted(unneeded):
+            kind = "i1" if "P" in name else "i32"
+            self.read(name, kind)  # what the code inside may read
+            self._written.discard(name)
+        self.flush()
+        for name in sorted(unneeded):
+            self._ir.line(f"store {self._cached[name].type} poison, ptr addrspace(5) %{name}")
+        number = self._ir.fresh()
+        self._ir.line(f"br {guard}, label %do{number}, label %skip{number}")
+        before = dict(self._cached)
+        self._ir.label(f"do{number}")
+        yield
+        changed = self._written | unneeded
+        self.flush()
+        self._ir.line(f"br label %skip{number}")
+        self._ir.label(f"skip{number}")
+        self._cached = {name: value for name, value in before.items() if name not in changed}
+
+    @contextmanager
+    def alternative(self, label: str) -> Iterator[None]:
+        """Inside, write one of several blocks that follow the present one, with what it knows."""
+        known = dict(self._cached)
+        self._ir.label(label)
+        yield
+        self._cached = known
+
+    # Blocks
+
+    def begin_block(self, label: str) -> None:
+        """Start a basic block; nothing is known about registers in it."""
+        self._ir.label(label)
+        self._cached.clear()
+        self._written.clear()
+
+    def flush(self) -> None:
+        """Store the registers that this block has written."""
+        for name in sorted(self._written):
+            self._ir.line(f"store {self._cached[name]}, ptr addrspace(5) %{name}")
+        self._written.clear()
