@@ -28,7 +28,7 @@ from cass_ray.corpus.reading.trees import DirectoryTreeStore
 from cass_ray.corpus.screening.screening import Screening
 from cass_ray.corpus.screening.selection import Selection
 from cass_ray.dataset.card import write_card
-from cass_ray.dataset.duplicates_report import write_findings
+from cass_ray.dataset.duplicates_report import write_removed_rows
 from cass_ray.dataset.parquet import write_rows
 from cass_ray.dataset.schema import REJECT_SCHEMA
 from cass_ray.exit_codes import EXIT_INTERRUPTED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
@@ -36,7 +36,7 @@ from cass_ray.pipeline.cached_run import CachedRun
 from cass_ray.pipeline.ingest import Ingested, Ingestion, finished_columns, read_sources
 from cass_ray.pipeline.journal import Journal
 from cass_ray.pipeline.progress import Progress
-from cass_ray.pipeline.report import Tally, print_summary, write_report
+from cass_ray.pipeline.report import Tally, card_facts, print_summary, write_report
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.translate.engines.registry import make_translator
@@ -87,7 +87,7 @@ class Build:
         tally = self._write(ingested, journal)
         seconds = time.monotonic() - started
         write_report(self.settings.out / "report.json", self._report(tally, seconds))
-        write_card(self.settings.out, self.settings, tally)
+        write_card(self.settings.out, card_facts(self.settings, tally))
         print_summary(self.console, tally, seconds, self.settings.out)
         return tally
 
@@ -118,7 +118,8 @@ class Build:
             tally.add(row)
         tally.check_conservation(len(ingested.order))
         self.selection.write(self.settings.out)
-        write_findings(self.screening.findings, self.settings.out)
+        removed = self.screening.findings
+        write_removed_rows(self.settings.out, removed.duplicates, removed.overlaps)
         return tally
 
     def _report(self, tally: Tally, seconds: float) -> dict[str, Any]:
@@ -151,7 +152,7 @@ def build_dataset(
     lift: Annotated[bool, typer.Option(help="Lift the machine code to RDNA3, too.")] = False,
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", help="KEY=VALUE, any setting, e.g. filters.longest=500."),
+        typer.Option("--set", help="KEY=VALUE, any setting, e.g. filters.max_lines=500."),
     ] = None,
 ) -> None:
     """Build a data set of aligned CUDA / HIP / SASS / RDNA3 pairs."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from cass_ray.dataset.schema import PAIR_SCHEMA
-from cass_ray.pipeline.report import Tally
-from cass_ray.pipeline.settings import BuildSettings
 
 _COLUMNS = {
-    "id": "SHA-256 of the normalised CUDA source and its include closure",
+    "id": "SHA-256 of the normalized CUDA source and its include closure",
     "cuda_source": "CUDA source",
     "cuda_host": "x86-64 assembly of the CUDA host part",
-    "cuda_device": "SASS of the first architecture of `cuda_arch`, normalised",
+    "cuda_device": "SASS of the first architecture of `cuda_arch`, normalized",
     "cuda_device_by_arch": "SASS of every architecture",
     "hip_source": "HIP source",
     "hip_host": "x86-64 assembly of the HIP host part, device binary not embedded",
@@ -26,20 +26,38 @@ _COLUMNS = {
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"))
 
 
+@dataclass(frozen=True)
+class CardFacts:
+    """What the card says about one data set; whoever built the set knows it."""
+
+    sources: Sequence[str]
+    nvidia_architectures: Sequence[str]
+    amd_architecture: str
+    optimization: str
+    translator: str
+    rows: int
+    """Programs read; the sum of pairs, duplicates and rejects."""
+    pairs: int
+    kernels: int
+    duplicates: int
+    rejects: Mapping[tuple[str, str], int]
+    """(stage, reason) -> rows."""
+
+
 def _size_category(rows: int) -> str:
     return next((name for limit, name in _SIZES if rows < limit), "100K<n<1M")
 
 
-def card(settings: BuildSettings, tally: Tally) -> str:
+def card(facts: CardFacts) -> str:
     """The card as Markdown with YAML front matter."""
     columns = "\n".join(
         f"| `{name}` | {_COLUMNS[name]} |" for name in PAIR_SCHEMA.names if name in _COLUMNS
     )
     rejects = "\n".join(
         f"| {stage} | {reason} | {count} |"
-        for (stage, reason), count in sorted(tally.rejects.items())
+        for (stage, reason), count in sorted(facts.rejects.items())
     )
-    architectures = ", ".join(settings.nvidia_architectures)
+    architectures = ", ".join(facts.nvidia_architectures)
     return f"""---
 configs:
 - config_name: pairs
@@ -48,14 +66,14 @@ configs:
 - config_name: rejects
   data_files: rejects/*.parquet
 tags: [cuda, hip, sass, rdna3, code-translation]
-size_categories: [{_size_category(tally.pairs)}]
+size_categories: [{_size_category(facts.pairs)}]
 ---
 # Aligned CUDA / HIP programs
 
-{tally.pairs} pairs with {tally.kernels} kernels, from {tally.rows} programs read
-({", ".join(f"`{source}`" for source in settings.sources)}). Nvidia side: {architectures}; AMD side:
-{settings.amd_architecture}; optimisation `{settings.optimisation}`; translated by
-`{settings.translator}`.
+{facts.pairs} pairs with {facts.kernels} kernels, from {facts.rows} programs read
+({", ".join(f"`{source}`" for source in facts.sources)}). Nvidia side: {architectures}; AMD side:
+{facts.amd_architecture}; optimization `{facts.optimization}`; translated by
+`{facts.translator}`.
 
 | column | holds |
 |---|---|
@@ -66,7 +84,7 @@ and flags, token counts of the device assembly.
 
 ## What was left out
 
-{tally.duplicates.total()} duplicates and {tally.rejects.total()} rejects; `rejects/` holds each
+{facts.duplicates} duplicates and {sum(facts.rejects.values())} rejects; `rejects/` holds each
 with its stage, reason and the tool's message.
 
 | stage | reason | rows |
@@ -77,6 +95,6 @@ Each row keeps the license of its repository in `license` (empty: unknown).
 """
 
 
-def write_card(out: Path, settings: BuildSettings, tally: Tally) -> None:
+def write_card(out: Path, facts: CardFacts) -> None:
     """Write the card to ``out/README.md``."""
-    (out / "README.md").write_text(card(settings, tally))
+    (out / "README.md").write_text(card(facts))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cass_ray.corpus.screening.screening import Finding, Findings
-
-FINDING_SCHEMA = pa.schema(
+REMOVED_SCHEMA = pa.schema(
     [
         ("id", pa.string()),
         ("origin", pa.string()),
@@ -26,12 +24,30 @@ FINDING_SCHEMA = pa.schema(
 repeats one row), or the name of the evaluation program."""
 
 
-def write_findings(findings: Findings, out: Path) -> None:
+@dataclass(frozen=True, slots=True)
+class RemovedRow:
+    """One row that was taken out for what it repeats: a line of ``clusters.parquet`` or of
+    ``decontamination.parquet``."""
+
+    id: str
+    origin: str
+    repository: str
+    path: str
+    level: str
+    """``exact``, ``near``, ``shape``, ``opcodes``, ``source``, ``repository`` or ``canary``."""
+    repeats: str
+    """Id of the row that was kept, or the name of the evaluation program."""
+    similarity: float
+
+
+def write_removed_rows(
+    out: Path, duplicates: Sequence[RemovedRow], overlaps: Sequence[RemovedRow]
+) -> None:
     """Write both files to ``out``; they are there, with their schema, also when they are empty."""
-    _write(findings.duplicates, out / "clusters.parquet")
-    _write(findings.overlaps, out / "decontamination.parquet")
+    _write(duplicates, out / "clusters.parquet")
+    _write(overlaps, out / "decontamination.parquet")
 
 
-def _write(found: Sequence[Finding], path: Path) -> None:
-    table = pa.Table.from_pylist([asdict(each) for each in found], schema=FINDING_SCHEMA)
+def _write(rows: Sequence[RemovedRow], path: Path) -> None:
+    table = pa.Table.from_pylist([asdict(each) for each in rows], schema=REMOVED_SCHEMA)
     pq.write_table(table, path, compression="zstd")

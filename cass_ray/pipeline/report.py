@@ -10,7 +10,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from cass_ray.dataset.card import CardFacts
 from cass_ray.dataset.schema import DUPLICATE_REASONS, Reason, is_rejected
+from cass_ray.pipeline.settings import BuildSettings
 
 
 class ConservationError(AssertionError):
@@ -68,6 +70,22 @@ class Tally:
             "domains": dict(sorted(self.domains.items())),
             "verified": dict(sorted(self.verified.items())),
         }
+
+
+def card_facts(settings: BuildSettings, tally: Tally) -> CardFacts:
+    """What the data set's card says about a build."""
+    return CardFacts(
+        sources=settings.sources,
+        nvidia_architectures=settings.nvidia_architectures,
+        amd_architecture=settings.amd_architecture,
+        optimization=settings.optimisation,
+        translator=settings.translator,
+        rows=tally.rows,
+        pairs=tally.pairs,
+        kernels=tally.kernels,
+        duplicates=tally.duplicates.total(),
+        rejects=tally.rejects,
+    )
 
 
 def write_report(path: Path, report: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from cass_ray.corpus.reading.trees import DirectoryTreeStore
 from cass_ray.corpus.screening.evaluation import CANARY, benchmark_programs
 from cass_ray.corpus.screening.screening import Screening
-from cass_ray.dataset.duplicates_report import write_findings
+from cass_ray.dataset.duplicates_report import write_removed_rows
 from cass_ray.dataset.schema import REJECT_SCHEMA
 from cass_ray.pipeline.ingest import Ingestion, read_sources
 from cass_ray.pipeline.journal import Journal
@@ -62,7 +62,8 @@ def test_rows_in_are_rows_out_and_planted_copies_are_named(tmp_path: Path) -> No
         tally.add(row)
     assert (tally.duplicates.total(), tally.rejects.total()) == (2, 4)
 
-    write_findings(screening.findings, tmp_path)
+    found = screening.findings
+    write_removed_rows(tmp_path, found.duplicates, found.overlaps)
     removed = pq.read_table(tmp_path / "decontamination.parquet").to_pylist()
     assert {(line["path"], line["level"]) for line in removed} == {
         ("planted.cu", "source"),

@@ -9,8 +9,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from cass_ray.config import StrictModel
 from cass_ray.corpus.dialect import dialect_of, source_of
 from cass_ray.corpus.parsing.kernels import find_kernels, kernel_definitions, only_prints
 from cass_ray.corpus.parsing.normalize import strip_comments
@@ -21,32 +22,37 @@ Objection = tuple[Reason, str] | None
 """Why a row is rejected, with a message; None when it passes."""
 
 
-class FilterSettings(BaseModel):
+class FilterSettings(StrictModel):
     """Thresholds; the defaults for lines are the paper's."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    RENAMED = {
+        "longest": "max_lines",
+        "maximum_lines": "max_lines",
+        "shortest": "min_lines",
+        "minimum_lines": "min_lines",
+    }
 
-    maximum_lines: int = Field(default=7000, ge=1)
-    minimum_lines: int = Field(default=10, ge=0)
+    max_lines: int = Field(default=7000, ge=1)
+    min_lines: int = Field(default=10, ge=0)
     boilerplate: bool = True
     """Reject programs whose kernels compute nothing ("hello world", empty templates)."""
     require_kernel: bool = True
 
 
 def too_long(row: Row, settings: FilterSettings) -> Objection:
-    """More lines than ``maximum_lines``."""
+    """More lines than ``max_lines``."""
     lines = _line_count(source_of(row))
-    if lines <= settings.maximum_lines:
+    if lines <= settings.max_lines:
         return None
-    return Reason.TOO_LONG, f"{lines} lines; the limit is {settings.maximum_lines}"
+    return Reason.TOO_LONG, f"{lines} lines; the limit is {settings.max_lines}"
 
 
 def too_short(row: Row, settings: FilterSettings) -> Objection:
-    """Fewer lines than ``minimum_lines``."""
+    """Fewer lines than ``min_lines``."""
     lines = _line_count(source_of(row))
-    if lines >= settings.minimum_lines:
+    if lines >= settings.min_lines:
         return None
-    return Reason.TOO_SHORT, f"{lines} lines; at least {settings.minimum_lines} are wanted"
+    return Reason.TOO_SHORT, f"{lines} lines; at least {settings.min_lines} are wanted"
 
 
 def boilerplate(row: Row, settings: FilterSettings) -> Objection:

@@ -30,6 +30,7 @@ from cass_ray.corpus.screening.decontaminate import (
 from cass_ray.corpus.screening.filters import FilterSettings, first_objection
 from cass_ray.corpus.screening.licenses import LicenseSettings, license_objection
 from cass_ray.corpus.screening.scrub import ScrubSettings, scrub
+from cass_ray.dataset.duplicates_report import RemovedRow
 from cass_ray.dataset.schema import Origin, Reason, Stage, is_rejected, rejected
 
 Row = dict[str, Any]
@@ -71,45 +72,29 @@ class ScreeningSettings(StrictModel):
     decontamination: DecontaminationSettings = Field(default_factory=DecontaminationSettings)
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One row that was taken out for what it repeats: a line of ``clusters.parquet`` or of
-    ``decontamination.parquet``."""
-
-    id: str
-    origin: str
-    repository: str
-    path: str
-    level: str
-    """``exact``, ``near``, ``shape``, ``opcodes``, ``source``, ``repository`` or ``canary``."""
-    repeats: str
-    """Id of the row that was kept, or the name of the evaluation program."""
-    similarity: float
-
-
 @dataclass
-class Findings:
+class ScreeningFindings:
     """What screening found, batch by batch."""
 
-    duplicates: list[Finding] = field(default_factory=list)
-    overlaps: list[Finding] = field(default_factory=list)
+    duplicates: list[RemovedRow] = field(default_factory=list)
+    overlaps: list[RemovedRow] = field(default_factory=list)
     scrubbed: Counter[str] = field(default_factory=Counter)
 
     def duplicate(self, row: Row, reason: Reason, level: str, similar: Similar) -> Row:
         """``row`` rejected as a duplicate."""
-        self.duplicates.append(_finding(row, level, similar.id, similar.similarity))
+        self.duplicates.append(_removed(row, level, similar.id, similar.similarity))
         degree = "" if level == "exact" else f" ({level}: {similar.similarity:.2f})"
         message = f"the same program as row {similar.id}{degree}"
         return rejected(row, Stage.DEDUPLICATE, reason, message, duplicate_of=similar.id)
 
     def overlap(self, row: Row, overlap: Overlap) -> Row:
         """``row`` rejected for repeating evaluation data."""
-        self.overlaps.append(_finding(row, overlap.level, overlap.evaluation, overlap.similarity))
+        self.overlaps.append(_removed(row, overlap.level, overlap.evaluation, overlap.similarity))
         return rejected(row, Stage.DECONTAMINATE, Reason.BENCHMARK_OVERLAP, overlap.message())
 
 
-def _finding(row: Row, level: str, repeats: str, similarity: float) -> Finding:
-    return Finding(
+def _removed(row: Row, level: str, repeats: str, similarity: float) -> RemovedRow:
+    return RemovedRow(
         id=row["id"],
         origin=row.get("origin") or "",
         repository=row.get("repository") or "",
@@ -128,7 +113,7 @@ class Screening:
     """
 
     def __init__(self, settings: ScreeningSettings, folder: Path | None = None) -> None:
-        self.findings = Findings()
+        self.findings = ScreeningFindings()
         self._settings = settings
         self._exact = ExactDuplicates()
         near, structure = settings.near_duplicates, settings.structural_duplicates

@@ -35,7 +35,7 @@ def test_longest(lines: int, expected: Reason | None) -> None:
 def test_shortest(lines: int, expected: Reason | None) -> None:
     source = KERNEL + "//\n" * (lines - 4)
     assert reason(row(source)) is expected
-    assert reason(row(source), minimum_lines=lines) is None
+    assert reason(row(source), min_lines=lines) is None
 
 
 def test_a_kernel_in_a_local_header_counts() -> None:

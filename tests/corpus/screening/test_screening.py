@@ -32,7 +32,7 @@ from cass_ray.corpus.screening.screening import (
 )
 from cass_ray.corpus.screening.scrub import ScrubSettings, scrub
 from cass_ray.corpus.sources.shipped import SHIPPED_ROOT
-from cass_ray.dataset.duplicates_report import write_findings
+from cass_ray.dataset.duplicates_report import write_removed_rows
 from cass_ray.dataset.schema import Reason, is_rejected
 
 NO_EVALUATION = DecontaminationSettings(benchmark=False)
@@ -162,7 +162,8 @@ class TestDuplicates:
         expected = ["", "near_duplicate", "exact_duplicate", "structural_duplicate"]
         # The last has the tokens of the fourth, which was not dropped as a near duplicate.
         assert reasons == [*expected, "near_duplicate"]
-        write_findings(screening.findings, tmp_path)
+        found = screening.findings
+        write_removed_rows(tmp_path, found.duplicates, found.overlaps)
         clusters = pq.read_table(tmp_path / "clusters.parquet").to_pylist()
         assert sorted(line["level"] for line in clusters) == ["exact", "near", "near", "shape"]
         assert {line["repeats"] for line in clusters} == {rows[0]["id"], rows[3]["id"]}
