@@ -156,7 +156,9 @@ def harvest(settings: TrainSettings, model: str) -> tuple[int, dict[str, int]]:
     rejection = settings.rejection
     assert rejection is not None
     options = ModelOptions(
-        temperature=rejection.temperature, seed=settings.seed, longest=rejection.longest
+        temperature=rejection.temperature,
+        seed=settings.seed,
+        max_new_tokens=rejection.max_new_tokens,
     )
     judge = ExecutionJudge(find_amd(), ExecuteStage(candidate_backend()))
     work = Harvest(
@@ -164,7 +166,7 @@ def harvest(settings: TrainSettings, model: str) -> tuple[int, dict[str, int]]:
     )
     programs = read_pairs(pair_files(settings.data.pairs), tuple(PAIR_SCHEMA.names))
     with PartWriter(settings.out / "sampled" / "pairs", PAIR_SCHEMA) as writer:
-        for row in work.rows(islice(programs, rejection.programs)):
+        for row in work.rows(islice(programs, rejection.max_programs)):
             writer.write(row)
     return writer.rows, dict(work.outcomes)
 

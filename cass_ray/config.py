@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any, ClassVar, TypeVar, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -23,6 +23,9 @@ class StrictModel(BaseModel):
     """A frozen pydantic model in which an unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    RENAMED: ClassVar[Mapping[str, str]] = {}
+    """Keys of earlier versions and what they are called now: the error for one names the other."""
 
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -50,8 +53,8 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
     return next((m for m in map(_model_in, get_args(annotation)) if m is not None), None)
 
 
-def _keys_at(model: type[BaseModel], location: Sequence[int | str]) -> list[str]:
-    """Valid keys of the (nested) model that holds the last element of ``location``."""
+def _model_at(model: type[BaseModel], location: Sequence[int | str]) -> type[BaseModel]:
+    """The (nested) model that holds the last element of ``location``."""
     current = model
     for part in location[:-1]:
         if isinstance(part, int) or part not in current.model_fields:
@@ -59,7 +62,15 @@ def _keys_at(model: type[BaseModel], location: Sequence[int | str]) -> list[str]
         inner = _model_in(current.model_fields[part].annotation)
         if inner is not None:
             current = inner
-    return list(current.model_fields)
+    return current
+
+
+def _hint(key: str, model: type[BaseModel]) -> str:
+    """What to write instead of ``key``, which ``model`` does not have."""
+    renamed = model.RENAMED if issubclass(model, StrictModel) else {}
+    if key in renamed:
+        return f"it is called `{renamed[key]}` now"
+    return did_you_mean(key, model.model_fields)
 
 
 def explain(error: ValidationError, model: type[BaseModel], where: str) -> str:
@@ -69,7 +80,7 @@ def explain(error: ValidationError, model: type[BaseModel], where: str) -> str:
         location = problem["loc"]
         key = ".".join(map(str, location)) or "(settings)"
         if problem["type"] == "extra_forbidden":
-            hint = did_you_mean(str(location[-1]), _keys_at(model, location))
+            hint = _hint(str(location[-1]), _model_at(model, location))
             lines.append(f"{where}: unknown key `{key}`; {hint}")
         else:
             lines.append(f"{where}: `{key}`: {problem['msg']} (got {problem['input']!r})")
@@ -95,7 +106,7 @@ def _merge(base: dict[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_overrides(pairs: Iterable[str]) -> dict[str, Any]:
-    """``["filters.longest=5000"]`` as nested mappings; values are read as YAML.
+    """``["filters.max_lines=5000"]`` as nested mappings; values are read as YAML.
 
     Raises ``SettingsError`` for an item without ``=``.
     """
@@ -104,7 +115,7 @@ def parse_overrides(pairs: Iterable[str]) -> dict[str, Any]:
         key, separator, value = pair.partition("=")
         if not separator:
             raise SettingsError(
-                f"--set {pair}: expected KEY=VALUE, for example filters.longest=5000"
+                f"--set {pair}: expected KEY=VALUE, for example filters.max_lines=5000"
             )
         nested: Any = yaml.safe_load(value)
         for part in reversed(key.strip().split(".")):

@@ -147,12 +147,12 @@ class InlineFirst(LocalEngine):
     """
 
     remote: EngineClient | None = None
-    longest: int = 1 << 16
+    max_characters: int = 1 << 16
     """Characters that are translated here."""
 
     async def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
         """Here or there."""
-        if self.remote is None or len(request.source) <= self.longest:
+        if self.remote is None or len(request.source) <= self.max_characters:
             return self.engine.translate(request, seed)
         return await self.remote.translate(request, seed)
 

@@ -20,14 +20,15 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 class Scaling(StrictModel):
     """How many replicas, and what each takes from its node.
 
-    ``ongoing`` is the load that a replica is aimed at, ``queued`` what may wait for one beyond
-    that: more is refused with 429.
+    What waits for a replica beyond ``max_queued_requests`` is refused with 429.
     """
+
+    RENAMED = {"ongoing": "target_ongoing_requests", "queued": "max_queued_requests"}
 
     min_replicas: int = Field(default=1, ge=0)
     max_replicas: int = Field(default=1, ge=1)
-    ongoing: int = Field(default=4, ge=1)
-    queued: int = Field(default=64, ge=0)
+    target_ongoing_requests: int = Field(default=4, ge=1)
+    max_queued_requests: int = Field(default=64, ge=0)
     cpus: float = Field(default=0.1, ge=0)
     gpus: float = Field(default=0, ge=0)
     resources: dict[str, float] = {}
@@ -42,17 +43,26 @@ class Scaling(StrictModel):
 class GenerationSettings(StrictModel):
     """How a ``model:`` engine generates."""
 
-    max_context: int | None = Field(default=None, ge=64)
+    RENAMED = {
+        "max_context": "max_model_len",
+        "cache_blocks": "num_blocks",
+        "page_tokens": "block_size",
+        "batch_tokens": "max_batch_tokens",
+        "prefix_sharing": "prefix_caching",
+    }
+
+    max_model_len: int | None = Field(default=None, ge=64)
     """Tokens of question and answer together; default: the model's positions."""
     max_new_tokens: int = Field(default=16_384, ge=1)
     rope: str | None = None
     """Context extension: ``linear:F``, ``dynamic:F`` or ``yarn:F``."""
-    cache_blocks: int | None = Field(default=None, ge=16)
-    """Pages of the KV cache; default: what fits into the free GPU memory."""
-    page_tokens: int = Field(default=256, ge=4)
-    batch_tokens: int | None = Field(default=None, ge=16)
+    num_blocks: int | None = Field(default=None, ge=16)
+    """Blocks of the KV cache; default: what fits into the free GPU memory."""
+    block_size: int = Field(default=256, ge=4)
+    """Tokens of a block."""
+    max_batch_tokens: int | None = Field(default=None, ge=16)
     """Most tokens in one forward pass; default: by memory."""
-    prefix_sharing: bool = True
+    prefix_caching: bool = True
     sampling: bool = True
     """Whether requests may ask for a temperature; without it every answer is greedy, a little
     faster."""
@@ -87,7 +97,9 @@ class CheckerSettings(StrictModel):
 
     backend: Literal["auto", "rdna3", "amd", "hip-on-nvidia"] = "auto"
     """Where HIP programs run; auto: an AMD GPU if there is one, else the CPU."""
-    scaling: Scaling = Scaling(max_replicas=2, ongoing=2, queued=16, cpus=0.5)
+    scaling: Scaling = Scaling(
+        max_replicas=2, target_ongoing_requests=2, max_queued_requests=16, cpus=0.5
+    )
     wall_seconds: float = Field(default=20.0, gt=0)
     cpu_seconds: float = Field(default=40.0, gt=0)
     memory_mib: int = Field(default=2048, ge=64)
@@ -168,13 +180,13 @@ def _default_engines() -> list[EngineSettings]:
             name=RULES,
             translator=RULES,
             description="Rewrites CUDA to HIP by rules; the same answer every time",
-            scaling=Scaling(max_replicas=2, ongoing=8, queued=256),
+            scaling=Scaling(max_replicas=2, target_ongoing_requests=8, max_queued_requests=256),
         ),
         EngineSettings(
             name=LIFT,
             translator=LIFT,
             description="Lifts Nvidia machine code (SASS) to RDNA3 assembly",
-            scaling=Scaling(max_replicas=2, ongoing=2, queued=16),
+            scaling=Scaling(max_replicas=2, target_ongoing_requests=2, max_queued_requests=16),
         ),
     ]
 

@@ -47,10 +47,10 @@ class Batching:
     """As :class:`serve.settings.GenerationSettings`, greedy."""
 
     max_new_tokens: int
-    cache_blocks: int | None = None
-    page_tokens: int = 256
-    batch_tokens: int | None = None
-    prefix_sharing: bool = True
+    num_blocks: int | None = None
+    block_size: int = 256
+    max_batch_tokens: int | None = None
+    prefix_caching: bool = True
     sampling: bool = False
 
 
@@ -177,7 +177,7 @@ class Manager:
         started = time.perf_counter()
         settings = Batching(max_new_tokens=max(options.new, options.sample_new))
         if options.device != "cuda":
-            settings.cache_blocks, settings.batch_tokens = 64, 256
+            settings.num_blocks, settings.max_batch_tokens = 64, 256
         self._manager = make_manager(model, settings, -1, 0, positions)  # type: ignore[arg-type]
         self._manager.start()
         self.together(1, min(256, options.prompt), 8)

@@ -153,7 +153,7 @@ def settings_of(optimizer: OptimizerSettings, stage: int = 0, windows: int = 8) 
         model=ModelSettings(base="unused"),
         optimizer=optimizer,
         zero=ZeroSettings(stage=stage),  # type: ignore[arg-type]
-        batch={"windows": windows},  # type: ignore[arg-type]
+        batch={"global_batch_size": windows},  # type: ignore[arg-type]
     )
 
 

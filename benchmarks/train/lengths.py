@@ -26,7 +26,7 @@ def main() -> None:
             name="lengths",
             out=Path("unused"),
             data={"pairs": folders, "tasks": [task], "held_out": 0.0},  # type: ignore[arg-type]
-            model=ModelSettings(fresh=FreshModel(vocabulary=16384, positions=16384)),
+            model=ModelSettings(fresh=FreshModel(vocab_size=16384, max_position_embeddings=16384)),
         )
         files = pair_files(folders)
         maker = ExampleMaker(settings.data, make_tokenizer(settings, files))

@@ -49,19 +49,20 @@ class Budget(StrictModel):
 class ChatSettings(StrictModel):
     """Where and how to ask."""
 
+    RENAMED = {"longest": "max_new_tokens", "longest_wait_seconds": "max_wait_seconds"}
+
     model: str
     endpoint: str = ""
     """Base URL; default: ``$OPENAI_BASE_URL``, else the provider's own."""
     key_variable: str = "OPENAI_API_KEY"
     """Environment variable that holds the key; local servers need none."""
     temperature: float = Field(default=0.0, ge=0.0)
-    longest: int = Field(default=8192, ge=1)
-    """Most tokens of an answer."""
+    max_new_tokens: int = Field(default=8192, ge=1)
     concurrency: int = Field(default=16, ge=1)
     attempts: int = Field(default=6, ge=1)
     timeout_seconds: float = Field(default=300.0, gt=0.0)
     first_wait_seconds: float = Field(default=1.0, ge=0.0)
-    longest_wait_seconds: float = Field(default=60.0, ge=0.0)
+    max_wait_seconds: float = Field(default=60.0, ge=0.0)
     prices: Prices = Field(default_factory=Prices)
     budget: Budget = Field(default_factory=Budget)
 
@@ -154,7 +155,12 @@ class ChatClient:
     def key(self, messages: Sequence[Message], sample: int = 0) -> str:
         """Names an answer in the cache: endpoint, model, parameters and conversation."""
         settings = self.settings
-        parts = [self._endpoint, settings.model, str(settings.temperature), str(settings.longest)]
+        parts = [
+            self._endpoint,
+            settings.model,
+            str(settings.temperature),
+            str(settings.max_new_tokens),
+        ]
         return digest([*parts, str(sample), json.dumps(list(messages), sort_keys=True)])
 
     async def close(self) -> None:
@@ -217,8 +223,8 @@ class ChatClient:
         settings = self.settings
         asked = _retry_after(state.outcome.exception())
         if asked is not None:
-            return min(asked, settings.longest_wait_seconds)
-        wait = wait_random_exponential(settings.first_wait_seconds, settings.longest_wait_seconds)
+            return min(asked, settings.max_wait_seconds)
+        wait = wait_random_exponential(settings.first_wait_seconds, settings.max_wait_seconds)
         return float(wait(state))
 
     async def _ask_once(
@@ -229,7 +235,7 @@ class ChatClient:
                 model=self.settings.model,
                 messages=list(messages),  # type: ignore[arg-type]
                 temperature=self.settings.temperature,
-                max_tokens=self.settings.longest,
+                max_tokens=self.settings.max_new_tokens,
                 seed=sample,
             )
             reply = _reply_of(completion, messages, attempt)
@@ -247,8 +253,8 @@ class ChatClient:
         """Set aside what a request may cost; returns how to give it back."""
         usage, budget = self.usage, self.settings.budget
         prompt = sum(len(item["content"]) for item in messages) // _CHARACTERS_PER_TOKEN + 16
-        tokens = prompt + self.settings.longest
-        dollars = self._cost(prompt, self.settings.longest)
+        tokens = prompt + self.settings.max_new_tokens
+        dollars = self._cost(prompt, self.settings.max_new_tokens)
         spent = usage.prompt_tokens + usage.completion_tokens + usage.reserved_tokens
         if budget.requests is not None and usage.requests + 1 > budget.requests:
             raise BudgetSpent(f"the budget of {budget.requests} requests is spent")

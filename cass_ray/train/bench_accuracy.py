@@ -45,7 +45,7 @@ def _score(folder: Path, settings: TrainSettings) -> float:
 
     tasks = load_tasks()
     chosen = random.Random(settings.seed).sample(tasks, min(bench.tasks, len(tasks)))
-    translator = ModelTranslator(str(folder), ModelOptions(longest=bench.longest_answer))
+    translator = ModelTranslator(str(folder), ModelOptions(max_new_tokens=bench.max_new_tokens))
     architectures = settings.data.architectures or ["sm_80"]
     scores = evaluate(
         translator,

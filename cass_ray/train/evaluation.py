@@ -23,7 +23,7 @@ class Evaluation:
         self._store = TokenStore(files.held_out)
         lengths = self._store.lengths.tolist()
         windows = best_fit(lengths, range(len(lengths)), settings.data.window)
-        self._windows: list[Window] = windows[: settings.evaluation.windows]
+        self._windows: list[Window] = windows[: settings.evaluation.max_windows]
 
     def run(self, model: AnswerModel, engine: Engine, step: int) -> dict[str, float]:
         """Everything that is due after ``step``."""

@@ -35,7 +35,7 @@ class LossGuard:
         """The verdict on a step of mean loss ``loss``, and why."""
         verdict, reason = self._judge(loss)
         self._skipped = self._skipped + 1 if verdict is LossVerdict.SKIP else 0
-        if self._skipped > self._settings.most_skips:
+        if self._skipped > self._settings.max_skips:
             return LossVerdict.STOP, f"{reason}; {self._skipped} steps in a row were skipped"
         if verdict in (LossVerdict.GO, LossVerdict.REPORT) and math.isfinite(loss):
             self._recent.append(loss)

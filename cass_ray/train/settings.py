@@ -56,15 +56,28 @@ class DataSettings(StrictModel):
 
 
 class FreshModel(StrictModel):
-    """A Qwen2 of random weights, with a tokenizer trained on the pairs."""
+    """A Qwen2 of random weights, with a tokenizer trained on the pairs.
 
-    vocabulary: int = Field(default=4096, ge=512)
-    hidden: int = Field(default=192, ge=32)
-    layers: int = Field(default=6, ge=1)
-    heads: int = Field(default=6, ge=1)
-    key_value_heads: int = Field(default=2, ge=1)
-    intermediate: int = Field(default=512, ge=32)
-    positions: int = Field(default=4096, ge=64)
+    The sizes have the names of Hugging Face's configurations.
+    """
+
+    RENAMED = {
+        "vocabulary": "vocab_size",
+        "hidden": "hidden_size",
+        "layers": "num_hidden_layers",
+        "heads": "num_attention_heads",
+        "key_value_heads": "num_key_value_heads",
+        "intermediate": "intermediate_size",
+        "positions": "max_position_embeddings",
+    }
+
+    vocab_size: int = Field(default=4096, ge=512)
+    hidden_size: int = Field(default=192, ge=32)
+    num_hidden_layers: int = Field(default=6, ge=1)
+    num_attention_heads: int = Field(default=6, ge=1)
+    num_key_value_heads: int = Field(default=2, ge=1)
+    intermediate_size: int = Field(default=512, ge=32)
+    max_position_embeddings: int = Field(default=4096, ge=64)
     rope_theta: float = 10000.0
 
 
@@ -88,6 +101,8 @@ class LoraSettings(StrictModel):
 class ModelSettings(StrictModel):
     """The model and how it is run."""
 
+    RENAMED = {"recompute": "activation_checkpointing"}
+
     base: str | None = None
     """A Hugging Face name or a folder; None: ``fresh``."""
     fresh: FreshModel | None = None
@@ -99,7 +114,8 @@ class ModelSettings(StrictModel):
     memory_gib: float | None = Field(default=None, gt=0)
     """GPU memory that may be used; what is left of it decides how much is recomputed in the
     backward pass. Default: 94% of the device."""
-    recompute: Literal["auto", "all", "none"] = "auto"
+    activation_checkpointing: Literal["auto", "all", "none"] = "auto"
+    """What the backward pass recomputes; ``auto``: as little as ``memory_gib`` allows."""
     compile: bool = False
     """``torch.compile`` of the decoder layers (pays for small models; recompiles by shape)."""
     lora: LoraSettings | None = None
@@ -118,22 +134,28 @@ class ModelSettings(StrictModel):
 class OptimizerSettings(StrictModel):
     """AdamW in its variants; paged ones keep their state in unified memory."""
 
+    RENAMED = {
+        "clip": "max_grad_norm",
+        "warmup": "warmup_ratio",
+        "floor": "min_lr_ratio",
+        "gradients": "grad_accum_dtype",
+    }
+
     kind: Literal["adamw", "adamw-8bit", "paged-adamw", "paged-adamw-8bit"] = "adamw"
     learning_rate: float = Field(default=1e-5, gt=0)
     betas: tuple[float, float] = (0.9, 0.999)
     epsilon: float = 1e-8
     weight_decay: float = Field(default=0.0, ge=0)
-    clip: float | None = Field(default=1.0, gt=0)
-    """Largest norm of the gradient."""
+    max_grad_norm: float | None = Field(default=1.0, gt=0)
+    """The gradient is scaled down to this norm; None: never."""
     schedule: Literal["cosine", "linear", "constant"] = "cosine"
-    warmup: float = Field(default=0.03, ge=0, lt=1)
+    warmup_ratio: float = Field(default=0.03, ge=0, lt=1)
     """Share of the steps that the learning rate rises over."""
-    floor: float = Field(default=0.0, ge=0, le=1)
+    min_lr_ratio: float = Field(default=0.0, ge=0, le=1)
     """Last learning rate, as a share of the highest."""
     master_weights: bool = True
     """fp32 weights beside bf16 ones; False updates bf16 weights in place (ZeRO 0 only)."""
-    gradients: Literal["fp32", "bf16"] = "fp32"
-    """What gradients are accumulated in."""
+    grad_accum_dtype: Literal["fp32", "bf16"] = "fp32"
 
 
 class ZeroSettings(StrictModel):
@@ -159,9 +181,11 @@ class ZeroSettings(StrictModel):
 class BatchSettings(StrictModel):
     """The global batch, whatever the number of workers."""
 
-    windows: int = Field(default=128, ge=1)
+    RENAMED = {"windows": "global_batch_size", "at_once": "micro_batch_size"}
+
+    global_batch_size: int = Field(default=128, ge=1)
     """Windows of one optimizer step, over all workers."""
-    at_once: int = Field(default=1, ge=1)
+    micro_batch_size: int = Field(default=1, ge=1)
     """Windows of one forward pass of one worker."""
 
     def accumulation(self, workers: int) -> int:
@@ -169,15 +193,15 @@ class BatchSettings(StrictModel):
 
         Raises ``ValueError`` when ``workers`` does not divide the batch; it names those that do.
         """
-        passes, rest = divmod(self.windows, workers * self.at_once)
+        whole, micro = self.global_batch_size, self.micro_batch_size
+        passes, rest = divmod(whole, workers * micro)
         if rest or passes == 0:
-            fitting = [
-                str(n) for n in range(1, self.windows + 1) if self.windows % (n * self.at_once) == 0
-            ]
+            fitting = [str(n) for n in range(1, whole + 1) if whole % (n * micro) == 0]
+            none = "none (batch.micro_batch_size does not divide batch.global_batch_size)"
             raise ValueError(
-                f"batch.windows = {self.windows} cannot be split over {workers} worker(s) of "
-                f"{self.at_once} window(s) at once; numbers of workers that can: "
-                f"{', '.join(fitting) or 'none (batch.at_once does not divide batch.windows)'}"
+                f"batch.global_batch_size = {whole} cannot be split over {workers} worker(s) with "
+                f"batch.micro_batch_size = {micro}; numbers of workers that can: "
+                f"{', '.join(fitting) or none}"
             )
         return passes
 
@@ -211,30 +235,35 @@ class CheckpointSettings(StrictModel):
 class BenchSettings(StrictModel):
     """CASS-Bench on the model as it trains."""
 
+    RENAMED = {"longest_answer": "max_new_tokens"}
+
     every: int = Field(ge=1)
     tasks: int = Field(default=20, ge=1)
     level: Literal["source", "assembly"] = "source"
-    longest_answer: int = Field(default=4096, ge=16)
+    max_new_tokens: int = Field(default=4096, ge=16)
 
 
 class EvaluationSettings(StrictModel):
     """Measurements on held-out programs while training."""
 
+    RENAMED = {"windows": "max_windows"}
+
     every: int = Field(default=50, ge=1)
-    windows: int = Field(default=32, ge=1)
-    """At most so many windows."""
+    max_windows: int = Field(default=32, ge=1)
     bench: BenchSettings | None = None
 
 
 class GuardSettings(StrictModel):
     """What happens at a loss that is not finite, or that jumps."""
 
+    RENAMED = {"most_skips": "max_skips"}
+
     not_finite: Literal["stop", "skip"] = "skip"
     spike: Literal["report", "skip", "stop"] = "report"
     factor: float = Field(default=2.0, gt=1.0)
     """A loss is a spike when it is so many times the median of the recent ones."""
     recent: int = Field(default=32, ge=4)
-    most_skips: int = Field(default=8, ge=1)
+    max_skips: int = Field(default=8, ge=1)
     """Skipped steps in a row after which training stops."""
 
 
@@ -252,13 +281,13 @@ class LoggingSettings(StrictModel):
 class RejectionSettings(StrictModel):
     """A second round on the model's own translations that ran right (source level)."""
 
+    RENAMED = {"programs": "max_programs", "longest": "max_new_tokens"}
+
     samples: int = Field(default=4, ge=1)
     """Translations asked of each program; the first that is right and new is kept."""
     temperature: float = Field(default=0.8, gt=0)
-    programs: int | None = Field(default=None, ge=1)
-    """At most so many programs."""
-    longest: int = Field(default=4096, ge=16)
-    """Tokens of an answer."""
+    max_programs: int | None = Field(default=None, ge=1)
+    max_new_tokens: int = Field(default=4096, ge=16)
     epochs: int = Field(default=1, ge=1)
     """Of the second round."""
 
@@ -291,11 +320,11 @@ class TrainSettings(StrictModel):
         if self.zero.stage and not self.optimizer.master_weights:
             raise ValueError("`optimizer.master_weights: false` needs `zero.stage: 0`")
         if self.model.fresh is not None and self.model.rope is None:
-            positions = self.model.fresh.positions
+            positions = self.model.fresh.max_position_embeddings
             if positions < self.data.window:
                 raise ValueError(
-                    f"data.window = {self.data.window} is larger than model.fresh.positions = "
-                    f"{positions}"
+                    f"data.window = {self.data.window} is larger than "
+                    f"model.fresh.max_position_embeddings = {positions}"
                 )
         return self
 

@@ -73,7 +73,7 @@ def make_plan(settings: TrainSettings, store: TokenStore) -> Plan:
         weights=store.weights,
         capacity=settings.data.window,
         kind=settings.data.packing,
-        batch=settings.batch.windows,
+        batch=settings.batch.global_batch_size,
         seed=settings.data.seed,
     )
 
@@ -128,8 +128,8 @@ class Loop:
         if steps == 0:
             windows = len(plan.epoch(0))
             raise ValueError(
-                f"the data fill {windows} window(s) an epoch, batch.windows is "
-                f"{settings.batch.windows}: lower it, or raise epochs"
+                f"the data fill {windows} window(s) an epoch, batch.global_batch_size is "
+                f"{settings.batch.global_batch_size}: lower it, or raise epochs"
             )
         checkpoints = CheckpointStore(settings.checkpoint_url)
         first = self._agree(self._newest(checkpoints) if world.first else None)
@@ -229,15 +229,17 @@ class Loop:
         """Decide by a trial on the longest possible batch what the backward pass recomputes."""
         layers, model = prepared.model.layers, self.settings.model
         config = inner_model(prepared.model.model).config
-        if model.recompute == "none" or self.world.device.type != "cuda":
+        if model.activation_checkpointing == "none" or self.world.device.type != "cuda":
             return
-        if model.recompute == "all":
+        if model.activation_checkpointing == "all":
             activation_checkpoint.apply(
                 layers, [activation_checkpoint.Keep.NOTHING] * len(layers), 0
             )
             return
         windows = sorted(plan.epoch(0), key=lambda w: -sum(int(store.lengths[e]) for e in w))
-        batch = collate(store, windows[: self.settings.batch.at_once]).to(self.world.device)
+        batch = collate(store, windows[: self.settings.batch.micro_batch_size]).to(
+            self.world.device
+        )
         total = torch.cuda.get_device_properties(self.world.device).total_memory
         budget = int((model.memory_gib or 0.94 * total / 2**30) * 2**30)
         _, note = activation_checkpoint.choose(
@@ -289,7 +291,7 @@ class Loop:
     ) -> float:
         settings, world = self.settings, self.world
         evaluation = Evaluation(settings, world, self.files)
-        feed = Feed(store, plan, world, settings.batch.at_once)
+        feed = Feed(store, plan, world, settings.batch.micro_batch_size)
         energy = EnergyMeter(world.device)
         used = self._energy
         began, loss = time.perf_counter(), float("nan")

@@ -207,13 +207,13 @@ def _deployment(replica: type, name: str, scaling: Scaling) -> Any:
         options["autoscaling_config"] = {
             "min_replicas": scaling.min_replicas,
             "max_replicas": scaling.max_replicas,
-            "target_ongoing_requests": scaling.ongoing,
+            "target_ongoing_requests": scaling.target_ongoing_requests,
         }
     return serve.deployment(
         replica,
         name=name,
-        max_ongoing_requests=2 * scaling.ongoing,
-        max_queued_requests=scaling.queued,
+        max_ongoing_requests=2 * scaling.target_ongoing_requests,
+        max_queued_requests=scaling.max_queued_requests,
         ray_actor_options={
             "num_cpus": scaling.cpus,
             "num_gpus": scaling.gpus,

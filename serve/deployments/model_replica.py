@@ -58,8 +58,8 @@ class ModelReplica:
         text: list[str] = []
         produced = Produced(0, 0, False)
         ids = self._generator.encode(list(messages))
-        longest = self._translator.options.longest
-        async for piece in self._generator.generate(ids, temperature, longest):
+        limit = self._translator.options.max_new_tokens
+        async for piece in self._generator.generate(ids, temperature, limit):
             if isinstance(piece, Produced):
                 produced = piece
             else:
@@ -74,7 +74,7 @@ class ModelReplica:
         ids = self._generator.encode(messages)
         temperature = options.get("temperature")
         async for piece in self._generator.generate(
-            ids, 0.0 if temperature is None else temperature, options.get("longest")
+            ids, 0.0 if temperature is None else temperature, options.get("max_new_tokens")
         ):
             if isinstance(piece, Produced):
                 usage = {"prompt_tokens": piece.prompt_tokens, "completion_tokens": piece.tokens}

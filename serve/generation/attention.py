@@ -39,7 +39,7 @@ def flash_attn_varlen_func(
     return made
 
 
-def usable(model: Any, page_tokens: int) -> bool:
+def usable(model: Any, block_size: int) -> bool:
     """Whether ``model`` can run with :data:`NAME`: on an Nvidia GPU, in half precision, with plain
     causal attention, and no flash-attn package there to do it better.
     """
@@ -57,7 +57,7 @@ def usable(model: Any, page_tokens: int) -> bool:
         return False
     from serve.generation import paged_decode
 
-    return paged_decode.supports(size, page_tokens)
+    return paged_decode.supports(size, block_size)
 
 
 def use(model: Any) -> None:

@@ -19,7 +19,7 @@ def make_manager(
     from transformers import GenerationConfig
     from transformers.generation.configuration_utils import ContinuousBatchingConfig
 
-    if attention.usable(model, settings.page_tokens):
+    if attention.usable(model, settings.block_size):
         attention.use(model)
     config = GenerationConfig(
         do_sample=settings.sampling,
@@ -31,14 +31,14 @@ def make_manager(
     )
     flash = "flash" in model.config._attn_implementation
     batching = ContinuousBatchingConfig(
-        page_size=settings.page_tokens,
-        num_blocks=settings.cache_blocks,
-        max_batch_tokens=settings.batch_tokens,
+        page_size=settings.block_size,
+        num_blocks=settings.num_blocks,
+        max_batch_tokens=settings.max_batch_tokens,
         # Beyond it a request leaves the kernel over pages for one over copies of the cache.
-        max_blocks_per_request=-(-positions // settings.page_tokens) + 1 if flash else None,
+        max_blocks_per_request=-(-positions // settings.block_size) + 1 if flash else None,
         # A graph for each size of a batch with questions in it would cost more than it saves.
         use_cuda_graph=(False, True) if flash else None,
-        allow_block_sharing=settings.prefix_sharing,
+        allow_block_sharing=settings.prefix_caching,
         per_request_processors=settings.sampling,
     )
     return model.init_continuous_batching(

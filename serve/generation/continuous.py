@@ -88,7 +88,7 @@ class ContinuousGenerator:
     def positions(self) -> int:
         """Tokens of question and answer together."""
         limit = positions(self.model.config)
-        return min(limit, self.settings.max_context or limit)
+        return min(limit, self.settings.max_model_len or limit)
 
     def close(self) -> None:
         """End the background thread."""
@@ -99,13 +99,13 @@ class ContinuousGenerator:
         return encode_prompt(self.tokenizer, messages)
 
     async def generate(
-        self, ids: list[int], temperature: float = 0.0, longest: int | None = None
+        self, ids: list[int], temperature: float = 0.0, max_new_tokens: int | None = None
     ) -> AsyncIterator[str | Produced]:
         """Pieces of text, then :class:`Produced`. Closing the iterator cancels the request.
 
         Raises ``TranslatorError``: the question does not fit, or the model failed.
         """
-        limit = self._room(ids, longest)
+        limit = self._room(ids, max_new_tokens)
         request_id = f"request-{next(self._numbers)}"
         queue: asyncio.Queue[Any] = asyncio.Queue()
         self._manager.register_result_handler(request_id, queue.put_nowait)
@@ -137,14 +137,14 @@ class ContinuousGenerator:
             if not finished:
                 self._manager.cancel_request(request_id)
 
-    def _room(self, ids: list[int], longest: int | None) -> int:
+    def _room(self, ids: list[int], max_new_tokens: int | None) -> int:
         room = self.positions - len(ids)
         if room < _LEAST_ROOM:
             raise TranslatorError(
                 f"the question has {len(ids)} tokens, the model takes {self.positions}: extend it "
                 "with generation.rope (yarn:2), or split the file"
             )
-        wanted = longest or 2 * len(ids) + 512
+        wanted = max_new_tokens or 2 * len(ids) + 512
         return min(wanted, self.settings.max_new_tokens, room)
 
     def _sampling(self, temperature: float) -> dict[str, Any]:

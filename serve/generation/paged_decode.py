@@ -99,9 +99,9 @@ def _merge(  # type: ignore[no-untyped-def]
     tl.store(merged + row * SIZE + lanes, made.to(merged.dtype.element_ty))
 
 
-def supports(head_size: int, page_tokens: int) -> bool:
+def supports(head_size: int, block_size: int) -> bool:
     """Whether the kernels take heads and pages of these sizes."""
-    return head_size >= 16 and head_size.bit_count() == 1 and page_tokens % _LEAST_ROWS == 0
+    return head_size >= 16 and head_size.bit_count() == 1 and block_size % _LEAST_ROWS == 0
 
 
 def flash_attn_with_kvcache(

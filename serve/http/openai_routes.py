@@ -195,7 +195,7 @@ async def _pieces(
         options = {
             "temperature": body.temperature,
             "seed": body.seed or 0,
-            "longest": body.max_completion_tokens or body.max_tokens,
+            "max_new_tokens": body.max_completion_tokens or body.max_tokens,
         }
         messages = [{"role": turn.role, "content": turn.text} for turn in body.messages]
         async for piece in engine.chat(messages, options):

@@ -65,7 +65,7 @@ def test_a_killed_worker_costs_nothing_but_time(tmp_path, pairs_folder, cluster)
     alone = with_data(changed(settings, out=tmp_path / "alone", workers__number=1, zero__stage=0))
     expected = [loss for _, loss, _ in train(ALONE, alone)[0]]
     assert [row["loss"] for row in rows] == pytest.approx(expected, abs=1e-4)
-    translator = make_translator(f"model:{summary['model']}?longest=16")
+    translator = make_translator(f"model:{summary['model']}?max_new_tokens=16")
     assert translator.translate(cuda_program(1)).counts.converted <= 1
 
 

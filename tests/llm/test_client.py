@@ -21,7 +21,7 @@ HELLO: list[Message] = [{"role": "user", "content": "hello"}]
 
 
 def settings(server: Server, **values: Any) -> ChatSettings:
-    given = {"model": "m", "endpoint": server.url, "first_wait_seconds": 0.0, "longest": 100}
+    given = {"model": "m", "endpoint": server.url, "first_wait_seconds": 0.0, "max_new_tokens": 100}
     return ChatSettings.model_validate({**given, **values})
 
 

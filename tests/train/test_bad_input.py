@@ -59,7 +59,7 @@ def test_a_tokenizer_without_chat_template_is_refused(tmp_path, pairs_folder):
 
 
 def test_a_window_beyond_the_models_positions_names_the_extension():
-    config = fresh_config(FreshModel(positions=4096), 512, 1, 0)
+    config = fresh_config(FreshModel(max_position_embeddings=4096), 512, 1, 0)
     with pytest.raises(ModelError, match=r"kind: yarn, factor: 4\.0"):
         check_window(config, 16384, "m")
 
@@ -70,7 +70,12 @@ def test_an_extended_model_has_the_positions_and_runs_on_them(kind):
     from transformers import AutoModelForCausalLM
 
     sizes = FreshModel(
-        hidden=32, layers=1, heads=2, key_value_heads=1, intermediate=32, positions=64
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        intermediate_size=32,
+        max_position_embeddings=64,
     )
     config = fresh_config(sizes, 512, 1, 0)
     extend_rope(config, RopeSettings(kind=kind, factor=2.0))

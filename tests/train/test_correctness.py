@@ -97,7 +97,7 @@ def plain_losses(settings, steps: int) -> list[float]:
             )
             (loss / answers).backward()
             total += float(loss)
-        torch.nn.utils.clip_grad_norm_(model.parameters(), settings.optimizer.clip)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), settings.optimizer.max_grad_norm)
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(settings.optimizer, step, steps)
         optimizer.step()
@@ -175,7 +175,7 @@ def test_a_run_resumes_on_another_number_of_workers(tmp_path, pairs_folder, firs
             pairs_folder,
             steps=4,
             optimizer__schedule="constant",
-            optimizer__warmup=0.0,
+            optimizer__warmup_ratio=0.0,
             zero__overlap=False,
         )
     )
@@ -199,7 +199,7 @@ def test_bf16_weights_learn_with_every_optimizer(kind, masters):
         kind=kind,
         learning_rate=1e-2,
         master_weights=masters,
-        gradients="fp32" if masters else "bf16",
+        grad_accum_dtype="fp32" if masters else "bf16",
     )
     engine = ReplicatedEngine(prepared.model, settings, ALONE)
     batch = make_batch((40, 24))

@@ -34,12 +34,12 @@ def test_a_spike_is_measured_against_the_recent_median(action):
 
 
 def test_a_skipped_spike_does_not_raise_the_bar():
-    guard = LossGuard(GuardSettings(spike="skip", recent=4, most_skips=50))
+    guard = LossGuard(GuardSettings(spike="skip", recent=4, max_skips=50))
     judged(guard, [1.0] * 4)
     assert set(judged(guard, [5.0] * 20)) == {LossVerdict.SKIP}
 
 
 def test_too_many_skips_in_a_row_stop_training():
-    guard = LossGuard(GuardSettings(most_skips=3))
+    guard = LossGuard(GuardSettings(max_skips=3))
     verdicts = judged(guard, [float("nan")] * 4)
     assert verdicts == [LossVerdict.SKIP] * 3 + [LossVerdict.STOP]

@@ -21,12 +21,12 @@ def test_the_papers_recipe_is_its_numbers():
         assert settings.data.window == 16384
         assert settings.optimizer.learning_rate == 1e-5
         assert settings.epochs == 2
-        assert settings.batch.windows == 4 * 4 * 32  # GPUs, batch, accumulation
+        assert settings.batch.global_batch_size == 4 * 4 * 32  # GPUs, batch, accumulation
         assert settings.optimizer.kind.startswith("paged-adamw")
 
 
 def test_the_global_batch_does_not_depend_on_the_number_of_workers():
-    batch = BatchSettings(windows=12, at_once=2)
+    batch = BatchSettings(global_batch_size=12, micro_batch_size=2)
     assert [batch.accumulation(n) * n * 2 for n in (1, 2, 3, 6)] == [12] * 4
     with pytest.raises(ValueError, match=r"numbers of workers that can: 1, 2, 3, 6"):
         batch.accumulation(4)
@@ -47,7 +47,13 @@ def values(**changes):
         ({"zero": {"stage": 2, "offload_parameters": "cpu"}}, "needs stage 3"),
         ({"zero": {"stage": 2}, "optimizer": {"master_weights": False}}, "needs `zero.stage: 0`"),
         ({"workers": {"number": 5}}, "cannot be split over 5 worker"),
-        ({"model": {"fresh": {"positions": 256}}}, "larger than model.fresh.positions = 256"),
+        (
+            {"model": {"fresh": {"max_position_embeddings": 256}}},
+            "larger than model.fresh.max_position_embeddings = 256",
+        ),
+        ({"batch": {"windows": 4}}, "`batch.windows`; it is called `global_batch_size` now"),
+        ({"batch": {"at_once": 4}}, "it is called `micro_batch_size` now"),
+        ({"model": {"base": "m", "recompute": "all"}}, "called `activation_checkpointing` now"),
     ],
 )
 def test_bad_settings_say_what_would_do(changes, message):
@@ -58,8 +64,8 @@ def test_bad_settings_say_what_would_do(changes, message):
 def test_memory_counts_what_a_gpu_holds():
     """ZeRO paper (Rajbhandari et al., 2020), 7.5B weights, mixed-precision Adam: 16 bytes a weight
     replicated; over 64 GPUs 31.4 / 16.6 / 1.9 GB for stages 1, 2 and 3 (figure 1)."""
-    optimizer = {"gradients": "bf16"}
-    batch = {"windows": 64}
+    optimizer = {"grad_accum_dtype": "bf16"}
+    batch = {"global_batch_size": 64}
     expected = {0: 120.0, 1: 31.4, 2: 16.6, 3: 1.9}
     for stage, gigabytes in expected.items():
         given = values(optimizer=optimizer, zero={"stage": stage}, batch=batch)
@@ -73,7 +79,7 @@ def test_advice_names_settings_that_need_less():
     text = advice(settings, 7_000_000_000, 4, 80)
     assert "80 GiB are there" in text
     for line in (
-        "model.recompute: all",
+        "model.activation_checkpointing: all",
         "paged-adamw-8bit (",
         "zero.stage: 3 (",
         "data.window: 256",

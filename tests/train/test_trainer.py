@@ -111,7 +111,10 @@ def test_out_of_memory_names_settings_that_would_fit(tmp_path, pairs_folder, mon
     lines = str(raised.value).splitlines()
     assert lines[0] == "CUDA out of memory. Tried to allocate 9.00 GiB."
     assert lines[1].startswith("80 GiB are there")
-    assert "  model.recompute: all (keeps no activations but the layers' inputs)" in lines
+    assert (
+        "  model.activation_checkpointing: all (keeps no activations but the layers' inputs)"
+        in lines
+    )
 
 
 def test_a_corrupt_checkpoint_is_passed_over_for_the_one_before(tmp_path, pairs_folder, caplog):
@@ -178,7 +181,7 @@ def test_accuracy_on_cass_bench_is_measured_while_training(tmp_path, pairs_folde
     from cass_ray.train import bench_accuracy
     from cass_ray.translate.rules import RulesTranslator
 
-    bench = {"every": 2, "tasks": 3, "longest_answer": 16}
+    bench = {"every": 2, "tasks": 3, "max_new_tokens": 16}
     settings = with_data(
         tiny_settings(tmp_path, pairs_folder, evaluation__every=2, evaluation__bench=bench)
     )
@@ -188,7 +191,7 @@ def test_accuracy_on_cass_bench_is_measured_while_training(tmp_path, pairs_folde
 
     def rules(folder: str, options):
         assert json.loads((RunFiles(settings.out).model / "config.json").read_text())
-        assert options.longest == 16
+        assert options.max_new_tokens == 16
         return RulesTranslator()
 
     monkeypatch.setattr(bench_accuracy, "ModelTranslator", rules)

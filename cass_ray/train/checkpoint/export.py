@@ -88,7 +88,7 @@ def model_card(settings: TrainSettings, results: dict[str, Any]) -> str:
         f"| tasks | {', '.join(settings.data.tasks)} |",
         f"| prompt format | `{settings.data.prompt}` (`cass_ray.llm.prompts`) |",
         f"| window | {settings.data.window} tokens |",
-        f"| steps, windows a step | {results['steps']}, {settings.batch.windows} |",
+        f"| steps, windows a step | {results['steps']}, {settings.batch.global_batch_size} |",
         f"| tokens seen | {results['tokens']:,} |",
         f"| optimizer | {settings.optimizer.kind}, learning rate "
         f"{settings.optimizer.learning_rate:g}, {settings.optimizer.schedule} |",

@@ -63,7 +63,7 @@ def make_tokenizer(settings: TrainSettings, files: list[str]) -> Any:
     from cass_ray.train.data.tokenizer import train_tokenizer
 
     assert settings.model.fresh is not None
-    return train_tokenizer(_texts(settings, files), settings.model.fresh.vocabulary)
+    return train_tokenizer(_texts(settings, files), settings.model.fresh.vocab_size)
 
 
 def _texts(settings: TrainSettings, files: list[str]) -> Iterator[str]:
@@ -90,7 +90,7 @@ def record(settings: TrainSettings, files: list[str]) -> dict[str, Any]:
         "files": hashlib.sha256(json.dumps(sizes).encode()).hexdigest(),
         "data": settings.data.model_dump(mode="json", exclude={"seed", "packing"}),
         "base": settings.model.base,
-        "fresh": settings.model.fresh.vocabulary if settings.model.fresh else None,
+        "fresh": settings.model.fresh.vocab_size if settings.model.fresh else None,
     }
 
 

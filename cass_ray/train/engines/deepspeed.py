@@ -48,12 +48,12 @@ def deepspeed_settings(
         "train_batch_size": accumulation * workers,
         "zero_optimization": stage,
         "zero_allow_untested_optimizer": True,
-        "gradient_clipping": optimizer.clip or 0.0,
+        "gradient_clipping": optimizer.max_grad_norm or 0.0,
         "steps_per_print": 10**9,
     }
     if bf16:
         settings["bf16"] = {"enabled": True}
-        settings["data_types"] = {"grad_accum_dtype": optimizer.gradients}
+        settings["data_types"] = {"grad_accum_dtype": optimizer.grad_accum_dtype}
     return settings
 
 

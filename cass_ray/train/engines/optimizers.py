@@ -25,14 +25,14 @@ class OptimizerUnavailable(RuntimeError):
 
 def learning_rate(settings: OptimizerSettings, step: int, steps: int) -> float:
     """The learning rate of optimizer step ``step`` (from 0) of ``steps``."""
-    warm = math.ceil(settings.warmup * steps)
+    warm = math.ceil(settings.warmup_ratio * steps)
     if step < warm:
         return settings.learning_rate * (step + 1) / warm
     if settings.schedule == "constant":
         return settings.learning_rate
     done = min((step - warm) / max(steps - warm, 1), 1.0)
     shape = 0.5 * (1 + math.cos(math.pi * done)) if settings.schedule == "cosine" else 1 - done
-    return settings.learning_rate * (settings.floor + (1 - settings.floor) * shape)
+    return settings.learning_rate * (settings.min_lr_ratio + (1 - settings.min_lr_ratio) * shape)
 
 
 def decay_groups(

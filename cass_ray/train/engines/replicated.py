@@ -102,7 +102,7 @@ class ReplicatedEngine:
         fused = world.device.type == "cuda" and settings.kind == "adamw"
         self.optimizer = optimizers.make_optimizer(groups, settings, fused=fused)
         self._sums: dict[str, torch.Tensor] = {}
-        self._apart = low and settings.gradients == "fp32"
+        self._apart = low and settings.grad_accum_dtype == "fp32"
         if self._apart:
             for name, parameter in self._named:
                 parameter.register_post_accumulate_grad_hook(self._adder(name))
@@ -155,8 +155,8 @@ class ReplicatedEngine:
         norms = torch._foreach_norm(tensors, dtype=torch.float32)
         norm = torch.linalg.vector_norm(torch.stack(list(norms)))
         factor = 1.0
-        if self._settings.clip is not None and float(norm) > self._settings.clip:
-            factor = self._settings.clip / (float(norm) + 1e-6)
+        if self._settings.max_grad_norm is not None and float(norm) > self._settings.max_grad_norm:
+            factor = self._settings.max_grad_norm / (float(norm) + 1e-6)
             torch._foreach_mul_(tensors, factor)
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate

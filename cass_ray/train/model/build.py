@@ -31,12 +31,12 @@ def fresh_config(sizes: FreshModel, vocabulary: int, end: int, padding: int | No
 
     return Qwen2Config(
         vocab_size=vocabulary,
-        hidden_size=sizes.hidden,
-        intermediate_size=sizes.intermediate,
-        num_hidden_layers=sizes.layers,
-        num_attention_heads=sizes.heads,
-        num_key_value_heads=sizes.key_value_heads,
-        max_position_embeddings=sizes.positions,
+        hidden_size=sizes.hidden_size,
+        intermediate_size=sizes.intermediate_size,
+        num_hidden_layers=sizes.num_hidden_layers,
+        num_attention_heads=sizes.num_attention_heads,
+        num_key_value_heads=sizes.num_key_value_heads,
+        max_position_embeddings=sizes.max_position_embeddings,
         rope_parameters={"rope_type": "default", "rope_theta": sizes.rope_theta},
         tie_word_embeddings=True,
         bos_token_id=None,

@@ -16,7 +16,7 @@ def resident_gib(settings: TrainSettings, parameters: int, workers: int) -> floa
     low = settings.model.precision == "bf16"
     moments = 2 if settings.optimizer.kind.endswith("8bit") else 8
     master = 4 if low and settings.optimizer.master_weights else 0
-    gradients = 2 if low and settings.optimizer.gradients == "bf16" else 4
+    gradients = 2 if low and settings.optimizer.grad_accum_dtype == "bf16" else 4
     weights = 2 if low else 4
     stage = settings.zero.stage
     state = master + moments
@@ -37,15 +37,17 @@ def advice(settings: TrainSettings, parameters: int, workers: int, available_gib
         f"{available_gib:.0f} GiB are there; weights, gradients and optimizer state alone take "
         f"{now:.1f} GiB. What would need less:"
     ]
-    if settings.model.recompute != "all":
-        lines.append("  model.recompute: all (keeps no activations but the layers' inputs)")
-    if settings.batch.at_once > 1:
-        lines.append("  batch.at_once: 1 (one window at a time)")
+    if settings.model.activation_checkpointing != "all":
+        lines.append(
+            "  model.activation_checkpointing: all (keeps no activations but the layers' inputs)"
+        )
+    if settings.batch.micro_batch_size > 1:
+        lines.append("  batch.micro_batch_size: 1 (one window at a time)")
     changes: list[tuple[str, dict[str, object]]] = []
     if not settings.optimizer.kind.endswith("8bit"):
         changes.append(("optimizer.kind: paged-adamw-8bit", {"kind": "paged-adamw-8bit"}))
-    if settings.optimizer.gradients == "fp32" and settings.model.precision == "bf16":
-        changes.append(("optimizer.gradients: bf16", {"gradients": "bf16"}))
+    if settings.optimizer.grad_accum_dtype == "fp32" and settings.model.precision == "bf16":
+        changes.append(("optimizer.grad_accum_dtype: bf16", {"grad_accum_dtype": "bf16"}))
     for text, update in changes:
         optimizer = settings.optimizer.model_copy(update=update)
         smaller = settings.model_copy(update={"optimizer": optimizer})

@@ -62,6 +62,8 @@ the errors need: remove no code and compute nothing differently.
 class ChatOptions(StrictModel):
     """What may follow the question mark."""
 
+    RENAMED = {"longest": "max_new_tokens"}
+
     endpoint: str = ""
     key_variable: str = "OPENAI_API_KEY"
     format: str = "ours"
@@ -69,8 +71,7 @@ class ChatOptions(StrictModel):
     task: str = "source"
     temperature: float = Field(default=0.0, ge=0.0)
     seed: int = 0
-    longest: int = Field(default=16_384, ge=1)
-    """Most tokens of an answer."""
+    max_new_tokens: int = Field(default=16_384, ge=1)
     attempts: int = Field(default=6, ge=1)
     timeout_seconds: float = Field(default=300.0, gt=0.0)
     first_wait_seconds: float = Field(default=1.0, ge=0.0)
@@ -137,7 +138,7 @@ class ChatTranslator:
         findings: tuple[Finding, ...] = ()
         if reply.finish == "length" or found.cut:
             message = "the answer was cut at the limit of its length"
-            findings = (Finding(0, 0, "", Severity.ERROR, message, "raise ?longest=TOKENS"),)
+            findings = (Finding(0, 0, "", Severity.ERROR, message, "raise ?max_new_tokens=N"),)
         text = found.text if found.text.endswith("\n") else found.text + "\n"
         return Translation(text, findings, Counts(converted=1), usage)
 
@@ -173,7 +174,7 @@ class ChatTranslator:
             endpoint=options.endpoint,
             key_variable=options.key_variable,
             temperature=float(asked.get("temperature", options.temperature)),
-            longest=options.longest,
+            max_new_tokens=options.max_new_tokens,
             attempts=options.attempts,
             timeout_seconds=options.timeout_seconds,
             first_wait_seconds=options.first_wait_seconds,

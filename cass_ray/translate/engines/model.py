@@ -4,7 +4,7 @@
 
     model:out/train/tiny/model
     model:ahmedheakl/cass-src-7b?format=cass&rope=yarn:2
-    model:PATH?temperature=0.8&samples=4&seed=1&longest=8192
+    model:PATH?temperature=0.8&samples=4&seed=1&max_new_tokens=8192
 
 Models trained here say themselves which prompt format they know (``cass_ray.json``); the published
 CASS checkpoints are known by name. torch and transformers are imported when a model is loaded.
@@ -52,6 +52,8 @@ _PUBLISHED = ("ahmedheakl/cass-", "mbzuai/cass-")
 class ModelOptions(StrictModel):
     """What may follow the question mark."""
 
+    RENAMED = {"longest": "max_new_tokens"}
+
     format: str | None = None
     """Prompt format: ``ours`` or ``cass``."""
     task: str = "source"
@@ -59,8 +61,8 @@ class ModelOptions(StrictModel):
     """0: greedy."""
     samples: int = 1
     seed: int = 0
-    longest: int | None = None
-    """Most tokens of an answer; default: twice the question and 512 more, as far as the model's
+    max_new_tokens: int | None = None
+    """Default: twice the question and 512 more, as far as the model's
     positions go."""
     rope: str | None = None
     """Context extension: ``linear:F``, ``dynamic:F`` or ``yarn:F`` with its factor."""
@@ -167,7 +169,7 @@ class ModelTranslator:
         findings: tuple[Finding, ...] = ()
         if answer.cut:
             message = "the answer was cut at the limit of its length"
-            findings = (Finding(0, 0, "", Severity.ERROR, message, "raise ?longest=TOKENS"),)
+            findings = (Finding(0, 0, "", Severity.ERROR, message, "raise ?max_new_tokens=N"),)
         return Translation(answer.code or "", findings, Counts(converted=1))
 
     def samples(
@@ -252,7 +254,7 @@ class Generator:
                 f"the question has {len(ids)} tokens, the model {positions(self.model.config)} "
                 "positions: extend it with ?rope=yarn:2, or split the file"
             )
-        limit = min(options.longest or 2 * len(ids) + 512, room)
+        limit = min(options.max_new_tokens or 2 * len(ids) + 512, room)
         sampling: dict[str, Any] = {"do_sample": False, "temperature": None, "top_p": None}
         if options.temperature > 0:
             torch.manual_seed(options.seed)

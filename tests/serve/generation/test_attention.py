@@ -17,7 +17,7 @@ from serve.generation.continuous import ContinuousGenerator  # noqa: E402
 from serve.settings import GenerationSettings  # noqa: E402
 from tests.serve.generation.test_continuous import QUESTIONS, answer, save_model  # noqa: E402
 
-SETTINGS = GenerationSettings(cache_blocks=64, page_tokens=16, batch_tokens=24)
+SETTINGS = GenerationSettings(num_blocks=64, block_size=16, max_batch_tokens=24)
 """Questions longer than 24 tokens are read in pieces."""
 
 
@@ -43,7 +43,7 @@ def by_sequence(
 
 async def answers(generator: ContinuousGenerator) -> list[Any]:
     ids = [generator.encode([{"role": "user", "content": question * 3}]) for question in QUESTIONS]
-    return await asyncio.gather(*(answer(generator, each, longest=12) for each in ids))
+    return await asyncio.gather(*(answer(generator, each, max_new_tokens=12) for each in ids))
 
 
 def test_the_same_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

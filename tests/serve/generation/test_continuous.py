@@ -29,13 +29,13 @@ def save_model(folder: Path) -> None:
 
     tokenizer = train_tokenizer([*QUESTIONS] * 20, 512)
     sizes = FreshModel(
-        vocabulary=512,
-        hidden=64,
-        layers=2,
-        heads=2,
-        key_value_heads=1,
-        intermediate=128,
-        positions=256,
+        vocab_size=512,
+        hidden_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        intermediate_size=128,
+        max_position_embeddings=256,
     )
     config = fresh_config(sizes, len(tokenizer), tokenizer.eos_token_id, tokenizer.pad_token_id)
     torch.manual_seed(0)
@@ -47,7 +47,7 @@ def save_model(folder: Path) -> None:
 def generator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ContinuousGenerator]:
     folder = tmp_path_factory.mktemp("model")
     save_model(folder)
-    settings = GenerationSettings(cache_blocks=64, page_tokens=16, batch_tokens=64)
+    settings = GenerationSettings(num_blocks=64, block_size=16, max_batch_tokens=64)
     made = ContinuousGenerator(str(folder), settings, "cpu")
     yield made
     made.close()
@@ -69,7 +69,9 @@ def test_answers_are_those_of_plain_generation(generator: ContinuousGenerator) -
     ]
 
     async def together() -> Any:
-        return await asyncio.gather(*(answer(generator, ids, longest=24) for ids in questions))
+        return await asyncio.gather(
+            *(answer(generator, ids, max_new_tokens=24) for ids in questions)
+        )
 
     batched = asyncio.run(together())
     alone = type(generator.model).from_pretrained(generator.model.name_or_path)
@@ -86,8 +88,8 @@ def test_hanging_up_ends_one_request_and_no_other(generator: ContinuousGenerator
     ids = generator.encode([{"role": "user", "content": QUESTIONS[0]}])
 
     async def run() -> Any:
-        other = asyncio.create_task(answer(generator, ids, longest=16))
-        stream = generator.generate(ids, temperature=1.0, longest=200)
+        other = asyncio.create_task(answer(generator, ids, max_new_tokens=16))
+        stream = generator.generate(ids, temperature=1.0, max_new_tokens=200)
         await anext(stream)
         await stream.aclose()
         return await other

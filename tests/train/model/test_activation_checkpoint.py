@@ -10,7 +10,13 @@ from cass_ray.train.model.build import fresh_config, prepare
 from cass_ray.train.settings import FreshModel, ModelSettings
 
 SIZES = FreshModel(
-    vocabulary=512, hidden=32, layers=3, heads=4, key_value_heads=2, intermediate=96, positions=256
+    vocab_size=512,
+    hidden_size=32,
+    num_hidden_layers=3,
+    num_attention_heads=4,
+    num_key_value_heads=2,
+    intermediate_size=96,
+    max_position_embeddings=256,
 )
 
 

@@ -34,13 +34,13 @@ def folder(tmp_path_factory) -> Path:
     texts = [OURS.question(task, q) + OURS.answer(task, a) for q, a in QUESTIONS.items()]
     tokenizer = train_tokenizer(texts * 20, 512)
     sizes = FreshModel(
-        vocabulary=512,
-        hidden=64,
-        layers=2,
-        heads=2,
-        key_value_heads=1,
-        intermediate=128,
-        positions=256,
+        vocab_size=512,
+        hidden_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        intermediate_size=128,
+        max_position_embeddings=256,
     )
     config = fresh_config(sizes, len(tokenizer), tokenizer.eos_token_id, tokenizer.pad_token_id)
     torch.manual_seed(0)
@@ -77,32 +77,36 @@ def test_the_models_answer_is_the_translation(folder):
 
 
 def test_an_answer_without_code_is_an_error_and_leaves_the_source(folder):
-    translator = make_translator(f"model:{folder}?longest=1")
+    translator = make_translator(f"model:{folder}?max_new_tokens=1")
     translation = translator.translate("int a;")
     assert translation.source == "int a;"
     assert "no code block" in translation.errors[0].message
 
 
 def test_an_answer_that_was_cut_says_so(folder):
-    translator = make_translator(f"model:{folder}?longest=6")
+    translator = make_translator(f"model:{folder}?max_new_tokens=6")
     [finding] = translator.translate("int a;").errors
     assert "cut" in finding.message
 
 
 def test_samples_follow_the_seed(folder):
-    translator = ModelTranslator.from_engine(f"model:{folder}?temperature=3&samples=4&longest=12")
+    translator = ModelTranslator.from_engine(
+        f"model:{folder}?temperature=3&samples=4&max_new_tokens=12"
+    )
     texts = [[a.text for a in translator.samples("int a;", Task())] for _ in range(2)]
     assert texts[0] == texts[1]
     assert len(texts[0]) == 4
     assert len(set(texts[0])) > 1
-    other = ModelTranslator.from_engine(f"model:{folder}?temperature=3&samples=4&longest=12&seed=7")
+    other = ModelTranslator.from_engine(
+        f"model:{folder}?temperature=3&samples=4&max_new_tokens=12&seed=7"
+    )
     assert [a.text for a in other.samples("int a;", Task())] != texts[0]
 
 
 def test_a_question_longer_than_the_model_names_the_extension(folder):
     with pytest.raises(TranslatorError, match=r"extend it with \?rope=yarn:2"):
         make_translator(f"model:{folder}").translate("int a;\n" * 200)
-    extended = make_translator(f"model:{folder}?rope=yarn:16&longest=4")
+    extended = make_translator(f"model:{folder}?rope=yarn:16&max_new_tokens=4")
     assert extended.translate("int a;\n" * 200).errors  # it runs; the answer is no use
 
 
@@ -123,14 +127,14 @@ def test_the_format_is_the_models_own_or_the_published_ones_by_name(folder):
 def test_the_version_changes_with_options_and_files(folder):
     first = ModelTranslator.from_engine(f"model:{folder}").version
     assert first == ModelTranslator.from_engine(f"model:{folder}").version
-    assert first != ModelTranslator.from_engine(f"model:{folder}?longest=9").version
+    assert first != ModelTranslator.from_engine(f"model:{folder}?max_new_tokens=9").version
 
 
 @pytest.mark.parametrize(
     ("engine", "message"),
     [
         ("model:", "needs a folder or a name"),
-        ("model:x?longst=3", "did you mean `longest`"),
+        ("model:x?max_new_token=3", "did you mean `max_new_tokens`"),
         ("model:x?task=sorce", "did you mean"),
         ("model:/nowhere/model", "no such folder"),
     ],
