@@ -54,7 +54,7 @@ def test_a_tokenizer_without_chat_template_is_refused(tmp_path, pairs_folder):
     tokenizer.save_pretrained(base)
     fresh_config(FreshModel(), 512, 1, 0).save_pretrained(base)
     settings = changed(settings, model__fresh=None, model__base=str(base))
-    with pytest.raises(DataError, match="no chat template"):
+    with pytest.raises(ModelError, match="no chat template"):
         make_tokenizer(settings, pair_files([pairs_folder]))
 
 
