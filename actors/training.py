@@ -49,7 +49,7 @@ def join_cluster(workers: int) -> None:
     start_local(num_cpus=max(os.cpu_count() or 1, workers), logging_level="warning")
 
 
-class Tokeniser:
+class PairTokenizer:
     """Pairs in, examples out; one tokenizer an actor."""
 
     def __init__(self, settings: TrainSettings) -> None:
@@ -86,7 +86,7 @@ def prepare_data(settings: TrainSettings, say: Callable[[str], None]) -> None:
 def _examples(settings: TrainSettings, files: list[str]) -> Iterator[dict[str, Any]]:
     """Examples of the pairs in ``files``: from a pool of actors, unless there are few."""
     if pq.ParquetDataset(files).read(columns=["id"]).num_rows <= FEW_PAIRS:
-        maker = Tokeniser(settings).maker
+        maker = PairTokenizer(settings).maker
         for pair in read_pairs(files):
             yield from maker.examples(pair)
         return
@@ -94,7 +94,7 @@ def _examples(settings: TrainSettings, files: list[str]) -> Iterator[dict[str, A
     lifted = [LIFTED] if settings.data.rdna3 == LIFTED else []
     dataset = ray.data.read_parquet(files, columns=[*COLUMNS, *lifted])
     dataset = dataset.repartition(target_num_rows_per_block=64).map_batches(
-        Tokeniser,
+        PairTokenizer,
         fn_constructor_args=(settings,),
         compute=ray.data.ActorPoolStrategy(min_size=1, max_size=actors),
         batch_format="pyarrow",
@@ -106,7 +106,7 @@ def _examples(settings: TrainSettings, files: list[str]) -> Iterator[dict[str, A
 
 
 @dataclass(frozen=True)
-class WorkerTask:
+class TrainWorker:
     """What a worker of the group runs."""
 
     settings: TrainSettings
@@ -118,8 +118,8 @@ class WorkerTask:
         import ray.train.torch
         import torch
 
-        from cass_ray.train.distributed import this_world
-        from cass_ray.train.trainer import Loop
+        from cass_ray.train.distributed import distributed_context
+        from cass_ray.train.trainer import Trainer
 
         logging.basicConfig(level=logging.INFO, format="%(message)s", force=True)
         for name in ("DeepSpeed", "transformers"):
@@ -132,14 +132,16 @@ class WorkerTask:
             device = device[0]
         context = ray.train.get_context()
         os.environ["LOCAL_RANK"] = str(context.get_local_rank())
-        Loop(self.settings, this_world(device), on_step=self.on_step, say=_print_line).run()
+        Trainer(
+            self.settings, distributed_context(device), on_step=self.on_step, say=_print_line
+        ).run()
 
 
 def _print_line(text: str) -> None:
     print(text, flush=True)
 
 
-def harvest(settings: TrainSettings, model: str) -> tuple[int, dict[str, int]]:
+def sample_programs(settings: TrainSettings, model: str) -> tuple[int, dict[str, int]]:
     """Sample ``model`` on its programs and write what ran right as ``out/sampled``, a data set.
 
     Returns the number of pairs, and samples by outcome. Runs where this is called; as a Ray task
@@ -150,7 +152,7 @@ def harvest(settings: TrainSettings, model: str) -> tuple[int, dict[str, int]]:
     from cass_ray.execute.backends.registry import candidate_backend
     from cass_ray.pipeline.stages.execute import ExecuteStage
     from cass_ray.toolchain.locate import find_amd
-    from cass_ray.train.data.rejection_sampling import ExecutionJudge, Harvest
+    from cass_ray.train.data.rejection_sampling import ExecutionJudge, RejectionSampler
     from cass_ray.translate.engines.model import ModelOptions, ModelTranslator
 
     rejection = settings.rejection
@@ -161,7 +163,7 @@ def harvest(settings: TrainSettings, model: str) -> tuple[int, dict[str, int]]:
         max_new_tokens=rejection.max_new_tokens,
     )
     judge = ExecutionJudge(find_amd(), ExecuteStage(candidate_backend()))
-    work = Harvest(
+    work = RejectionSampler(
         ModelTranslator(model, options), judge, rejection.samples, settings.data.held_out
     )
     programs = read_pairs(pair_files(settings.data.pairs), tuple(PAIR_SCHEMA.names))
@@ -177,7 +179,7 @@ def second_round(settings: TrainSettings, model: str, say: Callable[[str], None]
     Raises ``DataError`` when nothing was right.
     """
     gpus = 1 if settings.workers.gpus else 0
-    task = ray.remote(num_gpus=gpus, num_cpus=1)(harvest)
+    task = ray.remote(num_gpus=gpus, num_cpus=1)(sample_programs)
     pairs, outcomes = ray.get(task.remote(settings, model))
     counts = ", ".join(f"{number} {outcome}" for outcome, number in sorted(outcomes.items()))
     say(f"rejection sampling: {pairs} new pairs ({counts})")
@@ -214,7 +216,7 @@ def fit(settings: TrainSettings, on_step: StepHook | None = None) -> dict[str, A
     on_gpu = workers.gpus > 0
     resources = {"CPU": workers.cpus} | ({"GPU": workers.gpus} if on_gpu else {})
     trainer = TorchTrainer(
-        WorkerTask(settings, on_step),
+        TrainWorker(settings, on_step),
         train_loop_config={},
         torch_config=TorchConfig(backend="nccl" if on_gpu else "gloo"),
         scaling_config=ray.train.ScalingConfig(

@@ -312,8 +312,8 @@ def run(folder: Path, out: Path, seconds: float, asking: float) -> None:
     """Train for about ``seconds`` and measure; ``asking`` seconds more go to CASS-Bench."""
     import torch
 
-    from cass_ray.train.distributed import World
-    from cass_ray.train.trainer import Loop
+    from cass_ray.train.distributed import DistributedContext
+    from cass_ray.train.trainer import Trainer
 
     started = time.perf_counter()
     target = out.parent / "small-from-scratch"
@@ -322,7 +322,7 @@ def run(folder: Path, out: Path, seconds: float, asking: float) -> None:
     base = load(TrainSettings, CONFIG, {"out": path, "data": {"pairs": [target / "pairs"]}})
     counts = make_tokens(base) | {"pairs": json.loads((folder / "counts.json").read_text())}
     print(f"{counts}; {time.perf_counter() - started:.0f} s", flush=True)
-    world = World(0, 1, torch.device("cuda"))
+    distributed = DistributedContext(0, 1, torch.device("cuda"))
 
     def hear(step: int, values: dict[str, float]) -> None:
         numbers.append(values)
@@ -336,7 +336,7 @@ def run(folder: Path, out: Path, seconds: float, asking: float) -> None:
             "checkpoints": base.checkpoints.model_copy(update={"url": str(target / "trial")}),
         }
     )
-    Loop(trial, world, on_step=hear, say=print).run()
+    Trainer(trial, distributed, on_step=hear, say=print).run()
     step_seconds = sorted(row["seconds"] for row in numbers[8:])[4]
     left = started + seconds - time.perf_counter()
     steps = max(50, int(0.95 * left / step_seconds))
@@ -345,7 +345,7 @@ def run(folder: Path, out: Path, seconds: float, asking: float) -> None:
     evaluation = base.evaluation.model_copy(update={"every": every})
     settings = base.model_copy(update={"steps": steps, "evaluation": evaluation})
     numbers.clear()
-    summary = Loop(settings, world, on_step=hear, say=print).run()
+    summary = Trainer(settings, distributed, on_step=hear, say=print).run()
     (out / "metrics.jsonl").write_text((path / "metrics.jsonl").read_text())
     result: dict[str, Any] = {
         "gpu": torch.cuda.get_device_name(0),

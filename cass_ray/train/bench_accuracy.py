@@ -9,15 +9,18 @@ from pathlib import Path
 
 from cass_ray.llm.pretrained import load_tokenizer
 from cass_ray.train.checkpoint.export import export
-from cass_ray.train.distributed import World
-from cass_ray.train.engines.replicated import Engine
+from cass_ray.train.distributed import DistributedContext
+from cass_ray.train.engines.replicated import TrainingEngine
 from cass_ray.train.model.build import AnswerModel
 from cass_ray.train.settings import TrainSettings
 from cass_ray.translate.engines.model import ModelOptions, ModelTranslator
 
 
 def bench_accuracy(
-    engine: Engine, model: AnswerModel, settings: TrainSettings, world: World
+    engine: TrainingEngine,
+    model: AnswerModel,
+    settings: TrainSettings,
+    distributed: DistributedContext,
 ) -> float | None:
     """Share of the sampled tasks that the model solves; None on workers other than the first.
 
@@ -29,8 +32,8 @@ def bench_accuracy(
         tokenizer = load_tokenizer(str(settings.out / "tokenizer"))
         results = {"steps": 0, "tokens": 0, "loss": 0.0, "kilowatt_hours": 0.0}
         export(engine, model.model, tokenizer, settings, results, folder / "model")
-        accuracy = _score(folder / "model", settings) if world.first else None
-        world.barrier()
+        accuracy = _score(folder / "model", settings) if distributed.is_main else None
+        distributed.barrier()
         return accuracy
     finally:
         shutil.rmtree(folder, ignore_errors=True)

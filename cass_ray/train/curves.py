@@ -23,7 +23,7 @@ class Sink(Protocol):
         ...
 
 
-class JsonLines:
+class JsonLinesSink:
     """``metrics.jsonl``; what a resumed run does again is taken out first."""
 
     def __init__(self, path: Path, from_step: int) -> None:
@@ -116,7 +116,7 @@ class Curves:
 
     def __init__(self, settings: TrainSettings, from_step: int) -> None:
         """Open them. Raises ``ImportError`` naming what a setting needs."""
-        self._sinks: list[Sink] = [JsonLines(settings.out / METRICS, from_step)]
+        self._sinks: list[Sink] = [JsonLinesSink(settings.out / METRICS, from_step)]
         if settings.logging.tensorboard:
             self._sinks.append(TensorBoard(settings.out / "tensorboard", from_step))
         if settings.logging.wandb is not None:

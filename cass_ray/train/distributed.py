@@ -1,4 +1,4 @@
-"""The workers of a run, as one of them sees them; works without any process group as well."""
+"""The process group of a run as one worker sees it; works without any process group as well."""
 
 from __future__ import annotations
 
@@ -9,42 +9,50 @@ import torch.distributed as dist
 
 
 @dataclass(frozen=True)
-class World:
-    """Rank, number of workers and the device of this one."""
+class DistributedContext:
+    """Rank of this worker, number of workers, and the device of this one."""
 
     rank: int
-    size: int
+    world_size: int
     device: torch.device
 
     @property
-    def first(self) -> bool:
+    def is_main(self) -> bool:
         """Whether this worker writes what is written once."""
         return self.rank == 0
 
-    def total(self, *values: float) -> list[float]:
+    def all_sum(self, *values: float) -> list[float]:
         """Each value summed over all workers (fp64)."""
-        if self.size == 1:
+        if self.world_size == 1:
             return list(values)
         tensor = torch.tensor(values, dtype=torch.float64, device=self.device)
         dist.all_reduce(tensor)
         return [float(value) for value in tensor.tolist()]
 
-    def greatest(self, value: float) -> float:
-        """The largest value of any worker."""
-        if self.size == 1:
+    def all_max(self, value: float) -> float:
+        """The largest value of any worker (fp64)."""
+        if self.world_size == 1:
             return value
         tensor = torch.tensor(value, dtype=torch.float64, device=self.device)
         dist.all_reduce(tensor, op=dist.ReduceOp.MAX)
         return float(tensor.item())
 
+    def from_main(self, value: int | None) -> int | None:
+        """The first worker's ``value``, on every worker."""
+        if self.world_size == 1:
+            return value
+        box = [value]
+        dist.broadcast_object_list(box, src=0)
+        return box[0]
+
     def barrier(self) -> None:
-        """Wait until every worker is here."""
-        if self.size > 1:
+        """Wait until every worker is here; nothing for one worker."""
+        if self.world_size > 1:
             dist.barrier()
 
 
-def this_world(device: torch.device) -> World:
-    """The world of the current process group, or of one worker."""
+def distributed_context(device: torch.device) -> DistributedContext:
+    """The current process group with this worker on ``device``; without a group, one worker."""
     if dist.is_available() and dist.is_initialized():
-        return World(dist.get_rank(), dist.get_world_size(), device)
-    return World(0, 1, device)
+        return DistributedContext(dist.get_rank(), dist.get_world_size(), device)
+    return DistributedContext(0, 1, device)

@@ -7,32 +7,34 @@ import torch
 from cass_ray.train.data.collate import collate
 from cass_ray.train.data.packing import Window, best_fit
 from cass_ray.train.data.token_store import TokenStore
-from cass_ray.train.distributed import World
-from cass_ray.train.engines.replicated import Engine
+from cass_ray.train.distributed import DistributedContext
+from cass_ray.train.engines.replicated import TrainingEngine
 from cass_ray.train.model.build import AnswerModel
 from cass_ray.train.run_files import RunFiles
 from cass_ray.train.settings import TrainSettings
 
 
-class Evaluation:
+class Evaluator:
     """What is measured every so many steps."""
 
-    def __init__(self, settings: TrainSettings, world: World, files: RunFiles) -> None:
+    def __init__(
+        self, settings: TrainSettings, distributed: DistributedContext, files: RunFiles
+    ) -> None:
         self._settings = settings
-        self._world = world
+        self._distributed = distributed
         self._store = TokenStore(files.held_out)
         lengths = self._store.lengths.tolist()
         windows = best_fit(lengths, range(len(lengths)), settings.data.window)
         self._windows: list[Window] = windows[: settings.evaluation.max_windows]
 
-    def run(self, model: AnswerModel, engine: Engine, step: int) -> dict[str, float]:
+    def run(self, model: AnswerModel, engine: TrainingEngine, step: int) -> dict[str, float]:
         """Everything that is due after ``step``."""
         values = self._loss(model)
         bench = self._settings.evaluation.bench
         if bench is not None and step % bench.every == 0:
             from cass_ray.train.bench_accuracy import bench_accuracy
 
-            accuracy = bench_accuracy(engine, model, self._settings, self._world)
+            accuracy = bench_accuracy(engine, model, self._settings, self._distributed)
             if accuracy is not None:
                 values["bench_accuracy"] = accuracy
         return values
@@ -42,18 +44,18 @@ class Evaluation:
         """Mean loss of an answer token. Every worker makes as many passes (ZeRO-3 needs that)."""
         if not self._windows:
             return {}
-        size, rank = self._world.size, self._world.rank
+        size, rank = self._distributed.world_size, self._distributed.rank
         summed, predicted = 0.0, 0.0
         model.eval()
         for first in range(0, len(self._windows), size):
             number = first + rank
             real = number < len(self._windows)
             window = self._windows[number if real else rank % len(self._windows)]
-            batch = collate(self._store, [window]).to(self._world.device)
+            batch = collate(self._store, [window]).to(self._distributed.device)
             loss = float(model(batch))
             if real:
                 summed += loss
                 predicted += len(batch.targets)
         model.train()
-        summed, predicted = self._world.total(summed, predicted)
+        summed, predicted = self._distributed.all_sum(summed, predicted)
         return {"held_out_loss": summed / predicted}

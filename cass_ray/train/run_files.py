@@ -41,7 +41,7 @@ class RunFiles:
 
     @property
     def summary(self) -> Path:
-        """How the run ended (:class:`cass_ray.train.trainer.Summary`), as JSON."""
+        """How the run ended (:class:`cass_ray.train.trainer.TrainingSummary`), as JSON."""
         return self.out / "summary.json"
 
     @property

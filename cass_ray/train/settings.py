@@ -232,7 +232,7 @@ class CheckpointSettings(StrictModel):
     """… and every step divisible by this."""
 
 
-class BenchSettings(StrictModel):
+class BenchEvaluationSettings(StrictModel):
     """CASS-Bench on the model as it trains."""
 
     RENAMED = {"longest_answer": "max_new_tokens"}
@@ -250,7 +250,7 @@ class EvaluationSettings(StrictModel):
 
     every: int = Field(default=50, ge=1)
     max_windows: int = Field(default=32, ge=1)
-    bench: BenchSettings | None = None
+    bench: BenchEvaluationSettings | None = None
 
 
 class GuardSettings(StrictModel):

@@ -15,26 +15,27 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
-import torch.distributed as dist
 
 from cass_ray.llm.pretrained import extend_rope, load_config, load_tokenizer
 from cass_ray.train.checkpoint import state
 from cass_ray.train.checkpoint.export import export
-from cass_ray.train.checkpoint.store import CheckpointReader, CheckpointStore, CheckpointWriter
+from cass_ray.train.checkpoint.reader import CheckpointReader
+from cass_ray.train.checkpoint.store import CheckpointStore
+from cass_ray.train.checkpoint.writer import CheckpointWriter
 from cass_ray.train.curves import Curves
 from cass_ray.train.data.collate import collate
-from cass_ray.train.data.loader import Feed, Step
-from cass_ray.train.data.packing import Plan, fill
+from cass_ray.train.data.loader import BatchLoader, OptimizerStep
+from cass_ray.train.data.packing import Plan, fill_rate
 from cass_ray.train.data.token_store import TokenStore
-from cass_ray.train.distributed import World
+from cass_ray.train.distributed import DistributedContext
 from cass_ray.train.engines.optimizers import learning_rate
-from cass_ray.train.engines.replicated import Engine, ReplicatedEngine
-from cass_ray.train.evaluation import Evaluation
+from cass_ray.train.engines.replicated import ReplicatedEngine, TrainingEngine
+from cass_ray.train.evaluation import Evaluator
 from cass_ray.train.loss_guard import LossGuard, LossVerdict, TrainingDiverged
 from cass_ray.train.meters import EnergyMeter, Operations, StepMeter, peak_operations
 from cass_ray.train.model import activation_checkpoint
 from cass_ray.train.model.build import (
-    Prepared,
+    PreparedModel,
     build_model,
     check_window,
     fresh_config,
@@ -52,7 +53,7 @@ _ELSEWHERE = 6 << 30
 
 
 @dataclass(frozen=True)
-class Summary:
+class TrainingSummary:
     """How a run ended."""
 
     steps: int
@@ -78,29 +79,29 @@ def make_plan(settings: TrainSettings, store: TokenStore) -> Plan:
     )
 
 
-class Loop:
+class Trainer:
     """One worker's run. ``on_step`` hears of each step's numbers (first worker: all of them)."""
 
     def __init__(
         self,
         settings: TrainSettings,
-        world: World,
+        distributed: DistributedContext,
         *,
         on_step: Callable[[int, dict[str, float]], None] | None = None,
         say: Callable[[str], None] = log.info,
     ) -> None:
         self.settings = settings
-        self.world = world
+        self.distributed = distributed
         self.files = RunFiles(settings.out)
         self._on_step = on_step
-        self._say = say if world.first else (lambda _: None)
+        self._say = say if distributed.is_main else (lambda _: None)
         self._guard = LossGuard(settings.guard)
         self._skipped = 0
         self._tokens = 0.0
         self._energy = 0.0
         self._held_out: float | None = None
 
-    def run(self) -> Summary:
+    def run(self) -> TrainingSummary:
         """Train to the end and export.
 
         Raises:
@@ -115,13 +116,15 @@ class Loop:
             raise OutOfMemory(self._explain(error)) from error
 
     def _explain(self, error: Exception) -> str:
-        available = torch.cuda.get_device_properties(self.world.device).total_memory / 2**30
+        available = torch.cuda.get_device_properties(self.distributed.device).total_memory / 2**30
         first = str(error).strip().split("\n")[0]
         parameters = getattr(self, "_parameters", 0)
-        return f"{first}\n{advice(self.settings, parameters, self.world.size, available)}"
+        return (
+            f"{first}\n{advice(self.settings, parameters, self.distributed.world_size, available)}"
+        )
 
-    def _run(self, started: float) -> Summary:
-        settings, world = self.settings, self.world
+    def _run(self, started: float) -> TrainingSummary:
+        settings, distributed = self.settings, self.distributed
         store = TokenStore(self.files.train)
         plan = make_plan(settings, store)
         steps = settings.steps or plan.steps(settings.epochs)
@@ -132,10 +135,10 @@ class Loop:
                 f"{settings.batch.global_batch_size}: lower it, or raise epochs"
             )
         checkpoints = CheckpointStore(settings.checkpoint_url)
-        first = self._agree(self._newest(checkpoints) if world.first else None)
+        first = distributed.from_main(self._newest(checkpoints) if distributed.is_main else None)
         reader = CheckpointReader(checkpoints, first) if first is not None else None
         prepared, tokenizer = self._model(reader)
-        self._choose_recomputation(prepared, store, plan)
+        self._choose_activation_checkpoints(prepared, store, plan)
         engine = self._engine(prepared)
         if reader is not None:
             state.load_engine(engine, reader, reader.manifest.notes["updates"])
@@ -144,21 +147,21 @@ class Loop:
         for note in prepared.notes:
             self._say(note)
         self._say(self._outline(store, plan, steps, first))
-        writer = CheckpointWriter(checkpoints, world.rank, world.size)
-        curves = Curves(settings, first or 0) if world.first else None
+        writer = CheckpointWriter(checkpoints, distributed.rank, distributed.world_size)
+        curves = Curves(settings, first or 0) if distributed.is_main else None
         try:
             loss = self._steps(
                 engine, prepared, store, plan, first or 0, steps, (checkpoints, writer), curves
             )
             writer.finish()
-            world.barrier()
-            if world.first:
+            distributed.barrier()
+            if distributed.is_main:
                 writer.commit()
                 checkpoints.prune(settings.checkpoints)
         finally:
             if curves is not None:
                 curves.close()
-        summary = Summary(
+        summary = TrainingSummary(
             steps=steps,
             loss=loss,
             held_out_loss=self._held_out,
@@ -170,9 +173,9 @@ class Loop:
             skipped=self._skipped,
         )
         export(engine, prepared.model.model, tokenizer, settings, asdict(summary), self.files.model)
-        if world.first:
+        if distributed.is_main:
             self.files.summary.write_text(json.dumps(asdict(summary), indent=1) + "\n")
-        world.barrier()
+        distributed.barrier()
         return summary
 
     def _newest(self, checkpoints: CheckpointStore) -> int | None:
@@ -180,27 +183,19 @@ class Loop:
         checkpoints.remove_after(step)
         return step
 
-    def _agree(self, value: int | None) -> int | None:
-        """The first worker's ``value``, on every worker."""
-        if self.world.size == 1:
-            return value
-        box = [value]
-        dist.broadcast_object_list(box, src=0)
-        return box[0]
-
     def _outline(self, store: TokenStore, plan: Plan, steps: int, first: int | None) -> str:
         windows = plan.epoch(0)
-        filled = fill(windows, store.lengths.tolist(), plan.capacity)
+        filled = fill_rate(windows, store.lengths.tolist(), plan.capacity)
         resumed = f", going on after step {first}" if first is not None else ""
         return (
             f"{len(store)} examples, {int(store.lengths.sum()):,} tokens in {len(windows)} windows "
             f"of {plan.capacity} ({filled:.1%} full); {steps} steps of {plan.batch} windows on "
-            f"{self.world.size} worker(s){resumed}"
+            f"{self.distributed.world_size} worker(s){resumed}"
         )
 
     # --- Before training ------------------------------------------------------------------------
 
-    def _model(self, reader: CheckpointReader | None) -> tuple[Prepared, Any]:
+    def _model(self, reader: CheckpointReader | None) -> tuple[PreparedModel, Any]:
         settings = self.settings
         tokenizer = load_tokenizer(str(self.files.tokenizer))
         if settings.model.base is not None:
@@ -214,22 +209,26 @@ class Loop:
             extend_rope(config, settings.model.rope)
         check_window(config, settings.data.window, settings.model.base or "the fresh model")
         model = build_model(
-            settings.model, config=config, seed=settings.seed, device=self.world.device
+            settings.model, config=config, seed=settings.seed, device=self.distributed.device
         )
-        prepared = prepare(model, settings.model, self.world.device)
+        prepared = prepare(model, settings.model, self.distributed.device)
         prepared.model.train()
         self._parameters = sum(p.numel() for p in prepared.model.parameters())
-        prepared.notes.append(f"{self._parameters / 1e6:.1f}M parameters on {self.world.device}")
+        prepared.notes.append(
+            f"{self._parameters / 1e6:.1f}M parameters on {self.distributed.device}"
+        )
         if reader is not None:
             state.load_weights(prepared.model, reader)
         self._operations = Operations.of(inner_model(model).config, prepared.model.layers)
         return prepared, tokenizer
 
-    def _choose_recomputation(self, prepared: Prepared, store: TokenStore, plan: Plan) -> None:
+    def _choose_activation_checkpoints(
+        self, prepared: PreparedModel, store: TokenStore, plan: Plan
+    ) -> None:
         """Decide by a trial on the longest possible batch what the backward pass recomputes."""
         layers, model = prepared.model.layers, self.settings.model
         config = inner_model(prepared.model.model).config
-        if model.activation_checkpointing == "none" or self.world.device.type != "cuda":
+        if model.activation_checkpointing == "none" or self.distributed.device.type != "cuda":
             return
         if model.activation_checkpointing == "all":
             activation_checkpoint.apply(
@@ -238,9 +237,9 @@ class Loop:
             return
         windows = sorted(plan.epoch(0), key=lambda w: -sum(int(store.lengths[e]) for e in w))
         batch = collate(store, windows[: self.settings.batch.micro_batch_size]).to(
-            self.world.device
+            self.distributed.device
         )
-        total = torch.cuda.get_device_properties(self.world.device).total_memory
+        total = torch.cuda.get_device_properties(self.distributed.device).total_memory
         budget = int((model.memory_gib or 0.94 * total / 2**30) * 2**30)
         _, note = activation_checkpoint.choose(
             layers,
@@ -258,30 +257,30 @@ class Loop:
         """Bytes that gradients, masters and moments will take beyond the weights."""
         from cass_ray.train.model.memory import resident_gib
 
-        zero, size = self.settings.zero, self.world.size
+        zero, size = self.settings.zero, self.distributed.world_size
         gib = resident_gib(self.settings, self._parameters, size)
         weights = 2 if self.settings.model.precision == "bf16" else 4
         own = self._parameters * weights / (size if zero.stage == 3 else 1)
         buckets = 4 * zero.bucket_elements * 4 if zero.stage else 0
         return int(gib * 2**30 - own + buckets)
 
-    def _engine(self, prepared: Prepared) -> Engine:
+    def _engine(self, prepared: PreparedModel) -> TrainingEngine:
         settings = self.settings
         if settings.zero.stage == 0:
-            return ReplicatedEngine(prepared.model, settings.optimizer, self.world)
+            return ReplicatedEngine(prepared.model, settings.optimizer, self.distributed)
         from cass_ray.train.engines.deepspeed import DeepSpeedEngine
 
-        accumulation = settings.batch.accumulation(self.world.size)
+        accumulation = settings.batch.accumulation(self.distributed.world_size)
         return DeepSpeedEngine(
-            prepared.model, settings.zero, settings.optimizer, self.world, accumulation
+            prepared.model, settings.zero, settings.optimizer, self.distributed, accumulation
         )
 
     # --- Training -------------------------------------------------------------------------------
 
     def _steps(
         self,
-        engine: Engine,
-        prepared: Prepared,
+        engine: TrainingEngine,
+        prepared: PreparedModel,
         store: TokenStore,
         plan: Plan,
         first: int,
@@ -289,16 +288,16 @@ class Loop:
         saving: tuple[CheckpointStore, CheckpointWriter],
         curves: Curves | None,
     ) -> float:
-        settings, world = self.settings, self.world
-        evaluation = Evaluation(settings, world, self.files)
-        feed = Feed(store, plan, world, settings.batch.micro_batch_size)
-        energy = EnergyMeter(world.device)
+        settings, distributed = self.settings, self.distributed
+        evaluation = Evaluator(settings, distributed, self.files)
+        loader = BatchLoader(store, plan, distributed, settings.batch.micro_batch_size)
+        energy = EnergyMeter(distributed.device)
         used = self._energy
         began, loss = time.perf_counter(), float("nan")
-        for step in feed.steps(first, last):
-            loss, values = self._step(engine, feed, store, step, last)
+        for step in loader.steps(first, last):
+            loss, values = self._step(engine, loader, store, step, last)
             done = step.number + 1
-            self._energy = used + world.total(energy.kilowatt_hours)[0]
+            self._energy = used + distributed.all_sum(energy.kilowatt_hours)[0]
             values["energy_kwh"] = self._energy
             if done % settings.evaluation.every == 0 or done == last:
                 measured = evaluation.run(prepared.model, engine, done)
@@ -306,7 +305,7 @@ class Loop:
                 values |= measured
             if done % settings.checkpoints.every == 0 or done == last:
                 self._save(engine, saving[1], done)
-            if world.first:
+            if distributed.is_main:
                 for finished in saving[1].commit():
                     saving[0].prune(settings.checkpoints)
                     self._say(f"checkpoint of step {finished} written")
@@ -318,19 +317,24 @@ class Loop:
         return loss
 
     def _step(
-        self, engine: Engine, feed: Feed, store: TokenStore, step: Step, last: int
+        self,
+        engine: TrainingEngine,
+        loader: BatchLoader,
+        store: TokenStore,
+        step: OptimizerStep,
+        last: int,
     ) -> tuple[float, dict[str, float]]:
         """One optimizer step: its mean loss, and its numbers over all workers."""
         meter = StepMeter(self._operations)
-        total = torch.zeros((), dtype=torch.float64, device=self.world.device)
+        total = torch.zeros((), dtype=torch.float64, device=self.distributed.device)
         for number in range(step.passes):
-            batch, waited = feed.batch()
+            batch, waited = loader.batch()
             meter.add(batch, waited)
-            batch = batch.to(self.world.device)
+            batch = batch.to(self.distributed.device)
             final = number + 1 == step.passes
             total += engine.accumulate(batch, 1.0 / max(step.predicted, 1), final)
         rate = learning_rate(self.settings.optimizer, step.number, last)
-        summed, tokens, computed = self.world.total(
+        summed, tokens, computed = self.distributed.all_sum(
             float(total), float(meter.tokens), meter.computed
         )
         loss = summed / max(step.predicted, 1)
@@ -346,7 +350,9 @@ class Loop:
         self._tokens += tokens
         return loss, self._values(meter, loss, norm, rate, tokens, computed)
 
-    def _report(self, verdict: LossVerdict, reason: str, step: Step, store: TokenStore) -> None:
+    def _report(
+        self, verdict: LossVerdict, reason: str, step: OptimizerStep, store: TokenStore
+    ) -> None:
         pairs = sorted({store[example].pair for window in step.windows for example in window})
         message = f"step {step.number + 1}: {reason}; pairs: {', '.join(pairs)}"
         if verdict is LossVerdict.STOP:
@@ -354,7 +360,7 @@ class Loop:
                 f"{message}. Training stopped (guard); the checkpoints before it are kept"
             )
         action = "the step is skipped" if verdict is LossVerdict.SKIP else "reported only"
-        if self.world.first:
+        if self.distributed.is_main:
             log.warning("%s: %s", message, action)
             self.files.append_event({"step": step.number + 1, "reason": reason, "pairs": pairs})
 
@@ -367,31 +373,31 @@ class Loop:
         tokens: float,
         computed: float,
     ) -> dict[str, float]:
-        seconds = self.world.greatest(meter.seconds)
+        seconds = self.distributed.all_max(meter.seconds)
         values = {
             "loss": loss,
             "gradient_norm": norm,
             "learning_rate": rate,
             "tokens": tokens,
             "seconds": seconds,
-            "tokens_per_second_per_worker": tokens / seconds / self.world.size,
+            "tokens_per_second_per_worker": tokens / seconds / self.distributed.world_size,
             "data_wait_seconds": meter.waited,
             "skipped_steps": float(self._skipped),
         }
-        peak = peak_operations(self.world.device)
+        peak = peak_operations(self.distributed.device)
         if peak is not None:
-            values["mfu"] = computed / seconds / self.world.size / peak
-            values["memory_gib"] = torch.cuda.max_memory_allocated(self.world.device) / 2**30
+            values["mfu"] = computed / seconds / self.distributed.world_size / peak
+            values["memory_gib"] = torch.cuda.max_memory_allocated(self.distributed.device) / 2**30
         return values
 
-    def _save(self, engine: Engine, writer: CheckpointWriter, step: int) -> None:
+    def _save(self, engine: TrainingEngine, writer: CheckpointWriter, step: int) -> None:
         notes = {
             "updates": step - self._skipped,
             "skipped": self._skipped,
             "tokens": self._tokens,
             "energy_kwh": self._energy,
             "held_out_loss": self._held_out,
-            "workers": self.world.size,
+            "workers": self.distributed.world_size,
         }
         writer.start(step, state.tensors_to_save(engine), notes)
 

@@ -11,7 +11,7 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
 
-from cass_ray.train.distributed import World
+from cass_ray.train.distributed import DistributedContext
 
 
 def _worker(rank: int, size: int, folder: str, run: Callable[..., Any], arguments: Any) -> None:
@@ -20,14 +20,14 @@ def _worker(rank: int, size: int, folder: str, run: Callable[..., Any], argument
     dist.init_process_group(
         "gloo", init_method=f"file://{folder}/rendezvous", rank=rank, world_size=size
     )
-    result = run(World(rank, size, torch.device("cpu")), *arguments)
+    result = run(DistributedContext(rank, size, torch.device("cpu")), *arguments)
     torch.save(result, f"{folder}/result-{rank}")
     dist.barrier()
     dist.destroy_process_group()
 
 
 def run_group(size: int, run: Callable[..., Any], *arguments: Any) -> list[Any]:
-    """``run(world, *arguments)`` in ``size`` fresh processes; their results by rank."""
+    """``run(distributed, *arguments)`` in ``size`` fresh processes; their results by rank."""
     with tempfile.TemporaryDirectory() as folder:
         mp.spawn(_worker, args=(size, folder, run, arguments), nprocs=size, join=True)
         return [

@@ -9,15 +9,15 @@ import torch
 
 from cass_ray.train.data.examples import ExampleMaker
 from cass_ray.train.data.prepare import make_tokenizer, pair_files, read_pairs, store_examples
-from cass_ray.train.distributed import World
+from cass_ray.train.distributed import DistributedContext
 from cass_ray.train.run_files import RunFiles
 from cass_ray.train.settings import TrainSettings
-from cass_ray.train.trainer import Loop
+from cass_ray.train.trainer import Trainer
 
 Record = list[tuple[int, float, float]]
 """(step, loss, gradient norm)."""
 
-ALONE = World(0, 1, torch.device("cpu"))
+ALONE = DistributedContext(0, 1, torch.device("cpu"))
 
 
 def with_data(settings: TrainSettings) -> TrainSettings:
@@ -31,9 +31,9 @@ def with_data(settings: TrainSettings) -> TrainSettings:
     return settings
 
 
-def train(world: World, *many: TrainSettings) -> list[Record]:
+def train(distributed: DistributedContext, *many: TrainSettings) -> list[Record]:
     """Run each of ``many`` to its end."""
-    os.environ["LOCAL_RANK"] = str(world.rank)
+    os.environ["LOCAL_RANK"] = str(distributed.rank)
     records = []
     for settings in many:
         record: Record = []
@@ -41,7 +41,7 @@ def train(world: World, *many: TrainSettings) -> list[Record]:
         def hear(step: int, values: dict[str, float], record: Record = record) -> None:
             record.append((step, values["loss"], values["gradient_norm"]))
 
-        Loop(settings, world, on_step=hear, say=lambda _: None).run()
+        Trainer(settings, distributed, on_step=hear, say=lambda _: None).run()
         records.append(record)
     return records
 

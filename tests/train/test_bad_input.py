@@ -139,7 +139,8 @@ def test_examples_of_both_levels_and_directions(tmp_path, pairs_folder):
 
 
 def test_an_existing_run_is_not_overwritten(tmp_path, pairs_folder):
-    from cass_ray.train.checkpoint.store import CheckpointStore, CheckpointWriter
+    from cass_ray.train.checkpoint.store import CheckpointStore
+    from cass_ray.train.checkpoint.writer import CheckpointWriter
 
     settings = tiny_settings(tmp_path, pairs_folder)
     writer = CheckpointWriter(CheckpointStore(settings.checkpoint_url), 0, 1)

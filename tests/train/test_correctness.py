@@ -129,14 +129,14 @@ def test_resuming_gives_the_losses_of_no_interruption(tmp_path, pairs_folder):
 
 
 def train_until(settings, last: int) -> None:
-    from cass_ray.train.trainer import Loop
+    from cass_ray.train.trainer import Trainer
 
     def hear(step: int, _: dict[str, float]) -> None:
         # One step later: the checkpoint of `last` is committed by then.
         if step == last + 1:
             raise KeyboardInterrupt
 
-    Loop(settings, ALONE, on_step=hear, say=lambda _: None).run()
+    Trainer(settings, ALONE, on_step=hear, say=lambda _: None).run()
 
 
 @pytest.mark.slow

@@ -19,13 +19,13 @@ from cass_ray.train.model.build import AnswerModel
 from cass_ray.train.model.memory import OutOfMemory
 from cass_ray.train.run_files import RunFiles
 from cass_ray.train.settings import TrainSettings
-from cass_ray.train.trainer import Loop, Summary, make_plan
+from cass_ray.train.trainer import Trainer, TrainingSummary, make_plan
 from tests.train.conftest import tiny_settings
 from tests.train.runs import ALONE, changed, with_data
 
 
-def run(settings: TrainSettings) -> Summary:
-    return Loop(settings, ALONE, say=lambda _: None).run()
+def run(settings: TrainSettings) -> TrainingSummary:
+    return Trainer(settings, ALONE, say=lambda _: None).run()
 
 
 def events(settings: TrainSettings) -> list[dict]:

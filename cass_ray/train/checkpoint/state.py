@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 import torch
 
-from cass_ray.train.checkpoint.store import WEIGHT, CheckpointReader
+from cass_ray.train.checkpoint.reader import CheckpointReader
+from cass_ray.train.checkpoint.store import WEIGHT
 from cass_ray.train.engines import optimizers
-from cass_ray.train.engines.replicated import Engine, Shard
+from cass_ray.train.engines.replicated import Shard, TrainingEngine
 from cass_ray.train.model.build import AnswerModel
 
 
-def tensors_to_save(engine: Engine) -> Iterator[tuple[str, torch.Tensor]]:
+def tensors_to_save(engine: TrainingEngine) -> Iterator[tuple[str, torch.Tensor]]:
     """(key, flat fp32 tensor) of all that this worker saves; one copy of a partition at a time."""
     by_flat: dict[int, list[Shard]] = {}
     for shard in engine.shards():
@@ -37,7 +38,7 @@ def load_weights(model: AnswerModel, reader: CheckpointReader) -> None:
 
 
 @torch.no_grad()
-def load_engine(engine: Engine, reader: CheckpointReader, step: int) -> None:
+def load_engine(engine: TrainingEngine, reader: CheckpointReader, step: int) -> None:
     """Set fp32 weights and moments of everything this worker holds."""
     by_flat: dict[int, list[Shard]] = {}
     for shard in engine.held():

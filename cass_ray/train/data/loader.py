@@ -9,15 +9,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cass_ray.train.data.collate import Batch, collate
-from cass_ray.train.data.packing import Plan, Window, share
+from cass_ray.train.data.packing import Plan, Window, worker_windows
 from cass_ray.train.data.token_store import TokenStore
-from cass_ray.train.distributed import World
+from cass_ray.train.distributed import DistributedContext
 
 _AHEAD = 4
 
 
 @dataclass(frozen=True)
-class Step:
+class OptimizerStep:
     """One optimizer step as one worker sees it."""
 
     number: int
@@ -28,18 +28,20 @@ class Step:
     """Of all workers."""
 
 
-class Feed:
+class BatchLoader:
     """Yields each step and then its batches, in order."""
 
-    def __init__(self, store: TokenStore, plan: Plan, world: World, at_once: int) -> None:
+    def __init__(
+        self, store: TokenStore, plan: Plan, distributed: DistributedContext, micro_batch_size: int
+    ) -> None:
         self._store = store
         self._plan = plan
-        self._world = world
-        self._at_once = at_once
-        self._queue: queue.Queue[Step | Batch | BaseException | None] = queue.Queue(_AHEAD)
+        self._distributed = distributed
+        self._micro_batch_size = micro_batch_size
+        self._queue: queue.Queue[OptimizerStep | Batch | BaseException | None] = queue.Queue(_AHEAD)
         self._stop = threading.Event()
 
-    def steps(self, first: int, last: int) -> Iterator[Step]:
+    def steps(self, first: int, last: int) -> Iterator[OptimizerStep]:
         """Steps ``first`` to ``last - 1``; between two of them take all of the step's batches."""
         thread = threading.Thread(
             target=self._produce, args=(first, last), name="batches", daemon=True
@@ -47,7 +49,7 @@ class Feed:
         thread.start()
         try:
             while (item := self._take()) is not None:
-                assert isinstance(item, Step)
+                assert isinstance(item, OptimizerStep)
                 yield item
         finally:
             self._stop.set()
@@ -59,13 +61,13 @@ class Feed:
         assert isinstance(item, Batch)
         return item, time.perf_counter() - started
 
-    def _take(self) -> Step | Batch | None:
+    def _take(self) -> OptimizerStep | Batch | None:
         item = self._queue.get()
         if isinstance(item, BaseException):
             raise item
         return item
 
-    def _put(self, item: Step | Batch | BaseException | None) -> bool:
+    def _put(self, item: OptimizerStep | Batch | BaseException | None) -> bool:
         while not self._stop.is_set():
             try:
                 self._queue.put(item, timeout=1.0)
@@ -84,8 +86,13 @@ class Feed:
                     for window in windows
                     for example in window
                 )
-                mine = share(windows, self._world.rank, self._world.size, self._at_once)
-                if not self._put(Step(number, len(mine), predicted, windows)):
+                mine = worker_windows(
+                    windows,
+                    self._distributed.rank,
+                    self._distributed.world_size,
+                    self._micro_batch_size,
+                )
+                if not self._put(OptimizerStep(number, len(mine), predicted, windows)):
                     return
                 for part in mine:
                     if not self._put(collate(self._store, part)):

@@ -61,7 +61,7 @@ def length_grouped(lengths: Sequence[int], order: Sequence[int], capacity: int) 
     return windows
 
 
-def fill(windows: Sequence[Window], lengths: Sequence[int], capacity: int) -> float:
+def fill_rate(windows: Sequence[Window], lengths: Sequence[int], capacity: int) -> float:
     """Share of the windows' tokens that are tokens of examples."""
     used = sum(int(lengths[example]) for window in windows for example in window)
     return used / (capacity * len(windows)) if windows else 0.0
@@ -120,10 +120,12 @@ class Plan:
                 pending = pending[self.batch :]
 
 
-def share(windows: Sequence[Window], worker: int, workers: int, at_once: int) -> list[list[Window]]:
-    """The part of a step that ``worker`` computes: forward passes of ``at_once`` windows each."""
-    stride = workers * at_once
+def worker_windows(
+    windows: Sequence[Window], worker: int, workers: int, micro_batch_size: int
+) -> list[list[Window]]:
+    """What ``worker`` computes of a step: forward passes of ``micro_batch_size`` windows each."""
+    stride = workers * micro_batch_size
     return [
-        list(windows[start : start + at_once])
-        for start in range(worker * at_once, len(windows), stride)
+        list(windows[start : start + micro_batch_size])
+        for start in range(worker * micro_batch_size, len(windows), stride)
     ]

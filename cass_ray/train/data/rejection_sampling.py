@@ -33,7 +33,7 @@ class Sampler(Protocol):
         ...
 
 
-class Judge(Protocol):
+class TranslationJudge(Protocol):
     """Says whether a translation is right."""
 
     def judge(self, row: Mapping[str, Any], hip_source: str) -> tuple[Row | None, str]:
@@ -49,7 +49,7 @@ class ExecutionJudge:
     stage: ExecuteStage
 
     def judge(self, row: Mapping[str, Any], hip_source: str) -> tuple[Row | None, str]:
-        """See :class:`Judge`."""
+        """See :class:`TranslationJudge`."""
         if reference_of(dict(row)) is None:
             return None, "no reference output"
         with tempfile.TemporaryDirectory(prefix="cass-sample-") as folder:
@@ -76,11 +76,11 @@ class ExecutionJudge:
 
 
 @dataclass
-class Harvest:
+class RejectionSampler:
     """Samples several translations of every program and keeps one that is right and new."""
 
     sampler: Sampler
-    judge: Judge
+    judge: TranslationJudge
     samples: int
     held_out: float
     """Share of the programs that are never sampled from: those that training keeps to measure."""

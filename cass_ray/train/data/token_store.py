@@ -28,7 +28,7 @@ _ROWS_PER_BATCH = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class TokenizedExample:
     """Token ids; those from ``answer_start`` on are the answer."""
 
     pair: str
@@ -77,12 +77,12 @@ class TokenStore:
     def __len__(self) -> int:
         return int(self._starts[-1])
 
-    def __getitem__(self, number: int) -> Example:
+    def __getitem__(self, number: int) -> TokenizedExample:
         if not 0 <= number < len(self):
             raise IndexError(number)
         which = int(np.searchsorted(self._starts, number, side="right")) - 1
         batch, row = self._batches[which], number - int(self._starts[which])
-        return Example(
+        return TokenizedExample(
             pair=batch.column("pair")[row].as_py(),
             task=batch.column("task")[row].as_py(),
             tokens=batch.column("tokens")[row].values.to_numpy(),

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from cass_ray.train.data.collate import Batch
-from cass_ray.train.distributed import World
+from cass_ray.train.distributed import DistributedContext
 from cass_ray.train.engines import optimizers
 from cass_ray.train.engines.replicated import Shard
 from cass_ray.train.model.build import AnswerModel
@@ -58,35 +58,39 @@ def deepspeed_settings(
 
 
 class DeepSpeedEngine:
-    """An :class:`cass_ray.train.engines.replicated.Engine` on DeepSpeed, ZeRO 1 to 3."""
+    """An :class:`cass_ray.train.engines.replicated.TrainingEngine` on DeepSpeed, ZeRO 1 to 3."""
 
     def __init__(
         self,
         model: AnswerModel,
         zero: ZeroSettings,
         optimizer: OptimizerSettings,
-        world: World,
+        distributed: DistributedContext,
         accumulation: int,
     ) -> None:
         import deepspeed
 
         self.model = model
-        self._world = world
+        self._distributed = distributed
         self._stage = zero.stage
-        self._scale = accumulation * world.size
+        self._scale = accumulation * distributed.world_size
         named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
         bf16 = named[0][1].dtype == torch.bfloat16
-        if world.device.type == "cpu":
+        if distributed.device.type == "cpu":
             _without_shared_memory_kernels()
         deepspeed.init_distributed(
-            dist_backend="nccl" if world.device.type == "cuda" else "gloo", verbose=False
+            dist_backend="nccl" if distributed.device.type == "cuda" else "gloo", verbose=False
         )
-        base = _client_optimizer(model, zero, optimizer, world)
+        base = _client_optimizer(model, zero, optimizer, distributed)
         self._engine, self._zero, _, _ = deepspeed.initialize(
             model=model,
             optimizer=base,
             config=deepspeed_settings(
-                zero, optimizer, bf16=bf16, accumulation=accumulation, workers=world.size
+                zero,
+                optimizer,
+                bf16=bf16,
+                accumulation=accumulation,
+                workers=distributed.world_size,
             ),
             dist_init_required=False,
         )
@@ -94,7 +98,7 @@ class DeepSpeedEngine:
         self._named = named
 
     def accumulate(self, batch: Batch, scale: float, last: bool) -> torch.Tensor:
-        """See :class:`cass_ray.train.engines.replicated.Engine`."""
+        """See :class:`cass_ray.train.engines.replicated.TrainingEngine`."""
         loss: torch.Tensor = self._engine(batch)
         # DeepSpeed divides by the number of passes and averages over the workers.
         self._engine.backward(loss * (scale * self._scale))
@@ -103,7 +107,7 @@ class DeepSpeedEngine:
         return loss.detach()
 
     def update(self, learning_rate: float) -> float:
-        """See :class:`cass_ray.train.engines.replicated.Engine`."""
+        """See :class:`cass_ray.train.engines.replicated.TrainingEngine`."""
         for group in self._zero.param_groups:
             group["lr"] = learning_rate
         self._engine.step()
@@ -134,7 +138,7 @@ class DeepSpeedEngine:
             del zero.check_overflow
 
     def held(self) -> list[Shard]:
-        """See :class:`cass_ray.train.engines.replicated.Engine`."""
+        """See :class:`cass_ray.train.engines.replicated.TrainingEngine`."""
         return list(self._partitions() if self._stage == 3 else self._fragments())
 
     shards = held
@@ -160,7 +164,7 @@ class DeepSpeedEngine:
         partitioned: list[tuple[str, Any]] = list(self._named)
         for name, parameter in partitioned:
             each = parameter.ds_tensor.ds_numel
-            start = each * self._world.rank
+            start = each * self._distributed.rank
             size = min(each, parameter.ds_numel - start)
             if size <= 0:
                 continue
@@ -177,20 +181,23 @@ class DeepSpeedEngine:
         """
 
     def full_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
-        """See :class:`cass_ray.train.engines.replicated.Engine`."""
+        """See :class:`cass_ray.train.engines.replicated.TrainingEngine`."""
         import deepspeed
 
         for name, parameter in self._named:
             if self._stage == 3:
                 with deepspeed.zero.GatheredParameters([parameter]):
-                    if self._world.first:
+                    if self._distributed.is_main:
                         yield name, parameter.detach().cpu().clone()
-            elif self._world.first:
+            elif self._distributed.is_main:
                 yield name, parameter.detach().cpu()
 
 
 def _client_optimizer(
-    model: AnswerModel, zero: ZeroSettings, settings: OptimizerSettings, world: World
+    model: AnswerModel,
+    zero: ZeroSettings,
+    settings: OptimizerSettings,
+    distributed: DistributedContext,
 ) -> torch.optim.Optimizer:
     groups = optimizers.decay_groups(model.named_parameters(), settings.weight_decay)
     if zero.stage < 3:  # ZeRO 3 has groups of its own, of at most 1e9 elements
@@ -206,7 +213,7 @@ def _client_optimizer(
             adamw_mode=True,
         )
         return optimizer
-    fused = world.device.type == "cuda" and settings.kind == "adamw"
+    fused = distributed.device.type == "cuda" and settings.kind == "adamw"
     return optimizers.make_optimizer(groups, settings, fused=fused)
 
 

@@ -15,7 +15,7 @@ import torch
 import torch.distributed as dist
 
 from cass_ray.train.data.collate import Batch
-from cass_ray.train.distributed import World
+from cass_ray.train.distributed import DistributedContext
 from cass_ray.train.engines import optimizers
 from cass_ray.train.model.build import AnswerModel
 from cass_ray.train.settings import OptimizerSettings
@@ -39,7 +39,7 @@ class Shard:
     """Group and number of ``flat`` in the optimizer."""
 
 
-class Engine(Protocol):
+class TrainingEngine(Protocol):
     """One worker's side of training."""
 
     model: AnswerModel
@@ -86,10 +86,12 @@ class ReplicatedEngine:
     bf16 gradients exist for one parameter at a time.
     """
 
-    def __init__(self, model: AnswerModel, settings: OptimizerSettings, world: World) -> None:
+    def __init__(
+        self, model: AnswerModel, settings: OptimizerSettings, distributed: DistributedContext
+    ) -> None:
         self.model = model
         self._settings = settings
-        self._world = world
+        self._distributed = distributed
         self._named = [(n, p) for n, p in model.named_parameters() if p.requires_grad]
         low = any(p.dtype == torch.bfloat16 for _, p in self._named)
         self._masters: dict[str, torch.nn.Parameter] = {}
@@ -99,7 +101,7 @@ class ReplicatedEngine:
             else:
                 self._masters[name] = parameter
         groups = optimizers.decay_groups(self._masters.items(), settings.weight_decay)
-        fused = world.device.type == "cuda" and settings.kind == "adamw"
+        fused = distributed.device.type == "cuda" and settings.kind == "adamw"
         self.optimizer = optimizers.make_optimizer(groups, settings, fused=fused)
         self._sums: dict[str, torch.Tensor] = {}
         self._apart = low and settings.grad_accum_dtype == "fp32"
@@ -119,7 +121,7 @@ class ReplicatedEngine:
         return add
 
     def accumulate(self, batch: Batch, scale: float, last: bool) -> torch.Tensor:
-        """See :class:`Engine`."""
+        """See :class:`TrainingEngine`."""
         del last
         loss: torch.Tensor = self.model(batch)
         (loss * scale).backward()
@@ -147,10 +149,10 @@ class ReplicatedEngine:
 
     @torch.no_grad()
     def update(self, learning_rate: float) -> float:
-        """See :class:`Engine`."""
+        """See :class:`TrainingEngine`."""
         gradients = self._gradients()
         tensors = list(gradients.values())
-        if self._world.size > 1:
+        if self._distributed.world_size > 1:
             self._sum_over_workers(tensors)
         norms = torch._foreach_norm(tensors, dtype=torch.float32)
         norm = torch.linalg.vector_norm(torch.stack(list(norms)))
@@ -196,13 +198,13 @@ class ReplicatedEngine:
             parameter.grad = None
 
     def discard(self) -> None:
-        """See :class:`Engine`."""
+        """See :class:`TrainingEngine`."""
         self._sums.clear()
         for _, parameter in self._named:
             parameter.grad = None
 
     def held(self) -> list[Shard]:
-        """See :class:`Engine`."""
+        """See :class:`TrainingEngine`."""
         places = {
             id(parameter): (number, index)
             for number, group in enumerate(self.optimizer.param_groups)
@@ -214,18 +216,18 @@ class ReplicatedEngine:
         ]
 
     def shards(self) -> list[Shard]:
-        """See :class:`Engine`."""
-        return self.held()[self._world.rank :: self._world.size]
+        """See :class:`TrainingEngine`."""
+        return self.held()[self._distributed.rank :: self._distributed.world_size]
 
     @torch.no_grad()
     def loaded(self) -> None:
-        """See :class:`Engine`."""
+        """See :class:`TrainingEngine`."""
         for name, parameter in self._named:
             if self._masters[name] is not parameter:
                 parameter.copy_(self._masters[name])
 
     def full_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
-        """See :class:`Engine`."""
-        if self._world.first:
+        """See :class:`TrainingEngine`."""
+        if self._distributed.is_main:
             for name, parameter in self._named:
                 yield name, parameter.detach().cpu()

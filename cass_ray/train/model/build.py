@@ -152,7 +152,7 @@ class AnswerModel(nn.Module):
 
 
 @dataclass
-class Prepared:
+class PreparedModel:
     """A model ready to train, and what was chosen for it."""
 
     model: AnswerModel
@@ -161,7 +161,7 @@ class Prepared:
     attention: str = "math"
 
 
-def prepare(model: Any, settings: ModelSettings, device: torch.device) -> Prepared:
+def prepare(model: Any, settings: ModelSettings, device: torch.device) -> PreparedModel:
     """Choose attention and kernels, and wrap ``model`` for training.
 
     Raises ``cass_ray.train.model.attention.AttentionUnavailable``.
@@ -187,4 +187,4 @@ def prepare(model: Any, settings: ModelSettings, device: torch.device) -> Prepar
         for layer in wrapped.layers:
             layer.compile(dynamic=True)
         notes.append("decoder layers compiled")
-    return Prepared(wrapped, device, notes, backend)
+    return PreparedModel(wrapped, device, notes, backend)

@@ -3,12 +3,9 @@
 import pytest
 import torch
 
-from cass_ray.train.checkpoint.store import (
-    CheckpointError,
-    CheckpointReader,
-    CheckpointStore,
-    CheckpointWriter,
-)
+from cass_ray.train.checkpoint.reader import CheckpointReader
+from cass_ray.train.checkpoint.store import CheckpointError, CheckpointStore
+from cass_ray.train.checkpoint.writer import CheckpointWriter
 from cass_ray.train.settings import CheckpointSettings
 
 VALUES = torch.arange(10, dtype=torch.float32)

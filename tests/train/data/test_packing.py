@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cass_ray.train.data.packing import Plan, best_fit, fill, length_grouped, share
+from cass_ray.train.data.packing import Plan, best_fit, fill_rate, length_grouped, worker_windows
 from tests.folders import REPOSITORY
 
 LENGTHS = json.loads((REPOSITORY / "benchmarks/train/lengths.json").read_text())
@@ -46,7 +46,7 @@ def test_windows_of_real_lengths_are_full(tasks, least):
     lengths = [length for task in tasks for length in LENGTHS[task]]
     drawn = np.random.default_rng(0).choice(lengths, 10_000).tolist()
     windows = best_fit(drawn, range(len(drawn)), 16384)
-    assert fill(windows, drawn, 16384) >= least
+    assert fill_rate(windows, drawn, 16384) >= least
 
 
 def make_plan(**changes) -> Plan:
@@ -88,9 +88,11 @@ def test_a_weight_is_how_often_an_epoch_shows_an_example():
     assert 0.4 < sum(len(numbers) - 2 for numbers in shown) / (40 * 56) < 0.6
 
 
-@pytest.mark.parametrize(("workers", "at_once"), [(1, 1), (2, 1), (3, 2), (6, 1)])
-def test_workers_share_a_step_without_gap_or_overlap(workers, at_once):
+@pytest.mark.parametrize(("workers", "micro_batch_size"), [(1, 1), (2, 1), (3, 2), (6, 1)])
+def test_workers_share_a_step_without_gap_or_overlap(workers, micro_batch_size):
     windows = next(make_plan().from_step(0))
-    parts = [share(windows, worker, workers, at_once) for worker in range(workers)]
+    parts = [
+        worker_windows(windows, worker, workers, micro_batch_size) for worker in range(workers)
+    ]
     assert sorted(w for part in parts for batch in part for w in batch) == sorted(windows)
     assert len({len(part) for part in parts}) == 1

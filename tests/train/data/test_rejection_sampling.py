@@ -12,7 +12,7 @@ from cass_ray.execute.references import stored_references
 from cass_ray.pipeline.stages.execute import ExecuteStage
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.train.data.examples import is_held_out
-from cass_ray.train.data.rejection_sampling import ExecutionJudge, Harvest
+from cass_ray.train.data.rejection_sampling import ExecutionJudge, RejectionSampler
 from tests.train.conftest import pair
 
 
@@ -54,7 +54,7 @@ def test_the_first_sample_that_is_right_and_new_is_kept():
         ScriptedAnswer("right"),
         ScriptedAnswer("right too"),
     ]
-    work = Harvest(Scripted(answers), OnlyThis("right"), samples=7, held_out=0.1)
+    work = RejectionSampler(Scripted(answers), OnlyThis("right"), samples=7, held_out=0.1)
     assert [found["hip_source"] for found in work.rows([row])] == ["right"]
     assert work.outcomes == {"no code": 2, "known": 2, "output_differs": 1, "right": 1}
 
@@ -62,7 +62,9 @@ def test_the_first_sample_that_is_right_and_new_is_kept():
 def test_held_out_programs_are_never_sampled():
     rows = [pair(number) for number in range(40)]
     kept = [row for row in rows if not is_held_out(row["id"], 0.5)]
-    work = Harvest(Scripted([ScriptedAnswer("right")]), OnlyThis("right"), samples=1, held_out=0.5)
+    work = RejectionSampler(
+        Scripted([ScriptedAnswer("right")]), OnlyThis("right"), samples=1, held_out=0.5
+    )
     assert [row["id"] for row in work.rows(rows)] == [row["id"] for row in kept]
     assert 0 < len(kept) < 40
 
