@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from cass_ray.lift import module
-from cass_ray.lift.errors import CompilerFailure, LiftError, UnknownForm, Unsupported
+from cass_ray.lift.errors import CompilerFailure, LifterBug, LiftError, UnknownForm, Unsupported
 from cass_ray.lift.frontend import listing as listings
 from cass_ray.lift.frontend.host_names import names_for_host
 from cass_ray.lift.llvm import emit
@@ -21,6 +21,7 @@ __all__ = [
     "CompilerFailure",
     "LiftError",
     "LiftedModule",
+    "LifterBug",
     "UnknownForm",
     "Unsupported",
     "lift_cubin",
@@ -70,6 +71,7 @@ def lift_cubin(
     Raises:
         LiftError: not such a cubin, or a kernel that cannot be lifted;
             :class:`UnknownForm` names form, kernel and address.
+        LifterBug: the lifter itself failed at an instruction.
         ToolMissing: there is no nvdisasm or no clang for AMDGPU.
     """
     nvidia = nvidia or find_nvidia()

@@ -1,10 +1,29 @@
-"""What lifting raises. Every error names the kernel and, about an instruction, form and address."""
+"""What lifting raises. Every error names the kernel and, about an instruction, form and address.
+
+A kernel that cannot be lifted is a :class:`LiftError`; a defect of the lifter never is.
+"""
 
 from __future__ import annotations
 
 
 class LiftError(Exception):
     """A cubin or kernel that cannot be lifted; the message says which and why."""
+
+
+class LifterBug(Exception):
+    """A defect of the lifter met at an instruction: not a kernel that cannot be lifted.
+
+    Raised from the error itself; the message names instruction, kernel and address.
+    """
+
+    def __init__(self, text: str, kernel: str, address: int) -> None:
+        super().__init__(text, kernel, address)
+        self.text = text
+        self.kernel = kernel
+        self.address = address
+
+    def __str__(self) -> str:
+        return f"{self.kernel} at {self.address:#06x}: {self.text}: a defect of the lifter"
 
 
 class CompilerFailure(LiftError):

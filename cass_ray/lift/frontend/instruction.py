@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from cass_ray.assembly import sass
 from cass_ray.lift.errors import UnknownForm
 from cass_ray.lift.frontend import operands
-from cass_ray.lift.frontend.operands import Operand, Predicate
+from cass_ray.lift.frontend.operands import Operands, Predicate
 
 _SPACED = frozenset({"BRX", "BRXU", "JMX", "CALL", "RET"})
 """Instructions whose operands are a register and a place with no comma between."""
@@ -25,7 +25,7 @@ class Instruction:
     text: str
     mnemonic: str
     guard: Predicate | None
-    operands: tuple[Operand, ...]
+    operands: Operands
     targets: tuple[str, ...] = ()
 
     @property
@@ -71,6 +71,6 @@ def decode(instruction: sass.Instruction) -> Instruction:
         instruction.text,
         instruction.mnemonic,
         parsed,
-        tuple(map(operands.parse, written)),
+        Operands(map(operands.parse, written)),
         targets,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import SupportsIndex, overload
 
 from cass_ray.lift.errors import UnknownForm
 
@@ -65,8 +66,11 @@ class Immediate:
 
     @property
     def integer(self) -> int:
-        """The integer, signed as printed. Raises ValueError for a floating-point literal."""
-        return int(self.text, 16 if self.is_bits else 10)
+        """The integer, signed as printed. Raises :class:`UnknownForm` for a floating-point one."""
+        try:
+            return int(self.text, 16 if self.is_bits else 10)
+        except ValueError:
+            raise UnknownForm(self.text, "a floating-point literal as an integer") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,40 @@ class Name:
 
 
 Operand = Register | Predicate | Immediate | Constant | Address | Name
+
+
+class Operands(tuple[Operand, ...]):
+    """An instruction's operands, or some of them. What is not there is an unknown form.
+
+    Raises :class:`UnknownForm` where a tuple raises IndexError, so that an instruction of another
+    shape is not taken for a defect of the lifter, nor a defect for such an instruction.
+    """
+
+    __slots__ = ()
+
+    @overload
+    def __getitem__(self, key: SupportsIndex) -> Operand: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> Operands: ...
+
+    def __getitem__(self, key: SupportsIndex | slice) -> Operand | Operands:
+        if isinstance(key, slice):
+            return Operands(super().__getitem__(key))
+        try:
+            return super().__getitem__(key)
+        except IndexError:
+            raise self._unknown() from None
+
+    def exactly(self, count: int) -> Operands:
+        """These, which are ``count``. Raises :class:`UnknownForm` if they are not."""
+        if len(self) != count:
+            raise self._unknown()
+        return self
+
+    def _unknown(self) -> UnknownForm:
+        return UnknownForm(f"{len(self)} operands", "not as many as the form has")
+
 
 _SIGNED = r"(?P<sign>[-~]?)(?P<bar>\|?)"
 _REGISTER = re.compile(_SIGNED + r"(?P<file>U?R)(?P<index>Z|\d+)\|?(?P<suffix>(?:\.\w+)*)\|?")

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from cass_ray.lift.errors import LiftError, UnknownForm
+from cass_ray.lift.errors import LifterBug, LiftError, UnknownForm
 from cass_ray.lift.frontend.blocks import block_of, runs_of
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, Code, Program
 from cass_ray.lift.frontend.instruction import Instruction
@@ -215,9 +215,10 @@ class KernelLifter:
                 yield
         except UnknownForm as error:
             raise error.at(instruction.text, code.name, instruction.address) from None
-        except (ValueError, IndexError, TypeError) as error:
-            reason = f"operands that the form does not have ({error})"
-            raise UnknownForm(instruction.text, reason, code.name, instruction.address) from error
+        except (LiftError, _Share, _Deepen):
+            raise
+        except Exception as error:
+            raise LifterBug(instruction.text, code.name, instruction.address) from error
 
     def _form(self, code: Code, instruction: Instruction) -> Form:
         form = self._forms.get(instruction.mnemonic)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cass_ray.lift.frontend.instruction import Instruction
-from cass_ray.lift.frontend.operands import Address, Operand, Predicate, Register
+from cass_ray.lift.frontend.operands import Operand, Operands, Predicate, Register
 from cass_ray.lift.llvm.builder import TRUE, Value, i32, i64
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.semantics.float32 import flush
@@ -31,16 +31,16 @@ def _scope(i: Instruction) -> str:
     return scope_of(i)
 
 
-def _operands(i: Instruction) -> tuple[Operand, list[Operand]]:
+def _operands(i: Instruction) -> tuple[Operand, Operands]:
     """The register for the old value (RZ for none), and the operands after the address."""
     before, after = _around_address(i)
     registers = [operand for operand in before if isinstance(operand, Register)]
     return (registers[0] if registers else Register("R", None)), after
 
 
-def _around_address(i: Instruction) -> tuple[list[Operand], list[Operand]]:
-    place = next(n for n, operand in enumerate(i.operands) if isinstance(operand, Address))
-    return list(i.operands[:place]), list(i.operands[place + 1 :])
+def _around_address(i: Instruction) -> tuple[Operands, Operands]:
+    place = i.operands.index(address_of(i))
+    return i.operands[:place], i.operands[place + 1 :]
 
 
 def _report_done(ctx: LoweringContext, i: Instruction) -> None:
@@ -166,7 +166,7 @@ def compare_and_swap_succeeded(ctx: LoweringContext, i: Instruction) -> None:
 def _exchange(ctx: LoweringContext, i: Instruction, part: int) -> str:
     _, rest = _operands(i)
     kind = "i64" if i.has("64") else "i32"
-    expected, desired = (_value(ctx, operand, kind) for operand in rest[:2])
+    expected, desired = (_value(ctx, operand, kind) for operand in rest[:2].exactly(2))
     place = pointer(ctx, i, address_of(i))
     pair_type = f"{{ {kind}, i1 }}"
     scope = _scope(i)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cass_ray.lift.frontend.instruction import Instruction
-from cass_ray.lift.frontend.operands import Constant, Operand, Predicate, Register
+from cass_ray.lift.frontend.operands import Constant, Operand, Operands, Predicate, Register
 from cass_ray.lift.llvm.builder import FALSE, Value, i32, i64
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.known_values import LowSum, Term
@@ -36,7 +36,7 @@ def _is_zero(term: Term) -> bool:
 
 
 def add_low(
-    ctx: LoweringContext, target: Operand, terms: list[Term], carries_out: list[Operand]
+    ctx: LoweringContext, target: Operand, terms: list[Term], carries_out: Sequence[Operand]
 ) -> None:
     """Write the sum of words, and its carries."""
     present = tuple(term for term in terms if not _is_zero(term))
@@ -71,7 +71,7 @@ def _two_terms(ctx: LoweringContext, terms: tuple[Term, ...]) -> tuple[Value, Va
 
 
 def add_high(
-    ctx: LoweringContext, target: Operand, terms: list[Term], carries_in: list[Operand]
+    ctx: LoweringContext, target: Operand, terms: list[Term], carries_in: Sequence[Operand]
 ) -> Value | None:
     """Write the sum of high words and carries as the high half of a 64-bit sum.
 
@@ -129,13 +129,18 @@ def _high_term(ctx: LoweringContext, operand: Operand) -> Term:
     return Term(ctx.integer(operand))
 
 
+def _carries_and_terms(i: Instruction) -> tuple[list[Predicate], Operands]:
+    """The predicates that get carries, without those that are dropped, and what follows them."""
+    predicates, rest = leading_predicates(i.operands[1:])
+    return [p for p in predicates if isinstance(p, Predicate) and p.index is not None], rest
+
+
 @lowers("{,U}IADD3")
 def add3(ctx: LoweringContext, i: Instruction) -> None:
     """Sum of three, with up to two carries out."""
-    carries_out, rest = leading_predicates(i.operands[1:])
+    carries_out, rest = _carries_and_terms(i)
     if len(rest) != 3:
         raise i.unknown("carry in without .X")
-    carries_out = [c for c in carries_out if isinstance(c, Predicate) and c.index is not None]
     if not carries_out:
         ctx.write(i.operands[0], ctx.ir.sum(*(ctx.integer(term) for term in rest)))
         return
@@ -145,17 +150,16 @@ def add3(ctx: LoweringContext, i: Instruction) -> None:
 @lowers("{,U}IADD3.X")
 def add3_with_carry(ctx: LoweringContext, i: Instruction) -> None:
     """Sum of three and of carries."""
-    carries_out, rest = leading_predicates(i.operands[1:])
-    carries_out = [c for c in carries_out if isinstance(c, Predicate) and c.index is not None]
-    _with_carry(ctx, i.operands[0], rest[:3], rest[3:], carries_out)
+    carries_out, rest = _carries_and_terms(i)
+    _with_carry(ctx, i.operands[0], rest[:3].exactly(3), rest[3:], carries_out)
 
 
 def _with_carry(
     ctx: LoweringContext,
     target: Operand,
-    operands: list[Operand],
-    carries_in: list[Operand],
-    carries_out: list[Operand],
+    operands: Sequence[Operand],
+    carries_in: Sequence[Operand],
+    carries_out: Sequence[Operand],
 ) -> None:
     if not carries_out:
         terms = [_high_term(ctx, operand) for operand in operands]
@@ -179,8 +183,7 @@ def _with_carry(
 @lowers("{,U}IMAD{.X,.U32.X}")
 def multiply_add_with_carry(ctx: LoweringContext, i: Instruction) -> None:
     """Low word of a product, plus a word and a carry, with a carry out."""
-    carries_out, rest = leading_predicates(i.operands[1:])
-    carries_out = [c for c in carries_out if isinstance(c, Predicate) and c.index is not None]
+    carries_out, rest = _carries_and_terms(i)
     product = ctx.ir.op("mul", ctx.integer(rest[0]), ctx.integer(rest[1]))
     if product.number == 0:
         _with_carry(ctx, i.operands[0], [rest[2]], rest[3:], carries_out)
@@ -207,8 +210,7 @@ def _shift_count(i: Instruction, operands: Sequence[Operand], place: int) -> int
 @lowers("{,U}LEA")
 def scale_and_add(ctx: LoweringContext, i: Instruction) -> None:
     """A word scaled by a power of two, plus a word, with a carry out."""
-    carries_out, rest = leading_predicates(i.operands[1:])
-    carries_out = [c for c in carries_out if isinstance(c, Predicate) and c.index is not None]
+    carries_out, rest = _carries_and_terms(i)
     scale = _shift_count(i, rest, 2)
     word = ctx.integer(rest[0])
     if not carries_out:
@@ -229,10 +231,9 @@ def scale_and_add_high(ctx: LoweringContext, i: Instruction) -> None:
 
     The wide integer is the first operand with the third above it, or sign-extended with .SX32.
     """
-    carries_out, rest = leading_predicates(i.operands[1:])
-    carries_out = [c for c in carries_out if isinstance(c, Predicate) and c.index is not None]
+    carries_out, rest = _carries_and_terms(i)
     carries_in = [operand for operand in rest if isinstance(operand, Predicate)]
-    words = [operand for operand in rest if not isinstance(operand, Predicate)]
+    words = Operands(operand for operand in rest if not isinstance(operand, Predicate))
     if carries_in and not i.has("X"):
         raise i.unknown("carry in without .X")
     scale = _shift_count(i, words, 2 if i.has("SX32") else 3)

@@ -172,7 +172,7 @@ def float_to_integer(ctx: LoweringContext, i: Instruction) -> None:
 @lowers("F2IP.{U8,S8}.F32{,.TRUNC,.FLOOR,.CEIL}.NTZ")
 def float_to_byte(ctx: LoweringContext, i: Instruction) -> None:
     """Single precision to a byte; the instruction packs more, which is not seen in code."""
-    target, above, source, below = i.operands
+    target, above, source, below = i.operands.exactly(4)
     if not all(isinstance(o, Register) and o.is_zero for o in (above, below)):
         raise i.unknown("a conversion of two numbers")
     value = ctx.float32(source)
@@ -289,13 +289,13 @@ def pack_halves(ctx: LoweringContext, i: Instruction) -> None:
 
     With .MERGE_C it is one number, for the low half of a zero.
     """
-    target, *operands = i.operands
+    target, operands = i.operands[0], i.operands[1:]
     if i.has("MERGE_C"):
         if not (isinstance(operands[1], Register) and operands[1].is_zero):
             raise i.unknown("merging with a register")
         ctx.write(target, _half_word(ctx, i, ctx.float32(operands[0])))
         return
-    high, low = (_half_word(ctx, i, ctx.float32(operand)) for operand in operands)
+    high, low = (_half_word(ctx, i, ctx.float32(operand)) for operand in operands.exactly(2))
     ctx.write(target, ctx.ir.op("or", ctx.ir.op("shl", high, i32(16)), low))
 
 
@@ -340,7 +340,7 @@ def _cut_to_half(ctx: LoweringContext, value: Value, *, bfloat: bool) -> Value:
 @lowers("I2IP.{S16,U16,S8,U8}.S32.SAT")
 def pack_integers(ctx: LoweringContext, i: Instruction) -> None:
     """Two words clamped to halves or bytes and packed; bytes go below a third word."""
-    target, high, low, rest = i.operands
+    target, high, low, rest = i.operands.exactly(4)
     kind = i.modifiers[0]
     bits = int(kind[1:])
     parts = [_clamp_signed(ctx, ctx.integer(operand), kind) for operand in (high, low)]

@@ -98,8 +98,8 @@ _MODES = "{,.FTZ}{,.RM,.RP,.RZ}{,.SAT}"
 @lowers(f"FADD{_MODES}", f"FADD32I{_MODES}")
 def add(ctx: LoweringContext, i: Instruction) -> None:
     """Sum."""
-    operands = [ctx.float32(operand) for operand in i.operands[1:3]]
-    if i.has("FTZ") and any(_is_zero(operand) for operand in i.operands[1:3]):
+    operands = [ctx.float32(operand) for operand in i.operands[1:3].exactly(2)]
+    if i.has("FTZ") and any(_is_zero(operand) for operand in i.operands[1:3].exactly(2)):
         # LLVM drops the addition of zero, and with it the flush.
         operands = [flush(ctx, operand) for operand in operands]
     value = arithmetic(ctx, i, "fadd", "v_add_f32", operands)
@@ -118,7 +118,7 @@ def _is_zero(operand: Operand) -> bool:
 @lowers(f"FMUL32I{_MODES}")
 def multiply(ctx: LoweringContext, i: Instruction) -> None:
     """Product, divided or multiplied by a power of two."""
-    operands = [ctx.float32(operand) for operand in i.operands[1:3]]
+    operands = [ctx.float32(operand) for operand in i.operands[1:3].exactly(2)]
     scale = i.one_of("D2", "D4", "D8", "M2", "M4", "M8")
     if scale:
         exponent = {"2": 1, "4": 2, "8": 3}[scale[1]] * (-1 if scale[0] == "D" else 1)
@@ -131,7 +131,7 @@ def multiply(ctx: LoweringContext, i: Instruction) -> None:
 @lowers(f"FFMA{_MODES}", f"FFMA32I{_MODES}")
 def fused_multiply_add(ctx: LoweringContext, i: Instruction) -> None:
     """Product plus addend, rounded once."""
-    operands = [ctx.float32(operand) for operand in i.operands[1:4]]
+    operands = [ctx.float32(operand) for operand in i.operands[1:4].exactly(3)]
     value = arithmetic(ctx, i, "llvm.fma.f32", "v_fma_f32", operands)
     ctx.write(i.operands[0], saturated(ctx, i, value))
 
@@ -143,7 +143,7 @@ def minimum_or_maximum(ctx: LoweringContext, i: Instruction) -> None:
     With .XORSIGN the result gets the exclusive or of the operands' signs, before their magnitude
     is taken.
     """
-    target, first, second, least = i.operands
+    target, first, second, least = i.operands.exactly(4)
     left, right = ctx.float32(first), ctx.float32(second)
     if i.has("FTZ"):  # also where the mode flushes: whether it does so here is not documented
         left, right = flush(ctx, left), flush(ctx, right)
@@ -191,14 +191,14 @@ def flush(ctx: LoweringContext, value: Value) -> Value:
 @lowers(f"FSETP.{CONDITIONS}{{,.FTZ}}.{{AND,OR,XOR}}")
 def compare_to_predicate(ctx: LoweringContext, i: Instruction) -> None:
     """Compare two numbers."""
-    left, right = (flushed(ctx, i, operand) for operand in i.operands[2:4])
+    left, right = (flushed(ctx, i, operand) for operand in i.operands[2:4].exactly(2))
     write_pair(ctx, i, compare(ctx, i, left, right), ctx.predicate(i.operands[4]))
 
 
 @lowers(f"FSET{{,.BF}}.{CONDITIONS}{{,.FTZ}}.{{AND,OR,XOR}}")
 def compare_to_register(ctx: LoweringContext, i: Instruction) -> None:
     """Compare two numbers; all ones or zero, with .BF 1.0 or 0.0."""
-    left, right = (flushed(ctx, i, operand) for operand in i.operands[1:3])
+    left, right = (flushed(ctx, i, operand) for operand in i.operands[1:3].exactly(2))
     result = join(ctx, i, compare(ctx, i, left, right), ctx.predicate(i.operands[3]))
     yes = i32(0x3F800000) if i.has("BF") else i32(-1)
     ctx.write(i.operands[0], ctx.select(result, yes, i32(0)))
@@ -207,7 +207,7 @@ def compare_to_register(ctx: LoweringContext, i: Instruction) -> None:
 @lowers("FSEL{,.FTZ}")
 def select(ctx: LoweringContext, i: Instruction) -> None:
     """One of two numbers, chosen by a predicate."""
-    target, yes, no, condition = i.operands
+    target, yes, no, condition = i.operands.exactly(4)
     values = [flushed(ctx, i, operand) for operand in (yes, no)]
     words = [ctx.ir.cast("bitcast", value, "i32") for value in values]
     ctx.write(target, ctx.select(ctx.predicate(condition), *words))
@@ -216,7 +216,7 @@ def select(ctx: LoweringContext, i: Instruction) -> None:
 @lowers("FCHK{,.DIVIDE}")
 def division_needs_care(ctx: LoweringContext, i: Instruction) -> None:
     """Whether dividing these numbers needs the slow path; saying so too often does no harm."""
-    target, *operands = i.operands
+    target, operands = i.operands[0], i.operands[1:].exactly(2)
     sizes = [ctx.ir.call("float", "llvm.fabs.f32", ctx.float32(operand)) for operand in operands]
     least = ctx.ir.call("float", "llvm.minnum.f32", *sizes)
     most = ctx.ir.call("float", "llvm.maxnum.f32", *sizes)

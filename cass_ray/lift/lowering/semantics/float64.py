@@ -13,7 +13,7 @@ _MODES = "{,.RM,.RP,.RZ}"
 
 
 def _arithmetic(ctx: LoweringContext, i: Instruction, plain: str, text: str, count: int) -> None:
-    operands = [ctx.float64(operand) for operand in i.operands[1 : 1 + count]]
+    operands = [ctx.float64(operand) for operand in i.operands[1 : 1 + count].exactly(count)]
     rounding = rounding_of(i)
     if rounding:
         value = in_mode(ctx, text, "double", operands, rounding=rounding << 2)
@@ -45,7 +45,7 @@ def fused_multiply_add(ctx: LoweringContext, i: Instruction) -> None:
 @lowers(f"DSETP.{CONDITIONS}.{{AND,OR,XOR}}")
 def compare_to_predicate(ctx: LoweringContext, i: Instruction) -> None:
     """Compare two numbers."""
-    left, right = (ctx.float64(operand) for operand in i.operands[2:4])
+    left, right = (ctx.float64(operand) for operand in i.operands[2:4].exactly(2))
     write_pair(ctx, i, compare(ctx, i, left, right), ctx.predicate(i.operands[4]))
 
 
@@ -55,7 +55,7 @@ def choose_extreme(ctx: LoweringContext, i: Instruction) -> None:
 
     ptxas follows it with selections: the first where the first result holds.
     """
-    left, right = (ctx.float64(operand) for operand in i.operands[2:4])
+    left, right = (ctx.float64(operand) for operand in i.operands[2:4].exactly(2))
     other = ctx.predicate(i.operands[4])
     beyond = ctx.ir.fcmp("olt" if i.has("MIN") else "ogt", left, right)
     # Of two zeros the negative one is less.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import struct
 from dataclasses import replace
 
+from cass_ray.lift.errors import UnknownForm
 from cass_ray.lift.frontend.instruction import Instruction
-from cass_ray.lift.frontend.operands import Constant, Immediate, Operand, Register
+from cass_ray.lift.frontend.operands import Constant, Immediate, Operand, Operands, Register
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32, i64
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.semantics.float32 import CONDITION_NAMES, CONDITIONS
@@ -36,9 +37,7 @@ def _literal(text: str, kind: str) -> int:
     return int.from_bytes(struct.pack("<f", number), "little") >> 16
 
 
-def sources(
-    ctx: LoweringContext, i: Instruction, operands: tuple[Operand, ...] | list[Operand], kind: str
-) -> list[Value]:
+def sources(ctx: LoweringContext, i: Instruction, operands: Operands, kind: str) -> list[Value]:
     """Vectors of two; two literals in a row are the high and the low half of one."""
     found: list[Value] = []
     pending: Immediate | None = None
@@ -47,6 +46,8 @@ def sources(
             if pending is None:
                 pending = operand
                 continue
+            if operand.is_bits:
+                raise i.unknown("half of a literal")
             word = _literal(pending.text, kind) << 16 | _literal(operand.text, kind)
             pending = None
             found.append(ctx.ir.result(f"<2 x {kind}>", f"bitcast {i32(word)} to <2 x {kind}>"))
@@ -55,6 +56,15 @@ def sources(
     if pending is not None:
         raise i.unknown("half of a literal")
     return [_flushed(ctx, value, kind) for value in found] if i.has("FTZ") else found
+
+
+def _two_sources(
+    ctx: LoweringContext, i: Instruction, operands: Operands, kind: str
+) -> tuple[Value, Value]:
+    found = sources(ctx, i, operands, kind)
+    if len(found) != 2:
+        raise i.unknown("not two operands")
+    return found[0], found[1]
 
 
 def _flushed(ctx: LoweringContext, value: Value, kind: str) -> Value:
@@ -79,13 +89,13 @@ def _vector(ctx: LoweringContext, operand: Operand, kind: str) -> Value:
     for suffix in operand.suffixes:
         order = _ORDERS.get(suffix)
         if order is None:
-            raise ValueError(f"selector {suffix}")
+            raise UnknownForm(str(operand), f"selector {suffix}")
     if order != (0, 1):
         assert order is not None
         mask = f"<2 x i32> <i32 {order[0]}, i32 {order[1]}>"
         value = ctx.ir.result(vector_type, f"shufflevector {value}, {value}, {mask}")
     if operand.inverted:
-        raise ValueError("an inverted operand")
+        raise UnknownForm(str(operand), "an inverted operand")
     if operand.absolute:
         value = ctx.ir.call(vector_type, f"llvm.fabs.{_suffix(kind)}", value)
     return ctx.ir.fneg(value) if operand.negated else value
@@ -136,14 +146,14 @@ def _finish(ctx: LoweringContext, i: Instruction, value: Value, kind: str) -> No
 def add(ctx: LoweringContext, i: Instruction) -> None:
     """Sums."""
     kind = element_type(i)
-    left, right = sources(ctx, i, i.operands[1:], kind)
+    left, right = _two_sources(ctx, i, i.operands[1:], kind)
     _finish(ctx, i, ctx.ir.op("fadd", left, right), kind)
 
 
 @lowers("HADD2.F32")
 def widen(ctx: LoweringContext, i: Instruction) -> None:
     """The selected halves added in single precision: ptxas converts so, with -RZ."""
-    left, right = sources(ctx, i, i.operands[1:], "half")
+    left, right = _two_sources(ctx, i, i.operands[1:], "half")
     wide = [
         ctx.ir.cast("fpext", ctx.ir.element(value, 0, "half"), "float") for value in (left, right)
     ]
@@ -154,7 +164,7 @@ def widen(ctx: LoweringContext, i: Instruction) -> None:
 def multiply(ctx: LoweringContext, i: Instruction) -> None:
     """Products."""
     kind = element_type(i)
-    left, right = sources(ctx, i, i.operands[1:], kind)
+    left, right = _two_sources(ctx, i, i.operands[1:], kind)
     value = ctx.ir.op("fmul", left, right)
     if i.has("FTZ"):
         value = _flushed_exact(ctx, value, _in_double(ctx, [left, right], "fmul"))
@@ -165,7 +175,7 @@ def multiply(ctx: LoweringContext, i: Instruction) -> None:
 def fused_multiply_add(ctx: LoweringContext, i: Instruction) -> None:
     """Products plus addends, rounded once; with zeros ptxas loads constants so."""
     kind = element_type(i)
-    first, second = i.operands[1:3]
+    first, second = i.operands[1:3].exactly(2)
     is_constant = (
         isinstance(first, Register)
         and isinstance(second, Register)
@@ -176,7 +186,7 @@ def fused_multiply_add(ctx: LoweringContext, i: Instruction) -> None:
     if is_constant and not any(i.has(m) for m in ("SAT", "RELU", "FTZ")):
         word = [_literal(o.text, kind) for o in i.operands[3:5] if isinstance(o, Immediate)]
         # -0 * 0 + x is x, and 0 where x is -0 and the product +0.
-        if word[0] != 0x8000 and word[1] != 0x8000:
+        if len(word) == 2 and 0x8000 not in word:
             ctx.write(i.operands[0], i32(word[0] << 16 | word[1]))
             return
     operands = sources(ctx, i, i.operands[1:], kind)
@@ -225,7 +235,7 @@ def minimum_or_maximum(ctx: LoweringContext, i: Instruction) -> None:
     """Minima or maxima; with .NAN one of NaN, with .XORSIGN with both signs combined."""
     kind = element_type(i)
     condition = ctx.predicate(i.operands[-1])
-    left, right = sources(ctx, i, i.operands[1:-1], kind)
+    left, right = _two_sources(ctx, i, i.operands[1:-1], kind)
     if condition not in (TRUE, FALSE):
         raise i.unknown("a choice of minimum or maximum at run time")
     name = "minnum" if condition == TRUE else "maxnum"
@@ -255,7 +265,7 @@ def _with_signs(ctx: LoweringContext, i: Instruction, value: Value, kind: str) -
 def compare_to_predicates(ctx: LoweringContext, i: Instruction) -> None:
     """Compare both pairs, one predicate each."""
     kind = element_type(i)
-    left, right = sources(ctx, i, i.operands[2:-1], kind)
+    left, right = _two_sources(ctx, i, i.operands[2:-1], kind)
     name = next(CONDITION_NAMES[m] for m in i.modifiers if m in CONDITION_NAMES)
     result = ctx.ir.fcmp(name, left, right)
     other = ctx.predicate(i.operands[-1])
@@ -269,7 +279,7 @@ def compare_to_predicates(ctx: LoweringContext, i: Instruction) -> None:
 def compare_to_register(ctx: LoweringContext, i: Instruction) -> None:
     """Compare both pairs: 1.0 or 0.0 with .BF, else all ones or zero."""
     kind = element_type(i)
-    left, right = sources(ctx, i, i.operands[1:-1], kind)
+    left, right = _two_sources(ctx, i, i.operands[1:-1], kind)
     name = next(CONDITION_NAMES[m] for m in i.modifiers if m in CONDITION_NAMES)
     result = ctx.ir.fcmp(name, left, right)
     other = ctx.predicate(i.operands[-1])

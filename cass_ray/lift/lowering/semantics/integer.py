@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from cass_ray.lift.frontend.instruction import Instruction
-from cass_ray.lift.frontend.operands import Operand, Predicate
+from cass_ray.lift.frontend.operands import Operands, Predicate
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.table import lowers
 
 
-def leading_predicates(operands: tuple[Operand, ...]) -> tuple[list[Operand], list[Operand]]:
+def leading_predicates(operands: Operands) -> tuple[Operands, Operands]:
     """Split carry outputs from the operands that follow them."""
     count = 0
     while count < len(operands) and isinstance(operands[count], Predicate):
         count += 1
-    return list(operands[:count]), list(operands[count:])
+    return operands[:count], operands[count:]
 
 
 @lowers("MOV", "UMOV", "MOV32I")
@@ -36,7 +36,7 @@ def add(ctx: LoweringContext, i: Instruction) -> None:
 @lowers("{,U}IMAD{,.MOV,.MOV.U32,.U32,.SHL,.SHL.U32,.IADD,.IADD.U32,.SHR,.SHR.U32}")
 def multiply_add(ctx: LoweringContext, i: Instruction) -> None:
     """Low word of a product, plus a word."""
-    target, left, right, addend = i.operands
+    target, left, right, addend = i.operands.exactly(4)
     product = ctx.ir.op("mul", ctx.integer(left), ctx.integer(right))
     ctx.write(target, ctx.ir.op("add", product, ctx.integer(addend)))
 
@@ -46,7 +46,8 @@ def multiply_add_wide(ctx: LoweringContext, i: Instruction) -> None:
     """64-bit product plus a 64-bit addend; .HI keeps the high word."""
     carries_out, rest = leading_predicates(i.operands[1:])
     extend = "zext" if i.has("U32") else "sext"
-    left, right = (ctx.ir.cast(extend, ctx.integer(operand), "i64") for operand in rest[:2])
+    factors = rest[:2].exactly(2)
+    left, right = (ctx.ir.cast(extend, ctx.integer(factor), "i64") for factor in factors)
     product = ctx.ir.op("mul", left, right)
     total = ctx.ir.op("add", product, ctx.wide(rest[2], signed=not i.has("U32")))
     carry = ctx.ir.icmp("ult", total, product) if carries_out else FALSE
@@ -90,7 +91,7 @@ def minimum_or_maximum(
 @lowers("{IMNMX,VIMNMX,UIMNMX}{,.U32,.S32}")
 def min_max(ctx: LoweringContext, i: Instruction) -> None:
     """Minimum or maximum of two, chosen by a predicate."""
-    target, left, right, least = i.operands
+    target, left, right, least = i.operands.exactly(4)
     sign = "u" if i.has("U32") else "s"
     values = ctx.integer(left), ctx.integer(right), ctx.predicate(least)
     ctx.write(target, minimum_or_maximum(ctx, *values, sign))
@@ -99,7 +100,7 @@ def min_max(ctx: LoweringContext, i: Instruction) -> None:
 @lowers("VIADDMNMX{,.U32,.RELU}")
 def add_min_max(ctx: LoweringContext, i: Instruction) -> None:
     """Minimum or maximum of a sum and a value; with .RELU not below zero."""
-    target, left, right, bound, least = i.operands
+    target, left, right, bound, least = i.operands.exactly(5)
     total = ctx.ir.op("add", ctx.integer(left), ctx.integer(right))
     sign = "u" if i.has("U32") else "s"
     value = minimum_or_maximum(ctx, total, ctx.integer(bound), ctx.predicate(least), sign)
@@ -111,7 +112,7 @@ def add_min_max(ctx: LoweringContext, i: Instruction) -> None:
 @lowers("SEL", "USEL")
 def select(ctx: LoweringContext, i: Instruction) -> None:
     """One of two words, chosen by a predicate."""
-    target, yes, no, condition = i.operands
+    target, yes, no, condition = i.operands.exactly(4)
     ctx.write(target, ctx.select(ctx.predicate(condition), ctx.integer(yes), ctx.integer(no)))
 
 

@@ -140,7 +140,7 @@ _MODES = {
 @lowers("{,U}PRMT.{F4E,B4E,RC8,ECL,ECR,RC16}")
 def permute_bytes_in_mode(ctx: LoweringContext, i: Instruction) -> None:
     """Four bytes picked out of eight by one of four patterns."""
-    target, low, selector, high = i.operands
+    target, low, selector, high = i.operands.exactly(4)
     choices = [i32(word) for word in _MODES[i.modifiers[0]]]
     choice = ctx.integer(selector)
     odd = ctx.ir.icmp("ne", ctx.ir.op("and", choice, i32(1)), i32(0))
@@ -153,7 +153,7 @@ def permute_bytes_in_mode(ctx: LoweringContext, i: Instruction) -> None:
 @lowers("{,U}PRMT")
 def permute_bytes(ctx: LoweringContext, i: Instruction) -> None:
     """Four bytes picked out of eight; bit 3 of a selector replicates the byte's sign."""
-    target, low, selector, high = i.operands
+    target, low, selector, high = i.operands.exactly(4)
     first, second, picked = ctx.integer(low), ctx.integer(high), ctx.bits(selector)
     number = picked.number
     if number is None:

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from cass_ray.lift.frontend.instruction import Instruction
-from cass_ray.lift.frontend.operands import Address, Constant, Operand, Predicate, Register
+from cass_ray.lift.frontend.operands import (
+    Address,
+    Constant,
+    Operand,
+    Operands,
+    Predicate,
+    Register,
+)
 from cass_ray.lift.llvm.builder import TRUE, Value, i32, i64
 from cass_ray.lift.lowering.constant_banks import INVARIANT
 from cass_ray.lift.lowering.context import LoweringContext
@@ -180,7 +187,7 @@ def store(ctx: LoweringContext, i: Instruction) -> None:
 @lowers("LDC{,.64,.128,.U8,.S8,.U16,.S16}", "ULDC{,.64,.128,.U8,.S8,.U16,.S16}", "LDC.E{,.64}")
 def load_constant(ctx: LoweringContext, i: Instruction) -> None:
     """Load from a constant bank."""
-    target, source = i.operands
+    target, source = i.operands.exactly(2)
     if not isinstance(source, Constant) or i.has("E"):
         raise i.unknown("not a constant bank")
     size = _size(i)
@@ -234,7 +241,7 @@ def copy_to_shared(ctx: LoweringContext, i: Instruction) -> None:
 @lowers("QSPC.E.{S,L,G}")
 def query_space(ctx: LoweringContext, i: Instruction) -> None:
     """Whether a generic address is in shared, local or global memory."""
-    predicates = [o for o in i.operands if isinstance(o, Predicate)]
+    predicates = Operands(o for o in i.operands if isinstance(o, Predicate))
     place = wide_pointer(ctx, i, address_of(i), 0)
     in_shared = ctx.ir.call("i1", "llvm.amdgcn.is.shared", place)
     in_private = ctx.ir.call("i1", "llvm.amdgcn.is.private", place)

@@ -29,7 +29,7 @@ def _fields(ctx: LoweringContext, operand: Operand) -> Value:
 @lowers("IDP.4A.{U8,S8}.{U8,S8}")
 def dot_product_4(ctx: LoweringContext, i: Instruction) -> None:
     """Dot product of four bytes, plus a word."""
-    left, right = (_fields(ctx, operand) for operand in i.operands[1:3])
+    left, right = (_fields(ctx, operand) for operand in i.operands[1:3].exactly(2))
     total = ctx.integer(i.operands[3])
     first, second = (kind == "S8" for kind in i.modifiers[1:])
     for place in range(4):
@@ -44,7 +44,7 @@ def dot_product_4(ctx: LoweringContext, i: Instruction) -> None:
 @lowers("IDP.2A.{LO,HI}.{U16,S16}.{U8,S8}")
 def dot_product_2(ctx: LoweringContext, i: Instruction) -> None:
     """Dot product of two halves and the low or high two bytes, plus a word."""
-    left, right = (_fields(ctx, operand) for operand in i.operands[1:3])
+    left, right = (_fields(ctx, operand) for operand in i.operands[1:3].exactly(2))
     total = ctx.integer(i.operands[3])
     first = 2 if i.has("HI") else 0
     for place in range(2):
@@ -89,21 +89,21 @@ def _extreme(
 @lowers("VIMNMX{.U16x2,.S16x2,.S16x2.RELU,.RELU}")
 def packed_min_max(ctx: LoweringContext, i: Instruction) -> None:
     """Minimum or maximum of halves, or one that is not below zero."""
-    target, left, right, least = i.operands
+    target, left, right, least = i.operands.exactly(4)
     ctx.write(target, _extreme(ctx, i, (left, right), ctx.predicate(least)))
 
 
 @lowers("VIMNMX3{,.U32,.S32,.U16x2,.S16x2,.S16x2.RELU,.RELU}")
 def min_max_of_three(ctx: LoweringContext, i: Instruction) -> None:
     """Minimum or maximum of three."""
-    target, first, second, third, least = i.operands
+    target, first, second, third, least = i.operands.exactly(5)
     ctx.write(target, _extreme(ctx, i, (first, second, third), ctx.predicate(least)))
 
 
 @lowers("VABSDIFF{,.U32,.S32}")
 def absolute_difference(ctx: LoweringContext, i: Instruction) -> None:
     """Distance of two words, plus a third."""
-    target, left, right, total = i.operands
+    target, left, right, total = i.operands.exactly(4)
     values = ctx.integer(left), ctx.integer(right)
     sign = "u" if i.has("U32") else "s"
     high = ctx.ir.call("i32", f"llvm.{sign}max.i32", *values)
@@ -114,7 +114,7 @@ def absolute_difference(ctx: LoweringContext, i: Instruction) -> None:
 @lowers("VABSDIFF4{,.U8,.S8}{,.ACC}")
 def absolute_difference_of_bytes(ctx: LoweringContext, i: Instruction) -> None:
     """Distances of bytes; with .ACC their sum plus a word."""
-    target, left, right, third = i.operands
+    target, left, right, third = i.operands.exactly(4)
     words = _fields(ctx, left), _fields(ctx, right)
     signed = i.has("S8")
     total = ctx.integer(third) if i.has("ACC") else i32(0)
@@ -134,7 +134,7 @@ def absolute_difference_of_bytes(ctx: LoweringContext, i: Instruction) -> None:
 @lowers("VIADD.16x2")
 def packed_add(ctx: LoweringContext, i: Instruction) -> None:
     """Sums of halves."""
-    operands = [_halves(ctx, operand) for operand in i.operands[1:3]]
+    operands = [_halves(ctx, operand) for operand in i.operands[1:3].exactly(2)]
     if len(i.operands) != 3:
         raise i.unknown("not two terms")
     total = _add_halves(ctx, operands[0], operands[1])
@@ -144,7 +144,7 @@ def packed_add(ctx: LoweringContext, i: Instruction) -> None:
 @lowers("VIADDMNMX.{U16x2,S16x2,S16x2.RELU}")
 def packed_add_min_max(ctx: LoweringContext, i: Instruction) -> None:
     """Minimum or maximum of sums of halves and of halves; with .RELU not below zero."""
-    target, left, right, bound, least = i.operands
+    target, left, right, bound, least = i.operands.exactly(5)
     total = _add_halves(ctx, _halves(ctx, left), _halves(ctx, right))
     sign = "u" if i.has("U16x2") else "s"
     value = minimum_or_maximum(ctx, total, _halves(ctx, bound), ctx.predicate(least), sign)

@@ -23,7 +23,7 @@ def join(ctx: LoweringContext, i: Instruction, left: Value, right: Value) -> Val
 
 def write_pair(ctx: LoweringContext, i: Instruction, result: Value, other: Value) -> None:
     """Set both targets of a comparison: joined with ``other``, and its opposite joined."""
-    first, second = i.operands[:2]
+    first, second = i.operands[:2].exactly(2)
     inverse = join(ctx, i, ctx.ir.invert(result), other) if _is_written(second) else FALSE
     ctx.write_predicate(first, join(ctx, i, result, other))
     ctx.write_predicate(second, inverse)
@@ -83,7 +83,7 @@ def wide_comparison(
 @lowers("P2R{,.B1,.B2,.B3}", "UP2UR{,.B1,.B2,.B3}")
 def predicates_to_register(ctx: LoweringContext, i: Instruction) -> None:
     """Put the predicates that a mask names into a byte of a register."""
-    target, _, source, mask_operand = i.operands
+    target, _, source, mask_operand = i.operands.exactly(4)
     if not isinstance(mask_operand, Immediate):
         raise i.unknown("a mask that is no literal")
     mask = mask_operand.integer
@@ -100,7 +100,7 @@ def predicates_to_register(ctx: LoweringContext, i: Instruction) -> None:
 @lowers("R2P", "UR2UP")
 def register_to_predicates(ctx: LoweringContext, i: Instruction) -> None:
     """Set the predicates that a mask names from a byte of a register."""
-    _, source, mask_operand = i.operands
+    _, source, mask_operand = i.operands.exactly(3)
     if not isinstance(mask_operand, Immediate) or not isinstance(source, Register):
         raise i.unknown("operands that are no register and literal")
     value = ctx.integer(source)

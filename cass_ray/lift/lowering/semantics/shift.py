@@ -33,7 +33,7 @@ def funnel_shift(ctx: LoweringContext, i: Instruction) -> None:
 
     .W takes the amount modulo the width; without it larger amounts shift everything out.
     """
-    target, low, amount, high = i.operands
+    target, low, amount, high = i.operands.exactly(4)
     lo, count, hi = ctx.integer(low), ctx.integer(amount), ctx.integer(high)
     is_signed = i.has("S32") or i.has("S64")
     right = "ashr" if is_signed else "lshr"
@@ -67,14 +67,14 @@ def funnel_shift(ctx: LoweringContext, i: Instruction) -> None:
 @lowers("SHL", "USHL")
 def shift_left(ctx: LoweringContext, i: Instruction) -> None:
     """One word to the left."""
-    target, value, amount = i.operands[:3]
+    target, value, amount = i.operands[:3].exactly(3)
     ctx.write(target, clamped_shift(ctx, "shl", ctx.integer(value), ctx.integer(amount)))
 
 
 @lowers("{,U}SGXT{,.W}{,.U32}")
 def extend_field(ctx: LoweringContext, i: Instruction) -> None:
     """The low bits of a word, as many as the second operand says (modulo 32 with .W), extended."""
-    target, source, width = i.operands
+    target, source, width = i.operands.exactly(3)
     value, bits = ctx.integer(source), ctx.integer(width)
     if i.has("W"):
         bits = ctx.ir.op("and", bits, i32(31))
@@ -93,7 +93,7 @@ def extend_field(ctx: LoweringContext, i: Instruction) -> None:
 @lowers("{,U}BMSK{,.W}")
 def bit_mask(ctx: LoweringContext, i: Instruction) -> None:
     """Ones from the bit that the first operand says, as many as the second says."""
-    target, start, count = i.operands
+    target, start, count = i.operands.exactly(3)
     first, length = ctx.integer(start), ctx.integer(count)
     if i.has("W"):
         first, length = (ctx.ir.op("and", value, i32(31)) for value in (first, length))

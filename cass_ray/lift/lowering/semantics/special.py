@@ -88,7 +88,7 @@ def read_special(ctx: LoweringContext, i: Instruction) -> None:
 @lowers("CS2R", "CS2R.32", has_effect=True)
 def read_counter(ctx: LoweringContext, i: Instruction) -> None:
     """Read a special register of 64 bits; SRZ is zero."""
-    target, source = i.operands
+    target, source = i.operands.exactly(2)
     name = source.text if isinstance(source, Name) else ""
     if i.has("32"):
         ctx.write(target, special_register(ctx, i, source))

@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cass_ray.lift.frontend.instruction import Instruction
-from cass_ray.lift.frontend.operands import Address, Operand, Register
+from cass_ray.lift.frontend.operands import Operand, Register
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32
 from cass_ray.lift.lowering.context import LoweringContext
-from cass_ray.lift.lowering.semantics.memory import narrow_address
+from cass_ray.lift.lowering.semantics.memory import address_of, narrow_address
 from cass_ray.lift.lowering.semantics.special import lane
 from cass_ray.lift.lowering.table import lowers
 
@@ -192,7 +192,7 @@ def _pair(ctx: LoweringContext, word: Value, kind: str) -> list[Value]:
 @lowers("LDSM.16.{M88,MT88}{,.2,.4}", has_effect=True)
 def load_matrices(ctx: LoweringContext, i: Instruction) -> None:
     """8 × 8 matrices of halves from shared memory; lane 8 m + r has the address of row r of m."""
-    address = next(operand for operand in i.operands if isinstance(operand, Address))
+    address = address_of(i)
     base = ctx.ir.op(
         "add", narrow_address(ctx, i, address), i32(address.offset + ctx.environment.shared_shift)
     )

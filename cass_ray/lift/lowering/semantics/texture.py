@@ -14,6 +14,7 @@ from cass_ray.lift.frontend.operands import Address, Immediate, Name, Operand, R
 from cass_ray.lift.llvm.builder import FALSE, Value, float_bits, i32, i64
 from cass_ray.lift.lowering.constant_banks import INVARIANT
 from cass_ray.lift.lowering.context import LoweringContext
+from cass_ray.lift.lowering.semantics.memory import address_of
 from cass_ray.lift.lowering.table import lowers
 
 TEXTURE_OPCODES = frozenset({"TEX", "TLD", "TLD4", "TXD", "TXQ", "SULD", "SUST", "SURED", "SUATOM"})
@@ -232,6 +233,8 @@ def _surface(ctx: LoweringContext, i: Instruction, sources: list[Operand], size:
     CUDA reads texels as bytes; an image instruction converts them by the descriptor's format, so
     that another one is put in. Where texels have another size, null is read: a fault.
     """
+    if len(sources) not in (1, 2):
+        raise i.unknown("a handle of an unknown shape")
     place = _handle(ctx, i, *sources)
     kinds = [
         ctx.ir.load("i32", ctx.ir.offset(place, i64(offset)), 4, note=INVARIANT)
@@ -264,7 +267,7 @@ def _surface_size(i: Instruction) -> int:
 
 def _texel_place(ctx: LoweringContext, i: Instruction, shape: Shape, size: int) -> list[Value]:
     """Indices: SASS has bytes along x, and the layer last."""
-    address = next(operand for operand in i.operands if isinstance(operand, Address))
+    address = address_of(i)
     if len(address.terms) != 1 or address.offset:
         raise i.unknown("coordinates that are no register")
     first = address.terms[0]
@@ -295,7 +298,7 @@ def store_texel(ctx: LoweringContext, i: Instruction) -> None:
     """Write the bytes of a texel; nothing outside the surface."""
     shape, size = _SHAPES[i.modifiers[2]], _surface_size(i)
     place = _texel_place(ctx, i, shape, size)
-    at = next(n for n, operand in enumerate(i.operands) if isinstance(operand, Address))
+    at = i.operands.index(address_of(i))
     source = i.operands[at + 1]
     if not isinstance(source, Register):
         raise i.unknown("a value that is no register")

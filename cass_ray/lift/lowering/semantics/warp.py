@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cass_ray.lift.frontend.instruction import Instruction
-from cass_ray.lift.frontend.operands import Operand, Predicate, Register
+from cass_ray.lift.frontend.operands import Operands, Predicate, Register
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.semantics.special import lane
@@ -25,7 +25,7 @@ def read_lane(ctx: LoweringContext, value: Value, number: Value) -> Value:
 @lowers("SHFL.{UP,DOWN,BFLY,IDX}", has_effect=True)
 def shuffle(ctx: LoweringContext, i: Instruction) -> None:
     """A word of another lane of the same segment; the predicate says whether there is one."""
-    found, target, source, distance, limits = i.operands
+    found, target, source, distance, limits = i.operands.exactly(5)
     own = lane(ctx)
     word, step, clamp = ctx.integer(source), ctx.integer(distance), ctx.integer(limits)
     segment = ctx.ir.op("and", ctx.ir.op("lshr", clamp, i32(8)), i32(31))
@@ -54,10 +54,9 @@ def shuffle(ctx: LoweringContext, i: Instruction) -> None:
 @lowers("VOTE{,.ANY,.ALL,.EQ}", "VOTEU{,.ANY,.ALL,.EQ}", has_effect=True)
 def vote(ctx: LoweringContext, i: Instruction) -> None:
     """The lanes where a condition holds, and whether it does in any or all active ones."""
-    operands = list(i.operands)
-    condition = ctx.predicate(operands.pop())
+    condition = ctx.predicate(i.operands[-1])
     votes = ballot(ctx, condition)
-    for target in operands:
+    for target in i.operands[:-1]:
         if isinstance(target, Register):
             ctx.write(target, votes)
         elif isinstance(target, Predicate):
@@ -80,7 +79,7 @@ def _verdict(ctx: LoweringContext, i: Instruction, votes: Value) -> Value:
 def match(ctx: LoweringContext, i: Instruction) -> None:
     """The active lanes with the same value; with .ALL none unless all agree."""
     predicates = [operand for operand in i.operands if isinstance(operand, Predicate)]
-    target, source = (o for o in i.operands if not isinstance(o, Predicate))
+    target, source = Operands(o for o in i.operands if not isinstance(o, Predicate)).exactly(2)
     words = [ctx.bits(source, number) for number in range(2 if i.has("U64") else 1)]
     active = ballot(ctx, TRUE)
     result = i32(0)
@@ -178,7 +177,7 @@ def to_uniform(ctx: LoweringContext, i: Instruction) -> None:
     .OR it stays set where it is.
     """
     predicates = [o for o in i.operands if isinstance(o, Predicate) and o.index is not None]
-    operands: list[Operand] = [o for o in i.operands if not isinstance(o, Predicate)]
+    operands = Operands(o for o in i.operands if not isinstance(o, Predicate))
     value = ctx.integer(operands[1])
     uniform = value
     if value.number is None:
@@ -197,7 +196,7 @@ def to_uniform(ctx: LoweringContext, i: Instruction) -> None:
 @lowers("ELECT", has_effect=True)
 def elect(ctx: LoweringContext, i: Instruction) -> None:
     """True in the first active lane."""
-    predicates = [operand for operand in i.operands if isinstance(operand, Predicate)]
+    predicates = Operands(operand for operand in i.operands if isinstance(operand, Predicate))
     registers = [operand for operand in i.operands if isinstance(operand, Register)]
     active = ballot(ctx, TRUE)
     leader = ctx.ir.call("i32", "llvm.cttz.i32", active, FALSE)
