@@ -26,7 +26,8 @@ if __package__ in (None, ""):  # run as a script: the packages are beside this f
 
 from benchmarks.measure.machine import this_machine
 from benchmarks.pipeline import measurements
-from benchmarks.pipeline.figures import Setting, load, save
+from benchmarks.pipeline.figures import Setting
+from benchmarks.pipeline.results_files import load, save
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "build_dataset.json"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from pydantic import BaseModel, ConfigDict, Field
 
 from benchmarks.measure.accounting import Cost
@@ -133,17 +131,3 @@ def figures(cost: Cost, rows: int, pairs: int, note: str = "") -> BuildFigures:
         tools={tool: round(seconds, 3) for tool, seconds in tools.items()},
         note=note,
     )
-
-
-def load(path: Path) -> Results:
-    """The results in ``path``, empty where there is no such file."""
-    return Results.model_validate_json(path.read_text()) if path.exists() else Results()
-
-
-def save(results: Results, path: Path) -> None:
-    """Write ``path`` and, beside it, the Markdown page."""
-    from benchmarks.pipeline.tables import page
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(results.model_dump_json(indent=2) + "\n")
-    path.with_suffix(".md").write_text(page(results))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from benchmarks.measure.tools import UNATTRIBUTED
 from benchmarks.pipeline.figures import Comparison, MemoryUse, RayOverhead, Results, Setting
 
 _HOW = """\
@@ -15,8 +16,6 @@ records of the processes. How: `benchmarks/measure/accounting.py`, `cgroup.py`, 
 
 def page(results: Results) -> str:
     """The whole page."""
-    from benchmarks.measure.tools import UNATTRIBUTED
-
     parts = ["# Building the data set: what it costs", _HOW.format(unattributed=UNATTRIBUTED)]
     if results.comparisons:
         parts += [_summary(results.comparisons), *map(_comparison, results.comparisons)]

@@ -22,9 +22,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.train.gpu import IN_PLACE, measure, ours, plain_model, rates, this_device
+from benchmarks.train.gpu_measurements import (
+    IN_PLACE,
+    measure,
+    ours,
+    plain_model,
+    rates,
+    this_device,
+)
 from benchmarks.train.shapes import WINDOW, make_batch
-from cass_ray.train.data.packing import best_fit, fill
+from cass_ray.train.data.packing import best_fit, fill_rate
 from cass_ray.train.meters import Operations
 from cass_ray.train.settings import OptimizerSettings
 
@@ -116,7 +123,7 @@ def packing(shape: str, task: str, steps: int) -> dict[str, Any]:
         "shape": shape,
         "task": task,
         "examples_a_window": len(drawn) / len(windows),
-        "fill": fill(windows, drawn, WINDOW),
+        "fill": fill_rate(windows, drawn, WINDOW),
         "useful_share_longest_of_four": useful,
         "useful_share_window": sum(drawn) / len(drawn) / WINDOW,
         "packed_tokens_per_second": rate,

@@ -10,17 +10,14 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 from cass_ray.toolchain.amd.bundle import bundle
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.sandbox.isolation import View, private_folder
 from cass_ray.toolchain.sandbox.process import run
 from cass_ray.toolchain.unit import Unit, classify
-
-if TYPE_CHECKING:
-    from cass_ray.toolchain.amd.toolchain import AmdToolchain
 
 RUNTIME_REMEDY = (
     "Install ROCm's HIP runtime (hip-runtime-amd) or pass a libamdhip64.so: set CASS_HIP_RUNTIME."
@@ -39,15 +36,24 @@ _EMPTY_NOTE_SECTION = re.compile(
 )
 
 
-def assemble(toolchain: AmdToolchain, device_assembly: str, architecture: str) -> bytes:
+@dataclass(frozen=True)
+class LinkTools:
+    """What assembles and links; ``visible`` are the paths that both need in the sandbox."""
+
+    clang: Path
+    linker: Path
+    visible: tuple[Path, ...]
+
+
+def assemble(tools: LinkTools, device_assembly: str, architecture: str) -> bytes:
     """The code object of ``device_assembly``; see :meth:`AmdToolchain.assemble`."""
     with private_folder() as folder:
-        _device_object(toolchain, device_assembly, architecture, folder)
+        _device_object(tools, device_assembly, architecture, folder)
         return (folder / "device.co").read_bytes()
 
 
 def recombine(
-    toolchain: AmdToolchain,
+    tools: LinkTools,
     host_assembly: str,
     device_assembly: str,
     output: Path,
@@ -56,15 +62,15 @@ def recombine(
 ) -> Path:
     """Link both texts into ``output``; see :meth:`AmdToolchain.recombine`."""
     with private_folder() as folder:
-        _device_object(toolchain, device_assembly, architecture, folder)
+        _device_object(tools, device_assembly, architecture, folder)
         code_object = (folder / "device.co").read_bytes()
         (folder / "device.hipfb").write_bytes(bundle({architecture: code_object}))
         (folder / "host.s").write_text(host_assembly)
         (folder / "embed.s").write_text(embedding(host_assembly, "device.hipfb"))
         for name in ("host", "embed"):
-            _step(toolchain, folder, [toolchain.clang, "-c", f"{name}.s", "-o", f"{name}.o"])
+            _step(tools, folder, [tools.clang, "-c", f"{name}.s", "-o", f"{name}.o"])
         if runtime_library is None:
-            _step(toolchain, folder, [toolchain.linker, "-r", "host.o", "embed.o", "-o", "both.o"])
+            _step(tools, folder, [tools.linker, "-r", "host.o", "embed.o", "-o", "both.o"])
             object_file = output.with_name(output.name + ".o")
             shutil.copyfile(folder / "both.o", object_file)
             raise ToolMissing(
@@ -74,14 +80,14 @@ def recombine(
             )
         library = runtime_library.resolve()
         link: list[str | Path] = [
-            toolchain.clang,
-            f"--ld-path={toolchain.linker}",
+            tools.clang,
+            f"--ld-path={tools.linker}",
             "host.o",
             "embed.o",
             library,
         ]
         link += [f"-Wl,-rpath,{library.parent}", "-pthread", "-lm", "-o", "program"]
-        _step(toolchain, folder, link, visible=(library.parent,))
+        _step(tools, folder, link, visible=(library.parent,))
         shutil.copyfile(folder / "program", output)
         output.chmod(0o755)
     return output
@@ -113,23 +119,23 @@ def without_empty_note_sections(assembly: str) -> str:
     return _EMPTY_NOTE_SECTION.sub(r"\g<comments>", assembly)
 
 
-def _device_object(toolchain: AmdToolchain, assembly: str, architecture: str, folder: Path) -> None:
+def _device_object(tools: LinkTools, assembly: str, architecture: str, folder: Path) -> None:
     """Write ``device.co`` into ``folder``."""
     (folder / "device.s").write_text(without_empty_note_sections(assembly))
     target = ["-target", _TARGET, f"-mcpu={architecture}"]
-    _step(toolchain, folder, [toolchain.clang, *target, "-c", "device.s", "-o", "device.o"])
-    link: list[str | Path] = [toolchain.linker, "-m", "elf64_amdgpu", "--no-undefined", "-shared"]
-    _step(toolchain, folder, [*link, "device.o", "-o", "device.co"])
+    _step(tools, folder, [tools.clang, *target, "-c", "device.s", "-o", "device.o"])
+    link: list[str | Path] = [tools.linker, "-m", "elf64_amdgpu", "--no-undefined", "-shared"]
+    _step(tools, folder, [*link, "device.o", "-o", "device.co"])
 
 
 def _step(
-    toolchain: AmdToolchain,
+    tools: LinkTools,
     folder: Path,
     command: Sequence[str | Path],
     visible: tuple[Path, ...] = (),
 ) -> None:
     """Run one tool in ``folder``; raises :class:`CompileFailure` with its message."""
-    view = View(read_only=(*toolchain.visible(), *visible), writable=(folder,))
+    view = View(read_only=(*tools.visible, *visible), writable=(folder,))
     done = run(command, cwd=folder, view=view)
     if not done.ok:
         source = next((str(part) for part in command if str(part).endswith(".s")), "host.s")

@@ -120,7 +120,7 @@ class AmdToolchain:
 
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure` with the assembler's message.
         """
-        return link.assemble(self, device_assembly, architecture)
+        return link.assemble(self._link_tools(), device_assembly, architecture)
 
     def recombine(
         self,
@@ -137,7 +137,9 @@ class AmdToolchain:
         ``output`` + ``.o`` is written and :class:`~cass_ray.toolchain.errors.ToolMissing` raised.
         """
         library = runtime_library or self.runtime_library
-        return link.recombine(self, host_assembly, device_assembly, output, architecture, library)
+        return link.recombine(
+            self._link_tools(), host_assembly, device_assembly, output, architecture, library
+        )
 
     def build_executable(
         self,
@@ -168,6 +170,9 @@ class AmdToolchain:
         needed = (llvm, self.linker.parent, self.rocm_path, SHIM, self._precompiled.directory)
         outside = (path.resolve() for path in needed)
         return tuple(dict.fromkeys(path for path in outside if not path.is_relative_to("/usr")))
+
+    def _link_tools(self) -> link.LinkTools:
+        return link.LinkTools(self.clang, self.linker, self.visible())
 
     @cached_property
     def _visible(self) -> tuple[Path, ...]:

@@ -16,9 +16,8 @@ from benchmarks.pipeline.figures import (
     Results,
     Setting,
     figures,
-    load,
-    save,
 )
+from benchmarks.pipeline.results_files import load, save
 
 SETTING = Setting(
     command="python benchmarks/pipeline/build_dataset.py",

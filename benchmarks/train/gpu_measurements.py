@@ -1,0 +1,324 @@
+"""What ``benchmarks.train.gpu`` measures, one function a part: the plain loop, ours, the checks,
+and several GPUs. Without a GPU the parts run on toy shapes."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.train.shapes import REHEARSAL, WINDOW, make_batch, make_model, sizes_of
+from cass_ray.train.distributed import DistributedContext, distributed_context
+from cass_ray.train.engines.replicated import ReplicatedEngine, TrainingEngine
+from cass_ray.train.meters import EnergyMeter, Operations
+from cass_ray.train.model import activation_checkpoint
+from cass_ray.train.model.build import PreparedModel, prepare
+from cass_ray.train.model.memory import resident_gib
+from cass_ray.train.settings import ModelSettings, OptimizerSettings, TrainSettings, ZeroSettings
+
+PEAK = 990e12
+ACCUMULATION = 2 if REHEARSAL else 8
+IN_PLACE = {"master_weights": False, "grad_accum_dtype": "bf16"}
+"""Optimizer settings that need the least memory: bf16 weights are updated as they are."""
+
+
+def this_device() -> torch.device:
+    """The current GPU, or the CPU in a rehearsal."""
+    return torch.device("cpu") if REHEARSAL else torch.device("cuda", torch.cuda.current_device())
+
+
+def measure(
+    step: Callable[[], None], work: Callable[[], None], passes: int, steps: int
+) -> dict[str, float]:
+    """Seconds of ``steps`` optimizer steps of ``passes`` passes each, after one to warm up."""
+
+    def one() -> None:
+        for _ in range(passes):
+            work()
+        step()
+        if not REHEARSAL:
+            torch.cuda.synchronize()
+
+    one()
+    if not REHEARSAL:
+        torch.cuda.reset_peak_memory_stats()
+    energy = EnergyMeter(this_device())
+    times = []
+    for _ in range(steps):
+        started = time.perf_counter()
+        one()
+        times.append(time.perf_counter() - started)
+    return {
+        "seconds_a_step": min(times),
+        "seconds_of_steps": sum(times),
+        "peak_gib": 0.0 if REHEARSAL else torch.cuda.max_memory_allocated() / 2**30,
+        "kwh": energy.kilowatt_hours,
+    }
+
+
+def rates(
+    measured: dict[str, float], tokens: int, operations: float, steps: int
+) -> dict[str, float]:
+    """Throughput of a worker: ``tokens`` and ``operations`` of one of its steps."""
+    mean = measured["seconds_of_steps"] / steps
+    kwh = measured["kwh"]
+    return {
+        **measured,
+        "tokens_per_second": tokens / mean,
+        "mfu": operations / mean / PEAK,
+        "tokens_per_kwh": tokens * steps / kwh if kwh else 0.0,
+    }
+
+
+# --- The plain loop -----------------------------------------------------------------------------
+
+
+def plain_model(shape: str, checkpointing: bool) -> tuple[Any, Any]:
+    """Model and optimizer of the plain loop."""
+    import bitsandbytes
+
+    model = make_model(shape, this_device())
+    if not REHEARSAL:
+        from liger_kernel.transformers import apply_liger_kernel_to_qwen2
+
+        apply_liger_kernel_to_qwen2(model=model)
+    if checkpointing:
+        model.gradient_checkpointing_enable({"use_reentrant": False})
+    model.train()
+    return model, bitsandbytes.optim.PagedAdamW32bit(model.parameters(), lr=1e-5)
+
+
+def baseline(shape: str, checkpointing: bool, steps: int) -> dict[str, Any]:
+    """The plain loop; see the module's docstring."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    model, optimizer = plain_model(shape, checkpointing)
+    batch = make_batch((WINDOW,), model.config.vocab_size, this_device())
+    labels = torch.full_like(batch.input_ids, -100)
+    labels[0, batch.predictors + 1] = batch.targets
+
+    def work() -> None:
+        with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+            loss = model(input_ids=batch.input_ids, labels=labels).loss
+            (loss / ACCUMULATION).backward()
+
+    def step() -> None:
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+
+    operations = Operations.of(model.config, list(model.model.layers))
+    found = measure(step, work, ACCUMULATION, steps)
+    # Logits of every token are computed here, but the same operations are counted as for ours.
+    total = operations((WINDOW,), len(batch.targets)) * ACCUMULATION
+    return {
+        "system": "plain loop",
+        "shape": shape,
+        "checkpointing": "every layer" if checkpointing else "none",
+        "optimizer": "paged AdamW 32-bit",
+        **rates(found, WINDOW * ACCUMULATION, total, steps),
+    }
+
+
+# --- Ours ---------------------------------------------------------------------------------------
+
+
+def settings_of(optimizer: OptimizerSettings, stage: int = 0, windows: int = 8) -> TrainSettings:
+    """Settings for the memory estimate; data and model are not used."""
+    return TrainSettings(
+        name="benchmark",
+        out=Path("unused"),
+        data={"pairs": ["unused"]},  # type: ignore[arg-type]
+        model=ModelSettings(base="unused"),
+        optimizer=optimizer,
+        zero=ZeroSettings(stage=stage),  # type: ignore[arg-type]
+        batch={"global_batch_size": windows},  # type: ignore[arg-type]
+    )
+
+
+def prepared_model(shape: str, compiled: bool = False) -> PreparedModel:
+    """A model of ``shape`` as the training loop prepares it."""
+    device = this_device()
+    settings = ModelSettings(base="unused", compile=compiled)
+    prepared = prepare(make_model(shape, device), settings, device)
+    prepared.model.train()
+    return prepared
+
+
+def choose_recomputation(
+    prepared: PreparedModel, batch: Any, optimizer: OptimizerSettings, budget_gib: float
+) -> str:
+    """As the training loop does; returns its note."""
+    parameters = sum(p.numel() for p in prepared.model.parameters())
+    if REHEARSAL:
+        return "rehearsal"
+    resident = resident_gib(settings_of(optimizer), parameters, 1) * 2**30
+    _, note = activation_checkpoint.choose(
+        prepared.model.layers,
+        prepared.model.model.config.intermediate_size,
+        lambda: prepared.model(batch),
+        int(budget_gib * 2**30),
+        int(resident - 2 * parameters),
+    )
+    for parameter in prepared.model.parameters():
+        parameter.grad = None
+    gc.collect()
+    torch.cuda.empty_cache()
+    return note
+
+
+def ours(
+    shape: str,
+    optimizer: OptimizerSettings,
+    batches: list[tuple[int, ...]],
+    steps: int,
+    budget_gib: float = 126.0,
+    compiled: bool = False,
+) -> dict[str, Any]:
+    """One GPU, ZeRO 0, ``batches`` (lengths of the examples of each forward pass) a step."""
+    prepared = prepared_model(shape, compiled)
+    device, vocabulary = prepared.device, prepared.model.model.config.vocab_size
+    made = [make_batch(lengths, vocabulary, device, n) for n, lengths in enumerate(batches)]
+    longest = max(made, key=lambda batch: batch.tokens)
+    note = choose_recomputation(prepared, longest, optimizer, budget_gib)
+    engine = ReplicatedEngine(prepared.model, optimizer, DistributedContext(0, 1, device))
+    return {
+        "shape": shape,
+        "optimizer": optimizer.kind,
+        "master_weights": optimizer.master_weights,
+        "gradients": optimizer.grad_accum_dtype,
+        "attention": prepared.attention,
+        "recompute": note,
+        "compiled": compiled,
+        "windows_at_once": round(sum(batches[0]) / WINDOW, 2),
+        **run_engine(engine, prepared, made, steps, 1),
+    }
+
+
+def run_engine(
+    engine: TrainingEngine, prepared: PreparedModel, batches: list[Any], steps: int, workers: int
+) -> dict[str, float]:
+    """Throughput of ``engine`` on ``batches``, one optimizer step a round."""
+    config = prepared.model.model.config
+    operations = Operations.of(config, prepared.model.layers)
+    predicted = sum(len(batch.targets) for batch in batches) * workers
+    turn = iter(range(10**9))
+
+    def work() -> None:
+        number = next(turn) % len(batches)
+        engine.accumulate(batches[number], 1.0 / predicted, number + 1 == len(batches))
+
+    found = measure(lambda: engine.update(1e-6) and None, work, len(batches), steps)
+    total = sum(operations(batch.lengths, len(batch.targets)) for batch in batches)
+    return rates(found, sum(batch.tokens for batch in batches), total, steps)
+
+
+# --- Checks: the same gradients whatever is fused, packed or recomputed -----------------------
+
+
+def checks() -> dict[str, Any]:
+    """Relative difference of all gradients to plain transformers, on a small model."""
+    device = this_device()
+    lengths = (230, 70, 30, 6) if REHEARSAL else (2300, 700, 300, 60)
+    vocabulary = sizes_of("toy")["vocab_size"]
+    batch = make_batch(lengths, vocabulary, device)
+    reference = make_model("toy", device).float()
+    start, total = 0, torch.zeros((), device=device)
+    for length in lengths:  # each example alone, fp32, no fused kernel
+        ids = batch.input_ids[:, start : start + length]
+        logits = reference(input_ids=ids).logits[0]
+        total = total + torch.nn.functional.cross_entropy(
+            logits[length // 2 - 1 : -1], ids[0, length // 2 :], reduction="sum"
+        )
+        start += length
+    total.backward()
+    truth = _flat_gradient(reference)
+    results: dict[str, Any] = {"system": "checks", "loss_fp32": float(total)}
+    for backend in ("auto",) if REHEARSAL else ("cudnn", "flash"):
+        model = make_model("toy", device)
+        prepared = prepare(model, ModelSettings(base="unused", attention=backend), device)
+        prepared.model.train()
+        for keep in activation_checkpoint.Keep:
+            activation_checkpoint.apply(
+                prepared.model.layers,
+                [keep] * len(prepared.model.layers),
+                sizes_of("toy")["intermediate_size"],
+            )
+            model.zero_grad()
+            loss = prepared.model(batch)
+            loss.backward()
+            found = _flat_gradient(model)
+            error = float((found - truth).norm() / truth.norm())
+            results[f"{backend}, keep {keep.name.lower()}"] = error
+        results[f"{backend} loss"] = float(loss)
+    return results
+
+
+def _flat_gradient(model: Any) -> torch.Tensor:
+    return torch.cat([p.grad.float().reshape(-1) for p in model.parameters()])
+
+
+# --- Several GPUs -------------------------------------------------------------------------------
+
+
+def scaling_worker(rank: int, size: int, shape: str, stage: int, steps: int, out: str) -> None:
+    """One worker of a ZeRO run; the first writes the result."""
+    import torch.distributed as dist
+
+    from cass_ray.train.engines.deepspeed import DeepSpeedEngine
+
+    os.environ |= {
+        "RANK": str(rank),
+        "LOCAL_RANK": str(rank),
+        "WORLD_SIZE": str(size),
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(29500 + 10 * stage + size),
+    }
+    if not REHEARSAL:
+        torch.cuda.set_device(rank)
+    device = this_device()
+    dist.init_process_group(
+        "gloo" if REHEARSAL else "nccl",
+        rank=rank,
+        world_size=size,
+        device_id=None if REHEARSAL else device,
+    )
+    optimizer = OptimizerSettings(kind="paged-adamw-8bit", grad_accum_dtype="bf16")
+    prepared = prepared_model(shape)
+    layers = prepared.model.layers
+    # The same recomputation at every number of GPUs, or scaling would measure memory.
+    keeps = [activation_checkpoint.Keep.ATTENTION] * len(layers)
+    activation_checkpoint.apply(layers, keeps, sizes_of(shape)["intermediate_size"])
+    vocabulary = sizes_of(shape)["vocab_size"]
+    batches = [
+        make_batch((WINDOW,), vocabulary, device, rank * ACCUMULATION + n)
+        for n in range(ACCUMULATION)
+    ]
+    zero = ZeroSettings(stage=stage)  # type: ignore[arg-type]
+    engine = DeepSpeedEngine(
+        prepared.model, zero, optimizer, distributed_context(device), accumulation=ACCUMULATION
+    )
+    found = run_engine(engine, prepared, batches, steps, size)
+    if rank == 0:
+        row = {"system": f"ZeRO-{stage}", "gpus": size, "shape": shape, **found}
+        Path(out).write_text(json.dumps(row))
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+def scaling(shape: str, stage: int, size: int, steps: int) -> dict[str, Any]:
+    """ZeRO on ``size`` GPUs of this host."""
+    import tempfile
+
+    import torch.multiprocessing as mp
+
+    with tempfile.NamedTemporaryFile() as out:
+        mp.spawn(scaling_worker, args=(size, shape, stage, steps, out.name), nprocs=size, join=True)
+        result: dict[str, Any] = json.loads(Path(out.name).read_text())
+        return result
