@@ -88,7 +88,8 @@ optional_packages() {
 
 stamp_key() {
   cat pyproject.toml constraints.txt scripts/setup.sh cass_ray/toolchain/hip/packages.py \
-    cass_ray/toolchain/hip/libraries.py cass_ray/toolchain/hip/root.py \
+    cass_ray/toolchain/hip/libraries.py cass_ray/toolchain/hip/debian_archive.py \
+    cass_ray/toolchain/hip/root.py \
     cass_ray/toolchain/hip/repairs.py | sha256sum | cut -c1-16
 }
 
@@ -220,7 +221,10 @@ fi
   platformdirs zstandard uv 2>"$LOGS/pip.log" || { cat "$LOGS/pip.log" >&2; exit 1; }
 
 say "HIP headers and device libraries (in the background)"
-"$VENV/bin/python" -m cass_ray.toolchain.hip.packages >"$LOGS/hip-headers.log" 2>&1 &
+{
+  "$VENV/bin/python" -m cass_ray.toolchain.hip.packages
+  "$VENV/bin/python" -m cass_ray.toolchain.hip.debian_archive || true # or from the repositories
+} >"$LOGS/hip-headers.log" 2>&1 &
 HEADERS_JOB=$!
 
 say "Python packages: .[$EXTRAS]"
@@ -231,9 +235,9 @@ fi
 wait "$HEADERS_JOB" || { cat "$LOGS/hip-headers.log" >&2; exit 3; }
 if [[ -n $APT_JOB ]]; then wait "$APT_JOB" || exit $?; fi
 
-say "AMD's header-only libraries (optional)"
+say "rocWMMA's headers (optional)"
 "$VENV/bin/python" -m cass_ray.toolchain.hip.libraries >"$LOGS/hip-libraries.log" 2>&1 ||
-  cat "$LOGS/hip-libraries.log" >&2
+  say "not to be had here: programs that use tensor cores by wmma will not compile"
 
 say "HIP root"
 "$VENV/bin/python" -m cass_ray.toolchain.hip.root || exit $?

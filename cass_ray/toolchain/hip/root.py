@@ -18,6 +18,7 @@ from pathlib import Path
 from cass_ray.cache import default_directory, digest
 from cass_ray.toolchain.amd.clang import find_clang
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.hip.debian_archive import archive_headers
 from cass_ray.toolchain.hip.libraries import library_headers
 from cass_ray.toolchain.hip.packages import debian_headers, hip_headers, unpack_once
 from cass_ray.toolchain.hip.repairs import repair_cooperative_groups
@@ -56,8 +57,10 @@ def build_hip_root(clang: Path, cache: Path | None = None, wheel: Path | None = 
     """
     cache = cache or default_directory()
     headers = hip_headers(cache, wheel)
-    # Later ones over earlier ones: Debian's rocPRIM is older than the one from its repository.
-    libraries = [made for made in (debian_headers(cache), library_headers(cache)) if made]
+    # Later ones over earlier ones: rocWMMA from its repository, the rest of one newer release.
+    newest = archive_headers(cache)
+    oldest = None if newest else debian_headers(cache)
+    libraries = [made for made in (oldest, library_headers(cache), newest) if made]
     path = cache / "hip-root" / _key(clang, headers, libraries)
 
     def fill(target: Path) -> None:
