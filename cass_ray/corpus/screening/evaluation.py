@@ -14,10 +14,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-import cass_ray
 from cass_ray.config import SettingsError
 
-TASKS_FOLDER = Path(cass_ray.__file__).parent / "bench" / "tasks"
+TASKS_FOLDER = Path(__file__).resolve().parents[2] / "bench" / "tasks"
 TASK_FILE = "task.yaml"
 
 CANARY = "cass-bench canary 5f2c1e7a-9d44-4b7e-8c0e-3a1f6be2d901"
