@@ -67,7 +67,7 @@ def serve(
 
 
 def _print_key(name: str) -> None:
-    from serve.http.access import key_digest, new_key
+    from serve.request.access import key_digest, new_key
 
     key = new_key()
     sys.stdout.write(
@@ -81,7 +81,7 @@ def _missing(error: ImportError) -> NoReturn:
 
 
 def _run(settings: Any, address: str) -> None:
-    from serve.deployments.environment import prepare
+    from serve.deployments.ray_environment import prepare
 
     if address == "local":
         prepare(settings)

@@ -121,7 +121,7 @@ class JobSettings(StrictModel):
     kept_hours: float = Field(default=24.0, gt=0)
 
 
-class Limits(StrictModel):
+class RequestLimits(StrictModel):
     """Of one ingress replica."""
 
     body_kib: int = Field(default=1024, ge=1)
@@ -167,7 +167,7 @@ class Proxy(StrEnum):
     HAPROXY = "haproxy"
 
 
-class Ingress(StrictModel):
+class IngressSettings(StrictModel):
     """What answers HTTP. Per-key limits are divided by the number of its replicas."""
 
     replicas: int = Field(default=1, ge=1)
@@ -199,9 +199,9 @@ class ServeSettings(StrictModel):
     engines: list[EngineSettings] = Field(default_factory=_default_engines, min_length=1)
     checker: CheckerSettings = CheckerSettings()
     jobs: JobSettings = Field(default_factory=JobSettings)
-    limits: Limits = Limits()
+    limits: RequestLimits = RequestLimits()
     authentication: Authentication = Authentication()
-    ingress: Ingress = Ingress()
+    ingress: IngressSettings = IngressSettings()
     proxy: Proxy = Proxy.SERVE
     cors_origins: list[str] = []
     """Sites whose pages may call the API; none by default."""

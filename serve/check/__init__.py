@@ -1,1 +1,1 @@
-"""Is a translation right? Compile, run, compare, and say so."""
+"""Is a translation right? Compile, run, compare, and say so. Imports the library and settings."""

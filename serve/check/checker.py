@@ -19,8 +19,8 @@ from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.sandbox.executable import Bounds
 from cass_ray.toolchain.sandbox.process import ABANDON, Abandoned
 from cass_ray.translate.rules import RulesTranslator
-from serve.check.compiling import Compiled, Compilers
-from serve.check.running import Runner, Subject
+from serve.check.compile_stage import CheckCompilers, Compiled
+from serve.check.execute_stage import CheckedProgram, TranslationRunner
 from serve.settings import CheckerSettings
 
 
@@ -33,7 +33,7 @@ class CheckRequest(StrictModel):
     host: str = ""
 
 
-class Stage(StrictModel):
+class CheckStage(StrictModel):
     """Progress: a stage begins (no report) or is done. ``source`` is the repaired translation."""
 
     name: Literal["compile", "execute"]
@@ -47,8 +47,8 @@ class Checker:
 
     def __init__(self, settings: CheckerSettings) -> None:
         self._settings = settings
-        self._compilers = Compilers(find_amd, find_nvidia, settings.compile_seconds)
-        self._runner = Runner(
+        self._compilers = CheckCompilers(find_amd, find_nvidia, settings.compile_seconds)
+        self._runner = TranslationRunner(
             backend=_backend(settings),
             rules=RulesTranslator(),
             bounds=Bounds(
@@ -76,16 +76,16 @@ class Checker:
         source = "#include <hip/hip_runtime.h>\n__global__ void warm() {}\nint main() {}\n"
         self._compilers.compile(TranslateRequest(source="x", repair=0), source)
 
-    def stages(self, check: CheckRequest) -> Iterator[Stage]:
+    def stages(self, check: CheckRequest) -> Iterator[CheckStage]:
         """Each stage as it begins and as it ends. Raises ``ToolMissing``."""
         request = check.request
-        yield Stage(name="compile")
+        yield CheckStage(name="compile")
         done = self._compilers.compile(request, check.translation, check.host)
-        yield Stage(name="compile", compile=done.report, source=done.source)
+        yield CheckStage(name="compile", compile=done.report, source=done.source)
         if request.check is not Check.EXECUTE or not done.report.passed:
             return
-        yield Stage(name="execute")
-        yield Stage(name="execute", execution=self._execute(check, done))
+        yield CheckStage(name="execute")
+        yield CheckStage(name="execute", execution=self._execute(check, done))
 
     def _execute(self, check: CheckRequest, done: Compiled) -> ExecutionReport:
         if done.program is None:
@@ -99,7 +99,9 @@ class Checker:
                 independent=False,
                 problem=problem,
             )
-        return self._runner.run(Subject(check.request, check.engine, done.source, done.program))
+        return self._runner.run(
+            CheckedProgram(check.request, check.engine, done.source, done.program)
+        )
 
 
 def _backend(settings: CheckerSettings) -> Backend:
@@ -110,13 +112,13 @@ def _backend(settings: CheckerSettings) -> Backend:
     return backend
 
 
-async def stages_in_thread(stages: Callable[[], Iterator[Stage]]) -> AsyncIterator[Stage]:
+async def stages_in_thread(stages: Callable[[], Iterator[CheckStage]]) -> AsyncIterator[CheckStage]:
     """Drive blocking stages from an event loop; ends them when the caller stops listening."""
     loop = asyncio.get_running_loop()
-    queue: asyncio.Queue[Stage | BaseException | None] = asyncio.Queue()
+    queue: asyncio.Queue[CheckStage | BaseException | None] = asyncio.Queue()
     abandon = threading.Event()
 
-    def put(item: Stage | BaseException | None) -> None:
+    def put(item: CheckStage | BaseException | None) -> None:
         loop.call_soon_threadsafe(queue.put_nowait, item)
 
     def work() -> None:

@@ -1,1 +1,1 @@
-"""Ray Serve: the application, its replicas, and handles to them."""
+"""Ray Serve: the application, its replicas, and clients of them. The only part that imports Ray."""

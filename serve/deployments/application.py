@@ -6,9 +6,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-from collections.abc import AsyncIterator
 from typing import Any
 
 from fastapi import FastAPI
@@ -17,18 +14,17 @@ from ray.serve import Application
 from ray.serve.handle import DeploymentHandle
 from ray.serve.schema import LoggingConfig
 
-from cass_ray.api.schema import RULES, JobStatus, TranslateRequest
-from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.protocol import Translator
+from cass_ray.api.schema import RULES
 from cass_ray.translate.rules import RulesTranslator
-from serve.check.checker import Checker, CheckRequest, Stage, stages_in_thread
-from serve.deployments.handles import RemoteChecker, RemoteEngine, RemoteJobs
-from serve.engines import EngineAnswer, make_engine
+from serve.deployments.remote_clients import RemoteChecker, RemoteEngine, RemoteJobs
+from serve.deployments.replicas import CheckerReplica, JobsReplica, TranslatorReplica
+from serve.engines.make import make_engine
 from serve.http.app import create_app
 from serve.http.middleware import configure_logging
-from serve.jobs import Jobs, Order
-from serve.services import EngineClient, InlineFirst, Services, info_of
-from serve.settings import CheckerSettings, EngineSettings, JobSettings, Scaling, ServeSettings
+from serve.request.clients import EngineClient, info_of
+from serve.request.ingress_services import IngressServices
+from serve.request.local_clients import InlineFirst
+from serve.settings import EngineSettings, Scaling, ServeSettings
 
 NAME = "cass"
 
@@ -36,80 +32,6 @@ _LOGGING = LoggingConfig(enable_access_log=False)
 """The ingress writes a line for each request itself, with the request's id and engine."""
 _SHUTDOWN_SECONDS = 30.0
 _HEALTH_SECONDS = 2.0
-_NICENESS = 5
-"""Of checks, so that the ingress answers while all cores compile."""
-
-
-class TranslatorReplica:
-    """Holds one engine."""
-
-    def __init__(self, settings: EngineSettings) -> None:
-        self._seconds = settings.seconds
-        self._engine = make_engine(settings.translator)
-
-    def version(self) -> str:
-        """Of the engine."""
-        return self._engine.version
-
-    async def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
-        """In a thread, within the engine's time."""
-        async with asyncio.timeout(self._seconds):
-            return await asyncio.to_thread(self._engine.translate, request, seed)
-
-    async def propose(self, source: str, messages: str) -> str | None:
-        """A correction, where the engine is a chat model."""
-        translator = getattr(self._engine, "translator", None)
-        propose = getattr(translator, "propose", None)
-        return None if propose is None else await asyncio.to_thread(propose, source, messages)
-
-
-class CheckerReplica:
-    """Holds the toolchains and the sandbox."""
-
-    def __init__(self, settings: CheckerSettings) -> None:
-        os.nice(_NICENESS)  # compilers and programs inherit it
-        self._checker = Checker(settings)
-        self._checker.warm_up()
-
-    async def stages(self, check: CheckRequest) -> AsyncIterator[Stage]:
-        """Stages as they come; what runs is ended when the caller hangs up."""
-        stages = stages_in_thread(lambda: self._checker.stages(check))
-        try:
-            async for stage in stages:
-                yield stage
-        finally:
-            await stages.aclose()  # type: ignore[attr-defined]
-
-    async def backends(self) -> dict[str, str]:
-        """Which there are."""
-        return await asyncio.to_thread(self._checker.backends)
-
-
-class JobsReplica:
-    """The only keeper of jobs."""
-
-    def __init__(self, settings: JobSettings, engines: list[EngineSettings]) -> None:
-        self._jobs = Jobs(settings, job_translators(engines))
-
-    async def submit(self, owner: str, name: str, data: bytes, order: Order) -> JobStatus:
-        """See :meth:`serve.jobs.Jobs.submit`."""
-        return self._jobs.submit(owner, name, data, order)
-
-    async def status(self, job: str, owner: str) -> JobStatus:
-        """See :meth:`serve.jobs.Jobs.status`."""
-        return self._jobs.status(job, owner)
-
-    async def jobs(self, owner: str) -> list[JobStatus]:
-        """See :meth:`serve.jobs.Jobs.jobs`."""
-        return self._jobs.jobs(owner)
-
-    async def cancel(self, job: str, owner: str) -> JobStatus:
-        """See :meth:`serve.jobs.Jobs.cancel`."""
-        return self._jobs.cancel(job, owner)
-
-    async def result(self, job: str, owner: str) -> bytes:
-        """See :meth:`serve.jobs.Jobs.result`."""
-        return await asyncio.to_thread(self._jobs.result, job, owner)
 
 
 @serve.ingress()
@@ -124,7 +46,7 @@ class Ingress:
         jobs: DeploymentHandle,
     ) -> None:
         configure_logging(settings.log_level)
-        self._services = Services(
+        self._services = IngressServices(
             settings=settings,
             engines={each.name: _client(each, engines[each.name]) for each in settings.engines},
             checker=RemoteChecker(checker),
@@ -134,22 +56,6 @@ class Ingress:
     def __serve_build_asgi_app__(self) -> FastAPI:
         """The application of this replica."""
         return create_app(self._services.settings, lambda: self._services)
-
-
-def job_translators(engines: list[EngineSettings]) -> dict[str, Any]:
-    """What makes the translator of each engine that can work on trees."""
-
-    def made(name: str) -> Any:
-        def make() -> Translator:
-            return make_translator(name)
-
-        return make
-
-    return {
-        each.name: made(each.translator)
-        for each in engines
-        if not each.translator.startswith("model:") and each.translator != "lift"
-    }
 
 
 def _client(settings: EngineSettings, handle: DeploymentHandle) -> EngineClient:

@@ -13,7 +13,7 @@ from ray.serve.config import HTTPOptions
 
 from actors.session import LEAN_NODE, start_local
 from serve.deployments.application import NAME, build
-from serve.http.access import key_digest, new_key
+from serve.request.access import key_digest, new_key
 from serve.settings import ApiKey, ServeSettings
 
 _KEEP_ALIVE_SECONDS = 75

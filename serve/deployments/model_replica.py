@@ -11,7 +11,7 @@ from cass_ray.llm.code_blocks import extract
 from cass_ray.task import Task
 from cass_ray.translate.engines.model import ModelTranslator
 from cass_ray.translate.protocol import TranslatorError
-from serve.engines import EngineAnswer
+from serve.engines.answer import EngineAnswer
 from serve.generation.continuous import ContinuousGenerator, Produced
 from serve.settings import EngineSettings
 
@@ -20,7 +20,7 @@ _TEMPERATURE = 0.8
 
 
 class ModelReplica:
-    """Holds the model of a ``model:`` engine; see :class:`serve.services.EngineClient`."""
+    """Holds the model of a ``model:`` engine; see :class:`serve.request.clients.EngineClient`."""
 
     def __init__(self, settings: EngineSettings) -> None:
         self._translator = ModelTranslator.from_engine(settings.translator)

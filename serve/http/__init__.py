@@ -1,1 +1,1 @@
-"""FastAPI: routes, middleware, access, metrics. Knows nothing of Ray."""
+"""FastAPI: the application, its routes and middleware. Imports ``serve.request``; never Ray."""

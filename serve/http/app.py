@@ -13,13 +13,14 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
 from cass_ray.version import __version__
+from serve import ui
+from serve.errors import ApiError
 from serve.http import job_routes, openai_routes, routes
-from serve.http.errors import ApiError
 from serve.http.middleware import Envelope, problem_of_validation, problem_response
-from serve.services import Services
+from serve.request.ingress_services import IngressServices
 from serve.settings import ServeSettings
 
-STATIC = Path(__file__).parent / "static"
+STATIC = Path(ui.__file__).parent / "static"
 
 _DESCRIPTION = """\
 Ports GPU programs from Nvidia to AMD. A translation is compiled and run before it is handed over,
@@ -27,7 +28,7 @@ and says what was proved about it.
 """
 
 
-def create_app(settings: ServeSettings, services: Callable[[], Services]) -> FastAPI:
+def create_app(settings: ServeSettings, services: Callable[[], IngressServices]) -> FastAPI:
     """The application; ``services`` is asked when a request comes."""
     app = FastAPI(
         title="cass-ray",

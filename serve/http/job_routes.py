@@ -8,10 +8,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from cass_ray.api.schema import RULES, Check, JobStatus
-from serve.http.context import Admitted, Authenticated, ServicesOf
-from serve.http.errors import ApiError
+from serve.errors import ApiError
+from serve.http.dependencies import Admitted, Authenticated, ServicesOf
 from serve.http.routes import PROBLEMS
-from serve.jobs import Order
+from serve.jobs.archive_jobs import JobOrder
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
@@ -63,7 +63,7 @@ async def submit(
         suffix = _suffix(data)
         if not suffix:
             raise ApiError(415, "no_archive", "the body is neither a zip nor a tar archive")
-        order = Order(
+        order = JobOrder(
             owner=client.name,
             archive=f"archive{suffix}",
             engine=engine,

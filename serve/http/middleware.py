@@ -19,8 +19,8 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cass_ray.api.schema import ProblemResponse
-from serve.http.errors import ApiError, from_library
-from serve.services import Services
+from serve.errors import ApiError, from_library
+from serve.request.ingress_services import IngressServices
 
 LOG = logging.getLogger("cass.serve")
 
@@ -50,7 +50,7 @@ def problem_response(error: ApiError, request_id: str) -> JSONResponse:
 class Envelope:
     """The outermost layer of the application."""
 
-    def __init__(self, app: ASGIApp, services: Callable[[], Services]) -> None:
+    def __init__(self, app: ASGIApp, services: Callable[[], IngressServices]) -> None:
         self._app = app
         self._services = services
 
@@ -66,7 +66,9 @@ class Envelope:
 class _Exchange:
     """One request and its answer."""
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send, services: Services) -> None:
+    def __init__(
+        self, scope: Scope, receive: Receive, send: Send, services: IngressServices
+    ) -> None:
         self._scope, self._receive, self._send = scope, receive, send
         self._services = services
         self._headers = Headers(scope=scope)
@@ -160,7 +162,7 @@ def _too_large(limit: int) -> ApiError:
     return ApiError(413, "too_large", f"the body is larger than {limit} bytes")
 
 
-class JsonLines(logging.Formatter):
+class JsonLogFormatter(logging.Formatter):
     """One JSON object a line; what was passed as ``extra`` are its fields."""
 
     _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
@@ -189,7 +191,7 @@ _SERVE_FIELDS = frozenset({"skip_context_filter", "job_id", "worker_id", "node_i
 def configure_logging(level: str) -> None:
     """Send our log to standard error as JSON lines; past Serve, which would wrap each line."""
     handler = logging.StreamHandler(sys.__stderr__)
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(JsonLogFormatter())
     LOG.handlers = [handler]
     LOG.setLevel(level.upper())
     LOG.propagate = False

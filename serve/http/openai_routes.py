@@ -19,11 +19,19 @@ from pydantic import BaseModel, ConfigDict, Field
 from cass_ray.api.schema import TranslateRequest, Usage
 from cass_ray.llm.code_blocks import extract
 from cass_ray.task import Direction, Level
-from serve.http.context import Admitted, Authenticated, RequestId, ServicesOf, facts, unless_gone
-from serve.http.errors import ApiError, from_library
+from serve.errors import ApiError, from_library
+from serve.http.dependencies import (
+    Admitted,
+    Authenticated,
+    RequestId,
+    ServicesOf,
+    facts,
+    unless_gone,
+)
 from serve.http.routes import EVENT_SCHEMA, PROBLEMS
-from serve.pipeline import Pipeline
-from serve.services import EngineClient, Services
+from serve.request.clients import EngineClient
+from serve.request.ingress_services import IngressServices
+from serve.request.pipeline import Pipeline
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 
@@ -179,7 +187,7 @@ class Ending(BaseModel):
     usage: Usage = Usage()
 
 
-def _engine(services: Services, name: str) -> EngineClient:
+def _engine(services: IngressServices, name: str) -> EngineClient:
     engine = services.engines.get(name)
     if engine is None:
         known = ", ".join(services.engines)
@@ -188,7 +196,7 @@ def _engine(services: Services, name: str) -> EngineClient:
 
 
 async def _pieces(
-    services: Services, engine: EngineClient, body: ChatRequest, id: str
+    services: IngressServices, engine: EngineClient, body: ChatRequest, id: str
 ) -> AsyncIterator[str | Ending]:
     """Text as it comes, then the ending."""
     if engine.info.streams:

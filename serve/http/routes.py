@@ -24,7 +24,8 @@ from cass_ray.api.schema import (
     TranslateResponse,
 )
 from cass_ray.version import __version__
-from serve.http.context import (
+from serve.errors import ApiError, from_library
+from serve.http.dependencies import (
     Admitted,
     Authenticated,
     ServicesOf,
@@ -32,10 +33,9 @@ from serve.http.context import (
     services_of,
     unless_gone,
 )
-from serve.http.errors import ApiError, from_library
 from serve.http.middleware import LOG
-from serve.pipeline import Pipeline
-from serve.services import Services
+from serve.request.ingress_services import IngressServices
+from serve.request.pipeline import Pipeline
 from serve.ui.examples import examples
 
 HEARTBEAT_SECONDS = 15.0
@@ -117,7 +117,7 @@ async def translate(
 
 
 async def _events(
-    services: Services, pipeline: Pipeline, held: ExitStack, noted: dict[str, Any]
+    services: IngressServices, pipeline: Pipeline, held: ExitStack, noted: dict[str, Any]
 ) -> AsyncIterator[Event]:
     with held:
         try:

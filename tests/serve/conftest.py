@@ -14,18 +14,12 @@ httpx = pytest.importorskip("httpx2")
 
 from cass_ray.translate.engines.registry import make_translator  # noqa: E402
 from serve.check.checker import Checker  # noqa: E402
-from serve.engines import make_engine  # noqa: E402
+from serve.engines.make import make_engine  # noqa: E402
 from serve.http.app import create_app  # noqa: E402
-from serve.jobs import Jobs, LocalJobs  # noqa: E402
-from serve.services import (  # noqa: E402
-    CheckerClient,
-    EngineClient,
-    InlineFirst,
-    LocalChecker,
-    LocalEngine,
-    Services,
-    info_of,
-)
+from serve.jobs.archive_jobs import ArchiveJobs, LocalJobs  # noqa: E402
+from serve.request.clients import CheckerClient, EngineClient, info_of  # noqa: E402
+from serve.request.ingress_services import IngressServices  # noqa: E402
+from serve.request.local_clients import InlineFirst, LocalChecker, LocalEngine  # noqa: E402
 from serve.settings import (  # noqa: E402
     Authentication,
     EngineSettings,
@@ -69,7 +63,7 @@ def make_services(
     settings: ServeSettings,
     checker: CheckerClient | None = None,
     engines: Mapping[str, EngineClient] | None = None,
-) -> Services:
+) -> IngressServices:
     """Services in this process."""
     found: dict[str, EngineClient] = {}
     for each in settings.engines:
@@ -78,8 +72,8 @@ def make_services(
         elif engines is None or each.name not in engines:
             found[each.name] = LazyEngine(info_of(each), each)
     found.update(engines or {})
-    jobs = Jobs(settings.jobs, {"rules": lambda: make_translator("rules")})
-    return Services(settings, found, checker or NoChecker(), LocalJobs(jobs))
+    jobs = ArchiveJobs(settings.jobs, {"rules": lambda: make_translator("rules")})
+    return IngressServices(settings, found, checker or NoChecker(), LocalJobs(jobs))
 
 
 class LazyEngine(LocalEngine):
@@ -101,7 +95,7 @@ class LazyEngine(LocalEngine):
 class Api:
     """Sends requests to an application in this process."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: IngressServices) -> None:
         self.services = services
         self.app = create_app(services.settings, lambda: services)
 

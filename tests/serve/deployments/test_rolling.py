@@ -17,7 +17,7 @@ import pytest
 from benchmarks.serve import load
 from cass_ray.api.client import Client
 from cass_ray.api.schema import EXAMPLE
-from serve.settings import Limits, ServeSettings
+from serve.settings import RequestLimits, ServeSettings
 from tests.serve.conftest import make_settings
 
 pytestmark = [pytest.mark.slow, pytest.mark.amd]
@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.amd]
 # In a process of its own: Serve reads its switches when it is imported.
 SERVICE = """
 import sys
-from serve.deployments.environment import prepare
+from serve.deployments.ray_environment import prepare
 from serve.settings import ServeSettings
 versions = (ServeSettings.model_validate_json(line) for line in sys.stdin)
 first = next(versions)
@@ -84,7 +84,7 @@ def test_no_request_fails_while_a_version_replaces_another(
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    first = make_settings(tmp_path, port=port, limits=Limits(body_kib=77))
+    first = make_settings(tmp_path, port=port, limits=RequestLimits(body_kib=77))
     process.deploy(first)
     done = asyncio.Event()
 
@@ -98,7 +98,7 @@ def test_no_request_fails_while_a_version_replaces_another(
     async def run() -> load.Outcome:
         url = f"http://127.0.0.1:{port}/v1/translate"
         requests = asyncio.create_task(load.closed(url, bodies(), 4))
-        second = first.model_copy(update={"limits": Limits(body_kib=78)})
+        second = first.model_copy(update={"limits": RequestLimits(body_kib=78)})
         await asyncio.to_thread(process.deploy, second)
         done.set()
         return await requests

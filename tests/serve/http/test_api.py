@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from cass_ray.api.schema import EXAMPLE
-from serve.http.access import key_digest, new_key
-from serve.settings import ApiKey, Authentication, Limits
+from serve.request.access import key_digest, new_key
+from serve.settings import ApiKey, Authentication, RequestLimits
 from tests.serve.conftest import Api, make_services, make_settings
 
 
@@ -100,7 +100,7 @@ def test_requests_that_cannot_be_carried_out(
 
 
 def test_bodies_beyond_the_limit_are_not_read(tmp_path: Path) -> None:
-    api = Api(make_services(make_settings(tmp_path, limits=Limits(body_kib=2))))
+    api = Api(make_services(make_settings(tmp_path, limits=RequestLimits(body_kib=2))))
     answer = api("POST", "/v1/translate", json={"source": "x" * 4096})
     assert answer.status_code == 413
 
@@ -135,7 +135,7 @@ def test_keys(tmp_path: Path) -> None:
 
 
 def test_places_are_given_back(tmp_path: Path) -> None:
-    services = make_services(make_settings(tmp_path, limits=Limits(in_flight=1)))
+    services = make_services(make_settings(tmp_path, limits=RequestLimits(in_flight=1)))
     api = Api(services)
     for _ in range(3):
         assert api("POST", "/v1/translate", json={"source": EXAMPLE}).status_code == 200

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from cass_ray.llm.code_blocks import extract
-from serve.http.access import key_digest, new_key
+from serve.request.access import key_digest, new_key
 from serve.settings import ApiKey, Authentication, EngineSettings
 from tests.serve.conftest import Api, httpx, make_services, make_settings
-from tests.serve.test_pipeline import Model
+from tests.serve.request.test_pipeline import Model
 
 openai = pytest.importorskip("openai")
 

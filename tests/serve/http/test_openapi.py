@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from serve.http.access import key_digest, new_key
+from serve.request.access import key_digest, new_key
 from serve.settings import ApiKey, Authentication
 from tests.serve.conftest import Api, make_services, make_settings
-from tests.serve.test_pipeline import WordChecker
+from tests.serve.request.test_pipeline import WordChecker
 
 schemathesis = pytest.importorskip("schemathesis")
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from serve.check.checker import Checker
-from serve.services import LocalChecker
+from serve.request.local_clients import LocalChecker
 from tests.serve.conftest import Api, make_services, make_settings
 
 playwright = pytest.importorskip("playwright.sync_api")

@@ -15,8 +15,8 @@ import pytest
 from cass_ray.api.schema import EXAMPLE, Check, JobState, JobStatus
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation
-from serve.http.errors import ApiError
-from serve.jobs import REPORT, Jobs, Order
+from serve.errors import ApiError
+from serve.jobs.archive_jobs import REPORT, ArchiveJobs, JobOrder
 from serve.settings import JobSettings
 from tests.serve.conftest import Api
 
@@ -129,8 +129,8 @@ class Held:
 
 def test_cancelled_while_it_runs(tmp_path: Path) -> None:
     held = Held()
-    jobs = Jobs(JobSettings(folder=tmp_path), {"held": lambda: held})
-    order = Order(owner="", archive="archive.zip", engine="held")
+    jobs = ArchiveJobs(JobSettings(folder=tmp_path), {"held": lambda: held})
+    order = JobOrder(owner="", archive="archive.zip", engine="held")
     job = jobs.submit("me", "mine", zipped({"a.cu": "", "b.cu": ""}), order)
     assert held.asked.wait(60)
     assert jobs.cancel(job.id, "me").state is JobState.CANCELLED
@@ -141,8 +141,8 @@ def test_cancelled_while_it_runs(tmp_path: Path) -> None:
 
 
 def test_other_keys_do_not_see_a_job(tmp_path: Path) -> None:
-    jobs = Jobs(JobSettings(folder=tmp_path), {"rules": lambda: make_translator("rules")})
-    order = Order(owner="", archive="archive.zip", engine="rules")
+    jobs = ArchiveJobs(JobSettings(folder=tmp_path), {"rules": lambda: make_translator("rules")})
+    order = JobOrder(owner="", archive="archive.zip", engine="rules")
     job = jobs.submit("me", "mine", zipped(TREE), order)
     jobs.close()
     for ask in (jobs.status, jobs.cancel, jobs.result):
@@ -155,8 +155,8 @@ def test_other_keys_do_not_see_a_job(tmp_path: Path) -> None:
 def test_unfinished_jobs_are_begun_again_and_old_ones_forgotten(tmp_path: Path) -> None:
     settings = JobSettings(folder=tmp_path)
     make = {"rules": lambda: make_translator("rules")}
-    first = Jobs(settings, make)
-    order = Order(owner="", archive="archive.zip", engine="rules")
+    first = ArchiveJobs(settings, make)
+    order = JobOrder(owner="", archive="archive.zip", engine="rules")
     done, old, cut = (first.submit("me", "mine", zipped(TREE), order) for _ in range(3))
     first.close()
 
@@ -167,7 +167,7 @@ def test_unfinished_jobs_are_begun_again_and_old_ones_forgotten(tmp_path: Path) 
 
     rewrite(old.id, expires=time.time() - 1)
     rewrite(cut.id, state=JobState.RUNNING, stage="translate", files=[])
-    second = Jobs(settings, make)
+    second = ArchiveJobs(settings, make)
     second.close()
     assert {job.id for job in second.jobs("me")} == {done.id, cut.id}
     assert second.status(cut.id, "me").state is JobState.DONE
@@ -177,8 +177,8 @@ def test_unfinished_jobs_are_begun_again_and_old_ones_forgotten(tmp_path: Path) 
 
 def test_a_full_queue_refuses(tmp_path: Path) -> None:
     held = Held()
-    jobs = Jobs(JobSettings(folder=tmp_path, waiting=1), {"held": lambda: held})
-    order = Order(owner="", archive="archive.zip", engine="held", check=Check.NONE)
+    jobs = ArchiveJobs(JobSettings(folder=tmp_path, waiting=1), {"held": lambda: held})
+    order = JobOrder(owner="", archive="archive.zip", engine="held", check=Check.NONE)
     for _ in range(2):
         jobs.submit("me", "mine", zipped(TREE), order)
     with pytest.raises(ApiError) as caught:

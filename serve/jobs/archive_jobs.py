@@ -42,8 +42,8 @@ from cass_ray.translate.protocol import (
     TranslatorError,
 )
 from cass_ray.translate.repair.hip_compiler import HipCompiler
-from serve.engines import findings_of
-from serve.http.errors import ApiError, overloaded
+from serve.engines.answer import findings_of
+from serve.errors import ApiError, overloaded
 from serve.settings import JobSettings
 
 COMPILED_SUFFIXES = (".cu", ".hip")
@@ -53,7 +53,7 @@ _STATUS, _ORDER, _RESULT = "status.json", "order.json", "result.zip"
 _FINISHED = frozenset({JobState.DONE, JobState.FAILED, JobState.CANCELLED})
 
 
-class Order(StrictModel):
+class JobOrder(StrictModel):
     """What was asked, and by whom. ``archive`` is the archive's file name."""
 
     owner: str
@@ -98,7 +98,7 @@ class _Job:
     """A job in this process. ``status`` is replaced, never changed."""
 
     folder: Path
-    order: Order
+    order: JobOrder
     status: JobStatus
     cancelled: threading.Event = field(default_factory=threading.Event)
 
@@ -115,7 +115,7 @@ class _Job:
         part.replace(self.folder / _STATUS)
 
 
-class Jobs:
+class ArchiveJobs:
     """All jobs of one service. Use it inside one event loop."""
 
     def __init__(
@@ -129,7 +129,7 @@ class Jobs:
         settings.folder.mkdir(parents=True, exist_ok=True)
         self._resume()
 
-    def submit(self, owner: str, name: str, data: bytes, order: Order) -> JobStatus:
+    def submit(self, owner: str, name: str, data: bytes, order: JobOrder) -> JobStatus:
         """Queue a job. Raises :class:`ApiError`."""
         self.sweep()
         waiting = sum(job.status.state not in _FINISHED for job in self._jobs.values())
@@ -209,7 +209,7 @@ class Jobs:
     def _resume(self) -> None:
         for folder in self._settings.folder.iterdir():
             try:
-                order = Order.model_validate_json((folder / _ORDER).read_text())
+                order = JobOrder.model_validate_json((folder / _ORDER).read_text())
                 status = JobStatus.model_validate_json((folder / _STATUS).read_text())
             except (OSError, ValueError):
                 shutil.rmtree(folder, ignore_errors=True)
@@ -331,24 +331,24 @@ def _pack(root: Path, target: Path, report: str) -> None:
 class LocalJobs:
     """Jobs in this process, as the routes want them."""
 
-    inner: Jobs
+    inner: ArchiveJobs
 
-    async def submit(self, owner: str, name: str, data: bytes, order: Order) -> JobStatus:
-        """See :meth:`Jobs.submit`."""
+    async def submit(self, owner: str, name: str, data: bytes, order: JobOrder) -> JobStatus:
+        """See :meth:`ArchiveJobs.submit`."""
         return await asyncio.to_thread(self.inner.submit, owner, name, data, order)
 
     async def status(self, job: str, owner: str) -> JobStatus:
-        """See :meth:`Jobs.status`."""
+        """See :meth:`ArchiveJobs.status`."""
         return self.inner.status(job, owner)
 
     async def jobs(self, owner: str) -> list[JobStatus]:
-        """See :meth:`Jobs.jobs`."""
+        """See :meth:`ArchiveJobs.jobs`."""
         return self.inner.jobs(owner)
 
     async def cancel(self, job: str, owner: str) -> JobStatus:
-        """See :meth:`Jobs.cancel`."""
+        """See :meth:`ArchiveJobs.cancel`."""
         return self.inner.cancel(job, owner)
 
     async def result(self, job: str, owner: str) -> bytes:
-        """See :meth:`Jobs.result`."""
+        """See :meth:`ArchiveJobs.result`."""
         return await asyncio.to_thread(self.inner.result, job, owner)

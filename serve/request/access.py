@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from serve.http.errors import ApiError, overloaded
-from serve.settings import ApiKey, Authentication, Limits
+from serve.errors import ApiError, overloaded
+from serve.settings import ApiKey, Authentication, RequestLimits
 
 KEY_PREFIX = "cass_"
 
@@ -27,7 +27,7 @@ def key_digest(key: str) -> str:
 
 
 @dataclass
-class Client:
+class Caller:
     """Whoever sent a request: a key's name and its remaining share."""
 
     name: str
@@ -80,9 +80,9 @@ class Keyring:
         self._clients = {
             key.sha256: _client(key, replicas) for key in settings.keys if settings.enabled
         }
-        self._anyone = Client("anyone", rate=1e6, burst=1e6, concurrency=1_000_000)
+        self._anyone = Caller("anyone", rate=1e6, burst=1e6, concurrency=1_000_000)
 
-    def client(self, authorization: str | None) -> Client:
+    def client(self, authorization: str | None) -> Caller:
         """The client with this ``Authorization`` header. Raises :class:`ApiError` 401."""
         if not self.enabled:
             return self._anyone
@@ -96,9 +96,9 @@ class Keyring:
         raise ApiError(401, "unknown_key", "this key is not known here")
 
 
-def _client(key: ApiKey, replicas: int) -> Client:
+def _client(key: ApiKey, replicas: int) -> Caller:
     rate = key.requests_per_minute / 60 / replicas
-    return Client(
+    return Caller(
         name=key.name,
         rate=rate,
         burst=max(1.0, min(key.requests_per_minute, 60 * rate) / 6),
@@ -110,7 +110,7 @@ def _client(key: ApiKey, replicas: int) -> Client:
 class Admission:
     """Counts work that is under way and refuses what would pile up."""
 
-    limits: Limits
+    limits: RequestLimits
     in_flight: int = 0
     checks: int = 0
     uploads: int = 0

@@ -16,10 +16,10 @@ from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
 from ray.serve.handle import DeploymentHandle
 
 from cass_ray.api.schema import EngineInfo, JobStatus, TranslateRequest
-from serve.check.checker import CheckRequest, Stage
-from serve.engines import EngineAnswer
-from serve.http.errors import ApiError, from_library, overloaded
-from serve.jobs import Order
+from serve.check.checker import CheckRequest, CheckStage
+from serve.engines.answer import EngineAnswer
+from serve.errors import ApiError, from_library, overloaded
+from serve.jobs.archive_jobs import JobOrder
 
 Result = TypeVar("Result")
 
@@ -129,7 +129,7 @@ class RemoteChecker:
 
     handle: DeploymentHandle
 
-    async def stages(self, check: CheckRequest) -> AsyncIterator[Stage]:
+    async def stages(self, check: CheckRequest) -> AsyncIterator[CheckStage]:
         """On a replica. Stages that were passed on are not passed on again after a death."""
         passed = 0
         for attempt in range(ATTEMPTS):
@@ -162,7 +162,7 @@ class RemoteJobs:
 
     handle: DeploymentHandle
 
-    async def submit(self, owner: str, name: str, data: bytes, order: Order) -> JobStatus:
+    async def submit(self, owner: str, name: str, data: bytes, order: JobOrder) -> JobStatus:
         """Not made again: a job has effects."""
         try:
             made: JobStatus = await self.handle.submit.remote(owner, name, data, order)

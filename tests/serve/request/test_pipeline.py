@@ -19,11 +19,11 @@ from cass_ray.api.schema import (
     Verification,
 )
 from cass_ray.task import Direction, Level
-from serve.answer_cache import AnswerCache
-from serve.check.checker import CheckRequest, Stage
-from serve.engines import EngineAnswer
-from serve.http.errors import ApiError
-from serve.pipeline import Pipeline
+from serve.check.checker import CheckRequest, CheckStage
+from serve.engines.answer import EngineAnswer
+from serve.errors import ApiError
+from serve.request.answer_cache import AnswerCache
+from serve.request.pipeline import Pipeline
 from serve.settings import EngineSettings, ServeSettings
 from tests.serve.conftest import make_services, make_settings
 
@@ -80,7 +80,7 @@ class WordChecker:
     def __init__(self) -> None:
         self.checked: list[str] = []
 
-    async def stages(self, check: CheckRequest) -> AsyncIterator[Stage]:
+    async def stages(self, check: CheckRequest) -> AsyncIterator[CheckStage]:
         self.checked.append(check.translation)
         passed = "bad" not in check.translation
         report = CompileReport(
@@ -90,8 +90,8 @@ class WordChecker:
             seconds=0.5,
             output="" if passed else "an error",
         )
-        yield Stage(name="compile")
-        yield Stage(name="compile", compile=report, source=check.translation)
+        yield CheckStage(name="compile")
+        yield CheckStage(name="compile", compile=report, source=check.translation)
 
     async def backends(self) -> dict[str, str]:
         return {}

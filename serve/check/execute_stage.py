@@ -30,14 +30,14 @@ from cass_ray.toolchain.sandbox.executable import Bounds
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.project.program import translated
 from cass_ray.translate.protocol import Translator, TranslatorError
-from serve.check.references import Compared, Original, with_references
+from serve.check.reference_runs import ComparedInputs, Original, with_references
 
 _DRIVEN_RUNS = 3
 _STDERR = 2000
 
 
 @dataclass(frozen=True)
-class Subject:
+class CheckedProgram:
     """What is to be run: the request, whose answer it is, its source, what it compiled to."""
 
     request: TranslateRequest
@@ -47,7 +47,7 @@ class Subject:
 
 
 @dataclass
-class Runner:
+class TranslationRunner:
     """Runs translations on ``backend`` (HIP) or on an Nvidia GPU, inside ``bounds``."""
 
     backend: Backend
@@ -65,7 +65,7 @@ class Runner:
         """Why no CUDA program runs here; empty where they do. Asked for once."""
         return self.nvidia.problem()
 
-    def run(self, subject: Subject) -> ExecutionReport:
+    def run(self, subject: CheckedProgram) -> ExecutionReport:
         """Run and compare; what cannot be run is a report with a problem."""
         started = time.perf_counter()
         request = subject.request
@@ -93,7 +93,7 @@ class Runner:
             return f"{request.architecture} code is only compiled; {executed} is executed"
         return backend.problem()
 
-    def _driven(self, subject: Subject) -> list[DrivenKernel] | None:
+    def _driven(self, subject: CheckedProgram) -> list[DrivenKernel] | None:
         """None for a whole program; else the kernels that a driver can launch."""
         request = subject.request
         text = subject.source if request.level is Level.SOURCE else request.source
@@ -102,14 +102,16 @@ class Runner:
         return drivable_kernels(text) if request.level is Level.SOURCE else []
 
     def _program(
-        self, subject: Subject, kernels: Sequence[DrivenKernel] | None, language: Language
+        self, subject: CheckedProgram, kernels: Sequence[DrivenKernel] | None, language: Language
     ) -> Assembly | Sources:
         if kernels is None:
             return subject.program
         name = "translation.hip" if language is Language.HIP else "translation.cu"
         return with_driver(_single(name, subject.source), kernels, language)
 
-    def _compared(self, subject: Subject, kernels: Sequence[DrivenKernel] | None) -> Compared:
+    def _compared(
+        self, subject: CheckedProgram, kernels: Sequence[DrivenKernel] | None
+    ) -> ComparedInputs:
         wanted = subject.request.inputs
         if kernels is not None and not wanted:
             driven = driver_inputs()[:_DRIVEN_RUNS]
@@ -118,7 +120,7 @@ class Runner:
         return with_references(subject.request.source, wanted, original, RunMode(self.bounds))
 
     def _original(
-        self, subject: Subject, kernels: Sequence[DrivenKernel] | None
+        self, subject: CheckedProgram, kernels: Sequence[DrivenKernel] | None
     ) -> Original | None:
         """The program as it came, where it can be run; else the rules' translation of it."""
         request = subject.request
@@ -154,7 +156,7 @@ class Runner:
             return None
 
     def _judged(
-        self, subject: Subject, backend: Backend, built: Built, compared: Compared
+        self, subject: CheckedProgram, backend: Backend, built: Built, compared: ComparedInputs
     ) -> ExecutionReport:
         policy = Policy(
             tolerance=tolerance_for([subject.request.source]),

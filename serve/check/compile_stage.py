@@ -58,7 +58,7 @@ class _Attempts:
 
 
 @dataclass(frozen=True)
-class Compilers:
+class CheckCompilers:
     """Both toolchains, as far as they are there, with the limits of one compiler step."""
 
     amd: Callable[[], AmdToolchain]

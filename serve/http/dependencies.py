@@ -12,21 +12,21 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from serve.http.access import Client
-from serve.services import Services
+from serve.request.access import Caller
+from serve.request.ingress_services import IngressServices
 
 Result = TypeVar("Result")
 
 _bearer = HTTPBearer(auto_error=False, description="An API key of this server")
 
 
-def services_of(request: Request) -> Services:
+def services_of(request: Request) -> IngressServices:
     """The services of this replica."""
-    services: Services = request.app.state.services()
+    services: IngressServices = request.app.state.services()
     return services
 
 
-async def get_services(request: Request) -> Services:
+async def get_services(request: Request) -> IngressServices:
     """As a dependency."""
     return services_of(request)
 
@@ -47,7 +47,7 @@ def facts(request: Request) -> dict[str, Any]:
 async def authenticated(
     request: Request,
     credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
-) -> Client:
+) -> Caller:
     """The client that asks. Raises ``ApiError`` 401."""
     header = f"{credentials.scheme} {credentials.credentials}" if credentials else None
     client = services_of(request).keyring.client(header)
@@ -58,7 +58,7 @@ async def authenticated(
 async def admitted(
     request: Request,
     credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
-) -> AsyncIterator[Client]:
+) -> AsyncIterator[Caller]:
     """The client, with a place held until the answer is made. Raises ``ApiError`` 401, 429."""
     client = await authenticated(request, credentials)
     client.take()
@@ -66,11 +66,11 @@ async def admitted(
         yield client
 
 
-ServicesOf = Annotated[Services, Depends(get_services)]
+ServicesOf = Annotated[IngressServices, Depends(get_services)]
 RequestId = Annotated[str, Depends(request_id)]
-Authenticated = Annotated[Client, Depends(authenticated)]
+Authenticated = Annotated[Caller, Depends(authenticated)]
 # Held until the last byte of a stream is sent, not until the route returns.
-Admitted = Annotated[Client, Depends(admitted, scope="request")]
+Admitted = Annotated[Caller, Depends(admitted, scope="request")]
 
 
 async def unless_gone(request: Request, work: Coroutine[Any, Any, Result]) -> Result:

@@ -14,7 +14,7 @@ GIVEN = "the output that the request expects"
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedInputs:
     """Inputs with something to compare with, and those without."""
 
     reference: Reference | None
@@ -44,13 +44,13 @@ def stored_runs(source: str) -> Reference | None:
 
 def with_references(
     source: str, wanted: Sequence[RunInput], original: Original | None, mode: RunMode
-) -> Compared:
+) -> ComparedInputs:
     """A reference run for each input of ``wanted``, in this order of preference: the output that
     the client expects, the original program run now, a stored run of it.
     """
     stored = stored_runs(source)
     if not wanted and stored is not None and (original is None or not original.independent):
-        return Compared(stored, True, ())
+        return ComparedInputs(stored, True, ())
     given: list[ReferenceRun] = []
     asked: list[Inputs] = []
     for each in wanted or [RunInput()]:
@@ -59,20 +59,20 @@ def with_references(
         else:
             given.append(_expected(each))
     if not asked:
-        return Compared(Reference("given", GIVEN, tuple(given)), True, ())
+        return ComparedInputs(Reference("given", GIVEN, tuple(given)), True, ())
     if original is not None:
         made = measure(original.backend, original.built, asked, mode)
         identity = original.described or made.identity
-        return Compared(
+        return ComparedInputs(
             Reference(made.backend, identity, (*given, *made.runs)), original.independent, ()
         )
     kept = {run.inputs: run for run in stored.runs} if stored is not None else {}
     found = [kept[inputs] for inputs in asked if inputs in kept]
     alone = tuple(inputs for inputs in asked if inputs not in kept)
     if not found and not given:
-        return Compared(None, False, alone)
+        return ComparedInputs(None, False, alone)
     identity = stored.identity if stored is not None and found else GIVEN
-    return Compared(Reference("nvidia", identity, (*given, *found)), True, alone)
+    return ComparedInputs(Reference("nvidia", identity, (*given, *found)), True, alone)
 
 
 def _expected(wanted: RunInput) -> ReferenceRun:

@@ -26,12 +26,13 @@ from cass_ray.api.schema import (
     Verification,
 )
 from cass_ray.task import Level
-from serve.answer_cache import answer_key
 from serve.check.checker import CheckRequest
 from serve.check.verdicts import enough, verdict_of
-from serve.engines import EngineAnswer
-from serve.http.errors import ApiError, from_library
-from serve.services import EngineClient, Services, is_generative
+from serve.engines.answer import EngineAnswer
+from serve.errors import ApiError, from_library
+from serve.request.answer_cache import answer_key
+from serve.request.clients import EngineClient, is_generative
+from serve.request.ingress_services import IngressServices
 
 
 @dataclass
@@ -52,7 +53,7 @@ class _Candidate:
 class Pipeline:
     """One request on its way."""
 
-    services: Services
+    services: IngressServices
     request: TranslateRequest
     id: str
     timings: dict[str, float] = field(default_factory=dict)

@@ -1,0 +1,82 @@
+"""What an engine takes and gives, in the terms of the API."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Protocol
+
+from pydantic import Field
+
+from cass_ray.api.schema import CountsModel, FindingModel, TranslateRequest, Usage
+from cass_ray.config import StrictModel
+from cass_ray.task import Direction
+from cass_ray.translate.protocol import (
+    Finding,
+    Translation,
+)
+
+
+class EngineAnswer(StrictModel):
+    """What an engine made of a program. ``host`` goes with a lifted device part."""
+
+    source: str
+    version: str
+    findings: list[FindingModel] = []
+    counts: CountsModel = CountsModel()
+    usage: Usage | None = None
+    seconds: float = 0.0
+    failed: str = ""
+    """Why this is no translation at all (no code in a model's answer); empty where it is one."""
+    host: str = Field(default="", repr=False)
+    """Host assembly to link with, where ``source`` is device assembly."""
+
+
+class TranslationEngine(Protocol):
+    """What a translator replica holds."""
+
+    @property
+    def version(self) -> str:
+        """Changes when the same request may get another answer."""
+        ...
+
+    def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
+        """Translate. Raises ``TranslatorError``, ``ToolMissing``."""
+        ...
+
+
+def as_answer(made: Translation, version: str, seconds: float) -> EngineAnswer:
+    """A translation in the API's terms."""
+    usage = None
+    if made.usage is not None:
+        usage = Usage(
+            prompt_tokens=made.usage.input_tokens, completion_tokens=made.usage.output_tokens
+        )
+    return EngineAnswer(
+        source=made.source,
+        version=version,
+        findings=findings_of(made.findings),
+        counts=CountsModel(**asdict(made.counts)),
+        usage=usage,
+        seconds=seconds,
+    )
+
+
+def findings_of(findings: tuple[Finding, ...]) -> list[FindingModel]:
+    """Findings in the API's terms."""
+    return [
+        FindingModel(
+            line=item.line,
+            column=item.column,
+            name=item.construct,
+            severity=item.severity.value,
+            message=item.message,
+            advice=item.advice,
+        )
+        for item in findings
+    ]
+
+
+def file_name(request: TranslateRequest) -> str:
+    """What to call the program."""
+    default = "program.cu" if request.direction is Direction.CUDA_TO_HIP else "program.hip"
+    return request.filename or default

@@ -1,0 +1,20 @@
+"""Engines by name."""
+
+from __future__ import annotations
+
+from cass_ray.api.schema import LIFT, RULES
+from cass_ray.translate.engines.registry import make_translator
+from cass_ray.translate.rules import RulesTranslator
+from cass_ray.translate.rules.reverse import HipToCudaTranslator
+from serve.engines.answer import TranslationEngine
+from serve.engines.lifter import LiftEngine
+from serve.engines.source import RulesEngine, SourceEngine
+
+
+def make_engine(translator: str) -> TranslationEngine:
+    """The engine behind ``translator``. Raises ``UnknownTranslatorError``, ``ToolMissing``."""
+    if translator == RULES:
+        return RulesEngine(RulesTranslator(), HipToCudaTranslator())
+    if translator == LIFT:
+        return LiftEngine()
+    return SourceEngine(make_translator(translator))

@@ -1,0 +1,73 @@
+"""Engines over translators: any one of the library's, and the rules in both directions."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import cached_property
+
+from cass_ray.api.schema import TranslateRequest
+from cass_ray.cache import digest
+from cass_ray.task import Direction, Level
+from cass_ray.translate.protocol import (
+    Context,
+    Translator,
+    TranslatorError,
+)
+from serve.engines.answer import EngineAnswer, as_answer, file_name
+
+
+def wavefronts(architecture: str) -> tuple[int, ...]:
+    """Lanes of a wavefront: CDNA (gfx9) has 64, RDNA 32."""
+    return (64,) if architecture.startswith("gfx9") else (32,)
+
+
+@dataclass
+class SourceEngine:
+    """Any :class:`~cass_ray.translate.protocol.Translator`."""
+
+    translator: Translator
+
+    @property
+    def version(self) -> str:
+        """The translator's."""
+        return self.translator.version
+
+    def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
+        """See :class:`TranslationEngine`."""
+        asked = {"level": request.level.value, "direction": request.direction.value}
+        if request.temperature is not None or seed:
+            asked["temperature"] = str(_temperature(request))
+            asked["seed"] = str(seed)
+        context = Context(wavefronts=wavefronts(request.architecture), settings=asked)
+        started = time.perf_counter()
+        made = self.translator.translate(
+            request.source, filename=file_name(request), context=context
+        )
+        return as_answer(made, self.version, time.perf_counter() - started)
+
+
+def _temperature(request: TranslateRequest) -> float:
+    return 0.8 if request.temperature is None else request.temperature
+
+
+@dataclass
+class RulesEngine:
+    """Both directions of the rules."""
+
+    forward: Translator
+    backward: Translator
+
+    @cached_property
+    def version(self) -> str:
+        """Of both."""
+        return digest([self.forward.version, self.backward.version])[:16]
+
+    def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
+        """See :class:`TranslationEngine`."""
+        if request.level is not Level.SOURCE:
+            raise TranslatorError(
+                "the rules translate source; for machine code ask the engine lift"
+            )
+        forward = request.direction is Direction.CUDA_TO_HIP
+        return SourceEngine(self.forward if forward else self.backward).translate(request, 0)

@@ -1,0 +1,1 @@
+"""Jobs over whole archives, kept in folders. Imports engines and the library."""

@@ -1,0 +1,99 @@
+"""What a request needs of engines, checker and jobs, wherever they run."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any, Protocol
+
+from cass_ray.api.schema import LIFT, RULES, EngineInfo, JobStatus, TranslateRequest
+from cass_ray.task import Direction, Level
+from serve.check.checker import CheckRequest, CheckStage
+from serve.engines.answer import EngineAnswer
+from serve.jobs.archive_jobs import JobOrder
+from serve.settings import EngineSettings
+
+
+class EngineClient(Protocol):
+    """An engine, wherever it runs."""
+
+    info: EngineInfo
+
+    async def version(self) -> str:
+        """Part of the key of kept answers."""
+        ...
+
+    async def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
+        """Translate. Raises what :func:`serve.errors.from_library` knows."""
+        ...
+
+    def stream(self, request: TranslateRequest, seed: int) -> AsyncIterator[str | EngineAnswer]:
+        """Pieces of text, then the answer; only where ``info.streams``."""
+        ...
+
+    async def propose(self, source: str, messages: str) -> str | None:
+        """A correction after the compiler's messages; None where the engine has none."""
+        ...
+
+    def chat(self, messages: list[dict[str, str]], options: dict[str, Any]) -> AsyncIterator[Any]:
+        """A conversation with the model: pieces of text, then its usage."""
+        ...
+
+
+class CheckerClient(Protocol):
+    """The checker, wherever it runs."""
+
+    def stages(self, check: CheckRequest) -> AsyncIterator[CheckStage]:
+        """See :meth:`serve.check.checker.Checker.stages`; ended by closing the iterator."""
+        ...
+
+    async def backends(self) -> dict[str, str]:
+        """See :meth:`serve.check.checker.Checker.backends`."""
+        ...
+
+
+class JobsClient(Protocol):
+    """Jobs over whole archives."""
+
+    async def submit(self, owner: str, name: str, data: bytes, order: JobOrder) -> JobStatus:
+        """Queue a job. Raises :class:`serve.errors.ApiError`."""
+        ...
+
+    async def status(self, job: str, owner: str) -> JobStatus:
+        """Raises :class:`serve.errors.ApiError` 404."""
+        ...
+
+    async def jobs(self, owner: str) -> list[JobStatus]:
+        """All of ``owner``, the newest first, without their files."""
+        ...
+
+    async def cancel(self, job: str, owner: str) -> JobStatus:
+        """End a job, or remove a finished one."""
+        ...
+
+    async def result(self, job: str, owner: str) -> bytes:
+        """The translated tree as a zip archive. Raises :class:`serve.errors.ApiError`."""
+        ...
+
+
+def info_of(settings: EngineSettings) -> EngineInfo:
+    """What clients are told about an engine."""
+    translator = settings.translator
+    levels, directions = [Level.SOURCE], [Direction.CUDA_TO_HIP]
+    if translator == RULES:
+        directions = list(Direction)
+    elif translator == LIFT:
+        levels = [Level.ASSEMBLY]
+    elif is_generative(settings):
+        levels, directions = list(Level), list(Direction)
+    return EngineInfo(
+        name=settings.name,
+        levels=levels,
+        directions=directions,
+        streams=translator.startswith("model:"),
+        description=settings.description,
+    )
+
+
+def is_generative(settings: EngineSettings) -> bool:
+    """Whether the engine is a language model, which can be asked again."""
+    return settings.translator.startswith(("model:", "chat:"))

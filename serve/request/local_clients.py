@@ -1,0 +1,86 @@
+"""Engines and the checker in this process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+from cass_ray.api.schema import EngineInfo, TranslateRequest
+from serve.check.checker import Checker, CheckRequest, CheckStage, stages_in_thread
+from serve.engines.answer import EngineAnswer, TranslationEngine
+from serve.request.clients import EngineClient
+
+
+@dataclass
+class LocalEngine:
+    """An engine in this process."""
+
+    info: EngineInfo
+    engine: TranslationEngine
+
+    async def version(self) -> str:
+        """The engine's."""
+        return self.engine.version
+
+    async def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
+        """In a thread."""
+        return await asyncio.to_thread(self.engine.translate, request, seed)
+
+    async def stream(
+        self, request: TranslateRequest, seed: int
+    ) -> AsyncIterator[str | EngineAnswer]:
+        """The answer alone."""
+        yield await self.translate(request, seed)
+
+    async def propose(self, source: str, messages: str) -> str | None:
+        """Nothing."""
+        del source, messages
+        return None
+
+    async def chat(
+        self, messages: list[dict[str, str]], options: dict[str, Any]
+    ) -> AsyncIterator[Any]:
+        """Nothing: no engine in this process holds conversations."""
+        nothing: tuple[Any, ...] = ()
+        for piece in nothing:
+            yield piece
+
+
+@dataclass
+class InlineFirst(LocalEngine):
+    """An engine that answers small programs in this process and hands large ones on.
+
+    A remote call takes longer than the rules take for a program of some hundred lines.
+    """
+
+    remote: EngineClient | None = None
+    max_characters: int = 1 << 16
+    """Characters that are translated here."""
+
+    async def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
+        """Here or there."""
+        if self.remote is None or len(request.source) <= self.max_characters:
+            return self.engine.translate(request, seed)
+        return await self.remote.translate(request, seed)
+
+
+@dataclass
+class LocalChecker:
+    """A checker in this process."""
+
+    checker: Checker
+
+    async def stages(self, check: CheckRequest) -> AsyncIterator[CheckStage]:
+        """In a thread."""
+        stages = stages_in_thread(lambda: self.checker.stages(check))
+        try:
+            async for stage in stages:
+                yield stage
+        finally:
+            await stages.aclose()  # type: ignore[attr-defined]
+
+    async def backends(self) -> dict[str, str]:
+        """In a thread."""
+        return await asyncio.to_thread(self.checker.backends)
