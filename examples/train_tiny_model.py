@@ -31,7 +31,9 @@ def main(folder: Path) -> None:
     summary = train(load(TrainSettings, RECIPE, smaller), resume=False)
     print(f"{summary['steps']} steps, loss {summary['loss']:.3f}")
     answer = cass_ray.translate_cuda(QUESTION, engine=f"model:{summary['model']}?max_new_tokens=32")
-    print(answer.source or answer.findings)
+    print(answer.source)
+    for finding in answer.findings:
+        print(finding.format("question.cu"))
 
 
 if __name__ == "__main__":
