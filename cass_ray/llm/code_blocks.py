@@ -73,7 +73,7 @@ def extract(text: str, names: Sequence[str]) -> Fence | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class ExtractedCode:
     """Program text from an answer. ``cut``: it ended before it was complete."""
 
     text: str
@@ -81,7 +81,7 @@ class Code:
     cut: bool
 
 
-def code_of(answer: str, names: Sequence[str]) -> Code | None:
+def code_of(answer: str, names: Sequence[str]) -> ExtractedCode | None:
     """The program in ``answer``: from its fence, or bare; None where there is none.
 
     A fence by one of ``names`` is preferred. Without any, the program is what stands between the
@@ -89,13 +89,13 @@ def code_of(answer: str, names: Sequence[str]) -> Code | None:
     """
     found = extract(answer, names)
     if found is not None and found.code.strip():
-        return Code(found.code, True, not found.closed)
+        return ExtractedCode(found.code, True, not found.closed)
     lines = [line for line in answer.split("\n") if not _FENCE_LINE.match(line)]
     first = next((n for n, line in enumerate(lines) if _FIRST_LINE.match(line)), None)
     if first is None or not _PROGRAM.search("\n".join(lines[first:])):
         return None
     rest = "\n".join(lines[first:])
     if rest.count("{") > rest.count("}"):
-        return Code(rest, False, True)
+        return ExtractedCode(rest, False, True)
     last = max((n for n, line in enumerate(lines) if "}" in line), default=len(lines) - 1)
-    return Code("\n".join(lines[first : max(last, first) + 1]), False, False)
+    return ExtractedCode("\n".join(lines[first : max(last, first) + 1]), False, False)
