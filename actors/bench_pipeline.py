@@ -24,7 +24,7 @@ from actors.examiners import Answerer, Marker, Questioner, answered, rows
 from cass_ray.bench.plan import Asked, BenchSettings, Item, in_process
 from cass_ray.bench.programs import Compilers, ask
 from cass_ray.bench.question import BenchLevel
-from cass_ray.bench.results import Sample
+from cass_ray.bench.results import BenchSample
 from cass_ray.bench.systems import CHAT_PREFIX as _CHAT
 from cass_ray.bench.systems import MODEL_PREFIX as _MODEL
 from cass_ray.bench.systems import REFERENCE, System
@@ -37,7 +37,7 @@ def bench_samples(
     tasks: Mapping[str, BenchTask],
     systems: Mapping[str, System],
     compilers: Compilers,
-) -> Iterator[list[Sample]]:
+) -> Iterator[list[BenchSample]]:
     """Make the samples of ``items``; finished ones come out in blocks.
 
     ``systems`` are the driver's own, by name. Raises ``ToolMissing`` when no node offers ``amd``.
@@ -55,7 +55,7 @@ def bench_samples(
         run = _Run(settings, name, dict(tasks), group)
         dataset = run.marked(run.answers(systems, compilers))
         for batch in dataset.iter_batches(batch_size=None, batch_format="pyarrow"):
-            yield [Sample.model_validate_json(_work(row)) for row in batch.to_pylist()]
+            yield [BenchSample.model_validate_json(_work(row)) for row in batch.to_pylist()]
     ray.kill(coordinator)
 
 

@@ -45,7 +45,7 @@ class IndexShard:
 
 
 class ShardedIndex:
-    """An :class:`~cass_ray.corpus.dedup.near.Index` over actors; a key belongs to one of them."""
+    """An :class:`~cass_ray.corpus.dedup.near.BandLookup` over actors; a key belongs to one of them."""
 
     def __init__(self, shards: int) -> None:
         self.actors = [

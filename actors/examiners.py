@@ -19,7 +19,7 @@ from cass_ray.bench.evaluate import Examiner, make_compilers
 from cass_ray.bench.judge import Judge
 from cass_ray.bench.plan import Asked, Item
 from cass_ray.bench.question import BenchAnswer
-from cass_ray.bench.results import Judgement, Sample
+from cass_ray.bench.results import BenchSample, Judgement
 from cass_ray.bench.systems import System, make_system
 from cass_ray.bench.task import BenchTask
 from cass_ray.execute.backends.nvidia import NvidiaBackend
@@ -115,7 +115,7 @@ class Answerer(_Worker):
 
 
 class Marker(_Worker):
-    """``(Item, BenchAnswer)`` to :class:`Sample` as JSON. Resource ``amd``."""
+    """``(Item, BenchAnswer)`` to :class:`BenchSample` as JSON. Resource ``amd``."""
 
     def __init__(self, coordinator: str, tasks: dict[str, BenchTask], cached: bool) -> None:
         super().__init__(coordinator)
@@ -157,7 +157,7 @@ def answered(asked: Asked, system: System) -> BenchAnswer:
         return BenchAnswer(problem=f"{type(error).__name__}: {error}")
 
 
-def unjudged(task: BenchTask, item: Item, answer: BenchAnswer, problem: str) -> Sample:
+def unjudged(task: BenchTask, item: Item, answer: BenchAnswer, problem: str) -> BenchSample:
     """A sample without a verdict."""
     from cass_ray.bench.results import new_sample
 

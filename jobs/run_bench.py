@@ -25,7 +25,7 @@ from cass_ray.bench.plan import BenchSettings, Item, in_process, plan
 from cass_ray.bench.predecessor import load_predecessor
 from cass_ray.bench.question import BenchLevel
 from cass_ray.bench.reporting.publish import print_scores, publish
-from cass_ray.bench.results import SAMPLES_FILE, Sample, read_samples, write_samples
+from cass_ray.bench.results import SAMPLES_FILE, BenchSample, read_samples, write_samples
 from cass_ray.bench.systems import describe, make_system
 from cass_ray.bench.task import BenchTask, TaskError, load_tasks
 from cass_ray.commands import bench as commands
@@ -70,7 +70,7 @@ def _tasks(settings: BenchSettings) -> list[BenchTask]:
     return load_tasks(settings.tasks_folder, settings.tasks)
 
 
-class Bench:
+class BenchJob:
     """One run into ``settings.out``."""
 
     def __init__(self, settings: BenchSettings, console: Console) -> None:
@@ -79,7 +79,7 @@ class Bench:
         self._work = settings.out / ".work"
         self._started = time.monotonic()
 
-    def run(self, resume: bool) -> list[Sample]:
+    def run(self, resume: bool) -> list[BenchSample]:
         """Make every sample that is not there. Raises :class:`ConservationError` if one is lost."""
         settings = self._settings
         tasks = {task.name: task for task in _tasks(settings)}
@@ -102,7 +102,7 @@ class Bench:
 
     def _stream(
         self, journal: Journal, missing: Sequence[Item], tasks: dict[str, BenchTask]
-    ) -> Iterator[Sample]:
+    ) -> Iterator[BenchSample]:
         """Finished samples, each in the journal before it is seen."""
         for block in self._blocks(missing, tasks):
             journal.append([{"id": each.id, "sample": each.model_dump_json()} for each in block])
@@ -110,7 +110,7 @@ class Bench:
 
     def _blocks(
         self, missing: Sequence[Item], tasks: dict[str, BenchTask]
-    ) -> Iterator[list[Sample]]:
+    ) -> Iterator[list[BenchSample]]:
         settings = self._settings
         if not settings.cluster:
             threads = settings.slots or os.cpu_count() or 1
@@ -126,7 +126,7 @@ class Bench:
         systems = {name: make_system(name, known, compilers) for name in own}
         yield from bench_samples(settings, missing, tasks, systems, compilers)
 
-    def _show(self, done: int, total: int, sample: Sample) -> None:
+    def _show(self, done: int, total: int, sample: BenchSample) -> None:
         judgement = sample.judgement
         if judgement.problem:
             verdict = f"no verdict: {judgement.problem.splitlines()[0][:120]}"
@@ -140,16 +140,16 @@ class Bench:
         seconds = time.monotonic() - self._started
         self._console.print(f"{seconds:6.1f} s  {line}", highlight=False, soft_wrap=True)
 
-    def _collected(self, journal: Journal, items: Sequence[Item]) -> list[Sample]:
+    def _collected(self, journal: Journal, items: Sequence[Item]) -> list[BenchSample]:
         """In the order of the plan."""
         names = [item.id for item in items]
         lost = [name for name in names if name not in journal]
         if lost or len(set(names)) != len(names):
             raise ConservationError(f"{len(names)} samples planned, {len(lost)} are not there")
 
-        def read() -> Iterator[Sample]:
+        def read() -> Iterator[BenchSample]:
             for row in journal.read(names):
-                yield Sample.model_validate_json(row["sample"])
+                yield BenchSample.model_validate_json(row["sample"])
 
         write_samples(self._settings.out / SAMPLES_FILE, read())
         return list(read_samples(self._settings.out))
@@ -219,7 +219,7 @@ def run_bench(
         settings = load(BenchSettings, config, {**overrides, **parse_overrides(set_ or [])})
         settings = settings.model_copy(update={"out": settings.out.absolute()})
         settings.out.mkdir(parents=True, exist_ok=True)
-        made = Bench(settings, console).run(resume)
+        made = BenchJob(settings, console).run(resume)
         print_scores(console, publish(settings.out, made, compare=settings.compare))
     except (SettingsError, TaskError, UnknownEngineError, OSError) as error:
         fail("bench", error, EXIT_USAGE)

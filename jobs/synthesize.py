@@ -26,8 +26,8 @@ from cass_ray.corpus.synthetic.ledger import Ledger
 from cass_ray.corpus.synthetic.source import PROGRAMS, REPORT
 from cass_ray.corpus.synthetic.synthesis import (
     Compile,
-    Outcome,
     Synthesis,
+    SynthesisOutcome,
     SynthesisSettings,
     Yield,
 )
@@ -72,7 +72,7 @@ class Output:
         self.folder.mkdir(parents=True)
         self._list: IO[str] = (settings.out / "programs.jsonl").open("w", encoding="utf-8")
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: SynthesisOutcome) -> None:
         """Write one outcome; the program too where there is a good one."""
         self.counts.add(outcome)
         row = outcome.as_row()

@@ -24,7 +24,12 @@ from aiohttp import web
 from benchmarks.measure.machine import this_machine
 from cass_ray.corpus.sources.shipped import SHIPPED_ROOT
 from cass_ray.corpus.synthetic.ledger import Ledger
-from cass_ray.corpus.synthetic.synthesis import Outcome, Synthesis, SynthesisSettings, Yield
+from cass_ray.corpus.synthetic.synthesis import (
+    Synthesis,
+    SynthesisOutcome,
+    SynthesisSettings,
+    Yield,
+)
 from cass_ray.llm.client import ChatClient
 
 Json = dict[str, Any]
@@ -104,7 +109,7 @@ async def measure(prompts: int, slots: int, seconds: float) -> Json:
         with Ledger(Path(folder) / ".work") as ledger:
             async with ChatClient(settings.chat) as client:
 
-                def add(outcome: Outcome) -> None:
+                def add(outcome: SynthesisOutcome) -> None:
                     counts.add(outcome)
 
                 await Synthesis(settings, client, ledger, on_outcome=add).run()

@@ -18,8 +18,8 @@ from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import Backend
 from cass_ray.execute.backends.registry import make_backend
 from cass_ray.execute.comparison.tolerances import tolerance_for
-from cass_ray.execute.references import Reference, stored_references
-from cass_ray.execute.verify import Policy, Verification, verify
+from cass_ray.execute.references import ReferenceRuns, stored_references
+from cass_ray.execute.verify import Policy, PortVerification, verify
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.program import translated
@@ -36,7 +36,9 @@ class Tally:
     findings: int = 0
 
 
-def check(path: str, sources: Sources, reference: Reference, backend: Backend) -> Verification:
+def check(
+    path: str, sources: Sources, reference: ReferenceRuns, backend: Backend
+) -> PortVerification:
     texts = [content.decode("utf-8", "replace") for content in sources.files.values()]
     built = backend.build(translated(sources, make_translator()))
     counters = not backend.real_gpu
@@ -44,7 +46,7 @@ def check(path: str, sources: Sources, reference: Reference, backend: Backend) -
     return verify(reference, built, backend, policy)
 
 
-def report(path: str, result: Verification, tally: Tally) -> None:
+def report(path: str, result: PortVerification, tally: Tally) -> None:
     for run in result.runs:
         tally.runs += 1
         tally.exact += run.exact

@@ -30,7 +30,7 @@ from cass_ray.port.executable import read_executable
 from cass_ray.port.lifting import ContainerLifter
 from cass_ray.port.running import Ported, execute, port
 from cass_ray.toolchain.locate import find_amd, find_nvidia
-from cass_ray.toolchain.sandbox.process import Completed, Outcome
+from cass_ray.toolchain.sandbox.process import Completed, ProcessOutcome
 from cass_ray.toolchain.unit import CompileFailure, Unit
 
 _ROOT_PARTS = 2  # programs/DOMAIN, repositories/NAME
@@ -111,7 +111,7 @@ def judge(reference: ReferenceRun, done: Completed, tolerance: object) -> tuple[
     """The state of one run, and why it is not exact."""
     errors = done.stderr_text.strip()
     last = errors.splitlines()[-1:] or [done.outcome.value]
-    if done.outcome is Outcome.TIME_LIMIT:
+    if done.outcome is ProcessOutcome.TIME_LIMIT:
         return State.TIME_LIMIT, ""
     compared = compare(reference.outputs, done.stdout, tolerance)  # type: ignore[arg-type]
     if done.returncode == reference.status and compared.exact:
@@ -120,7 +120,7 @@ def judge(reference: ReferenceRun, done: Completed, tolerance: object) -> tuple[
         return State.NUMERIC, f"largest relative error {compared.max_error:.2g}"
     if missing := [line for line in errors.splitlines() if "is not supported" in line]:
         return State.UNSUPPORTED, missing[0]
-    if done.outcome is Outcome.OK:
+    if done.outcome is ProcessOutcome.OK:
         return State.DIFFERENT, compared.difference
     return State.FAILED, f"status {done.returncode}: {last[0]}"
 

@@ -167,12 +167,12 @@ def bench_questions() -> list[dict[str, str]]:
     """The single-file tasks of CASS-Bench: name, file and CUDA source."""
     from cass_ray.bench.evaluate import make_compilers
     from cass_ray.bench.programs import ask
-    from cass_ray.bench.question import Kind
+    from cass_ray.bench.question import QuestionKind
     from cass_ray.bench.task import load_tasks
 
     compilers, found = make_compilers(), []
     for task in load_tasks():
-        question = ask(task, Kind(), compilers)
+        question = ask(task, QuestionKind(), compilers)
         if len(question.asked) == 1:
             path = question.asked[0]
             found.append({"task": task.name, "file": path, "cuda": question.files[path]})

@@ -33,7 +33,7 @@ from cass_ray.emulator.execution import RunOptions, build, execute
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
-from cass_ray.toolchain.sandbox.process import Completed, Outcome
+from cass_ray.toolchain.sandbox.process import Completed, ProcessOutcome
 from cass_ray.toolchain.unit import CompileFailure, Unit
 from cass_ray.translate.engines.hipify import ENGINES as HIPIFY_ENGINES
 from cass_ray.translate.engines.hipify import HipifyTranslator
@@ -115,7 +115,7 @@ def judge(completed: Completed, *, checks_itself: bool) -> tuple[State, str]:
     said = completed.stdout_text + completed.stderr_text
     if missing := _BACKEND.search(said):
         return State.BACKEND, _line_of(said, missing)
-    if completed.outcome is Outcome.TIME_LIMIT or "time limit" in said:
+    if completed.outcome is ProcessOutcome.TIME_LIMIT or "time limit" in said:
         return State.TIMEOUT, completed.outcome.value
     if not completed.ok and (missing := _NEEDS_INPUT.search(said)):
         return State.INPUT, _line_of(said, missing)

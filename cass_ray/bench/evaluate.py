@@ -15,8 +15,8 @@ from cass_ray.bench.authoring.index import LENGTH_ARCHITECTURE, task_facts
 from cass_ray.bench.judge import Judge
 from cass_ray.bench.plan import Item
 from cass_ray.bench.programs import Compilers, ask, can_ask, reference_text
-from cass_ray.bench.question import BenchAnswer, BenchLevel, Draw, Kind, Question
-from cass_ray.bench.results import Judgement, Sample, new_sample
+from cass_ray.bench.question import BenchAnswer, BenchLevel, Draw, Question, QuestionKind
+from cass_ray.bench.results import BenchSample, Judgement, new_sample
 from cass_ray.bench.scoring.scores import Scores, score
 from cass_ray.bench.scoring.similarity import chrf
 from cass_ray.bench.systems import System, TranslatorSystem, make_system
@@ -55,14 +55,14 @@ class Examiner:
     compilers: Compilers
     judge: Judge
 
-    def question(self, task: BenchTask, kind: Kind) -> Question | str:
+    def question(self, task: BenchTask, kind: QuestionKind) -> Question | str:
         """The question, or why it cannot be made."""
         try:
             return ask(task, kind, self.compilers)
         except CompileFailure as failure:
             return f"no question: {failure}"
 
-    def ask(self, task: BenchTask, system: System, kind: Kind, draw: Draw) -> BenchAnswer:
+    def ask(self, task: BenchTask, system: System, kind: QuestionKind, draw: Draw) -> BenchAnswer:
         """The system's answer; a system that raises has none."""
         question = self.question(task, kind)
         if isinstance(question, str):
@@ -77,12 +77,12 @@ class Examiner:
     def mark(
         self,
         task: BenchTask,
-        kind: Kind,
+        kind: QuestionKind,
         system: tuple[str, str],
         draw: Draw,
         answer: BenchAnswer,
         tags: dict[str, str] | None = None,
-    ) -> Sample:
+    ) -> BenchSample:
         """Judge ``answer``; ``system`` is name and version."""
         question = self.question(task, kind)
         if isinstance(question, str):
@@ -123,13 +123,13 @@ def run(
     examiner: Examiner,
     system: System,
     tasks: Iterable[BenchTask],
-    kind: Kind,
+    kind: QuestionKind,
     *,
     samples: int = 1,
     temperature: float = 0.0,
     seed: int = 0,
     tags: dict[str, str] | None = None,
-) -> Iterator[Sample]:
+) -> Iterator[BenchSample]:
     """Every sample of one system, in order."""
     for task in (each for each in tasks if can_ask(each, kind)):
         for draw in draws(system, samples, temperature, seed):
@@ -143,7 +143,7 @@ def run_threaded(
     *,
     threads: int,
     cached: bool = True,
-) -> Iterator[Sample]:
+) -> Iterator[BenchSample]:
     """The samples of ``items`` as they get done, by threads of this process.
 
     What work there is happens in child processes, so that threads use all cores.
@@ -151,7 +151,7 @@ def run_threaded(
     of_thread = threading.local()
     known = list(tasks.values())
 
-    def make(item: Item) -> Sample:
+    def make(item: Item) -> BenchSample:
         if not hasattr(of_thread, "examiner"):
             of_thread.examiner = Examiner(
                 compilers := make_compilers(cached=cached), Judge(compilers, compilers.cache)
@@ -195,7 +195,7 @@ def evaluate(
     examiner = Examiner(compilers, Judge(compilers, compilers.cache))
     system = TranslatorSystem(translator.name, translator)
     system.samples = samples > 1
-    kind = Kind(level, direction, architecture)
+    kind = QuestionKind(level, direction, architecture)
     done = run(
         examiner,
         system,

@@ -23,9 +23,9 @@ from cass_ray.bench.task import BenchTask
 from cass_ray.cache import ContentCache, digest
 from cass_ray.dataset.schema import Reason, clip_diagnostic
 from cass_ray.execute.backends.base import Assembly, Backend
-from cass_ray.execute.evidence.exploits import Finding, source_findings, wait_findings
+from cass_ray.execute.evidence.exploits import ExploitFinding, source_findings, wait_findings
 from cass_ray.execute.programs import rdna3_instructions
-from cass_ray.execute.verify import Policy, Verification, verify
+from cass_ray.execute.verify import Policy, PortVerification, verify
 from cass_ray.toolchain.sandbox.executable import SandboxVerdict
 from cass_ray.toolchain.unit import CompileFailure
 
@@ -127,7 +127,7 @@ class Judge:
         )
 
 
-def judgement_of(task: BenchTask, result: Verification, truth: GroundTruth) -> Judgement:
+def judgement_of(task: BenchTask, result: PortVerification, truth: GroundTruth) -> Judgement:
     """``result`` in the terms of the benchmark."""
     runs = [
         BenchRun(hidden=tuple(record.arguments) in truth.hidden, record=record)
@@ -180,7 +180,7 @@ def _not_compiled(failure: CompileFailure) -> Judgement:
 
 def _findings(
     task: BenchTask, question: Question, answer: BenchAnswer, texts: Assembly
-) -> list[Finding]:
+) -> list[ExploitFinding]:
     if question.kind.level is BenchLevel.SOURCE:
         return source_findings(candidate_sources(question, answer).files, task.cuda.files)
     return wait_findings(texts.device) if question.kind.level is BenchLevel.ASSEMBLY else []

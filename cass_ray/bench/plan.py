@@ -10,7 +10,7 @@ from pydantic import Field, field_validator, model_validator
 
 from cass_ray.bench.authoring.index import SASS_ARCHITECTURES
 from cass_ray.bench.programs import can_ask
-from cass_ray.bench.question import BenchLevel, Draw, Kind, Question
+from cass_ray.bench.question import BenchLevel, Draw, Question, QuestionKind
 from cass_ray.bench.results import sample_id
 from cass_ray.bench.systems import REPAIR_SUFFIX, Description
 from cass_ray.bench.task import TASKS_FOLDER, BenchTask
@@ -70,11 +70,11 @@ class BenchSettings(StrictModel):
         return self
 
     @property
-    def kinds(self) -> list[Kind]:
+    def kinds(self) -> list[QuestionKind]:
         """What every system is asked."""
         if self.level is not BenchLevel.ASSEMBLY:
-            return [Kind(self.level, self.direction)]
-        return [Kind(self.level, self.direction, name) for name in self.architectures]
+            return [QuestionKind(self.level, self.direction)]
+        return [QuestionKind(self.level, self.direction, name) for name in self.architectures]
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Item:
     task: str
     system: str
     version: str
-    kind: Kind
+    kind: QuestionKind
     draw: Draw
     tags: dict[str, str] = field(default_factory=dict)
 

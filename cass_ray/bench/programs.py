@@ -14,8 +14,8 @@ from cass_ray.bench.question import (
     RDNA3_FILE,
     SASS_FILE,
     BenchLevel,
-    Kind,
     Question,
+    QuestionKind,
 )
 from cass_ray.bench.task import BenchTask
 from cass_ray.cache import ContentCache, digest
@@ -125,13 +125,13 @@ class Compilers:
         return value
 
 
-def can_ask(task: BenchTask, kind: Kind) -> bool:
+def can_ask(task: BenchTask, kind: QuestionKind) -> bool:
     """Whether ``task`` has such a question: OpenCL tasks are about machine code for AMD only."""
     forward = kind.direction is Direction.CUDA_TO_HIP
     return task.opencl is None or (kind.level is BenchLevel.ASSEMBLY and forward)
 
 
-def ask(task: BenchTask, kind: Kind, compilers: Compilers) -> Question:
+def ask(task: BenchTask, kind: QuestionKind, compilers: Compilers) -> Question:
     """The question of ``kind`` about ``task``.
 
     Raises :class:`~cass_ray.toolchain.unit.CompileFailure` and ``ToolMissing`` above the source
@@ -155,7 +155,7 @@ def ask(task: BenchTask, kind: Kind, compilers: Compilers) -> Question:
     return Question(task.name, kind, files, SASS_FILE, (SASS_FILE,), cubin, names)
 
 
-def reference_text(task: BenchTask, kind: Kind, compilers: Compilers) -> str:
+def reference_text(task: BenchTask, kind: QuestionKind, compilers: Compilers) -> str:
     """What a perfect translator could have written, for chrF."""
     forward = kind.direction is Direction.CUDA_TO_HIP
     if kind.level is BenchLevel.SOURCE:

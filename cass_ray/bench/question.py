@@ -32,7 +32,7 @@ SASS_FILE, RDNA3_FILE, PTX_FILE, HOST_FILE = "device.sass", "device.s", "device.
 
 
 @dataclass(frozen=True)
-class Kind:
+class QuestionKind:
     """Level, direction and, for Nvidia machine code, the architecture such as ``sm_80``."""
 
     level: BenchLevel = BenchLevel.SOURCE
@@ -62,7 +62,7 @@ class Question:
     """
 
     task: str
-    kind: Kind
+    kind: QuestionKind
     files: Mapping[str, str]
     main: str
     asked: tuple[str, ...]
@@ -79,7 +79,7 @@ class Draw:
     temperature: float = 0.0
 
 
-class Usage(StrictModel):
+class AnswerUsage(StrictModel):
     """What an answer took. ``cost`` is in US dollars where a price is known."""
 
     input_tokens: int = 0
@@ -98,7 +98,7 @@ class BenchAnswer(StrictModel):
     files: dict[str, str] = Field(default_factory=dict)
     findings: list[str] = Field(default_factory=list)
     problem: str = ""
-    usage: Usage = Usage()
+    usage: AnswerUsage = AnswerUsage()
     seconds: float = 0.0
     steps: list[str] = Field(default_factory=list)
     """What a system with several stages did, in order."""

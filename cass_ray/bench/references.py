@@ -19,8 +19,8 @@ from cass_ray.bench.task import BenchTask
 from cass_ray.cache import digest
 from cass_ray.execute.backends.base import Inputs, RunMode
 from cass_ray.execute.references import (
-    Reference,
     ReferenceRun,
+    ReferenceRuns,
     from_json,
     measure,
     stored_ports,
@@ -46,12 +46,12 @@ class Truth(StrEnum):
 class GroundTruth:
     """The reference of one task; ``hidden`` are the argument lists that no system knows."""
 
-    reference: Reference
+    reference: ReferenceRuns
     truth: Truth
     hidden: frozenset[tuple[str, ...]]
 
 
-def stored_reference(task: BenchTask, folder: Path = STORED_FOLDER) -> Reference | None:
+def stored_reference(task: BenchTask, folder: Path = STORED_FOLDER) -> ReferenceRuns | None:
     """The CUDA program's runs on all inputs of ``task``; None unless all are stored."""
     found = _stored(folder).get(task.cuda.digest)
     if found is None:
@@ -60,7 +60,7 @@ def stored_reference(task: BenchTask, folder: Path = STORED_FOLDER) -> Reference
     return None if runs is None else replace(found, runs=tuple(runs))
 
 
-def stored_port(task: BenchTask, folder: Path = STORED_FOLDER) -> Reference | None:
+def stored_port(task: BenchTask, folder: Path = STORED_FOLDER) -> ReferenceRuns | None:
     """The reference port's runs on an Nvidia GPU, in the order of the inputs; None unless all are
     stored for its present text."""
     found = stored_ports(folder).get(task.hip.digest)
@@ -85,12 +85,12 @@ def ground_truth(
             ReferenceRun(inputs, (output,), 0, None)
             for inputs, output in zip(task.visible, task.expected, strict=True)
         )
-        reference = Reference(task.origin, "outputs in the data set", runs)
+        reference = ReferenceRuns(task.origin, "outputs in the data set", runs)
         return GroundTruth(reference, Truth.DATASET, frozenset())
     return GroundTruth(_runs_of_port(task, compilers), Truth.PORT, hidden)
 
 
-def _runs_of_port(task: BenchTask, compilers: Compilers) -> Reference:
+def _runs_of_port(task: BenchTask, compilers: Compilers) -> ReferenceRuns:
     """Cached by content, but for runs that came to nothing."""
     backend, cache = compilers.backend, compilers.cache
     key = digest(["bench port runs", task.id, backend.identity()])
@@ -105,7 +105,7 @@ def _runs_of_port(task: BenchTask, compilers: Compilers) -> Reference:
 
 
 @functools.cache
-def _stored(folder: Path) -> Mapping[str, Reference]:
+def _stored(folder: Path) -> Mapping[str, ReferenceRuns]:
     return stored_references(folder)
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from cass_ray.bench.question import BenchAnswer, BenchLevel, Draw, Kind
+from cass_ray.bench.question import BenchAnswer, BenchLevel, Draw, QuestionKind
 from cass_ray.bench.references import Truth
 from cass_ray.bench.scoring.compile_errors import ErrorClass
 from cass_ray.bench.task import BenchTask, Difficulty
 from cass_ray.cache import digest
 from cass_ray.config import SettingsError, StrictModel, explain
 from cass_ray.dataset.schema import Reason
-from cass_ray.execute.evidence.exploits import Finding
+from cass_ray.execute.evidence.exploits import ExploitFinding
 from cass_ray.execute.verify import RunRecord
 from cass_ray.task import Direction
 
@@ -52,7 +52,7 @@ class Judgement(StrictModel):
     diagnostic: str = ""
     errors: list[ErrorClass] = Field(default_factory=list)
     runs: list[BenchRun] = Field(default_factory=list)
-    findings: list[Finding] = Field(default_factory=list)
+    findings: list[ExploitFinding] = Field(default_factory=list)
     truth: Truth | None = None
     reference: str = ""
     backend: str = ""
@@ -61,7 +61,7 @@ class Judgement(StrictModel):
     seconds: float = 0.0
 
 
-class Sample(StrictModel):
+class BenchSample(StrictModel):
     """One answer of one system to one task."""
 
     system: str
@@ -86,12 +86,12 @@ class Sample(StrictModel):
     @property
     def id(self) -> str:
         """Names the sample in a journal."""
-        kind = Kind(self.level, self.direction, self.architecture)
+        kind = QuestionKind(self.level, self.direction, self.architecture)
         draw = Draw(self.sample, self.seed, self.temperature)
         return sample_id(self.system, self.system_version, self.task_id, kind, draw)
 
 
-def sample_id(system: str, version: str, task_id: str, kind: Kind, draw: Draw) -> str:
+def sample_id(system: str, version: str, task_id: str, kind: QuestionKind, draw: Draw) -> str:
     """Digest of everything that decides what a sample is."""
     drawn = f"{draw.sample} {draw.seed} {draw.temperature:g}"
     return digest(["sample", system, version, task_id, str(kind), drawn])
@@ -99,15 +99,15 @@ def sample_id(system: str, version: str, task_id: str, kind: Kind, draw: Draw) -
 
 def new_sample(
     task: BenchTask,
-    kind: Kind,
+    kind: QuestionKind,
     system: tuple[str, str],
     draw: Draw,
     answer: BenchAnswer,
     judgement: Judgement,
     **more: object,
-) -> Sample:
+) -> BenchSample:
     """A result; ``system`` is name and version, ``more`` what has a default."""
-    return Sample.model_validate(
+    return BenchSample.model_validate(
         {
             "system": system[0],
             "system_version": system[1],
@@ -129,7 +129,7 @@ def new_sample(
     )
 
 
-def write_samples(path: Path, samples: Iterable[Sample]) -> int:
+def write_samples(path: Path, samples: Iterable[BenchSample]) -> int:
     """Write ``samples``, whole or not at all; how many there were."""
     part = path.with_suffix(".part")
     count = 0
@@ -141,7 +141,7 @@ def write_samples(path: Path, samples: Iterable[Sample]) -> int:
     return count
 
 
-def read_samples(path: Path) -> Iterator[Sample]:
+def read_samples(path: Path) -> Iterator[BenchSample]:
     """The samples in a file, or in ``samples.jsonl`` of a folder.
 
     Raises :class:`SettingsError` naming the line that cannot be read, :class:`OSError`.
@@ -150,8 +150,8 @@ def read_samples(path: Path) -> Iterator[Sample]:
     with file.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
             try:
-                yield Sample.model_validate(json.loads(line))
+                yield BenchSample.model_validate(json.loads(line))
             except ValidationError as error:
-                raise SettingsError(explain(error, Sample, f"{file}:{number}")) from None
+                raise SettingsError(explain(error, BenchSample, f"{file}:{number}")) from None
             except ValueError as error:
                 raise SettingsError(f"{file}:{number}: not JSON: {error}") from None

@@ -19,7 +19,7 @@ from pydantic import Field
 from cass_ray import lift
 from cass_ray.bench.candidate import candidate_sources
 from cass_ray.bench.programs import Compilers, reference_text
-from cass_ray.bench.question import BenchAnswer, BenchLevel, Draw, Question, Usage
+from cass_ray.bench.question import AnswerUsage, BenchAnswer, BenchLevel, Draw, Question
 from cass_ray.bench.task import BenchTask
 from cass_ray.cache import digest
 from cass_ray.config import SettingsError, StrictModel, validate
@@ -79,7 +79,7 @@ class TranslatorSystem:
         files: dict[str, str] = {}
         findings: list[str] = []
         problem = ""
-        used: list[protocol.Usage] = []
+        used: list[protocol.TranslationUsage] = []
         for path in question.asked:
             try:
                 made = self._translator.translate(
@@ -96,7 +96,7 @@ class TranslatorSystem:
             files={} if problem else files,
             findings=findings,
             problem=problem,
-            usage=Usage(
+            usage=AnswerUsage(
                 input_tokens=sum(usage.input_tokens for usage in used),
                 output_tokens=sum(usage.output_tokens for usage in used),
                 calls=sum(usage.calls for usage in used) or len(question.asked),
@@ -171,9 +171,7 @@ class LiftSystem:
     @cached_property
     def version(self) -> str:
         """Changes with any file of the lifter."""
-        folder = Path(lift.__file__).parent
-        files = sorted(path for path in folder.rglob("*") if path.suffix in {".py", ".ll", ".hip"})
-        return digest([path.read_bytes() for path in files])[:16]
+        return lift.fingerprint()
 
     def answer(self, question: Question, draw: Draw) -> BenchAnswer:
         """The lifted cubin; kernels that cannot be lifted are findings."""

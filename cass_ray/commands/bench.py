@@ -16,14 +16,14 @@ from rich.table import Table
 
 from cass_ray.bench.authoring.admit import mutation_test
 from cass_ray.bench.authoring.index import (
-    Index,
+    BenchIndex,
     TaskFacts,
     measure_facts,
     read_index,
     stale,
     write_index,
 )
-from cass_ray.bench.authoring.lint import Findings, Linter, check_collection
+from cass_ray.bench.authoring.lint import Linter, LintFindings, check_collection
 from cass_ray.bench.evaluate import make_compilers, usable_backend
 from cass_ray.bench.programs import Compilers
 from cass_ray.bench.reporting.leaderboard import (
@@ -75,7 +75,7 @@ def lint(
 
     Exit codes: 0 nothing is wrong, 1 a task has a problem, 2 usage, 3 a tool is missing.
     """
-    found: list[Findings] = []
+    found: list[LintFindings] = []
     with exit_codes():
         linter = Linter() if static else Linter(find_nvidia(), usable_backend())
         chosen, broken = _load(tasks, names or [])
@@ -115,7 +115,7 @@ def _write_index(tasks: list[BenchTask], jobs: int) -> None:
             if fact is not None:
                 measured[task.name] = fact
     there = {folder.name for folder in task_folders()}
-    index = Index(
+    index = BenchIndex(
         nvidia=compilers.find_nvidia().version,
         amd=compilers.backend.toolchain.version,
         tasks={name: fact for name, fact in sorted(measured.items()) if name in there},
@@ -212,15 +212,15 @@ def leaderboard(
     Console().print(table)
 
 
-def _load(root: Path, names: list[str]) -> tuple[list[BenchTask], list[Findings]]:
+def _load(root: Path, names: list[str]) -> tuple[list[BenchTask], list[LintFindings]]:
     """Tasks, and findings for folders that cannot be loaded."""
     if names:
         return load_tasks(root, names), []
     tasks, broken = loadable_tasks(root)
-    return tasks, [Findings(name, [message]) for name, message in broken.items()]
+    return tasks, [LintFindings(name, [message]) for name, message in broken.items()]
 
 
-def _line(found: Findings) -> str:
+def _line(found: LintFindings) -> str:
     head = found.task or "all tasks"
     size = f" ({found.sass_lines} SASS lines, {found.seconds:.2f} s)" if found.sass_lines else ""
     lines = [f"{'ok ' if found.ok else 'BAD'} {head}{size}"]

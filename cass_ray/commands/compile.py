@@ -29,7 +29,7 @@ class Emit(StrEnum):
     EXE = "exe"
 
 
-class Language(StrEnum):
+class SourceLanguage(StrEnum):
     """A source language by its file suffix."""
 
     CUDA = ".cu"
@@ -82,21 +82,23 @@ def compile_file(
         raise typer.BadParameter(
             "PTX is for CUDA, and for OpenCL on Nvidia", param_hint="--emit ptx"
         )
-    if language is Language.OPENCL and emit in (Emit.HOST, Emit.EXE):
+    if language is SourceLanguage.OPENCL and emit in (Emit.HOST, Emit.EXE):
         raise typer.BadParameter("an OpenCL file has device code only", param_hint="--emit")
     unit = _unit(file, root, include or [], define or [])
-    build = {Language.CUDA: _cuda, Language.HIP: _hip, Language.OPENCL: _opencl}[language]
+    build = {SourceLanguage.CUDA: _cuda, SourceLanguage.HIP: _hip, SourceLanguage.OPENCL: _opencl}[
+        language
+    ]
     with tool_errors():
         text = build(unit, emit, architectures, output, f"-O{optimisation}")
     if text is not None:
         _write(text, output)
 
 
-def _language(file: Path) -> Language:
+def _language(file: Path) -> SourceLanguage:
     try:
-        language = Language(file.suffix)
+        language = SourceLanguage(file.suffix)
     except ValueError:
-        names = ", ".join(f"*{member.value}" for member in Language)
+        names = ", ".join(f"*{member.value}" for member in SourceLanguage)
         raise typer.BadParameter(f"{file} is none of {names}", param_hint="FILE") from None
     if not file.is_file():
         raise typer.BadParameter(f"{file} is not a file", param_hint="FILE")
@@ -119,10 +121,10 @@ def _unit(file: Path, root: Path | None, includes: list[str], definitions: list[
         raise typer.BadParameter(str(error), param_hint="-I") from None
 
 
-def _architectures(names: list[str], language: Language) -> list[str]:
+def _architectures(names: list[str], language: SourceLanguage) -> list[str]:
     """``names``, else the default; several for Nvidia only."""
-    amd = language is Language.HIP or (
-        language is Language.OPENCL and any(name.startswith("gfx") for name in names)
+    amd = language is SourceLanguage.HIP or (
+        language is SourceLanguage.OPENCL and any(name.startswith("gfx") for name in names)
     )
     prefix, default = ("gfx", AMD_ARCHITECTURE) if amd else ("sm_", NVIDIA_ARCHITECTURE)
     for name in names:

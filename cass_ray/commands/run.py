@@ -17,7 +17,7 @@ from cass_ray.emulator.build import BuildFailed, runtime_library
 from cass_ray.emulator.execution import RunOptions, build, execute
 from cass_ray.exit_codes import EXIT_FAILED
 from cass_ray.toolchain.locate import find_amd
-from cass_ray.toolchain.sandbox.process import Completed, Outcome
+from cass_ray.toolchain.sandbox.process import Completed, ProcessOutcome
 from cass_ray.toolchain.unit import Unit
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.program import translate_program
@@ -32,7 +32,7 @@ _LIMIT_STATUS = 125
 _SIGNAL_STATUS = 128
 
 
-class Backend(StrEnum):
+class RunBackend(StrEnum):
     """Where the program's kernels run."""
 
     RDNA3 = "rdna3"
@@ -45,8 +45,8 @@ def run(
         list[str] | None, typer.Argument(help="Arguments of the program, after --.")
     ] = None,
     backend: Annotated[
-        Backend, typer.Option(help="rdna3: gfx1100 machine code, executed on the CPU.")
-    ] = Backend.RDNA3,
+        RunBackend, typer.Option(help="rdna3: gfx1100 machine code, executed on the CPU.")
+    ] = RunBackend.RDNA3,
     host: Annotated[
         Path | None,
         typer.Option(help="The HIP program whose device assembly FILE (.s) replaces."),
@@ -163,13 +163,13 @@ def finish(completed: Completed, seconds: float, command: str = "cass run") -> i
     sys.stderr.buffer.write(completed.stderr)
     sys.stderr.buffer.flush()
     match completed.outcome:
-        case Outcome.TIME_LIMIT:
+        case ProcessOutcome.TIME_LIMIT:
             typer.echo(f"{command}: ended after {seconds:g} s (--seconds)", err=True)
             return _TIME_LIMIT_STATUS
-        case Outcome.MEMORY_LIMIT | Outcome.OUTPUT_LIMIT:
+        case ProcessOutcome.MEMORY_LIMIT | ProcessOutcome.OUTPUT_LIMIT:
             typer.echo(f"{command}: ended by its {completed.outcome.value}", err=True)
             return _LIMIT_STATUS
-        case Outcome.SIGNAL:
+        case ProcessOutcome.SIGNAL:
             typer.echo(f"{command}: ended by signal {completed.signal}", err=True)
             return _SIGNAL_STATUS + completed.signal
         case _:

@@ -33,7 +33,7 @@ COMPILED_SUFFIXES = (".cu", ".hip")
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
-class Report(StrEnum):
+class ReportFormat(StrEnum):
     """Forms of the report: text on standard error, SARIF on standard output."""
 
     TEXT = "text"
@@ -78,8 +78,8 @@ def translate(
         typer.Option(help="chat:MODEL to ask where the rules of --repair know no fix."),
     ] = "",
     report: Annotated[
-        Report, typer.Option(help="text, sarif (on standard output) or none.")
-    ] = Report.TEXT,
+        ReportFormat, typer.Option(help="text, sarif (on standard output) or none.")
+    ] = ReportFormat.TEXT,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print findings and counts as JSON on standard output.")
     ] = False,
@@ -111,13 +111,13 @@ def translate(
         return
     if path.is_dir() and output is None:
         fail("translate", f"{path} is a folder: give -o OUT for the translated tree", EXIT_USAGE)
-    if (as_json or report is Report.SARIF) and output is None:
+    if (as_json or report is ReportFormat.SARIF) and output is None:
         fail(
             "translate", "the report goes to standard output: give -o OUT for the code", EXIT_USAGE
         )
     if (check or repairs) and output is None:
         fail("translate", "--check and --repair work on what is written: give -o OUT", EXIT_USAGE)
-    if as_json and report is Report.SARIF:
+    if as_json and report is ReportFormat.SARIF:
         fail("translate", "--json and --report sarif exclude each other", EXIT_USAGE)
     translator = _translator(engine)
     try:
@@ -134,9 +134,9 @@ def translate(
     failed = _check(path, output, result, repairs, propose) if check or repairs else 0
     if as_json:
         sys.stdout.write(json.dumps(_as_json(result, translator), indent=2) + "\n")
-    if report is Report.SARIF:
+    if report is ReportFormat.SARIF:
         sys.stdout.write(json.dumps(sarif(result, translator), indent=2) + "\n")
-    if report is Report.TEXT:
+    if report is ReportFormat.TEXT:
         _print_report(path, result)
     if failed or (strict and result.errors):
         raise typer.Exit(EXIT_FAILED)

@@ -13,7 +13,7 @@ from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.backends.registry import BACKENDS
 from cass_ray.execute.selftest.selftest import SelfTest, run_selftest, summarise
 from cass_ray.execute.shipped import shipped_subjects
-from cass_ray.execute.verify import Verification
+from cass_ray.execute.verify import PortVerification
 from cass_ray.exit_codes import EXIT_FAILED
 from cass_ray.public.verifying import verify_port as compare_with_original
 from cass_ray.toolchain.errors import ToolMissing
@@ -101,7 +101,7 @@ def selftest(
     raise typer.Exit(EXIT_FAILED if outcome.false_alarms else 0)
 
 
-def _describe(result: Verification) -> str:
+def _describe(result: PortVerification) -> str:
     lines = [f"reference  {result.reference}", f"candidate  {result.candidate}"]
     lines.append(f"tolerance  {result.tolerance}")
     for run in result.runs:

@@ -112,7 +112,7 @@ class Toolchain(BaseModel):
     flags: str = ""
 
 
-class Run(BaseModel):
+class EvidenceRun(BaseModel):
     """One run of both sides on one set of arguments."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -129,7 +129,7 @@ class Evidence(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    runs: list[Run] = Field(default_factory=list)
+    runs: list[EvidenceRun] = Field(default_factory=list)
     nvidia_backend: str = ""
     amd_backend: str = ""
     launches: list[str] = Field(default_factory=list)

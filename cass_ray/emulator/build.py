@@ -56,7 +56,7 @@ class BuildFailed(Exception):
 
 
 @dataclass(frozen=True)
-class Built:
+class EngineBuild:
     """What a build makes: the HIP runtime, and the engine alone for tests and coverage."""
 
     runtime: Path
@@ -83,10 +83,10 @@ def engine_library(cache: Path | None = None) -> Path:
     return _Build(cache or default_directory()).engine()
 
 
-def build(cache: Path | None = None) -> Built:
+def build(cache: Path | None = None) -> EngineBuild:
     """Build everything that is not there yet; see :func:`runtime_library`."""
     made = _Build(cache or default_directory())
-    return Built(runtime=made.runtime(), engine=made.engine())
+    return EngineBuild(runtime=made.runtime(), engine=made.engine())
 
 
 class _Build:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
-from cass_ray.execute.backends.base import Backend, Built, Execution, Inputs, RunMode
+from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, Inputs, RunMode
 from cass_ray.execute.evidence.counters import KernelCounters, coverage_of
 
 RUNS = 20
@@ -59,8 +59,8 @@ class ParityError(RuntimeError):
 
 def measure_parity(
     backend: Backend,
-    reference: Built,
-    candidate: Built,
+    reference: BuiltProgram,
+    candidate: BuiltProgram,
     inputs: Inputs | None = None,
     *,
     reference_backend: Backend | None = None,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from cass_ray.assembly import sass
-from cass_ray.corpus.parsing.lexer import Kind, significant_tokens
+from cass_ray.corpus.parsing.lexer import TokenKind, significant_tokens
 
 _RDNA3_INSTRUCTION = re.compile(
     r"^\s+(?:[sv]_(?!endpgm|code_end|nop)|ds_|global_|flat_|scratch_|buffer_|image_|tbuffer_)",
@@ -25,7 +25,7 @@ def _defines_main(source: str) -> bool:
     tokens = significant_tokens(source)
     depth, previous, candidate = 0, "", False
     for token in tokens:
-        if token.kind is Kind.PUNCTUATOR and token.text in "{}":
+        if token.kind is TokenKind.PUNCTUATOR and token.text in "{}":
             if token.text == "{" and candidate and depth == 0:
                 return True
             depth += 1 if token.text == "{" else -1

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from cass_ray.corpus.sources.shipped import SHIPPED_ROOT
-from cass_ray.execute.backends.base import Backend, Built, Execution, Inputs, RunMode
+from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, Inputs, RunMode
 from cass_ray.execute.evidence.launches import Launch
 
 STORED_FOLDER = SHIPPED_ROOT / "reference"
@@ -46,7 +46,7 @@ class ReferenceRun:
 
 
 @dataclass(frozen=True)
-class Reference:
+class ReferenceRuns:
     """Runs by input, where they are from, and whether they were ``stored`` before."""
 
     backend: str
@@ -57,18 +57,18 @@ class Reference:
 
 def measure(
     backend: Backend,
-    built: Built,
+    built: BuiltProgram,
     inputs: Sequence[Inputs],
     mode: RunMode | None = None,
     runs: int = RUNS,
-) -> Reference:
+) -> ReferenceRuns:
     """Run the reference on each of ``inputs``."""
     measured = tuple(_measure_one(backend, built, each, mode or RunMode(), runs) for each in inputs)
-    return Reference(backend.name, backend.identity(), measured)
+    return ReferenceRuns(backend.name, backend.identity(), measured)
 
 
 def _measure_one(
-    backend: Backend, built: Built, inputs: Inputs, mode: RunMode, runs: int
+    backend: Backend, built: BuiltProgram, inputs: Inputs, mode: RunMode, runs: int
 ) -> ReferenceRun:
     done: list[Execution] = []
     for _ in range(runs):
@@ -176,10 +176,10 @@ class StoredReferences(BaseModel):
         """Device, driver, compiler and date."""
         return f"{self.device}, driver {self.driver}, {self.cuda}, stored {self.collected}"
 
-    def ports(self) -> dict[str, Reference]:
+    def ports(self) -> dict[str, ReferenceRuns]:
         """The HIP side on the same GPU, by the id of its text where that is stored."""
         return {
-            program.hip_id: Reference(
+            program.hip_id: ReferenceRuns(
                 backend="hip-on-nvidia",
                 identity=self.identity,
                 runs=tuple(program.hip_runs()),
@@ -189,10 +189,10 @@ class StoredReferences(BaseModel):
             if program.hip_id and program.hip_on_nvidia.runs
         }
 
-    def by_id(self) -> dict[str, Reference]:
+    def by_id(self) -> dict[str, ReferenceRuns]:
         """The CUDA side of every program that built, by the program's id."""
         return {
-            program.id: Reference(
+            program.id: ReferenceRuns(
                 backend="nvidia",
                 identity=self.identity,
                 runs=tuple(run.run() for run in program.nvidia.runs),
@@ -214,7 +214,7 @@ class _Measured(BaseModel):
     runs: list[dict[str, Any]]
 
 
-def to_json(reference: Reference) -> str:
+def to_json(reference: ReferenceRuns) -> str:
     """``reference`` as text, exact to the byte."""
     runs = [
         {
@@ -231,10 +231,10 @@ def to_json(reference: Reference) -> str:
     return json.dumps({**values, "stored": reference.stored, "runs": runs})
 
 
-def from_json(text: str) -> Reference:
+def from_json(text: str) -> ReferenceRuns:
     """What :func:`to_json` wrote. Raises ``pydantic.ValidationError``."""
     made = _Measured.model_validate_json(text)
-    return Reference(
+    return ReferenceRuns(
         backend=made.backend,
         identity=made.identity,
         stored=made.stored,
@@ -265,18 +265,18 @@ def read_references(path: Path) -> StoredReferences:
 
 
 @functools.cache
-def stored_references(folder: Path = STORED_FOLDER) -> Mapping[str, Reference]:
+def stored_references(folder: Path = STORED_FOLDER) -> Mapping[str, ReferenceRuns]:
     """The references of every file in ``folder`` by program id; later files win."""
-    found: dict[str, Reference] = {}
+    found: dict[str, ReferenceRuns] = {}
     for path in sorted(folder.glob("*.json")):
         found.update(read_references(path).by_id())
     return found
 
 
 @functools.cache
-def stored_ports(folder: Path) -> Mapping[str, Reference]:
+def stored_ports(folder: Path) -> Mapping[str, ReferenceRuns]:
     """The HIP sides in ``folder`` by the id of their text; later files win."""
-    found: dict[str, Reference] = {}
+    found: dict[str, ReferenceRuns] = {}
     for path in sorted(folder.glob("*.json")):
         found.update(read_references(path).ports())
     return found

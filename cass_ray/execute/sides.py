@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cass_ray.corpus.reading.source_files import CUDA_SUFFIXES, Sources
-from cass_ray.execute.backends.base import Backend, Built, Language
+from cass_ray.execute.backends.base import Backend, BuiltProgram, Language
 from cass_ray.execute.backends.registry import candidate_backend, make_backend
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.translate.engines.registry import make_translator
@@ -17,7 +17,7 @@ def as_hip(sources: Sources) -> Sources:
     return translated(sources, make_translator())
 
 
-def build_for(backend: Backend, original: Sources) -> Built:
+def build_for(backend: Backend, original: Sources) -> BuiltProgram:
     """``original`` as ``backend`` can run it: CUDA as it is, or translated by the rules.
 
     Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.

@@ -8,16 +8,16 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from cass_ray.execute.backends.base import Backend, Built, Execution, RunMode
-from cass_ray.execute.comparison.compare import F32, Comparison, Tolerance, compare
-from cass_ray.execute.evidence.counters import Coverage, coverage_of
+from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, RunMode
+from cass_ray.execute.comparison.compare import F32, OutputComparison, Tolerance, compare
+from cass_ray.execute.evidence.counters import KernelCoverage, coverage_of
 from cass_ray.execute.evidence.exploits import (
     Exploit,
-    Finding,
+    ExploitFinding,
     code_findings,
     launch_findings,
 )
-from cass_ray.execute.references import Reference, ReferenceRun
+from cass_ray.execute.references import ReferenceRun, ReferenceRuns
 from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
 
 _STDERR_CHARACTERS = 500
@@ -70,7 +70,7 @@ class RunRecord(BaseModel):
     """The first bytes that it printed, as Latin-1 text, where the policy keeps any."""
 
 
-class Verification(BaseModel):
+class PortVerification(BaseModel):
     """The result: what ran where, both verdicts, what was found, what was covered."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -82,7 +82,7 @@ class Verification(BaseModel):
     passed: bool
     """``numeric`` on every input, with a usable reference and without a finding."""
     runs: list[RunRecord]
-    findings: list[Finding] = []
+    findings: list[ExploitFinding] = []
     problem: str = ""
     """Why there is no verdict: the reference itself fails, or there is none."""
     reference: str
@@ -90,7 +90,7 @@ class Verification(BaseModel):
     tolerance: str
     max_error: float = 0.0
     mean_error: float = 0.0
-    coverage: Coverage = Coverage()
+    coverage: KernelCoverage = KernelCoverage()
     device_faults: list[str] = []
     """What checking mode found: races, reads of unwritten memory, accesses out of bounds."""
     warnings: list[str] = []
@@ -109,13 +109,13 @@ class Verification(BaseModel):
 
 
 def verify(
-    reference: Reference | None,
-    candidate: Built,
+    reference: ReferenceRuns | None,
+    candidate: BuiltProgram,
     backend: Backend,
     policy: Policy | None = None,
     *,
-    findings: Sequence[Finding] = (),
-) -> Verification:
+    findings: Sequence[ExploitFinding] = (),
+) -> PortVerification:
     """Run ``candidate`` on every input of ``reference`` and judge it.
 
     ``findings`` are those that the caller has from elsewhere (the source). Without a reference the
@@ -138,7 +138,7 @@ def verify(
     problem = "" if usable else _no_reference(reference)
     errors = [record for record in session.records if record.floats]
     floats = sum(record.floats for record in errors)
-    return Verification(
+    return PortVerification(
         ran=all(record.verdict is SandboxVerdict.OK for record in session.records),
         exact=compared and all(record.exact for record in session.records),
         numeric=numeric,
@@ -160,7 +160,7 @@ def verify(
 _WARNING = "cass-rdna3: unordered writes"
 
 
-def _no_reference(reference: Reference | None) -> str:
+def _no_reference(reference: ReferenceRuns | None) -> str:
     if reference is None or not reference.runs:
         return "no reference output to compare with"
     return f"the reference itself fails: {reference.runs[0].problem}"
@@ -169,12 +169,12 @@ def _no_reference(reference: Reference | None) -> str:
 class _Session:
     """Runs of one candidate."""
 
-    def __init__(self, candidate: Built, backend: Backend, policy: Policy) -> None:
+    def __init__(self, candidate: BuiltProgram, backend: Backend, policy: Policy) -> None:
         self._candidate = candidate
         self._backend = backend
         self._policy = policy
         self.records: list[RunRecord] = []
-        self.findings: list[Finding] = []
+        self.findings: list[ExploitFinding] = []
         self.counters: list[Mapping[str, Any]] = []
         self.device_faults: list[str] = []
         self.warnings: list[str] = []
@@ -201,7 +201,7 @@ class _Session:
     def run_alone(self) -> None:
         """Run on no arguments, with nothing to compare."""
         execution = self._backend.run(self._candidate, mode=self._mode)
-        nothing = Comparison(False, False, difference="nothing to compare with")
+        nothing = OutputComparison(False, False, difference="nothing to compare with")
         self._keep(execution, _record((), execution, nothing), None)
 
     def _keep(self, execution: Execution, record: RunRecord, launches: int | None) -> None:
@@ -211,10 +211,10 @@ class _Session:
         new = launch_findings(execution.launch_count, launches) if execution.ended.ok else []
         if execution.ended.verdict is SandboxVerdict.VIOLATION:
             message = "it made a system call that the sandbox forbids"
-            new.append(Finding(exploit=Exploit.SANDBOX_VIOLATION, message=message))
+            new.append(ExploitFinding(exploit=Exploit.SANDBOX_VIOLATION, message=message))
         self.findings += [finding for finding in new if finding not in self.findings]
 
-    def _compare(self, reference: ReferenceRun, execution: Execution) -> Comparison:
+    def _compare(self, reference: ReferenceRun, execution: Execution) -> OutputComparison:
         ended = execution.ended
         comparison = compare(
             reference.outputs,
@@ -253,11 +253,14 @@ class _Session:
         if execution.launch_count == 0 or not self._compare(reference, execution).numeric:
             return
         message = "it prints the same when no kernel runs: its results are not the device's"
-        self.findings.append(Finding(exploit=Exploit.DEVICE_UNUSED, message=message))
+        self.findings.append(ExploitFinding(exploit=Exploit.DEVICE_UNUSED, message=message))
 
 
 def _record(
-    arguments: Sequence[str], execution: Execution, comparison: Comparison, kept_output: int = 0
+    arguments: Sequence[str],
+    execution: Execution,
+    comparison: OutputComparison,
+    kept_output: int = 0,
 ) -> RunRecord:
     ended = execution.ended
     return RunRecord(

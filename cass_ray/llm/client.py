@@ -81,7 +81,7 @@ class Reply:
 
 
 @dataclass
-class Usage:
+class ClientUsage:
     """What a client has used so far. ``reserved_*`` is for requests that are under way."""
 
     requests: int = 0
@@ -121,7 +121,7 @@ class ChatClient:
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self.settings = settings
-        self.usage = Usage()
+        self.usage = ClientUsage()
         self._cache = cache
         self._slots = asyncio.Semaphore(settings.concurrency)
         variables = os.environ if environment is None else environment

@@ -11,7 +11,7 @@ from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.evidence.exploits import source_findings
 from cass_ray.execute.references import measure
 from cass_ray.execute.sides import as_hip, build_for, usable_backends
-from cass_ray.execute.verify import Policy, Verification, verify
+from cass_ray.execute.verify import Policy, PortVerification, verify
 from cass_ray.toolchain.unit import Unit
 
 
@@ -23,7 +23,7 @@ def verify_port(
     backend: str | None = None,
     reference_backend: str | None = None,
     order_free: bool = False,
-) -> Verification:
+) -> PortVerification:
     """Run a port and its original on the same inputs and compare what they print.
 
     ``inputs`` are the arguments of each run; ``port`` is by default the original, translated by

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from cass_ray.dataset.schema import Reason
-from cass_ray.toolchain.sandbox.process import Completed, Outcome
+from cass_ray.toolchain.sandbox.process import Completed, ProcessOutcome
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class CompileFailure(Exception):
 
 
 _LIMITS = {
-    Outcome.TIME_LIMIT: Reason.TIME_LIMIT,
-    Outcome.MEMORY_LIMIT: Reason.MEMORY_LIMIT,
-    Outcome.OUTPUT_LIMIT: Reason.OUTPUT_LIMIT,
+    ProcessOutcome.TIME_LIMIT: Reason.TIME_LIMIT,
+    ProcessOutcome.MEMORY_LIMIT: Reason.MEMORY_LIMIT,
+    ProcessOutcome.OUTPUT_LIMIT: Reason.OUTPUT_LIMIT,
 }
 
 _OUT_OF_MEMORY = re.compile(
@@ -130,9 +130,9 @@ def _reason(completed: Completed, text: str, unit: Unit) -> Reason:
     ):
         if limit.search(text):
             return reason
-    if completed.outcome is Outcome.SIGNAL or _CRASH.search(text):
+    if completed.outcome is ProcessOutcome.SIGNAL or _CRASH.search(text):
         return Reason.COMPILER_CRASHED
-    if completed.outcome is Outcome.NOT_FOUND:
+    if completed.outcome is ProcessOutcome.NOT_FOUND:
         return Reason.INTERNAL_ERROR
     return Reason.COMPILE_ERROR
 

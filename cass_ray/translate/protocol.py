@@ -67,7 +67,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class TranslationUsage:
     """What a model's answer took. ``calls`` counts requests, repeated ones too."""
 
     input_tokens: int = 0
@@ -82,7 +82,7 @@ class Translation:
     source: str
     findings: tuple[Finding, ...] = ()
     counts: Counts = field(default_factory=Counts)
-    usage: Usage | None = None
+    usage: TranslationUsage | None = None
 
     @property
     def errors(self) -> tuple[Finding, ...]:

@@ -11,7 +11,14 @@ from pathlib import PurePosixPath
 
 from cass_ray.api.schema import RULES, ExecutionReport, RunInput, RunReport, TranslateRequest
 from cass_ray.corpus.reading.source_files import Sources
-from cass_ray.execute.backends.base import Assembly, Backend, Built, Inputs, Language, RunMode
+from cass_ray.execute.backends.base import (
+    Assembly,
+    Backend,
+    BuiltProgram,
+    Inputs,
+    Language,
+    RunMode,
+)
 from cass_ray.execute.backends.nvidia import NvidiaBackend
 from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.drivers.driver import (
@@ -156,7 +163,11 @@ class TranslationRunner:
             return None
 
     def _judged(
-        self, subject: CheckedProgram, backend: Backend, built: Built, compared: ComparedInputs
+        self,
+        subject: CheckedProgram,
+        backend: Backend,
+        built: BuiltProgram,
+        compared: ComparedInputs,
     ) -> ExecutionReport:
         policy = Policy(
             tolerance=tolerance_for([subject.request.source]),
@@ -196,7 +207,7 @@ class TranslationRunner:
             tolerance=made.tolerance,
         )
 
-    def _alone(self, backend: Backend, built: Built, inputs: Inputs) -> RunReport:
+    def _alone(self, backend: Backend, built: BuiltProgram, inputs: Inputs) -> RunReport:
         execution = backend.run(built, inputs, RunMode(bounds=self.bounds))
         ended = execution.ended
         return RunReport(

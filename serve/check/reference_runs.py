@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from cass_ray.api.schema import RunInput
 from cass_ray.corpus.parsing.normalize import program_id, source_digest
-from cass_ray.execute.backends.base import Backend, Built, Inputs, RunMode
-from cass_ray.execute.references import Reference, ReferenceRun, measure, stored_references
+from cass_ray.execute.backends.base import Backend, BuiltProgram, Inputs, RunMode
+from cass_ray.execute.references import ReferenceRun, ReferenceRuns, measure, stored_references
 
 GIVEN = "the output that the request expects"
 
@@ -17,7 +17,7 @@ GIVEN = "the output that the request expects"
 class ComparedInputs:
     """Inputs with something to compare with, and those without."""
 
-    reference: Reference | None
+    reference: ReferenceRuns | None
     independent: bool
     alone: tuple[Inputs, ...]
 
@@ -27,7 +27,7 @@ class Original:
     """The original program where it can be run, or a stand-in for it."""
 
     backend: Backend
-    built: Built
+    built: BuiltProgram
     independent: bool
     described: str = ""
 
@@ -37,7 +37,7 @@ def as_inputs(wanted: RunInput) -> Inputs:
     return Inputs(tuple(wanted.arguments), wanted.stdin.encode())
 
 
-def stored_runs(source: str) -> Reference | None:
+def stored_runs(source: str) -> ReferenceRuns | None:
     """What an Nvidia GPU printed for this very program, if it is a shipped one."""
     return stored_references().get(program_id(source_digest(source), ()))
 
@@ -59,12 +59,12 @@ def with_references(
         else:
             given.append(_expected(each))
     if not asked:
-        return ComparedInputs(Reference("given", GIVEN, tuple(given)), True, ())
+        return ComparedInputs(ReferenceRuns("given", GIVEN, tuple(given)), True, ())
     if original is not None:
         made = measure(original.backend, original.built, asked, mode)
         identity = original.described or made.identity
         return ComparedInputs(
-            Reference(made.backend, identity, (*given, *made.runs)), original.independent, ()
+            ReferenceRuns(made.backend, identity, (*given, *made.runs)), original.independent, ()
         )
     kept = {run.inputs: run for run in stored.runs} if stored is not None else {}
     found = [kept[inputs] for inputs in asked if inputs in kept]
@@ -72,7 +72,7 @@ def with_references(
     if not found and not given:
         return ComparedInputs(None, False, alone)
     identity = stored.identity if stored is not None and found else GIVEN
-    return ComparedInputs(Reference("nvidia", identity, (*given, *found)), True, alone)
+    return ComparedInputs(ReferenceRuns("nvidia", identity, (*given, *found)), True, alone)
 
 
 def _expected(wanted: RunInput) -> ReferenceRun:

@@ -12,8 +12,8 @@ from actors.examiners import Answerer
 from cass_ray.bench.evaluate import Examiner, run
 from cass_ray.bench.plan import Asked, BenchSettings, plan
 from cass_ray.bench.programs import Compilers, ask
-from cass_ray.bench.question import BenchAnswer, BenchLevel, Draw, Kind, Question
-from cass_ray.bench.results import Sample
+from cass_ray.bench.question import BenchAnswer, BenchLevel, Draw, Question, QuestionKind
+from cass_ray.bench.results import BenchSample
 from cass_ray.bench.systems import Description, TranslatorSystem, make_system
 from cass_ray.bench.task import BenchTask, load_tasks
 from cass_ray.execute.evidence.exploits import Exploit
@@ -49,7 +49,7 @@ def secretive(task: BenchTask) -> BenchTask:
 
 def test_a_translator_hears_the_program_and_nothing_else(secretive: BenchTask) -> None:
     spy = Spy()
-    question = ask(secretive, Kind(), _no_compilers())
+    question = ask(secretive, QuestionKind(), _no_compilers())
     TranslatorSystem("spy", spy).answer(question, Draw(seed=3, temperature=0.7))
     heard = " ".join(spy.heard)
     assert not any(value in heard for value in SECRET)
@@ -71,7 +71,7 @@ def test_what_travels_to_an_answerer_holds_no_input(secretive: BenchTask) -> Non
 
 def test_no_shipped_program_names_its_hidden_inputs() -> None:
     for task in load_tasks():
-        question = ask(task, Kind(), _no_compilers())
+        question = ask(task, QuestionKind(), _no_compilers())
         told = json.dumps(dict(question.files))
         for arguments in task.spec.hidden_arguments:
             # A lone small number is in any program; a whole list is not.
@@ -85,9 +85,9 @@ def test_answers_cannot_write_outside_the_program() -> None:
             BenchAnswer(files={name: ""})
 
 
-def _judged(examiner: Examiner, task: BenchTask, source: str) -> Sample:
+def _judged(examiner: Examiner, task: BenchTask, source: str) -> BenchSample:
     answer = BenchAnswer(files={"main.cu": source})
-    return examiner.mark(task, Kind(), ("candidate", "1"), Draw(), answer)
+    return examiner.mark(task, QuestionKind(), ("candidate", "1"), Draw(), answer)
 
 
 ON_CPU = """
@@ -170,7 +170,7 @@ def test_reference_is_right_and_echo_is_not(
     verdicts = {}
     for name in ("reference", "echo", "rules", "rules+repair"):
         system = make_system(name, [task], compilers)
-        (sample,) = run(examiner, system, [task], Kind())
+        (sample,) = run(examiner, system, [task], QuestionKind())
         verdicts[name] = sample.judgement.passed
     assert verdicts == {"reference": True, "echo": False, "rules": True, "rules+repair": True}
 
@@ -179,7 +179,7 @@ def test_reference_is_right_and_echo_is_not(
 @pytest.mark.nvidia
 def test_assembly_needs_assembly(examiner: Examiner, compilers: Compilers, task: BenchTask) -> None:
     """The port's RDNA3 is right with the port's host; SASS itself does not assemble."""
-    kind = Kind(BenchLevel.ASSEMBLY, architecture="sm_80")
+    kind = QuestionKind(BenchLevel.ASSEMBLY, architecture="sm_80")
     (reference,) = run(examiner, make_system("reference", [task], compilers), [task], kind)
     assert reference.judgement.passed, reference.judgement
     (echo,) = run(examiner, make_system("echo", [task], compilers), [task], kind)
@@ -190,7 +190,7 @@ def test_assembly_needs_assembly(examiner: Examiner, compilers: Compilers, task:
 @pytest.mark.amd
 @pytest.mark.nvidia
 def test_host_assembly(examiner: Examiner, compilers: Compilers, task: BenchTask) -> None:
-    kind = Kind(BenchLevel.HOST)
+    kind = QuestionKind(BenchLevel.HOST)
     (reference,) = run(examiner, make_system("reference", [task], compilers), [task], kind)
     assert reference.judgement.passed, reference.judgement
     (echo,) = run(examiner, make_system("echo", [task], compilers), [task], kind)
@@ -202,7 +202,7 @@ def test_host_assembly(examiner: Examiner, compilers: Compilers, task: BenchTask
 def test_hip_to_cuda_is_compiled_where_no_gpu_can_run_it(
     examiner: Examiner, compilers: Compilers, task: BenchTask
 ) -> None:
-    kind = Kind(direction=Direction.HIP_TO_CUDA)
+    kind = QuestionKind(direction=Direction.HIP_TO_CUDA)
     verdicts = {}
     for name in ("reference", "echo", "rules-hip-to-cuda"):
         (sample,) = run(examiner, make_system(name, [task], compilers), [task], kind)
@@ -219,7 +219,7 @@ def test_hip_to_cuda_is_compiled_where_no_gpu_can_run_it(
 @pytest.mark.nvidia
 @pytest.mark.amd
 def test_rdna3_to_ptx_is_assembled(examiner: Examiner, task: BenchTask) -> None:
-    kind = Kind(BenchLevel.ASSEMBLY, Direction.HIP_TO_CUDA, "sm_80")
+    kind = QuestionKind(BenchLevel.ASSEMBLY, Direction.HIP_TO_CUDA, "sm_80")
     good = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
     compiled, errors = [], []
     for text in (good, good.replace("ret;", "rett;")):

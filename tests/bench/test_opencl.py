@@ -10,13 +10,13 @@ from cass_ray.bench.evaluate import Examiner
 from cass_ray.bench.judge import Judge
 from cass_ray.bench.plan import BenchSettings, plan
 from cass_ray.bench.programs import Compilers, can_ask
-from cass_ray.bench.question import BenchAnswer, BenchLevel, Draw, Kind
+from cass_ray.bench.question import BenchAnswer, BenchLevel, Draw, QuestionKind
 from cass_ray.bench.systems import Description, ReferenceSystem
 from cass_ray.bench.task import BenchTask, load_tasks
 from cass_ray.task import Direction
 
 NAME = "opencl_segmented_scan"
-SASS = Kind(BenchLevel.ASSEMBLY, architecture="sm_80")
+SASS = QuestionKind(BenchLevel.ASSEMBLY, architecture="sm_80")
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +26,10 @@ def scan() -> BenchTask:
 
 
 def test_only_machine_code_is_asked(scan: BenchTask) -> None:
-    back = Kind(BenchLevel.ASSEMBLY, Direction.HIP_TO_CUDA, "sm_80")
-    asked = [can_ask(scan, kind) for kind in (Kind(), Kind(BenchLevel.HOST), SASS, back)]
+    back = QuestionKind(BenchLevel.ASSEMBLY, Direction.HIP_TO_CUDA, "sm_80")
+    asked = [
+        can_ask(scan, kind) for kind in (QuestionKind(), QuestionKind(BenchLevel.HOST), SASS, back)
+    ]
     assert asked == [False, False, True, False]
     (saxpy,) = load_tasks(only=["saxpy_grid_stride"])
     tasks, systems = [scan, saxpy], [Description("echo", "1", samples=False)]

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 import pytest
 
 from cass_ray.corpus.reading.source_files import Sources
-from cass_ray.execute.backends.base import Built
+from cass_ray.execute.backends.base import BuiltProgram
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 
 HONEST = r"""
@@ -46,7 +46,7 @@ def backend() -> Rdna3Backend:
 
 
 @pytest.fixture(scope="session")
-def honest(backend: Rdna3Backend) -> Built:
+def honest(backend: Rdna3Backend) -> BuiltProgram:
     return backend.build(hip(HONEST))
 
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from cass_ray.execute.backends.base import Built
+from cass_ray.execute.backends.base import BuiltProgram
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.parity import ParityError, measure_parity, ratio_of_medians
 from tests.execute.conftest import HONEST, hip
@@ -38,7 +38,7 @@ def test_a_median_must_be_positive() -> None:
 
 
 @pytest.mark.amd
-def test_counters_on_the_cpu(backend: Rdna3Backend, honest: Built) -> None:
+def test_counters_on_the_cpu(backend: Rdna3Backend, honest: BuiltProgram) -> None:
     same = measure_parity(backend, honest, honest)
     assert same.seconds is None
     assert {ratio.ratio for ratio in same.counters.values()} == {1.0}
@@ -49,7 +49,7 @@ def test_counters_on_the_cpu(backend: Rdna3Backend, honest: Built) -> None:
 
 
 @pytest.mark.amd
-def test_a_failing_program_has_no_parity(backend: Rdna3Backend, honest: Built) -> None:
+def test_a_failing_program_has_no_parity(backend: Rdna3Backend, honest: BuiltProgram) -> None:
     failing = backend.build(hip(HONEST.replace("return hipFree(in)", "return 3 + hipFree(in)")))
     with pytest.raises(ParityError, match="candidate ended with exit"):
         measure_parity(backend, honest, failing)

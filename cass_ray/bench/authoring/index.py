@@ -36,7 +36,7 @@ class TaskFacts(StrictModel):
     rdna3_instructions: int
 
 
-class Index(StrictModel):
+class BenchIndex(StrictModel):
     """Every task's facts by name, and the compilers that they are from."""
 
     nvidia: str = ""
@@ -60,12 +60,12 @@ def line_count(listing: str) -> int:
     return len(sass.normalise(listing).splitlines())
 
 
-def read_index(path: Path = INDEX_FILE) -> Index:
+def read_index(path: Path = INDEX_FILE) -> BenchIndex:
     """The stored index; an empty one without a file."""
-    return Index.model_validate_json(path.read_text()) if path.exists() else Index()
+    return BenchIndex.model_validate_json(path.read_text()) if path.exists() else BenchIndex()
 
 
-def write_index(index: Index, path: Path = INDEX_FILE) -> None:
+def write_index(index: BenchIndex, path: Path = INDEX_FILE) -> None:
     """Write ``index``, whole or not at all."""
     part = path.with_suffix(".part")
     part.write_text(index.model_dump_json(indent=1) + "\n")
@@ -83,7 +83,7 @@ def task_facts(task: BenchTask) -> TaskFacts | None:
     return found if found is not None and found.id == task.id else None
 
 
-def stale(tasks: Sequence[BenchTask], index: Index) -> list[str]:
+def stale(tasks: Sequence[BenchTask], index: BenchIndex) -> list[str]:
     """Tasks that are not in ``index`` with their present text, and names it has too many."""
     names = {task.name for task in tasks}
     changed = [

@@ -21,7 +21,7 @@ from cass_ray.execute.backends.base import Assembly, RunMode, unit_on_disk
 from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.execute.comparison.compare import compare
 from cass_ray.execute.programs import has_main
-from cass_ray.execute.references import Reference, measure
+from cass_ray.execute.references import ReferenceRuns, measure
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.unit import CompileFailure
@@ -35,7 +35,7 @@ _SOURCE_SUFFIXES = frozenset({".cu", ".hip", ".cl"})
 
 
 @dataclass
-class Findings:
+class LintFindings:
     """About one task, or about all (``task`` is empty)."""
 
     task: str
@@ -59,9 +59,9 @@ class Linter:
     backend: HipBackend | None = None
     references: Path = STORED_FOLDER
 
-    def check(self, task: BenchTask) -> Findings:
+    def check(self, task: BenchTask) -> LintFindings:
         """All checks; later ones are left out when an earlier one makes them pointless."""
-        found = Findings(task.name)
+        found = LintFindings(task.name)
         found.problems += _text_problems(task)
         listing = self._cuda(task, found)
         device = self._hip(task, found)
@@ -72,7 +72,7 @@ class Linter:
                 found.problems.append(f"kernels on one side only: {', '.join(only)}")
         return found
 
-    def _cuda(self, task: BenchTask, found: Findings) -> str:
+    def _cuda(self, task: BenchTask, found: LintFindings) -> str:
         """The SASS; empty where there is none."""
         if self.nvidia is None:
             return ""
@@ -92,7 +92,7 @@ class Linter:
             found.remarks.append(f"{found.sass_lines} SASS lines; it {word} large_device_code")
         return listing
 
-    def _hip(self, task: BenchTask, found: Findings) -> str:
+    def _hip(self, task: BenchTask, found: LintFindings) -> str:
         """The RDNA3 assembly of the port, whose runs are checked."""
         if self.backend is None:
             return ""
@@ -123,7 +123,7 @@ class Linter:
             found.remarks.append(f"a run takes {found.seconds:.1f} s of {task.spec.limits.seconds}")
         return texts.device
 
-    def _opencl(self, task: BenchTask, host: str, port: Reference) -> Iterator[str]:
+    def _opencl(self, task: BenchTask, host: str, port: ReferenceRuns) -> Iterator[str]:
         """The OpenCL device code has to print under the port's host what the port prints."""
         assert self.backend is not None
         compilers = Compilers(self.backend, find_nvidia)
@@ -158,7 +158,7 @@ def _text_problems(task: BenchTask) -> Iterator[str]:
         yield "both programs are the same text"
 
 
-def _run_problems(made: Reference) -> Iterator[str]:
+def _run_problems(made: ReferenceRuns) -> Iterator[str]:
     outputs: dict[tuple[bytes, ...], tuple[str, ...]] = {}
     for run in made.runs:
         arguments = " ".join(run.inputs.arguments) or "no arguments"
@@ -177,7 +177,7 @@ def _run_problems(made: Reference) -> Iterator[str]:
 
 
 def _disagreements(
-    task: BenchTask, stored: Reference, made: Reference, sides: str
+    task: BenchTask, stored: ReferenceRuns, made: ReferenceRuns, sides: str
 ) -> Iterator[str]:
     comparison = task.spec.comparison
     for theirs, ours in zip(stored.runs, made.runs, strict=True):
@@ -196,9 +196,9 @@ def _disagreements(
             yield f"with {arguments} {sides} differ: {difference}"
 
 
-def check_collection(tasks: Sequence[BenchTask]) -> Findings:
+def check_collection(tasks: Sequence[BenchTask]) -> LintFindings:
     """Counts over all tasks."""
-    found = Findings("")
+    found = LintFindings("")
     counts = Counter(task.spec.category for task in tasks)
     for category in CATEGORIES:
         if counts[category] < PER_CATEGORY:

@@ -13,7 +13,7 @@ matplotlib.use("Agg")
 from matplotlib.figure import Figure
 
 from cass_ray.bench.features import CATEGORIES
-from cass_ray.bench.reporting.report import STEP_TAG, Run
+from cass_ray.bench.reporting.report import STEP_TAG, SystemRun
 from cass_ray.bench.scoring.scores import Share
 
 # Okabe and Ito's colours, told apart by everyone.
@@ -23,7 +23,7 @@ _LONGEST_LABEL = 34
 _MEASURES = (("compiled", "compiles"), ("exact", "exact"), ("passed", "right on all inputs"))
 
 
-def plots(runs: Sequence[Run]) -> dict[str, str]:
+def plots(runs: Sequence[SystemRun]) -> dict[str, str]:
     """Title -> SVG; those without data are left out."""
     made = {
         "Share of tasks, with 95% intervals": by_system(runs),
@@ -35,7 +35,7 @@ def plots(runs: Sequence[Run]) -> dict[str, str]:
     return {title: svg for title, svg in made.items() if svg}
 
 
-def by_system(runs: Sequence[Run]) -> str:
+def by_system(runs: Sequence[SystemRun]) -> str:
     """A dot and an interval for each measure of each run."""
     figure, axes = _figure(8.5, 0.9 + 0.62 * len(runs))
     for row, run in enumerate(runs):
@@ -65,7 +65,7 @@ def _dot(axes: Any, share: Share, position: float, number: int, label: str) -> N
     )
 
 
-def by_category(runs: Sequence[Run]) -> str:
+def by_category(runs: Sequence[SystemRun]) -> str:
     """A matrix of shares; rows are categories, columns runs."""
     names = [
         name for name in CATEGORIES if any(name in run.scores.strata["category"] for run in runs)
@@ -88,7 +88,7 @@ def by_category(runs: Sequence[Run]) -> str:
     return _svg(figure)
 
 
-def by_length(runs: Sequence[Run]) -> str:
+def by_length(runs: Sequence[SystemRun]) -> str:
     """Shares over the length bins, with intervals."""
     names = [
         name
@@ -124,7 +124,7 @@ def by_length(runs: Sequence[Run]) -> str:
     return _svg(figure)
 
 
-def by_error(runs: Sequence[Run]) -> str:
+def by_error(runs: Sequence[SystemRun]) -> str:
     """Samples with an error of each class, one stacked bar a run."""
     shown = [run for run in runs if run.scores.errors]
     names = sorted({name for run in shown for name in run.scores.errors})
@@ -152,13 +152,13 @@ def by_error(runs: Sequence[Run]) -> str:
     return _svg(figure)
 
 
-def by_step(runs: Sequence[Run]) -> str:
+def by_step(runs: Sequence[SystemRun]) -> str:
     """Shares over the tag ``step``, one line for each measure of each series of checkpoints."""
     stepped = [run for run in runs if run.scores.tags.get(STEP_TAG, "").isdigit()]
     if len(stepped) < 2:
         return ""
     figure, axes = _figure(8.5, 4.0)
-    series: dict[str, list[Run]] = {}
+    series: dict[str, list[SystemRun]] = {}
     for run in stepped:
         rest = [f"{key}={value}" for key, value in run.scores.tags.items() if key != STEP_TAG]
         family = run.scores.system.rpartition("/")[0] or run.scores.system
@@ -177,7 +177,7 @@ def by_step(runs: Sequence[Run]) -> str:
     return _svg(figure)
 
 
-def _short(run: Run) -> str:
+def _short(run: SystemRun) -> str:
     """The label, its middle left out where it would take the room of the plot."""
     label = run.label
     if len(label) <= _LONGEST_LABEL:

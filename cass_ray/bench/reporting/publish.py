@@ -9,16 +9,20 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from cass_ray.bench.reporting.report import Report, make_report, percent, with_interval
-from cass_ray.bench.results import Sample, read_samples
+from cass_ray.bench.reporting.report import BenchReport, make_report, percent, with_interval
+from cass_ray.bench.results import BenchSample, read_samples
 from cass_ray.toolchain.errors import ToolMissing
 
 SCORES_FILE, MARKDOWN_FILE, HTML_FILE = "scores.json", "report.md", "report.html"
 
 
 def publish(
-    out: Path, samples: Sequence[Sample], *, compare: Sequence[Path] = (), title: str = "CASS-Bench"
-) -> Report:
+    out: Path,
+    samples: Sequence[BenchSample],
+    *,
+    compare: Sequence[Path] = (),
+    title: str = "CASS-Bench",
+) -> BenchReport:
     """Write ``scores.json``, ``report.md`` and ``report.html`` into ``out``.
 
     ``compare`` are earlier results (a folder or its ``samples.jsonl``). Raises
@@ -40,7 +44,7 @@ def publish(
     return report
 
 
-def print_scores(console: Console, report: Report) -> None:
+def print_scores(console: Console, report: BenchReport) -> None:
     """The table at the end of a run."""
     table = RichTable(title=report.title, title_justify="left")
     for name in ("system", "tasks", "compiles", "exact", "numeric", "hidden", "right"):

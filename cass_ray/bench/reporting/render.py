@@ -7,12 +7,12 @@ from pathlib import Path
 import jinja2
 
 from cass_ray.bench.reporting.plots import plots
-from cass_ray.bench.reporting.report import Report, Table
+from cass_ray.bench.reporting.report import BenchReport, Table
 
 _LONGEST_NUMBER = len("100.0% (100.0–100.0)")
 
 
-def markdown(report: Report) -> str:
+def markdown(report: BenchReport) -> str:
     """Headings, notes and tables."""
     parts = [f"# {report.title}", "", *(f"- {note}" for note in report.notes), ""]
     for table in report.tables:
@@ -39,7 +39,7 @@ def numeric_columns(table: Table) -> list[bool]:
     ]
 
 
-def html(report: Report) -> str:
+def html(report: BenchReport) -> str:
     """One page: no script, no other file, light and dark."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from cass_ray.bench.features import CATEGORIES
-from cass_ray.bench.results import Sample
+from cass_ray.bench.results import BenchSample
 from cass_ray.bench.scoring.scores import STRATA, Scores, Share, by_run, outcomes, score
 from cass_ray.bench.scoring.statistics import McNemar, mcnemar
 
@@ -26,11 +26,11 @@ _REASON_CHARACTERS = 160
 
 
 @dataclass(frozen=True)
-class Run:
+class SystemRun:
     """The samples of one system at one level, with their scores. ``label`` is unique."""
 
     label: str
-    samples: list[Sample]
+    samples: list[BenchSample]
     scores: Scores
 
 
@@ -55,27 +55,27 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Report:
+class BenchReport:
     """Everything that is rendered."""
 
     title: str
-    runs: list[Run]
+    runs: list[SystemRun]
     pairs: list[PairTest]
     tables: list[Table]
     notes: list[str]
 
 
 def make_report(
-    samples: Iterable[Sample],
-    others: Mapping[str, Sequence[Sample]] | None = None,
+    samples: Iterable[BenchSample],
+    others: Mapping[str, Sequence[BenchSample]] | None = None,
     title: str = "CASS-Bench",
-) -> Report:
+) -> BenchReport:
     """A report on ``samples``; ``others`` are earlier results, by name, to test against."""
     runs = _runs(samples)
     if not runs:
         raise ValueError("no samples to report on")
     earlier = [
-        Run(f"{name}: {run.label}", run.samples, run.scores)
+        SystemRun(f"{name}: {run.label}", run.samples, run.scores)
         for name, group in (others or {}).items()
         for run in _runs(group)
     ]
@@ -88,7 +88,7 @@ def make_report(
         ablation_table(runs),
         failures_table(runs),
     ]
-    return Report(
+    return BenchReport(
         title=title,
         runs=runs,
         pairs=pairs,
@@ -97,17 +97,17 @@ def make_report(
     )
 
 
-def _runs(samples: Iterable[Sample]) -> list[Run]:
+def _runs(samples: Iterable[BenchSample]) -> list[SystemRun]:
     groups = by_run(samples)
     kinds = {key[1] for key in groups}
     runs = []
     for (system, kind, *tags), group in groups.items():
         parts = [system, *([kind] if len(kinds) > 1 else []), *tags]
-        runs.append(Run(" · ".join(parts), group, score(group)))
+        runs.append(SystemRun(" · ".join(parts), group, score(group)))
     return runs
 
 
-def _pairs(runs: Sequence[Run], earlier: Sequence[Run]) -> list[PairTest]:
+def _pairs(runs: Sequence[SystemRun], earlier: Sequence[SystemRun]) -> list[PairTest]:
     """Every two runs of one kind; two earlier ones are nobody's question, nor are the systems that
     check the benchmark itself."""
     asked = [run for run in runs if run.scores.system not in _CHECKS]
@@ -135,7 +135,7 @@ def with_interval(share: Share) -> str:
     return f"{percent(share.share)} ({100 * share.low:.1f}–{100 * share.high:.1f})"
 
 
-def systems_table(runs: Sequence[Run]) -> Table:
+def systems_table(runs: Sequence[SystemRun]) -> Table:
     """One line a run."""
     ks = sorted({k for run in runs for k in run.scores.pass_at if k > 1})
     sampled = any(run.scores.samples > run.scores.tasks for run in runs)
@@ -186,7 +186,7 @@ def pairs_table(pairs: Sequence[PairTest]) -> Table:
     return Table("Paired comparison", head, rows, "McNemar's exact test, two-sided.")
 
 
-def stratum_table(runs: Sequence[Run], stratum: str) -> Table:
+def stratum_table(runs: Sequence[SystemRun], stratum: str) -> Table:
     """Shares of right answers by ``stratum``, one column a run."""
     names = {name for run in runs for name in run.scores.strata[stratum]}
     rows = []
@@ -212,7 +212,7 @@ def _ordered(stratum: str, names: set[str]) -> list[str]:
     return sorted(names)
 
 
-def errors_table(runs: Sequence[Run]) -> Table:
+def errors_table(runs: Sequence[SystemRun]) -> Table:
     """Samples with a compile error of each class."""
     names = sorted({name for run in runs for name in run.scores.errors})
     rows = [[name, *(str(run.scores.errors.get(name, 0)) for run in runs)] for name in names]
@@ -220,14 +220,14 @@ def errors_table(runs: Sequence[Run]) -> Table:
     return Table("Compile errors by class", ["class", *(run.label for run in runs)], rows, note)
 
 
-def findings_table(runs: Sequence[Run]) -> Table:
+def findings_table(runs: Sequence[SystemRun]) -> Table:
     """Samples that were caught cheating, or have a hazard."""
     names = sorted({name for run in runs for name in run.scores.findings})
     rows = [[name, *(str(run.scores.findings.get(name, 0)) for run in runs)] for name in names]
     return Table("Findings of the verifier", ["finding", *(run.label for run in runs)], rows)
 
 
-def ablation_table(runs: Sequence[Run]) -> Table:
+def ablation_table(runs: Sequence[SystemRun]) -> Table:
     """Tagged runs by the values of their tags."""
     tagged = [run for run in runs if run.scores.tags]
     keys = sorted({key for run in tagged for key in run.scores.tags})
@@ -243,7 +243,7 @@ def ablation_table(runs: Sequence[Run]) -> Table:
     return Table("Ablation", head, rows)
 
 
-def failures_table(runs: Sequence[Run]) -> Table:
+def failures_table(runs: Sequence[SystemRun]) -> Table:
     """Every first sample that is not right, and why; ``echo`` is meant to fail."""
     rows = [
         [run.label, sample.task, reason_of(sample)]
@@ -255,7 +255,7 @@ def failures_table(runs: Sequence[Run]) -> Table:
     return Table("What is not right", ["system", "task", "why"], rows)
 
 
-def reason_of(sample: Sample) -> str:
+def reason_of(sample: BenchSample) -> str:
     """Why an answer is not right, in a line."""
     judgement = sample.judgement
     if judgement.problem:
@@ -276,7 +276,7 @@ def reason_of(sample: Sample) -> str:
     return line if len(line) <= _REASON_CHARACTERS else line[: _REASON_CHARACTERS - 1] + "…"
 
 
-def _notes(runs: Sequence[Run]) -> list[str]:
+def _notes(runs: Sequence[SystemRun]) -> list[str]:
     """Where the truth is from and where candidates ran."""
     references = sorted({s.judgement.reference for run in runs for s in run.samples} - {""})
     backends = sorted({s.judgement.backend for run in runs for s in run.samples} - {""})

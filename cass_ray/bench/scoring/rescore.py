@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from cass_ray.bench.judge import verdicts
 from cass_ray.bench.references import Truth, stored_reference
-from cass_ray.bench.results import KEPT_OUTPUT, BenchRun, Sample
+from cass_ray.bench.results import KEPT_OUTPUT, BenchRun, BenchSample
 from cass_ray.bench.task import BenchTask
 from cass_ray.execute.comparison.compare import compare
-from cass_ray.execute.references import Reference
+from cass_ray.execute.references import ReferenceRuns
 from cass_ray.toolchain.sandbox.executable import SandboxVerdict
 
 
-def rescored(sample: Sample, task: BenchTask | None) -> Sample:
+def rescored(sample: BenchSample, task: BenchTask | None) -> BenchSample:
     """``sample`` with its comparisons made anew by today's rules.
 
     It comes back as it is where ``task`` is another text by now, its output was not compared with a
@@ -32,7 +32,7 @@ def _cut(run: BenchRun) -> bool:
     return len(run.record.stdout) >= KEPT_OUTPUT
 
 
-def _again(run: BenchRun, reference: Reference, task: BenchTask) -> BenchRun:
+def _again(run: BenchRun, reference: ReferenceRuns, task: BenchTask) -> BenchRun:
     record = run.record
     theirs = next(
         (each for each in reference.runs if list(each.inputs.arguments) == record.arguments), None

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pydantic import Field
 
 from cass_ray.bench.authoring.index import length_bin
-from cass_ray.bench.results import Sample
+from cass_ray.bench.results import BenchSample
 from cass_ray.bench.scoring.statistics import mean, pass_at_k, wilson
 from cass_ray.config import StrictModel
 
-MEASURES: dict[str, Callable[[Sample], bool]] = {
+MEASURES: dict[str, Callable[[BenchSample], bool]] = {
     "compiled": lambda sample: sample.judgement.compiled,
     "exact": lambda sample: bool(sample.judgement.exact),
     "numeric": lambda sample: bool(sample.judgement.numeric),
@@ -27,7 +27,7 @@ MEASURES: dict[str, Callable[[Sample], bool]] = {
 """What is counted. ``exact`` and ``numeric`` are about the inputs that anyone may know,
 ``passed`` about all inputs by the task's own comparison."""
 
-STRATA: dict[str, Callable[[Sample], Iterable[str]]] = {
+STRATA: dict[str, Callable[[BenchSample], Iterable[str]]] = {
     "category": lambda sample: [sample.category],
     "difficulty": lambda sample: [sample.difficulty.value],
     "feature": lambda sample: sample.features,
@@ -92,7 +92,7 @@ class Scores(StrictModel):
         return self.measures[measure].share
 
 
-def score(samples: Sequence[Sample]) -> Scores:
+def score(samples: Sequence[BenchSample]) -> Scores:
     """Scores of the samples of one system at one level. Raises :class:`ValueError` for none."""
     if not samples:
         raise ValueError("no samples to score")
@@ -125,30 +125,30 @@ def score(samples: Sequence[Sample]) -> Scores:
     )
 
 
-def kind_of(sample: Sample) -> str:
+def kind_of(sample: BenchSample) -> str:
     """Level, direction and architecture in words."""
     return " ".join(
         part for part in (sample.level.value, sample.direction.value, sample.architecture) if part
     )
 
 
-def by_run(samples: Iterable[Sample]) -> dict[tuple[str, ...], list[Sample]]:
+def by_run(samples: Iterable[BenchSample]) -> dict[tuple[str, ...], list[BenchSample]]:
     """Samples by system, kind and tags."""
-    runs: dict[tuple[str, ...], list[Sample]] = defaultdict(list)
+    runs: dict[tuple[str, ...], list[BenchSample]] = defaultdict(list)
     for sample in samples:
         tags = tuple(f"{key}={value}" for key, value in sorted(sample.tags.items()))
         runs[(sample.system, kind_of(sample), *tags)].append(sample)
     return dict(runs)
 
 
-def share_of(samples: Sequence[Sample], test: Callable[[Sample], bool]) -> Share:
+def share_of(samples: Sequence[BenchSample], test: Callable[[BenchSample], bool]) -> Share:
     """The share of ``samples`` that pass ``test``."""
     right = sum(map(test, samples))
     low, high = wilson(right, len(samples))
     return Share(right=right, total=len(samples), low=low, high=high)
 
 
-def outcomes(samples: Sequence[Sample], measure: str) -> dict[str, bool]:
+def outcomes(samples: Sequence[BenchSample], measure: str) -> dict[str, bool]:
     """Task -> whether its first sample is right, for paired tests."""
     test = MEASURES[measure]
     return {
@@ -157,18 +157,18 @@ def outcomes(samples: Sequence[Sample], measure: str) -> dict[str, bool]:
     }
 
 
-def _by_task(samples: Sequence[Sample]) -> dict[str, list[Sample]]:
-    found: dict[str, list[Sample]] = defaultdict(list)
+def _by_task(samples: Sequence[BenchSample]) -> dict[str, list[BenchSample]]:
+    found: dict[str, list[BenchSample]] = defaultdict(list)
     for sample in samples:
         found[sample.task].append(sample)
     return dict(found)
 
 
-def _undecided(sample: Sample) -> bool:
+def _undecided(sample: BenchSample) -> bool:
     return sample.judgement.answered and bool(sample.judgement.problem)
 
 
-def _pass_at(by_task: Mapping[str, Sequence[Sample]]) -> dict[int, float]:
+def _pass_at(by_task: Mapping[str, Sequence[BenchSample]]) -> dict[int, float]:
     """For every k that all tasks have samples for."""
     least = min(map(len, by_task.values()))
     test = MEASURES["passed"]
@@ -179,7 +179,7 @@ def _pass_at(by_task: Mapping[str, Sequence[Sample]]) -> dict[int, float]:
     }
 
 
-def _best(group: Sequence[Sample]) -> Sample:
+def _best(group: Sequence[BenchSample]) -> BenchSample:
     """By execution on the visible inputs alone."""
     ordered = sorted(group, key=lambda sample: sample.sample)
     for measure in ("exact", "numeric", "compiled"):
@@ -189,22 +189,26 @@ def _best(group: Sequence[Sample]) -> Sample:
     return ordered[0]
 
 
-def _stratum(samples: Sequence[Sample], of: Callable[[Sample], Iterable[str]]) -> dict[str, Share]:
-    groups: dict[str, list[Sample]] = defaultdict(list)
+def _stratum(
+    samples: Sequence[BenchSample], of: Callable[[BenchSample], Iterable[str]]
+) -> dict[str, Share]:
+    groups: dict[str, list[BenchSample]] = defaultdict(list)
     for sample in samples:
         for name in of(sample):
             groups[name].append(sample)
     return {name: share_of(group, MEASURES["passed"]) for name, group in sorted(groups.items())}
 
 
-def _counts(samples: Sequence[Sample], of: Callable[[Sample], Iterable[str]]) -> dict[str, int]:
+def _counts(
+    samples: Sequence[BenchSample], of: Callable[[BenchSample], Iterable[str]]
+) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for sample in samples:
         counts.update(of(sample))
     return dict(counts.most_common())
 
 
-def _totals(samples: Sequence[Sample]) -> Totals:
+def _totals(samples: Sequence[BenchSample]) -> Totals:
     costs = [sample.answer.usage.cost for sample in samples if sample.answer.usage.cost is not None]
     return Totals(
         seconds=sum(sample.answer.seconds for sample in samples),

@@ -36,7 +36,7 @@ class Similar:
     """Jaccard similarity of their sets."""
 
 
-class Index(Protocol):
+class BandLookup(Protocol):
     """Where band keys are kept: in this process, or spread over the nodes of a cluster."""
 
     def find(self, keys: Keys) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
@@ -87,14 +87,14 @@ class NearDuplicates:
         threshold: float = 0.8,
         shingle_tokens: int = SHINGLE_TOKENS,
         folder: Path | None = None,
-        index: Index | None = None,
+        index: BandLookup | None = None,
     ) -> None:
         if not 0 < threshold <= 1:
             raise ValueError(f"threshold is {threshold}; it must be above 0 and at most 1")
         self._threshold = threshold
         self._shingle_tokens = shingle_tokens
         self._shape = band_shape(threshold)
-        self._index: Index = index if index is not None else BandIndex()
+        self._index: BandLookup = index if index is not None else BandIndex()
         self._kept = SetStore(folder)
         self._ids: list[str] = []
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from cass_ray.corpus.generate import expressions as ex
-from cass_ray.corpus.generate.expressions import Expression, Name, literal
-from cass_ray.corpus.generate.machine import Place
+from cass_ray.corpus.generate.expressions import Expression, VariableExpression, literal
+from cass_ray.corpus.generate.machine import KernelArray
 from cass_ray.corpus.generate.maker import Maker, Scope, variable_bounds, zero_of
 from cass_ray.corpus.generate.names import FIELDS, STRUCTS, Namer
 from cass_ray.corpus.generate.statements import (
@@ -27,8 +27,8 @@ from cass_ray.corpus.generate.types import (
     UNSIGNED,
     VARIABLE_GRIDS,
     Grid,
-    Kind,
     Scalar,
+    ScalarKind,
     Span,
     full_span,
 )
@@ -61,7 +61,7 @@ class BodyMaker:
         self.namer = namer
         self.plain = plain
         self.structs: list[StructType] = []
-        self.local_arrays: list[Place] = []
+        self.local_arrays: list[KernelArray] = []
         self.make_atomic: Callable[[Maker], Statement | None] = lambda maker: None
 
     @property
@@ -119,7 +119,7 @@ class BodyMaker:
         if mutable:
             bounds = variable_bounds(value.type, self.chance)
             value = self.maker.fit(value, bounds)
-        made = Name(name, value.type, bounds)
+        made = VariableExpression(name, value.type, bounds)
         self.scope.names.append(made)
         if mutable:
             self.scope.mutable.append(made)
@@ -145,14 +145,14 @@ class BodyMaker:
             return self._declare(nesting)
         return [Assign(f"{target.text} = {value.text}", target.text, value)]
 
-    def _combined(self, target: Name, value: Expression) -> Expression:
-        if target.type.kind is Kind.FLOAT:
+    def _combined(self, target: VariableExpression, value: Expression) -> Expression:
+        if target.type.kind is ScalarKind.FLOAT:
             return ex.float_sum(self.chance.choice("+-"), target, value)
         return ex.integer_arithmetic(self.chance.choice("+-"), target, value)
 
-    def _compound(self, target: Name, value: Expression) -> Assign | None:
+    def _compound(self, target: VariableExpression, value: Expression) -> Assign | None:
         """``target += value`` and the like, of unsigned integers."""
-        if target.type.kind is not Kind.UNSIGNED:
+        if target.type.kind is not ScalarKind.UNSIGNED:
             return None
         symbol = self.chance.choice("+-*^|+^")
         if symbol in "^|":
@@ -203,8 +203,8 @@ class BodyMaker:
     def counted(self, turns: Expression, make_body: Callable[[], list[Statement]]) -> Loop:
         """``for`` from 0 up to ``turns``; the counter is in scope where the body is made."""
         name = self.namer.take(list("jklm"))
-        counter = Name(name, INT, Span(0, turns.span.high - 1))
-        unbounded = Name(name, INT, Span(0, turns.span.high))
+        counter = VariableExpression(name, INT, Span(0, turns.span.high - 1))
+        unbounded = VariableExpression(name, INT, Span(0, turns.span.high))
         outer = self.maker
         self.maker = outer.within(outer.scope.inner())
         self.scope.names += [counter, counter]
@@ -215,7 +215,7 @@ class BodyMaker:
         zero, one = literal(0, INT), literal(1, INT)
         condition = ex.compare("<", unbounded, turns)
         unroll = self.chance.choice(("", "", "", "#pragma unroll", "#pragma unroll 2"))
-        constant = isinstance(turns, ex.Constant | ex.TemplateArgument)
+        constant = isinstance(turns, ex.ConstantExpression | ex.TemplateArgument)
         return Loop(
             head=f"for (int {name} = 0; {condition.text}; ++{name}) {{",
             tail="}",
@@ -231,8 +231,8 @@ class BodyMaker:
         least = self.chance.randint(0, 1)
         start = self.maker.fit(self.maker.leaf(UNSIGNED), Span(least, 11))
         name = self.namer.take(["remaining", "left_over", "turns", "budget"])
-        counter = Name(name, UNSIGNED, Span(1, start.span.high))
-        after = Name(name, UNSIGNED, Span(0, start.span.high))
+        counter = VariableExpression(name, UNSIGNED, Span(1, start.span.high))
+        after = VariableExpression(name, UNSIGNED, Span(0, start.span.high))
         outer = self.maker
         self.maker = outer.within(outer.scope.inner())
         self.scope.names.append(counter)
@@ -271,8 +271,8 @@ class BodyMaker:
                 made = self._weighted(made)
             made = self._summand(made, turns)
             total.append(made)
-            running = Name(name, type_, _times(made, turns))
-            added = (ex.float_sum if type_.kind is Kind.FLOAT else ex.integer_arithmetic)(
+            running = VariableExpression(name, type_, _times(made, turns))
+            added = (ex.float_sum if type_.kind is ScalarKind.FLOAT else ex.integer_arithmetic)(
                 "+", running, made
             )
             return [Assign(f"{name} += {made.text}", name, replace(added, bounds=running.bounds))]
@@ -281,16 +281,18 @@ class BodyMaker:
         zero = zero_of(type_)
         bounds = _times(total[0], turns)
         declaration = Assign(f"{type_.name} {name} = {zero.text}", name, zero)
-        self.scope.names.append(Name(name, type_, bounds))
+        self.scope.names.append(VariableExpression(name, type_, bounds))
         out: list[Statement] = [declaration, loop]
         if isinstance(bounds, Grid) and type_.bits == 16:
             self.scope.names.pop()
-            limited = self.maker.fit(Name(name, type_, bounds), VARIABLE_GRIDS[type_.dtype])
+            limited = self.maker.fit(
+                VariableExpression(name, type_, bounds), VARIABLE_GRIDS[type_.dtype]
+            )
             out.append(self.declare(limited))
         return out
 
     def _weighted(self, made: Expression) -> Expression:
-        if made.type.kind is Kind.FLOAT:
+        if made.type.kind is ScalarKind.FLOAT:
             return ex.float_product(self.maker.narrow(made), self.maker.narrow(
                 self.maker.leaf(made.type)))  # fmt: skip
         return ex.integer_arithmetic("*", made, self.maker.leaf(made.type))
@@ -302,7 +304,7 @@ class BodyMaker:
             if made.type.bits == 16:
                 limit = Grid(-2, 1 << 6)
             return self.maker.fit(made, limit)
-        if made.type.kind is Kind.UNSIGNED:
+        if made.type.kind is ScalarKind.UNSIGNED:
             return made
         most = full_span(made.type).high // (turns + 1)
         return self.maker.fit(made, Span(-most, most))
@@ -311,7 +313,7 @@ class BodyMaker:
         """An array of the thread: filled in one loop, read by computed indices afterwards."""
         type_ = self.maker.one_of([type_ for type_ in COMPUTED if type_.bits >= 32])
         size = self.chance.choice((4, 5, 8, 12, 16))
-        place = Place(self.namer.take(["scratch", "window", "history", "local"]), type_, size,
+        place = KernelArray(self.namer.take(["scratch", "window", "history", "local"]), type_, size,
                       variable_bounds(type_, self.chance), "local")  # fmt: skip
 
         def body() -> list[Statement]:
@@ -337,10 +339,10 @@ class BodyMaker:
             struct = self.new_struct()
         name = self.namer.variable()
         values: dict[str, Expression] = {}
-        fields: list[Name] = []
+        fields: list[VariableExpression] = []
         for field, type_ in struct.fields:
             bounds = variable_bounds(type_, self.chance)
-            fields.append(Name(f"{name}.{field}", type_, bounds))
+            fields.append(VariableExpression(f"{name}.{field}", type_, bounds))
             values[fields[-1].text] = self.maker.fit(self.maker.value(type_, 2), bounds)
         listed = ", ".join(value.text for value in values.values())
         self.scope.names += fields
@@ -369,6 +371,6 @@ def _times(made: Expression, turns: int) -> Span | Grid:
         grid = made.bounds
         # Rounding may carry a partial sum up by less than a factor of 2.
         return Grid(grid.grain, grid.most * turns * 2).rounded(made.type.precision)
-    if made.type.kind is Kind.UNSIGNED:
+    if made.type.kind is ScalarKind.UNSIGNED:
         return full_span(made.type)
     return Span(min(made.bounds.low * turns, 0), max(made.bounds.high * turns, 0))

@@ -13,8 +13,8 @@ import numpy as np
 
 from cass_ray.corpus.generate import expressions as ex
 from cass_ray.corpus.generate.bodies import BodyMaker
-from cass_ray.corpus.generate.expressions import Expression, Name, literal
-from cass_ray.corpus.generate.machine import WARP, Machine, Mask, Place
+from cass_ray.corpus.generate.expressions import Expression, VariableExpression, literal
+from cass_ray.corpus.generate.machine import WARP, KernelArray, LaunchState, Mask
 from cass_ray.corpus.generate.statements import (
     Assign,
     Atomic,
@@ -35,8 +35,8 @@ from cass_ray.corpus.generate.types import (
     UNSIGNED_LONG,
     Bounds,
     Grid,
-    Kind,
     Scalar,
+    ScalarKind,
     Span,
     Values,
     full_span,
@@ -49,14 +49,16 @@ _SHARED_TYPES = tuple(type_ for type_ in COMPUTED if type_.bits >= 32)
 class CollectiveMaker:
     """Makes collective statements for blocks of ``threads`` threads, numbered by ``tid``."""
 
-    def __init__(self, body: BodyMaker, tid: Name, lane: Expression, threads: int) -> None:
+    def __init__(
+        self, body: BodyMaker, tid: VariableExpression, lane: Expression, threads: int
+    ) -> None:
         self.body = body
         self.chance = body.chance
         self.tid = tid
         self.lane = lane
         self.threads = threads
-        self.shared: list[Place] = []
-        self.dynamic: Place | None = None
+        self.shared: list[KernelArray] = []
+        self.dynamic: KernelArray | None = None
 
     def segment(self, nesting: int) -> list[Statement]:
         """One collective, perhaps in a loop that every thread runs alike."""
@@ -79,10 +81,12 @@ class CollectiveMaker:
 
     # Shared memory
 
-    def _tile(self, type_: Scalar, size: int, bounds: Bounds) -> tuple[Place, list[Statement]]:
+    def _tile(
+        self, type_: Scalar, size: int, bounds: Bounds
+    ) -> tuple[KernelArray, list[Statement]]:
         """A shared array and its declaration."""
         name = self.body.namer.take(["tile", "cache", "shared", "stage", "partial", "bins"])
-        place = Place(name, type_, size, bounds, "shared")
+        place = KernelArray(name, type_, size, bounds, "shared")
         self.shared.append(place)
         if self.dynamic is None and self.chance.random() < self.body.knobs.dynamic_shared:
             self.dynamic = place
@@ -91,7 +95,7 @@ class CollectiveMaker:
 
     def _shared_value(self, type_: Scalar) -> Expression:
         value = self.body.maker.value(type_, 2)
-        if type_.kind is Kind.FLOAT:
+        if type_.kind is ScalarKind.FLOAT:
             return self.body.maker.narrow(value)
         return value
 
@@ -106,7 +110,7 @@ class CollectiveMaker:
             read = ex.element(tile, self._other_thread())
             if made is None:
                 made = read
-            elif type_.kind is Kind.FLOAT:
+            elif type_.kind is ScalarKind.FLOAT:
                 made = ex.float_sum(self.chance.choice("+-"), made, read)
             else:
                 made = ex.integer_arithmetic(self.chance.choice("+-"), made, read)
@@ -131,11 +135,11 @@ class CollectiveMaker:
         type_ = self.body.maker.one_of((INT, UNSIGNED, UNSIGNED_LONG, FLOAT))
         value = self.body.maker.value(type_, 2)
         symbol = self.chance.choice(("+", "+", "min", "max", "^"))
-        if type_.kind is Kind.FLOAT:
+        if type_.kind is ScalarKind.FLOAT:
             # Sums that are exact: at most 2**23 steps of 1/4.
             value = self.body.maker.fit(value, Grid(-2, 1 << 12))
             return value, "+", Grid(-2, self.threads << 12)
-        if symbol == "+" and type_.kind is Kind.SIGNED:
+        if symbol == "+" and type_.kind is ScalarKind.SIGNED:
             value = self.body.maker.fit(value, Span(-100_000, 100_000))
             return value, "+", Span(-100_000 * self.threads, 100_000 * self.threads)
         return value, symbol, full_span(type_) if symbol in "+^" else value.bounds
@@ -146,13 +150,13 @@ class CollectiveMaker:
             return ex.extreme(symbol, left, right)
         if symbol == "^":
             return ex.bitwise("^", left, right)
-        if left.type.kind is Kind.FLOAT:
+        if left.type.kind is ScalarKind.FLOAT:
             return ex.float_sum("+", left, right)
         return ex.integer_arithmetic("+", left, right)
 
     def _halving(self, text: str, start: int, body: list[Statement], name: str) -> Loop:
         """``for`` with a distance that halves from ``start`` down to 1."""
-        distance = Name(name, INT, Span(0, start))
+        distance = VariableExpression(name, INT, Span(0, start))
         return Loop(
             head=f"for (int {name} = {text}; {name} > 0; {name} >>= 1) {{",
             tail="}",
@@ -168,7 +172,7 @@ class CollectiveMaker:
         value, symbol, bounds = self._reducible()
         tile, out = self._tile(value.type, self.threads, bounds)
         name = self.body.namer.take(["stride", "half_width", "offset", "reach"])
-        there = ex.integer_arithmetic("+", self.tid, Name(name, INT, Span(1, size)))
+        there = ex.integer_arithmetic("+", self.tid, VariableExpression(name, INT, Span(1, size)))
         out += [Store(tile, self.tid, value), Barrier()]
         mine = ex.element(tile, self.tid)
         if size < self.threads:
@@ -178,7 +182,7 @@ class CollectiveMaker:
             out += [If(inside, [Store(tile, self.tid, sum_)]), Barrier()]
         sum_ = self._combined(symbol, mine, ex.element(tile, there))
         step = If(
-            ex.compare("<", self.tid, Name(name, INT, Span(1, size))),
+            ex.compare("<", self.tid, VariableExpression(name, INT, Span(1, size))),
             [Store(tile, self.tid, self._bounded(sum_, bounds))],
         )
         out.append(self._halving(str(size // 2), size // 2, [step, Barrier()], name))
@@ -196,15 +200,17 @@ class CollectiveMaker:
         tile, out = self._tile(value.type, self.threads, bounds)
         name = self.body.namer.take(["distance", "hop", "jump"])
         carried = self.body.namer.variable()
-        hop = Name(name, INT, Span(1, 2 * self.threads))
+        hop = VariableExpression(name, INT, Span(1, 2 * self.threads))
         reaches = ex.compare(">=", self.tid, hop)
         before = ex.element(tile, ex.integer_arithmetic("-", self.tid, hop))
         mine = ex.element(tile, self.tid)
-        old = Name(carried, value.type, bounds)
+        old = VariableExpression(carried, value.type, bounds)
         keep = ex.guarded(
             reaches, self._bounded(self._combined(symbol, mine, before), bounds), mine
         )
-        doubled = ex.shift("<<", Name(name, UNSIGNED, Span(1, self.threads)), literal(1, INT))
+        doubled = ex.shift(
+            "<<", VariableExpression(name, UNSIGNED, Span(1, self.threads)), literal(1, INT)
+        )
         loop = Loop(
             head=f"for (int {name} = 1; {name} < {self.threads}; {name} <<= 1) {{",
             tail="}",
@@ -251,7 +257,7 @@ class CollectiveMaker:
         """Declare a variable with the result of a warp function."""
         type_ = type_ or operand.type
         name = self.body.namer.variable()
-        self.body.scope.names.append(Name(name, type_, bounds))
+        self.body.scope.names.append(VariableExpression(name, type_, bounds))
         return WarpAssign(f"{type_.name} {name} = {call}", name, operand, function)
 
     def _shuffle(self) -> list[Statement]:
@@ -278,11 +284,11 @@ class CollectiveMaker:
         start = self.body.declare(value)
         self.body.scope.names.pop()
         name = self.body.namer.take(["mask_bit", "partner", "away"])
-        mine, other = Name(start.name, value.type, bounds), self.body.namer.variable()
+        mine, other = VariableExpression(start.name, value.type, bounds), self.body.namer.variable()
         text = f"__shfl_xor_sync({_FULL}, {start.name}, {name})"
         received = _Butterfly(f"{value.type.name} {other} = {text}", other, mine, lambda v: v, 32)
         received.distance = name
-        sum_ = self._combined(symbol, mine, Name(other, value.type, bounds))
+        sum_ = self._combined(symbol, mine, VariableExpression(other, value.type, bounds))
         step = Assign(f"{start.name} = {sum_.text}", start.name, self._bounded(sum_, bounds))
         self.body.scope.names.append(mine)
         start.text = f"{value.type.name} {start.name} = {value.text}"
@@ -342,7 +348,7 @@ class CollectiveMaker:
         start = self.body.declare(value)
         self.body.scope.names.pop()
         start.text = f"{value.type.name} {start.name} = {value.text}"
-        mine = Name(start.name, value.type, value.bounds)
+        mine = VariableExpression(start.name, value.type, value.bounds)
         flip = self.chance.randrange(1, width)
         call = f"__shfl_xor_sync({mask}, {start.name}, {flip})"
         source = np.arange(width) ^ flip
@@ -361,7 +367,7 @@ class _Butterfly(WarpAssign):
 
     distance = ""
 
-    def execute(self, machine: Machine, mask: Mask, escapes: Escapes) -> Mask:
+    def execute(self, machine: LaunchState, mask: Mask, escapes: Escapes) -> Mask:
         """Exchange with the lane that differs in one bit."""
         distance = int(np.ravel(machine.variables[self.distance])[0])
         self.function = lambda values: values[:, np.arange(WARP) ^ distance]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cass_ray.corpus.generate.machine import Machine, Place
+from cass_ray.corpus.generate.machine import KernelArray, LaunchState
 from cass_ray.corpus.generate.types import (
     BOOL,
     DOUBLE,
@@ -22,8 +22,8 @@ from cass_ray.corpus.generate.types import (
     UNSIGNED,
     Bounds,
     Grid,
-    Kind,
     Scalar,
+    ScalarKind,
     Span,
     Values,
     full_span,
@@ -60,28 +60,28 @@ class Expression:
         assert isinstance(self.bounds, Grid)
         return self.bounds
 
-    def value(self, machine: Machine) -> Values:
+    def value(self, machine: LaunchState) -> Values:
         """The value in each thread."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
-class Constant(Expression):
+class ConstantExpression(Expression):
     """A literal."""
 
     number: Values | None = None
 
-    def value(self, machine: Machine) -> Values:
+    def value(self, machine: LaunchState) -> Values:
         """The same in every thread."""
         assert self.number is not None
         return self.number
 
 
 @dataclass(frozen=True, eq=False)
-class Name(Expression):
+class VariableExpression(Expression):
     """A variable, a parameter or a built-in one such as ``threadIdx.x``."""
 
-    def value(self, machine: Machine) -> Values:
+    def value(self, machine: LaunchState) -> Values:
         """What was assigned last."""
         values = machine.variables[self.text]
         if machine.checked:
@@ -93,7 +93,7 @@ class Name(Expression):
 class TemplateArgument(Expression):
     """An integer template parameter."""
 
-    def value(self, machine: Machine) -> Values:
+    def value(self, machine: LaunchState) -> Values:
         """Its value in this instantiation."""
         return np.asarray(machine.constants[self.text], self.type.dtype)
 
@@ -102,10 +102,10 @@ class TemplateArgument(Expression):
 class Element(Expression):
     """An array element; ``place`` names the array, and for a struct the field too."""
 
-    place: Place | None = None
+    place: KernelArray | None = None
     index: Expression | None = None
 
-    def value(self, machine: Machine) -> Values:
+    def value(self, machine: LaunchState) -> Values:
         """What is in memory."""
         assert self.place is not None and self.index is not None
         values = machine.load(self.place, self.index.value(machine))
@@ -121,28 +121,28 @@ class Operation(Expression):
     function: Callable[..., Values] = operator.pos
     operands: tuple[Expression, ...] = ()
 
-    def value(self, machine: Machine) -> Values:
+    def value(self, machine: LaunchState) -> Values:
         """The function's result, in this expression's type."""
         result = self.function(*[operand.value(machine) for operand in self.operands])
         return result.astype(self.type.dtype, copy=False)
 
 
-def literal(number: float, type_: Scalar) -> Constant:
+def literal(number: float, type_: Scalar) -> ConstantExpression:
     """A constant; of floats only multiples of ``2**-20`` or so, which print exactly."""
     value = np.asarray(number, dtype=type_.dtype)
-    if type_.kind is not Kind.FLOAT:
+    if type_.kind is not ScalarKind.FLOAT:
         whole = int(number)
         text = f"{whole}{type_.suffix}" if type_.name != TYPE_PARAMETER else f"T({whole})"
-        return Constant(text, type_, Span(whole, whole), whole >= 0, value)
+        return ConstantExpression(text, type_, Span(whole, whole), whole >= 0, value)
     numerator, denominator = float(number).as_integer_ratio()
     grid = Grid(1 - denominator.bit_length(), abs(numerator))
     text = f"{float(number)!r}{type_.suffix}"
     if type_.same(HALF):
-        return Constant(f"__float2half({float(number)!r}f)", type_, grid, True, value)
-    return Constant(text, type_, grid, number >= 0, value)
+        return ConstantExpression(f"__float2half({float(number)!r}f)", type_, grid, True, value)
+    return ConstantExpression(text, type_, grid, number >= 0, value)
 
 
-def element(place: Place, index: Expression, text: str = "") -> Element:
+def element(place: KernelArray, index: Expression, text: str = "") -> Element:
     """``place[index]``, converted to ``int`` where the type is only stored."""
     type_ = INT if place.type.is_integer and place.type.bits < INT.bits else place.type
     return Element(text or f"{place.name}[{index.text}]", type_, place.bounds, True, place, index)
@@ -156,7 +156,7 @@ def _wrapping(symbol: str, left: Expression, right: Expression, span: Span) -> O
     function = {"+": operator.add, "-": operator.sub, "*": operator.mul}[symbol]
     type_ = left.type
     if not span.within(full_span(type_)):
-        if type_.kind is Kind.SIGNED:
+        if type_.kind is ScalarKind.SIGNED:
             return None
         span = full_span(type_)
     text = f"{left.operand} {symbol} {right.operand}"
@@ -202,7 +202,7 @@ def shift(symbol: str, left: Expression, amount: Expression) -> Operation:
     high = amount.span.high
     if amount.span.low < 0 or high >= left.type.bits:
         raise ValueError("shift amount out of range")
-    if symbol == "<<" and left.type.kind is Kind.SIGNED:
+    if symbol == "<<" and left.type.kind is ScalarKind.SIGNED:
         raise ValueError("left shift of a signed integer")
     function = operator.lshift if symbol == "<<" else operator.rshift
     span = left.span
@@ -302,7 +302,7 @@ def float_product(left: Expression, right: Expression) -> Operation:
     """``*`` on two floats of one type, exact: so it may be contracted with a sum."""
     grid = product_grid(left, right)
     power_of_two = any(
-        isinstance(operand, Constant) and operand.grid.most.bit_count() == 1
+        isinstance(operand, ConstantExpression) and operand.grid.most.bit_count() == 1
         for operand in (left, right)
     )
     if not power_of_two and not grid.exact(left.type.precision):
@@ -367,27 +367,27 @@ def convert(source: Expression, type_: Scalar) -> Expression:
     """
     if source.type.same(type_):
         return source
-    if type_.kind is Kind.FLOAT:
+    if type_.kind is ScalarKind.FLOAT:
         return _to_float(source, type_)
-    if source.type.kind is Kind.FLOAT:
+    if source.type.kind is ScalarKind.FLOAT:
         grid = source.grid
         most = grid.at(0) if grid.grain < 0 else grid.most << grid.grain
         span = Span(-most, most)
-        if not span.within(full_span(INT)) or type_.kind is not Kind.SIGNED:
+        if not span.within(full_span(INT)) or type_.kind is not ScalarKind.SIGNED:
             raise ValueError("the float may not fit")
         inner = f"__half2float({source.text})" if source.type.same(HALF) else source.operand
         text = f"({type_.name}){inner}"
         return Operation(text, type_, span, True, np.trunc, (source,))
     span = Span(0, 1) if source.type is BOOL else source.span
     if not span.within(full_span(type_)):
-        if type_.kind is Kind.SIGNED:
+        if type_.kind is ScalarKind.SIGNED:
             raise ValueError("the integer may not fit")
         span = full_span(type_)
     return Operation(f"({type_.name}){source.operand}", type_, span, True, np.asarray, (source,))
 
 
 def _to_float(source: Expression, type_: Scalar) -> Expression:
-    if source.type.kind is Kind.FLOAT:
+    if source.type.kind is ScalarKind.FLOAT:
         grid = source.grid.rounded(type_.precision)
     else:
         most = max(abs(source.span.low), abs(source.span.high))
@@ -475,7 +475,7 @@ class Guarded(Expression):
     yes: Expression | None = None
     no: Expression | None = None
 
-    def value(self, machine: Machine) -> Values:
+    def value(self, machine: LaunchState) -> Values:
         """As the ternary operator: each side in its threads."""
         assert self.condition is not None and self.yes is not None and self.no is not None
         saved = machine.mask

@@ -6,11 +6,11 @@ import random
 from dataclasses import replace
 
 from cass_ray.corpus.generate.bodies import BodyMaker
-from cass_ray.corpus.generate.expressions import TYPE_PARAMETER, Expression, Name
+from cass_ray.corpus.generate.expressions import TYPE_PARAMETER, Expression, VariableExpression
 from cass_ray.corpus.generate.knobs import Knobs
 from cass_ray.corpus.generate.maker import Maker, Scope, variable_bounds
 from cass_ray.corpus.generate.names import FUNCTIONS, Namer
-from cass_ray.corpus.generate.statements import Function, Leave, Statement
+from cass_ray.corpus.generate.statements import GeneratedFunction, Leave, Statement
 from cass_ray.corpus.generate.types import UNSIGNED, UNSIGNED_LONG, Bounds, Scalar, full_span
 
 _QUALIFIERS = (
@@ -30,9 +30,9 @@ class FunctionMaker:
         self.chance = chance
         self.knobs = knobs
         self.namer = namer
-        self.made: list[Function] = []
+        self.made: list[GeneratedFunction] = []
 
-    def plain(self) -> Function:
+    def plain(self) -> GeneratedFunction:
         """A function of one to three scalars."""
         scope = Scope(functions=list(self.made))
         maker = Maker(self.chance, self.knobs, scope)
@@ -42,23 +42,23 @@ class FunctionMaker:
             type_ = maker.any_type()
             bounds = variable_bounds(type_, self.chance)
             parameters.append((self.namer.variable(), type_, bounds))
-        scope.names += [Name(*parameter) for parameter in parameters]
+        scope.names += [VariableExpression(*parameter) for parameter in parameters]
         result_type = self.chance.choice([type_ for _, type_, _ in parameters])
         body, result = self._body(maker, result_type)
         qualifier = self.chance.choice(_QUALIFIERS)
         listed = ", ".join(f"{type_.name} {name}" for name, type_, _ in parameters)
         head = (f"{qualifier} {result_type.name} {name}({listed}) {{",)
-        function = Function(head, name, parameters, body, result)
+        function = GeneratedFunction(head, name, parameters, body, result)
         self.made.append(function)
         return function
 
-    def template(self) -> list[Function]:
+    def template(self) -> list[GeneratedFunction]:
         """Instantiations of a function template for both unsigned types; empty if none came out.
 
         Both are made by the same chance, so that they differ in what they compute with only.
         """
         state, namer = self.chance.getstate(), self.namer
-        made: list[Function] = []
+        made: list[GeneratedFunction] = []
         for type_ in (UNSIGNED, UNSIGNED_LONG):
             self.chance.setstate(state)
             self.namer = namer.fork()
@@ -68,17 +68,17 @@ class FunctionMaker:
         self.made += made
         return made
 
-    def _instance(self, type_: Scalar) -> Function:
+    def _instance(self, type_: Scalar) -> GeneratedFunction:
         parameter = replace(type_, name=TYPE_PARAMETER, suffix="")
         bounds = full_span(type_)
         name = self.namer.take(FUNCTIONS)
         names = [self.namer.variable() for _ in range(self.chance.randint(1, 3))]
-        scope = Scope(names=[Name(item, parameter, bounds) for item in names])
+        scope = Scope(names=[VariableExpression(item, parameter, bounds) for item in names])
         body, result = self._body(Maker(self.chance, self.knobs, scope), parameter)
         listed = ", ".join(f"T {item}" for item in names)
         head = ("template <typename T>", f"__device__ T {name}({listed}) {{")
         parameters: list[tuple[str, Scalar, Bounds]] = [(item, type_, bounds) for item in names]
-        return Function(
+        return GeneratedFunction(
             head, f"{name}<{type_.name}>", parameters, body, replace(result, type=type_)
         )
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cass_ray.corpus.generate import memory
-from cass_ray.corpus.generate.kernels import Kernel
+from cass_ray.corpus.generate.kernels import GeneratedKernel
 from cass_ray.corpus.generate.memory import FORMATS, Array
-from cass_ray.corpus.generate.types import DOUBLE, HALF, Kind, Values
+from cass_ray.corpus.generate.types import DOUBLE, HALF, ScalarKind, Values
 
 _CHECKS = {
     "macro": [
@@ -71,7 +71,7 @@ def _checksum(chance: random.Random) -> _Checksum:
     )
 
 
-class Host:
+class HostWriter:
     """Writes ``main`` and what it needs, and knows what it will print."""
 
     def __init__(self, chance: random.Random) -> None:
@@ -96,7 +96,7 @@ class Host:
         out: list[str] = []
         for type_ in dict.fromkeys(array.place.type for array in arrays if array.printed):
             out.append(f"static unsigned long long word_of({type_.name} value) {{")
-            if type_.kind is Kind.FLOAT:
+            if type_.kind is ScalarKind.FLOAT:
                 kind = "double" if type_ is DOUBLE else "float"
                 word = "unsigned long long" if type_ is DOUBLE else "unsigned int"
                 source = "__half2float(value)" if type_ is HALF else "value"
@@ -127,7 +127,7 @@ class Host:
         declared = f"__constant__ {place.type.name} {place.name}[{place.size}]"
         if self.copies_symbols:
             return [f"{declared};"]
-        if place.type.kind is Kind.FLOAT:
+        if place.type.kind is ScalarKind.FLOAT:
             values = [f"{float(value)!r}{place.type.suffix}" for value in array.initial()]
         else:
             values = [f"{int(value)}{place.type.suffix}" for value in array.initial()]
@@ -148,7 +148,7 @@ class Host:
         self,
         arrays: list[Array],
         constants: list[Array],
-        launches: list[tuple[Kernel, int, dict[str, str]]],
+        launches: list[tuple[GeneratedKernel, int, dict[str, str]]],
     ) -> list[str]:
         """``main``: allocate, fill, launch in order, print; ``arrays`` are in global memory."""
         body: list[str] = self._symbol_copies(constants)
@@ -190,11 +190,13 @@ class Host:
             return array.fill.expression(type_)
         if type_ is HALF:
             return f"__float2half({array.start}.0f)"
-        if type_.kind is Kind.FLOAT:
+        if type_.kind is ScalarKind.FLOAT:
             return f"{array.start}.0{type_.suffix}"
         return f"{array.start}{type_.suffix}"
 
-    def _launch(self, number: int, kernel: Kernel, value: int, passed: dict[str, str]) -> list[str]:
+    def _launch(
+        self, number: int, kernel: GeneratedKernel, value: int, passed: dict[str, str]
+    ) -> list[str]:
         shape = kernel.shape
         names = {True: "", False: self.prefix}[self.managed]
         places = [*kernel.inputs, *kernel.outputs, *kernel.counters]
@@ -228,7 +230,7 @@ class Host:
             element = f"{name}[{position}]"
             if place.type is HALF:
                 element = f"__half2float({element})"
-            if place.type.kind is Kind.FLOAT:
+            if place.type.kind is ScalarKind.FLOAT:
                 element = f"{element} + 0.0{'' if place.type is DOUBLE else 'f'}"
             out.append(f'printf(" {FORMATS[place.type.dtype]}", {element});')
         return [*out, 'printf("\\n");']

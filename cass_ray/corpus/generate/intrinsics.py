@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cass_ray.corpus.generate.expressions import Expression, Operation, literal
-from cass_ray.corpus.generate.machine import Machine, Unpredictable
+from cass_ray.corpus.generate.machine import LaunchState, Unpredictable
 from cass_ray.corpus.generate.types import (
     DOUBLE,
     FLOAT,
@@ -187,7 +187,7 @@ class RoundedCall(Operation):
 
     tolerance: float = 0.0
 
-    def value(self, machine: Machine) -> Values:
+    def value(self, machine: LaunchState) -> Values:
         """The exact result, rounded. Raises :class:`Unpredictable` where it is close to a half."""
         (operand,) = self.operands
         exact = np.asarray(self.function(operand.value(machine).astype(np.float64)))

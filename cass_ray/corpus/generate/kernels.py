@@ -10,16 +10,21 @@ import numpy as np
 from cass_ray.corpus.generate import expressions as ex
 from cass_ray.corpus.generate.bodies import BodyMaker, StructType
 from cass_ray.corpus.generate.collectives import CollectiveMaker
-from cass_ray.corpus.generate.expressions import Expression, Name, TemplateArgument, literal
+from cass_ray.corpus.generate.expressions import (
+    Expression,
+    TemplateArgument,
+    VariableExpression,
+    literal,
+)
 from cass_ray.corpus.generate.knobs import Knobs
-from cass_ray.corpus.generate.machine import WARP, Machine, Place, Shape
+from cass_ray.corpus.generate.machine import WARP, KernelArray, LaunchShape, LaunchState
 from cass_ray.corpus.generate.maker import Maker, Scope, zero_of
 from cass_ray.corpus.generate.names import Namer
 from cass_ray.corpus.generate.statements import (
     Assign,
     Atomic,
     Escapes,
-    Function,
+    GeneratedFunction,
     If,
     Leave,
     Loop,
@@ -33,8 +38,8 @@ from cass_ray.corpus.generate.types import (
     UNSIGNED,
     Bounds,
     Grid,
-    Kind,
     Scalar,
+    ScalarKind,
     Span,
     Values,
     full_span,
@@ -42,7 +47,7 @@ from cass_ray.corpus.generate.types import (
 
 
 @dataclass(frozen=True)
-class Argument:
+class ScalarArgument:
     """A scalar that the host passes."""
 
     name: str
@@ -54,24 +59,24 @@ class Argument:
 class Counter:
     """An array that threads update by one atomic operation. ``start`` is its first value."""
 
-    place: Place
+    place: KernelArray
     operation: str
     function: np.ufunc
     start: int
 
 
 @dataclass(eq=False)
-class Kernel:
+class GeneratedKernel:
     """A kernel and how it is launched. Parameters are named as in the kernel's text."""
 
     name: str
-    inputs: list[Place]
-    outputs: list[Place]
-    counters: list[Place]
-    scalars: list[Argument]
-    shape: Shape
+    inputs: list[KernelArray]
+    outputs: list[KernelArray]
+    counters: list[KernelArray]
+    scalars: list[ScalarArgument]
+    shape: LaunchShape
     body: list[Statement] = field(default_factory=list)
-    arrays: list[Place] = field(default_factory=list)
+    arrays: list[KernelArray] = field(default_factory=list)
     """Shared and local ones."""
     dynamic_bytes: int = 0
     template: str = ""
@@ -101,7 +106,7 @@ class Kernel:
 
         Raises :class:`~.machine.GeneratorError` and :class:`~.machine.Unpredictable`.
         """
-        machine = Machine(self.shape, memory, checked)
+        machine = LaunchState(self.shape, memory, checked)
         if self.template:
             machine.constants[self.template] = template_value
         for scalar in self.scalars:
@@ -117,10 +122,10 @@ class Surroundings:
 
     width: int
     height: int
-    arrays: list[Place]
+    arrays: list[KernelArray]
     """In global memory, to be passed."""
-    constants: list[Place]
-    functions: list[Function]
+    constants: list[KernelArray]
+    functions: list[GeneratedFunction]
     structs: list[StructType]
 
     @property
@@ -143,9 +148,11 @@ class KernelMaker:
         self.flat = chance.random() >= knobs.two_dimensional
         self.stride = self.flat and not self.collective and chance.random() < knobs.grid_stride
 
-    def kernel(self, inputs: list[Place], outputs: list[Place], counters: list[Counter]) -> Kernel:
+    def kernel(
+        self, inputs: list[KernelArray], outputs: list[KernelArray], counters: list[Counter]
+    ) -> GeneratedKernel:
         """A kernel of these parameters."""
-        kernel = Kernel(
+        kernel = GeneratedKernel(
             self.namer.kernel(), inputs, outputs, [item.place for item in counters],
             self._scalars(), self._shape(),
         )  # fmt: skip
@@ -156,7 +163,9 @@ class KernelMaker:
             own_size=self.around.size,
         )
         for scalar in kernel.scalars[1 if self.flat else 2 :]:
-            scope.names.append(Name(scalar.name, scalar.type, Span(scalar.value, scalar.value)))
+            scope.names.append(
+                VariableExpression(scalar.name, scalar.type, Span(scalar.value, scalar.value))
+            )
         if kernel.template:
             least, most = min(kernel.template_values), max(kernel.template_values)
             scope.names.append(TemplateArgument(kernel.template, INT, Span(least, most)))
@@ -173,7 +182,7 @@ class KernelMaker:
         kernel.arrays += body.local_arrays
         return kernel
 
-    def _style(self, kernel: Kernel) -> None:
+    def _style(self, kernel: GeneratedKernel) -> None:
         if self.chance.random() < 0.4:
             kernel.restrict = ""
         if self.chance.random() < 0.15:
@@ -184,18 +193,21 @@ class KernelMaker:
         else:
             kernel.template_values = (0,)
 
-    def _scalars(self) -> list[Argument]:
+    def _scalars(self) -> list[ScalarArgument]:
         around = self.around
         if self.flat:
-            made = [Argument("n", INT, around.size)]
+            made = [ScalarArgument("n", INT, around.size)]
         else:
-            made = [Argument("width", INT, around.width), Argument("height", INT, around.height)]
+            made = [
+                ScalarArgument("width", INT, around.width),
+                ScalarArgument("height", INT, around.height),
+            ]
         for _ in range(self.chance.randint(0, 2)):
             type_ = self.chance.choice((INT, INT, UNSIGNED))
-            made.append(Argument(self.namer.variable(), type_, self.chance.randint(2, 60)))
+            made.append(ScalarArgument(self.namer.variable(), type_, self.chance.randint(2, 60)))
         return made
 
-    def _shape(self) -> Shape:
+    def _shape(self) -> LaunchShape:
         around = self.around
         if self.flat:
             threads = self.chance.choice((32, 64, 96, 128, 192, 256))
@@ -204,22 +216,24 @@ class KernelMaker:
             blocks = -(-around.size // threads)
             if self.stride:
                 blocks = max(1, blocks // self.chance.choice((2, 3, 4)))
-            return Shape((blocks, 1), (threads, 1))
+            return LaunchShape((blocks, 1), (threads, 1))
         choices = [(8, 4), (16, 4), (32, 2), (16, 8), (32, 4)]
         if not self.collective:
             choices += [(5, 7), (10, 3), (12, 6)]
         x, y = self.chance.choice(choices)
-        return Shape((-(-around.width // x), -(-around.height // y)), (x, y))
+        return LaunchShape((-(-around.width // x), -(-around.height // y)), (x, y))
 
     # Bodies
 
     def _count(self) -> int:
         return self.chance.randint(*self.knobs.statements)
 
-    def _plain_kernel(self, kernel: Kernel, body: BodyMaker, counters: list[Counter]) -> None:
+    def _plain_kernel(
+        self, kernel: GeneratedKernel, body: BodyMaker, counters: list[Counter]
+    ) -> None:
         """Each thread has one element, or none."""
         indices, inside = self._indices(kernel, guarded=True)
-        own = Name("i", INT, Span(0, self.around.size - 1))
+        own = VariableExpression("i", INT, Span(0, self.around.size - 1))
         self._enter(body, own)
         work = [
             *body.statements(self._count(), self.knobs.nesting),
@@ -234,10 +248,10 @@ class KernelMaker:
         if not self.flat:
             self._place_flat_index(kernel)
 
-    def _place_flat_index(self, kernel: Kernel) -> None:
+    def _place_flat_index(self, kernel: GeneratedKernel) -> None:
         """In two dimensions ``i`` is only computed where ``x`` and ``y`` are in range."""
-        x = Name("x", INT, Span(0, self.around.width - 1))
-        y = Name("y", INT, Span(0, self.around.height - 1))
+        x = VariableExpression("x", INT, Span(0, self.around.width - 1))
+        y = VariableExpression("y", INT, Span(0, self.around.height - 1))
         flat = _flat_index(x, y, self.around.width)
         declare = Assign(f"const int i = {flat.text}", "i", flat)
         guard = kernel.body[2]
@@ -246,12 +260,14 @@ class KernelMaker:
         else:
             kernel.body.insert(3, declare)
 
-    def _stride_kernel(self, kernel: Kernel, body: BodyMaker, counters: list[Counter]) -> None:
+    def _stride_kernel(
+        self, kernel: GeneratedKernel, body: BodyMaker, counters: list[Counter]
+    ) -> None:
         """Each thread walks over elements, a grid's width apart."""
         size = self.around.size
         step = kernel.shape.threads
         indices, _ = self._indices(kernel, guarded=False)
-        own = Name("i", INT, Span(0, size - 1))
+        own = VariableExpression("i", INT, Span(0, size - 1))
         self._enter(body, own)
         work = [
             *body.statements(self._count(), self.knobs.nesting),
@@ -259,9 +275,9 @@ class KernelMaker:
         ]
         start = indices[0]
         assert isinstance(start, Assign)
-        beyond = Name("i", INT, Span(0, size + step))
+        beyond = VariableExpression("i", INT, Span(0, size + step))
         next_ = ex.integer_arithmetic("+", beyond, literal(step, INT))
-        count = Name("n", INT, Span(size, size))
+        count = VariableExpression("n", INT, Span(size, size))
         head = (f"for (int i = {start.expression.text}; i < n;"
                 " i += gridDim.x * blockDim.x) {")  # fmt: skip
         kernel.body = [
@@ -269,16 +285,20 @@ class KernelMaker:
                  [Assign("i += gridDim.x * blockDim.x", "i", next_)], work)
         ]  # fmt: skip
 
-    def _collective_kernel(self, kernel: Kernel, body: BodyMaker, counters: list[Counter]) -> None:
+    def _collective_kernel(
+        self, kernel: GeneratedKernel, body: BodyMaker, counters: list[Counter]
+    ) -> None:
         """All threads of a block stay to its end; those without an element compute on zeros."""
         indices, inside = self._indices(kernel, guarded=True)
         threads = kernel.shape.block_threads
-        tid = Name(self.namer.take(["tid", "local_id", "t_index"]), INT, Span(0, threads - 1))
+        tid = VariableExpression(
+            self.namer.take(["tid", "local_id", "t_index"]), INT, Span(0, threads - 1)
+        )
         start: list[Statement] = [*indices, _thread_number(tid, self.flat)]
         if not self.flat:
             flat = _flat_index(*self._whole_coordinates(kernel), self.around.width)
             start.append(Assign(f"const int i = {flat.text}", "i", flat))
-        lane = Name(self.namer.take(["lane", "lane_id"]), INT, Span(0, WARP - 1))
+        lane = VariableExpression(self.namer.take(["lane", "lane_id"]), INT, Span(0, WARP - 1))
         lane_value = ex.bitwise("&", tid, literal(31, INT)) if self.chance.random() < 0.5 else (
             ex.remainder(tid, literal(WARP, INT)))  # fmt: skip
         start.append(Assign(f"const int {lane.text} = {lane_value.text}", lane.text, lane_value))
@@ -291,27 +311,31 @@ class KernelMaker:
             work += body.statements(max(1, self._count() // (segments + 1)), self.knobs.nesting)
             work += collectives.segment(self.knobs.nesting)
         work += body.statements(1, self.knobs.nesting)
-        own = Name("i", INT, Span(0, self.around.size - 1))
+        own = VariableExpression("i", INT, Span(0, self.around.size - 1))
         kernel.body = [*start, *work, If(inside, self._stores(kernel, body, counters, own))]
         kernel.arrays += collectives.shared
         if collectives.dynamic is not None:
             place = collectives.dynamic
             kernel.dynamic_bytes = place.size * place.type.bits // 8
 
-    def _enter(self, body: BodyMaker, own: Name) -> None:
+    def _enter(self, body: BodyMaker, own: VariableExpression) -> None:
         body.scope.own = own
         body.scope.names.append(own)
         if not self.flat:
-            body.scope.names.append(Name("x", INT, Span(0, self.around.width - 1)))
-            body.scope.names.append(Name("y", INT, Span(0, self.around.height - 1)))
+            body.scope.names.append(VariableExpression("x", INT, Span(0, self.around.width - 1)))
+            body.scope.names.append(VariableExpression("y", INT, Span(0, self.around.height - 1)))
 
-    def _indices(self, kernel: Kernel, guarded: bool) -> tuple[list[Statement], Expression]:
+    def _indices(
+        self, kernel: GeneratedKernel, guarded: bool
+    ) -> tuple[list[Statement], Expression]:
         """Declarations of ``i``, or ``x`` and ``y``, and whether the thread has an element."""
         const = "const " if guarded else ""
         if self.flat:
             value = _coordinate("x", kernel.shape.grid[0], kernel.shape.block[0])
-            name = Name("i", INT, value.bounds)
-            inside = ex.compare("<", name, Name("n", INT, Span(*[self.around.size] * 2)))
+            name = VariableExpression("i", INT, value.bounds)
+            inside = ex.compare(
+                "<", name, VariableExpression("n", INT, Span(*[self.around.size] * 2))
+            )
             return [Assign(f"{const}int i = {value.text}", "i", value)], inside
         x, y = self._whole_coordinates(kernel)
         out: list[Statement] = []
@@ -320,26 +344,28 @@ class KernelMaker:
         ):
             value = _coordinate(axis, count, block)
             out.append(Assign(f"{const}int {name.text} = {value.text}", name.text, value))
-        width = Name("width", INT, Span(*[self.around.width] * 2))
-        height = Name("height", INT, Span(*[self.around.height] * 2))
+        width = VariableExpression("width", INT, Span(*[self.around.width] * 2))
+        height = VariableExpression("height", INT, Span(*[self.around.height] * 2))
         inside = ex.logical("&&", ex.compare("<", x, width), ex.compare("<", y, height))
         return out, inside
 
     def _outside_text(self) -> str:
         return "i >= n" if self.flat else "x >= width || y >= height"
 
-    def _whole_coordinates(self, kernel: Kernel) -> tuple[Name, Name]:
+    def _whole_coordinates(
+        self, kernel: GeneratedKernel
+    ) -> tuple[VariableExpression, VariableExpression]:
         grid, block = kernel.shape.grid, kernel.shape.block
         return (
-            Name("x", INT, Span(0, grid[0] * block[0] - 1)),
-            Name("y", INT, Span(0, grid[1] * block[1] - 1)),
+            VariableExpression("x", INT, Span(0, grid[0] * block[0] - 1)),
+            VariableExpression("y", INT, Span(0, grid[1] * block[1] - 1)),
         )
 
     def _guarded_loads(
-        self, kernel: Kernel, body: BodyMaker, inside: Expression
+        self, kernel: GeneratedKernel, body: BodyMaker, inside: Expression
     ) -> list[Statement]:
         """The thread's own elements, 0 where it has none."""
-        own = Name("i", INT, Span(0, self.around.size - 1))
+        own = VariableExpression("i", INT, Span(0, self.around.size - 1))
         out: list[Statement] = []
         for place in kernel.inputs:
             if place.size != self.around.size:
@@ -350,7 +376,7 @@ class KernelMaker:
 
     def _stores(
         self,
-        kernel: Kernel,
+        kernel: GeneratedKernel,
         body: BodyMaker,
         counters: list[Counter],
         own: Expression | None = None,
@@ -375,7 +401,7 @@ class KernelMaker:
                 term = ex.convert(name, type_)
             except ValueError:
                 term = body.maker.leaf(type_)
-            if type_.kind is Kind.FLOAT:
+            if type_.kind is ScalarKind.FLOAT:
                 value = body.maker.tamed(ex.float_sum(self.chance.choice("+-"), value, term))
             elif self.chance.random() < 0.5:
                 value = ex.bitwise("^", value, term)
@@ -387,7 +413,7 @@ class KernelMaker:
         place = counter.place
         index = maker.index(place.size)
         value = maker.value(place.type, 2)
-        if place.type.kind is Kind.FLOAT:
+        if place.type.kind is ScalarKind.FLOAT:
             value = maker.fit(value, ATOMIC_GRID)
         target = f"&{place.name}[{index.text}]" if place.size > 1 else place.name
         if place.size == 1:
@@ -402,33 +428,36 @@ ATOMIC_GRID = Grid(-1, 1 << 4)
 
 def counter_bounds(type_: Scalar) -> Bounds:
     """Of an array of counters."""
-    return Grid(-1, 1 << 24) if type_.kind is Kind.FLOAT else full_span(type_)
+    return Grid(-1, 1 << 24) if type_.kind is ScalarKind.FLOAT else full_span(type_)
 
 
 def _coordinate(axis: str, blocks: int, threads: int) -> Expression:
     """``blockIdx.x * blockDim.x + threadIdx.x``."""
-    block = Name(f"blockIdx.{axis}", INT, Span(0, blocks - 1))
-    size = Name(f"blockDim.{axis}", INT, Span(threads, threads))
-    thread = Name(f"threadIdx.{axis}", INT, Span(0, threads - 1))
+    block = VariableExpression(f"blockIdx.{axis}", INT, Span(0, blocks - 1))
+    size = VariableExpression(f"blockDim.{axis}", INT, Span(threads, threads))
+    thread = VariableExpression(f"threadIdx.{axis}", INT, Span(0, threads - 1))
     start = ex.integer_arithmetic("*", block, size)
     text = f"{start.text} + {thread.text}"
     return _restated(ex.integer_arithmetic("+", start, thread), text)
 
 
-def _thread_number(tid: Name, flat: bool) -> Assign:
+def _thread_number(tid: VariableExpression, flat: bool) -> Assign:
     """Declares the number of a thread in its block."""
     most = tid.span.high
-    x = Name("threadIdx.x", INT, Span(0, most))
+    x = VariableExpression("threadIdx.x", INT, Span(0, most))
     if flat:
         return Assign(f"const int {tid.text} = threadIdx.x", tid.text, x)
-    y, width = Name("threadIdx.y", INT, Span(0, most)), Name("blockDim.x", INT, Span(0, 1024))
+    y, width = (
+        VariableExpression("threadIdx.y", INT, Span(0, most)),
+        VariableExpression("blockDim.x", INT, Span(0, 1024)),
+    )
     value = ex.integer_arithmetic("+", ex.integer_arithmetic("*", y, width), x)
     text = "threadIdx.y * blockDim.x + threadIdx.x"
     return Assign(f"const int {tid.text} = {text}", tid.text, value)
 
 
-def _flat_index(x: Name, y: Name, width: int) -> Expression:
-    row = ex.integer_arithmetic("*", y, Name("width", INT, Span(width, width)))
+def _flat_index(x: VariableExpression, y: VariableExpression, width: int) -> Expression:
+    row = ex.integer_arithmetic("*", y, VariableExpression("width", INT, Span(width, width)))
     made = ex.integer_arithmetic("+", row, x)
     return _restated(made, f"{row.text} + {x.text}")
 

@@ -29,7 +29,7 @@ class Unpredictable(Exception):
 
 
 @dataclass(frozen=True)
-class Shape:
+class LaunchShape:
     """A launch: ``grid`` and ``block`` in x and y, in blocks and threads."""
 
     grid: tuple[int, int]
@@ -52,7 +52,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Place:
+class KernelArray:
     """An array in memory, as a kernel knows it. ``size`` counts elements, for each owner: the
     program, a block (``shared``) or a thread (``local``)."""
 
@@ -64,13 +64,13 @@ class Place:
 
 
 @dataclass(eq=False)
-class Machine:
+class LaunchState:
     """State of one launch. ``checked`` also asserts every claim about bounds and exclusive stores.
 
     Arrays of one element for each thread, in the order block by block, x fastest.
     """
 
-    shape: Shape
+    shape: LaunchShape
     memory: dict[str, Values]
     checked: bool = False
     constants: dict[str, int] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class Machine:
         }
         self.variables.update({name: np.asarray(v, np.int32) for name, v in coordinates.items()})
 
-    def add_arrays(self, places: list[Place]) -> None:
+    def add_arrays(self, places: list[KernelArray]) -> None:
         """Make shared and local arrays, filled with what no program may depend on."""
         owners = {"shared": self.shape.blocks, "local": self.shape.threads}
         for place in places:
@@ -113,11 +113,11 @@ class Machine:
             old = self.variables.get(name, np.zeros((), dtype=values.dtype))
             self.variables[name] = np.where(self.mask, values, old)
 
-    def load(self, place: Place, index: Values) -> Values:
+    def load(self, place: KernelArray, index: Values) -> Values:
         """``place[index]`` in each thread; 0 in inactive threads that would be out of range."""
         return self.memory[place.name][self._addresses(place, index)]
 
-    def store(self, place: Place, index: Values, values: Values) -> None:
+    def store(self, place: KernelArray, index: Values, values: Values) -> None:
         """Each active thread stores to an element of its own."""
         addresses = np.broadcast_to(self._addresses(place, index), self.mask.shape)[self.mask]
         stored = np.broadcast_to(values, self.mask.shape)[self.mask].astype(place.type.dtype)
@@ -127,7 +127,9 @@ class Machine:
                 raise GeneratorError(f"two threads store to one element of {place.name}")
         self.memory[place.name][addresses] = stored
 
-    def accumulate(self, place: Place, function: np.ufunc, index: Values, values: Values) -> None:
+    def accumulate(
+        self, place: KernelArray, function: np.ufunc, index: Values, values: Values
+    ) -> None:
         """Every active thread applies the atomic ``function`` to its element."""
         addresses = np.broadcast_to(self._addresses(place, index), self.mask.shape)[self.mask]
         operands = np.broadcast_to(values, self.mask.shape)[self.mask].astype(place.type.dtype)
@@ -135,7 +137,7 @@ class Machine:
         if self.checked:
             self.check(place.bounds, self.memory[place.name], place.name)
 
-    def _addresses(self, place: Place, index: Values) -> Values:
+    def _addresses(self, place: KernelArray, index: Values) -> Values:
         inside = (index >= 0) & (index < place.size)
         if not inside.all():
             outside = ~inside & self.mask

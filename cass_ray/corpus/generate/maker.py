@@ -10,10 +10,10 @@ import numpy as np
 
 from cass_ray.corpus.generate import expressions as ex
 from cass_ray.corpus.generate import intrinsics
-from cass_ray.corpus.generate.expressions import Element, Expression, Name, literal
+from cass_ray.corpus.generate.expressions import Element, Expression, VariableExpression, literal
 from cass_ray.corpus.generate.knobs import Knobs
-from cass_ray.corpus.generate.machine import Place
-from cass_ray.corpus.generate.statements import Function, FunctionCall
+from cass_ray.corpus.generate.machine import KernelArray
+from cass_ray.corpus.generate.statements import FunctionCall, GeneratedFunction
 from cass_ray.corpus.generate.types import (
     COMPUTED,
     FLOAT,
@@ -26,8 +26,8 @@ from cass_ray.corpus.generate.types import (
     WORKING_GRIDS,
     Bounds,
     Grid,
-    Kind,
     Scalar,
+    ScalarKind,
     Span,
     full_span,
 )
@@ -38,9 +38,9 @@ class Scope:
     """What an expression may use. ``own`` indexes the thread's own element of arrays of ``n``."""
 
     names: list[Expression] = field(default_factory=list)
-    mutable: list[Name] = field(default_factory=list)
-    arrays: list[Place] = field(default_factory=list)
-    functions: list[Function] = field(default_factory=list)
+    mutable: list[VariableExpression] = field(default_factory=list)
+    arrays: list[KernelArray] = field(default_factory=list)
+    functions: list[GeneratedFunction] = field(default_factory=list)
     own: Expression | None = None
     own_size: int = 0
 
@@ -73,7 +73,7 @@ class Maker:
     def value(self, type_: Scalar, depth: int | None = None) -> Expression:
         """An expression of ``type_``."""
         depth = self.chance.randint(1, self.knobs.depth) if depth is None else depth
-        if type_.kind is Kind.FLOAT:
+        if type_.kind is ScalarKind.FLOAT:
             return self.real(type_, depth)
         return self.integer(type_, depth)
 
@@ -97,7 +97,7 @@ class Maker:
 
     def constant(self, type_: Scalar) -> Expression:
         """A literal that is not 0."""
-        if type_.kind is Kind.FLOAT:
+        if type_.kind is ScalarKind.FLOAT:
             return literal(self.chance.randint(1, 40) * 2.0 ** -self.chance.randint(0, 3), type_)
         return literal(self.chance.choice((1, 2, 3, 5, 7, 11, 13, 17, 29, 31, 64, 97)), type_)
 
@@ -110,7 +110,7 @@ class Maker:
         ]  # fmt: skip
         return self.load(self.chance.choice(fitting)) if fitting else None
 
-    def load(self, place: Place) -> Element:
+    def load(self, place: KernelArray) -> Element:
         """An element of ``place``: the thread's own, a neighbour's or any."""
         scope = self.scope
         own = scope.own
@@ -193,7 +193,9 @@ class Maker:
 
     def tamed(self, made: Expression) -> Expression:
         """A float expression that further ones can be made of."""
-        if made.type.kind is Kind.FLOAT and not made.grid.within(WORKING_GRIDS[made.type.dtype]):
+        if made.type.kind is ScalarKind.FLOAT and not made.grid.within(
+            WORKING_GRIDS[made.type.dtype]
+        ):
             return self._fit_grid(made, VARIABLE_GRIDS[made.type.dtype])
         return made
 
@@ -241,7 +243,7 @@ class Maker:
             amount: Expression = literal(self.chance.randint(1, 15), INT)
         else:
             amount = self.fit(self.leaf(UNSIGNED), Span(0, 15))
-        symbol = ">>" if type_.kind is Kind.SIGNED else self.chance.choice(("<<", ">>"))
+        symbol = ">>" if type_.kind is ScalarKind.SIGNED else self.chance.choice(("<<", ">>"))
         return ex.shift(symbol, left, amount)
 
     def _division(self, type_: Scalar, depth: int) -> Expression:
@@ -276,14 +278,14 @@ class Maker:
         if other.same(FLOAT) and type_.same(UNSIGNED):
             return ex.bits_of(inner)
         try:
-            if other.kind is Kind.FLOAT:
-                target = INT if type_.kind is Kind.UNSIGNED else type_
+            if other.kind is ScalarKind.FLOAT:
+                target = INT if type_.kind is ScalarKind.UNSIGNED else type_
                 limit = VARIABLE_GRIDS[FLOAT.dtype]
                 if other.same(HALF):
                     limit = VARIABLE_GRIDS[HALF.dtype]
                 whole = ex.convert(self._fit_grid(inner, limit), target)
                 return ex.convert(whole, type_)
-            if type_.kind is Kind.SIGNED:
+            if type_.kind is ScalarKind.SIGNED:
                 inner = self.fit(inner, Span(0, (1 << 20) - 1))
             return ex.convert(inner, type_)
         except ValueError:
@@ -432,9 +434,9 @@ def zero_of(type_: Scalar) -> Expression:
 
 def variable_bounds(type_: Scalar, chance: random.Random) -> Bounds:
     """Bounds for a variable that is assigned to."""
-    if type_.kind is Kind.FLOAT:
+    if type_.kind is ScalarKind.FLOAT:
         return VARIABLE_GRIDS[type_.dtype]
-    if type_.kind is Kind.UNSIGNED:
+    if type_.kind is ScalarKind.UNSIGNED:
         return full_span(type_)
     most = chance.choice((99, 511, 1000, 4095, 30_000))
     if type_.same(LONG):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cass_ray.corpus.generate.machine import Place
+from cass_ray.corpus.generate.machine import KernelArray
 from cass_ray.corpus.generate.types import (
     BYTE,
     DOUBLE,
@@ -20,8 +20,8 @@ from cass_ray.corpus.generate.types import (
     UNSIGNED_LONG,
     Bounds,
     Grid,
-    Kind,
     Scalar,
+    ScalarKind,
     Span,
     Values,
 )
@@ -55,10 +55,10 @@ class Fill:
     def expression(self, type_: Scalar) -> str:
         """In C++, of an ``unsigned int`` called ``i``."""
         whole = f"(i * {self.factor}u + {self.start}u) % {self.modulus}u"
-        if type_.kind is Kind.UNSIGNED:
+        if type_.kind is ScalarKind.UNSIGNED:
             return f"({type_.name})({whole})"
         signed = f"(int)({whole})" + (f" - {self.offset}" if self.offset else "")
-        if type_.kind is Kind.SIGNED:
+        if type_.kind is ScalarKind.SIGNED:
             return f"({type_.name})({signed})"
         scale = f"{2.0**-self.halvings!r}{'f' if type_ is not DOUBLE else ''}"
         value = f"({'double' if type_ is DOUBLE else 'float'})({signed}) * {scale}"
@@ -69,14 +69,14 @@ class Fill:
         i = np.arange(size, dtype=np.uint32)
         whole = (i * np.uint32(self.factor) + np.uint32(self.start)) % np.uint32(self.modulus)
         shifted = whole.astype(np.int64) - self.offset
-        if type_.kind is Kind.FLOAT:
+        if type_.kind is ScalarKind.FLOAT:
             return (shifted * 2.0**-self.halvings).astype(type_.dtype)
         return shifted.astype(type_.dtype)
 
     def bounds(self, type_: Scalar) -> Bounds:
         """Of the values."""
         low, high = -self.offset, self.modulus - 1 - self.offset
-        if type_.kind is Kind.FLOAT:
+        if type_.kind is ScalarKind.FLOAT:
             return Grid(-self.halvings, max(abs(low), abs(high)))
         return Span(low, high)
 
@@ -88,9 +88,9 @@ def random_fill(type_: Scalar, chance: random.Random) -> Fill:
         [m for m in (17, 61, 97, 127, 251, 997, 4093, 9973, 65_521) if m <= most]
     )
     offset = 0
-    if type_.kind is not Kind.UNSIGNED and chance.random() < 0.6:
+    if type_.kind is not ScalarKind.UNSIGNED and chance.random() < 0.6:
         offset = modulus // 2
-    halvings = chance.randint(0, 4) if type_.kind is Kind.FLOAT else 0
+    halvings = chance.randint(0, 4) if type_.kind is ScalarKind.FLOAT else 0
     return Fill(chance.randrange(3, 9999, 2), chance.randrange(0, 500), modulus, offset, halvings)
 
 
@@ -98,7 +98,7 @@ def random_fill(type_: Scalar, chance: random.Random) -> Fill:
 class Array:
     """An array in global or constant memory. Without ``fill`` it starts as ``start`` throughout."""
 
-    place: Place
+    place: KernelArray
     fill: Fill | None = None
     start: int = 0
     printed: bool = False
@@ -146,7 +146,7 @@ def weighted(words: Values) -> int:
 
 def shown(value: float, type_: Scalar) -> str:
     """One value, as ``printf`` prints it."""
-    if type_.kind is Kind.FLOAT:
+    if type_.kind is ScalarKind.FLOAT:
         text: str = FORMATS[type_.dtype] % (float(value) + 0.0)
         return text
     return str(int(value))

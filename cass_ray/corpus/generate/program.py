@@ -10,16 +10,16 @@ import numpy as np
 
 from cass_ray.cache import digest
 from cass_ray.corpus.generate.functions import FunctionMaker
-from cass_ray.corpus.generate.host import Host
+from cass_ray.corpus.generate.host import HostWriter
 from cass_ray.corpus.generate.kernels import (
     Counter,
-    Kernel,
+    GeneratedKernel,
     KernelMaker,
     Surroundings,
     counter_bounds,
 )
 from cass_ray.corpus.generate.knobs import Knobs
-from cass_ray.corpus.generate.machine import Place, Unpredictable
+from cass_ray.corpus.generate.machine import KernelArray, Unpredictable
 from cass_ray.corpus.generate.maker import Maker, Scope, type_weights, variable_bounds
 from cass_ray.corpus.generate.memory import INPUT_TYPES, Array, random_fill
 from cass_ray.corpus.generate.names import ARRAYS, OUTPUTS, Namer
@@ -30,8 +30,8 @@ from cass_ray.corpus.generate.types import (
     INT,
     UNSIGNED,
     UNSIGNED_LONG,
-    Kind,
     Scalar,
+    ScalarKind,
     Values,
     full_span,
 )
@@ -65,11 +65,11 @@ class _ProgramMaker:
         self.knobs = knobs
         self.checked = checked
         self.namer = Namer(chance)
-        self.host = Host(chance)
+        self.host = HostWriter(chance)
         self.arrays: list[Array] = []
         self.constants: list[Array] = []
-        self.kernels: list[Kernel] = []
-        self.launches: list[tuple[Kernel, int, dict[str, str]]] = []
+        self.kernels: list[GeneratedKernel] = []
+        self.launches: list[tuple[GeneratedKernel, int, dict[str, str]]] = []
         width, height = self._extent()
         functions = FunctionMaker(chance, knobs, self.namer)
         self.around = Surroundings(width, height, [], [], functions.made, [])
@@ -112,7 +112,7 @@ class _ProgramMaker:
         size = self.chance.choice((4, 8, 10, 16))
         fill = random_fill(type_, self.chance)
         name = self.namer.take(["lookup", "kernel_weights", "palette", "stencil", "c_table"])
-        place = Place(name, type_, size, fill.bounds(type_))
+        place = KernelArray(name, type_, size, fill.bounds(type_))
         self.constants.append(Array(place, fill))
         self.around.constants.append(place)
 
@@ -122,7 +122,7 @@ class _ProgramMaker:
         weights += [mix.unsigned_long, mix.int_ / 5, mix.unsigned / 5]
         type_ = self.chance.choices(INPUT_TYPES, weights)[0]
         fill = random_fill(type_, self.chance)
-        place = Place(self.namer.take(ARRAYS), type_, size, fill.bounds(type_))
+        place = KernelArray(self.namer.take(ARRAYS), type_, size, fill.bounds(type_))
         self._add(Array(place, fill))
 
     def _add(self, array: Array) -> None:
@@ -153,9 +153,9 @@ class _ProgramMaker:
         for item in counters:
             self._add(Array(item.place, None, item.start, printed=True))
 
-    def _output(self, type_: Scalar, like: Place | None = None) -> Array:
+    def _output(self, type_: Scalar, like: KernelArray | None = None) -> Array:
         bounds = like.bounds if like is not None else variable_bounds(type_, self.chance)
-        place = Place(self.namer.take(OUTPUTS), type_, self.around.size, bounds)
+        place = KernelArray(self.namer.take(OUTPUTS), type_, self.around.size, bounds)
         return Array(place, None, 0, printed=True)
 
     def _counter(self) -> Counter:
@@ -165,12 +165,12 @@ class _ProgramMaker:
             types.append(FLOAT)
         type_ = self.chance.choice(types)
         size = self.chance.choice((1, 4, 10, 16, 32))
-        place = Place(self.namer.take(["bins", "hits", "stats", "tally", "counters"]), type_, size,
+        place = KernelArray(self.namer.take(["bins", "hits", "stats", "tally", "counters"]), type_, size,
                       counter_bounds(type_))  # fmt: skip
         first = 0
-        if start != "zero" and type_.kind is not Kind.FLOAT:
+        if start != "zero" and type_.kind is not ScalarKind.FLOAT:
             span = full_span(type_)
-            ones = -1 if type_.kind is Kind.SIGNED else span.high
+            ones = -1 if type_.kind is ScalarKind.SIGNED else span.high
             # The lowest int has no literal of its own type.
             first = {"highest": span.high, "lowest": max(span.low, -span.high), "ones": ones}[start]
         return Counter(place, operation, function, first)

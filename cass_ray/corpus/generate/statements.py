@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from cass_ray.corpus.generate.expressions import Expression
-from cass_ray.corpus.generate.machine import GeneratorError, Machine, Mask, Place
+from cass_ray.corpus.generate.machine import GeneratorError, KernelArray, LaunchState, Mask
 from cass_ray.corpus.generate.types import Bounds, Scalar, Values
 
 INDENT = "    "
@@ -46,7 +46,7 @@ class Statement:
         """The text, indented by ``depth`` levels."""
         raise NotImplementedError
 
-    def execute(self, machine: Machine, mask: Mask, escapes: Escapes) -> Mask:
+    def execute(self, machine: LaunchState, mask: Mask, escapes: Escapes) -> Mask:
         """Run it in the threads of ``mask``; those that go on."""
         raise NotImplementedError
 
@@ -56,7 +56,9 @@ def block_lines(body: Sequence[Statement], depth: int) -> list[str]:
     return [line for statement in body for line in statement.lines(depth)]
 
 
-def run_block(body: Sequence[Statement], machine: Machine, mask: Mask, escapes: Escapes) -> Mask:
+def run_block(
+    body: Sequence[Statement], machine: LaunchState, mask: Mask, escapes: Escapes
+) -> Mask:
     """Run several statements, one after the other."""
     for statement in body:
         if mask is not machine.everyone and not mask.any():
@@ -66,7 +68,7 @@ def run_block(body: Sequence[Statement], machine: Machine, mask: Mask, escapes: 
     return mask
 
 
-def condition_values(condition: Expression, machine: Machine, mask: Mask) -> Mask:
+def condition_values(condition: Expression, machine: LaunchState, mask: Mask) -> Mask:
     """The threads of ``mask`` in which ``condition`` holds."""
     machine.mask = mask
     return np.asarray(condition.value(machine), dtype=np.bool_) & mask
@@ -84,7 +86,7 @@ class Assign(Statement):
         """One line."""
         return [f"{INDENT * depth}{self.text};"]
 
-    def execute(self, machine: Machine, mask: Mask, escapes: Escapes) -> Mask:
+    def execute(self, machine: LaunchState, mask: Mask, escapes: Escapes) -> Mask:
         """Assign where the mask is set."""
         machine.assign(self.name, self.expression.value(machine))
         return mask
@@ -101,7 +103,7 @@ class Fields(Statement):
         """One line."""
         return [f"{INDENT * depth}{self.text};"]
 
-    def execute(self, machine: Machine, mask: Mask, escapes: Escapes) -> Mask:
+    def execute(self, machine: LaunchState, mask: Mask, escapes: Escapes) -> Mask:
         """All are evaluated before any is set."""
         evaluated = {name: value.value(machine) for name, value in self.values.items()}
         for name, values in evaluated.items():
@@ -113,7 +115,7 @@ class Fields(Statement):
 class Store(Statement):
     """``place[index] = expression`` to an element that no other thread touches."""
 
-    place: Place
+    place: KernelArray
     index: Expression
     expression: Expression
     target: str = ""
@@ -123,7 +125,7 @@ class Store(Statement):
         target = self.target or f"{self.place.name}[{self.index.text}]"
         return [f"{INDENT * depth}{target} = {self.expression.text};"]
 
-    def execute(self, machine: Machine, mask: Mask, escapes: Escapes) -> Mask:
+    def execute(self, machine: LaunchState, mask: Mask, escapes: Escapes) -> Mask:
         """Store where the mask is set."""
         machine.store(self.place, self.index.value(machine), self.expression.value(machine))
         return mask
@@ -134,7 +136,7 @@ class Atomic(Statement):
     """``text`` is an atomic operation whose result does not depend on the order."""
 
     text: str
-    place: Place
+    place: KernelArray
     function: np.ufunc
     index: Expression
     expression: Expression
@@ -143,7 +145,7 @@ class Atomic(Statement):
         """One line."""
         return [f"{INDENT * depth}{self.text};"]
 
-    def execute(self, machine: Machine, mask: Mask, escapes: Escapes) -> Mask:
+    def execute(self, machine: LaunchState, mask: Mask, escapes: Escapes) -> Mask:
         """One thread after the other."""
         index, values = self.index.value(machine), self.expression.value(machine)
         machine.accumulate(self.place, self.function, index, values)
@@ -160,7 +162,7 @@ class Text(Statement):
         """As given."""
         return [f"{INDENT * depth}{line}" for line in self.text]
 
-    def execute(self, machine: Machine, mask: Mask, escapes: Escapes) -> Mask:
+    def execute(self, machine: LaunchState, mask: Mask, escapes: Escapes) -> Mask:
         """Nothing."""
         return mask
 
@@ -173,7 +175,7 @@ class Barrier(Statement):
         """One line."""
         return [f"{INDENT * depth}__syncthreads();"]
 
-    def execute(self, machine: Machine, mask: Mask, escapes: Escapes) -> Mask:
+    def execute(self, machine: LaunchState, mask: Mask, escapes: Escapes) -> Mask:
         """Lockstep needs none; all threads of a block must be here, or none."""
         machine.check_uniform(mask, machine.shape.block_threads, "a barrier")
         return mask
@@ -196,7 +198,7 @@ class WarpAssign(Statement):
         """One line."""
         return [f"{INDENT * depth}{self.text};"]
 
-    def execute(self, machine: Machine, mask: Mask, escapes: Escapes) -> Mask:
+    def execute(self, machine: LaunchState, mask: Mask, escapes: Escapes) -> Mask:
         """All lanes of a group must be here, or none."""
         machine.check_uniform(mask, self.width, self.text)
         values = np.broadcast_to(self.operand.value(machine), mask.shape)
@@ -222,7 +224,7 @@ class If(Statement):
             out += [f"{pad}}} else {{", *block_lines(self.otherwise, depth + 1)]
         return [*out, f"{pad}}}"]
 
-    def execute(self, machine: Machine, mask: Mask, escapes: Escapes) -> Mask:
+    def execute(self, machine: LaunchState, mask: Mask, escapes: Escapes) -> Mask:
         """Both sides, each in its threads."""
         taken = condition_values(self.condition, machine, mask)
         rest = mask & ~taken
@@ -230,7 +232,7 @@ class If(Statement):
         return _joined(machine, mask, left | run_block(self.otherwise, machine, rest, escapes))
 
 
-def _joined(machine: Machine, before: Mask, after: Mask) -> Mask:
+def _joined(machine: LaunchState, before: Mask, after: Mask) -> Mask:
     """``after``, as the very mask of everyone where it is that."""
     return before if before is machine.everyone and after.all() else after
 
@@ -255,7 +257,7 @@ class Switch(Statement):
         out += [f"{pad}default: {{", *block_lines(self.default, depth + 1)]
         return [*out, f"{pad}{INDENT}break;", f"{pad}}}", f"{pad}}}"]
 
-    def execute(self, machine: Machine, mask: Mask, escapes: Escapes) -> Mask:
+    def execute(self, machine: LaunchState, mask: Mask, escapes: Escapes) -> Mask:
         """Threads enter at their case and leave at a ``break``."""
         machine.mask = mask
         selected = np.broadcast_to(self.selector.value(machine), mask.shape)
@@ -295,7 +297,7 @@ class Loop(Statement):
         out = [f"{pad}{self.unroll}"] if self.unroll else []
         return [*out, f"{pad}{self.head}", *block_lines(self.body, depth + 1), f"{pad}{self.tail}"]
 
-    def execute(self, machine: Machine, mask: Mask, escapes: Escapes) -> Mask:
+    def execute(self, machine: LaunchState, mask: Mask, escapes: Escapes) -> Mask:
         """Until every thread has left."""
         run_block(self.first, machine, mask, escapes)
         inner = escapes.inner(mask)
@@ -335,7 +337,7 @@ class Leave(Statement):
             f"{pad}}}",
         ]
 
-    def execute(self, machine: Machine, mask: Mask, escapes: Escapes) -> Mask:
+    def execute(self, machine: LaunchState, mask: Mask, escapes: Escapes) -> Mask:
         """Note who leaves."""
         leaving = condition_values(self.condition, machine, mask)
         if self.result is not None:
@@ -355,7 +357,7 @@ RESULT = "(result)"
 
 
 @dataclass(eq=False)
-class Function:
+class GeneratedFunction:
     """A device function. ``parameters`` are (text, name, type, bounds); structs are flattened."""
 
     head: tuple[str, ...]
@@ -374,10 +376,10 @@ class Function:
 class FunctionCall(Expression):
     """A call of a device function."""
 
-    function: Function | None = None
+    function: GeneratedFunction | None = None
     arguments: tuple[Expression, ...] = ()
 
-    def value(self, machine: Machine) -> Values:
+    def value(self, machine: LaunchState) -> Values:
         """Run the body on a frame of its own."""
         assert self.function is not None
         names = [name for name, _, _ in self.function.parameters]

@@ -18,7 +18,7 @@ Values = npt.NDArray[Any]
 """One value for each thread, or one for all of them (no dimensions)."""
 
 
-class Kind(Enum):
+class ScalarKind(Enum):
     """Families of scalar types."""
 
     BOOLEAN = auto()
@@ -36,7 +36,7 @@ class Scalar:
 
     name: str
     dtype: np.dtype[np.generic]
-    kind: Kind
+    kind: ScalarKind
     bits: int
     precision: int = 0
     suffix: str = ""
@@ -45,7 +45,7 @@ class Scalar:
     @property
     def is_integer(self) -> bool:
         """Whether it is an integer type."""
-        return self.kind in (Kind.SIGNED, Kind.UNSIGNED)
+        return self.kind in (ScalarKind.SIGNED, ScalarKind.UNSIGNED)
 
     def same(self, other: Scalar) -> bool:
         """Whether both are one type. A template's ``T`` is only itself, whatever it stands for."""
@@ -54,20 +54,20 @@ class Scalar:
 
 def _integer(name: str, dtype: str, suffix: str = "") -> Scalar:
     made = np.dtype(dtype)
-    kind = Kind.SIGNED if made.kind == "i" else Kind.UNSIGNED
+    kind = ScalarKind.SIGNED if made.kind == "i" else ScalarKind.UNSIGNED
     return Scalar(name, made, kind, made.itemsize * 8, suffix=suffix)
 
 
-BOOL = Scalar("bool", np.dtype(np.bool_), Kind.BOOLEAN, 1)
+BOOL = Scalar("bool", np.dtype(np.bool_), ScalarKind.BOOLEAN, 1)
 BYTE = _integer("unsigned char", "u1")
 SHORT = _integer("short", "i2")
 INT = _integer("int", "i4")
 UNSIGNED = _integer("unsigned int", "u4", "u")
 LONG = _integer("long long", "i8", "ll")
 UNSIGNED_LONG = _integer("unsigned long long", "u8", "ull")
-HALF = Scalar("__half", np.dtype(np.float16), Kind.FLOAT, 16, 11)
-FLOAT = Scalar("float", np.dtype(np.float32), Kind.FLOAT, 32, 24, "f")
-DOUBLE = Scalar("double", np.dtype(np.float64), Kind.FLOAT, 64, 53)
+HALF = Scalar("__half", np.dtype(np.float16), ScalarKind.FLOAT, 16, 11)
+FLOAT = Scalar("float", np.dtype(np.float32), ScalarKind.FLOAT, 32, 24, "f")
+DOUBLE = Scalar("double", np.dtype(np.float64), ScalarKind.FLOAT, 64, 53)
 
 COMPUTED = (INT, UNSIGNED, LONG, UNSIGNED_LONG, FLOAT, DOUBLE, HALF)
 """Types of variables; ``BYTE`` and ``SHORT`` are only stored, so promotion never decides."""
@@ -134,7 +134,7 @@ Bounds = Span | Grid
 
 def full_span(type_: Scalar) -> Span:
     """Every value of an integer type."""
-    if type_.kind is Kind.SIGNED:
+    if type_.kind is ScalarKind.SIGNED:
         return Span(-(1 << (type_.bits - 1)), (1 << (type_.bits - 1)) - 1)
     return Span(0, (1 << type_.bits) - 1)
 

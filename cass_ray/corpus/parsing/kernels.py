@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cass_ray.corpus.dialect import CUDA, Dialect
-from cass_ray.corpus.parsing.lexer import Kind, Token, significant_tokens
+from cass_ray.corpus.parsing.lexer import Token, TokenKind, significant_tokens
 
 _ATTRIBUTES = frozenset(
     {
@@ -29,7 +29,7 @@ IN_MACRO = "#define"
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class SourceKernel:
     """A kernel definition."""
 
     name: str
@@ -38,16 +38,16 @@ class Kernel:
     """Tokens between the braces; empty for ``IN_MACRO``."""
 
 
-def find_kernels(source: str, dialect: Dialect = CUDA) -> list[Kernel]:
+def find_kernels(source: str, dialect: Dialect = CUDA) -> list[SourceKernel]:
     """The kernels that ``source`` defines, in order; declarations do not count."""
     if not any(word in source for word in dialect.kernel_words):
         return []
     kernels = []
     for after, in_directive in _after_marks(source, dialect.kernel_words):
         if in_directive:
-            kernels.append(Kernel(IN_MACRO, ()))
+            kernels.append(SourceKernel(IN_MACRO, ()))
         elif name := _defined_function(after):
-            kernels.append(Kernel(name, _body(after)))
+            kernels.append(SourceKernel(name, _body(after)))
     return kernels
 
 
@@ -62,7 +62,7 @@ _HARMLESS_CALLS = frozenset(
 )
 
 
-def only_prints(kernel: Kernel) -> bool:
+def only_prints(kernel: SourceKernel) -> bool:
     """Whether the kernel is empty, or prints and does nothing else: no store, no other call.
 
     Declarations with an initialiser are not stores; any other assignment counts as one.
@@ -106,13 +106,13 @@ def _after_marks(source: str, marks: tuple[str, ...]) -> Iterator[tuple[Iterator
     found: list[tuple[int, bool]] = []
     line_start, in_directive = True, False
     for token in significant_tokens(source):
-        if token.kind is Kind.NEWLINE:
+        if token.kind is TokenKind.NEWLINE:
             line_start, in_directive = True, False
             continue
-        if line_start and (token.kind is Kind.INCLUDE or token.text in ("#", "%:")):
+        if line_start and (token.kind is TokenKind.INCLUDE or token.text in ("#", "%:")):
             in_directive = True
         line_start = False
-        if token.text in marks and token.kind is Kind.IDENTIFIER:
+        if token.text in marks and token.kind is TokenKind.IDENTIFIER:
             found.append((len(code), in_directive))
         if not in_directive:
             code.append(token)
@@ -137,7 +137,7 @@ def _defined_function(following: Iterator[Token]) -> str:
             if previous and previous not in _ATTRIBUTES:
                 name = previous
             previous = ""
-        elif token.kind is Kind.IDENTIFIER:
+        elif token.kind is TokenKind.IDENTIFIER:
             previous = text
         elif text == "<" and previous:
             # Template arguments of an explicit specialisation keep the name before them.

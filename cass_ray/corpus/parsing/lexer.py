@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 
-class Kind(StrEnum):
+class TokenKind(StrEnum):
     """Kind of a preprocessing token."""
 
     SPACE = "space"
@@ -38,7 +38,7 @@ class Kind(StrEnum):
 class Token(NamedTuple):
     """A token; ``start`` is its offset in the spliced text (see :func:`splice_lines`)."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
     start: int
 
@@ -149,4 +149,4 @@ def words_and_comments(source: str) -> Iterator[str]:
             yield match.group()
 
 
-_KIND = {kind.value: kind for kind in Kind}
+_KIND = {kind.value: kind for kind in TokenKind}

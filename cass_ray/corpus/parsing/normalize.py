@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
-from cass_ray.corpus.parsing.lexer import Kind, significant_tokens, tokens
+from cass_ray.corpus.parsing.lexer import TokenKind, significant_tokens, tokens
 
 _ID_VERSION = b"cass-ray program id 1\0"
 
@@ -35,24 +35,24 @@ def normalise(source: str) -> str:
             line.clear()
 
     for kind, text, start in significant_tokens(source):
-        if kind is Kind.NEWLINE:
+        if kind is TokenKind.NEWLINE:
             if in_directive:
                 flush()
                 in_directive = False
             line_start = True
             continue
-        if line_start and (kind is Kind.INCLUDE or text in ("#", "%:")):
+        if line_start and (kind is TokenKind.INCLUDE or text in ("#", "%:")):
             flush()
             in_directive = True
         line_start = False
-        if kind is Kind.INCLUDE:
+        if kind is TokenKind.INCLUDE:
             line.append(_normalise_include(text))
         elif _opens_macro_parameters(line, in_directive, text, start == previous_end):
             line[-1] += text
         else:
             line.append(text)
         previous_end = start + len(text)
-        if kind is Kind.UNTERMINATED:
+        if kind is TokenKind.UNTERMINATED:
             flush()
             in_directive = False
             line_start = True
@@ -62,7 +62,7 @@ def normalise(source: str) -> str:
 
 def strip_comments(source: str) -> str:
     """``source`` with every comment replaced by one space, as in translation phase 3."""
-    return "".join(" " if kind is Kind.COMMENT else text for kind, text, _ in tokens(source))
+    return "".join(" " if kind is TokenKind.COMMENT else text for kind, text, _ in tokens(source))
 
 
 def source_digest(source: str) -> str:

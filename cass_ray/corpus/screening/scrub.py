@@ -13,7 +13,7 @@ import re
 from collections import Counter
 
 from cass_ray.config import StrictModel
-from cass_ray.corpus.parsing.lexer import Kind, tokens
+from cass_ray.corpus.parsing.lexer import TokenKind, tokens
 
 
 class ScrubSettings(StrictModel):
@@ -56,7 +56,9 @@ _ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]*\w)")
 _WORTH_A_LOOK = re.compile(
     r"@|\bat\b|KEY-|[A-Za-z0-9_-]{20}|\d\.\d{1,3}\.\d|(?i:passw|secret|token|key)"
 )
-_TEXT = frozenset({Kind.COMMENT, Kind.STRING, Kind.RAW_STRING, Kind.UNTERMINATED})
+_TEXT = frozenset(
+    {TokenKind.COMMENT, TokenKind.STRING, TokenKind.RAW_STRING, TokenKind.UNTERMINATED}
+)
 
 
 def scrub(source: str, settings: ScrubSettings) -> tuple[str, Counter[str]]:

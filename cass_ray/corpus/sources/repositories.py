@@ -33,7 +33,7 @@ _SCP_ADDRESS = re.compile(r"(?P<host>[\w.-]+@[\w.-]+):(?P<path>[^/].*)")
 
 
 @dataclass(frozen=True)
-class Address:
+class RepositoryAddress:
     """Where a repository is, and which revision is wanted."""
 
     location: str
@@ -45,24 +45,24 @@ class Address:
         return "://" in self.location or _SCP_ADDRESS.fullmatch(self.location) is not None
 
 
-def parse_address(text: str) -> Address:
+def parse_address(text: str) -> RepositoryAddress:
     """``URL[@REVISION]`` or ``PATH[@REVISION]``; the revision may hold slashes.
 
     An ``@`` before the host of a URL, or one in the path of a folder that exists, belongs there.
     """
     if Path(text).expanduser().is_dir():
-        return Address(text)
+        return RepositoryAddress(text)
     if "://" in text:
         scheme, rest = text.split("://", 1)
         authority, slash, path = rest.partition("/")
         path, _, revision = path.partition("@")
-        return Address(f"{scheme}://{authority}{slash}{path}", revision or _HEAD)
+        return RepositoryAddress(f"{scheme}://{authority}{slash}{path}", revision or _HEAD)
     if scp := _SCP_ADDRESS.fullmatch(text):
         path, _, revision = scp["path"].partition("@")
-        return Address(f"{scp['host']}:{path}", revision or _HEAD)
+        return RepositoryAddress(f"{scp['host']}:{path}", revision or _HEAD)
     for at in (match.start() for match in re.finditer("@", text)):
         if Path(text[:at]).expanduser().is_dir():
-            return Address(text[:at], text[at + 1 :] or _HEAD)
+            return RepositoryAddress(text[:at], text[at + 1 :] or _HEAD)
     raise SourceError(f"repository:{text}: neither a URL nor a folder that exists")
 
 

@@ -54,7 +54,7 @@ class SynthesisSettings(StrictModel):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SynthesisOutcome:
     """What became of one prompt. ``rounds`` counts the repairs that were asked for."""
 
     prompt: Prompt
@@ -90,7 +90,7 @@ class Synthesis:
     client: ChatClient
     ledger: Ledger
     compile_source: Compile | None = None
-    on_outcome: Callable[[Outcome], None] = lambda outcome: None
+    on_outcome: Callable[[SynthesisOutcome], None] = lambda outcome: None
     stopped: str = ""
     """Why no further prompt was asked, where that is so before ``count``."""
     _compilers: asyncio.Semaphore = field(init=False)
@@ -125,27 +125,27 @@ class Synthesis:
                 return
             self.on_outcome(outcome)
 
-    async def _outcome(self, prompt: Prompt) -> Outcome:
+    async def _outcome(self, prompt: Prompt) -> SynthesisOutcome:
         messages = prompt.messages
         checked, rounds, asked = Checked(SyntheticVerdict.NO_ANSWER), 0, False
         for turn in range(self.settings.repairs + 1):
             try:
                 reply, sent = await self._ask(messages)
             except _Lost:
-                return Outcome(prompt, Checked(SyntheticVerdict.LOST), rounds, asked)
+                return SynthesisOutcome(prompt, Checked(SyntheticVerdict.LOST), rounds, asked)
             except BudgetSpent:
                 if turn == 0:
                     raise
-                return Outcome(prompt, checked, rounds, asked)
+                return SynthesisOutcome(prompt, checked, rounds, asked)
             except ChatError as error:
                 failed = checked if turn else Checked(SyntheticVerdict.NO_ANSWER, "", str(error))
-                return Outcome(prompt, failed, rounds, asked)
+                return SynthesisOutcome(prompt, failed, rounds, asked)
             asked, rounds = asked or sent, turn
             checked = await self._check(reply)
             if checked.verdict in (SyntheticVerdict.OK, SyntheticVerdict.REFUSED):
                 break
             messages = [*messages, *_correction(reply, checked)]
-        return Outcome(prompt, checked, rounds, asked)
+        return SynthesisOutcome(prompt, checked, rounds, asked)
 
     async def _ask(self, messages: list[Message]) -> tuple[Reply, bool]:
         """The answer, and whether it had to be asked for."""
@@ -196,7 +196,7 @@ class Yield:
     counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     repaired: int = 0
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: SynthesisOutcome) -> None:
         """Count one."""
         verdict = outcome.checked.verdict
         self.counts[outcome.prompt.area, outcome.prompt.template, verdict.value] += 1

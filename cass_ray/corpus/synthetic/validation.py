@@ -10,7 +10,7 @@ import tree_sitter
 import tree_sitter_cuda
 
 from cass_ray.corpus.parsing.kernels import kernel_definitions
-from cass_ray.corpus.parsing.lexer import Kind, significant_tokens
+from cass_ray.corpus.parsing.lexer import TokenKind, significant_tokens
 from cass_ray.llm.client import Reply
 from cass_ray.llm.code_blocks import code_of
 
@@ -78,7 +78,7 @@ def _brackets(source: str) -> str:
     """The first bracket without its partner; empty where all match."""
     open_: list[str] = []
     for token in significant_tokens(source):
-        if token.kind is not Kind.PUNCTUATOR:
+        if token.kind is not TokenKind.PUNCTUATOR:
             continue
         if token.text in _PAIRS.values():
             open_.append(token.text)
@@ -92,7 +92,7 @@ def defines_main(source: str) -> bool:
     depth, candidate, previous = 0, False, ""
     for token in significant_tokens(source):
         text = token.text
-        if token.kind is Kind.NEWLINE:
+        if token.kind is TokenKind.NEWLINE:
             continue
         if text == "(" and previous == "main" and depth == 0:
             candidate = True

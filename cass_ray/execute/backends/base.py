@@ -25,7 +25,7 @@ from cass_ray.execute.evidence.launches import (
     read_launches,
     recorder_library,
 )
-from cass_ray.toolchain.sandbox.executable import Bounds, Ended, Exposure, run_sandboxed
+from cass_ray.toolchain.sandbox.executable import Bounds, Exposure, SandboxRun, run_sandboxed
 from cass_ray.toolchain.sandbox.isolation import isolates
 from cass_ray.toolchain.unit import Unit
 
@@ -52,7 +52,7 @@ Program = Sources | Assembly
 
 
 @dataclass(frozen=True)
-class Built:
+class BuiltProgram:
     """An executable that ``backend`` runs. ``key`` names what it was built from."""
 
     executable: Path
@@ -87,7 +87,7 @@ class Execution:
     """What one run did. ``launches`` are by kernel and configuration; ``counters`` is the
     backend's JSON object of dynamic counters, empty where it has none."""
 
-    ended: Ended
+    ended: SandboxRun
     launches: tuple[Launch, ...] = ()
     counters: Mapping[str, Any] = field(default_factory=dict)
 
@@ -118,7 +118,7 @@ class Backend(ABC):
         """Versions and device, for the evidence."""
 
     @abstractmethod
-    def build(self, program: Program) -> Built:
+    def build(self, program: Program) -> BuiltProgram:
         """The executable of ``program``, from the cache if it has been built before.
 
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
@@ -134,7 +134,7 @@ class Backend(ABC):
         yield {}
 
     def run(
-        self, built: Built, inputs: Inputs | None = None, mode: RunMode | None = None
+        self, built: BuiltProgram, inputs: Inputs | None = None, mode: RunMode | None = None
     ) -> Execution:
         """Run ``built``; never raises for what the program does."""
         inputs, mode = inputs or Inputs(), mode or RunMode()

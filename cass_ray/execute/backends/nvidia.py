@@ -13,7 +13,7 @@ from pathlib import Path
 from cass_ray.execute.backends.base import (
     Assembly,
     Backend,
-    Built,
+    BuiltProgram,
     Language,
     Program,
     RunMode,
@@ -109,7 +109,7 @@ class NvidiaBackend(Backend):
         gpu = self.gpus[0]
         return f"{gpu.name}, driver {gpu.driver}, CUDA {self.toolchain.version}"
 
-    def build(self, program: Program) -> Built:
+    def build(self, program: Program) -> BuiltProgram:
         """nvcc, with the shared CUDA runtime, which the launch recorder needs."""
         if isinstance(program, Assembly):
             raise TypeError(f"{self.name} builds from source")
@@ -119,7 +119,7 @@ class NvidiaBackend(Backend):
             if made is not None:
                 with unit_on_disk(program) as unit:
                     self._compile(unit, made)
-        return Built(place, self.name, key)
+        return BuiltProgram(place, self.name, key)
 
     def language_options(self) -> list[str]:
         """nvcc's options for the language, beside the toolchain's own."""

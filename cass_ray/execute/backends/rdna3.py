@@ -11,7 +11,7 @@ from cass_ray.emulator.build import BuildFailed, runtime_library
 from cass_ray.execute.backends.base import (
     Assembly,
     Backend,
-    Built,
+    BuiltProgram,
     Language,
     Program,
     RunMode,
@@ -47,7 +47,7 @@ class HipBackend(Backend):
         """The HIP runtime library that programs are linked with and run on."""
         raise NotImplementedError
 
-    def build(self, program: Program) -> Built:
+    def build(self, program: Program) -> BuiltProgram:
         """Compile (sources) or take (assembly), then assemble and link."""
         runtime = self.runtime.resolve()
         tools = (self.toolchain.fingerprint, self.optimisation, str(runtime))
@@ -56,7 +56,7 @@ class HipBackend(Backend):
             if made is not None:
                 texts = self.compile(program)
                 self.toolchain.recombine(texts.host, texts.device, made, runtime_library=runtime)
-        return Built(place, self.name, key)
+        return BuiltProgram(place, self.name, key)
 
     def compile(self, program: Program) -> Assembly:
         """The assembly texts of ``program``."""

@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from cass_ray.execute.comparison.tokens import Kind, Line, Token, lines_of
+from cass_ray.execute.comparison.tokens import Line, OutputToken, OutputTokenKind, lines_of
 from cass_ray.execute.comparison.volatile import NOTHING, Freedom, freedom
 
 _LISTED = 20
@@ -42,7 +42,7 @@ F64 = Tolerance("f64", 1e-9, 1e-14)
 
 
 @dataclass(frozen=True)
-class Comparison:
+class OutputComparison:
     """Both verdicts and what they rest on. Errors are relative, over the floats compared.
 
     ``rounded`` counts floats that differ by one unit of their last printed digit, no more.
@@ -87,7 +87,7 @@ def compare(
     tolerance: Tolerance = F32,
     *,
     order_free: bool = False,
-) -> Comparison:
+) -> OutputComparison:
     """Compare ``candidate`` with the outputs of one or more runs of the reference.
 
     ``order_free`` compares the lines as a multiset; it is declared for a task, never guessed.
@@ -103,7 +103,7 @@ def compare(
         difference = _too_much_rounding(tally)
     except _Difference as error:
         difference = str(error)
-    return Comparison(
+    return OutputComparison(
         exact=exact,
         numeric=not difference,
         max_error=max(tally.errors, default=0.0),
@@ -208,7 +208,7 @@ def _split(output: bytes) -> list[tuple[str, Line]]:
 def _order(item: tuple[str, Line]) -> tuple[list[str], list[float]]:
     """Text first, then values: close floats sort alike on both sides."""
     _, line = item
-    texts = [token.text for token in line if token.kind is Kind.TEXT]
+    texts = [token.text for token in line if token.kind is OutputTokenKind.TEXT]
     values = [0.0 if math.isnan(token.value) else token.value for token in line]
     return texts, values
 
@@ -234,9 +234,12 @@ def _with_variation(block: list[_Expected], other: list[tuple[str, Line]]) -> li
     return merged
 
 
-def _distance(one: Token, two: Token) -> float:
+def _distance(one: OutputToken, two: OutputToken) -> float:
     """How far two runs of the reference are apart; infinite where they are not both floats."""
-    if Kind.FLOAT not in (one.kind, two.kind) or Kind.TEXT in (one.kind, two.kind):
+    if OutputTokenKind.FLOAT not in (one.kind, two.kind) or OutputTokenKind.TEXT in (
+        one.kind,
+        two.kind,
+    ):
         return math.inf
     distance = abs(one.value - two.value)
     scale = max(abs(one.value), abs(two.value))
@@ -271,7 +274,7 @@ def _match_line(expected: _Expected, tokens: Line, tolerance: Tolerance, tally: 
         raise _Difference(f"{len(tokens)} words instead of {length}")
     for position, (wanted, found) in enumerate(zip(expected.tokens, tokens, strict=False)):
         if expected.free.frees(position):
-            if found.kind is Kind.TEXT:
+            if found.kind is OutputTokenKind.TEXT:
                 raise _Difference(f"{found.text!r} is no number")
             continue
         spread = expected.spread[position] if position in expected.varying else 0.0
@@ -281,9 +284,12 @@ def _match_line(expected: _Expected, tokens: Line, tolerance: Tolerance, tally: 
 
 
 def _match_token(
-    wanted: Token, found: Token, tolerance: Tolerance, spread: float, tally: _Tally
+    wanted: OutputToken, found: OutputToken, tolerance: Tolerance, spread: float, tally: _Tally
 ) -> None:
-    if Kind.TEXT in (wanted.kind, found.kind) or Kind.FLOAT not in (wanted.kind, found.kind):
+    if OutputTokenKind.TEXT in (wanted.kind, found.kind) or OutputTokenKind.FLOAT not in (
+        wanted.kind,
+        found.kind,
+    ):
         if wanted.text != found.text:
             raise _Difference(f"{found.text!r} instead of {wanted.text!r}")
         return
@@ -301,7 +307,7 @@ def _match_token(
 
 
 def _match_float(
-    wanted: Token, found: Token, tolerance: Tolerance, spread: float, tally: _Tally
+    wanted: OutputToken, found: OutputToken, tolerance: Tolerance, spread: float, tally: _Tally
 ) -> None:
     distance = abs(wanted.value - found.value)
     scale = abs(wanted.value)

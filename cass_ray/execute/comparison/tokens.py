@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class OutputTokenKind(StrEnum):
     """What a token is."""
 
     TEXT = "text"
@@ -21,20 +21,20 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Token:
+class OutputToken:
     """``value`` is for numbers; ``quantum`` is the worth of a float's last printed digit.
 
     ``unit`` is a suffix written onto the number (``12ms``), compared as text.
     """
 
-    kind: Kind
+    kind: OutputTokenKind
     text: str
     value: float = 0.0
     quantum: float = 0.0
     unit: str = ""
 
 
-Line = tuple[Token, ...]
+Line = tuple[OutputToken, ...]
 
 _NUMBER = r"[+-]?(?:nan|inf(?:inity)?|0[xX][0-9a-fA-F]+|(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?)"
 _UNITS = (
@@ -64,24 +64,26 @@ def tokens_of(line: str) -> Line:
         if match["number"]:
             found.append(_number(match["number"], match["unit"]))
         else:
-            found.append(Token(Kind.TEXT, match[0]))
+            found.append(OutputToken(OutputTokenKind.TEXT, match[0]))
     return tuple(found)
 
 
-def _number(text: str, unit: str) -> Token:
+def _number(text: str, unit: str) -> OutputToken:
     lowered = text.lower()
     if "0x" in lowered:
-        return Token(Kind.INTEGER, text + unit, float(int(lowered, 16)), unit=unit)
+        return OutputToken(OutputTokenKind.INTEGER, text + unit, float(int(lowered, 16)), unit=unit)
     if "nan" in lowered:
-        return Token(Kind.FLOAT, text + unit, math.nan, unit=unit)
+        return OutputToken(OutputTokenKind.FLOAT, text + unit, math.nan, unit=unit)
     if "inf" in lowered:
-        return Token(Kind.FLOAT, text + unit, float(lowered[:4].rstrip("i")), unit=unit)
+        return OutputToken(
+            OutputTokenKind.FLOAT, text + unit, float(lowered[:4].rstrip("i")), unit=unit
+        )
     if not re.search(r"[.eE]", text):
-        return Token(Kind.INTEGER, text + unit, float(text), unit=unit)
+        return OutputToken(OutputTokenKind.INTEGER, text + unit, float(text), unit=unit)
     value = float(text)
     if math.isinf(value):  # digits with an e among them: not a number anyone printed
-        return Token(Kind.TEXT, text + unit)
-    return Token(Kind.FLOAT, text + unit, value, _quantum(text), unit)
+        return OutputToken(OutputTokenKind.TEXT, text + unit)
+    return OutputToken(OutputTokenKind.FLOAT, text + unit, value, _quantum(text), unit)
 
 
 def _quantum(text: str) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cass_ray.corpus.parsing.lexer import Kind, significant_tokens
+from cass_ray.corpus.parsing.lexer import TokenKind, significant_tokens
 from cass_ray.execute.comparison.compare import F16, F32, F64, Tolerance
 
 _HALF = re.compile(
@@ -28,7 +28,7 @@ def tolerance_for(sources: Iterable[str]) -> Tolerance:
     half_header = False
     for source in sources:
         half_header = half_header or any(
-            token.kind is Kind.INCLUDE and _HALF_HEADER.search(token.text)
+            token.kind is TokenKind.INCLUDE and _HALF_HEADER.search(token.text)
             for token in significant_tokens(source)
         )
         words.update(_words_outside_main(source))
@@ -47,10 +47,10 @@ def _words_outside_main(source: str) -> Iterator[str]:
     for token in significant_tokens(source):
         if token.text == "main" and previous in {"int", "auto"} and depth == 0:
             in_main = True
-        if token.text in "{}" and token.kind is Kind.PUNCTUATOR:
+        if token.text in "{}" and token.kind is TokenKind.PUNCTUATOR:
             depth += 1 if token.text == "{" else -1
             if in_main and depth == 0:
                 in_main = False
-        if not in_main and token.kind in (Kind.IDENTIFIER, Kind.NUMBER):
+        if not in_main and token.kind in (TokenKind.IDENTIFIER, TokenKind.NUMBER):
             yield token.text
         previous = token.text

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from cass_ray.execute.comparison.tokens import Kind, Line, tokens_of
+from cass_ray.execute.comparison.tokens import Line, OutputTokenKind, tokens_of
 
 _TIME_UNIT = re.compile(
     r"^(?:ms|msec|msecs|milliseconds?|us|µs|usec|microseconds?|ns|nanoseconds?)$"
@@ -62,7 +62,9 @@ def freedom(text: str, line: Line) -> Freedom:
     match = _DEVICE_LINE.match(text)
     if match and _DEVICE_NAME.search(text, match.end()):
         return Freedom(rest_from=_tokens_before(text, match.end(), line), rule="device name")
-    if _DEVICE_PROPERTY.search(text) and any(token.kind is not Kind.TEXT for token in line):
+    if _DEVICE_PROPERTY.search(text) and any(
+        token.kind is not OutputTokenKind.TEXT for token in line
+    ):
         return Freedom(tokens=_numbers(line), rule="device property")
     if _DATE.search(text):
         return Freedom(tokens=_numbers(line), rule="date")
@@ -77,19 +79,19 @@ def freedom(text: str, line: Line) -> Freedom:
 
 def _durations(line: Line) -> frozenset[int]:
     """Positions of numbers that are a duration or a rate by their unit or by the line's words."""
-    words = {token.text.lower() for token in line if token.kind is Kind.TEXT}
+    words = {token.text.lower() for token in line if token.kind is OutputTokenKind.TEXT}
     timed = any(_TIME_WORD.match(word) for word in words)
     measured = any(_MEASURED_WORD.match(word) for word in words)
     found = set()
     for position, token in enumerate(line):
-        if token.kind is Kind.TEXT:
+        if token.kind is OutputTokenKind.TEXT:
             continue
         unit = (token.unit or _unit_after(line, position)).lower()
         if (
             _TIME_UNIT.match(unit)
             or _RATE_UNIT.match(unit)
             or (_SECONDS.match(unit) and (timed or measured))
-        ) or (not unit and measured and token.kind is Kind.FLOAT):
+        ) or (not unit and measured and token.kind is OutputTokenKind.FLOAT):
             found.add(position)
     return frozenset(found)
 
@@ -107,7 +109,7 @@ def _unit_after(line: Line, position: int) -> str:
 
 
 def _numbers(line: Line) -> frozenset[int]:
-    return frozenset(i for i, token in enumerate(line) if token.kind is not Kind.TEXT)
+    return frozenset(i for i, token in enumerate(line) if token.kind is not OutputTokenKind.TEXT)
 
 
 def _tokens_before(text: str, end: int, line: Line) -> int:

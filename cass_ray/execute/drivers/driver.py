@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from cass_ray.corpus.parsing.lexer import Kind, Token, significant_tokens
+from cass_ray.corpus.parsing.lexer import Token, TokenKind, significant_tokens
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import Inputs, Language
 
@@ -43,7 +43,7 @@ _SHARED_BYTES = 16 << 10
 
 
 @dataclass(frozen=True)
-class Parameter:
+class DriverParameter:
     """``type`` is the pointed-to or plain type; ``writable`` is for pointers to non-const."""
 
     type: str
@@ -56,7 +56,7 @@ class DrivenKernel:
     """A kernel that a driver can launch."""
 
     name: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[DriverParameter, ...]
     dynamic_shared: bool
     two_dimensional: bool
 
@@ -112,7 +112,7 @@ def _is_template(tokens: Sequence[Token], index: int) -> bool:
     while position >= 0 and tokens[position].text not in {";", "}", "{"}:
         if tokens[position].text == "template":
             return True
-        if tokens[position].kind is Kind.INCLUDE:
+        if tokens[position].kind is TokenKind.INCLUDE:
             return False
         position -= 1
     return False
@@ -127,7 +127,7 @@ def _kernel(tokens: Sequence[Token], index: int) -> DrivenKernel | None:
             position = _closing(tokens, position + 1) + 1
         elif tokens[position].text in {";", "{"}:
             return None
-        elif tokens[position + 1].text == "(" and tokens[position].kind is Kind.IDENTIFIER:
+        elif tokens[position + 1].text == "(" and tokens[position].kind is TokenKind.IDENTIFIER:
             break
         else:
             position += 1
@@ -149,7 +149,7 @@ def _kernel(tokens: Sequence[Token], index: int) -> DrivenKernel | None:
     )
 
 
-def _parameter(part: Sequence[Token]) -> Parameter | None:
+def _parameter(part: Sequence[Token]) -> DriverParameter | None:
     words = [token.text for token in part]
     if "=" in words or "[" in words or "&" in words or words.count("*") > 1:
         return None
@@ -158,7 +158,7 @@ def _parameter(part: Sequence[Token]) -> Parameter | None:
     base = " ".join(word for word in head if word not in _QUALIFIERS).replace(" :: ", "::")
     if base not in _REAL and base not in _INTEGRAL:
         return None
-    return Parameter(base, pointer, pointer and "const" not in head)
+    return DriverParameter(base, pointer, pointer and "const" not in head)
 
 
 def _parts(tokens: Sequence[Token]) -> list[list[Token]]:

@@ -33,7 +33,7 @@ class KernelCounters(BaseModel):
     size: int = 0
 
 
-class Coverage(BaseModel):
+class KernelCoverage(BaseModel):
     """Counters by kernel. Empty where nothing was counted."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -47,14 +47,14 @@ class Coverage(BaseModel):
         return sum(kernel.reached for kernel in self.kernels.values()) / size if size else 0.0
 
 
-def coverage_of(runs: Iterable[Mapping[str, Any]]) -> Coverage:
+def coverage_of(runs: Iterable[Mapping[str, Any]]) -> KernelCoverage:
     """Counters of several runs together."""
     kernels: dict[str, KernelCounters] = {}
     for run in runs:
         for entry in run.get("kernels", []):
             name = str(entry["kernel"])
             kernels[name] = _sum(kernels.get(name, KernelCounters()), _counters(entry))
-    return Coverage(kernels=dict(sorted(kernels.items())))
+    return KernelCoverage(kernels=dict(sorted(kernels.items())))
 
 
 def _counters(entry: Mapping[str, Any]) -> KernelCounters:

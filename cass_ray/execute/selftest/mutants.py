@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from cass_ray.corpus.parsing.lexer import Kind as TokenKind
 from cass_ray.corpus.parsing.lexer import Token, splice_lines, tokens
+from cass_ray.corpus.parsing.lexer import TokenKind as TokenKind
 
 
 class Fault(StrEnum):

@@ -26,9 +26,9 @@ from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.comparison.compare import Tolerance
 from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.evidence.exploits import wait_findings
-from cass_ray.execute.references import Reference, measure
+from cass_ray.execute.references import ReferenceRuns, measure
 from cass_ray.execute.selftest.mutants import Fault, Mutant, assembly_mutants, draw, source_mutants
-from cass_ray.execute.verify import Policy, Verification, verify
+from cass_ray.execute.verify import Policy, PortVerification, verify
 from cass_ray.toolchain.sandbox.executable import Bounds
 from cass_ray.toolchain.unit import CompileFailure
 
@@ -124,7 +124,7 @@ def run_selftest(
     per_fault: int = 1,
     seed: int = 0,
     bounds: Bounds = Bounds(wall_seconds=20.0),  # noqa: B008  (frozen)
-) -> Iterator[tuple[Subject, Verification, list[MutantResult]]]:
+) -> Iterator[tuple[Subject, PortVerification, list[MutantResult]]]:
     """Each subject with its verdict unchanged and what became of its mutants."""
     for subject in subjects:
         trial = _Trial(subject, backend, bounds)
@@ -135,7 +135,7 @@ def run_selftest(
 
 
 def summarise(
-    results: Sequence[tuple[Subject, Verification, list[MutantResult]]],
+    results: Sequence[tuple[Subject, PortVerification, list[MutantResult]]],
 ) -> SelfTest:
     """All subjects together."""
     alarms = {
@@ -158,7 +158,7 @@ class _Trial:
         main = subject.sources.files[str(subject.sources.main)]
         self._source = splice_lines(main.decode("utf-8", "surrogateescape"))
         built = backend.build(self.original)
-        self._reference: Reference = measure(backend, built, subject.inputs)
+        self._reference: ReferenceRuns = measure(backend, built, subject.inputs)
         seconds = max((run.seconds for run in self._reference.runs), default=1.0)
         wall = min(bounds.wall_seconds, 3.0 + 20 * seconds)
         self._bounds = replace(bounds, wall_seconds=wall, cpu_seconds=2 * wall)
@@ -169,13 +169,13 @@ class _Trial:
     def _tolerance_of(files: Mapping[str, bytes]) -> Tolerance:
         return tolerance_for(content.decode("utf-8", "replace") for content in files.values())
 
-    def unchanged(self) -> Verification:
+    def unchanged(self) -> PortVerification:
         """The verdict on the program as it is; a warning about it says nothing about mutants."""
         result = self.verify(self.original)
         self._warns = bool(result.warnings)
         return result
 
-    def verify(self, program: Assembly) -> Verification:
+    def verify(self, program: Assembly) -> PortVerification:
         """``program`` against the unchanged one's runs."""
         policy = Policy(tolerance=self._tolerance, bounds=self._bounds, check=True, stop_early=True)
         built = self._backend.build(program)

@@ -18,7 +18,7 @@ from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, Code
 from cass_ray.lift.frontend.cubin import SUPPORTED
 from cass_ray.lift.frontend.instruction import Instruction
 from cass_ray.lift.frontend.operands import Constant, Immediate, Name, Predicate, Register
-from cass_ray.toolchain.nvidia.elf import Cubin, Machine, Section, Symbol
+from cass_ray.toolchain.nvidia.elf import Cubin, ElfMachine, ElfSymbol, Section
 
 ASSUMED_SHARED_BYTES = 48 * 1024
 """The most that a kernel has without asking the driver for more."""
@@ -53,7 +53,7 @@ def cubin_of(text: str) -> Cubin:
     functions = sass.parse(text).functions
     number = _architecture([function.architecture for function in functions])
     sections = [_section("", b"")]
-    symbols: list[Symbol] = []
+    symbols: list[ElfSymbol] = []
     frames = b""
     for index, function in enumerate(functions):
         code = Code(index, function)
@@ -63,10 +63,10 @@ def cubin_of(text: str) -> Cubin:
         sections.append(_section(f".text.{function.name}", b""))
         frame = struct.pack("<BBHII", _SIZED, _FRAME_SIZE, 8, len(symbols), _frame_bytes(code))
         symbols.append(
-            Symbol(function.name, _FUNCTION, _ENTRY if function.is_kernel else 0, place, 0, 0)
+            ElfSymbol(function.name, _FUNCTION, _ENTRY if function.is_kernel else 0, place, 0, 0)
         )
         symbols += [
-            Symbol(f"$listing${address:x}", _FUNCTION, 0, place, address, 0)
+            ElfSymbol(f"$listing${address:x}", _FUNCTION, 0, place, address, 0)
             for address in sorted(_subroutines(code))
         ]
         if not function.is_kernel:
@@ -78,7 +78,7 @@ def cubin_of(text: str) -> Cubin:
             size = ASSUMED_SHARED_BYTES + reserved
             sections.append(_section(f".nv.shared.{function.name}", b"", size))
     sections.append(_section(".nv.info", frames))
-    return Cubin(Machine(b"", 2, 190, 1, number), sections, symbols, 0)
+    return Cubin(ElfMachine(b"", 2, 190, 1, number), sections, symbols, 0)
 
 
 def _section(name: str, data: bytes, size: int | None = None) -> Section:

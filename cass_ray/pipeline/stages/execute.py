@@ -12,8 +12,16 @@ from dataclasses import dataclass, field
 
 from cass_ray.cache import ContentCache, digest
 from cass_ray.corpus.reading.source_files import gather
-from cass_ray.dataset.schema import Evidence, Reason, Run, Stage, Verified, is_rejected, rejected
-from cass_ray.execute.backends.base import Assembly, Backend, Built, Inputs, RunMode
+from cass_ray.dataset.schema import (
+    Evidence,
+    EvidenceRun,
+    Reason,
+    Stage,
+    Verified,
+    is_rejected,
+    rejected,
+)
+from cass_ray.execute.backends.base import Assembly, Backend, BuiltProgram, Inputs, RunMode
 from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.drivers.driver import driver_inputs
@@ -21,13 +29,13 @@ from cass_ray.execute.evidence.exploits import source_findings, wait_findings
 from cass_ray.execute.inputs import accepted_lists
 from cass_ray.execute.programs import has_main, rdna3_instructions, sass_instructions
 from cass_ray.execute.references import (
-    Reference,
+    ReferenceRuns,
     from_json,
     measure,
     stored_references,
     to_json,
 )
-from cass_ray.execute.verify import Policy, RunRecord, Verification, verify
+from cass_ray.execute.verify import Policy, PortVerification, RunRecord, verify
 from cass_ray.pipeline.stages.base import Row, guarded, unit_of
 from cass_ray.pipeline.stages.driven_rows import cuda_program, hip_program, kernels_to_drive
 from cass_ray.pipeline.workspace import Workspace
@@ -67,7 +75,9 @@ class ReferenceStage:
         if not reference.runs[0].problem:
             inputs += self._argument_lists(row, built, reference.runs[0].outputs[0])
             more = measure(self.backend, built, inputs[1:], mode)
-            reference = Reference(reference.backend, reference.identity, reference.runs + more.runs)
+            reference = ReferenceRuns(
+                reference.backend, reference.identity, reference.runs + more.runs
+            )
         return {**row, REFERENCE_COLUMN: to_json(reference)}
 
     def _driven(self, row: Row) -> Row:
@@ -84,7 +94,7 @@ class ReferenceStage:
             REFERENCE_COLUMN: to_json(measure(self.backend, built, driver_inputs(), mode)),
         }
 
-    def _argument_lists(self, row: Row, built: Built, default: bytes) -> list[Inputs]:
+    def _argument_lists(self, row: Row, built: BuiltProgram, default: bytes) -> list[Inputs]:
         def attempt(inputs: Inputs) -> bytes | None:
             ended = self.backend.run(built, inputs, RunMode(bounds=self.bounds)).ended
             return ended.stdout if ended.ok else None
@@ -142,7 +152,7 @@ class ExecuteStage:
         key = self.key(row)
         found = self.cache.get(key) if self.cache is not None else None
         if found is not None:
-            result = Verification.model_validate_json(found)
+            result = PortVerification.model_validate_json(found)
         else:
             try:
                 program = self._driven(row) if driven else _program(row)
@@ -172,7 +182,7 @@ class ExecuteStage:
         found = self.cache.get(key) if self.cache is not None else None
         try:
             result = (
-                Verification.model_validate_json(found)
+                PortVerification.model_validate_json(found)
                 if found is not None
                 else self._verify(candidate, _program(candidate))
             )
@@ -193,7 +203,7 @@ class ExecuteStage:
         kernels = kernels_to_drive(row)
         return hip_program(row, kernels, self.workspace, self.translator, self.backend.compile)
 
-    def _verify(self, row: Row, program: Assembly) -> Verification:
+    def _verify(self, row: Row, program: Assembly) -> PortVerification:
         built = self.backend.build(program)
         path = row["path"]
         findings = source_findings(
@@ -214,14 +224,14 @@ def _program(row: Row) -> Assembly:
     return Assembly(row["hip_host"], row["hip_device"])
 
 
-def reference_of(row: Row) -> Reference | None:
+def reference_of(row: Row) -> ReferenceRuns | None:
     """Measured by :class:`ReferenceStage`, else stored for this very program, else none."""
     if text := row.get(REFERENCE_COLUMN):
         return from_json(text)
     return stored_references().get(row["id"])
 
 
-def with_verification(row: Row, result: Verification) -> Row:
+def with_verification(row: Row, result: PortVerification) -> Row:
     """``row`` with what ``result`` says; rejected where the outputs differ."""
     if is_rejected(row):
         return row
@@ -235,8 +245,8 @@ def with_verification(row: Row, result: Verification) -> Row:
     return rejected({**row, "evidence": evidence}, Stage.EXECUTE, reason, result.reason)
 
 
-def evidence_of(result: Verification) -> Evidence:
-    """The evidence column. ``Run.detail`` is a JSON object of what has no column of its own."""
+def evidence_of(result: PortVerification) -> Evidence:
+    """The evidence column; ``EvidenceRun.detail`` is JSON of what has no column of its own."""
     launches = list(dict.fromkeys(launch for run in result.runs for launch in run.launches))
     return Evidence(
         runs=[_run(run) for run in result.runs],
@@ -250,10 +260,10 @@ def evidence_of(result: Verification) -> Evidence:
     )
 
 
-def _run(record: RunRecord) -> Run:
+def _run(record: RunRecord) -> EvidenceRun:
     kept = {"verdict", "status", "mean_error", "floats", "rounded", "freed", "varying"}
     details = record.model_dump(include=kept | {"difference"}, mode="json", exclude_defaults=True)
-    return Run(
+    return EvidenceRun(
         arguments=record.arguments,
         exact=record.exact,
         numeric=record.numeric,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cass_ray.dataset.schema import Reason
 from cass_ray.toolchain.nvidia.preprocess import (
-    Program,
+    PreprocessedProgram,
     header_macros,
     preprocess,
     preprocess_with_macros,
@@ -59,7 +59,9 @@ class DeviceCompiler:
             bench.file("cpp1.ii").write_bytes(program.whole(str(bench.unit.main)))
         bench.run(self.steps.first("cicc"), self.steps.environment)
 
-    def _after_known_header(self, bench: Workbench, residents: ResidentPool) -> Program | None:
+    def _after_known_header(
+        self, bench: Workbench, residents: ResidentPool
+    ) -> PreprocessedProgram | None:
         """The unit preprocessed without the header that a resident has read, where that works."""
         header = residents.header(self.steps)
         if header is None:
@@ -71,7 +73,9 @@ class DeviceCompiler:
             return None
         return preprocess_with_macros(self.steps, bench, header, macros)
 
-    def _resume(self, program: Program, bench: Workbench, residents: ResidentPool) -> bool:
+    def _resume(
+        self, program: PreprocessedProgram, bench: Workbench, residents: ResidentPool
+    ) -> bool:
         """Let a resident cicc compile ``program``; whether it has."""
         try:
             done, cpu_seconds = residents.compile(self.steps, program, bench.limits, bench.folder)

@@ -52,7 +52,7 @@ class Section:
         return self.name.startswith(".text.")
 
 
-class Symbol(NamedTuple):
+class ElfSymbol(NamedTuple):
     """One symbol (``Elf64_Sym``)."""
 
     name: str
@@ -68,7 +68,7 @@ class Symbol(NamedTuple):
         return self.info >> 4 == 0
 
 
-class Machine(NamedTuple):
+class ElfMachine(NamedTuple):
     """The fields of the file header that name the architecture."""
 
     identification: bytes
@@ -82,9 +82,9 @@ class Machine(NamedTuple):
 class Cubin:
     """A parsed cubin; ``symtab`` is the index of its symbol table."""
 
-    machine: Machine
+    machine: ElfMachine
     sections: list[Section]
-    symbols: list[Symbol]
+    symbols: list[ElfSymbol]
     symtab: int
 
     @classmethod
@@ -117,10 +117,12 @@ def _parse(data: bytes) -> Cubin:
     symtab = next(index for index, s in enumerate(sections) if s.kind == _SYMTAB)
     strings = sections[sections[symtab].link].data
     symbols = [
-        Symbol(_string(strings, name), *rest)
+        ElfSymbol(_string(strings, name), *rest)
         for name, *rest in _SYMBOL.iter_unpack(sections[symtab].data)
     ]
-    return Cubin(Machine(identification, kind, machine, version, flags), sections, symbols, symtab)
+    return Cubin(
+        ElfMachine(identification, kind, machine, version, flags), sections, symbols, symtab
+    )
 
 
 def _content(data: bytes, raw: tuple[int, ...]) -> bytes:
@@ -194,9 +196,9 @@ def _kept(cubin: Cubin) -> list[int]:
 
 def _merged_symbols(
     cubins: Sequence[Cubin], section_maps: Sequence[dict[int, int]]
-) -> tuple[list[Symbol], list[dict[int, int]]]:
+) -> tuple[list[ElfSymbol], list[dict[int, int]]]:
     """All symbols, local ones first as ELF wants it, and the new index of each cubin's old ones."""
-    symbols = [Symbol("", 0, 0, 0, 0, 0)]
+    symbols = [ElfSymbol("", 0, 0, 0, 0, 0)]
     maps: list[dict[int, int]] = [{0: 0} for _ in cubins]
     for is_local in (True, False):
         for cubin, of_section, of_symbol in zip(cubins, section_maps, maps, strict=True):
@@ -246,7 +248,7 @@ def _string_section(name: str, strings: _StringTable) -> Section:
     return Section(name, _STRTAB, 0, 0, len(data), 0, 0, 1, 0, data)
 
 
-def _image(machine: Machine, sections: list[Section]) -> bytes:
+def _image(machine: ElfMachine, sections: list[Section]) -> bytes:
     """The file: header, contents, section headers. It has no segments."""
     names = _StringTable()
     name_offsets = [names.add(section.name) for section in sections]

@@ -16,13 +16,15 @@ from pathlib import Path
 from cass_ray.toolchain.amd.precompiled import PrecompiledHeaders, Side
 from cass_ray.toolchain.nvidia.steps import WORK_FILES, Steps, Workbench, dry_run
 from cass_ray.toolchain.sandbox import process
-from cass_ray.toolchain.sandbox.process import Outcome
+from cass_ray.toolchain.sandbox.process import ProcessOutcome
 from cass_ray.toolchain.unit import classify
 
 SHIM = Path(__file__).parent / "shim"
 """The header to precompile, and one that clang's CUDA wrapper misses in CUDA 13."""
 
-_LIMITS = frozenset({Outcome.TIME_LIMIT, Outcome.MEMORY_LIMIT, Outcome.OUTPUT_LIMIT})
+_LIMITS = frozenset(
+    {ProcessOutcome.TIME_LIMIT, ProcessOutcome.MEMORY_LIMIT, ProcessOutcome.OUTPUT_LIMIT}
+)
 
 
 @dataclass(frozen=True)

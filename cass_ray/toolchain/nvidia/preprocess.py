@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from cass_ray.toolchain.nvidia.steps import Step, Steps, Workbench
+from cass_ray.toolchain.nvidia.steps import CompilerStep, Steps, Workbench
 
 STAND_IN = "cass_program.cu"
 """The name of every program's file in the text of a shared header."""
@@ -27,7 +27,7 @@ _BEYOND_MACROS = re.compile(rb"#\s*pragma\s+(?:once|push_macro)|__COUNTER__|__IN
 
 
 @dataclass(frozen=True)
-class Program:
+class PreprocessedProgram:
     """A preprocessed program: the runtime header's text and what follows it.
 
     The header has :data:`STAND_IN` for the name of the program's file.
@@ -41,7 +41,7 @@ class Program:
         return _first_line(source) + self.header.removeprefix(_first_line(STAND_IN)) + self.text
 
 
-def preprocess(steps: Steps, bench: Workbench) -> Program | None:
+def preprocess(steps: Steps, bench: Workbench) -> PreprocessedProgram | None:
     """Run the preprocessor as nvcc does; leaves ``unit.cpp1.ii``.
 
     None where header and program cannot be told apart. Raises
@@ -52,7 +52,7 @@ def preprocess(steps: Steps, bench: Workbench) -> Program | None:
     return split_header(bench.file("cpp1.ii").read_bytes(), str(bench.unit.main))
 
 
-def split_header(text: bytes, source: str) -> Program | None:
+def split_header(text: bytes, source: str) -> PreprocessedProgram | None:
     """Split a preprocessed program; None where the runtime header's end is not to be found.
 
     ``source`` is the program's file as the compiler was given it. The header gets a stand-in for
@@ -62,7 +62,7 @@ def split_header(text: bytes, source: str) -> Program | None:
     if not start or not header.startswith(_first_line(source)):
         return None
     named = _first_line(STAND_IN) + header.removeprefix(_first_line(source)) + b"\n"
-    return Program(named, start[1:] + rest)
+    return PreprocessedProgram(named, start[1:] + rest)
 
 
 def _first_line(source: str) -> bytes:
@@ -86,7 +86,7 @@ def header_macros(steps: Steps, bench: Workbench, header: bytes) -> bytes | None
 
 def preprocess_with_macros(
     steps: Steps, bench: Workbench, header: bytes, macros: bytes
-) -> Program | None:
+) -> PreprocessedProgram | None:
     """The program behind ``header``, whose :func:`header_macros` are ``macros``.
 
     None where the unit may change the header's text (definitions, folders that come before the
@@ -101,19 +101,19 @@ def preprocess_with_macros(
     if not bench.try_command(command, steps.environment).ok:
         return None
     program = split_header(bench.file("cpp1.ii").read_bytes(), str(unit.main))
-    return Program(header, program.text) if program is not None else None
+    return PreprocessedProgram(header, program.text) if program is not None else None
 
 
-def _without_header(step: Step) -> Step:
+def _without_header(step: CompilerStep) -> CompilerStep:
     """``step`` without the forced include of the runtime header."""
     words = step.arguments
     for index in range(len(words)):
         if words[index : index + 2] == _FORCED_INCLUDE:
-            return Step(step.tool, words[:index] + words[index + 2 :])
+            return CompilerStep(step.tool, words[:index] + words[index + 2 :])
     return step
 
 
-def _definitions(step: Step, steps: Steps, bench: Workbench) -> list[bytes]:
+def _definitions(step: CompilerStep, steps: Steps, bench: Workbench) -> list[bytes]:
     """The lines ``#define …`` at the end of an empty program."""
     bench.run(step, steps.environment, ["-dM"], source=os.devnull)
     return bench.file("cpp1.ii").read_bytes().splitlines(keepends=True)

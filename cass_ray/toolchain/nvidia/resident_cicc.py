@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cass_ray.cache import digest
-from cass_ray.toolchain.nvidia.preprocess import STAND_IN, Program
+from cass_ray.toolchain.nvidia.preprocess import STAND_IN, PreprocessedProgram
 from cass_ray.toolchain.nvidia.steps import WORK_FILE_STEM, Steps
 from cass_ray.toolchain.sandbox import isolation, process
 from cass_ray.toolchain.sandbox.isolation import Mount, View
@@ -136,7 +136,7 @@ class ResidentPool:
         return resident.header if resident is not None and resident.stop.alive else None
 
     def compile(
-        self, steps: Steps, program: Program, limits: Limits, folder: Path
+        self, steps: Steps, program: PreprocessedProgram, limits: Limits, folder: Path
     ) -> tuple[bool, float]:
         """Compile ``program`` into the work files of ``folder``: (whether done, CPU seconds).
 

@@ -37,7 +37,7 @@ class NvccError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Step:
+class CompilerStep:
     """One command of nvcc's, with placeholders for the source and the folder of work files.
 
     ``tool`` is the name of its program: ``g++``, ``cicc``, ``ptxas``, ``cudafe++``.
@@ -67,19 +67,19 @@ class Step:
 class Steps:
     """What nvcc runs, in order, and the environment that it needs."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[CompilerStep, ...]
     environment: Mapping[str, str]
 
-    def first(self, tool: str) -> Step:
+    def first(self, tool: str) -> CompilerStep:
         """The first command of ``tool``; :class:`NvccError` when there is none."""
         return self._only(tool, self.steps)
 
-    def last(self, tool: str) -> Step:
+    def last(self, tool: str) -> CompilerStep:
         """The last command of ``tool``; :class:`NvccError` when there is none."""
         return self._only(tool, self.steps[::-1])
 
     @staticmethod
-    def _only(tool: str, steps: tuple[Step, ...]) -> Step:
+    def _only(tool: str, steps: tuple[CompilerStep, ...]) -> CompilerStep:
         for step in steps:
             if step.tool == tool:
                 return step
@@ -107,14 +107,14 @@ def dry_run(nvcc: Path, arguments: Sequence[str]) -> Steps:
     if not completed.ok:
         raise NvccError(f"{nvcc} --dryrun failed: {completed.stderr_text.strip()}")
     variables: dict[str, str] = {}
-    steps: list[Step] = []
+    steps: list[CompilerStep] = []
     for line in completed.stderr_text.splitlines():
         text = line.removeprefix(_PREFIX)
         name, equals, value = text.partition("=")
         if equals and name.isidentifier():
             variables[name] = value.strip()
         elif words := shlex.split(text.replace("$CICC_PATH", variables.get("CICC_PATH", ""))):
-            steps.append(Step(Path(words[0]).name, (_program(words[0], nvcc), *words[1:])))
+            steps.append(CompilerStep(Path(words[0]).name, (_program(words[0], nvcc), *words[1:])))
     environment = dict(process.CLEAN_ENVIRONMENT)
     if libraries := variables.get("LD_LIBRARY_PATH", "").strip(":"):
         environment["LD_LIBRARY_PATH"] = libraries
@@ -139,7 +139,7 @@ class Workbench:
 
     def run(
         self,
-        step: Step,
+        step: CompilerStep,
         environment: Mapping[str, str],
         extra: Sequence[str] = (),
         source: str | None = None,
@@ -153,7 +153,7 @@ class Workbench:
             raise classify(completed, self.unit, step.tool)
 
     def command(
-        self, step: Step, extra: Sequence[str] = (), source: str | None = None
+        self, step: CompilerStep, extra: Sequence[str] = (), source: str | None = None
     ) -> list[str]:
         """The command line of ``step`` as :meth:`run` has it."""
         folder = self.view.inside(self.folder)

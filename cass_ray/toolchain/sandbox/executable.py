@@ -18,7 +18,13 @@ from pathlib import Path
 from cass_ray.cache import default_directory
 from cass_ray.toolchain.sandbox import isolation
 from cass_ray.toolchain.sandbox.isolation import Mount, View
-from cass_ray.toolchain.sandbox.process import CLEAN_ENVIRONMENT, Completed, Limits, Outcome, run
+from cass_ray.toolchain.sandbox.process import (
+    CLEAN_ENVIRONMENT,
+    Completed,
+    Limits,
+    ProcessOutcome,
+    run,
+)
 from cass_ray.toolchain.sandbox.seccomp import filter_program
 
 WORKING_FOLDER = Path("/cass/work")
@@ -39,12 +45,12 @@ class SandboxVerdict(StrEnum):
 
 
 _VERDICTS = {
-    Outcome.OK: SandboxVerdict.OK,
-    Outcome.EXIT: SandboxVerdict.EXIT,
-    Outcome.SIGNAL: SandboxVerdict.SIGNAL,
-    Outcome.TIME_LIMIT: SandboxVerdict.TIME_LIMIT,
-    Outcome.MEMORY_LIMIT: SandboxVerdict.MEMORY_LIMIT,
-    Outcome.OUTPUT_LIMIT: SandboxVerdict.OUTPUT_LIMIT,
+    ProcessOutcome.OK: SandboxVerdict.OK,
+    ProcessOutcome.EXIT: SandboxVerdict.EXIT,
+    ProcessOutcome.SIGNAL: SandboxVerdict.SIGNAL,
+    ProcessOutcome.TIME_LIMIT: SandboxVerdict.TIME_LIMIT,
+    ProcessOutcome.MEMORY_LIMIT: SandboxVerdict.MEMORY_LIMIT,
+    ProcessOutcome.OUTPUT_LIMIT: SandboxVerdict.OUTPUT_LIMIT,
 }
 
 
@@ -100,7 +106,7 @@ class Exposure:
 
 
 @dataclass(frozen=True)
-class Ended:
+class SandboxRun:
     """What a program did. ``status`` is its exit status, ``128 + n`` after signal ``n``."""
 
     verdict: SandboxVerdict
@@ -124,7 +130,7 @@ def run_sandboxed(
     bounds: Bounds = Bounds(),
     exposure: Exposure = Exposure(),
     stdin: bytes = b"",
-) -> Ended:
+) -> SandboxRun:
     """Run ``executable`` (a host path) and wait until nothing of it is left.
 
     Raises :class:`~cass_ray.toolchain.sandbox.isolation.IsolationUnavailableError` where no sandbox
@@ -146,11 +152,11 @@ def run_sandboxed(
     return _ended(completed)
 
 
-def _ended(completed: Completed) -> Ended:
+def _ended(completed: Completed) -> SandboxRun:
     verdict = _VERDICTS.get(completed.outcome, SandboxVerdict.EXIT)
     if verdict is SandboxVerdict.SIGNAL and completed.signal == signal.SIGSYS:
         verdict = SandboxVerdict.VIOLATION
-    return Ended(
+    return SandboxRun(
         verdict=verdict,
         status=completed.returncode if completed.returncode >= 0 else 128 - completed.returncode,
         stdout=completed.stdout,

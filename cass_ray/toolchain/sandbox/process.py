@@ -37,7 +37,7 @@ _SIGNAL_STATUS = 128  # a shell reports death by signal n as 128 + n
 _KILL_SECONDS = 2.0
 
 
-class Outcome(StrEnum):
+class ProcessOutcome(StrEnum):
     """How a child process ended."""
 
     OK = "ok"
@@ -89,7 +89,7 @@ class Completed:
     a sandbox a status above 128 is read as death by signal.
     """
 
-    outcome: Outcome
+    outcome: ProcessOutcome
     returncode: int
     signal: int
     stdout: bytes
@@ -101,7 +101,7 @@ class Completed:
     @property
     def ok(self) -> bool:
         """Whether the process ended with status 0 within its limits."""
-        return self.outcome is Outcome.OK
+        return self.outcome is ProcessOutcome.OK
 
     @property
     def stderr_text(self) -> str:
@@ -147,7 +147,7 @@ def run(
     environment = dict(CLEAN_ENVIRONMENT if env is None else env)
     if not _exists(command[0], cwd, view, environment):
         message = f"{command[0]}: command not found".encode()
-        return Completed(Outcome.NOT_FOUND, _NOT_FOUND_STATUS, 0, b"", message, 0.0, 0.0, 0)
+        return Completed(ProcessOutcome.NOT_FOUND, _NOT_FOUND_STATUS, 0, b"", message, 0.0, 0.0, 0)
     isolated = view is not None and isolation.isolates()
     own_peak = _peak_bytes(resource.getrusage(resource.RUSAGE_SELF))
     started = time.monotonic()
@@ -192,14 +192,14 @@ def _peak_bytes(usage: resource.struct_rusage) -> int:
     return usage.ru_maxrss * 1024
 
 
-def _outcome(returncode: int, died_by: int) -> Outcome:
+def _outcome(returncode: int, died_by: int) -> ProcessOutcome:
     if died_by == signal.SIGXCPU:
-        return Outcome.TIME_LIMIT
+        return ProcessOutcome.TIME_LIMIT
     if died_by == signal.SIGXFSZ:
-        return Outcome.OUTPUT_LIMIT
+        return ProcessOutcome.OUTPUT_LIMIT
     if died_by:
-        return Outcome.SIGNAL
-    return Outcome.OK if returncode == 0 else Outcome.EXIT
+        return ProcessOutcome.SIGNAL
+    return ProcessOutcome.OK if returncode == 0 else ProcessOutcome.EXIT
 
 
 def _limiting(limits: Limits) -> list[str]:
@@ -250,7 +250,7 @@ class _Watch:
         self.limits = limits
         self.isolated = isolated
         self.deadline = started + limits.wall_seconds
-        self.broken: Outcome | None = None
+        self.broken: ProcessOutcome | None = None
         self.cpu_seconds = 0.0  # measured: killed descendants are missing in the rusage
         self.peak_memory_bytes = 0
         self.stdout = bytearray()
@@ -278,7 +278,7 @@ class _Watch:
                 self._read(key.fd, key.data)
             now = time.monotonic()
             if now >= self.deadline:
-                self.broken = self.broken or Outcome.TIME_LIMIT
+                self.broken = self.broken or ProcessOutcome.TIME_LIMIT
             elif now >= measure_at:
                 measure_at = now + WATCH_SECONDS
                 self._measure()
@@ -324,7 +324,7 @@ class _Watch:
         room = self.limits.output_bytes - len(self.stdout) - len(self.stderr)
         output += data[:room]
         if len(data) > room:
-            self.broken = self.broken or Outcome.OUTPUT_LIMIT
+            self.broken = self.broken or ProcessOutcome.OUTPUT_LIMIT
             return False
         return True
 
@@ -333,9 +333,9 @@ class _Watch:
         self.cpu_seconds = max(self.cpu_seconds, cpu_seconds)
         self.peak_memory_bytes = max(self.peak_memory_bytes, memory_bytes)
         if memory_bytes > self.limits.memory_bytes or processes > self.limits.processes:
-            self.broken = self.broken or Outcome.MEMORY_LIMIT
+            self.broken = self.broken or ProcessOutcome.MEMORY_LIMIT
         elif cpu_seconds > self.limits.cpu_seconds:
-            self.broken = self.broken or Outcome.TIME_LIMIT
+            self.broken = self.broken or ProcessOutcome.TIME_LIMIT
 
 
 def _tree_usage(root: int) -> tuple[float, int, int]:

@@ -33,8 +33,8 @@ from cass_ray.translate.protocol import (
     Finding,
     Severity,
     Translation,
+    TranslationUsage,
     TranslatorError,
-    Usage,
 )
 
 PREFIX = "chat:"
@@ -129,7 +129,7 @@ class ChatTranslator:
         except ValueError as error:
             raise TranslatorError(str(error)) from None
         reply = self._ask(messages, asked)
-        usage = Usage(reply.prompt_tokens, reply.completion_tokens, reply.attempts)
+        usage = TranslationUsage(reply.prompt_tokens, reply.completion_tokens, reply.attempts)
         if reply.refusal or reply.finish == "content_filter":
             return _failed(source, f"the model refused: {reply.refusal or 'content filter'}"[:300])
         found = code_of(reply.text, (fence, "hip", "cpp", "c++"))

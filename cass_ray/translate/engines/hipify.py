@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.sandbox.process import Completed, Limits, Outcome, run
+from cass_ray.toolchain.sandbox.process import Completed, Limits, ProcessOutcome, run
 from cass_ray.translate.protocol import (
     NO_CONTEXT,
     Context,
@@ -110,7 +110,7 @@ class HipifyTranslator:
         return Translation(text, _findings(done.stderr_text), Counts())
 
     def _check(self, done: Completed, filename: str) -> None:
-        if done.outcome is Outcome.OK:
+        if done.outcome is ProcessOutcome.OK:
             return
         message = done.stderr_text.strip() or done.outcome.value
         raise TranslatorError(f"{self._name} failed on {filename or 'the source'}: {message}")

@@ -107,7 +107,7 @@ _HEADER_OF = {name: header for header, names in _HEADERS.items() for name in nam
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnostic:
+class CompilerDiagnostic:
     """One error; ``notes`` is the text between it and the next error."""
 
     file: str
@@ -118,7 +118,7 @@ class Diagnostic:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RepairStep:
     """One round: how many errors there were, and what was done about them."""
 
     errors: int
@@ -132,15 +132,15 @@ class Repaired:
     source: str
     compiles: bool
     diagnostic: str
-    steps: tuple[Step, ...]
+    steps: tuple[RepairStep, ...]
 
 
-def diagnostics(messages: str) -> list[Diagnostic]:
+def diagnostics(messages: str) -> list[CompilerDiagnostic]:
     """The errors in the output of clang or gcc."""
     matches = list(_ERROR.finditer(messages))
     ends = [*(match.start() for match in matches[1:]), len(messages)][: len(matches)]
     return [
-        Diagnostic(
+        CompilerDiagnostic(
             match["file"],
             int(match["line"]),
             int(match["column"]),
@@ -164,7 +164,7 @@ def repair(
     Only errors in ``filename`` itself are fixed: a header is another file's business. Where the
     rules know none of them, ``propose`` is asked.
     """
-    steps: list[Step] = []
+    steps: list[RepairStep] = []
     best = source
     messages = compile_source(source)
     errors = diagnostics(messages)
@@ -175,7 +175,7 @@ def repair(
         source, fixes = _fixed(source, [item for item in errors if _is_in(item, filename)])
         if not fixes and propose is not None:
             source, fixes = _proposed(source, messages, propose)
-        steps.append(Step(len(errors), tuple(fixes)))
+        steps.append(RepairStep(len(errors), tuple(fixes)))
         if not fixes:
             break
         messages = compile_source(source)
@@ -196,15 +196,15 @@ def _proposed(source: str, messages: str, propose: Propose) -> tuple[str, list[s
     return (source, []) if missing else (proposed, ["as a model proposed"])
 
 
-def _is_in(item: Diagnostic, filename: str) -> bool:
+def _is_in(item: CompilerDiagnostic, filename: str) -> bool:
     return item.file == filename or item.file.endswith("/" + filename)
 
 
-def _progress(errors: list[Diagnostic]) -> tuple[int, int]:
+def _progress(errors: list[CompilerDiagnostic]) -> tuple[int, int]:
     return (errors[0].line, -len(errors)) if errors else (0, 0)
 
 
-def _fixed(source: str, errors: list[Diagnostic]) -> tuple[str, list[str]]:
+def _fixed(source: str, errors: list[CompilerDiagnostic]) -> tuple[str, list[str]]:
     text = SourceText(source)
     edits = Edits()
     fixes: list[str] = []
@@ -219,7 +219,7 @@ def _fixed(source: str, errors: list[Diagnostic]) -> tuple[str, list[str]]:
     return edits.apply(source), fixes
 
 
-def _offset(source: str, item: Diagnostic) -> int:
+def _offset(source: str, item: CompilerDiagnostic) -> int:
     lines = source.split("\n")
     before = sum(len(line) + 1 for line in lines[: item.line - 1])
     # Columns count bytes.
@@ -229,11 +229,11 @@ def _offset(source: str, item: Diagnostic) -> int:
     )
 
 
-Fix = Callable[[SourceText, Edits, Diagnostic, int], str]
+Fix = Callable[[SourceText, Edits, CompilerDiagnostic, int], str]
 """Makes edits for a diagnostic at an offset and says what was done; nothing when it has no fix."""
 
 
-def _add_header(text: SourceText, edits: Edits, item: Diagnostic, offset: int) -> str:
+def _add_header(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
     for match in _UNDECLARED.finditer(item.message):
         name = next(group for group in match.groups() if group)
         header = _HEADER_OF.get(name)
@@ -246,7 +246,9 @@ def _add_header(text: SourceText, edits: Edits, item: Diagnostic, offset: int) -
     return ""
 
 
-def _add_thrust_header(text: SourceText, edits: Edits, item: Diagnostic, offset: int) -> str:
+def _add_thrust_header(
+    text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
+) -> str:
     found = re.search(r"no (?:member|template) named '(\w+)' in namespace 'thrust'", item.message)
     if found is None or found[1] not in _THRUST:
         return ""
@@ -262,7 +264,7 @@ def _pending(edits: Edits, text: SourceText) -> Iterator[str]:
     yield from edits.apply(text.text).split("\n")
 
 
-def _cast_argument(text: SourceText, edits: Edits, item: Diagnostic, offset: int) -> str:
+def _cast_argument(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
     found = _NO_CONVERSION.search(item.notes) or _NO_CONVERSION.search(item.message)
     if found is None:
         return ""
@@ -278,7 +280,7 @@ def _cast_argument(text: SourceText, edits: Edits, item: Diagnostic, offset: int
     return f"cast argument {number + 1} on line {item.line} to {kind}"
 
 
-def _add_keyword(text: SourceText, edits: Edits, item: Diagnostic, offset: int) -> str:
+def _add_keyword(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
     for phrase, keyword in (
         ("missing 'typename' prior to dependent type", "typename "),
         ("use 'template' keyword to treat", "template "),
@@ -289,7 +291,7 @@ def _add_keyword(text: SourceText, edits: Edits, item: Diagnostic, offset: int) 
     return ""
 
 
-def _cast_narrowed(text: SourceText, edits: Edits, item: Diagnostic, offset: int) -> str:
+def _cast_narrowed(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
     found = re.search(
         r"cannot be narrowed (?:from type '.*' )?to '?(?:type )?'?([\w ]+)'", item.message
     )
@@ -307,7 +309,7 @@ def _cast_narrowed(text: SourceText, edits: Edits, item: Diagnostic, offset: int
     return f"cast on line {item.line} to {found[1]}"
 
 
-def _unify_extremes(text: SourceText, edits: Edits, item: Diagnostic, offset: int) -> str:
+def _unify_extremes(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
     if not re.search(r"call to '(?:min|max)' is ambiguous", item.message):
         return ""
     parsed = text.arguments(text.code.find("(", offset))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cass_ray.bench.authoring.index import length_bin
-from cass_ray.bench.question import BenchAnswer, BenchLevel, Usage
+from cass_ray.bench.question import AnswerUsage, BenchAnswer, BenchLevel
 from cass_ray.bench.reporting.leaderboard import (
     Leaderboard,
     entries_of,
@@ -19,7 +19,7 @@ from cass_ray.bench.reporting.leaderboard import (
 )
 from cass_ray.bench.reporting.publish import publish
 from cass_ray.bench.reporting.report import make_report
-from cass_ray.bench.results import Judgement, Sample, read_samples, write_samples
+from cass_ray.bench.results import BenchSample, Judgement, read_samples, write_samples
 from cass_ray.bench.scoring.compile_errors import ErrorClass
 from cass_ray.bench.scoring.scores import outcomes, score
 from cass_ray.bench.task import Difficulty
@@ -29,7 +29,7 @@ from cass_ray.task import Direction
 
 def sample(
     task: str, marks: str, *, number: int = 0, system: str = "rules", **more: object
-) -> Sample:
+) -> BenchSample:
     """``marks``: of ``c`` compiled, ``e`` exact and numeric, ``h`` hidden ones, ``p`` passed."""
     judgement = Judgement(
         compiled="c" in marks,
@@ -56,12 +56,12 @@ def sample(
         "sass_lines": {"a": 90, "b": 101, "c": 750, "d": 751}.get(task),
         "sample": number,
         "answer": BenchAnswer(
-            usage=Usage(input_tokens=10, output_tokens=5, cost=0.25), seconds=0.5
+            usage=AnswerUsage(input_tokens=10, output_tokens=5, cost=0.25), seconds=0.5
         ),
         "judgement": judgement,
         "chrf": 50.0 if task == "a" else 100.0,
     }
-    return Sample.model_validate({**values, **more})
+    return BenchSample.model_validate({**values, **more})
 
 
 FOUR = [sample("a", "cehp"), sample("b", "ceh"), sample("c", "c"), sample("d", "")]
@@ -159,7 +159,7 @@ def test_a_bad_line_is_named(tmp_path: Path) -> None:
         list(read_samples(path))
 
 
-def two_systems() -> list[Sample]:
+def two_systems() -> list[BenchSample]:
     other = [sample(task, "cehp", system="other") for task in "abc"]
     return [*FOUR, *other, sample("d", "", system="other")]
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cass_ray.corpus.generate import expressions as ex
-from cass_ray.corpus.generate.expressions import Expression, Name, literal
+from cass_ray.corpus.generate.expressions import Expression, VariableExpression, literal
 from cass_ray.corpus.generate.intrinsics import APPROXIMATE, INTEGER, rounded_call
-from cass_ray.corpus.generate.machine import Machine, Shape, Unpredictable
+from cass_ray.corpus.generate.machine import LaunchShape, LaunchState, Unpredictable
 from cass_ray.corpus.generate.types import (
     DOUBLE,
     FLOAT,
@@ -28,19 +28,19 @@ from cass_ray.corpus.generate.types import (
     holds,
 )
 
-SHAPE = Shape((1, 1), (32, 1))
+SHAPE = LaunchShape((1, 1), (32, 1))
 
 
 def evaluate(made: Expression, **variables: float) -> float:
-    machine = Machine(SHAPE, {}, checked=True)
+    machine = LaunchState(SHAPE, {}, checked=True)
     for name, value in variables.items():
         machine.variables[name] = np.asarray(value)
     with np.errstate(all="ignore"):
         return np.ravel(made.value(machine))[0].item()
 
 
-def name(text: str, type_: Scalar, bounds: Span | Grid | None = None) -> Name:
-    return Name(text, type_, bounds or full_span(type_))
+def name(text: str, type_: Scalar, bounds: Span | Grid | None = None) -> VariableExpression:
+    return VariableExpression(text, type_, bounds or full_span(type_))
 
 
 INTS = st.integers(-(2**31), 2**31 - 1)

@@ -13,7 +13,7 @@ from cass_ray.cli import app
 from cass_ray.config import SettingsError, validate
 from cass_ray.corpus.dedup.near import NearDuplicates
 from cass_ray.corpus.generate.knobs import Knobs
-from cass_ray.corpus.generate.machine import GeneratorError, Machine, Place, Shape
+from cass_ray.corpus.generate.machine import GeneratorError, KernelArray, LaunchShape, LaunchState
 from cass_ray.corpus.generate.memory import Fill, as_words, fowler, polynomial, weighted
 from cass_ray.corpus.generate.program import GeneratedProgram, generate
 from cass_ray.corpus.generate.statements import Barrier, Escapes
@@ -91,9 +91,9 @@ def test_bad_knobs_say_what_would_do(knobs: dict[str, object], message: str) -> 
 
 
 def test_the_machine_finds_what_a_generator_must_not_make() -> None:
-    shape = Shape((1, 1), (4, 1))
-    place = Place("out", INT, 4, Span(0, 9))
-    machine = Machine(shape, {"out": np.zeros(4, np.int32)}, checked=True)
+    shape = LaunchShape((1, 1), (4, 1))
+    place = KernelArray("out", INT, 4, Span(0, 9))
+    machine = LaunchState(shape, {"out": np.zeros(4, np.int32)}, checked=True)
     everyone = machine.thread
     with pytest.raises(GeneratorError, match="one element"):
         machine.store(place, everyone // 2, everyone)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cass_ray.corpus.parsing.lexer import (
-    Kind,
+    TokenKind,
     significant_tokens,
     splice_lines,
     tokens,
@@ -43,13 +43,13 @@ def test_tokens_cover_the_spliced_text(source: str) -> None:
 
 @given(SOURCES)
 def test_significant_tokens_are_the_others(source: str) -> None:
-    layout = (Kind.SPACE, Kind.COMMENT)
+    layout = (TokenKind.SPACE, TokenKind.COMMENT)
     assert list(significant_tokens(source)) == [t for t in tokens(source) if t.kind not in layout]
 
 
 @given(SOURCES)
 def test_words_and_comments_are_those_of_the_tokens(source: str) -> None:
-    kinds = (Kind.IDENTIFIER, Kind.COMMENT)
+    kinds = (TokenKind.IDENTIFIER, TokenKind.COMMENT)
     expected = [token.text for token in tokens(source) if token.kind in kinds]
     assert list(words_and_comments(source)) == expected
 
@@ -71,7 +71,7 @@ def test_any_text_is_normalised(source: str) -> None:
 def test_removing_comments_never_changes_literals(literal: str, layout: list[str]) -> None:
     around = "".join(layout)
     source = f'{around} x = {literal} /* "y */ ;{around}'
-    kinds = (Kind.STRING, Kind.RAW_STRING, Kind.CHARACTER)
+    kinds = (TokenKind.STRING, TokenKind.RAW_STRING, TokenKind.CHARACTER)
     for text in (source, strip_comments(source), normalise(source)):
         assert [token.text for token in tokens(text) if token.kind in kinds] == [literal]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cass_ray.corpus.program import Program, ReadReject, SourceError
-from cass_ray.corpus.sources.repositories import Address, parse_address, repository_name
+from cass_ray.corpus.sources.repositories import RepositoryAddress, parse_address, repository_name
 from tests.corpus.conftest import write_files
 
 Read = Callable[..., list[Program | ReadReject]]
@@ -184,15 +184,23 @@ def test_a_folder_of_clones(clone: Path, read: Read) -> None:
 @pytest.mark.parametrize(
     ("text", "address", "name"),
     [
-        ("https://host/owner/name.git", Address("https://host/owner/name.git"), "owner/name"),
-        ("https://host/owner/name@v1", Address("https://host/owner/name", "v1"), "owner/name"),
-        ("https://u@host/o/n@a/b", Address("https://u@host/o/n", "a/b"), "o/n"),
-        ("git@host:o/n.git", Address("git@host:o/n.git"), "o/n"),
-        ("git@host:o/n.git@main", Address("git@host:o/n.git", "main"), "o/n"),
-        ("ssh://git@host:22/o/n", Address("ssh://git@host:22/o/n"), "o/n"),
+        (
+            "https://host/owner/name.git",
+            RepositoryAddress("https://host/owner/name.git"),
+            "owner/name",
+        ),
+        (
+            "https://host/owner/name@v1",
+            RepositoryAddress("https://host/owner/name", "v1"),
+            "owner/name",
+        ),
+        ("https://u@host/o/n@a/b", RepositoryAddress("https://u@host/o/n", "a/b"), "o/n"),
+        ("git@host:o/n.git", RepositoryAddress("git@host:o/n.git"), "o/n"),
+        ("git@host:o/n.git@main", RepositoryAddress("git@host:o/n.git", "main"), "o/n"),
+        ("ssh://git@host:22/o/n", RepositoryAddress("ssh://git@host:22/o/n"), "o/n"),
     ],
 )
-def test_addresses(text: str, address: Address, name: str) -> None:
+def test_addresses(text: str, address: RepositoryAddress, name: str) -> None:
     assert parse_address(text) == address
     assert parse_address(text).is_remote
     assert repository_name(address.location) == name
@@ -201,8 +209,8 @@ def test_addresses(text: str, address: Address, name: str) -> None:
 def test_an_at_sign_in_the_name_of_a_folder(tmp_path: Path) -> None:
     folder = tmp_path / "a@b"
     folder.mkdir()
-    assert parse_address(str(folder)) == Address(str(folder))
-    assert parse_address(f"{folder}@v1") == Address(str(folder), "v1")
+    assert parse_address(str(folder)) == RepositoryAddress(str(folder))
+    assert parse_address(f"{folder}@v1") == RepositoryAddress(str(folder), "v1")
     assert not parse_address(str(folder)).is_remote
 
 

@@ -21,7 +21,7 @@ from cass_ray.corpus.reading.trees import DirectoryTreeStore
 from cass_ray.corpus.sources.registry import parse_source
 from cass_ray.corpus.sources.shipped import SHIPPED_ROOT
 from cass_ray.corpus.synthetic.ledger import Ledger
-from cass_ray.corpus.synthetic.synthesis import Outcome, Synthesis, SynthesisSettings
+from cass_ray.corpus.synthetic.synthesis import Synthesis, SynthesisOutcome, SynthesisSettings
 from cass_ray.corpus.synthetic.validation import SyntheticVerdict
 from cass_ray.dataset.schema import Origin
 from cass_ray.llm.client import ChatClient
@@ -49,8 +49,8 @@ def settings(server: Server, out: Path, **values: Any) -> SynthesisSettings:
     return SynthesisSettings.model_validate({"out": out, "chat": chat, "count": 10, **values})
 
 
-def outcomes_of(given: SynthesisSettings, **more: Any) -> list[Outcome]:
-    found: list[Outcome] = []
+def outcomes_of(given: SynthesisSettings, **more: Any) -> list[SynthesisOutcome]:
+    found: list[SynthesisOutcome] = []
 
     async def run() -> None:
         with Ledger(given.out / ".work") as ledger:
@@ -61,7 +61,7 @@ def outcomes_of(given: SynthesisSettings, **more: Any) -> list[Outcome]:
     return found
 
 
-def verdicts(outcomes: list[Outcome]) -> Counter[str]:
+def verdicts(outcomes: list[SynthesisOutcome]) -> Counter[str]:
     return Counter(outcome.checked.verdict.value for outcome in outcomes)
 
 

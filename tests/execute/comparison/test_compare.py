@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cass_ray.execute.comparison.compare import F16, F32, F64, compare
-from cass_ray.execute.comparison.tokens import Kind, tokens_of
+from cass_ray.execute.comparison.tokens import OutputTokenKind, tokens_of
 from cass_ray.execute.comparison.tolerances import tolerance_for
 
 SAME = [
@@ -121,16 +121,16 @@ def test_order_free_is_a_multiset() -> None:
 def test_words_are_not_numbers() -> None:
     kinds = [(token.text, token.kind) for token in tokens_of("v1.2 a-5 0x1F 3e2, .5 1.5f sha1e5")]
     assert kinds == [
-        ("v1.2", Kind.TEXT),
-        ("a", Kind.TEXT),
-        ("-", Kind.TEXT),
-        ("5", Kind.INTEGER),
-        ("0x1F", Kind.INTEGER),
-        ("3e2", Kind.FLOAT),
-        (",", Kind.TEXT),
-        (".5", Kind.FLOAT),
-        ("1.5f", Kind.FLOAT),
-        ("sha1e5", Kind.TEXT),
+        ("v1.2", OutputTokenKind.TEXT),
+        ("a", OutputTokenKind.TEXT),
+        ("-", OutputTokenKind.TEXT),
+        ("5", OutputTokenKind.INTEGER),
+        ("0x1F", OutputTokenKind.INTEGER),
+        ("3e2", OutputTokenKind.FLOAT),
+        (",", OutputTokenKind.TEXT),
+        (".5", OutputTokenKind.FLOAT),
+        ("1.5f", OutputTokenKind.FLOAT),
+        ("sha1e5", OutputTokenKind.TEXT),
     ]
 
 

@@ -9,7 +9,7 @@ from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.comparison.compare import compare
 from cass_ray.execute.drivers.driver import (
     ARGUMENT_LISTS,
-    Parameter,
+    DriverParameter,
     drivable_kernels,
     driver_inputs,
     with_driver,
@@ -52,10 +52,10 @@ def test_what_can_be_driven() -> None:
     saxpy, transpose, rotate = drivable_kernels(KERNELS)
     assert saxpy.name == "saxpy"
     assert saxpy.parameters == (
-        Parameter("int", False, False),
-        Parameter("float", False, False),
-        Parameter("float", True, False),
-        Parameter("float", True, True),
+        DriverParameter("int", False, False),
+        DriverParameter("float", False, False),
+        DriverParameter("float", True, False),
+        DriverParameter("float", True, True),
     )
     assert (transpose.name, transpose.two_dimensional) == ("transpose", True)
     assert (rotate.name, rotate.dynamic_shared) == ("rotate", True)

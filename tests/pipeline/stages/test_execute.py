@@ -10,7 +10,7 @@ from cass_ray.execute.drivers.rows import hip_program, kernels_to_drive
 
 from cass_ray.cache import ContentCache
 from cass_ray.dataset.schema import Verified, is_rejected
-from cass_ray.execute.backends.base import Built, Inputs
+from cass_ray.execute.backends.base import BuiltProgram, Inputs
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.drivers.driver import ARGUMENT_LISTS, driver_inputs
 from cass_ray.execute.references import from_json, measure, stored_references, to_json
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.amd
 
 
 @pytest.fixture(scope="module")
-def reference(backend: Rdna3Backend, honest: Built) -> str:
+def reference(backend: Rdna3Backend, honest: BuiltProgram) -> str:
     return to_json(measure(backend, honest, [Inputs(), Inputs(("50", "2"))]))
 
 

@@ -13,8 +13,8 @@ import pytest
 from cass_ray.toolchain.sandbox import isolation, task_limit
 from cass_ray.toolchain.sandbox.executable import (
     Bounds,
-    Ended,
     Exposure,
+    SandboxRun,
     SandboxVerdict,
     run_sandboxed,
 )
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(not isolation.available(), reason=isolation.prob
 SMALL = Bounds(wall_seconds=20, cpu_seconds=5)
 
 
-def shell(script: str, bounds: Bounds = SMALL, exposure: Exposure | None = None) -> Ended:
+def shell(script: str, bounds: Bounds = SMALL, exposure: Exposure | None = None) -> SandboxRun:
     arguments = ["-c", script]
     return run_sandboxed(Path("/bin/sh"), arguments, bounds=bounds, exposure=exposure or Exposure())
 

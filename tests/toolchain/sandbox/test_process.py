@@ -12,7 +12,7 @@ import pytest
 
 from cass_ray.toolchain.sandbox import isolation
 from cass_ray.toolchain.sandbox.isolation import View
-from cass_ray.toolchain.sandbox.process import Completed, Limits, Outcome, run
+from cass_ray.toolchain.sandbox.process import Completed, Limits, ProcessOutcome, run
 
 VIEWS = [
     pytest.param(None, id="bare"),
@@ -56,7 +56,7 @@ def vanish(marker: str) -> bool:
 
 def test_output_and_status(view: View | None) -> None:
     completed = shell("echo out; echo err >&2; exit 3", view)
-    assert (completed.outcome, completed.returncode) == (Outcome.EXIT, 3)
+    assert (completed.outcome, completed.returncode) == (ProcessOutcome.EXIT, 3)
     assert (completed.stdout, completed.stderr) == (b"out\n", b"err\n")
     assert not completed.ok
 
@@ -70,33 +70,33 @@ def test_standard_input(view: View | None) -> None:
 
 def test_death_by_signal(view: View | None) -> None:
     completed = shell("kill -SEGV $$", view)
-    assert (completed.outcome, completed.signal) == (Outcome.SIGNAL, 11)
+    assert (completed.outcome, completed.signal) == (ProcessOutcome.SIGNAL, 11)
     assert completed.stderr == b""
 
 
 def test_missing_program(view: View | None) -> None:
     for program in ("no-such-program", "/no/such/program"):
         completed = run([program], cwd=Path("/"), view=view)
-        assert completed.outcome is Outcome.NOT_FOUND
+        assert completed.outcome is ProcessOutcome.NOT_FOUND
         assert program in completed.stderr_text
 
 
 def test_cpu_limit_of_a_child_that_ignores_sigterm(view: View | None) -> None:
     completed = shell(f"trap '' TERM; {SPIN}", view, Limits(cpu_seconds=0.3))
-    assert completed.outcome is Outcome.TIME_LIMIT
+    assert completed.outcome is ProcessOutcome.TIME_LIMIT
     assert 0.2 < completed.cpu_seconds < 5
 
 
 def test_cpu_limit_holds_for_the_sum_of_the_tree(view: View | None) -> None:
     script = f"({SPIN}) & ({SPIN}) & wait"
     completed = shell(script, view, Limits(cpu_seconds=0.6, wall_seconds=30))
-    assert completed.outcome is Outcome.TIME_LIMIT
+    assert completed.outcome is ProcessOutcome.TIME_LIMIT
 
 
 def test_wall_limit_ends_grandchildren(view: View | None) -> None:
     marker = f"1234.{os.getpid()}"
     completed = shell(f"sleep {marker} & sleep {marker}", view, Limits(wall_seconds=0.3))
-    assert completed.outcome is Outcome.TIME_LIMIT
+    assert completed.outcome is ProcessOutcome.TIME_LIMIT
     assert vanish(marker)
 
 
@@ -111,7 +111,7 @@ def test_memory_limit(view: View | None) -> None:
     limits = Limits(memory_bytes=150 << 20, wall_seconds=60)
     script = "x = []\nwhile True: x.append(bytearray(1 << 20))"
     completed = run([Path(sys.base_prefix) / "bin/python3", "-c", script], **_python(view, limits))
-    assert completed.outcome is Outcome.MEMORY_LIMIT
+    assert completed.outcome is ProcessOutcome.MEMORY_LIMIT
     assert completed.peak_memory_bytes > 150 << 20
 
 
@@ -119,13 +119,13 @@ def test_address_space_limit(view: View | None) -> None:
     limits = Limits(address_space_bytes=300 << 20)
     script = "bytearray(400 << 20)"
     completed = run([Path(sys.base_prefix) / "bin/python3", "-c", script], **_python(view, limits))
-    assert completed.outcome is Outcome.EXIT
+    assert completed.outcome is ProcessOutcome.EXIT
     assert b"MemoryError" in completed.stderr
 
 
 def test_output_limit(view: View | None) -> None:
     completed = shell("yes", view, Limits(output_bytes=100_000))
-    assert completed.outcome is Outcome.OUTPUT_LIMIT
+    assert completed.outcome is ProcessOutcome.OUTPUT_LIMIT
     assert len(completed.stdout) == 100_000
 
 
@@ -134,14 +134,14 @@ def test_file_size_limit(view: View | None, tmp_path: Path) -> None:
         view = View(writable=(tmp_path,))
     script = f"exec head -c 1000000 /dev/zero > {tmp_path}/file"
     completed = shell(script, view, Limits(file_bytes=65_536))
-    assert completed.outcome is Outcome.OUTPUT_LIMIT
+    assert completed.outcome is ProcessOutcome.OUTPUT_LIMIT
     assert (tmp_path / "file").stat().st_size == 65_536
 
 
 def test_process_limit(view: View | None) -> None:
     script = "i=0; while [ $i -lt 40 ]; do sleep 30 & i=$((i+1)); done; wait"
     completed = shell(script, view, Limits(processes=20, wall_seconds=20))
-    assert completed.outcome is Outcome.MEMORY_LIMIT
+    assert completed.outcome is ProcessOutcome.MEMORY_LIMIT
 
 
 def test_cpu_time_of_grandchildren_counts(view: View | None) -> None:

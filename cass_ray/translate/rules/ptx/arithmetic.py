@@ -7,7 +7,7 @@ from cass_ray.translate.rules.ptx.registers import (
     INTEGER,
     TYPES,
     Handler,
-    State,
+    RegisterState,
     UnknownInstructionError,
     kind_of,
 )
@@ -27,7 +27,7 @@ _COMPARISONS = {
 }
 
 
-def _move(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _move(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     kind = kind_of(modifiers)
     target, source = operands
     if source.startswith("{") and kind in {"b32", "b64"}:
@@ -50,7 +50,7 @@ def _move(state: State, modifiers: list[str], operands: list[str]) -> str:
 
 
 def _binary(name: str) -> Handler:
-    def handler(state: State, modifiers: list[str], operands: list[str]) -> str:
+    def handler(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
         kind = kind_of(modifiers)
         a, b = (state.read(operand, kind) for operand in operands[1:])
         if "cc" in modifiers:
@@ -69,7 +69,7 @@ def _binary(name: str) -> Handler:
 
 
 def _carry(
-    state: State,
+    state: RegisterState,
     name: str,
     kind: str,
     operands: list[str],
@@ -98,14 +98,16 @@ def _carry(
 
 
 def _with_carry(name: str) -> Handler:
-    def handler(state: State, modifiers: list[str], operands: list[str]) -> str:
+    def handler(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
         carry_out = "cc" in modifiers
         return _carry(state, name, kind_of(modifiers), operands, carry_in=True, carry_out=carry_out)
 
     return handler
 
 
-def _multiply(state: State, modifiers: list[str], operands: list[str], addend: bool = False) -> str:
+def _multiply(
+    state: RegisterState, modifiers: list[str], operands: list[str], addend: bool = False
+) -> str:
     kind = kind_of(modifiers)
     mode = modifiers[0]
     if "cc" in modifiers:
@@ -139,17 +141,17 @@ def _multiply(state: State, modifiers: list[str], operands: list[str], addend: b
     return state.write(operands[0], result, product)
 
 
-def _multiply_add(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _multiply_add(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     if kind_of(modifiers) in {"f32", "f64"}:
         return _fused(state, modifiers, operands)
     return _multiply(state, modifiers, operands, addend=True)
 
 
-def _multiply_add_carry(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _multiply_add_carry(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     return numeric.product_with_carry(state, modifiers, operands, carry_in=True)
 
 
-def _fused(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _fused(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     kind = kind_of(modifiers)
     if rounding.says_rounding("fma", modifiers):
         return rounding.rounded(state, "fma", modifiers, operands)
@@ -161,7 +163,7 @@ def _fused(state: State, modifiers: list[str], operands: list[str]) -> str:
     return state.write(operands[0], kind, f"{'fmaf' if kind == 'f32' else 'fma'}({values})")
 
 
-def _divide(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _divide(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     kind = kind_of(modifiers)
     if rounding.says_rounding("div", modifiers):
         return rounding.rounded(state, "div", modifiers, operands)
@@ -171,14 +173,14 @@ def _divide(state: State, modifiers: list[str], operands: list[str]) -> str:
     return state.write(operands[0], kind, f"{a} / {b}")
 
 
-def _remainder(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _remainder(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     kind = kind_of(modifiers)
     a, b = (state.read(operand, kind) for operand in operands[1:])
     return state.write(operands[0], kind, f"{a} % {b}")
 
 
 def _shift(left: bool) -> Handler:
-    def handler(state: State, modifiers: list[str], operands: list[str]) -> str:
+    def handler(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
         kind = kind_of(modifiers)
         bits = int(kind[1:])
         value, amount = state.read(operands[1], kind), state.read(operands[2], "u32")
@@ -195,7 +197,7 @@ def _shift(left: bool) -> Handler:
 
 
 def _unary(integer: str, float_: str) -> Handler:
-    def handler(state: State, modifiers: list[str], operands: list[str]) -> str:
+    def handler(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
         kind = kind_of(modifiers)
         pattern = float_ if kind[0] == "f" else integer
         if not pattern:
@@ -206,7 +208,7 @@ def _unary(integer: str, float_: str) -> Handler:
 
 
 def _extreme(smaller: bool) -> Handler:
-    def handler(state: State, modifiers: list[str], operands: list[str]) -> str:
+    def handler(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
         kind = kind_of(modifiers)
         a, b = (state.read(operand, kind) for operand in operands[1:])
         if kind[0] == "f":
@@ -217,7 +219,7 @@ def _extreme(smaller: bool) -> Handler:
     return handler
 
 
-def _compare(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _compare(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     kind = kind_of(modifiers)
     comparison = _COMPARISONS[modifiers[0]]
     if len(modifiers) > 2 and modifiers[1] != "ftz":
@@ -226,13 +228,13 @@ def _compare(state: State, modifiers: list[str], operands: list[str]) -> str:
     return state.write(operands[0], "pred", f"{a} {comparison} {b}")
 
 
-def _select(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _select(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     kind = kind_of(modifiers)
     a, b = (state.read(operand, kind) for operand in operands[1:3])
     return state.write(operands[0], kind, f"({state.read(operands[3], 'pred')} ? {a} : {b})")
 
 
-def _field_extract(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _field_extract(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     kind = kind_of(modifiers)
     if kind not in {"u32", "s32"}:
         raise UnknownInstructionError(f"the type {kind}")
@@ -242,7 +244,7 @@ def _field_extract(state: State, modifiers: list[str], operands: list[str]) -> s
     return state.write(operands[0], kind, f"cass::bfe({value}, {start}, {length})")
 
 
-def _field_insert(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _field_insert(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     if kind_of(modifiers) != "b32":
         raise UnknownInstructionError("the type")
     values = ", ".join(state.read(operand, "u32") for operand in operands[1:])
@@ -250,14 +252,14 @@ def _field_insert(state: State, modifiers: list[str], operands: list[str]) -> st
     return state.write(operands[0], "u32", f"cass::bfi({values})")
 
 
-def _permute(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _permute(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     if modifiers != ["b32"]:
         raise UnknownInstructionError(f"the modifiers {'.'.join(modifiers)}")
     values = ", ".join(state.read(operand, "u32") for operand in operands[1:])
     return state.write(operands[0], "u32", f"__byte_perm({values})")
 
 
-def _logic3(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _logic3(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     if modifiers != ["b32"]:
         raise UnknownInstructionError(f"the modifiers {'.'.join(modifiers)}")
     a, b, c = (state.read(operand, "u32") for operand in operands[1:4])
@@ -276,7 +278,7 @@ def _logic3(state: State, modifiers: list[str], operands: list[str]) -> str:
     return state.write(operands[0], "u32", value)
 
 
-def _funnel(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _funnel(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     direction, mode, _ = modifiers
     low, high, amount = (state.read(operand, "u32") for operand in operands[1:])
     function = {"l": "__funnelshift_l", "r": "__funnelshift_r"}[direction]
@@ -285,7 +287,7 @@ def _funnel(state: State, modifiers: list[str], operands: list[str]) -> str:
 
 
 def _count(function: str) -> Handler:
-    def handler(state: State, modifiers: list[str], operands: list[str]) -> str:
+    def handler(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
         kind = kind_of(modifiers)
         name = function + ("ll" if kind.endswith("64") else "")
         return state.write(operands[0], "u32", f"{name}({state.read(operands[1], kind)})")
@@ -293,13 +295,13 @@ def _count(function: str) -> Handler:
     return handler
 
 
-def _reverse(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _reverse(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     kind = kind_of(modifiers)
     function = "__brevll" if kind.endswith("64") else "__brev"
     return state.write(operands[0], kind, f"{function}({state.read(operands[1], kind)})")
 
 
-def _find_leading(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _find_leading(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     if modifiers != ["u32"]:
         raise UnknownInstructionError(f"the modifiers {'.'.join(modifiers)}")
     value = state.read(operands[1], "u32")
@@ -307,7 +309,7 @@ def _find_leading(state: State, modifiers: list[str], operands: list[str]) -> st
 
 
 def _approximate(function: str) -> Handler:
-    def handler(state: State, modifiers: list[str], operands: list[str]) -> str:
+    def handler(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
         if kind_of(modifiers) != "f32":
             raise UnknownInstructionError(f"the type {modifiers[-1]}")
         return state.write(operands[0], "f32", function.format(state.read(operands[1], "f32")))
@@ -315,7 +317,7 @@ def _approximate(function: str) -> Handler:
     return handler
 
 
-def _root(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _root(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     kind = kind_of(modifiers)
     if rounding.says_rounding("sqrt", modifiers):
         return rounding.rounded(state, "sqrt", modifiers, operands)
@@ -325,7 +327,7 @@ def _root(state: State, modifiers: list[str], operands: list[str]) -> str:
     return state.write(operands[0], kind, f"{function}({state.read(operands[1], kind)})")
 
 
-def _reciprocal(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _reciprocal(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     kind = kind_of(modifiers)
     if rounding.says_rounding("rcp", modifiers):
         return rounding.rounded(state, "rcp", modifiers, operands)

@@ -8,13 +8,13 @@ functions, conversions and synchronous copies. Semantics follow the PTX ISA 8.5 
 from __future__ import annotations
 
 from cass_ray.translate.rules.ptx import arithmetic, memory, numeric
-from cass_ray.translate.rules.ptx.registers import State, UnknownInstructionError
+from cass_ray.translate.rules.ptx.registers import RegisterState, UnknownInstructionError
 
 HANDLERS = {**arithmetic.HANDLERS, **numeric.HANDLERS, **memory.HANDLERS}
 """Instruction -> its translation."""
 
 
-def translate_instruction(state: State, opcode: str, operands: list[str]) -> str:
+def translate_instruction(state: RegisterState, opcode: str, operands: list[str]) -> str:
     """The C++ statement of one instruction.
 
     Raises:

@@ -6,7 +6,7 @@ from cass_ray.translate.rules.ptx.registers import (
     INTEGER,
     TYPES,
     Handler,
-    State,
+    RegisterState,
     UnknownInstructionError,
     kind_of,
 )
@@ -22,7 +22,7 @@ def _elements(operand: str) -> list[str]:
     return [operand]
 
 
-def _load(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _load(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     kind = kind_of(modifiers)
     if "param" in modifiers or "const" in modifiers:
         raise UnknownInstructionError("loads of parameters and constants")
@@ -39,7 +39,7 @@ def _load(state: State, modifiers: list[str], operands: list[str]) -> str:
     return " ".join(statements)
 
 
-def _store(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _store(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     kind = kind_of(modifiers)
     pointer = state.pointer(operands[0], kind, _space(modifiers))
     if {"volatile", "relaxed", "release"} & set(modifiers):
@@ -71,7 +71,7 @@ _ATOMICS = {
 
 
 def _atomic(returns: bool) -> Handler:
-    def handler(state: State, modifiers: list[str], operands: list[str]) -> str:
+    def handler(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
         kind = kind_of(modifiers)
         operation = next(item for item in modifiers if item in _ATOMICS)
         if kind == "s64" and operation == "add":
@@ -87,7 +87,7 @@ def _atomic(returns: bool) -> Handler:
     return handler
 
 
-def _fence(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _fence(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     scopes = {"cta": "__threadfence_block();", "gl": "__threadfence();", "gpu": "__threadfence();"}
     scopes["sys"] = "__threadfence_system();"
     if "proxy" in modifiers:
@@ -95,7 +95,7 @@ def _fence(state: State, modifiers: list[str], operands: list[str]) -> str:
     return next(scopes[item] for item in reversed(modifiers) if item in scopes)
 
 
-def _barrier(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _barrier(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     if modifiers in (["warp", "sync"],):
         state.snippets.add("syncwarp")
         return "cass::syncwarp();"
@@ -104,7 +104,7 @@ def _barrier(state: State, modifiers: list[str], operands: list[str]) -> str:
     return "__syncthreads();"
 
 
-def _shuffle(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _shuffle(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     modifiers = [item for item in modifiers if item != "sync"]
     mode, _ = modifiers
     if "|" in operands[0] or mode not in {"idx", "up", "down", "bfly"}:
@@ -119,7 +119,7 @@ def _shuffle(state: State, modifiers: list[str], operands: list[str]) -> str:
     return state.write(operands[0], "u32", f"{function[mode]}({value}, {lane}, {width})")
 
 
-def _vote(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _vote(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     kinds = [item for item in modifiers if item in {"ballot", "any", "all", "uni"}]
     predicate = f"static_cast<int>({state.read(operands[1], 'pred')})"
     mask = state.read(operands[2], "u32") if len(operands) > 2 else "0xffffffffu"
@@ -128,12 +128,12 @@ def _vote(state: State, modifiers: list[str], operands: list[str]) -> str:
     return state.write(operands[0], result, f"cass::{kinds[0]}({mask}, {predicate})")
 
 
-def _active_mask(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _active_mask(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     state.snippets.add("ballot")
     return state.write(operands[0], "u32", "cass::activemask()")
 
 
-def _match(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _match(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     kind = kind_of(modifiers)
     if "any" not in modifiers:
         raise UnknownInstructionError("match.all")
@@ -144,7 +144,7 @@ def _match(state: State, modifiers: list[str], operands: list[str]) -> str:
     )
 
 
-def _copy(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _copy(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     """``cp.async`` copies at once; the commit and wait that follow have nothing left to do."""
     if modifiers[:2] == ["async", "commit_group"] or modifiers[:2] == ["async", "wait_all"]:
         return "(void)0;"
@@ -165,20 +165,20 @@ def _copy(state: State, modifiers: list[str], operands: list[str]) -> str:
     return f"*reinterpret_cast<{vector}*>({target}) = *reinterpret_cast<const {vector}*>({source});"
 
 
-def _nothing(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _nothing(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     return "(void)0;"
 
 
-def _trap(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _trap(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     return "__builtin_trap();"
 
 
-def _sleep(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _sleep(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     state.snippets.add("nanosleep")
     return f"cass::nanosleep({state.read(operands[0], 'u32')});"
 
 
-def _convert_address(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _convert_address(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     kind = kind_of(modifiers)
     if "shared" not in modifiers:
         return state.write(operands[0], kind, state.read(operands[1], kind))

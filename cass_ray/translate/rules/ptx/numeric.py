@@ -5,7 +5,7 @@ from __future__ import annotations
 from cass_ray.translate.rules.ptx.registers import (
     TYPES,
     Handler,
-    State,
+    RegisterState,
     UnknownInstructionError,
     kind_of,
 )
@@ -26,7 +26,7 @@ _DIRECTED = frozenset(
 _PACKED_TYPES = {"u32": "false", "s32": "true"}
 
 
-def saturating(name: str, state: State, modifiers: list[str], operands: list[str]) -> str:
+def saturating(name: str, state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     """``add.sat`` and others: 32-bit signed integers, and floats kept in [0, 1]."""
     kind = kind_of(modifiers)
     values = [state.read(operand, kind) for operand in operands[1:]]
@@ -43,7 +43,7 @@ def saturating(name: str, state: State, modifiers: list[str], operands: list[str
 
 
 def product_with_carry(
-    state: State, modifiers: list[str], operands: list[str], *, carry_in: bool
+    state: RegisterState, modifiers: list[str], operands: list[str], *, carry_in: bool
 ) -> str:
     """``mad.cc`` and ``madc``: half of a product added to a number, with the carry flag."""
     kind = kind_of(modifiers)
@@ -74,7 +74,7 @@ def product_with_carry(
     return f"{{ {total} {store}{carry} }}"
 
 
-def convert(state: State, modifiers: list[str], operands: list[str]) -> str:
+def convert(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     """``cvt``, with rounding to integral values, saturation, and 16-bit floats."""
     *options, target, source = modifiers
     if set(options) - _ROUNDINGS - {"ftz", "sat"}:
@@ -92,7 +92,7 @@ def convert(state: State, modifiers: list[str], operands: list[str]) -> str:
 
 
 def _converted(
-    state: State, kinds: tuple[str, str], rounding: str, saturate: bool, operand: str
+    state: RegisterState, kinds: tuple[str, str], rounding: str, saturate: bool, operand: str
 ) -> str:
     source, target = kinds
     value = state.read(operand, source)
@@ -120,7 +120,9 @@ def _converted(
     return f"cass::clamp_integer<{TYPES[target]}>({value})"
 
 
-def _to_16_bits(state: State, target: str, source: str, rounding: str, operands: list[str]) -> str:
+def _to_16_bits(
+    state: RegisterState, target: str, source: str, rounding: str, operands: list[str]
+) -> str:
     """To half or bfloat16, one or a pair; of a pair the first source is the upper half."""
     if source != "f32" or rounding != "rn":
         raise UnknownInstructionError(f"the conversion to {target} from {source} by {rounding}")
@@ -133,7 +135,7 @@ def _to_16_bits(state: State, target: str, source: str, rounding: str, operands:
     return state.write(operands[0], "b32", f"static_cast<unsigned int>({high}) << 16 | {low}")
 
 
-def _from_16_bits(state: State, source: str, operands: list[str]) -> str:
+def _from_16_bits(state: RegisterState, source: str, operands: list[str]) -> str:
     bits = state.read(operands[1], "b16")
     if source == "bf16":
         value = f"__uint_as_float(static_cast<unsigned int>({bits}) << 16)"
@@ -143,7 +145,7 @@ def _from_16_bits(state: State, source: str, operands: list[str]) -> str:
     return state.write(operands[0], "f32", value)
 
 
-def _difference(state: State, modifiers: list[str], operands: list[str]) -> str:
+def _difference(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     """``sad``: c + |a - b|."""
     kind = kind_of(modifiers)
     if modifiers != [kind] or kind[0] not in "us":
@@ -155,7 +157,7 @@ def _difference(state: State, modifiers: list[str], operands: list[str]) -> str:
 def _dot(function: str) -> Handler:
     """``dp4a`` and ``dp2a``: operands of either sign."""
 
-    def handler(state: State, modifiers: list[str], operands: list[str]) -> str:
+    def handler(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
         *mode, a, b = modifiers
         signs = [_PACKED_TYPES[a], _PACKED_TYPES[b]]
         if function == "dot2":
@@ -172,7 +174,7 @@ def _dot(function: str) -> Handler:
 def _video(name: str, lanes: str) -> Handler:
     """The SIMD video instructions, without lane masks."""
 
-    def handler(state: State, modifiers: list[str], operands: list[str]) -> str:
+    def handler(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
         d, a, b, *options = modifiers
         if set(options) - {"sat", "add"}:
             raise UnknownInstructionError(f"the modifiers {'.'.join(modifiers)}")

@@ -58,7 +58,7 @@ class UnknownInstructionError(Exception):
 
 
 @dataclass
-class State:
+class RegisterState:
     """Registers in scope (name -> PTX type and C++ name) and what the C++ needs beside itself."""
 
     registers: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -136,7 +136,7 @@ def _literal(digits: str, kind: str) -> str:
     return _convert(digits, "", kind)
 
 
-Handler = Callable[[State, list[str], list[str]], str]
+Handler = Callable[[RegisterState, list[str], list[str]], str]
 """Makes the C++ statement of an instruction from its modifiers and operands."""
 
 

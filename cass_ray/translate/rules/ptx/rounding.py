@@ -7,7 +7,7 @@ while a C++ expression may be (PTX ISA 8.5, section 9.7.3).
 
 from __future__ import annotations
 
-from cass_ray.translate.rules.ptx.registers import State, UnknownInstructionError
+from cass_ray.translate.rules.ptx.registers import RegisterState, UnknownInstructionError
 
 _DIRECTIONS = {"rz": "rz", "rm": "rd", "rp": "ru"}
 
@@ -20,7 +20,7 @@ def says_rounding(name: str, modifiers: list[str]) -> bool:
     return directed or ("rn" in modifiers and name in {"add", "sub", "mul"})
 
 
-def rounded(state: State, name: str, modifiers: list[str], operands: list[str]) -> str:
+def rounded(state: RegisterState, name: str, modifiers: list[str], operands: list[str]) -> str:
     """The operation ``name`` of ``operands`` as one call that rounds once, as it says."""
     *options, kind = modifiers
     if set(options) - {"rn", "ftz", *_DIRECTIONS}:

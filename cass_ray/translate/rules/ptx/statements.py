@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from cass_ray.translate.protocol import Severity
 from cass_ray.translate.rules.ptx.instructions import translate_instruction
-from cass_ray.translate.rules.ptx.registers import TYPES, State, UnknownInstructionError
+from cass_ray.translate.rules.ptx.registers import TYPES, RegisterState, UnknownInstructionError
 from cass_ray.translate.rules.rewrite import Rewrite
 from cass_ray.translate.rules.text import Span
 
@@ -54,7 +54,7 @@ class Operand:
 
 
 @dataclass(frozen=True)
-class Statement:
+class PtxStatement:
     """A parsed ``asm`` statement; ``end`` is behind its closing parenthesis."""
 
     template: str
@@ -89,7 +89,7 @@ def _report(unit: Rewrite, offset: int, what: str) -> None:
     )
 
 
-def _parse(unit: Rewrite, offset: int) -> Statement | None:
+def _parse(unit: Rewrite, offset: int) -> PtxStatement | None:
     code, text = unit.source.code, unit.source.text
     head = _HEAD.match(code, offset)
     if head is None:
@@ -103,7 +103,7 @@ def _parse(unit: Rewrite, offset: int) -> Statement | None:
     for section, start in enumerate(colons[:2]):
         end = colons[section + 1] if section + 1 < len(colons) else closing
         operands += _operands(unit, (start + 1, end), len(operands))
-    return Statement(template, tuple(operands), closing + 1)
+    return PtxStatement(template, tuple(operands), closing + 1)
 
 
 def _colons(code: str, start: int, end: int) -> list[int]:
@@ -178,9 +178,9 @@ def _operands(unit: Rewrite, span: Span, first: int) -> list[Operand]:
     return found
 
 
-def _translate(unit: Rewrite, statement: Statement) -> str:
+def _translate(unit: Rewrite, statement: PtxStatement) -> str:
     """The C++ for a statement: one assignment where it is one, else a block."""
-    state = State()
+    state = RegisterState()
     template = _COMMENT.sub(" ", statement.template).replace("%%", "%")
     lines: list[str] = []
     for index, operand in enumerate(statement.operands):
@@ -206,7 +206,7 @@ def _translate(unit: Rewrite, statement: Statement) -> str:
     return "do { " + " ".join([*lines, *body, *stores]) + " } while (0)"
 
 
-def _body(state: State, template: str) -> list[str]:
+def _body(state: RegisterState, template: str) -> list[str]:
     statements: list[str] = []
     for part in re.split(r";", template.replace("\t", " ")):
         line = part.strip()
@@ -220,7 +220,7 @@ def _body(state: State, template: str) -> list[str]:
     return statements
 
 
-def _instruction(state: State, line: str) -> list[str]:
+def _instruction(state: RegisterState, line: str) -> list[str]:
     register = _REGISTER.match(line)
     if register:
         return _declare(state, register[1], register[2])
@@ -236,7 +236,7 @@ def _instruction(state: State, line: str) -> list[str]:
     return [f"{condition}{{ {statement} }}" if condition else statement]
 
 
-def _declare(state: State, kind: str, names: str) -> list[str]:
+def _declare(state: RegisterState, kind: str, names: str) -> list[str]:
     if kind not in TYPES:
         raise UnknownInstructionError(f"registers of type {kind}")
     declarations: list[str] = []
