@@ -12,44 +12,35 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import torch
 
-from cass_ray.llm.pretrained import extend_rope, load_config, load_tokenizer
+from cass_ray.train import setup
 from cass_ray.train.checkpoint import state
 from cass_ray.train.checkpoint.export import export
 from cass_ray.train.checkpoint.reader import CheckpointReader
 from cass_ray.train.checkpoint.store import CheckpointStore
 from cass_ray.train.checkpoint.writer import CheckpointWriter
 from cass_ray.train.curves import Curves
-from cass_ray.train.data.collate import collate
 from cass_ray.train.data.loader import BatchLoader, OptimizerStep
 from cass_ray.train.data.packing import Plan, fill_rate
 from cass_ray.train.data.token_store import TokenStore
 from cass_ray.train.distributed import DistributedContext
 from cass_ray.train.engines.optimizers import learning_rate
-from cass_ray.train.engines.replicated import ReplicatedEngine, TrainingEngine
+from cass_ray.train.engines.replicated import TrainingEngine
 from cass_ray.train.evaluation import Evaluator
 from cass_ray.train.loss_guard import LossGuard, LossVerdict, TrainingDiverged
 from cass_ray.train.meters import EnergyMeter, Operations, StepMeter, peak_operations
-from cass_ray.train.model import activation_checkpoint
 from cass_ray.train.model.build import (
     PreparedModel,
-    build_model,
-    check_window,
-    fresh_config,
     inner_model,
-    prepare,
 )
 from cass_ray.train.model.memory import OutOfMemory, advice
 from cass_ray.train.run_files import RunFiles
+from cass_ray.train.run_progress import RunProgress
 from cass_ray.train.settings import TrainSettings
 
 log = logging.getLogger("cass.train")
-
-_ELSEWHERE = 6 << 30
-"""Bytes of GPU memory left for what PyTorch's allocator does not count, and for fragmentation."""
 
 
 @dataclass(frozen=True)
@@ -96,10 +87,8 @@ class Trainer:
         self._on_step = on_step
         self._say = say if distributed.is_main else (lambda _: None)
         self._guard = LossGuard(settings.guard)
-        self._skipped = 0
-        self._tokens = 0.0
-        self._energy = 0.0
-        self._held_out: float | None = None
+        self._progress = RunProgress()
+        self._parameters = 0
 
     def run(self) -> TrainingSummary:
         """Train to the end and export.
@@ -107,7 +96,9 @@ class Trainer:
         Raises:
             TrainingDiverged: the guard stopped it.
             OutOfMemory: with what would fit.
-            CheckpointError, ModelError, DataError: what they say.
+            CheckpointError: the newest checkpoint is of another model, or none can be written.
+            cass_ray.llm.pretrained.ModelError: no such model, or it cannot be used as asked.
+            ValueError: the data fill not one step.
         """
         started = time.perf_counter()
         try:
@@ -118,10 +109,8 @@ class Trainer:
     def _explain(self, error: Exception) -> str:
         available = torch.cuda.get_device_properties(self.distributed.device).total_memory / 2**30
         first = str(error).strip().split("\n")[0]
-        parameters = getattr(self, "_parameters", 0)
-        return (
-            f"{first}\n{advice(self.settings, parameters, self.distributed.world_size, available)}"
-        )
+        workers = self.distributed.world_size
+        return f"{first}\n{advice(self.settings, self._parameters, workers, available)}"
 
     def _run(self, started: float) -> TrainingSummary:
         settings, distributed = self.settings, self.distributed
@@ -137,12 +126,17 @@ class Trainer:
         checkpoints = CheckpointStore(settings.checkpoint_url)
         first = distributed.from_main(self._newest(checkpoints) if distributed.is_main else None)
         reader = CheckpointReader(checkpoints, first) if first is not None else None
-        prepared, tokenizer = self._model(reader)
-        self._choose_activation_checkpoints(prepared, store, plan)
-        engine = self._engine(prepared)
+        prepared, tokenizer = setup.prepare_model(settings, distributed.device)
+        self._parameters = prepared.parameters
+        if reader is not None:
+            state.load_weights(prepared.model, reader)
+        config = inner_model(prepared.model.model).config
+        self._operations = Operations.of(config, prepared.model.layers)
+        setup.choose_activation_checkpoints(prepared, settings, distributed, store, plan)
+        engine = setup.make_engine(prepared, settings, distributed)
         if reader is not None:
             state.load_engine(engine, reader, reader.manifest.notes["updates"])
-            self._recall(reader.manifest.notes)
+            self._progress = RunProgress.from_notes(reader.manifest.notes)
             reader.close()
         for note in prepared.notes:
             self._say(note)
@@ -164,13 +158,13 @@ class Trainer:
         summary = TrainingSummary(
             steps=steps,
             loss=loss,
-            held_out_loss=self._held_out,
-            tokens=int(self._tokens),
+            held_out_loss=self._progress.held_out_loss,
+            tokens=int(self._progress.tokens),
             seconds=time.perf_counter() - started,
-            kilowatt_hours=self._energy,
+            kilowatt_hours=self._progress.energy_kwh,
             model=str(self.files.model),
             resumed_from=first,
-            skipped=self._skipped,
+            skipped=self._progress.skipped,
         )
         export(engine, prepared.model.model, tokenizer, settings, asdict(summary), self.files.model)
         if distributed.is_main:
@@ -193,90 +187,6 @@ class Trainer:
             f"{self.distributed.world_size} worker(s){resumed}"
         )
 
-    # --- Before training ------------------------------------------------------------------------
-
-    def _model(self, reader: CheckpointReader | None) -> tuple[PreparedModel, Any]:
-        settings = self.settings
-        tokenizer = load_tokenizer(str(self.files.tokenizer))
-        if settings.model.base is not None:
-            config = load_config(settings.model.base)
-        else:
-            assert settings.model.fresh is not None
-            config = fresh_config(
-                settings.model.fresh, len(tokenizer), tokenizer.eos_token_id, tokenizer.pad_token_id
-            )
-        if settings.model.rope is not None:
-            extend_rope(config, settings.model.rope)
-        check_window(config, settings.data.window, settings.model.base or "the fresh model")
-        model = build_model(
-            settings.model, config=config, seed=settings.seed, device=self.distributed.device
-        )
-        prepared = prepare(model, settings.model, self.distributed.device)
-        prepared.model.train()
-        self._parameters = sum(p.numel() for p in prepared.model.parameters())
-        prepared.notes.append(
-            f"{self._parameters / 1e6:.1f}M parameters on {self.distributed.device}"
-        )
-        if reader is not None:
-            state.load_weights(prepared.model, reader)
-        self._operations = Operations.of(inner_model(model).config, prepared.model.layers)
-        return prepared, tokenizer
-
-    def _choose_activation_checkpoints(
-        self, prepared: PreparedModel, store: TokenStore, plan: Plan
-    ) -> None:
-        """Decide by a trial on the longest possible batch what the backward pass recomputes."""
-        layers, model = prepared.model.layers, self.settings.model
-        config = inner_model(prepared.model.model).config
-        if model.activation_checkpointing == "none" or self.distributed.device.type != "cuda":
-            return
-        if model.activation_checkpointing == "all":
-            activation_checkpoint.apply(
-                layers, [activation_checkpoint.Keep.NOTHING] * len(layers), 0
-            )
-            return
-        windows = sorted(plan.epoch(0), key=lambda w: -sum(int(store.lengths[e]) for e in w))
-        batch = collate(store, windows[: self.settings.batch.micro_batch_size]).to(
-            self.distributed.device
-        )
-        total = torch.cuda.get_device_properties(self.distributed.device).total_memory
-        budget = int((model.memory_gib or 0.94 * total / 2**30) * 2**30)
-        _, note = activation_checkpoint.choose(
-            layers,
-            int(config.intermediate_size),
-            lambda: prepared.model(batch),
-            budget - _ELSEWHERE,
-            self._reserved(),
-        )
-        for parameter in prepared.model.parameters():
-            parameter.grad = None
-        torch.cuda.empty_cache()
-        prepared.notes.append(f"recomputation: {note}")
-
-    def _reserved(self) -> int:
-        """Bytes that gradients, masters and moments will take beyond the weights."""
-        from cass_ray.train.model.memory import resident_gib
-
-        zero, size = self.settings.zero, self.distributed.world_size
-        gib = resident_gib(self.settings, self._parameters, size)
-        weights = 2 if self.settings.model.precision == "bf16" else 4
-        own = self._parameters * weights / (size if zero.stage == 3 else 1)
-        buckets = 4 * zero.bucket_elements * 4 if zero.stage else 0
-        return int(gib * 2**30 - own + buckets)
-
-    def _engine(self, prepared: PreparedModel) -> TrainingEngine:
-        settings = self.settings
-        if settings.zero.stage == 0:
-            return ReplicatedEngine(prepared.model, settings.optimizer, self.distributed)
-        from cass_ray.train.engines.deepspeed import DeepSpeedEngine
-
-        accumulation = settings.batch.accumulation(self.distributed.world_size)
-        return DeepSpeedEngine(
-            prepared.model, settings.zero, settings.optimizer, self.distributed, accumulation
-        )
-
-    # --- Training -------------------------------------------------------------------------------
-
     def _steps(
         self,
         engine: TrainingEngine,
@@ -292,26 +202,29 @@ class Trainer:
         evaluation = Evaluator(settings, distributed, self.files)
         loader = BatchLoader(store, plan, distributed, settings.batch.micro_batch_size)
         energy = EnergyMeter(distributed.device)
-        used = self._energy
+        used = self._progress.energy_kwh
         began, loss = time.perf_counter(), float("nan")
         for step in loader.steps(first, last):
             loss, values = self._step(engine, loader, store, step, last)
             done = step.number + 1
-            self._energy = used + distributed.all_sum(energy.kilowatt_hours)[0]
-            values["energy_kwh"] = self._energy
+            self._progress.energy_kwh = used + distributed.all_sum(energy.kilowatt_hours)[0]
+            values["energy_kwh"] = self._progress.energy_kwh
             if done % settings.evaluation.every == 0 or done == last:
                 measured = evaluation.run(prepared.model, engine, done)
-                self._held_out = measured.get("held_out_loss", self._held_out)
+                self._progress.held_out_loss = measured.get(
+                    "held_out_loss", self._progress.held_out_loss
+                )
                 values |= measured
             if done % settings.checkpoints.every == 0 or done == last:
-                self._save(engine, saving[1], done)
+                notes = self._progress.notes(done, distributed.world_size)
+                saving[1].start(done, state.tensors_to_save(engine), notes)
             if distributed.is_main:
                 for finished in saving[1].commit():
                     saving[0].prune(settings.checkpoints)
                     self._say(f"checkpoint of step {finished} written")
             if curves is not None and (done % settings.logging.every == 0 or done == last):
                 curves.write(done, values)
-                self._say(_progress(done, first, last, values, time.perf_counter() - began))
+                self._say(_progress_line(done, first, last, values, time.perf_counter() - began))
             if self._on_step is not None:
                 self._on_step(done, values)
         return loss
@@ -344,10 +257,10 @@ class Trainer:
             self._report(verdict, reason, step, store)
         if verdict is LossVerdict.SKIP:
             engine.discard()
-            self._skipped += 1
+            self._progress.skipped += 1
         else:
             norm = engine.update(rate)
-        self._tokens += tokens
+        self._progress.tokens += tokens
         return loss, self._values(meter, loss, norm, rate, tokens, computed)
 
     def _report(
@@ -382,7 +295,7 @@ class Trainer:
             "seconds": seconds,
             "tokens_per_second_per_worker": tokens / seconds / self.distributed.world_size,
             "data_wait_seconds": meter.waited,
-            "skipped_steps": float(self._skipped),
+            "skipped_steps": float(self._progress.skipped),
         }
         peak = peak_operations(self.distributed.device)
         if peak is not None:
@@ -390,25 +303,10 @@ class Trainer:
             values["memory_gib"] = torch.cuda.max_memory_allocated(self.distributed.device) / 2**30
         return values
 
-    def _save(self, engine: TrainingEngine, writer: CheckpointWriter, step: int) -> None:
-        notes = {
-            "updates": step - self._skipped,
-            "skipped": self._skipped,
-            "tokens": self._tokens,
-            "energy_kwh": self._energy,
-            "held_out_loss": self._held_out,
-            "workers": self.distributed.world_size,
-        }
-        writer.start(step, state.tensors_to_save(engine), notes)
 
-    def _recall(self, notes: dict[str, Any]) -> None:
-        self._skipped = int(notes["skipped"])
-        self._tokens = float(notes["tokens"])
-        self._energy = float(notes["energy_kwh"])
-        self._held_out = notes["held_out_loss"]
-
-
-def _progress(done: int, first: int, last: int, values: dict[str, float], seconds: float) -> str:
+def _progress_line(
+    done: int, first: int, last: int, values: dict[str, float], seconds: float
+) -> str:
     left = seconds / max(done - first, 1) * (last - done)
     parts = [
         f"step {done}/{last}",

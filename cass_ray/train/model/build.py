@@ -159,6 +159,8 @@ class PreparedModel:
     device: torch.device
     notes: list[str] = field(default_factory=list)
     attention: str = "math"
+    parameters: int = 0
+    """Weights in all, before an engine shards them."""
 
 
 def prepare(model: Any, settings: ModelSettings, device: torch.device) -> PreparedModel:
@@ -187,4 +189,5 @@ def prepare(model: Any, settings: ModelSettings, device: torch.device) -> Prepar
         for layer in wrapped.layers:
             layer.compile(dynamic=True)
         notes.append("decoder layers compiled")
-    return PreparedModel(wrapped, device, notes, backend)
+    parameters = sum(parameter.numel() for parameter in wrapped.parameters())
+    return PreparedModel(wrapped, device, notes, backend, parameters)

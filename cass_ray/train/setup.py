@@ -1,0 +1,111 @@
+"""Before the first step: the model, what its backward pass recomputes, and the engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from cass_ray.llm.pretrained import extend_rope, load_config, load_tokenizer
+from cass_ray.train.data.collate import collate
+from cass_ray.train.data.packing import Plan
+from cass_ray.train.data.token_store import TokenStore
+from cass_ray.train.distributed import DistributedContext
+from cass_ray.train.engines.replicated import ReplicatedEngine, TrainingEngine
+from cass_ray.train.model import activation_checkpoint
+from cass_ray.train.model.build import (
+    PreparedModel,
+    build_model,
+    check_window,
+    fresh_config,
+    inner_model,
+    prepare,
+)
+from cass_ray.train.model.memory import resident_gib
+from cass_ray.train.run_files import RunFiles
+from cass_ray.train.settings import TrainSettings
+
+_UNCOUNTED_BYTES = 6 << 30
+"""GPU memory left for what PyTorch's allocator does not count, and for fragmentation."""
+
+
+def prepare_model(settings: TrainSettings, device: torch.device) -> tuple[PreparedModel, Any]:
+    """The model of ``settings`` ready to train, and the tokenizer of the run.
+
+    Raises ``cass_ray.llm.pretrained.ModelError``.
+    """
+    tokenizer = load_tokenizer(str(RunFiles(settings.out).tokenizer))
+    if settings.model.base is not None:
+        config = load_config(settings.model.base)
+    else:
+        assert settings.model.fresh is not None
+        config = fresh_config(
+            settings.model.fresh, len(tokenizer), tokenizer.eos_token_id, tokenizer.pad_token_id
+        )
+    if settings.model.rope is not None:
+        extend_rope(config, settings.model.rope)
+    check_window(config, settings.data.window, settings.model.base or "the fresh model")
+    model = build_model(settings.model, config=config, seed=settings.seed, device=device)
+    prepared = prepare(model, settings.model, device)
+    prepared.model.train()
+    prepared.notes.append(f"{prepared.parameters / 1e6:.1f}M parameters on {device}")
+    return prepared, tokenizer
+
+
+def choose_activation_checkpoints(
+    prepared: PreparedModel,
+    settings: TrainSettings,
+    distributed: DistributedContext,
+    store: TokenStore,
+    plan: Plan,
+) -> None:
+    """Decide by a trial on the longest possible batch what the backward pass recomputes."""
+    layers, model = prepared.model.layers, settings.model
+    config = inner_model(prepared.model.model).config
+    if model.activation_checkpointing == "none" or distributed.device.type != "cuda":
+        return
+    if model.activation_checkpointing == "all":
+        activation_checkpoint.apply(layers, [activation_checkpoint.Keep.NOTHING] * len(layers), 0)
+        return
+    windows = sorted(plan.epoch(0), key=lambda w: -sum(int(store.lengths[e]) for e in w))
+    batch = collate(store, windows[: settings.batch.micro_batch_size]).to(distributed.device)
+    total = torch.cuda.get_device_properties(distributed.device).total_memory
+    budget = int((model.memory_gib or 0.94 * total / 2**30) * 2**30)
+    _, note = activation_checkpoint.choose(
+        layers,
+        int(config.intermediate_size),
+        lambda: prepared.model(batch),
+        budget - _UNCOUNTED_BYTES,
+        _reserved_bytes(settings, prepared.parameters, distributed.world_size),
+    )
+    for parameter in prepared.model.parameters():
+        parameter.grad = None
+    torch.cuda.empty_cache()
+    prepared.notes.append(f"recomputation: {note}")
+
+
+def _reserved_bytes(settings: TrainSettings, parameters: int, workers: int) -> int:
+    """What gradients, masters and moments will take beyond the weights."""
+    zero = settings.zero
+    gib = resident_gib(settings, parameters, workers)
+    weights = 2 if settings.model.precision == "bf16" else 4
+    own = parameters * weights / (workers if zero.stage == 3 else 1)
+    buckets = 4 * zero.bucket_elements * 4 if zero.stage else 0
+    return int(gib * 2**30 - own + buckets)
+
+
+def make_engine(
+    prepared: PreparedModel, settings: TrainSettings, distributed: DistributedContext
+) -> TrainingEngine:
+    """The engine of ``zero.stage``: replicated for 0, else DeepSpeed's.
+
+    Raises ``cass_ray.train.engines.optimizers.OptimizerUnavailable``.
+    """
+    if settings.zero.stage == 0:
+        return ReplicatedEngine(prepared.model, settings.optimizer, distributed)
+    from cass_ray.train.engines.deepspeed import DeepSpeedEngine
+
+    accumulation = settings.batch.accumulation(distributed.world_size)
+    return DeepSpeedEngine(
+        prepared.model, settings.zero, settings.optimizer, distributed, accumulation
+    )
