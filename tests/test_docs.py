@@ -9,7 +9,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import yaml
 
+from cass_ray.config import validate
 from tests.folders import REPOSITORY
 
 DOCUMENTS = sorted(
@@ -143,3 +145,13 @@ def test_commands_of_the_readme_exist() -> None:
         text = (REPOSITORY / name).read_text()
         used = set(re.findall(r"(?:^ {4}|`)cass ([a-z][a-z-]+)", text, re.MULTILINE))
         assert used <= known, f"{name}: {used - known}"
+
+
+def test_settings_in_the_readme_are_valid() -> None:
+    pytest.importorskip("fastapi", reason="the service needs the extra `serve`")
+    from serve.settings import ServeSettings
+
+    blocks = re.findall(r"```yaml\n(.*?)```", (REPOSITORY / "README.md").read_text(), re.DOTALL)
+    assert blocks
+    for block in blocks:
+        validate(ServeSettings, yaml.safe_load(block), "README.md")
