@@ -6,7 +6,7 @@ OUT ?= out/demo
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo demo-train test test-full lint bench lock clean
+.PHONY: help setup setup-dev demo demo-train test test-full fresh lint compile-commands bench lock clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -14,7 +14,7 @@ help: ## Show this list
 setup: ## Install system packages, the virtual environment and the HIP headers
 	@VENV=$(VENV) scripts/setup.sh
 
-setup-dev:
+setup-dev: ## Install what tests and checks need as well
 	@VENV=$(VENV) scripts/setup.sh --dev
 
 demo: setup ## Build a data set of aligned pairs from the shipped programs
@@ -31,10 +31,18 @@ test: setup-dev ## Run the tests, without the slow ones
 test-full: setup-dev ## Run all tests
 	$(BIN)/python -m pytest -n $(WORKERS) -rs
 
-lint: setup-dev ## Check style and types
+fresh: ## Run the two commands on a bare Debian root, as root and as a user (FRESH=--quick: no tests)
+	scripts/fresh.sh $(FRESH)
+
+lint: setup-dev ## Check style, spelling, types and import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+compile-commands: setup ## Write compile_commands.json, for clangd on the emulator's engine
+	$(BIN)/python -m cass_ray.emulator.compile_commands
 
 bench: setup-dev ## Run the benchmarks (benchmarks/README.md says what they measure)
 	$(BIN)/python -m benchmarks
