@@ -34,6 +34,7 @@ mkdir -p build/fresh
 : >"$LOG"
 
 readonly ROOT=$(mktemp -d "${TMPDIR:-/var/tmp}/cass-fresh-XXXXXX")
+chmod 755 "$ROOT"
 trap 'rm -rf --one-file-system "$ROOT"' EXIT
 
 # --- A minimal image, and the way to the registries ----------------------------------------------
