@@ -25,10 +25,6 @@ class Machine(ctypes.Structure):
     )
 
 
-MODE_USUAL = 0xF0 | 1 << 8 | 1 << 9
-"""Denormals kept, rounding to nearest even, DX10_CLAMP and IEEE: what compilers ask for."""
-
-
 @dataclass(frozen=True)
 class Covered:
     """One opcode of one format: ``state`` is covered, ignored (nothing to do) or unsupported."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from cass_ray.cache import digest
 from cass_ray.lift import module
 from cass_ray.lift.errors import CompilerFailure, LifterBug, LiftError, UnknownForm, Unsupported
 from cass_ray.lift.frontend import listing as listings
@@ -24,11 +27,20 @@ __all__ = [
     "LifterBug",
     "UnknownForm",
     "Unsupported",
+    "fingerprint",
     "lift_cubin",
     "lift_listing",
     "lift_text",
     "names_for_host",
 ]
+
+
+@functools.cache
+def fingerprint() -> str:
+    """Changes with any file of the lifter: part of the key of whatever is made by lifting."""
+    folder = Path(__file__).parent
+    files = sorted(path for path in folder.rglob("*") if path.suffix in {".py", ".ll", ".hip"})
+    return digest([path.read_bytes() for path in files])[:16]
 
 
 @dataclass(frozen=True)

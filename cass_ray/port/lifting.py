@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -56,7 +55,7 @@ class ContainerLifter:
     def lift(self, container: Container) -> Lifted:
         """Lift ``container``. Raises :class:`PortError` if it holds nothing that can be read."""
         tools = (self.nvidia.fingerprint, self.amd.fingerprint, self.architecture)
-        key = digest([container.data, *tools, _lifter_version()])
+        key = digest([container.data, *tools, lift.fingerprint()])
         if (kept := self.cache.get(key)) is not None:
             return _unpacked(container.key, kept)
         made = self._lift(container)
@@ -99,12 +98,6 @@ class ContainerLifter:
         failures = {name: str(error) for name, error in made.failures.items()}
         fat_binary = bundle({self.architecture: made.code_object})
         return Lifted(key, number, fat_binary, made.kernels, failures)
-
-
-@functools.cache
-def _lifter_version() -> str:
-    folder = Path(lift.__file__).parent
-    return digest(path.read_bytes() for path in sorted(folder.rglob("*.py")))
 
 
 def _packed(lifted: Lifted) -> bytes:

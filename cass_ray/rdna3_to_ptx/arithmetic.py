@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from cass_ray.assembly.mnemonic_patterns import expand
 from cass_ray.rdna3_to_ptx.operands import Literal, Operand
-from cass_ray.rdna3_to_ptx.table import Instruction, expand, translates
+from cass_ray.rdna3_to_ptx.table import Instruction, translates
 from cass_ray.rdna3_to_ptx.vector import write_comparison
 from cass_ray.rdna3_to_ptx.wave import Wave, float_literal
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from cass_ray.assembly.mnemonic_patterns import expand
 from cass_ray.rdna3_to_ptx.errors import UnknownInstruction
 from cass_ray.rdna3_to_ptx.operands import Off, Operand, Register
-from cass_ray.rdna3_to_ptx.table import Instruction, expand, translates
+from cass_ray.rdna3_to_ptx.table import Instruction, translates
 from cass_ray.rdna3_to_ptx.wave import Wave
 
 _IGNORED = ("offset", "glc", "slc", "dlc", "th", "offset0", "offset1")

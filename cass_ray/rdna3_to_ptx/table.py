@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import product
 
+from cass_ray.assembly.mnemonic_patterns import expand
 from cass_ray.rdna3_to_ptx.errors import UnknownInstruction
 from cass_ray.rdna3_to_ptx.operands import Operand, parse
 from cass_ray.rdna3_to_ptx.wave import Wave
@@ -57,13 +56,6 @@ def translates(*patterns: str) -> Callable[[Translation], Translation]:
         return translation
 
     return enter
-
-
-def expand(pattern: str) -> list[str]:
-    """Every mnemonic that ``pattern`` stands for."""
-    parts = re.split(r"\{([^}]*)\}", pattern)
-    choices = [part.split(",") if index % 2 else [part] for index, part in enumerate(parts)]
-    return ["".join(chosen) for chosen in product(*choices)]
 
 
 def table() -> dict[str, Translation]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from cass_ray.assembly.mnemonic_patterns import expand
 from cass_ray.rdna3_to_ptx.operands import Operand, Register
-from cass_ray.rdna3_to_ptx.table import Instruction, expand, translates
+from cass_ray.rdna3_to_ptx.table import Instruction, translates
 from cass_ray.rdna3_to_ptx.wave import Wave
 
 _THREE = {

@@ -35,7 +35,10 @@ struct alignas(128) Row {
 // MODE (RDNA3 ISA, 3.4.2): rounding of f32 in bits 1:0, of f16 and f64 in 3:2, denormals kept by
 // f32 in 5:4 (inputs, outputs), by f16 and f64 in 7:6.
 namespace mode {
-inline constexpr std::uint32_t usual = 0xF0;
+inline constexpr std::uint32_t rounding = 0xF;
+inline constexpr std::uint32_t denormals = 0xF0;
+inline constexpr unsigned denormals_shift = 4;
+inline constexpr std::uint32_t usual = denormals;  // all kept, rounding to nearest even
 inline constexpr std::uint32_t dx10_clamp = 1U << 8;  // clamping turns NaN into 0
 inline constexpr std::uint32_t ieee = 1U << 9;        // minimum and maximum quiet NaN
 }  // namespace mode

@@ -7,12 +7,11 @@ family is imported: a modifier that nobody thought of can never be dropped in si
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import product
 from types import MappingProxyType
 
+from cass_ray.assembly.mnemonic_patterns import expand
 from cass_ray.lift.frontend.instruction import Instruction
 from cass_ray.lift.lowering.context import LoweringContext
 
@@ -55,11 +54,3 @@ def lowers(
 def entered() -> Mapping[str, Form]:
     """Forms of the modules that are imported; all of them are in ``families.forms``."""
     return MappingProxyType(_forms)
-
-
-def expand(pattern: str) -> Iterator[str]:
-    """Every mnemonic that ``pattern`` stands for."""
-    parts = re.split(r"\{([^}]*)\}", pattern)
-    choices = [part.split(",") if index % 2 else [part] for index, part in enumerate(parts)]
-    for chosen in product(*choices):
-        yield "".join(chosen)

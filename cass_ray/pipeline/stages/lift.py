@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from cass_ray import lift
@@ -20,13 +19,6 @@ from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import CUBINS_COLUMN, NotCached, Row, guarded
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.nvidia.elf import Cubin, CubinError
-
-
-def lifter_version() -> str:
-    """Changes with any file of the lifter."""
-    folder = Path(lift.__file__).parent
-    files = sorted(path for path in folder.rglob("*") if path.suffix in {".py", ".ll", ".hip"})
-    return digest([path.read_bytes() for path in files])[:16]
 
 
 @dataclass
@@ -43,7 +35,7 @@ class LiftStage:
     cached_only: bool = False
 
     def __post_init__(self) -> None:
-        self._version = lifter_version()
+        self._version = lift.fingerprint()
 
     def run(self, rows: Sequence[Row]) -> list[Row]:
         """``rows`` with the column filled in; needs their cubins and ``hip_device``."""

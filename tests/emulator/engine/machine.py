@@ -11,7 +11,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from cass_ray.emulator.engine_interface import MODE_USUAL, Engine, Machine
+from cass_ray.assembly.wave_mode import USUAL_MODE
+from cass_ray.emulator.engine_interface import Engine, Machine
 from cass_ray.toolchain.amd.clang import find_clang
 
 EXEC, VCC, M0 = 126, 106, 125
@@ -64,7 +65,7 @@ def _by_clang(source: str, wide: bool) -> bytes:
 class Wave:
     """A wave of 32 lanes (64 if ``wide``) with all lanes active."""
 
-    def __init__(self, engine: Engine, *, wide: bool = False, mode: int = MODE_USUAL) -> None:
+    def __init__(self, engine: Engine, *, wide: bool = False, mode: int = USUAL_MODE) -> None:
         self.engine = engine
         self.machine = Machine()
         self.machine.mode = mode

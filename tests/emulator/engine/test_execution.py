@@ -7,7 +7,8 @@ import struct
 
 import pytest
 
-from cass_ray.emulator.engine_interface import MODE_USUAL, Engine
+from cass_ray.assembly.wave_mode import DENORMALS_MASK, IEEE, USUAL_MODE
+from cass_ray.emulator.engine_interface import Engine
 from tests.emulator.engine.machine import EXEC, M0, VCC, Wave, f16, f32
 
 pytestmark = pytest.mark.amd
@@ -143,7 +144,7 @@ def test_unsigned_integers_are_converted_as_mode_says(engine: Engine, rounding: 
 
 
 def test_denormals_are_flushed_where_mode_says_so(engine: Engine) -> None:
-    kept, flushed = Wave(engine), Wave(engine, mode=MODE_USUAL & ~0xF0)
+    kept, flushed = Wave(engine), Wave(engine, mode=USUAL_MODE & ~DENORMALS_MASK)
     for wave in (kept, flushed):
         wave.set(1, 0x00000100)
         wave.set(3, f16(2.0**-24))
@@ -233,7 +234,7 @@ def test_scratch_beyond_its_size_is_a_fault(engine: Engine) -> None:
 
 
 # MODE without IEEE and with denormal results flushed: where output modifiers count.
-_SCALING = MODE_USUAL & ~(0xF0 | 1 << 9)
+_SCALING = USUAL_MODE & ~(DENORMALS_MASK | IEEE)
 
 
 @pytest.mark.parametrize(("modifier", "factor"), [("mul:2", 2.0), ("mul:4", 4.0), ("div:2", 0.5)])
@@ -243,7 +244,7 @@ _SCALING = MODE_USUAL & ~(0xF0 | 1 << 9)
         (_SCALING, True),
         (_SCALING | 1 << 9, False),  # IEEE
         (_SCALING | 0xA0, False),  # denormal results are kept
-        (MODE_USUAL, False),
+        (USUAL_MODE, False),
     ],
 )
 def test_output_is_scaled_where_mode_allows(

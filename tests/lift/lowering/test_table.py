@@ -8,12 +8,6 @@ from cass_ray.lift.coverage import is_covered
 from cass_ray.lift.llvm.builder import FALSE, TRUE, i32
 from cass_ray.lift.lowering.families import forms
 from cass_ray.lift.lowering.semantics.logic import cheapest_expressions, restricted
-from cass_ray.lift.lowering.table import expand
-
-
-def test_patterns_expand_to_every_choice() -> None:
-    assert sorted(expand("A{.B,.C}{,.D}")) == ["A.B", "A.B.D", "A.C", "A.C.D"]
-    assert list(expand("NOP")) == ["NOP"]
 
 
 @pytest.mark.parametrize(

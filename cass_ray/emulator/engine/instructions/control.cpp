@@ -146,9 +146,12 @@ ALWAYS_INLINE void set_register(Wave& w, const Instruction& i, u32 value) {
 }
 OPERATION(s_setreg_b32) { set_register(w, i, scalar_u32(w, i.source[0])); }
 OPERATION(s_setreg_imm32_b32) { set_register(w, i, scalar_u32(w, i.source[0])); }
-OPERATION(s_round_mode) { w.mode = (w.mode & ~0xFU) | (static_cast<u32>(i.immediate) & 0xF); }
+OPERATION(s_round_mode) {
+  w.mode = (w.mode & ~mode::rounding) | (static_cast<u32>(i.immediate) & mode::rounding);
+}
 OPERATION(s_denorm_mode) {
-  w.mode = (w.mode & ~0xF0U) | (static_cast<u32>(i.immediate) & 0xF) << 4;
+  w.mode = (w.mode & ~mode::denormals) |
+           (static_cast<u32>(i.immediate) << mode::denormals_shift & mode::denormals);
 }
 
 // ---- what decoding inserts

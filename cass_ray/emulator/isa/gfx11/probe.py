@@ -52,6 +52,33 @@ def _pair(low: int, high: int) -> tuple[int, int]:
     return (low & 0xFFFFFFFF, high & 0xFFFFFFFF)
 
 
+# The bits that tell the formats apart, in the first word (RDNA3 ISA, 15, "Microcode formats").
+_SOPC = 0b101111110 << 23
+_SOPP = 0b101111111 << 23
+_SOP1 = 0b101111101 << 23
+_SOP2 = 0b10 << 30
+_SOPK = 0b1011 << 28
+_SMEM = 0b111101 << 26
+_VOP1 = 0b0111111 << 25
+_VOPC = 0b0111110 << 25
+_VOP3 = 0b110101 << 26
+_VOP3P = 0b11001100 << 24
+_VOPD = 0b110010 << 26
+_VINTERP = 0b11001101 << 24
+_LDSDIR = 0b11001110 << 24
+_DS = 0b110110 << 26
+_FLAT = 0b110111 << 26
+_MUBUF = 0b111000 << 26
+_MTBUF = 0b111010 << 26
+_MIMG = 0b111100 << 26
+_EXP = 0b111110 << 26
+
+_NULL, _INLINE_ZERO = 124, 128
+"""Operand numbers of the null register and of the literal 0."""
+
+_BOTH_HALVES = 3
+"""VOP3P's OP_SEL_HI of the first two sources."""
+
 # Source fields: VGPR numbers are 256 up; 4-aligned SGPRs suit every width.
 _V1, _V2, _V3, _S1, _S2, _S3 = 256 + 20, 256 + 40, 256 + 60, 16, 32, 48
 _SOURCES = [
@@ -64,23 +91,27 @@ _SOURCES = [
 
 def _scalar_formats() -> Iterator[tuple[str, int, tuple[int, ...]]]:
     for op in range(0x60):
-        yield "SOP2", op, (0b10 << 30 | op << 23 | 8 << 16 | 32 << 8 | 16,)
+        yield "SOP2", op, (_SOP2 | op << 23 | 8 << 16 | 32 << 8 | 16,)
     for op in range(128):
         for source in (32, 0):
-            yield "SOPC", op, (0b101111110 << 23 | op << 16 | source << 8 | 16,)
+            yield "SOPC", op, (_SOPC | op << 16 | source << 8 | 16,)
         for value in (1, 0):
-            yield "SOPP", op, (0b101111111 << 23 | op << 16 | value,)
+            yield "SOPP", op, (_SOPP | op << 16 | value,)
     for op in range(0x1C):
-        yield "SOPK", op, (0b1011 << 28 | op << 23 | 8 << 16 | 0x0801,)
-        yield "SOPK", op, (0b1011 << 28 | op << 23 | 124 << 16 | 1,)
-        yield "SOPK", op, _pair(0b1011 << 28 | op << 23 | 0x0801, 0x1234)
+        yield "SOPK", op, (_SOPK | op << 23 | 8 << 16 | 0x0801,)
+        yield "SOPK", op, (_SOPK | op << 23 | _NULL << 16 | 1,)
+        yield "SOPK", op, _pair(_SOPK | op << 23 | 0x0801, 0x1234)
     for op in range(256):
         for destination, source in ((8, 16), (8, 0), (8, 128), (0, 16), (8, 0x80)):
-            yield "SOP1", op, (0b101111101 << 23 | destination << 16 | op << 8 | source,)
+            yield "SOP1", op, (_SOP1 | destination << 16 | op << 8 | source,)
     for op in range(256):
         for destination in (32, 0):
-            yield "SMEM", op, _pair(0b111101 << 26 | op << 18 | destination << 6 | 8, 0xF8 << 24)
-        yield "SMEM", op, _pair(0b111101 << 26 | op << 18, 0)
+            yield (
+                "SMEM",
+                op,
+                _pair(_SMEM | op << 18 | destination << 6 | 8, _NULL << 25),
+            )
+        yield "SMEM", op, _pair(_SMEM | op << 18, 0)
 
 
 def _vector_formats() -> Iterator[tuple[str, int, tuple[int, ...]]]:
@@ -90,36 +121,36 @@ def _vector_formats() -> Iterator[tuple[str, int, tuple[int, ...]]]:
         yield "VOP2", op, _pair(word, 0x12345678)
     for op in range(256):
         for destination, source in ((10, _V1), (0, 0), (10, _S1)):
-            yield "VOP1", op, (0b0111111 << 25 | destination << 17 | op << 9 | source,)
-        yield "VOPC", op, (0b0111110 << 25 | op << 17 | 40 << 9 | _V1,)
+            yield "VOP1", op, (_VOP1 | destination << 17 | op << 9 | source,)
+        yield "VOPC", op, (_VOPC | op << 17 | 40 << 9 | _V1,)
     for op in range(1024):
         for first, second, third in _SOURCES:
             sources = third << 18 | second << 9 | first
             for destination in (10, 126, 0):
-                yield "VOP3", op, _pair(0b110101 << 26 | op << 16 | destination, sources)
-            yield "VOP3SD", op, _pair(0b110101 << 26 | op << 16 | 12 << 8 | 10, sources)
+                yield "VOP3", op, _pair(_VOP3 | op << 16 | destination, sources)
+            yield "VOP3SD", op, _pair(_VOP3 | op << 16 | 12 << 8 | 10, sources)
     for op in range(128):
         for first, second, third in _SOURCES:
             sources = third << 18 | second << 9 | first
-            yield "VOP3P", op, _pair(0b11001100 << 24 | op << 16 | 1 << 14 | 10, sources | 3 << 27)
-            yield "VOP3P", op, _pair(0b11001100 << 24 | op << 16 | 10, sources)
+            yield "VOP3P", op, _pair(_VOP3P | op << 16 | 1 << 14 | 10, sources | _BOTH_HALVES << 27)
+            yield "VOP3P", op, _pair(_VOP3P | op << 16 | 10, sources)
     # The other half is a v_dual_mul_f32, op 3.
     for op in range(16):
         for source in (41, 0):
-            word = 0b110010 << 26 | op << 22 | 3 << 17 | source << 9 | _V1
+            word = _VOPD | op << 22 | 3 << 17 | source << 9 | _V1
             fields = 10 << 24 | 6 << 17 | 42 << 9 | _V1 + 1
             yield "VOPDX", op, _pair(word, fields)
             yield "VOPDX", op, (*_pair(word, fields), 0x12345678)
     for op in range(32):
         for source in (42, 0):
-            word = 0b110010 << 26 | 3 << 22 | op << 17 | 41 << 9 | _V1
+            word = _VOPD | 3 << 22 | op << 17 | 41 << 9 | _V1
             fields = 10 << 24 | 6 << 17 | source << 9 | _V1 + 1
             yield "VOPDY", op, _pair(word, fields)
             yield "VOPDY", op, (*_pair(word, fields), 0x12345678)
     for op in range(128):
-        yield "VINTERP", op, _pair(0b11001101 << 24 | op << 16 | 10, _V3 << 18 | _V2 << 9 | _V1)
+        yield "VINTERP", op, _pair(_VINTERP | op << 16 | 10, _V3 << 18 | _V2 << 9 | _V1)
     for op in range(4):
-        yield "LDSDIR", op, (0b11001110 << 24 | op << 20 | 10,)
+        yield "LDSDIR", op, (_LDSDIR | op << 20 | 10,)
 
 
 def _memory_formats() -> Iterator[tuple[str, int, tuple[int, ...]]]:
@@ -138,7 +169,7 @@ def _memory_formats() -> Iterator[tuple[str, int, tuple[int, ...]]]:
         ):
             fields = destination << 24 | data1 << 16 | data0 << 8 | address
             for gds in (0, 1):
-                yield "DS", op, _pair(0b110110 << 26 | op << 18 | gds << 17, fields)
+                yield "DS", op, _pair(_DS | op << 18 | gds << 17, fields)
     for name, segment in (("FLAT", 0), ("SCRATCH", 1), ("GLOBAL", 2)):
         for op in range(128):
             for glc in (0, 1):
@@ -150,13 +181,13 @@ def _memory_formats() -> Iterator[tuple[str, int, tuple[int, ...]]]:
                     (10, 0, 0),
                     (0, 40, 0),
                 ):
-                    fields = destination << 24 | 124 << 16 | data << 8 | address
-                    word = 0b110111 << 26 | op << 18 | segment << 16 | glc << 14
+                    fields = destination << 24 | _NULL << 16 | data << 8 | address
+                    word = _FLAT | op << 18 | segment << 16 | glc << 14
                     yield name, op, _pair(word, fields)
                     if segment == 1 and address:
                         yield name, op, _pair(word, fields | 1 << 23)
     for op in range(256):
-        yield "MUBUF", op, _pair(0b111000 << 26 | op << 18, 0)
+        yield "MUBUF", op, _pair(_MUBUF | op << 18, 0)
     for op in range(256):
         for glc in (0, 1):
             for data, address in ((10, 20), (0, 0)):
@@ -164,21 +195,21 @@ def _memory_formats() -> Iterator[tuple[str, int, tuple[int, ...]]]:
                     "MUBUF",
                     op,
                     _pair(
-                        0b111000 << 26 | op << 18 | glc << 14,
-                        128 << 24 | 1 << 22 | 4 << 16 | data << 8 | address,
+                        _MUBUF | op << 18 | glc << 14,
+                        _INLINE_ZERO << 24 | 1 << 22 | 4 << 16 | data << 8 | address,
                     ),
                 )
                 yield (
                     "MUBUF",
                     op,
-                    _pair(0b111000 << 26 | op << 18 | glc << 14, 4 << 16 | data << 8 | address),
+                    _pair(_MUBUF | op << 18 | glc << 14, 4 << 16 | data << 8 | address),
                 )
     for op in range(16):
         yield (
             "MTBUF",
             op,
             _pair(
-                0b111010 << 26 | 22 << 19 | op << 15, 128 << 24 | 1 << 22 | 4 << 16 | 10 << 8 | 20
+                _MTBUF | 22 << 19 | op << 15, _INLINE_ZERO << 24 | 1 << 22 | 4 << 16 | 10 << 8 | 20
             ),
         )
     for op in range(256):
@@ -189,17 +220,17 @@ def _memory_formats() -> Iterator[tuple[str, int, tuple[int, ...]]]:
                         "MIMG",
                         op,
                         _pair(
-                            0b111100 << 26 | op << 18 | glc << 14 | mask << 8 | dimension << 2,
+                            _MIMG | op << 18 | glc << 14 | mask << 8 | dimension << 2,
                             2 << 26 | 4 << 16 | 10 << 8 | 20,
                         ),
                     )
         yield (
             "MIMG",
             op,
-            _pair(0b111100 << 26 | op << 18 | 0xF << 8 | 1 << 7, 4 << 16 | 10 << 8 | 20),
+            _pair(_MIMG | op << 18 | 0xF << 8 | 1 << 7, 4 << 16 | 10 << 8 | 20),
         )
-    yield "EXP", 0, _pair(0b111110 << 26 | 0xF, 0x04030201)
-    yield "EXP", 0, _pair(0b111110 << 26 | 1 << 4 | 0xF, 0x04030201)
+    yield "EXP", 0, _pair(_EXP | 0xF, 0x04030201)
+    yield "EXP", 0, _pair(_EXP | 1 << 4 | 0xF, 0x04030201)
 
 
 def probe(disassembler: str | None = None) -> list[Probed]:

@@ -5,6 +5,7 @@ Out of range gives the nearest integer. NaN gives 0 with .NTZ, else the word wit
 
 from __future__ import annotations
 
+from cass_ray.assembly.wave_mode import Rounding
 from cass_ray.lift.frontend.instruction import Instruction
 from cass_ray.lift.frontend.operands import Operand, Register
 from cass_ray.lift.llvm.builder import (
@@ -17,7 +18,12 @@ from cass_ray.lift.llvm.builder import (
     integer_constant,
 )
 from cass_ray.lift.lowering.context import LoweringContext
-from cass_ray.lift.lowering.semantics.float32 import flush, in_mode, rounding_of
+from cass_ray.lift.lowering.semantics.float32 import (
+    TF32_LOST_BITS,
+    flush,
+    in_mode,
+    rounding_of,
+)
 from cass_ray.lift.lowering.semantics.integer import minimum_or_maximum
 from cass_ray.lift.lowering.table import lowers
 
@@ -82,7 +88,7 @@ def _to_double(ctx: LoweringContext, i: Instruction, value: Value, *, unsigned: 
     high = ctx.ir.cast(how, ctx.ir.high(value), "double")
     scaled = ctx.ir.op("fmul", high, double_bits(0x41F0000000000000))  # 2^32
     low = ctx.ir.cast("uitofp", ctx.ir.low(value), "double")
-    return in_mode(ctx, "v_add_f64", "double", [scaled, low], rounding=rounding << 2)
+    return in_mode(ctx, "v_add_f64", "double", [scaled, low], rounding=rounding.half_and_double)
 
 
 def _to_half(ctx: LoweringContext, i: Instruction, value: Value, *, unsigned: bool) -> Value:
@@ -91,7 +97,7 @@ def _to_half(ctx: LoweringContext, i: Instruction, value: Value, *, unsigned: bo
         half = ctx.ir.cast("uitofp" if unsigned else "sitofp", value, "half")
         return ctx.ir.cast("zext", ctx.ir.cast("bitcast", half, "i16"), "i32")
     single = _to_single(ctx, i, value, unsigned=unsigned)
-    word = in_mode(ctx, "v_cvt_f16_f32", "i32", [single], rounding=rounding_of(i) << 2)
+    word = in_mode(ctx, "v_cvt_f16_f32", "i32", [single], rounding=rounding_of(i).half_and_double)
     return ctx.ir.op("and", word, i32(0xFFFF))
 
 
@@ -241,11 +247,11 @@ def _narrowed_in_mode(
     if kinds == ["F32", "F64"]:
         return in_mode(ctx, "v_cvt_f32_f64", "float", [value], rounding=rounding)
     if kinds == ["F16", "F32"]:
-        word = in_mode(ctx, "v_cvt_f16_f32", "i32", [value], rounding=rounding << 2)
+        word = in_mode(ctx, "v_cvt_f16_f32", "i32", [value], rounding=rounding.half_and_double)
         return ctx.ir.cast("bitcast", ctx.ir.cast("trunc", word, "i16"), "half")
     if kinds == ["F16", "F64"]:  # twice in one direction is once
         single = in_mode(ctx, "v_cvt_f32_f64", "float", [value], rounding=rounding)
-        word = in_mode(ctx, "v_cvt_f16_f32", "i32", [single], rounding=rounding << 2)
+        word = in_mode(ctx, "v_cvt_f16_f32", "i32", [single], rounding=rounding.half_and_double)
         return ctx.ir.cast("bitcast", ctx.ir.cast("trunc", word, "i16"), "half")
     if kinds == ["BF16", "F32"] and i.has("RZ"):
         word = _cut_to_half(ctx, value, bfloat=True)
@@ -299,19 +305,15 @@ def pack_halves(ctx: LoweringContext, i: Instruction) -> None:
     ctx.write(target, ctx.ir.op("or", ctx.ir.op("shl", high, i32(16)), low))
 
 
-_TF32_LOST = 13
-"""Bits of a single-precision fraction that TF32 does not have."""
-
-
 @lowers("F2FP{,.RELU}.TF32.F32.PACK_B{,.RZ}")
 def to_tensor_float(ctx: LoweringContext, i: Instruction) -> None:
     """Single precision with a fraction of 10 bits, to nearest even or cut."""
     value = ctx.float32(i.operands[1])
     word = ctx.ir.cast("bitcast", value, "i32")
     if not i.has("RZ"):
-        odd = ctx.ir.op("and", ctx.ir.op("lshr", word, i32(_TF32_LOST)), i32(1))
-        word = ctx.ir.op("add", word, ctx.ir.op("add", odd, i32((1 << _TF32_LOST - 1) - 1)))
-    word = ctx.ir.op("and", word, i32(-1 << _TF32_LOST))
+        odd = ctx.ir.op("and", ctx.ir.op("lshr", word, i32(TF32_LOST_BITS)), i32(1))
+        word = ctx.ir.op("add", word, ctx.ir.op("add", odd, i32((1 << TF32_LOST_BITS - 1) - 1)))
+    word = ctx.ir.op("and", word, i32(-1 << TF32_LOST_BITS))
     if i.has("RELU"):
         word = ctx.select(ctx.ir.icmp("slt", word, i32(0)), i32(0), word)
     ctx.write(i.operands[0], ctx.select(ctx.ir.fcmp("uno", value, value), i32(0x7FFFFFFF), word))
@@ -331,7 +333,9 @@ def _half_word(ctx: LoweringContext, i: Instruction, value: Value) -> Value:
 def _cut_to_half(ctx: LoweringContext, value: Value, *, bfloat: bool) -> Value:
     """Rounded to zero."""
     if not bfloat:
-        word = in_mode(ctx, "v_cvt_f16_f32", "i32", [value], rounding=3 << 2)
+        word = in_mode(
+            ctx, "v_cvt_f16_f32", "i32", [value], rounding=Rounding.TO_ZERO.half_and_double
+        )
         return ctx.ir.op("and", word, i32(0xFFFF))
     cut = ctx.ir.op("lshr", ctx.ir.cast("bitcast", value, "i32"), i32(16))
     return ctx.select(ctx.ir.fcmp("uno", value, value), i32(0x7FFF), cut)

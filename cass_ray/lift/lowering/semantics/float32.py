@@ -6,6 +6,11 @@ does, the kernel's mode does it; else the mode is switched around the instructio
 
 from __future__ import annotations
 
+from cass_ray.assembly.wave_mode import (
+    DENORMALS_FLUSHED_IN_SINGLE,
+    DENORMALS_KEPT,
+    Rounding,
+)
 from cass_ray.lift.frontend.instruction import Instruction
 from cass_ray.lift.frontend.operands import Operand, Register
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, float_bits, i32
@@ -13,8 +18,10 @@ from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.semantics.predicate import join, write_pair
 from cass_ray.lift.lowering.table import lowers
 
-_ROUNDING = {"RP": 1, "RM": 2, "RZ": 3}
-"""MODE.round of gfx11: to nearest even, up, down, to zero."""
+_ROUNDING = {"RP": Rounding.UP, "RM": Rounding.DOWN, "RZ": Rounding.TO_ZERO}
+
+TF32_LOST_BITS = 13
+"""Bits of a single-precision fraction that TF32 does not have: it keeps 10 (PTX ISA, 5.2.3)."""
 
 CONDITION_NAMES = {
     "EQ": "oeq",
@@ -39,7 +46,6 @@ CONDITIONS = "{" + ",".join(CONDITION_NAMES) + "}"
 
 _NAN = float_bits(0x7FFFFFFF)
 _SAFE_LEAST, _SAFE_MOST = float_bits(0x21800000), float_bits(0x5D800000)  # 2^-60, 2^60
-_FTZ_MODE, _IEEE_MODE = 0xC, 0xF  # MODE.denorm: single precision flushed, or nothing
 
 
 def in_mode(
@@ -53,13 +59,13 @@ def in_mode(
 ) -> Value:
     """One instruction with the rounding and denormal mode that it asks for.
 
-    ``text`` is the RDNA3 mnemonic; ``rounding`` is the value of MODE.round, already in place.
+    ``text`` is the RDNA3 mnemonic; ``rounding`` is an operand of ``s_round_mode``.
     """
     before = [f"s_round_mode 0x{rounding:x}"] if rounding else []
     after = ["s_round_mode 0x0"] if rounding else []
     if flush:
-        before.append(f"s_denorm_mode 0x{_FTZ_MODE:x}")
-        after.append(f"s_denorm_mode 0x{_IEEE_MODE:x}")
+        before.append(f"s_denorm_mode 0x{DENORMALS_FLUSHED_IN_SINGLE:x}")
+        after.append(f"s_denorm_mode 0x{DENORMALS_KEPT:x}")
     places = ", ".join(f"${number}" for number in range(len(operands) + 1))
     lines = "\\0A\\09".join([*before, f"{text} {places}", *after])
     # Early clobber is not needed: one instruction reads all operands before it writes.
@@ -67,9 +73,9 @@ def in_mode(
     return ctx.ir.asm(kind, lines, constraints, *operands)
 
 
-def rounding_of(i: Instruction) -> int:
-    """MODE.round for single precision."""
-    return _ROUNDING.get(i.one_of("RP", "RM", "RZ"), 0)
+def rounding_of(i: Instruction) -> Rounding:
+    """The direction that the modifiers name; to nearest even without one."""
+    return _ROUNDING.get(i.one_of("RP", "RM", "RZ"), Rounding.NEAREST_EVEN)
 
 
 def saturated(ctx: LoweringContext, i: Instruction, value: Value) -> Value:

@@ -16,7 +16,7 @@ def _arithmetic(ctx: LoweringContext, i: Instruction, plain: str, text: str, cou
     operands = [ctx.float64(operand) for operand in i.operands[1 : 1 + count].exactly(count)]
     rounding = rounding_of(i)
     if rounding:
-        value = in_mode(ctx, text, "double", operands, rounding=rounding << 2)
+        value = in_mode(ctx, text, "double", operands, rounding=rounding.half_and_double)
     elif plain.startswith("llvm."):
         value = ctx.ir.call("double", plain, *operands)
     else:

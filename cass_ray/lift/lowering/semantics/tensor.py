@@ -14,6 +14,7 @@ from cass_ray.lift.frontend.instruction import Instruction
 from cass_ray.lift.frontend.operands import Operand, Register
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32
 from cass_ray.lift.lowering.context import LoweringContext
+from cass_ray.lift.lowering.semantics.float32 import TF32_LOST_BITS
 from cass_ray.lift.lowering.semantics.memory import address_of, narrow_address
 from cass_ray.lift.lowering.semantics.special import lane
 from cass_ray.lift.lowering.table import lowers
@@ -118,7 +119,7 @@ def multiply_tf32(ctx: LoweringContext, i: Instruction) -> None:
             total = sums[2 * row + column]
             words = zip(gathered.rows[row], gathered.columns[column], strict=True)
             for a, b in words:
-                cut = (ctx.ir.op("and", word, i32(~0x1FFF)) for word in (a, b))
+                cut = (ctx.ir.op("and", word, i32(-1 << TF32_LOST_BITS)) for word in (a, b))
                 factors = [ctx.ir.cast("bitcast", word, "float") for word in cut]
                 total = ctx.ir.call("float", "llvm.fma.f32", *factors, total)
             results.append(total)
