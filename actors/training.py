@@ -1,4 +1,4 @@
-"""Training on Ray: tokenising with Ray Data, the loop in the workers of a ``TorchTrainer``."""
+"""Training on Ray: tokenizing with Ray Data, a trainer in every worker of a ``TorchTrainer``."""
 
 from __future__ import annotations
 

@@ -33,7 +33,6 @@ class ApiError(Exception):
         self.details = details
 
     def problem(self, request_id: str) -> Problem:
-        """The body."""
         return Problem(
             code=self.code, message=self.message, request_id=request_id, details=list(self.details)
         )
@@ -46,7 +45,7 @@ class ApiError(Exception):
 
 
 def overloaded(what: str, retry_after: float = 1.0) -> ApiError:
-    """More work than is let in."""
+    """The 429 for more work than is let in."""
     return ApiError(429, "overloaded", f"{what}: try again later", retry_after=retry_after)
 
 

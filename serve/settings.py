@@ -93,7 +93,7 @@ class EngineSettings(StrictModel):
 
 
 class CheckerSettings(StrictModel):
-    """The compilers and the sandbox."""
+    """The checker: where programs run, and the bounds of compilers and runs."""
 
     backend: Literal["auto", "rdna3", "amd", "hip-on-nvidia"] = "auto"
     """Where HIP programs run; auto: an AMD GPU if there is one, else the CPU."""
@@ -110,7 +110,7 @@ class CheckerSettings(StrictModel):
 
 
 class JobSettings(StrictModel):
-    """Whole archives."""
+    """Jobs over whole archives: their folder and their bounds."""
 
     folder: Path = Field(default_factory=lambda: default_directory() / "serve" / "jobs")
     archive_mib: int = Field(default=64, ge=1)
@@ -122,7 +122,7 @@ class JobSettings(StrictModel):
 
 
 class RequestLimits(StrictModel):
-    """Of one ingress replica."""
+    """What one ingress replica takes on at once."""
 
     body_kib: int = Field(default=1024, ge=1)
     request_seconds: float = Field(default=300.0, gt=0)
@@ -144,7 +144,7 @@ class ApiKey(StrictModel):
 
 
 class Authentication(StrictModel):
-    """Who may ask."""
+    """Which keys may ask."""
 
     enabled: bool = True
     keys: list[ApiKey] = []
@@ -192,7 +192,7 @@ def _default_engines() -> list[EngineSettings]:
 
 
 class ServeSettings(StrictModel):
-    """The whole service."""
+    """The whole service: engines, checker, jobs, ingress."""
 
     host: str = "127.0.0.1"
     port: int = Field(default=8000, ge=1, le=65_535)
@@ -234,5 +234,4 @@ class ServeSettings(StrictModel):
             return False
 
     def engine(self, name: str) -> EngineSettings | None:
-        """The engine called ``name``."""
         return next((engine for engine in self.engines if engine.name == name), None)

@@ -90,7 +90,6 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Close the connections."""
         self._http.close()
 
     def translate(self, source: str = "", **options: Any) -> TranslateResponse:
@@ -124,11 +123,10 @@ class Client:
         return JobStatus.model_validate_json(answer.content)
 
     def job(self, job: str) -> JobStatus:
-        """How far a job is."""
         return JobStatus.model_validate_json(self._send("GET", f"/v1/jobs/{job}").content)
 
     def jobs(self) -> list[JobStatus]:
-        """All of this key."""
+        """All jobs of this key, the newest first."""
         found = self._send("GET", "/v1/jobs").content
         return TypeAdapter(list[JobStatus]).validate_json(found)
 

@@ -196,7 +196,7 @@ class Diagnostic(StrictModel):
 
 
 class CompileReport(StrictModel):
-    """What the compiler said."""
+    """What the compiler said of the translation."""
 
     passed: bool
     architecture: str
@@ -270,14 +270,14 @@ class Attempt(StrictModel):
 
 
 class Usage(StrictModel):
-    """Tokens, of models."""
+    """Tokens that a model read and wrote."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
 
 class TranslateResponse(StrictModel):
-    """A translation, labelled with what was proved about it."""
+    """A translation, labeled with what was proved about it."""
 
     id: str
     translation: str
@@ -328,7 +328,7 @@ class EngineInfo(StrictModel):
 
 
 class Example(StrictModel):
-    """A program to try."""
+    """A program to try, with arguments that it takes."""
 
     name: str
     title: str
@@ -337,7 +337,7 @@ class Example(StrictModel):
 
 
 class Capabilities(StrictModel):
-    """What this server offers."""
+    """What this server offers, and its limits."""
 
     version: str
     engines: list[EngineInfo]
@@ -350,7 +350,7 @@ class Capabilities(StrictModel):
 
 
 class JobState(StrEnum):
-    """Where a job is."""
+    """How far a job is."""
 
     QUEUED = "queued"
     RUNNING = "running"

@@ -17,9 +17,7 @@ class ChatTokenizer(Protocol):
 
     def apply_chat_template(
         self, conversation: Any, *, tokenize: bool, add_generation_prompt: bool
-    ) -> Any:
-        """The conversation as text."""
-        ...
+    ) -> Any: ...
 
     def __call__(self, text: str, *, add_special_tokens: bool) -> Mapping[str, list[int]]:
         """Token ids of ``text`` under ``input_ids``."""

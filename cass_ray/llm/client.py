@@ -32,7 +32,7 @@ _RETRIED_STATUS = frozenset({408, 409, 425, 429})
 
 
 class Prices(StrictModel):
-    """Dollars for a million tokens."""
+    """US dollars for a million tokens."""
 
     prompt: float = Field(default=0.0, ge=0.0)
     completion: float = Field(default=0.0, ge=0.0)
@@ -47,7 +47,7 @@ class Budget(StrictModel):
 
 
 class ChatSettings(StrictModel):
-    """Where and how to ask."""
+    """Which model at which endpoint, and how patiently it is asked."""
 
     RENAMED = {"longest": "max_new_tokens", "longest_wait_seconds": "max_wait_seconds"}
 
@@ -94,7 +94,7 @@ class ClientUsage:
     reserved_dollars: float = 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """Without the reservations."""
+        """Counts and cost, without what is reserved for requests under way."""
         known = asdict(self)
         return {name: value for name, value in known.items() if not name.startswith("reserved")}
 
@@ -164,7 +164,6 @@ class ChatClient:
         return digest([*parts, str(sample), json.dumps(list(messages), sort_keys=True)])
 
     async def close(self) -> None:
-        """Close the connections."""
         if "_client" in self.__dict__:
             await self._client.close()
 

@@ -56,7 +56,7 @@ class PromptFormat:
         return self.wordings[task]
 
     def question(self, task: Task, code: str) -> str:
-        """What the user says."""
+        """What the user says. Raises ``ValueError`` where the format has no such task."""
         wording = self.wording(task)
         return f"{wording.instruction}{self.gap}{self._fenced(wording.question_fence, code)}"
 

@@ -12,15 +12,11 @@ METRICS = "metrics.jsonl"
 
 
 class Sink(Protocol):
-    """Takes numbers of a step."""
+    """Where the numbers of each step go."""
 
-    def write(self, step: int, values: dict[str, float]) -> None:
-        """Record ``values``."""
-        ...
+    def write(self, step: int, values: dict[str, float]) -> None: ...
 
-    def close(self) -> None:
-        """Write out what is held."""
-        ...
+    def close(self) -> None: ...
 
 
 class JsonLinesSink:
@@ -35,12 +31,10 @@ class JsonLinesSink:
         self._stream.flush()
 
     def write(self, step: int, values: dict[str, float]) -> None:
-        """See :class:`Sink`."""
         self._stream.write(json.dumps({"step": step, **values}) + "\n")
         self._stream.flush()
 
     def close(self) -> None:
-        """See :class:`Sink`."""
         self._stream.close()
 
 
@@ -60,17 +54,15 @@ class TensorBoard:
         self._writer = SummaryWriter(str(folder), purge_step=from_step + 1)
 
     def write(self, step: int, values: dict[str, float]) -> None:
-        """See :class:`Sink`."""
         for name, value in values.items():
             self._writer.add_scalar(name, value, step)
 
     def close(self) -> None:
-        """See :class:`Sink`."""
         self._writer.close()
 
 
 class WeightsAndBiases:
-    """Needs ``wandb``."""
+    """A W&B run of the job's name, resumed where it exists. Raises ``ImportError``."""
 
     def __init__(self, settings: TrainSettings) -> None:
         import wandb
@@ -84,16 +76,14 @@ class WeightsAndBiases:
         )
 
     def write(self, step: int, values: dict[str, float]) -> None:
-        """See :class:`Sink`."""
         self._run.log(values, step=step)
 
     def close(self) -> None:
-        """See :class:`Sink`."""
         self._run.finish()
 
 
 class MlFlow:
-    """Needs ``mlflow``."""
+    """An MLflow run in the experiment of the settings. Raises ``ImportError``."""
 
     def __init__(self, settings: TrainSettings) -> None:
         import mlflow
@@ -103,16 +93,14 @@ class MlFlow:
         mlflow.start_run(run_name=settings.name)
 
     def write(self, step: int, values: dict[str, float]) -> None:
-        """See :class:`Sink`."""
         self._mlflow.log_metrics(values, step=step)
 
     def close(self) -> None:
-        """See :class:`Sink`."""
         self._mlflow.end_run()
 
 
 class Curves:
-    """All sinks of a run."""
+    """Writes each step to every sink that the settings ask for."""
 
     def __init__(self, settings: TrainSettings, from_step: int) -> None:
         """Open them. Raises ``ImportError`` naming what a setting needs."""
@@ -125,11 +113,9 @@ class Curves:
             self._sinks.append(MlFlow(settings))
 
     def write(self, step: int, values: dict[str, float]) -> None:
-        """To every sink."""
         for sink in self._sinks:
             sink.write(step, values)
 
     def close(self) -> None:
-        """Close every sink."""
         for sink in self._sinks:
             sink.close()

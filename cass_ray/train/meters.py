@@ -89,7 +89,7 @@ class EnergyMeter:
 
     @property
     def kilowatt_hours(self) -> float:
-        """Used so far."""
+        """Energy used since this object was made."""
         return self._read() - self._start if self._handle is not None else 0.0
 
 
@@ -113,5 +113,4 @@ class StepMeter:
 
     @property
     def seconds(self) -> float:
-        """Since the step began."""
         return time.perf_counter() - self.started

@@ -10,18 +10,18 @@ from typing import Any
 
 @dataclass(frozen=True)
 class RunFiles:
-    """Paths under ``out``."""
+    """Paths in the folder ``out`` of a run."""
 
     out: Path
 
     @property
     def train(self) -> Path:
-        """Tokenised examples to learn from."""
+        """Tokenized examples to learn from."""
         return self.out / "tokens" / "train.arrow"
 
     @property
     def held_out(self) -> Path:
-        """Tokenised examples to measure with."""
+        """Tokenized examples to measure with."""
         return self.out / "tokens" / "held_out.arrow"
 
     @property
@@ -50,6 +50,5 @@ class RunFiles:
         return self.out / "events.jsonl"
 
     def append_event(self, event: dict[str, Any]) -> None:
-        """Add a line to :attr:`events`."""
         with self.events.open("a") as stream:
             stream.write(json.dumps(event) + "\n")

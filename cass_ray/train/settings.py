@@ -51,7 +51,6 @@ class DataSettings(StrictModel):
 
     @property
     def parsed_tasks(self) -> tuple[Task, ...]:
-        """The tasks."""
         return tuple(map(parse_task, self.tasks))
 
 
@@ -99,7 +98,7 @@ class LoraSettings(StrictModel):
 
 
 class ModelSettings(StrictModel):
-    """The model and how it is run."""
+    """The model, how it is computed, and what of it is trained."""
 
     RENAMED = {"recompute": "activation_checkpointing"}
 
@@ -120,7 +119,7 @@ class ModelSettings(StrictModel):
     """``torch.compile`` of the decoder layers (pays for small models; recompiles by shape)."""
     lora: LoraSettings | None = None
     load_bits: Literal[4, 8] | None = None
-    """Frozen weights quantised through bitsandbytes; only with ``lora``."""
+    """Frozen weights quantized through bitsandbytes; only with ``lora``."""
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -207,7 +206,7 @@ class BatchSettings(StrictModel):
 
 
 class WorkerSettings(StrictModel):
-    """The Ray Train worker group."""
+    """The Ray Train worker group: a worker is a process with its own GPU."""
 
     number: int = Field(default=1, ge=1)
     gpus: float = Field(default=1, ge=0)
@@ -268,7 +267,7 @@ class GuardSettings(StrictModel):
 
 
 class LoggingSettings(StrictModel):
-    """Where the curves go."""
+    """Where the curves go, besides ``metrics.jsonl`` in the folder of the run."""
 
     tensorboard: bool = True
     wandb: str | None = None
@@ -293,7 +292,7 @@ class RejectionSettings(StrictModel):
 
 
 class TrainSettings(StrictModel):
-    """One training job."""
+    """One training job, from pairs to an exported model."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9._-]+$")
     out: Path
@@ -330,5 +329,4 @@ class TrainSettings(StrictModel):
 
     @property
     def checkpoint_url(self) -> str:
-        """Where checkpoints are."""
         return self.checkpoints.url or str(self.out / "checkpoints")

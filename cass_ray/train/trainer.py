@@ -45,7 +45,7 @@ log = logging.getLogger("cass.train")
 
 @dataclass(frozen=True)
 class TrainingSummary:
-    """How a run ended."""
+    """How a run ended; ``summary.json`` holds it. Sums are over all workers and restarts."""
 
     steps: int
     loss: float
@@ -59,7 +59,7 @@ class TrainingSummary:
 
 
 def make_plan(settings: TrainSettings, store: TokenStore) -> Plan:
-    """The order of the data."""
+    """The order of the data, the same for every worker of the run."""
     return Plan(
         lengths=store.lengths,
         weights=store.weights,
@@ -98,6 +98,7 @@ class Trainer:
             OutOfMemory: with what would fit.
             CheckpointError: the newest checkpoint is of another model, or none can be written.
             cass_ray.llm.pretrained.ModelError: no such model, or it cannot be used as asked.
+            AttentionUnavailable, OptimizerUnavailable: a setting needs what is not here.
             ValueError: the data fill not one step.
         """
         started = time.perf_counter()

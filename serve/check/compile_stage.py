@@ -20,7 +20,7 @@ from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.repair.loop import Propose, repair
 from serve.check.verdicts import diagnostics_of
 
-_OPTIMISATION = "-Os"
+_OPTIMIZATION = "-Os"
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class CheckCompilers:
                 made = toolchain.compile(
                     sources.write(folder),
                     request.architecture,
-                    optimisation=_OPTIMISATION,
+                    optimisation=_OPTIMIZATION,
                     limits=self.limits,
                     at_once=True,
                 )

@@ -64,7 +64,6 @@ class TranslationRunner:
 
     @cached_property
     def nvidia(self) -> Backend:
-        """Where CUDA programs run."""
         return NvidiaBackend()
 
     @cached_property

@@ -33,7 +33,7 @@ class Original:
 
 
 def as_inputs(wanted: RunInput) -> Inputs:
-    """In the terms of the executor."""
+    """A run that a request asks for, as the executor takes it."""
     return Inputs(tuple(wanted.arguments), wanted.stdin.encode())
 
 

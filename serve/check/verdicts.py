@@ -62,7 +62,7 @@ def verification_of(
 
 
 def verdict_of(compiled: CompileReport | None, executed: ExecutionReport | None) -> Verdict:
-    """The verdict with its words."""
+    """Both reports, what they prove, and a label that says so in words."""
     verification = verification_of(compiled, executed)
     return Verdict(
         verification=verification,

@@ -36,7 +36,7 @@ _HEALTH_SECONDS = 2.0
 
 @serve.ingress()
 class Ingress:
-    """Answers HTTP."""
+    """The deployment that answers HTTP, with clients of all others."""
 
     def __init__(
         self,

@@ -41,7 +41,6 @@ class Service:
 
     @property
     def url(self) -> str:
-        """Where it listens."""
         host = self.settings.host
         shown = f"[{host}]" if ":" in host else host
         return f"http://{shown}:{self.settings.port}"

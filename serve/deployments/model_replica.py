@@ -29,11 +29,9 @@ class ModelReplica:
         )
 
     async def version(self) -> str:
-        """Of the model and its options."""
         return self._translator.version
 
     async def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
-        """The answer alone."""
         async for piece in self.stream(request, seed):
             if isinstance(piece, EngineAnswer):
                 return piece

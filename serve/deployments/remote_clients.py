@@ -65,38 +65,34 @@ def _lost(what: str) -> ApiError:
 
 @dataclass
 class RemoteEngine:
-    """An engine behind a handle."""
+    """An engine behind a handle; see :class:`serve.request.clients.EngineClient`."""
 
     info: EngineInfo
     handle: DeploymentHandle
     _version: str = ""
 
     async def version(self) -> str:
-        """Asked for once."""
+        """Asked for once, and kept for the life of this client."""
         if not self._version:
             self._version = await retried(self.handle.version.remote, self.info.name)
         return self._version
 
     async def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
-        """On a replica."""
         return await retried(lambda: self.handle.translate.remote(request, seed), self.info.name)
 
     async def stream(
         self, request: TranslateRequest, seed: int
     ) -> AsyncIterator[str | EngineAnswer]:
-        """On a replica."""
         handle = self.handle.options(stream=True)
         async for piece in _streamed(lambda: handle.stream.remote(request, seed), self.info.name):
             yield piece
 
     async def propose(self, source: str, messages: str) -> str | None:
-        """On a replica."""
         return await retried(lambda: self.handle.propose.remote(source, messages), self.info.name)
 
     async def chat(
         self, messages: list[dict[str, str]], options: dict[str, Any]
     ) -> AsyncIterator[Any]:
-        """On a replica."""
         handle = self.handle.options(stream=True)
         async for piece in _streamed(lambda: handle.chat.remote(messages, options), self.info.name):
             yield piece
@@ -125,7 +121,7 @@ async def _streamed(start: Callable[[], Any], what: str) -> AsyncIterator[Any]:
 
 @dataclass
 class RemoteChecker:
-    """The checker behind a handle."""
+    """The checker behind a handle; see :class:`serve.request.clients.CheckerClient`."""
 
     handle: DeploymentHandle
 
@@ -152,13 +148,12 @@ class RemoteChecker:
                 await stages.aclose()  # type: ignore[attr-defined]
 
     async def backends(self) -> dict[str, str]:
-        """On a replica."""
         return await retried(self.handle.backends.remote, "checker")
 
 
 @dataclass
 class RemoteJobs:
-    """Jobs behind a handle."""
+    """Jobs behind a handle; see :class:`serve.request.clients.JobsClient`."""
 
     handle: DeploymentHandle
 
@@ -172,17 +167,13 @@ class RemoteJobs:
             raise
 
     async def status(self, job: str, owner: str) -> JobStatus:
-        """On the replica."""
         return await retried(lambda: self.handle.status.remote(job, owner), "jobs")
 
     async def jobs(self, owner: str) -> list[JobStatus]:
-        """On the replica."""
         return await retried(lambda: self.handle.jobs.remote(owner), "jobs")
 
     async def cancel(self, job: str, owner: str) -> JobStatus:
-        """On the replica."""
         return await retried(lambda: self.handle.cancel.remote(job, owner), "jobs")
 
     async def result(self, job: str, owner: str) -> bytes:
-        """On the replica."""
         return await retried(lambda: self.handle.result.remote(job, owner), "jobs")

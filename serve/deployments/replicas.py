@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
 from typing import Any
 
 from cass_ray.api.schema import JobStatus, TranslateRequest
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.protocol import Translator
-from serve.check.checker import Checker, CheckRequest, CheckStage, stages_in_thread
+from serve.check.checker import Checker
 from serve.engines.answer import EngineAnswer
 from serve.engines.make import make_engine
 from serve.jobs.archive_jobs import ArchiveJobs, JobOrder
+from serve.request.local_clients import LocalChecker
 from serve.settings import CheckerSettings, EngineSettings, JobSettings
 
 _NICENESS = 5
@@ -24,14 +24,13 @@ _NICENESS = 5
 
 
 class TranslatorReplica:
-    """Holds one engine."""
+    """Holds one engine that is no local language model."""
 
     def __init__(self, settings: EngineSettings) -> None:
         self._seconds = settings.seconds
         self._engine = make_engine(settings.translator)
 
     def version(self) -> str:
-        """Of the engine."""
         return self._engine.version
 
     async def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
@@ -46,52 +45,36 @@ class TranslatorReplica:
         return None if propose is None else await asyncio.to_thread(propose, source, messages)
 
 
-class CheckerReplica:
+class CheckerReplica(LocalChecker):
     """Holds the toolchains and the sandbox."""
 
     def __init__(self, settings: CheckerSettings) -> None:
         os.nice(_NICENESS)  # compilers and programs inherit it
-        self._checker = Checker(settings)
-        self._checker.warm_up()
-
-    async def stages(self, check: CheckRequest) -> AsyncIterator[CheckStage]:
-        """Stages as they come; what runs is ended when the caller hangs up."""
-        stages = stages_in_thread(lambda: self._checker.stages(check))
-        try:
-            async for stage in stages:
-                yield stage
-        finally:
-            await stages.aclose()  # type: ignore[attr-defined]
-
-    async def backends(self) -> dict[str, str]:
-        """Which there are."""
-        return await asyncio.to_thread(self._checker.backends)
+        super().__init__(Checker(settings))
+        self.checker.warm_up()
 
 
 class JobsReplica:
-    """The only keeper of jobs."""
+    """Holds :class:`serve.jobs.archive_jobs.ArchiveJobs`; one replica, for their folder has one
+    writer.
+    """
 
     def __init__(self, settings: JobSettings, engines: list[EngineSettings]) -> None:
         self._jobs = ArchiveJobs(settings, job_translators(engines))
 
     async def submit(self, owner: str, name: str, data: bytes, order: JobOrder) -> JobStatus:
-        """See :meth:`serve.jobs.archive_jobs.ArchiveJobs.submit`."""
         return self._jobs.submit(owner, name, data, order)
 
     async def status(self, job: str, owner: str) -> JobStatus:
-        """See :meth:`serve.jobs.archive_jobs.ArchiveJobs.status`."""
         return self._jobs.status(job, owner)
 
     async def jobs(self, owner: str) -> list[JobStatus]:
-        """See :meth:`serve.jobs.archive_jobs.ArchiveJobs.jobs`."""
         return self._jobs.jobs(owner)
 
     async def cancel(self, job: str, owner: str) -> JobStatus:
-        """See :meth:`serve.jobs.archive_jobs.ArchiveJobs.cancel`."""
         return self._jobs.cancel(job, owner)
 
     async def result(self, job: str, owner: str) -> bytes:
-        """See :meth:`serve.jobs.archive_jobs.ArchiveJobs.result`."""
         return await asyncio.to_thread(self._jobs.result, job, owner)
 
 

@@ -62,7 +62,7 @@ def as_answer(made: Translation, version: str, seconds: float) -> EngineAnswer:
 
 
 def findings_of(findings: tuple[Finding, ...]) -> list[FindingModel]:
-    """Findings in the API's terms."""
+    """A translator's findings as the API shows them."""
     return [
         FindingModel(
             line=item.line,
@@ -77,6 +77,6 @@ def findings_of(findings: tuple[Finding, ...]) -> list[FindingModel]:
 
 
 def file_name(request: TranslateRequest) -> str:
-    """What to call the program."""
+    """The request's file name, or one with the suffix of its language."""
     default = "program.cu" if request.direction is Direction.CUDA_TO_HIP else "program.hip"
     return request.filename or default

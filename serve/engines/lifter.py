@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import base64
 import time
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from cass_ray import lift
 from cass_ray.api.schema import RULES, CountsModel, FindingModel, TranslateRequest
-from cass_ray.cache import digest
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.task import Direction
 from cass_ray.toolchain.locate import find_amd, find_nvidia
@@ -32,9 +31,7 @@ class LiftEngine:
     def __init__(self) -> None:
         self._nvidia, self._amd = find_nvidia(), find_amd()
         self._rules = make_translator(RULES)
-        folder = Path(lift.__file__).parent
-        files = sorted(path for path in folder.rglob("*") if path.suffix in {".py", ".ll", ".hip"})
-        self.version = digest([path.read_bytes() for path in files])[:16]
+        self.version = lift.fingerprint()
 
     def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
         """See :class:`TranslationEngine`."""

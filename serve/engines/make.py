@@ -12,7 +12,12 @@ from serve.engines.source import RulesEngine, SourceEngine
 
 
 def make_engine(translator: str) -> TranslationEngine:
-    """The engine behind ``translator``. Raises ``UnknownTranslatorError``, ``ToolMissing``."""
+    """The engine behind ``translator``.
+
+    Raises:
+        cass_ray.translate.engines.registry.UnknownEngineError: there is none of that name.
+        cass_ray.toolchain.errors.ToolMissing: its program or toolchain is not installed.
+    """
     if translator == RULES:
         return RulesEngine(RulesTranslator(), HipToCudaTranslator())
     if translator == LIFT:

@@ -30,7 +30,6 @@ class SourceEngine:
 
     @property
     def version(self) -> str:
-        """The translator's."""
         return self.translator.version
 
     def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
@@ -53,14 +52,13 @@ def _temperature(request: TranslateRequest) -> float:
 
 @dataclass
 class RulesEngine:
-    """Both directions of the rules."""
+    """The rules, CUDA to HIP and HIP to CUDA; source only."""
 
     forward: Translator
     backward: Translator
 
     @cached_property
     def version(self) -> str:
-        """Of both."""
         return digest([self.forward.version, self.backward.version])[:16]
 
     def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:

@@ -36,7 +36,7 @@ class Produced:
 class Detokenizer:
     """Token ids to text as they come, in time linear in their number.
 
-    The text of a token depends on its neighbours, so a window of the last tokens is decoded twice,
+    The text of a token depends on its neighbors, so a window of the last tokens is decoded twice,
     without and with the new ones; what they add is the new text. Incomplete UTF-8 waits.
     """
 
@@ -91,7 +91,7 @@ class ContinuousGenerator:
         return min(limit, self.settings.max_model_len or limit)
 
     def close(self) -> None:
-        """End the background thread."""
+        """End the background thread, and wait for it."""
         self._manager.stop(block=True)
 
     def encode(self, messages: list[Any]) -> list[int]:

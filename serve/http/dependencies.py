@@ -21,13 +21,13 @@ _bearer = HTTPBearer(auto_error=False, description="An API key of this server")
 
 
 def services_of(request: Request) -> IngressServices:
-    """The services of this replica."""
+    """The services of the replica that answers ``request``."""
     services: IngressServices = request.app.state.services()
     return services
 
 
 async def get_services(request: Request) -> IngressServices:
-    """As a dependency."""
+    """:func:`services_of` as a FastAPI dependency."""
     return services_of(request)
 
 

@@ -42,7 +42,7 @@ _HEADERS = {
 
 
 def problem_response(error: ApiError, request_id: str) -> JSONResponse:
-    """``error`` as an answer."""
+    """``error`` as an answer of its status, with the body that the API describes."""
     body = ProblemResponse(error=error.problem(request_id)).model_dump(mode="json")
     return JSONResponse(body, error.status, error.headers())
 
@@ -168,7 +168,6 @@ class JsonLogFormatter(logging.Formatter):
     _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
         fields = {
             name: value
             for name, value in vars(record).items()

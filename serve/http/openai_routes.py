@@ -48,7 +48,7 @@ class ContentPart(BaseModel):
 
 
 class ChatMessage(BaseModel):
-    """One turn."""
+    """One turn of a conversation."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -57,14 +57,14 @@ class ChatMessage(BaseModel):
 
     @property
     def text(self) -> str:
-        """The content as text."""
+        """The content as text; parts are joined."""
         if isinstance(self.content, str):
             return self.content
         return "".join(part.text for part in self.content)
 
 
 class StreamOptions(BaseModel):
-    """What a stream ends with."""
+    """Whether a stream ends with the tokens that it took."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -88,7 +88,7 @@ class ChatRequest(BaseModel):
 
 
 class ModelCard(BaseModel):
-    """An engine as a model."""
+    """An engine, listed as a model."""
 
     id: str
     object: Literal["model"] = "model"
@@ -97,14 +97,14 @@ class ModelCard(BaseModel):
 
 
 class ModelList(BaseModel):
-    """All of them."""
+    """The engines that chat can ask for."""
 
     object: Literal["list"] = "list"
     data: list[ModelCard]
 
 
 class ChatUsage(BaseModel):
-    """Tokens."""
+    """Tokens of question and answer."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -112,14 +112,14 @@ class ChatUsage(BaseModel):
 
 
 class ChoiceMessage(BaseModel):
-    """The answer."""
+    """The turn that the engine adds."""
 
     role: Literal["assistant"] = "assistant"
     content: str
 
 
 class Choice(BaseModel):
-    """The only one."""
+    """The only answer, and why it ended."""
 
     index: int = 0
     message: ChoiceMessage
@@ -128,7 +128,7 @@ class Choice(BaseModel):
 
 
 class ChatCompletion(BaseModel):
-    """A whole answer."""
+    """A whole answer, not streamed."""
 
     id: str
     object: Literal["chat.completion"] = "chat.completion"
@@ -147,7 +147,7 @@ async def models(services: ServicesOf, client: Authenticated) -> ModelList:
 
 @router.get("/models/{model}", responses=PROBLEMS)
 async def model(model: str, services: ServicesOf, client: Authenticated) -> ModelCard:
-    """One engine."""
+    """One engine as a model."""
     del client
     return ModelCard(id=_engine(services, model).info.name)
 

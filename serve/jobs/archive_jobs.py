@@ -158,7 +158,6 @@ class ArchiveJobs:
         return job.status
 
     def status(self, job_id: str, owner: str) -> JobStatus:
-        """Raises :class:`ApiError` 404."""
         return self._job(job_id, owner).status
 
     def jobs(self, owner: str) -> list[JobStatus]:
@@ -329,26 +328,21 @@ def _pack(root: Path, target: Path, report: str) -> None:
 
 @dataclass
 class LocalJobs:
-    """Jobs in this process, as the routes want them."""
+    """:class:`ArchiveJobs` in this process, as a :class:`serve.request.clients.JobsClient`."""
 
     inner: ArchiveJobs
 
     async def submit(self, owner: str, name: str, data: bytes, order: JobOrder) -> JobStatus:
-        """See :meth:`ArchiveJobs.submit`."""
         return await asyncio.to_thread(self.inner.submit, owner, name, data, order)
 
     async def status(self, job: str, owner: str) -> JobStatus:
-        """See :meth:`ArchiveJobs.status`."""
         return self.inner.status(job, owner)
 
     async def jobs(self, owner: str) -> list[JobStatus]:
-        """See :meth:`ArchiveJobs.jobs`."""
         return self.inner.jobs(owner)
 
     async def cancel(self, job: str, owner: str) -> JobStatus:
-        """See :meth:`ArchiveJobs.cancel`."""
         return self.inner.cancel(job, owner)
 
     async def result(self, job: str, owner: str) -> bytes:
-        """See :meth:`ArchiveJobs.result`."""
         return await asyncio.to_thread(self.inner.result, job, owner)

@@ -17,7 +17,7 @@ KEY_PREFIX = "cass_"
 
 
 def new_key() -> str:
-    """A key of 256 random bits."""
+    """A key of 256 random bits; it is nowhere kept."""
     return KEY_PREFIX + secrets.token_urlsafe(32)
 
 

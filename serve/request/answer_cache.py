@@ -27,7 +27,6 @@ class AnswerCache:
         return len(self._answers)
 
     def get(self, key: str) -> TranslateResponse | None:
-        """The answer, marked as kept."""
         found = self._answers.get(key)
         if found is None:
             return None
@@ -35,7 +34,7 @@ class AnswerCache:
         return found[0]
 
     def put(self, key: str, answer: TranslateResponse) -> None:
-        """Keep ``answer``."""
+        """Keep ``answer`` unless it failed its check; forgets the longest unused."""
         if answer.verdict.verification is Verification.FAILED or key in self._answers:
             return
         size = len(answer.translation) + sum(

@@ -14,7 +14,7 @@ from serve.settings import EngineSettings
 
 
 class EngineClient(Protocol):
-    """An engine, wherever it runs."""
+    """An engine in this process or behind a handle."""
 
     info: EngineInfo
 
@@ -40,7 +40,7 @@ class EngineClient(Protocol):
 
 
 class CheckerClient(Protocol):
-    """The checker, wherever it runs."""
+    """The checker in this process or behind a handle."""
 
     def stages(self, check: CheckRequest) -> AsyncIterator[CheckStage]:
         """See :meth:`serve.check.checker.Checker.stages`; ended by closing the iterator."""
@@ -52,7 +52,7 @@ class CheckerClient(Protocol):
 
 
 class JobsClient(Protocol):
-    """Jobs over whole archives."""
+    """Jobs over whole archives, here or behind a handle; ``owner`` is a key's name."""
 
     async def submit(self, owner: str, name: str, data: bytes, order: JobOrder) -> JobStatus:
         """Queue a job. Raises :class:`serve.errors.ApiError`."""

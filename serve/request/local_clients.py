@@ -15,27 +15,23 @@ from serve.request.clients import EngineClient
 
 @dataclass
 class LocalEngine:
-    """An engine in this process."""
+    """An engine in this process, called in a thread."""
 
     info: EngineInfo
     engine: TranslationEngine
 
     async def version(self) -> str:
-        """The engine's."""
         return self.engine.version
 
     async def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
-        """In a thread."""
         return await asyncio.to_thread(self.engine.translate, request, seed)
 
     async def stream(
         self, request: TranslateRequest, seed: int
     ) -> AsyncIterator[str | EngineAnswer]:
-        """The answer alone."""
         yield await self.translate(request, seed)
 
     async def propose(self, source: str, messages: str) -> str | None:
-        """Nothing."""
         del source, messages
         return None
 
@@ -60,7 +56,6 @@ class InlineFirst(LocalEngine):
     """Characters that are translated here."""
 
     async def translate(self, request: TranslateRequest, seed: int) -> EngineAnswer:
-        """Here or there."""
         if self.remote is None or len(request.source) <= self.max_characters:
             return self.engine.translate(request, seed)
         return await self.remote.translate(request, seed)
@@ -68,12 +63,12 @@ class InlineFirst(LocalEngine):
 
 @dataclass
 class LocalChecker:
-    """A checker in this process."""
+    """A checker in this process, driven in a thread."""
 
     checker: Checker
 
     async def stages(self, check: CheckRequest) -> AsyncIterator[CheckStage]:
-        """In a thread."""
+        """Stages as they come; what runs is ended when the iterator is closed."""
         stages = stages_in_thread(lambda: self.checker.stages(check))
         try:
             async for stage in stages:
@@ -82,5 +77,4 @@ class LocalChecker:
             await stages.aclose()  # type: ignore[attr-defined]
 
     async def backends(self) -> dict[str, str]:
-        """In a thread."""
         return await asyncio.to_thread(self.checker.backends)

@@ -21,7 +21,7 @@ _SECONDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 
 
 
 class Metrics:
-    """Counters, and their text."""
+    """The service's counters; with ``FOLDER_VARIABLE`` set, of all processes of the node."""
 
     content_type = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -79,7 +79,6 @@ class Metrics:
         )
 
     def text(self) -> bytes:
-        """In Prometheus' text format."""
         if os.environ.get(FOLDER_VARIABLE):
             merged = CollectorRegistry()
             MultiProcessCollector(merged)  # type: ignore[no-untyped-call]

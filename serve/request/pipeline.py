@@ -1,4 +1,4 @@
-"""From a request to an answer: engine, check, repair, fallback; always labelled.
+"""From a request to an answer: engine, check, repair, fallback; always labeled.
 
 The order is the engine's own answers (several from a model), each repaired where its check fails,
 then the rules, then the best attempt so far, which says that it is not verified.
@@ -51,7 +51,7 @@ class _Candidate:
 
 @dataclass
 class Pipeline:
-    """One request on its way."""
+    """One request: what was tried, what it took, and the best answer so far."""
 
     services: IngressServices
     request: TranslateRequest
@@ -84,7 +84,7 @@ class Pipeline:
         yield response
 
     async def result(self) -> TranslateResponse:
-        """The answer alone."""
+        """The answer alone. Raises :class:`ApiError` where nothing could be answered."""
         async for event in self.events():
             if isinstance(event, TranslateResponse):
                 return event

@@ -19,7 +19,7 @@ _CHOSEN = (
 
 @functools.cache
 def examples() -> list[Example]:
-    """The chosen ones, in order."""
+    """The programs that the page offers, in its order; their outputs are stored."""
     entries = {entry.path: entry for entry in load_manifest()}
     found = []
     for name in _CHOSEN:

@@ -40,7 +40,7 @@ def export(
     if adapted and settings.model.load_bits is None:
         model.merge_and_unload().save_pretrained(part)
     elif adapted:
-        model.save_pretrained(part)  # quantised weights cannot be merged: the adapters alone
+        model.save_pretrained(part)  # quantized weights cannot be merged: the adapters alone
     else:
         model.save_pretrained(part, state_dict=weights)
     model.config.use_cache = False

@@ -60,6 +60,6 @@ class CheckpointReader:
         return (kind, parameter) in self._index
 
     def close(self) -> None:
-        """Remove local copies."""
+        """Forget the files, and remove the copies of remote ones."""
         self._open.clear()
         shutil.rmtree(self._folder, ignore_errors=True)

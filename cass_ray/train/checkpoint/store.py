@@ -39,7 +39,6 @@ class Manifest:
     notes: dict[str, Any] = field(default_factory=dict)
 
     def dump(self) -> str:
-        """As JSON."""
         files = {name: list(value) for name, value in self.files.items()}
         return json.dumps(
             {"format": _FORMAT, "step": self.step, "files": files, "notes": self.notes}, indent=1
@@ -56,7 +55,7 @@ class Manifest:
 
 
 class CheckpointStore:
-    """The checkpoints at one URL."""
+    """The checkpoints at one fsspec URL; the folder is made where it is not there."""
 
     def __init__(self, url: str) -> None:
         self.files, self.root = fsspec.core.url_to_fs(url)

@@ -35,11 +35,11 @@ class Batch:
 
     @property
     def tokens(self) -> int:
-        """T."""
+        """T, the tokens of all examples."""
         return self.input_ids.shape[1]
 
     def to(self, device: torch.device) -> Batch:
-        """The batch on ``device``."""
+        """The batch on ``device``, copied from pinned memory without waiting."""
         if device.type == "cpu":
             return self
         moved = {

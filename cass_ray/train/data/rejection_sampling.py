@@ -49,7 +49,6 @@ class ExecutionJudge:
     stage: ExecuteStage
 
     def judge(self, row: Mapping[str, Any], hip_source: str) -> tuple[Row | None, str]:
-        """See :class:`TranslationJudge`."""
         if reference_of(dict(row)) is None:
             return None, "no reference output"
         with tempfile.TemporaryDirectory(prefix="cass-sample-") as folder:

@@ -1,4 +1,4 @@
-"""Tokenised examples on disk: an Arrow file that every worker maps into memory."""
+"""Tokenized examples on disk: an Arrow file that every worker maps into memory."""
 
 from __future__ import annotations
 

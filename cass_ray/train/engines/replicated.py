@@ -40,7 +40,7 @@ class Shard:
 
 
 class TrainingEngine(Protocol):
-    """One worker's side of training."""
+    """How one worker computes gradients and updates what it holds of the model."""
 
     model: AnswerModel
     optimizer: torch.optim.Optimizer
@@ -121,7 +121,6 @@ class ReplicatedEngine:
         return add
 
     def accumulate(self, batch: Batch, scale: float, last: bool) -> torch.Tensor:
-        """See :class:`TrainingEngine`."""
         del last
         loss: torch.Tensor = self.model(batch)
         (loss * scale).backward()
@@ -149,7 +148,6 @@ class ReplicatedEngine:
 
     @torch.no_grad()
     def update(self, learning_rate: float) -> float:
-        """See :class:`TrainingEngine`."""
         gradients = self._gradients()
         tensors = list(gradients.values())
         if self._distributed.world_size > 1:
@@ -198,13 +196,11 @@ class ReplicatedEngine:
             parameter.grad = None
 
     def discard(self) -> None:
-        """See :class:`TrainingEngine`."""
         self._sums.clear()
         for _, parameter in self._named:
             parameter.grad = None
 
     def held(self) -> list[Shard]:
-        """See :class:`TrainingEngine`."""
         places = {
             id(parameter): (number, index)
             for number, group in enumerate(self.optimizer.param_groups)
@@ -216,18 +212,15 @@ class ReplicatedEngine:
         ]
 
     def shards(self) -> list[Shard]:
-        """See :class:`TrainingEngine`."""
         return self.held()[self._distributed.rank :: self._distributed.world_size]
 
     @torch.no_grad()
     def loaded(self) -> None:
-        """See :class:`TrainingEngine`."""
         for name, parameter in self._named:
             if self._masters[name] is not parameter:
                 parameter.copy_(self._masters[name])
 
     def full_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
-        """See :class:`TrainingEngine`."""
         if self._distributed.is_main:
             for name, parameter in self._named:
                 yield name, parameter.detach().cpu()

@@ -134,7 +134,6 @@ class AnswerModel(nn.Module):
 
     @property
     def layers(self) -> list[nn.Module]:
-        """The decoder layers."""
         return list(inner_model(self.model).get_decoder().layers)
 
     def forward(self, batch: Batch) -> torch.Tensor:
