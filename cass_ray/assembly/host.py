@@ -156,7 +156,7 @@ def parse(text: str) -> Module:
     return Module([_line(written) for written in body.split("\n")], ending)
 
 
-def normalise(text: str, *, keep_unwind: bool = False, keep_comments: bool = True) -> str:
+def normalize(text: str, *, keep_unwind: bool = False, keep_comments: bool = True) -> str:
     """``text`` without source names and lines (``.file``, ``.loc``, ``.ident``, ``.addrsig``).
 
     Unwind tables (``.cfi_…``) go too unless ``keep_unwind``: a program that throws exceptions needs

@@ -1,7 +1,7 @@
 """RDNA3 assembly: the text that LLVM's AMDGPU back end writes and assembles.
 
 ``parse`` keeps every line, so that ``parse(text).render() == text`` byte for byte, edited or not;
-``normalise`` is the identity, for assembly models read this side as the compiler wrote it. Syntax:
+``normalize`` is the identity, for assembly models read this side as the compiler wrote it. Syntax:
 https://llvm.org/docs/AMDGPUUsage.html (directives, kernel descriptors, metadata).
 """
 
@@ -296,7 +296,7 @@ def parse(text: str) -> Module:
     return Module(lines, ending)
 
 
-def normalise(text: str) -> str:
+def normalize(text: str) -> str:
     """``text`` itself: assembly models read RDNA3 as the compiler wrote it."""
     return text
 

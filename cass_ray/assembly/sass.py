@@ -1,6 +1,6 @@
 """SASS, Nvidia's machine code as text: what ``cuobjdump -sass`` and ``nvdisasm`` print.
 
-``parse`` reads either tool's listing (with or without encodings) and ``normalise`` writes the form
+``parse`` reads either tool's listing (with or without encodings) and ``normalize`` writes the form
 that assembly models read and that data sets hold::
 
     .target sm_89
@@ -171,7 +171,7 @@ _RELATIVE_TARGET = re.compile(r"^(?:@!?U?P\w+ )?BRXU?\b.*?(?<![\w\[])(-?0x[0-9a-
 
 
 def parse(text: str) -> Listing:
-    """Read a listing of ``cuobjdump -sass`` or ``nvdisasm``, or normalised text.
+    """Read a listing of ``cuobjdump -sass`` or ``nvdisasm``, or normalized text.
 
     Text without a function gives an empty listing; lines that are no code are skipped.
     """
@@ -194,7 +194,7 @@ def parse(text: str) -> Listing:
     return Listing(functions, sections)
 
 
-def normalise(text: str) -> str:
+def normalize(text: str) -> str:
     """The canonical text of a listing; idempotent, and empty when there is no function in it."""
     return parse(text).render()
 

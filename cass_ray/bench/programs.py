@@ -150,7 +150,7 @@ def ask(task: BenchTask, kind: QuestionKind, compilers: Compilers) -> Question:
         text = compilers.device(task)
         return Question(task.name, kind, {RDNA3_FILE: text}, RDNA3_FILE, (RDNA3_FILE,))
     listing, cubin = compilers.machine_code(task, kind.architecture)
-    files = {SASS_FILE: sass.normalise(listing)}
+    files = {SASS_FILE: sass.normalize(listing)}
     names = names_for_host(Cubin.parse(cubin), compilers.amd(task.hip).device)
     return Question(task.name, kind, files, SASS_FILE, (SASS_FILE,), cubin, names)
 
@@ -162,7 +162,7 @@ def reference_text(task: BenchTask, kind: QuestionKind, compilers: Compilers) ->
         program = task.hip if forward else task.cuda
         return _text(program.files[str(program.main)])
     if not forward:
-        return sass.normalise(compilers.machine_code(task, kind.architecture)[0])
+        return sass.normalize(compilers.machine_code(task, kind.architecture)[0])
     return compilers.amd(task.hip).host if kind.level is BenchLevel.HOST else compilers.device(task)
 
 

@@ -55,7 +55,7 @@ def _compiled(program: EvaluationProgram, toolchain: NvidiaToolchain) -> Hashes 
         print(f"{program.name}: {failure}", file=sys.stderr)
         return None
     (listing,) = toolchain.disassemble([output.cubins[DEFAULT_ARCHITECTURE]])
-    found = opcode_set(sass.normalise(listing))
+    found = opcode_set(sass.normalize(listing))
     return found if found is not None else np.empty(0, np.uint32)
 
 

@@ -40,9 +40,9 @@ def test_rendering_gives_any_text_back(text: str) -> None:
         )
     )
 )
-def test_normalise_is_idempotent(lines: list[str]) -> None:
-    once = host.normalise("\n".join(lines), keep_comments=False)
-    assert host.normalise(once, keep_comments=False) == once
+def test_normalize_is_idempotent(lines: list[str]) -> None:
+    once = host.normalize("\n".join(lines), keep_comments=False)
+    assert host.normalize(once, keep_comments=False) == once
 
 
 def test_functions_of_gcc_and_clang() -> None:
@@ -87,14 +87,14 @@ def test_registration_symbols_of_hip() -> None:
     assert "main" not in found
 
 
-def test_normalise_drops_bookkeeping_and_keeps_strings() -> None:
-    text = host.normalise(read("launch.hip.s"), keep_comments=False)
+def test_normalize_drops_bookkeeping_and_keeps_strings() -> None:
+    text = host.normalize(read("launch.hip.s"), keep_comments=False)
     assert ".cfi_" not in text
     assert ".ident" not in text
     assert ".addrsig" not in text
     assert '.asciz\t"# not a comment"' in text
     assert "# @main" not in text
-    assert ".cfi_startproc" in host.normalise(read("launch.hip.s"), keep_unwind=True)
+    assert ".cfi_startproc" in host.normalize(read("launch.hip.s"), keep_unwind=True)
 
 
 def test_line_parts() -> None:
@@ -115,7 +115,7 @@ def test_normal_form_assembles_to_the_same_code(name: str, tmp_path: Path) -> No
     if assembler is None or copier is None:
         pytest.skip("LLVM's assembler not found")
     code: list[bytes] = []
-    for text in (read(name), host.normalise(read(name), keep_comments=False)):
+    for text in (read(name), host.normalize(read(name), keep_comments=False)):
         source, compiled, section = (tmp_path / f"x.{kind}" for kind in ("s", "o", "text"))
         source.write_text(text, encoding="utf-8")
         subprocess.run(

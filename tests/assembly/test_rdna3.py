@@ -17,7 +17,7 @@ TEXT = read("kernels.gfx1100.s")
 
 def test_rendering_gives_the_text_back() -> None:
     assert rdna3.parse(TEXT).render() == TEXT
-    assert rdna3.normalise(TEXT) == TEXT
+    assert rdna3.normalize(TEXT) == TEXT
 
 
 @given(st.text(alphabet=st.sampled_from("sv_0:.;/\"' \t\r\n,[]()#=@amdgpu_metadata")))

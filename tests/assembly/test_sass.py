@@ -30,8 +30,8 @@ def test_every_instruction_is_read(name: str) -> None:
 
 @pytest.mark.parametrize("name", LISTINGS)
 def test_normal_form_is_idempotent_and_keeps_the_instructions(name: str) -> None:
-    once = sass.normalise(read(name))
-    assert sass.normalise(once) == once
+    once = sass.normalize(read(name))
+    assert sass.normalize(once) == once
     lines = [line for line in once.splitlines() if line and line[0] in "@ABCDEFGHILMNOPRSUVY"]
     lines = [line for line in lines if not line.startswith(("Function :", "Device function :"))]
     assert len(lines) == len(raw_instructions(read(name)))
@@ -39,7 +39,7 @@ def test_normal_form_is_idempotent_and_keeps_the_instructions(name: str) -> None
 
 @pytest.mark.parametrize("name", LISTINGS)
 def test_normal_form_has_no_trace_of_addresses_and_encodings(name: str) -> None:
-    text = sass.normalise(read(name))
+    text = sass.normalize(read(name))
     assert "/*" not in text
     assert "`" not in text
     assert ".L_x_" not in text
@@ -66,7 +66,7 @@ def test_both_tools_give_one_normal_form(architecture: str) -> None:
 
 
 def test_tools_agree_with_encodings_and_data_sections() -> None:
-    assert sass.normalise(read("launch.sm_89.nvdisasm-hex.sass")) == sass.normalise(
+    assert sass.normalize(read("launch.sm_89.nvdisasm-hex.sass")) == sass.normalize(
         read("launch.sm_89.cuobjdump.sass")
     )
 
@@ -85,7 +85,7 @@ def test_normal_form_of_a_kernel_by_hand() -> None:
         /*0030*/                   BRA 0x30;                    /* 0xfffffff000007947 */
                                                                 /* 0x000fc0000383ffff */
 """
-    assert sass.normalise(".target sm_89\n" + listing) == (
+    assert sass.normalize(".target sm_89\n" + listing) == (
         ".target sm_89\n\nFunction : _Z4spinPi\n"
         "MOV R1, c[0x0][0x28]\n@!P0 BRA .L_0\nEXIT\n.L_0:\nBRA .L_0\n"
     )
@@ -112,7 +112,7 @@ def test_a_mask_is_no_branch_target() -> None:
         /*0020*/                   BSSY B0, 0x10 ;
         /*0030*/                   CALL.ABS.NOINC 0x0 ;
 """
-    assert sass.normalise(listing) == (
+    assert sass.normalize(listing) == (
         "Function : f\nBAR.SYNC 0x10\n.L_0:\nWARPSYNC 0x10\nBSSY B0, .L_0\nCALL.ABS.NOINC 0x0\n"
     )
 
@@ -133,9 +133,9 @@ main_kernel:
         /*0010*/                   EXIT ;
 """
     assert sass.kernel_names(listing) == ["main_kernel"]
-    assert sass.kernel_names(sass.normalise(listing)) == ["main_kernel"]
-    assert "Device function : _Z6helperfi\n" in sass.normalise(listing)
-    assert "CALL.ABS.NOINC _Z6helperfi\n" in sass.normalise(listing)
+    assert sass.kernel_names(sass.normalize(listing)) == ["main_kernel"]
+    assert "Device function : _Z6helperfi\n" in sass.normalize(listing)
+    assert "CALL.ABS.NOINC _Z6helperfi\n" in sass.normalize(listing)
 
 
 def test_instruction_parts() -> None:
@@ -161,14 +161,14 @@ def test_a_listing_knows_its_architecture_sections_and_subroutines() -> None:
 def test_two_architectures_in_one_listing_stay_apart() -> None:
     both = read("kernels.sm_89.cuobjdump.sass") + read("kernels.sm_90.cuobjdump.sass")
     assert sass.parse(both).architectures == ["sm_89", "sm_90"]
-    text = sass.normalise(both)
+    text = sass.normalize(both)
     assert text.count(".target sm_") == 2
-    assert sass.normalise(text) == text
+    assert sass.normalize(text) == text
 
 
 def test_text_without_a_function_is_empty() -> None:
-    assert sass.normalise("") == ""
-    assert sass.normalise("\n\tcode for sm_89\n\t.target\tsm_89\n") == ""
+    assert sass.normalize("") == ""
+    assert sass.normalize("\n\tcode for sm_89\n\t.target\tsm_89\n") == ""
     assert sass.parse("int main() { return 0; }").functions == []
 
 
@@ -199,19 +199,19 @@ def cuobjdump_listings(draw: st.DrawFn) -> tuple[str, list[str]]:
 
 
 @given(cuobjdump_listings())
-def test_normalise_is_idempotent_and_loses_nothing(listing: tuple[str, list[str]]) -> None:
+def test_normalize_is_idempotent_and_loses_nothing(listing: tuple[str, list[str]]) -> None:
     text, written = listing
-    once = sass.normalise(text)
-    assert sass.normalise(once) == once
+    once = sass.normalize(text)
+    assert sass.normalize(once) == once
     for form in (text, once):
         parsed = [i.mnemonic for f in sass.parse(form).functions for i in f.instructions]
         assert parsed == written
 
 
 @given(st.text(alphabet=st.sampled_from('FunctioABRX :;@P0.L_/*{}\n\t x1`()"$')))
-def test_normalise_is_idempotent_on_anything(text: str) -> None:
-    once = sass.normalise("Function : f\n" + text)
-    assert sass.normalise(once) == once
+def test_normalize_is_idempotent_on_anything(text: str) -> None:
+    once = sass.normalize("Function : f\n" + text)
+    assert sass.normalize(once) == once
 
 
 def nvidia_tool(name: str) -> Path:

@@ -57,7 +57,7 @@ def measure_facts(task: BenchTask, compilers: Compilers) -> TaskFacts:
 
 def line_count(listing: str) -> int:
     """Lines of a SASS listing in its normal form."""
-    return len(sass.normalise(listing).splitlines())
+    return len(sass.normalize(listing).splitlines())
 
 
 def read_index(path: Path = INDEX_FILE) -> BenchIndex:

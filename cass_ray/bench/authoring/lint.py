@@ -85,7 +85,7 @@ class Linter:
                 )
                 return ""
         (listing,) = self.nvidia.disassemble([made.cubins[SASS_ARCHITECTURE]])
-        found.sass_lines = len(sass.normalise(listing).splitlines())
+        found.sass_lines = len(sass.normalize(listing).splitlines())
         large = "large_device_code" in task.spec.features
         if large != (found.sass_lines > LARGE_SASS_LINES):
             word = "does not say" if not large else "says"

@@ -257,4 +257,4 @@ def _code(program: Assembly) -> tuple[str, str]:
     host = "\n".join(
         line for line in program.host.splitlines() if not line.lstrip().startswith(("#", ".loc"))
     )
-    return host, rdna3.normalise(program.device)
+    return host, rdna3.normalize(program.device)

@@ -128,7 +128,7 @@ class DeviceData:
         name, space = _SECTIONS[section.name]
         name = f"lifted.{name}"
         pointer = f"ptr addrspace({space})"
-        kind, content = self._initialiser(section)
+        kind, content = self._initializer(section)
         self.definitions.append(
             f"@{name} = protected addrspace({space}) externally_initialized global "
             f"{kind} {content}, align 256"
@@ -160,7 +160,7 @@ class DeviceData:
             spellings.append(f"_ZL{len(name)}{name}")
         return list(dict.fromkeys(spellings))
 
-    def _initialiser(self, section: Section) -> tuple[str, str]:
+    def _initializer(self, section: Section) -> tuple[str, str]:
         """Type and content of a data section, with the addresses that relocations put into it."""
         relocations = self._relocations(section.name)
         if not relocations:

@@ -127,7 +127,7 @@ class NvidiaStage:
         texts = listing or self._listings([output])[0] or {}
         value: dict[str, Any] = {
             "host": output.host_assembly,
-            "device": {name: sass.normalise(text) for name, text in texts.items()},
+            "device": {name: sass.normalize(text) for name, text in texts.items()},
             "toolchain": self._record(row, output).model_dump(),
         }
         if self.settings.lift:

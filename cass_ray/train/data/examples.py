@@ -102,7 +102,7 @@ def _codes(pair: Mapping[str, Any], task: Task, settings: DataSettings) -> Itera
     listings = {item["arch"]: item["sass"] for item in pair["cuda_device_by_arch"] or ()}
     lifted = {item["arch"]: item for item in pair.get(LIFTED) or ()}
     for name in [name for name in settings.architectures if name in listings] or [""]:
-        nvidia = sass.normalise(listings[name] if name else pair["cuda_device"] or "")
+        nvidia = sass.normalize(listings[name] if name else pair["cuda_device"] or "")
         amd = pair["hip_device"] or ""
         if settings.rdna3 == LIFTED:
             # Without a name it is the first architecture's, as `cuda_device` is.

@@ -29,7 +29,7 @@ PROGRAMS = (
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
 def test_a_listing_runs_as_its_cubin_does(path: str, architecture: str, tmp_path: Path) -> None:
     cubin = find_nvidia().compile(unit_of(path), (architecture,)).cubins[architecture]
-    text = sass.normalise(find_nvidia().disassemble([cubin])[0])
+    text = sass.normalize(find_nvidia().disassemble([cubin])[0])
     (tmp_path / "sources").mkdir()
     host = host_of(path, tmp_path / "sources")
     lifted = lift_text(text, names=names_for_host(cubin_of(text), host.device_assembly))

@@ -298,7 +298,7 @@ __global__ void draw(unsigned *out) {
 int main() { draw<<<1, 32>>>(nullptr); }
 """
     output = toolchain.compile(unit_of(tree, "draw.cu", source))
-    assert "draw" in sass.normalise(toolchain.disassemble([output.cubins["sm_80"]])[0])
+    assert "draw" in sass.normalize(toolchain.disassemble([output.cubins["sm_80"]])[0])
     assert "isystem" not in output.flags
     assert "cudafe++" not in output.cpu_seconds_by_tool
 
@@ -371,7 +371,7 @@ def test_definitions_and_include_folders(toolchain: NvidiaToolchain, tree: Path)
         definitions=("OTHER=0x1233",),
     )
     (listing,) = toolchain.disassemble(list(toolchain.compile(unit).cubins.values()))
-    assert "0x1234" in sass.normalise(listing)
+    assert "0x1234" in sass.normalize(listing)
 
 
 def test_output_does_not_depend_on_the_place_of_the_tree(

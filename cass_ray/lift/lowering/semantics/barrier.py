@@ -14,7 +14,7 @@ _SCRATCH = Value("ptr addrspace(3)", "inttoptr (i32 4 to ptr addrspace(3))")
 _IDS = [f"llvm.amdgcn.workitem.id.{axis}" for axis in "xyz"]
 
 
-def synchronise(ctx: LoweringContext) -> None:
+def synchronize(ctx: LoweringContext) -> None:
     """All threads of the block arrive, and see what the others wrote."""
     ctx.ir.line('fence syncscope("workgroup") release')
     ctx.ir.call_void("llvm.amdgcn.s.barrier")
@@ -39,7 +39,7 @@ def barrier(ctx: LoweringContext, i: Instruction) -> None:
     if not counts_threads(i):
         if not isinstance(i.operands[0], Immediate):
             raise i.unknown("a barrier whose number is not known")
-        synchronise(ctx)
+        synchronize(ctx)
         return
     if len(i.operands) != 2:
         raise i.unknown("a barrier without a count of threads")
@@ -54,15 +54,15 @@ def reduce(ctx: LoweringContext, i: Instruction) -> None:
     if len(i.operands) > 2 or not isinstance(i.operands[0], Immediate):
         raise i.unknown("a barrier of some of the warps")
     condition = ctx.predicate(i.operands[1])
-    synchronise(ctx)
+    synchronize(ctx)
     ids = [ctx.ir.call("i32", name) for name in _IDS]
     is_first = ctx.ir.icmp("eq", ctx.ir.op("or", ctx.ir.op("or", ids[0], ids[1]), ids[2]), i32(0))
     with ctx.registers.skipped_unless(is_first):
         ctx.ir.store(i32(0), _SCRATCH, 4, volatile=True)
-    synchronise(ctx)
+    synchronize(ctx)
     one = ctx.ir.cast("zext", condition, "i32")
     ctx.ir.result("i32", f'atomicrmw add {_SCRATCH}, {one} syncscope("workgroup") monotonic')
-    synchronise(ctx)
+    synchronize(ctx)
     count = ctx.ir.load("i32", _SCRATCH, 4, volatile=True)
     if i.has("POPC"):
         ctx.registers.write(_RESULT, count)
