@@ -45,7 +45,7 @@ class IndexShard:
 
 
 class ShardedIndex:
-    """An :class:`~cass_ray.corpus.dedup.near.BandLookup` over actors; a key belongs to one of them."""
+    """A :class:`~cass_ray.corpus.dedup.near.BandLookup` over actors; each key belongs to one."""
 
     def __init__(self, shards: int) -> None:
         self.actors = [

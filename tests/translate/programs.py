@@ -18,7 +18,7 @@ from cass_ray.toolchain.amd.link import embedding
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE, code_flags
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.project.program import translated
+from cass_ray.translate.project.program import translate_program
 
 MAIN = PurePosixPath("program.cu")
 
@@ -30,9 +30,11 @@ def output_of(
 
     ``headers`` is a folder of a library's headers, on the include path as they are.
     """
-    sources = translated(Sources(MAIN, {str(MAIN): source.encode()}), make_translator("rules"))
-    errors = [item.format(str(MAIN)) for item in sources.findings if item.severity == "error"]
+    original = Sources(MAIN, {str(MAIN): source.encode()})
+    translation = translate_program(original, make_translator("rules"))
+    errors = [item.format(str(MAIN)) for item in translation.findings if item.severity == "error"]
     assert not errors, "\n".join(errors)
+    sources = translation.sources
     if headers is not None:
         found = [path for path in headers.rglob("*") if path.is_file()]
         files = {f"headers/{path.relative_to(headers)}": path.read_bytes() for path in found}

@@ -165,8 +165,8 @@ class _ProgramMaker:
             types.append(FLOAT)
         type_ = self.chance.choice(types)
         size = self.chance.choice((1, 4, 10, 16, 32))
-        place = KernelArray(self.namer.take(["bins", "hits", "stats", "tally", "counters"]), type_, size,
-                      counter_bounds(type_))  # fmt: skip
+        name = self.namer.take(["bins", "hits", "stats", "tally", "counters"])
+        place = KernelArray(name, type_, size, counter_bounds(type_))
         first = 0
         if start != "zero" and type_.kind is not ScalarKind.FLOAT:
             span = full_span(type_)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation
 from cass_ray.translate.rules import (
     extremes,
@@ -31,6 +34,138 @@ _SNIPPETS = (
 _NEEDS = {"match": ("ballot",), "group_scan": ("group_reduce",)}
 
 
+@dataclass(frozen=True)
+class Pass:
+    """One walk over a file. ``reason`` is why it stands where it does in :data:`PASSES`.
+
+    Passes meet in three places of :class:`Rewrite`: ``handled`` (a word that one pass has dealt
+    with is skipped by the later ones that look), ``edits`` (insertions at one offset keep the order
+    in which they were made) and ``snippets``.
+    """
+
+    name: str
+    apply: Callable[[Rewrite], None]
+    reason: str
+
+
+def _add_snippets(unit: Rewrite) -> None:
+    """Insert the snippets that the translated code calls, behind the runtime header."""
+    wanted = set(unit.snippets)
+    for name in unit.snippets:
+        wanted.update(_NEEDS.get(name, ()))
+    if not wanted:
+        return
+    text = "".join(tables.snippet(name) for name in _SNIPPETS if name in wanted)
+    headers.insert_after_runtime(unit, text.replace("\n", unit.source.newline))
+
+
+PASSES: tuple[Pass, ...] = (
+    Pass(
+        "includes",
+        headers.rewrite_includes,
+        "first: notes where the runtime header ends, before anything else is inserted there, "
+        "and the first header of libcu++",
+    ),
+    Pass(
+        "guards",
+        guards.rewrite_guards,
+        "before the names and the left-overs, which skip the macros dealt with here",
+    ),
+    Pass(
+        "warps",
+        warp.rewrite_warps,
+        "before the names, which would count shuffles and votes as the same in HIP",
+    ),
+    Pass(
+        "calls",
+        names.rewrite_calls,
+        "before the names, whose table knows one form of a function and not its overloads",
+    ),
+    Pass(
+        "surface reads",
+        names.rename_surface_reads,
+        "before the names, for the form with a template argument",
+    ),
+    Pass(
+        "device functions",
+        names.rename_device_functions,
+        "before the left-overs, which report intrinsics that nobody handled",
+    ),
+    Pass(
+        "results",
+        results.cast_results,
+        "behind the renamings of device functions: a cast goes before the new name",
+    ),
+    Pass(
+        "extremes",
+        extremes.rewrite_extremes,
+        "behind the casts and before the names, which would count min and max as unchanged",
+    ),
+    Pass(
+        "names",
+        names.rename_names,
+        "behind all that treats a single call: what is left needs another spelling only",
+    ),
+    Pass(
+        "namespaces",
+        names.rename_namespaces,
+        "before libcu++ is checked: thrust::cuda is no part of it",
+    ),
+    Pass(
+        "matrix functions",
+        names.rename_matrix_functions,
+        "before the left-overs, which report nvcuda",
+    ),
+    Pass(
+        "absent",
+        names.replace_absent,
+        "before the left-overs, which report CUDA's error codes",
+    ),
+    Pass(
+        "dropped words",
+        names.drop_words,
+        "before the left-overs, which report attributes and macros of CUDA",
+    ),
+    Pass(
+        "operators",
+        vectors.guard_operators,
+        "behind the includes: a guard may begin where the runtime header was inserted",
+    ),
+    Pass(
+        "overloads",
+        overloads.guard_overloads,
+        "beside the operators, as the other pass that guards definitions",
+    ),
+    Pass(
+        "groups",
+        groups.rewrite_groups,
+        "before inline assembly, whose operands may be votes of a group",
+    ),
+    Pass(
+        "assembly",
+        statements.translate_assembly,
+        "behind every pass that edits expressions: operands are taken over with the edits inside",
+    ),
+    Pass(
+        "standard library",
+        standard_library.check_standard_library,
+        "behind includes and namespaces, which say where libcu++ is used first and what is "
+        "none of it",
+    ),
+    Pass(
+        "left-overs",
+        leftovers.report_leftovers,
+        "behind every pass that handles words: reports the words that none has",
+    ),
+    Pass(
+        "snippets",
+        _add_snippets,
+        "last: inserts what the translated code calls, behind the runtime header",
+    ),
+)
+"""In the order in which they are made."""
+
+
 class RulesTranslator:
     """Deterministic translation; the same input always gives the same output."""
 
@@ -52,36 +187,7 @@ class RulesTranslator:
         Never raises on any input: text that is not C++ comes back unchanged.
         """
         unit = Rewrite(source, filename, context)
-        headers.rewrite_includes(unit)
-        guards.rewrite_guards(unit)
-        warp.rewrite_warps(unit)
-        names.rewrite_calls(unit)
-        names.rename_surface_reads(unit)
-        names.rename_device_functions(unit)
-        results.cast_results(unit)
-        extremes.rewrite_extremes(unit)
-        names.rename_names(unit)
-        names.rename_namespaces(unit)
-        names.rename_matrix_functions(unit)
-        names.replace_absent(unit)
-        names.drop_words(unit)
-        vectors.guard_operators(unit)
-        overloads.guard_overloads(unit)
-        groups.rewrite_groups(unit)
-        statements.translate_assembly(unit)
-        standard_library.check_standard_library(unit)
-        leftovers.report_leftovers(unit)
-        _add_snippets(unit)
+        for each in PASSES:
+            each.apply(unit)
         findings = tuple(sorted(unit.findings, key=lambda item: (item.line, item.column)))
         return Translation(unit.edits.apply(source), findings, unit.counts)
-
-
-def _add_snippets(unit: Rewrite) -> None:
-    """Insert the snippets that the translated code calls, behind the runtime header."""
-    wanted = set(unit.snippets)
-    for name in unit.snippets:
-        wanted.update(_NEEDS.get(name, ()))
-    if not wanted:
-        return
-    text = "".join(tables.snippet(name) for name in _SNIPPETS if name in wanted)
-    headers.insert_after_runtime(unit, text.replace("\n", unit.source.newline))

@@ -29,7 +29,7 @@ from cass_ray.emulator.execution import RunOptions, build, execute
 from cass_ray.llm.client import Reply
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.project.program import translated
+from cass_ray.translate.project.program import translate_program
 
 CONSTRUCTS = (
     "__shared__", "extern __shared__", "__syncthreads", "__shfl_", "__ballot_sync", "__reduce_",
@@ -158,8 +158,9 @@ def test_the_source_gives_programs(tmp_path: Path) -> None:
 def compile_and_run(made: GeneratedProgram, cache: Path) -> str:
     file = f"{made.name}.cu"
     sources = Sources(PurePosixPath(file), {file: made.source.encode()})
-    hip = translated(sources, make_translator("rules"))
-    assert hip.findings == ()
+    translation = translate_program(sources, make_translator("rules"))
+    assert translation.findings == ()
+    hip = translation.sources
     runtime = runtime_library()
     done = execute(
         build(hip, find_amd(), runtime, cache=cache), (), runtime, RunOptions(60.0, check=True)

@@ -1,0 +1,83 @@
+"""The passes of the engine: an explicit list, each with a reason for its position."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from cass_ray.translate.rules import engine
+from cass_ray.translate.rules.engine import PASSES, RulesTranslator
+from cass_ray.translate.rules.rewrite import Rewrite
+
+ORDER = [
+    "includes",
+    "guards",
+    "warps",
+    "calls",
+    "surface reads",
+    "device functions",
+    "results",
+    "extremes",
+    "names",
+    "namespaces",
+    "matrix functions",
+    "absent",
+    "dropped words",
+    "operators",
+    "overloads",
+    "groups",
+    "assembly",
+    "standard library",
+    "left-overs",
+    "snippets",
+]
+
+
+def test_order() -> None:
+    assert [each.name for each in PASSES] == ORDER
+
+
+def test_every_pass_has_a_reason_of_its_own() -> None:
+    reasons = [each.reason for each in PASSES]
+    assert all(len(reason) > 20 for reason in reasons)
+    assert len(set(reasons)) == len(PASSES)
+    assert len({each.apply for each in PASSES}) == len(PASSES)
+
+
+def test_the_engine_makes_exactly_these_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def noted(each: engine.Pass) -> engine.Pass:
+        def apply(unit: Rewrite) -> None:
+            made.append(each.name)
+            each.apply(unit)
+
+        return replace(each, apply=apply)
+
+    source = "int f() { return cudaFree(0); }"
+    expected = RulesTranslator().translate(source)
+    monkeypatch.setattr(engine, "PASSES", tuple(map(noted, PASSES)))
+    assert RulesTranslator().translate(source) == expected
+    assert made == ORDER
+    monkeypatch.setattr(engine, "PASSES", ())
+    assert RulesTranslator().translate(source).source == source
+
+
+@pytest.mark.parametrize(
+    ("moved", "behind", "source"),
+    [
+        ("calls", "names", "void f(cudaEvent_t *e) { cudaEventCreate(e, 2); }"),
+        ("matrix functions", "left-overs", "nvcuda::wmma::fragment<int> tile;"),
+        ("device functions", "left-overs", "__device__ int f(int a) { return __vadd4(a, a); }"),
+    ],
+)
+def test_another_order_gives_another_result(
+    moved: str, behind: str, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = RulesTranslator().translate(source)
+    rest = [each for each in PASSES if each.name != moved]
+    place = [each.name for each in rest].index(behind) + 1
+    pass_ = next(each for each in PASSES if each.name == moved)
+    monkeypatch.setattr(engine, "PASSES", (*rest[:place], pass_, *rest[place:]))
+    assert RulesTranslator().translate(source) != expected
