@@ -7,7 +7,6 @@ read-only, and an empty private folder of bounded size. It has no network. Built
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,7 +24,6 @@ from cass_ray.toolchain.sandbox.process import (
     ProcessOutcome,
     run,
 )
-from cass_ray.toolchain.sandbox.seccomp import filter_program
 
 WORKING_FOLDER = Path("/cass/work")
 """Where a program runs: empty, in memory, gone when it ends."""
@@ -138,8 +136,8 @@ def run_sandboxed(
     """
     executable = executable.resolve()
     isolated = isolation.isolates()
-    with _filter_file(exposure) as descriptor, _start_folder(isolated) as folder:
-        view = _view(executable, exposure, bounds, folder, descriptor)
+    with _start_folder(isolated) as folder:
+        view = _view(executable, exposure, bounds, folder)
         completed = run(
             [executable, *arguments],
             cwd=folder,
@@ -147,7 +145,6 @@ def run_sandboxed(
             view=view,
             env={**CLEAN_ENVIRONMENT, "TMPDIR": str(WORKING_FOLDER), **exposure.environment},
             stdin=stdin,
-            inherited=(descriptor,),
         )
     return _ended(completed)
 
@@ -167,9 +164,7 @@ def _ended(completed: Completed) -> SandboxRun:
     )
 
 
-def _view(
-    executable: Path, exposure: Exposure, bounds: Bounds, folder: Path, descriptor: int
-) -> View:
+def _view(executable: Path, exposure: Exposure, bounds: Bounds, folder: Path) -> View:
     shared = tuple(
         Mount(host, inside, writable=True) for inside, host in exposure.shared_files.items()
     )
@@ -180,23 +175,9 @@ def _view(
         mounts=(Mount(folder, WORKING_FOLDER), *shared),
         temporary_bytes=bounds.folder_bytes,
         process_filesystem=True,
-        arguments=(
-            *("--size", str(bounds.folder_bytes), "--tmpfs", working),
-            *("--seccomp", str(descriptor)),
-        ),
+        device_access=exposure.device_access,
+        arguments=("--size", str(bounds.folder_bytes), "--tmpfs", working),
     )
-
-
-@contextmanager
-def _filter_file(exposure: Exposure) -> Iterator[int]:
-    """An open file that holds the filter of system calls, at its beginning."""
-    descriptor = os.memfd_create("seccomp")
-    try:
-        os.write(descriptor, filter_program(strict_sockets=not exposure.device_access))
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager

@@ -59,6 +59,7 @@ _CONFINEMENT = (
     "--cap-drop",
     "ALL",
     "--die-with-parent",
+    "--new-session",  # a signal to its own process group stays inside
     "--as-pid-1",
 )
 
@@ -84,6 +85,7 @@ class View:
     results do not depend on where the host keeps it. ``devices`` are device nodes.
     ``temporary_bytes`` bounds ``/tmp``, which lives in memory and goes with the process.
     ``process_filesystem`` mounts a ``/proc`` that shows the sandbox's own processes only.
+    ``device_access`` relaxes the filter of system calls for GPU drivers.
     ``system`` may be narrowed for programs that need less than ``/usr``; ``arguments`` are further
     bubblewrap arguments.
     """
@@ -94,6 +96,7 @@ class View:
     devices: tuple[Path, ...] = ()
     temporary_bytes: int = 1 << 30
     process_filesystem: bool = False
+    device_access: bool = False
     system: tuple[Path, ...] = SYSTEM_PATHS
     arguments: tuple[str, ...] = ()
 
@@ -116,15 +119,21 @@ class View:
         return path
 
 
-def command_line(argv: Sequence[str], view: View | None, cwd: Path) -> list[str]:
+def command_line(
+    argv: Sequence[str], view: View | None, cwd: Path, call_filter: int | None = None
+) -> list[str]:
     """The command line that runs ``argv`` with ``view`` in ``cwd`` (a host path that it shows).
+
+    ``call_filter`` is the open file of a filter of system calls.
 
     From the sandbox the exit status comes back as it is, death by signal ``n`` as ``128 + n``.
     Without a view, and where :func:`isolates` says so, it is ``argv``.
     """
     if view is None or not isolates():
         return list(argv)
-    return [*_sandbox(view), "--chdir", str(view.inside(cwd)), "--", *_INIT, *argv]
+    filtering = () if call_filter is None else ("--seccomp", str(call_filter))
+    start = ("--chdir", str(view.inside(cwd)), "--")
+    return [*_sandbox(view), *filtering, *start, *_INIT, *argv]
 
 
 @contextlib.contextmanager
@@ -189,7 +198,9 @@ def _sandbox(view: View) -> list[str]:
         arguments += ["--dev-bind", str(device), str(device)]
     arguments += ["--remount-ro", "/dev"]
     if view.process_filesystem:
-        arguments += ["--proc", "/proc"]
+        # Below /proc/sys the owner of files is the real root, whom the sandbox of a root process
+        # is: kernel.core_pattern could be written.
+        arguments += ["--proc", "/proc", "--remount-ro", "/proc"]
     arguments += ["--size", str(view.temporary_bytes), "--tmpfs", "/tmp"]
     for path in view.read_only:
         arguments += ["--ro-bind", str(path), str(path)]

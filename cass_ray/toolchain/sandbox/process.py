@@ -23,7 +23,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import IO
 
-from cass_ray.toolchain.sandbox import isolation, task_limit
+from cass_ray.toolchain.sandbox import control_group, isolation, seccomp
 from cass_ray.toolchain.sandbox.isolation import View
 
 WATCH_SECONDS = 0.1
@@ -131,14 +131,12 @@ def run(
     view: View | None = None,
     env: Mapping[str, str] | None = None,
     stdin: bytes = b"",
-    inherited: Sequence[int] = (),
 ) -> Completed:
     """Run ``argv`` in ``cwd`` to its end or to the first limit; then nothing of it is left running.
 
     With a ``view`` the process is sandboxed (:mod:`cass_ray.toolchain.sandbox.isolation`); ``cwd``
     is a host path that the view shows. Without one only the limits apply: for trusted tools on
-    trusted input. ``env`` replaces :data:`CLEAN_ENVIRONMENT`. ``inherited`` are file descriptors
-    that stay open for what the view's arguments say about them.
+    trusted input. ``env`` replaces :data:`CLEAN_ENVIRONMENT`.
 
     Raises :class:`~cass_ray.toolchain.sandbox.isolation.IsolationUnavailableError`, and
     :class:`Abandoned` when the event in :data:`ABANDON` is set.
@@ -152,17 +150,22 @@ def run(
     own_peak = _peak_bytes(resource.getrusage(resource.RUSAGE_SELF))
     started = time.monotonic()
     if isolated:
-        command = task_limit.inside(command, limits.processes)
-    with task_limit.capped(limits.processes) as joining, _standard_input(stdin) as input_file:
+        command = control_group.under_task_limit(command, limits.processes)
+    with (
+        control_group.limited(limits.processes, limits.memory_bytes) as group,
+        _system_call_filter(view if isolated else None) as descriptors,
+        _standard_input(stdin) as input_file,
+    ):
+        inside = isolation.command_line(command, view, cwd, *descriptors)
         child = subprocess.Popen(
-            [*joining, *_limiting(limits), *isolation.command_line(command, view, cwd)],
+            [*group.joining, *_limiting(limits), *inside],
             cwd=cwd,
             env=environment,
             stdin=input_file,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
-            pass_fds=inherited,
+            pass_fds=descriptors,
             start_new_session=True,
         )
         watch = _Watch(child, limits, started, isolated)
@@ -170,6 +173,7 @@ def run(
             watch.until_exit()
         finally:
             usage, status = watch.reap()
+        ran_out = group.ran_out_of_memory
     # A child that was vforked starts with the peak of its parent, which then hides its own.
     peak = _peak_bytes(usage) if _peak_bytes(usage) > own_peak else 0
     returncode = os.waitstatus_to_exitcode(status)
@@ -177,7 +181,7 @@ def run(
     if isolated and returncode > _SIGNAL_STATUS:
         died_by = returncode - _SIGNAL_STATUS
     return Completed(
-        outcome=watch.broken or _outcome(returncode, died_by),
+        outcome=watch.broken or _outcome(returncode, died_by, ran_out),
         returncode=returncode,
         signal=died_by,
         stdout=bytes(watch.stdout),
@@ -192,11 +196,13 @@ def _peak_bytes(usage: resource.struct_rusage) -> int:
     return usage.ru_maxrss * 1024
 
 
-def _outcome(returncode: int, died_by: int) -> ProcessOutcome:
+def _outcome(returncode: int, died_by: int, ran_out_of_memory: bool) -> ProcessOutcome:
     if died_by == signal.SIGXCPU:
         return ProcessOutcome.TIME_LIMIT
     if died_by == signal.SIGXFSZ:
         return ProcessOutcome.OUTPUT_LIMIT
+    if ran_out_of_memory:
+        return ProcessOutcome.MEMORY_LIMIT
     if died_by:
         return ProcessOutcome.SIGNAL
     return ProcessOutcome.OK if returncode == 0 else ProcessOutcome.EXIT
@@ -205,7 +211,7 @@ def _outcome(returncode: int, died_by: int) -> ProcessOutcome:
 def _limiting(limits: Limits) -> list[str]:
     """``prlimit`` sets the kernel's limits and becomes the command; a preexec_fn is not safe here.
 
-    The number of processes is capped by :mod:`cass_ray.toolchain.sandbox.task_limit` and watched.
+    Memory and the number of processes are capped by ``control_group`` and watched.
     """
     cpu = max(1, round(limits.cpu_seconds + 0.5))
     command = [
@@ -225,6 +231,25 @@ def _exists(program: str, cwd: Path, view: View | None, env: Mapping[str, str]) 
         return shutil.which(program, path=env.get("PATH", os.defpath)) is not None
     path = cwd / program
     return (view.outside(path) if view is not None else path).exists()
+
+
+@contextlib.contextmanager
+def _system_call_filter(view: View | None) -> Iterator[tuple[int, ...]]:
+    """An open file that holds the filter of ``view``, at its beginning; none without a sandbox."""
+    if view is None:
+        yield ()
+        return
+    program = seccomp.filter_program(
+        strict_sockets=not view.device_access,
+        memory_files=control_group.bounds_memory() or view.device_access,
+    )
+    descriptor = os.memfd_create("seccomp")
+    try:
+        os.write(descriptor, program)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        yield (descriptor,)
+    finally:
+        os.close(descriptor)
 
 
 @contextlib.contextmanager

@@ -74,7 +74,10 @@ FORBIDDEN: dict[str, int] = {
 }
 """Numbers of the x86-64 system calls that end the process (the kernel's syscall_64.tbl)."""
 
-_SOCKET, _CLONE, _CLONE3 = 41, 56, 435
+ABSENT: dict[str, int] = {"shmget": 29, "semget": 64, "msgget": 68, "mq_open": 240}
+"""Answered with ENOSYS: System V segments and queues, memory that outlives its process."""
+
+_SOCKET, _CLONE, _CLONE3, _MEMFD_CREATE = 41, 56, 435, 319
 _UNIX_FAMILY = 1
 _NAMESPACE_FLAGS = 0x7E02_0080
 """CLONE_NEWTIME, _NEWNS, _NEWCGROUP, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID and _NEWNET."""
@@ -92,11 +95,12 @@ class _Instruction:
 
 
 @functools.cache
-def filter_program(*, strict_sockets: bool = True) -> bytes:
+def filter_program(*, strict_sockets: bool = True, memory_files: bool = True) -> bytes:
     """The filter as an array of ``struct sock_filter``.
 
     ``strict_sockets`` forbids every socket that is not a local one; without it only creating name
     spaces and :data:`FORBIDDEN` calls end the process (a GPU driver may open other sockets).
+    Without ``memory_files``, where no control group bounds them, ``memfd_create`` answers ENOSYS.
     ``clone3`` answers ENOSYS, so that the C library uses ``clone``, whose flags can be read.
     """
     program = [
@@ -106,9 +110,13 @@ def filter_program(*, strict_sockets: bool = True) -> bytes:
         _Instruction(_LOAD, _NUMBER),
         _Instruction(_JUMP_AT_LEAST, _X32_BIT, 0, 1),
         _Instruction(_RETURN, _KILL_PROCESS),
-        _Instruction(_JUMP_EQUAL, _CLONE3, 0, 1),
-        _Instruction(_RETURN, _ERRNO | errno.ENOSYS),
     ]
+    absent = {*ABSENT.values(), _CLONE3} | (set() if memory_files else {_MEMFD_CREATE})
+    for number in sorted(absent):
+        program += [
+            _Instruction(_JUMP_EQUAL, number, 0, 1),
+            _Instruction(_RETURN, _ERRNO | errno.ENOSYS),
+        ]
     for number in sorted(FORBIDDEN.values()):
         program += [
             _Instruction(_JUMP_EQUAL, number, 0, 1),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cass_ray.toolchain.sandbox import isolation, task_limit
+from cass_ray.toolchain.sandbox import control_group, isolation
 from cass_ray.toolchain.sandbox.executable import (
     Bounds,
     Exposure,
@@ -109,7 +109,7 @@ def test_fork_bomb_is_stopped_and_leaves_nothing(compiled) -> None:  # type: ign
     assert processes_named("cass_bomb") == []
 
 
-@pytest.mark.skipif(task_limit.group_parent() is None, reason="no control groups here")
+@pytest.mark.skipif(control_group.pids_parent() is None, reason="no control groups here")
 def test_the_kernel_refuses_tasks_beyond_the_limit(compiled) -> None:  # type: ignore[no-untyped-def]
     body = """
       int made = 0;

@@ -1,0 +1,182 @@
+"""Hard limits on memory and on processes: a control group for one child process.
+
+Resource limits do not bound a tree of processes, nor memory that belongs to no process (files in
+memory, System V segments, inodes), and ``RLIMIT_NPROC`` does not bind root; a watch that samples
+is too slow for a fork bomb, which starves it. The kernel's ``memory`` and ``pids`` controllers bind
+everybody. Making a group needs write access to the hierarchy (root, or a delegated one). An
+ordinary user without one has ``RLIMIT_NPROC`` inside the sandbox's user name space, the sampled
+sum of resident memory, and a filter of system calls that leaves no memory outside of processes
+but the sandbox's bounded ``/tmp`` and ``/dev/shm`` (:mod:`cass_ray.toolchain.sandbox.seccomp`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import re
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+THREADS = 512
+"""Tasks beyond the number of processes: threads count, and engines start one for each core."""
+
+MEMORY_HEADROOM = 64 << 20
+"""For bubblewrap, its shell and the kernel's own structures, which the group counts as well."""
+
+_PREFIX = "cass-"
+_OWNER = re.compile(rf"{_PREFIX}(\d+)-")
+_REMOVAL_SECONDS = 2.0
+
+# The shell moves itself into the groups ("0" is the writer), then becomes the command.
+_ENTER = (
+    'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs" || exit 125; shift; done; shift; exec "$@"'
+)
+
+_MEMORY_LIMIT_FILES = ("memory.max", "memory.limit_in_bytes")
+_MEMORY_EVENT_FILES = ("memory.events", "memory.oom_control")
+
+
+@dataclass(frozen=True)
+class Group:
+    """One child's groups, a folder for each hierarchy; none where none can be made."""
+
+    folders: tuple[Path, ...] = ()
+
+    @property
+    def joining(self) -> list[str]:
+        """The beginning of a command line whose command joins the groups."""
+        if not self.folders:
+            return []
+        return ["/bin/sh", "-c", _ENTER, "sh", *map(str, self.folders), "--"]
+
+    @property
+    def ran_out_of_memory(self) -> bool:
+        """Whether the kernel killed one of its processes at the memory limit."""
+        for folder in self.folders:
+            for name in _MEMORY_EVENT_FILES:
+                with contextlib.suppress(OSError):
+                    found = re.search(r"^oom_kill (\d+)$", (folder / name).read_text(), re.M)
+                    if found and int(found[1]):
+                        return True
+        return False
+
+
+def under_task_limit(command: list[str], processes: int) -> list[str]:
+    """``command`` under RLIMIT_NPROC, for use inside a sandbox: there it counts the sandbox's own
+    tasks. It does not bind root."""
+    script = f'ulimit -p {processes + THREADS} 2>/dev/null; exec "$@"'
+    return ["/bin/sh", "-c", script, "sh", *command]
+
+
+@contextlib.contextmanager
+def limited(processes: int, memory_bytes: int) -> Iterator[Group]:
+    """Groups with at most ``processes`` and :data:`THREADS` more tasks at a time, and
+    ``memory_bytes`` of memory of any kind, counting descendants.
+
+    What is left in them at the end of the context must be dead or dying.
+    """
+    folders: list[Path] = []
+    try:
+        for parent in dict.fromkeys(filter(None, (pids_parent(), memory_parent()))):
+            folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=parent))
+            folders.append(folder)
+            _limit(folder, processes + THREADS, memory_bytes + MEMORY_HEADROOM)
+        yield Group(tuple(folders))
+    finally:
+        for folder in folders:
+            _remove(folder)
+
+
+def bounds_memory() -> bool:
+    """Whether memory that belongs to no process is bounded here."""
+    return memory_parent() is not None
+
+
+@functools.cache
+def pids_parent() -> Path | None:
+    """The folder to make groups for tasks in, of either version; None if there is none."""
+    return _parent("pids", ("pids.max",))
+
+
+@functools.cache
+def memory_parent() -> Path | None:
+    """The folder to make groups for memory in, of either version; None if there is none."""
+    return _parent("memory", _MEMORY_LIMIT_FILES)
+
+
+def _limit(folder: Path, tasks: int, memory_bytes: int) -> None:
+    if (folder / "pids.max").exists():
+        (folder / "pids.max").write_text(str(tasks))
+    for name in _MEMORY_LIMIT_FILES:
+        if (folder / name).exists():
+            (folder / name).write_text(str(memory_bytes))
+    # Swap would only delay the end. Where the kernel does not count it, there is no such file.
+    with contextlib.suppress(OSError):
+        if (folder / "memory.swap.max").exists():
+            (folder / "memory.swap.max").write_text("0")
+
+
+def _parent(controller: str, limit_files: tuple[str, ...]) -> Path | None:
+    for parent in _candidates(controller):
+        with contextlib.suppress(OSError):
+            _sweep(parent)
+            probe = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=parent))
+            limits = any((probe / name).exists() for name in limit_files)
+            usable = limits and os.access(probe / "cgroup.procs", os.W_OK)
+            probe.rmdir()
+            if usable:
+                return parent
+    return None
+
+
+def _candidates(controller: str) -> Iterator[Path]:
+    """This process's own group and its ancestors, version 1 before version 2."""
+    try:
+        mounts = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return
+    roots_1 = [
+        Path(fields[1])
+        for fields in mounts
+        if fields[2] == "cgroup" and controller in fields[3].split(",")
+    ]
+    roots_2 = [Path(fields[1]) for fields in mounts if fields[2] == "cgroup2"]
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        among = controllers.split(",")
+        roots = roots_1 if controller in among else roots_2 if not controllers else []
+        for root in roots:
+            own = root / path.lstrip("/")
+            yield own
+            # Version 2 allows no groups below one that holds processes: look further up.
+            yield from (folder for folder in own.parents if folder.is_relative_to(root))
+
+
+def _sweep(parent: Path) -> None:
+    """Remove what processes left behind that were killed."""
+    for folder in parent.glob(f"{_PREFIX}*"):
+        owner = _OWNER.match(folder.name)
+        if owner and not Path(f"/proc/{owner[1]}").exists():
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+
+
+def _remove(group: Path) -> None:
+    """Processes that were killed leave the group a moment later."""
+    deadline = time.monotonic() + _REMOVAL_SECONDS
+    while True:
+        try:
+            group.rmdir()
+        except FileNotFoundError:
+            return
+        except OSError:
+            if time.monotonic() > deadline:
+                return
+            time.sleep(0.002)
+        else:
+            return
