@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from benchmarks.measure.machine import Machine, this_machine
+from benchmarks.measure.machine import MeasuredMachine, this_machine
 from cass_ray.assembly import opcodes, rdna3, sass
 from cass_ray.assembly.opcodes import InstructionSet
 from cass_ray.cache import digest
@@ -57,7 +57,7 @@ def speed(count: int, seed: int) -> Json:
     }
 
 
-class Examiner:
+class GeneratedProgramExaminer:
     """Compiles and runs one program after the other."""
 
     def __init__(self, state: Path, minutes: float) -> None:
@@ -133,7 +133,7 @@ def _sass_opcodes(listing: str) -> Iterable[str]:
 
 def _rdna3_mnemonics(assembly: str) -> Iterable[str]:
     for line in rdna3.parse(assembly).lines:
-        if line.kind is rdna3.Kind.INSTRUCTION:
+        if line.kind is rdna3.Rdna3LineKind.INSTRUCTION:
             yield from line.mnemonics
 
 
@@ -225,7 +225,7 @@ def main() -> None:
     parser.add_argument("--markdown", type=Path)
     parser.add_argument("--note", action="append", default=[], help="A line for the page.")
     given = parser.parse_args()
-    machine: Machine = this_machine()
+    machine: MeasuredMachine = this_machine()
     figures: Json = {
         "command": f"python -m benchmarks.corpus.generate --count {given.count} "
         f"--execute {given.execute} --seed {given.seed}",
@@ -233,7 +233,7 @@ def main() -> None:
         "speed": speed(given.count, given.seed),
     }
     print(json.dumps(figures["speed"]), flush=True)
-    examiner = Examiner(given.state, given.minutes)
+    examiner = GeneratedProgramExaminer(given.state, given.minutes)
     outcomes: list[Json] = []
     with ThreadPoolExecutor(given.jobs) as pool:
         for outcome in pool.map(examiner.examine, generate(given.execute, given.seed)):

@@ -35,7 +35,7 @@ import numpy.typing as npt
 from benchmarks.emulator.speed_report import EMULATORS, OURS, RESULTS, write
 from cass_ray.corpus.reading.source_files import gather
 from cass_ray.emulator.build import runtime_library
-from cass_ray.emulator.code_object import Kernel, describe
+from cass_ray.emulator.code_object import KernelDescription, describe
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.unit import Unit
 
@@ -104,7 +104,7 @@ class Loaded:
             name, _, _, _, value, _ = struct.unpack_from("<IBBHQQ", data, entry)
             self.symbols[data[names + name : data.index(b"\0", names + name)].decode()] = value
 
-    def entry(self, kernel: Kernel) -> tuple[int, int, int]:
+    def entry(self, kernel: KernelDescription) -> tuple[int, int, int]:
         """Address and size in bytes of the code from the kernel on, and COMPUTE_PGM_RSRC2.
 
         See the AMDGPU usage guide, "Kernel Descriptor". The size of LDS is for the driver to add.
@@ -122,7 +122,7 @@ class Loaded:
 _COUNT, _SIZE, _DIMENSIONS = 7, 10, 19
 
 
-def kernel_arguments(kernel: Kernel, case: Case, explicit: list[int]) -> bytearray:
+def kernel_arguments(kernel: KernelDescription, case: Case, explicit: list[int]) -> bytearray:
     """The kernarg segment, hidden arguments included."""
     segment = bytearray(kernel.kernarg_size)
     values = iter(explicit)

@@ -28,7 +28,7 @@ from cass_ray.execute.references import STORED_FOLDER, ReferenceRun, StoredRefer
 from cass_ray.port.errors import PortError
 from cass_ray.port.executable import read_executable
 from cass_ray.port.lifting import ContainerLifter
-from cass_ray.port.running import Ported, execute, port
+from cass_ray.port.running import PortedExecutable, execute, port
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.sandbox.process import Completed, ProcessOutcome
 from cass_ray.toolchain.unit import CompileFailure, Unit
@@ -36,7 +36,7 @@ from cass_ray.toolchain.unit import CompileFailure, Unit
 _ROOT_PARTS = 2  # programs/DOMAIN, repositories/NAME
 
 
-class State(StrEnum):
+class PortingState(StrEnum):
     """How one program fared on all its argument lists; the worst one counts."""
 
     EXACT = "exact"
@@ -50,18 +50,18 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True)
-class Row:
+class PortingRow:
     """One program; ``runs`` is how many argument lists were compared, ``seconds`` their time."""
 
     program: str
-    state: State
+    state: PortingState
     kernels: int = 0
     runs: int = 0
     seconds: float = 0.0
     detail: str = ""
 
 
-class Bench:
+class PortingRun:
     """Everything that all programs share."""
 
     def __init__(self, architecture: str, seconds: float) -> None:
@@ -71,7 +71,7 @@ class Bench:
         self.options = RunOptions(seconds=seconds)
         self.references = stored_runs()
 
-    def row(self, path: str) -> Row:
+    def row(self, path: str) -> PortingRow:
         """Build, port, run and compare one program."""
         parts = path.split("/")
         root = SHIPPED_ROOT.joinpath(*parts[:_ROOT_PARTS])
@@ -79,50 +79,52 @@ class Bench:
         try:
             built = self.backend.build(sources)
         except CompileFailure as failure:
-            return Row(path, State.NOT_BUILT, detail=failure.diagnostic.splitlines()[0])
+            return PortingRow(
+                path, PortingState.NOT_BUILT, detail=failure.diagnostic.splitlines()[0]
+            )
         try:
             ported = port(read_executable(built.executable), self.lifter)
         except PortError as error:
-            return Row(path, State.NOT_LIFTED, detail=str(error))
+            return PortingRow(path, PortingState.NOT_LIFTED, detail=str(error))
         if not ported.kernels:
-            return Row(path, State.NOT_LIFTED, detail=_first(ported))
+            return PortingRow(path, PortingState.NOT_LIFTED, detail=_first(ported))
         tolerance = tolerance_for(
             text.decode("utf-8", "replace") for text in sources.files.values()
         )
-        state, seconds, detail = State.EXACT, 0.0, ""
+        state, seconds, detail = PortingState.EXACT, 0.0, ""
         wanted = self.references[path]
-        order = list(State)
+        order = list(PortingState)
         for reference in wanted:
             done = execute(ported, reference.inputs.arguments, self.library, self.options)
             seconds += done.wall_seconds
             found, why = judge(reference, done, tolerance)
             if order.index(found) > order.index(state):
                 state, detail = found, why
-        if state not in (State.EXACT, State.NUMERIC) and ported.failures:
-            state, detail = State.NOT_LIFTED, _first(ported)
-        return Row(path, state, ported.kernels, len(wanted), round(seconds, 2), detail)
+        if state not in (PortingState.EXACT, PortingState.NUMERIC) and ported.failures:
+            state, detail = PortingState.NOT_LIFTED, _first(ported)
+        return PortingRow(path, state, ported.kernels, len(wanted), round(seconds, 2), detail)
 
 
-def _first(ported: Ported) -> str:
+def _first(ported: PortedExecutable) -> str:
     return next((f"{name}: {text}" for name, text in ported.failures.items()), "no kernel")
 
 
-def judge(reference: ReferenceRun, done: Completed, tolerance: object) -> tuple[State, str]:
+def judge(reference: ReferenceRun, done: Completed, tolerance: object) -> tuple[PortingState, str]:
     """The state of one run, and why it is not exact."""
     errors = done.stderr_text.strip()
     last = errors.splitlines()[-1:] or [done.outcome.value]
     if done.outcome is ProcessOutcome.TIME_LIMIT:
-        return State.TIME_LIMIT, ""
+        return PortingState.TIME_LIMIT, ""
     compared = compare(reference.outputs, done.stdout, tolerance)  # type: ignore[arg-type]
     if done.returncode == reference.status and compared.exact:
-        return State.EXACT, ""
+        return PortingState.EXACT, ""
     if done.returncode == reference.status and compared.numeric:
-        return State.NUMERIC, f"largest relative error {compared.max_error:.2g}"
+        return PortingState.NUMERIC, f"largest relative error {compared.max_error:.2g}"
     if missing := [line for line in errors.splitlines() if "is not supported" in line]:
-        return State.UNSUPPORTED, missing[0]
+        return PortingState.UNSUPPORTED, missing[0]
     if done.outcome is ProcessOutcome.OK:
-        return State.DIFFERENT, compared.difference
-    return State.FAILED, f"status {done.returncode}: {last[0]}"
+        return PortingState.DIFFERENT, compared.difference
+    return PortingState.FAILED, f"status {done.returncode}: {last[0]}"
 
 
 def stored_runs() -> dict[str, list[ReferenceRun]]:
@@ -132,7 +134,7 @@ def stored_runs() -> dict[str, list[ReferenceRun]]:
     return {item.path: [run.run() for run in item.nvidia.runs] for item in stored.programs}
 
 
-def rows(bench: Bench, names: list[str]) -> Iterator[Row]:
+def rows(bench: PortingRun, names: list[str]) -> Iterator[PortingRow]:
     """One row for each chosen program of the manifest."""
     for entry in load_manifest():
         if not names or any(name in entry.path for name in names):
@@ -141,10 +143,10 @@ def rows(bench: Bench, names: list[str]) -> Iterator[Row]:
             yield row
 
 
-def markdown(made: list[Row], command: str, architecture: str) -> str:
+def markdown(made: list[PortingRow], command: str, architecture: str) -> str:
     """The table."""
     counts = Counter(row.state for row in made)
-    summary = ", ".join(f"{counts[state]} {state}" for state in State if counts[state])
+    summary = ", ".join(f"{counts[state]} {state}" for state in PortingState if counts[state])
     lines = [
         "# Nvidia executables on the RDNA3 backend",
         "",
@@ -176,16 +178,16 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--markdown", type=Path)
     given = parser.parse_args(arguments)
-    made = list(rows(Bench(given.architecture, given.seconds), given.names))
+    made = list(rows(PortingRun(given.architecture, given.seconds), given.names))
     command = " ".join(["python -m benchmarks.port.shipped_programs", *arguments])
     counts = Counter(row.state for row in made)
-    print(", ".join(f"{counts[state]} {state}" for state in State if counts[state]))
+    print(", ".join(f"{counts[state]} {state}" for state in PortingState if counts[state]))
     if given.json:
         text = {"command": command, "rows": [asdict(row) for row in made]}
         given.json.write_text(json.dumps(text, indent=1) + "\n")
     if given.markdown:
         given.markdown.write_text(markdown(made, command, given.architecture))
-    return 0 if counts[State.EXACT] else 1
+    return 0 if counts[PortingState.EXACT] else 1
 
 
 if __name__ == "__main__":

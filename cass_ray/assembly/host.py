@@ -18,7 +18,7 @@ from cass_ray.assembly import gnu
 COMMENT = re.compile(r"#")
 
 
-class Kind(Enum):
+class HostLineKind(Enum):
     """What a line is."""
 
     BLANK = auto()
@@ -29,10 +29,10 @@ class Kind(Enum):
     INSTRUCTION = auto()
 
 
-class Line(NamedTuple):
+class HostLine(NamedTuple):
     """One line of text and what it is."""
 
-    kind: Kind
+    kind: HostLineKind
     text: str
     """The line as written, without its end."""
     label: str = ""
@@ -66,7 +66,7 @@ class Registration(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class HostFunction:
     """Code from its label to its ``.size``; a range of lines."""
 
     name: str
@@ -74,10 +74,10 @@ class Function:
 
 
 @dataclass(frozen=True)
-class Module:
+class HostModule:
     """One assembly file."""
 
-    lines: list[Line]
+    lines: list[HostLine]
     ending: str = "\n"
     """What follows the last line."""
 
@@ -86,7 +86,7 @@ class Module:
         return "\n".join(line.text for line in self.lines) + self.ending
 
     @cached_property
-    def functions(self) -> dict[str, Function]:
+    def functions(self) -> dict[str, HostFunction]:
         """Name -> function in order of appearance."""
         names = gnu.function_names(
             (x.mnemonic, x.operands) for x in self.lines if x.mnemonic == ".type"
@@ -98,7 +98,7 @@ class Module:
                 for x in self.lines
             ),
         )
-        return {name: Function(name, lines) for name, lines in ranges.items()}
+        return {name: HostFunction(name, lines) for name, lines in ranges.items()}
 
     @cached_property
     def variables(self) -> dict[str, gnu.DataObject]:
@@ -109,14 +109,16 @@ class Module:
             if line.label or line.mnemonic in gnu.OBJECT_DIRECTIVES
         )
 
-    def instructions(self, function: Function | None = None) -> Iterator[Line]:
+    def instructions(self, function: HostFunction | None = None) -> Iterator[HostLine]:
         """Instructions of one function, or of the file."""
         lines = range(len(self.lines)) if function is None else function.lines
         return (
-            line for line in map(self.lines.__getitem__, lines) if line.kind is Kind.INSTRUCTION
+            line
+            for line in map(self.lines.__getitem__, lines)
+            if line.kind is HostLineKind.INSTRUCTION
         )
 
-    def labels(self, function: Function) -> dict[str, int]:
+    def labels(self, function: HostFunction) -> dict[str, int]:
         """Label -> index of its line, inside ``function``."""
         return {self.lines[i].label: i for i in function.lines if self.lines[i].label}
 
@@ -149,11 +151,11 @@ _UNWIND = re.compile(r"^[ \t]*\.cfi_\w+[^\n]*\n?", re.MULTILINE)
 _COMMENTED = re.compile(r"^[^\n#]*#[^\n]*\n?", re.MULTILINE)
 
 
-def parse(text: str) -> Module:
+def parse(text: str) -> HostModule:
     """Read an assembly file; rendering the result gives the text back."""
     ending = "\n" if text.endswith("\n") else ""
     body = text[: len(text) - len(ending)]
-    return Module([_line(written) for written in body.split("\n")], ending)
+    return HostModule([_line(written) for written in body.split("\n")], ending)
 
 
 def normalize(text: str, *, keep_unwind: bool = False, keep_comments: bool = True) -> str:
@@ -180,14 +182,14 @@ def _without_comment(match: re.Match[str]) -> str:
     return kept + "\n" * match[0].endswith("\n") if kept else ""
 
 
-def _line(written: str) -> Line:
+def _line(written: str) -> HostLine:
     match = _LINE.match(written)
     assert match is not None  # every part is optional
     label, mnemonic, equals = match.groups(default="")
     if not mnemonic:
-        return Line(Kind.LABEL if label else Kind.BLANK, written, label)
-    kind = Kind.DIRECTIVE if mnemonic[0] == "." or equals else Kind.INSTRUCTION
-    return Line(kind, written, label, mnemonic)
+        return HostLine(HostLineKind.LABEL if label else HostLineKind.BLANK, written, label)
+    kind = HostLineKind.DIRECTIVE if mnemonic[0] == "." or equals else HostLineKind.INSTRUCTION
+    return HostLine(kind, written, label, mnemonic)
 
 
 def registration_symbols(text: str) -> dict[str, Registration]:

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict
 from cass_ray.assembly import gnu
 
 
-class Kind(Enum):
+class Rdna3LineKind(Enum):
     """What a line is."""
 
     BLANK = auto()
@@ -34,10 +34,10 @@ class Kind(Enum):
     """YAML between ``.amdgpu_metadata`` and its end."""
 
 
-class Line(NamedTuple):
+class Rdna3Line(NamedTuple):
     """One line of text and what it is."""
 
-    kind: Kind
+    kind: Rdna3LineKind
     text: str
     """The line as written, without its end."""
     label: str = ""
@@ -47,7 +47,7 @@ class Line(NamedTuple):
     @property
     def mnemonics(self) -> tuple[str, ...]:
         """One mnemonic, or both of a dual-issue instruction (``v_dual_… :: v_dual_…``)."""
-        if "::" not in self.text or self.kind is not Kind.INSTRUCTION:
+        if "::" not in self.text or self.kind is not Rdna3LineKind.INSTRUCTION:
             return (self.mnemonic,) if self.mnemonic else ()
         return tuple(half.split()[0] for half in self.statement.split("::") if half.strip())
 
@@ -75,7 +75,7 @@ class Line(NamedTuple):
 COMMENT = re.compile(r";|//")
 
 
-class Argument(BaseModel):
+class Rdna3Argument(BaseModel):
     """One slot of the kernel argument buffer, as the metadata describes it; sizes in bytes."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -94,7 +94,7 @@ class Argument(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class Rdna3Function:
     """Code from its label to its ``.size`` (or to the next function); a range of lines."""
 
     name: str
@@ -103,7 +103,7 @@ class Function:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class Rdna3Kernel:
     """A kernel descriptor with the metadata of the same name."""
 
     name: str
@@ -150,10 +150,12 @@ class Kernel:
         return 32 if self.descriptor.get("wavefront_size32", "1") != "0" else 64
 
     @cached_property
-    def arguments(self) -> list[Argument]:
+    def arguments(self) -> list[Rdna3Argument]:
         """Slots of the argument buffer in order, hidden ones included."""
         return [
-            Argument.model_validate({key.removeprefix("."): value for key, value in slot.items()})
+            Rdna3Argument.model_validate(
+                {key.removeprefix("."): value for key, value in slot.items()}
+            )
             for slot in self.metadata.get(".args", [])
         ]
 
@@ -170,10 +172,10 @@ class Variable(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Module:
+class Rdna3Module:
     """One assembly file."""
 
-    lines: list[Line]
+    lines: list[Rdna3Line]
     ending: str = "\n"
     """What follows the last line."""
 
@@ -189,7 +191,7 @@ class Module:
         return ""
 
     @cached_property
-    def functions(self) -> dict[str, Function]:
+    def functions(self) -> dict[str, Rdna3Function]:
         """Name -> function, kernels included, in order of appearance."""
         kernels = self._descriptors
         declared = gnu.function_names((x.mnemonic, x.operands) for x in self._directives(".type"))
@@ -200,18 +202,18 @@ class Module:
                 for x in self.lines
             ),
         )
-        return {name: Function(name, lines, name in kernels) for name, lines in ranges.items()}
+        return {name: Rdna3Function(name, lines, name in kernels) for name, lines in ranges.items()}
 
-    def instructions(self, function: Function | None = None) -> Iterator[Line]:
+    def instructions(self, function: Rdna3Function | None = None) -> Iterator[Rdna3Line]:
         """Instructions of one function, or of the file."""
         lines = (
             self.lines
             if function is None
             else self.lines[function.lines.start : function.lines.stop]
         )
-        return (line for line in lines if line.kind is Kind.INSTRUCTION)
+        return (line for line in lines if line.kind is Rdna3LineKind.INSTRUCTION)
 
-    def labels(self, function: Function) -> dict[str, int]:
+    def labels(self, function: Rdna3Function) -> dict[str, int]:
         """Label -> index of its line, inside ``function``."""
         return {self.lines[i].label: i for i in function.lines if self.lines[i].label}
 
@@ -221,7 +223,7 @@ class Module:
 
         Raises ``ValueError`` when it is not YAML.
         """
-        text = "\n".join(line.text for line in self.lines if line.kind is Kind.METADATA)
+        text = "\n".join(line.text for line in self.lines if line.kind is Rdna3LineKind.METADATA)
         try:
             document = yaml.load(text, Loader=_YAML_LOADER)
         except yaml.YAMLError as error:
@@ -229,7 +231,7 @@ class Module:
         return document if isinstance(document, dict) else {}
 
     @cached_property
-    def kernels(self) -> dict[str, Kernel]:
+    def kernels(self) -> dict[str, Rdna3Kernel]:
         """Name -> kernel, in order of appearance.
 
         Raises ``ValueError`` when the metadata cannot be read.
@@ -239,7 +241,7 @@ class Module:
             raise ValueError("amdhsa.kernels of .amdgpu_metadata is not a list of mappings")
         described = {entry.get(".name"): entry for entry in entries}
         return {
-            name: Kernel(name, descriptor, described.get(name, {}))
+            name: Rdna3Kernel(name, descriptor, described.get(name, {}))
             for name, descriptor in self._descriptors.items()
         }
 
@@ -271,7 +273,7 @@ class Module:
                 current[key] = line.statement[len(line.mnemonic) :].strip()
         return descriptors
 
-    def _directives(self, name: str) -> Iterator[Line]:
+    def _directives(self, name: str) -> Iterator[Rdna3Line]:
         return (line for line in self.lines if line.mnemonic == name)
 
 
@@ -280,20 +282,20 @@ _LINE = re.compile(r'[ \t]*(?:([\w.$@]+|"[^"]+"):(?=\s|$))?[ \t]*([^\s;:]*)[ \t]
 _KERNEL = re.compile(r"^[ \t]*\.amdhsa_kernel[ \t]+(\S+)", re.MULTILINE)
 
 
-def parse(text: str) -> Module:
+def parse(text: str) -> Rdna3Module:
     """Read an assembly file; every text is a module, and rendering it gives the text back."""
     ending = "\n" if text.endswith("\n") else ""
     body = text[: len(text) - len(ending)]
-    lines: list[Line] = []
+    lines: list[Rdna3Line] = []
     in_metadata = False
     for written in body.split("\n"):
         if in_metadata and ".end_amdgpu_metadata" not in written:
-            lines.append(Line(Kind.METADATA, written))
+            lines.append(Rdna3Line(Rdna3LineKind.METADATA, written))
             continue
         line = _line(written)
         in_metadata = line.mnemonic == ".amdgpu_metadata"
         lines.append(line)
-    return Module(lines, ending)
+    return Rdna3Module(lines, ending)
 
 
 def normalize(text: str) -> str:
@@ -306,14 +308,14 @@ def kernel_names(text: str) -> list[str]:
     return _KERNEL.findall(text)
 
 
-def _line(written: str) -> Line:
+def _line(written: str) -> Rdna3Line:
     match = _LINE.match(written)
     assert match is not None  # every part is optional
     label, mnemonic, equals = match.groups(default="")
     if mnemonic.startswith("//"):
         mnemonic = ""
     if not mnemonic:
-        return Line(Kind.LABEL if label else Kind.BLANK, written, label)
+        return Rdna3Line(Rdna3LineKind.LABEL if label else Rdna3LineKind.BLANK, written, label)
     is_directive = mnemonic[0] == "." or equals
-    kind = Kind.DIRECTIVE if is_directive else Kind.INSTRUCTION
-    return Line(kind, written, label, mnemonic)
+    kind = Rdna3LineKind.DIRECTIVE if is_directive else Rdna3LineKind.INSTRUCTION
+    return Rdna3Line(kind, written, label, mnemonic)

@@ -30,7 +30,7 @@ INSTRUCTION_BYTES = 16
 """Size of an instruction since sm_70; addresses of a listing without them count in it."""
 
 
-class Instruction(NamedTuple):
+class SassInstruction(NamedTuple):
     """One instruction; ``text`` is canonical (``@!P0 BRA .L_2``), ``encoding`` little end first."""
 
     address: int
@@ -69,14 +69,14 @@ class Instruction(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class SassFunction:
     """One code section: a kernel with the subroutines in it, or a separate device function."""
 
     name: str
     """Mangled name."""
     architecture: str
     """``sm_89``, or the empty string when the listing does not say."""
-    instructions: list[Instruction]
+    instructions: list[SassInstruction]
     labels: dict[str, int]
     """Canonical label -> address, in address order; only labels that some instruction names."""
     subroutines: dict[str, int] = field(default_factory=dict)
@@ -100,10 +100,10 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class SassListing:
     """A disassembled file."""
 
-    functions: list[Function]
+    functions: list[SassFunction]
     sections: dict[str, str] = field(default_factory=dict)
     """Name -> text of the data sections (nvdisasm without ``-c``): constant banks, globals, …"""
 
@@ -170,12 +170,12 @@ _DIRECT_TARGET = re.compile(
 _RELATIVE_TARGET = re.compile(r"^(?:@!?U?P\w+ )?BRXU?\b.*?(?<![\w\[])(-?0x[0-9a-f]+)(?= \(|$)")
 
 
-def parse(text: str) -> Listing:
+def parse(text: str) -> SassListing:
     """Read a listing of ``cuobjdump -sass`` or ``nvdisasm``, or normalized text.
 
     Text without a function gives an empty listing; lines that are no code are skipped.
     """
-    functions: list[Function] = []
+    functions: list[SassFunction] = []
     sections: dict[str, str] = {}
     architecture = ""
     for header, body in _chunks(text):
@@ -191,7 +191,7 @@ def parse(text: str) -> Listing:
             functions.append(_function(name, architecture, body, is_kernel))
         else:
             sections[section] = body.strip("\n")
-    return Listing(functions, sections)
+    return SassListing(functions, sections)
 
 
 def normalize(text: str) -> str:
@@ -227,8 +227,8 @@ def _chunks(text: str) -> Iterator[tuple[re.Match[str], str]]:
         yield header, text[header.end() :]
 
 
-def _function(name: str, architecture: str, body: str, is_kernel: bool) -> Function:
-    instructions: list[Instruction] = []
+def _function(name: str, architecture: str, body: str, is_kernel: bool) -> SassFunction:
+    instructions: list[SassInstruction] = []
     symbols: dict[str, int] = {}
     pending: list[str] = []
     has_addresses = True
@@ -245,11 +245,11 @@ def _function(name: str, architecture: str, body: str, is_kernel: bool) -> Funct
             symbols[symbol] = address
         pending.clear()
         encoding = (int(low, 16), int(high, 16)) if high else (int(low, 16),) if low else ()
-        instructions.append(Instruction(address, _canonical_spacing(statement), encoding))
+        instructions.append(SassInstruction(address, _canonical_spacing(statement), encoding))
         address += INSTRUCTION_BYTES
     instructions, labels = _relabel(instructions, symbols, has_addresses)
     subroutines = {s: a for s, a in symbols.items() if s.startswith("$")}
-    return Function(name, architecture, instructions, labels, subroutines, is_kernel)
+    return SassFunction(name, architecture, instructions, labels, subroutines, is_kernel)
 
 
 def _canonical_spacing(statement: str) -> str:
@@ -265,8 +265,8 @@ def _canonical_spacing(statement: str) -> str:
 
 
 def _relabel(
-    instructions: list[Instruction], symbols: dict[str, int], has_addresses: bool
-) -> tuple[list[Instruction], dict[str, int]]:
+    instructions: list[SassInstruction], symbols: dict[str, int], has_addresses: bool
+) -> tuple[list[SassInstruction], dict[str, int]]:
     """Name every branch target ``.L_0``, ``.L_1``, … in address order, whatever named it before.
 
     Offsets are read only where the listing carries addresses; elsewhere they cannot be trusted.
@@ -291,7 +291,7 @@ def _relabel(
 
 
 def _references(
-    instruction: Instruction, symbols: dict[str, int], has_addresses: bool
+    instruction: SassInstruction, symbols: dict[str, int], has_addresses: bool
 ) -> Iterator[tuple[int, int, int]]:
     """Spans of ``instruction.text`` that name a code address, with that address (-1: elsewhere)."""
     address, text, _ = instruction

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cass_ray.emulator.build import BuildFailed
-from cass_ray.emulator.coverage import Coverage, measure
+from cass_ray.emulator.coverage import EmulatorCoverage, measure
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, fail
 from cass_ray.toolchain.errors import ToolMissing
 
@@ -45,7 +45,7 @@ def coverage(
     )
 
 
-def as_dictionary(found: Coverage, state: str = "") -> dict[str, object]:
+def as_dictionary(found: EmulatorCoverage, state: str = "") -> dict[str, object]:
     """For JSON: totals by state (mnemonics), and the instructions, those of ``state`` if given."""
     return {
         "mnemonics": dict(sorted(found.states().items())),
@@ -56,7 +56,7 @@ def as_dictionary(found: Coverage, state: str = "") -> dict[str, object]:
     }
 
 
-def text(found: Coverage, state: str = "") -> str:
+def text(found: EmulatorCoverage, state: str = "") -> str:
     """For people: a line for each instruction, then the totals."""
     lines = [f"{item.encoding:8} {item.mnemonic:40} {item.state}" for item in found.listed(state)]
     states = found.states()

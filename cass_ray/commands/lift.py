@@ -15,7 +15,7 @@ from cass_ray.execute.backends.base import unit_on_disk
 from cass_ray.execute.sides import as_hip
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
 from cass_ray.lift import LiftedModule, LiftError, lift_cubin, lift_text, names_for_host
-from cass_ray.lift.coverage import Coverage, measure
+from cass_ray.lift.coverage import LiftCoverage, measure
 from cass_ray.lift.frontend.container import best_cubins, cubins_in
 from cass_ray.lift.frontend.listing import cubin_of, is_listing
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
@@ -58,7 +58,7 @@ def coverage(
         raise typer.Exit(EXIT_FAILED)
 
 
-def as_dictionary(found: Coverage) -> dict[str, object]:
+def as_dictionary(found: LiftCoverage) -> dict[str, object]:
     """For JSON."""
     return {
         "instructions": found.instructions,
@@ -70,7 +70,7 @@ def as_dictionary(found: Coverage) -> dict[str, object]:
     }
 
 
-def as_text(found: Coverage) -> str:
+def as_text(found: LiftCoverage) -> str:
     """For people."""
     lines = [
         f"instructions: {found.covered_instructions} of {found.instructions}"

@@ -15,7 +15,7 @@ from cass_ray.lift.errors import LiftError
 from cass_ray.port.errors import PortError
 from cass_ray.port.executable import read_executable
 from cass_ray.port.lifting import ContainerLifter
-from cass_ray.port.running import Ported, execute, port
+from cass_ray.port.running import PortedExecutable, execute, port
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
@@ -77,7 +77,7 @@ def port_command(
     raise typer.Exit(finish(completed, seconds, "cass port"))
 
 
-def _report(ported: Ported) -> None:
+def _report(ported: PortedExecutable) -> None:
     """Name the kernels that are left out; stop where there is none at all."""
     for name, reason in ported.failures.items():
         typer.echo(f"cass port: kernel {name} is left out: {reason}", err=True)

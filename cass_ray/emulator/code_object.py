@@ -31,7 +31,7 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Argument(_Model):
+class KernelArgument(_Model):
     """A kernel argument; sizes and offsets in bytes. ``hidden``: filled by the runtime."""
 
     name: str
@@ -41,7 +41,7 @@ class Argument(_Model):
     hidden: bool
 
 
-class Kernel(_Model):
+class KernelDescription(_Model):
     """What metadata and descriptor say about a kernel; sizes in bytes, scratch per work-item."""
 
     name: str
@@ -55,7 +55,7 @@ class Kernel(_Model):
     sgpr_spill_count: int
     wave_size: int
     uses_dynamic_stack: bool
-    arguments: tuple[Argument, ...]
+    arguments: tuple[KernelArgument, ...]
 
 
 class CodeObject(_Model):
@@ -63,7 +63,7 @@ class CodeObject(_Model):
 
     target: str
     version: int
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[KernelDescription, ...]
     variables: dict[str, int]
 
 

@@ -19,7 +19,7 @@ GRAPHICS = ("VINTERP", "LDSDIR", "EXP")
 
 
 @dataclass(frozen=True)
-class Instruction:
+class MeasuredInstruction:
     """One mnemonic of one format and its state: covered, ignored, unsupported or graphics.
 
     ``ignored`` are hints and waits: nothing to do where instructions complete in order.
@@ -31,10 +31,10 @@ class Instruction:
 
 
 @dataclass(frozen=True)
-class Coverage:
+class EmulatorCoverage:
     """All instructions, and the share of mnemonics by state."""
 
-    instructions: tuple[Instruction, ...]
+    instructions: tuple[MeasuredInstruction, ...]
 
     def states(self) -> Counter[str]:
         """Number of mnemonics by state; a mnemonic of several formats counts by its worst."""
@@ -45,7 +45,7 @@ class Coverage:
             worst[item.mnemonic] = min(known, item.state, key=order.index)
         return Counter(worst.values())
 
-    def listed(self, state: str = "") -> list[Instruction]:
+    def listed(self, state: str = "") -> list[MeasuredInstruction]:
         """By format and mnemonic; only those of ``state`` unless it is empty."""
         chosen = (item for item in self.instructions if state in ("", item.state))
         return sorted(chosen, key=lambda item: (item.encoding, item.mnemonic))
@@ -56,7 +56,7 @@ class Coverage:
         return {name: known.get(name, "unsupported") for name in mnemonics}
 
 
-def measure(engine: Engine | None = None, probed: list[Probed] | None = None) -> Coverage:
+def measure(engine: Engine | None = None, probed: list[Probed] | None = None) -> EmulatorCoverage:
     """Compare LLVM's instructions with the engine's handlers.
 
     Raises :class:`FileNotFoundError` without ``llvm-mc-19``, and what building the engine raises.
@@ -74,5 +74,5 @@ def measure(engine: Engine | None = None, probed: list[Probed] | None = None) ->
             state = states.get((name, "VOP3SD"))
         if item.encoding in GRAPHICS:
             state = "graphics"
-        found.append(Instruction(item.mnemonic, item.encoding, state or "unsupported"))
-    return Coverage(tuple(found))
+        found.append(MeasuredInstruction(item.mnemonic, item.encoding, state or "unsupported"))
+    return EmulatorCoverage(tuple(found))

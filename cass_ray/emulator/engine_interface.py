@@ -26,7 +26,7 @@ class Machine(ctypes.Structure):
 
 
 @dataclass(frozen=True)
-class Covered:
+class OpcodeSupport:
     """One opcode of one format: ``state`` is covered, ignored (nothing to do) or unsupported."""
 
     mnemonic: str
@@ -65,12 +65,12 @@ class Engine:
         library.cass_rdna3_level.restype = ctypes.c_char_p
         self.level: str = library.cass_rdna3_level().decode()
 
-    def coverage(self) -> list[Covered]:
+    def coverage(self) -> list[OpcodeSupport]:
         """Every opcode of the engine's tables."""
         size = self._coverage(None, 0) + 1
         buffer = ctypes.create_string_buffer(size)
         self._coverage(buffer, size)
-        return [Covered(*line.split()) for line in buffer.value.decode().splitlines()]
+        return [OpcodeSupport(*line.split()) for line in buffer.value.decode().splitlines()]
 
     def decode(self, words: Sequence[int]) -> tuple[str, int] | None:
         """Text and size in bytes of the instruction that ``words`` start with; None if none."""

@@ -12,7 +12,7 @@ from cass_ray.lift.lowering.families import forms
 
 
 @dataclass
-class Coverage:
+class LiftCoverage:
     """Counts over many listings; forms are mnemonics with all their modifiers."""
 
     instructions: int = 0
@@ -51,9 +51,9 @@ def is_covered(mnemonic: str) -> bool:
     return known or mnemonic.partition(".")[0] in ENDS
 
 
-def measure(listings: Iterable[str]) -> Coverage:
+def measure(listings: Iterable[str]) -> LiftCoverage:
     """Coverage of all ``listings`` together."""
-    coverage = Coverage()
+    coverage = LiftCoverage()
     for listing in listings:
         coverage.add(listing)
     return coverage

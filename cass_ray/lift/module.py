@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend import cubin as reading
-from cass_ray.lift.frontend.code import Program
+from cass_ray.lift.frontend.code import CubinCode
 from cass_ray.lift.frontend.cubin import KernelInfo, Parameter
-from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Name
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX
 from cass_ray.lift.llvm.globals import MANAGED_SUFFIX, DeviceData
@@ -34,7 +34,7 @@ _SINGLE_PRECISION = frozenset({"FADD", "FMUL", "FFMA", "FSETP", "FSET", "FMNMX"}
 
 
 @dataclass(frozen=True)
-class Module:
+class LlvmModule:
     """LLVM IR of the kernels that could be lifted, and why others could not."""
 
     text: str
@@ -46,14 +46,14 @@ class Module:
     """Bytes of each variable."""
 
 
-def build(cubin: Cubin, listing: str, names: Mapping[str, str] | None = None) -> Module:
+def build(cubin: Cubin, listing: str, names: Mapping[str, str] | None = None) -> LlvmModule:
     """Lift every kernel; ``names`` renames symbols, and by default managed variables as HIP does.
 
     Raises :class:`LiftError` for what concerns the whole cubin.
     """
     managed = {name: name + MANAGED_SUFFIX for name in reading.managed_names(cubin)}
     names = {**managed, **(names or {})}
-    program = Program(
+    program = CubinCode(
         listing,
         reading.subroutines(cubin),
         reading.system_functions(cubin),
@@ -74,11 +74,11 @@ def build(cubin: Cubin, listing: str, names: Mapping[str, str] | None = None) ->
         declarations |= context.ir.declarations
         counts[name] = count
     parts = [_HEADER, *data.definitions, *functions, *sorted(declarations), _FOOTER]
-    return Module("\n".join(parts), tuple(counts), failures, counts, data.sizes)
+    return LlvmModule("\n".join(parts), tuple(counts), failures, counts, data.sizes)
 
 
 def _kernel(
-    cubin: Cubin, program: Program, data: DeviceData, name: str, exported: str
+    cubin: Cubin, program: CubinCode, data: DeviceData, name: str, exported: str
 ) -> tuple[str, LoweringContext, int]:
     kernel = reading.kernel_info(cubin, name)
     instructions = [
@@ -100,7 +100,7 @@ def _kernel(
 
 
 def _without_reserved(
-    kernel: KernelInfo, instructions: list[Instruction], reserved: int
+    kernel: KernelInfo, instructions: list[DecodedInstruction], reserved: int
 ) -> tuple[KernelInfo, int]:
     """The kernel with the shared memory that it has here, and what is added to shared addresses.
 
@@ -117,7 +117,7 @@ def _without_reserved(
     return replace(kernel, shared_size=max(kernel.shared_size, least)), 0
 
 
-def _makes_generic(i: Instruction) -> bool:
+def _makes_generic(i: DecodedInstruction) -> bool:
     """Whether it reads where shared memory is among generic addresses."""
     return any(
         (isinstance(operand, Name) and operand.text.startswith("SR_SWIN"))
@@ -126,7 +126,7 @@ def _makes_generic(i: Instruction) -> bool:
     )
 
 
-def _scratch_bytes(instructions: list[Instruction]) -> int:
+def _scratch_bytes(instructions: list[DecodedInstruction]) -> int:
     """LDS that barriers need in front of the kernel's own."""
     if any(counts_threads(i) for i in instructions):
         return BARRIERS_PLACE + BARRIERS_BYTES
@@ -134,13 +134,13 @@ def _scratch_bytes(instructions: list[Instruction]) -> int:
     return _REDUCTION_BYTES if uses_reduction else 0
 
 
-def flushes_denormals(instructions: list[Instruction]) -> bool:
+def flushes_denormals(instructions: list[DecodedInstruction]) -> bool:
     """Whether all single-precision arithmetic is .FTZ, as with ``nvcc -ftz=true``."""
     sensitive = [i for i in instructions if _reads_single_precision(i)]
     return bool(sensitive) and all(i.has("FTZ") for i in sensitive)
 
 
-def _reads_single_precision(i: Instruction) -> bool:
+def _reads_single_precision(i: DecodedInstruction) -> bool:
     if i.opcode in ("F2I", "FRND"):
         return not (i.has("F64") or i.has("F16"))
     if i.opcode == "F2F":

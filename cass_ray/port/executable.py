@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cass_ray.port.errors import PortError
-from cass_ray.port.fatbin import Container, containers
+from cass_ray.port.fatbin import FatBinaryContainer, containers
 
 _FILE = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -33,7 +33,7 @@ class Executable:
 
     path: Path
     runtime: int
-    containers: tuple[Container, ...]
+    containers: tuple[FatBinaryContainer, ...]
     libraries: tuple[str, ...]
 
 

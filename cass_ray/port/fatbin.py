@@ -25,7 +25,7 @@ _ARCHITECTURE = re.compile(r"\.sm_(\d+)a?\.cubin$")
 
 
 @dataclass(frozen=True)
-class Container:
+class FatBinaryContainer:
     """One fat binary: ``data`` is all of it, header included."""
 
     data: bytes
@@ -36,7 +36,7 @@ class Container:
         return f"{zlib.crc32(self.data):08x}-{len(self.data)}"
 
 
-def containers(section: bytes) -> Iterator[Container]:
+def containers(section: bytes) -> Iterator[FatBinaryContainer]:
     """The containers in ``section``, one after another. Raises :class:`PortError`."""
     position = 0
     while position + _HEADER.size <= len(section):
@@ -48,11 +48,11 @@ def containers(section: bytes) -> Iterator[Container]:
         end = position + header + content
         if header < _HEADER.size or end > len(section):
             raise PortError(f"the fat binary at offset {position:#x} is cut short")
-        yield Container(section[position:end])
+        yield FatBinaryContainer(section[position:end])
         position = -(-end // _ALIGNMENT) * _ALIGNMENT
 
 
-def cubins(container: Container, toolchain: NvidiaToolchain) -> dict[int, list[bytes]]:
+def cubins(container: FatBinaryContainer, toolchain: NvidiaToolchain) -> dict[int, list[bytes]]:
     """Cubins by architecture (80 for sm_80), unpacked by cuobjdump in the sandbox.
 
     Raises :class:`PortError` with cuobjdump's message.
@@ -65,7 +65,7 @@ def cubins(container: Container, toolchain: NvidiaToolchain) -> dict[int, list[b
 
 
 def _extract(
-    container: Container, toolchain: NvidiaToolchain, option: str
+    container: FatBinaryContainer, toolchain: NvidiaToolchain, option: str
 ) -> list[tuple[str, bytes]]:
     with private_folder() as folder:
         (folder / "device.fatbin").write_bytes(container.data)

@@ -12,7 +12,7 @@ from cass_ray.cache import ContentCache, default_directory, digest
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.cubin import managed_names
 from cass_ray.port.errors import PortError
-from cass_ray.port.fatbin import Container, cubins
+from cass_ray.port.fatbin import FatBinaryContainer, cubins
 from cass_ray.toolchain.amd.bundle import bundle
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE, AmdToolchain
 from cass_ray.toolchain.nvidia.elf import Cubin
@@ -23,7 +23,7 @@ _LIFTABLE = (90, 89, 87, 86, 80)
 
 
 @dataclass(frozen=True)
-class Lifted:
+class LiftedContainer:
     """A container's device code on AMD.
 
     ``fat_binary`` is empty where the container holds no kernel that could be lifted. ``failures``
@@ -52,7 +52,7 @@ class ContainerLifter:
         self.architecture = architecture
         self.cache = ContentCache((cache or default_directory()) / "port")
 
-    def lift(self, container: Container) -> Lifted:
+    def lift(self, container: FatBinaryContainer) -> LiftedContainer:
         """Lift ``container``. Raises :class:`PortError` if it holds nothing that can be read."""
         tools = (self.nvidia.fingerprint, self.amd.fingerprint, self.architecture)
         key = digest([container.data, *tools, lift.fingerprint()])
@@ -62,7 +62,7 @@ class ContainerLifter:
         self.cache.put(key, _packed(made))
         return made
 
-    def _lift(self, container: Container) -> Lifted:
+    def _lift(self, container: FatBinaryContainer) -> LiftedContainer:
         by_architecture = cubins(container, self.nvidia)
         usable = [number for number in _LIFTABLE if number in by_architecture]
         if not usable:
@@ -79,7 +79,7 @@ class ContainerLifter:
             attempts.append(self._lift_cubins(container.key, number, by_architecture[number]))
         return min(attempts, key=lambda made: len(made.failures))
 
-    def _lift_cubins(self, key: str, number: int, found: list[bytes]) -> Lifted:
+    def _lift_cubins(self, key: str, number: int, found: list[bytes]) -> LiftedContainer:
         if len(found) > 1:
             raise PortError(f"a fat binary with {len(found)} cubins for sm_{number}")
         try:
@@ -94,13 +94,13 @@ class ContainerLifter:
                 names=names,
             )
         except LiftError as error:
-            return Lifted(key, number, b"", (), {"*": str(error)})
+            return LiftedContainer(key, number, b"", (), {"*": str(error)})
         failures = {name: str(error) for name, error in made.failures.items()}
         fat_binary = bundle({self.architecture: made.code_object})
-        return Lifted(key, number, fat_binary, made.kernels, failures)
+        return LiftedContainer(key, number, fat_binary, made.kernels, failures)
 
 
-def _packed(lifted: Lifted) -> bytes:
+def _packed(lifted: LiftedContainer) -> bytes:
     header = {
         "capability": lifted.capability,
         "kernels": lifted.kernels,
@@ -109,15 +109,15 @@ def _packed(lifted: Lifted) -> bytes:
     return json.dumps(header).encode() + b"\n" + lifted.fat_binary
 
 
-def _unpacked(key: str, kept: bytes) -> Lifted:
+def _unpacked(key: str, kept: bytes) -> LiftedContainer:
     header, _, fat_binary = kept.partition(b"\n")
     fields = json.loads(header)
-    return Lifted(
+    return LiftedContainer(
         key, fields["capability"], fat_binary, tuple(fields["kernels"]), fields["failures"]
     )
 
 
-def place(lifted: Iterable[Lifted], folder: Path) -> None:
+def write_fat_binaries(lifted: Iterable[LiftedContainer], folder: Path) -> None:
     """Write fat binaries where ``libcudart.so`` looks for them."""
     for made in lifted:
         if made.fat_binary:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cass_ray.emulator.execution import WORKING_FOLDER, RunOptions, environment
 from cass_ray.port.executable import Executable
-from cass_ray.port.lifting import ContainerLifter, Lifted, place
+from cass_ray.port.lifting import ContainerLifter, LiftedContainer, write_fat_binaries
 from cass_ray.port.shim import shim_library
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
 from cass_ray.toolchain.sandbox.process import Completed, run
@@ -20,11 +20,11 @@ _COUNTERS = "counters.json"
 
 
 @dataclass(frozen=True)
-class Ported:
+class PortedExecutable:
     """An executable, and its device code for AMD."""
 
     executable: Executable
-    lifted: tuple[Lifted, ...]
+    lifted: tuple[LiftedContainer, ...]
 
     @property
     def kernels(self) -> int:
@@ -37,13 +37,13 @@ class Ported:
         return {name: text for made in self.lifted for name, text in made.failures.items()}
 
 
-def port(executable: Executable, lifter: ContainerLifter) -> Ported:
+def port(executable: Executable, lifter: ContainerLifter) -> PortedExecutable:
     """Lift all device code of ``executable``. Raises :class:`~.errors.PortError`."""
-    return Ported(executable, tuple(lifter.lift(item) for item in executable.containers))
+    return PortedExecutable(executable, tuple(lifter.lift(item) for item in executable.containers))
 
 
 def execute(
-    ported: Ported,
+    ported: PortedExecutable,
     arguments: Sequence[str],
     hip_runtime: Path,
     options: RunOptions | None = None,
@@ -53,7 +53,7 @@ def execute(
     program = ported.executable
     library = shim_library(program.runtime, hip_runtime)
     with private_folder() as work, private_folder() as state, private_folder() as lifted:
-        place(ported.lifted, lifted)
+        write_fat_binaries(ported.lifted, lifted)
         inside = _PROGRAM_FOLDER / program.path.name
         inputs = options.inputs.resolve() if options.inputs else None
         view = View(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cass_ray.assembly.mnemonic_patterns import expand
-from cass_ray.rdna3_to_ptx.operands import Literal, Operand
-from cass_ray.rdna3_to_ptx.table import Instruction, translates
+from cass_ray.rdna3_to_ptx.operands import Literal, Rdna3Operand
+from cass_ray.rdna3_to_ptx.table import Rdna3Instruction, translates
 from cass_ray.rdna3_to_ptx.vector import write_comparison
 from cass_ray.rdna3_to_ptx.wave import Wave, float_literal
 
@@ -47,7 +47,7 @@ _CONVERSIONS = {
 _KINDS = {"f16": "b16", "f32": "f32", "f64": "f64"}
 
 
-def read(wave: Wave, operand: Operand, kind: str) -> str:
+def read(wave: Wave, operand: Rdna3Operand, kind: str) -> str:
     """A value of ``kind`` (f16, f32, f64, u32 …) with its modifiers, in a register."""
     if kind == "f32":
         return wave.result("f32", f"mov.b32 {{d}}, {wave.float32(operand)}")
@@ -59,7 +59,7 @@ def read(wave: Wave, operand: Operand, kind: str) -> str:
     return wave.result("b16", f"cvt.u16.u32 {{d}}, {value}") if kind[1:] == "16" else value
 
 
-def write(wave: Wave, i: Instruction, value: str, kind: str) -> None:
+def write(wave: Wave, i: Rdna3Instruction, value: str, kind: str) -> None:
     """Set the destination to a value of ``kind``, clamped to [0, 1] if the instruction says so."""
     i.allow("clamp")
     if "clamp" in i.modifiers:
@@ -79,7 +79,7 @@ def _apply(wave: Wave, template: str, kind: str, values: list[str]) -> str:
 
 @translates("v_{add,sub,subrev,mul,fma,min,max}_{f16,f32,f64}")
 @translates("v_{trunc,ceil,floor,rndne}_{f16,f32,f64}")
-def simple(wave: Wave, i: Instruction) -> None:
+def simple(wave: Wave, i: Rdna3Instruction) -> None:
     """One PTX instruction, rounded to nearest."""
     _, name, kind = i.mnemonic.split("_")
     values = [read(wave, i[n], kind) for n in range(1, len(i.operands))]
@@ -87,7 +87,7 @@ def simple(wave: Wave, i: Instruction) -> None:
 
 
 @translates("v_fmac_{f16,f32,f64}", "v_fmaak_f32", "v_fmamk_f32")
-def multiply_add(wave: Wave, i: Instruction) -> None:
+def multiply_add(wave: Wave, i: Rdna3Instruction) -> None:
     """Fused; the addend is the destination, or a literal that is an operand."""
     kind = i.mnemonic.rpartition("_")[2]
     values = [read(wave, i[n], kind) for n in range(1, len(i.operands))]
@@ -97,7 +97,7 @@ def multiply_add(wave: Wave, i: Instruction) -> None:
 
 
 @translates(*_APPROXIMATE)
-def approximate(wave: Wave, i: Instruction) -> None:
+def approximate(wave: Wave, i: Rdna3Instruction) -> None:
     """What both makers' manuals give an error bound for."""
     kind = i.mnemonic.rpartition("_")[2]
     value = read(wave, i[1], kind)
@@ -105,7 +105,7 @@ def approximate(wave: Wave, i: Instruction) -> None:
 
 
 @translates("v_{sin,cos}_f32")
-def circular(wave: Wave, i: Instruction) -> None:
+def circular(wave: Wave, i: Rdna3Instruction) -> None:
     """The argument is in revolutions."""
     turns = read(wave, i[1], "f32")
     whole = wave.result("f32", f"cvt.rni.f32.f32 {{d}}, {turns}")
@@ -115,7 +115,7 @@ def circular(wave: Wave, i: Instruction) -> None:
 
 
 @translates("v_fract_{f32,f64}")
-def fraction(wave: Wave, i: Instruction) -> None:
+def fraction(wave: Wave, i: Rdna3Instruction) -> None:
     """x - floor(x), below 1."""
     kind = i.mnemonic[-3:]
     largest = _LARGEST_FRACTION if kind == "f32" else "0d3FEFFFFFFFFFFFFF"
@@ -126,7 +126,7 @@ def fraction(wave: Wave, i: Instruction) -> None:
 
 
 @translates("v_{min3,max3,med3,maxmin,minmax}_f32", "v_med3_{i32,u32}")
-def three(wave: Wave, i: Instruction) -> None:
+def three(wave: Wave, i: Rdna3Instruction) -> None:
     """Smallest, largest or middle of three."""
     _, name, kind = i.mnemonic.split("_")
     one, two, third = (read(wave, i[n], kind) for n in (1, 2, 3))
@@ -147,7 +147,7 @@ def three(wave: Wave, i: Instruction) -> None:
 
 
 @translates("v_ldexp_{f32,f64}")
-def scale(wave: Wave, i: Instruction) -> None:
+def scale(wave: Wave, i: Rdna3Instruction) -> None:
     """Times a power of two, rounded once: in double precision, by two factors for doubles."""
     kind = i.mnemonic[-3:]
     value = read(wave, i[1], kind)
@@ -181,7 +181,7 @@ def _power(wave: Wave, exponent: str) -> str:
 
 
 @translates("v_div_scale_{f32,f64}")
-def divide_scale(wave: Wave, i: Instruction) -> None:
+def divide_scale(wave: Wave, i: Rdna3Instruction) -> None:
     """Start of a division, which v_div_fixup does as a whole: the operand as it is."""
     kind = i.mnemonic[-3:]
     value = read(wave, i[2], kind)
@@ -190,7 +190,7 @@ def divide_scale(wave: Wave, i: Instruction) -> None:
 
 
 @translates("v_div_fmas_{f32,f64}")
-def divide_step(wave: Wave, i: Instruction) -> None:
+def divide_step(wave: Wave, i: Rdna3Instruction) -> None:
     """A step of a division; its result is an operand of v_div_fixup only."""
     kind = i.mnemonic[-3:]
     values = [read(wave, i[n], kind) for n in (1, 2, 3)]
@@ -198,7 +198,7 @@ def divide_step(wave: Wave, i: Instruction) -> None:
 
 
 @translates("v_div_fixup_{f32,f64}")
-def divide(wave: Wave, i: Instruction) -> None:
+def divide(wave: Wave, i: Rdna3Instruction) -> None:
     """The end of a division: numerator by denominator, correctly rounded as the steps make it."""
     kind = i.mnemonic[-3:]
     denominator, numerator = (read(wave, i[n], kind) for n in (2, 3))
@@ -206,7 +206,7 @@ def divide(wave: Wave, i: Instruction) -> None:
 
 
 @translates(*_CONVERSIONS)
-def convert(wave: Wave, i: Instruction) -> None:
+def convert(wave: Wave, i: Rdna3Instruction) -> None:
     """Between numbers, rounded to nearest or to zero and saturated."""
     target, source = i.mnemonic.removeprefix("v_cvt_").split("_")
     value = read(wave, i[1], source)
@@ -216,7 +216,7 @@ def convert(wave: Wave, i: Instruction) -> None:
 
 
 @translates("v_cvt_f32_ubyte{0,1,2,3}")
-def convert_byte(wave: Wave, i: Instruction) -> None:
+def convert_byte(wave: Wave, i: Rdna3Instruction) -> None:
     """One byte as a float."""
     value = read(wave, i[1], "u32")
     byte = wave.result("b32", f"bfe.u32 {{d}}, {value}, {8 * int(i.mnemonic[-1])}, 8")
@@ -224,7 +224,7 @@ def convert_byte(wave: Wave, i: Instruction) -> None:
 
 
 @translates("v_frexp_mant_f32", "v_frexp_exp_i32_f32")
-def split(wave: Wave, i: Instruction) -> None:
+def split(wave: Wave, i: Rdna3Instruction) -> None:
     """Significand in [0.5, 1) and exponent; 0, infinities and NaN stay, with exponent 0."""
     value = read(wave, i[1], "f32")
     wide = wave.result("f64", f"cvt.f64.f32 {{d}}, {value}")
@@ -250,7 +250,7 @@ _ORDERS = {
 
 
 @translates(*expand("v_cmp{,x}_{" + ",".join(_ORDERS) + "}_{f16,f32,f64}"))
-def compare(wave: Wave, i: Instruction) -> None:
+def compare(wave: Wave, i: Rdna3Instruction) -> None:
     """A mask from comparing floats."""
     i.allow()
     _, order, kind = i.mnemonic.removeprefix("v_").split("_")
@@ -261,7 +261,7 @@ def compare(wave: Wave, i: Instruction) -> None:
 
 
 @translates("v_cmp{,x}_class_{f32,f64}")
-def classify(wave: Wave, i: Instruction) -> None:
+def classify(wave: Wave, i: Rdna3Instruction) -> None:
     """Whether a float is of one of the classes in a constant mask (ISA 16.12)."""
     i.allow()
     kind = i.mnemonic[-3:]

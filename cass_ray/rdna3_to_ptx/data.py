@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from cass_ray.assembly.rdna3 import Kind, Module
+from cass_ray.assembly.rdna3 import Rdna3LineKind, Rdna3Module
 from cass_ray.rdna3_to_ptx.wave import ptx_name
 
 _SIZES = {".byte": 1, ".short": 2, ".long": 4, ".quad": 8}
@@ -12,7 +12,7 @@ _FILLS = frozenset({".zero", ".space", ".skip"})
 _TEXTS = {".ascii": b"", ".asciz": b"\0", ".string": b"\0"}
 
 
-def variables(module: Module) -> dict[str, str]:
+def variables(module: Rdna3Module) -> dict[str, str]:
     """PTX definitions by name; variables with contents of unknown form are left out."""
     found = {}
     for name in module.variables:
@@ -28,7 +28,7 @@ def _definition(name: str, content: bytes) -> str:
     return f".visible .global .align 16 .b8 {ptx_name(name)}[{size}]{values};"
 
 
-def _content(module: Module, name: str) -> bytes | None:
+def _content(module: Rdna3Module, name: str) -> bytes | None:
     """The bytes from a variable's label to its ``.size``; None with an address among them."""
     start = next((n for n, line in enumerate(module.lines) if line.label == name), None)
     if start is None:
@@ -38,7 +38,7 @@ def _content(module: Module, name: str) -> bytes | None:
         directive = line.mnemonic
         if directive == ".size" or (line.label and line.label != name):
             return content
-        if line.kind is not Kind.DIRECTIVE:
+        if line.kind is not Rdna3LineKind.DIRECTIVE:
             continue
         added = _bytes(directive, line.operands)
         if added is None:

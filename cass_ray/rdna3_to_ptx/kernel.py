@@ -5,12 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cass_ray.assembly import gnu
-from cass_ray.assembly.rdna3 import Argument, Function, Kernel, Kind, Line, Module
+from cass_ray.assembly.rdna3 import (
+    Rdna3Argument,
+    Rdna3Function,
+    Rdna3Kernel,
+    Rdna3Line,
+    Rdna3LineKind,
+    Rdna3Module,
+)
 from cass_ray.rdna3_to_ptx.errors import UnknownInstruction
 from cass_ray.rdna3_to_ptx.lanes import DPP_MODIFIERS, data_parallel
 from cass_ray.rdna3_to_ptx.operands import parse, split_modifiers
 from cass_ray.rdna3_to_ptx.scalar import IGNORED
-from cass_ray.rdna3_to_ptx.table import Instruction, table
+from cass_ray.rdna3_to_ptx.table import Rdna3Instruction, table
 from cass_ray.rdna3_to_ptx.wave import Wave
 
 _BRANCHES = {
@@ -40,13 +47,13 @@ class KernelText:
 class KernelWriter:
     """Writes one kernel of a module as PTX."""
 
-    def __init__(self, module: Module, name: str) -> None:
+    def __init__(self, module: Rdna3Module, name: str) -> None:
         self.module = module
         self.name = name
-        self.kernel: Kernel = module.kernels[name]
-        self.function: Function = module.functions[name]
+        self.kernel: Rdna3Kernel = module.kernels[name]
+        self.function: Rdna3Function = module.functions[name]
         self.wave = Wave()
-        self.arguments: list[Argument] = self.kernel.arguments
+        self.arguments: list[Rdna3Argument] = self.kernel.arguments
 
     def write(self) -> KernelText:
         """Raises :class:`UnknownInstruction`."""
@@ -57,7 +64,7 @@ class KernelWriter:
             line = self.module.lines[index]
             if line.label and line.label != self.name:
                 self.wave.lines.append(f"{_label(line.label)}:")
-            if line.kind is Kind.INSTRUCTION:
+            if line.kind is Rdna3LineKind.INSTRUCTION:
                 self._line(line)
         # Code behind the last instruction is never reached, and PTX wants an end.
         body = [*self.wave.lines, "  ret;"]
@@ -121,7 +128,7 @@ class KernelWriter:
                 wave.line(f"st.local.{kind} [arguments+{start + position}], {value}")
                 position += size
 
-    def _hidden(self, argument: Argument) -> None:
+    def _hidden(self, argument: Rdna3Argument) -> None:
         wave = self.wave
         kind, _, axis = argument.value_kind.rpartition("_")
         if kind in _HIDDEN and axis in ("x", "y", "z"):
@@ -173,7 +180,7 @@ class KernelWriter:
             packed = wave.result("b32", f"or.b32 {{d}}, {packed}, {shifted}")
         wave.line(f"mov.b32 {wave.name('v0')}, {packed}")
 
-    def _line(self, line: Line) -> None:
+    def _line(self, line: Rdna3Line) -> None:
         if line.mnemonic in IGNORED:
             return
         self.wave.lines.append(f"  // {line.statement}")
@@ -190,7 +197,7 @@ class KernelWriter:
                 reason = f"{error.text}: {reason}"
             raise UnknownInstruction(text, reason, self.name) from error
 
-    def _instruction(self, i: Instruction) -> None:
+    def _instruction(self, i: Rdna3Instruction) -> None:
         wave = self.wave
         if i.mnemonic in _BRANCHES or i.mnemonic == "s_branch":
             self._branch(i)
@@ -205,7 +212,7 @@ class KernelWriter:
         else:
             raise UnknownInstruction(i.text, "the instruction is not in the table")
 
-    def _branch(self, i: Instruction) -> None:
+    def _branch(self, i: Rdna3Instruction) -> None:
         target = _label(i.operands[0])
         condition = _BRANCHES.get(i.mnemonic, "")
         if condition.startswith("setp"):
@@ -214,7 +221,7 @@ class KernelWriter:
             condition = f"@{predicate}"
         self.wave.line(f"{condition} bra.uni {target}".strip())
 
-    def _with_dpp(self, i: Instruction) -> None:
+    def _with_dpp(self, i: Rdna3Instruction) -> None:
         """The first source comes from another lane, and not all lanes are written."""
         wave = self.wave
         first = next(
@@ -233,11 +240,11 @@ class KernelWriter:
         table_entry = table().get(i.mnemonic)
         if table_entry is None:
             raise UnknownInstruction(i.text, "the instruction is not in the table")
-        table_entry(wave, Instruction(i.mnemonic, tuple(operands), rest, i.text))
+        table_entry(wave, Rdna3Instruction(i.mnemonic, tuple(operands), rest, i.text))
         wave.guard = "%act"
 
 
-def _instruction(statement: str) -> Instruction:
+def _instruction(statement: str) -> Rdna3Instruction:
     mnemonic, _, rest = statement.partition(" ")
     if "\t" in mnemonic:
         mnemonic, _, rest = statement.partition("\t")
@@ -247,10 +254,10 @@ def _instruction(statement: str) -> Instruction:
             plain = plain.removesuffix(suffix)
             break
     operands, modifiers = split_modifiers(gnu.split_operands(rest.strip()))
-    return Instruction(plain, tuple(operands), modifiers, statement)
+    return Rdna3Instruction(plain, tuple(operands), modifiers, statement)
 
 
-def _parameter(number: int, argument: Argument) -> str:
+def _parameter(number: int, argument: Rdna3Argument) -> str:
     """A parameter that CUDA places at the same offset: both ABIs align by type."""
     size, offset = argument.size, argument.offset
     if size in (1, 2, 4, 8) and offset % size == 0:

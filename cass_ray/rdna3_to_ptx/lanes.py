@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cass_ray.rdna3_to_ptx.errors import UnknownInstruction
-from cass_ray.rdna3_to_ptx.table import Instruction, translates
+from cass_ray.rdna3_to_ptx.table import Rdna3Instruction, translates
 from cass_ray.rdna3_to_ptx.wave import Wave
 
 
@@ -13,7 +13,7 @@ def _shuffle(wave: Wave, value: str, lane: str) -> str:
 
 
 @translates("v_readfirstlane_b32")
-def read_first(wave: Wave, i: Instruction) -> None:
+def read_first(wave: Wave, i: Rdna3Instruction) -> None:
     """From the lowest active lane; lane 0 if none is."""
     reversed_mask = wave.result("b32", "brev.b32 {d}, %exec")
     lane = wave.result("b32", f"clz.b32 {{d}}, {reversed_mask}")
@@ -22,14 +22,14 @@ def read_first(wave: Wave, i: Instruction) -> None:
 
 
 @translates("v_readlane_b32")
-def read_lane(wave: Wave, i: Instruction) -> None:
+def read_lane(wave: Wave, i: Rdna3Instruction) -> None:
     """From a lane, active or not."""
     lane = wave.result("b32", f"and.b32 {{d}}, {wave.bits32(i[2])}, 31")
     wave.write32(i[0], _shuffle(wave, wave.bits32(i[1]), lane))
 
 
 @translates("v_writelane_b32")
-def write_lane(wave: Wave, i: Instruction) -> None:
+def write_lane(wave: Wave, i: Rdna3Instruction) -> None:
     """Into a lane, active or not."""
     lane = wave.result("b32", f"and.b32 {{d}}, {wave.bits32(i[2])}, 31")
     value = wave.result("b32", f"mov.b32 {{d}}, {wave.bits32(i[1])}")
@@ -40,7 +40,7 @@ def write_lane(wave: Wave, i: Instruction) -> None:
 
 
 @translates("v_mbcnt_lo_u32_b32", "v_mbcnt_hi_u32_b32")
-def count_below(wave: Wave, i: Instruction) -> None:
+def count_below(wave: Wave, i: Rdna3Instruction) -> None:
     """Bits of a mask below the lane, added to the second operand; there are no high lanes."""
     added = wave.result("b32", f"mov.b32 {{d}}, {wave.bits32(i[2])}")
     if "_lo_" in i.mnemonic:
@@ -51,7 +51,7 @@ def count_below(wave: Wave, i: Instruction) -> None:
 
 
 @translates("ds_bpermute_b32")
-def permute(wave: Wave, i: Instruction) -> None:
+def permute(wave: Wave, i: Rdna3Instruction) -> None:
     """From the lane whose number, times 4, is in the address; 0 from inactive lanes."""
     i.allow("offset")
     place = wave.result("b32", f"add.u32 {{d}}, {wave.bits32(i[1])}, {i.number('offset')}")
@@ -72,7 +72,7 @@ def _is_active(wave: Wave, lane: str) -> str:
 
 
 @translates("ds_swizzle_b32")
-def swizzle(wave: Wave, i: Instruction) -> None:
+def swizzle(wave: Wave, i: Rdna3Instruction) -> None:
     """In groups of 32: lane' = ((lane & and) | or) ^ xor (ISA 12.13.1)."""
     i.allow("offset")
     written = i.modifiers["offset"]
@@ -89,7 +89,7 @@ def swizzle(wave: Wave, i: Instruction) -> None:
 
 
 @translates("v_permlanex16_b32", "v_permlane16_b32")
-def permute_rows(wave: Wave, i: Instruction) -> None:
+def permute_rows(wave: Wave, i: Rdna3Instruction) -> None:
     """From a lane of the other row of 16, or of the own; four bits a lane say which."""
     i.allow("op_sel")
     low, high = wave.bits32(i[2]), wave.bits32(i[3])
@@ -113,13 +113,13 @@ def permute_rows(wave: Wave, i: Instruction) -> None:
     wave.write32(i[0], wave.result("b32", f"selp.b32 {{d}}, {value}, {other}, {held}"))
 
 
-def _selected(i: Instruction) -> tuple[bool, bool]:
+def _selected(i: Rdna3Instruction) -> tuple[bool, bool]:
     """``op_sel:[fetch_inactive,bound_control]``."""
     bits = i.modifiers.get("op_sel", "[0,0]").strip("[]").split(",")
     return bits[0] == "1", len(bits) > 1 and bits[1] == "1"
 
 
-def data_parallel(wave: Wave, i: Instruction, value: str) -> tuple[str, str]:
+def data_parallel(wave: Wave, i: Rdna3Instruction, value: str) -> tuple[str, str]:
     """DPP: the first source from another lane, and the predicate of lanes that are written."""
     lane, in_range = _source_lane(wave, i)
     made = _shuffle(wave, value, lane)
@@ -148,7 +148,7 @@ DPP_MODIFIERS = frozenset(
 )  # fmt: skip
 
 
-def _source_lane(wave: Wave, i: Instruction) -> tuple[str, str]:
+def _source_lane(wave: Wave, i: Rdna3Instruction) -> tuple[str, str]:
     given = i.modifiers
     always = wave.result("pred", "setp.eq.u32 {d}, %lane, %lane")
     in_row = wave.result("b32", "and.b32 {d}, %lane, 15")

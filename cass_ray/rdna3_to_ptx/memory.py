@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from cass_ray.assembly.mnemonic_patterns import expand
 from cass_ray.rdna3_to_ptx.errors import UnknownInstruction
-from cass_ray.rdna3_to_ptx.operands import Off, Operand, Register
-from cass_ray.rdna3_to_ptx.table import Instruction, translates
+from cass_ray.rdna3_to_ptx.operands import Off, Rdna3Operand, Rdna3Register
+from cass_ray.rdna3_to_ptx.table import Rdna3Instruction, translates
 from cass_ray.rdna3_to_ptx.wave import Wave
 
 _IGNORED = ("offset", "glc", "slc", "dlc", "th", "offset0", "offset1")
@@ -22,7 +22,7 @@ _ATOMICS = {
 }  # fmt: skip
 
 
-class Place(NamedTuple):
+class PtxAddress(NamedTuple):
     """An address: a register and a number of bytes."""
 
     register: str
@@ -33,24 +33,24 @@ class Place(NamedTuple):
         return f"[{self.register}+{self.offset + 4 * word}]"
 
 
-def _address(wave: Wave, i: Instruction, first: int) -> tuple[str, Place]:
+def _address(wave: Wave, i: Rdna3Instruction, first: int) -> tuple[str, PtxAddress]:
     """PTX space and address of an access whose address operands begin at ``first``."""
     offset = i.number("offset")
     kind = i.mnemonic.split("_")[0]
     address = i[first]
     base = i[first + 1] if len(i.operands) > first + 1 and kind != "flat" else Off()
     if kind == "scratch":
-        return ".local", Place(_scratch(wave, address, base), offset)
+        return ".local", PtxAddress(_scratch(wave, address, base), offset)
     space = ".global" if kind == "global" else ""
     if isinstance(base, Off):
-        return space, Place(wave.bits64(address), offset)
+        return space, PtxAddress(wave.bits64(address), offset)
     low = wave.result("b32", f"mov.b32 {{d}}, {wave.bits32(address)}")
     wide = wave.result("b64", f"cvt.u64.u32 {{d}}, {low}")
     total = wave.result("b64", f"add.s64 {{d}}, {wave.bits64(base)}, {wide}")
-    return space, Place(total, offset)
+    return space, PtxAddress(total, offset)
 
 
-def _scratch(wave: Wave, address: Operand, base: Operand) -> str:
+def _scratch(wave: Wave, address: Rdna3Operand, base: Rdna3Operand) -> str:
     total = wave.result("b32", "mov.b32 {d}, %scratch")
     for part in (address, base):
         if not isinstance(part, Off):
@@ -58,7 +58,7 @@ def _scratch(wave: Wave, address: Operand, base: Operand) -> str:
     return wave.result("b64", f"cvt.u64.u32 {{d}}, {total}")
 
 
-def _load(wave: Wave, target: Operand, kind: str, opcode: str, place: Place) -> None:
+def _load(wave: Wave, target: Rdna3Operand, kind: str, opcode: str, place: PtxAddress) -> None:
     """``kind`` is u8 … or bN; only active lanes read."""
     if kind in _NARROW:
         half, value = wave.temporary("b16"), wave.temporary()
@@ -77,7 +77,7 @@ def _load(wave: Wave, target: Operand, kind: str, opcode: str, place: Place) -> 
         wave.write32(target, value, word)
 
 
-def _store(wave: Wave, source: Operand, kind: str, opcode: str, place: Place) -> None:
+def _store(wave: Wave, source: Rdna3Operand, kind: str, opcode: str, place: PtxAddress) -> None:
     if kind in ("b8", "b16"):
         value = wave.result("b32", f"mov.b32 {{d}}, {wave.bits32(source)}")
         half = wave.result("b16", f"cvt.u16.u32 {{d}}, {value}")
@@ -89,7 +89,7 @@ def _store(wave: Wave, source: Operand, kind: str, opcode: str, place: Place) ->
 
 
 @translates("{global,flat,scratch}_load_{u8,i8,u16,i16,b32,b64,b96,b128}")
-def load(wave: Wave, i: Instruction) -> None:
+def load(wave: Wave, i: Rdna3Instruction) -> None:
     """Read memory."""
     i.allow(*_IGNORED)
     space, place = _address(wave, i, 1)
@@ -97,17 +97,19 @@ def load(wave: Wave, i: Instruction) -> None:
 
 
 @translates("{global,flat,scratch}_store_{b8,b16,b32,b64,b96,b128}")
-def store(wave: Wave, i: Instruction) -> None:
+def store(wave: Wave, i: Rdna3Instruction) -> None:
     """Write memory."""
     i.allow(*_IGNORED)
     operands = i.operands
-    moved = Instruction(i.mnemonic, (operands[1], operands[0], *operands[2:]), i.modifiers, i.text)
+    moved = Rdna3Instruction(
+        i.mnemonic, (operands[1], operands[0], *operands[2:]), i.modifiers, i.text
+    )
     space, place = _address(wave, moved, 1)
     _store(wave, moved[0], i.mnemonic.rpartition("_")[2], f"st{space}", place)
 
 
 @translates(*expand("{global,flat}_atomic_{" + ",".join(_ATOMICS) + "}"))
-def atomic(wave: Wave, i: Instruction) -> None:
+def atomic(wave: Wave, i: Rdna3Instruction) -> None:
     """Read, change and write; with glc the old value is the result."""
     i.allow(*_IGNORED)
     returns = "glc" in i.modifiers
@@ -115,22 +117,28 @@ def atomic(wave: Wave, i: Instruction) -> None:
     first = 1 if returns else 0
     operands = i.operands[first:]  # address, data, base
     shown = (operands[1], operands[0], *operands[2:])
-    moved = Instruction(f"{kind}_x", shown, i.modifiers, i.text)
+    moved = Rdna3Instruction(f"{kind}_x", shown, i.modifiers, i.text)
     space, place = _address(wave, moved, 1)
     name = i.mnemonic.partition("_atomic_")[2]
     _atomic(wave, name, f"atom{space}", place, moved[0], i[0] if returns else None)
 
 
 def _atomic(
-    wave: Wave, name: str, opcode: str, place: Place, data: Operand, target: Operand | None
+    wave: Wave,
+    name: str,
+    opcode: str,
+    place: PtxAddress,
+    data: Rdna3Operand,
+    target: Rdna3Operand | None,
 ) -> None:
     wide = name.endswith("64")
     kind = "b64" if wide else "b32"
-    if not isinstance(data, Register):
+    if not isinstance(data, Rdna3Register):
         raise UnknownInstruction(str(data), "atomic data that is no register")
     words = 2 if wide else 1
     parts = [
-        Register(data.names[start : start + words]) for start in range(0, len(data.names), words)
+        Rdna3Register(data.names[start : start + words])
+        for start in range(0, len(data.names), words)
     ]
     values = [wave.bits64(part) if wide else wave.bits32(part) for part in parts]
     if name.startswith("sub"):
@@ -143,30 +151,30 @@ def _atomic(
         (wave.write64 if wide else wave.write32)(target, old)
 
 
-def _lds(wave: Wave, address: Operand) -> str:
+def _lds(wave: Wave, address: Rdna3Operand) -> str:
     return wave.result("b32", f"add.u32 {{d}}, %lds, {wave.bits32(address)}")
 
 
 @translates("ds_load_{u8,i8,u16,i16,b32,b64,b96,b128}")
-def load_shared(wave: Wave, i: Instruction) -> None:
+def load_shared(wave: Wave, i: Rdna3Instruction) -> None:
     """Read LDS."""
     i.allow("offset")
-    place = Place(_lds(wave, i[1]), i.number("offset"))
+    place = PtxAddress(_lds(wave, i[1]), i.number("offset"))
     wave.line("bar.warp.sync %wave")
     _load(wave, i[0], i.mnemonic.rpartition("_")[2], "ld.shared", place)
 
 
 @translates("ds_store_{b8,b16,b32,b64,b96,b128}")
-def store_shared(wave: Wave, i: Instruction) -> None:
+def store_shared(wave: Wave, i: Rdna3Instruction) -> None:
     """Write LDS; lanes of the wave see it in the order of instructions."""
     i.allow("offset")
-    place = Place(_lds(wave, i[0]), i.number("offset"))
+    place = PtxAddress(_lds(wave, i[0]), i.number("offset"))
     wave.line("bar.warp.sync %wave")
     _store(wave, i[1], i.mnemonic.rpartition("_")[2], "st.shared", place)
 
 
 @translates("ds_{load,store}_2addr{,_stride64}_{b32,b64}")
-def pair_shared(wave: Wave, i: Instruction) -> None:
+def pair_shared(wave: Wave, i: Rdna3Instruction) -> None:
     """Two accesses with offsets counted in elements, or in 64 of them."""
     i.allow("offset0", "offset1")
     kind = i.mnemonic.rpartition("_")[2]
@@ -176,12 +184,12 @@ def pair_shared(wave: Wave, i: Instruction) -> None:
     base = _lds(wave, i[1] if loads else i[0])
     wave.line("bar.warp.sync %wave")
     for number, name in enumerate(("offset0", "offset1")):
-        place = Place(base, i.number(name) * scale)
+        place = PtxAddress(base, i.number(name) * scale)
         words = size // 4
         if loads:
             target = i[0]
-            assert isinstance(target, Register)
-            part = Register(target.names[number * words : (number + 1) * words])
+            assert isinstance(target, Rdna3Register)
+            part = Rdna3Register(target.names[number * words : (number + 1) * words])
             _load(wave, part, kind, "ld.shared", place)
         else:
             _store(wave, i[1 + number], kind, "st.shared", place)
@@ -197,7 +205,7 @@ _DS_ATOMICS = [
 @translates(*expand("ds_{" + ",".join(_DS_ATOMICS) + "}"))
 @translates(*[f"ds_{n.replace('_', '_rtn_')}" for n in _DS_ATOMICS])
 @translates("ds_storexchg_rtn_{b32,b64}", "ds_cmpstore_{b32,b64}", "ds_cmpstore_rtn_{b32,b64}")
-def atomic_shared(wave: Wave, i: Instruction) -> None:
+def atomic_shared(wave: Wave, i: Rdna3Instruction) -> None:
     """Read, change and write LDS."""
     i.allow("offset")
     returns = "_rtn" in i.mnemonic
@@ -207,8 +215,8 @@ def atomic_shared(wave: Wave, i: Instruction) -> None:
     data = i[first + 1]
     if name.startswith("cmpswap"):
         compare = i[first + 2]
-        assert isinstance(data, Register) and isinstance(compare, Register)
-        data = Register(data.names + compare.names)
+        assert isinstance(data, Rdna3Register) and isinstance(compare, Rdna3Register)
+        data = Rdna3Register(data.names + compare.names)
     wave.line("bar.warp.sync %wave")
-    place = Place(_lds(wave, i[first]), i.number("offset"))
+    place = PtxAddress(_lds(wave, i[first]), i.number("offset"))
     _atomic(wave, name, "atom.shared", place, data, i[0] if returns else None)

@@ -30,7 +30,7 @@ _FLOAT = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?$")
 
 
 @dataclass(frozen=True)
-class Register:
+class Rdna3Register:
     """Consecutive registers by the names that the PTX gives them, with input modifiers."""
 
     names: tuple[str, ...]
@@ -86,10 +86,10 @@ class Off:
     """``off``: no address register."""
 
 
-Operand = Register | Literal | Symbol | Off
+Rdna3Operand = Rdna3Register | Literal | Symbol | Off
 
 
-def parse(text: str) -> Operand:
+def parse(text: str) -> Rdna3Operand:
     """One operand. Raises :class:`UnknownInstruction`."""
     text = text.strip()
     negated = absolute = False
@@ -100,20 +100,22 @@ def parse(text: str) -> Operand:
     if text.startswith("|") and text.endswith("|"):
         absolute, text = True, text[1:-1]
     found = _plain(text)
-    if (negated or absolute) and isinstance(found, Register | Literal):
+    if (negated or absolute) and isinstance(found, Rdna3Register | Literal):
         return replace(found, negated=negated, absolute=absolute)
     return found
 
 
-def _plain(text: str) -> Operand:
+def _plain(text: str) -> Rdna3Operand:
     if text == "off":
         return Off()
     if text in _SPECIAL:
-        return Register(_SPECIAL[text])
+        return Rdna3Register(_SPECIAL[text])
     if match := _REGISTER.match(text):
-        return Register((f"{match[1]}{match[2]}",))
+        return Rdna3Register((f"{match[1]}{match[2]}",))
     if match := _RANGE.match(text):
-        return Register(tuple(f"{match[1]}{n}" for n in range(int(match[2]), int(match[3]) + 1)))
+        return Rdna3Register(
+            tuple(f"{match[1]}{n}" for n in range(int(match[2]), int(match[3]) + 1))
+        )
     if _FLOAT.match(text):
         # 1 / (2 pi) is the one inline constant that LLVM does not write in full.
         return Literal(value=0.15915494309189532 if text.startswith("0.1591549") else float(text))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cass_ray.rdna3_to_ptx.errors import UnknownInstruction
-from cass_ray.rdna3_to_ptx.operands import Register
-from cass_ray.rdna3_to_ptx.table import Instruction, translates
+from cass_ray.rdna3_to_ptx.operands import Rdna3Register
+from cass_ray.rdna3_to_ptx.table import Rdna3Instruction, translates
 from cass_ray.rdna3_to_ptx.wave import Wave
 
 _COMPARE = {"eq": "eq", "lg": "ne", "gt": "gt", "ge": "ge", "lt": "lt", "le": "le"}
@@ -22,11 +22,11 @@ IGNORED = frozenset((
 ))  # fmt: skip
 
 
-def _is_wide(i: Instruction) -> bool:
+def _is_wide(i: Rdna3Instruction) -> bool:
     return i.mnemonic.endswith(("b64", "u64", "i64"))
 
 
-def _write(wave: Wave, i: Instruction, value: str, *, wide: bool) -> None:
+def _write(wave: Wave, i: Rdna3Instruction, value: str, *, wide: bool) -> None:
     (wave.write64 if wide else wave.write32)(i[0], value)
 
 
@@ -36,7 +36,7 @@ def _nonzero(wave: Wave, value: str, *, wide: bool) -> None:
 
 
 @translates("s_mov_{b32,b64}", "s_movk_i32", "s_cmov_b32")
-def move(wave: Wave, i: Instruction) -> None:
+def move(wave: Wave, i: Rdna3Instruction) -> None:
     """Copy."""
     if _is_wide(i):
         wave.write64(i[0], wave.bits64(i[1]))
@@ -48,7 +48,7 @@ def move(wave: Wave, i: Instruction) -> None:
 
 
 @translates("s_{and,or,xor,and_not1,or_not1,nand,nor,xnor}_{b32,b64}")
-def logic(wave: Wave, i: Instruction) -> None:
+def logic(wave: Wave, i: Rdna3Instruction) -> None:
     """Bitwise; SCC tells whether the result is not zero."""
     wide = _is_wide(i)
     read = wave.bits64 if wide else wave.bits32
@@ -70,7 +70,7 @@ def _logic(wave: Wave, name: str, left: str, right: str, *, wide: bool) -> str:
 
 
 @translates("s_{and,or,xor,and_not1,or_not1,and_not0,or_not0}_saveexec_b32")
-def save_exec(wave: Wave, i: Instruction) -> None:
+def save_exec(wave: Wave, i: Rdna3Instruction) -> None:
     """Keep EXEC and combine it with a mask."""
     name = i.mnemonic.split("_saveexec")[0][2:]
     before = wave.result("b32", "mov.b32 {d}, %exec")
@@ -80,12 +80,12 @@ def save_exec(wave: Wave, i: Instruction) -> None:
         name, left, right = name.replace("not0", "not1"), before, mask
     value = _logic(wave, name, left, right, wide=False)
     wave.write32(i[0], before)
-    wave.write32(Register(("exec",)), value)
+    wave.write32(Rdna3Register(("exec",)), value)
     _nonzero(wave, value, wide=False)
 
 
 @translates("s_not_{b32,b64}")
-def invert(wave: Wave, i: Instruction) -> None:
+def invert(wave: Wave, i: Rdna3Instruction) -> None:
     """Complement."""
     wide = _is_wide(i)
     kind = "b64" if wide else "b32"
@@ -96,7 +96,7 @@ def invert(wave: Wave, i: Instruction) -> None:
 
 
 @translates("s_{add,sub}_{u32,i32}", "s_{addc,subb}_u32", "s_addk_i32")
-def add(wave: Wave, i: Instruction) -> None:
+def add(wave: Wave, i: Rdna3Instruction) -> None:
     """Sum or difference; SCC is the carry, the borrow or the signed overflow."""
     if i.mnemonic == "s_addk_i32":
         left, right = wave.bits32(i[0]), wave.bits32(i[1])
@@ -124,7 +124,7 @@ def _held(wave: Wave, value: str) -> str:
 
 
 @translates("s_mul_i32", "s_mul_hi_{u32,i32}", "s_mulk_i32")
-def multiply(wave: Wave, i: Instruction) -> None:
+def multiply(wave: Wave, i: Rdna3Instruction) -> None:
     """Low or high word of a product."""
     if i.mnemonic == "s_mulk_i32":
         left, right = wave.bits32(i[0]), wave.bits32(i[1])
@@ -136,7 +136,7 @@ def multiply(wave: Wave, i: Instruction) -> None:
 
 
 @translates("s_{lshl,lshr,ashr}_{b32,b64,i32,i64}")
-def shift(wave: Wave, i: Instruction) -> None:
+def shift(wave: Wave, i: Rdna3Instruction) -> None:
     """Shift by the low bits of the second operand."""
     wide = _is_wide(i)
     size = 64 if wide else 32
@@ -149,7 +149,7 @@ def shift(wave: Wave, i: Instruction) -> None:
 
 
 @translates("s_lshl{1,2,3,4}_add_u32")
-def shift_add(wave: Wave, i: Instruction) -> None:
+def shift_add(wave: Wave, i: Rdna3Instruction) -> None:
     """Shift left and add; SCC is the carry."""
     amount = int(i.mnemonic[6])
     wide = wave.result("b64", f"cvt.u64.u32 {{d}}, {_held(wave, wave.bits32(i[1]))}")
@@ -161,7 +161,7 @@ def shift_add(wave: Wave, i: Instruction) -> None:
 
 
 @translates("s_bfe_{u32,i32}")
-def bit_field(wave: Wave, i: Instruction) -> None:
+def bit_field(wave: Wave, i: Rdna3Instruction) -> None:
     """Extract bits: position and width are packed in the second operand."""
     packed = wave.bits32(i[2])
     position = wave.result("b32", f"and.b32 {{d}}, {packed}, 31")
@@ -173,7 +173,7 @@ def bit_field(wave: Wave, i: Instruction) -> None:
 
 
 @translates("s_{min,max}_{u32,i32}")
-def extreme(wave: Wave, i: Instruction) -> None:
+def extreme(wave: Wave, i: Rdna3Instruction) -> None:
     """Smaller or larger; SCC tells whether it is the first."""
     kind = i.mnemonic[6:].replace("i", "s")
     left, right = wave.bits32(i[1]), wave.bits32(i[2])
@@ -185,7 +185,7 @@ def extreme(wave: Wave, i: Instruction) -> None:
 
 @translates("s_cmp_{eq,lg,gt,ge,lt,le}_{u32,i32}", "s_cmp_{eq,lg}_u64")
 @translates("s_cmpk_{eq,lg,gt,ge,lt,le}_{u32,i32}")
-def compare(wave: Wave, i: Instruction) -> None:
+def compare(wave: Wave, i: Rdna3Instruction) -> None:
     """SCC from a comparison."""
     _, _, order, kind = i.mnemonic.split("_")
     read = wave.bits64 if kind == "u64" else wave.bits32
@@ -197,7 +197,7 @@ def compare(wave: Wave, i: Instruction) -> None:
 
 
 @translates("s_bitcmp{0,1}_b32")
-def compare_bit(wave: Wave, i: Instruction) -> None:
+def compare_bit(wave: Wave, i: Rdna3Instruction) -> None:
     """SCC from one bit."""
     amount = wave.result("b32", f"and.b32 {{d}}, {wave.bits32(i[1])}, 31")
     shifted = wave.result("b32", f"shr.u32 {{d}}, {wave.bits32(i[0])}, {amount}")
@@ -206,7 +206,7 @@ def compare_bit(wave: Wave, i: Instruction) -> None:
 
 
 @translates("s_cselect_{b32,b64}")
-def select(wave: Wave, i: Instruction) -> None:
+def select(wave: Wave, i: Rdna3Instruction) -> None:
     """The first operand where SCC is set."""
     wide = _is_wide(i)
     kind = "b64" if wide else "b32"
@@ -216,7 +216,7 @@ def select(wave: Wave, i: Instruction) -> None:
 
 
 @translates("s_bcnt1_i32_{b32,b64}", "s_abs_i32")
-def count(wave: Wave, i: Instruction) -> None:
+def count(wave: Wave, i: Rdna3Instruction) -> None:
     """Set bits, or a magnitude; SCC tells whether it is not zero."""
     if i.mnemonic == "s_abs_i32":
         value = wave.result("b32", f"abs.s32 {{d}}, {wave.bits32(i[1])}")
@@ -229,7 +229,7 @@ def count(wave: Wave, i: Instruction) -> None:
 
 
 @translates("s_ctz_i32_b32", "s_clz_i32_u32", "s_brev_b32", "s_sext_i32_{i8,i16}")
-def bits(wave: Wave, i: Instruction) -> None:
+def bits(wave: Wave, i: Rdna3Instruction) -> None:
     """Positions of bits, -1 if there is none; reversal; sign extension."""
     source = _held(wave, wave.bits32(i[1]))
     if i.mnemonic == "s_brev_b32":
@@ -247,7 +247,7 @@ def bits(wave: Wave, i: Instruction) -> None:
 
 
 @translates("s_bitset{0,1}_b32")
-def set_bit(wave: Wave, i: Instruction) -> None:
+def set_bit(wave: Wave, i: Rdna3Instruction) -> None:
     """Clear or set one bit of the destination."""
     amount = wave.result("b32", f"and.b32 {{d}}, {wave.bits32(i[1])}, 31")
     bit = wave.result("b32", f"shl.b32 {{d}}, 1, {amount}")
@@ -260,7 +260,7 @@ def set_bit(wave: Wave, i: Instruction) -> None:
 
 
 @translates("s_pack_{ll,lh,hh}_b32_b16")
-def pack(wave: Wave, i: Instruction) -> None:
+def pack(wave: Wave, i: Rdna3Instruction) -> None:
     """Two halves."""
     selector = {"ll": "0x5410", "lh": "0x7610", "hh": "0x7632"}[i.mnemonic[7:9]]
     left, right = _held(wave, wave.bits32(i[1])), wave.bits32(i[2])
@@ -268,13 +268,13 @@ def pack(wave: Wave, i: Instruction) -> None:
 
 
 @translates("s_getpc_b64")
-def program_counter(wave: Wave, i: Instruction) -> None:
+def program_counter(wave: Wave, i: Rdna3Instruction) -> None:
     """Zero: what is added to it is the whole address of a symbol (``wave.Wave.bits32``)."""
     wave.write64(i[0], "0")
 
 
 @translates("s_load_{b32,b64,b128,b256,b512}")
-def load(wave: Wave, i: Instruction) -> None:
+def load(wave: Wave, i: Rdna3Instruction) -> None:
     """Words from memory; the kernel's arguments are memory too."""
     i.allow("offset", "glc", "dlc")
     base, target = i[1], i[0]
@@ -283,7 +283,7 @@ def load(wave: Wave, i: Instruction) -> None:
         offset = _held(wave, wave.bits32(i[2]))
         wide = wave.result("b64", f"cvt.s64.s32 {{d}}, {offset}")
         address = wave.result("b64", f"add.s64 {{d}}, {address}, {wide}")
-    if not isinstance(target, Register):
+    if not isinstance(target, Rdna3Register):
         raise UnknownInstruction(i.text, "no destination")
     added = i.number("offset")
     values = [

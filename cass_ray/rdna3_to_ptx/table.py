@@ -8,14 +8,14 @@ from importlib import import_module
 
 from cass_ray.assembly.mnemonic_patterns import expand
 from cass_ray.rdna3_to_ptx.errors import UnknownInstruction
-from cass_ray.rdna3_to_ptx.operands import Operand, parse
+from cass_ray.rdna3_to_ptx.operands import Rdna3Operand, parse
 from cass_ray.rdna3_to_ptx.wave import Wave
 
 _FAMILIES = ("scalar", "vector", "arithmetic", "memory", "lanes")
 
 
 @dataclass(frozen=True)
-class Instruction:
+class Rdna3Instruction:
     """``operands`` as written; ``modifiers`` such as ``offset`` by name."""
 
     mnemonic: str
@@ -23,7 +23,7 @@ class Instruction:
     modifiers: dict[str, str]
     text: str
 
-    def __getitem__(self, index: int) -> Operand:
+    def __getitem__(self, index: int) -> Rdna3Operand:
         """One operand."""
         if index >= len(self.operands):
             raise UnknownInstruction(self.text, "too few operands")
@@ -40,7 +40,7 @@ class Instruction:
                 raise UnknownInstruction(self.text, f"modifier {name}")
 
 
-Translation = Callable[[Wave, Instruction], None]
+Translation = Callable[[Wave, Rdna3Instruction], None]
 _table: dict[str, Translation] = {}
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cass_ray.assembly.mnemonic_patterns import expand
-from cass_ray.rdna3_to_ptx.operands import Operand, Register
-from cass_ray.rdna3_to_ptx.table import Instruction, translates
+from cass_ray.rdna3_to_ptx.operands import Rdna3Operand, Rdna3Register
+from cass_ray.rdna3_to_ptx.table import Rdna3Instruction, translates
 from cass_ray.rdna3_to_ptx.wave import Wave
 
 _THREE = {
@@ -61,13 +61,13 @@ def _held(wave: Wave, value: str) -> str:
     return value if value.startswith("%") else wave.result("b32", f"mov.b32 {{d}}, {value}")
 
 
-def sources(wave: Wave, i: Instruction, first: int = 1) -> list[str]:
+def sources(wave: Wave, i: Rdna3Instruction, first: int = 1) -> list[str]:
     """All operands from ``first`` on, in registers."""
     return [_held(wave, wave.bits32(i[n])) for n in range(first, len(i.operands))]
 
 
 @translates(*_SIMPLE)
-def simple(wave: Wave, i: Instruction) -> None:
+def simple(wave: Wave, i: Rdna3Instruction) -> None:
     """One PTX instruction."""
     i.allow()
     template = _SIMPLE[i.mnemonic].replace("{d}", "{{d}}")
@@ -75,7 +75,7 @@ def simple(wave: Wave, i: Instruction) -> None:
 
 
 @translates("v_mul_hi_{u32_u24,i32_i24}")
-def multiply_high_of_24(wave: Wave, i: Instruction) -> None:
+def multiply_high_of_24(wave: Wave, i: Rdna3Instruction) -> None:
     """Bits 32 to 47 of a product of 24-bit integers; PTX's mul24.hi gives bits 16 to 47."""
     i.allow()
     kind = "u32" if i.mnemonic.endswith("u24") else "s32"
@@ -86,7 +86,7 @@ def multiply_high_of_24(wave: Wave, i: Instruction) -> None:
 
 
 @translates(*_THREE)
-def three(wave: Wave, i: Instruction) -> None:
+def three(wave: Wave, i: Rdna3Instruction) -> None:
     """Two PTX instructions, one after the other; shifts take five bits."""
     i.allow()
     one, two, third = sources(wave, i)
@@ -100,7 +100,7 @@ def three(wave: Wave, i: Instruction) -> None:
 
 
 @translates("v_{lshlrev,lshrrev,ashrrev}_{b32,i32}")
-def shift(wave: Wave, i: Instruction) -> None:
+def shift(wave: Wave, i: Rdna3Instruction) -> None:
     """Shift of the second operand by the first."""
     i.allow()
     amount, value = sources(wave, i)
@@ -110,7 +110,7 @@ def shift(wave: Wave, i: Instruction) -> None:
 
 
 @translates("v_{lshlrev,lshrrev,ashrrev}_{b64,i64}")
-def shift_wide(wave: Wave, i: Instruction) -> None:
+def shift_wide(wave: Wave, i: Rdna3Instruction) -> None:
     """Shift of a pair."""
     i.allow()
     operation = {"lshl": "shl.b64", "lshr": "shr.u64", "ashr": "shr.s64"}[i.mnemonic[2:6]]
@@ -120,7 +120,7 @@ def shift_wide(wave: Wave, i: Instruction) -> None:
 
 
 @translates("v_bfe_{u32,i32}")
-def bit_field(wave: Wave, i: Instruction) -> None:
+def bit_field(wave: Wave, i: Rdna3Instruction) -> None:
     """Extract bits; position and width take five bits."""
     i.allow()
     value, position, width = sources(wave, i)
@@ -131,7 +131,7 @@ def bit_field(wave: Wave, i: Instruction) -> None:
 
 
 @translates("v_{alignbit,alignbyte}_b32")
-def align(wave: Wave, i: Instruction) -> None:
+def align(wave: Wave, i: Rdna3Instruction) -> None:
     """The low word of a pair shifted right."""
     i.allow()
     high, low, amount = sources(wave, i)
@@ -141,7 +141,7 @@ def align(wave: Wave, i: Instruction) -> None:
 
 
 @translates("v_perm_b32")
-def permute(wave: Wave, i: Instruction) -> None:
+def permute(wave: Wave, i: Rdna3Instruction) -> None:
     """Bytes of {first, second}; selectors from 8 on are constants (ISA 16.9)."""
     i.allow()
     high, low, selector = sources(wave, i)
@@ -160,7 +160,7 @@ def permute(wave: Wave, i: Instruction) -> None:
 
 
 @translates("v_{ffbh_u32,ffbl_b32,clz_i32_u32,ctz_i32_b32,cls_i32}", "v_bcnt_u32_b32")
-def count(wave: Wave, i: Instruction) -> None:
+def count(wave: Wave, i: Rdna3Instruction) -> None:
     """Positions of bits, -1 if there is none; bits set, added to the second operand."""
     i.allow()
     given = sources(wave, i)
@@ -180,7 +180,7 @@ def count(wave: Wave, i: Instruction) -> None:
 
 
 @translates("v_{add,sub,subrev}_co_u32", "v_{add,sub,subrev}_co_ci_u32")
-def with_carry(wave: Wave, i: Instruction) -> None:
+def with_carry(wave: Wave, i: Rdna3Instruction) -> None:
     """Sum or difference with the carry or borrow in a mask."""
     i.allow()
     target, carry_out, left, right = i[0], i[1], i[2], i[3]
@@ -197,12 +197,12 @@ def with_carry(wave: Wave, i: Instruction) -> None:
         total = wave.result("b64", f"{name}.s64 {{d}}, {total}, {carry}")
     out = wave.result("pred", f"setp.gt.u64 {{d}}, {total}, 0xFFFFFFFF")
     wave.write32(target, wave.result("b32", f"cvt.u32.u64 {{d}}, {total}"))
-    if not (isinstance(carry_out, Register) and carry_out.is_null):
+    if not (isinstance(carry_out, Rdna3Register) and carry_out.is_null):
         wave.write_mask(carry_out, out)
 
 
 @translates("v_mad_{u64_u32,i64_i32}")
-def multiply_wide(wave: Wave, i: Instruction) -> None:
+def multiply_wide(wave: Wave, i: Rdna3Instruction) -> None:
     """Product of words plus a pair; the carry in the mask."""
     i.allow()
     kind = "u" if i.mnemonic.endswith("u32") else "s"
@@ -210,7 +210,7 @@ def multiply_wide(wave: Wave, i: Instruction) -> None:
     addend = wave.bits64(i[4])
     product = wave.result("b64", f"mul.wide.{kind}32 {{d}}, {left}, {right}")
     total = wave.result("b64", f"add.{kind}64 {{d}}, {product}, {addend}")
-    if not (isinstance(i[1], Register) and i[1].is_null):
+    if not (isinstance(i[1], Rdna3Register) and i[1].is_null):
         wave.write_mask(i[1], wave.result("pred", f"setp.lt.u64 {{d}}, {total}, {addend}"))
     wave.write64(i[0], total)
 
@@ -219,14 +219,14 @@ _COMPARISONS = expand("v_cmp{,x}_{eq,ne,lt,le,gt,ge}_{i32,u32,i64,u64,i16,u16}")
 
 
 @translates(*_COMPARISONS)
-def compare(wave: Wave, i: Instruction) -> None:
+def compare(wave: Wave, i: Rdna3Instruction) -> None:
     """A mask from comparing integers."""
     i.allow()
     _, order, kind = i.mnemonic.removeprefix("v_").split("_")
     sign = kind[0].replace("i", "s")
     size = kind[1:]
 
-    def read(operand: Operand) -> str:
+    def read(operand: Rdna3Operand) -> str:
         if size == "64":
             return wave.bits64(operand)
         value = _held(wave, wave.bits32(operand))
@@ -238,33 +238,33 @@ def compare(wave: Wave, i: Instruction) -> None:
     write_comparison(wave, i, made)
 
 
-def write_comparison(wave: Wave, i: Instruction, made: str) -> None:
+def write_comparison(wave: Wave, i: Rdna3Instruction, made: str) -> None:
     """Set the mask that a comparison names: EXEC for v_cmpx."""
     if i.mnemonic.startswith("v_cmpx"):
-        wave.write_mask(Register(("exec",)), made)
+        wave.write_mask(Rdna3Register(("exec",)), made)
     else:
-        wave.write_mask(i[0] if len(i.operands) == 3 else Register(("vcc_lo",)), made)
+        wave.write_mask(i[0] if len(i.operands) == 3 else Rdna3Register(("vcc_lo",)), made)
 
 
-Reader = Callable[[Operand], str]
+Reader = Callable[[Rdna3Operand], str]
 
 
 @translates("v_cndmask_b32")
-def select(wave: Wave, i: Instruction) -> None:
+def select(wave: Wave, i: Rdna3Instruction) -> None:
     """The second operand where the mask is set."""
     i.allow()
-    mask = wave.lane_bit(i[3] if len(i.operands) > 3 else Register(("vcc_lo",)))
+    mask = wave.lane_bit(i[3] if len(i.operands) > 3 else Rdna3Register(("vcc_lo",)))
     left, right = (wave.float32(i[n]) if _has_sign(i[n]) else wave.bits32(i[n]) for n in (1, 2))
     wave.write32(i[0], wave.result("b32", f"selp.b32 {{d}}, {right}, {left}, {mask}"))
 
 
-def _has_sign(operand: Operand) -> bool:
-    return isinstance(operand, Register) and (operand.negated or operand.absolute)
+def _has_sign(operand: Rdna3Operand) -> bool:
+    return isinstance(operand, Rdna3Register) and (operand.negated or operand.absolute)
 
 
 @translates("v_{and,or,xor,add,sub,lshlrev,lshrrev,ashrrev,mul_lo}_{b16,u16,i16}")
 @translates("v_{add,sub}_nc_{u16,i16}", "v_{min,max}_{u16,i16}", "v_mad_{u16,i16}")
-def sixteen(wave: Wave, i: Instruction) -> None:
+def sixteen(wave: Wave, i: Rdna3Instruction) -> None:
     """Low halves; the result's high half is zero, as with the destination's kept bits ignored."""
     i.allow()
     name = i.mnemonic[2:].rpartition("_")[0].removesuffix("_nc")

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from cass_ray.rdna3_to_ptx.errors import UnknownInstruction
-from cass_ray.rdna3_to_ptx.operands import Literal, Operand, Register, Symbol
+from cass_ray.rdna3_to_ptx.operands import Literal, Rdna3Operand, Rdna3Register, Symbol
 
 _PREFIXES = {"b32": "t", "b64": "x", "f32": "f", "f64": "g", "b16": "h", "pred": "p"}
 
@@ -70,9 +70,9 @@ class Wave:
         self.registers.add(register)
         return f"%{register}"
 
-    def bits32(self, operand: Operand, word: int = 0) -> str:
+    def bits32(self, operand: Rdna3Operand, word: int = 0) -> str:
         """32 bits without modifiers; ``word`` counts upwards."""
-        if isinstance(operand, Register):
+        if isinstance(operand, Rdna3Register):
             if word >= len(operand.names):
                 raise UnknownInstruction(str(operand.names), "too few registers")
             return self.name(operand.names[word])
@@ -82,13 +82,13 @@ class Wave:
             return self._address_half(operand)
         raise UnknownInstruction(str(operand), "no value")
 
-    def float32(self, operand: Operand) -> str:
+    def float32(self, operand: Rdna3Operand) -> str:
         """A single-precision value with its modifiers."""
         if isinstance(operand, Literal):
             return f"0f{_signed(operand, operand.bits(32), 32):08X}"
         return self._with_sign(operand, self.bits32(operand))
 
-    def float16(self, operand: Operand, *, high: bool = False) -> str:
+    def float16(self, operand: Rdna3Operand, *, high: bool = False) -> str:
         """A half-precision value, in a register of 16 bits."""
         if isinstance(operand, Literal):
             bits = _signed(operand, operand.bits(16), 16)
@@ -98,12 +98,12 @@ class Wave:
         self.line(
             f"mov.b32 {{_, {value}}}, {source}" if high else f"mov.b32 {{{value}, _}}, {source}"
         )
-        assert isinstance(operand, Register)
+        assert isinstance(operand, Rdna3Register)
         if operand.absolute:
             value = self.result("b16", f"and.b16 {{d}}, {value}, 0x7FFF")
         return self.result("b16", f"xor.b16 {{d}}, {value}, 0x8000") if operand.negated else value
 
-    def bits64(self, operand: Operand) -> str:
+    def bits64(self, operand: Rdna3Operand) -> str:
         """64 bits of a register pair or an integer constant."""
         if isinstance(operand, Literal):
             return self.result("b64", f"mov.b64 {{d}}, 0x{operand.bits(64):X}")
@@ -112,27 +112,27 @@ class Wave:
         self.line(f"mov.b64 {made}, {{{low}, {high}}}")
         return made
 
-    def float64(self, operand: Operand) -> str:
+    def float64(self, operand: Rdna3Operand) -> str:
         """A double with its modifiers."""
         if isinstance(operand, Literal):
             return f"0d{_signed(operand, operand.double_bits(), 64):016X}"
         value = self.bits64(operand)
-        assert isinstance(operand, Register)
+        assert isinstance(operand, Rdna3Register)
         if operand.absolute:
             value = self.result("b64", f"and.b64 {{d}}, {value}, 0x7FFFFFFFFFFFFFFF")
         if operand.negated:
             value = self.result("b64", f"xor.b64 {{d}}, {value}, 0x8000000000000000")
         return value
 
-    def _with_sign(self, operand: Operand, value: str) -> str:
-        if isinstance(operand, Register):
+    def _with_sign(self, operand: Rdna3Operand, value: str) -> str:
+        if isinstance(operand, Rdna3Register):
             if operand.absolute:
                 value = self.result("b32", f"and.b32 {{d}}, {value}, 0x7FFFFFFF")
             if operand.negated:
                 value = self.result("b32", f"xor.b32 {{d}}, {value}, 0x80000000")
         return value
 
-    def lane_bit(self, operand: Operand) -> str:
+    def lane_bit(self, operand: Rdna3Operand) -> str:
         """A predicate: this lane's bit of a mask."""
         shifted = self.result("b32", f"shr.u32 {{d}}, {self.bits32(operand)}, %lane")
         bit = self.result("b32", f"and.b32 {{d}}, {shifted}, 1")
@@ -151,9 +151,9 @@ class Wave:
 
     # Writing
 
-    def write32(self, target: Operand, value: str, word: int = 0) -> None:
+    def write32(self, target: Rdna3Operand, value: str, word: int = 0) -> None:
         """Set a register: a vector one where the guard holds."""
-        if not isinstance(target, Register) or word >= len(target.names):
+        if not isinstance(target, Rdna3Register) or word >= len(target.names):
             raise UnknownInstruction(str(target), "not a destination")
         if target.names[word] in ("null", "zero"):
             return
@@ -166,19 +166,19 @@ class Wave:
         if target.names[word] == "exec":
             self.update_active()
 
-    def write64(self, target: Operand, value: str) -> None:
+    def write64(self, target: Rdna3Operand, value: str) -> None:
         """Set a pair of registers."""
         low, high = self.temporary(), self.temporary()
         self.line(f"mov.b64 {{{low}, {high}}}, {value}")
         self.write32(target, low)
         self.write32(target, high, 1)
 
-    def write_mask(self, target: Operand, predicate: str) -> None:
+    def write_mask(self, target: Rdna3Operand, predicate: str) -> None:
         """Set a mask to the active lanes for which ``predicate`` holds."""
         held = self.result("pred", f"and.pred {{d}}, {predicate}, %act")
         mask = self.result("b32", f"vote.sync.ballot.b32 {{d}}, {held}, %wave")
         self.write32(target, mask)
-        if isinstance(target, Register) and len(target.names) > 1 and not target.is_null:
+        if isinstance(target, Rdna3Register) and len(target.names) > 1 and not target.is_null:
             raise UnknownInstruction(str(target), "a mask of 64 lanes")
 
     def update_active(self) -> None:

@@ -104,7 +104,7 @@ def test_line_parts() -> None:
     assert lines[0].mnemonic == "lock addl"
     assert lines[0].operands == ("$1", "8(%rax,%rbx,4)")
     assert (lines[1].label, lines[1].mnemonic) == (".L3", "movq")
-    assert lines[2].kind is host.Kind.DIRECTIVE
+    assert lines[2].kind is host.HostLineKind.DIRECTIVE
 
 
 @pytest.mark.amd

@@ -91,9 +91,9 @@ def test_line_parts() -> None:
     assert load.comment == "kernel argument"
     assert text.operands == ('"a;b, c"',)
     assert dual.mnemonics == ("v_dual_mov_b32", "v_dual_add_f32")
-    assert assignment.kind is rdna3.Kind.DIRECTIVE
-    assert comment.kind is rdna3.Kind.BLANK
-    assert (label.kind, label.label) == (rdna3.Kind.LABEL, "_Z1fv")
+    assert assignment.kind is rdna3.Rdna3LineKind.DIRECTIVE
+    assert comment.kind is rdna3.Rdna3LineKind.BLANK
+    assert (label.kind, label.label) == (rdna3.Rdna3LineKind.LABEL, "_Z1fv")
 
 
 directives = st.sampled_from(

@@ -139,13 +139,15 @@ main_kernel:
 
 
 def test_instruction_parts() -> None:
-    instruction = sass.Instruction(0, "@!UP0 IMAD.WIDE.U32 R2, R3, c[0x0][0x160], desc[UR4][R2.64]")
+    instruction = sass.SassInstruction(
+        0, "@!UP0 IMAD.WIDE.U32 R2, R3, c[0x0][0x160], desc[UR4][R2.64]"
+    )
     assert instruction.predicate == "@!UP0"
     assert instruction.mnemonic == "IMAD.WIDE.U32"
     assert instruction.opcode == "IMAD"
     assert instruction.modifiers == ("WIDE", "U32")
     assert instruction.operands == ("R2", "R3", "c[0x0][0x160]", "desc[UR4][R2.64]")
-    assert sass.Instruction(0, "EXIT").operands == ()
+    assert sass.SassInstruction(0, "EXIT").operands == ()
 
 
 def test_a_listing_knows_its_architecture_sections_and_subroutines() -> None:
@@ -230,7 +232,7 @@ def test_live_tools_agree_on_every_instruction(tmp_path: Path) -> None:
     command = [nvcc, "-arch=sm_86", "-cubin", "-o", cubin, DATA / "kernels.cu"]
     subprocess.run(command, check=True, capture_output=True)
 
-    def printed(*command: str | Path) -> sass.Listing:
+    def printed(*command: str | Path) -> sass.SassListing:
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         return sass.parse(done.stdout)
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from cass_ray.cli import app
 from cass_ray.port.errors import PortError
 from cass_ray.port.executable import read_executable
-from cass_ray.port.fatbin import Container, containers, cubins
+from cass_ray.port.fatbin import FatBinaryContainer, containers, cubins
 from cass_ray.port.lifting import ContainerLifter
 from cass_ray.toolchain.nvidia.elf import Cubin
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, run
@@ -37,7 +37,7 @@ def test_containers_follow_each_other_at_multiples_of_eight() -> None:
 
 def test_key_is_checksum_and_size() -> None:
     # The check value of CRC-32 for "123456789", from its published parameters.
-    assert Container(b"123456789").key == "cbf43926-9"
+    assert FatBinaryContainer(b"123456789").key == "cbf43926-9"
 
 
 @given(st.binary(max_size=200))

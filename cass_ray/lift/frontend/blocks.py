@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from itertools import takewhile
 
-from cass_ray.lift.frontend.code import Code
-from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.code import CodeSection
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Predicate
 
 
-def block_of(code: Code, position: int, ends: Container[str]) -> Iterator[Instruction]:
+def block_of(
+    code: CodeSection, position: int, ends: Container[str]
+) -> Iterator[DecodedInstruction]:
     """Instructions from ``position`` to the end of its basic block.
 
     ``ends``: opcodes that end one.
@@ -27,9 +29,11 @@ def block_of(code: Code, position: int, ends: Container[str]) -> Iterator[Instru
             return
 
 
-def runs_of(body: list[Instruction]) -> Iterator[tuple[Predicate | None, list[Instruction]]]:
+def runs_of(
+    body: list[DecodedInstruction],
+) -> Iterator[tuple[Predicate | None, list[DecodedInstruction]]]:
     """Consecutive instructions with one guard that none of them changes."""
-    run: list[Instruction] = []
+    run: list[DecodedInstruction] = []
     for instruction in body:
         previous = run[-1] if run else None
         if previous is not None and (
@@ -42,7 +46,7 @@ def runs_of(body: list[Instruction]) -> Iterator[tuple[Predicate | None, list[In
         yield run[-1].guard, run
 
 
-def _writes(instruction: Instruction, guard: Predicate | None) -> bool:
+def _writes(instruction: DecodedInstruction, guard: Predicate | None) -> bool:
     """Whether the instruction may change its own guard."""
     if guard is None:
         return False

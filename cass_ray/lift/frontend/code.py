@@ -8,7 +8,7 @@ from functools import cached_property
 
 from cass_ray.assembly import sass
 from cass_ray.lift.errors import LiftError
-from cass_ray.lift.frontend.instruction import Instruction, decode
+from cass_ray.lift.frontend.instruction import DecodedInstruction, decode
 from cass_ray.lift.frontend.operands import Name
 
 INSTRUCTION_BYTES = sass.INSTRUCTION_BYTES
@@ -22,11 +22,11 @@ ENDINGS = BRANCHES | {"EXIT", "RET", "KILL", "BPT"}
 
 
 @dataclass(frozen=True)
-class Code:
+class CodeSection:
     """One code section: a kernel with the subroutines in it, or a device function of its own."""
 
     index: int
-    function: sass.Function
+    function: sass.SassFunction
     subroutines: dict[str, int] = field(default_factory=dict)
     """Function symbols inside the section -> address."""
 
@@ -36,7 +36,7 @@ class Code:
         return self.function.name
 
     @cached_property
-    def instructions(self) -> list[Instruction]:
+    def instructions(self) -> list[DecodedInstruction]:
         """All of them, in address order. Raises :class:`UnknownForm`."""
         return [decode(instruction) for instruction in self.function.instructions]
 
@@ -69,7 +69,7 @@ class Code:
         return frozenset(found)
 
 
-class Program:
+class CubinCode:
     """All code of one cubin, from its listing."""
 
     def __init__(
@@ -89,11 +89,11 @@ class Program:
         self.system = {name: number for number, name in enumerate(system)}
         known = subroutines or {}
         self.codes = {
-            function.name: Code(number, function, known.get(function.name, {}))
+            function.name: CodeSection(number, function, known.get(function.name, {}))
             for number, function in enumerate(found)
         }
 
-    def code(self, name: str) -> Code:
+    def code(self, name: str) -> CodeSection:
         """Raises :class:`LiftError` when there is no function of that name."""
         if name not in self.codes:
             raise LiftError(f"{name}: no code of that name in the cubin")
@@ -111,7 +111,7 @@ class Program:
                     found[self.address(code, address)] = (code.name, address)
         return found
 
-    def address(self, code: Code, offset: int) -> int:
+    def address(self, code: CodeSection, offset: int) -> int:
         """A 64-bit number for a place in the code; nothing loads from it."""
         return code.index + 1 << 32 | offset
 

@@ -18,7 +18,7 @@ _JUMP_TABLE = re.compile(r" \((\.L_\d+(?:, \.L_\d+)*)\)$")
 
 
 @dataclass(frozen=True, slots=True)
-class Instruction:
+class DecodedInstruction:
     """``@P0 IADD3.X R2, …``; ``targets`` are the labels of an indirect branch."""
 
     address: int
@@ -51,7 +51,7 @@ class Instruction:
         return UnknownForm(self.text, reason, address=self.address)
 
 
-def decode(instruction: sass.Instruction) -> Instruction:
+def decode(instruction: sass.SassInstruction) -> DecodedInstruction:
     """Parse the operands of ``instruction``. Raises :class:`UnknownForm`."""
     targets: tuple[str, ...] = ()
     if table := _JUMP_TABLE.search(instruction.text):
@@ -66,7 +66,7 @@ def decode(instruction: sass.Instruction) -> Instruction:
     written: Iterable[str] = instruction.operands
     if instruction.opcode in _SPACED:
         written = [word for operand in written for word in operand.split()]
-    return Instruction(
+    return DecodedInstruction(
         instruction.address,
         instruction.text,
         instruction.mnemonic,

@@ -14,9 +14,9 @@ import struct
 from cass_ray.assembly import sass
 from cass_ray.assembly.signatures import Signature
 from cass_ray.lift.errors import LiftError
-from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, Code
+from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection
 from cass_ray.lift.frontend.cubin import SUPPORTED
-from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Immediate, Name, Predicate, Register
 from cass_ray.toolchain.nvidia.elf import Cubin, ElfMachine, ElfSymbol, Section
 
@@ -56,7 +56,7 @@ def cubin_of(text: str) -> Cubin:
     symbols: list[ElfSymbol] = []
     frames = b""
     for index, function in enumerate(functions):
-        code = Code(index, function)
+        code = CodeSection(index, function)
         for instruction in code.instructions:
             _check_banks(function.name, instruction)
         place = len(sections)
@@ -96,7 +96,7 @@ def _architecture(named: list[str]) -> int:
     return number
 
 
-def _check_banks(kernel: str, i: Instruction) -> None:
+def _check_banks(kernel: str, i: DecodedInstruction) -> None:
     for operand in i.operands:
         if isinstance(operand, Constant) and operand.bank != 0:
             raise LiftError(
@@ -109,7 +109,7 @@ def _check_banks(kernel: str, i: Instruction) -> None:
         )
 
 
-def _parameters(code: Code, architecture: int) -> bytes:
+def _parameters(code: CodeSection, architecture: int) -> bytes:
     """Attributes that describe the parameters, from the kernel's mangled name."""
     base = 0x210 if architecture >= 90 else 0x160
     used = max(
@@ -169,7 +169,7 @@ def _size_of(kind: str, kernel: str) -> tuple[int, int]:
     raise LiftError(f"{kernel}: the size of {kind} is not in a listing; give the cubin")
 
 
-def _frame_bytes(code: Code) -> int:
+def _frame_bytes(code: CodeSection) -> int:
     """The stack of the function and of all its subroutines: what R1 goes down by."""
     total = 0
     for i in code.instructions:
@@ -182,7 +182,7 @@ def _frame_bytes(code: Code) -> int:
     return total
 
 
-def _subroutines(code: Code) -> set[int]:
+def _subroutines(code: CodeSection) -> set[int]:
     """Addresses that are called and return; other calls are jumps out of a region.
 
     A call has the address after it in a register: a literal shortly before. Raises
@@ -205,7 +205,7 @@ def _subroutines(code: Code) -> set[int]:
     return found | set(code.function.subroutines.values())
 
 
-def _knows_return(code: Code, call: Instruction) -> bool:
+def _knows_return(code: CodeSection, call: DecodedInstruction) -> bool:
     position = code.position[call.address]
     before = code.instructions[max(0, position - _NEAR) : position]
     literals = [o for each in before for o in each.operands if isinstance(o, Immediate)]
@@ -213,16 +213,16 @@ def _knows_return(code: Code, call: Instruction) -> bool:
     return any(literal.is_bits and literal.integer == following for literal in literals)
 
 
-def _target(code: Code, i: Instruction) -> int | None:
+def _target(code: CodeSection, i: DecodedInstruction) -> int | None:
     name = i.operands[-1] if i.operands else None
     return code.function.labels.get(name.text) if isinstance(name, Name) else None
 
 
-def _opcode_at(code: Code, address: int) -> str:
+def _opcode_at(code: CodeSection, address: int) -> str:
     return code.instructions[code.position[address]].opcode
 
 
-def _reached(code: Code, start: int, subroutines: set[int]) -> set[int]:
+def _reached(code: CodeSection, start: int, subroutines: set[int]) -> set[int]:
     """Addresses of instructions that control can get to from one without a call."""
     pending, seen = [start], set[int]()
     while pending:

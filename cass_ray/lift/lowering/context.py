@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from cass_ray.lift.errors import UnknownForm
-from cass_ray.lift.frontend.code import Code
-from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.code import CodeSection
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Immediate, Name, Operand, Predicate, Register
 from cass_ray.lift.llvm.builder import (
     FALSE,
@@ -29,7 +29,7 @@ from cass_ray.lift.lowering.constant_banks import ConstantBanks
 from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.handles import HandleWords
 from cass_ray.lift.lowering.known_values import Carries, Comparisons, FloatValues
-from cass_ray.lift.lowering.liveness import Access
+from cass_ray.lift.lowering.liveness import RegisterAccess
 from cass_ray.lift.lowering.registers import RegisterFile
 from cass_ray.lift.lowering.terminators import Terminators
 
@@ -59,10 +59,10 @@ class LoweringContext:
         self.carries = Carries()
         self.comparisons = Comparisons()
         self.floats = FloatValues()
-        self._section: Code | None = None
+        self._section: CodeSection | None = None
 
     @contextmanager
-    def lowering(self, section: Code, access: Access) -> Iterator[None]:
+    def lowering(self, section: CodeSection, access: RegisterAccess) -> Iterator[None]:
         """Inside, an instruction of ``section`` is lowered; ``access`` records what it touches."""
         self._section = section
         try:
@@ -73,11 +73,11 @@ class LoweringContext:
 
     # Questions about the instruction
 
-    def must_flush(self, i: Instruction) -> bool:
+    def must_flush(self, i: DecodedInstruction) -> bool:
         """Whether the instruction flushes denormal numbers and the kernel's mode does not."""
         return i.has("FTZ") and not self.environment.flushes_denormals
 
-    def code_address(self, i: Instruction) -> Value:
+    def code_address(self, i: DecodedInstruction) -> Value:
         """The number of the code at a label operand, else of the instruction itself."""
         if self._section is None:
             raise RuntimeError("code_address outside of lowering()")

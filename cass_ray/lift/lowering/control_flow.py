@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 from cass_ray.lift.errors import LifterBug, LiftError, UnknownForm
 from cass_ray.lift.frontend.blocks import block_of, runs_of
-from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, Code, Program
-from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection, CubinCode
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name, Predicate, Register
 from cass_ray.lift.llvm.builder import TRUE, Value, i32, i64
 from cass_ray.lift.lowering import liveness
@@ -24,7 +24,7 @@ from cass_ray.lift.lowering.driver_functions import SYSTEM_FUNCTIONS
 from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.families import forms
 from cass_ray.lift.lowering.semantics.warp import ballot
-from cass_ray.lift.lowering.table import Form
+from cass_ray.lift.lowering.table import OpcodeForm
 
 MOST_BLOCKS = 60_000
 """Blocks of one kernel, copies of subroutines included."""
@@ -35,7 +35,7 @@ MOST_COPIES = 48
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class CallFrame:
     """An active call: the code that is called, and where it returns to."""
 
     callee: tuple[str, int]
@@ -44,8 +44,8 @@ class Frame:
     """Address of the instruction after the call; -1 for a shared subroutine."""
 
 
-Stack = tuple[Frame, ...]
-Place = tuple[Stack, str, int]
+CallStack = tuple[CallFrame, ...]
+CallPlace = tuple[CallStack, str, int]
 
 
 class _Share(Exception):
@@ -64,12 +64,12 @@ class _Deepen(Exception):
 class KernelLifter:
     """Lifts one kernel; :meth:`lift` gives the lines of its body."""
 
-    def __init__(self, program: Program, environment: KernelEnvironment) -> None:
+    def __init__(self, program: CubinCode, environment: KernelEnvironment) -> None:
         self._program = program
         self.environment = environment
         self._forms = forms()
         self._is_deep = False
-        self._writes: dict[liveness.Place, set[str]] = {}
+        self._writes: dict[liveness.CodePlace, set[str]] = {}
         self._shared: set[tuple[str, int]] = set()
         self.instruction_count = 0
 
@@ -81,7 +81,7 @@ class KernelLifter:
         """
         while True:
             try:
-                self._unneeded: set[tuple[liveness.Place, str]] = set()
+                self._unneeded: set[tuple[liveness.CodePlace, str]] = set()
                 self._attempt()
                 self._unneeded = liveness.unneeded_old_values(self._blocks)
                 self._writes = {
@@ -107,15 +107,15 @@ class KernelLifter:
 
     def _attempt(self) -> LoweringContext:
         self._context = LoweringContext(self.environment)
-        self._stacks: dict[Stack, int] = {(): 0}
+        self._stacks: dict[CallStack, int] = {(): 0}
         self._copies: dict[tuple[str, int], int] = {}
         self._returns: dict[tuple[str, int], dict[int, str]] = {}
         self._switches: list[tuple[int, tuple[str, int], Value]] = []
-        self._blocks: dict[liveness.Place, liveness.Block] = {}
+        self._blocks: dict[liveness.CodePlace, liveness.LivenessBlock] = {}
         self.instruction_count = 0
         name = self.environment.kernel.name
-        self._pending: list[Place] = [((), name, 0)]
-        done: set[Place] = set()
+        self._pending: list[CallPlace] = [((), name, 0)]
+        done: set[CallPlace] = set()
         while self._pending:
             place = self._pending.pop()
             if place in done:
@@ -133,22 +133,22 @@ class KernelLifter:
         """The label of the kernel's first block."""
         return self._label(((), self.environment.kernel.name, 0))
 
-    def _label(self, place: Place) -> str:
+    def _label(self, place: CallPlace) -> str:
         stack, function, address = place
         number = self._stacks.setdefault(stack, len(self._stacks))
         code = self._program.code(function)
         return f"sass_{code.index}_{address:x}" + (f".call{number}" if number else "")
 
-    def _goto(self, place: Place) -> str:
+    def _goto(self, place: CallPlace) -> str:
         self._pending.append(place)
         self._current.successors.add(place[1:])
         return f"label %{self._label(place)}"
 
-    def _block(self, place: Place) -> None:
+    def _block(self, place: CallPlace) -> None:
         stack, function, address = place
         context = self._context
         code = self._program.code(function)
-        self._current = self._blocks.setdefault((function, address), liveness.Block())
+        self._current = self._blocks.setdefault((function, address), liveness.LivenessBlock())
         self._current.accesses.clear()  # the same for every copy of a subroutine
         context.registers.begin_block(self._label(place))
         position = code.position.get(address)
@@ -165,10 +165,12 @@ class KernelLifter:
             context.terminators.jump(self._goto(following))
             return
         # The branch and its guard read always: whatever it goes on to do is not skipped.
-        with self._lowering(code, last, liveness.Access(None)):
+        with self._lowering(code, last, liveness.RegisterAccess(None)):
             ENDS[last.opcode](self, place, last, following)
 
-    def _run(self, code: Code, guard: Predicate | None, run: list[Instruction]) -> None:
+    def _run(
+        self, code: CodeSection, guard: Predicate | None, run: list[DecodedInstruction]
+    ) -> None:
         context = self._context
         known = [(each, self._form(code, each)) for each in run]
         if guard is None:
@@ -183,7 +185,9 @@ class KernelLifter:
             with context.registers.dropping_results_unless(condition, unneeded):
                 self._apply(code, known)
 
-    def _unneeded_in(self, code: Code, known: list[tuple[Instruction, Form]]) -> frozenset[str]:
+    def _unneeded_in(
+        self, code: CodeSection, known: list[tuple[DecodedInstruction, OpcodeForm]]
+    ) -> frozenset[str]:
         """Registers whose value before a run is not needed where its guard does not hold.
 
         That is so when it is for the first instruction of the run that writes them.
@@ -197,16 +201,16 @@ class KernelLifter:
                 first.setdefault(name, (place, name) in self._unneeded)
         return frozenset(name for name, unneeded in first.items() if unneeded)
 
-    def _apply(self, code: Code, known: list[tuple[Instruction, Form]]) -> None:
+    def _apply(self, code: CodeSection, known: list[tuple[DecodedInstruction, OpcodeForm]]) -> None:
         for instruction, form in known:
             guard = instruction.guard
-            access = liveness.Access((guard.name, guard.inverted) if guard else None)
+            access = liveness.RegisterAccess((guard.name, guard.inverted) if guard else None)
             with self._lowering(code, instruction, access):
                 form.semantics(self._context, instruction)
 
     @contextmanager
     def _lowering(
-        self, code: Code, instruction: Instruction, access: liveness.Access
+        self, code: CodeSection, instruction: DecodedInstruction, access: liveness.RegisterAccess
     ) -> Iterator[None]:
         """Inside, ``instruction`` is lifted: what it touches is recorded, and errors name it."""
         self._current.accesses.append(((code.name, instruction.address), access))
@@ -220,7 +224,7 @@ class KernelLifter:
         except Exception as error:
             raise LifterBug(instruction.text, code.name, instruction.address) from error
 
-    def _form(self, code: Code, instruction: Instruction) -> Form:
+    def _form(self, code: CodeSection, instruction: DecodedInstruction) -> OpcodeForm:
         form = self._forms.get(instruction.mnemonic)
         if form is None:
             raise UnknownForm(
@@ -233,7 +237,7 @@ class KernelLifter:
 
     # Ends of blocks
 
-    def _condition(self, instruction: Instruction) -> Value:
+    def _condition(self, instruction: DecodedInstruction) -> Value:
         """When the branch is taken: its guard and its predicate operands."""
         condition = TRUE
         guards = [instruction.guard] if instruction.guard else []
@@ -242,7 +246,7 @@ class KernelLifter:
                 condition = self._context.ir.both(condition, self._context.predicate(operand))
         return condition
 
-    def _branch(self, place: Place, i: Instruction, following: Place) -> None:
+    def _branch(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         _only(i, "U", "CONV", "DIV", "INC", "ANY")
         context = self._context
         if i.has("DIV"):  # threads of a warp run together here, which is what it asks
@@ -257,7 +261,7 @@ class KernelLifter:
             condition = context.ir.icmp("ne", ballot(context, condition), i32(0))
         context.terminators.branch(condition, self._goto(target), lambda: self._goto(following))
 
-    def _target(self, place: Place, i: Instruction) -> Place:
+    def _target(self, place: CallPlace, i: DecodedInstruction) -> CallPlace:
         stack, function, _ = place
         name = i.operands[-1]
         labels = self._program.code(function).function.labels
@@ -265,7 +269,7 @@ class KernelLifter:
             raise i.unknown("a branch to a place outside its function")
         return stack, function, labels[name.text]
 
-    def _exit(self, place: Place, i: Instruction, following: Place) -> None:
+    def _exit(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         del place
         _only(i)
         with self._context.terminators.leaving_if(
@@ -273,7 +277,7 @@ class KernelLifter:
         ):
             self._context.terminators.leave()
 
-    def _trap(self, place: Place, i: Instruction, following: Place) -> None:
+    def _trap(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         del place
         _only(i, "TRAP")
         if not i.has("TRAP"):
@@ -283,7 +287,7 @@ class KernelLifter:
         ):
             self._context.terminators.trap()
 
-    def _call(self, place: Place, i: Instruction, following: Place) -> None:
+    def _call(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         stack, function, _ = place
         _only(i, "REL", "ABS", "NOINC")
         context = self._context
@@ -302,10 +306,10 @@ class KernelLifter:
             else:
                 self._indirect_call(place, i, following)
 
-    def _enter(self, stack: Stack, callee: tuple[str, int], following: Place) -> None:
+    def _enter(self, stack: CallStack, callee: tuple[str, int], following: CallPlace) -> None:
         self._context.terminators.jump(self._entry(stack, callee, following))
 
-    def _entry(self, stack: Stack, callee: tuple[str, int], following: Place) -> str:
+    def _entry(self, stack: CallStack, callee: tuple[str, int], following: CallPlace) -> str:
         """The label to jump to for a call of ``callee`` that returns to ``following``."""
         _, caller, resume = following
         if callee in self._shared:
@@ -314,16 +318,16 @@ class KernelLifter:
             label = self._goto(following)
             if targets.setdefault(number, label) != label:
                 self._share_callers(stack, caller, callee)
-            return self._goto(((Frame(callee, "", -1),), *callee))
+            return self._goto(((CallFrame(callee, "", -1),), *callee))
         if any(frame.callee == callee for frame in stack):
             raise _Share(callee, recursive=True)
         copies = self._copies.get(callee, 0) + 1
         self._copies[callee] = copies
         if copies > MOST_COPIES:
             raise _Share(callee, recursive=False)
-        return self._goto(((*stack, Frame(callee, caller, resume)), *callee))
+        return self._goto(((*stack, CallFrame(callee, caller, resume)), *callee))
 
-    def _share_callers(self, stack: Stack, caller: str, callee: tuple[str, int]) -> None:
+    def _share_callers(self, stack: CallStack, caller: str, callee: tuple[str, int]) -> None:
         """A shared subroutine returns to one copy of a place: share what was copied there."""
         copied = [frame.callee for frame in stack if frame.resume >= 0]
         if not copied:
@@ -333,7 +337,7 @@ class KernelLifter:
             )
         raise _Share(*copied, recursive=False)
 
-    def _indirect_call(self, place: Place, i: Instruction, following: Place) -> None:
+    def _indirect_call(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         """A call through a register: of one of the functions of the program, or of the system."""
         stack, function, _ = place
         context = self._context
@@ -366,7 +370,7 @@ class KernelLifter:
             with context.registers.alternative(labels[number]):
                 self._call_system(name, following)
 
-    def _system_call(self, i: Instruction, address: Value, following: Place) -> bool:
+    def _system_call(self, i: DecodedInstruction, address: Value, following: CallPlace) -> bool:
         """A call of a function that the driver provides, where the address says so now."""
         number = address.number
         name = self._program.system_function(number) if number is not None else None
@@ -377,13 +381,13 @@ class KernelLifter:
         self._call_system(name, following)
         return True
 
-    def _call_system(self, name: str, following: Place) -> None:
+    def _call_system(self, name: str, following: CallPlace) -> None:
         if SYSTEM_FUNCTIONS[name](self._context):
             self._context.terminators.jump(self._goto(following))
         else:
             self._context.terminators.trap()
 
-    def _return(self, place: Place, i: Instruction, following: Place) -> None:
+    def _return(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         stack, function, _ = place
         _only(i, "REL", "ABS", "NODEC")
         context = self._context
@@ -409,7 +413,7 @@ class KernelLifter:
             target = self._goto((stack[:-1], frame.caller, frame.resume))
             context.terminators.jump_expecting(address, i64(expected), target)
 
-    def _base(self, i: Instruction, function: str) -> str:
+    def _base(self, i: DecodedInstruction, function: str) -> str:
         """The function whose start a relative return counts from."""
         name = i.operands[-1]
         if isinstance(name, Name) and name.text in self._program.codes:
@@ -427,7 +431,7 @@ class KernelLifter:
             cases = [f"{i64(n)}, {label}" for n, label in self._returns[callee].items()]
             self._context.terminators.complete_switch(reserved, address, cases)
 
-    def _jump_table(self, place: Place, i: Instruction, following: Place) -> None:
+    def _jump_table(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         """An indirect branch to one of the targets that the listing names.
 
         The register holds the distance from the instruction after the branch, less the operand.
@@ -449,7 +453,7 @@ class KernelLifter:
                 target, [f"{i32(a)}, {self._goto((stack, function, a))}" for a in addresses]
             )
 
-    def _displaced(self, i: Instruction, place: Place, displacement: object) -> int:
+    def _displaced(self, i: DecodedInstruction, place: CallPlace, displacement: object) -> int:
         """The address that the register of an indirect branch is added to."""
         labels = self._program.code(place[1]).function.labels
         if isinstance(displacement, Name) and displacement.text in labels:
@@ -460,7 +464,7 @@ class KernelLifter:
         return i.address + INSTRUCTION_BYTES + int(number)
 
 
-def _only(i: Instruction, *known: str) -> None:
+def _only(i: DecodedInstruction, *known: str) -> None:
     """Raise for modifiers that are not ``known``."""
     for modifier in i.modifiers:
         if modifier not in known:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cass_ray.lift.frontend.code import Program
+from cass_ray.lift.frontend.code import CubinCode
 from cass_ray.lift.frontend.cubin import KernelInfo
 from cass_ray.lift.llvm.globals import DeviceData
 
@@ -15,7 +15,7 @@ class KernelEnvironment:
 
     kernel: KernelInfo
     data: DeviceData
-    program: Program
+    program: CubinCode
     shared_shift: int
     """Added to shared addresses: LDS in front of the kernel's own, for BAR.RED."""
     flushes_denormals: bool = False

@@ -23,7 +23,7 @@ from cass_ray.lift.lowering.semantics import (
     texture,
     warp,
 )
-from cass_ray.lift.lowering.table import Form, entered
+from cass_ray.lift.lowering.table import OpcodeForm, entered
 
 FAMILIES = (
     integer,
@@ -47,6 +47,6 @@ FAMILIES = (
 """A new family is added here."""
 
 
-def forms() -> Mapping[str, Form]:
+def forms() -> Mapping[str, OpcodeForm]:
     """Mnemonic with all its modifiers -> what it does: the whole table."""
     return entered()

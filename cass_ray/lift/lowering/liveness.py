@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-Place = tuple[str, int]
+CodePlace = tuple[str, int]
 """A function and an address in it."""
 
 Guard = tuple[str, bool]
@@ -23,7 +23,7 @@ _LIVE: Guard = ("", False)
 
 
 @dataclass
-class Access:
+class RegisterAccess:
     """What one instruction does to registers and predicates."""
 
     guard: Guard | None
@@ -32,21 +32,21 @@ class Access:
 
 
 @dataclass
-class Block:
+class LivenessBlock:
     """A basic block: its instructions, and where control goes; everything is live where unknown."""
 
-    accesses: list[tuple[Place, Access]] = field(default_factory=list)
-    successors: set[Place] = field(default_factory=set)
+    accesses: list[tuple[CodePlace, RegisterAccess]] = field(default_factory=list)
+    successors: set[CodePlace] = field(default_factory=set)
     leaves_unknown: bool = False
 
 
-def unneeded_old_values(blocks: dict[Place, Block]) -> set[tuple[Place, str]]:
+def unneeded_old_values(blocks: dict[CodePlace, LivenessBlock]) -> set[tuple[CodePlace, str]]:
     """Instruction and register, where what the register held before is not needed."""
-    live_in: dict[Place, frozenset[str]] = {place: frozenset() for place in blocks}
+    live_in: dict[CodePlace, frozenset[str]] = {place: frozenset() for place in blocks}
     everything = frozenset(
         name for block in blocks.values() for _, access in block.accesses for name in access.reads
     )
-    predecessors: dict[Place, list[Place]] = {place: [] for place in blocks}
+    predecessors: dict[CodePlace, list[CodePlace]] = {place: [] for place in blocks}
     for place, block in blocks.items():
         for successor in block.successors:
             predecessors[successor].append(place)
@@ -63,14 +63,14 @@ def unneeded_old_values(blocks: dict[Place, Block]) -> set[tuple[Place, str]]:
                 if previous not in queued:
                     queued.add(previous)
                     pending.append(previous)
-    unneeded: set[tuple[Place, str]] = set()
+    unneeded: set[tuple[CodePlace, str]] = set()
     for block in blocks.values():
         _backwards(block, _live_out(block, live_in, everything), unneeded)
     return unneeded
 
 
 def _live_out(
-    block: Block, live_in: dict[Place, frozenset[str]], everything: frozenset[str]
+    block: LivenessBlock, live_in: dict[CodePlace, frozenset[str]], everything: frozenset[str]
 ) -> Iterable[str]:
     if block.leaves_unknown:
         return everything
@@ -78,7 +78,9 @@ def _live_out(
 
 
 def _backwards(
-    block: Block, live_out: Iterable[str], unneeded: set[tuple[Place, str]] | None = None
+    block: LivenessBlock,
+    live_out: Iterable[str],
+    unneeded: set[tuple[CodePlace, str]] | None = None,
 ) -> dict[str, Guard]:
     """States at the start of a block: registers that are not dead."""
     states: dict[str, Guard] = dict.fromkeys(live_out, _LIVE)

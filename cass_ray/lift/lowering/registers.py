@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from cass_ray.lift.llvm.builder import IRBuilder, Value, i32
 from cass_ray.lift.lowering.handles import HandleWords
-from cass_ray.lift.lowering.liveness import Access
+from cass_ray.lift.lowering.liveness import RegisterAccess
 
 _UPPER = ".upper"
 """After a register's name: the variable with the high half of the handle that it holds."""
@@ -28,7 +28,7 @@ class RegisterFile:
         self._written: set[str] = set()
         self._overlay: dict[str, Value] | None = None
         """Results so far of instructions that a guard may drop."""
-        self._access: Access | None = None
+        self._access: RegisterAccess | None = None
 
     @property
     def types(self) -> Mapping[str, str]:
@@ -84,7 +84,7 @@ class RegisterFile:
     # Scopes
 
     @contextmanager
-    def recording(self, access: Access) -> Iterator[None]:
+    def recording(self, access: RegisterAccess) -> Iterator[None]:
         """Inside, ``access`` collects the names of what is read and written."""
         self._access = access
         try:

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from cass_ray.assembly.mnemonic_patterns import expand
-from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.lowering.context import LoweringContext
 
-Semantics = Callable[[LoweringContext, Instruction], None]
+Semantics = Callable[[LoweringContext, DecodedInstruction], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class OpcodeForm:
     """One mnemonic; ``has_effect``: a false guard must skip it, not only drop its results."""
 
     mnemonic: str
@@ -27,7 +27,7 @@ class Form:
     has_effect: bool
 
 
-_forms: dict[str, Form] = {}
+_forms: dict[str, OpcodeForm] = {}
 
 
 def lowers(
@@ -45,12 +45,12 @@ def lowers(
                 known = _forms.get(mnemonic)
                 if known is not None and not (repeats and known.semantics is semantics):
                     raise ValueError(f"{mnemonic} is in the table twice")
-                _forms[mnemonic] = Form(mnemonic, semantics, has_effect)
+                _forms[mnemonic] = OpcodeForm(mnemonic, semantics, has_effect)
         return semantics
 
     return enter
 
 
-def entered() -> Mapping[str, Form]:
+def entered() -> Mapping[str, OpcodeForm]:
     """Forms of the modules that are imported; all of them are in ``families.forms``."""
     return MappingProxyType(_forms)

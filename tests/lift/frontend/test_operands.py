@@ -82,7 +82,7 @@ def test_an_address_reads_back_as_written(index: int, offset: int) -> None:
 
 
 def test_guard_modifiers_and_operands() -> None:
-    instruction = decode(sass.Instruction(0x40, "@!P2 ISETP.GE.U32.AND P0, PT, R1, 0x2, PT"))
+    instruction = decode(sass.SassInstruction(0x40, "@!P2 ISETP.GE.U32.AND P0, PT, R1, 0x2, PT"))
     assert instruction.guard == Predicate("P", 2, inverted=True)
     assert instruction.mnemonic == "ISETP.GE.U32.AND"
     assert instruction.has("U32")
@@ -91,10 +91,10 @@ def test_guard_modifiers_and_operands() -> None:
 
 
 def test_a_guard_that_always_holds_is_none() -> None:
-    assert decode(sass.Instruction(0, "@PT MOV R1, R2")).guard is None
+    assert decode(sass.SassInstruction(0, "@PT MOV R1, R2")).guard is None
 
 
 def test_targets_of_an_indirect_branch() -> None:
-    instruction = decode(sass.Instruction(0, "BRX R4 .L_0 (.L_1, .L_2)"))
+    instruction = decode(sass.SassInstruction(0, "BRX R4 .L_0 (.L_1, .L_2)"))
     assert instruction.targets == (".L_1", ".L_2")
     assert instruction.operands == (Register("R", 4), Name(".L_0"))

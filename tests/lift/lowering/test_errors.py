@@ -7,16 +7,16 @@ import pickle
 import pytest
 
 from cass_ray.lift.errors import LifterBug, UnknownForm
-from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.listing import cubin_of
 from cass_ray.lift.lowering import table
 from cass_ray.lift.lowering.context import LoweringContext
-from cass_ray.lift.module import Module, build
+from cass_ray.lift.module import LlvmModule, build
 
 KERNEL = "_Z1kPf"
 
 
-def lifted(*instructions: str) -> Module:
+def lifted(*instructions: str) -> LlvmModule:
     text = "\n".join([".target sm_80", "", f"Function : {KERNEL}", *instructions, "EXIT"])
     return build(cubin_of(text), text)
 
@@ -31,11 +31,11 @@ def lifted(*instructions: str) -> Module:
 def test_a_defect_is_not_an_unknown_instruction(
     monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    def planted(ctx: LoweringContext, i: Instruction) -> None:
+    def planted(ctx: LoweringContext, i: DecodedInstruction) -> None:
         raise error
 
     lifted("POPC R2, R3")  # the table is complete, and without the defect it can be lifted
-    monkeypatch.setitem(table._forms, "POPC", table.Form("POPC", planted, has_effect=False))
+    monkeypatch.setitem(table._forms, "POPC", table.OpcodeForm("POPC", planted, has_effect=False))
     with pytest.raises(LifterBug) as found:
         lifted("MOV R3, RZ", "@P0 POPC R2, R3")
     assert found.value.__cause__ is error

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from cass_ray.lift.lowering.liveness import Access, Block, Place, unneeded_old_values
+from cass_ray.lift.lowering.liveness import (
+    CodePlace,
+    LivenessBlock,
+    RegisterAccess,
+    unneeded_old_values,
+)
 
 P0 = ("P0", False)
-START: Place = ("k", 0)
+START: CodePlace = ("k", 0)
 
 
-def access(guard: tuple[str, bool] | None, reads: str = "", writes: str = "") -> Access:
-    return Access(guard, set(reads.split()), set(writes.split()))
+def access(guard: tuple[str, bool] | None, reads: str = "", writes: str = "") -> RegisterAccess:
+    return RegisterAccess(guard, set(reads.split()), set(writes.split()))
 
 
-def block(*accesses: Access, successors: tuple[Place, ...] = ()) -> Block:
+def block(*accesses: RegisterAccess, successors: tuple[CodePlace, ...] = ()) -> LivenessBlock:
     placed = [(("k", 16 * n), each) for n, each in enumerate(accesses)]
-    return Block(placed, set(successors))
+    return LivenessBlock(placed, set(successors))
 
 
-def unneeded(*accesses: Access) -> set[tuple[Place, str]]:
+def unneeded(*accesses: RegisterAccess) -> set[tuple[CodePlace, str]]:
     return unneeded_old_values({START: block(*accesses)})
 
 
@@ -48,10 +53,10 @@ def test_an_overwritten_value_is_dead() -> None:
 
 
 def test_what_the_next_block_reads_is_needed() -> None:
-    second: Place = ("k", 0x100)
+    second: CodePlace = ("k", 0x100)
     blocks = {
         START: block(access(P0, "", "R4 R5"), successors=(second,)),
-        second: Block([(second, access(None, "R4"))]),
+        second: LivenessBlock([(second, access(None, "R4"))]),
     }
     assert unneeded_old_values(blocks) == {(START, "R5")}
 
@@ -62,5 +67,5 @@ def test_a_loop_needs_what_its_next_turn_reads() -> None:
 
 
 def test_everything_is_needed_where_control_goes_nowhere_known() -> None:
-    blocks = {START: Block([(START, access(P0, "R4", "R4"))], set(), leaves_unknown=True)}
+    blocks = {START: LivenessBlock([(START, access(P0, "R4", "R4"))], set(), leaves_unknown=True)}
     assert unneeded_old_values(blocks) == set()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Operand, Operands, Predicate, Register
 from cass_ray.lift.llvm.builder import TRUE, Value, i32, i64
 from cass_ray.lift.lowering.context import LoweringContext
@@ -25,25 +25,25 @@ _FLOATS = "ADD.{F32.FTZ.RN,F32.RN,F64.RN,F16x2.RN,BF16x2.RN,F16_V2.RN,BF16_V2.RN
 _STRONG = "{,.STRONG.CTA,.STRONG.SM,.STRONG.GPU,.STRONG.SYS}"
 
 
-def _scope(i: Instruction) -> str:
+def _scope(i: DecodedInstruction) -> str:
     if i.opcode == "ATOMS":
         return 'syncscope("workgroup") '
     return scope_of(i)
 
 
-def _operands(i: Instruction) -> tuple[Operand, Operands]:
+def _operands(i: DecodedInstruction) -> tuple[Operand, Operands]:
     """The register for the old value (RZ for none), and the operands after the address."""
     before, after = _around_address(i)
     registers = [operand for operand in before if isinstance(operand, Register)]
     return (registers[0] if registers else Register("R", None)), after
 
 
-def _around_address(i: Instruction) -> tuple[Operands, Operands]:
+def _around_address(i: DecodedInstruction) -> tuple[Operands, Operands]:
     place = i.operands.index(address_of(i))
     return i.operands[:place], i.operands[place + 1 :]
 
 
-def _report_done(ctx: LoweringContext, i: Instruction) -> None:
+def _report_done(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """A predicate result is false where the address is of shared or local memory.
 
     Code that does the operation by other means follows there; here it is done for every address.
@@ -53,7 +53,7 @@ def _report_done(ctx: LoweringContext, i: Instruction) -> None:
             ctx.write_predicate(operand, TRUE)
 
 
-def _is_wide(i: Instruction) -> bool:
+def _is_wide(i: DecodedInstruction) -> bool:
     return any(i.has(m) for m in ("64", "S64", "U64"))
 
 
@@ -72,7 +72,7 @@ def _write(ctx: LoweringContext, target: Operand, value: Value) -> None:
         ctx.write(target, value)
 
 
-def _modify(ctx: LoweringContext, i: Instruction, operation: str, kind: str) -> None:
+def _modify(ctx: LoweringContext, i: DecodedInstruction, operation: str, kind: str) -> None:
     target, rest = _operands(i)
     place = pointer(ctx, i, address_of(i))
     if kind.startswith("<"):
@@ -91,7 +91,7 @@ def _modify(ctx: LoweringContext, i: Instruction, operation: str, kind: str) -> 
     "ATOMS.{ADD,AND,OR,XOR,EXCH,INC,DEC}{,.S32,.64,.U64,.S64}",
     has_effect=True,
 )
-def integer_operation(ctx: LoweringContext, i: Instruction) -> None:
+def integer_operation(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Read, change and write an integer."""
     operation = _OPERATIONS[i.one_of(*_OPERATIONS)]
     _modify(ctx, i, operation, "i64" if _is_wide(i) else "i32")
@@ -102,7 +102,7 @@ def integer_operation(ctx: LoweringContext, i: Instruction) -> None:
     "ATOMS.{MIN,MAX}{,.S32,.64,.U64,.S64}",
     has_effect=True,
 )
-def minimum_or_maximum(ctx: LoweringContext, i: Instruction) -> None:
+def minimum_or_maximum(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Minimum or maximum, unsigned unless the modifiers say otherwise."""
     name = "min" if i.has("MIN") else "max"
     sign = "" if i.has("S32") or i.has("S64") else "u"
@@ -110,7 +110,7 @@ def minimum_or_maximum(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers(f"{{ATOMG,ATOM,RED,REDG}}.E.{_FLOATS}{_STRONG}", has_effect=True)
-def float_add(ctx: LoweringContext, i: Instruction) -> None:
+def float_add(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Add a number, or two halves.
 
     Nvidia flushes denormal numbers, the one in memory and the sum too; here only the one added.
@@ -125,7 +125,7 @@ def float_add(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers(f"{{ATOMG,ATOM,RED,REDG}}.E.ADD.{{F32x2,F32x4}}.FTZ.RN{_STRONG}", has_effect=True)
-def float_add_each(ctx: LoweringContext, i: Instruction) -> None:
+def float_add_each(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Add two or four numbers; each by itself, as Nvidia's manual says."""
     target, rest = _operands(i)
     source = rest[0]
@@ -145,7 +145,7 @@ def float_add_each(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers(f"{{ATOMG,ATOM}}.E.CAS{{,.64}}{_STRONG}", "ATOMS.CAS{,.64}", has_effect=True)
-def compare_and_swap(ctx: LoweringContext, i: Instruction) -> None:
+def compare_and_swap(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Write the second value where the first is found; the old value is the result."""
     target, _ = _operands(i)
     _write(ctx, target, ctx.ir.result("i64" if i.has("64") else "i32", _exchange(ctx, i, 0)))
@@ -153,7 +153,7 @@ def compare_and_swap(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("ATOMS.CAST.SPIN{,.64}", has_effect=True)
-def compare_and_swap_succeeded(ctx: LoweringContext, i: Instruction) -> None:
+def compare_and_swap_succeeded(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Compare and swap in a loop; the result, as wide as the data, is 1 where it wrote."""
     target, _ = _operands(i)
     swapped = ctx.ir.result("i1", _exchange(ctx, i, 1))
@@ -163,7 +163,7 @@ def compare_and_swap_succeeded(ctx: LoweringContext, i: Instruction) -> None:
         ctx.write(target, ctx.ir.cast("zext", swapped, "i32"))
 
 
-def _exchange(ctx: LoweringContext, i: Instruction, part: int) -> str:
+def _exchange(ctx: LoweringContext, i: DecodedInstruction, part: int) -> str:
     _, rest = _operands(i)
     kind = "i64" if i.has("64") else "i32"
     expected, desired = (_value(ctx, operand, kind) for operand in rest[:2].exactly(2))
@@ -177,7 +177,7 @@ def _exchange(ctx: LoweringContext, i: Instruction, part: int) -> str:
 
 
 @lowers("ATOMS.POPC.INC.32", has_effect=True)
-def count_threads(ctx: LoweringContext, i: Instruction) -> None:
+def count_threads(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Each thread adds one; ptxas emits it where nobody wants the old value."""
     target, rest = _operands(i)
     if rest or not (isinstance(target, Register) and target.is_zero):

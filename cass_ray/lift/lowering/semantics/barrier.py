@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Predicate, Register
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, Value, i32
 from cass_ray.lift.lowering.context import LoweringContext
@@ -25,13 +25,13 @@ BARRIERS_PLACE, BARRIERS_BYTES = 16, 128
 """Of the counters of barriers of some warps, in LDS in front of the kernel's own."""
 
 
-def counts_threads(i: Instruction) -> bool:
+def counts_threads(i: DecodedInstruction) -> bool:
     """Whether it is a barrier of as many threads as an operand says."""
     return i.opcode == "BAR" and (i.has("ARV") or (i.has("SYNC") and len(i.operands) > 1))
 
 
 @lowers("BAR.{SYNC,ARV}{,.DEFER_BLOCKING}", has_effect=True)
-def barrier(ctx: LoweringContext, i: Instruction) -> None:
+def barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """A barrier of the whole block, whose number does not matter, or of some of its warps.
 
     RDNA3 has one barrier a block: those of some warps count arrivals in LDS.
@@ -49,7 +49,7 @@ def barrier(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("BAR.RED.{POPC,AND,OR}{,.DEFER_BLOCKING}", has_effect=True)
-def reduce(ctx: LoweringContext, i: Instruction) -> None:
+def reduce(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """A barrier that counts the threads where a condition holds; B2R reads the result."""
     if len(i.operands) > 2 or not isinstance(i.operands[0], Immediate):
         raise i.unknown("a barrier of some of the warps")
@@ -79,7 +79,7 @@ def reduce(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("B2R.RESULT")
-def read_result(ctx: LoweringContext, i: Instruction) -> None:
+def read_result(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """The result of the last reduction over the block."""
     for target in i.operands:
         if isinstance(target, Register):
@@ -91,7 +91,7 @@ def read_result(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("MEMBAR.{SC,ALL}.{CTA,SM,GPU,SYS,VC}", has_effect=True)
-def fence(ctx: LoweringContext, i: Instruction) -> None:
+def fence(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Memory operations before it are seen before those after it."""
     scope = {"CTA": "workgroup", "SM": "workgroup", "GPU": "agent", "VC": "agent"}.get(
         i.modifiers[1]

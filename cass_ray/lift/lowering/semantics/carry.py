@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Operand, Operands, Predicate, Register
 from cass_ray.lift.llvm.builder import FALSE, Value, i32, i64
 from cass_ray.lift.lowering.context import LoweringContext
@@ -129,14 +129,14 @@ def _high_term(ctx: LoweringContext, operand: Operand) -> Term:
     return Term(ctx.integer(operand))
 
 
-def _carries_and_terms(i: Instruction) -> tuple[list[Predicate], Operands]:
+def _carries_and_terms(i: DecodedInstruction) -> tuple[list[Predicate], Operands]:
     """The predicates that get carries, without those that are dropped, and what follows them."""
     predicates, rest = leading_predicates(i.operands[1:])
     return [p for p in predicates if isinstance(p, Predicate) and p.index is not None], rest
 
 
 @lowers("{,U}IADD3")
-def add3(ctx: LoweringContext, i: Instruction) -> None:
+def add3(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Sum of three, with up to two carries out."""
     carries_out, rest = _carries_and_terms(i)
     if len(rest) != 3:
@@ -148,7 +148,7 @@ def add3(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("{,U}IADD3.X")
-def add3_with_carry(ctx: LoweringContext, i: Instruction) -> None:
+def add3_with_carry(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Sum of three and of carries."""
     carries_out, rest = _carries_and_terms(i)
     _with_carry(ctx, i.operands[0], rest[:3].exactly(3), rest[3:], carries_out)
@@ -181,7 +181,7 @@ def _with_carry(
 
 
 @lowers("{,U}IMAD{.X,.U32.X}")
-def multiply_add_with_carry(ctx: LoweringContext, i: Instruction) -> None:
+def multiply_add_with_carry(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Low word of a product, plus a word and a carry, with a carry out."""
     carries_out, rest = _carries_and_terms(i)
     product = ctx.ir.op("mul", ctx.integer(rest[0]), ctx.integer(rest[1]))
@@ -198,7 +198,7 @@ def multiply_add_with_carry(ctx: LoweringContext, i: Instruction) -> None:
         ctx.write_predicate(predicate, ctx.ir.icmp("ne", ctx.ir.high(total), i32(0)))
 
 
-def _shift_count(i: Instruction, operands: Sequence[Operand], place: int) -> int:
+def _shift_count(i: DecodedInstruction, operands: Sequence[Operand], place: int) -> int:
     if len(operands) <= place:
         return 0
     count = getattr(operands[place], "integer", None)
@@ -208,7 +208,7 @@ def _shift_count(i: Instruction, operands: Sequence[Operand], place: int) -> int
 
 
 @lowers("{,U}LEA")
-def scale_and_add(ctx: LoweringContext, i: Instruction) -> None:
+def scale_and_add(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """A word scaled by a power of two, plus a word, with a carry out."""
     carries_out, rest = _carries_and_terms(i)
     scale = _shift_count(i, rest, 2)
@@ -226,7 +226,7 @@ def scale_and_add(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("{,U}LEA.HI{,.X}{,.SX32}")
-def scale_and_add_high(ctx: LoweringContext, i: Instruction) -> None:
+def scale_and_add_high(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """High word of a scaled wide integer, plus a word and a carry.
 
     The wide integer is the first operand with the third above it, or sign-extended with .SX32.
@@ -255,7 +255,9 @@ def scale_and_add_high(ctx: LoweringContext, i: Instruction) -> None:
         ctx.write_predicate(predicate, ctx.ir.icmp("ne", ctx.ir.high(sum64), i32(0)))
 
 
-def _scaled(ctx: LoweringContext, i: Instruction, words: Sequence[Operand], scale: int) -> Value:
+def _scaled(
+    ctx: LoweringContext, i: DecodedInstruction, words: Sequence[Operand], scale: int
+) -> Value:
     if i.has("SX32"):
         wide = ctx.ir.cast("sext", ctx.integer(words[0]), "i64")
     else:
@@ -271,7 +273,7 @@ def _scaled(ctx: LoweringContext, i: Instruction, words: Sequence[Operand], scal
 
 def _as_wide_sum(
     ctx: LoweringContext,
-    i: Instruction,
+    i: DecodedInstruction,
     words: Sequence[Operand],
     scale: int,
     carries_in: Sequence[Operand],

@@ -6,7 +6,7 @@ Out of range gives the nearest integer. NaN gives 0 with .NTZ, else the word wit
 from __future__ import annotations
 
 from cass_ray.assembly.wave_mode import Rounding
-from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Operand, Register
 from cass_ray.lift.llvm.builder import (
     FALSE,
@@ -38,7 +38,9 @@ _ROUND = "{,.RM,.RP,.RZ}"
 _SELECTED_BYTES = frozenset({"B0", "B1", "B2", "B3", "H0", "H1"})
 
 
-def _integer_source(ctx: LoweringContext, i: Instruction, operand: Operand) -> tuple[Value, bool]:
+def _integer_source(
+    ctx: LoweringContext, i: DecodedInstruction, operand: Operand
+) -> tuple[Value, bool]:
     """The integer to convert, as i32 or i64, and whether it is unsigned."""
     kind = i.one_of(*_NARROW, "U32", "S32", "U64", "S64", default="S32")
     if kind in ("U64", "S64"):
@@ -51,7 +53,7 @@ def _integer_source(ctx: LoweringContext, i: Instruction, operand: Operand) -> t
 
 
 @lowers(f"I2F{{,.F64,.F32,.F16,.BF16}}{_INTEGERS}{_ROUND}", f"I2FP.F32{{.U32,.S32}}{_ROUND}")
-def integer_to_float(ctx: LoweringContext, i: Instruction) -> None:
+def integer_to_float(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Integer to half, single or double precision."""
     value, unsigned = _integer_source(ctx, i, i.operands[1])
     if i.has("F64"):
@@ -69,7 +71,9 @@ def integer_to_float(ctx: LoweringContext, i: Instruction) -> None:
         ctx.write(i.operands[0], converted)
 
 
-def _to_single(ctx: LoweringContext, i: Instruction, value: Value, *, unsigned: bool) -> Value:
+def _to_single(
+    ctx: LoweringContext, i: DecodedInstruction, value: Value, *, unsigned: bool
+) -> Value:
     rounding = rounding_of(i)
     if not rounding:
         return ctx.ir.cast("uitofp" if unsigned else "sitofp", value, "float")
@@ -79,7 +83,9 @@ def _to_single(ctx: LoweringContext, i: Instruction, value: Value, *, unsigned: 
     return in_mode(ctx, text, "float", [value], rounding=rounding)
 
 
-def _to_double(ctx: LoweringContext, i: Instruction, value: Value, *, unsigned: bool) -> Value:
+def _to_double(
+    ctx: LoweringContext, i: DecodedInstruction, value: Value, *, unsigned: bool
+) -> Value:
     """Both halves of a wide integer are exact: their sum is what is rounded."""
     rounding = rounding_of(i)
     how = "uitofp" if unsigned else "sitofp"
@@ -91,7 +97,7 @@ def _to_double(ctx: LoweringContext, i: Instruction, value: Value, *, unsigned: 
     return in_mode(ctx, "v_add_f64", "double", [scaled, low], rounding=rounding.half_and_double)
 
 
-def _to_half(ctx: LoweringContext, i: Instruction, value: Value, *, unsigned: bool) -> Value:
+def _to_half(ctx: LoweringContext, i: DecodedInstruction, value: Value, *, unsigned: bool) -> Value:
     """The word; rounded twice in one direction is rounded once."""
     if not rounding_of(i):
         half = ctx.ir.cast("uitofp" if unsigned else "sitofp", value, "half")
@@ -101,7 +107,9 @@ def _to_half(ctx: LoweringContext, i: Instruction, value: Value, *, unsigned: bo
     return ctx.ir.op("and", word, i32(0xFFFF))
 
 
-def _wide_rounded(ctx: LoweringContext, i: Instruction, value: Value, unsigned: bool) -> Value:
+def _wide_rounded(
+    ctx: LoweringContext, i: DecodedInstruction, value: Value, unsigned: bool
+) -> Value:
     """A 64-bit integer to single precision with directed rounding.
 
     Rounded to nearest, compared with the integer, and moved by one unit where it is on the wrong
@@ -128,7 +136,7 @@ def _wide_rounded(ctx: LoweringContext, i: Instruction, value: Value, unsigned: 
     return ctx.ir.cast("bitcast", moved, "float")
 
 
-def _float_source(ctx: LoweringContext, i: Instruction, operand: Operand) -> Value:
+def _float_source(ctx: LoweringContext, i: DecodedInstruction, operand: Operand) -> Value:
     """The number to convert, as float or double."""
     if i.has("F64"):
         return ctx.float64(operand)
@@ -139,7 +147,7 @@ def _float_source(ctx: LoweringContext, i: Instruction, operand: Operand) -> Val
     return flush(ctx, value) if ctx.must_flush(i) else value
 
 
-def rounded(ctx: LoweringContext, i: Instruction, value: Value) -> Value:
+def rounded(ctx: LoweringContext, i: DecodedInstruction, value: Value) -> Value:
     """To an integral value: down, up, to zero, or to nearest even."""
     names = {"TRUNC": "trunc", "FLOOR": "floor", "CEIL": "ceil"}
     name = names.get(i.one_of(*names), "roundeven")
@@ -151,7 +159,7 @@ def rounded(ctx: LoweringContext, i: Instruction, value: Value) -> Value:
 @lowers(
     "F2I{,.FTZ}{,.U8,.S8,.U16,.S16,.U32,.S32,.U64,.S64}{,.F64,.F16,.BF16}{,.TRUNC,.FLOOR,.CEIL}{,.NTZ}"
 )
-def float_to_integer(ctx: LoweringContext, i: Instruction) -> None:
+def float_to_integer(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Half, single or double precision to an integer."""
     value = _float_source(ctx, i, i.operands[1])
     kind = i.one_of(*_NARROW, "U32", "S32", "U64", "S64", default="S32")
@@ -176,7 +184,7 @@ def float_to_integer(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("F2IP.{U8,S8}.F32{,.TRUNC,.FLOOR,.CEIL}.NTZ")
-def float_to_byte(ctx: LoweringContext, i: Instruction) -> None:
+def float_to_byte(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Single precision to a byte; the instruction packs more, which is not seen in code."""
     target, above, source, below = i.operands.exactly(4)
     if not all(isinstance(o, Register) and o.is_zero for o in (above, below)):
@@ -214,7 +222,7 @@ def _clamped(ctx: LoweringContext, value: Value, kind: str) -> Value:
     "F2F{,.FTZ}.{F64.F32,F32.F64,F16.F32,F32.F16,F64.F16,F16.F64,BF16.F32,BF16.F16,F16.BF16,BF16.F64,F64.BF16,F32.BF16,F32.F32,F64.F64}{,.RM,.RP,.RZ}"
 )
 @lowers("F2F{,.FTZ}.{F32.F32,F64.F64}.{TRUNC,FLOOR,CEIL}", "F2F.{TRUNC,FLOOR,CEIL}")
-def float_to_float(ctx: LoweringContext, i: Instruction) -> None:
+def float_to_float(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Between precisions; of one precision it rounds to an integral value."""
     kinds = [m for m in i.modifiers if m in ("F16", "BF16", "F32", "F64")] or ["F32", "F32"]
     target, source = kinds
@@ -240,7 +248,7 @@ def float_to_float(ctx: LoweringContext, i: Instruction) -> None:
 
 
 def _narrowed_in_mode(
-    ctx: LoweringContext, i: Instruction, value: Value, kinds: list[str]
+    ctx: LoweringContext, i: DecodedInstruction, value: Value, kinds: list[str]
 ) -> Value:
     """With directed rounding; the mode of single precision rounds to it, that of half to half."""
     rounding = rounding_of(i)
@@ -280,7 +288,7 @@ def _write(ctx: LoweringContext, target: Operand, value: Value) -> None:
 
 
 @lowers("FRND{,.FTZ}{,.F64,.F32,.F16}{,.TRUNC,.FLOOR,.CEIL}")
-def round_to_integral(ctx: LoweringContext, i: Instruction) -> None:
+def round_to_integral(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """To an integral value of the same precision."""
     value = _float_source(ctx, i, i.operands[1])
     result = rounded(ctx, i, value)
@@ -290,7 +298,7 @@ def round_to_integral(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("F2FP{,.RELU}{,.F16,.BF16}{,.F32}.{PACK_AB,MERGE_C}{,.RZ}")
-def pack_halves(ctx: LoweringContext, i: Instruction) -> None:
+def pack_halves(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Two numbers to half precision in one word, the first in the high half.
 
     With .MERGE_C it is one number, for the low half of a zero.
@@ -306,7 +314,7 @@ def pack_halves(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("F2FP{,.RELU}.TF32.F32.PACK_B{,.RZ}")
-def to_tensor_float(ctx: LoweringContext, i: Instruction) -> None:
+def to_tensor_float(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Single precision with a fraction of 10 bits, to nearest even or cut."""
     value = ctx.float32(i.operands[1])
     word = ctx.ir.cast("bitcast", value, "i32")
@@ -319,7 +327,7 @@ def to_tensor_float(ctx: LoweringContext, i: Instruction) -> None:
     ctx.write(i.operands[0], ctx.select(ctx.ir.fcmp("uno", value, value), i32(0x7FFFFFFF), word))
 
 
-def _half_word(ctx: LoweringContext, i: Instruction, value: Value) -> Value:
+def _half_word(ctx: LoweringContext, i: DecodedInstruction, value: Value) -> Value:
     """A single-precision number as half in a word, rounded and clamped as the modifiers say."""
     zero = float_bits(0)
     if i.has("RELU"):  # NaN stays
@@ -342,7 +350,7 @@ def _cut_to_half(ctx: LoweringContext, value: Value, *, bfloat: bool) -> Value:
 
 
 @lowers("I2IP.{S16,U16,S8,U8}.S32.SAT")
-def pack_integers(ctx: LoweringContext, i: Instruction) -> None:
+def pack_integers(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Two words clamped to halves or bytes and packed; bytes go below a third word."""
     target, high, low, rest = i.operands.exactly(4)
     kind = i.modifiers[0]
@@ -365,7 +373,7 @@ def _clamp_signed(ctx: LoweringContext, value: Value, kind: str) -> Value:
 
 
 @lowers("I2I.{U8,S8,U16,S16}.{S32,U32}{,.SAT}")
-def integer_to_integer(ctx: LoweringContext, i: Instruction) -> None:
+def integer_to_integer(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """To a narrower integer, clamped with .SAT."""
     kind, source = i.modifiers[0], i.modifiers[1]
     value = ctx.integer(i.operands[1])

@@ -11,7 +11,7 @@ from cass_ray.assembly.wave_mode import (
     DENORMALS_KEPT,
     Rounding,
 )
-from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Operand, Register
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, float_bits, i32
 from cass_ray.lift.lowering.context import LoweringContext
@@ -73,12 +73,12 @@ def in_mode(
     return ctx.ir.asm(kind, lines, constraints, *operands)
 
 
-def rounding_of(i: Instruction) -> Rounding:
+def rounding_of(i: DecodedInstruction) -> Rounding:
     """The direction that the modifiers name; to nearest even without one."""
     return _ROUNDING.get(i.one_of("RP", "RM", "RZ"), Rounding.NEAREST_EVEN)
 
 
-def saturated(ctx: LoweringContext, i: Instruction, value: Value) -> Value:
+def saturated(ctx: LoweringContext, i: DecodedInstruction, value: Value) -> Value:
     """Clamped to [0, 1] with .SAT; NaN becomes 0."""
     if not i.has("SAT"):
         return value
@@ -87,7 +87,7 @@ def saturated(ctx: LoweringContext, i: Instruction, value: Value) -> Value:
 
 
 def arithmetic(
-    ctx: LoweringContext, i: Instruction, plain: str, text: str, operands: list[Value]
+    ctx: LoweringContext, i: DecodedInstruction, plain: str, text: str, operands: list[Value]
 ) -> Value:
     """``plain`` (an IR opcode, or an intrinsic) or, in another mode, the instruction ``text``."""
     rounding, flush = rounding_of(i), ctx.must_flush(i)
@@ -102,7 +102,7 @@ _MODES = "{,.FTZ}{,.RM,.RP,.RZ}{,.SAT}"
 
 
 @lowers(f"FADD{_MODES}", f"FADD32I{_MODES}")
-def add(ctx: LoweringContext, i: Instruction) -> None:
+def add(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Sum."""
     operands = [ctx.float32(operand) for operand in i.operands[1:3].exactly(2)]
     if i.has("FTZ") and any(_is_zero(operand) for operand in i.operands[1:3].exactly(2)):
@@ -122,7 +122,7 @@ def _is_zero(operand: Operand) -> bool:
     repeats=True,
 )
 @lowers(f"FMUL32I{_MODES}")
-def multiply(ctx: LoweringContext, i: Instruction) -> None:
+def multiply(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Product, divided or multiplied by a power of two."""
     operands = [ctx.float32(operand) for operand in i.operands[1:3].exactly(2)]
     scale = i.one_of("D2", "D4", "D8", "M2", "M4", "M8")
@@ -135,7 +135,7 @@ def multiply(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers(f"FFMA{_MODES}", f"FFMA32I{_MODES}")
-def fused_multiply_add(ctx: LoweringContext, i: Instruction) -> None:
+def fused_multiply_add(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Product plus addend, rounded once."""
     operands = [ctx.float32(operand) for operand in i.operands[1:4].exactly(3)]
     value = arithmetic(ctx, i, "llvm.fma.f32", "v_fma_f32", operands)
@@ -143,7 +143,7 @@ def fused_multiply_add(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("FMNMX{,.FTZ}{,.NAN}{,.XORSIGN}")
-def minimum_or_maximum(ctx: LoweringContext, i: Instruction) -> None:
+def minimum_or_maximum(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Minimum or maximum by a predicate; of a number and NaN the number, but NaN with .NAN.
 
     With .XORSIGN the result gets the exclusive or of the operands' signs, before their magnitude
@@ -172,7 +172,7 @@ def minimum_or_maximum(ctx: LoweringContext, i: Instruction) -> None:
     ctx.write(target, value)
 
 
-def compare(ctx: LoweringContext, i: Instruction, left: Value, right: Value) -> Value:
+def compare(ctx: LoweringContext, i: DecodedInstruction, left: Value, right: Value) -> Value:
     """The comparison that the modifiers name, of scalars."""
     name = next(m for m in i.modifiers if m in CONDITION_NAMES)
     if name in ("T", "F"):
@@ -180,7 +180,7 @@ def compare(ctx: LoweringContext, i: Instruction, left: Value, right: Value) -> 
     return ctx.ir.fcmp(CONDITION_NAMES[name], left, right)
 
 
-def flushed(ctx: LoweringContext, i: Instruction, operand: Operand) -> Value:
+def flushed(ctx: LoweringContext, i: DecodedInstruction, operand: Operand) -> Value:
     """An operand, a denormal one made zero with .FTZ."""
     value = ctx.float32(operand)
     return flush(ctx, value) if ctx.must_flush(i) else value
@@ -195,14 +195,14 @@ def flush(ctx: LoweringContext, value: Value) -> Value:
 
 
 @lowers(f"FSETP.{CONDITIONS}{{,.FTZ}}.{{AND,OR,XOR}}")
-def compare_to_predicate(ctx: LoweringContext, i: Instruction) -> None:
+def compare_to_predicate(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Compare two numbers."""
     left, right = (flushed(ctx, i, operand) for operand in i.operands[2:4].exactly(2))
     write_pair(ctx, i, compare(ctx, i, left, right), ctx.predicate(i.operands[4]))
 
 
 @lowers(f"FSET{{,.BF}}.{CONDITIONS}{{,.FTZ}}.{{AND,OR,XOR}}")
-def compare_to_register(ctx: LoweringContext, i: Instruction) -> None:
+def compare_to_register(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Compare two numbers; all ones or zero, with .BF 1.0 or 0.0."""
     left, right = (flushed(ctx, i, operand) for operand in i.operands[1:3].exactly(2))
     result = join(ctx, i, compare(ctx, i, left, right), ctx.predicate(i.operands[3]))
@@ -211,7 +211,7 @@ def compare_to_register(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("FSEL{,.FTZ}")
-def select(ctx: LoweringContext, i: Instruction) -> None:
+def select(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """One of two numbers, chosen by a predicate."""
     target, yes, no, condition = i.operands.exactly(4)
     values = [flushed(ctx, i, operand) for operand in (yes, no)]
@@ -220,7 +220,7 @@ def select(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("FCHK{,.DIVIDE}")
-def division_needs_care(ctx: LoweringContext, i: Instruction) -> None:
+def division_needs_care(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Whether dividing these numbers needs the slow path; saying so too often does no harm."""
     target, operands = i.operands[0], i.operands[1:].exactly(2)
     sizes = [ctx.ir.call("float", "llvm.fabs.f32", ctx.float32(operand)) for operand in operands]

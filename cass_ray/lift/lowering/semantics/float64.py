@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.llvm.builder import Value, i64
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.semantics.float32 import CONDITIONS, compare, in_mode, rounding_of
@@ -12,7 +12,9 @@ from cass_ray.lift.lowering.table import lowers
 _MODES = "{,.RM,.RP,.RZ}"
 
 
-def _arithmetic(ctx: LoweringContext, i: Instruction, plain: str, text: str, count: int) -> None:
+def _arithmetic(
+    ctx: LoweringContext, i: DecodedInstruction, plain: str, text: str, count: int
+) -> None:
     operands = [ctx.float64(operand) for operand in i.operands[1 : 1 + count].exactly(count)]
     rounding = rounding_of(i)
     if rounding:
@@ -25,32 +27,32 @@ def _arithmetic(ctx: LoweringContext, i: Instruction, plain: str, text: str, cou
 
 
 @lowers(f"DADD{_MODES}")
-def add(ctx: LoweringContext, i: Instruction) -> None:
+def add(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Sum."""
     _arithmetic(ctx, i, "fadd", "v_add_f64", 2)
 
 
 @lowers(f"DMUL{_MODES}")
-def multiply(ctx: LoweringContext, i: Instruction) -> None:
+def multiply(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Product."""
     _arithmetic(ctx, i, "fmul", "v_mul_f64", 2)
 
 
 @lowers(f"DFMA{_MODES}")
-def fused_multiply_add(ctx: LoweringContext, i: Instruction) -> None:
+def fused_multiply_add(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Product plus addend, rounded once."""
     _arithmetic(ctx, i, "llvm.fma.f64", "v_fma_f64", 3)
 
 
 @lowers(f"DSETP.{CONDITIONS}.{{AND,OR,XOR}}")
-def compare_to_predicate(ctx: LoweringContext, i: Instruction) -> None:
+def compare_to_predicate(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Compare two numbers."""
     left, right = (ctx.float64(operand) for operand in i.operands[2:4].exactly(2))
     write_pair(ctx, i, compare(ctx, i, left, right), ctx.predicate(i.operands[4]))
 
 
 @lowers("DSETP.{MIN,MAX}.{AND,OR,XOR}")
-def choose_extreme(ctx: LoweringContext, i: Instruction) -> None:
+def choose_extreme(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Whether the first is the minimum or maximum, and whether both are NaN.
 
     ptxas follows it with selections: the first where the first result holds.

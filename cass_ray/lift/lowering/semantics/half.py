@@ -6,7 +6,7 @@ import struct
 from dataclasses import replace
 
 from cass_ray.lift.errors import UnknownForm
-from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Immediate, Operand, Operands, Register
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32, i64
 from cass_ray.lift.lowering.context import LoweringContext
@@ -17,7 +17,7 @@ from cass_ray.lift.lowering.table import lowers
 _ORDERS = {"H0_H0": (0, 0), "H1_H1": (1, 1), "H1_H0": (0, 1), "H0_H1": (1, 0), "H0_NH1": None}
 
 
-def element_type(i: Instruction) -> str:
+def element_type(i: DecodedInstruction) -> str:
     """The type of the numbers: half, or bfloat where the modifiers say so."""
     return "bfloat" if i.has("BF16_V2") or i.has("BF16") else "half"
 
@@ -37,7 +37,9 @@ def _literal(text: str, kind: str) -> int:
     return int.from_bytes(struct.pack("<f", number), "little") >> 16
 
 
-def sources(ctx: LoweringContext, i: Instruction, operands: Operands, kind: str) -> list[Value]:
+def sources(
+    ctx: LoweringContext, i: DecodedInstruction, operands: Operands, kind: str
+) -> list[Value]:
     """Vectors of two; two literals in a row are the high and the low half of one."""
     found: list[Value] = []
     pending: Immediate | None = None
@@ -59,7 +61,7 @@ def sources(ctx: LoweringContext, i: Instruction, operands: Operands, kind: str)
 
 
 def _two_sources(
-    ctx: LoweringContext, i: Instruction, operands: Operands, kind: str
+    ctx: LoweringContext, i: DecodedInstruction, operands: Operands, kind: str
 ) -> tuple[Value, Value]:
     found = sources(ctx, i, operands, kind)
     if len(found) != 2:
@@ -127,7 +129,7 @@ def _in_double(ctx: LoweringContext, vectors: list[Value], plain: str) -> list[V
     return results
 
 
-def _finish(ctx: LoweringContext, i: Instruction, value: Value, kind: str) -> None:
+def _finish(ctx: LoweringContext, i: DecodedInstruction, value: Value, kind: str) -> None:
     vector_type = f"<2 x {kind}>"
     zeros = Value(vector_type, "zeroinitializer")
     if i.has("SAT"):
@@ -143,7 +145,7 @@ def _finish(ctx: LoweringContext, i: Instruction, value: Value, kind: str) -> No
 
 
 @lowers("HADD2{,.BF16_V2}{,.FTZ}{,.SAT}")
-def add(ctx: LoweringContext, i: Instruction) -> None:
+def add(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Sums."""
     kind = element_type(i)
     left, right = _two_sources(ctx, i, i.operands[1:], kind)
@@ -151,7 +153,7 @@ def add(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("HADD2.F32")
-def widen(ctx: LoweringContext, i: Instruction) -> None:
+def widen(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """The selected halves added in single precision: ptxas converts so, with -RZ."""
     left, right = _two_sources(ctx, i, i.operands[1:], "half")
     wide = [
@@ -161,7 +163,7 @@ def widen(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("HMUL2{,.FTZ}{,.SAT}", "HMUL2.BF16_V2{,.SAT}")
-def multiply(ctx: LoweringContext, i: Instruction) -> None:
+def multiply(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Products."""
     kind = element_type(i)
     left, right = _two_sources(ctx, i, i.operands[1:], kind)
@@ -172,7 +174,7 @@ def multiply(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("HFMA2{,.MMA}{,.FTZ}{,.RELU}{,.SAT}", "HFMA2{,.MMA}.BF16_V2{,.RELU}{,.SAT}")
-def fused_multiply_add(ctx: LoweringContext, i: Instruction) -> None:
+def fused_multiply_add(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Products plus addends, rounded once; with zeros ptxas loads constants so."""
     kind = element_type(i)
     first, second = i.operands[1:3].exactly(2)
@@ -231,7 +233,7 @@ def _bfloat_fma(ctx: LoweringContext, operands: list[Value], number: int) -> Val
 
 
 @lowers("HMNMX2{,.BF16_V2}{,.FTZ}{,.NAN}{,.XORSIGN}")
-def minimum_or_maximum(ctx: LoweringContext, i: Instruction) -> None:
+def minimum_or_maximum(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Minima or maxima; with .NAN one of NaN, with .XORSIGN with both signs combined."""
     kind = element_type(i)
     condition = ctx.predicate(i.operands[-1])
@@ -250,7 +252,7 @@ def minimum_or_maximum(ctx: LoweringContext, i: Instruction) -> None:
     _finish(ctx, i, value, kind)
 
 
-def _with_signs(ctx: LoweringContext, i: Instruction, value: Value, kind: str) -> Value:
+def _with_signs(ctx: LoweringContext, i: DecodedInstruction, value: Value, kind: str) -> Value:
     """``value`` with the exclusive or of the signs that the operands have in their registers."""
     plain = [replace(o, absolute=False) for o in i.operands[1:-1] if isinstance(o, Register)]
     if len(plain) != 2:
@@ -262,7 +264,7 @@ def _with_signs(ctx: LoweringContext, i: Instruction, value: Value, kind: str) -
 
 
 @lowers(f"HSETP2{{,.BF16_V2}}.{CONDITIONS}{{,.FTZ}}.{{AND,OR,XOR}}")
-def compare_to_predicates(ctx: LoweringContext, i: Instruction) -> None:
+def compare_to_predicates(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Compare both pairs, one predicate each."""
     kind = element_type(i)
     left, right = _two_sources(ctx, i, i.operands[2:-1], kind)
@@ -276,7 +278,7 @@ def compare_to_predicates(ctx: LoweringContext, i: Instruction) -> None:
 
 @lowers(f"HSET2{{,.BF16_V2}}{{,.BF,.BM}}.{CONDITIONS}{{,.FTZ}}.{{AND,OR,XOR}}")
 @lowers(f"HSET2.{{BF,BM}}.BF16_V2.{CONDITIONS}.{{AND,OR,XOR}}")
-def compare_to_register(ctx: LoweringContext, i: Instruction) -> None:
+def compare_to_register(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Compare both pairs: 1.0 or 0.0 with .BF, else all ones or zero."""
     kind = element_type(i)
     left, right = _two_sources(ctx, i, i.operands[1:-1], kind)

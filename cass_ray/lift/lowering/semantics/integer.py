@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Operands, Predicate
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32
 from cass_ray.lift.lowering.context import LoweringContext
@@ -18,7 +18,7 @@ def leading_predicates(operands: Operands) -> tuple[Operands, Operands]:
 
 
 @lowers("MOV", "UMOV", "MOV32I")
-def move(ctx: LoweringContext, i: Instruction) -> None:
+def move(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Copy; a last operand, where there is one, masks bytes and is 0xf in all code seen."""
     if len(i.operands) > 2 and ctx.bits(i.operands[2]) != i32(0xF):
         raise i.unknown("a byte mask")
@@ -26,7 +26,7 @@ def move(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("VIADD", "UIADD")
-def add(ctx: LoweringContext, i: Instruction) -> None:
+def add(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Sum of two."""
     ctx.write(
         i.operands[0], ctx.ir.op("add", ctx.integer(i.operands[1]), ctx.integer(i.operands[2]))
@@ -34,7 +34,7 @@ def add(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("{,U}IMAD{,.MOV,.MOV.U32,.U32,.SHL,.SHL.U32,.IADD,.IADD.U32,.SHR,.SHR.U32}")
-def multiply_add(ctx: LoweringContext, i: Instruction) -> None:
+def multiply_add(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Low word of a product, plus a word."""
     target, left, right, addend = i.operands.exactly(4)
     product = ctx.ir.op("mul", ctx.integer(left), ctx.integer(right))
@@ -42,7 +42,7 @@ def multiply_add(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("{,U}IMAD.{WIDE,HI}{,.U32}{,.X}")
-def multiply_add_wide(ctx: LoweringContext, i: Instruction) -> None:
+def multiply_add_wide(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """64-bit product plus a 64-bit addend; .HI keeps the high word."""
     carries_out, rest = leading_predicates(i.operands[1:])
     extend = "zext" if i.has("U32") else "sext"
@@ -66,7 +66,7 @@ def multiply_add_wide(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("IABS")
-def absolute(ctx: LoweringContext, i: Instruction) -> None:
+def absolute(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Magnitude; that of the least integer is itself."""
     ctx.write(
         i.operands[0],
@@ -89,7 +89,7 @@ def minimum_or_maximum(
 
 
 @lowers("{IMNMX,VIMNMX,UIMNMX}{,.U32,.S32}")
-def min_max(ctx: LoweringContext, i: Instruction) -> None:
+def min_max(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Minimum or maximum of two, chosen by a predicate."""
     target, left, right, least = i.operands.exactly(4)
     sign = "u" if i.has("U32") else "s"
@@ -98,7 +98,7 @@ def min_max(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("VIADDMNMX{,.U32,.RELU}")
-def add_min_max(ctx: LoweringContext, i: Instruction) -> None:
+def add_min_max(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Minimum or maximum of a sum and a value; with .RELU not below zero."""
     target, left, right, bound, least = i.operands.exactly(5)
     total = ctx.ir.op("add", ctx.integer(left), ctx.integer(right))
@@ -110,26 +110,26 @@ def add_min_max(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("SEL", "USEL")
-def select(ctx: LoweringContext, i: Instruction) -> None:
+def select(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """One of two words, chosen by a predicate."""
     target, yes, no, condition = i.operands.exactly(4)
     ctx.write(target, ctx.select(ctx.predicate(condition), ctx.integer(yes), ctx.integer(no)))
 
 
 @lowers("POPC", "UPOPC")
-def count_ones(ctx: LoweringContext, i: Instruction) -> None:
+def count_ones(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Number of ones."""
     ctx.write(i.operands[0], ctx.ir.call("i32", "llvm.ctpop.i32", ctx.integer(i.operands[1])))
 
 
 @lowers("BREV", "UBREV")
-def reverse_bits(ctx: LoweringContext, i: Instruction) -> None:
+def reverse_bits(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Bits in the other order."""
     ctx.write(i.operands[0], ctx.ir.call("i32", "llvm.bitreverse.i32", ctx.integer(i.operands[1])))
 
 
 @lowers("{,U}FLO{,.U32}{,.SH}")
-def find_leading_one(ctx: LoweringContext, i: Instruction) -> None:
+def find_leading_one(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Position of the leading one (of the leading bit unlike the sign); -1 for none."""
     _, rest = leading_predicates(i.operands[1:])
     value = ctx.integer(rest[0])

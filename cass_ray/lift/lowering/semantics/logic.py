@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import product
 
-from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Operand, Register
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i8, i32
 from cass_ray.lift.lowering.context import LoweringContext
@@ -87,14 +87,14 @@ def restricted(table: int, inputs: tuple[Value, Value, Value]) -> int:
     return table & 0xFF
 
 
-def _truth_table(i: Instruction, operand: Operand) -> int:
+def _truth_table(i: DecodedInstruction, operand: Operand) -> int:
     if not isinstance(operand, Immediate):
         raise i.unknown("a truth table that is no literal")
     return operand.integer
 
 
 @lowers("{,U}LOP3{.LUT,.LUT.PAND}")
-def logic3(ctx: LoweringContext, i: Instruction) -> None:
+def logic3(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Any function of three words; a leading predicate says whether the result is not zero."""
     predicates, rest = leading_predicates(i.operands)
     target, table = rest[0], _truth_table(i, rest[4])
@@ -109,7 +109,7 @@ def logic3(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("{,U}PLOP3.LUT")
-def predicate_logic3(ctx: LoweringContext, i: Instruction) -> None:
+def predicate_logic3(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Two functions of three predicates."""
     inputs = (_condition(ctx, i, 2), _condition(ctx, i, 3), _condition(ctx, i, 4))
     tables = [restricted(_truth_table(i, operand), inputs) for operand in i.operands[5:7]]
@@ -118,7 +118,7 @@ def predicate_logic3(ctx: LoweringContext, i: Instruction) -> None:
         ctx.write_predicate(target, value)
 
 
-def _condition(ctx: LoweringContext, i: Instruction, place: int) -> Value:
+def _condition(ctx: LoweringContext, i: DecodedInstruction, place: int) -> Value:
     """A predicate, or the sign of a register (``R5.SIGN``)."""
     operand = i.operands[place]
     if isinstance(operand, Register) and operand.suffixes == ("SIGN",):
@@ -138,7 +138,7 @@ _MODES = {
 
 
 @lowers("{,U}PRMT.{F4E,B4E,RC8,ECL,ECR,RC16}")
-def permute_bytes_in_mode(ctx: LoweringContext, i: Instruction) -> None:
+def permute_bytes_in_mode(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Four bytes picked out of eight by one of four patterns."""
     target, low, selector, high = i.operands.exactly(4)
     choices = [i32(word) for word in _MODES[i.modifiers[0]]]
@@ -151,7 +151,7 @@ def permute_bytes_in_mode(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("{,U}PRMT")
-def permute_bytes(ctx: LoweringContext, i: Instruction) -> None:
+def permute_bytes(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Four bytes picked out of eight; bit 3 of a selector replicates the byte's sign."""
     target, low, selector, high = i.operands.exactly(4)
     first, second, picked = ctx.integer(low), ctx.integer(high), ctx.bits(selector)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import (
     Address,
     Constant,
@@ -24,7 +24,7 @@ _SCALES = {"X1": 0, "X2": 1, "X4": 2, "X8": 3, "X16": 4, "X32": 5, "X64": 6}
 _SCOPES = {"CTA": "workgroup", "SM": "workgroup", "GPU": "agent", "SYS": ""}
 
 
-def address_of(i: Instruction) -> Address:
+def address_of(i: DecodedInstruction) -> Address:
     """The one address among the operands."""
     found = [operand for operand in i.operands if isinstance(operand, Address)]
     if len(found) != 1:
@@ -32,7 +32,9 @@ def address_of(i: Instruction) -> Address:
     return found[0]
 
 
-def wide_pointer(ctx: LoweringContext, i: Instruction, address: Address, space: int) -> Value:
+def wide_pointer(
+    ctx: LoweringContext, i: DecodedInstruction, address: Address, space: int
+) -> Value:
     """A pointer into global (1) or generic (0) memory."""
     total: Value | None = None
     for term in address.terms:
@@ -49,7 +51,7 @@ def wide_pointer(ctx: LoweringContext, i: Instruction, address: Address, space: 
     return ctx.ir.offset(ctx.ir.cast("inttoptr", total, kind), i64(address.offset))
 
 
-def narrow_address(ctx: LoweringContext, i: Instruction, address: Address) -> Value:
+def narrow_address(ctx: LoweringContext, i: DecodedInstruction, address: Address) -> Value:
     """A 32-bit address without its literal part."""
     total = i32(0)
     for term in address.terms:
@@ -62,7 +64,7 @@ def narrow_address(ctx: LoweringContext, i: Instruction, address: Address) -> Va
     return total
 
 
-def shared_pointer(ctx: LoweringContext, i: Instruction, address: Address) -> Value:
+def shared_pointer(ctx: LoweringContext, i: DecodedInstruction, address: Address) -> Value:
     """A pointer into LDS."""
     base = narrow_address(ctx, i, address)
     shift = address.offset + ctx.environment.shared_shift
@@ -72,13 +74,13 @@ def shared_pointer(ctx: LoweringContext, i: Instruction, address: Address) -> Va
     return ctx.ir.offset(pointer, i32(shift))
 
 
-def local_pointer(ctx: LoweringContext, i: Instruction, address: Address) -> Value:
+def local_pointer(ctx: LoweringContext, i: DecodedInstruction, address: Address) -> Value:
     """A pointer into the thread's frame."""
     distance = ctx.ir.op("add", narrow_address(ctx, i, address), i32(address.offset))
     return ctx.ir.offset(Value("ptr addrspace(5)", "%frame"), distance)
 
 
-def pointer(ctx: LoweringContext, i: Instruction, address: Address) -> Value:
+def pointer(ctx: LoweringContext, i: DecodedInstruction, address: Address) -> Value:
     """The pointer that a load or store of this opcode uses."""
     opcode = i.opcode
     if opcode in ("LDS", "STS", "ATOMS"):
@@ -88,24 +90,26 @@ def pointer(ctx: LoweringContext, i: Instruction, address: Address) -> Value:
     return wide_pointer(ctx, i, address, 0 if opcode in ("LD", "ST", "ATOM") else 1)
 
 
-def scope_of(i: Instruction) -> str:
+def scope_of(i: DecodedInstruction) -> str:
     """LLVM's ``syncscope("…")`` of a strong access, with a space; empty for the whole system."""
     scope = _SCOPES[i.one_of(*_SCOPES, default="SYS")]
     return f'syncscope("{scope}") ' if scope else ""
 
 
-def _size(i: Instruction) -> str:
+def _size(i: DecodedInstruction) -> str:
     return i.one_of("U8", "S8", "U16", "S16", "64", "128", default="32")
 
 
-def _check_plain(i: Instruction) -> None:
+def _check_plain(i: DecodedInstruction) -> None:
     """Predicate operands other than true are not understood."""
     for operand in i.operands:
         if isinstance(operand, Predicate) and (operand.index is not None or operand.inverted):
             raise i.unknown("a predicate operand")
 
 
-def _read(ctx: LoweringContext, i: Instruction, kind: str, place: Value, align: int) -> Value:
+def _read(
+    ctx: LoweringContext, i: DecodedInstruction, kind: str, place: Value, align: int
+) -> Value:
     if i.has("STRONG") and align <= 8:
         scalar = f"i{8 * align}"
         value = ctx.ir.result(
@@ -126,7 +130,7 @@ def _read(ctx: LoweringContext, i: Instruction, kind: str, place: Value, align: 
     has_effect=True,
     repeats=True,
 )
-def load(ctx: LoweringContext, i: Instruction) -> None:
+def load(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Load one, two or four words, or a byte or half that is extended."""
     _check_plain(i)
     if i.has("U") and _size(i) != "32":
@@ -160,7 +164,7 @@ def load(ctx: LoweringContext, i: Instruction) -> None:
     has_effect=True,
     repeats=True,
 )
-def store(ctx: LoweringContext, i: Instruction) -> None:
+def store(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Store one, two or four words, or the low byte or half of one."""
     _check_plain(i)
     place, size, source = pointer(ctx, i, address_of(i)), _size(i), i.operands[-1]
@@ -185,7 +189,7 @@ def store(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("LDC{,.64,.128,.U8,.S8,.U16,.S16}", "ULDC{,.64,.128,.U8,.S8,.U16,.S16}", "LDC.E{,.64}")
-def load_constant(ctx: LoweringContext, i: Instruction) -> None:
+def load_constant(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Load from a constant bank."""
     target, source = i.operands.exactly(2)
     if not isinstance(source, Constant) or i.has("E"):
@@ -198,7 +202,9 @@ def load_constant(ctx: LoweringContext, i: Instruction) -> None:
     ctx.write(target, _narrow_constant(ctx, i, source, size))
 
 
-def _narrow_constant(ctx: LoweringContext, i: Instruction, source: Constant, size: str) -> Value:
+def _narrow_constant(
+    ctx: LoweringContext, i: DecodedInstruction, source: Constant, size: str
+) -> Value:
     bits = int(size[1:])
     base = ctx.environment.kernel.parameter_base
     if source.bank == 0 and source.offset < base:
@@ -214,7 +220,7 @@ def _narrow_constant(ctx: LoweringContext, i: Instruction, source: Constant, siz
 
 
 @lowers("LDGSTS.E{,.BYPASS}{,.LTC64B,.LTC128B,.LTC256B}{,.64,.128}", has_effect=True)
-def copy_to_shared(ctx: LoweringContext, i: Instruction) -> None:
+def copy_to_shared(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Copy from global to shared memory; it is complete at once.
 
     Where a last predicate is false, zeros are written and nothing is read.
@@ -239,7 +245,7 @@ def copy_to_shared(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("QSPC.E.{S,L,G}")
-def query_space(ctx: LoweringContext, i: Instruction) -> None:
+def query_space(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Whether a generic address is in shared, local or global memory."""
     predicates = Operands(o for o in i.operands if isinstance(o, Predicate))
     place = wide_pointer(ctx, i, address_of(i), 0)

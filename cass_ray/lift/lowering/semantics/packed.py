@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cass_ray.lift.errors import UnknownForm
-from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Operand, Register
 from cass_ray.lift.llvm.builder import FALSE, Value, i32
 from cass_ray.lift.lowering.context import LoweringContext
@@ -27,7 +27,7 @@ def _fields(ctx: LoweringContext, operand: Operand) -> Value:
 
 
 @lowers("IDP.4A.{U8,S8}.{U8,S8}")
-def dot_product_4(ctx: LoweringContext, i: Instruction) -> None:
+def dot_product_4(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Dot product of four bytes, plus a word."""
     left, right = (_fields(ctx, operand) for operand in i.operands[1:3].exactly(2))
     total = ctx.integer(i.operands[3])
@@ -42,7 +42,7 @@ def dot_product_4(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("IDP.2A.{LO,HI}.{U16,S16}.{U8,S8}")
-def dot_product_2(ctx: LoweringContext, i: Instruction) -> None:
+def dot_product_2(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Dot product of two halves and the low or high two bytes, plus a word."""
     left, right = (_fields(ctx, operand) for operand in i.operands[1:3].exactly(2))
     total = ctx.integer(i.operands[3])
@@ -71,7 +71,7 @@ def _halves(ctx: LoweringContext, operand: Operand) -> Value:
 
 
 def _extreme(
-    ctx: LoweringContext, i: Instruction, operands: Sequence[Operand], least: Value
+    ctx: LoweringContext, i: DecodedInstruction, operands: Sequence[Operand], least: Value
 ) -> Value:
     """Minimum or maximum of words or of packed halves."""
     sign = "u" if i.has("U32") or i.has("U16x2") else "s"
@@ -87,21 +87,21 @@ def _extreme(
 
 
 @lowers("VIMNMX{.U16x2,.S16x2,.S16x2.RELU,.RELU}")
-def packed_min_max(ctx: LoweringContext, i: Instruction) -> None:
+def packed_min_max(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Minimum or maximum of halves, or one that is not below zero."""
     target, left, right, least = i.operands.exactly(4)
     ctx.write(target, _extreme(ctx, i, (left, right), ctx.predicate(least)))
 
 
 @lowers("VIMNMX3{,.U32,.S32,.U16x2,.S16x2,.S16x2.RELU,.RELU}")
-def min_max_of_three(ctx: LoweringContext, i: Instruction) -> None:
+def min_max_of_three(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Minimum or maximum of three."""
     target, first, second, third, least = i.operands.exactly(5)
     ctx.write(target, _extreme(ctx, i, (first, second, third), ctx.predicate(least)))
 
 
 @lowers("VABSDIFF{,.U32,.S32}")
-def absolute_difference(ctx: LoweringContext, i: Instruction) -> None:
+def absolute_difference(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Distance of two words, plus a third."""
     target, left, right, total = i.operands.exactly(4)
     values = ctx.integer(left), ctx.integer(right)
@@ -112,7 +112,7 @@ def absolute_difference(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("VABSDIFF4{,.U8,.S8}{,.ACC}")
-def absolute_difference_of_bytes(ctx: LoweringContext, i: Instruction) -> None:
+def absolute_difference_of_bytes(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Distances of bytes; with .ACC their sum plus a word."""
     target, left, right, third = i.operands.exactly(4)
     words = _fields(ctx, left), _fields(ctx, right)
@@ -132,7 +132,7 @@ def absolute_difference_of_bytes(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("VIADD.16x2")
-def packed_add(ctx: LoweringContext, i: Instruction) -> None:
+def packed_add(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Sums of halves."""
     operands = [_halves(ctx, operand) for operand in i.operands[1:3].exactly(2)]
     if len(i.operands) != 3:
@@ -142,7 +142,7 @@ def packed_add(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("VIADDMNMX.{U16x2,S16x2,S16x2.RELU}")
-def packed_add_min_max(ctx: LoweringContext, i: Instruction) -> None:
+def packed_add_min_max(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Minimum or maximum of sums of halves and of halves; with .RELU not below zero."""
     target, left, right, bound, least = i.operands.exactly(5)
     total = _add_halves(ctx, _halves(ctx, left), _halves(ctx, right))

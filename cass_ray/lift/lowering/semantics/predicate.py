@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Predicate, Register
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32
 from cass_ray.lift.lowering.context import LoweringContext
@@ -14,14 +14,14 @@ _MIRRORED = {"EQ": "EQ", "NE": "NE", "LT": "GT", "LE": "GE", "GT": "LT", "GE": "
 """A condition -> the one that says the same of swapped operands."""
 
 
-def join(ctx: LoweringContext, i: Instruction, left: Value, right: Value) -> Value:
+def join(ctx: LoweringContext, i: DecodedInstruction, left: Value, right: Value) -> Value:
     """Combine two conditions as the modifier AND, OR or XOR says."""
     if i.has("OR"):
         return ctx.ir.either(left, right)
     return ctx.ir.exclusive(left, right) if i.has("XOR") else ctx.ir.both(left, right)
 
 
-def write_pair(ctx: LoweringContext, i: Instruction, result: Value, other: Value) -> None:
+def write_pair(ctx: LoweringContext, i: DecodedInstruction, result: Value, other: Value) -> None:
     """Set both targets of a comparison: joined with ``other``, and its opposite joined."""
     first, second = i.operands[:2].exactly(2)
     inverse = join(ctx, i, ctx.ir.invert(result), other) if _is_written(second) else FALSE
@@ -33,7 +33,7 @@ def _is_written(operand: object) -> bool:
     return isinstance(operand, Predicate) and operand.index is not None
 
 
-def compare(ctx: LoweringContext, i: Instruction, left: Value, right: Value) -> Value:
+def compare(ctx: LoweringContext, i: DecodedInstruction, left: Value, right: Value) -> Value:
     """The comparison that the modifiers name, of integers."""
     condition = i.one_of("EQ", "NE", "LT", "LE", "GT", "GE", "T", "F")
     if condition in ("T", "F"):
@@ -43,7 +43,7 @@ def compare(ctx: LoweringContext, i: Instruction, left: Value, right: Value) -> 
 
 
 @lowers("{,U}ISETP.{EQ,NE,LT,LE,GT,GE,T,F}{,.U32}.{AND,OR,XOR}")
-def compare_integers(ctx: LoweringContext, i: Instruction) -> None:
+def compare_integers(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Compare two words."""
     left, right = ctx.integer(i.operands[2]), ctx.integer(i.operands[3])
     result = compare(ctx, i, left, right)
@@ -54,7 +54,7 @@ def compare_integers(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("{,U}ISETP.{EQ,NE,LT,LE,GT,GE}{,.U32}.{AND,OR,XOR}.EX")
-def compare_high_words(ctx: LoweringContext, i: Instruction) -> None:
+def compare_high_words(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Compare the high words of wide integers; the last operand is the result of the low ones."""
     left, right = ctx.integer(i.operands[2]), ctx.integer(i.operands[3])
     below = ctx.predicate(i.operands[5])
@@ -62,7 +62,7 @@ def compare_high_words(ctx: LoweringContext, i: Instruction) -> None:
 
 
 def wide_comparison(
-    ctx: LoweringContext, i: Instruction, left: Value, right: Value, below: Value
+    ctx: LoweringContext, i: DecodedInstruction, left: Value, right: Value, below: Value
 ) -> Value:
     """Whether the wide integers compare, given the result ``below`` for their low words."""
     condition = i.one_of(*_MIRRORED)
@@ -81,7 +81,7 @@ def wide_comparison(
 
 
 @lowers("P2R{,.B1,.B2,.B3}", "UP2UR{,.B1,.B2,.B3}")
-def predicates_to_register(ctx: LoweringContext, i: Instruction) -> None:
+def predicates_to_register(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Put the predicates that a mask names into a byte of a register."""
     target, _, source, mask_operand = i.operands.exactly(4)
     if not isinstance(mask_operand, Immediate):
@@ -98,7 +98,7 @@ def predicates_to_register(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("R2P", "UR2UP")
-def register_to_predicates(ctx: LoweringContext, i: Instruction) -> None:
+def register_to_predicates(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Set the predicates that a mask names from a byte of a register."""
     _, source, mask_operand = i.operands.exactly(3)
     if not isinstance(mask_operand, Immediate) or not isinstance(source, Register):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.llvm.builder import Value, i32, i64
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.table import lowers
@@ -28,7 +28,7 @@ def clamped_shift(ctx: LoweringContext, opcode: str, value: Value, amount: Value
 
 
 @lowers("{,U}SHF.{L,R}{,.W}.{U32,S32,U64,S64}{,.HI}")
-def funnel_shift(ctx: LoweringContext, i: Instruction) -> None:
+def funnel_shift(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Shift the pair (third operand, first operand) and keep one word, the high one with .HI.
 
     .W takes the amount modulo the width; without it larger amounts shift everything out.
@@ -65,14 +65,14 @@ def funnel_shift(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("SHL", "USHL")
-def shift_left(ctx: LoweringContext, i: Instruction) -> None:
+def shift_left(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """One word to the left."""
     target, value, amount = i.operands[:3].exactly(3)
     ctx.write(target, clamped_shift(ctx, "shl", ctx.integer(value), ctx.integer(amount)))
 
 
 @lowers("{,U}SGXT{,.W}{,.U32}")
-def extend_field(ctx: LoweringContext, i: Instruction) -> None:
+def extend_field(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """The low bits of a word, as many as the second operand says (modulo 32 with .W), extended."""
     target, source, width = i.operands.exactly(3)
     value, bits = ctx.integer(source), ctx.integer(width)
@@ -91,7 +91,7 @@ def extend_field(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("{,U}BMSK{,.W}")
-def bit_mask(ctx: LoweringContext, i: Instruction) -> None:
+def bit_mask(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Ones from the bit that the first operand says, as many as the second says."""
     target, start, count = i.operands.exactly(3)
     first, length = ctx.integer(start), ctx.integer(count)

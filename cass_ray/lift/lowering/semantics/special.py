@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Name, Operand, Register
 from cass_ray.lift.llvm.builder import Value, float_bits, i32, i64
 from cass_ray.lift.lowering.context import LoweringContext, float64_bits
@@ -26,7 +26,7 @@ def lane(ctx: LoweringContext) -> Value:
     return ctx.ir.call("i32", "llvm.amdgcn.mbcnt.lo", i32(-1), i32(0))
 
 
-def special_register(ctx: LoweringContext, i: Instruction, operand: Operand) -> Value:
+def special_register(ctx: LoweringContext, i: DecodedInstruction, operand: Operand) -> Value:
     """A 32-bit special register."""
     name = operand.text if isinstance(operand, Name) else ""
     if name in _IDS:
@@ -54,7 +54,7 @@ def special_register(ctx: LoweringContext, i: Instruction, operand: Operand) -> 
     raise i.unknown(f"special register {name or operand}")
 
 
-def _lane_mask(ctx: LoweringContext, i: Instruction, name: str) -> Value:
+def _lane_mask(ctx: LoweringContext, i: DecodedInstruction, name: str) -> Value:
     bit = ctx.ir.op("shl", i32(1), lane(ctx))
     below = ctx.ir.op("sub", bit, i32(1))
     masks = {
@@ -80,13 +80,13 @@ def clock(ctx: LoweringContext, name: str) -> Value:
 
 
 @lowers("S2R", "S2UR", has_effect=True)
-def read_special(ctx: LoweringContext, i: Instruction) -> None:
+def read_special(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Read a special register."""
     ctx.write(i.operands[0], special_register(ctx, i, i.operands[1]))
 
 
 @lowers("CS2R", "CS2R.32", has_effect=True)
-def read_counter(ctx: LoweringContext, i: Instruction) -> None:
+def read_counter(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Read a special register of 64 bits; SRZ is zero."""
     target, source = i.operands.exactly(2)
     name = source.text if isinstance(source, Name) else ""
@@ -122,7 +122,7 @@ _TURNS_LIMIT = float_bits(0x43800000)  # 256: v_sin_f32 and v_cos_f32 give no si
 
 
 @lowers("MUFU.{RCP,RSQ,SQRT,EX2,LG2,SIN,COS}")
-def special_function(ctx: LoweringContext, i: Instruction) -> None:
+def special_function(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """One instruction on either machine, to about one unit in the last place; angles in turns.
 
     Nvidia's unit takes denormal numbers as zeros and gives none; programs scale around it.
@@ -147,7 +147,7 @@ _THIRD = float_bits(0xBEAAAAAB)  # -1/3
 
 
 @lowers("MUFU.TANH")
-def hyperbolic_tangent(ctx: LoweringContext, i: Instruction) -> None:
+def hyperbolic_tangent(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """The hyperbolic tangent, to about eleven bits on Nvidia's unit."""
     ctx.write(i.operands[0], _tanh(ctx, ctx.float32(i.operands[1])))
 
@@ -167,7 +167,7 @@ def _tanh(ctx: LoweringContext, value: Value) -> Value:
 
 
 @lowers("MUFU.{EX2,TANH}.{F16,BF16}")
-def half_function(ctx: LoweringContext, i: Instruction) -> None:
+def half_function(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """In half precision: computed in single precision and rounded."""
     kind = "bfloat" if i.has("BF16") else "half"
     value = ctx.ir.cast("fpext", ctx.half(i.operands[1], kind), "float")
@@ -177,7 +177,7 @@ def half_function(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("MUFU.{RCP64H,RSQ64H}")
-def double_estimate(ctx: LoweringContext, i: Instruction) -> None:
+def double_estimate(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """High word of an estimate for the double with this high word; Newton's steps follow."""
     operand = i.operands[1]
     if isinstance(operand, Immediate):
@@ -208,7 +208,7 @@ def double_estimate(ctx: LoweringContext, i: Instruction) -> None:
     "FENCE.VIEW.ASYNC.{S,G}",
     "ACQBULK",
 )
-def nothing(ctx: LoweringContext, i: Instruction) -> None:
+def nothing(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Convergence, caches, prefetch and copies in flight: nothing to do where memory is coherent.
 
     Threads that reconverge in SASS do so at the same places in LLVM's code, and LDGSTS has copied
@@ -218,27 +218,27 @@ def nothing(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("BSYNC", has_effect=True)
-def reconverge(ctx: LoweringContext, i: Instruction) -> None:
+def reconverge(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Keeps LLVM from moving a critical section out of its loop, where threads would wait."""
     del i
     ctx.ir.call_void("llvm.amdgcn.wave.barrier")
 
 
 @lowers("BMOV.32{,.CLEAR,.PQUAD}", "BMOV.64")
-def move_barrier(ctx: LoweringContext, i: Instruction) -> None:
+def move_barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Save or restore a convergence barrier, which holds nothing here."""
     if isinstance(i.operands[0], Register):
         ctx.write(i.operands[0], i32(0))
 
 
 @lowers("LEPC")
-def code_address(ctx: LoweringContext, i: Instruction) -> None:
+def code_address(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """The number of this place in the code, or of a label."""
     ctx.write_wide(i.operands[0], ctx.code_address(i))
 
 
 @lowers("NANOSLEEP{,.SYNCS}", has_effect=True)
-def sleep(ctx: LoweringContext, i: Instruction) -> None:
+def sleep(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Let other waves run."""
     del i
     ctx.ir.call_void("llvm.amdgcn.s.sleep", i32(1))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Operand, Register
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32
 from cass_ray.lift.lowering.context import LoweringContext
@@ -21,7 +21,7 @@ from cass_ray.lift.lowering.table import lowers
 
 
 @dataclass(frozen=True)
-class Shape:
+class MatrixShape:
     """Words of A for each of ``rows`` (1: g, 2: g and g + 8), and of B, along k."""
 
     rows: int
@@ -29,18 +29,20 @@ class Shape:
 
 
 _SHAPES = {
-    "8816": Shape(1, 1),
-    "16816": Shape(2, 1),
-    "16832": Shape(2, 2),
+    "8816": MatrixShape(1, 1),
+    "16816": MatrixShape(2, 1),
+    "16832": MatrixShape(2, 2),
 }
-_HALF_SHAPES = {"1688": Shape(2, 1), "16816": Shape(2, 2)}
+_HALF_SHAPES = {"1688": MatrixShape(2, 1), "16816": MatrixShape(2, 2)}
 
 
 def _from_lane(ctx: LoweringContext, word: Value, number: Value) -> Value:
     return ctx.ir.call("i32", "llvm.amdgcn.ds.bpermute", ctx.ir.op("shl", number, i32(2)), word)
 
 
-def _registers(ctx: LoweringContext, i: Instruction, operand: Operand, count: int) -> list[Value]:
+def _registers(
+    ctx: LoweringContext, i: DecodedInstruction, operand: Operand, count: int
+) -> list[Value]:
     if not isinstance(operand, Register) or operand.negated or operand.absolute:
         raise i.unknown("a matrix that is no plain register")
     if any(suffix not in ("ROW", "COL") for suffix in operand.suffixes):
@@ -49,14 +51,14 @@ def _registers(ctx: LoweringContext, i: Instruction, operand: Operand, count: in
 
 
 @dataclass(frozen=True)
-class Gathered:
+class GatheredMatrices:
     """Words of A by row, and of B by column (2 t, 2 t + 1), in the order of k."""
 
     rows: list[list[Value]]
     columns: list[list[Value]]
 
 
-def _gather(ctx: LoweringContext, i: Instruction, shape: Shape) -> Gathered:
+def _gather(ctx: LoweringContext, i: DecodedInstruction, shape: MatrixShape) -> GatheredMatrices:
     own = lane(ctx)
     a = _registers(ctx, i, i.operands[1], shape.rows * shape.words)
     b = _registers(ctx, i, i.operands[2], shape.words)
@@ -72,11 +74,11 @@ def _gather(ctx: LoweringContext, i: Instruction, shape: Shape) -> Gathered:
             for column in range(2):
                 place = ctx.ir.op("add", first_column, i32(4 * column + step))
                 columns[column].append(_from_lane(ctx, b[word], place))
-    return Gathered(rows, columns)
+    return GatheredMatrices(rows, columns)
 
 
 @lowers("IMMA.{8816,16816,16832}.{U8,S8}.{U8,S8}{,.SAT}", has_effect=True)
-def multiply_bytes(ctx: LoweringContext, i: Instruction) -> None:
+def multiply_bytes(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Bytes, summed in words; with .SAT the last sum, with what was there before, saturates."""
     shape = _SHAPES[i.modifiers[0]]
     gathered = _gather(ctx, i, shape)
@@ -97,7 +99,7 @@ def multiply_bytes(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("HMMA.{1688,16816}.F32{,.BF16}", has_effect=True)
-def multiply_halves(ctx: LoweringContext, i: Instruction) -> None:
+def multiply_halves(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """fp16 or bf16, summed in single precision."""
     shape = _HALF_SHAPES[i.modifiers[0]]
     kind = "bfloat" if i.has("BF16") else "half"
@@ -108,9 +110,9 @@ def multiply_halves(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("HMMA.{1684,1688}.F32.TF32", has_effect=True)
-def multiply_tf32(ctx: LoweringContext, i: Instruction) -> None:
+def multiply_tf32(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Single precision cut to eleven bits, one number a word."""
-    shape = Shape(2, 1 if i.has("1684") else 2)
+    shape = MatrixShape(2, 1 if i.has("1684") else 2)
     gathered = _gather(ctx, i, shape)
     sums = [ctx.ir.cast("bitcast", word, "float") for word in _registers(ctx, i, i.operands[3], 4)]
     results = []
@@ -127,7 +129,7 @@ def multiply_tf32(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("DMMA.884", has_effect=True)
-def multiply_doubles(ctx: LoweringContext, i: Instruction) -> None:
+def multiply_doubles(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Double precision, four products each."""
     own = lane(ctx)
     group = ctx.ir.op("and", own, i32(~3))
@@ -156,7 +158,7 @@ def _double_from(ctx: LoweringContext, words: list[Value], number: Value) -> Val
 
 
 @lowers("HMMA.{1688,16816}.F16", has_effect=True)
-def multiply_halves_to_halves(ctx: LoweringContext, i: Instruction) -> None:
+def multiply_halves_to_halves(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """fp16, summed in single precision and rounded at the end."""
     shape = _HALF_SHAPES[i.modifiers[0]]
     totals: list[Value] = []
@@ -170,7 +172,7 @@ def multiply_halves_to_halves(ctx: LoweringContext, i: Instruction) -> None:
 
 
 def _products(
-    ctx: LoweringContext, gathered: Gathered, totals: list[Value], kind: str
+    ctx: LoweringContext, gathered: GatheredMatrices, totals: list[Value], kind: str
 ) -> list[Value]:
     rows = [[_pair(ctx, word, kind) for word in words] for words in gathered.rows]
     columns = [[_pair(ctx, word, kind) for word in words] for words in gathered.columns]
@@ -191,7 +193,7 @@ def _pair(ctx: LoweringContext, word: Value, kind: str) -> list[Value]:
 
 
 @lowers("LDSM.16.{M88,MT88}{,.2,.4}", has_effect=True)
-def load_matrices(ctx: LoweringContext, i: Instruction) -> None:
+def load_matrices(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """8 × 8 matrices of halves from shared memory; lane 8 m + r has the address of row r of m."""
     address = address_of(i)
     base = ctx.ir.op(
@@ -223,7 +225,7 @@ def _shared_load(ctx: LoweringContext, kind: str, place: Value, align: int) -> V
 
 
 @lowers("MOVM.16.MT88", has_effect=True)
-def transpose(ctx: LoweringContext, i: Instruction) -> None:
+def transpose(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Transpose an 8 × 8 matrix of halves that the warp holds, a row in four lanes."""
     own = lane(ctx)
     group, inside = ctx.ir.op("lshr", own, i32(2)), ctx.ir.op("and", own, i32(3))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Address, Immediate, Name, Operand, Register
 from cass_ray.lift.llvm.builder import FALSE, Value, float_bits, i32, i64
 from cass_ray.lift.lowering.constant_banks import INVARIANT
@@ -29,7 +29,7 @@ _TEXEL = "<4 x float>"
 
 
 @dataclass(frozen=True)
-class Shape:
+class TextureShape:
     """A dimension as SASS and as LLVM's intrinsics name it."""
 
     name: str
@@ -43,18 +43,18 @@ class Shape:
 
 
 _SHAPES = {
-    "1D": Shape("1d", 1),
-    "2D": Shape("2d", 2),
-    "3D": Shape("3d", 3),
-    "ARRAY_1D": Shape("1darray", 1, layered=True),
-    "ARRAY_2D": Shape("2darray", 2, layered=True),
-    "1D_ARRAY": Shape("1darray", 1, layered=True),
-    "2D_ARRAY": Shape("2darray", 2, layered=True),
+    "1D": TextureShape("1d", 1),
+    "2D": TextureShape("2d", 2),
+    "3D": TextureShape("3d", 3),
+    "ARRAY_1D": TextureShape("1darray", 1, layered=True),
+    "ARRAY_2D": TextureShape("2darray", 2, layered=True),
+    "1D_ARRAY": TextureShape("1darray", 1, layered=True),
+    "2D_ARRAY": TextureShape("2darray", 2, layered=True),
 }
 
 
 def _handle(
-    ctx: LoweringContext, i: Instruction, first: Operand, second: Operand | None = None
+    ctx: LoweringContext, i: DecodedInstruction, first: Operand, second: Operand | None = None
 ) -> Value:
     """The address of the descriptor: of a word of a constant bank, or in a register."""
     if isinstance(first, Immediate) and isinstance(second, Immediate):
@@ -66,7 +66,7 @@ def _handle(
     return _pointer(ctx, i, ctx.register(first))
 
 
-def _pointer(ctx: LoweringContext, i: Instruction, low: Value) -> Value:
+def _pointer(ctx: LoweringContext, i: DecodedInstruction, low: Value) -> Value:
     """The address whose low word SASS has."""
     high = ctx.handles.above(low)
     if high is None:
@@ -78,7 +78,7 @@ def _descriptor(ctx: LoweringContext, place: Value, words: int, offset: int = 0)
     return ctx.ir.load(f"<{words} x i32>", ctx.ir.offset(place, i64(offset)), 4, note=INVARIANT)
 
 
-def _shape(i: Instruction, known: tuple[str, ...]) -> tuple[Shape, int]:
+def _shape(i: DecodedInstruction, known: tuple[str, ...]) -> tuple[TextureShape, int]:
     """The dimension among the operands, and its place."""
     for place, operand in enumerate(i.operands):
         if isinstance(operand, Name) and operand.text in known:
@@ -87,10 +87,10 @@ def _shape(i: Instruction, known: tuple[str, ...]) -> tuple[Shape, int]:
 
 
 @dataclass(frozen=True)
-class Access:
+class TextureAccess:
     """What a texture instruction names: coordinates, words after them, the object, the mask."""
 
-    shape: Shape
+    shape: TextureShape
     coordinates: list[Value]
     extra: list[Value]
     place: Value
@@ -98,8 +98,8 @@ class Access:
 
 
 def _access(
-    ctx: LoweringContext, i: Instruction, known: tuple[str, ...], extra: int, bindless: bool
-) -> Access:
+    ctx: LoweringContext, i: DecodedInstruction, known: tuple[str, ...], extra: int, bindless: bool
+) -> TextureAccess:
     """Read the operands between the two targets and the mask.
 
     Two registers hold the words. Where the handle is in a register (.B), the second begins with it,
@@ -122,10 +122,12 @@ def _access(
     later = [ctx.register(second.following(n)) for n in range(total - in_first + bindless)]
     words = [ctx.register(first.following(n)) for n in range(in_first)] + later[bindless:]
     found = _pointer(ctx, i, later[0]) if bindless else _handle(ctx, i, *handle)
-    return Access(shape, words[: shape.words], words[shape.words :], found, (*rest, None)[0])
+    return TextureAccess(shape, words[: shape.words], words[shape.words :], found, (*rest, None)[0])
 
 
-def _write_texel(ctx: LoweringContext, i: Instruction, texel: Value, mask: Operand | None) -> None:
+def _write_texel(
+    ctx: LoweringContext, i: DecodedInstruction, texel: Value, mask: Operand | None
+) -> None:
     """Components that the mask names: the first two from the second target on, then the others."""
     if mask is not None and not isinstance(mask, Immediate):
         raise i.unknown("a mask of components that is no literal")
@@ -143,7 +145,7 @@ _SAMPLED = ("1D", "2D", "3D", "ARRAY_1D", "ARRAY_2D")
 
 
 @lowers("TEX{,.SCR}{,.B}{.LL,.LZ}{,.NODEP}", has_effect=True)
-def sample(ctx: LoweringContext, i: Instruction) -> None:
+def sample(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Filter texels around a place; the level of detail is a word after the coordinates.
 
     ptxas asks for level -32 where the program names none.
@@ -169,14 +171,14 @@ def _row(ctx: LoweringContext, place: Value, row: Value) -> Value:
 
 
 def _sampled(
-    ctx: LoweringContext, access: Access, name: str, mask: Value, numbers: list[Value]
+    ctx: LoweringContext, access: TextureAccess, name: str, mask: Value, numbers: list[Value]
 ) -> Value:
     image = _descriptor(ctx, access.place, 8)
     sampler = _descriptor(ctx, access.place, 4, _SAMPLER_OFFSET)
     return ctx.ir.call(_TEXEL, name, mask, *numbers, image, sampler, FALSE, i32(0), i32(0))
 
 
-def _coordinates(ctx: LoweringContext, access: Access) -> list[Value]:
+def _coordinates(ctx: LoweringContext, access: TextureAccess) -> list[Value]:
     """Numbers in the order of the intrinsics: SASS has the layer, an integer, in front."""
     words = access.coordinates
     if not access.shape.layered:
@@ -186,7 +188,7 @@ def _coordinates(ctx: LoweringContext, access: Access) -> list[Value]:
 
 
 @lowers("TLD{,.SCR}{,.B}.LZ{,.NODEP}", has_effect=True)
-def fetch(ctx: LoweringContext, i: Instruction) -> None:
+def fetch(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """A texel of linear memory, as ``tex1Dfetch`` reads it; CUDA reads no other by index."""
     access = _access(ctx, i, ("1D",), 0, bindless=i.has("B"))
     buffer = _descriptor(ctx, access.place, 4)
@@ -199,7 +201,7 @@ _COMPONENTS = ("R", "G", "B", "A")
 
 
 @lowers("TLD4{,.SCR}.{R,G,B,A}{,.B}{,.NODEP}", has_effect=True)
-def gather(ctx: LoweringContext, i: Instruction) -> None:
+def gather(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """One component of the four texels that filtering would use."""
     component, *more = (m for m in i.modifiers if m != "SCR")
     access = _access(ctx, i, ("2D",), 0, bindless="B" in more)
@@ -227,7 +229,9 @@ _CHANNEL_SIZES, _CHANNEL_COUNTS = 0x99245744, 0xAA0040
 of channels by HSA channel order."""
 
 
-def _surface(ctx: LoweringContext, i: Instruction, sources: list[Operand], size: int) -> Value:
+def _surface(
+    ctx: LoweringContext, i: DecodedInstruction, sources: list[Operand], size: int
+) -> Value:
     """The descriptor of a surface whose texels have ``size`` bytes.
 
     CUDA reads texels as bytes; an image instruction converts them by the descriptor's format, so
@@ -261,11 +265,13 @@ def _surface(ctx: LoweringContext, i: Instruction, sources: list[Operand], size:
     return image
 
 
-def _surface_size(i: Instruction) -> int:
+def _surface_size(i: DecodedInstruction) -> int:
     return {"U8": 1, "U16": 2, "64": 8, "128": 16}.get(i.one_of("U8", "U16", "64", "128"), 4)
 
 
-def _texel_place(ctx: LoweringContext, i: Instruction, shape: Shape, size: int) -> list[Value]:
+def _texel_place(
+    ctx: LoweringContext, i: DecodedInstruction, shape: TextureShape, size: int
+) -> list[Value]:
     """Indices: SASS has bytes along x, and the layer last."""
     address = address_of(i)
     if len(address.terms) != 1 or address.offset:
@@ -279,7 +285,7 @@ _FORM_OF_SURFACES = "{1D,2D,3D,1D_ARRAY,2D_ARRAY}{,.U8,.U16,.64,.128}.STRONG.SM.
 
 
 @lowers(f"SULD.D.BA.{_FORM_OF_SURFACES}", has_effect=True)
-def load_texel(ctx: LoweringContext, i: Instruction) -> None:
+def load_texel(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """The bytes of a texel; outside the surface, where CUDA ends the program or reads zeros, 0."""
     shape, size = _SHAPES[i.modifiers[2]], _surface_size(i)
     place = _texel_place(ctx, i, shape, size)
@@ -294,7 +300,7 @@ def load_texel(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers(f"SUST.D.BA.{_FORM_OF_SURFACES}", has_effect=True)
-def store_texel(ctx: LoweringContext, i: Instruction) -> None:
+def store_texel(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Write the bytes of a texel; nothing outside the surface."""
     shape, size = _SHAPES[i.modifiers[2]], _surface_size(i)
     place = _texel_place(ctx, i, shape, size)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cass_ray.lift.frontend.instruction import Instruction
+from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Operands, Predicate, Register
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32
 from cass_ray.lift.lowering.context import LoweringContext
@@ -23,7 +23,7 @@ def read_lane(ctx: LoweringContext, value: Value, number: Value) -> Value:
 
 
 @lowers("SHFL.{UP,DOWN,BFLY,IDX}", has_effect=True)
-def shuffle(ctx: LoweringContext, i: Instruction) -> None:
+def shuffle(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """A word of another lane of the same segment; the predicate says whether there is one."""
     found, target, source, distance, limits = i.operands.exactly(5)
     own = lane(ctx)
@@ -52,7 +52,7 @@ def shuffle(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("VOTE{,.ANY,.ALL,.EQ}", "VOTEU{,.ANY,.ALL,.EQ}", has_effect=True)
-def vote(ctx: LoweringContext, i: Instruction) -> None:
+def vote(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """The lanes where a condition holds, and whether it does in any or all active ones."""
     condition = ctx.predicate(i.operands[-1])
     votes = ballot(ctx, condition)
@@ -66,7 +66,7 @@ def vote(ctx: LoweringContext, i: Instruction) -> None:
             raise i.unknown("a target that is no register")
 
 
-def _verdict(ctx: LoweringContext, i: Instruction, votes: Value) -> Value:
+def _verdict(ctx: LoweringContext, i: DecodedInstruction, votes: Value) -> Value:
     if i.has("ANY"):
         return ctx.ir.icmp("ne", votes, i32(0))
     everyone = ctx.ir.icmp("eq", votes, ballot(ctx, TRUE))
@@ -76,7 +76,7 @@ def _verdict(ctx: LoweringContext, i: Instruction, votes: Value) -> Value:
 
 
 @lowers("MATCH.{ANY,ALL}{,.U64}", has_effect=True)
-def match(ctx: LoweringContext, i: Instruction) -> None:
+def match(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """The active lanes with the same value; with .ALL none unless all agree."""
     predicates = [operand for operand in i.operands if isinstance(operand, Predicate)]
     target, source = Operands(o for o in i.operands if not isinstance(o, Predicate)).exactly(2)
@@ -106,7 +106,7 @@ _REDUCTIONS = {"SUM": "add", "OR": "or", "XOR": "xor", "AND": "and", "MIN": "min
     "CREDUX.{MIN,MAX}{,.S32,.U32}",
     has_effect=True,
 )
-def reduce(ctx: LoweringContext, i: Instruction) -> None:
+def reduce(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """One word of all active lanes: by exchange where all are active, else one by one."""
     operation = _REDUCTIONS[i.one_of(*_REDUCTIONS, default="AND")]
     signed = i.has("S32")
@@ -170,7 +170,7 @@ def _combined(
 
 
 @lowers("R2UR{,.OR}", has_effect=True)
-def to_uniform(ctx: LoweringContext, i: Instruction) -> None:
+def to_uniform(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """A register to a uniform register: the value of one of the lanes.
 
     A leading predicate is set in the lanes that hold another value, for loops over all values; with
@@ -194,7 +194,7 @@ def to_uniform(ctx: LoweringContext, i: Instruction) -> None:
 
 
 @lowers("ELECT", has_effect=True)
-def elect(ctx: LoweringContext, i: Instruction) -> None:
+def elect(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """True in the first active lane."""
     predicates = Operands(operand for operand in i.operands if isinstance(operand, Predicate))
     registers = [operand for operand in i.operands if isinstance(operand, Register)]
