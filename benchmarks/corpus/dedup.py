@@ -27,7 +27,7 @@ from pydantic import BaseModel, ConfigDict
 
 from benchmarks.corpus.dedup_corpus import Corpus
 from benchmarks.folders import RESULTS
-from benchmarks.measure.machine import Machine, this_machine
+from benchmarks.measure.machine import MeasuredMachine, this_machine
 from cass_ray.corpus.dedup.near import NearDuplicates
 from cass_ray.corpus.dedup.shingles import Hashes, hash_sets, source_tokens
 
@@ -225,7 +225,7 @@ class Report(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    machine: Machine
+    machine: MeasuredMachine
     load_average: float
     """Runnable processes a minute before the end: above the cores, others were competing."""
     datasketch: str

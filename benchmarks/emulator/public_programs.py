@@ -56,7 +56,7 @@ _FOLDERS = ("Common", "common", "include")
 _MISSING_HEADER = re.compile(r"'([^']+)' file not found")
 
 
-class State(StrEnum):
+class PublicState(StrEnum):
     """How one program fared."""
 
     VERIFIED = "ran and verified"
@@ -73,12 +73,12 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True)
-class Result:
+class PublicResult:
     """One row; ``seconds``: wall time of the run alone, on a machine that others may use."""
 
     repository: str
     program: str
-    state: State
+    state: PublicState
     seconds: float
     detail: str
 
@@ -93,41 +93,41 @@ def candidates(repository: Path) -> Iterator[Path]:
             yield path
 
 
-def judge(completed: Completed) -> tuple[State, str]:
+def judge(completed: Completed) -> tuple[PublicState, str]:
     """The state of a program that ran, with the line that says why."""
     output, errors = completed.stdout_text, completed.stderr_text
     for line in errors.splitlines():
         if "is not supported by the CPU backend" in line:
-            return State.ENTRY_POINT, line.strip()
+            return PublicState.ENTRY_POINT, line.strip()
         if "unsupported instruction" in line:
-            return State.INSTRUCTION, line.strip()
+            return PublicState.INSTRUCTION, line.strip()
     text = output + errors
     if completed.outcome.value != "exited" and "time" in completed.outcome.value:
-        return State.TIME, completed.outcome.value
+        return PublicState.TIME, completed.outcome.value
     if "time limit" in errors:
-        return State.TIME, "a kernel's"
+        return PublicState.TIME, "a kernel's"
     last = (text.strip().splitlines() or [completed.outcome.value])[-1]
     if not completed.ok and (match := _NO_INPUT.search(text)):
-        return State.ARGUMENTS, match[0].strip()
+        return PublicState.ARGUMENTS, match[0].strip()
     failed = _FAILED.search(text)
     if completed.ok and not failed:
-        return (State.VERIFIED, "") if _PASSED.search(text) else (State.RAN, last)
+        return (PublicState.VERIFIED, "") if _PASSED.search(text) else (PublicState.RAN, last)
     if failed and "cass-rdna3" not in errors:
-        return State.WRONG, failed[0] + ": " + last
-    return State.ERROR, last
+        return PublicState.WRONG, failed[0] + ": " + last
+    return PublicState.ERROR, last
 
 
-def explain(failure: CompileFailure) -> tuple[State, str]:
+def explain(failure: CompileFailure) -> tuple[PublicState, str]:
     """Why a program is not built."""
     text = str(failure)
     first = next((line for line in text.splitlines() if "error" in line), text.splitlines()[0])
     if match := _LIBRARY.search(text):
-        return State.LIBRARY, match[1]
+        return PublicState.LIBRARY, match[1]
     if match := _MISSING_HEADER.search(text):
-        return State.LIBRARY, match[1]
+        return PublicState.LIBRARY, match[1]
     if "undefined symbol" in text or "undefined reference" in text:
-        return State.SEVERAL_FILES, first.strip()
-    return State.COMPILATION, first.strip()
+        return PublicState.SEVERAL_FILES, first.strip()
+    return PublicState.COMPILATION, first.strip()
 
 
 def include_folders(repository: Path, path: Path) -> tuple[PurePosixPath, ...]:
@@ -141,7 +141,7 @@ def include_folders(repository: Path, path: Path) -> tuple[PurePosixPath, ...]:
 
 def attempt(
     repository: Path, path: Path, toolchain: AmdToolchain, library: Path, seconds: float
-) -> Result:
+) -> PublicResult:
     """Build and run one program."""
     name = str(path.relative_to(repository))
     unit = Unit(
@@ -151,23 +151,23 @@ def attempt(
         executable = build(gather(unit), toolchain, library)
     except CompileFailure as failure:
         state, detail = explain(failure)
-        return Result(repository.name, name, state, 0.0, detail[:160])
+        return PublicResult(repository.name, name, state, 0.0, detail[:160])
     started = time.monotonic()
     options = RunOptions(seconds=seconds, inputs=path.parent, compiler=toolchain)
     arguments = next((each for start, each in _ARGUMENTS if name.startswith(start)), ())
     completed = execute(executable, arguments, library, options)
     state, detail = judge(completed)
     taken = round(time.monotonic() - started, 2)
-    return Result(repository.name, name, state, taken, detail[:160])
+    return PublicResult(repository.name, name, state, taken, detail[:160])
 
 
-def markdown(results: list[Result]) -> str:
+def markdown(results: list[PublicResult]) -> str:
     """Totals, then a row for each program."""
     counts = Counter(result.state for result in results)
     lines = ["# HIP programs of public repositories on the CPU backend", ""]
     lines += ["Written by `python -m benchmarks.emulator.public_programs`.", ""]
     lines += ["| state | programs |", "|---|---|"]
-    lines += [f"| {state} | {counts[state]} |" for state in State if counts[state]]
+    lines += [f"| {state} | {counts[state]} |" for state in PublicState if counts[state]]
     lines += [f"| all | {len(results)} |", ""]
     lines += ["| repository | program | state | detail |", "|---|---|---|---|"]
     for result in results:
@@ -197,7 +197,7 @@ def main(arguments: list[str]) -> int:
         and not (options.skip and re.search(options.skip, str(path.relative_to(folder.resolve()))))
     ]
 
-    def one(program: tuple[Path, Path]) -> Result:
+    def one(program: tuple[Path, Path]) -> PublicResult:
         result = attempt(*program, toolchain, library, options.seconds)
         print(
             f"{result.state:26} {result.seconds:7.2f} s  {result.program:70} {result.detail[:100]}",
@@ -214,7 +214,7 @@ def main(arguments: list[str]) -> int:
     if options.json:
         rows = [asdict(result) for result in results]
         options.json.write_text(json.dumps(rows, indent=2) + "\n")
-    return 1 if counts[State.WRONG] else 0
+    return 1 if counts[PublicState.WRONG] else 0
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ _VERIFIED = "verify: OK"
 _UNSUPPORTED = ("is not supported by the CPU backend", "unsupported instruction")
 
 
-class State(StrEnum):
+class ShippedState(StrEnum):
     """How one program fared."""
 
     OK = "ok"
@@ -45,25 +45,25 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True)
-class Result:
+class ShippedResult:
     """One row of the table; ``seconds`` is wall time of the run alone."""
 
     program: str
-    state: State
+    state: ShippedState
     seconds: float
     detail: str
 
 
-def judge(completed: Completed) -> tuple[State, str]:
+def judge(completed: Completed) -> tuple[ShippedState, str]:
     """The state of a program that ran, and what it said last."""
     output, errors = completed.stdout_text, completed.stderr_text
     if completed.ok and _VERIFIED in output:
-        return State.OK, ""
+        return ShippedState.OK, ""
     if missing := _missing(errors):
-        return State.UNSUPPORTED, missing
+        return ShippedState.UNSUPPORTED, missing
     last = (errors.strip() or output.strip()).splitlines()[-1:] or [completed.outcome.value]
     ran_to_its_end = "verify:" in output
-    return (State.MISMATCH if ran_to_its_end else State.ERROR), last[0]
+    return (ShippedState.MISMATCH if ran_to_its_end else ShippedState.ERROR), last[0]
 
 
 def _missing(errors: str) -> str:
@@ -76,18 +76,20 @@ def _missing(errors: str) -> str:
     return ""
 
 
-def try_program(path: Path, toolchain: AmdToolchain, library: Path, seconds: float) -> Result:
+def try_program(
+    path: Path, toolchain: AmdToolchain, library: Path, seconds: float
+) -> ShippedResult:
     """Translate, compile and run one program."""
     name = str(path.relative_to(PROGRAMS))
     try:
         sources = gather(Unit(path.parent, PurePosixPath(path.name)))
         executable = build(translated(sources, make_translator()), toolchain, library)
     except (CompileFailure, TranslatorError) as error:
-        return Result(name, State.ERROR, 0.0, str(error).strip().splitlines()[0])
+        return ShippedResult(name, ShippedState.ERROR, 0.0, str(error).strip().splitlines()[0])
     started = time.monotonic()
     completed = execute(executable, [], library, RunOptions(seconds=seconds))
     state, detail = judge(completed)
-    return Result(name, state, round(time.monotonic() - started, 3), detail)
+    return ShippedResult(name, state, round(time.monotonic() - started, 3), detail)
 
 
 def main(arguments: list[str]) -> int:
@@ -114,7 +116,7 @@ def main(arguments: list[str]) -> int:
     print(", ".join(f"{count} {state}" for state, count in sorted(counts.items())))
     if options.json:
         options.json.write_text(json.dumps([asdict(result) for result in results], indent=2) + "\n")
-    return 0 if counts[State.OK] == len(results) else 1
+    return 0 if counts[ShippedState.OK] == len(results) else 1
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from cass_ray.translate.project.program import translated
 
 
 @dataclass
-class Tally:
+class AgreementTally:
     """Runs by outcome."""
 
     runs: int = 0
@@ -46,7 +46,7 @@ def check(
     return verify(reference, built, backend, policy)
 
 
-def report(path: str, result: PortVerification, tally: Tally) -> None:
+def report(path: str, result: PortVerification, tally: AgreementTally) -> None:
     for run in result.runs:
         tally.runs += 1
         tally.exact += run.exact
@@ -67,7 +67,7 @@ def main() -> None:
     given = parser.parse_args()
     backend = make_backend(given.backend)
     references = stored_references()
-    tally, started = Tally(), time.monotonic()
+    tally, started = AgreementTally(), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="cass-agreement-") as name:
         programs = shipped_sources(Path(name))
     for path, (identity, sources) in programs.items():

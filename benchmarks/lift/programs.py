@@ -57,7 +57,7 @@ _SHARED_FOLDERS = ("Common", "common", "common/inc", "include", "inc")
 
 
 @dataclass(frozen=True)
-class Row:
+class LiftingRow:
     """One program on one architecture. ``state`` is the furthest step that it reached."""
 
     program: str
@@ -75,7 +75,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Program:
+class LiftedProgram:
     """What to build and run; ``expected`` is stored output by arguments, empty where none is."""
 
     name: str
@@ -85,7 +85,7 @@ class Program:
 
 
 @dataclass(frozen=True)
-class Bench:
+class LiftingRun:
     """Tools, limits and the cache of compilations."""
 
     amd: AmdToolchain
@@ -94,7 +94,7 @@ class Bench:
     options: RunOptions
     cache: Path
 
-    def cubins(self, program: Program, architectures: tuple[str, ...]) -> dict[str, bytes]:
+    def cubins(self, program: LiftedProgram, architectures: tuple[str, ...]) -> dict[str, bytes]:
         """nvcc's cubin for each architecture. Raises :class:`CompileFailure`."""
         key = self._key(program, self.nvidia.fingerprint, *architectures)
 
@@ -106,7 +106,7 @@ class Bench:
 
         return self.cached(key, make)
 
-    def host(self, program: Program) -> AmdOutput:
+    def host(self, program: LiftedProgram) -> AmdOutput:
         """clang's output for the translated program. Raises CompileFailure, TranslatorError."""
 
         def make() -> AmdOutput:
@@ -145,7 +145,7 @@ class Bench:
         kernels = json.loads(text).get("kernels", [])
         return done, sum(kernel["instructions"] for kernel in kernels)
 
-    def _key(self, program: Program, *more: str) -> str:
+    def _key(self, program: LiftedProgram, *more: str) -> str:
         return digest([gather(program.unit).digest, program.name, *more])
 
     def cached(self, key: str, make: Callable[[], T]) -> T:
@@ -192,7 +192,7 @@ class LeftOut(Exception):
     """A program that cannot be compared; the message says why."""
 
 
-def reference(bench: Bench, program: Program, host: AmdOutput) -> Reference:
+def reference(bench: LiftingRun, program: LiftedProgram, host: AmdOutput) -> Reference:
     """Stored output, else that of two runs of clang's build; kept for the next measurement.
 
     Raises :class:`LeftOut`.
@@ -202,7 +202,7 @@ def reference(bench: Bench, program: Program, host: AmdOutput) -> Reference:
     return bench.cached(key, lambda: _measured_reference(bench, program, host))
 
 
-def _measured_reference(bench: Bench, program: Program, host: AmdOutput) -> Reference:
+def _measured_reference(bench: LiftingRun, program: LiftedProgram, host: AmdOutput) -> Reference:
     executable = bench.link(host, host.device_assembly)
     outputs: list[tuple[tuple[str, ...], tuple[bytes, ...]]] = []
     total = 0
@@ -228,7 +228,9 @@ def _anonymous(output: bytes, executable: Path) -> bytes:
     return output.replace(str(executable.resolve()).encode(), b"program")
 
 
-def measure(bench: Bench, program: Program, architectures: tuple[str, ...]) -> Iterator[Row]:
+def measure(
+    bench: LiftingRun, program: LiftedProgram, architectures: tuple[str, ...]
+) -> Iterator[LiftingRow]:
     """One row an architecture."""
     try:
         cubins = bench.cubins(program, architectures)
@@ -237,21 +239,21 @@ def measure(bench: Bench, program: Program, architectures: tuple[str, ...]) -> I
     except (CompileFailure, TranslatorError, LeftOut) as error:
         text = error.diagnostic if isinstance(error, CompileFailure) else str(error)
         for architecture in architectures:
-            yield Row(program.name, architecture, "left out", text.strip()[-200:])
+            yield LiftingRow(program.name, architecture, "left out", text.strip()[-200:])
         return
     for architecture in architectures:
-        row = Row(program.name, architecture, "", executed_by_clang=expected.executed)
+        row = LiftingRow(program.name, architecture, "", executed_by_clang=expected.executed)
         yield _one(bench, program, host, expected, cubins[architecture], row)
 
 
 def _one(
-    bench: Bench,
-    program: Program,
+    bench: LiftingRun,
+    program: LiftedProgram,
     host: AmdOutput,
     expected: Reference,
     cubin: bytes,
-    row: Row,
-) -> Row:
+    row: LiftingRow,
+) -> LiftingRow:
     names = names_for_host(Cubin.parse(cubin), host.device_assembly)
     listing = bench.nvidia.disassemble([cubin])[0]
     try:
@@ -304,7 +306,7 @@ def _same_lines(left: bytes, right: bytes) -> bool:
     return sorted(left.splitlines()) == sorted(right.splitlines())
 
 
-def shipped(names: list[str], every_argument: bool) -> Iterator[Program]:
+def shipped(names: list[str], every_argument: bool) -> Iterator[LiftedProgram]:
     """The shipped corpus with the output that is stored for it."""
     stored = {}
     for path in sorted(STORED_FOLDER.glob("*.json")):
@@ -321,10 +323,10 @@ def shipped(names: list[str], every_argument: bool) -> Iterator[Program]:
             for run in stored.get(entry.path, [])
             if run.status == 0 and not run.other_stdout
         )
-        yield Program(entry.path, unit, lists if every_argument else lists[:1], expected)
+        yield LiftedProgram(entry.path, unit, lists if every_argument else lists[:1], expected)
 
 
-def of_folder(folder: Path, names: list[str]) -> Iterator[Program]:
+def of_folder(folder: Path, names: list[str]) -> Iterator[LiftedProgram]:
     """Every program below a folder, with its own folders as include folders."""
     root = folder.resolve()
     for path in candidates(root):
@@ -333,7 +335,7 @@ def of_folder(folder: Path, names: list[str]) -> Iterator[Program]:
             shared = (top / name for name in _SHARED_FOLDERS)
             includes = [path.parent, *shared]
             existing = tuple(dict.fromkeys(each for each in includes if (root / each).is_dir()))
-            yield Program(str(path), Unit(root, path, existing))
+            yield LiftedProgram(str(path), Unit(root, path, existing))
 
 
 def main() -> None:
@@ -355,10 +357,10 @@ def main() -> None:
     cache = default_directory() / "lift-benchmark"
     cache.mkdir(parents=True, exist_ok=True)
     limits = RunOptions(seconds=options.seconds)
-    bench = Bench(find_amd(), find_nvidia(), runtime_library(), limits, cache)
-    rows: list[Row] = []
+    bench = LiftingRun(find_amd(), find_nvidia(), runtime_library(), limits, cache)
+    rows: list[LiftingRow] = []
     if options.resume and options.json.exists():
-        rows = [Row(**row) for row in json.loads(options.json.read_text())["rows"]]
+        rows = [LiftingRow(**row) for row in json.loads(options.json.read_text())["rows"]]
     known = {row.program for row in rows}
     if options.source == "shipped":
         programs = shipped(options.names, options.every_argument)
@@ -366,7 +368,7 @@ def main() -> None:
         programs = of_folder(Path(options.source), options.names)
     started = time.monotonic()
 
-    def one(program: Program) -> list[Row]:
+    def one(program: LiftedProgram) -> list[LiftingRow]:
         if time.monotonic() - started > 60 * options.minutes:
             return []
         return list(measure(bench, program, architectures))

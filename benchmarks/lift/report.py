@@ -16,14 +16,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.lift.programs import Row
+from benchmarks.lift.programs import LiftingRow
 
 _BINS = ((0, 100), (100, 300), (300, 750), (750, 2000), (2000, 1 << 30))
 _STATES = ("exact", "numeric", "differs", "does not run", "not assembled", "not lifted")
 _LISTED = 30
 
 
-def outcomes(name: str, rows: list[Row]) -> list[str]:
+def outcomes(name: str, rows: list[LiftingRow]) -> list[str]:
     """How far programs got, by architecture."""
     lines = [
         f"| {name} | programs | lifted | assembled | run | **exact** | equal as numbers | differ |",
@@ -45,7 +45,7 @@ def outcomes(name: str, rows: list[Row]) -> list[str]:
     return lines
 
 
-def by_length(rows: list[Row]) -> list[str]:
+def by_length(rows: list[LiftingRow]) -> list[str]:
     """Exact results by the number of SASS instructions, copies of subroutines included."""
     lines = ["| SASS instructions | programs | exact |", "|---|---|---|"]
     measured = [row for row in rows if row.sass_instructions]
@@ -58,7 +58,7 @@ def by_length(rows: list[Row]) -> list[str]:
     return lines
 
 
-def speed(rows: list[Row]) -> list[str]:
+def speed(rows: list[LiftingRow]) -> list[str]:
     """Executed RDNA3 instructions against clang's build, and CPU time of the lifter."""
     ratios = _ratios(rows)
     if not ratios:
@@ -85,7 +85,7 @@ def speed(rows: list[Row]) -> list[str]:
     ]
 
 
-def _ratios(rows: Iterable[Row]) -> list[tuple[float, Row]]:
+def _ratios(rows: Iterable[LiftingRow]) -> list[tuple[float, LiftingRow]]:
     found = [
         (row.executed / row.executed_by_clang, row)
         for row in rows
@@ -94,7 +94,7 @@ def _ratios(rows: Iterable[Row]) -> list[tuple[float, Row]]:
     return sorted(found, key=lambda item: item[0])
 
 
-def misses(rows: list[Row]) -> list[str]:
+def misses(rows: list[LiftingRow]) -> list[str]:
     """Every program that was not exact, with why."""
     lines = []
     for row in rows:
@@ -147,7 +147,7 @@ def main() -> None:
         name, _, path = item.partition("=")
         measured = json.loads(Path(path).read_text())
         content[name] = measured
-        rows = [Row(**row) for row in measured["rows"]]
+        rows = [LiftingRow(**row) for row in measured["rows"]]
         lines += [
             f"## {name}",
             "",

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 
 
-class Machine(BaseModel):
+class MeasuredMachine(BaseModel):
     """Cores, memory, system and versions."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -24,10 +24,10 @@ class Machine(BaseModel):
     versions: dict[str, str]
 
 
-def this_machine() -> Machine:
+def this_machine() -> MeasuredMachine:
     """Describe this machine. Raises ``ToolMissing`` when a toolchain is not there."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return Machine(
+    return MeasuredMachine(
         cores=len(os.sched_getaffinity(0)),
         processor=_processor(),
         memory_gib=round(memory / 2**30, 1),

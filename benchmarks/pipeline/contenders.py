@@ -17,7 +17,7 @@ import pyarrow.dataset as pads
 from benchmarks.folders import REPOSITORY
 from benchmarks.measure.accounting import Cost, measure
 from benchmarks.measure.cgroup import ControlGroup
-from benchmarks.pipeline.paper_way import Plan, Program, Result
+from benchmarks.pipeline.paper_way import PaperPlan, PaperProgram, PaperResult
 from cass_ray.cache import default_directory
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.toolchain.amd.toolchain import SHIM, code_flags
@@ -55,7 +55,7 @@ class Built:
 
 
 def build_paper_way(
-    programs: Sequence[Program], settings: BuildSettings, work: Path, threads: int
+    programs: Sequence[PaperProgram], settings: BuildSettings, work: Path, threads: int
 ) -> Built:
     """Measure :mod:`benchmarks.pipeline.paper_way` on ``programs``; ``work``: a new folder.
 
@@ -65,7 +65,7 @@ def build_paper_way(
     nvidia, amd = find_nvidia(), find_amd()
     hipify, engine = _hipify()
     work.mkdir(parents=True)
-    plan = Plan(
+    plan = PaperPlan(
         programs=list(programs),
         architectures=settings.nvidia_architectures,
         amd_architecture=settings.amd_architecture,
@@ -95,7 +95,7 @@ def build_paper_way(
     view = View(tuple(sorted(readable)), writable=(work,), process_filesystem=True)
     command = command_line(words, view, REPOSITORY)
     cost = measure(command, cwd=REPOSITORY, env=_environment())
-    result = Result.model_validate_json((work / "result.json").read_text())
+    result = PaperResult.model_validate_json((work / "result.json").read_text())
     failed = {outcome.id: outcome.failed for outcome in result.outcomes if not outcome.kept}
     note = f"translated by {engine}"
     return Built(cost, frozenset(result.kept), len(programs), note, failed)

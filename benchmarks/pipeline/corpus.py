@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow.dataset as pads
 
-from benchmarks.pipeline.paper_way import Program
+from benchmarks.pipeline.paper_way import PaperProgram
 from cass_ray.corpus.reading.trees import DirectoryTreeStore, unpack
 from cass_ray.corpus.screening.screening import Screening
 from cass_ray.corpus.sources.shipped import SHIPPED_ROOT
@@ -31,7 +31,7 @@ def sources_of(corpus: str) -> list[str]:
     return [f"local:{Path(corpus).resolve()}" if Path(corpus).exists() else corpus]
 
 
-def staged_programs(settings: BuildSettings, work: Path) -> list[Program]:
+def staged_programs(settings: BuildSettings, work: Path) -> list[PaperProgram]:
     """The programs that get as far as the compilers, unpacked under ``work``.
 
     The same reading, filters and duplicate removal as in the pipeline: its own ingestion.
@@ -50,7 +50,7 @@ def staged_programs(settings: BuildSettings, work: Path) -> list[Program]:
         main.write_text(row["cuda_source"], newline="")
         directories = list(row["include_directories"] or [])
         programs.append(
-            Program(id=row["id"], root=root, main=row["path"], include_directories=directories)
+            PaperProgram(id=row["id"], root=root, main=row["path"], include_directories=directories)
         )
     return programs
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from benchmarks.measure.accounting import Cost
-from benchmarks.measure.machine import Machine
+from benchmarks.measure.machine import MeasuredMachine
 from benchmarks.measure.tools import UNATTRIBUTED, tool_of
 
 
@@ -17,7 +17,7 @@ class Setting(_Figures):
     """What was run on what."""
 
     command: str
-    machine: Machine
+    machine: MeasuredMachine
 
 
 class BuildFigures(_Figures):

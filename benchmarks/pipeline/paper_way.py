@@ -9,7 +9,7 @@ It is given what we have: the same programs (already filtered and deduplicated),
 headers with the same forced header, the same language flags, no sandbox to pay for. Only the way
 of working differs, so the same programs should pair.
 
-``python -m benchmarks.pipeline.paper_way PLAN.json RESULT.json`` runs it; ``Plan`` is what it
+``python -m benchmarks.pipeline.paper_way PLAN.json RESULT.json`` runs it; ``PaperPlan`` is what it
 reads.
 """
 
@@ -32,7 +32,7 @@ _SECONDS = 180
 _HEADERS = frozenset({".cu", ".cuh", ".h", ".hh", ".hpp", ".hxx", ".inc", ".inl"})
 
 
-class Program(BaseModel):
+class PaperProgram(BaseModel):
     """One program: its unpacked tree, and the main file and include folders relative to it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -43,12 +43,12 @@ class Program(BaseModel):
     include_directories: list[str] = []
 
 
-class Plan(BaseModel):
+class PaperPlan(BaseModel):
     """What to compile with what. ``hipify`` is a command that takes a file and prints HIP."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    programs: list[Program]
+    programs: list[PaperProgram]
     architectures: list[str]
     amd_architecture: str
     nvcc: Path
@@ -61,7 +61,7 @@ class Plan(BaseModel):
     threads: int
 
 
-class Outcome(BaseModel):
+class PaperOutcome(BaseModel):
     """What became of one program; ``failed`` names the step, empty for a kept pair."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -76,12 +76,12 @@ class Outcome(BaseModel):
         return not self.failed
 
 
-class Result(BaseModel):
+class PaperResult(BaseModel):
     """Every program's outcome, in the plan's order."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    outcomes: list[Outcome]
+    outcomes: list[PaperOutcome]
 
     @property
     def kept(self) -> list[str]:
@@ -98,7 +98,7 @@ class StepFailedError(Exception):
         self.message = message
 
 
-def run(plan: Plan) -> Result:
+def run(plan: PaperPlan) -> PaperResult:
     """Translate, compile and align every program of ``plan``."""
     roots = sorted({program.root for program in plan.programs})
     with ThreadPoolExecutor(plan.threads) as pool:
@@ -110,14 +110,14 @@ def run(plan: Plan) -> Result:
             plan.programs,
             folders,
         )
-        return Result(outcomes=list(outcomes))
+        return PaperResult(outcomes=list(outcomes))
 
 
 def _numbered(folder: Path, items: Sequence[object]) -> list[Path]:
     return [folder / f"{number:05}" for number in range(len(items))]
 
 
-def _hipify(plan: Plan, root: Path, target: Path) -> None:
+def _hipify(plan: PaperPlan, root: Path, target: Path) -> None:
     """A HIP copy of the tree at ``root``: one process for each source file.
 
     A file that HIPIFY fails on stays as it is; compiling it then fails.
@@ -130,7 +130,7 @@ def _hipify(plan: Plan, root: Path, target: Path) -> None:
                 path.write_bytes(done.stdout)
 
 
-def _program(plan: Plan, program: Program, hip_root: Path, folder: Path) -> Outcome:
+def _program(plan: PaperPlan, program: PaperProgram, hip_root: Path, folder: Path) -> PaperOutcome:
     folder.mkdir(parents=True)
     try:
         sass = [_nvidia(plan, program, arch, folder) for arch in plan.architectures]
@@ -138,13 +138,13 @@ def _program(plan: Plan, program: Program, hip_root: Path, folder: Path) -> Outc
         device = _clang(plan, program, hip_root, "--cuda-device-only", folder / "hip.device.s")
         alignment = align_kernels(sass[0], device)
     except StepFailedError as error:
-        return Outcome(id=program.id, failed=error.step, message=error.message[-2000:])
+        return PaperOutcome(id=program.id, failed=error.step, message=error.message[-2000:])
     if not alignment.common or alignment.kernels_differ:
-        return Outcome(id=program.id, failed="align", message=str(alignment)[:2000])
-    return Outcome(id=program.id)
+        return PaperOutcome(id=program.id, failed="align", message=str(alignment)[:2000])
+    return PaperOutcome(id=program.id)
 
 
-def _nvidia(plan: Plan, program: Program, architecture: str, folder: Path) -> str:
+def _nvidia(plan: PaperPlan, program: PaperProgram, architecture: str, folder: Path) -> str:
     """Host assembly and cubin by separate runs of nvcc; returns the SASS."""
     cubin = folder / f"{architecture}.cubin"
     common = [str(plan.nvcc), f"-arch={architecture}", *plan.nvcc_flags, *_includes(program)]
@@ -157,13 +157,13 @@ def _nvidia(plan: Plan, program: Program, architecture: str, folder: Path) -> st
     return listing
 
 
-def _clang(plan: Plan, program: Program, root: Path, side: str, output: Path) -> str:
+def _clang(plan: PaperPlan, program: PaperProgram, root: Path, side: str, output: Path) -> str:
     command = [str(plan.clang), *plan.clang_flags, side, *_includes(program)]
     _step(f"clang ({side})", [*command, "-S", "-o", str(output), program.main], root)
     return output.read_text(errors="replace")
 
 
-def _includes(program: Program) -> list[str]:
+def _includes(program: PaperProgram) -> list[str]:
     return [f"-I{directory}" for directory in program.include_directories]
 
 
@@ -184,7 +184,7 @@ def _execute(command: list[str], cwd: Path) -> subprocess.CompletedProcess[bytes
 
 def main(plan: Path, result: Path) -> None:
     """Run the plan in the file ``plan`` and write ``result``."""
-    outcome = run(Plan.model_validate_json(plan.read_text()))
+    outcome = run(PaperPlan.model_validate_json(plan.read_text()))
     result.write_text(outcome.model_dump_json(indent=2))
 
 

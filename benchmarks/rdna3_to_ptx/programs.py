@@ -32,7 +32,7 @@ from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.engines.registry import make_translator
 
 
-class State(StrEnum):
+class PtxState(StrEnum):
     """How a program fared."""
 
     EXACT = "exact"
@@ -46,52 +46,52 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True)
-class Row:
+class PtxRow:
     """One program; ``kernels`` were translated."""
 
     program: str
-    state: State
+    state: PtxState
     kernels: int = 0
     detail: str = ""
 
 
-class Bench:
+class PtxRun:
     """Everything that all programs share."""
 
     def __init__(self, seconds: float) -> None:
         self.amd, self.nvidia, self.library = find_amd(), find_nvidia(), runtime_library()
         self.options = RunOptions(seconds=seconds)
 
-    def row(self, subject: Subject) -> Row:
+    def row(self, subject: Subject) -> PtxRow:
         """Take one program there and back."""
         name = subject.name
         try:
             with private_folder() as root:
                 made = self.amd.compile(subject.sources.write(root), optimisation="-O3")
         except CompileFailure as failure:
-            return Row(name, State.NOT_BUILT, detail=failure.diagnostic.splitlines()[0])
+            return PtxRow(name, PtxState.NOT_BUILT, detail=failure.diagnostic.splitlines()[0])
         try:
             there = to_ptx(made.device_assembly)
         except UnknownInstruction as error:
-            return Row(name, State.NOT_TRANSLATED, detail=str(error))
+            return PtxRow(name, PtxState.NOT_TRANSLATED, detail=str(error))
         count = len(there.kernels)
         try:
             cubin = assemble(there.text, self.nvidia)
         except LiftError as error:
-            return Row(name, State.NOT_ASSEMBLED, count, str(error).splitlines()[0])
+            return PtxRow(name, PtxState.NOT_ASSEMBLED, count, str(error).splitlines()[0])
         try:
             back = lift_cubin(cubin)
         except LiftError as error:
-            return Row(name, State.NOT_LIFTED, count, str(error).splitlines()[0])
+            return PtxRow(name, PtxState.NOT_LIFTED, count, str(error).splitlines()[0])
         state, detail = self._compared(subject, back.assembly)
-        return Row(name, state, count, detail)
+        return PtxRow(name, state, count, detail)
 
-    def _compared(self, subject: Subject, assembly: str) -> tuple[State, str]:
+    def _compared(self, subject: Subject, assembly: str) -> tuple[PtxState, str]:
         texts = (text.decode("utf-8", "replace") for text in subject.sources.files.values())
         tolerance = tolerance_for(texts)
         wanted = build(subject.sources, self.amd, self.library)
         candidate = build(subject.sources, self.amd, self.library, device_assembly=assembly)
-        worst, why = State.EXACT, ""
+        worst, why = PtxState.EXACT, ""
         for inputs in subject.inputs:
             one, other = (
                 execute(program, inputs.arguments, self.library, self.options)
@@ -99,19 +99,19 @@ class Bench:
             )
             if one.returncode != other.returncode:
                 last = other.stderr_text.strip().splitlines()[:1] or [other.outcome.value]
-                return State.FAILED, last[0]
+                return PtxState.FAILED, last[0]
             compared = compare([one.stdout], other.stdout, tolerance)
             if not compared.numeric:
-                return State.DIFFERENT, compared.difference
+                return PtxState.DIFFERENT, compared.difference
             if not compared.exact:
-                worst, why = State.NUMERIC, f"largest relative error {compared.max_error:.2g}"
+                worst, why = PtxState.NUMERIC, f"largest relative error {compared.max_error:.2g}"
         return worst, why
 
 
-def markdown(rows: list[Row], command: str) -> str:
+def markdown(rows: list[PtxRow], command: str) -> str:
     """The table."""
     counts = Counter(row.state for row in rows)
-    summary = ", ".join(f"{counts[state]} {state}" for state in State if counts[state])
+    summary = ", ".join(f"{counts[state]} {state}" for state in PtxState if counts[state])
     lines = [
         "# RDNA3 to PTX and SASS, and back",
         "",
@@ -140,21 +140,21 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--markdown", type=Path)
     given = parser.parse_args(arguments)
-    bench, rows = Bench(given.seconds), []
+    bench, rows = PtxRun(given.seconds), []
     for subject in shipped_subjects(make_translator()):
         if given.names and not any(name in subject.name for name in given.names):
             continue
         rows.append(bench.row(subject))
         print(f"{rows[-1].state:18} {subject.name:55} {rows[-1].detail[:200]}", flush=True)
     counts = Counter(row.state for row in rows)
-    print(", ".join(f"{counts[state]} {state}" for state in State if counts[state]))
+    print(", ".join(f"{counts[state]} {state}" for state in PtxState if counts[state]))
     command = " ".join(["python -m benchmarks.rdna3_to_ptx.programs", *arguments])
     if given.json:
         text = {"command": command, "rows": [asdict(row) for row in rows]}
         given.json.write_text(json.dumps(text, indent=1) + "\n")
     if given.markdown:
         given.markdown.write_text(markdown(rows, command))
-    return 0 if counts[State.EXACT] else 1
+    return 0 if counts[PtxState.EXACT] else 1
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def main() -> int:
         "python": platform.python_version(),
     }
     options.out.mkdir(parents=True, exist_ok=True)
-    with Service(options.proxy, options.set) as service:
+    with ServiceProcess(options.proxy, options.set) as service:
         service.soak_seconds = options.soak
         for name in parts:
             print(f"{name} …", flush=True)
@@ -71,7 +71,7 @@ def main() -> int:
     return 0
 
 
-class Service:
+class ServiceProcess:
     """``cass serve`` as a process of its own."""
 
     soak_seconds = 0.0
@@ -79,7 +79,7 @@ class Service:
     def __init__(self, proxy: str, settings: Sequence[str] = ()) -> None:
         self.settings = [f"proxy={proxy}", *settings]
 
-    def __enter__(self) -> Service:
+    def __enter__(self) -> ServiceProcess:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -156,7 +156,7 @@ def body(number: int, **options: Any) -> dict[str, Any]:
     return {"source": f"{PROGRAM.read_text()}// {number} {time.time_ns()}\n", **options}
 
 
-def start(service: Service) -> dict[str, Any]:
+def start(service: ServiceProcess) -> dict[str, Any]:
     """Cold start, and how long a killed checker replica is away."""
     replica = service.replicas("checker")[0]
     replica.kill()
@@ -168,7 +168,7 @@ def start(service: Service) -> dict[str, Any]:
     }
 
 
-def rules(service: Service) -> dict[str, Any]:
+def rules(service: ServiceProcess) -> dict[str, Any]:
     """Rules only: throughput at concurrency 8, latency at half of it."""
     bodies = [body(number) for number in range(3000)]
     asyncio.run(load.closed(service.translate, bodies[:200], 8))
@@ -184,7 +184,7 @@ def rules(service: Service) -> dict[str, Any]:
     }
 
 
-def overhead(service: Service) -> dict[str, Any]:
+def overhead(service: ServiceProcess) -> dict[str, Any]:
     """The whole path against the bare engine, one request at a time."""
     text, translator = PROGRAM.read_text(), RulesTranslator()
     bare = load.median_of(lambda: translator.translate(text, filename=PROGRAM.name), 300)
@@ -197,7 +197,7 @@ def overhead(service: Service) -> dict[str, Any]:
     }
 
 
-def check(service: Service) -> dict[str, Any]:
+def check(service: ServiceProcess) -> dict[str, Any]:
     """Rules and compile check, and rules and execution, one at a time, nothing kept."""
     found = {}
     for name, count in (("compile", 15), ("execute", 8)):
@@ -207,7 +207,7 @@ def check(service: Service) -> dict[str, Any]:
     return found
 
 
-def overload(service: Service) -> dict[str, Any]:
+def overload(service: ServiceProcess) -> dict[str, Any]:
     """Five times the rate of compile checks that the machine can do, for 20 s."""
     bodies = [body(number, check="compile") for number in range(12)]
     capacity = asyncio.run(load.closed(service.translate, bodies, 4)).as_dict()["per_second"]
@@ -226,10 +226,10 @@ def overload(service: Service) -> dict[str, Any]:
     }
 
 
-def kill(service: Service) -> dict[str, Any]:
+def kill(service: ServiceProcess) -> dict[str, Any]:
     """500 requests while replicas of engine, checker and ingress are killed."""
 
-    async def run() -> tuple[load.Outcome, list[str]]:
+    async def run() -> tuple[load.LoadOutcome, list[str]]:
         killed: list[str] = []
 
         def shape(number: int) -> dict[str, Any]:
@@ -252,7 +252,7 @@ def kill(service: Service) -> dict[str, Any]:
     return {**made.as_dict(), "killed": killed, "without_an_answer": lost}
 
 
-def soak(service: Service) -> dict[str, Any]:
+def soak(service: ServiceProcess) -> dict[str, Any]:
     """Steady load, and the slope of resident memory over its second half."""
     seconds = service.soak_seconds or 600.0
     ends = time.monotonic() + seconds
@@ -276,7 +276,7 @@ def soak(service: Service) -> dict[str, Any]:
     }
 
 
-PARTS: dict[str, Callable[[Service], dict[str, Any]]] = {
+PARTS: dict[str, Callable[[ServiceProcess], dict[str, Any]]] = {
     "start": start,
     "rules": rules,
     "overhead": overhead,

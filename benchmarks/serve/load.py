@@ -14,7 +14,7 @@ import aiohttp
 
 
 @dataclass
-class Outcome:
+class LoadOutcome:
     """What came back: seconds of each success, how many of each status."""
 
     seconds: list[float] = field(default_factory=list)
@@ -49,10 +49,10 @@ async def closed(
     bodies: Iterable[dict[str, Any]],
     concurrency: int,
     headers: dict[str, str] | None = None,
-) -> Outcome:
+) -> LoadOutcome:
     """Send ``bodies``, ``concurrency`` at a time."""
     pending = iter(bodies)
-    made = Outcome()
+    made = LoadOutcome()
 
     async def worker(session: aiohttp.ClientSession) -> None:
         for body in pending:
@@ -71,9 +71,9 @@ async def at_rate(
     per_second: float,
     seconds: float,
     headers: dict[str, str] | None = None,
-) -> Outcome:
+) -> LoadOutcome:
     """Start requests at a rate, whatever becomes of them: an open load, as of many people."""
-    made = Outcome()
+    made = LoadOutcome()
     tasks = []
     async with _session(0, headers) as session:
         started = time.perf_counter()
@@ -94,7 +94,7 @@ def _session(connections: int, headers: dict[str, str] | None) -> aiohttp.Client
 
 
 async def _one(
-    session: aiohttp.ClientSession, url: str, body: dict[str, Any], made: Outcome
+    session: aiohttp.ClientSession, url: str, body: dict[str, Any], made: LoadOutcome
 ) -> None:
     """A request, sent again when its connection closes without an answer, as our client does."""
     started = time.perf_counter()

@@ -61,7 +61,7 @@ class Hang(Exception):
     """A translation took longer than the limit."""
 
 
-class Inputs:
+class FuzzInputs:
     """An endless supply of bad sources."""
 
     def __init__(self, seed: int, texts: list[str]) -> None:
@@ -170,7 +170,7 @@ def main() -> int:
     arguments = parser.parse_args()
     folders = [PROGRAMS, *arguments.folder]
     paths = [path for folder in folders for path in sorted(folder.rglob("*.cu*"))]
-    inputs = Inputs(arguments.seed, [path.read_text("utf-8", "replace") for path in paths])
+    inputs = FuzzInputs(arguments.seed, [path.read_text("utf-8", "replace") for path in paths])
     trial = Trial(arguments.limit, arguments.keep)
 
     def raise_hang(_signal: int, _frame: FrameType | None) -> None:

@@ -56,7 +56,7 @@ _NEEDS_INPUT = re.compile(r"\busage:|cannot open|no such file", re.IGNORECASE)
 _BACKEND = re.compile(r"is not supported by the CPU backend|unsupported instruction")
 
 
-class State(StrEnum):
+class TranslationState(StrEnum):
     """How one program fared with one engine, from worst to best."""
 
     UNTRANSLATED = "engine failed"
@@ -73,11 +73,15 @@ class State(StrEnum):
     @property
     def compiled(self) -> bool:
         """Whether there was something to run."""
-        return self not in (State.UNTRANSLATED, State.UNCOMPILED, State.PART)
+        return self not in (
+            TranslationState.UNTRANSLATED,
+            TranslationState.UNCOMPILED,
+            TranslationState.PART,
+        )
 
 
 @dataclass(frozen=True)
-class Row:
+class TranslationRow:
     """One program with one engine."""
 
     repository: str
@@ -110,49 +114,52 @@ def cuda_refusal(unit: Unit, toolchain: NvidiaToolchain) -> str:
     return ""
 
 
-def judge(completed: Completed, *, checks_itself: bool) -> tuple[State, str]:
+def judge(completed: Completed, *, checks_itself: bool) -> tuple[TranslationState, str]:
     """The state of a program that ran, and the words that decided it."""
     said = completed.stdout_text + completed.stderr_text
     if missing := _BACKEND.search(said):
-        return State.BACKEND, _line_of(said, missing)
+        return TranslationState.BACKEND, _line_of(said, missing)
     if completed.outcome is ProcessOutcome.TIME_LIMIT or "time limit" in said:
-        return State.TIMEOUT, completed.outcome.value
+        return TranslationState.TIMEOUT, completed.outcome.value
     if not completed.ok and (missing := _NEEDS_INPUT.search(said)):
-        return State.INPUT, _line_of(said, missing)
+        return TranslationState.INPUT, _line_of(said, missing)
     if not completed.ok:
-        return State.FAILED, f"{completed.outcome.value} {completed.returncode} {said[-200:]}"
+        return (
+            TranslationState.FAILED,
+            f"{completed.outcome.value} {completed.returncode} {said[-200:]}",
+        )
     if wrong := _WRONG.search(said):
-        return State.WRONG, _line_of(said, wrong)
+        return TranslationState.WRONG, _line_of(said, wrong)
     if error := _RUNTIME_ERROR.search(said):
-        return State.FAILED, _line_of(said, error)
-    return (State.RIGHT if checks_itself else State.RAN), ""
+        return TranslationState.FAILED, _line_of(said, error)
+    return (TranslationState.RIGHT if checks_itself else TranslationState.RAN), ""
 
 
 @dataclass(frozen=True)
-class Bench:
+class EngineComparison:
     """The compiler, the runtime and the limits that all engines share."""
 
     toolchain: AmdToolchain
     runtime: Path
     options: RunOptions
 
-    def measure(self, sources: Sources, translator: Translator) -> tuple[State, str]:
+    def measure(self, sources: Sources, translator: Translator) -> tuple[TranslationState, str]:
         """Translate, build and run one program."""
         text = "\n".join(item.decode("utf-8", "replace") for item in sources.files.values())
         try:
             hip = translated(sources, translator)
             program = build(hip, self.toolchain, self.runtime)
         except TranslatorError as error:
-            return State.UNTRANSLATED, str(error)[:200]
+            return TranslationState.UNTRANSLATED, str(error)[:200]
         except CompileFailure as failure:
             undefined = _UNDEFINED.search(failure.diagnostic)
-            state = State.PART if undefined else State.UNCOMPILED
+            state = TranslationState.PART if undefined else TranslationState.UNCOMPILED
             return state, _first_error(failure.diagnostic)
         completed = execute(program, (), self.runtime, self.options)
         return judge(completed, checks_itself=bool(_WRONG.search(text)))
 
 
-def _whole(rows: list[Row]) -> tuple[list[Row], Counter[str]]:
+def _whole(rows: list[TranslationRow]) -> tuple[list[TranslationRow], Counter[str]]:
     """Rows of whole programs, and how many others there are.
 
     A file is a part of a program when the output of some engine compiles but misses functions, and
@@ -164,13 +171,14 @@ def _whole(rows: list[Row]) -> tuple[list[Row], Counter[str]]:
     parts = {
         key
         for key, found in states.items()
-        if State.PART.value in found and not any(State(state).compiled for state in found)
+        if TranslationState.PART.value in found
+        and not any(TranslationState(state).compiled for state in found)
     }
     kept = [row for row in rows if (row.repository, row.program) not in parts]
     return kept, Counter(repository for repository, _ in parts)
 
 
-def table(rows: list[Row], refused: Counter[str]) -> str:
+def table(rows: list[TranslationRow], refused: Counter[str]) -> str:
     """Markdown: per repository and engine, then what failed with each engine."""
     rows, parts = _whole(rows)
     lines = [
@@ -179,9 +187,13 @@ def table(rows: list[Row], refused: Counter[str]) -> str:
     ]
     for repository, engine in sorted({(row.repository, row.engine) for row in rows}):
         own = [row for row in rows if (row.repository, row.engine) == (repository, engine)]
-        states = Counter(State(row.state) for row in own)
+        states = Counter(TranslationState(row.state) for row in own)
         compiled = sum(count for state, count in states.items() if state.compiled)
-        ran = states[State.RAN] + states[State.RIGHT] + states[State.WRONG]
+        ran = (
+            states[TranslationState.RAN]
+            + states[TranslationState.RIGHT]
+            + states[TranslationState.WRONG]
+        )
         lines.append(
             f"| {repository} | {engine} | {len(own)} | {compiled} ({compiled / len(own):.1%})"
             f" | {ran} | {states[State.RIGHT]} | {states[State.WRONG]} |"
@@ -192,7 +204,7 @@ def table(rows: list[Row], refused: Counter[str]) -> str:
         lines.append(f"\n{repository}: {count} files left out, they are parts of a program.")
     lines += ["", "| engine | program | state | why |", "|---|---|---|---|"]
     for row in rows:
-        if row.state not in (State.RAN, State.RIGHT):
+        if row.state not in (TranslationState.RAN, TranslationState.RIGHT):
             why = " ".join(row.detail.split()).replace("|", "\\|")[:160]
             lines.append(
                 f"| {row.engine} | {row.repository}: {row.program} | {row.state} | {why} |"
@@ -242,12 +254,12 @@ def _arguments() -> argparse.Namespace:
 def main() -> None:
     """Measure and write the results after every program."""
     arguments = _arguments()
-    bench = Bench(find_amd(), runtime_library(), RunOptions(seconds=arguments.seconds))
+    bench = EngineComparison(find_amd(), runtime_library(), RunOptions(seconds=arguments.seconds))
     engines = [_engine(name, arguments.hipify) for name in arguments.engine]
     resume = arguments.resume and arguments.json.exists()
     kept = json.loads(arguments.json.read_text()) if resume else {}
     refused: dict[str, dict[str, str]] = kept.get("refused", {})
-    rows = [Row(**row) for row in kept.get("rows", [])]
+    rows = [TranslationRow(**row) for row in kept.get("rows", [])]
     accepted: set[str] = set(kept.get("accepted", []))
     nvidia = find_nvidia()
     end = time.monotonic() + 60 * arguments.minutes
@@ -270,7 +282,9 @@ def main() -> None:
         for engine in engines:
             if (repository, str(program), engine.name) not in known:
                 state, detail = bench.measure(gather(unit), engine)
-                rows.append(Row(repository, str(program), engine.name, state.value, detail))
+                rows.append(
+                    TranslationRow(repository, str(program), engine.name, state.value, detail)
+                )
         document = {
             "accepted": sorted(accepted),
             "refused": refused,

@@ -26,7 +26,7 @@ class _Also(threading.Event):
 
 
 @contextlib.contextmanager
-def beside(work: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
+def background_work(work: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
     """Do ``work`` during the block, which gets a function that waits for the result or raises.
 
     Processes that ``work`` runs (:func:`cass_ray.toolchain.sandbox.process.run`) are ended when the

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cass_ray.toolchain.background import beside
+from cass_ray.toolchain.background import background_work
 from cass_ray.toolchain.sandbox.process import ABANDON, Abandoned, Completed, run
 
 
@@ -15,15 +15,15 @@ def sleeping(folder: Path, ended: list[Completed]) -> None:
 
 
 def test_the_result_and_the_error_of_the_work() -> None:
-    with beside(lambda: 6 * 7) as waited:
+    with background_work(lambda: 6 * 7) as waited:
         assert waited() == 42
-    with beside(lambda: int("seven")) as waited, pytest.raises(ValueError, match="seven"):
+    with background_work(lambda: int("seven")) as waited, pytest.raises(ValueError, match="seven"):
         waited()
 
 
 def test_work_is_ended_with_a_block_that_fails(tmp_path: Path) -> None:
     ended: list[Completed] = []
-    with pytest.raises(KeyError), beside(lambda: sleeping(tmp_path, ended)):
+    with pytest.raises(KeyError), background_work(lambda: sleeping(tmp_path, ended)):
         raise KeyError
     assert ended == []
 
@@ -33,7 +33,7 @@ def test_work_is_ended_when_the_block_is_abandoned(tmp_path: Path) -> None:
 
     def work() -> None:
         ABANDON.set(abandon)
-        with beside(lambda: sleeping(tmp_path, [])) as waited:
+        with background_work(lambda: sleeping(tmp_path, [])) as waited:
             abandon.set()
             waited()
 

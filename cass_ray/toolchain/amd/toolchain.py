@@ -16,7 +16,7 @@ from cass_ray.cache import digest
 from cass_ray.dataset.schema import Reason, Toolchain
 from cass_ray.toolchain.amd import link
 from cass_ray.toolchain.amd.precompiled import PrecompiledHeaders, Side
-from cass_ray.toolchain.background import beside
+from cass_ray.toolchain.background import background_work
 from cass_ray.toolchain.sandbox.isolation import Mount, View
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
 from cass_ray.toolchain.unit import CompileFailure, Unit, classify, forbidden_read
@@ -99,7 +99,7 @@ class AmdToolchain:
         def host_side() -> Completed:
             return self._assembly(unit, Side.HOST, flags, limits)
 
-        with beside(host_side) if at_once else nullcontext(host_side) as waited:
+        with background_work(host_side) if at_once else nullcontext(host_side) as waited:
             device = self._assembly(unit, Side.DEVICE, flags, limits)
             if ".amdhsa_kernel" not in device.stdout_text:
                 raise CompileFailure(Reason.NO_DEVICE_CODE, "no kernel in the device code", "clang")

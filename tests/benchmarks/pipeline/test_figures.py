@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.measure.accounting import Cost, Process
-from benchmarks.measure.machine import Machine
+from benchmarks.measure.machine import MeasuredMachine
 from benchmarks.measure.tools import UNATTRIBUTED
 from benchmarks.pipeline.figures import (
     BuildFigures,
@@ -21,7 +21,9 @@ from benchmarks.pipeline.results_files import load, save
 
 SETTING = Setting(
     command="python benchmarks/pipeline/build_dataset.py",
-    machine=Machine(cores=2, processor="a", memory_gib=4.0, system="Linux", versions={"ray": "1"}),
+    machine=MeasuredMachine(
+        cores=2, processor="a", memory_gib=4.0, system="Linux", versions={"ray": "1"}
+    ),
 )
 
 

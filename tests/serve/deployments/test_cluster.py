@@ -126,7 +126,7 @@ def test_no_answer_is_lost_when_replicas_die(served: Served) -> None:
         check = "compile" if number % 25 == 0 else "none"
         return {"source": f"{EXAMPLE}// {number}\n", "check": check}
 
-    async def run() -> load.Outcome:
+    async def run() -> load.LoadOutcome:
         url = f"{served.url}/v1/translate"
         requests = asyncio.create_task(
             load.closed(url, [body(number) for number in range(500)], 6, headers)

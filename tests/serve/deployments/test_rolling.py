@@ -95,7 +95,7 @@ def test_no_request_fails_while_a_version_replaces_another(
             check = "compile" if number % 100 == 0 else "none"
             yield {"source": f"{EXAMPLE}// {number}\n", "check": check}
 
-    async def run() -> load.Outcome:
+    async def run() -> load.LoadOutcome:
         url = f"http://127.0.0.1:{port}/v1/translate"
         requests = asyncio.create_task(load.closed(url, bodies(), 4))
         second = first.model_copy(update={"limits": RequestLimits(body_kib=78)})
