@@ -196,7 +196,7 @@ def table(rows: list[TranslationRow], refused: Counter[str]) -> str:
         )
         lines.append(
             f"| {repository} | {engine} | {len(own)} | {compiled} ({compiled / len(own):.1%})"
-            f" | {ran} | {states[State.RIGHT]} | {states[State.WRONG]} |"
+            f" | {ran} | {states[TranslationState.RIGHT]} | {states[TranslationState.WRONG]} |"
         )
     for repository, count in sorted(refused.items()):
         lines.append(f"\n{repository}: {count} programs left out, nvcc does not compile them.")
