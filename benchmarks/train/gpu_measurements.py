@@ -15,7 +15,8 @@ import torch
 
 from benchmarks.train.shapes import REHEARSAL, WINDOW, make_batch, make_model, sizes_of
 from cass_ray.train.distributed import DistributedContext, distributed_context
-from cass_ray.train.engines.replicated import ReplicatedEngine, TrainingEngine
+from cass_ray.train.engines.base import TrainingEngine
+from cass_ray.train.engines.replicated import ReplicatedEngine
 from cass_ray.train.meters import EnergyMeter, Operations
 from cass_ray.train.model import activation_checkpoint
 from cass_ray.train.model.build import PreparedModel, prepare

@@ -10,7 +10,7 @@ from pathlib import Path
 from cass_ray.llm.pretrained import load_tokenizer
 from cass_ray.train.checkpoint.export import export
 from cass_ray.train.distributed import DistributedContext
-from cass_ray.train.engines.replicated import TrainingEngine
+from cass_ray.train.engines.base import TrainingEngine
 from cass_ray.train.model.build import AnswerModel
 from cass_ray.train.settings import TrainSettings
 from cass_ray.translate.engines.model import ModelOptions, ModelTranslator

@@ -8,7 +8,7 @@ from cass_ray.train.data.collate import collate
 from cass_ray.train.data.packing import Window, best_fit
 from cass_ray.train.data.token_store import TokenStore
 from cass_ray.train.distributed import DistributedContext
-from cass_ray.train.engines.replicated import TrainingEngine
+from cass_ray.train.engines.base import TrainingEngine
 from cass_ray.train.model.build import AnswerModel
 from cass_ray.train.run_files import RunFiles
 from cass_ray.train.settings import TrainSettings

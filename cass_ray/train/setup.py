@@ -9,14 +9,15 @@ import torch
 from cass_ray.llm.pretrained import extend_rope, load_config, load_tokenizer
 from cass_ray.train.data.collate import collate
 from cass_ray.train.data.packing import Plan
+from cass_ray.train.data.prepare import check_window
 from cass_ray.train.data.token_store import TokenStore
 from cass_ray.train.distributed import DistributedContext
-from cass_ray.train.engines.replicated import ReplicatedEngine, TrainingEngine
+from cass_ray.train.engines.base import TrainingEngine
+from cass_ray.train.engines.replicated import ReplicatedEngine
 from cass_ray.train.model import activation_checkpoint
 from cass_ray.train.model.build import (
     PreparedModel,
     build_model,
-    check_window,
     fresh_config,
     inner_model,
     prepare,

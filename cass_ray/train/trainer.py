@@ -12,6 +12,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import torch
 
@@ -26,8 +27,8 @@ from cass_ray.train.data.loader import BatchLoader, OptimizerStep
 from cass_ray.train.data.packing import Plan, fill_rate
 from cass_ray.train.data.token_store import TokenStore
 from cass_ray.train.distributed import DistributedContext
+from cass_ray.train.engines.base import TrainingEngine
 from cass_ray.train.engines.optimizers import learning_rate
-from cass_ray.train.engines.replicated import TrainingEngine
 from cass_ray.train.evaluation import Evaluator
 from cass_ray.train.loss_guard import LossGuard, LossVerdict, TrainingDiverged
 from cass_ray.train.meters import EnergyMeter, Operations, StepMeter, peak_operations
@@ -126,19 +127,7 @@ class Trainer:
             )
         checkpoints = CheckpointStore(settings.checkpoint_url)
         first = distributed.from_main(self._newest(checkpoints) if distributed.is_main else None)
-        reader = CheckpointReader(checkpoints, first) if first is not None else None
-        prepared, tokenizer = setup.prepare_model(settings, distributed.device)
-        self._parameters = prepared.parameters
-        if reader is not None:
-            state.load_weights(prepared.model, reader)
-        config = inner_model(prepared.model.model).config
-        self._operations = Operations.of(config, prepared.model.layers)
-        setup.choose_activation_checkpoints(prepared, settings, distributed, store, plan)
-        engine = setup.make_engine(prepared, settings, distributed)
-        if reader is not None:
-            state.load_engine(engine, reader, reader.manifest.notes["updates"])
-            self._progress = RunProgress.from_notes(reader.manifest.notes)
-            reader.close()
+        engine, prepared, tokenizer = self._prepared(checkpoints, first, store, plan)
         for note in prepared.notes:
             self._say(note)
         self._say(self._outline(store, plan, steps, first))
@@ -156,22 +145,47 @@ class Trainer:
         finally:
             if curves is not None:
                 curves.close()
-        summary = TrainingSummary(
-            steps=steps,
-            loss=loss,
-            held_out_loss=self._progress.held_out_loss,
-            tokens=int(self._progress.tokens),
-            seconds=time.perf_counter() - started,
-            kilowatt_hours=self._progress.energy_kwh,
-            model=str(self.files.model),
-            resumed_from=first,
-            skipped=self._progress.skipped,
-        )
+        summary = self._summary(loss, steps, first, time.perf_counter() - started)
         export(engine, prepared.model.model, tokenizer, settings, asdict(summary), self.files.model)
         if distributed.is_main:
             self.files.summary.write_text(json.dumps(asdict(summary), indent=1) + "\n")
         distributed.barrier()
         return summary
+
+    def _prepared(
+        self, checkpoints: CheckpointStore, first: int | None, store: TokenStore, plan: Plan
+    ) -> tuple[TrainingEngine, PreparedModel, Any]:
+        """Engine, model and tokenizer; as they were after step ``first``, where there is one."""
+        settings, distributed = self.settings, self.distributed
+        reader = CheckpointReader(checkpoints, first) if first is not None else None
+        prepared, tokenizer = setup.prepare_model(settings, distributed.device)
+        self._parameters = prepared.parameters
+        if reader is not None:
+            state.load_weights(prepared.model, reader)
+        config = inner_model(prepared.model.model).config
+        self._operations = Operations.of(config, prepared.model.layers)
+        setup.choose_activation_checkpoints(prepared, settings, distributed, store, plan)
+        engine = setup.make_engine(prepared, settings, distributed)
+        if reader is not None:
+            state.load_engine(engine, reader, reader.manifest.notes["updates"])
+            self._progress = RunProgress.from_notes(reader.manifest.notes)
+            reader.close()
+        return engine, prepared, tokenizer
+
+    def _summary(
+        self, loss: float, steps: int, first: int | None, seconds: float
+    ) -> TrainingSummary:
+        return TrainingSummary(
+            steps=steps,
+            loss=loss,
+            held_out_loss=self._progress.held_out_loss,
+            tokens=int(self._progress.tokens),
+            seconds=seconds,
+            kilowatt_hours=self._progress.energy_kwh,
+            model=str(self.files.model),
+            resumed_from=first,
+            skipped=self._progress.skipped,
+        )
 
     def _newest(self, checkpoints: CheckpointStore) -> int | None:
         step = checkpoints.latest(log.warning)
@@ -257,7 +271,7 @@ class Trainer:
         if verdict is not LossVerdict.GO:
             self._report(verdict, reason, step, store)
         if verdict is LossVerdict.SKIP:
-            engine.discard()
+            engine.zero_grad()
             self._progress.skipped += 1
         else:
             norm = engine.update(rate)

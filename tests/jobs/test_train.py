@@ -33,6 +33,11 @@ class KillOnce:
 
 
 @pytest.fixture(scope="module")
+def pairs_folder(tmp_path_factory):
+    return write_pairs(tmp_path_factory.mktemp("pairs"), [pair(number) for number in range(40)])
+
+
+@pytest.fixture(scope="module")
 def cluster():
     from actors.training import join_cluster
 

@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from cass_ray.llm.pretrained import ModelError, RopeSettings, extend_rope, positions
 from cass_ray.train.data.examples import DataError, ExampleMaker, split_rows
-from cass_ray.train.data.prepare import make_tokenizer, pair_files
-from cass_ray.train.model.build import check_window, fresh_config
+from cass_ray.train.data.prepare import check_window, make_tokenizer, pair_files
+from cass_ray.train.model.build import fresh_config
 from cass_ray.train.settings import FreshModel
 from tests.train.conftest import pair, tiny_settings
 from tests.train.runs import changed

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from cass_ray.llm.pretrained import TRANSLATION_FILE
-from cass_ray.train.engines.replicated import TrainingEngine
+from cass_ray.train.engines.base import TrainingEngine
 from cass_ray.train.settings import TrainSettings
 from cass_ray.version import __version__
 

@@ -9,14 +9,14 @@ import torch
 from cass_ray.train.checkpoint.reader import CheckpointReader
 from cass_ray.train.checkpoint.store import WEIGHT
 from cass_ray.train.engines import optimizers
-from cass_ray.train.engines.replicated import Shard, TrainingEngine
+from cass_ray.train.engines.base import Shard, TrainingEngine
 from cass_ray.train.model.build import AnswerModel
 
 
 def tensors_to_save(engine: TrainingEngine) -> Iterator[tuple[str, torch.Tensor]]:
     """(key, flat fp32 tensor) of all that this worker saves; one copy of a partition at a time."""
     by_flat: dict[int, list[Shard]] = {}
-    for shard in engine.shards():
+    for shard in engine.shards_to_save():
         by_flat.setdefault(id(shard.flat), []).append(shard)
     for shards in by_flat.values():
         flat = shards[0].flat
@@ -41,7 +41,7 @@ def load_weights(model: AnswerModel, reader: CheckpointReader) -> None:
 def load_engine(engine: TrainingEngine, reader: CheckpointReader, step: int) -> None:
     """Set fp32 weights and moments of everything this worker holds."""
     by_flat: dict[int, list[Shard]] = {}
-    for shard in engine.held():
+    for shard in engine.held_shards():
         by_flat.setdefault(id(shard.flat), []).append(shard)
     for shards in by_flat.values():
         flat = shards[0].flat
@@ -55,5 +55,5 @@ def load_engine(engine: TrainingEngine, reader: CheckpointReader, step: int) -> 
         flat.copy_(values.pop(WEIGHT).view_as(flat))
         if with_moments:
             moments = {kind: tensor.view_as(flat) for kind, tensor in values.items()}
-            optimizers.write_moments(engine.optimizer, shards[0].place, flat, moments, step)
-    engine.loaded()
+            optimizers.write_moments(engine.optimizer, shards[0].group_index, flat, moments, step)
+    engine.after_load()

@@ -12,11 +12,10 @@ import pyarrow.dataset as pads
 
 from cass_ray.dataset.schema import PAIR_SCHEMA
 from cass_ray.llm.chat_format import check_tokenizer
-from cass_ray.llm.pretrained import load_config, load_tokenizer
+from cass_ray.llm.pretrained import ModelError, load_config, load_tokenizer, positions
 from cass_ray.llm.prompts import prompt_format
 from cass_ray.train.data.examples import COLUMNS, LIFTED, DataError, split_rows
 from cass_ray.train.data.token_store import write_examples
-from cass_ray.train.model.build import check_window
 from cass_ray.train.run_files import RunFiles
 from cass_ray.train.settings import TrainSettings
 
@@ -83,7 +82,18 @@ def _texts(settings: TrainSettings, files: list[str]) -> Iterator[str]:
             return
 
 
-def record(settings: TrainSettings, files: list[str]) -> dict[str, Any]:
+def check_window(config: Any, window: int, name: str) -> None:
+    """Raise ``ModelError`` when ``window`` tokens are more than the model has positions."""
+    limit = positions(config)
+    if window > limit:
+        factor = -(-window // limit)
+        raise ModelError(
+            f"data.window = {window} is larger than the {limit} positions of {name}: lower it, or "
+            f"extend the model with `model.rope: {{kind: yarn, factor: {factor}.0}}`"
+        )
+
+
+def token_inputs(settings: TrainSettings, files: list[str]) -> dict[str, Any]:
     """What the token files depend on."""
     sizes = [(name, Path(name).stat().st_size, Path(name).stat().st_mtime_ns) for name in files]
     return {
@@ -100,7 +110,7 @@ def is_prepared(settings: TrainSettings, files: list[str]) -> bool:
     if not path.exists():
         return False
     made: dict[str, Any] = json.loads(path.read_text())["made_from"]
-    return made == record(settings, files)
+    return made == token_inputs(settings, files)
 
 
 def store_examples(
@@ -124,6 +134,6 @@ def store_examples(
         "train_tokens": sum(len(row["tokens"]) for row in train),
         "dropped": dict(dropped),
     }
-    content = {"made_from": record(settings, files), "counts": counts}
+    content = {"made_from": token_inputs(settings, files), "counts": counts}
     paths.data_record.write_text(json.dumps(content, indent=1))
     return counts

@@ -17,7 +17,7 @@ import torch
 from cass_ray.train.data.collate import Batch
 from cass_ray.train.distributed import DistributedContext
 from cass_ray.train.engines import optimizers
-from cass_ray.train.engines.replicated import Shard
+from cass_ray.train.engines.base import Shard
 from cass_ray.train.model.build import AnswerModel
 from cass_ray.train.settings import OptimizerSettings, ZeroSettings
 
@@ -58,7 +58,7 @@ def deepspeed_settings(
 
 
 class DeepSpeedEngine:
-    """An :class:`cass_ray.train.engines.replicated.TrainingEngine` on DeepSpeed, ZeRO 1 to 3."""
+    """An :class:`cass_ray.train.engines.base.TrainingEngine` on DeepSpeed, ZeRO 1 to 3."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class DeepSpeedEngine:
         self._named = named
 
     def accumulate(self, batch: Batch, scale: float, last: bool) -> torch.Tensor:
-        """See :class:`cass_ray.train.engines.replicated.TrainingEngine`."""
+        """See :class:`cass_ray.train.engines.base.TrainingEngine`."""
         loss: torch.Tensor = self._engine(batch)
         # DeepSpeed divides by the number of passes and averages over the workers.
         self._engine.backward(loss * (scale * self._scale))
@@ -107,14 +107,14 @@ class DeepSpeedEngine:
         return loss.detach()
 
     def update(self, learning_rate: float) -> float:
-        """See :class:`cass_ray.train.engines.replicated.TrainingEngine`."""
+        """See :class:`cass_ray.train.engines.base.TrainingEngine`."""
         for group in self._zero.param_groups:
             group["lr"] = learning_rate
         self._engine.step()
         norm = self._engine.get_global_grad_norm()
         return float(norm) if norm is not None else 0.0
 
-    def discard(self) -> None:
+    def zero_grad(self) -> None:
         """Step as DeepSpeed does at an overflow: gradients are dropped, nothing moves."""
         zero = self._zero
 
@@ -137,11 +137,11 @@ class DeepSpeedEngine:
             zero.check_grad_overflow = kept
             del zero.check_overflow
 
-    def held(self) -> list[Shard]:
-        """See :class:`cass_ray.train.engines.replicated.TrainingEngine`."""
+    def held_shards(self) -> list[Shard]:
+        """See :class:`cass_ray.train.engines.base.TrainingEngine`."""
         return list(self._partitions() if self._stage == 3 else self._fragments())
 
-    shards = held
+    shards_to_save = held_shards
 
     def _fragments(self) -> Iterator[Shard]:
         """ZeRO 1 and 2: each group of parameters is one flat tensor, cut into equal partitions."""
@@ -174,14 +174,14 @@ class DeepSpeedEngine:
             yield Shard(name, start, size, flat, offset, (group, 0))
 
     @torch.no_grad()
-    def loaded(self) -> None:
+    def after_load(self) -> None:
         """Weights in low precision were loaded before the engine was made: nothing is left to do.
 
         The optimizer's parameter lists are put back as DeepSpeed keeps them between steps.
         """
 
     def full_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
-        """See :class:`cass_ray.train.engines.replicated.TrainingEngine`."""
+        """See :class:`cass_ray.train.engines.base.TrainingEngine`."""
         import deepspeed
 
         for name, parameter in self._named:

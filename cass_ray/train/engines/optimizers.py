@@ -125,12 +125,12 @@ def _blocksize(values: torch.Tensor, scales: torch.Tensor) -> int:
 
 def write_moments(
     optimizer: torch.optim.Optimizer,
-    place: tuple[int, int],
+    group_index: tuple[int, int],
     parameter: torch.Tensor,
     moments: dict[str, torch.Tensor],
     step: int,
 ) -> None:
-    """Give ``parameter`` (number ``place[1]`` of group ``place[0]``) these moments."""
+    """Give ``parameter`` (number ``group_index[1]`` of group ``group_index[0]``) these moments."""
     state: dict[str, Any] = optimizer.state[parameter]
     if not hasattr(optimizer, "init_state"):
         device = parameter.device if optimizer.defaults.get("fused") else torch.device("cpu")
@@ -138,11 +138,11 @@ def write_moments(
         for name in MOMENTS:
             state[name] = moments[name].to(parameter).clone()
         return
-    group = optimizer.param_groups[place[0]]
+    group = optimizer.param_groups[group_index[0]]
     listed = group["params"]
     if not listed:  # ZeRO 3 lists a parameter only while it is updated
         group["params"] = [parameter]
-    optimizer.init_state(group, parameter, *place)
+    optimizer.init_state(group, parameter, *group_index)
     group["params"] = listed
     state = optimizer.state[parameter]
     state["step"] = step

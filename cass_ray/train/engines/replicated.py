@@ -1,15 +1,8 @@
-"""How gradients, optimizer state and weights are spread over workers.
-
-:class:`ReplicatedEngine` is ZeRO 0: every worker holds everything. ``deepspeed_engine`` has ZeRO 1,
-2 and 3. Both show their fp32 weights and moments as :class:`Shard`s, pieces of parameters, which is
-what checkpoints are made of: they are read back by any engine on any number of workers.
-"""
+"""ZeRO 0: every worker holds the whole model, its gradients and its optimizer state."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 import torch.distributed as dist
@@ -17,65 +10,12 @@ import torch.distributed as dist
 from cass_ray.train.data.collate import Batch
 from cass_ray.train.distributed import DistributedContext
 from cass_ray.train.engines import optimizers
+from cass_ray.train.engines.base import Shard
 from cass_ray.train.model.build import AnswerModel
 from cass_ray.train.settings import OptimizerSettings
 
 _BUCKET = 64 << 20
 """Elements of gradients that are summed over the workers at once."""
-
-
-@dataclass(frozen=True)
-class Shard:
-    """Elements ``start`` to ``start + size`` of the parameter ``name``, held in a flat tensor."""
-
-    name: str
-    start: int
-    size: int
-    flat: torch.Tensor
-    """What the optimizer updates; this shard is a part of it."""
-    offset: int
-    """Where in ``flat`` the shard begins."""
-    place: tuple[int, int]
-    """Group and number of ``flat`` in the optimizer."""
-
-
-class TrainingEngine(Protocol):
-    """How one worker computes gradients and updates what it holds of the model."""
-
-    model: AnswerModel
-    optimizer: torch.optim.Optimizer
-
-    def accumulate(self, batch: Batch, scale: float, last: bool) -> torch.Tensor:
-        """Forward and backward; gradients of ``scale`` times the summed loss are added up.
-
-        Returns the summed loss. ``scale`` is for the sum over all workers. ``last`` marks the
-        step's last call.
-        """
-        ...
-
-    def update(self, learning_rate: float) -> float:
-        """Sum gradients over the workers, clip, step. Returns the norm before clipping."""
-        ...
-
-    def discard(self) -> None:
-        """Forget the gradients of this step."""
-        ...
-
-    def shards(self) -> list[Shard]:
-        """What this worker is to save, disjoint from every other worker's."""
-        ...
-
-    def held(self) -> list[Shard]:
-        """What this worker holds, and so must be given when a checkpoint is loaded."""
-        ...
-
-    def loaded(self) -> None:
-        """Called when the tensors of :meth:`held` have been overwritten."""
-        ...
-
-    def full_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
-        """Every trained weight, whole, on the CPU of the first worker (others get nothing)."""
-        ...
 
 
 class ReplicatedEngine:
@@ -167,7 +107,7 @@ class ReplicatedEngine:
             self._step_masters(gradients)
         else:
             self._step_one_by_one(gradients)
-        self.discard()
+        self.zero_grad()
         return float(norm)
 
     def _use_sums(self, gradients: dict[str, torch.Tensor]) -> None:
@@ -195,12 +135,12 @@ class ReplicatedEngine:
             parameter.copy_(master)
             parameter.grad = None
 
-    def discard(self) -> None:
+    def zero_grad(self) -> None:
         self._sums.clear()
         for _, parameter in self._named:
             parameter.grad = None
 
-    def held(self) -> list[Shard]:
+    def held_shards(self) -> list[Shard]:
         places = {
             id(parameter): (number, index)
             for number, group in enumerate(self.optimizer.param_groups)
@@ -211,11 +151,11 @@ class ReplicatedEngine:
             for name, master in self._masters.items()
         ]
 
-    def shards(self) -> list[Shard]:
-        return self.held()[self._distributed.rank :: self._distributed.world_size]
+    def shards_to_save(self) -> list[Shard]:
+        return self.held_shards()[self._distributed.rank :: self._distributed.world_size]
 
     @torch.no_grad()
-    def loaded(self) -> None:
+    def after_load(self) -> None:
         for name, parameter in self._named:
             if self._masters[name] is not parameter:
                 parameter.copy_(self._masters[name])

@@ -8,21 +8,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from cass_ray.llm.pretrained import ModelError, not_found, positions
+from cass_ray.llm.pretrained import ModelError, not_found
 from cass_ray.train.data.collate import Batch
 from cass_ray.train.model import attention, kernels
 from cass_ray.train.settings import FreshModel, LoraSettings, ModelSettings
-
-
-def check_window(config: Any, window: int, name: str) -> None:
-    """Raise ``ModelError`` when ``window`` tokens are more than the model has positions."""
-    limit = positions(config)
-    if window > limit:
-        factor = -(-window // limit)
-        raise ModelError(
-            f"data.window = {window} is larger than the {limit} positions of {name}: lower it, or "
-            f"extend the model with `model.rope: {{kind: yarn, factor: {factor}.0}}`"
-        )
 
 
 def fresh_config(sizes: FreshModel, vocabulary: int, end: int, padding: int | None) -> Any:

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from cass_ray.train.distributed import DistributedContext
-from cass_ray.train.engines.replicated import ReplicatedEngine, TrainingEngine
+from cass_ray.train.engines.base import TrainingEngine
+from cass_ray.train.engines.replicated import ReplicatedEngine
 from cass_ray.train.settings import OptimizerSettings, ZeroSettings
 from tests.train.group import run_group
 from tests.train.model.test_activation_checkpoint import make_batch, make_prepared
@@ -39,7 +40,7 @@ def losses_with_a_dropped_step(
         if dropped and number == 1:
             engine.accumulate(batch, 1e6, False)
             engine.accumulate(batch, float("nan"), True)
-            engine.discard()
+            engine.zero_grad()
         found.append(float(engine.accumulate(batch, scale, False)))
         engine.accumulate(batch, scale, True)
         engine.update(1e-2)
