@@ -18,7 +18,7 @@ from cass_ray.api.schema import RULES
 from cass_ray.translate.rules import RulesTranslator
 from serve.deployments.remote_clients import RemoteChecker, RemoteEngine, RemoteJobs
 from serve.deployments.replicas import CheckerReplica, JobsReplica, TranslatorReplica
-from serve.engines.make import make_engine
+from serve.engines.registry import make_engine
 from serve.http.app import create_app
 from serve.http.middleware import configure_logging
 from serve.request.clients import EngineClient, info_of

@@ -11,7 +11,7 @@ from cass_ray.llm.code_blocks import extract
 from cass_ray.task import Task
 from cass_ray.translate.engines.model import ModelTranslator
 from cass_ray.translate.protocol import TranslatorError
-from serve.engines.answer import EngineAnswer
+from serve.engines.base import EngineAnswer
 from serve.generation.continuous import ContinuousGenerator, Produced
 from serve.settings import EngineSettings
 

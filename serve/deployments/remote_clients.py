@@ -17,7 +17,7 @@ from ray.serve.handle import DeploymentHandle
 
 from cass_ray.api.schema import EngineInfo, JobStatus, TranslateRequest
 from serve.check.checker import CheckRequest, CheckStage
-from serve.engines.answer import EngineAnswer
+from serve.engines.base import EngineAnswer
 from serve.errors import ApiError, from_library, overloaded
 from serve.jobs.archive_jobs import JobOrder
 

@@ -13,8 +13,8 @@ from cass_ray.api.schema import JobStatus, TranslateRequest
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.protocol import Translator
 from serve.check.checker import Checker
-from serve.engines.answer import EngineAnswer
-from serve.engines.make import make_engine
+from serve.engines.base import EngineAnswer
+from serve.engines.registry import make_engine
 from serve.jobs.archive_jobs import ArchiveJobs, JobOrder
 from serve.request.local_clients import LocalChecker
 from serve.settings import CheckerSettings, EngineSettings, JobSettings

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from cass_ray import lift
 from cass_ray.api.schema import RULES, CountsModel, FindingModel, TranslateRequest
+from cass_ray.architectures import DEFAULT_NVIDIA_ARCHITECTURE
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.task import Direction
 from cass_ray.toolchain.locate import find_amd, find_nvidia
@@ -20,9 +21,9 @@ from cass_ray.translate.project.program import translated
 from cass_ray.translate.protocol import (
     TranslatorError,
 )
-from serve.engines.answer import EngineAnswer, file_name
+from serve.engines.base import EngineAnswer, file_name
 
-_LIFTED_FROM = "sm_80"
+_LIFTED_FROM = DEFAULT_NVIDIA_ARCHITECTURE
 
 
 class LiftEngine:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from cass_ray.api.schema import TranslateRequest
+from cass_ray.architectures import amd_target
 from cass_ray.cache import digest
 from cass_ray.task import Direction, Level
 from cass_ray.translate.protocol import (
@@ -14,12 +15,12 @@ from cass_ray.translate.protocol import (
     Translator,
     TranslatorError,
 )
-from serve.engines.answer import EngineAnswer, as_answer, file_name
+from serve.engines.base import EngineAnswer, as_answer, file_name
 
 
 def wavefronts(architecture: str) -> tuple[int, ...]:
-    """Lanes of a wavefront: CDNA (gfx9) has 64, RDNA 32."""
-    return (64,) if architecture.startswith("gfx9") else (32,)
+    """Lanes of a wavefront as HIP compiles for it: 64 on CDNA, 32 on RDNA."""
+    return amd_target(architecture).wave_widths[:1]
 
 
 @dataclass

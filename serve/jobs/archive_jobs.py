@@ -42,7 +42,7 @@ from cass_ray.translate.protocol import (
     TranslatorError,
 )
 from cass_ray.translate.repair.hip_compiler import HipCompiler
-from serve.engines.answer import findings_of
+from serve.engines.base import findings_of
 from serve.errors import ApiError, overloaded
 from serve.settings import JobSettings
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from cass_ray.api.schema import LIFT, RULES, EngineInfo, JobStatus, TranslateRequest
 from cass_ray.task import Direction, Level
 from serve.check.checker import CheckRequest, CheckStage
-from serve.engines.answer import EngineAnswer
+from serve.engines.base import EngineAnswer
 from serve.jobs.archive_jobs import JobOrder
 from serve.settings import EngineSettings
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from cass_ray.api.schema import EngineInfo, TranslateRequest
 from serve.check.checker import Checker, CheckRequest, CheckStage, stages_in_thread
-from serve.engines.answer import EngineAnswer, TranslationEngine
+from serve.engines.base import EngineAnswer, TranslationEngine
 from serve.request.clients import EngineClient
 
 

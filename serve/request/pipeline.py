@@ -28,7 +28,7 @@ from cass_ray.api.schema import (
 from cass_ray.task import Level
 from serve.check.checker import CheckRequest
 from serve.check.verdicts import enough, verdict_of
-from serve.engines.answer import EngineAnswer
+from serve.engines.base import EngineAnswer
 from serve.errors import ApiError, from_library
 from serve.request.answer_cache import answer_key
 from serve.request.clients import EngineClient, is_generative

@@ -14,7 +14,7 @@ httpx = pytest.importorskip("httpx2")
 
 from cass_ray.translate.engines.registry import make_translator  # noqa: E402
 from serve.check.checker import Checker  # noqa: E402
-from serve.engines.make import make_engine  # noqa: E402
+from serve.engines.registry import make_engine  # noqa: E402
 from serve.http.app import create_app  # noqa: E402
 from serve.jobs.archive_jobs import ArchiveJobs, LocalJobs  # noqa: E402
 from serve.request.clients import CheckerClient, EngineClient, info_of  # noqa: E402

@@ -20,7 +20,7 @@ from cass_ray.api.schema import (
 )
 from cass_ray.task import Direction, Level
 from serve.check.checker import CheckRequest, CheckStage
-from serve.engines.answer import EngineAnswer
+from serve.engines.base import EngineAnswer
 from serve.errors import ApiError
 from serve.request.answer_cache import AnswerCache
 from serve.request.pipeline import Pipeline

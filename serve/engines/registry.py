@@ -6,7 +6,7 @@ from cass_ray.api.schema import LIFT, RULES
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.rules import RulesTranslator
 from cass_ray.translate.rules.reverse import HipToCudaTranslator
-from serve.engines.answer import TranslationEngine
+from serve.engines.base import TranslationEngine
 from serve.engines.lifter import LiftEngine
 from serve.engines.source import RulesEngine, SourceEngine
 
