@@ -19,7 +19,7 @@ COMMENT = re.compile(r"#")
 
 
 class HostLineKind(Enum):
-    """What a line is."""
+    """What a line of host assembly is; only directives and instructions say something."""
 
     BLANK = auto()
     """Nothing, or a comment alone."""
@@ -75,7 +75,7 @@ class HostFunction:
 
 @dataclass(frozen=True)
 class HostModule:
-    """One assembly file."""
+    """One file of x86-64 assembly, line by line; joined again it is the same text."""
 
     lines: list[HostLine]
     ending: str = "\n"
@@ -102,7 +102,6 @@ class HostModule:
 
     @cached_property
     def variables(self) -> dict[str, gnu.DataObject]:
-        """Name -> data object."""
         return gnu.objects(
             (line.label, line.mnemonic, line.operands)
             for line in self.lines

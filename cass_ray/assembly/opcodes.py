@@ -24,7 +24,7 @@ class InstructionSet(StrEnum):
 
 
 class Category(StrEnum):
-    """What an instruction does."""
+    """What an instruction does; every mnemonic of both instruction sets is in one."""
 
     INTEGER = "integer"
     """Integer and bitwise arithmetic, addresses included."""

@@ -21,7 +21,7 @@ from cass_ray.assembly import gnu
 
 
 class Rdna3LineKind(Enum):
-    """What a line is."""
+    """What a line of device assembly is, kernel descriptors and metadata told apart."""
 
     BLANK = auto()
     """Nothing, or a comment alone."""
@@ -68,7 +68,6 @@ class Rdna3Line(NamedTuple):
 
     @property
     def comment(self) -> str:
-        """The comment without its mark."""
         return self.text[len(gnu.without_comment(self.text, COMMENT)) :].lstrip(";/ \t")
 
 
@@ -146,7 +145,7 @@ class Rdna3Kernel:
 
     @property
     def wavefront_size(self) -> int:
-        """32 or 64."""
+        """Lanes of a wave of the kernel: 32 or 64."""
         return 32 if self.descriptor.get("wavefront_size32", "1") != "0" else 64
 
     @cached_property
@@ -161,7 +160,7 @@ class Rdna3Kernel:
 
 
 class Variable(NamedTuple):
-    """A device variable."""
+    """A device variable: its symbol and where it is defined."""
 
     name: str
     size: int
@@ -173,7 +172,7 @@ class Variable(NamedTuple):
 
 @dataclass(frozen=True)
 class Rdna3Module:
-    """One assembly file."""
+    """One file of RDNA3 assembly, line by line; joined again it is the same text."""
 
     lines: list[Rdna3Line]
     ending: str = "\n"

@@ -101,7 +101,7 @@ class SassFunction:
 
 @dataclass(frozen=True, slots=True)
 class SassListing:
-    """A disassembled file."""
+    """What nvdisasm or cuobjdump printed of one file: its functions in order."""
 
     functions: list[SassFunction]
     sections: dict[str, str] = field(default_factory=dict)

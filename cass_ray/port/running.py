@@ -28,7 +28,6 @@ class PortedExecutable:
 
     @property
     def kernels(self) -> int:
-        """Kernels that were lifted."""
         return sum(len(made.kernels) for made in self.lifted)
 
     @property

@@ -116,7 +116,7 @@ def circular(wave: Wave, i: Rdna3Instruction) -> None:
 
 @translates("v_fract_{f32,f64}")
 def fraction(wave: Wave, i: Rdna3Instruction) -> None:
-    """x - floor(x), below 1."""
+    """x - floor(x), never 1: the largest number below it instead."""
     kind = i.mnemonic[-3:]
     largest = _LARGEST_FRACTION if kind == "f32" else "0d3FEFFFFFFFFFFFFF"
     value = read(wave, i[1], kind)
@@ -217,7 +217,7 @@ def convert(wave: Wave, i: Rdna3Instruction) -> None:
 
 @translates("v_cvt_f32_ubyte{0,1,2,3}")
 def convert_byte(wave: Wave, i: Rdna3Instruction) -> None:
-    """One byte as a float."""
+    """The byte that the mnemonic numbers, as a float."""
     value = read(wave, i[1], "u32")
     byte = wave.result("b32", f"bfe.u32 {{d}}, {value}, {8 * int(i.mnemonic[-1])}, 8")
     write(wave, i, wave.result("f32", f"cvt.rn.f32.u32 {{d}}, {byte}"), "f32")
@@ -251,7 +251,7 @@ _ORDERS = {
 
 @translates(*expand("v_cmp{,x}_{" + ",".join(_ORDERS) + "}_{f16,f32,f64}"))
 def compare(wave: Wave, i: Rdna3Instruction) -> None:
-    """A mask from comparing floats."""
+    """Compare floats in each lane; the mask of lanes goes to a scalar register or EXEC."""
     i.allow()
     _, order, kind = i.mnemonic.removeprefix("v_").split("_")
     first = len(i.operands) - 2

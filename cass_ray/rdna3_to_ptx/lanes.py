@@ -23,14 +23,14 @@ def read_first(wave: Wave, i: Rdna3Instruction) -> None:
 
 @translates("v_readlane_b32")
 def read_lane(wave: Wave, i: Rdna3Instruction) -> None:
-    """From a lane, active or not."""
+    """A scalar from one lane, which may be inactive."""
     lane = wave.result("b32", f"and.b32 {{d}}, {wave.bits32(i[2])}, 31")
     wave.write32(i[0], _shuffle(wave, wave.bits32(i[1]), lane))
 
 
 @translates("v_writelane_b32")
 def write_lane(wave: Wave, i: Rdna3Instruction) -> None:
-    """Into a lane, active or not."""
+    """A scalar into one lane, which may be inactive."""
     lane = wave.result("b32", f"and.b32 {{d}}, {wave.bits32(i[2])}, 31")
     value = wave.result("b32", f"mov.b32 {{d}}, {wave.bits32(i[1])}")
     is_it = wave.result("pred", f"setp.eq.u32 {{d}}, {lane}, %lane")

@@ -90,7 +90,7 @@ def _store(wave: Wave, source: Rdna3Operand, kind: str, opcode: str, place: PtxA
 
 @translates("{global,flat,scratch}_load_{u8,i8,u16,i16,b32,b64,b96,b128}")
 def load(wave: Wave, i: Rdna3Instruction) -> None:
-    """Read memory."""
+    """Read one to four words, or a byte or half that is extended."""
     i.allow(*_IGNORED)
     space, place = _address(wave, i, 1)
     _load(wave, i[0], i.mnemonic.rpartition("_")[2], f"ld{space}", place)
@@ -98,7 +98,7 @@ def load(wave: Wave, i: Rdna3Instruction) -> None:
 
 @translates("{global,flat,scratch}_store_{b8,b16,b32,b64,b96,b128}")
 def store(wave: Wave, i: Rdna3Instruction) -> None:
-    """Write memory."""
+    """Write one to four words, or the low byte or half of one."""
     i.allow(*_IGNORED)
     operands = i.operands
     moved = Rdna3Instruction(
@@ -157,7 +157,7 @@ def _lds(wave: Wave, address: Rdna3Operand) -> str:
 
 @translates("ds_load_{u8,i8,u16,i16,b32,b64,b96,b128}")
 def load_shared(wave: Wave, i: Rdna3Instruction) -> None:
-    """Read LDS."""
+    """Read LDS: one to four words, or a byte or half that is extended."""
     i.allow("offset")
     place = PtxAddress(_lds(wave, i[1]), i.number("offset"))
     wave.line("bar.warp.sync %wave")
@@ -206,7 +206,7 @@ _DS_ATOMICS = [
 @translates(*[f"ds_{n.replace('_', '_rtn_')}" for n in _DS_ATOMICS])
 @translates("ds_storexchg_rtn_{b32,b64}", "ds_cmpstore_{b32,b64}", "ds_cmpstore_rtn_{b32,b64}")
 def atomic_shared(wave: Wave, i: Rdna3Instruction) -> None:
-    """Read, change and write LDS."""
+    """Read, change and write a word or two of LDS; ``_rtn`` gives the old value."""
     i.allow("offset")
     returns = "_rtn" in i.mnemonic
     first = 1 if returns else 0

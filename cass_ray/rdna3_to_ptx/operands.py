@@ -83,7 +83,7 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Off:
-    """``off``: no address register."""
+    """``off``: the operand of an access without an address register."""
 
 
 Rdna3Operand = Rdna3Register | Literal | Symbol | Off

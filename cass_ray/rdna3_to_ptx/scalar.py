@@ -37,7 +37,7 @@ def _nonzero(wave: Wave, value: str, *, wide: bool) -> None:
 
 @translates("s_mov_{b32,b64}", "s_movk_i32", "s_cmov_b32")
 def move(wave: Wave, i: Rdna3Instruction) -> None:
-    """Copy."""
+    """Copy; s_cmov only where SCC is set."""
     if _is_wide(i):
         wave.write64(i[0], wave.bits64(i[1]))
         return
@@ -86,7 +86,7 @@ def save_exec(wave: Wave, i: Rdna3Instruction) -> None:
 
 @translates("s_not_{b32,b64}")
 def invert(wave: Wave, i: Rdna3Instruction) -> None:
-    """Complement."""
+    """All bits flipped; SCC says whether the result is not zero."""
     wide = _is_wide(i)
     kind = "b64" if wide else "b32"
     source = wave.bits64(i[1]) if wide else wave.bits32(i[1])
@@ -125,7 +125,7 @@ def _held(wave: Wave, value: str) -> str:
 
 @translates("s_mul_i32", "s_mul_hi_{u32,i32}", "s_mulk_i32")
 def multiply(wave: Wave, i: Rdna3Instruction) -> None:
-    """Low or high word of a product."""
+    """Low or high word of a product; SCC stays."""
     if i.mnemonic == "s_mulk_i32":
         left, right = wave.bits32(i[0]), wave.bits32(i[1])
     else:
@@ -186,7 +186,7 @@ def extreme(wave: Wave, i: Rdna3Instruction) -> None:
 @translates("s_cmp_{eq,lg,gt,ge,lt,le}_{u32,i32}", "s_cmp_{eq,lg}_u64")
 @translates("s_cmpk_{eq,lg,gt,ge,lt,le}_{u32,i32}")
 def compare(wave: Wave, i: Rdna3Instruction) -> None:
-    """SCC from a comparison."""
+    """Compare two scalars; SCC is the result."""
     _, _, order, kind = i.mnemonic.split("_")
     read = wave.bits64 if kind == "u64" else wave.bits32
     left, right = read(i[0]), read(i[1])
@@ -198,7 +198,7 @@ def compare(wave: Wave, i: Rdna3Instruction) -> None:
 
 @translates("s_bitcmp{0,1}_b32")
 def compare_bit(wave: Wave, i: Rdna3Instruction) -> None:
-    """SCC from one bit."""
+    """SCC is whether one bit of a scalar is set, or whether it is not."""
     amount = wave.result("b32", f"and.b32 {{d}}, {wave.bits32(i[1])}, 31")
     shifted = wave.result("b32", f"shr.u32 {{d}}, {wave.bits32(i[0])}, {amount}")
     bit = wave.result("b32", f"and.b32 {{d}}, {shifted}, 1")
@@ -261,7 +261,7 @@ def set_bit(wave: Wave, i: Rdna3Instruction) -> None:
 
 @translates("s_pack_{ll,lh,hh}_b32_b16")
 def pack(wave: Wave, i: Rdna3Instruction) -> None:
-    """Two halves."""
+    """Low and high halves of two scalars in one."""
     selector = {"ll": "0x5410", "lh": "0x7610", "hh": "0x7632"}[i.mnemonic[7:9]]
     left, right = _held(wave, wave.bits32(i[1])), wave.bits32(i[2])
     wave.write32(i[0], wave.result("b32", f"prmt.b32 {{d}}, {left}, {right}, {selector}"))

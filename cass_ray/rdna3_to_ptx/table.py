@@ -59,7 +59,7 @@ def translates(*patterns: str) -> Callable[[Translation], Translation]:
 
 
 def table() -> dict[str, Translation]:
-    """The whole table."""
+    """Mnemonic without encoding suffix -> what writes its PTX, of all families."""
     for family in _FAMILIES:
         import_module(f"cass_ray.rdna3_to_ptx.{family}")
     return _table

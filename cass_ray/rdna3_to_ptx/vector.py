@@ -68,7 +68,7 @@ def sources(wave: Wave, i: Rdna3Instruction, first: int = 1) -> list[str]:
 
 @translates(*_SIMPLE)
 def simple(wave: Wave, i: Rdna3Instruction) -> None:
-    """One PTX instruction."""
+    """What one PTX instruction does with the same operands."""
     i.allow()
     template = _SIMPLE[i.mnemonic].replace("{d}", "{{d}}")
     wave.write32(i[0], wave.result("b32", template.format(*sources(wave, i))))
@@ -111,7 +111,7 @@ def shift(wave: Wave, i: Rdna3Instruction) -> None:
 
 @translates("v_{lshlrev,lshrrev,ashrrev}_{b64,i64}")
 def shift_wide(wave: Wave, i: Rdna3Instruction) -> None:
-    """Shift of a pair."""
+    """Shift of a pair of registers; the amount is the first operand, modulo 64."""
     i.allow()
     operation = {"lshl": "shl.b64", "lshr": "shr.u64", "ashr": "shr.s64"}[i.mnemonic[2:6]]
     amount = wave.result("b32", f"and.b32 {{d}}, {wave.bits32(i[1])}, 63")

@@ -19,7 +19,7 @@ _PREFIXES = {"b32": "t", "b64": "x", "f32": "f", "f64": "g", "b16": "h", "pred":
 
 
 class Wave:
-    """Writes PTX for one kernel."""
+    """Writes PTX for one kernel: a thread is a lane, and EXEC, VCC and SCC are variables."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -36,7 +36,6 @@ class Wave:
         self.lines.append(f"  {text};")
 
     def temporary(self, kind: str = "b32") -> str:
-        """A new register."""
         self._counts[kind] += 1
         return f"%{_PREFIXES[kind]}{self._counts[kind]}"
 
@@ -47,7 +46,6 @@ class Wave:
         return target
 
     def declarations(self) -> Iterator[str]:
-        """All registers of the kernel."""
         for kind, count in sorted(self._counts.items()):
             yield f"  .reg .{kind} %{_PREFIXES[kind]}<{count + 1}>;"
         for name in sorted(self.registers):
@@ -113,7 +111,6 @@ class Wave:
         return made
 
     def float64(self, operand: Rdna3Operand) -> str:
-        """A double with its modifiers."""
         if isinstance(operand, Literal):
             return f"0d{_signed(operand, operand.double_bits(), 64):016X}"
         value = self.bits64(operand)
@@ -167,7 +164,6 @@ class Wave:
             self.update_active()
 
     def write64(self, target: Rdna3Operand, value: str) -> None:
-        """Set a pair of registers."""
         low, high = self.temporary(), self.temporary()
         self.line(f"mov.b64 {{{low}, {high}}}, {value}")
         self.write32(target, low)
@@ -188,7 +184,6 @@ class Wave:
         self.line(f"setp.ne.u32 %act, {bit}, 0")
 
     def set_scc(self, predicate: str) -> None:
-        """Set the scalar condition code."""
         self.line(f"mov.pred %scc, {predicate}")
 
 

@@ -32,7 +32,6 @@ class CodeSection:
 
     @property
     def name(self) -> str:
-        """Mangled name."""
         return self.function.name
 
     @cached_property

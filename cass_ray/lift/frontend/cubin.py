@@ -34,7 +34,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class KernelInfo:
-    """A kernel's resources."""
+    """A kernel's resources; sizes and offsets in bytes."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -62,7 +62,7 @@ def architecture(cubin: Cubin) -> int:
 
 
 def kernel_names(cubin: Cubin) -> list[str]:
-    """Names of the entry points."""
+    """Mangled names of the entry points, in the order of the symbol table."""
     return [s.name for s in cubin.symbols if s.info & 15 == _FUNCTION and s.other & _ENTRY]
 
 

@@ -26,12 +26,10 @@ class Register:
 
     @property
     def is_zero(self) -> bool:
-        """Whether it is RZ or URZ."""
         return self.index is None
 
     @property
     def name(self) -> str:
-        """``R4``."""
         return f"{self.file}{'Z' if self.index is None else self.index}"
 
     def following(self, distance: int) -> Register:
@@ -49,7 +47,6 @@ class Predicate:
 
     @property
     def name(self) -> str:
-        """``P0``."""
         return f"{self.file}{'T' if self.index is None else self.index}"
 
 
@@ -75,7 +72,7 @@ class Immediate:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """``c[bank][index + offset]``."""
+    """``c[bank][index + offset]``: a word of a constant bank; ``offset`` in bytes."""
 
     bank: int
     offset: int

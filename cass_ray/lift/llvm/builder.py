@@ -36,12 +36,12 @@ _ZERO_IS_NEUTRAL = frozenset({"add", "sub", "or", "xor", "shl", "lshr", "ashr"})
 
 
 def i8(number: int) -> Value:
-    """An 8-bit constant."""
+    """An 8-bit constant; negative numbers are taken modulo 2^8."""
     return Value("i8", str(number & 0xFF))
 
 
 def i16(number: int) -> Value:
-    """A 16-bit constant."""
+    """A 16-bit constant; negative numbers are taken modulo 2^16."""
     return Value("i16", str(number & 0xFFFF))
 
 
@@ -56,7 +56,7 @@ def i64(number: int) -> Value:
 
 
 def integer_constant(kind: str, number: int) -> Value:
-    """A constant of an integer type."""
+    """A constant of the integer type ``kind`` (``i8`` to ``i64``), modulo its width."""
     return Value(kind, str(number & ((1 << _BITS[kind]) - 1)))
 
 
@@ -88,7 +88,6 @@ class IRBuilder:
         self.lines.append(f"  {text}")
 
     def label(self, name: str) -> None:
-        """Begin a basic block."""
         self.lines.append(f"{name}:")
 
     def reserve_line(self) -> int:
@@ -121,11 +120,9 @@ class IRBuilder:
         return first
 
     def fneg(self, value: Value) -> Value:
-        """Sign flipped."""
         return self.result(value.type, f"fneg {value}")
 
     def invert(self, value: Value) -> Value:
-        """All bits flipped."""
         if value.type == "i1":
             if value in (TRUE, FALSE):
                 return FALSE if value == TRUE else TRUE
@@ -133,7 +130,7 @@ class IRBuilder:
         return self.op("xor", value, integer_constant(value.type, -1))
 
     def both(self, left: Value, right: Value) -> Value:
-        """Conjunction of two conditions."""
+        """Conjunction of two conditions (``i1``)."""
         if FALSE in (left, right):
             return FALSE
         if left == TRUE:
@@ -141,7 +138,7 @@ class IRBuilder:
         return left if right == TRUE else self.result("i1", f"and {left}, {right.name}")
 
     def either(self, left: Value, right: Value) -> Value:
-        """Disjunction of two conditions."""
+        """Disjunction of two conditions (``i1``)."""
         if TRUE in (left, right):
             return TRUE
         if left == FALSE:
@@ -169,16 +166,16 @@ class IRBuilder:
         return self.result(kind, f"{how} {value} to {kind}")
 
     def icmp(self, condition: str, left: Value, right: Value) -> Value:
-        """Integer comparison."""
+        """Comparison of integers by LLVM's ``condition`` (``ult``); an ``i1``."""
         return self.result("i1", f"icmp {condition} {left}, {right.name}")
 
     def fcmp(self, condition: str, left: Value, right: Value) -> Value:
-        """Floating-point comparison."""
+        """Comparison by LLVM's ``condition`` (``olt``): an ``i1``, for vectors a vector of them."""
         kind = f"{left.type[: left.type.index('x')]}x i1>" if left.type.startswith("<") else "i1"
         return self.result(kind, f"fcmp {condition} {left}, {right.name}")
 
     def select(self, condition: Value, yes: Value, no: Value) -> Value:
-        """``condition ? yes : no``."""
+        """``condition ? yes : no``, of one type."""
         if condition == TRUE or yes == no:
             return yes
         if condition == FALSE:
@@ -201,7 +198,6 @@ class IRBuilder:
         return self.result(kind, f'call {kind} asm "{text}", "{constraints}"({listed})')
 
     def element(self, vector: Value, index: int, kind: str) -> Value:
-        """One element of a vector."""
         return self.result(kind, f"extractelement {vector}, i32 {index}")
 
     def vector(self, values: list[Value]) -> Value:
@@ -226,7 +222,6 @@ class IRBuilder:
         return self.result(kind, f"{how} {kind}, {pointer}, align {align}{note}")
 
     def store(self, value: Value, pointer: Value, align: int, *, volatile: bool = False) -> None:
-        """A store."""
         how = "store volatile" if volatile else "store"
         self.line(f"{how} {value}, {pointer}, align {align}")
 

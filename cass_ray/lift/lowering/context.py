@@ -106,7 +106,10 @@ class LoweringContext:
             self.registers.respell(target.name, old, new)
 
     def write(self, target: Operand, value: Value) -> None:
-        """Set a 32-bit register."""
+        """Set a register to 32 bits: a word, or a ``float``. RZ drops it.
+
+        Raises :class:`UnknownForm` where ``target`` is no register, as all that write do.
+        """
         if not isinstance(target, Register):
             raise UnknownForm(str(target), "a destination that is no register")
         if not target.is_zero:
@@ -116,7 +119,7 @@ class LoweringContext:
             self.registers.write(target.name, word)
 
     def write_wide(self, target: Operand, value: Value) -> None:
-        """Set a pair of registers."""
+        """Set a register and the following one to 64 bits, the low word first."""
         if not isinstance(target, Register):
             raise UnknownForm(str(target), "a destination that is no register")
         value = self.ir.cast("bitcast", value, "i64")
@@ -124,7 +127,7 @@ class LoweringContext:
         self.write(target.following(1), self.ir.high(value))
 
     def write_words(self, target: Operand, words: list[Value]) -> None:
-        """Set consecutive registers."""
+        """Set ``target`` and the registers after it, one word each."""
         if not isinstance(target, Register):
             raise UnknownForm(str(target), "a destination that is no register")
         for distance, word in enumerate(words):
@@ -140,7 +143,7 @@ class LoweringContext:
         return self.ir.invert(value) if operand.inverted else value
 
     def write_predicate(self, target: Operand, value: Value) -> None:
-        """Set a predicate."""
+        """Set a predicate; PT drops it. Raises :class:`UnknownForm` for anything else."""
         if not isinstance(target, Predicate) or target.inverted:
             raise UnknownForm(str(target), "a destination that is no predicate")
         if target.index is not None:

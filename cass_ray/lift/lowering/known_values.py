@@ -37,7 +37,7 @@ class Carries:
         self._sums: dict[Value, LowSum] = {}
 
     def remember(self, carry: Value, low: LowSum) -> None:
-        """``carry`` is that of ``low``."""
+        """Note of which sum ``carry`` is the carry."""
         self._sums[carry] = low
 
     def sum_of(self, carry: Value) -> LowSum | None:
@@ -61,7 +61,7 @@ class Comparisons:
         self._found: dict[Value, LowComparison] = {}
 
     def remember(self, result: Value, comparison: LowComparison) -> None:
-        """``result`` is that of ``comparison``."""
+        """Note of which comparison ``result`` is the result."""
         self._found[result] = comparison
 
     def of(self, result: Value) -> LowComparison | None:

@@ -21,7 +21,10 @@ class Terminators:
         """Whether the function has to have a block ``trap`` that ends the program."""
 
     def jump(self, label: str) -> None:
-        """Go to a block."""
+        """Go to a block.
+
+        ``label`` is an operand, ``label %name``, here and below.
+        """
         self._registers.flush()
         self._ir.line(f"br {label}")
 
@@ -44,7 +47,7 @@ class Terminators:
         yield
 
     def leave(self) -> None:
-        """End the thread."""
+        """End the thread; registers are not stored, for nothing reads them any more."""
         self._ir.line("ret void")
 
     def switch(self, value: Value, cases: list[str]) -> None:
@@ -74,7 +77,7 @@ class Terminators:
             self._ir.line(f"br {same}, {label}, {self._trap_label()}")
 
     def trap(self) -> None:
-        """End the program with an error."""
+        """End the program with an error, by the block ``trap``."""
         self.jump(self._trap_label())
 
     def _trap_label(self) -> str:

@@ -181,7 +181,7 @@ def types_of(item: Probed) -> list[str]:
 
 
 def rows() -> list[str]:
-    """The table's rows."""
+    """Rows of ``opcodes.inc``: one for each opcode of each format that LLVM knows."""
     lines = []
     seen = set()
     items = probe()
@@ -205,7 +205,7 @@ def _is_carry(item: Probed) -> bool:
 
 
 def main() -> None:
-    """Rewrite the tables."""
+    """Rewrite ``opcodes.inc`` and ``mnemonics.inc`` from what LLVM's disassembler says."""
     lines = rows()
     TABLE.write_text(_HEADER + "\n".join(lines) + "\n")
     names = sorted({line.split(", ")[2] for line in lines})

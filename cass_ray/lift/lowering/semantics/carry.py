@@ -149,7 +149,7 @@ def add3(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 @lowers("{,U}IADD3.X")
 def add3_with_carry(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Sum of three and of carries."""
+    """Sum of three words and of up to two carries in, with carries out."""
     carries_out, rest = _carries_and_terms(i)
     _with_carry(ctx, i.operands[0], rest[:3].exactly(3), rest[3:], carries_out)
 

@@ -103,7 +103,7 @@ _MODES = "{,.FTZ}{,.RM,.RP,.RZ}{,.SAT}"
 
 @lowers(f"FADD{_MODES}", f"FADD32I{_MODES}")
 def add(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Sum."""
+    """Sum in single precision, rounded and flushed as the modifiers say."""
     operands = [ctx.float32(operand) for operand in i.operands[1:3].exactly(2)]
     if i.has("FTZ") and any(_is_zero(operand) for operand in i.operands[1:3].exactly(2)):
         # LLVM drops the addition of zero, and with it the flush.
@@ -196,7 +196,7 @@ def flush(ctx: LoweringContext, value: Value) -> Value:
 
 @lowers(f"FSETP.{CONDITIONS}{{,.FTZ}}.{{AND,OR,XOR}}")
 def compare_to_predicate(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Compare two numbers."""
+    """Compare two numbers; the second predicate gets the opposite result."""
     left, right = (flushed(ctx, i, operand) for operand in i.operands[2:4].exactly(2))
     write_pair(ctx, i, compare(ctx, i, left, right), ctx.predicate(i.operands[4]))
 

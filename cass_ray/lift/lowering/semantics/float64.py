@@ -28,13 +28,13 @@ def _arithmetic(
 
 @lowers(f"DADD{_MODES}")
 def add(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Sum."""
+    """Sum in double precision, rounded as the modifiers say."""
     _arithmetic(ctx, i, "fadd", "v_add_f64", 2)
 
 
 @lowers(f"DMUL{_MODES}")
 def multiply(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Product."""
+    """Product in double precision, rounded as the modifiers say."""
     _arithmetic(ctx, i, "fmul", "v_mul_f64", 2)
 
 
@@ -46,7 +46,7 @@ def fused_multiply_add(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 @lowers(f"DSETP.{CONDITIONS}.{{AND,OR,XOR}}")
 def compare_to_predicate(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Compare two numbers."""
+    """Compare two numbers; the second predicate gets the opposite result."""
     left, right = (ctx.float64(operand) for operand in i.operands[2:4].exactly(2))
     write_pair(ctx, i, compare(ctx, i, left, right), ctx.predicate(i.operands[4]))
 

@@ -146,7 +146,7 @@ def _finish(ctx: LoweringContext, i: DecodedInstruction, value: Value, kind: str
 
 @lowers("HADD2{,.BF16_V2}{,.FTZ}{,.SAT}")
 def add(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Sums."""
+    """Sums of both pairs; denormal results are flushed after rounding."""
     kind = element_type(i)
     left, right = _two_sources(ctx, i, i.operands[1:], kind)
     _finish(ctx, i, ctx.ir.op("fadd", left, right), kind)
@@ -164,7 +164,7 @@ def widen(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 @lowers("HMUL2{,.FTZ}{,.SAT}", "HMUL2.BF16_V2{,.SAT}")
 def multiply(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Products."""
+    """Products of both pairs; with .FTZ those that are denormal before rounding become zero."""
     kind = element_type(i)
     left, right = _two_sources(ctx, i, i.operands[1:], kind)
     value = ctx.ir.op("fmul", left, right)

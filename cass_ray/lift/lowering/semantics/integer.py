@@ -27,7 +27,7 @@ def move(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 @lowers("VIADD", "UIADD")
 def add(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Sum of two."""
+    """Sum of two words, without a carry."""
     ctx.write(
         i.operands[0], ctx.ir.op("add", ctx.integer(i.operands[1]), ctx.integer(i.operands[2]))
     )
@@ -118,13 +118,13 @@ def select(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 @lowers("POPC", "UPOPC")
 def count_ones(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Number of ones."""
+    """The number of bits that are set in a word."""
     ctx.write(i.operands[0], ctx.ir.call("i32", "llvm.ctpop.i32", ctx.integer(i.operands[1])))
 
 
 @lowers("BREV", "UBREV")
 def reverse_bits(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Bits in the other order."""
+    """The bits of a word in the other order."""
     ctx.write(i.operands[0], ctx.ir.call("i32", "llvm.bitreverse.i32", ctx.integer(i.operands[1])))
 
 

@@ -65,7 +65,7 @@ def narrow_address(ctx: LoweringContext, i: DecodedInstruction, address: Address
 
 
 def shared_pointer(ctx: LoweringContext, i: DecodedInstruction, address: Address) -> Value:
-    """A pointer into LDS."""
+    """A pointer into LDS (address space 3), moved by what is in front of the kernel's own."""
     base = narrow_address(ctx, i, address)
     shift = address.offset + ctx.environment.shared_shift
     if base.number is not None:
@@ -190,7 +190,7 @@ def store(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 @lowers("LDC{,.64,.128,.U8,.S8,.U16,.S16}", "ULDC{,.64,.128,.U8,.S8,.U16,.S16}", "LDC.E{,.64}")
 def load_constant(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Load from a constant bank."""
+    """Load one, two or four words of a constant bank, or a byte or half that is extended."""
     target, source = i.operands.exactly(2)
     if not isinstance(source, Constant) or i.has("E"):
         raise i.unknown("not a constant bank")

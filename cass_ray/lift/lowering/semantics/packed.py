@@ -95,7 +95,7 @@ def packed_min_max(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 @lowers("VIMNMX3{,.U32,.S32,.U16x2,.S16x2,.S16x2.RELU,.RELU}")
 def min_max_of_three(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Minimum or maximum of three."""
+    """Minimum or maximum of three words, or of three pairs of halves."""
     target, first, second, third, least = i.operands.exactly(5)
     ctx.write(target, _extreme(ctx, i, (first, second, third), ctx.predicate(least)))
 
@@ -133,7 +133,7 @@ def absolute_difference_of_bytes(ctx: LoweringContext, i: DecodedInstruction) ->
 
 @lowers("VIADD.16x2")
 def packed_add(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Sums of halves."""
+    """Sums of both halves; a carry does not leave the low one."""
     operands = [_halves(ctx, operand) for operand in i.operands[1:3].exactly(2)]
     if len(i.operands) != 3:
         raise i.unknown("not two terms")

@@ -44,7 +44,7 @@ def compare(ctx: LoweringContext, i: DecodedInstruction, left: Value, right: Val
 
 @lowers("{,U}ISETP.{EQ,NE,LT,LE,GT,GE,T,F}{,.U32}.{AND,OR,XOR}")
 def compare_integers(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Compare two words."""
+    """Compare two words; remembers them for the comparison of the high words."""
     left, right = ctx.integer(i.operands[2]), ctx.integer(i.operands[3])
     result = compare(ctx, i, left, right)
     condition = i.one_of(*_MIRRORED)

@@ -66,7 +66,7 @@ def funnel_shift(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 @lowers("SHL", "USHL")
 def shift_left(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """One word to the left."""
+    """One word to the left; 32 and more give zero."""
     target, value, amount = i.operands[:3].exactly(3)
     ctx.write(target, clamped_shift(ctx, "shl", ctx.integer(value), ctx.integer(amount)))
 

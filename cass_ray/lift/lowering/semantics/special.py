@@ -22,12 +22,12 @@ _ZEROS = ("SRZ", "SR_CgaCtaId", "SR_VIRTID")
 
 
 def lane(ctx: LoweringContext) -> Value:
-    """The lane of a wave of 32."""
+    """The number of the lane in its wave, 0 to 31."""
     return ctx.ir.call("i32", "llvm.amdgcn.mbcnt.lo", i32(-1), i32(0))
 
 
 def special_register(ctx: LoweringContext, i: DecodedInstruction, operand: Operand) -> Value:
-    """A 32-bit special register."""
+    """The value of a 32-bit special register. Raises :class:`UnknownForm` for others."""
     name = operand.text if isinstance(operand, Name) else ""
     if name in _IDS:
         return ctx.ir.call("i32", _IDS[name])
@@ -81,7 +81,7 @@ def clock(ctx: LoweringContext, name: str) -> Value:
 
 @lowers("S2R", "S2UR", has_effect=True)
 def read_special(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Read a special register."""
+    """Read a special register of 32 bits into a register, uniform or not."""
     ctx.write(i.operands[0], special_register(ctx, i, i.operands[1]))
 
 
@@ -239,6 +239,6 @@ def code_address(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 @lowers("NANOSLEEP{,.SYNCS}", has_effect=True)
 def sleep(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Let other waves run."""
+    """Let other waves run; how long is not kept, for nothing can depend on it."""
     del i
     ctx.ir.call_void("llvm.amdgcn.s.sleep", i32(1))

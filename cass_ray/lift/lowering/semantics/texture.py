@@ -38,7 +38,6 @@ class TextureShape:
 
     @property
     def words(self) -> int:
-        """Registers with coordinates."""
         return self.axes + self.layered
 
 

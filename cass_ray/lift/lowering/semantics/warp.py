@@ -195,7 +195,7 @@ def to_uniform(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 @lowers("ELECT", has_effect=True)
 def elect(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """True in the first active lane."""
+    """True in the first active lane; a register gets that lane's number."""
     predicates = Operands(operand for operand in i.operands if isinstance(operand, Predicate))
     registers = [operand for operand in i.operands if isinstance(operand, Register)]
     active = ballot(ctx, TRUE)
