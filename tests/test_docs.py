@@ -16,8 +16,9 @@ from tests.folders import REPOSITORY
 
 DOCUMENTS = sorted(
     path
-    for pattern in ("docs/**/*.md", "examples/*.md", "*.md", ".github/**/*.md")
+    for pattern in ("docs/**/*.md", "*/README.md", "*.md", ".github/**/*.md", "cass_ray/*/*/*.md")
     for path in REPOSITORY.glob(pattern)
+    if path.parts[-2] not in ("out", "build") and ".venv" not in path.parts
 )
 TOP = ("cass_ray", "jobs", "actors", "serve", "cluster", "benchmarks", "tests", "examples", "docs")
 SUFFIXES = r"(?:py|md|hpp|cpp|inc|hip|csv|yaml|yml|json|toml|sh|cu|cl|xz|jsonl|html)"
@@ -126,6 +127,15 @@ def test_every_package_has_a_line_in_the_architecture() -> None:
     lines = (REPOSITORY / "docs/architecture.md").read_text().splitlines()
     listed = {match[1] for line in lines if (match := re.match(r"\| `([\w/]+?)/?` \|", line))}
     assert [name for name in packages() if name not in listed] == []
+
+
+def test_modules_in_the_table_of_the_lifter_exist() -> None:
+    table = (REPOSITORY / "docs/lift.md").read_text().partition("## Rules")[0]
+    cells = re.findall(r"^\| (`.*?`) \| ", table, re.MULTILINE)
+    names = [name for cell in cells for name in re.findall(r"`([\w/.]+)`", cell)]
+    places = [REPOSITORY / "cass_ray" / "lift" / name for name in names]
+    assert len(places) > 20
+    assert [p for p in places if not (p.exists() or p.with_suffix(".py").exists())] == []
 
 
 def test_a_way_opens_at_most_twelve_files() -> None:
