@@ -20,7 +20,6 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from cass_ray import __version__
 from cass_ray.cache import digest
 from cass_ray.config import SettingsError, load, parse_overrides
 from cass_ray.corpus.program import SourceError
@@ -40,6 +39,7 @@ from cass_ray.pipeline.report import Tally, card_facts, print_summary, write_rep
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.translate.engines.registry import make_translator
+from cass_ray.version import __version__
 
 app = typer.Typer(add_completion=False)
 

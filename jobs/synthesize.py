@@ -20,7 +20,6 @@ from typing import IO, Annotated, Any
 import typer
 from rich.console import Console
 
-from cass_ray import __version__
 from cass_ray.config import SettingsError, load, parse_overrides
 from cass_ray.corpus.synthetic.ledger import Ledger
 from cass_ray.corpus.synthetic.source import PROGRAMS, REPORT
@@ -38,6 +37,7 @@ from cass_ray.llm.client import ChatClient
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.unit import CompileFailure, Unit
+from cass_ray.version import __version__
 
 app = typer.Typer(add_completion=False)
 
