@@ -89,6 +89,14 @@ def build(cache: Path | None = None) -> EngineBuild:
     return EngineBuild(runtime=made.runtime(), engine=made.engine())
 
 
+def compile_lines(cache: Path) -> dict[Path, tuple[str, ...]]:
+    """The compiler's command for each source of both libraries; for handlers that of one level.
+
+    Raises what :func:`runtime_library` does, and compiles nothing.
+    """
+    return _Build(cache).compile_lines()
+
+
 class _Build:
     def __init__(self, cache: Path) -> None:
         self.folder = cache / "rdna3"
@@ -98,18 +106,23 @@ class _Build:
         self.compiler = str(_compiler(self.clang.clang))
 
     def engine(self) -> Path:
-        """The engine library for Python."""
-        units = [*_engine_units(), *_units(SOURCES / "engine" / "interface", _COMMON)]
+        units = [*_engine_units(), *_interface_units()]
         return self._link(units, ENGINE_NAME, ENGINE_NAME, ())
 
     def runtime(self) -> Path:
-        """The HIP runtime."""
-        root = build_hip_root(self.clang.clang, self.cache)
-        flags = (*_COMMON, "-D__HIP_PLATFORM_AMD__=1", "-isystem", str(root.include))
-        units = [*_engine_units(), *_units(SOURCES / "hip_runtime", flags)]
+        units = [*_engine_units(), *self._runtime_units()]
         exports = SOURCES / "hip_runtime" / "exports.map"
         script = (f"-Wl,--version-script={exports}",) if exports.exists() else ()
         return self._link(units, RUNTIME_NAME, RUNTIME_SONAME, script)
+
+    def compile_lines(self) -> dict[Path, tuple[str, ...]]:
+        units = [*_engine_units(), *_interface_units(), *self._runtime_units()]
+        return {unit.source: (self.compiler, *unit.flags, "-c", str(unit.source)) for unit in units}
+
+    def _runtime_units(self) -> list[_Unit]:
+        root = build_hip_root(self.clang.clang, self.cache)
+        flags = (*_COMMON, "-D__HIP_PLATFORM_AMD__=1", "-isystem", str(root.include))
+        return _units(SOURCES / "hip_runtime", flags)
 
     def _link(self, units: list[_Unit], name: str, soname: str, flags: tuple[str, ...]) -> Path:
         keys = [self._key(unit) for unit in units]
@@ -151,6 +164,10 @@ def _engine_units() -> list[_Unit]:
         selected = (*_COMMON, *_HANDLERS, *flags, f"-DCASS_RDNA3_LEVEL={level}")
         units += _units(engine / "instructions", selected)
     return units
+
+
+def _interface_units() -> list[_Unit]:
+    return _units(SOURCES / "engine" / "interface", _COMMON)
 
 
 def _units(folder: Path, flags: tuple[str, ...]) -> list[_Unit]:
