@@ -6,7 +6,7 @@ OUT ?= out/demo
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo demo-train test test-full fresh lint compile-commands bench lock clean
+.PHONY: help setup setup-dev demo demo-train test test-full attack fresh lint compile-commands bench lock clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -30,6 +30,9 @@ test: setup-dev ## Run the tests, without the slow ones
 
 test-full: setup-dev ## Run all tests
 	$(BIN)/python -m pytest -n $(WORKERS) -rs
+
+attack: setup-dev ## Attack sandbox, compilers, verifier and service; table what held
+	$(BIN)/python -m tests.security
 
 fresh: ## Run the two commands on a bare Debian root, as root and as a user (FRESH=--quick: no tests)
 	scripts/fresh.sh $(FRESH)

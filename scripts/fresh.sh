@@ -61,9 +61,12 @@ if [[ $SUITE == bookworm ]]; then
   cp -aL /etc/apt/sources.list "$ROOT/etc/apt/" 2>/dev/null || true
   cp -aL /etc/apt/sources.list.d/*.sources "$ROOT/etc/apt/sources.list.d/" 2>/dev/null || true
 fi
-for file in /etc/pip.conf /etc/resolv.conf /etc/hosts /etc/ssl/certs/ca-certificates.crt; do
-  [[ ! -e $file ]] || { mkdir -p "$ROOT$(dirname "$file")" && cp -L "$file" "$ROOT$file"; }
+for file in /etc/pip.conf /etc/resolv.conf /etc/hosts; do
+  [[ ! -e $file ]] || cp -L "$file" "$ROOT$file"
 done
+# A network with an authority of its own: the package ca-certificates would overwrite its file.
+readonly AUTHORITIES=/etc/cass-fresh-authorities.crt
+cat "${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}" >"$ROOT$AUTHORITIES"
 # What every minimal image has beside the base system, for the first of the two commands.
 env -i PATH="$PATH" chroot "$ROOT" sh -c \
   'apt-get update -qq && apt-get install -y -qq --no-install-recommends make' >>"$LOG" 2>&1
@@ -80,9 +83,10 @@ chroot "$ROOT" chown -R tester:tester /home/tester
 inside() {
   local user=$1 script=$2
   local -a environment=(HOME="$([[ $user == root ]] && echo /root || echo "/home/$user")"
-    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin USER="$user" TERM=dumb)
+    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin USER="$user" TERM=dumb
+    SSL_CERT_FILE="$AUTHORITIES" REQUESTS_CA_BUNDLE="$AUTHORITIES" PIP_CERT="$AUTHORITIES")
   local name
-  for name in $(compgen -e | grep -E '^(PIP_|SSL_CERT_FILE$|REQUESTS_CA_BUNDLE$|https?_proxy$|HTTPS?_PROXY$)'); do
+  for name in $(compgen -e | grep -E '^(PIP_|https?_proxy$|HTTPS?_PROXY$)' | grep -vx PIP_CERT); do
     environment+=("$name=${!name}")
   done
   pip_folders >"$ROOT/.folders"

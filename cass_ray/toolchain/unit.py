@@ -11,12 +11,16 @@ from cass_ray.dataset.schema import Reason
 from cass_ray.toolchain.sandbox.process import Completed, ProcessOutcome
 
 
+_READ_AS_OPTIONS = ("@", "-")
+
+
 @dataclass(frozen=True)
 class Unit:
     """One translation unit. ``root`` is all that its compilation sees beside the toolchain.
 
     ``main`` and ``include_directories`` are relative to ``root``; ``definitions`` are ``NAME`` or
-    ``NAME=VALUE``.
+    ``NAME=VALUE``. Raises :class:`CompileFailure` for a name that compilers take for options:
+    ``@NAME`` is a file of further arguments, which may load a plugin.
     """
 
     root: Path
@@ -28,6 +32,12 @@ class Unit:
         for path in (self.main, *self.include_directories):
             if _escapes(str(path)):
                 raise ValueError(f"{path} leads out of the source tree")
+            if str(path).startswith(_READ_AS_OPTIONS):
+                raise CompileFailure(
+                    Reason.FORBIDDEN_INCLUDE,
+                    f"{path}: compilers read a name that begins with @ or - as options: rename it",
+                    "cass-ray",
+                )
 
     @property
     def source(self) -> Path:
