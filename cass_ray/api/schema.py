@@ -12,16 +12,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from cass_ray.config import StrictModel
+from cass_ray.architectures import AMD_TARGETS, NVIDIA_ARCHITECTURES
+from cass_ray.config import StrictModel, did_you_mean
 from cass_ray.task import Direction, Level
 
 RULES = "rules"
 LIFT = "lift"
 
-ARCHITECTURES = ("gfx1100", "gfx1101", "gfx1102", "gfx1030", "gfx90a", "gfx942", "gfx1201")
+ARCHITECTURES = tuple(target.name for target in AMD_TARGETS if target.offered)
 """AMD architectures that are compiled for; only gfx1100 is executed on the CPU."""
-
-NVIDIA_ARCHITECTURES = ("sm_80", "sm_86", "sm_89", "sm_90")
 
 EXAMPLE = """\
 #include <cstdio>
@@ -154,7 +153,7 @@ class TranslateRequest(StrictModel):
             raise ValueError("give a source (or a cubin, for the engine lift)")
         known = ARCHITECTURES if self.direction is Direction.CUDA_TO_HIP else NVIDIA_ARCHITECTURES
         if self.arch and self.arch not in known:
-            raise ValueError(f"arch {self.arch}: choose from {', '.join(known)}")
+            raise ValueError(f"arch {self.arch}: {did_you_mean(self.arch, known)}")
         return self
 
     @property

@@ -8,13 +8,14 @@ from pathlib import Path
 
 from pydantic import Field, field_validator, model_validator
 
+from cass_ray.architectures import DEFAULT_NVIDIA_ARCHITECTURE, known_architecture
 from cass_ray.bench.authoring.index import SASS_ARCHITECTURES
 from cass_ray.bench.programs import can_ask
 from cass_ray.bench.question import BenchLevel, Draw, Question, QuestionKind
 from cass_ray.bench.results import sample_id
 from cass_ray.bench.systems import REPAIR_SUFFIX, Description
 from cass_ray.bench.task import TASKS_FOLDER, BenchTask
-from cass_ray.config import StrictModel, did_you_mean
+from cass_ray.config import StrictModel
 from cass_ray.task import Direction
 
 IN_PROCESS = ("reference", "echo", "rules", "answers:")
@@ -30,7 +31,7 @@ class BenchSettings(StrictModel):
     out: Path
     level: BenchLevel = BenchLevel.SOURCE
     direction: Direction = Direction.CUDA_TO_HIP
-    architectures: list[str] = ["sm_80"]
+    architectures: list[str] = [DEFAULT_NVIDIA_ARCHITECTURE]
     """Of the SASS, at the assembly level."""
     tasks: list[str] = []
     """Names or categories, with ``*`` as a wildcard; all of them by default."""
@@ -59,8 +60,7 @@ class BenchSettings(StrictModel):
     @classmethod
     def _known(cls, value: list[str]) -> list[str]:
         for name in value:
-            if name not in SASS_ARCHITECTURES:
-                raise ValueError(f"{name}: {did_you_mean(name, SASS_ARCHITECTURES)}")
+            known_architecture(name, SASS_ARCHITECTURES)
         return value
 
     @model_validator(mode="after")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from cass_ray.architectures import DEFAULT_NVIDIA_ARCHITECTURE
 from cass_ray.assembly import sass
 from cass_ray.bench.question import (
     HOST_FILE,
@@ -144,7 +145,7 @@ def ask(task: BenchTask, kind: QuestionKind, compilers: Compilers) -> Question:
         asked = task.translated_files if forward else tuple(program.files)
         return Question(task.name, kind, files, str(program.main), asked)
     if kind.level is BenchLevel.HOST:
-        text = compilers.nvidia(task.cuda, "sm_80").host
+        text = compilers.nvidia(task.cuda, DEFAULT_NVIDIA_ARCHITECTURE).host
         return Question(task.name, kind, {HOST_FILE: text}, HOST_FILE, (HOST_FILE,))
     if not forward:
         text = compilers.device(task)

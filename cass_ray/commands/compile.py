@@ -10,10 +10,15 @@ from typing import Annotated
 
 import typer
 
+from cass_ray.architectures import (
+    AMD_ARCHITECTURES,
+    DEFAULT_AMD_ARCHITECTURE,
+    DEFAULT_NVIDIA_ARCHITECTURE,
+    NVIDIA_ARCHITECTURES,
+)
 from cass_ray.commands.tool_errors import tool_errors
-from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE as AMD_ARCHITECTURE
+from cass_ray.config import did_you_mean
 from cass_ray.toolchain.locate import find_amd, find_nvidia
-from cass_ray.toolchain.nvidia.toolchain import DEFAULT_ARCHITECTURE as NVIDIA_ARCHITECTURE
 from cass_ray.toolchain.opencl.locate import find_opencl_amd, find_opencl_nvidia
 from cass_ray.toolchain.unit import Unit
 
@@ -52,7 +57,7 @@ def compile_file(
         typer.Option(
             help="sm_80, sm_89 … for CUDA (may be repeated, as in --arch sm_80 --arch sm_89);"
             f" gfx1100, gfx1101 … for HIP; either for OpenCL."
-            f" [default: {NVIDIA_ARCHITECTURE}; {AMD_ARCHITECTURE}]"
+            f" [default: {DEFAULT_NVIDIA_ARCHITECTURE}; {DEFAULT_AMD_ARCHITECTURE}]"
         ),
     ] = None,
     include: Annotated[
@@ -126,11 +131,14 @@ def _architectures(names: list[str], language: SourceLanguage) -> list[str]:
     amd = language is SourceLanguage.HIP or (
         language is SourceLanguage.OPENCL and any(name.startswith("gfx") for name in names)
     )
-    prefix, default = ("gfx", AMD_ARCHITECTURE) if amd else ("sm_", NVIDIA_ARCHITECTURE)
+    prefix, default = (
+        ("gfx", DEFAULT_AMD_ARCHITECTURE) if amd else ("sm_", DEFAULT_NVIDIA_ARCHITECTURE)
+    )
     for name in names:
         if not re.fullmatch(rf"{prefix}[0-9a-f]+", name):
             raise typer.BadParameter(
-                f"{name!r}: architectures for *{language.value} are called {prefix}…",
+                f"{name!r}: architectures for *{language.value} are called {prefix}…; "
+                + did_you_mean(name, AMD_ARCHITECTURES if amd else NVIDIA_ARCHITECTURES),
                 param_hint="--arch",
             )
     if amd and len(names) > 1:

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from cass_ray.architectures import AMD_TARGETS, NVIDIA_ARCHITECTURES
 from cass_ray.exit_codes import EXIT_TOOL_MISSING
 from cass_ray.toolchain.inventory import ToolStatus, find_all
 
@@ -34,6 +35,14 @@ def doctor(
     else:
         console = Console()
         console.print(table(tools))
+        console.print(f"\nTargets: {', '.join(NVIDIA_ARCHITECTURES)}", highlight=False)
+        for needs in dict.fromkeys(target.needs for target in AMD_TARGETS):
+            names = [
+                target.name + (" (runs on the CPU)" if target.emulated else "")
+                for target in AMD_TARGETS
+                if target.needs == needs
+            ]
+            console.print(f"  with {needs}: {', '.join(names)}", highlight=False)
         for tool in missing:
             need = "needed for" if tool.required else "would enable"
             console.print(f"\n{tool.name}: {need} {tool.enables}.", style="bold", markup=False)

@@ -7,12 +7,17 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
+from cass_ray.architectures import (
+    AMD_ARCHITECTURES,
+    DEFAULT_AMD_ARCHITECTURE,
+    DEFAULT_NVIDIA_ARCHITECTURE,
+    NVIDIA_ARCHITECTURES,
+    known_architecture,
+)
 from cass_ray.config import StrictModel
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.screening.screening import ScreeningSettings
 from cass_ray.corpus.screening.selection import SelectionSettings
-
-NVIDIA_ARCHITECTURES = ("sm_80", "sm_86", "sm_89", "sm_90")
 
 
 class CompileLimits(StrictModel):
@@ -30,8 +35,8 @@ class BuildSettings(ScreeningSettings):
     sources: list[str] = Field(min_length=1)
     """``shipped``, ``local:PATH``, ``repository:URL[@REVISION]`` …"""
     out: Path
-    nvidia_architectures: list[str] = ["sm_80"]
-    amd_architecture: str = Field(default="gfx1100", pattern=r"^gfx[0-9a-f]{3,5}$")
+    nvidia_architectures: list[str] = Field(default=[DEFAULT_NVIDIA_ARCHITECTURE], min_length=1)
+    amd_architecture: str = DEFAULT_AMD_ARCHITECTURE
     optimisation: Literal["-O0", "-O1", "-O2", "-O3", "-Os"] = "-Os"
     translator: str = "rules"
     read: ReadLimits = ReadLimits()
@@ -52,9 +57,13 @@ class BuildSettings(ScreeningSettings):
     @field_validator("nvidia_architectures")
     @classmethod
     def _known_architectures(cls, value: list[str]) -> list[str]:
-        unknown = [name for name in value if name not in NVIDIA_ARCHITECTURES]
-        if unknown or not value:
-            raise ValueError(f"choose from {', '.join(NVIDIA_ARCHITECTURES)}")
+        for name in value:
+            known_architecture(name, NVIDIA_ARCHITECTURES)
         if len(set(value)) != len(value):
             raise ValueError("an architecture is named twice")
         return value
+
+    @field_validator("amd_architecture")
+    @classmethod
+    def _known_amd_architecture(cls, value: str) -> str:
+        return known_architecture(value, AMD_ARCHITECTURES)

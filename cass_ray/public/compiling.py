@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
 
+from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE, DEFAULT_NVIDIA_ARCHITECTURE
 from cass_ray.execute.backends.base import Assembly
-from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE as AMD_ARCHITECTURE
 from cass_ray.toolchain.locate import find_amd, find_nvidia
-from cass_ray.toolchain.nvidia.toolchain import DEFAULT_ARCHITECTURE as NVIDIA_ARCHITECTURE
 from cass_ray.toolchain.opencl.locate import find_opencl_amd, find_opencl_nvidia
 from cass_ray.toolchain.unit import Unit
 
@@ -26,7 +25,9 @@ def compile_file(path: Path | str, arch: str | None = None) -> Assembly:
         IsolationUnavailableError: the sandbox does not work on this machine.
     """
     source = Path(path).resolve()
-    arch = arch or (AMD_ARCHITECTURE if source.suffix == ".hip" else NVIDIA_ARCHITECTURE)
+    arch = arch or (
+        DEFAULT_AMD_ARCHITECTURE if source.suffix == ".hip" else DEFAULT_NVIDIA_ARCHITECTURE
+    )
     unit = Unit(source.parent, PurePosixPath(source.name))
     match source.suffix, arch[:3]:
         case ".cu", "sm_":

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Generic, TypeVar
 
+from cass_ray.architectures import DEFAULT_NVIDIA_ARCHITECTURE
 from cass_ray.cache import default_directory, digest
 from cass_ray.toolchain.amd.clang import CLANG_REMEDY, Clang, find_clangs
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
@@ -166,7 +167,9 @@ def _check_nvidia(toolchain: NvidiaToolchain, cache: Path) -> None:
 
     def compile_probe() -> str:
         with tempfile.TemporaryDirectory(prefix="cass-probe-") as folder:
-            toolchain.compile(_probe_unit(Path(folder), "probe.cu", _CUDA_PROBE), ("sm_80",))
+            toolchain.compile(
+                _probe_unit(Path(folder), "probe.cu", _CUDA_PROBE), (DEFAULT_NVIDIA_ARCHITECTURE,)
+            )
         return "compiles"
 
     tools = [toolchain.nvcc, toolchain.cuobjdump, toolchain.nvdisasm]

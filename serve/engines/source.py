@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from cass_ray.api.schema import TranslateRequest
-from cass_ray.architectures import amd_target
+from cass_ray.architectures import AMD_TARGETS
 from cass_ray.cache import digest
 from cass_ray.task import Direction, Level
 from cass_ray.translate.protocol import (
@@ -19,8 +19,9 @@ from serve.engines.base import EngineAnswer, as_answer, file_name
 
 
 def wavefronts(architecture: str) -> tuple[int, ...]:
-    """Lanes of a wavefront as HIP compiles for it: 64 on CDNA, 32 on RDNA."""
-    return amd_target(architecture).wave_widths[:1]
+    """Lanes of a wavefront as HIP compiles for it: 64 on CDNA, 32 on RDNA; 32 in a warp."""
+    widths = {target.name: target.wave_widths[:1] for target in AMD_TARGETS}
+    return widths.get(architecture, (32,))
 
 
 @dataclass

@@ -14,7 +14,6 @@ from fastapi.responses import StreamingResponse
 from cass_ray.api.schema import (
     ARCHITECTURES,
     EXAMPLE,
-    NVIDIA_ARCHITECTURES,
     Capabilities,
     Check,
     Event,
@@ -23,6 +22,7 @@ from cass_ray.api.schema import (
     TranslateRequest,
     TranslateResponse,
 )
+from cass_ray.architectures import NVIDIA_ARCHITECTURES
 from cass_ray.version import __version__
 from serve.errors import ApiError, from_library
 from serve.http.dependencies import (

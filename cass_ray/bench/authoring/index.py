@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pydantic import Field
 
+from cass_ray.architectures import DEFAULT_NVIDIA_ARCHITECTURE
 from cass_ray.assembly import sass
 from cass_ray.bench.programs import Compilers
 from cass_ray.bench.task import BenchTask
@@ -20,7 +21,7 @@ from cass_ray.execute.programs import rdna3_instructions, sass_instructions
 
 INDEX_FILE = Path(__file__).parent / "index.json"
 SASS_ARCHITECTURES = ("sm_80", "sm_89", "sm_90")
-LENGTH_ARCHITECTURE = "sm_80"
+LENGTH_ARCHITECTURE = DEFAULT_NVIDIA_ARCHITECTURE
 """Whose SASS gives a task its length where a result is about no architecture."""
 
 LENGTH_BINS = (100, 250, 500, 750)

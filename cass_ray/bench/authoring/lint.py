@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from cass_ray.architectures import DEFAULT_NVIDIA_ARCHITECTURE
 from cass_ray.assembly import sass
 from cass_ray.assembly.align import align_kernels
 from cass_ray.bench.features import CATEGORIES
@@ -29,7 +30,7 @@ from cass_ray.toolchain.unit import CompileFailure
 PER_CATEGORY = 6
 HARD_SHARE = 1 / 3
 LARGE_SASS_LINES = 750
-SASS_ARCHITECTURE = "sm_80"
+SASS_ARCHITECTURE = DEFAULT_NVIDIA_ARCHITECTURE
 _SHORTEST_OUTPUT = 20
 _SOURCE_SUFFIXES = frozenset({".cu", ".hip", ".cl"})
 

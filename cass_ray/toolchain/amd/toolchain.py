@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.cache import digest
 from cass_ray.dataset.schema import Reason, Toolchain
 from cass_ray.toolchain.amd import link
@@ -21,7 +22,7 @@ from cass_ray.toolchain.sandbox.isolation import Mount, View
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
 from cass_ray.toolchain.unit import CompileFailure, Unit, classify, forbidden_read
 
-DEFAULT_ARCHITECTURE = "gfx1100"
+DEFAULT_ARCHITECTURE = DEFAULT_AMD_ARCHITECTURE
 DEFAULT_CODE_OBJECT_VERSION = 5
 
 SOURCE_TREE = Path("/cass/source")

@@ -15,6 +15,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from cass_ray.architectures import AMD_TARGETS, OWN_DEVICE_LIBRARIES
 from cass_ray.cache import default_directory, digest
 from cass_ray.toolchain.amd.clang import find_clang
 from cass_ray.toolchain.errors import ToolMissing
@@ -23,7 +24,7 @@ from cass_ray.toolchain.hip.libraries import library_headers
 from cass_ray.toolchain.hip.packages import debian_headers, hip_headers, unpack_once
 from cass_ray.toolchain.hip.repairs import repair_cooperative_groups
 
-ARCHITECTURES = ("gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151")
+ARCHITECTURES = tuple(target.name for target in AMD_TARGETS if target.needs == OWN_DEVICE_LIBRARIES)
 """Processors that the root has an ISA library for: RDNA3 and RDNA3.5."""
 
 ABI_VERSIONS = (400, 500, 600)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from cass_ray.architectures import DEFAULT_NVIDIA_ARCHITECTURE
 from cass_ray.cache import default_directory, digest
 from cass_ray.dataset.schema import Reason, Toolchain
 from cass_ray.toolchain.nvidia.device import DeviceCompiler, compile_device
@@ -25,7 +26,7 @@ from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits
 from cass_ray.toolchain.unit import CompileFailure, Unit, classify, forbidden_read
 
-DEFAULT_ARCHITECTURE = "sm_80"
+DEFAULT_ARCHITECTURE = DEFAULT_NVIDIA_ARCHITECTURE
 WORK_FOLDER = Path("/cass/work")
 """Where compilers see the folder of their work files."""
 

@@ -10,9 +10,10 @@ import re
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
+from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.translate.protocol import Counts, Finding, Severity, Translation
 
-DEFAULT_ARCHITECTURE = "gfx1100"
+DEFAULT_ARCHITECTURE = DEFAULT_AMD_ARCHITECTURE
 
 FLAGS = (
     # nvcc's flag, with its argument -> hipcc's; the longest spelling first.

@@ -1,0 +1,77 @@
+"""The targets that cass-ray knows, once: names, wavefronts, what each needs, what runs it here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cass_ray.config import did_you_mean
+
+NVIDIA_ARCHITECTURES = ("sm_80", "sm_86", "sm_89", "sm_90")
+"""Machine code (SASS) of these is made, aligned and lifted."""
+
+DEFAULT_NVIDIA_ARCHITECTURE = NVIDIA_ARCHITECTURES[0]
+
+_RDNA = (32, 64)
+_CDNA = (64,)
+
+OWN_DEVICE_LIBRARIES = "clang for AMDGPU and the HIP headers"
+ROCM_DEVICE_LIBRARIES = "ROCm's device libraries"
+
+
+@dataclass(frozen=True)
+class AmdTarget:
+    """An AMD processor as ``--offload-arch`` names it."""
+
+    name: str
+    family: str
+    wave_widths: tuple[int, ...]
+    """Lanes of a wavefront; the first is what HIP compiles for."""
+    needs: str = OWN_DEVICE_LIBRARIES
+    """What a machine must have to compile for it."""
+    emulated: bool = False
+    """Whether the CPU backend executes its code objects."""
+    offered: bool = False
+    """Whether the HTTP API lists it."""
+
+    @property
+    def code_object(self) -> str:
+        """The target identifier in its code objects (``.amdgcn_target``)."""
+        return f"amdgcn-amd-amdhsa--{self.name}"
+
+
+AMD_TARGETS: tuple[AmdTarget, ...] = (
+    AmdTarget("gfx1100", "RDNA 3", _RDNA, emulated=True, offered=True),
+    AmdTarget("gfx1101", "RDNA 3", _RDNA, offered=True),
+    AmdTarget("gfx1102", "RDNA 3", _RDNA, offered=True),
+    AmdTarget("gfx1103", "RDNA 3", _RDNA),
+    AmdTarget("gfx1150", "RDNA 3.5", _RDNA),
+    AmdTarget("gfx1151", "RDNA 3.5", _RDNA),
+    AmdTarget("gfx1030", "RDNA 2", _RDNA, ROCM_DEVICE_LIBRARIES, offered=True),
+    AmdTarget("gfx906", "GCN 5", _CDNA, ROCM_DEVICE_LIBRARIES),
+    AmdTarget("gfx908", "CDNA 1", _CDNA, ROCM_DEVICE_LIBRARIES),
+    AmdTarget("gfx90a", "CDNA 2", _CDNA, ROCM_DEVICE_LIBRARIES, offered=True),
+    AmdTarget("gfx942", "CDNA 3", _CDNA, ROCM_DEVICE_LIBRARIES, offered=True),
+    AmdTarget("gfx950", "CDNA 4", _CDNA, ROCM_DEVICE_LIBRARIES),
+    AmdTarget("gfx1200", "RDNA 4", _RDNA, ROCM_DEVICE_LIBRARIES),
+    AmdTarget("gfx1201", "RDNA 4", _RDNA, ROCM_DEVICE_LIBRARIES, offered=True),
+)
+"""In the order in which they are shown."""
+
+AMD_ARCHITECTURES = tuple(target.name for target in AMD_TARGETS)
+
+DEFAULT_AMD_ARCHITECTURE = AMD_ARCHITECTURES[0]
+
+
+def amd_target(name: str) -> AmdTarget:
+    """The target called ``name``. Raises ``ValueError`` that names the nearest one."""
+    known_architecture(name, AMD_ARCHITECTURES)
+    return next(target for target in AMD_TARGETS if target.name == name)
+
+
+def known_architecture(name: str, known: Iterable[str]) -> str:
+    """``name`` where ``known`` has it. Raises ``ValueError`` that names the nearest one."""
+    names = list(known)
+    if name not in names:
+        raise ValueError(f"unknown architecture {name}: {did_you_mean(name, names)}")
+    return name

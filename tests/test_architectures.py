@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import pytest
+
+from cass_ray.api.schema import ARCHITECTURES as OFFERED
+from cass_ray.architectures import (
+    AMD_ARCHITECTURES,
+    AMD_TARGETS,
+    NVIDIA_ARCHITECTURES,
+    amd_target,
+    known_architecture,
+)
+from cass_ray.bench.authoring.index import SASS_ARCHITECTURES
+from cass_ray.config import SettingsError, validate
+from cass_ray.pipeline.settings import BuildSettings
+from cass_ray.toolchain.hip.root import ARCHITECTURES as ROOT_ARCHITECTURES
+
+
+def test_each_target_is_listed_once() -> None:
+    assert len(set(AMD_ARCHITECTURES)) == len(AMD_TARGETS)
+
+
+def test_what_a_target_is() -> None:
+    assert amd_target("gfx1100").code_object == "amdgcn-amd-amdhsa--gfx1100"
+    assert amd_target("gfx1100").wave_widths == (32, 64)
+    assert amd_target("gfx942").wave_widths == (64,)
+    assert [target.name for target in AMD_TARGETS if target.emulated] == ["gfx1100"]
+
+
+def test_an_unknown_target_is_answered_with_the_nearest() -> None:
+    with pytest.raises(ValueError, match=r"unknown architecture gfx94: did you mean `gfx942`\?"):
+        amd_target("gfx94")
+    with pytest.raises(ValueError, match="did you mean `sm_89`"):
+        known_architecture("sm_98", NVIDIA_ARCHITECTURES)
+
+
+def test_lists_elsewhere_come_from_the_table() -> None:
+    assert OFFERED == ("gfx1100", "gfx1101", "gfx1102", "gfx1030", "gfx90a", "gfx942", "gfx1201")
+    assert ROOT_ARCHITECTURES == ("gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151")
+    assert set(SASS_ARCHITECTURES) <= set(NVIDIA_ARCHITECTURES)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "hint"),
+    [
+        ("amd_architecture", "gfx94", "did you mean `gfx942`"),
+        ("nvidia_architectures", ["sm_81"], "did you mean `sm_8"),
+    ],
+)
+def test_settings_name_the_nearest(key: str, value: object, hint: str) -> None:
+    with pytest.raises(SettingsError, match=hint):
+        validate(BuildSettings, {"sources": ["shipped"], "out": "x", key: value}, "settings")
