@@ -24,6 +24,7 @@ from cass_ray.toolchain.amd.toolchain import (
     code_flags,
 )
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
+from cass_ray.toolchain.sandbox.outputs import read_written
 from cass_ray.toolchain.sandbox.process import (
     CLEAN_ENVIRONMENT,
     COMPILE_LIMITS,
@@ -33,13 +34,14 @@ from cass_ray.toolchain.sandbox.process import (
 )
 from cass_ray.toolchain.unit import CompileFailure, Unit, classify
 
-DEFAULT_OPTIMISATION = "-O3"
+DEFAULT_OPTIMIZATION = "-O3"
 """What hipcc uses where nothing is said."""
 
 WORKING_FOLDER = Path("/cass/work")
 """Where a program runs: its own files, writable, gone when it ends."""
 
 _COUNTERS = "counters.json"
+_COUNTER_BYTES = 32 << 20
 _STATE = Path("/cass/state")
 _CHECK_VARIABLE = "CASS_RDNA3_CHECK"
 _COUNTERS_VARIABLE = "CASS_RDNA3_COUNTERS"
@@ -83,7 +85,7 @@ def build(
     runtime_library: Path,
     *,
     device_assembly: str | None = None,
-    optimisation: str = DEFAULT_OPTIMISATION,
+    optimization: str = DEFAULT_OPTIMIZATION,
     cache: Path | None = None,
 ) -> Path:
     """The executable of ``sources``, from the cache if it has been built before.
@@ -99,7 +101,7 @@ def build(
             sources.digest,
             toolchain.fingerprint,
             str(runtime_library.resolve()),
-            optimisation,
+            optimization,
             device_assembly or "",
         ]
     )
@@ -114,11 +116,11 @@ def build(
         unit = sources.write(root)
         made = Path(part) / "program"
         try:
-            output = toolchain.compile(unit, optimisation=optimisation)
+            output = toolchain.compile(unit, optimization=optimization)
         except CompileFailure as failure:
             if failure.reason is not Reason.NO_DEVICE_CODE or device_assembly is not None:
                 raise
-            _build_host_only(unit, toolchain, runtime_library, optimisation, made)
+            _build_host_only(unit, toolchain, runtime_library, optimization, made)
         else:
             assembly = output.device_assembly if device_assembly is None else device_assembly
             toolchain.recombine(
@@ -133,13 +135,13 @@ def build(
 
 
 def _build_host_only(
-    unit: Unit, toolchain: AmdToolchain, runtime_library: Path, optimisation: str, output: Path
+    unit: Unit, toolchain: AmdToolchain, runtime_library: Path, optimization: str, output: Path
 ) -> None:
     """Compile and link a program without kernels of its own; it may load some as modules."""
     library = runtime_library.resolve()
     with private_folder() as folder:
         made = folder / "program"
-        flags = code_flags(DEFAULT_ARCHITECTURE, optimisation, DEFAULT_CODE_OBJECT_VERSION)
+        flags = code_flags(DEFAULT_ARCHITECTURE, optimization, DEFAULT_CODE_OBJECT_VERSION)
         command: list[str | Path] = [toolchain.clang, *flags, "--cuda-host-only", "-w"]
         command += [f"--rocm-path={toolchain.rocm_path}", f"-I{SHIM}"]
         command += ["-include", SHIM / "cass_hip.h", *unit.preprocessor_arguments()]
@@ -182,9 +184,16 @@ def execute(
             env=environment(options, view.inside(counters)),
             stdin=options.stdin,
         )
-        if options.counters is not None and counters.exists():
-            options.counters.write_bytes(counters.read_bytes())
+        if options.counters is not None:
+            keep_counters(counters, options.counters)
     return completed
+
+
+def keep_counters(written: Path, target: Path) -> None:
+    """Copy what a program wrote as ``written`` to ``target``, if it is the file it should be."""
+    content = read_written(written, _COUNTER_BYTES)
+    if content is not None:
+        target.write_bytes(content)
 
 
 def environment(options: RunOptions, counters: Path) -> dict[str, str]:

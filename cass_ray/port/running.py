@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cass_ray.emulator.execution import WORKING_FOLDER, RunOptions, environment
+from cass_ray.emulator.execution import WORKING_FOLDER, RunOptions, environment, keep_counters
 from cass_ray.port.executable import Executable
 from cass_ray.port.lifting import ContainerLifter, LiftedContainer, write_fat_binaries
 from cass_ray.port.shim import shim_library
@@ -80,6 +80,6 @@ def execute(
             env=variables,
             stdin=options.stdin,
         )
-        if options.counters is not None and counters.exists():
-            options.counters.write_bytes(counters.read_bytes())
+        if options.counters is not None:
+            keep_counters(counters, options.counters)
     return completed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from abc import ABC, abstractmethod
@@ -16,6 +15,7 @@ from typing import Any
 
 from cass_ray.cache import default_directory, digest
 from cass_ray.corpus.reading.source_files import Sources
+from cass_ray.execute.evidence.counters import parse_counters
 from cass_ray.execute.evidence.launches import (
     CHECK_VARIABLE,
     RECORD_BYTES,
@@ -27,6 +27,7 @@ from cass_ray.execute.evidence.launches import (
 )
 from cass_ray.toolchain.sandbox.executable import Bounds, Exposure, SandboxRun, run_sandboxed
 from cass_ray.toolchain.sandbox.isolation import isolates
+from cass_ray.toolchain.sandbox.outputs import read_written
 from cass_ray.toolchain.unit import Unit
 
 _SHARED_FOLDER = Path("/cass/shared")
@@ -166,7 +167,8 @@ class Backend(ABC):
                 stdin=inputs.stdin,
             )
             launches = tuple(read_launches(shared.host(record)))
-            counted = _read_json(shared.host(counters)) if counters else {}
+            written = read_written(shared.host(counters), _COUNTER_BYTES) if counters else None
+            counted = parse_counters(written)
         return Execution(ended, launches, counted)
 
     def counter_environment(self, path: Path | None) -> Mapping[str, str]:
@@ -178,6 +180,10 @@ class Backend(ABC):
     def recorder(self) -> Path:
         """The library that counts launches."""
         return recorder_library(default_directory()).resolve()
+
+
+_COUNTER_BYTES = 32 << 20
+"""The longest file of counters that is read."""
 
 
 class _SharedFiles:
@@ -199,15 +205,6 @@ class _SharedFiles:
     def host(self, place: Path) -> Path:
         """The file itself."""
         return self.by_place[place]
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    """The object in ``path``; empty when the program did not get to write it whole."""
-    try:
-        value = json.loads(path.read_text() or "{}")
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def program_key(program: Program, *tools: str) -> str:

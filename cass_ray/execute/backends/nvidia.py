@@ -72,7 +72,7 @@ def gpus() -> list[Gpu]:
 class NvidiaBackend(Backend):
     """Runs CUDA programs. ``architecture`` is the first GPU's unless given."""
 
-    optimisation: str = "-Os"
+    optimization: str = "-Os"
     limits: Limits = _BUILD_LIMITS
     given_architecture: str = ""
 
@@ -113,7 +113,7 @@ class NvidiaBackend(Backend):
         """nvcc, with the shared CUDA runtime, which the launch recorder needs."""
         if isinstance(program, Assembly):
             raise TypeError(f"{self.name} builds from source")
-        tools = (self.toolchain.fingerprint, self.optimisation, self.architecture)
+        tools = (self.toolchain.fingerprint, self.optimization, self.architecture)
         key = program_key(program, *tools, *self.language_options())
         with cached_executable(self.name, key) as (place, made):
             if made is not None:
@@ -131,7 +131,7 @@ class NvidiaBackend(Backend):
 
     def _compile(self, unit: Unit, output: Path) -> None:
         toolchain = self.toolchain
-        command = [str(toolchain.nvcc), *toolchain.flags(self.optimisation)]
+        command = [str(toolchain.nvcc), *toolchain.flags(self.optimization)]
         command += [*self.language_options(), *unit.preprocessor_arguments()]
         command += [f"-arch={self.architecture}", "-cudart", "shared"]
         command += [f"-L{directory}" for directory in toolchain.library_directories]

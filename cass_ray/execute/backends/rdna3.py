@@ -31,7 +31,7 @@ from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits
 class HipBackend(Backend):
     """What both backends for AMD code share: clang, and a ``libamdhip64.so`` to link with."""
 
-    optimisation: str = "-Os"
+    optimization: str = "-Os"
     limits: Limits = COMPILE_LIMITS
 
     language = Language.HIP
@@ -50,7 +50,7 @@ class HipBackend(Backend):
     def build(self, program: Program) -> BuiltProgram:
         """Compile (sources) or take (assembly), then assemble and link."""
         runtime = self.runtime.resolve()
-        tools = (self.toolchain.fingerprint, self.optimisation, str(runtime))
+        tools = (self.toolchain.fingerprint, self.optimization, str(runtime))
         key = program_key(program, *tools)
         with cached_executable(self.name, key) as (place, made):
             if made is not None:
@@ -63,7 +63,7 @@ class HipBackend(Backend):
         if isinstance(program, Assembly):
             return program
         with unit_on_disk(program) as unit:
-            made = self.toolchain.compile(unit, optimisation=self.optimisation, limits=self.limits)
+            made = self.toolchain.compile(unit, optimization=self.optimization, limits=self.limits)
         return Assembly(made.host_assembly, made.device_assembly)
 
 

@@ -48,6 +48,8 @@ _TOKEN = re.compile(
     r"|(?P<mark>[^\sA-Za-z0-9_.])",
     re.IGNORECASE,
 )
+_LONGEST_NUMBER = 400
+"""Characters; the largest double has 309 digits before its point. Longer ones are text."""
 _FLOAT_DIGITS = re.compile(r"[+-]?\d*(?:\.(?P<fraction>\d*))?(?:[eE](?P<exponent>[+-]?\d+))?$")
 
 
@@ -69,9 +71,11 @@ def tokens_of(line: str) -> Line:
 
 
 def _number(text: str, unit: str) -> OutputToken:
+    if len(text) > _LONGEST_NUMBER:
+        return OutputToken(OutputTokenKind.TEXT, text + unit)
     lowered = text.lower()
     if "0x" in lowered:
-        return OutputToken(OutputTokenKind.INTEGER, text + unit, float(int(lowered, 16)), unit=unit)
+        return OutputToken(OutputTokenKind.INTEGER, text + unit, _hexadecimal(lowered), unit=unit)
     if "nan" in lowered:
         return OutputToken(OutputTokenKind.FLOAT, text + unit, math.nan, unit=unit)
     if "inf" in lowered:
@@ -84,6 +88,13 @@ def _number(text: str, unit: str) -> OutputToken:
     if math.isinf(value):  # digits with an e among them: not a number anyone printed
         return OutputToken(OutputTokenKind.TEXT, text + unit)
     return OutputToken(OutputTokenKind.FLOAT, text + unit, value, _quantum(text), unit)
+
+
+def _hexadecimal(text: str) -> float:
+    try:
+        return float(int(text, 16))
+    except OverflowError:
+        return math.inf
 
 
 def _quantum(text: str) -> float:

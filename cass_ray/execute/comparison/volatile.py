@@ -1,4 +1,4 @@
-"""Output that can only differ from run to run and machine to machine, recognised by rule.
+"""Output that can only differ from run to run and machine to machine, recognized by rule.
 
 A rule frees single numbers (a duration, a bandwidth, an address) or the rest of a line (a device's
 name) of the *reference*; everything else on the line still has to match. Rules look at the line

@@ -1,18 +1,65 @@
 """What the engine counted while a program ran, as evidence.
 
 The engine writes one JSON object: ``{"kernels": [{"kernel": name, "launches": …, "by_class": {…},
-"by_mnemonic": {…}, "instruction_coverage": {"reached": …, "of": …}, …}]}``.
+"by_mnemonic": {…}, "instruction_coverage": {"reached": …, "of": …}, …}]}``. It does so within the
+program's process, so the text is the program's word until it is checked (:func:`parse_counters`).
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 _CROSS_LANE = re.compile(r"permute|permlane|swizzle|readlane|readfirstlane|writelane|_dpp")
+
+
+_Count = Annotated[int, Field(ge=0, le=1 << 62, strict=True)]
+
+
+class _Reached(BaseModel):
+    reached: _Count
+    of: _Count
+
+    @model_validator(mode="after")
+    def _reaches_what_is_there(self) -> _Reached:
+        if self.reached > self.of:
+            raise ValueError("more instructions reached than there are")
+        return self
+
+
+class _Classes(BaseModel):
+    barrier: _Count = 0
+    atomic: _Count = 0
+    lds: _Count = 0
+
+
+class _Kernel(BaseModel):
+    kernel: str = Field(max_length=1 << 16)
+    launches: _Count
+    instructions: _Count
+    by_class: _Classes
+    by_mnemonic: dict[str, _Count]
+    instruction_coverage: _Reached
+
+
+class _File(BaseModel):
+    kernels: list[_Kernel] = Field(max_length=1 << 16)
+
+
+def parse_counters(text: bytes | None) -> dict[str, Any]:
+    """The object that the engine wrote; empty where a program left none, or one that can't be."""
+    if not text:
+        return {}
+    try:
+        value = json.loads(text)
+        _File.model_validate(value)
+    except (ValueError, RecursionError, ValidationError):
+        return {}
+    return dict(value)
 
 
 class KernelCounters(BaseModel):

@@ -14,6 +14,7 @@ from pathlib import Path
 from cass_ray.cache import digest
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.hip.packages import unpack_once
+from cass_ray.toolchain.sandbox.outputs import read_written
 
 RECORDER_SOURCE = Path(__file__).with_name("launch_recorder.c")
 RECORD_VARIABLE = "CASS_LAUNCH_RECORD"
@@ -45,9 +46,7 @@ class Launch:
 
 def read_launches(path: Path) -> list[Launch]:
     """The launches in a file of the recorder, in order of first launch; none without the file."""
-    if not path.exists():
-        return []
-    data = path.read_bytes()
+    data = read_written(path, RECORD_BYTES) or b""
     found = []
     for offset in range(0, len(data) - _RECORD.size + 1, _RECORD.size):
         count, shared, gx, gy, gz, bx, by, bz, _, name = _RECORD.unpack_from(data, offset)

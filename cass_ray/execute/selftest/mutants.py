@@ -26,7 +26,7 @@ class Fault(StrEnum):
     SHUFFLE = "wrong_shuffle"
     COPY_DIRECTION = "copy_direction"
     COPY_SIZE = "copy_size"
-    INITIALISATION = "missing_initialisation"
+    INITIALIZATION = "missing_initialisation"
     LAUNCH = "wrong_launch_size"
     ATOMIC = "dropped_atomic"
     WARP_SIZE = "warp_size_64"
@@ -171,7 +171,7 @@ class _Scan:
         elif token.text == "hipMemset" and after == "(":
             close = self._close(index + 1)
             start, end = self._span(index, close)
-            yield _Edit(Fault.INITIALISATION, start, end, "hipSuccess")
+            yield _Edit(Fault.INITIALIZATION, start, end, "hipSuccess")
         elif token.text == "<<<" or (token.text == "<<" and after == "<"):
             yield from self._launch(index)
 

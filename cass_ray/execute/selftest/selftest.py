@@ -134,7 +134,7 @@ def run_selftest(
         yield subject, unchanged, results
 
 
-def summarise(
+def summarize(
     results: Sequence[tuple[Subject, PortVerification, list[MutantResult]]],
 ) -> SelfTest:
     """All subjects together."""
@@ -243,12 +243,12 @@ def _proof(mutant: Mutant, source: str) -> str:
     """Why a mutant that survived checking mode does what the program does, where the mode says so.
 
     It reports every read of device memory that nothing has written; of memory that the host has,
-    too, it knows nothing. Where it reports none after an initialisation was left out, all that was
+    too, it knows nothing. Where it reports none after an initialization was left out, all that was
     read had been written later.
     """
     shared = "hipMallocManaged" in source or "hipHostMalloc" in source
-    if mutant.fault is Fault.INITIALISATION and not shared:
-        return "no run reads what was left uninitialised: all of it is written before it is read"
+    if mutant.fault is Fault.INITIALIZATION and not shared:
+        return "no run reads what was left uninitialized: all of it is written before it is read"
     return ""
 
 
