@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from cass_ray.execute.drivers.rows import hip_program, kernels_to_drive
 
 from cass_ray.cache import ContentCache
 from cass_ray.dataset.schema import Verified, is_rejected
@@ -14,6 +13,7 @@ from cass_ray.execute.backends.base import BuiltProgram, Inputs
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.drivers.driver import ARGUMENT_LISTS, driver_inputs
 from cass_ray.execute.references import from_json, measure, stored_references, to_json
+from cass_ray.pipeline.stages.driven_rows import hip_program, kernels_to_drive
 from cass_ray.pipeline.stages.execute import REFERENCE_COLUMN, ExecuteStage
 from cass_ray.pipeline.workspace import Workspace
 from cass_ray.translate.engines.registry import make_translator
