@@ -51,7 +51,7 @@ def fingerprint(settings: BuildSettings) -> str:
         include={
             "nvidia_architectures",
             "amd_architecture",
-            "optimisation",
+            "optimization",
             "translator",
             "execute",
             "lift",

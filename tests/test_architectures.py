@@ -31,7 +31,7 @@ def test_an_unknown_target_is_answered_with_the_nearest() -> None:
     with pytest.raises(ValueError, match=r"unknown architecture gfx94: did you mean `gfx942`\?"):
         amd_target("gfx94")
     with pytest.raises(ValueError, match="did you mean `sm_89`"):
-        known_architecture("sm_98", NVIDIA_ARCHITECTURES)
+        known_architecture("sm89", NVIDIA_ARCHITECTURES)
 
 
 def test_lists_elsewhere_come_from_the_table() -> None:

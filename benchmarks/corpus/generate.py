@@ -108,7 +108,7 @@ class GeneratedProgramExaminer:
             state, detail = "run_failed", f"{ended.verdict}: {ended.stderr[:1000]!r}"
         elif ended.stdout.decode() != program.expected:
             state, detail = "disagrees", ended.stdout.decode()[:1000]
-            if self._agrees_unoptimised(hip, program):
+            if self._agrees_unoptimized(hip, program):
                 state = "miscompiled"
         return {
             "state": state,
@@ -118,9 +118,9 @@ class GeneratedProgramExaminer:
             "rdna3": Counter(_rdna3_mnemonics(texts.device)),
         }
 
-    def _agrees_unoptimised(self, hip: Sources, program: GeneratedProgram) -> bool:
-        """Whether ``-O0`` gives what is expected: then it is clang's optimiser that went wrong."""
-        backend = replace(self.backend, optimisation="-O0")
+    def _agrees_unoptimized(self, hip: Sources, program: GeneratedProgram) -> bool:
+        """Whether ``-O0`` gives what is expected: then it is clang's optimizer that went wrong."""
+        backend = replace(self.backend, optimization="-O0")
         ended = backend.run(backend.build(backend.compile(hip))).ended
         return ended.verdict is SandboxVerdict.OK and ended.stdout.decode() == program.expected
 

@@ -255,7 +255,7 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         image = Path(folder, "kernels.co")
         unit = gather(Unit(PROGRAMS, PurePosixPath("kernels.hip"))).write(Path(folder))
-        made = toolchain.compile(unit, optimisation="-O3")
+        made = toolchain.compile(unit, optimization="-O3")
         code = toolchain.assemble(made.device_assembly)
         image.write_bytes(code.replace(_INVALIDATE, _NOTHING))
         table: dict[str, dict[str, float]] = {}

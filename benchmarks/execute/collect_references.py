@@ -262,7 +262,7 @@ def collect(given: argparse.Namespace, work: Path) -> Json:
     }
 
 
-def summarise(results: list[Json]) -> None:
+def summarize(results: list[Json]) -> None:
     """Print what did not build, did not end well, varies, or differs between the two backends."""
     for backend in BACKENDS.values():
         failed = [item for item in results if "build_error" in item[backend]]
@@ -311,7 +311,7 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="references-") as name:
         made = collect(given, Path(name))
-    summarise(made["programs"])
+    summarize(made["programs"])
     compact(made["programs"])
     given.output.parent.mkdir(parents=True, exist_ok=True)
     given.output.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n")

@@ -49,7 +49,7 @@ from cass_ray.translate.protocol import TranslatorError
 
 T = TypeVar("T")
 
-_OPTIMISATION = "-O3"
+_OPTIMIZATION = "-O3"
 _PATIENCE = 4.0
 """Time for the lifted program against the reference's: the machine may be busier by then."""
 _SHARED_FOLDERS = ("Common", "common", "common/inc", "include", "inc")
@@ -112,7 +112,7 @@ class LiftingRun:
         def make() -> AmdOutput:
             sources = translated(gather(program.unit), make_translator())
             with tempfile.TemporaryDirectory() as folder:
-                return self.amd.compile(sources.write(Path(folder)), optimisation=_OPTIMISATION)
+                return self.amd.compile(sources.write(Path(folder)), optimization=_OPTIMIZATION)
 
         version = make_translator().version
         return self.cached(self._key(program, self.amd.fingerprint, version), make)

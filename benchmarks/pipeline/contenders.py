@@ -74,7 +74,7 @@ def build_paper_way(
         cuobjdump=nvidia.cuobjdump,
         clang=amd.clang,
         clang_flags=[
-            *code_flags(settings.amd_architecture, settings.optimisation, 5),
+            *code_flags(settings.amd_architecture, settings.optimization, 5),
             *_CLANG_LANGUAGE,
             f"--rocm-path={amd.rocm_path}",
             f"-I{SHIM}",

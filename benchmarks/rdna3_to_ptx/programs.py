@@ -67,7 +67,7 @@ class PtxRun:
         name = subject.name
         try:
             with private_folder() as root:
-                made = self.amd.compile(subject.sources.write(root), optimisation="-O3")
+                made = self.amd.compile(subject.sources.write(root), optimization="-O3")
         except CompileFailure as failure:
             return PtxRow(name, PtxState.NOT_BUILT, detail=failure.diagnostic.splitlines()[0])
         try:

@@ -52,7 +52,7 @@ class Compilers:
         """Host and RDNA3 assembly. Raises :class:`~cass_ray.toolchain.unit.CompileFailure`."""
         toolchain = self.backend.toolchain
         key = digest(
-            ["bench amd", program.digest, toolchain.fingerprint, self.backend.optimisation]
+            ["bench amd", program.digest, toolchain.fingerprint, self.backend.optimization]
         )
 
         def make() -> dict[str, Any]:

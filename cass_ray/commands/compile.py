@@ -68,7 +68,7 @@ def compile_file(
         Path | None,
         typer.Option(help="Source tree that the compiler may read. [default: the file's folder]"),
     ] = None,
-    optimisation: Annotated[str, typer.Option("-O", help="Level: 0, 1, 2, 3 or s.")] = "s",
+    optimization: Annotated[str, typer.Option("-O", help="Level: 0, 1, 2, 3 or s.")] = "s",
 ) -> None:
     """Compile a CUDA, HIP or OpenCL file with the vendor's compiler, inside the sandbox.
 
@@ -80,7 +80,7 @@ def compile_file(
     language = _language(file)
     if output is None and emit is Emit.EXE:
         raise typer.BadParameter("an executable needs a file: give -o", param_hint="--emit exe")
-    if optimisation not in {"0", "1", "2", "3", "s"}:
+    if optimization not in {"0", "1", "2", "3", "s"}:
         raise typer.BadParameter("give 0, 1, 2, 3 or s", param_hint="-O")
     architectures = _architectures(arch or [], language)
     if emit is Emit.PTX and architectures[0].startswith("gfx"):
@@ -94,7 +94,7 @@ def compile_file(
         language
     ]
     with tool_errors():
-        text = build(unit, emit, architectures, output, f"-O{optimisation}")
+        text = build(unit, emit, architectures, output, f"-O{optimization}")
     if text is not None:
         _write(text, output)
 
@@ -147,15 +147,15 @@ def _architectures(names: list[str], language: SourceLanguage) -> list[str]:
 
 
 def _cuda(
-    unit: Unit, emit: Emit, architectures: list[str], output: Path | None, optimisation: str
+    unit: Unit, emit: Emit, architectures: list[str], output: Path | None, optimization: str
 ) -> str | None:
     """The text to write; None when the executable ``output`` has been written."""
     toolchain = find_nvidia()
     if emit is Emit.EXE and output is not None:
-        toolchain.build_executable(unit, output, architectures, optimisation=optimisation)
+        toolchain.build_executable(unit, output, architectures, optimization=optimization)
         return None
     want_ptx = emit is Emit.PTX
-    made = toolchain.compile(unit, architectures, want_ptx=want_ptx, optimisation=optimisation)
+    made = toolchain.compile(unit, architectures, want_ptx=want_ptx, optimization=optimization)
     if emit is Emit.HOST:
         return made.host_assembly
     if want_ptx:
@@ -164,26 +164,26 @@ def _cuda(
 
 
 def _hip(
-    unit: Unit, emit: Emit, architectures: list[str], output: Path | None, optimisation: str
+    unit: Unit, emit: Emit, architectures: list[str], output: Path | None, optimization: str
 ) -> str | None:
     """The text to write; None when the executable ``output`` has been written."""
     toolchain = find_amd()
     (architecture,) = architectures
     if emit is Emit.EXE and output is not None:
-        toolchain.build_executable(unit, output, architecture, optimisation=optimisation)
+        toolchain.build_executable(unit, output, architecture, optimization=optimization)
         return None
-    made = toolchain.compile(unit, architecture, optimisation=optimisation)
+    made = toolchain.compile(unit, architecture, optimization=optimization)
     return made.host_assembly if emit is Emit.HOST else made.device_assembly
 
 
 def _opencl(
-    unit: Unit, emit: Emit, architectures: list[str], output: Path | None, optimisation: str
+    unit: Unit, emit: Emit, architectures: list[str], output: Path | None, optimization: str
 ) -> str:
     """The text to write: PTX, SASS or RDNA assembly."""
     del output
     if architectures[0].startswith("gfx"):
         amd = find_opencl_amd()
-        return amd.compile(unit, architectures[0], optimisation=optimisation).device_assembly
+        return amd.compile(unit, architectures[0], optimization=optimization).device_assembly
     compiler = find_opencl_nvidia()
     made = compiler.compile(unit, architectures, want_ptx=emit is Emit.PTX)
     if emit is Emit.PTX:

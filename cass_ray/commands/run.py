@@ -73,14 +73,14 @@ def run(
         Path | None, typer.Option(help="File for the program's standard input; - for ours.")
     ] = None,
     seconds: Annotated[float, typer.Option(min=1, help="Time limit of the program.")] = 600.0,
-    optimisation: Annotated[str, typer.Option("-O", help="Level: 0, 1, 2, 3 or s.")] = "3",
+    optimization: Annotated[str, typer.Option("-O", help="Level: 0, 1, 2, 3 or s.")] = "3",
 ) -> None:
     """Compile a program and run it; a CUDA program is translated to HIP first.
 
     Standard output and exit code are the program's. Exit codes of our own: 1 does not compile,
     2 usage, 3 a tool is missing, 124 time limit, 125 memory or output limit, 128 + n signal n.
     """
-    _check_usage(file, host, optimisation)
+    _check_usage(file, host, optimization)
     source = host or file
     with _exit_codes():
         unit = _unit(source, root, include or [], define or [])
@@ -92,7 +92,7 @@ def run(
             toolchain,
             library,
             device_assembly=file.read_text() if host is not None else None,
-            optimisation=f"-O{optimisation}",
+            optimization=f"-O{optimization}",
         )
         options = RunOptions(
             seconds=seconds,
@@ -106,7 +106,7 @@ def run(
     raise typer.Exit(finish(completed, seconds))
 
 
-def _check_usage(file: Path, host: Path | None, optimisation: str) -> None:
+def _check_usage(file: Path, host: Path | None, optimization: str) -> None:
     for path in filter(None, (file, host)):
         if not path.is_file():
             raise typer.BadParameter(f"{path} is not a file", param_hint="FILE")
@@ -118,7 +118,7 @@ def _check_usage(file: Path, host: Path | None, optimisation: str) -> None:
     if source.suffix not in _SOURCE_SUFFIXES:
         names = ", ".join(sorted(_SOURCE_SUFFIXES))
         raise typer.BadParameter(f"{source} is none of {names}", param_hint="FILE")
-    if optimisation not in {"0", "1", "2", "3", "s"}:
+    if optimization not in {"0", "1", "2", "3", "s"}:
         raise typer.BadParameter("give 0, 1, 2, 3 or s", param_hint="-O")
 
 

@@ -11,7 +11,7 @@ import typer
 from cass_ray.commands.sides import existing, exit_codes
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.backends.registry import BACKENDS
-from cass_ray.execute.selftest.selftest import SelfTest, run_selftest, summarise
+from cass_ray.execute.selftest.selftest import SelfTest, run_selftest, summarize
 from cass_ray.execute.shipped import shipped_subjects
 from cass_ray.execute.verify import PortVerification
 from cass_ray.exit_codes import EXIT_FAILED
@@ -93,7 +93,7 @@ def selftest(
             results.append((subject, unchanged, mutants))
             if not as_json:
                 typer.echo(f"{subject.name}: {len(mutants)} mutants", err=True)
-        outcome = summarise(results)
+        outcome = summarize(results)
     if as_json:
         typer.echo(json.dumps(_selftest_object(outcome), indent=2))
     else:

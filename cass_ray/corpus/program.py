@@ -70,7 +70,7 @@ class Program:
     """
 
     id: str
-    """SHA-256 of the normalised source and its include closure."""
+    """SHA-256 of the normalized source and its include closure."""
     provenance: Provenance
     path: str
     """Path of the main file in its tree: relative, POSIX, never leaving the tree."""

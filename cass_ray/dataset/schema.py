@@ -203,7 +203,7 @@ PAIR_SCHEMA = pa.schema(
         ("lifted", pa.list_(_LIFTED)),
     ]
 )
-"""``cuda_device`` is the SASS of the first architecture in ``cuda_arch`` (normalised);
+"""``cuda_device`` is the SASS of the first architecture in ``cuda_arch`` (normalized);
 ``cuda_device_by_arch`` holds every architecture asked for, the first included. ``lifted`` is null
 unless the settings ask for it: RDNA3 assembly made from the machine code of each architecture, for
 the same ``hip_host``; empty, with the reason as ``diagnostic``, where it could not be lifted."""

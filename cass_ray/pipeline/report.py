@@ -78,7 +78,7 @@ def card_facts(settings: BuildSettings, tally: Tally) -> CardFacts:
         sources=settings.sources,
         nvidia_architectures=settings.nvidia_architectures,
         amd_architecture=settings.amd_architecture,
-        optimization=settings.optimisation,
+        optimization=settings.optimization,
         translator=settings.translator,
         rows=tally.rows,
         pairs=tally.pairs,

@@ -32,12 +32,14 @@ class CompileLimits(StrictModel):
 class BuildSettings(ScreeningSettings):
     """What ``cass build-dataset`` does."""
 
+    RENAMED = {"optimisation": "optimization"}
+
     sources: list[str] = Field(min_length=1)
     """``shipped``, ``local:PATH``, ``repository:URL[@REVISION]`` …"""
     out: Path
     nvidia_architectures: list[str] = Field(default=[DEFAULT_NVIDIA_ARCHITECTURE], min_length=1)
     amd_architecture: str = DEFAULT_AMD_ARCHITECTURE
-    optimisation: Literal["-O0", "-O1", "-O2", "-O3", "-Os"] = "-Os"
+    optimization: Literal["-O0", "-O1", "-O2", "-O3", "-Os"] = "-Os"
     translator: str = "rules"
     read: ReadLimits = ReadLimits()
     selection: SelectionSettings = Field(default_factory=SelectionSettings)

@@ -10,7 +10,6 @@ from pathlib import Path, PurePosixPath
 from cass_ray.dataset.schema import Reason
 from cass_ray.toolchain.sandbox.process import Completed, ProcessOutcome
 
-
 _READ_AS_OPTIONS = ("@", "-")
 
 

@@ -112,7 +112,7 @@ class CheckCompilers:
                 made = toolchain.compile(
                     sources.write(folder),
                     request.architecture,
-                    optimisation=_OPTIMIZATION,
+                    optimization=_OPTIMIZATION,
                     limits=self.limits,
                     at_once=True,
                 )

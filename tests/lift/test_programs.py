@@ -33,7 +33,7 @@ def run(host: str, device: str, program: Path) -> str:
 def test_output_is_that_of_clangs_build(name: str, tmp_path: Path) -> None:
     unit = Unit(Path(__file__).parent / "programs", PurePosixPath(name))
     sources = translated(gather(unit), make_translator())
-    host = find_amd().compile(sources.write(tmp_path / "hip"), optimisation="-O3")
+    host = find_amd().compile(sources.write(tmp_path / "hip"), optimization="-O3")
     expected = run(host.host_assembly, host.device_assembly, tmp_path / "clang")
     assert expected.count("\n") == PROGRAMS[name]
     cubins = find_nvidia().compile(unit, ("sm_80", "sm_90")).cubins

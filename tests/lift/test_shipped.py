@@ -46,7 +46,7 @@ def expected(path: str) -> bytes:
 
 def host_of(path: str, folder: Path) -> AmdOutput:
     sources = translated(gather(unit_of(path)), make_translator())
-    return find_amd().compile(sources.write(folder), optimisation="-O3")
+    return find_amd().compile(sources.write(folder), optimization="-O3")
 
 
 def check(path: str, folder: Path) -> None:

@@ -50,7 +50,7 @@ def code(tools: tuple[AmdToolchain, NvidiaToolchain]) -> tuple[bytes, bytes]:
     """The code object of clang, and the one that has been to Nvidia and back."""
     amd, nvidia = tools
     unit = Unit(PROGRAMS, PurePosixPath("to_ptx.hip"))
-    assembly = amd.compile(unit, optimisation="-O2").device_assembly
+    assembly = amd.compile(unit, optimization="-O2").device_assembly
     there = to_ptx(assembly)
     back = lift_cubin(assemble(there.text, nvidia))
     return amd.assemble(assembly, "gfx1100"), back.code_object

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cass_ray.bench.task import BenchTask
 from cass_ray.config import StrictModel
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
-from cass_ray.execute.selftest.selftest import Fate, MutantResult, Subject, run_selftest, summarise
+from cass_ray.execute.selftest.selftest import Fate, MutantResult, Subject, run_selftest, summarize
 from cass_ray.toolchain.unit import CompileFailure
 
 LEAST_SHARE = 0.9
@@ -62,6 +62,6 @@ def mutation_test(
         )
     except CompileFailure as failure:
         return MutationTest(task=task.name, problem=str(failure))
-    outcome = summarise(results)
+    outcome = summarize(results)
     problem = outcome.false_alarms.get(task.name, "")
     return MutationTest(task=task.name, mutants=outcome.mutants, problem=problem)

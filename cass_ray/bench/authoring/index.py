@@ -25,7 +25,7 @@ LENGTH_ARCHITECTURE = DEFAULT_NVIDIA_ARCHITECTURE
 """Whose SASS gives a task its length where a result is about no architecture."""
 
 LENGTH_BINS = (100, 250, 500, 750)
-"""Upper bounds of the length bins, in lines of normalised SASS; the last bin is open."""
+"""Upper bounds of the length bins, in lines of normalized SASS; the last bin is open."""
 
 
 class TaskFacts(StrictModel):

@@ -16,8 +16,8 @@ from cass_ray.bench.features import CATEGORIES
 from cass_ray.bench.reporting.report import STEP_TAG, SystemRun
 from cass_ray.bench.scoring.scores import Share
 
-# Okabe and Ito's colours, told apart by everyone.
-_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8c8c8c", "#000000")
+# Okabe and Ito's colors, told apart by everyone.
+_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8c8c8c", "#000000")
 _MARKERS = "osD^vPX*"
 _LONGEST_LABEL = 34
 _MEASURES = (("compiled", "compiles"), ("exact", "exact"), ("passed", "right on all inputs"))
@@ -58,7 +58,7 @@ def _dot(axes: Any, share: Share, position: float, number: int, label: str) -> N
         [position],
         xerr=[[max(0.0, side[0])] for side in errors],
         fmt=_MARKERS[number],
-        color=_COLOURS[number],
+        color=_COLORS[number],
         capsize=3,
         markersize=5,
         label=label or None,
@@ -77,9 +77,9 @@ def by_category(runs: Sequence[SystemRun]) -> str:
     for y, row in enumerate(shares):
         for x, share in enumerate(row):
             if share is not None:
-                colour = "black" if share.share > 0.55 else "white"
+                color = "black" if share.share > 0.55 else "white"
                 text = f"{share.right}/{share.total}"
-                axes.text(x, y, text, ha="center", va="center", color=colour, fontsize=9)
+                axes.text(x, y, text, ha="center", va="center", color=color, fontsize=9)
     axes.set_yticks(range(len(names)), names)
     axes.set_xticks(range(len(runs)), [_short(run) for run in runs], rotation=30, ha="left")
     axes.xaxis.tick_top()
@@ -110,7 +110,7 @@ def by_length(runs: Sequence[SystemRun]) -> str:
             values,
             yerr=[low, high],
             marker=_MARKERS[number % len(_MARKERS)],
-            color=_COLOURS[number % len(_COLOURS)],
+            color=_COLORS[number % len(_COLORS)],
             capsize=3,
             markersize=5,
             linewidth=1.2,
@@ -140,8 +140,8 @@ def by_error(runs: Sequence[SystemRun]) -> str:
             left=left,
             height=0.6,
             label=name,
-            color=_COLOURS[number % len(_COLOURS)],
-            hatch="//" if number >= len(_COLOURS) else None,
+            color=_COLORS[number % len(_COLORS)],
+            hatch="//" if number >= len(_COLORS) else None,
             edgecolor="white",
         )
         left = [one + other for one, other in zip(left, counts, strict=True)]
@@ -166,10 +166,10 @@ def by_step(runs: Sequence[SystemRun]) -> str:
     for number, (name, group) in enumerate(series.items()):
         group.sort(key=lambda run: int(run.scores.tags[STEP_TAG]))
         steps = [int(run.scores.tags[STEP_TAG]) for run in group]
-        colour = _COLOURS[number % len(_COLOURS)]
+        color = _COLORS[number % len(_COLORS)]
         for style, (measure, word) in zip(("-", "--", ":"), _MEASURES, strict=True):
             values = [100 * run.scores.share(measure) for run in group]
-            axes.plot(steps, values, style, color=colour, marker="o", label=f"{name}: {word}")
+            axes.plot(steps, values, style, color=color, marker="o", label=f"{name}: {word}")
     axes.set_xlabel("training step")
     _percent_axis(axes.yaxis, axes.set_ylim)
     axes.grid(alpha=0.3)

@@ -115,7 +115,7 @@ def _run_hashes(tokens: npt.NDArray[np.uint64], run: int) -> npt.NDArray[np.uint
 
 
 def _mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """The finaliser of MurmurHash3 (Appleby, public domain)."""
+    """The finalizer of MurmurHash3 (Appleby, public domain)."""
     values ^= values >> np.uint64(33)
     values *= np.uint64(0xFF51AFD7ED558CCD)
     values ^= values >> np.uint64(33)

@@ -65,7 +65,7 @@ _HARMLESS_CALLS = frozenset(
 def only_prints(kernel: SourceKernel) -> bool:
     """Whether the kernel is empty, or prints and does nothing else: no store, no other call.
 
-    Declarations with an initialiser are not stores; any other assignment counts as one.
+    Declarations with an initializer are not stores; any other assignment counts as one.
     """
     if kernel.name == IN_MACRO or (kernel.body and "printf" not in kernel.body):
         return False
@@ -91,7 +91,7 @@ def _may_call(before: str) -> bool:
 
 
 def _is_declaration(body: tuple[str, ...], position: int) -> bool:
-    """Whether the ``=`` at ``position`` initialises: ``int i =``, ``float *p =``, ``auto x =``."""
+    """Whether the ``=`` at ``position`` initializes: ``int i =``, ``float *p =``, ``auto x =``."""
     if body[position] != "=" or not body[position - 1].isidentifier():
         return False
     before = body[position - 2]
@@ -140,7 +140,7 @@ def _defined_function(following: Iterator[Token]) -> str:
         elif token.kind is TokenKind.IDENTIFIER:
             previous = text
         elif text == "<" and previous:
-            # Template arguments of an explicit specialisation keep the name before them.
+            # Template arguments of an explicit specialization keep the name before them.
             _skip_template_arguments(following)
         else:
             previous = ""

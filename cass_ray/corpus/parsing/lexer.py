@@ -6,7 +6,7 @@ preprocessing tokens. Unterminated literals run to the end of their line, as in 
 is found in time linear in the input, whatever the input is.
 
 Known departure: a prefix of a raw string literal that is itself split by a backslash-newline
-(``R\`` newline ``"(…)"``) is not recognised.
+(``R\`` newline ``"(…)"``) is not recognized.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Normalised source: what is left of a program when comments and white space do not count.
+"""Normalized source: what is left of a program when comments and white space do not count.
 
-Two programs with the same normalised source and the same normalised include closure are the same
+Two programs with the same normalized source and the same normalized include closure are the same
 program, whatever their layout, comments and file names; :func:`program_id` is the hash of both.
 """
 
@@ -14,11 +14,11 @@ from cass_ray.corpus.parsing.lexer import TokenKind, significant_tokens, tokens
 _ID_VERSION = b"cass-ray program id 1\0"
 
 
-def normalise(source: str) -> str:
+def normalize(source: str) -> str:
     """``source`` with one space between tokens, no comments, and one directive a line.
 
     Literals are kept as written. The result means the same to a compiler, except for the white
-    space inside operands of the preprocessor's ``#`` operator. ``normalise`` is idempotent.
+    space inside operands of the preprocessor's ``#`` operator. ``normalize`` is idempotent.
     """
     out: list[str] = []
     line: list[str] = []
@@ -46,7 +46,7 @@ def normalise(source: str) -> str:
             in_directive = True
         line_start = False
         if kind is TokenKind.INCLUDE:
-            line.append(_normalise_include(text))
+            line.append(_normalize_include(text))
         elif _opens_macro_parameters(line, in_directive, text, start == previous_end):
             line[-1] += text
         else:
@@ -66,8 +66,8 @@ def strip_comments(source: str) -> str:
 
 
 def source_digest(source: str) -> str:
-    """SHA-256 (hexadecimal) of the normalised ``source``."""
-    return hashlib.sha256(normalise(source).encode("utf-8", "surrogatepass")).hexdigest()
+    """SHA-256 (hexadecimal) of the normalized ``source``."""
+    return hashlib.sha256(normalize(source).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def program_id(main_digest: str, closure_digests: Iterable[str]) -> str:
@@ -83,7 +83,7 @@ def program_id(main_digest: str, closure_digests: Iterable[str]) -> str:
     return combined.hexdigest()
 
 
-def _normalise_include(text: str) -> str:
+def _normalize_include(text: str) -> str:
     directive, header = text.split("<", 1)
     return f"#{directive[1:].strip()} <{header}"
 

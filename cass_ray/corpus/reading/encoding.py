@@ -46,7 +46,7 @@ class Decoded:
 def decode(data: bytes) -> Decoded:
     """Decode a source file.
 
-    Order: byte order mark, UTF-8, UTF-16 recognised by its NUL pattern, legacy encodings ranked
+    Order: byte order mark, UTF-8, UTF-16 recognized by its NUL pattern, legacy encodings ranked
     by charset-normalizer, Windows-1252, Latin-1 (which takes any byte).
 
     Raises:

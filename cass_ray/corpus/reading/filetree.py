@@ -1,6 +1,6 @@
 """A tree of files to read programs from: a directory, or a revision of a repository.
 
-Paths are relative to the root of the tree, POSIX, normalised. Nothing outside the root is ever
+Paths are relative to the root of the tree, POSIX, normalized. Nothing outside the root is ever
 read, whatever symbolic links say.
 """
 

@@ -242,7 +242,7 @@ class _ClosureWalk:
 
 
 def join_inside(directory: str, name: str) -> str | None:
-    """``directory/name``, normalised; None when it leaves the tree."""
+    """``directory/name``, normalized; None when it leaves the tree."""
     joined = posixpath.normpath(posixpath.join(directory, name))
     if joined.startswith(("../", "/")) or joined in ("..", "."):
         return None

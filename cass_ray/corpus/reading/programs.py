@@ -52,7 +52,7 @@ class ProgramReader:
 
     Args:
         tree: the files.
-        provenance: origin, repository, licence and revision of all of them.
+        provenance: origin, repository, license and revision of all of them.
         trees: where the include closures are stored.
         limits: sizes above which files are rejected or left out.
         search: whether includes may be looked for in the whole tree, which is then walked.

@@ -59,7 +59,7 @@ def pack(files: Mapping[str, bytes]) -> PackedTree:
     """Pack ``files`` (POSIX path in the tree -> content), deterministically.
 
     Raises:
-        TreeError: a path is absolute, leaves the tree or is not normalised.
+        TreeError: a path is absolute, leaves the tree or is not normalized.
     """
     digest = tree_digest(files)
     buffer = io.BytesIO()

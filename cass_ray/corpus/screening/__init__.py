@@ -1,1 +1,1 @@
-"""What a row passes before it is compiled: filters, licences, scrub, decontamination, selection."""
+"""What a row passes before it is compiled: filters, licenses, scrub, decontamination, selection."""

@@ -1,4 +1,4 @@
-"""Recognises the licence of a repository from the text of its licence file, and judges it."""
+"""Recognizes the license of a repository from the text of its license file, and judges it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ quote others (the LGPL names the GPL) come first."""
 
 
 def identify_license(text: str) -> str:
-    """The SPDX identifier of a licence text, or "" when it is not one of those known here."""
+    """The SPDX identifier of a license text, or "" when it is not one of those known here."""
     tag = _SPDX.search(text)
     if tag:
         return tag[1].strip()
@@ -57,7 +57,7 @@ def identify_license(text: str) -> str:
 
 
 def license_of_tree(tree: FileTree) -> str:
-    """The licence named by the licence file at the root of ``tree``, or "" without one."""
+    """The license named by the license file at the root of ``tree``, or "" without one."""
     for name in _FILES:
         try:
             if tree.is_file(name) and tree.size(name) <= _READ_BYTES:
@@ -73,19 +73,19 @@ PERMISSIVE = (
     "0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "CC0-1.0", "ISC", "MIT",
     "MIT-0", "NCSA", "Unlicense", "Zlib", "Apache-2.0 WITH LLVM-exception",
 )  # fmt: skip
-"""Licences that allow redistribution in a data set with attribution alone."""
+"""Licenses that allow redistribution in a data set with attribution alone."""
 
 
 class LicenseSettings(StrictModel):
-    """Which licences a row may have. ``allow: null`` takes all; names are SPDX identifiers."""
+    """Which licenses a row may have. ``allow: null`` takes all; names are SPDX identifiers."""
 
     allow: list[str] | None = None
     unknown: bool = True
-    """Whether rows without a recognised licence pass."""
+    """Whether rows without a recognized license pass."""
 
 
 def is_allowed(expression: str, allowed: frozenset[str]) -> bool:
-    """Whether an SPDX expression can be met with ``allowed`` licences (lower case).
+    """Whether an SPDX expression can be met with ``allowed`` licenses (lower case).
 
     ``OR`` needs one side, ``AND`` both; parentheses are read as written.
     """
@@ -104,14 +104,14 @@ def is_allowed(expression: str, allowed: frozenset[str]) -> bool:
 def license_objection(
     row: Mapping[str, Any], settings: LicenseSettings
 ) -> tuple[Reason, str] | None:
-    """Why the licence of ``row`` is not allowed; None when it is."""
+    """Why the license of ``row`` is not allowed; None when it is."""
     if settings.allow is None:
         return None
     found = (row.get("license") or "").strip()
     if not found:
         if settings.unknown:
             return None
-        return Reason.LICENSE_NOT_ALLOWED, "no licence was recognised (licenses.unknown is false)"
+        return Reason.LICENSE_NOT_ALLOWED, "no license was recognized (licenses.unknown is false)"
     if is_allowed(found, frozenset(name.lower() for name in settings.allow)):
         return None
     return Reason.LICENSE_NOT_ALLOWED, f"{found} is not among licenses.allow"

@@ -1,4 +1,4 @@
-"""What a row passes before it is compiled, and once more after: licence, filters, scrub,
+"""What a row passes before it is compiled, and once more after: license, filters, scrub,
 duplicates, evaluation data.
 
 Rows go through in batches, because sets and signatures are made for many texts at once. They come

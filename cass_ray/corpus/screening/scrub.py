@@ -3,7 +3,7 @@
 The patterns of keys are those that their issuers publish and that secret scanners share (AWS,
 GitHub, GitLab, Slack, Google, Stripe, OpenAI, PEM blocks, JSON web tokens); e-mail addresses and
 public IP addresses are what BigCode's data sets redact too. Copyright lines keep their names,
-for most licences ask for that.
+for most licenses ask for that.
 """
 
 from __future__ import annotations

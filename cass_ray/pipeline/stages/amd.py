@@ -48,7 +48,7 @@ class AmdStage:
     def key(self, row: Row) -> str:
         """Everything the AMD side of ``row`` depends on."""
         if dialect_of(row) is OPENCL:
-            parts = [self.settings.optimisation, self.settings.amd_architecture]
+            parts = [self.settings.optimization, self.settings.amd_architecture]
             return digest(["opencl", self._opencl().fingerprint, *parts, *unit_key(row)])
         return digest(
             [
@@ -56,7 +56,7 @@ class AmdStage:
                 self.toolchain.fingerprint,
                 self.translator.name,
                 self.translator.version,
-                self.settings.optimisation,
+                self.settings.optimization,
                 self.settings.amd_architecture,
                 *unit_key(row),
             ]
@@ -82,15 +82,15 @@ class AmdStage:
 
     def _output(self, row: Row) -> tuple[AmdOutput, Toolchain]:
         """What the compiler of the row's language made, and the record of that compiler."""
-        limits, optimisation = compiler_limits(self.settings), self.settings.optimisation
+        limits, optimization = compiler_limits(self.settings), self.settings.optimization
         architecture = self.settings.amd_architecture
         if dialect_of(row) is OPENCL:
             compiler = self._opencl()
             unit = unit_of(row, self.workspace, None)
-            made = compiler.compile(unit, architecture, optimisation=optimisation, limits=limits)
+            made = compiler.compile(unit, architecture, optimization=optimization, limits=limits)
             return made, compiler.record(made)
         unit = unit_of(row, self.workspace, self.translator)
-        made = self.toolchain.compile(unit, architecture, optimisation=optimisation, limits=limits)
+        made = self.toolchain.compile(unit, architecture, optimization=optimization, limits=limits)
         return made, self.toolchain.record(made)
 
     def _opencl(self) -> OpenclAmd:

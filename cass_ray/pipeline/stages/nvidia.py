@@ -57,7 +57,7 @@ class NvidiaStage:
             [
                 "nvidia with cubins" if self.settings.lift else "nvidia",
                 self.toolchain.fingerprint,
-                self.settings.optimisation,
+                self.settings.optimization,
                 *self.settings.nvidia_architectures,
                 *unit_key(row),
             ]
@@ -93,7 +93,7 @@ class NvidiaStage:
         if dialect_of(row) is OPENCL:
             return self._opencl().compile(unit, names, limits=limits)
         return self.toolchain.compile(
-            unit, names, optimisation=self.settings.optimisation, limits=limits
+            unit, names, optimization=self.settings.optimization, limits=limits
         )
 
     def _opencl(self) -> OpenclNvidia:

@@ -73,7 +73,7 @@ class AmdToolchain:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Digest of what determines the output beside unit, architecture and optimisation."""
+        """Digest of what determines the output beside unit, architecture and optimization."""
         headers = [path.read_bytes() for path in sorted(SHIM.rglob("*.h*"))]
         return digest([self.name, self.version, self.rocm_path.name, *_LENIENT, *headers])
 
@@ -82,7 +82,7 @@ class AmdToolchain:
         unit: Unit,
         architecture: str = DEFAULT_ARCHITECTURE,
         *,
-        optimisation: str = "-Os",
+        optimization: str = "-Os",
         code_object_version: int = DEFAULT_CODE_OBJECT_VERSION,
         limits: Limits = COMPILE_LIMITS,
         at_once: bool = False,
@@ -95,7 +95,7 @@ class AmdToolchain:
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`; its reason is ``NO_DEVICE_CODE``
         where the unit compiles but holds no kernel.
         """
-        flags = code_flags(architecture, optimisation, code_object_version)
+        flags = code_flags(architecture, optimization, code_object_version)
 
         def host_side() -> Completed:
             return self._assembly(unit, Side.HOST, flags, limits)
@@ -148,11 +148,11 @@ class AmdToolchain:
         output: Path,
         architecture: str = DEFAULT_ARCHITECTURE,
         *,
-        optimisation: str = "-Os",
+        optimization: str = "-Os",
         runtime_library: Path | None = None,
     ) -> Path:
         """Compile ``unit`` and link it into the executable ``output``; raises what the steps do."""
-        made = self.compile(unit, architecture, optimisation=optimisation)
+        made = self.compile(unit, architecture, optimization=optimization)
         return self.recombine(
             made.host_assembly,
             made.device_assembly,
@@ -212,7 +212,7 @@ class AmdToolchain:
         return [f"--rocm-path={self.rocm_path}", f"-I{SHIM}", "-fdiagnostics-color=never"]
 
 
-def code_flags(architecture: str, optimisation: str, code_object_version: int) -> tuple[str, ...]:
+def code_flags(architecture: str, optimization: str, code_object_version: int) -> tuple[str, ...]:
     """The flags that determine the generated code.
 
     ``-fuse-cuid=none`` keeps a hash of the file's path out of the symbols.
@@ -224,5 +224,5 @@ def code_flags(architecture: str, optimisation: str, code_object_version: int) -
         f"-mcode-object-version={code_object_version}",
         "-fuse-cuid=none",
         "-D__HIP_PLATFORM_AMD__=1",
-        optimisation,
+        optimization,
     )

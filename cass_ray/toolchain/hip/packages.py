@@ -89,7 +89,7 @@ def hip_headers(cache: Path, wheel: Path | None = None) -> Path:
 
 
 def unpack_wheel(wheel: Path, target: Path) -> None:
-    """Extract the HIP headers, device libraries and licence of ``wheel`` into ``target``."""
+    """Extract the HIP headers, device libraries and license of ``wheel`` into ``target``."""
     with zipfile.ZipFile(wheel) as archive:
         for name in archive.namelist():
             place = _place_of(PurePosixPath(name))

@@ -80,10 +80,10 @@ class ClangHost:
         ]
 
 
-def clang_flags(standard: str, optimisation: str) -> list[str]:
+def clang_flags(standard: str, optimization: str) -> list[str]:
     """The flags that determine clang's host code, which the GNU assembler can read."""
     language = ["-x", "cuda", standard, "-nocudalib", "-Wno-unknown-cuda-version", "-w"]
-    return [*language, optimisation, "-fno-addrsig"]
+    return [*language, optimization, "-fno-addrsig"]
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ class NvidiaToolchain:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Digest of what determines the output beside unit, architectures and optimisation."""
+        """Digest of what determines the output beside unit, architectures and optimization."""
         return digest([self.name, self.version, self.clang_version, *_LANGUAGE])
 
     @cached_property
@@ -98,23 +98,23 @@ class NvidiaToolchain:
         architectures: Sequence[str] = (DEFAULT_ARCHITECTURE,),
         *,
         want_ptx: bool = False,
-        optimisation: str = "-Os",
+        optimization: str = "-Os",
         limits: Limits = COMPILE_LIMITS,
     ) -> NvidiaOutput:
         """Compile ``unit`` to host assembly and to a cubin for each of ``architectures``.
 
-        ``optimisation`` is the host compiler's; nvcc has no optimisation for size of device code,
+        ``optimization`` is the host compiler's; nvcc has no optimization for size of device code,
         which gets its default, ``-O3``. Raises :class:`~cass_ray.toolchain.unit.CompileFailure`;
         its reason is ``NO_DEVICE_CODE`` where the unit compiles but holds no kernel.
         """
-        flags = self.flags(optimisation)
+        flags = self.flags(optimization)
         with private_folder() as folder:
             bench = Workbench(unit, folder, self._view(unit, folder), limits)
             compilers = [self._device(architecture, flags) for architecture in architectures]
             device = compile_device(compilers, bench, self.residents)
             if not any(".entry" in code.ptx for code in device.values()):
                 raise CompileFailure(Reason.NO_DEVICE_CODE, "no kernel in the device code", "cicc")
-            host = self._host_assembly(bench, architectures[0], flags, optimisation)
+            host = self._host_assembly(bench, architectures[0], flags, optimization)
         if path := forbidden_read(host, unit):
             message = f"the assembler is told to read {path}, outside the source tree"
             raise CompileFailure(Reason.FORBIDDEN_INCLUDE, message, "g++")
@@ -123,7 +123,7 @@ class NvidiaToolchain:
             cubins={name: code.cubin for name, code in device.items()},
             ptx={name: code.ptx for name, code in device.items()} if want_ptx else {},
             cpu_seconds_by_tool=bench.cpu_seconds,
-            flags=" ".join(self._recorded_flags(optimisation)),
+            flags=" ".join(self._recorded_flags(optimization)),
         )
 
     def disassemble(self, cubins: Sequence[bytes]) -> list[str]:
@@ -139,14 +139,14 @@ class NvidiaToolchain:
         output: Path,
         architectures: Sequence[str] = (DEFAULT_ARCHITECTURE,),
         *,
-        optimisation: str = "-Os",
+        optimization: str = "-Os",
         limits: Limits = COMPILE_LIMITS,
     ) -> Path:
         """Compile ``unit`` and link it with the CUDA runtime into ``output``.
 
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
         """
-        command = [str(self.nvcc), *self.flags(optimisation), *unit.preprocessor_arguments()]
+        command = [str(self.nvcc), *self.flags(optimization), *unit.preprocessor_arguments()]
         for architecture in architectures:
             number = architecture.removeprefix("sm_")
             command += ["-gencode", f"arch=compute_{number},code={architecture}"]
@@ -162,13 +162,13 @@ class NvidiaToolchain:
             shutil.copy2(made, output)
         return output
 
-    def flags(self, optimisation: str) -> tuple[str, ...]:
+    def flags(self, optimization: str) -> tuple[str, ...]:
         """nvcc's flags for a unit, beside architecture, include folders and definitions."""
-        return (*self._recorded_flags(optimisation), *self._added_headers)
+        return (*self._recorded_flags(optimization), *self._added_headers)
 
-    def _recorded_flags(self, optimisation: str) -> tuple[str, ...]:
+    def _recorded_flags(self, optimization: str) -> tuple[str, ...]:
         """Those that do not depend on where things are on this machine."""
-        return (*_LANGUAGE, "-Xcompiler", optimisation, "-ccbin", str(self.host_compiler))
+        return (*_LANGUAGE, "-Xcompiler", optimization, "-ccbin", str(self.host_compiler))
 
     @property
     def _added_headers(self) -> tuple[str, ...]:
@@ -198,12 +198,12 @@ class NvidiaToolchain:
         return self.visible()
 
     def _host_assembly(
-        self, bench: Workbench, architecture: str, flags: tuple[str, ...], optimisation: str
+        self, bench: Workbench, architecture: str, flags: tuple[str, ...], optimization: str
     ) -> str:
         """By clang where it is there and accepts the unit, else nvcc's way."""
         host = None
         if self.clang is not None:
-            host = self._clang_host.compile(bench, clang_flags(_LANGUAGE_STANDARD, optimisation))
+            host = self._clang_host.compile(bench, clang_flags(_LANGUAGE_STANDARD, optimization))
         return host if host is not None else self._nvcc_host(architecture, flags).compile(bench)
 
     @cached_property

@@ -62,7 +62,7 @@ class OpenclNvidia:
     ) -> NvidiaOutput:
         """A cubin for each of ``architectures``; the host assembly is empty.
 
-        Device code is optimised with ``-O3``, as nvcc's is. Raises
+        Device code is optimized with ``-O3``, as nvcc's is. Raises
         :class:`~cass_ray.toolchain.unit.CompileFailure`.
         """
         seconds: dict[str, float] = {}
@@ -140,7 +140,7 @@ class OpenclAmd:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Digest of what determines the output beside unit, architecture and optimisation."""
+        """Digest of what determines the output beside unit, architecture and optimization."""
         library = (self.bitcode / "opencl.bc").read_bytes()
         return digest([self.name, self.amd.fingerprint, *_COMMON, library])
 
@@ -149,14 +149,14 @@ class OpenclAmd:
         unit: Unit,
         architecture: str,
         *,
-        optimisation: str = "-Os",
+        optimization: str = "-Os",
         limits: Limits = COMPILE_LIMITS,
     ) -> AmdOutput:
         """RDNA assembly of ``unit``; the host assembly is empty.
 
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
         """
-        flags = (*_COMMON, optimisation, "-mcode-object-version=5", f"-mcpu={architecture}")
+        flags = (*_COMMON, optimization, "-mcode-object-version=5", f"-mcpu={architecture}")
         command = [str(self.amd.clang), *flags, "-S", "-target", AMD_TARGET]
         command += [f"--rocm-path={self.amd.rocm_path}", f"--rocm-device-lib-path={self.bitcode}"]
         command += [*unit.preprocessor_arguments(), "-o", "-", str(unit.main)]

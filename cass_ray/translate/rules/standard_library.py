@@ -14,7 +14,7 @@ from cass_ray.translate.rules.rewrite import Rewrite
 
 LIBRARY = "libhipcxx"
 
-_SYNCHRONISATION = dict.fromkeys(
+_SYNCHRONIZATION = dict.fromkeys(
     ("barrier", "latch", "counting_semaphore", "binary_semaphore"),
     "libhipcxx has no <cuda/barrier>, <cuda/latch> or <cuda/semaphore>: use __syncthreads,"
     " cooperative groups or cuda::atomic",
@@ -36,7 +36,7 @@ _ACCESS = dict.fromkeys(
 _HARDWARE = dict.fromkeys(
     ("ptx", "device", "experimental"), "functions for Nvidia hardware: write them in HIP"
 )
-LACKING = {**_SYNCHRONISATION, **_PIPELINE, **_ACCESS, **_HARDWARE}
+LACKING = {**_SYNCHRONIZATION, **_PIPELINE, **_ACCESS, **_HARDWARE}
 """Name in ``cuda`` that libhipcxx lacks -> what to do; in ``cuda::std`` the first four."""
 
 _NAMES = re.compile(r"\s*::\s*(\w+)(?:\s*::\s*(\w+))?")
@@ -62,7 +62,7 @@ def check_standard_library(unit: Rewrite) -> None:
             continue  # A namespace in another one: cv::cuda.
         is_standard = names[1] == "std"
         name = names[2] if is_standard else names[1]
-        advice = (_SYNCHRONISATION if is_standard else LACKING).get(name or "")
+        advice = (_SYNCHRONIZATION if is_standard else LACKING).get(name or "")
         if advice:
             unit.handled.add(offset)
             construct = f"cuda::{'std::' if is_standard else ''}{name}"

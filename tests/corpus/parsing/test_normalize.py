@@ -12,7 +12,7 @@ from cass_ray.corpus.parsing.lexer import (
     tokens,
     words_and_comments,
 )
-from cass_ray.corpus.parsing.normalize import normalise, program_id, source_digest, strip_comments
+from cass_ray.corpus.parsing.normalize import normalize, program_id, source_digest, strip_comments
 
 FRAGMENTS = [
     "int", " ", "\n", "\t", "\\\n", "\\ \n", "\\", "#define F(x) x\n", "#define G (x)\n", "#",
@@ -28,9 +28,9 @@ LITERALS = st.one_of(
 
 
 @given(SOURCES)
-def test_normalise_is_idempotent(source: str) -> None:
-    once = normalise(source)
-    assert normalise(once) == once
+def test_normalize_is_idempotent(source: str) -> None:
+    once = normalize(source)
+    assert normalize(once) == once
 
 
 @given(SOURCES)
@@ -59,12 +59,12 @@ def test_words_and_comments_are_those_of_the_tokens(source: str) -> None:
     ['int\\\nR"(\\\nint', '"a\\\\\n" R"(\\\n" x', '1\'\\\n0 R"(\\\n)"'],
 )
 def test_raw_strings_beside_continued_lines(source: str) -> None:
-    assert normalise(normalise(source)) == normalise(source)
+    assert normalize(normalize(source)) == normalize(source)
 
 
 @given(st.text(max_size=60))
-def test_any_text_is_normalised(source: str) -> None:
-    assert normalise(normalise(source)) == normalise(source)
+def test_any_text_is_normalized(source: str) -> None:
+    assert normalize(normalize(source)) == normalize(source)
 
 
 @given(LITERALS, st.lists(st.sampled_from(["/* it's */", '// "x\n', "\n", " "]), max_size=4))
@@ -72,13 +72,13 @@ def test_removing_comments_never_changes_literals(literal: str, layout: list[str
     around = "".join(layout)
     source = f'{around} x = {literal} /* "y */ ;{around}'
     kinds = (TokenKind.STRING, TokenKind.RAW_STRING, TokenKind.CHARACTER)
-    for text in (source, strip_comments(source), normalise(source)):
+    for text in (source, strip_comments(source), normalize(source)):
         assert [token.text for token in tokens(text) if token.kind in kinds] == [literal]
 
 
 @given(SOURCES)
 def test_stripping_comments_keeps_the_program(source: str) -> None:
-    assert normalise(strip_comments(source)) == normalise(source)
+    assert normalize(strip_comments(source)) == normalize(source)
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,8 @@ def test_stripping_comments_keeps_the_program(source: str) -> None:
         ("#error don't\nx // y", "# error don 't\nx"),
     ],
 )
-def test_normalise_by_hand(source: str, expected: str) -> None:
-    assert normalise(source) == expected
+def test_normalize_by_hand(source: str, expected: str) -> None:
+    assert normalize(source) == expected
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
@@ -126,7 +126,7 @@ def test_gcc_removes_the_same_comments(flags: list[str], source: str) -> None:
     # GCC keeps directives, and line continuations, of text it takes for preprocessed.
     command = ["g++", *flags, "-E", "-P", "-x", "c++", "-std=c++17", "-"]
     result = subprocess.run(command, input=source, capture_output=True, text=True, check=True)
-    assert normalise(result.stdout) == normalise(source)
+    assert normalize(result.stdout) == normalize(source)
 
 
 def test_lexing_is_linear_in_hostile_input() -> None:

@@ -88,8 +88,8 @@ def test_closure_is_what_gcc_opens(tmp_path: Path) -> None:
     command = ["g++", "-x", "c++", "-MM", *flags, "src/main.cu"]
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     opened = result.stdout.replace("\\\n", " ").split(":", 1)[1].split()
-    normalised = {Path(tmp_path, path).resolve().relative_to(tmp_path.resolve()) for path in opened}
-    assert normalised == {Path("src/main.cu"), *map(Path, found.files)}
+    normalized = {Path(tmp_path, path).resolve().relative_to(tmp_path.resolve()) for path in opened}
+    assert normalized == {Path("src/main.cu"), *map(Path, found.files)}
 
 
 def test_missing_computed_and_forbidden_includes(tmp_path: Path) -> None:

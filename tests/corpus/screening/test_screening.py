@@ -1,4 +1,4 @@
-"""Licences, scrub, duplicates, evaluation data: what becomes of rows before and after compiling."""
+"""Licenses, scrub, duplicates, evaluation data: what becomes of rows before and after compiling."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class TestLicenses:
     def test_expressions(self, expression: str, allowed: bool) -> None:
         assert is_allowed(expression, frozenset({"mit", "apache-2.0"})) is allowed
 
-    def test_unknown_licences(self) -> None:
+    def test_unknown_licenses(self) -> None:
         settings = LicenseSettings(allow=["MIT"])
         assert license_objection({"license": ""}, settings) is None
         strict = LicenseSettings(allow=["MIT"], unknown=False)

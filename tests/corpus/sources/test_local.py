@@ -211,7 +211,7 @@ def test_limits_are_settings(tmp_path: Path, read: Read) -> None:
     assert with_header.id != without.id
 
 
-def test_licence_of_the_folder_and_of_the_file(tmp_path: Path, read: Read) -> None:
+def test_license_of_the_folder_and_of_the_file(tmp_path: Path, read: Read) -> None:
     write_files(
         tmp_path,
         {
@@ -220,7 +220,7 @@ def test_licence_of_the_folder_and_of_the_file(tmp_path: Path, read: Read) -> No
             "b.cu": "// SPDX-License-Identifier: MIT\n" + KERNEL,
         },
     )
-    licences = {
+    licenses = {
         row["path"]: row["license"] for row in (i.to_row() for i in read(f"local:{tmp_path}"))
     }
-    assert licences == {"a.cu": "Apache-2.0", "b.cu": "MIT"}
+    assert licenses == {"a.cu": "Apache-2.0", "b.cu": "MIT"}

@@ -45,5 +45,5 @@ def test_specifications_that_cannot_be_used(specification: str, message: str) ->
         ("All rights reserved.", ""),
     ],
 )
-def test_licences(text: str, identifier: str) -> None:
+def test_licenses(text: str, identifier: str) -> None:
     assert identify_license(text) == identifier

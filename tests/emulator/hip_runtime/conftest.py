@@ -45,7 +45,7 @@ def run_program(toolchain: AmdToolchain, library: Path) -> RunProgram:
         name: str, arguments: Sequence[str] = (), options: RunOptions | None = None
     ) -> Completed:
         sources = gather(Unit(PROGRAMS, PurePosixPath(name)))
-        executable = build(sources, toolchain, library, optimisation="-O1")
+        executable = build(sources, toolchain, library, optimization="-O1")
         options = options or RunOptions(seconds=60, compiler=toolchain)
         return execute(executable, arguments, library, options)
 

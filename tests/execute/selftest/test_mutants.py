@@ -9,7 +9,7 @@ import pytest
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.selftest.mutants import Fault, assembly_mutants, draw, source_mutants
-from cass_ray.execute.selftest.selftest import Fate, Subject, run_selftest, summarise
+from cass_ray.execute.selftest.selftest import Fate, Subject, run_selftest, summarize
 from tests.execute.conftest import HONEST, hip
 
 SOURCE = """
@@ -37,7 +37,7 @@ EXPECTED = {
     Fault.SHUFFLE: {"2 -> (2) ^ 1", " -> , 16"},
     Fault.COPY_DIRECTION: {"hipMemcpyHostToDevice -> hipMemcpyDeviceToHost"},
     Fault.COPY_SIZE: {"n * 4 -> (n * 4) / 2"},
-    Fault.INITIALISATION: {"hipMemset(q, 0, 4) -> hipSuccess"},
+    Fault.INITIALIZATION: {"hipMemset(q, 0, 4) -> hipSuccess"},
     Fault.LAUNCH: {"n / 32 -> 1", "32 -> 1"},
     Fault.ATOMIC: {"atomicAdd(&q[0], i) -> *(& q [ 0 ]) += i"},
     Fault.WARP_SIZE: {"32 -> 64"},
@@ -71,7 +71,7 @@ def test_drawing_is_repeatable_and_bounded() -> None:
 @pytest.mark.slow
 def test_selftest_catches_faults_and_raises_no_alarm(backend: Rdna3Backend) -> None:
     subject = Subject("honest", hip(HONEST), (Inputs(), Inputs(("77", "5"))))
-    outcome = summarise(list(run_selftest([subject], backend)))
+    outcome = summarize(list(run_selftest([subject], backend)))
     assert outcome.false_alarms == {}
     fates = {mutant.fault: mutant.fate for mutant in outcome.mutants}
     assert fates[Fault.COPY_DIRECTION] is Fate.CHECK
@@ -93,6 +93,6 @@ def test_initialisation_is_needed_where_it_is_read(
   printf("last %d\\n", host[n - 1]);
   {copied}"""
     subject = Subject("cleared", hip(HONEST.replace(copied, cleared)), (Inputs(arguments=("64",)),))
-    outcome = summarise(list(run_selftest([subject], backend)))
-    fates = [each.fate for each in outcome.mutants if each.fault is Fault.INITIALISATION]
+    outcome = summarize(list(run_selftest([subject], backend)))
+    fates = [each.fate for each in outcome.mutants if each.fault is Fault.INITIALIZATION]
     assert fates == [fate]

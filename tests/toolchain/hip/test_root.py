@@ -53,7 +53,7 @@ def no_debian_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(root, "debian_headers", lambda _cache: None)
 
 
-def test_unpack_takes_headers_device_libraries_and_licence(wheel: Path, tmp_path: Path) -> None:
+def test_unpack_takes_headers_device_libraries_and_license(wheel: Path, tmp_path: Path) -> None:
     target = tmp_path / "unpacked"
     unpack_wheel(wheel, target)
     files = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()}

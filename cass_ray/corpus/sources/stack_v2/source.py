@@ -103,7 +103,7 @@ def stack_v2_source(path: str, limits: ReadLimits) -> StackV2Source:
 def _licensed(
     items: Iterator[Program | ReadReject], repository: StackRepository
 ) -> Iterator[Program | ReadReject]:
-    """Programs with the licences that were detected in their file; a tag in the file wins."""
+    """Programs with the licenses that were detected in their file; a tag in the file wins."""
     licenses = {file.path: " AND ".join(file.licenses) for file in repository.files}
     for item in items:
         if isinstance(item, Program) and not item.license and licenses.get(item.path):
