@@ -36,7 +36,8 @@ CodeObject::Content::~Content() {
 
 bool CodeObject::Content::is_kernel_entry(std::uint64_t offset) const {
   const std::uint64_t address = reinterpret_cast<std::uint64_t>(image) + offset;
-  return std::ranges::any_of(kernels, [&](const Kernel& kernel) { return kernel.entry == address; });
+  return std::ranges::any_of(kernels,
+                             [&](const Kernel& kernel) { return kernel.entry == address; });
 }
 
 const Program& CodeObject::Content::program(const ProgramOptions& options) const {
@@ -50,7 +51,8 @@ const Program& CodeObject::Content::program(const ProgramOptions& options) const
         slot->functions.push_back(function - code_offset);
       }
     }
-    build_program(*slot, {reinterpret_cast<const std::uint32_t*>(image + code_offset), code_size / 4});
+    build_program(*slot,
+                  {reinterpret_cast<const std::uint32_t*>(image + code_offset), code_size / 4});
   }
   return *slot;
 }
@@ -89,7 +91,10 @@ std::optional<Symbol> CodeObject::variable(std::string_view name) const {
 std::string_view CodeObject::target() const { return content_->target; }
 
 std::span<const std::byte> find_code_object(std::span<const std::byte> bytes, Error& error) {
-  if (starts_with(bytes, "\x7F" "ELF")) return bytes;
+  if (starts_with(bytes,
+                  "\x7F"
+                  "ELF"))
+    return bytes;
   if (starts_with(bytes, compressed_magic)) {
     return failed(error, ErrorKind::malformed,
                   "the offload bundle is compressed; compile with --no-offload-compress");
@@ -102,7 +107,8 @@ std::span<const std::byte> find_code_object(std::span<const std::byte> bytes, Er
   at += 8;
   std::string targets;
   for (std::uint64_t i = 0; i < count; ++i) {
-    if (bytes.size() - at < 24) return failed(error, ErrorKind::malformed, "the offload bundle is cut short");
+    if (bytes.size() - at < 24)
+      return failed(error, ErrorKind::malformed, "the offload bundle is cut short");
     const std::uint64_t offset = number_at(bytes, at);
     const std::uint64_t size = number_at(bytes, at + 8);
     const std::uint64_t length = number_at(bytes, at + 16);

@@ -43,12 +43,24 @@ const char* output_path() {
 // ---- classes of instructions
 
 enum class Class : std::uint8_t {
-  scalar, scalar_memory, control, barrier, vector_integer, vector_float, vector_double, matrix,
-  global_memory, scratch, lds, atomic, count,
+  scalar,
+  scalar_memory,
+  control,
+  barrier,
+  vector_integer,
+  vector_float,
+  vector_double,
+  matrix,
+  global_memory,
+  scratch,
+  lds,
+  atomic,
+  count,
 };
 constexpr const char* class_names[] = {
-    "scalar",       "scalar_memory", "control",       "barrier", "vector_integer", "vector_float",
-    "vector_double", "matrix",       "global_memory", "scratch", "lds",            "atomic",
+    "scalar",         "scalar_memory", "control",       "barrier",
+    "vector_integer", "vector_float",  "vector_double", "matrix",
+    "global_memory",  "scratch",       "lds",           "atomic",
 };
 
 const OpcodeRow* row_of(Opcode opcode) {
@@ -77,7 +89,9 @@ bool is_atomic(const OpcodeRow& row) {
 Class vector_class(const OpcodeRow& row) {
   if (mnemonic(row.opcode).find("wmma") != std::string_view::npos) return Class::matrix;
   const Type types[] = {row.destination, row.source[0], row.source[1]};
-  const auto has = [&types](Type type) { return std::ranges::find(types, type) != std::end(types); };
+  const auto has = [&types](Type type) {
+    return std::ranges::find(types, type) != std::end(types);
+  };
   if (has(Type::f64)) return Class::vector_double;
   const bool floating = has(Type::f32) || has(Type::f16) || has(Type::pk16) || has(Type::mix);
   return floating ? Class::vector_float : Class::vector_integer;
@@ -86,14 +100,17 @@ Class vector_class(const OpcodeRow& row) {
 Class class_of(const OpcodeRow& row) {
   switch (row.encoding) {
     case Encoding::SMEM: return Class::scalar_memory;
-    case Encoding::SOPP:
-      return row.opcode == Opcode::s_barrier ? Class::barrier : Class::control;
-    case Encoding::SOP2: case Encoding::SOPK: case Encoding::SOP1: case Encoding::SOPC:
-      return Class::scalar;
+    case Encoding::SOPP: return row.opcode == Opcode::s_barrier ? Class::barrier : Class::control;
+    case Encoding::SOP2:
+    case Encoding::SOPK:
+    case Encoding::SOP1:
+    case Encoding::SOPC: return Class::scalar;
     case Encoding::DS: return is_atomic(row) ? Class::atomic : Class::lds;
-    case Encoding::FLAT: case Encoding::GLOBAL: case Encoding::MUBUF: case Encoding::MTBUF:
-    case Encoding::MIMG:
-      return is_atomic(row) ? Class::atomic : Class::global_memory;
+    case Encoding::FLAT:
+    case Encoding::GLOBAL:
+    case Encoding::MUBUF:
+    case Encoding::MTBUF:
+    case Encoding::MIMG: return is_atomic(row) ? Class::atomic : Class::global_memory;
     case Encoding::SCRATCH: return Class::scratch;
     default: return vector_class(row);
   }
@@ -113,7 +130,8 @@ unsigned bytes_of(const OpcodeRow& row) {
 // ---- JSON
 
 void add_field(std::string& text, const char* name, std::uint64_t value) {
-  text += std::string(text.back() == '{' ? "" : ", ") + "\"" + name + "\": " + std::to_string(value);
+  text +=
+      std::string(text.back() == '{' ? "" : ", ") + "\"" + name + "\": " + std::to_string(value);
 }
 
 std::string quoted(const std::string& text) {
@@ -138,7 +156,9 @@ void add_traffic(Traffic& traffic, const OpcodeRow& row, const Counters& counter
     case Class::scalar_memory:
       traffic.scalar_loaded += counters.executed[index] * bytes_of(row);
       break;
-    case Class::global_memory: (store ? traffic.global_stored : traffic.global_loaded) += bytes; break;
+    case Class::global_memory:
+      (store ? traffic.global_stored : traffic.global_loaded) += bytes;
+      break;
     case Class::lds: (store ? traffic.lds_stored : traffic.lds_loaded) += bytes; break;
     case Class::scratch: traffic.scratch += bytes; break;
     default: break;
@@ -190,7 +210,8 @@ std::string kernel_json(const std::string& name, const KernelCounts& kernel) {
   add_field(divergence, "active_lanes", vector_lanes);
   text += ", \"divergence\": " + divergence + "}";
   std::string coverage = "{";
-  add_field(coverage, "reached", static_cast<std::uint64_t>(std::ranges::count(counters.reached, 1)));
+  add_field(coverage, "reached",
+            static_cast<std::uint64_t>(std::ranges::count(counters.reached, 1)));
   add_field(coverage, "of", kernel.code_size);
   text += ", \"instruction_coverage\": " + coverage + "}";
   return text + ", \"by_mnemonic\": " + opcodes + "}}";

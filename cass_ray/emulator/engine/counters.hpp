@@ -16,9 +16,9 @@ struct Workgroup;
 
 struct Counters {
   std::array<std::uint64_t, opcode_count> executed{};  // by waves
-  std::array<std::uint64_t, opcode_count> lanes{};     // active lanes, summed over executions
-  std::uint64_t partial = 0;          // vector instructions with fewer lanes than the wave has
-  std::uint64_t lds_conflicts = 0;    // extra cycles for accesses to one bank
+  std::array<std::uint64_t, opcode_count> lanes{};  // active lanes, summed over executions
+  std::uint64_t partial = 0;  // vector instructions with fewer lanes than the wave has
+  std::uint64_t lds_conflicts = 0;  // extra cycles for accesses to one bank
   std::vector<std::uint8_t> reached;  // by dword of the code
 };
 

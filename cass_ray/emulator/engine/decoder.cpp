@@ -161,7 +161,8 @@ bool Decoder::dispatch() {
     case 0b110010: return vopd();
     case 0b110011:
       if (word >> 24 == 0b11001100) return vop3p();
-      if (word >> 24 == 0b11001101) return has_words(2) && other(Encoding::VINTERP, bits(word, 16, 7));
+      if (word >> 24 == 0b11001101)
+        return has_words(2) && other(Encoding::VINTERP, bits(word, 16, 7));
       if (word >> 24 == 0b11001110) return other(Encoding::LDSDIR, bits(word, 20, 2));
       return false;
     case 0b110101: return vop3();
@@ -197,7 +198,8 @@ bool Decoder::scalar_format() {
     if (!find(Encoding::SOP1, bits(word, 8, 8))) return false;
     op.destination = scalar_field(bits(word, 16, 7), op.row->destination);
     op.source[0] = scalar_field(bits(word, 0, 8), op.row->source[0]);
-    if (op.row->opcode == Opcode::s_sendmsg_rtn_b32 || op.row->opcode == Opcode::s_sendmsg_rtn_b64) {
+    if (op.row->opcode == Opcode::s_sendmsg_rtn_b32 ||
+        op.row->opcode == Opcode::s_sendmsg_rtn_b64) {
       op.immediate = bits(word, 0, 8);  // a message number, not a register
       op.source[0] = {};
     }
@@ -268,9 +270,7 @@ bool Decoder::vop2() {
       op.source[1] = literal;
       break;
     case Opcode::v_fmaak_f32:
-    case Opcode::v_fmaak_f16:
-      op.source[2] = literal;
-      break;
+    case Opcode::v_fmaak_f16: op.source[2] = literal; break;
     default:
       if (op.row->source[2] == Type::mask) op.source[2] = scalar_field(code::vcc_lo, Type::mask);
       break;
@@ -384,7 +384,8 @@ bool Decoder::ds() {
   Operation& op = operation();
   if (!has_words(2) || !find(Encoding::DS, bits(word_, 18, 8))) return false;
   const OpcodeRow& row = *op.row;
-  if (row.destination != Type::none) op.destination = vector_field(bits(word_, 56, 8), row.destination);
+  if (row.destination != Type::none)
+    op.destination = vector_field(bits(word_, 56, 8), row.destination);
   if (row.source[0] != Type::none) op.source[0] = vector_field(bits(word_, 32, 8), row.source[0]);
   if (row.source[1] != Type::none) op.source[1] = vector_field(bits(word_, 40, 8), row.source[1]);
   if (row.source[2] != Type::none) op.source[2] = vector_field(bits(word_, 48, 8), row.source[2]);
@@ -475,8 +476,8 @@ bool Decoder::image(unsigned number) {
   const Field data = vector_field(bits(word_, 40, 8), raw_type(data_registers(control)));
   (stores ? op.source[1] : op.destination) = data;
   const bool separate = control.has(ImageControl::separate);
-  op.source[0] = vector_field(bits(word_, 32, 8),
-                              separate ? Type::b32 : raw_type(address_registers(control)));
+  op.source[0] =
+      vector_field(bits(word_, 32, 8), separate ? Type::b32 : raw_type(address_registers(control)));
   op.source[2] = scalar_field(bits(word_, 48, 5) * 4, Type::b256);
   const bool samples = control.kind == ImageKind::sample || control.kind == ImageKind::gather;
   if (samples) op.source[3] = scalar_field(bits(word_, 58, 5) * 4, Type::b128);

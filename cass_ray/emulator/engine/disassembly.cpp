@@ -50,8 +50,8 @@ std::string special(unsigned number, unsigned count, bool wide) {
 }
 
 std::string field_text(const Field& field, const Decoded& decoded) {
-  static constexpr const char* floats[] = {"0.5", "-0.5", "1.0", "-1.0", "2.0",
-                                           "-2.0", "4.0", "-4.0", "0.15915494"};
+  static constexpr const char* floats[] = {"0.5",  "-0.5", "1.0",  "-1.0",      "2.0",
+                                           "-2.0", "4.0",  "-4.0", "0.15915494"};
   const unsigned count = register_count(field.type);
   if (field.code >= code::vector_first) return range('v', field.code - code::vector_first, count);
   if (field.code < code::vcc_lo) return range('s', field.code, count);

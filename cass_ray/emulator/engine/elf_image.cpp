@@ -17,7 +17,11 @@ constexpr std::size_t max_image_size = std::size_t{1} << 32;
 // Relocations of AMDGPU that the linker leaves to the loader (AMDGPU usage guide, "ELF Code
 // Object", relocation records).
 enum Relocation : std::uint32_t {
-  abs32_lo = 1, abs32_hi = 2, abs64 = 3, abs32 = 6, relative64 = 13,
+  abs32_lo = 1,
+  abs32_hi = 2,
+  abs64 = 3,
+  abs32 = 6,
+  relative64 = 13,
 };
 
 struct Machine {
@@ -26,10 +30,11 @@ struct Machine {
 };
 
 constexpr Machine machines[] = {
-    {0x2C, "gfx900"},  {0x2F, "gfx906"},  {0x30, "gfx908"},  {0x31, "gfx909"},  {0x33, "gfx1010"},
-    {0x34, "gfx1011"}, {0x35, "gfx1012"}, {0x36, "gfx1030"}, {0x37, "gfx1031"}, {0x38, "gfx1032"},
-    {0x3F, "gfx90a"},  {0x40, "gfx940"},  {0x41, "gfx1100"}, {0x43, "gfx1150"}, {0x44, "gfx1103"},
-    {0x45, "gfx1036"}, {0x46, "gfx1101"}, {0x47, "gfx1102"}, {0x48, "gfx1200"}, {0x4A, "gfx1151"},
+    {0x2C, "gfx900"},  {0x2F, "gfx906"},  {0x30, "gfx908"},        {0x31, "gfx909"},
+    {0x33, "gfx1010"}, {0x34, "gfx1011"}, {0x35, "gfx1012"},       {0x36, "gfx1030"},
+    {0x37, "gfx1031"}, {0x38, "gfx1032"}, {0x3F, "gfx90a"},        {0x40, "gfx940"},
+    {0x41, "gfx1100"}, {0x43, "gfx1150"}, {0x44, "gfx1103"},       {0x45, "gfx1036"},
+    {0x46, "gfx1101"}, {0x47, "gfx1102"}, {0x48, "gfx1200"},       {0x4A, "gfx1151"},
     {0x4C, "gfx942"},  {0x4E, "gfx1201"}, {0x54, "gfx11-generic"},
 };
 
@@ -39,9 +44,9 @@ bool fail(Error& error, ErrorKind kind, std::string message) {
 }
 
 bool truncated(Error& error, const char* what) {
-  return fail(error, ErrorKind::malformed,
-              std::string("the code object is damaged or cut short: ") + what +
-                  " lies outside the file");
+  return fail(
+      error, ErrorKind::malformed,
+      std::string("the code object is damaged or cut short: ") + what + " lies outside the file");
 }
 
 class Loader {
@@ -126,7 +131,8 @@ class Loader {
           !inside(strings.sh_offset, strings.sh_size)) {
         return truncated(error_, "a symbol table");
       }
-      for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= section.sh_size; at += sizeof(Elf64_Sym)) {
+      for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= section.sh_size;
+           at += sizeof(Elf64_Sym)) {
         Elf64_Sym symbol;
         read(section.sh_offset + at, symbol);
         add_symbol(symbol, strings, all);
@@ -142,7 +148,8 @@ class Loader {
   bool relocate() {
     std::uint64_t table = 0;
     std::uint64_t size = 0;
-    for (std::uint64_t at = 0; at + sizeof(Elf64_Dyn) <= dynamic_.p_filesz; at += sizeof(Elf64_Dyn)) {
+    for (std::uint64_t at = 0; at + sizeof(Elf64_Dyn) <= dynamic_.p_filesz;
+         at += sizeof(Elf64_Dyn)) {
       Elf64_Dyn entry;
       read(dynamic_.p_offset + at, entry);
       if (entry.d_tag == DT_RELA) table = entry.d_un.d_ptr;
@@ -206,7 +213,8 @@ class Loader {
 
   bool copy(const std::vector<Elf64_Phdr>& loads) {
     for (const Elf64_Phdr& segment : loads) {
-      std::memcpy(content_.image + segment.p_vaddr, elf_.data() + segment.p_offset, segment.p_filesz);
+      std::memcpy(content_.image + segment.p_vaddr, elf_.data() + segment.p_offset,
+                  segment.p_filesz);
     }
     return true;
   }
@@ -248,7 +256,8 @@ class Loader {
       if (symbol.st_shndx != SHN_UNDEF) value += base + symbol.st_value;
     }
     if (type == abs32_hi) value >>= 32;
-    if (type != abs64 && type != relative64 && type != abs32 && type != abs32_lo && type != abs32_hi) {
+    if (type != abs64 && type != relative64 && type != abs32 && type != abs32_lo &&
+        type != abs32_hi) {
       return fail(error_, ErrorKind::malformed,
                   "the code object has a relocation of unknown type " + std::to_string(type));
     }

@@ -54,9 +54,7 @@ enum class ArgumentKind : std::uint8_t {
   hidden_none,
 };
 
-constexpr bool is_hidden(ArgumentKind kind) {
-  return kind >= ArgumentKind::hidden_block_count_x;
-}
+constexpr bool is_hidden(ArgumentKind kind) { return kind >= ArgumentKind::hidden_block_count_x; }
 
 struct KernelArgument {
   std::string name;             // empty where the compiler does not say
@@ -154,7 +152,7 @@ std::span<const std::byte> find_code_object(std::span<const std::byte> bytes, Er
 
 // What grid.sync() of a cooperative launch works on: the device library (ockl, cg.cl, mg_info) gets
 // its address as hidden_multigrid_sync_arg and counts arriving workgroups in `arrivals`.
-struct GridSynchronisation {
+struct GridSynchronization {
   std::uint64_t all_grids = 0;  // of several devices: none here
   std::uint32_t grid_index = 0;
   std::uint32_t grids = 1;
@@ -166,15 +164,15 @@ struct GridSynchronisation {
 
 struct Launch {
   const Kernel* kernel = nullptr;
-  std::array<std::uint32_t, 3> grid_blocks{1, 1, 1};    // workgroups
+  std::array<std::uint32_t, 3> grid_blocks{1, 1, 1};  // workgroups
   std::array<std::uint32_t, 3> block_threads{1, 1, 1};  // work-items of a workgroup
-  std::span<std::byte> kernarg;       // kernel->kernarg_size bytes; hidden ones: see below
+  std::span<std::byte> kernarg;  // kernel->kernarg_size bytes; hidden ones: see below
   std::uint32_t dynamic_lds_bytes = 0;
-  std::uint32_t stack_bytes = 0;      // per lane for kernels with a dynamic stack; 0: default
-  bool cooperative = false;           // all workgroups resident at once, grid barriers allowed
+  std::uint32_t stack_bytes = 0;  // per lane for kernels with a dynamic stack; 0: default
+  bool cooperative = false;  // all workgroups resident at once, grid barriers allowed
   // hipExtModuleLaunchKernel: work-items need not be a multiple of the block; 0: they are.
   std::array<std::uint32_t, 3> grid_remainder{0, 0, 0};
-  GridSynchronisation grid_synchronisation;  // filled in with the hidden arguments
+  GridSynchronization grid_synchronization;  // filled in with the hidden arguments
 };
 
 // Fills the hidden arguments in launch.kernarg (already of kernarg_size bytes, explicit arguments
@@ -183,22 +181,22 @@ struct Launch {
 void fill_hidden_arguments(Launch& launch);
 
 enum class FaultKind : std::uint8_t {
-  unsupported_instruction,   // before anything ran
-  invalid_instruction,       // reserved encoding, jump outside the code
-  invalid_launch,            // also before anything ran
-  memory_access,             // the CPU refused the address
-  stack_overflow,            // scratch
-  trap,                      // s_trap: abort(), __builtin_trap(), a failed assert
+  unsupported_instruction,  // before anything ran
+  invalid_instruction,  // reserved encoding, jump outside the code
+  invalid_launch,  // also before anything ran
+  memory_access,  // the CPU refused the address
+  stack_overflow,  // scratch
+  trap,  // s_trap: abort(), __builtin_trap(), a failed assert
   time_limit,
-  deadlock,                  // a barrier that not all waves reach
+  deadlock,  // a barrier that not all waves reach
   // checking mode only:
   out_of_bounds,
   use_after_free,
-  uninitialised_read,
+  uninitialized_read,
   data_race,
   barrier_divergence,
   misaligned_access,
-  unordered_writes,          // a warning: right programs do it too, see is_warning
+  unordered_writes,  // a warning: right programs do it too, see is_warning
 };
 
 std::string_view name_of(FaultKind kind);
@@ -209,14 +207,14 @@ inline bool is_warning(FaultKind kind) { return kind == FaultKind::unordered_wri
 struct Fault {
   FaultKind kind = FaultKind::trap;
   std::string kernel;
-  std::string message;         // one sentence, without the context below
-  std::uint64_t pc = 0;        // offset of the instruction in the code object's file
-  std::string instruction;     // mnemonic and operands, as far as known
-  std::string source;          // "file:line" from debug information, else empty
+  std::string message;  // one sentence, without the context below
+  std::uint64_t pc = 0;  // offset of the instruction in the code object's file
+  std::string instruction;  // mnemonic and operands, as far as known
+  std::string source;  // "file:line" from debug information, else empty
   std::array<std::uint32_t, 3> workgroup{};
-  std::optional<std::uint32_t> lane;         // flat work-item in the workgroup
+  std::optional<std::uint32_t> lane;  // flat work-item in the workgroup
   std::optional<std::uint64_t> address;
-  std::string text() const;    // all of it, several lines, for stderr
+  std::string text() const;  // all of it, several lines, for stderr
 };
 
 // Runs the launch to its end on the engine's thread pool and the calling thread. Fills the hidden
@@ -235,7 +233,7 @@ enum class AllocationKind : std::uint8_t { device, host_pinned, managed, variabl
 bool checking();  // the mode is on; then the runtime must register every allocation
 void register_allocation(const void* address, std::size_t size, AllocationKind kind);
 void unregister_allocation(const void* address);
-void mark_initialised(const void* address, std::size_t size);  // memcpy, memset by the host
+void mark_initialized(const void* address, std::size_t size);  // memcpy, memset by the host
 std::vector<Fault> take_reports();  // faults since the last call, for a summary and exit status
 
 // Waves resident at once, workgroup limits: for occupancy queries of the runtime. The model is one

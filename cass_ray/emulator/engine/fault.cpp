@@ -18,7 +18,7 @@ std::string_view name_of(FaultKind kind) {
     case FaultKind::deadlock: return "deadlock";
     case FaultKind::out_of_bounds: return "out-of-bounds access";
     case FaultKind::use_after_free: return "use after free";
-    case FaultKind::uninitialised_read: return "read of uninitialised memory";
+    case FaultKind::uninitialized_read: return "read of uninitialised memory";
     case FaultKind::data_race: return "data race";
     case FaultKind::barrier_divergence: return "barrier divergence";
     case FaultKind::misaligned_access: return "misaligned access";
@@ -44,7 +44,8 @@ std::string Fault::text() const {
     if (lane) text += ", work-item " + std::to_string(*lane);
   }
   if (address) {
-    std::snprintf(line, sizeof line, "\n  address 0x%llx", static_cast<unsigned long long>(*address));
+    std::snprintf(line, sizeof line, "\n  address 0x%llx",
+                  static_cast<unsigned long long>(*address));
     text += line;
   }
   return text;

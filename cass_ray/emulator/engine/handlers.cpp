@@ -4,10 +4,10 @@
 #include <span>
 
 extern "C" {
-#define LEVEL(name)                                                    \
-  extern cass::rdna3::HandlerEntry __start_cass_rdna3_##name[]         \
-      __attribute__((weak, visibility("hidden")));                     \
-  extern cass::rdna3::HandlerEntry __stop_cass_rdna3_##name[]          \
+#define LEVEL(name)                                            \
+  extern cass::rdna3::HandlerEntry __start_cass_rdna3_##name[] \
+      __attribute__((weak, visibility("hidden")));             \
+  extern cass::rdna3::HandlerEntry __stop_cass_rdna3_##name[]  \
       __attribute__((weak, visibility("hidden")));
 LEVEL(portable)
 LEVEL(avx2)

@@ -1,5 +1,5 @@
-// The hostcall protocol of AMD's device library (ockl, hostcall_impl): lock-free stacks of packets in
-// memory that both sides share. A wave fills a packet, pushes it on the ready stack, rings the
+// The hostcall protocol of AMD's device library (ockl, hostcall_impl): lock-free stacks of packets
+// in memory that both sides share. A wave fills a packet, pushes it on the ready stack, rings the
 // doorbell (s_sendmsg MSG_INTERRUPT) and waits for the packet's ready flag to clear. Served on the
 // spot, by the thread that runs the wave.
 #include "hostcall.hpp"
@@ -71,7 +71,8 @@ class Hostcalls {
     std::uint64_t at = __atomic_exchange_n(&buffer_.ready_stack, 0, __ATOMIC_ACQUIRE);
     // The stack has the last packet on top.
     std::vector<std::uint64_t> packets;
-    for (; at != 0; at = headers_[at & buffer_.index_mask].next) packets.push_back(at & buffer_.index_mask);
+    for (; at != 0; at = headers_[at & buffer_.index_mask].next)
+      packets.push_back(at & buffer_.index_mask);
     for (auto packet = packets.rbegin(); packet != packets.rend(); ++packet) serve(*packet);
   }
 

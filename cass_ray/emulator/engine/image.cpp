@@ -16,7 +16,8 @@ enum Dimension : std::uint8_t { one, two, three, cube, one_array, two_array };
 unsigned coordinate_count(unsigned dimension) {
   switch (dimension) {
     case one: return 1;
-    case two: case one_array: return 2;
+    case two:
+    case one_array: return 2;
     default: return 3;
   }
 }
@@ -43,7 +44,8 @@ ImageKind kind_of(std::string_view name) {
   if (name == "image_store_mip") return ImageKind::store_mip;
   if (name == "image_get_resinfo") return ImageKind::size;
   // Comparison with a depth reference is for shadow maps.
-  if (name.find("_c_") != std::string_view::npos || name.ends_with("_c")) return ImageKind::unsupported;
+  if (name.find("_c_") != std::string_view::npos || name.ends_with("_c"))
+    return ImageKind::unsupported;
   if (name.starts_with("image_sample")) return ImageKind::sample;
   if (name.starts_with("image_gather4")) return ImageKind::gather;
   return ImageKind::unsupported;
@@ -92,7 +94,7 @@ Image image_of(const std::uint32_t* words, unsigned dimension) {
 
 struct Sampler {
   unsigned address_mode[3];
-  bool unnormalised;
+  bool unnormalized;
   bool truncates;
   bool linear;
   bool linear_z;
@@ -103,7 +105,7 @@ struct Sampler {
 Sampler sampler_of(const std::uint32_t* words) {
   Sampler sampler{};
   for (unsigned k = 0; k < 3; ++k) sampler.address_mode[k] = words[0] >> 3 * k & 7;
-  sampler.unnormalised = (words[0] >> 15 & 1) != 0;
+  sampler.unnormalized = (words[0] >> 15 & 1) != 0;
   sampler.truncates = (words[0] >> 27 & 1) != 0;
   sampler.linear = (words[2] >> 20 & 1) != 0;
   const unsigned z_filter = words[2] >> 24 & 3;
@@ -116,10 +118,20 @@ constexpr std::int64_t on_border = -1;
 
 // The texel that index `at` of `size` names, or on_border.
 std::int64_t wrapped(std::int64_t at, std::int64_t size, unsigned mode) {
-  enum : unsigned { wrap, mirror, clamp, mirror_once, clamp_half_border, mirror_once_half_border,
-                    clamp_border, mirror_once_border };
+  enum : unsigned {
+    wrap,
+    mirror,
+    clamp,
+    mirror_once,
+    clamp_half_border,
+    mirror_once_half_border,
+    clamp_border,
+    mirror_once_border
+  };
   const auto modulo = [](std::int64_t value, std::int64_t by) { return (value % by + by) % by; };
-  const auto last = [size](std::int64_t value) { return value < 0 ? 0 : value >= size ? size - 1 : value; };
+  const auto last = [size](std::int64_t value) {
+    return value < 0 ? 0 : value >= size ? size - 1 : value;
+  };
   const std::int64_t mirrored = at < 0 ? -1 - at : at;
   switch (mode) {
     case wrap: return modulo(at, size);
@@ -129,7 +141,8 @@ std::int64_t wrapped(std::int64_t at, std::int64_t size, unsigned mode) {
     }
     case clamp: return last(at);
     case mirror_once: return last(mirrored);
-    case clamp_half_border: case clamp_border: return at >= 0 && at < size ? at : on_border;
+    case clamp_half_border:
+    case clamp_border: return at >= 0 && at < size ? at : on_border;
     default: return mirrored < size ? mirrored : on_border;
   }
 }
@@ -146,7 +159,7 @@ class Access {
   bool run() {
     if (!image_.supported) return false;
     if (samples()) sampler_ = sampler_of(&wave_.scalar[instruction_.source[3].index]);
-    if (samples() && control_.has(ImageControl::unnormalised)) sampler_.unnormalised = true;
+    if (samples() && control_.has(ImageControl::unnormalized)) sampler_.unnormalized = true;
     const std::uint32_t exec = wave_.scalar[scalar::exec + instruction_.half];
     for (std::uint32_t rest = exec; rest != 0; rest &= rest - 1) {
       lane_ = static_cast<unsigned>(std::countr_zero(rest));
@@ -162,8 +175,10 @@ class Access {
 
   void one_lane() {
     switch (control_.kind) {
-      case ImageKind::load: case ImageKind::load_mip: load(); break;
-      case ImageKind::store: case ImageKind::store_mip: store(); break;
+      case ImageKind::load:
+      case ImageKind::load_mip: load(); break;
+      case ImageKind::store:
+      case ImageKind::store_mip: store(); break;
       case ImageKind::sample: write(sample()); break;
       case ImageKind::gather: gather(); break;
       default: describe(); break;
@@ -217,10 +232,10 @@ class Access {
       return;
     }
     std::uint32_t& target = vector(first + at / 2);
-    const std::uint32_t half = image_.format.is_integer()
-                                   ? value & 0xFFFF
-                                   : std::bit_cast<std::uint16_t>(
-                                         static_cast<_Float16>(std::bit_cast<float>(value)));
+    const std::uint32_t half =
+        image_.format.is_integer()
+            ? value & 0xFFFF
+            : std::bit_cast<std::uint16_t>(static_cast<_Float16>(std::bit_cast<float>(value)));
     target = at % 2 == 0 ? (target & 0xFFFF'0000) | half : (target & 0xFFFF) | half << 16;
   }
 
@@ -249,7 +264,8 @@ class Access {
   }
 
   Components fetched(const std::int64_t (&at)[3]) const {
-    return swizzled(load_texel(image_.format, texel(at)), image_.selects, image_.format.is_integer());
+    return swizzled(load_texel(image_.format, texel(at)), image_.selects,
+                    image_.format.is_integer());
   }
 
   // The place that integer coordinates name; false outside the image, or on a level that is not.
@@ -263,7 +279,8 @@ class Access {
       inside &= layer < image_.layers;
       set_layer(at, layer);
     }
-    const bool level = control_.kind == ImageKind::load_mip || control_.kind == ImageKind::store_mip;
+    const bool level =
+        control_.kind == ImageKind::load_mip || control_.kind == ImageKind::store_mip;
     return inside && (!level || integer_coordinate(coordinate_count(control_.dimension)) == 0);
   }
 
@@ -286,7 +303,7 @@ class Access {
   // Places along one axis in units of 1/256 texel, from the middle of texel 0 where `centred`.
   std::int64_t fixed(unsigned axis, bool centred) {
     double place = float_coordinate(axis);
-    if (!sampler_.unnormalised) place *= static_cast<double>(image_.size[axis]);
+    if (!sampler_.unnormalized) place *= static_cast<double>(image_.size[axis]);
     if (std::isnan(place)) place = 0;
     constexpr double limit = 1LL << 40;
     place = std::fmin(std::fmax(place * 256, -limit), limit);
@@ -307,7 +324,8 @@ class Access {
   }
 
   Components border() const {
-    const std::uint32_t bright = image_.format.is_integer() ? 1 : std::bit_cast<std::uint32_t>(1.0F);
+    const std::uint32_t bright =
+        image_.format.is_integer() ? 1 : std::bit_cast<std::uint32_t>(1.0F);
     if (sampler_.border == 1) return {0, 0, 0, bright};
     if (sampler_.border == 2) return {bright, bright, bright, bright};
     return {};
@@ -330,7 +348,8 @@ class Access {
     std::int64_t low[3] = {};
     std::int64_t fraction[3] = {};
     for (unsigned axis = 0; axis < axes; ++axis) {
-      const bool linear = (axis == 2 ? sampler_.linear_z : sampler_.linear) && !image_.format.is_integer();
+      const bool linear =
+          (axis == 2 ? sampler_.linear_z : sampler_.linear) && !image_.format.is_integer();
       const std::int64_t place = fixed(axis, linear);
       low[axis] = (place >> 8) + texel_offset(axis);
       fraction[axis] = linear ? place & 255 : 0;
@@ -341,7 +360,8 @@ class Access {
   }
 
   // Weights have 8 bits of fraction (RDNA3 ISA, 10.6, filtering).
-  Components blended(const std::int64_t (&low)[3], const std::int64_t (&fraction)[3], unsigned axes) const {
+  Components blended(const std::int64_t (&low)[3], const std::int64_t (&fraction)[3],
+                     unsigned axes) const {
     double sum[4] = {};
     for (unsigned corner = 0; corner < 1U << axes; ++corner) {
       std::int64_t at[3] = {low[0], low[1], low[2]};
@@ -353,10 +373,12 @@ class Access {
       }
       if (weight == 0) continue;
       const Components value = tap(at);
-      for (unsigned k = 0; k < 4; ++k) sum[k] += weight * static_cast<double>(std::bit_cast<float>(value[k]));
+      for (unsigned k = 0; k < 4; ++k)
+        sum[k] += weight * static_cast<double>(std::bit_cast<float>(value[k]));
     }
     Components result;
-    for (unsigned k = 0; k < 4; ++k) result[k] = std::bit_cast<std::uint32_t>(static_cast<float>(sum[k]));
+    for (unsigned k = 0; k < 4; ++k)
+      result[k] = std::bit_cast<std::uint32_t>(static_cast<float>(sum[k]));
     return result;
   }
 
@@ -422,18 +444,20 @@ ImageControl image_control(Opcode opcode, std::uint64_t word, std::uint32_t addr
   const unsigned skipped = derivative_count(name, control.dimension) + (bias ? 1 : 0);
   const bool offset = name.ends_with("_o") || name.find("_o_") != std::string_view::npos;
   unsigned flags = skipped << ImageControl::skipped_shift;
-  if (bit(7)) flags |= ImageControl::unnormalised;
+  if (bit(7)) flags |= ImageControl::unnormalized;
   if (bit(16)) flags |= ImageControl::short_addresses;
   if (bit(17)) flags |= ImageControl::short_data;
   if (bit(0)) flags |= ImageControl::separate;
   if (offset) flags |= ImageControl::offset;
   control.flags = static_cast<std::uint8_t>(flags);
-  for (unsigned k = 0; k < 4; ++k) control.registers[k] = static_cast<std::uint8_t>(addresses >> 8 * k);
+  for (unsigned k = 0; k < 4; ++k)
+    control.registers[k] = static_cast<std::uint8_t>(addresses >> 8 * k);
   return control;
 }
 
 unsigned data_registers(const ImageControl& control) {
-  const auto components = control.kind == ImageKind::gather ? 4U : static_cast<unsigned>(std::popcount(control.mask));
+  const auto components =
+      control.kind == ImageKind::gather ? 4U : static_cast<unsigned>(std::popcount(control.mask));
   return control.has(ImageControl::short_data) ? (components + 1) / 2 : components;
 }
 
@@ -467,7 +491,8 @@ bool access_formatted(Wave& wave, const Instruction& instruction, const Formatte
     const bool inside = (access.inside >> lane & 1) != 0;
     auto* texel = reinterpret_cast<std::byte*>(access.addresses[lane]);
     Components value{};
-    if (!access.store && inside) value = swizzled(load_texel(format, texel), access.selects, integer);
+    if (!access.store && inside)
+      value = swizzled(load_texel(format, texel), access.selects, integer);
     for (unsigned k = 0; k < access.count; ++k) {
       const unsigned number = access.short_data ? first + k / 2 : first + k;
       const unsigned shift = access.high || k % 2 != 0 ? 16 : 0;

@@ -13,22 +13,31 @@ namespace cass::rdna3 {
 
 struct Wave;
 
-enum class ImageKind : std::uint8_t { unsupported, load, load_mip, store, store_mip, sample, gather, size };
+enum class ImageKind : std::uint8_t {
+  unsupported,
+  load,
+  load_mip,
+  store,
+  store_mip,
+  sample,
+  gather,
+  size
+};
 
 // What an image instruction says beside its registers: Instruction::immediate.
 struct ImageControl {
   ImageKind kind = ImageKind::unsupported;
-  std::uint8_t mask = 0;              // DMASK: components of the data
-  std::uint8_t dimension = 0;         // DIM: 0 1D, 1 2D, 2 3D, 4 1D array, 5 2D array
+  std::uint8_t mask = 0;  // DMASK: components of the data
+  std::uint8_t dimension = 0;  // DIM: 0 1D, 1 2D, 2 3D, 4 1D array, 5 2D array
   std::uint8_t flags = 0;
-  std::uint8_t registers[4] = {};     // addresses 1 to 4 where `separate`
+  std::uint8_t registers[4] = {};  // addresses 1 to 4 where `separate`
 
-  static constexpr std::uint8_t unnormalised = 1;
+  static constexpr std::uint8_t unnormalized = 1;
   static constexpr std::uint8_t short_addresses = 2;  // A16
-  static constexpr std::uint8_t short_data = 4;       // D16
-  static constexpr std::uint8_t separate = 8;         // each address in a register of its own
-  static constexpr std::uint8_t offset = 16;          // the first address holds texel offsets
-  static constexpr unsigned skipped_shift = 5;        // addresses before the coordinates, offset apart
+  static constexpr std::uint8_t short_data = 4;  // D16
+  static constexpr std::uint8_t separate = 8;  // each address in a register of its own
+  static constexpr std::uint8_t offset = 16;  // the first address holds texel offsets
+  static constexpr unsigned skipped_shift = 5;  // addresses before the coordinates, offset apart
 
   bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
 };
@@ -56,7 +65,7 @@ struct FormattedAccess {
   unsigned count;
   bool store;
   bool short_data;
-  bool high;        // D16_HI
+  bool high;  // D16_HI
 };
 bool access_formatted(Wave& wave, const Instruction& instruction, const FormattedAccess& access);
 

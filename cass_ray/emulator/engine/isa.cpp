@@ -16,8 +16,15 @@ constexpr std::string_view names[] = {
 #define MNEMONIC(name) #name,
 #include "tables/mnemonics.inc"
 #undef MNEMONIC
-    "unsupported instruction", "invalid instruction", "dpp_enter", "dpp_leave", "mode_enter",
-    "mode_leave", "count", "check", "copy",
+    "unsupported instruction",
+    "invalid instruction",
+    "dpp_enter",
+    "dpp_leave",
+    "mode_enter",
+    "mode_leave",
+    "count",
+    "check",
+    "copy",
 };
 
 constexpr unsigned max_number = 1024;
@@ -78,10 +85,8 @@ bool is_ignorable(Opcode opcode) {
     case Opcode::v_pipeflush:
     case Opcode::ds_nop:
     case Opcode::buffer_gl0_inv:
-    case Opcode::buffer_gl1_inv:
-      return true;
-    default:
-      return false;
+    case Opcode::buffer_gl1_inv: return true;
+    default: return false;
   }
 }
 

@@ -1,5 +1,6 @@
 // The gfx11 instruction set as data: encodings, opcodes, operand types.
-// Source: AMD, "RDNA3 Instruction Set Architecture Reference Guide", chapter 15 (microcode formats).
+// Source: AMD, "RDNA3 Instruction Set Architecture Reference Guide", chapter 15 (microcode
+// formats).
 #pragma once
 
 #include <cstdint>
@@ -8,9 +9,30 @@
 namespace cass::rdna3 {
 
 enum class Encoding : std::uint8_t {
-  SOP2, SOPK, SOP1, SOPC, SOPP, SMEM,
-  VOP2, VOP1, VOPC, VOP3, VOP3SD, VOP3P, VOPDX, VOPDY, VINTERP, LDSDIR,
-  DS, FLAT, GLOBAL, SCRATCH, MUBUF, MTBUF, MIMG, EXP,
+  SOP2,
+  SOPK,
+  SOP1,
+  SOPC,
+  SOPP,
+  SMEM,
+  VOP2,
+  VOP1,
+  VOPC,
+  VOP3,
+  VOP3SD,
+  VOP3P,
+  VOPDX,
+  VOPDY,
+  VINTERP,
+  LDSDIR,
+  DS,
+  FLAT,
+  GLOBAL,
+  SCRATCH,
+  MUBUF,
+  MTBUF,
+  MIMG,
+  EXP,
 };
 inline constexpr int encoding_count = 24;
 
@@ -18,17 +40,37 @@ inline constexpr int encoding_count = 24;
 // `mask`: one bit a lane in scalar registers; `s32`: a scalar result of a vector instruction.
 enum class Type : std::uint8_t {
   none,
-  b16, i16, u16, f16, pk16, mix,
-  b32, i32, u32, f32, s32, mask,
-  b64, i64, u64, f64,
-  b96, b128, b160, b256, b512,
+  b16,
+  i16,
+  u16,
+  f16,
+  pk16,
+  mix,
+  b32,
+  i32,
+  u32,
+  f32,
+  s32,
+  mask,
+  b64,
+  i64,
+  u64,
+  f64,
+  b96,
+  b128,
+  b160,
+  b256,
+  b512,
 };
 
 // Registers of 32 bits that an operand of this type takes.
 constexpr unsigned register_count(Type type) {
   switch (type) {
     case Type::none: return 0;
-    case Type::b64: case Type::i64: case Type::u64: case Type::f64: return 2;
+    case Type::b64:
+    case Type::i64:
+    case Type::u64:
+    case Type::f64: return 2;
     case Type::b96: return 3;
     case Type::b128: return 4;
     case Type::b160: return 5;

@@ -47,14 +47,21 @@ constexpr std::pair<std::string_view, ArgumentKind> kinds[] = {
 
 // Offsets in the 64-byte kernel descriptor.
 enum Descriptor : unsigned {
-  lds_size = 0, private_size = 4, kernarg_size = 8, entry_offset = 16,
-  rsrc3 = 44, rsrc1 = 48, rsrc2 = 52, properties = 56, descriptor_size = 64,
+  lds_size = 0,
+  private_size = 4,
+  kernarg_size = 8,
+  entry_offset = 16,
+  rsrc3 = 44,
+  rsrc1 = 48,
+  rsrc2 = 52,
+  properties = 56,
+  descriptor_size = 64,
 };
 
 std::int64_t integer(const Value& map, std::string_view key, std::int64_t otherwise = 0) {
   const Value* value = map.find(key);
-  const bool usable = value != nullptr && (value->kind == Value::Kind::integer ||
-                                           value->kind == Value::Kind::boolean);
+  const bool usable = value != nullptr &&
+                      (value->kind == Value::Kind::integer || value->kind == Value::Kind::boolean);
   return usable ? value->integer : otherwise;
 }
 

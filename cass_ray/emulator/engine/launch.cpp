@@ -43,9 +43,10 @@ std::optional<Fault> check_sizes(const Launch& launch) {
     if (extent == 0) return refuse(launch, "the grid has no workgroups");
   }
   if (std::uint64_t{kernel.lds_size} + launch.dynamic_lds_bytes > max_lds) {
-    return refuse(launch, "the kernel asks for " +
-                              std::to_string(std::uint64_t{kernel.lds_size} + launch.dynamic_lds_bytes) +
-                              " bytes of LDS; a workgroup has 65536");
+    return refuse(launch,
+                  "the kernel asks for " +
+                      std::to_string(std::uint64_t{kernel.lds_size} + launch.dynamic_lds_bytes) +
+                      " bytes of LDS; a workgroup has 65536");
   }
   if (launch.kernarg.size() < kernel.kernarg_size) {
     return refuse(launch, "the kernel takes " + std::to_string(kernel.kernarg_size) +
@@ -174,15 +175,16 @@ std::optional<Fault> prepare(const Launch& launch, LaunchState& state) {
   const auto& block = launch.block_threads;
   const unsigned wave_size = kernel.wave_size;
   state.wave_count = (block[0] * block[1] * block[2] + wave_size - 1) / wave_size;
-  state.workgroup_count = std::uint64_t{launch.grid_blocks[0]} * launch.grid_blocks[1] *
-                          launch.grid_blocks[2];
+  state.workgroup_count =
+      std::uint64_t{launch.grid_blocks[0]} * launch.grid_blocks[1] * launch.grid_blocks[2];
   state.scratch_stride = kernel.private_size;
   if (kernel.uses_dynamic_stack) {
     state.scratch_stride += launch.stack_bytes != 0 ? launch.stack_bytes : default_stack;
   }
   state.scratch_stride = (state.scratch_stride + 15) & ~15U;
   state.lds_bytes = kernel.lds_size + launch.dynamic_lds_bytes;
-  state.mode = (kernel.rsrc1 >> 12 & 0xFF) | ((kernel.rsrc1 >> 21 & 1) != 0 ? mode::dx10_clamp : 0) |
+  state.mode = (kernel.rsrc1 >> 12 & 0xFF) |
+               ((kernel.rsrc1 >> 21 & 1) != 0 ? mode::dx10_clamp : 0) |
                ((kernel.rsrc1 >> 23 & 1) != 0 ? mode::ieee : 0);
   const std::uint64_t limit = time_limit_nanoseconds();
   state.deadline = limit != 0 ? steady_nanoseconds() + limit : 0;
@@ -205,10 +207,10 @@ void describe_wave(const Wave& wave, Fault& fault) {
     case WaveFault::memory_access:
       fault.kind = FaultKind::memory_access;
       fault.address = wave.fault_address;
-      fault.message = wave.fault_address == 0
-                          ? "access to an address that is not mapped (a null or wild pointer)"
-                          : "access to address " + hexadecimal(wave.fault_address) +
-                                ", which is not mapped";
+      fault.message =
+          wave.fault_address == 0
+              ? "access to an address that is not mapped (a null or wild pointer)"
+              : "access to address " + hexadecimal(wave.fault_address) + ", which is not mapped";
       break;
     case WaveFault::stack_overflow:
       fault.kind = FaultKind::stack_overflow;
@@ -231,8 +233,9 @@ void describe_wave(const Wave& wave, Fault& fault) {
       break;
     default:
       fault.kind = FaultKind::unsupported_instruction;
-      fault.message = "the engine does not implement this instruction, or the image that it names"
-                      " (tiled, with mipmaps, or of another format than HIP's arrays have)";
+      fault.message =
+          "the engine does not implement this instruction, or the image that it names"
+          " (tiled, with mipmaps, or of another format than HIP's arrays have)";
       break;
   }
 }

@@ -39,7 +39,8 @@ class Reports {
   void add(Fault fault, bool stopping) {
     const std::lock_guard lock(mutex_);
     if (stopping) stopping_ = fault;
-    if (reports_.size() >= max_reports || !seen_.emplace(fault.kernel, fault.pc, fault.kind).second) return;
+    if (reports_.size() >= max_reports || !seen_.emplace(fault.kernel, fault.pc, fault.kind).second)
+      return;
     if (!stopping) reports_.push_back(std::move(fault));
   }
 
@@ -171,8 +172,7 @@ class Checker {
     const bool upper = mnemonic(access_.row->opcode).find("d16_hi") != std::string_view::npos;
     for (unsigned number = 0; number * unit < access_.size; ++number) {
       const std::uint64_t at = address + number * unit;
-      const auto before =
-          group_.launch->writers->exchange(at, {group_.flat_id, access_.atomic});
+      const auto before = group_.launch->writers->exchange(at, {group_.flat_id, access_.atomic});
       if (before.group == group_.flat_id || group_.shadow->acquired) continue;
       if (access_.atomic && before.atomic) continue;
       if (access_.atomic || before.atomic) {
@@ -186,7 +186,8 @@ class Checker {
       if (std::memcmp(&value, std::bit_cast<const void*>(at), unit) == 0) continue;
       report(FaultKind::unordered_writes,
              described() + " of global memory that workgroup " + std::to_string(before.group) +
-                 " has written in this launch: another value, no atomic operation, nothing between them",
+                 " has written in this launch: another value, no atomic operation, nothing between "
+                 "them",
              at, false);
       return;
     }
@@ -197,7 +198,8 @@ class Checker {
     const auto offset = static_cast<std::uint32_t>(instruction_.immediate);
     const std::string_view name = mnemonic(access_.row->opcode);
     if (name.find("2addr") == std::string_view::npos) return lds_range(address + offset);
-    const std::uint32_t unit = access_.size * (name.find("stride64") != std::string_view::npos ? 64 : 1);
+    const std::uint32_t unit =
+        access_.size * (name.find("stride64") != std::string_view::npos ? 64 : 1);
     return lds_range(address + (offset & 0xFF) * unit) && lds_range(address + (offset >> 8) * unit);
   }
 
@@ -212,7 +214,7 @@ class Checker {
     const CodeObject::Content& content = state.kernel->code_object->content();
     return inside(state.launch->kernarg.data(), state.launch->kernarg.size()) ||
            inside(state.dispatch_packet.data(), state.dispatch_packet.size()) ||
-           inside(&state.launch->grid_synchronisation, sizeof(GridSynchronisation)) ||
+           inside(&state.launch->grid_synchronization, sizeof(GridSynchronization)) ||
            inside(content.image, content.image_size);
   }
 
@@ -223,7 +225,8 @@ class Checker {
     MemoryRegistry::Allocation* allocation = registry.find(address);
     if (allocation == nullptr || !allocation->contains(address, access_.size)) {
       if (is_internal(address)) return true;
-      return report(FaultKind::out_of_bounds, outside(registry, allocation, address), address, true);
+      return report(FaultKind::out_of_bounds, outside(registry, allocation, address), address,
+                    true);
     }
     if (allocation->freed) {
       return report(FaultKind::use_after_free,
@@ -231,16 +234,16 @@ class Checker {
                         std::to_string(allocation->size) + " bytes)",
                     address, true);
     }
-    return check_initialised(*allocation, address);
+    return check_initialized(*allocation, address);
   }
 
-  bool check_initialised(MemoryRegistry::Allocation& allocation, std::uint64_t address) {
-    std::vector<bool>& initialised = allocation.initialised;
-    if (initialised.empty()) return true;
+  bool check_initialized(MemoryRegistry::Allocation& allocation, std::uint64_t address) {
+    std::vector<bool>& initialized = allocation.initialized;
+    if (initialized.empty()) return true;
     const std::uint64_t first = address - allocation.start;
     for (std::uint64_t at = first; at < first + access_.size; ++at) {
-      if (access_.reads && !initialised[at]) {
-        report(FaultKind::uninitialised_read,
+      if (access_.reads && !initialized[at]) {
+        report(FaultKind::uninitialized_read,
                "read of device memory that nothing has written (byte " + std::to_string(at) +
                    " of an allocation of " + std::to_string(allocation.size) + ")",
                address, false);
@@ -249,20 +252,22 @@ class Checker {
     }
     // Unlocked: in checking mode one thread runs all workgroups.
     if (access_.writes) {
-      for (std::uint64_t at = first; at < first + access_.size; ++at) initialised[at] = true;
+      for (std::uint64_t at = first; at < first + access_.size; ++at) initialized[at] = true;
     }
     return true;
   }
 
   std::string outside(const MemoryRegistry& registry, const MemoryRegistry::Allocation* holding,
                       std::uint64_t address) const {
-    const MemoryRegistry::Allocation* near = holding != nullptr ? holding : registry.nearest(address);
+    const MemoryRegistry::Allocation* near =
+        holding != nullptr ? holding : registry.nearest(address);
     std::string text = described() + " outside every allocation";
     if (near == nullptr) return text;
     const std::uint64_t end = near->start + near->size;
     const std::uint64_t last = address + access_.size;
     const bool beyond = last > end;
-    const std::uint64_t distance = beyond ? (address > end ? address - end : 0) : near->start - address;
+    const std::uint64_t distance =
+        beyond ? (address > end ? address - end : 0) : near->start - address;
     if (distance > (std::uint64_t{1} << 20)) return text;
     return described() + ", " + std::to_string(distance) + " bytes " +
            (beyond ? "past the end of" : "before the start of") + " an allocation of " +
@@ -273,19 +278,19 @@ class Checker {
     check_alignment(address);
     if (address > wave_.lds_size || access_.size > wave_.lds_size - address) {
       return report(FaultKind::out_of_bounds,
-                    described() + " at byte " + std::to_string(address) + " of LDS; the workgroup has " +
-                        std::to_string(wave_.lds_size) + " bytes",
+                    described() + " at byte " + std::to_string(address) +
+                        " of LDS; the workgroup has " + std::to_string(wave_.lds_size) + " bytes",
                     address, true);
     }
     LdsShadow& shadow = *group_.shadow;
     for (std::uint32_t at = address; at < address + access_.size; ++at) {
       LdsShadow::Byte& byte = shadow.bytes[at];
       check_race(byte, address);
-      if (access_.reads && !byte.initialised) {
-        report(FaultKind::uninitialised_read,
-               "read of LDS that the workgroup has not written (byte " + std::to_string(at) + ")", address,
-               false);
-        byte.initialised = true;
+      if (access_.reads && !byte.initialized) {
+        report(FaultKind::uninitialized_read,
+               "read of LDS that the workgroup has not written (byte " + std::to_string(at) + ")",
+               address, false);
+        byte.initialized = true;
       }
       note(byte);
     }
@@ -316,7 +321,7 @@ class Checker {
       const bool plain = byte.write_epoch == epoch && !byte.atomic;
       byte.write_epoch = epoch;
       byte.writer = wave_.index;
-      byte.initialised = true;
+      byte.initialized = true;
       byte.atomic = access_.atomic && !plain;
     }
     if (access_.reads && !access_.atomic) {
@@ -330,8 +335,8 @@ class Checker {
     // Plain accesses may be unaligned (the ABI's alignment mode); compilers make use of it.
     if (!access_.atomic || address % access_.size == 0) return;
     report(FaultKind::misaligned_access,
-           described() + " at an address that is not a multiple of " + std::to_string(access_.size), address,
-           false);
+           described() + " at an address that is not a multiple of " + std::to_string(access_.size),
+           address, false);
   }
 
   std::string described() const {

@@ -22,7 +22,7 @@ struct LdsShadow {
     std::uint32_t read_epoch = never;
     std::uint16_t writer = 0;       // wave
     std::uint16_t reader = 0;       // wave; of several in one epoch: many_readers
-    bool initialised = false;
+    bool initialized = false;
     bool atomic = false;            // the last write was one
   };
   static constexpr std::uint16_t many_readers = 0xFFFF;

@@ -15,7 +15,7 @@ void MemoryRegistry::add(std::uint64_t start, std::uint64_t size, AllocationKind
   forget_overlapping(start, size);
   Allocation allocation{start, size, kind, false, {}};
   // What the host may write at any time cannot be followed.
-  if (kind == AllocationKind::device) allocation.initialised.resize(size);
+  if (kind == AllocationKind::device) allocation.initialized.resize(size);
   allocations_[start] = std::move(allocation);
 }
 
@@ -24,17 +24,17 @@ void MemoryRegistry::remove(std::uint64_t start) {
   const auto found = allocations_.find(start);
   if (found == allocations_.end()) return;
   found->second.freed = true;
-  found->second.initialised = {};
+  found->second.initialized = {};
 }
 
 void MemoryRegistry::mark(std::uint64_t start, std::uint64_t size) {
   const std::lock_guard lock(mutex);
   Allocation* allocation = find(start);
-  if (allocation == nullptr || allocation->initialised.empty()) return;
+  if (allocation == nullptr || allocation->initialized.empty()) return;
   const std::uint64_t first = start - allocation->start;
   const std::uint64_t last = std::min(first + size, allocation->size);
-  std::fill(allocation->initialised.begin() + static_cast<std::ptrdiff_t>(first),
-            allocation->initialised.begin() + static_cast<std::ptrdiff_t>(last), true);
+  std::fill(allocation->initialized.begin() + static_cast<std::ptrdiff_t>(first),
+            allocation->initialized.begin() + static_cast<std::ptrdiff_t>(last), true);
 }
 
 MemoryRegistry::Allocation* MemoryRegistry::find(std::uint64_t address) {
@@ -77,7 +77,7 @@ void unregister_allocation(const void* address) {
   if (checking()) MemoryRegistry::instance().remove(reinterpret_cast<std::uint64_t>(address));
 }
 
-void mark_initialised(const void* address, std::size_t size) {
+void mark_initialized(const void* address, std::size_t size) {
   if (checking()) MemoryRegistry::instance().mark(reinterpret_cast<std::uint64_t>(address), size);
 }
 

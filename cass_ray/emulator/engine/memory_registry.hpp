@@ -17,7 +17,7 @@ class MemoryRegistry {
     std::uint64_t size = 0;
     AllocationKind kind = AllocationKind::device;
     bool freed = false;
-    std::vector<bool> initialised;  // by byte; empty: all of it
+    std::vector<bool> initialized;  // by byte; empty: all of it
     bool contains(std::uint64_t address, std::uint64_t count) const {
       return address >= start && count <= size && address - start <= size - count;
     }
@@ -29,7 +29,8 @@ class MemoryRegistry {
   void remove(std::uint64_t start);
   void mark(std::uint64_t start, std::uint64_t size);
 
-  // With `mutex` held: the allocation, live or freed, that holds the address; null if there is none.
+  // With `mutex` held: the allocation, live or freed, that holds the address; null if there is
+  // none.
   Allocation* find(std::uint64_t address);
   // With `mutex` held: the live one that ends nearest below the address, or starts nearest above.
   const Allocation* nearest(std::uint64_t address) const;

@@ -30,16 +30,22 @@ class Reader {
         out.kind = Value::Kind::boolean;
         out.integer = tag & 1;
         return true;
-      case 0xC4: case 0xC5: case 0xC6: return number(1U << (tag - 0xC4), n) && text(out, n);
+      case 0xC4:
+      case 0xC5:
+      case 0xC6: return number(1U << (tag - 0xC4), n) && text(out, n);
       case 0xCA: return number(4, n);
       case 0xCB: return number(8, n);
-      case 0xCC: case 0xCD: case 0xCE: case 0xCF:
-        return number(1U << (tag - 0xCC), n) && integer(out, static_cast<std::int64_t>(n));
+      case 0xCC:
+      case 0xCD:
+      case 0xCE:
+      case 0xCF: return number(1U << (tag - 0xCC), n) && integer(out, static_cast<std::int64_t>(n));
       case 0xD0: return number(1, n) && integer(out, static_cast<std::int8_t>(n));
       case 0xD1: return number(2, n) && integer(out, static_cast<std::int16_t>(n));
       case 0xD2: return number(4, n) && integer(out, static_cast<std::int32_t>(n));
       case 0xD3: return number(8, n) && integer(out, static_cast<std::int64_t>(n));
-      case 0xD9: case 0xDA: case 0xDB: return number(1U << (tag - 0xD9), n) && text(out, n);
+      case 0xD9:
+      case 0xDA:
+      case 0xDB: return number(1U << (tag - 0xD9), n) && text(out, n);
       case 0xDC: return number(2, n) && items(out, Value::Kind::array, n, depth);
       case 0xDD: return number(4, n) && items(out, Value::Kind::array, n, depth);
       case 0xDE: return number(2, n) && items(out, Value::Kind::map, 2 * n, depth);

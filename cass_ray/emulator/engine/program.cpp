@@ -64,10 +64,8 @@ bool once_for_both_halves(Opcode opcode) {
     case Opcode::v_wmma_f16_16x16x16_f16:
     case Opcode::v_wmma_bf16_16x16x16_bf16:
     case Opcode::v_wmma_i32_16x16x16_iu8:
-    case Opcode::v_wmma_i32_16x16x16_iu4:
-      return true;
-    default:
-      return false;
+    case Opcode::v_wmma_i32_16x16x16_iu4: return true;
+    default: return false;
   }
 }
 
@@ -106,12 +104,13 @@ class Builder {
     const OpcodeRow& row = *decoded.operation.row;
     if (is_ignorable(row.opcode)) {
       // Nothing to do but to tell the checking mode that the workgroup sees others' writes now.
-      if (program_.options.check && row.opcode == Opcode::buffer_gl1_inv) check(decoded.operation, {});
+      if (program_.options.check && row.opcode == Opcode::buffer_gl1_inv)
+        check(decoded.operation, {});
       return;
     }
     note_mode(decoded.operation);
-    const bool twice = program_.options.wide && is_vector(row.encoding) &&
-                       !once_for_both_halves(row.opcode);
+    const bool twice =
+        program_.options.wide && is_vector(row.encoding) && !once_for_both_halves(row.opcode);
     if (program_.options.count) {
       count(decoded.operation);
       if (decoded.second) count(*decoded.second);
@@ -138,8 +137,8 @@ class Builder {
     if (op.row->opcode == Opcode::s_round_mode || op.row->opcode == Opcode::s_denorm_mode) {
       program_.changes_mode = true;
     }
-    const bool set = op.row->opcode == Opcode::s_setreg_b32 ||
-                     op.row->opcode == Opcode::s_setreg_imm32_b32;
+    const bool set =
+        op.row->opcode == Opcode::s_setreg_b32 || op.row->opcode == Opcode::s_setreg_imm32_b32;
     // Bits 5:0 of SIMM16 name the register (1: MODE), 10:6 the first bit.
     if (set && (op.immediate & 63) == 1 && (op.immediate >> 6 & 31) < 8) {
       program_.changes_mode = true;
@@ -211,8 +210,8 @@ class Builder {
     for (const Field& field : op.source) {
       if (field.present() && field.code == target.code) return true;
     }
-    const bool accumulates = op.row->opcode == Opcode::v_fmac_f32 ||
-                             op.row->opcode == Opcode::v_dot2acc_f32_f16;
+    const bool accumulates =
+        op.row->opcode == Opcode::v_fmac_f32 || op.row->opcode == Opcode::v_dot2acc_f32_f16;
     return accumulates && op.destination.code == target.code;
   }
 
@@ -278,8 +277,7 @@ class Builder {
       operand.kind = OperandKind::vector;
       operand.index = static_cast<std::uint16_t>(number);
       operand.value = vector_offset(number, program_.options.wide, half_);
-      program_.vector_count =
-          std::max(program_.vector_count, number + register_count(field.type));
+      program_.vector_count = std::max(program_.vector_count, number + register_count(field.type));
       return operand;
     }
     if (field.code >= code::integer_first && field.code != code::vccz &&
@@ -372,8 +370,8 @@ class Builder {
       if (program_.opcodes[i + 1] != Opcode::v_add_co_ci_u32) continue;
       Instruction& low = program_.instructions[i];
       const Instruction& high = program_.instructions[i + 1];
-      const bool takes_carry = high.source[2].kind == OperandKind::scalar &&
-                               high.source[2].value == low.source[3].value;
+      const bool takes_carry =
+          high.source[2].kind == OperandKind::scalar && high.source[2].value == low.source[3].value;
       if (takes_carry && low.half == high.half && ((low.flags | high.flags) & flag::clamp) == 0) {
         low.handler = handlers_[Opcode::engine_add_64];
       }
@@ -439,7 +437,8 @@ const Program::Reach& Program::reach(std::uint64_t entry) const {
         break;
       }
       if (is_branch(opcode)) {
-        pending.push_back(static_cast<std::uint32_t>(instructions[at].target - instructions.data()));
+        pending.push_back(
+            static_cast<std::uint32_t>(instructions[at].target - instructions.data()));
       }
       const bool calls = opcode == Opcode::s_swappc_b64 || opcode == Opcode::s_setpc_b64;
       if (calls && !follows_pointers) {

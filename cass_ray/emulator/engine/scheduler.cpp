@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "counters.hpp"
-#include "memory_check.hpp"
 #include "launch.hpp"
+#include "memory_check.hpp"
 #include "thread_pool.hpp"
 
 namespace cass::rdna3 {
@@ -112,7 +112,8 @@ class Scheduler {
     note_progress();
     slot.adopt(state_);
     slot.start(flat);
-    if (flat % starts_per_look == 0 && state_.deadline != 0 && steady_nanoseconds() > state_.deadline) {
+    if (flat % starts_per_look == 0 && state_.deadline != 0 &&
+        steady_nanoseconds() > state_.deadline) {
       fail(describe(slot, Outcome::out_of_time));
     }
     return true;

@@ -17,12 +17,12 @@ struct Run {
   const char* numerics;  // a letter for each code: n unorm, m snorm, c uscaled, d sscaled, u, s, f
 };
 constexpr Run runs[] = {
-    {1, {8, 0, 0, 0}, 1, "nmcdus"},       {7, {16, 0, 0, 0}, 1, "nmcdusf"},
-    {14, {8, 8, 0, 0}, 2, "nmcdus"},      {20, {32, 0, 0, 0}, 1, "usf"},
-    {23, {16, 16, 0, 0}, 2, "nmcdusf"},   {32, {2, 10, 10, 10}, 4, "nmus"},
-    {36, {10, 10, 10, 2}, 4, "nmcdus"},   {42, {8, 8, 8, 8}, 4, "nmcdus"},
-    {48, {32, 32, 0, 0}, 2, "usf"},       {51, {16, 16, 16, 16}, 4, "nmcdusf"},
-    {58, {32, 32, 32, 0}, 3, "usf"},      {61, {32, 32, 32, 32}, 4, "usf"},
+    {1, {8, 0, 0, 0}, 1, "nmcdus"},     {7, {16, 0, 0, 0}, 1, "nmcdusf"},
+    {14, {8, 8, 0, 0}, 2, "nmcdus"},    {20, {32, 0, 0, 0}, 1, "usf"},
+    {23, {16, 16, 0, 0}, 2, "nmcdusf"}, {32, {2, 10, 10, 10}, 4, "nmus"},
+    {36, {10, 10, 10, 2}, 4, "nmcdus"}, {42, {8, 8, 8, 8}, 4, "nmcdus"},
+    {48, {32, 32, 0, 0}, 2, "usf"},     {51, {16, 16, 16, 16}, 4, "nmcdusf"},
+    {58, {32, 32, 32, 0}, 3, "usf"},    {61, {32, 32, 32, 32}, 4, "usf"},
 };
 
 Numeric numeric_of(char letter) {
@@ -47,7 +47,8 @@ std::uint32_t to_register(std::uint32_t raw, unsigned bits, Numeric numeric) {
   const auto whole = static_cast<float>(raw);
   const auto with_sign = static_cast<float>(sign_extended(raw, bits));
   switch (numeric) {
-    case Numeric::unorm: return std::bit_cast<std::uint32_t>(whole / static_cast<float>(largest(bits)));
+    case Numeric::unorm:
+      return std::bit_cast<std::uint32_t>(whole / static_cast<float>(largest(bits)));
     case Numeric::snorm:
       return std::bit_cast<std::uint32_t>(
           std::max(-1.0F, with_sign / static_cast<float>(largest(bits - 1))));

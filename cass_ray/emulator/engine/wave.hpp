@@ -17,7 +17,8 @@ inline constexpr unsigned vcc = 106;
 inline constexpr unsigned null = 124;
 inline constexpr unsigned m0 = 125;
 inline constexpr unsigned exec = 126;
-inline constexpr unsigned apertures = 256;   // shared base, shared limit, private base, limit: 64 bit
+inline constexpr unsigned apertures =
+    256;   // shared base, shared limit, private base, limit: 64 bit
 inline constexpr unsigned vccz = 264;
 inline constexpr unsigned execz = 265;
 inline constexpr unsigned scc = 266;

@@ -85,7 +85,7 @@ void Workgroup::adopt(const LaunchState& state) {
   launch_serial = state.serial;
   launch = &state;
   wave_count = state.wave_count;
-  const std::size_t rows = 
+  const std::size_t rows =
       std::max<std::size_t>({state.program->vector_count, state.kernel->vgpr_count, 1}) + 1;
   const unsigned halves = state.wide ? 2 : 1;
   wave_stride = sizeof(Wave) + rows * halves * sizeof(Row);
@@ -122,7 +122,8 @@ void Workgroup::adopt(const LaunchState& state) {
 void Workgroup::start(std::uint64_t flat) {
   const auto& grid = launch->launch->grid_blocks;
   flat_id = flat;
-  id = {static_cast<std::uint32_t>(flat % grid[0]), static_cast<std::uint32_t>(flat / grid[0] % grid[1]),
+  id = {static_cast<std::uint32_t>(flat % grid[0]),
+        static_cast<std::uint32_t>(flat / grid[0] % grid[1]),
         static_cast<std::uint32_t>(flat / grid[0] / grid[1])};
   if (shadow != nullptr) shadow->reset(launch->lds_bytes);
   const UserSgprs& user = launch->kernel->user_sgprs;

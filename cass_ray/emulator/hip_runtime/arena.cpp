@@ -24,7 +24,8 @@ void* address(std::uintptr_t value) { return reinterpret_cast<void*>(value); }
 
 Arena::Arena(std::size_t bytes) {
   for (; bytes >= least_reservation; bytes /= 2) {
-    void* range = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* range =
+        ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (range == MAP_FAILED) continue;
     ::madvise(range, bytes, MADV_DONTDUMP);
     first_ = reinterpret_cast<std::uintptr_t>(range);
@@ -89,7 +90,8 @@ std::uintptr_t Arena::take(std::size_t bytes, std::size_t alignment) {
   const auto aligned = round_up(start, alignment);
   free_.erase(found);
   if (aligned > start) free_.emplace(start, aligned - start);
-  if (aligned + bytes < start + size) free_.emplace(aligned + bytes, start + size - aligned - bytes);
+  if (aligned + bytes < start + size)
+    free_.emplace(aligned + bytes, start + size - aligned - bytes);
   next_ = aligned + bytes;
   return aligned;
 }

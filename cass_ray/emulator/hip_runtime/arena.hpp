@@ -36,7 +36,7 @@ class Arena {
 
  private:
   struct Block {
-    std::size_t bytes;      // reserved, guard page included
+    std::size_t bytes;  // reserved, guard page included
     std::size_t committed;  // accessible
   };
 

@@ -21,8 +21,8 @@ Arrays& arrays() {
   return known;
 }
 
-constexpr unsigned known_flags = hipArrayLayered | hipArraySurfaceLoadStore | hipArrayCubemap |
-                                 hipArrayTextureGather;
+constexpr unsigned known_flags =
+    hipArrayLayered | hipArraySurfaceLoadStore | hipArrayCubemap | hipArrayTextureGather;
 
 std::optional<hipArray_Format> format_of(const hipChannelFormatDesc& channels) {
   switch (channels.f) {
@@ -40,8 +40,7 @@ std::optional<hipArray_Format> format_of(const hipChannelFormatDesc& channels) {
       if (channels.x == 16) return HIP_AD_FORMAT_HALF;
       if (channels.x == 32) return HIP_AD_FORMAT_FLOAT;
       return std::nullopt;
-    default:
-      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 
@@ -49,29 +48,14 @@ hipChannelFormatDesc channels_of(hipArray_Format format, unsigned count) {
   int bits = 32;
   auto kind = hipChannelFormatKindFloat;
   switch (format) {
-    case HIP_AD_FORMAT_UNSIGNED_INT8:
-      bits = 8, kind = hipChannelFormatKindUnsigned;
-      break;
-    case HIP_AD_FORMAT_UNSIGNED_INT16:
-      bits = 16, kind = hipChannelFormatKindUnsigned;
-      break;
-    case HIP_AD_FORMAT_UNSIGNED_INT32:
-      kind = hipChannelFormatKindUnsigned;
-      break;
-    case HIP_AD_FORMAT_SIGNED_INT8:
-      bits = 8, kind = hipChannelFormatKindSigned;
-      break;
-    case HIP_AD_FORMAT_SIGNED_INT16:
-      bits = 16, kind = hipChannelFormatKindSigned;
-      break;
-    case HIP_AD_FORMAT_SIGNED_INT32:
-      kind = hipChannelFormatKindSigned;
-      break;
-    case HIP_AD_FORMAT_HALF:
-      bits = 16;
-      break;
-    case HIP_AD_FORMAT_FLOAT:
-      break;
+    case HIP_AD_FORMAT_UNSIGNED_INT8: bits = 8, kind = hipChannelFormatKindUnsigned; break;
+    case HIP_AD_FORMAT_UNSIGNED_INT16: bits = 16, kind = hipChannelFormatKindUnsigned; break;
+    case HIP_AD_FORMAT_UNSIGNED_INT32: kind = hipChannelFormatKindUnsigned; break;
+    case HIP_AD_FORMAT_SIGNED_INT8: bits = 8, kind = hipChannelFormatKindSigned; break;
+    case HIP_AD_FORMAT_SIGNED_INT16: bits = 16, kind = hipChannelFormatKindSigned; break;
+    case HIP_AD_FORMAT_SIGNED_INT32: kind = hipChannelFormatKindSigned; break;
+    case HIP_AD_FORMAT_HALF: bits = 16; break;
+    case HIP_AD_FORMAT_FLOAT: break;
   }
   return {bits, count > 1 ? bits : 0, count > 2 ? bits : 0, count > 3 ? bits : 0, kind};
 }

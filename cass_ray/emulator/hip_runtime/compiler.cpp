@@ -155,11 +155,18 @@ CompilerOutput compile(const SourceText& source, const std::vector<SourceText>& 
   }
   const auto code = folder.path() / "program.co";
   const auto log = folder.path() / "compiler.log";
-  std::vector<std::string> arguments{"-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output",
+  std::vector<std::string> arguments{"-x",
+                                     "hip",
+                                     "--cuda-device-only",
+                                     "--no-gpu-bundle-output",
                                      std::string("--offload-arch=") + architecture,
-                                     "-mcode-object-version=5", "--rocm-path=" + root->string(),
-                                     "-D__HIP_PLATFORM_AMD__=1", "-include", "hip/hip_runtime.h",
-                                     "-O3", "-I" + folder.path().string(),
+                                     "-mcode-object-version=5",
+                                     "--rocm-path=" + root->string(),
+                                     "-D__HIP_PLATFORM_AMD__=1",
+                                     "-include",
+                                     "hip/hip_runtime.h",
+                                     "-O3",
+                                     "-I" + folder.path().string(),
                                      "-fdiagnostics-color=never"};
   for (const auto& option : options) {
     if (auto translated = clang_option(option)) arguments.push_back(std::move(*translated));

@@ -102,10 +102,8 @@ bool expand_bundle(std::span<const std::byte> image, std::vector<std::byte>& bun
   const auto content = image.first(header.file_bytes).subspan(header.header_bytes);
   bundle.resize(header.content_bytes);
   switch (header.method) {
-    case zstd_method:
-      return inflate_zstd(content, bundle, problem);
-    case zlib_method:
-      return inflate_zlib(content, bundle, problem);
+    case zstd_method: return inflate_zstd(content, bundle, problem);
+    case zlib_method: return inflate_zlib(content, bundle, problem);
     default:
       problem = "compression method " + std::to_string(header.method) + " is not known";
       return false;

@@ -26,7 +26,7 @@ void fill_row(std::byte* row, std::uint32_t value, std::size_t count) {
 }
 
 void mark(const void* address, std::size_t bytes) {
-  if (rdna3::checking()) rdna3::mark_initialised(address, bytes);
+  if (rdna3::checking()) rdna3::mark_initialized(address, bytes);
 }
 
 }  // namespace
@@ -114,14 +114,9 @@ hipError_t FillOperation::run() {
     for (std::size_t y = 0; y < request.height; ++y) {
       auto* row = request.destination + z * request.slice + y * request.pitch;
       switch (request.element_bytes) {
-        case 1:
-          std::memset(row, static_cast<int>(request.value), request.width);
-          break;
-        case 2:
-          fill_row<std::uint16_t>(row, request.value, request.width);
-          break;
-        default:
-          fill_row<std::uint32_t>(row, request.value, request.width);
+        case 1: std::memset(row, static_cast<int>(request.value), request.width); break;
+        case 2: fill_row<std::uint16_t>(row, request.value, request.width); break;
+        default: fill_row<std::uint32_t>(row, request.value, request.width);
       }
       mark(row, request.width * request.element_bytes);
     }

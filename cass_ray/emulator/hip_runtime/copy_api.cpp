@@ -67,8 +67,7 @@ hipError_t copy_from_symbol(void* destination, const void* symbol, std::size_t b
 
 }  // namespace
 
-hipError_t hipMemcpy(void* destination, const void* source, std::size_t bytes,
-                     hipMemcpyKind kind) {
+hipError_t hipMemcpy(void* destination, const void* source, std::size_t bytes, hipMemcpyKind kind) {
   return record(copy(destination, source, bytes, kind, nullptr, Waiting::until_done));
 }
 
@@ -104,8 +103,8 @@ hipError_t hipMemcpyDtoHAsync(void* destination, hipDeviceptr_t source, std::siz
   return hipMemcpyAsync(destination, source, bytes, hipMemcpyDeviceToHost, stream);
 }
 
-hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t destination, hipDeviceptr_t source,
-                              std::size_t bytes, hipStream_t stream) {
+hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t destination, hipDeviceptr_t source, std::size_t bytes,
+                              hipStream_t stream) {
   return hipMemcpyAsync(destination, source, bytes, hipMemcpyDeviceToDevice, stream);
 }
 
@@ -123,14 +122,12 @@ hipError_t hipMemcpyPeerAsync(void* destination, int destination_device, const v
 
 hipError_t hipMemcpyToSymbol(const void* symbol, const void* source, std::size_t bytes,
                              std::size_t offset, hipMemcpyKind kind) {
-  return record(
-      copy_to_symbol(symbol, source, bytes, offset, kind, nullptr, Waiting::until_done));
+  return record(copy_to_symbol(symbol, source, bytes, offset, kind, nullptr, Waiting::until_done));
 }
 
 hipError_t hipMemcpyToSymbolAsync(const void* symbol, const void* source, std::size_t bytes,
                                   std::size_t offset, hipMemcpyKind kind, hipStream_t stream) {
-  return record(
-      copy_to_symbol(symbol, source, bytes, offset, kind, stream, Waiting::as_hip_does));
+  return record(copy_to_symbol(symbol, source, bytes, offset, kind, stream, Waiting::as_hip_does));
 }
 
 hipError_t hipMemcpyFromSymbol(void* destination, const void* symbol, std::size_t bytes,

@@ -56,8 +56,7 @@ hipError_t driver_side(const DriverSide& from, std::size_t width, std::size_t he
   const auto pitch = from.pitch == 0 ? width + from.x_bytes : from.pitch;
   const auto rows = from.rows == 0 ? height + from.y : from.rows;
   switch (from.type) {
-    case hipMemoryTypeArray:
-      return array_side(from.array, from.x_bytes, from.y, from.z, side);
+    case hipMemoryTypeArray: return array_side(from.array, from.x_bytes, from.y, from.z, side);
     case hipMemoryTypeHost:
       *side = pitched_side(from.host, pitch, rows, from.x_bytes, from.y, from.z);
       return hipSuccess;
@@ -66,8 +65,7 @@ hipError_t driver_side(const DriverSide& from, std::size_t width, std::size_t he
     case hipMemoryTypeManaged:
       *side = pitched_side(from.device, pitch, rows, from.x_bytes, from.y, from.z);
       return hipSuccess;
-    default:
-      return hipErrorInvalidValue;
+    default: return hipErrorInvalidValue;
   }
 }
 
@@ -101,8 +99,8 @@ hipError_t request_of(const hipMemcpy3DParms& p, CopyRequest* request) {
     const auto error = array_side(p.dstArray, x_bytes, p.dstPos.y, p.dstPos.z, &destination);
     if (error != hipSuccess) return error;
   } else {
-    destination = pitched_side(p.dstPtr.ptr, p.dstPtr.pitch, p.dstPtr.ysize, p.dstPos.x,
-                               p.dstPos.y, p.dstPos.z);
+    destination = pitched_side(p.dstPtr.ptr, p.dstPtr.pitch, p.dstPtr.ysize, p.dstPos.x, p.dstPos.y,
+                               p.dstPos.z);
   }
   set_sides(request, destination, source);
   return hipSuccess;

@@ -132,17 +132,17 @@ hipError_t hipMalloc3D(hipPitchedPtr* pointer, hipExtent extent) {
 hipError_t hipMemcpy2D(void* destination, std::size_t destination_pitch, const void* source,
                        std::size_t source_pitch, std::size_t width, std::size_t height,
                        hipMemcpyKind kind) {
-  return record(copy_2d(
-      pitched(destination, destination_pitch, source, source_pitch, width, height, kind), nullptr,
-      Waiting::until_done));
+  return record(
+      copy_2d(pitched(destination, destination_pitch, source, source_pitch, width, height, kind),
+              nullptr, Waiting::until_done));
 }
 
 hipError_t hipMemcpy2DAsync(void* destination, std::size_t destination_pitch, const void* source,
                             std::size_t source_pitch, std::size_t width, std::size_t height,
                             hipMemcpyKind kind, hipStream_t stream) {
-  return record(copy_2d(
-      pitched(destination, destination_pitch, source, source_pitch, width, height, kind), stream,
-      Waiting::as_hip_does));
+  return record(
+      copy_2d(pitched(destination, destination_pitch, source, source_pitch, width, height, kind),
+              stream, Waiting::as_hip_does));
 }
 
 hipError_t hipMemcpy2DToArray(hipArray_t array, std::size_t x_bytes, std::size_t y,
@@ -224,8 +224,8 @@ hipError_t hipMemcpyDtoA(hipArray_t array, std::size_t offset, hipDeviceptr_t so
 hipError_t hipMemcpyAtoA(hipArray_t destination, std::size_t destination_offset, hipArray_t source,
                          std::size_t source_offset, std::size_t bytes) {
   return record(linear(part_of_array(destination, destination_offset, bytes),
-                       part_of_array(source, source_offset, bytes), bytes,
-                       hipMemcpyDeviceToDevice, nullptr, Waiting::until_done));
+                       part_of_array(source, source_offset, bytes), bytes, hipMemcpyDeviceToDevice,
+                       nullptr, Waiting::until_done));
 }
 
 hipError_t hipMemcpyHtoAAsync(hipArray_t array, std::size_t offset, const void* source,
@@ -284,7 +284,6 @@ hipError_t hipMemset3D(hipPitchedPtr target, int value, hipExtent extent) {
   return record(fill_3d(target, value, extent, nullptr, true));
 }
 
-hipError_t hipMemset3DAsync(hipPitchedPtr target, int value, hipExtent extent,
-                            hipStream_t stream) {
+hipError_t hipMemset3DAsync(hipPitchedPtr target, int value, hipExtent extent, hipStream_t stream) {
   return record(fill_3d(target, value, extent, stream, false));
 }

@@ -75,7 +75,7 @@ class Device {
 };
 
 // The stream of a handle, or an early return of hipErrorInvalidHandle from the enclosing function.
-#define CASS_STREAM(name, handle)                          \
+#define CASS_STREAM(name, handle)                                   \
   const auto name = ::cass::hip::Device::instance().stream(handle); \
   if (name == nullptr) return ::cass::hip::record(hipErrorInvalidHandle)
 

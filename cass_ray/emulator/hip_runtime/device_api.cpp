@@ -70,8 +70,7 @@ hipError_t hipDeviceReset() {
 hipError_t hipSetDeviceFlags(unsigned flags) {
   const auto schedule = flags & hipDeviceScheduleMask;
   const bool one_schedule = (schedule & (schedule - 1)) == 0;
-  constexpr unsigned known =
-      hipDeviceScheduleMask | hipDeviceMapHost | hipDeviceLmemResizeToMax;
+  constexpr unsigned known = hipDeviceScheduleMask | hipDeviceMapHost | hipDeviceLmemResizeToMax;
   if (!one_schedule || (flags & ~known) != 0) return record(hipErrorInvalidValue);
   Device::instance().flags = schedule;
   return hipSuccess;
@@ -91,10 +90,8 @@ hipError_t hipDeviceSetLimit(hipLimit_t limit, std::size_t value) {
       return hipSuccess;
     case hipLimitMallocHeapSize:  // device malloc takes from the process's memory
       return record(value == 0 ? hipErrorInvalidValue : hipSuccess);
-    case hipLimitPrintfFifoSize:
-      return record(hipErrorUnsupportedLimit);
-    default:
-      return record(hipErrorInvalidValue);
+    case hipLimitPrintfFifoSize: return record(hipErrorUnsupportedLimit);
+    default: return record(hipErrorInvalidValue);
   }
 }
 
@@ -106,13 +103,9 @@ hipError_t hipDeviceGetLimit(std::size_t* value, hipLimit_t limit) {
       *value = set != 0 ? set : default_stack_bytes;
       return hipSuccess;
     }
-    case hipLimitMallocHeapSize:
-      *value = Memory::instance().total();
-      return hipSuccess;
-    case hipLimitPrintfFifoSize:
-      return record(hipErrorUnsupportedLimit);
-    default:
-      return record(hipErrorInvalidValue);
+    case hipLimitMallocHeapSize: *value = Memory::instance().total(); return hipSuccess;
+    case hipLimitPrintfFifoSize: return record(hipErrorUnsupportedLimit);
+    default: return record(hipErrorInvalidValue);
   }
 }
 

@@ -131,22 +131,17 @@ using namespace cass::hip;
 
 namespace {
 
-int clamped(std::size_t value) {
-  return static_cast<int>(std::min<std::size_t>(value, int_max));
-}
+int clamped(std::size_t value) { return static_cast<int>(std::min<std::size_t>(value, int_max)); }
 
 // Attributes that are one property each; false where `attribute` is none of them.
 bool simple_attribute(int* value, hipDeviceAttribute_t attribute) {
   const auto& p = device_properties();
   switch (attribute) {
-#define CASS_ATTRIBUTE(attribute, property)   \
-  case hipDeviceAttribute##attribute:         \
-    *value = static_cast<int>(p.property);    \
-    return true;
+#define CASS_ATTRIBUTE(attribute, property) \
+  case hipDeviceAttribute##attribute: *value = static_cast<int>(p.property); return true;
 #include "device_attributes.inc"
 #undef CASS_ATTRIBUTE
-    default:
-      return false;
+    default: return false;
   }
 }
 
@@ -161,35 +156,24 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
     case hipDeviceAttributeTotalConstantMemory:
       *value = clamped(p.totalConstMem);
       return hipSuccess;
-    case hipDeviceAttributeTotalGlobalMem:
-      *value = clamped(p.totalGlobalMem);
-      return hipSuccess;
-    case hipDeviceAttributeMaxPitch:
-      *value = clamped(p.memPitch);
-      return hipSuccess;
-    case hipDeviceAttributeWallClockRate:
-      *value = timestamp_khz;
-      return hipSuccess;
+    case hipDeviceAttributeTotalGlobalMem: *value = clamped(p.totalGlobalMem); return hipSuccess;
+    case hipDeviceAttributeMaxPitch: *value = clamped(p.memPitch); return hipSuccess;
+    case hipDeviceAttributeWallClockRate: *value = timestamp_khz; return hipSuccess;
     case hipDeviceAttributePhysicalMultiProcessorCount:
       *value = physical_compute_units;
       return hipSuccess;
     case hipDeviceAttributeCanUseStreamWaitValue:
     case hipDeviceAttributeFineGrainSupport:
     case hipDeviceAttributeHostRegisterSupported:
-    case hipDeviceAttributeVirtualMemoryManagementSupported:
-      *value = 1;
-      return hipSuccess;
-    case hipDeviceAttributeImageSupport:
-      *value = 0;
-      return hipSuccess;
+    case hipDeviceAttributeVirtualMemoryManagementSupported: *value = 1; return hipSuccess;
+    case hipDeviceAttributeImageSupport: *value = 0; return hipSuccess;
     case hipDeviceAttributeHdpMemFlushCntl:
     case hipDeviceAttributeHdpRegFlushCntl: {
       unsigned* none = nullptr;  // the result is a pointer for these two
       std::memcpy(value, &none, sizeof none);
       return hipSuccess;
     }
-    default:
-      return record(hipErrorInvalidValue);
+    default: return record(hipErrorInvalidValue);
   }
 }
 

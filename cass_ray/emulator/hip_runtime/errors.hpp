@@ -10,7 +10,8 @@
 
 namespace cass::hip {
 
-// Remembers a failure for hipGetLastError and returns its argument: the last step of an entry point.
+// Remembers a failure for hipGetLastError and returns its argument: the last step of an entry
+// point.
 hipError_t record(hipError_t result);
 
 // Writes "cass-rdna3: MESSAGE" and a newline to standard error in one piece.

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <fstream>
-#include <memory>
 #include <map>
+#include <memory>
 
 #include "device.hpp"
 #include "device_properties.hpp"
@@ -24,8 +24,7 @@ auto& owned_graphs() {
 }
 
 // Copies `nodes` out the way HIP does: only counts where `out` is null, at most `*count` else.
-hipError_t give(const std::vector<hipGraphNode*>& nodes, hipGraphNode_t* out,
-                std::size_t* count) {
+hipError_t give(const std::vector<hipGraphNode*>& nodes, hipGraphNode_t* out, std::size_t* count) {
   if (count == nullptr) return hipErrorInvalidValue;
   if (out == nullptr) {
     *count = nodes.size();
@@ -59,28 +58,17 @@ hipError_t instantiate_into(hipGraphExec_t* exec, hipGraph_t graph, unsigned lon
 
 const char* type_name(hipGraphNodeType type) {
   switch (type) {
-    case hipGraphNodeTypeKernel:
-      return "KERNEL";
-    case hipGraphNodeTypeMemcpy:
-      return "MEMCPY";
-    case hipGraphNodeTypeMemset:
-      return "MEMSET";
-    case hipGraphNodeTypeHost:
-      return "HOST";
-    case hipGraphNodeTypeGraph:
-      return "GRAPH";
-    case hipGraphNodeTypeEmpty:
-      return "EMPTY";
-    case hipGraphNodeTypeWaitEvent:
-      return "EVENT_WAIT";
-    case hipGraphNodeTypeEventRecord:
-      return "EVENT_RECORD";
-    case hipGraphNodeTypeMemAlloc:
-      return "MEM_ALLOC";
-    case hipGraphNodeTypeMemFree:
-      return "MEM_FREE";
-    default:
-      return "NODE";
+    case hipGraphNodeTypeKernel: return "KERNEL";
+    case hipGraphNodeTypeMemcpy: return "MEMCPY";
+    case hipGraphNodeTypeMemset: return "MEMSET";
+    case hipGraphNodeTypeHost: return "HOST";
+    case hipGraphNodeTypeGraph: return "GRAPH";
+    case hipGraphNodeTypeEmpty: return "EMPTY";
+    case hipGraphNodeTypeWaitEvent: return "EVENT_WAIT";
+    case hipGraphNodeTypeEventRecord: return "EVENT_RECORD";
+    case hipGraphNodeTypeMemAlloc: return "MEM_ALLOC";
+    case hipGraphNodeTypeMemFree: return "MEM_FREE";
+    default: return "NODE";
   }
 }
 
@@ -390,8 +378,8 @@ hipError_t hipDeviceSetGraphMemAttribute(int device, hipGraphMemAttributeType at
                                          void* value) {
   if (value == nullptr) return record(hipErrorInvalidValue);
   if (const auto error = check_device(device); error != hipSuccess) return record(error);
-  const bool high_mark = attribute == hipGraphMemAttrUsedMemHigh ||
-                         attribute == hipGraphMemAttrReservedMemHigh;
+  const bool high_mark =
+      attribute == hipGraphMemAttrUsedMemHigh || attribute == hipGraphMemAttrReservedMemHigh;
   return record(high_mark && *static_cast<std::uint64_t*>(value) == 0 ? hipSuccess
                                                                       : hipErrorInvalidValue);
 }

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <iterator>
 
+#include "copy_shapes.hpp"
 #include "errors.hpp"
 #include "event.hpp"
 #include "graph_nodes.hpp"
 #include "graph_operations.hpp"
-#include "copy_shapes.hpp"
 #include "host_operation.hpp"
 
 namespace cass::hip {
@@ -67,19 +67,19 @@ hipError_t after_making(hipError_t made, OperationPointer& operation, Use use) {
   return record(made != hipSuccess ? made : use(std::move(operation)));
 }
 
-#define CASS_ADD(making)                                                              \
-  OperationPointer operation;                                                         \
-  return after_making(making, operation, [&](OperationPointer made) {                 \
-    return add_node(node, graph, dependencies, count, std::move(made));               \
+#define CASS_ADD(making)                                                \
+  OperationPointer operation;                                           \
+  return after_making(making, operation, [&](OperationPointer made) {   \
+    return add_node(node, graph, dependencies, count, std::move(made)); \
   })
-#define CASS_SET(making)                                                              \
-  OperationPointer operation;                                                         \
-  return after_making(making, operation,                                              \
+#define CASS_SET(making)                 \
+  OperationPointer operation;            \
+  return after_making(making, operation, \
                       [&](OperationPointer made) { return set_operation(node, std::move(made)); })
-#define CASS_SET_EXEC(making)                                                         \
-  OperationPointer operation;                                                         \
-  return after_making(making, operation, [&](OperationPointer made) {                 \
-    return set_operation(exec, node, std::move(made));                                \
+#define CASS_SET_EXEC(making)                                         \
+  OperationPointer operation;                                         \
+  return after_making(making, operation, [&](OperationPointer made) { \
+    return set_operation(exec, node, std::move(made));                \
   })
 
 template <typename Kind>
@@ -115,8 +115,7 @@ hipError_t hipGraphKernelNodeGetParams(hipGraphNode_t node, hipKernelNodeParams*
   return hipSuccess;
 }
 
-hipError_t hipGraphKernelNodeSetParams(hipGraphNode_t node,
-                                       const hipKernelNodeParams* parameters) {
+hipError_t hipGraphKernelNodeSetParams(hipGraphNode_t node, const hipKernelNodeParams* parameters) {
   CASS_SET(kernel_operation(parameters, &operation));
 }
 
@@ -198,9 +197,8 @@ hipError_t hipGraphAddMemcpyNode1D(hipGraphNode_t* node, hipGraph_t graph,
   CASS_ADD(copy_operation(destination, source, bytes, kind, &operation));
 }
 
-hipError_t hipGraphMemcpyNodeSetParams1D(hipGraphNode_t node, void* destination,
-                                         const void* source, std::size_t bytes,
-                                         hipMemcpyKind kind) {
+hipError_t hipGraphMemcpyNodeSetParams1D(hipGraphNode_t node, void* destination, const void* source,
+                                         std::size_t bytes, hipMemcpyKind kind) {
   CASS_SET(copy_operation(destination, source, bytes, kind, &operation));
 }
 
@@ -212,9 +210,8 @@ hipError_t hipGraphExecMemcpyNodeSetParams1D(hipGraphExec_t exec, hipGraphNode_t
 
 hipError_t hipGraphAddMemcpyNodeFromSymbol(hipGraphNode_t* node, hipGraph_t graph,
                                            const hipGraphNode_t* dependencies, std::size_t count,
-                                           void* destination, const void* symbol,
-                                           std::size_t bytes, std::size_t offset,
-                                           hipMemcpyKind kind) {
+                                           void* destination, const void* symbol, std::size_t bytes,
+                                           std::size_t offset, hipMemcpyKind kind) {
   CASS_ADD(copy_from_symbol_operation(destination, symbol, bytes, offset, kind, &operation));
 }
 
@@ -233,9 +230,8 @@ hipError_t hipGraphExecMemcpyNodeSetParamsFromSymbol(hipGraphExec_t exec, hipGra
 
 hipError_t hipGraphAddMemcpyNodeToSymbol(hipGraphNode_t* node, hipGraph_t graph,
                                          const hipGraphNode_t* dependencies, std::size_t count,
-                                         const void* symbol, const void* source,
-                                         std::size_t bytes, std::size_t offset,
-                                         hipMemcpyKind kind) {
+                                         const void* symbol, const void* source, std::size_t bytes,
+                                         std::size_t offset, hipMemcpyKind kind) {
   CASS_ADD(copy_to_symbol_operation(symbol, source, bytes, offset, kind, &operation));
 }
 
@@ -420,8 +416,7 @@ hipError_t hipGraphAddNode(hipGraphNode_t* node, hipGraph_t graph,
       return hipGraphAddHostNode(node, graph, dependencies, count, &p.host);
     case hipGraphNodeTypeGraph:
       return hipGraphAddChildGraphNode(node, graph, dependencies, count, p.graph.graph);
-    case hipGraphNodeTypeEmpty:
-      return hipGraphAddEmptyNode(node, graph, dependencies, count);
+    case hipGraphNodeTypeEmpty: return hipGraphAddEmptyNode(node, graph, dependencies, count);
     case hipGraphNodeTypeWaitEvent:
       return hipGraphAddEventWaitNode(node, graph, dependencies, count, p.eventWait.event);
     case hipGraphNodeTypeEventRecord:
@@ -430,7 +425,6 @@ hipError_t hipGraphAddNode(hipGraphNode_t* node, hipGraph_t graph,
       return hipGraphAddMemAllocNode(node, graph, dependencies, count, &p.alloc);
     case hipGraphNodeTypeMemFree:
       return hipGraphAddMemFreeNode(node, graph, dependencies, count, p.free.dptr);
-    default:
-      return record(hipErrorNotSupported);
+    default: return record(hipErrorNotSupported);
   }
 }

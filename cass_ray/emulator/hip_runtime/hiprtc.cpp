@@ -58,8 +58,7 @@ std::string with_name_expressions(const _hiprtcProgram& program) {
 const char* hiprtcGetErrorString(hiprtcResult result) {
   switch (result) {
 #define CASS_RTC_NAME(code) \
-  case code:                \
-    return #code
+  case code: return #code
     CASS_RTC_NAME(HIPRTC_SUCCESS);
     CASS_RTC_NAME(HIPRTC_ERROR_OUT_OF_MEMORY);
     CASS_RTC_NAME(HIPRTC_ERROR_PROGRAM_CREATION_FAILURE);
@@ -130,8 +129,8 @@ hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int option_count, const
       return HIPRTC_ERROR_INVALID_OPTION;
     }
   }
-  program->output = compile({program->source.name, with_name_expressions(*program)},
-                            program->headers, given);
+  program->output =
+      compile({program->source.name, with_name_expressions(*program)}, program->headers, given);
   if (!program->output.ok) return HIPRTC_ERROR_COMPILATION;
   for (std::size_t index = 0; index < program->name_expressions.size(); ++index) {
     const auto name = pointed_to(program->output.code, variable_name(index));
@@ -207,8 +206,8 @@ hiprtcResult hiprtcLinkAddFile(hiprtcLinkState, hiprtcJITInputType, const char*,
   return unsupported_rtc("hiprtcLinkAddFile");
 }
 
-hiprtcResult hiprtcLinkAddData(hiprtcLinkState, hiprtcJITInputType, void*, std::size_t,
-                               const char*, unsigned, hiprtcJIT_option*, void**) {
+hiprtcResult hiprtcLinkAddData(hiprtcLinkState, hiprtcJITInputType, void*, std::size_t, const char*,
+                               unsigned, hiprtcJIT_option*, void**) {
   return unsupported_rtc("hiprtcLinkAddData");
 }
 

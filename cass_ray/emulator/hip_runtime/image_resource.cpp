@@ -14,7 +14,8 @@ struct Format {
 
 enum Kind : unsigned { unorm, snorm, uint, sint, floating };
 
-// Code of the first format of a width and count of channels, by numeric kind; 0 where there is none.
+// Code of the first format of a width and count of channels, by numeric kind; 0 where there is
+// none.
 std::uint32_t code_of(unsigned bits, unsigned count, Kind kind) {
   const unsigned column = count == 1 ? 0 : count == 2 ? 1 : 2;
   constexpr std::uint32_t eight[3] = {1, 14, 42};
@@ -39,7 +40,7 @@ std::uint32_t channel_type_of(unsigned bits, Kind kind) {
   return bits == 16 ? 14 : 15;
 }
 
-Format format_of(const hipChannelFormatDesc& channels, bool normalised) {
+Format format_of(const hipChannelFormatDesc& channels, bool normalized) {
   const int widths[] = {channels.x, channels.y, channels.z, channels.w};
   unsigned count = 0;
   while (count < 4 && widths[count] != 0) ++count;
@@ -50,7 +51,7 @@ Format format_of(const hipChannelFormatDesc& channels, bool normalised) {
   if (channels.x != 8 && channels.x != 16 && channels.x != 32) return {};
   const auto bits = static_cast<unsigned>(channels.x);
   Kind kind = floating;
-  const bool as_float = normalised && bits < 32;
+  const bool as_float = normalized && bits < 32;
   if (channels.f == hipChannelFormatKindSigned) kind = as_float ? snorm : sint;
   if (channels.f == hipChannelFormatKindUnsigned) kind = as_float ? unorm : uint;
   constexpr std::uint32_t orders[] = {0, 1, 3, 0, 8};  // R, RG, RGBA
@@ -84,8 +85,8 @@ std::uint32_t type_of(const ImageView& view) {
 
 }  // namespace
 
-hipError_t encode_image(const ImageView& view, bool normalised, ImageWords& words) {
-  const Format format = format_of(view.channels, normalised);
+hipError_t encode_image(const ImageView& view, bool normalized, ImageWords& words) {
+  const Format format = format_of(view.channels, normalized);
   if (format.code == 0) return hipErrorInvalidValue;
   words = {};
   words[8] = format.channel_type;
@@ -117,9 +118,11 @@ hipError_t encode_sampler(const hipTextureDesc& description, SamplerWords& words
   for (unsigned k = 0; k < 3; ++k) {
     std::uint32_t mode = clamp_last;
     switch (description.addressMode[k]) {
-      // Repetition is defined for normalised coordinates only.
+      // Repetition is defined for normalized coordinates only.
       case hipAddressModeWrap: mode = description.normalizedCoords != 0 ? wrap : clamp_last; break;
-      case hipAddressModeMirror: mode = description.normalizedCoords != 0 ? mirror : clamp_last; break;
+      case hipAddressModeMirror:
+        mode = description.normalizedCoords != 0 ? mirror : clamp_last;
+        break;
       case hipAddressModeClamp: break;
       case hipAddressModeBorder: mode = clamp_border; break;
       default: return hipErrorInvalidValue;

@@ -29,8 +29,8 @@ using SamplerWords = std::array<std::uint32_t, 8>;
 inline constexpr std::size_t image_alignment = 256;
 
 // hipErrorInvalidValue for a format that textures do not have, sizes beyond the device's, or an
-// address that is not aligned. `normalised`: 8 and 16 bit integers read as floats.
-hipError_t encode_image(const ImageView& view, bool normalised, ImageWords& words);
+// address that is not aligned. `normalized`: 8 and 16 bit integers read as floats.
+hipError_t encode_image(const ImageView& view, bool normalized, ImageWords& words);
 
 hipError_t encode_sampler(const hipTextureDesc& description, SamplerWords& words);
 

@@ -20,18 +20,13 @@ std::uint64_t product(const std::array<std::uint32_t, 3>& sizes) {
 // The error that a GPU's runtime would give for the fault.
 hipError_t error_of(FaultKind kind) {
   switch (kind) {
-    case FaultKind::unsupported_instruction:
-      return hipErrorNotSupported;
-    case FaultKind::invalid_launch:
-      return hipErrorInvalidConfiguration;
+    case FaultKind::unsupported_instruction: return hipErrorNotSupported;
+    case FaultKind::invalid_launch: return hipErrorInvalidConfiguration;
     case FaultKind::memory_access:
     case FaultKind::out_of_bounds:
-    case FaultKind::use_after_free:
-      return hipErrorIllegalAddress;
-    case FaultKind::time_limit:
-      return hipErrorLaunchTimeOut;
-    default:
-      return hipErrorLaunchFailure;
+    case FaultKind::use_after_free: return hipErrorIllegalAddress;
+    case FaultKind::time_limit: return hipErrorLaunchTimeOut;
+    default: return hipErrorLaunchFailure;
   }
 }
 
@@ -59,9 +54,9 @@ hipError_t check(const LaunchRequest& request) {
   }
   if (kernel.lds_size + request.shared_bytes > shared_bytes_per_block) return hipErrorInvalidValue;
   if (request.cooperative) {
-    const auto resident = std::uint64_t{multiprocessors} *
-                          resident_blocks(kernel, static_cast<std::uint32_t>(threads),
-                                          request.shared_bytes);
+    const auto resident =
+        std::uint64_t{multiprocessors} *
+        resident_blocks(kernel, static_cast<std::uint32_t>(threads), request.shared_bytes);
     if (product(request.grid_blocks) > resident) return hipErrorCooperativeLaunchTooLarge;
   }
   return hipSuccess;
@@ -92,9 +87,9 @@ hipError_t KernelOperation::copy_arguments() {
   const auto& kernel = *request_.function->kernel;
   kernarg_.assign(kernel.kernarg_size, std::byte{0});
   const auto& arguments = kernel.arguments;
-  const bool has_explicit = std::any_of(arguments.begin(), arguments.end(), [](const auto& argument) {
-    return !rdna3::is_hidden(argument.kind);
-  });
+  const bool has_explicit =
+      std::any_of(arguments.begin(), arguments.end(),
+                  [](const auto& argument) { return !rdna3::is_hidden(argument.kind); });
   if (!has_explicit) return hipSuccess;
   if (request_.arguments != nullptr) {
     std::size_t index = 0;
@@ -129,8 +124,7 @@ hipError_t KernelOperation::run() {
   std::vector<std::byte> memory(kernarg_.size() + alignment);
   void* start = memory.data();
   std::size_t space = memory.size();
-  auto* kernarg =
-      static_cast<std::byte*>(std::align(alignment, kernarg_.size(), start, space));
+  auto* kernarg = static_cast<std::byte*>(std::align(alignment, kernarg_.size(), start, space));
   std::memcpy(kernarg, kernarg_.data(), kernarg_.size());
   rdna3::Launch launch;
   launch.kernel = request_.function->kernel;

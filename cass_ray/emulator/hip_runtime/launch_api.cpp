@@ -106,21 +106,20 @@ hipError_t hipExtLaunchKernel(const void* function, dim3 grid, dim3 block, void*
                                      start, stop));
 }
 
-hipError_t hipLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block,
-                                      void** arguments, unsigned shared_bytes,
-                                      hipStream_t stream) {
+hipError_t hipLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                                      unsigned shared_bytes, hipStream_t stream) {
   return record(launch_host_function(function, grid, block, arguments, shared_bytes, stream, true));
 }
 
-extern "C" HIP_PUBLIC_API hipError_t hipLaunchCooperativeKernel_spt(
-    const void* function, dim3 grid, dim3 block, void** arguments, std::uint32_t shared_bytes,
-    hipStream_t stream) {
+extern "C" HIP_PUBLIC_API hipError_t hipLaunchCooperativeKernel_spt(const void* function, dim3 grid,
+                                                                    dim3 block, void** arguments,
+                                                                    std::uint32_t shared_bytes,
+                                                                    hipStream_t stream) {
   return hipLaunchCooperativeKernel(function, grid, block, arguments, shared_bytes,
                                     stream == nullptr ? hipStreamPerThread : stream);
 }
 
-hipError_t hipLaunchCooperativeKernelMultiDevice(hipLaunchParams* launches, int devices,
-                                                 unsigned) {
+hipError_t hipLaunchCooperativeKernelMultiDevice(hipLaunchParams* launches, int devices, unsigned) {
   if (launches == nullptr || devices != 1) return record(hipErrorInvalidValue);
   const auto& launch = launches[0];
   return record(launch_host_function(launch.func, launch.gridDim, launch.blockDim, launch.args,
@@ -157,18 +156,17 @@ hipError_t hipModuleLaunchCooperativeKernelMultiDevice(hipFunctionLaunchParams* 
                                                        unsigned devices, unsigned) {
   if (launches == nullptr || devices != 1) return record(hipErrorInvalidValue);
   const auto& launch = launches[0];
-  return record(launch_function(launch.function,
-                                dim3(launch.gridDimX, launch.gridDimY, launch.gridDimZ),
-                                dim3(launch.blockDimX, launch.blockDimY, launch.blockDimZ),
-                                launch.sharedMemBytes, launch.hStream, launch.kernelParams,
-                                nullptr, true));
+  return record(
+      launch_function(launch.function, dim3(launch.gridDimX, launch.gridDimY, launch.gridDimZ),
+                      dim3(launch.blockDimX, launch.blockDimY, launch.blockDimZ),
+                      launch.sharedMemBytes, launch.hStream, launch.kernelParams, nullptr, true));
 }
 
 extern "C" HIP_PUBLIC_API hipError_t hipExtModuleLaunchKernel(
     hipFunction_t function, std::uint32_t work_items_x, std::uint32_t work_items_y,
-    std::uint32_t work_items_z, std::uint32_t block_x, std::uint32_t block_y,
-    std::uint32_t block_z, std::size_t shared_bytes, hipStream_t stream, void** arguments,
-    void** extra, hipEvent_t start, hipEvent_t stop, std::uint32_t) {
+    std::uint32_t work_items_z, std::uint32_t block_x, std::uint32_t block_y, std::uint32_t block_z,
+    std::size_t shared_bytes, hipStream_t stream, void** arguments, void** extra, hipEvent_t start,
+    hipEvent_t stop, std::uint32_t) {
   return record(launch_work_items(function, dim3(work_items_x, work_items_y, work_items_z),
                                   dim3(block_x, block_y, block_z), shared_bytes, stream, arguments,
                                   extra, start, stop));
@@ -176,9 +174,9 @@ extern "C" HIP_PUBLIC_API hipError_t hipExtModuleLaunchKernel(
 
 extern "C" HIP_PUBLIC_API hipError_t hipHccModuleLaunchKernel(
     hipFunction_t function, std::uint32_t work_items_x, std::uint32_t work_items_y,
-    std::uint32_t work_items_z, std::uint32_t block_x, std::uint32_t block_y,
-    std::uint32_t block_z, std::size_t shared_bytes, hipStream_t stream, void** arguments,
-    void** extra, hipEvent_t start, hipEvent_t stop) {
+    std::uint32_t work_items_z, std::uint32_t block_x, std::uint32_t block_y, std::uint32_t block_z,
+    std::size_t shared_bytes, hipStream_t stream, void** arguments, void** extra, hipEvent_t start,
+    hipEvent_t stop) {
   return hipExtModuleLaunchKernel(function, work_items_x, work_items_y, work_items_z, block_x,
                                   block_y, block_z, shared_bytes, stream, arguments, extra, start,
                                   stop, 0);

@@ -35,7 +35,7 @@ std::size_t device_memory() {
 
 // What the machine could give now without swapping.
 std::size_t machine_memory() {
-  struct sysinfo info {};
+  struct sysinfo info{};
   if (::sysinfo(&info) != 0) return SIZE_MAX;
   return (static_cast<std::size_t>(info.freeram) + info.bufferram) * info.mem_unit;
 }
@@ -43,15 +43,11 @@ std::size_t machine_memory() {
 rdna3::AllocationKind engine_kind(MemoryKind kind) {
   switch (kind) {
     case MemoryKind::device:
-    case MemoryKind::array:
-      return rdna3::AllocationKind::device;
-    case MemoryKind::managed:
-      return rdna3::AllocationKind::managed;
-    case MemoryKind::variable:
-      return rdna3::AllocationKind::variable;
+    case MemoryKind::array: return rdna3::AllocationKind::device;
+    case MemoryKind::managed: return rdna3::AllocationKind::managed;
+    case MemoryKind::variable: return rdna3::AllocationKind::variable;
     case MemoryKind::pinned:
-    case MemoryKind::registered:
-      return rdna3::AllocationKind::host_pinned;
+    case MemoryKind::registered: return rdna3::AllocationKind::host_pinned;
   }
   return rdna3::AllocationKind::device;
 }

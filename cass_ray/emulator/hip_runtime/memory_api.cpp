@@ -13,9 +13,9 @@ using namespace cass::hip;
 
 namespace {
 
-constexpr unsigned known_host_flags =
-    hipHostMallocPortable | hipHostMallocMapped | hipHostMallocWriteCombined |
-    hipHostMallocNumaUser | hipHostMallocCoherent | hipHostMallocNonCoherent;
+constexpr unsigned known_host_flags = hipHostMallocPortable | hipHostMallocMapped |
+                                      hipHostMallocWriteCombined | hipHostMallocNumaUser |
+                                      hipHostMallocCoherent | hipHostMallocNonCoherent;
 
 hipError_t allocate(void** address, std::size_t bytes, MemoryKind kind, unsigned flags) {
   if (address == nullptr) return hipErrorInvalidValue;
@@ -43,12 +43,9 @@ hipError_t release(void* address, Kinds... kinds) {
 hipMemoryType type_of(MemoryKind kind) {
   switch (kind) {
     case MemoryKind::pinned:
-    case MemoryKind::registered:
-      return hipMemoryTypeHost;
-    case MemoryKind::managed:
-      return hipMemoryTypeManaged;
-    default:
-      return hipMemoryTypeDevice;
+    case MemoryKind::registered: return hipMemoryTypeHost;
+    case MemoryKind::managed: return hipMemoryTypeManaged;
+    default: return hipMemoryTypeDevice;
   }
 }
 
@@ -65,8 +62,7 @@ hipError_t pointer_attribute(void* data, hipPointer_attribute attribute, void* p
   switch (attribute) {
     case HIP_POINTER_ATTRIBUTE_MEMORY_TYPE:
       return answer<unsigned>(data, type_of(allocation->kind));
-    case HIP_POINTER_ATTRIBUTE_DEVICE_POINTER:
-      return answer<void*>(data, pointer);
+    case HIP_POINTER_ATTRIBUTE_DEVICE_POINTER: return answer<void*>(data, pointer);
     case HIP_POINTER_ATTRIBUTE_HOST_POINTER:
       if (!on_host) return hipErrorInvalidValue;
       return answer<void*>(data, pointer);
@@ -74,20 +70,15 @@ hipError_t pointer_attribute(void* data, hipPointer_attribute attribute, void* p
       return answer<unsigned>(data, static_cast<unsigned>(allocation->id));
     case HIP_POINTER_ATTRIBUTE_IS_MANAGED:
       return answer<bool>(data, allocation->kind == MemoryKind::managed);
-    case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-      return answer<int>(data, 0);
-    case HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-      return answer<void*>(data, allocation->base);
-    case HIP_POINTER_ATTRIBUTE_RANGE_SIZE:
-      return answer<std::size_t>(data, allocation->size);
-    case HIP_POINTER_ATTRIBUTE_MAPPED:
-      return answer<bool>(data, true);
+    case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return answer<int>(data, 0);
+    case HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR: return answer<void*>(data, allocation->base);
+    case HIP_POINTER_ATTRIBUTE_RANGE_SIZE: return answer<std::size_t>(data, allocation->size);
+    case HIP_POINTER_ATTRIBUTE_MAPPED: return answer<bool>(data, true);
     case HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS:
       return answer<hipMemAccessFlags>(data, hipMemAccessFlagsProtReadWrite);
     case HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
       return answer<hipMemPool_t>(data, reinterpret_cast<hipMemPool_t>(allocation->pool));
-    default:
-      return hipErrorNotSupported;
+    default: return hipErrorNotSupported;
   }
 }
 
@@ -221,8 +212,8 @@ hipError_t hipPointerGetAttribute(void* data, hipPointer_attribute attribute,
   return record(pointer_attribute(data, attribute, address));
 }
 
-hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute* attributes,
-                                      void** data, hipDeviceptr_t address) {
+hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute* attributes, void** data,
+                                      hipDeviceptr_t address) {
   if (attributes == nullptr || data == nullptr) return record(hipErrorInvalidValue);
   for (unsigned index = 0; index < count; ++index) {
     static_cast<void>(pointer_attribute(data[index], attributes[index], address));
@@ -234,8 +225,7 @@ hipError_t hipPointerSetAttribute(const void* value, hipPointer_attribute attrib
                                   hipDeviceptr_t address) {
   if (value == nullptr || !Memory::instance().find(address)) return record(hipErrorInvalidValue);
   // Copies are synchronous enough already.
-  return record(attribute == HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS ? hipSuccess
-                                                               : hipErrorInvalidValue);
+  return record(attribute == HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS ? hipSuccess : hipErrorInvalidValue);
 }
 
 // Managed memory does not move: advice and prefetches are checked and have no further effect.
@@ -266,16 +256,13 @@ hipError_t hipStreamAttachMemAsync(hipStream_t handle, void* address, std::size_
 
 hipError_t hipMemRangeGetAttribute(void* data, std::size_t size, hipMemRangeAttribute attribute,
                                    const void* address, std::size_t bytes) {
-  if (data == nullptr || size == 0 || size % sizeof(int) != 0 || address == nullptr ||
-      bytes == 0) {
+  if (data == nullptr || size == 0 || size % sizeof(int) != 0 || address == nullptr || bytes == 0) {
     return record(hipErrorInvalidValue);
   }
   auto* values = static_cast<int*>(data);
   switch (attribute) {
     case hipMemRangeAttributeReadMostly:
-    case hipMemRangeAttributeCoherencyMode:
-      values[0] = 0;
-      return hipSuccess;
+    case hipMemRangeAttributeCoherencyMode: values[0] = 0; return hipSuccess;
     case hipMemRangeAttributePreferredLocation:
     case hipMemRangeAttributeLastPrefetchLocation:
       values[0] = hipInvalidDeviceId;
@@ -284,8 +271,7 @@ hipError_t hipMemRangeGetAttribute(void* data, std::size_t size, hipMemRangeAttr
       std::fill_n(values, size / sizeof(int), hipInvalidDeviceId);
       values[0] = 0;
       return hipSuccess;
-    default:
-      return record(hipErrorInvalidValue);
+    default: return record(hipErrorInvalidValue);
   }
 }
 

@@ -121,7 +121,8 @@ ihipModule_t* Program::module_of(FatBinary* binary) {
   if (binary->module == nullptr) return nullptr;
   for (const auto& [name, memory] : binary->managed) {
     const auto symbol = binary->module->variable(name);
-    if (symbol && symbol->size >= sizeof memory) std::memcpy(symbol->address, &memory, sizeof memory);
+    if (symbol && symbol->size >= sizeof memory)
+      std::memcpy(symbol->address, &memory, sizeof memory);
   }
   return binary->module.get();
 }

@@ -60,25 +60,18 @@ hipError_t function_attribute(int* value, hipFunction_attribute attribute,
     case HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
       *value = static_cast<int>(kernel.private_size);
       return hipSuccess;
-    case HIP_FUNC_ATTRIBUTE_NUM_REGS:
-      *value = kernel.vgpr_count;
-      return hipSuccess;
+    case HIP_FUNC_ATTRIBUTE_NUM_REGS: *value = kernel.vgpr_count; return hipSuccess;
     case HIP_FUNC_ATTRIBUTE_PTX_VERSION:
       *value = 30;  // what AMD's runtime answers
       return hipSuccess;
-    case HIP_FUNC_ATTRIBUTE_BINARY_VERSION:
-      *value = binary_version(kernel);
-      return hipSuccess;
+    case HIP_FUNC_ATTRIBUTE_BINARY_VERSION: *value = binary_version(kernel); return hipSuccess;
     case HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
       *value = static_cast<int>(shared_bytes_per_block) - static_cast<int>(kernel.lds_size);
       return hipSuccess;
     case HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
     case HIP_FUNC_ATTRIBUTE_CACHE_MODE_CA:
-    case HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-      *value = 0;
-      return hipSuccess;
-    default:
-      return hipErrorInvalidValue;
+    case HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = 0; return hipSuccess;
+    default: return hipErrorInvalidValue;
   }
 }
 
@@ -245,18 +238,15 @@ hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, hipFu
   return record(active_blocks(blocks, *function->kernel, block_size, shared_bytes));
 }
 
-hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
-                                                                       hipFunction_t function,
-                                                                       int block_size,
-                                                                       std::size_t shared_bytes,
-                                                                       unsigned) {
+hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int* blocks, hipFunction_t function, int block_size, std::size_t shared_bytes, unsigned) {
   return hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, block_size,
                                                             shared_bytes);
 }
 
 hipError_t hipModuleOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size,
-                                                   hipFunction_t function,
-                                                   std::size_t shared_bytes, int limit) {
+                                                   hipFunction_t function, std::size_t shared_bytes,
+                                                   int limit) {
   if (grid_size == nullptr || block_size == nullptr || function == nullptr) {
     return record(hipErrorInvalidValue);
   }

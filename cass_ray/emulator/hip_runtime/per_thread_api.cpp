@@ -45,8 +45,7 @@ CASS_SPT hipMemcpyFromSymbol_spt(void* destination, const void* symbol, std::siz
 }
 
 CASS_SPT hipMemcpyFromSymbolAsync_spt(void* destination, const void* symbol, std::size_t bytes,
-                                      std::size_t offset, hipMemcpyKind kind,
-                                      hipStream_t stream) {
+                                      std::size_t offset, hipMemcpyKind kind, hipStream_t stream) {
   return hipMemcpyFromSymbolAsync(destination, symbol, bytes, offset, kind, own(stream));
 }
 
@@ -57,18 +56,18 @@ CASS_SPT hipMemcpy2D_spt(void* destination, std::size_t destination_pitch, const
                                     height, kind, hipStreamPerThread));
 }
 
-CASS_SPT hipMemcpy2DAsync_spt(void* destination, std::size_t destination_pitch,
-                              const void* source, std::size_t source_pitch, std::size_t width,
-                              std::size_t height, hipMemcpyKind kind, hipStream_t stream) {
-  return hipMemcpy2DAsync(destination, destination_pitch, source, source_pitch, width, height,
-                          kind, own(stream));
+CASS_SPT hipMemcpy2DAsync_spt(void* destination, std::size_t destination_pitch, const void* source,
+                              std::size_t source_pitch, std::size_t width, std::size_t height,
+                              hipMemcpyKind kind, hipStream_t stream) {
+  return hipMemcpy2DAsync(destination, destination_pitch, source, source_pitch, width, height, kind,
+                          own(stream));
 }
 
-CASS_SPT hipMemcpy2DToArray_spt(hipArray_t array, std::size_t x, std::size_t y,
-                                const void* source, std::size_t pitch, std::size_t width,
-                                std::size_t height, hipMemcpyKind kind) {
-  return then_wait(hipMemcpy2DToArrayAsync(array, x, y, source, pitch, width, height, kind,
-                                           hipStreamPerThread));
+CASS_SPT hipMemcpy2DToArray_spt(hipArray_t array, std::size_t x, std::size_t y, const void* source,
+                                std::size_t pitch, std::size_t width, std::size_t height,
+                                hipMemcpyKind kind) {
+  return then_wait(
+      hipMemcpy2DToArrayAsync(array, x, y, source, pitch, width, height, kind, hipStreamPerThread));
 }
 
 CASS_SPT hipMemcpy2DToArrayAsync_spt(hipArray_t array, std::size_t x, std::size_t y,
@@ -84,10 +83,9 @@ CASS_SPT hipMemcpy2DFromArray_spt(void* destination, std::size_t pitch, hipArray
                                              hipStreamPerThread));
 }
 
-CASS_SPT hipMemcpy2DFromArrayAsync_spt(void* destination, std::size_t pitch,
-                                       hipArray_const_t array, std::size_t x, std::size_t y,
-                                       std::size_t width, std::size_t height, hipMemcpyKind kind,
-                                       hipStream_t stream) {
+CASS_SPT hipMemcpy2DFromArrayAsync_spt(void* destination, std::size_t pitch, hipArray_const_t array,
+                                       std::size_t x, std::size_t y, std::size_t width,
+                                       std::size_t height, hipMemcpyKind kind, hipStream_t stream) {
   return hipMemcpy2DFromArrayAsync(destination, pitch, array, x, y, width, height, kind,
                                    own(stream));
 }
@@ -95,8 +93,7 @@ CASS_SPT hipMemcpy2DFromArrayAsync_spt(void* destination, std::size_t pitch,
 CASS_SPT hipMemcpyFromArray_spt(void* destination, hipArray_const_t array, std::size_t x,
                                 std::size_t y, std::size_t bytes, hipMemcpyKind kind) {
   const auto ready = hipStreamSynchronize(hipStreamPerThread);
-  return ready != hipSuccess ? ready
-                             : hipMemcpyFromArray(destination, array, x, y, bytes, kind);
+  return ready != hipSuccess ? ready : hipMemcpyFromArray(destination, array, x, y, bytes, kind);
 }
 
 CASS_SPT hipMemcpy3D_spt(const hipMemcpy3DParms* parameters) {
@@ -117,8 +114,7 @@ CASS_SPT hipMemsetAsync_spt(void* destination, int value, std::size_t bytes, hip
 
 CASS_SPT hipMemset2D_spt(void* destination, std::size_t pitch, int value, std::size_t width,
                          std::size_t height) {
-  return then_wait(
-      hipMemset2DAsync(destination, pitch, value, width, height, hipStreamPerThread));
+  return then_wait(hipMemset2DAsync(destination, pitch, value, width, height, hipStreamPerThread));
 }
 
 CASS_SPT hipMemset2DAsync_spt(void* destination, std::size_t pitch, int value, std::size_t width,

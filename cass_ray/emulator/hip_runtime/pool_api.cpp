@@ -45,8 +45,7 @@ hipError_t Pool::get(hipMemPoolAttr attribute, void* value) {
     case hipMemPoolAttrUsedMemHigh:
       *static_cast<std::uint64_t*>(value) = most_used_;
       return hipSuccess;
-    default:
-      return hipErrorInvalidValue;
+    default: return hipErrorInvalidValue;
   }
 }
 
@@ -66,8 +65,7 @@ hipError_t Pool::set(hipMemPoolAttr attribute, const void* value) {
       if (*static_cast<const std::uint64_t*>(value) != 0) return hipErrorInvalidValue;
       most_used_ = used_;
       return hipSuccess;
-    default:
-      return hipErrorInvalidValue;
+    default: return hipErrorInvalidValue;
   }
 }
 

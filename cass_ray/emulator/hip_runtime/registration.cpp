@@ -67,8 +67,8 @@ CASS_EXPORT void __hipRegisterFunction(void** handle, const void* host_function,
   Program::instance().add_function(binary_of(handle), host_function, device_name);
 }
 
-CASS_EXPORT void __hipRegisterVar(void** handle, void* host_variable, char*, char* device_name,
-                                  int, std::size_t size, int, int) {
+CASS_EXPORT void __hipRegisterVar(void** handle, void* host_variable, char*, char* device_name, int,
+                                  std::size_t size, int, int) {
   if (handle == nullptr) return;
   Program::instance().add_variable(binary_of(handle), host_variable, device_name, size);
 }
@@ -90,8 +90,8 @@ CASS_EXPORT hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, std::si
   return hipSuccess;
 }
 
-CASS_EXPORT hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block,
-                                                 std::size_t* shared_bytes, hipStream_t* stream) {
+CASS_EXPORT hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared_bytes,
+                                                 hipStream_t* stream) {
   auto& stack = configurations();
   if (stack.empty()) return record(hipErrorMissingConfiguration);
   const auto& top = stack.back();

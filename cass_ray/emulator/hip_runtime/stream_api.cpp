@@ -32,14 +32,10 @@ template <typename Word>
 bool satisfied(Word value, Word wanted, Word mask, unsigned flags) {
   value &= mask;
   switch (flags) {
-    case hipStreamWaitValueGte:
-      return value >= wanted;
-    case hipStreamWaitValueEq:
-      return value == wanted;
-    case hipStreamWaitValueAnd:
-      return (value & wanted) != 0;
-    default:
-      return ~(value | wanted) != 0;
+    case hipStreamWaitValueGte: return value >= wanted;
+    case hipStreamWaitValueEq: return value == wanted;
+    case hipStreamWaitValueAnd: return (value & wanted) != 0;
+    default: return ~(value | wanted) != 0;
   }
 }
 
@@ -188,20 +184,18 @@ hipError_t hipExtStreamGetCUMask(hipStream_t handle, std::uint32_t words, std::u
 hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data) {
   if (function == nullptr) return record(hipErrorInvalidValue);
   CASS_STREAM(owned, stream);
-  return record(
-      Device::instance().submit(owned, std::make_shared<HostOperation>(function, data)));
+  return record(Device::instance().submit(owned, std::make_shared<HostOperation>(function, data)));
 }
 
-extern "C" HIP_PUBLIC_API hipError_t hipLaunchHostFunc_spt(hipStream_t stream,
-                                                           hipHostFn_t function, void* data) {
+extern "C" HIP_PUBLIC_API hipError_t hipLaunchHostFunc_spt(hipStream_t stream, hipHostFn_t function,
+                                                           void* data) {
   return hipLaunchHostFunc(stream == nullptr ? hipStreamPerThread : stream, function, data);
 }
 
 hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void* data,
                                 unsigned flags) {
   if (callback == nullptr || flags != 0) return record(hipErrorInvalidValue);
-  return record(submit_step(
-      stream, [=] { callback(stream, Device::instance().failure(), data); }));
+  return record(submit_step(stream, [=] { callback(stream, Device::instance().failure(), data); }));
 }
 
 extern "C" HIP_PUBLIC_API hipError_t hipStreamAddCallback_spt(hipStream_t stream,
@@ -221,12 +215,10 @@ hipError_t hipStreamWaitValue64(hipStream_t stream, void* address, std::uint64_t
   return record(wait_value<std::uint64_t>(stream, address, value, mask, flags));
 }
 
-hipError_t hipStreamWriteValue32(hipStream_t stream, void* address, std::uint32_t value,
-                                 unsigned) {
+hipError_t hipStreamWriteValue32(hipStream_t stream, void* address, std::uint32_t value, unsigned) {
   return record(write_value<std::uint32_t>(stream, address, value));
 }
 
-hipError_t hipStreamWriteValue64(hipStream_t stream, void* address, std::uint64_t value,
-                                 unsigned) {
+hipError_t hipStreamWriteValue64(hipStream_t stream, void* address, std::uint64_t value, unsigned) {
   return record(write_value<std::uint64_t>(stream, address, value));
 }

@@ -66,7 +66,8 @@ hipError_t view_of(const hipResourceDesc& resource, ImageView& view) {
     case hipResourceTypePitch2D: {
       const auto& pitched = resource.res.pitch2D;
       const std::size_t bytes = element_bytes(pitched.desc);
-      if (pitched.devPtr == nullptr || bytes == 0 || pitched.height == 0) return hipErrorInvalidValue;
+      if (pitched.devPtr == nullptr || bytes == 0 || pitched.height == 0)
+        return hipErrorInvalidValue;
       if (pitched.pitchInBytes % bytes != 0 || pitched.pitchInBytes < pitched.width * bytes) {
         return hipErrorInvalidValue;
       }
@@ -77,8 +78,7 @@ hipError_t view_of(const hipResourceDesc& resource, ImageView& view) {
       view.pitch = pitched.pitchInBytes / bytes;
       return hipSuccess;
     }
-    default:
-      return unsupported("a texture of a mipmapped array");
+    default: return unsupported("a texture of a mipmapped array");
   }
 }
 
@@ -93,7 +93,7 @@ hipError_t publish(const ImageWords& image, const SamplerWords& sampler, const O
   }
   std::memcpy(place, image.data(), sizeof image);
   std::memcpy(static_cast<std::byte*>(place) + sizeof image, sampler.data(), sizeof sampler);
-  if (rdna3::checking()) rdna3::mark_initialised(place, bytes);
+  if (rdna3::checking()) rdna3::mark_initialized(place, bytes);
   const std::lock_guard lock(objects().guard);
   objects().all.emplace(place, object);
   *handle = place;
@@ -114,8 +114,8 @@ hipError_t create_texture(const hipResourceDesc& resource, const hipTextureDesc&
   if (texture.filterMode == hipFilterModeLinear && whole) return hipErrorInvalidValue;
   ImageWords image;
   SamplerWords sampler;
-  const bool normalised = texture.readMode == hipReadModeNormalizedFloat;
-  if (const auto error = encode_image(view, normalised, image); error != hipSuccess) return error;
+  const bool normalized = texture.readMode == hipReadModeNormalizedFloat;
+  if (const auto error = encode_image(view, normalized, image); error != hipSuccess) return error;
   if (const auto error = encode_sampler(texture, sampler); error != hipSuccess) return error;
   Object object;
   object.resource = resource;
@@ -175,8 +175,12 @@ hipError_t hipCreateTextureObject(hipTextureObject_t* texture, const hipResource
   return record(error);
 }
 
-hipError_t hipDestroyTextureObject(hipTextureObject_t texture) { return record(destroy(texture, false)); }
-hipError_t hipTexObjectDestroy(hipTextureObject_t texture) { return record(destroy(texture, false)); }
+hipError_t hipDestroyTextureObject(hipTextureObject_t texture) {
+  return record(destroy(texture, false));
+}
+hipError_t hipTexObjectDestroy(hipTextureObject_t texture) {
+  return record(destroy(texture, false));
+}
 
 hipError_t hipCreateSurfaceObject(hipSurfaceObject_t* surface, const hipResourceDesc* resource) {
   if (surface == nullptr || resource == nullptr) return record(hipErrorInvalidValue);
@@ -186,7 +190,9 @@ hipError_t hipCreateSurfaceObject(hipSurfaceObject_t* surface, const hipResource
   return record(error);
 }
 
-hipError_t hipDestroySurfaceObject(hipSurfaceObject_t surface) { return record(destroy(surface, true)); }
+hipError_t hipDestroySurfaceObject(hipSurfaceObject_t surface) {
+  return record(destroy(surface, true));
+}
 
 hipError_t hipGetTextureObjectResourceDesc(hipResourceDesc* resource, hipTextureObject_t texture) {
   const auto object = texture_at(texture);
@@ -202,7 +208,8 @@ hipError_t hipGetTextureObjectTextureDesc(hipTextureDesc* description, hipTextur
   return hipSuccess;
 }
 
-hipError_t hipGetTextureObjectResourceViewDesc(hipResourceViewDesc* view, hipTextureObject_t texture) {
+hipError_t hipGetTextureObjectResourceViewDesc(hipResourceViewDesc* view,
+                                               hipTextureObject_t texture) {
   const auto object = texture_at(texture);
   if (view == nullptr || !object || !object->view) return record(hipErrorInvalidValue);
   *view = *object->view;

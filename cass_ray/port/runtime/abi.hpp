@@ -1,6 +1,7 @@
 // The parts of CUDA's runtime ABI that differ from HIP's: structures by their layout in CUDA 13.0's
 // driver_types.h (CUDA 12's where said). What is laid out alike (extents, pitched pointers, 3D copy
-// parameters, dimensions) is used as HIP declares it. Layouts are checked by tests/port/test_abi.py.
+// parameters, dimensions) is used as HIP declares it. Layouts are checked by
+// tests/port/test_abi.py.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

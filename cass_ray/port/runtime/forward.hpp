@@ -17,14 +17,14 @@ inline hipStream_t per_thread(hipStream_t stream) {
   CUDA_API int name parameters { return cass::cuda::finish(target arguments); }
 
 // An entry point with a stream as its last parameter, and its variant for per-thread streams.
-#define FORWARD_STREAM(name, target, parameters, arguments)                            \
-  CUDA_API int name parameters { return cass::cuda::finish(target arguments); }        \
-  CUDA_API int name##_ptsz parameters {                                                \
-    stream = cass::cuda::per_thread(stream);                                           \
-    return cass::cuda::finish(target arguments);                                       \
+#define FORWARD_STREAM(name, target, parameters, arguments)                     \
+  CUDA_API int name parameters { return cass::cuda::finish(target arguments); } \
+  CUDA_API int name##_ptsz parameters {                                         \
+    stream = cass::cuda::per_thread(stream);                                    \
+    return cass::cuda::finish(target arguments);                                \
   }
 
 // A synchronous entry point and its variant, which waits for less.
-#define FORWARD_BOTH(name, target, parameters, arguments)                       \
-  FORWARD(name, target, parameters, arguments)                                  \
+#define FORWARD_BOTH(name, target, parameters, arguments) \
+  FORWARD(name, target, parameters, arguments)            \
   CUDA_API int name##_ptds parameters { return cass::cuda::finish(target arguments); }

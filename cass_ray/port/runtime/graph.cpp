@@ -110,7 +110,6 @@ CUDA_API int cudaGraphAddDependencies(hipGraph_t graph, const hipGraphNode_t* fr
 }
 #else
 FORWARD(cudaGraphAddDependencies, hipGraphAddDependencies,
-        (hipGraph_t graph, const hipGraphNode_t* from, const hipGraphNode_t* to,
-         std::size_t count),
+        (hipGraph_t graph, const hipGraphNode_t* from, const hipGraphNode_t* to, std::size_t count),
         (graph, from, to, count))
 #endif

@@ -12,8 +12,8 @@ enum LaunchAttributeId : int { attribute_cooperative = 2, attribute_cluster = 4 
 bool is_possible(dim3 grid, dim3 block) {
   const auto threads = std::uint64_t{block.x} * block.y * block.z;
   const auto blocks = std::uint64_t{grid.x} * grid.y * grid.z;
-  return threads != 0 && threads <= 1024 && block.z <= 64 && blocks != 0 &&
-         grid.x <= 0x7FFFFFFFU && grid.y <= 0xFFFFU && grid.z <= 0xFFFFU;
+  return threads != 0 && threads <= 1024 && block.z <= 64 && blocks != 0 && grid.x <= 0x7FFFFFFFU &&
+         grid.y <= 0xFFFFU && grid.z <= 0xFFFFU;
 }
 
 int launch(const LaunchConfiguration* given, const void* kernel, void** arguments,
@@ -134,8 +134,7 @@ CUDA_API int cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const
   if (const auto result = hipFuncGetAttributes(&given, kernel); result != hipSuccess) {
     return finish(result);
   }
-  const auto result =
-      hipDeviceGetAttribute(&total, hipDeviceAttributeMaxSharedMemoryPerBlock, 0);
+  const auto result = hipDeviceGetAttribute(&total, hipDeviceAttributeMaxSharedMemoryPerBlock, 0);
   if (result != hipSuccess || blocks <= 0) return fail(invalid_value);
   const auto share = static_cast<std::size_t>(total / blocks);
   *bytes = share > given.sharedSizeBytes ? share - given.sharedSizeBytes : 0;

@@ -21,7 +21,8 @@ FORWARD(cudaMallocPitch, hipMallocPitch,
         (void** made, std::size_t* pitch, std::size_t width, std::size_t height),
         (made, pitch, width, height))
 FORWARD(cudaMalloc3D, hipMalloc3D, (hipPitchedPtr * made, hipExtent extent), (made, extent))
-FORWARD(cudaMemGetInfo, hipMemGetInfo, (std::size_t* available, std::size_t* total), (available, total))
+FORWARD(cudaMemGetInfo, hipMemGetInfo, (std::size_t* available, std::size_t* total),
+        (available, total))
 
 FORWARD_BOTH(cudaMemcpy, hipMemcpy,
              (void* target, const void* source, std::size_t size, hipMemcpyKind kind),
@@ -36,8 +37,8 @@ FORWARD_BOTH(cudaMemcpy2D, hipMemcpy2D,
              (target, target_pitch, source, source_pitch, width, height, kind))
 FORWARD_STREAM(cudaMemcpy2DAsync, hipMemcpy2DAsync,
                (void* target, std::size_t target_pitch, const void* source,
-                std::size_t source_pitch, std::size_t width, std::size_t height,
-                hipMemcpyKind kind, hipStream_t stream),
+                std::size_t source_pitch, std::size_t width, std::size_t height, hipMemcpyKind kind,
+                hipStream_t stream),
                (target, target_pitch, source, source_pitch, width, height, kind, stream))
 FORWARD_BOTH(cudaMemcpy3D, hipMemcpy3D, (const hipMemcpy3DParms* given), (given))
 FORWARD_STREAM(cudaMemcpy3DAsync, hipMemcpy3DAsync,
@@ -86,11 +87,11 @@ FORWARD_STREAM(cudaMemcpyFromSymbolAsync, hipMemcpyFromSymbolAsync,
                (target, symbol, size, offset, kind, stream))
 FORWARD(cudaGetSymbolAddress, hipGetSymbolAddress, (void** found, const void* symbol),
         (found, symbol))
-FORWARD(cudaGetSymbolSize, hipGetSymbolSize, (std::size_t * size, const void* symbol),
+FORWARD(cudaGetSymbolSize, hipGetSymbolSize, (std::size_t* size, const void* symbol),
         (size, symbol))
 
-FORWARD_STREAM(cudaMallocAsync, hipMallocAsync,
-               (void** made, std::size_t size, hipStream_t stream), (made, size, stream))
+FORWARD_STREAM(cudaMallocAsync, hipMallocAsync, (void** made, std::size_t size, hipStream_t stream),
+               (made, size, stream))
 FORWARD_STREAM(cudaFreeAsync, hipFreeAsync, (void* memory, hipStream_t stream), (memory, stream))
 FORWARD_STREAM(cudaMallocFromPoolAsync, hipMallocFromPoolAsync,
                (void** made, std::size_t size, hipMemPool_t pool, hipStream_t stream),

@@ -87,10 +87,11 @@ std::string key_of(const Container& container) {
 const void* map_file(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return nullptr;
-  struct stat status {};
+  struct stat status{};
   void* memory = MAP_FAILED;
   if (fstat(file, &status) == 0) {
-    memory = mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, file, 0);
+    memory =
+        mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, file, 0);
   }
   close(file);
   return memory == MAP_FAILED ? nullptr : memory;

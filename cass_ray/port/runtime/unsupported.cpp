@@ -3,8 +3,7 @@
 // no parameters: the caller cleans the stack up (System V ABI).
 #include "status.hpp"
 
-#define CASS_CUDA_ENTRY_POINT(name)                                               \
-  extern "C" __attribute__((weak, visibility("default"))) int cass_stub_##name() \
-      __asm__(#name);                                                             \
+#define CASS_CUDA_ENTRY_POINT(name)                                                              \
+  extern "C" __attribute__((weak, visibility("default"))) int cass_stub_##name() __asm__(#name); \
   int cass_stub_##name() { return cass::cuda::unsupported(#name); }
 #include "entry_points.inc"

@@ -11,31 +11,42 @@ using i64 = std::int64_t;
 template <class T>
 struct AsFloat;
 template <>
-struct AsFloat<u32> { using type = float; };
+struct AsFloat<u32> {
+  using type = float;
+};
 template <>
-struct AsFloat<u64> { using type = double; };
+struct AsFloat<u64> {
+  using type = double;
+};
 template <class T>
 ALWAYS_INLINE typename AsFloat<T>::type floating(T bits) {
   return __builtin_bit_cast(typename AsFloat<T>::type, bits);
 }
 template <class T>
-ALWAYS_INLINE T bits_of(typename AsFloat<T>::type value) { return __builtin_bit_cast(T, value); }
+ALWAYS_INLINE T bits_of(typename AsFloat<T>::type value) {
+  return __builtin_bit_cast(T, value);
+}
 
 // What memory gets: `old` was there, `data` is the operand, `compare` the second one.
-#define RULE(name, expression)                                                       \
-  struct name {                                                                      \
-    template <class T>                                                               \
-    static ALWAYS_INLINE_METHOD T next([[maybe_unused]] T old, T data, [[maybe_unused]] T compare) {  \
-      return (expression);                                                           \
-    }                                                                                \
+#define RULE(name, expression)                                         \
+  struct name {                                                        \
+    template <class T>                                                 \
+    static ALWAYS_INLINE_METHOD T next([[maybe_unused]] T old, T data, \
+                                       [[maybe_unused]] T compare) {   \
+      return (expression);                                             \
+    }                                                                  \
   };
 #define ALWAYS_INLINE_METHOD inline __attribute__((always_inline))
 template <class T>
 struct SignedOf;
 template <>
-struct SignedOf<u32> { using type = i32; };
+struct SignedOf<u32> {
+  using type = i32;
+};
 template <>
-struct SignedOf<u64> { using type = i64; };
+struct SignedOf<u64> {
+  using type = i64;
+};
 template <class T>
 ALWAYS_INLINE typename SignedOf<T>::type as_signed(T value) {
   return static_cast<typename SignedOf<T>::type>(value);
@@ -45,7 +56,7 @@ RULE(Add, old + data)
 RULE(Subtract, old - data)
 RULE(ReverseSubtract, data - old)
 RULE(ClampedSubtract, old < data ? 0 : old - data)
-RULE(And, old & data)
+RULE(And, old& data)
 RULE(Or, old | data)
 RULE(Xor, old ^ data)
 RULE(MaskedOr, (old & ~data) | compare)
@@ -78,8 +89,8 @@ struct Shared {
   template <class Rule, class T>
   static ALWAYS_INLINE_METHOD T update(T* memory, T data, T compare) {
     T old = __atomic_load_n(memory, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(memory, &old, Rule::template next<T>(old, data, compare), true,
-                                        __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+    while (!__atomic_compare_exchange_n(memory, &old, Rule::template next<T>(old, data, compare),
+                                        true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
     }
     return old;
   }
@@ -126,7 +137,8 @@ template <class T>
 ALWAYS_INLINE void set_lane_value(Wave& w, u32 offset, int lane, T value) {
   place<u32>(w, offset + 4 * static_cast<u32>(lane)) = static_cast<u32>(value);
   if constexpr (sizeof(T) == 8) {
-    place<u32>(w, offset + w.row_stride + 4 * static_cast<u32>(lane)) = static_cast<u32>(value >> 32);
+    place<u32>(w, offset + w.row_stride + 4 * static_cast<u32>(lane)) =
+        static_cast<u32>(value >> 32);
   }
 }
 
@@ -138,7 +150,8 @@ ALWAYS_INLINE void atomic_lanes(Wave& w, const Instruction& i, U64 address, u32 
   for_active_lanes(exec_of(w, i), [&](int lane) {
     const T data = lane_value<T>(w, data_offset, lane);
     const T compare = lane_value<T>(w, compare_offset, lane);
-    const T old = Memory::template update<Rule, T>(reinterpret_cast<T*>(at.lane[lane]), data, compare);
+    const T old =
+        Memory::template update<Rule, T>(reinterpret_cast<T*>(at.lane[lane]), data, compare);
     if (returns) set_lane_value<T>(w, i.destination.value, lane, old);
   });
 }
@@ -184,8 +197,8 @@ ALWAYS_INLINE void buffer_atomic(Wave& w, const Instruction& i, Action action) {
   OPERATION(buffer_atomic_##name) {                                                              \
     buffer_atomic<T>(w, i, [&](U64 at) { action<Rule, T>(w, i, at); });                          \
   }
-#define GLOBAL_INTEGER(name, unsigned_suffix, Rule)                                              \
-  MEMORY_ATOMIC(name##_##unsigned_suffix##32, Rule, u32, memory_atomic_single)                   \
+#define GLOBAL_INTEGER(name, unsigned_suffix, Rule)                            \
+  MEMORY_ATOMIC(name##_##unsigned_suffix##32, Rule, u32, memory_atomic_single) \
   MEMORY_ATOMIC(name##_##unsigned_suffix##64, Rule, u64, memory_atomic_single)
 GLOBAL_INTEGER(add, u, Add)
 GLOBAL_INTEGER(sub, u, Subtract)
@@ -229,11 +242,11 @@ ALWAYS_INLINE void lds_atomic_two(Wave& w, const Instruction& i) {
                        i.source[2].value);
 }
 
-#define LDS_ATOMIC(name, suffix, Rule, T, action)                       \
-  OPERATION(ds_##name##_##suffix) { action<Rule, T>(w, i); }            \
+#define LDS_ATOMIC(name, suffix, Rule, T, action)            \
+  OPERATION(ds_##name##_##suffix) { action<Rule, T>(w, i); } \
   OPERATION(ds_##name##_rtn_##suffix) { action<Rule, T>(w, i); }
-#define LDS_BOTH(name, letter, Rule, action)                            \
-  LDS_ATOMIC(name, letter##32, Rule, u32, action)                       \
+#define LDS_BOTH(name, letter, Rule, action)      \
+  LDS_ATOMIC(name, letter##32, Rule, u32, action) \
   LDS_ATOMIC(name, letter##64, Rule, u64, action)
 LDS_BOTH(add, u, Add, lds_atomic)
 LDS_BOTH(sub, u, Subtract, lds_atomic)
@@ -260,8 +273,11 @@ OPERATION(ds_wrap_rtn_b32) { lds_atomic_two<WrapSubtract, u32>(w, i); }
 // Two exchanges: offsets in units of the element, or of 64 elements.
 template <class T, u32 unit>
 ALWAYS_INLINE void exchange_two(Wave& w, const Instruction& i) {
-  struct List { alignas(64) u64 lane[lanes]; };
-  const auto first = bits_as<List>(lds_addresses(w, i, static_cast<u32>(i.immediate & 0xFF) * unit));
+  struct List {
+    alignas(64) u64 lane[lanes];
+  };
+  const auto first =
+      bits_as<List>(lds_addresses(w, i, static_cast<u32>(i.immediate & 0xFF) * unit));
   const auto second =
       bits_as<List>(lds_addresses(w, i, static_cast<u32>(i.immediate >> 8 & 0xFF) * unit));
   w.current = &i;
@@ -287,7 +303,9 @@ OPERATION(ds_condxchg32_rtn_b64) {
       return (data >> 31) != 0 ? (data & 0x7FFF'FFFFU) : old;
     }
   };
-  struct List { alignas(64) u64 lane[lanes]; };
+  struct List {
+    alignas(64) u64 lane[lanes];
+  };
   const auto at = bits_as<List>(lds_addresses(w, i, static_cast<u32>(i.immediate)));
   w.current = &i;
   for (u32 rest = exec_of(w, i); rest != 0; rest &= rest - 1) {
@@ -297,7 +315,8 @@ OPERATION(ds_condxchg32_rtn_b64) {
     u64 old;
     std::memcpy(&old, memory, sizeof old);
     const u64 next = Rule::half(static_cast<u32>(old), static_cast<u32>(data)) |
-                     u64{Rule::half(static_cast<u32>(old >> 32), static_cast<u32>(data >> 32))} << 32;
+                     u64{Rule::half(static_cast<u32>(old >> 32), static_cast<u32>(data >> 32))}
+                         << 32;
     std::memcpy(memory, &next, sizeof next);
     set_lane_value<u64>(w, i.destination.value, lane, old);
   }

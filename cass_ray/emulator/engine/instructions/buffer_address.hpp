@@ -25,7 +25,7 @@ struct BufferLanes {
 // With both an index and an offset in VGPRs, the index comes first.
 ALWAYS_INLINE BufferLanes buffer_lanes(Wave& w, const Instruction& i, u32 size) {
   const Resource resource = resource_of(w, i);
-  U32 index = 0U, offset = (U32)static_cast<u32>(i.immediate & 0xFFF);
+  U32 index = 0U, offset = (U32) static_cast<u32>(i.immediate & 0xFFF);
   if ((i.flags & flag::idxen) != 0) {
     index = read_u32(w, i.source[0]);
     if ((i.flags & flag::offen) != 0) offset += place<U32>(w, i.source[0].value + w.row_stride);

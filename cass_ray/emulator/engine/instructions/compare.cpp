@@ -6,22 +6,22 @@
 namespace cass::rdna3::CASS_RDNA3_LEVEL {
 namespace {
 
-#define COMPARE_INTO(name, T, expression)                          \
-  OPERATION(name) {                                                \
-    [[maybe_unused]] const T a = source<T>(w, i, 0);               \
-    [[maybe_unused]] const T b = source<T>(w, i, 1);               \
-    write_mask(w, i, mask_of(expression));                         \
+#define COMPARE_INTO(name, T, expression)            \
+  OPERATION(name) {                                  \
+    [[maybe_unused]] const T a = source<T>(w, i, 0); \
+    [[maybe_unused]] const T b = source<T>(w, i, 1); \
+    write_mask(w, i, mask_of(expression));           \
   }
-#define COMPARE(test, suffix, T, expression)                       \
-  COMPARE_INTO(v_cmp_##test##_##suffix, T, expression)             \
+#define COMPARE(test, suffix, T, expression)           \
+  COMPARE_INTO(v_cmp_##test##_##suffix, T, expression) \
   COMPARE_INTO(v_cmpx_##test##_##suffix, T, expression)
 
-#define INTEGER_ORDER(suffix, T)                                   \
-  COMPARE(lt, suffix, T, a < b)                                    \
-  COMPARE(eq, suffix, T, a == b)                                   \
-  COMPARE(le, suffix, T, a <= b)                                   \
-  COMPARE(gt, suffix, T, a > b)                                    \
-  COMPARE(ne, suffix, T, a != b)                                   \
+#define INTEGER_ORDER(suffix, T) \
+  COMPARE(lt, suffix, T, a < b)  \
+  COMPARE(eq, suffix, T, a == b) \
+  COMPARE(le, suffix, T, a <= b) \
+  COMPARE(gt, suffix, T, a > b)  \
+  COMPARE(ne, suffix, T, a != b) \
   COMPARE(ge, suffix, T, a >= b)
 INTEGER_ORDER(i16, I16)
 INTEGER_ORDER(u16, U16)
@@ -29,32 +29,32 @@ INTEGER_ORDER(i32, I32)
 INTEGER_ORDER(u32, U32)
 INTEGER_ORDER(i64, I64)
 INTEGER_ORDER(u64, U64)
-#define INTEGER_CONSTANT(suffix, T)                                \
-  COMPARE(f, suffix, T, (I32)0)                                    \
-  COMPARE(t, suffix, T, (I32)-1)
+#define INTEGER_CONSTANT(suffix, T) \
+  COMPARE(f, suffix, T, (I32)0)     \
+  COMPARE(t, suffix, T, (I32) - 1)
 INTEGER_CONSTANT(i32, I32)
 INTEGER_CONSTANT(u32, U32)
 INTEGER_CONSTANT(i64, I64)
 INTEGER_CONSTANT(u64, U64)
 
 // Ordered tests are false where an operand is NaN, their negations true.
-#define FLOAT_TESTS(suffix, T)                                     \
-  COMPARE(f, suffix, T, (I32)0)                                    \
-  COMPARE(lt, suffix, T, a < b)                                    \
-  COMPARE(eq, suffix, T, a == b)                                   \
-  COMPARE(le, suffix, T, a <= b)                                   \
-  COMPARE(gt, suffix, T, a > b)                                    \
-  COMPARE(lg, suffix, T, (a < b) | (a > b))                        \
-  COMPARE(ge, suffix, T, a >= b)                                   \
-  COMPARE(o, suffix, T, (a == a) & (b == b))                       \
-  COMPARE(u, suffix, T, (a != a) | (b != b))                       \
-  COMPARE(nge, suffix, T, ~(a >= b))                               \
-  COMPARE(nlg, suffix, T, ~((a < b) | (a > b)))                    \
-  COMPARE(ngt, suffix, T, ~(a > b))                                \
-  COMPARE(nle, suffix, T, ~(a <= b))                               \
-  COMPARE(neq, suffix, T, ~(a == b))                               \
-  COMPARE(nlt, suffix, T, ~(a < b))                                \
-  COMPARE(t, suffix, T, (I32)-1)
+#define FLOAT_TESTS(suffix, T)                  \
+  COMPARE(f, suffix, T, (I32)0)                 \
+  COMPARE(lt, suffix, T, a < b)                 \
+  COMPARE(eq, suffix, T, a == b)                \
+  COMPARE(le, suffix, T, a <= b)                \
+  COMPARE(gt, suffix, T, a > b)                 \
+  COMPARE(lg, suffix, T, (a < b) | (a > b))     \
+  COMPARE(ge, suffix, T, a >= b)                \
+  COMPARE(o, suffix, T, (a == a) & (b == b))    \
+  COMPARE(u, suffix, T, (a != a) | (b != b))    \
+  COMPARE(nge, suffix, T, ~(a >= b))            \
+  COMPARE(nlg, suffix, T, ~((a < b) | (a > b))) \
+  COMPARE(ngt, suffix, T, ~(a > b))             \
+  COMPARE(nle, suffix, T, ~(a <= b))            \
+  COMPARE(neq, suffix, T, ~(a == b))            \
+  COMPARE(nlt, suffix, T, ~(a < b))             \
+  COMPARE(t, suffix, T, (I32) - 1)
 FLOAT_TESTS(f16, F16)
 FLOAT_TESTS(f32, F32)
 FLOAT_TESTS(f64, F64)
@@ -84,12 +84,14 @@ ALWAYS_INLINE std::uint32_t in_class(Float value, U32 wanted) {
 }
 #define CLASSIFY(suffix, Float, Bits, Lanes, exponent, mantissa)                          \
   OPERATION(v_cmp_class_##suffix) {                                                       \
-    write_mask(w, i, (in_class<Float, Bits, Lanes, exponent, mantissa>(                   \
-                         source<Float>(w, i, 0), source<U32>(w, i, 1))));                 \
+    write_mask(w, i,                                                                      \
+               (in_class<Float, Bits, Lanes, exponent, mantissa>(source<Float>(w, i, 0),  \
+                                                                 source<U32>(w, i, 1)))); \
   }                                                                                       \
   OPERATION(v_cmpx_class_##suffix) {                                                      \
-    write_mask(w, i, (in_class<Float, Bits, Lanes, exponent, mantissa>(                   \
-                         source<Float>(w, i, 0), source<U32>(w, i, 1))));                 \
+    write_mask(w, i,                                                                      \
+               (in_class<Float, Bits, Lanes, exponent, mantissa>(source<Float>(w, i, 0),  \
+                                                                 source<U32>(w, i, 1)))); \
   }
 CLASSIFY(f16, F16, U16, I16, 5, 10)
 CLASSIFY(f32, F32, U32, I32, 8, 23)

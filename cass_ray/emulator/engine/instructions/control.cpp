@@ -12,14 +12,14 @@ using u64 = std::uint64_t;
 
 // ---- branches; a backward one uses up the wave's turn
 
-#define BRANCH(name, condition)                                                   \
-  CONTROL(name) {                                                                 \
-    const Instruction* target = (condition) ? i->target : i + 1;                  \
-    if (__builtin_expect(target <= i && --w.budget < 0, 0)) {                     \
-      w.next = target;                                                            \
-      return;                                                                     \
-    }                                                                             \
-    CONTINUE_AT(w, target);                                                       \
+#define BRANCH(name, condition)                                  \
+  CONTROL(name) {                                                \
+    const Instruction* target = (condition) ? i->target : i + 1; \
+    if (__builtin_expect(target <= i && --w.budget < 0, 0)) {    \
+      w.next = target;                                           \
+      return;                                                    \
+    }                                                            \
+    CONTINUE_AT(w, target);                                      \
   }
 
 ALWAYS_INLINE bool is_zero(const Wave& w, unsigned pair) {
@@ -45,16 +45,16 @@ ALWAYS_INLINE const Instruction* jump_target(Wave& w, const Instruction* i, u64 
   return target;
 }
 
-#define JUMP(name, address, before)                                               \
-  CONTROL(name) {                                                                 \
-    const Instruction* target = jump_target(w, i, address);                       \
-    if (target == nullptr) return;                                                \
-    before;                                                                       \
-    if (__builtin_expect(target <= i && --w.budget < 0, 0)) {                     \
-      w.next = target;                                                            \
-      return;                                                                     \
-    }                                                                             \
-    CONTINUE_AT(w, target);                                                       \
+#define JUMP(name, address, before)                           \
+  CONTROL(name) {                                             \
+    const Instruction* target = jump_target(w, i, address);   \
+    if (target == nullptr) return;                            \
+    before;                                                   \
+    if (__builtin_expect(target <= i && --w.budget < 0, 0)) { \
+      w.next = target;                                        \
+      return;                                                 \
+    }                                                         \
+    CONTINUE_AT(w, target);                                   \
   }
 
 OPERATION(s_getpc_b64) { write_scalar64(w, i.destination, static_cast<u64>(i.immediate)); }

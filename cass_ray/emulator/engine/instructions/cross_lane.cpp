@@ -10,13 +10,17 @@ using u64 = std::uint64_t;
 // data[index[lane]] for every lane; indices are taken modulo 32.
 ALWAYS_INLINE U32 permute(U32 data, U32 index) {
 #if defined(__AVX512F__)
-  struct Parts { __m512i part[2]; };
+  struct Parts {
+    __m512i part[2];
+  };
   const auto from = bits_as<Parts>(data);
   auto by = bits_as<Parts>(index);
   for (auto& part : by.part) part = _mm512_permutex2var_epi32(from.part[0], part, from.part[1]);
   return bits_as<U32>(by);
 #else
-  struct List { u32 lane[lanes]; };
+  struct List {
+    u32 lane[lanes];
+  };
   const auto from = bits_as<List>(data);
   auto by = bits_as<List>(index);
   for (u32& lane : by.lane) lane = from.lane[lane % lanes];
@@ -38,12 +42,14 @@ OPERATION(v_readfirstlane_b32) {
   if (w.wide) exec |= u64{w.scalar[scalar::exec + 1]} << 32;
   const unsigned lane = exec == 0 ? 0 : static_cast<unsigned>(__builtin_ctzll(exec));
   const bool vector = i.source[0].kind == OperandKind::vector;
-  write_scalar(w, i.destination, vector ? lane_of(w, i.source[0], lane) : scalar_u32(w, i.source[0]));
+  write_scalar(w, i.destination,
+               vector ? lane_of(w, i.source[0], lane) : scalar_u32(w, i.source[0]));
 }
 OPERATION(v_readlane_b32) {
   const unsigned lane = scalar_u32(w, i.source[1]) & lane_mask(w);
   const bool vector = i.source[0].kind == OperandKind::vector;
-  write_scalar(w, i.destination, vector ? lane_of(w, i.source[0], lane) : scalar_u32(w, i.source[0]));
+  write_scalar(w, i.destination,
+               vector ? lane_of(w, i.source[0], lane) : scalar_u32(w, i.source[0]));
 }
 OPERATION(v_writelane_b32) {
   const unsigned lane = scalar_u32(w, i.source[1]) & lane_mask(w);
@@ -92,7 +98,9 @@ OPERATION(ds_bpermute_b32) {
   write_bits(w, i, select(is_active(exec_of(w, i), index), value, (U32)0U));
 }
 OPERATION(ds_permute_b32) {
-  struct List { u32 lane[lanes]; };
+  struct List {
+    u32 lane[lanes];
+  };
   const auto index = bits_as<List>(crossbar_lane(w, i));
   const auto data = bits_as<List>(read_u32(w, i.source[1]));
   List result = {};
@@ -146,8 +154,9 @@ ALWAYS_INLINE LaneSource dpp_source(u32 control, bool eight) {
     case 0x10: return {lane + amount, column + amount < 16U};
     case 0x11: return {lane - amount, column >= amount};
     case 0x12: return {row | ((column - amount) & 15U), always};
-    case 0x14: return {(control & 1) == 0 ? row | (15U - column)
-                                          : (lane & 24U) | (7U - (lane & 7U)), always};
+    case 0x14:
+      return {(control & 1) == 0 ? row | (15U - column) : (lane & 24U) | (7U - (lane & 7U)),
+              always};
     case 0x15: return {row | amount, always};
     case 0x16: return {row | (column ^ amount), always};
     default: return {(lane & ~3U) | ((U32)control >> ((lane & 3U) * 2U) & 3U), always};
@@ -193,9 +202,7 @@ ALWAYS_INLINE void move_relative(Wave& w, const Instruction& i, u32 from, u32 to
   U32& row = relative_row(w, i, i.destination, to);
   row = select(lanes_of(exec_of(w, i)), relative_row(w, i, i.source[0], from), row);
 }
-OPERATION(v_movrelsd_b32) {
-  move_relative(w, i, w.scalar[scalar::m0], w.scalar[scalar::m0]);
-}
+OPERATION(v_movrelsd_b32) { move_relative(w, i, w.scalar[scalar::m0], w.scalar[scalar::m0]); }
 OPERATION(v_movrelsd_2_b32) {
   move_relative(w, i, w.scalar[scalar::m0] & 0x3FF, w.scalar[scalar::m0] >> 16 & 0x3FF);
 }

@@ -34,7 +34,8 @@ template <class F>
 constexpr typename Traits<F>::Word sign_bit =
     typename Traits<F>::Word{1} << (Traits<F>::mantissa + Traits<F>::exponent);
 template <class F>
-constexpr typename Traits<F>::Word quiet_bit = typename Traits<F>::Word{1} << (Traits<F>::mantissa - 1);
+constexpr typename Traits<F>::Word quiet_bit =
+    typename Traits<F>::Word{1} << (Traits<F>::mantissa - 1);
 template <class F>
 constexpr typename Traits<F>::Word infinity_bits =
     ((typename Traits<F>::Word{1} << Traits<F>::exponent) - 1) << Traits<F>::mantissa;
@@ -78,17 +79,22 @@ ALWAYS_INLINE F absolute(F value) {
   return bits_as<F>(bits_as<BitsOf<F>>(value) & ~all<F>(sign_bit<F>));
 }
 template <class F>
-ALWAYS_INLINE LanesOf<F> is_nan(F value) { return value != value; }
+ALWAYS_INLINE LanesOf<F> is_nan(F value) {
+  return value != value;
+}
 template <class F>
 ALWAYS_INLINE LanesOf<F> is_signaling(F value) {
   return (value != value) & ((bits_as<BitsOf<F>>(value) & all<F>(quiet_bit<F>)) == (BitsOf<F>)0);
 }
 template <class F>
-ALWAYS_INLINE LanesOf<F> is_infinite(F value) { return absolute(value) == from_bits<F>(infinity_bits<F>); }
+ALWAYS_INLINE LanesOf<F> is_infinite(F value) {
+  return absolute(value) == from_bits<F>(infinity_bits<F>);
+}
 template <class F>
 ALWAYS_INLINE LanesOf<F> is_denormal(F value) {
   const auto bits = bits_as<BitsOf<F>>(absolute(value));
-  return (bits != (BitsOf<F>)0) & (bits < all<F>(typename Traits<F>::Word{1} << Traits<F>::mantissa));
+  return (bits != (BitsOf<F>)0) &
+         (bits < all<F>(typename Traits<F>::Word{1} << Traits<F>::mantissa));
 }
 // The biased exponent field.
 template <class F>
@@ -107,7 +113,8 @@ ALWAYS_INLINE F extremum(const Wave& w, F a, F b) {
   using Bits = BitsOf<F>;
   const LanesOf<F> first = greatest ? a > b : a < b;
   F result = first ? a : b;
-  const Bits both = greatest ? bits_as<Bits>(a) & bits_as<Bits>(b) : bits_as<Bits>(a) | bits_as<Bits>(b);
+  const Bits both =
+      greatest ? bits_as<Bits>(a) & bits_as<Bits>(b) : bits_as<Bits>(a) | bits_as<Bits>(b);
   result = a == b ? bits_as<F>(both) : result;
   const LanesOf<F> unordered = is_nan(a) | is_nan(b);
   if (__builtin_expect(mask_of(unordered) != 0, 0)) {
@@ -120,9 +127,13 @@ ALWAYS_INLINE F extremum(const Wave& w, F a, F b) {
   return result;
 }
 template <class F>
-ALWAYS_INLINE F minimum(const Wave& w, F a, F b) { return extremum<F, false>(w, a, b); }
+ALWAYS_INLINE F minimum(const Wave& w, F a, F b) {
+  return extremum<F, false>(w, a, b);
+}
 template <class F>
-ALWAYS_INLINE F maximum(const Wave& w, F a, F b) { return extremum<F, true>(w, a, b); }
+ALWAYS_INLINE F maximum(const Wave& w, F a, F b) {
+  return extremum<F, true>(w, a, b);
+}
 
 // V_MED3: with a NaN among the sources, their minimum.
 template <class F>
@@ -159,7 +170,9 @@ ALWAYS_INLINE F64 scale_by_power(F64 value, I32 exponent32) {
 }
 
 template <class F>
-ALWAYS_INLINE F times_power(F value, int exponent) { return scale_by_power(value, (I32)exponent); }
+ALWAYS_INLINE F times_power(F value, int exponent) {
+  return scale_by_power(value, (I32)exponent);
+}
 
 // ---- division: V_DIV_SCALE, V_DIV_FMAS, V_DIV_FIXUP. a: the value to scale, d: denominator,
 // n: numerator.
@@ -236,7 +249,7 @@ ALWAYS_INLINE LanesOf<F> has_no_exponent(F value) {
   return (value == (F)0) | is_nan(value) | is_infinite(value);
 }
 template <class F>
-ALWAYS_INLINE F normalised(F value, LanesOf<F>& shift) {
+ALWAYS_INLINE F normalized(F value, LanesOf<F>& shift) {
   constexpr int up = Traits<F>::mantissa + 1;
   const LanesOf<F> denormal = is_denormal(value);
   constexpr auto bias = (typename Traits<F>::Word{1} << (Traits<F>::exponent - 1)) - 1;
@@ -248,7 +261,7 @@ template <class F>
 ALWAYS_INLINE LanesOf<F> fraction_exponent(F value) {
   constexpr int bias = (1 << (Traits<F>::exponent - 1)) - 2;
   LanesOf<F> shift;
-  const F scaled = normalised(value, shift);
+  const F scaled = normalized(value, shift);
   const LanesOf<F> exponent = exponent_field(scaled) - bias - shift;
   return has_no_exponent(value) ? (LanesOf<F>)0 : exponent;
 }
@@ -257,7 +270,7 @@ ALWAYS_INLINE F fraction_mantissa(F value) {
   using Word = typename Traits<F>::Word;
   constexpr Word half = ((Word{1} << (Traits<F>::exponent - 1)) - 2) << Traits<F>::mantissa;
   LanesOf<F> shift;
-  const auto bits = bits_as<BitsOf<F>>(normalised(value, shift));
+  const auto bits = bits_as<BitsOf<F>>(normalized(value, shift));
   const F mantissa = bits_as<F>((bits & ~all<F>(infinity_bits<F>)) | all<F>(half));
   return has_no_exponent(value) ? value : mantissa;
 }

@@ -54,7 +54,9 @@ ALWAYS_INLINE I32 limited(I32 value, int low, int high) {
   return __builtin_elementwise_min(__builtin_elementwise_max(value, (I32)low), (I32)high);
 }
 ALWAYS_INLINE I16 to_i16(I32 value) { return convert<I16>(limited(value, -0x8000, 0x7FFF)); }
-ALWAYS_INLINE U16 to_u16(I32 value) { return convert<U16>(bits_as<U32>(limited(value, 0, 0xFFFF))); }
+ALWAYS_INLINE U16 to_u16(I32 value) {
+  return convert<U16>(bits_as<U32>(limited(value, 0, 0xFFFF)));
+}
 
 // To a fraction of the largest integer, to nearest even.
 ALWAYS_INLINE F32 unit_range(F32 value, float low) {
@@ -62,10 +64,10 @@ ALWAYS_INLINE F32 unit_range(F32 value, float low) {
       __builtin_elementwise_min(__builtin_elementwise_max(value, (F32)low), (F32)1.0F);
   return is_nan(value) ? (F32)0.0F : limited_value;
 }
-ALWAYS_INLINE I16 to_normalised_i16(F32 value) {
+ALWAYS_INLINE I16 to_normalized_i16(F32 value) {
   return to_i16(to_signed(__builtin_elementwise_roundeven(unit_range(value, -1.0F) * 32767.0F)));
 }
-ALWAYS_INLINE U16 to_normalised_u16(F32 value) {
+ALWAYS_INLINE U16 to_normalized_u16(F32 value) {
   return to_u16(to_signed(__builtin_elementwise_roundeven(unit_range(value, 0.0F) * 65535.0F)));
 }
 

@@ -7,12 +7,12 @@
 namespace cass::rdna3::CASS_RDNA3_LEVEL {
 namespace {
 
-#define IMAGE(opcode_name)                                       \
-  FALLIBLE(opcode_name) {                                        \
-    w.current = ip;                                              \
-    if (execute_image(w, *ip)) return true;                      \
-    stop(w, ip, WaveFault::unsupported_instruction);                \
-    return false;                                                \
+#define IMAGE(opcode_name)                           \
+  FALLIBLE(opcode_name) {                            \
+    w.current = ip;                                  \
+    if (execute_image(w, *ip)) return true;          \
+    stop(w, ip, WaveFault::unsupported_instruction); \
+    return false;                                    \
   }
 IMAGE(image_load)
 IMAGE(image_load_mip)

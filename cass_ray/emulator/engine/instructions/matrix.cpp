@@ -27,8 +27,7 @@ struct FromHalf {
   static constexpr bool is_float = true;
   static constexpr unsigned per_word = 2;
   static inline float get(u32 word, unsigned k, bool) {
-    return static_cast<float>(
-        __builtin_bit_cast(_Float16, static_cast<u16>(word >> (16 * k))));
+    return static_cast<float>(__builtin_bit_cast(_Float16, static_cast<u16>(word >> (16 * k))));
   }
 };
 struct FromBfloat {
@@ -148,9 +147,7 @@ OPERATION(v_wmma_f16_16x16x16_f16) {
         const F32 value = widened(bits_as<F16>(convert<U16>(chosen_half(i, c))));
         return with_modifiers(i.source[2], is_constant(i) ? bits_as<F32>(c) : value);
       },
-      [&](F32 sum, U32 old) {
-        return merged(i, convert<U32>(bits_as<U16>(narrowed(sum))), old);
-      });
+      [&](F32 sum, U32 old) { return merged(i, convert<U32>(bits_as<U16>(narrowed(sum))), old); });
 }
 OPERATION(v_wmma_bf16_16x16x16_bf16) {
   const auto a = read_tile<FromBfloat>(w, i.source[0]);
@@ -183,7 +180,8 @@ ALWAYS_INLINE void to_i32(Wave& w, const Instruction& i) {
       },
       [&](I32 sum, U32) {
         const U32 wrapped = bits_as<U32>(sum) + bits_as<U32>(added);
-        const I32 overflow = bits_as<I32>(~bits_as<U32>(sum ^ added) & (bits_as<U32>(sum) ^ wrapped)) < 0;
+        const I32 overflow =
+            bits_as<I32>(~bits_as<U32>(sum ^ added) & (bits_as<U32>(sum) ^ wrapped)) < 0;
         const U32 limit = (bits_as<U32>(sum) >> 31) + 0x7FFF'FFFFU;
         return clamps ? select(overflow, limit, wrapped) : wrapped;
       });

@@ -103,8 +103,12 @@ ALWAYS_INLINE const std::byte* first_address(const Split& at) {
 
 #if defined(__AVX512F__)
 
-struct Half512 { __m512i part[2]; };
-struct Quarter512 { __m512i part[4]; };
+struct Half512 {
+  __m512i part[2];
+};
+struct Quarter512 {
+  __m512i part[4];
+};
 
 ALWAYS_INLINE void load_sequence(U32& row, u32 exec, const std::byte* from) {
   if (__builtin_expect(exec == ~0U, 1)) {
@@ -154,7 +158,8 @@ ALWAYS_INLINE __m512i gather_part(__m512i values, __mmask16 mask, __m512i offset
                                   const std::byte* base) {
   if (mask == 0xFFFF) {
     const int first = _mm_cvtsi128_si32(_mm512_castsi512_si128(offsets));
-    const __m512i steps = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60);
+    const __m512i steps =
+        _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60);
     const __m512i one = _mm512_set1_epi32(first);
     const std::byte* data = base + first;
     if (_mm512_cmpneq_epi32_mask(offsets, _mm512_add_epi32(one, steps)) == 0) {
@@ -170,7 +175,9 @@ ALWAYS_INLINE __m512i gather_part(__m512i values, __mmask16 mask, __m512i offset
 }
 
 ALWAYS_INLINE void gather(U32& row, u32 exec, const Wide& at) {
-  struct Eighths { __m256i part[4]; };
+  struct Eighths {
+    __m256i part[4];
+  };
   auto values = bits_as<Eighths>(row);
   const auto from = bits_as<Quarter512>(at.address);
   for (int k = 0; k < 4; ++k) {
@@ -238,12 +245,14 @@ ALWAYS_INLINE void gather(U32& row, u32 exec, const Wide& at) {
 ALWAYS_INLINE void gather(U32& row, u32 exec, const Narrow& at) {
 #if defined(__AVX2__)
   if (exec == ~0U && mask_of(bits_as<I32>(at.offset)) == 0) {
-    struct Quarters { __m256i part[4]; };
+    struct Quarters {
+      __m256i part[4];
+    };
     const auto offsets = bits_as<Quarters>(at.offset);
     Quarters values;
     for (int k = 0; k < 4; ++k) {
-      values.part[k] = _mm256_i32gather_epi32(reinterpret_cast<const int*>(at.base),
-                                              offsets.part[k], 1);
+      values.part[k] =
+          _mm256_i32gather_epi32(reinterpret_cast<const int*>(at.base), offsets.part[k], 1);
     }
     row = bits_as<U32>(values);
     return;
@@ -420,7 +429,9 @@ ALWAYS_INLINE void store_small(Wave& w, const Instruction& i, const Operand& dat
       return;
     }
   }
-  struct Values { Memory lane[lanes]; };
+  struct Values {
+    Memory lane[lanes];
+  };
   const auto from = bits_as<Values>(values);
   const auto to = listed(addresses(at));
   for_active_lanes(exec, [&](int lane) {

@@ -39,7 +39,7 @@ ALWAYS_INLINE Wide flat_addresses(Wave& w, const Instruction& i) {
 
 // False after a fault: an active lane's offset leaves its scratch.
 ALWAYS_INLINE bool scratch_offsets(Wave& w, const Instruction* i, Narrow& at) {
-  U32 offset = (U32)static_cast<u32>(i->immediate);
+  U32 offset = (U32) static_cast<u32>(i->immediate);
   if (i->source[0].kind == OperandKind::vector) offset += read_u32(w, i->source[0]);
   if (i->source[3].kind == OperandKind::scalar) offset += scalar_u32(w, i->source[3]);
   if (__builtin_expect((mask_of(offset >= w.scratch_stride) & exec_of(w, *i)) != 0, 0)) {

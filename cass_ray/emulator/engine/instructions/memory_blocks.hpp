@@ -59,8 +59,10 @@ ALWAYS_INLINE void load_blocks(U32 rows[4], const AddressList& at) {
     Blocks blocks;
     for (int j = 0; j < 4; ++j) {
       const std::uint64_t* lane = &at.lane[16 * half + j];
-      const Octet low = __builtin_shufflevector(quad_at(lane[0]), quad_at(lane[4]), 0, 1, 2, 3, 4, 5, 6, 7);
-      const Octet high = __builtin_shufflevector(quad_at(lane[8]), quad_at(lane[12]), 0, 1, 2, 3, 4, 5, 6, 7);
+      const Octet low =
+          __builtin_shufflevector(quad_at(lane[0]), quad_at(lane[4]), 0, 1, 2, 3, 4, 5, 6, 7);
+      const Octet high =
+          __builtin_shufflevector(quad_at(lane[8]), quad_at(lane[12]), 0, 1, 2, 3, 4, 5, 6, 7);
       blocks.block[j] =
           __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     }

@@ -38,16 +38,16 @@ ALWAYS_INLINE bool access(Wave& w, const Instruction& i, const Shape& shape) {
                            .high = shape.high});
 }
 
-#define FORMATTED(opcode_name, ...)                              \
-  FALLIBLE(opcode_name) {                                        \
-    if (access(w, *ip, Shape{__VA_ARGS__})) return true;         \
-    stop(w, ip, WaveFault::unsupported_instruction);             \
-    return false;                                                \
+#define FORMATTED(opcode_name, ...)                      \
+  FALLIBLE(opcode_name) {                                \
+    if (access(w, *ip, Shape{__VA_ARGS__})) return true; \
+    stop(w, ip, WaveFault::unsupported_instruction);     \
+    return false;                                        \
   }
-#define FORMATTED_BY_COUNT(prefix, suffix, ...)                  \
-  FORMATTED(prefix##_##suffix##_x, 1, __VA_ARGS__)               \
-  FORMATTED(prefix##_##suffix##_xy, 2, __VA_ARGS__)              \
-  FORMATTED(prefix##_##suffix##_xyz, 3, __VA_ARGS__)             \
+#define FORMATTED_BY_COUNT(prefix, suffix, ...)      \
+  FORMATTED(prefix##_##suffix##_x, 1, __VA_ARGS__)   \
+  FORMATTED(prefix##_##suffix##_xy, 2, __VA_ARGS__)  \
+  FORMATTED(prefix##_##suffix##_xyz, 3, __VA_ARGS__) \
   FORMATTED(prefix##_##suffix##_xyzw, 4, __VA_ARGS__)
 FORMATTED_BY_COUNT(buffer, load_format, false)
 FORMATTED_BY_COUNT(buffer, store_format, true)

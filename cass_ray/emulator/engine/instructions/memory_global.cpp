@@ -5,54 +5,54 @@ namespace cass::rdna3::CASS_RDNA3_LEVEL {
 namespace {
 
 // With a scalar base the lanes' offsets are 32 bits wide, else their addresses 64.
-#define GLOBAL(name, action)                                          \
-  OPERATION(global_##name) {                                          \
-    if (i.source[3].kind == OperandKind::scalar) {                    \
-      const Narrow at = global_offsets(w, i);                         \
-      action;                                                         \
-    } else {                                                          \
-      const Split at = global_addresses(w, i);                        \
-      action;                                                         \
-    }                                                                 \
+#define GLOBAL(name, action)                       \
+  OPERATION(global_##name) {                       \
+    if (i.source[3].kind == OperandKind::scalar) { \
+      const Narrow at = global_offsets(w, i);      \
+      action;                                      \
+    } else {                                       \
+      const Split at = global_addresses(w, i);     \
+      action;                                      \
+    }                                              \
   }
-#define FLAT(name, action)                                            \
-  OPERATION(flat_##name) {                                            \
-    const Wide at = flat_addresses(w, i);                             \
-    action;                                                           \
+#define FLAT(name, action)                \
+  OPERATION(flat_##name) {                \
+    const Wide at = flat_addresses(w, i); \
+    action;                               \
   }
-#define SCRATCH(name, action)                                         \
-  FALLIBLE(scratch_##name) {                                          \
-    Narrow at;                                                        \
-    if (!scratch_offsets(w, ip, at)) return false;                    \
-    const Instruction& i = *ip;                                       \
-    action;                                                           \
-    return true;                                                      \
+#define SCRATCH(name, action)                      \
+  FALLIBLE(scratch_##name) {                       \
+    Narrow at;                                     \
+    if (!scratch_offsets(w, ip, at)) return false; \
+    const Instruction& i = *ip;                    \
+    action;                                        \
+    return true;                                   \
   }
 #define ALL_THREE(name, action) GLOBAL(name, action) FLAT(name, action) SCRATCH(name, action)
 
-#define LOADS(OF)                                                                        \
-  OF(load_b32, (load_dwords<1>(w, i, at)))                                               \
-  OF(load_b64, (load_dwords<2>(w, i, at)))                                               \
-  OF(load_b96, (load_dwords<3>(w, i, at)))                                               \
-  OF(load_b128, (load_dwords<4>(w, i, at)))                                              \
-  OF(load_u8, (load_small<u8, u32, Part::whole>(w, i, at)))                              \
-  OF(load_i8, (load_small<std::int8_t, std::int32_t, Part::whole>(w, i, at)))            \
-  OF(load_u16, (load_small<u16, u32, Part::whole>(w, i, at)))                            \
-  OF(load_i16, (load_small<std::int16_t, std::int32_t, Part::whole>(w, i, at)))          \
-  OF(load_d16_u8, (load_small<u8, u32, Part::low>(w, i, at)))                            \
-  OF(load_d16_i8, (load_small<std::int8_t, std::int32_t, Part::low>(w, i, at)))          \
-  OF(load_d16_b16, (load_small<u16, u32, Part::low>(w, i, at)))                          \
-  OF(load_d16_hi_u8, (load_small<u8, u32, Part::high>(w, i, at)))                        \
-  OF(load_d16_hi_i8, (load_small<std::int8_t, std::int32_t, Part::high>(w, i, at)))      \
+#define LOADS(OF)                                                                   \
+  OF(load_b32, (load_dwords<1>(w, i, at)))                                          \
+  OF(load_b64, (load_dwords<2>(w, i, at)))                                          \
+  OF(load_b96, (load_dwords<3>(w, i, at)))                                          \
+  OF(load_b128, (load_dwords<4>(w, i, at)))                                         \
+  OF(load_u8, (load_small<u8, u32, Part::whole>(w, i, at)))                         \
+  OF(load_i8, (load_small<std::int8_t, std::int32_t, Part::whole>(w, i, at)))       \
+  OF(load_u16, (load_small<u16, u32, Part::whole>(w, i, at)))                       \
+  OF(load_i16, (load_small<std::int16_t, std::int32_t, Part::whole>(w, i, at)))     \
+  OF(load_d16_u8, (load_small<u8, u32, Part::low>(w, i, at)))                       \
+  OF(load_d16_i8, (load_small<std::int8_t, std::int32_t, Part::low>(w, i, at)))     \
+  OF(load_d16_b16, (load_small<u16, u32, Part::low>(w, i, at)))                     \
+  OF(load_d16_hi_u8, (load_small<u8, u32, Part::high>(w, i, at)))                   \
+  OF(load_d16_hi_i8, (load_small<std::int8_t, std::int32_t, Part::high>(w, i, at))) \
   OF(load_d16_hi_b16, (load_small<u16, u32, Part::high>(w, i, at)))
-#define STORES(OF)                                                                       \
-  OF(store_b32, (store_dwords<1>(w, i, i.source[1], at)))                                \
-  OF(store_b64, (store_dwords<2>(w, i, i.source[1], at)))                                \
-  OF(store_b96, (store_dwords<3>(w, i, i.source[1], at)))                                \
-  OF(store_b128, (store_dwords<4>(w, i, i.source[1], at)))                               \
-  OF(store_b8, (store_small<u8, Part::whole>(w, i, i.source[1], at)))                    \
-  OF(store_b16, (store_small<u16, Part::whole>(w, i, i.source[1], at)))                  \
-  OF(store_d16_hi_b8, (store_small<u8, Part::high>(w, i, i.source[1], at)))              \
+#define STORES(OF)                                                          \
+  OF(store_b32, (store_dwords<1>(w, i, i.source[1], at)))                   \
+  OF(store_b64, (store_dwords<2>(w, i, i.source[1], at)))                   \
+  OF(store_b96, (store_dwords<3>(w, i, i.source[1], at)))                   \
+  OF(store_b128, (store_dwords<4>(w, i, i.source[1], at)))                  \
+  OF(store_b8, (store_small<u8, Part::whole>(w, i, i.source[1], at)))       \
+  OF(store_b16, (store_small<u16, Part::whole>(w, i, i.source[1], at)))     \
+  OF(store_d16_hi_b8, (store_small<u8, Part::high>(w, i, i.source[1], at))) \
   OF(store_d16_hi_b16, (store_small<u16, Part::high>(w, i, i.source[1], at)))
 
 LOADS(ALL_THREE)
@@ -65,9 +65,7 @@ ALWAYS_INLINE Wide addtid_addresses(Wave& w, const Instruction& i) {
   return {convert<U64>(lane) + (base + static_cast<u64>(i.immediate))};
 }
 OPERATION(global_load_addtid_b32) { load_dwords<1>(w, i, addtid_addresses(w, i)); }
-OPERATION(global_store_addtid_b32) {
-  store_dwords<1>(w, i, i.source[1], addtid_addresses(w, i));
-}
+OPERATION(global_store_addtid_b32) { store_dwords<1>(w, i, i.source[1], addtid_addresses(w, i)); }
 
 }  // namespace
 }  // namespace cass::rdna3::CASS_RDNA3_LEVEL

@@ -1,6 +1,7 @@
 // What every family of handlers is written with. Compiled once per SIMD level: everything here is
 // in a namespace of the level and has internal linkage, so that no function compiled for a newer
-// CPU can stand in for one of another level. For the same reason handlers use no standard containers.
+// CPU can stand in for one of another level. For the same reason handlers use no standard
+// containers.
 #pragma once
 
 #include <cstdint>
@@ -58,12 +59,16 @@ ALWAYS_INLINE I32 lanes_of(std::uint32_t mask) {
 // A bit for every lane whose value is negative (all ones: a comparison's result).
 ALWAYS_INLINE std::uint32_t mask_of(I32 lanes) {
 #if defined(__AVX512F__)
-  struct Parts { __m512i part[2]; };
+  struct Parts {
+    __m512i part[2];
+  };
   const auto parts = bits_as<Parts>(lanes);
   return static_cast<std::uint32_t>(_mm512_movepi32_mask(parts.part[0])) |
          static_cast<std::uint32_t>(_mm512_movepi32_mask(parts.part[1])) << 16;
 #elif defined(__AVX2__)
-  struct Parts { __m256 part[4]; };
+  struct Parts {
+    __m256 part[4];
+  };
   const auto parts = bits_as<Parts>(lanes);
   std::uint32_t mask = 0;
   for (int i = 0; i < 4; ++i) {
@@ -94,7 +99,9 @@ ALWAYS_INLINE U32 bit_count(U32 value) {
 // 32 for zero.
 ALWAYS_INLINE U32 leading_zeros(U32 value) {
 #if defined(__AVX512CD__)
-  struct Parts { __m512i part[2]; };
+  struct Parts {
+    __m512i part[2];
+  };
   auto parts = bits_as<Parts>(value);
   for (auto& part : parts.part) part = _mm512_lzcnt_epi32(part);
   return bits_as<U32>(parts);
@@ -161,14 +168,11 @@ ALWAYS_INLINE U32 read_u32(Wave& wave, const Operand& operand) {
   return (U32)scalar_u32(wave, operand);
 }
 
-ALWAYS_INLINE U64 join(U32 low, U32 high) {
-  return convert<U64>(low) | (convert<U64>(high) << 32);
-}
+ALWAYS_INLINE U64 join(U32 low, U32 high) { return convert<U64>(low) | (convert<U64>(high) << 32); }
 
 ALWAYS_INLINE U64 read_u64(Wave& wave, const Operand& operand) {
   if (operand.kind == OperandKind::vector) {
-    return join(place<U32>(wave, operand.value),
-                place<U32>(wave, operand.value + wave.row_stride));
+    return join(place<U32>(wave, operand.value), place<U32>(wave, operand.value + wave.row_stride));
   }
   return (U64)scalar_u64(wave, operand);
 }
@@ -366,56 +370,56 @@ ALWAYS_INLINE void stop(Wave& wave, const Instruction* instruction, WaveFault fa
 #define CONTINUE_AT(wave, instruction) \
   __attribute__((musttail)) return (instruction)->handler(wave, instruction)
 
-#define REGISTER_HANDLER(opcode_name, function)                                        \
-  __attribute__((section(CASS_RDNA3_SECTION_OF(CASS_RDNA3_LEVEL)), used)) static       \
-      HandlerEntry entry_of_##opcode_name = {Opcode::opcode_name, function};
+#define REGISTER_HANDLER(opcode_name, function)                                            \
+  __attribute__((section(CASS_RDNA3_SECTION_OF(CASS_RDNA3_LEVEL)),                         \
+                 used)) static HandlerEntry entry_of_##opcode_name = {Opcode::opcode_name, \
+                                                                      function};
 
 // Defines and registers the handler of an opcode that goes on to the next instruction:
 //   OPERATION(v_add_nc_u32) { write(w, i, source<U32>(w, i, 0) + source<U32>(w, i, 1)); }
-#define OPERATION(opcode_name)                                                         \
-  ALWAYS_INLINE void execute_##opcode_name(Wave& w, const Instruction& i);             \
-  static void handle_##opcode_name(Wave& w, const Instruction* i) {                    \
-    execute_##opcode_name(w, *i);                                                      \
-    CONTINUE_AT(w, i + 1);                                                             \
-  }                                                                                    \
-  REGISTER_HANDLER(opcode_name, handle_##opcode_name)                                  \
-  ALWAYS_INLINE void execute_##opcode_name([[maybe_unused]] Wave& w,                   \
+#define OPERATION(opcode_name)                                             \
+  ALWAYS_INLINE void execute_##opcode_name(Wave& w, const Instruction& i); \
+  static void handle_##opcode_name(Wave& w, const Instruction* i) {        \
+    execute_##opcode_name(w, *i);                                          \
+    CONTINUE_AT(w, i + 1);                                                 \
+  }                                                                        \
+  REGISTER_HANDLER(opcode_name, handle_##opcode_name)                      \
+  ALWAYS_INLINE void execute_##opcode_name([[maybe_unused]] Wave& w,       \
                                            [[maybe_unused]] const Instruction& i)
 
 // Defines and registers a handler that says itself how to go on: CONTINUE_AT, or return to the
 // scheduler with Wave::state and Wave::next set.
-#define CONTROL(opcode_name)                                                           \
-  static void handle_##opcode_name(Wave& w, const Instruction* i);                     \
-  REGISTER_HANDLER(opcode_name, handle_##opcode_name)                                  \
-  static void handle_##opcode_name([[maybe_unused]] Wave& w,                           \
-                                   [[maybe_unused]] const Instruction* i)
+#define CONTROL(opcode_name)                                       \
+  static void handle_##opcode_name(Wave& w, const Instruction* i); \
+  REGISTER_HANDLER(opcode_name, handle_##opcode_name)              \
+  static void handle_##opcode_name([[maybe_unused]] Wave& w, [[maybe_unused]] const Instruction* i)
 
 // An operation on instruction `ip` that may fault: the body returns false after stop().
-#define FALLIBLE(opcode_name)                                                          \
-  ALWAYS_INLINE bool execute_##opcode_name(Wave& w, const Instruction* ip);             \
-  static void handle_##opcode_name(Wave& w, const Instruction* i) {                    \
-    if (__builtin_expect(!execute_##opcode_name(w, i), 0)) return;                     \
-    CONTINUE_AT(w, i + 1);                                                             \
-  }                                                                                    \
-  REGISTER_HANDLER(opcode_name, handle_##opcode_name)                                  \
+#define FALLIBLE(opcode_name)                                               \
+  ALWAYS_INLINE bool execute_##opcode_name(Wave& w, const Instruction* ip); \
+  static void handle_##opcode_name(Wave& w, const Instruction* i) {         \
+    if (__builtin_expect(!execute_##opcode_name(w, i), 0)) return;          \
+    CONTINUE_AT(w, i + 1);                                                  \
+  }                                                                         \
+  REGISTER_HANDLER(opcode_name, handle_##opcode_name)                       \
   ALWAYS_INLINE bool execute_##opcode_name(Wave& w, const Instruction* ip)
 
 // One, two or three sources of type T, result of the expression's type R; the sources are a, b, c.
-#define UNARY(opcode_name, T, R, expression)                                           \
-  OPERATION(opcode_name) {                                                             \
-    const T a = source<T>(w, i, 0);                                                    \
-    write(w, i, (R)(expression));                                                      \
+#define UNARY(opcode_name, T, R, expression) \
+  OPERATION(opcode_name) {                   \
+    const T a = source<T>(w, i, 0);          \
+    write(w, i, (R)(expression));            \
   }
-#define BINARY(opcode_name, T, R, expression)                                          \
-  OPERATION(opcode_name) {                                                             \
-    const T a = source<T>(w, i, 0);                                                    \
-    const T b = source<T>(w, i, 1);                                                    \
-    write(w, i, (R)(expression));                                                      \
+#define BINARY(opcode_name, T, R, expression) \
+  OPERATION(opcode_name) {                    \
+    const T a = source<T>(w, i, 0);           \
+    const T b = source<T>(w, i, 1);           \
+    write(w, i, (R)(expression));             \
   }
-#define TERNARY(opcode_name, T, R, expression)                                         \
-  OPERATION(opcode_name) {                                                             \
-    const T a = source<T>(w, i, 0);                                                    \
-    const T b = source<T>(w, i, 1);                                                    \
-    const T c = source<T>(w, i, 2);                                                    \
-    write(w, i, (R)(expression));                                                      \
+#define TERNARY(opcode_name, T, R, expression) \
+  OPERATION(opcode_name) {                     \
+    const T a = source<T>(w, i, 0);            \
+    const T b = source<T>(w, i, 1);            \
+    const T c = source<T>(w, i, 2);            \
+    write(w, i, (R)(expression));              \
   }

@@ -37,19 +37,19 @@ ALWAYS_INLINE U16 packed_result(const Wave& w, const Instruction& i, F16 value) 
   return bits_as<U16>(value);
 }
 
-#define PACKED(name, T, sources, expression)                                      \
-  OPERATION(name) {                                                               \
-    U16 halves[2];                                                                \
-    for (int high = 0; high < 2; ++high) {                                        \
-      sources(T) halves[high] = packed_result(w, i, expression);                  \
-    }                                                                             \
-    write_bits(w, i, pack(halves[0], halves[1]));                                 \
+#define PACKED(name, T, sources, expression)                     \
+  OPERATION(name) {                                              \
+    U16 halves[2];                                               \
+    for (int high = 0; high < 2; ++high) {                       \
+      sources(T) halves[high] = packed_result(w, i, expression); \
+    }                                                            \
+    write_bits(w, i, pack(halves[0], halves[1]));                \
   }
-#define TWO(T)                                 \
-  const T a = packed<T>(w, i, 0, high != 0);   \
+#define TWO(T)                               \
+  const T a = packed<T>(w, i, 0, high != 0); \
   const T b = packed<T>(w, i, 1, high != 0);
-#define THREE(T)                               \
-  TWO(T)                                       \
+#define THREE(T) \
+  TWO(T)         \
   const T c = packed<T>(w, i, 2, high != 0);
 
 // ---- 16-bit integers
@@ -71,7 +71,7 @@ PACKED(v_pk_add_u16, U16, TWO, unsigned_result(i, wide(a) + wide(b)))
 PACKED(v_pk_sub_u16, U16, TWO, unsigned_result(i, wide(a) - wide(b)))
 PACKED(v_pk_add_i16, I16, TWO, signed_result(i, wide(a) + wide(b)))
 PACKED(v_pk_sub_i16, I16, TWO, signed_result(i, wide(a) - wide(b)))
-PACKED(v_pk_mul_lo_u16, U16, TWO, a * b)
+PACKED(v_pk_mul_lo_u16, U16, TWO, a* b)
 PACKED(v_pk_mad_u16, U16, THREE, multiply_add(i, a, b, c))
 PACKED(v_pk_mad_i16, I16, THREE, signed_result(i, wide(a) * wide(b) + wide(c)))
 PACKED(v_pk_min_u16, U16, TWO, __builtin_elementwise_min(a, b))
@@ -158,16 +158,18 @@ template <int bits>
 ALWAYS_INLINE void dot_signed(Wave& w, const Instruction& i) {
   const bool a_signed = (i.source[0].modifiers & modifier::negate) != 0;
   const bool b_signed = (i.source[1].modifiers & modifier::negate) != 0;
-  const I64 sum = dot<bits>(read_u32(w, i.source[0]), read_u32(w, i.source[1]), a_signed, b_signed) +
-                  convert<I64>(source<I32>(w, i, 2));
+  const I64 sum =
+      dot<bits>(read_u32(w, i.source[0]), read_u32(w, i.source[1]), a_signed, b_signed) +
+      convert<I64>(source<I32>(w, i, 2));
   const I64 upper = sum > (I64)0x7FFF'FFFFLL ? (I64)0x7FFF'FFFFLL : sum;
   const I64 saturated = upper < (I64)-0x8000'0000LL ? (I64)-0x8000'0000LL : upper;
   write(w, i, convert<U32>(bits_as<U64>(clamps(i) ? saturated : sum)));
 }
 template <int bits>
 ALWAYS_INLINE void dot_unsigned(Wave& w, const Instruction& i) {
-  const U64 sum = bits_as<U64>(dot<bits>(read_u32(w, i.source[0]), read_u32(w, i.source[1]), false, false)) +
-                  convert<U64>(read_u32(w, i.source[2]));
+  const U64 sum =
+      bits_as<U64>(dot<bits>(read_u32(w, i.source[0]), read_u32(w, i.source[1]), false, false)) +
+      convert<U64>(read_u32(w, i.source[2]));
   const U64 saturated = sum > (U64)0xFFFF'FFFFULL ? (U64)0xFFFF'FFFFULL : sum;
   write(w, i, convert<U32>(clamps(i) ? saturated : sum));
 }
@@ -191,14 +193,15 @@ ALWAYS_INLINE F32 dot_of_pairs(F32 a0, F32 b0, F32 a1, F32 b1, F32 c) {
   return __builtin_elementwise_fma(a1, b1, __builtin_elementwise_fma(a0, b0, c));
 }
 OPERATION(v_dot2_f32_f16) {
-  write(w, i, dot_of_pairs(half_value(w, i, 0, false), half_value(w, i, 1, false),
-                           half_value(w, i, 0, true), half_value(w, i, 1, true),
-                           source<F32>(w, i, 2)));
+  write(w, i,
+        dot_of_pairs(half_value(w, i, 0, false), half_value(w, i, 1, false),
+                     half_value(w, i, 0, true), half_value(w, i, 1, true), source<F32>(w, i, 2)));
 }
 OPERATION(v_dot2_f32_bf16) {
-  write(w, i, dot_of_pairs(bfloat_value(w, i, 0, false), bfloat_value(w, i, 1, false),
-                           bfloat_value(w, i, 0, true), bfloat_value(w, i, 1, true),
-                           source<F32>(w, i, 2)));
+  write(
+      w, i,
+      dot_of_pairs(bfloat_value(w, i, 0, false), bfloat_value(w, i, 1, false),
+                   bfloat_value(w, i, 0, true), bfloat_value(w, i, 1, true), source<F32>(w, i, 2)));
 }
 // VOP2 and VOP3: both halves of each source, no selects.
 ALWAYS_INLINE F32 plain_half(Wave& w, const Instruction& i, int n, u32 high) {
@@ -209,12 +212,14 @@ ALWAYS_INLINE F32 plain_half(Wave& w, const Instruction& i, int n, u32 high) {
   return widened(input_half(w, bits_as<F16>(convert<U16>(both >> (16 * high)))));
 }
 OPERATION(v_dot2acc_f32_f16) {
-  write(w, i, dot_of_pairs(plain_half(w, i, 0, 0), plain_half(w, i, 1, 0), plain_half(w, i, 0, 1),
-                           plain_half(w, i, 1, 1), place<F32>(w, i.destination.value)));
+  write(w, i,
+        dot_of_pairs(plain_half(w, i, 0, 0), plain_half(w, i, 1, 0), plain_half(w, i, 0, 1),
+                     plain_half(w, i, 1, 1), place<F32>(w, i.destination.value)));
 }
 OPERATION(v_dot2_f16_f16) {
-  const F32 sum = dot_of_pairs(plain_half(w, i, 0, 0), plain_half(w, i, 1, 0), plain_half(w, i, 0, 1),
-                               plain_half(w, i, 1, 1), widened(half_source(w, i, 2)));
+  const F32 sum =
+      dot_of_pairs(plain_half(w, i, 0, 0), plain_half(w, i, 1, 0), plain_half(w, i, 0, 1),
+                   plain_half(w, i, 1, 1), widened(half_source(w, i, 2)));
   write(w, i, result_half(w, narrowed(sum)));
 }
 ALWAYS_INLINE F32 plain_bfloat(Wave& w, const Instruction& i, int n, u32 high) {

@@ -28,24 +28,24 @@ ALWAYS_INLINE void put64(Wave& w, const Instruction& i, u64 value) {
 }
 
 // Two sources a, b; result r; SCC from `condition`, which may use all three.
-#define SCALAR2(name, expression, condition)      \
-  OPERATION(name) {                               \
-    const u32 a = s0(w, i), b = s1(w, i);         \
-    const u32 r = (expression);                   \
-    scc(w) = (condition);                         \
-    put(w, i, r);                                 \
+#define SCALAR2(name, expression, condition) \
+  OPERATION(name) {                          \
+    const u32 a = s0(w, i), b = s1(w, i);    \
+    const u32 r = (expression);              \
+    scc(w) = (condition);                    \
+    put(w, i, r);                            \
   }
-#define SCALAR2_PLAIN(name, expression)           \
-  OPERATION(name) {                               \
-    const u32 a = s0(w, i), b = s1(w, i);         \
-    put(w, i, (expression));                      \
+#define SCALAR2_PLAIN(name, expression)   \
+  OPERATION(name) {                       \
+    const u32 a = s0(w, i), b = s1(w, i); \
+    put(w, i, (expression));              \
   }
-#define SCALAR2_WIDE(name, expression)            \
-  OPERATION(name) {                               \
-    const u64 a = q0(w, i), b = q1(w, i);         \
-    const u64 r = (expression);                   \
-    scc(w) = r != 0;                              \
-    put64(w, i, r);                               \
+#define SCALAR2_WIDE(name, expression)    \
+  OPERATION(name) {                       \
+    const u64 a = q0(w, i), b = q1(w, i); \
+    const u64 r = (expression);           \
+    scc(w) = r != 0;                      \
+    put64(w, i, r);                       \
   }
 
 // ---- arithmetic: SCC is carry, borrow or signed overflow
@@ -65,15 +65,15 @@ OPERATION(s_subb_u32) {
   put(w, i, static_cast<u32>(a - b));
 }
 SCALAR2(s_absdiff_i32, (static_cast<i32>(a) > static_cast<i32>(b) ? a - b : b - a), r != 0)
-SCALAR2_PLAIN(s_mul_i32, a * b)
+SCALAR2_PLAIN(s_mul_i32, a* b)
 SCALAR2_PLAIN(s_mul_hi_u32, static_cast<u32>((u64{a} * b) >> 32))
 SCALAR2_PLAIN(s_mul_hi_i32,
               static_cast<u32>((i64{static_cast<i32>(a)} * static_cast<i32>(b)) >> 32))
-#define SHIFT_ADD(n)                                    \
-  OPERATION(s_lshl##n##_add_u32) {                      \
-    const u64 sum = (u64{s0(w, i)} << n) + s1(w, i);    \
-    scc(w) = sum >= u64{1} << 32;                       \
-    put(w, i, static_cast<u32>(sum));                   \
+#define SHIFT_ADD(n)                                 \
+  OPERATION(s_lshl##n##_add_u32) {                   \
+    const u64 sum = (u64{s0(w, i)} << n) + s1(w, i); \
+    scc(w) = sum >= u64{1} << 32;                    \
+    put(w, i, static_cast<u32>(sum));                \
   }
 SHIFT_ADD(1)
 SHIFT_ADD(2)
@@ -91,13 +91,13 @@ SCALAR2(s_max_u32, (a >= b ? a : b), a >= b)
 
 // ---- bits
 
-#define BITWISE(name, expression)           \
+#define BITWISE(name, expression)             \
   SCALAR2(s_##name##_b32, expression, r != 0) \
   SCALAR2_WIDE(s_##name##_b64, expression)
-BITWISE(and, a & b)
+BITWISE(and, a& b)
 BITWISE(or, a | b)
 BITWISE(xor, a ^ b)
-BITWISE(nand, ~(a & b))
+BITWISE(nand, ~(a& b))
 BITWISE(nor, ~(a | b))
 BITWISE(xnor, ~(a ^ b))
 BITWISE(and_not1, a & ~b)
@@ -106,13 +106,13 @@ BITWISE(or_not1, a | ~b)
 SCALAR2(s_lshl_b32, a << (b & 31), r != 0)
 SCALAR2(s_lshr_b32, a >> (b & 31), r != 0)
 SCALAR2(s_ashr_i32, static_cast<u32>(static_cast<i32>(a) >> (b & 31)), r != 0)
-#define SHIFT_WIDE(name, expression)        \
-  OPERATION(name) {                         \
-    const u64 a = q0(w, i);                 \
-    const u32 b = s1(w, i) & 63;            \
-    const u64 r = (expression);             \
-    scc(w) = r != 0;                        \
-    put64(w, i, r);                         \
+#define SHIFT_WIDE(name, expression) \
+  OPERATION(name) {                  \
+    const u64 a = q0(w, i);          \
+    const u32 b = s1(w, i) & 63;     \
+    const u64 r = (expression);      \
+    scc(w) = r != 0;                 \
+    put64(w, i, r);                  \
   }
 SHIFT_WIDE(s_lshl_b64, a << b)
 SHIFT_WIDE(s_lshr_b64, a >> b)
@@ -130,7 +130,8 @@ ALWAYS_INLINE u64 sign_from(u64 value, u32 width) {
 SCALAR2(s_bfe_u32, static_cast<u32>(extract(a, b & 31, b >> 16 & 127)), r != 0)
 SCALAR2(s_bfe_i32,
         static_cast<u32>(sign_from(extract(static_cast<u64>(i64{static_cast<i32>(a)}), b & 31,
-                                           b >> 16 & 127), b >> 16 & 127)),
+                                           b >> 16 & 127),
+                                   b >> 16 & 127)),
         r != 0)
 OPERATION(s_bfe_u64) {
   const u32 b = s1(w, i);
@@ -146,9 +147,7 @@ OPERATION(s_bfe_i64) {
   put64(w, i, r);
 }
 SCALAR2_PLAIN(s_bfm_b32, ((1U << (a & 31)) - 1) << (b & 31))
-OPERATION(s_bfm_b64) {
-  put64(w, i, ((u64{1} << (s0(w, i) & 63)) - 1) << (s1(w, i) & 63));
-}
+OPERATION(s_bfm_b64) { put64(w, i, ((u64{1} << (s0(w, i) & 63)) - 1) << (s1(w, i) & 63)); }
 SCALAR2_PLAIN(s_pack_ll_b32_b16, (a & 0xFFFF) | b << 16)
 SCALAR2_PLAIN(s_pack_lh_b32_b16, (a & 0xFFFF) | (b & 0xFFFF'0000))
 SCALAR2_PLAIN(s_pack_hh_b32_b16, a >> 16 | (b & 0xFFFF'0000))
@@ -170,11 +169,11 @@ OPERATION(s_addk_i32) {
   put(w, i, r);
 }
 OPERATION(s_mulk_i32) { put(w, i, old(w, i) * constant16(i)); }
-#define COMPARE_CONSTANT(name, op)                                                            \
-  OPERATION(s_cmpk_##name##_i32) {                                                            \
-    scc(w) = static_cast<i32>(old(w, i)) op static_cast<i32>(constant16(i));                  \
-  }                                                                                           \
-  OPERATION(s_cmpk_##name##_u32) { scc(w) = old(w, i) op (constant16(i) & 0xFFFF); }
+#define COMPARE_CONSTANT(name, op)                                           \
+  OPERATION(s_cmpk_##name##_i32) {                                           \
+    scc(w) = static_cast<i32>(old(w, i)) op static_cast<i32>(constant16(i)); \
+  }                                                                          \
+  OPERATION(s_cmpk_##name##_u32) { scc(w) = old(w, i) op(constant16(i) & 0xFFFF); }
 COMPARE_CONSTANT(eq, ==)
 COMPARE_CONSTANT(lg, !=)
 COMPARE_CONSTANT(gt, >)
@@ -184,10 +183,10 @@ COMPARE_CONSTANT(le, <=)
 
 // ---- SOPC
 
-#define COMPARE(name, op)                                                                     \
-  OPERATION(s_cmp_##name##_i32) {                                                             \
-    scc(w) = static_cast<i32>(s0(w, i)) op static_cast<i32>(s1(w, i));                        \
-  }                                                                                           \
+#define COMPARE(name, op)                                              \
+  OPERATION(s_cmp_##name##_i32) {                                      \
+    scc(w) = static_cast<i32>(s0(w, i)) op static_cast<i32>(s1(w, i)); \
+  }                                                                    \
   OPERATION(s_cmp_##name##_u32) { scc(w) = s0(w, i) op s1(w, i); }
 COMPARE(eq, ==)
 COMPARE(lg, !=)
@@ -216,7 +215,9 @@ OPERATION(s_brev_b32) { put(w, i, __builtin_bitreverse32(s0(w, i))); }
 OPERATION(s_brev_b64) { put64(w, i, __builtin_bitreverse64(q0(w, i))); }
 
 // All ones where no bit is found.
-ALWAYS_INLINE u32 trailing(u64 value) { return value == 0 ? ~0U : static_cast<u32>(__builtin_ctzll(value)); }
+ALWAYS_INLINE u32 trailing(u64 value) {
+  return value == 0 ? ~0U : static_cast<u32>(__builtin_ctzll(value));
+}
 OPERATION(s_ctz_i32_b32) { put(w, i, trailing(s0(w, i))); }
 OPERATION(s_ctz_i32_b64) { put(w, i, trailing(q0(w, i))); }
 OPERATION(s_clz_i32_u32) {
@@ -291,61 +292,60 @@ OPERATION(s_not_b64) {
   put64(w, i, r);
 }
 
-// ---- EXEC: a is the source, e is EXEC; the destination gets the old EXEC (saveexec) or the new one
+// ---- EXEC: a is the source, e is EXEC; the destination gets the old EXEC (saveexec) or the new
+// one
 
 ALWAYS_INLINE u64 exec64(Wave& w) {
   u64 value;
   std::memcpy(&value, &w.scalar[scalar::exec], sizeof value);
   return value;
 }
-#define SAVE_EXEC(name, expression)                             \
-  OPERATION(s_##name##_saveexec_b32) {                          \
-    const u32 a = s0(w, i), e = w.scalar[scalar::exec];         \
-    put(w, i, e);                                               \
-    w.scalar[scalar::exec] = (expression);                      \
-    scc(w) = w.scalar[scalar::exec] != 0;                       \
-  }                                                             \
-  OPERATION(s_##name##_saveexec_b64) {                          \
-    const u64 a = q0(w, i), e = exec64(w);                      \
-    const u64 r = (expression);                                 \
-    put64(w, i, e);                                             \
-    std::memcpy(&w.scalar[scalar::exec], &r, sizeof r);         \
-    scc(w) = r != 0;                                            \
+#define SAVE_EXEC(name, expression)                     \
+  OPERATION(s_##name##_saveexec_b32) {                  \
+    const u32 a = s0(w, i), e = w.scalar[scalar::exec]; \
+    put(w, i, e);                                       \
+    w.scalar[scalar::exec] = (expression);              \
+    scc(w) = w.scalar[scalar::exec] != 0;               \
+  }                                                     \
+  OPERATION(s_##name##_saveexec_b64) {                  \
+    const u64 a = q0(w, i), e = exec64(w);              \
+    const u64 r = (expression);                         \
+    put64(w, i, e);                                     \
+    std::memcpy(&w.scalar[scalar::exec], &r, sizeof r); \
+    scc(w) = r != 0;                                    \
   }
-SAVE_EXEC(and, a & e)
+SAVE_EXEC(and, a& e)
 SAVE_EXEC(or, a | e)
 SAVE_EXEC(xor, a ^ e)
-SAVE_EXEC(nand, ~(a & e))
+SAVE_EXEC(nand, ~(a& e))
 SAVE_EXEC(nor, ~(a | e))
 SAVE_EXEC(xnor, ~(a ^ e))
-SAVE_EXEC(and_not0, ~a & e)
+SAVE_EXEC(and_not0, ~a& e)
 SAVE_EXEC(or_not0, ~a | e)
 SAVE_EXEC(and_not1, a & ~e)
 SAVE_EXEC(or_not1, a | ~e)
-#define WRITE_EXEC(name, expression)                            \
-  OPERATION(s_##name##_wrexec_b32) {                            \
-    const u32 a = s0(w, i), e = w.scalar[scalar::exec];         \
-    const u32 r = (expression);                                 \
-    w.scalar[scalar::exec] = r;                                 \
-    put(w, i, r);                                               \
-    scc(w) = r != 0;                                            \
-  }                                                             \
-  OPERATION(s_##name##_wrexec_b64) {                            \
-    const u64 a = q0(w, i), e = exec64(w);                      \
-    const u64 r = (expression);                                 \
-    std::memcpy(&w.scalar[scalar::exec], &r, sizeof r);         \
-    put64(w, i, r);                                             \
-    scc(w) = r != 0;                                            \
+#define WRITE_EXEC(name, expression)                    \
+  OPERATION(s_##name##_wrexec_b32) {                    \
+    const u32 a = s0(w, i), e = w.scalar[scalar::exec]; \
+    const u32 r = (expression);                         \
+    w.scalar[scalar::exec] = r;                         \
+    put(w, i, r);                                       \
+    scc(w) = r != 0;                                    \
+  }                                                     \
+  OPERATION(s_##name##_wrexec_b64) {                    \
+    const u64 a = q0(w, i), e = exec64(w);              \
+    const u64 r = (expression);                         \
+    std::memcpy(&w.scalar[scalar::exec], &r, sizeof r); \
+    put64(w, i, r);                                     \
+    scc(w) = r != 0;                                    \
   }
-WRITE_EXEC(and_not0, ~a & e)
+WRITE_EXEC(and_not0, ~a& e)
 WRITE_EXEC(and_not1, a & ~e)
 
 // ---- registers chosen by M0
 
 ALWAYS_INLINE u32 relative(u32 index, u32 offset) { return (index + offset) & 127; }
-OPERATION(s_movrels_b32) {
-  put(w, i, w.scalar[relative(i.source[0].index, w.scalar[scalar::m0])]);
-}
+OPERATION(s_movrels_b32) { put(w, i, w.scalar[relative(i.source[0].index, w.scalar[scalar::m0])]); }
 OPERATION(s_movrels_b64) {
   u64 value;
   std::memcpy(&value, &w.scalar[relative(i.source[0].index, w.scalar[scalar::m0])], sizeof value);

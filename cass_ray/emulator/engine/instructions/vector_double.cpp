@@ -5,7 +5,7 @@ namespace cass::rdna3::CASS_RDNA3_LEVEL {
 namespace {
 
 BINARY(v_add_f64, F64, F64, a + b)
-BINARY(v_mul_f64, F64, F64, a * b)
+BINARY(v_mul_f64, F64, F64, a* b)
 BINARY(v_min_f64, F64, F64, minimum(w, a, b))
 BINARY(v_max_f64, F64, F64, maximum(w, a, b))
 TERNARY(v_fma_f64, F64, F64, __builtin_elementwise_fma(a, b, c))
@@ -25,9 +25,7 @@ UNARY(v_cvt_u32_f64, F64, U32, to_unsigned(a))
 
 UNARY(v_frexp_exp_i32_f64, F64, I32, convert<I32>(fraction_exponent(a)))
 UNARY(v_frexp_mant_f64, F64, F64, fraction_mantissa(a))
-OPERATION(v_ldexp_f64) {
-  write(w, i, scale_by_power(source<F64>(w, i, 0), source<I32>(w, i, 1)));
-}
+OPERATION(v_ldexp_f64) { write(w, i, scale_by_power(source<F64>(w, i, 0), source<I32>(w, i, 1))); }
 
 UNARY(v_rcp_f64, F64, F64, 1.0 / a)
 UNARY(v_sqrt_f64, F64, F64, __builtin_elementwise_sqrt(a))
@@ -39,8 +37,7 @@ OPERATION(v_div_scale_f64) {
   write(w, i, scaled.value);
   write_carry(w, i, mask_of(scaled.flags));
 }
-TERNARY(v_div_fmas_f64, F64, F64,
-        division_multiply_add(a, b, c, w.scalar[scalar::vcc + i.half]))
+TERNARY(v_div_fmas_f64, F64, F64, division_multiply_add(a, b, c, w.scalar[scalar::vcc + i.half]))
 TERNARY(v_div_fixup_f64, F64, F64, division_fixup(a, b, c))
 
 // 2 / pi, 1216 bits behind the point.
@@ -65,7 +62,9 @@ ALWAYS_INLINE double piece_of_two_over_pi(std::uint64_t value, std::uint32_t seg
   }
   const int scale = -53 - static_cast<int>(shift) + (exponent >= 1968 ? 128 : 0);
   // In two factors: the scale alone may lie below the normal range.
-  const auto power = [](int e) { return __builtin_bit_cast(double, static_cast<std::uint64_t>(e + 1023) << 52); };
+  const auto power = [](int e) {
+    return __builtin_bit_cast(double, static_cast<std::uint64_t>(e + 1023) << 52);
+  };
   const double result = static_cast<double>(bits) * power(scale < -1000 ? -1000 : scale);
   return scale < -1000 ? result * power(scale + 1000) : result;
 }

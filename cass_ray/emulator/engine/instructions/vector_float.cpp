@@ -14,8 +14,8 @@ ALWAYS_INLINE I32 either_zero(F32 a, F32 b) { return (a == 0.0F) | (b == 0.0F); 
 BINARY(v_add_f32, F32, F32, a + b)
 BINARY(v_sub_f32, F32, F32, a - b)
 BINARY(v_subrev_f32, F32, F32, b - a)
-BINARY(v_mul_f32, F32, F32, a * b)
-BINARY(v_mul_dx9_zero_f32, F32, F32, either_zero(a, b) ? (F32)0.0F : a * b)
+BINARY(v_mul_f32, F32, F32, a* b)
+BINARY(v_mul_dx9_zero_f32, F32, F32, either_zero(a, b) ? (F32)0.0F : a* b)
 TERNARY(v_fma_f32, F32, F32, fused(a, b, c))
 TERNARY(v_fmaak_f32, F32, F32, fused(a, b, c))
 TERNARY(v_fmamk_f32, F32, F32, fused(a, b, c))
@@ -63,9 +63,7 @@ UNARY(v_cvt_f32_f16, F16, F32, convert<F32>(a))
 
 UNARY(v_frexp_exp_i32_f32, F32, I32, fraction_exponent(a))
 UNARY(v_frexp_mant_f32, F32, F32, fraction_mantissa(a))
-OPERATION(v_ldexp_f32) {
-  write(w, i, scale_by_power(source<F32>(w, i, 0), source<I32>(w, i, 1)));
-}
+OPERATION(v_ldexp_f32) { write(w, i, scale_by_power(source<F32>(w, i, 0), source<I32>(w, i, 1))); }
 
 // ---- division
 
@@ -75,8 +73,7 @@ OPERATION(v_div_scale_f32) {
   write(w, i, scaled.value);
   write_carry(w, i, mask_of(scaled.flags));
 }
-TERNARY(v_div_fmas_f32, F32, F32,
-        division_multiply_add(a, b, c, w.scalar[scalar::vcc + i.half]))
+TERNARY(v_div_fmas_f32, F32, F32, division_multiply_add(a, b, c, w.scalar[scalar::vcc + i.half]))
 TERNARY(v_div_fixup_f32, F32, F32, division_fixup(a, b, c))
 
 // ---- cube maps (RDNA3 ISA, V_CUBEID_F32 and after): x, y, z; the axis of the largest magnitude,
@@ -95,7 +92,8 @@ ALWAYS_INLINE F32 by_axis(const CubeAxis& axis, F32 x, F32 y, F32 z) {
 ALWAYS_INLINE F32 face(F32 value, float positive) {
   return value < 0.0F ? (F32)(positive + 1.0F) : (F32)positive;
 }
-TERNARY(v_cubeid_f32, F32, F32, by_axis(cube_axis(a, b, c), face(a, 0.0F), face(b, 2.0F), face(c, 4.0F)))
+TERNARY(v_cubeid_f32, F32, F32,
+        by_axis(cube_axis(a, b, c), face(a, 0.0F), face(b, 2.0F), face(c, 4.0F)))
 TERNARY(v_cubesc_f32, F32, F32,
         by_axis(cube_axis(a, b, c), a < 0.0F ? c : -c, a, c < 0.0F ? -a : a))
 TERNARY(v_cubetc_f32, F32, F32, by_axis(cube_axis(a, b, c), -b, b < 0.0F ? -c : c, -b))
@@ -113,8 +111,7 @@ TERNARY(v_mullit_f32, F32, F32, lighting_product(a, b, c))
 UNARY(v_rcp_f32, F32, F32, 1.0F / a)
 UNARY(v_rcp_iflag_f32, F32, F32, 1.0F / a)
 UNARY(v_sqrt_f32, F32, F32, __builtin_elementwise_sqrt(a))
-UNARY(v_rsq_f32, F32, F32,
-      convert<F32>(1.0 / __builtin_elementwise_sqrt(convert<F64>(a))))
+UNARY(v_rsq_f32, F32, F32, convert<F32>(1.0 / __builtin_elementwise_sqrt(convert<F64>(a))))
 UNARY(v_exp_f32, F32, F32, exponential2(a))
 UNARY(v_log_f32, F32, F32, logarithm2(a))
 UNARY(v_sin_f32, F32, F32, sine_of_turns(a))

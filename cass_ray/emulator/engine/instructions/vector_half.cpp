@@ -7,23 +7,23 @@ namespace cass::rdna3::CASS_RDNA3_LEVEL {
 namespace {
 
 // Sources a, b, c of f16 with input denormals as MODE says; the result's likewise.
-#define HALF1(name, expression)                         \
-  OPERATION(name) {                                     \
-    const F16 a = half_source(w, i, 0);                 \
-    write(w, i, result_half(w, (expression)));          \
+#define HALF1(name, expression)                \
+  OPERATION(name) {                            \
+    const F16 a = half_source(w, i, 0);        \
+    write(w, i, result_half(w, (expression))); \
   }
-#define HALF2(name, expression)                         \
-  OPERATION(name) {                                     \
-    const F16 a = half_source(w, i, 0);                 \
-    const F16 b = half_source(w, i, 1);                 \
-    write(w, i, result_half(w, (expression)));          \
+#define HALF2(name, expression)                \
+  OPERATION(name) {                            \
+    const F16 a = half_source(w, i, 0);        \
+    const F16 b = half_source(w, i, 1);        \
+    write(w, i, result_half(w, (expression))); \
   }
-#define HALF3(name, expression)                         \
-  OPERATION(name) {                                     \
-    const F16 a = half_source(w, i, 0);                 \
-    const F16 b = half_source(w, i, 1);                 \
-    const F16 c = half_source(w, i, 2);                 \
-    write(w, i, result_half(w, (expression)));          \
+#define HALF3(name, expression)                \
+  OPERATION(name) {                            \
+    const F16 a = half_source(w, i, 0);        \
+    const F16 b = half_source(w, i, 1);        \
+    const F16 c = half_source(w, i, 2);        \
+    write(w, i, result_half(w, (expression))); \
   }
 
 // ---- f16 arithmetic: sums and products of f16 are exact enough in f32 to round once
@@ -82,15 +82,13 @@ OPERATION(v_div_fixup_f16) {
 
 // ---- conversions
 
-OPERATION(v_cvt_f16_f32) {
-  write(w, i, result_half(w, narrowed(source<F32>(w, i, 0))));
-}
+OPERATION(v_cvt_f16_f32) { write(w, i, result_half(w, narrowed(source<F32>(w, i, 0)))); }
 OPERATION(v_cvt_f16_u16) { write(w, i, narrowed(convert<F32>(source<U16>(w, i, 0)))); }
 OPERATION(v_cvt_f16_i16) { write(w, i, narrowed(convert<F32>(source<I16>(w, i, 0)))); }
 OPERATION(v_cvt_u16_f16) { write(w, i, to_u16(to_signed(widened(half_source(w, i, 0))))); }
 OPERATION(v_cvt_i16_f16) { write(w, i, to_i16(to_signed(widened(half_source(w, i, 0))))); }
-OPERATION(v_cvt_norm_i16_f16) { write(w, i, to_normalised_i16(widened(half_source(w, i, 0)))); }
-OPERATION(v_cvt_norm_u16_f16) { write(w, i, to_normalised_u16(widened(half_source(w, i, 0)))); }
+OPERATION(v_cvt_norm_i16_f16) { write(w, i, to_normalized_i16(widened(half_source(w, i, 0)))); }
+OPERATION(v_cvt_norm_u16_f16) { write(w, i, to_normalized_u16(widened(half_source(w, i, 0)))); }
 
 // Toward zero: what f32 has beyond f16's bits is cut off; numbers too large give the largest f16.
 ALWAYS_INLINE U16 half_toward_zero(F32 value) {
@@ -99,7 +97,8 @@ ALWAYS_INLINE U16 half_toward_zero(F32 value) {
   const I32 normal = magnitude >= 0x1p-14F;
   // Normal results drop 13 bits; denormal ones are multiples of 2^-24.
   const F32 cut = bits_as<F32>(bits & ~0x1FFFU);
-  const F32 steps = __builtin_elementwise_trunc(select(normal, (F32)0.0F, value) * 0x1p24F) * 0x1p-24F;
+  const F32 steps =
+      __builtin_elementwise_trunc(select(normal, (F32)0.0F, value) * 0x1p24F) * 0x1p-24F;
   F32 exact = select(normal, cut, steps);
   const I32 large = (magnitude >= 65536.0F) & ~is_infinite(value) & ~is_nan(value);
   exact = select(large, with_sign((F32)65504.0F, bits & 0x8000'0000U), exact);
@@ -120,16 +119,16 @@ ALWAYS_INLINE U16 f32_to_u16(F32 value) { return to_u16(to_signed(value)); }
 ALWAYS_INLINE U16 u32_to_u16(U32 value) {
   return convert<U16>(__builtin_elementwise_min(value, (U32)0xFFFFU));
 }
-ALWAYS_INLINE I16 normalised_i16_of_half(F16 value) { return to_normalised_i16(widened(value)); }
-ALWAYS_INLINE U16 normalised_u16_of_half(F16 value) { return to_normalised_u16(widened(value)); }
+ALWAYS_INLINE I16 normalized_i16_of_half(F16 value) { return to_normalized_i16(widened(value)); }
+ALWAYS_INLINE U16 normalized_u16_of_half(F16 value) { return to_normalized_u16(widened(value)); }
 PACK(v_cvt_pk_i16_f32, F32, f32_to_i16)
 PACK(v_cvt_pk_u16_f32, F32, f32_to_u16)
 PACK(v_cvt_pk_i16_i32, I32, to_i16)
 PACK(v_cvt_pk_u16_u32, U32, u32_to_u16)
-PACK(v_cvt_pk_norm_i16_f32, F32, to_normalised_i16)
-PACK(v_cvt_pk_norm_u16_f32, F32, to_normalised_u16)
-PACK(v_cvt_pk_norm_i16_f16, F16, normalised_i16_of_half)
-PACK(v_cvt_pk_norm_u16_f16, F16, normalised_u16_of_half)
+PACK(v_cvt_pk_norm_i16_f32, F32, to_normalized_i16)
+PACK(v_cvt_pk_norm_u16_f32, F32, to_normalized_u16)
+PACK(v_cvt_pk_norm_i16_f16, F16, normalized_i16_of_half)
+PACK(v_cvt_pk_norm_u16_f16, F16, normalized_u16_of_half)
 OPERATION(v_pack_b32_f16) {
   const F16 low = half_source(w, i, 0), high = half_source(w, i, 1);
   write(w, i, pack(bits_as<U16>(low), bits_as<U16>(high)));
@@ -167,25 +166,29 @@ BINARY(v_add_nc_u16, U16, U16, unsigned_result(i, wide(a) + wide(b)))
 BINARY(v_sub_nc_u16, U16, U16, unsigned_result(i, wide(a) - wide(b)))
 BINARY(v_add_nc_i16, I16, I16, signed_result(i, wide(a) + wide(b)))
 BINARY(v_sub_nc_i16, I16, I16, signed_result(i, wide(a) - wide(b)))
-BINARY(v_mul_lo_u16, U16, U16, a * b)
+BINARY(v_mul_lo_u16, U16, U16, a* b)
 TERNARY(v_mad_u16, U16, U16, multiply_add(i, a, b, c))
 TERNARY(v_mad_i16, I16, I16, signed_result(i, wide(a) * wide(b) + wide(c)))
 template <class T>
-ALWAYS_INLINE T least(T a, T b) { return __builtin_elementwise_min(a, b); }
+ALWAYS_INLINE T least(T a, T b) {
+  return __builtin_elementwise_min(a, b);
+}
 template <class T>
-ALWAYS_INLINE T greatest(T a, T b) { return __builtin_elementwise_max(a, b); }
-#define ORDERED(suffix, T)                                                      \
-  BINARY(v_min_##suffix, T, T, least(a, b))                                     \
-  BINARY(v_max_##suffix, T, T, greatest(a, b))                                  \
-  TERNARY(v_min3_##suffix, T, T, least(least(a, b), c))                         \
-  TERNARY(v_max3_##suffix, T, T, greatest(greatest(a, b), c))                   \
+ALWAYS_INLINE T greatest(T a, T b) {
+  return __builtin_elementwise_max(a, b);
+}
+#define ORDERED(suffix, T)                                    \
+  BINARY(v_min_##suffix, T, T, least(a, b))                   \
+  BINARY(v_max_##suffix, T, T, greatest(a, b))                \
+  TERNARY(v_min3_##suffix, T, T, least(least(a, b), c))       \
+  TERNARY(v_max3_##suffix, T, T, greatest(greatest(a, b), c)) \
   TERNARY(v_med3_##suffix, T, T, greatest(least(a, b), least(greatest(a, b), c)))
 ORDERED(u16, U16)
 ORDERED(i16, I16)
 BINARY(v_lshlrev_b16, U16, U16, b << (a & (u16)15))
 BINARY(v_lshrrev_b16, U16, U16, b >> (a & (u16)15))
 BINARY(v_ashrrev_i16, I16, I16, b >> (a & (std::int16_t)15))
-BINARY(v_and_b16, U16, U16, a & b)
+BINARY(v_and_b16, U16, U16, a& b)
 BINARY(v_or_b16, U16, U16, a | b)
 BINARY(v_xor_b16, U16, U16, a ^ b)
 UNARY(v_not_b16, U16, U16, ~a)

@@ -95,7 +95,7 @@ ALWAYS_INLINE I64 product(I32 a, I32 b) { return convert<I64>(a) * convert<I64>(
 ALWAYS_INLINE I32 low24(I32 a) { return (a << 8) >> 8; }
 ALWAYS_INLINE U32 low24(U32 a) { return a & 0xFF'FFFFU; }
 
-BINARY(v_mul_lo_u32, U32, U32, a * b)
+BINARY(v_mul_lo_u32, U32, U32, a* b)
 BINARY(v_mul_hi_u32, U32, U32, convert<U32>(product(a, b) >> 32))
 BINARY(v_mul_hi_i32, I32, I32, convert<I32>(product(a, b) >> 32))
 BINARY(v_mul_u32_u24, U32, U32, low24(a) * low24(b))
@@ -156,19 +156,25 @@ TERNARY(v_xad_u32, U32, U32, (a ^ b) + c)
 // ---- minimum, maximum, median
 
 template <class T>
-ALWAYS_INLINE T least(T a, T b) { return __builtin_elementwise_min(a, b); }
+ALWAYS_INLINE T least(T a, T b) {
+  return __builtin_elementwise_min(a, b);
+}
 template <class T>
-ALWAYS_INLINE T greatest(T a, T b) { return __builtin_elementwise_max(a, b); }
+ALWAYS_INLINE T greatest(T a, T b) {
+  return __builtin_elementwise_max(a, b);
+}
 template <class T>
-ALWAYS_INLINE T median(T a, T b, T c) { return greatest(least(a, b), least(greatest(a, b), c)); }
+ALWAYS_INLINE T median(T a, T b, T c) {
+  return greatest(least(a, b), least(greatest(a, b), c));
+}
 
-#define ORDERED(suffix, T)                                          \
-  BINARY(v_min_##suffix, T, T, least(a, b))                         \
-  BINARY(v_max_##suffix, T, T, greatest(a, b))                      \
-  TERNARY(v_min3_##suffix, T, T, least(least(a, b), c))             \
-  TERNARY(v_max3_##suffix, T, T, greatest(greatest(a, b), c))       \
-  TERNARY(v_med3_##suffix, T, T, median(a, b, c))                   \
-  TERNARY(v_maxmin_##suffix, T, T, least(greatest(a, b), c))        \
+#define ORDERED(suffix, T)                                    \
+  BINARY(v_min_##suffix, T, T, least(a, b))                   \
+  BINARY(v_max_##suffix, T, T, greatest(a, b))                \
+  TERNARY(v_min3_##suffix, T, T, least(least(a, b), c))       \
+  TERNARY(v_max3_##suffix, T, T, greatest(greatest(a, b), c)) \
+  TERNARY(v_med3_##suffix, T, T, median(a, b, c))             \
+  TERNARY(v_maxmin_##suffix, T, T, least(greatest(a, b), c))  \
   TERNARY(v_minmax_##suffix, T, T, greatest(least(a, b), c))
 ORDERED(u32, U32)
 ORDERED(i32, I32)
@@ -178,18 +184,18 @@ ORDERED(i32, I32)
 UNARY(v_mov_b32, U32, U32, a)
 UNARY(v_not_b32, U32, U32, ~a)
 UNARY(v_bfrev_b32, U32, U32, __builtin_elementwise_bitreverse(a))
-BINARY(v_and_b32, U32, U32, a & b)
+BINARY(v_and_b32, U32, U32, a& b)
 BINARY(v_or_b32, U32, U32, a | b)
 BINARY(v_xor_b32, U32, U32, a ^ b)
 BINARY(v_xnor_b32, U32, U32, ~(a ^ b))
 BINARY(v_lshlrev_b32, U32, U32, b << (a & 31U))
 BINARY(v_lshrrev_b32, U32, U32, b >> (a & 31U))
 BINARY(v_ashrrev_i32, I32, I32, b >> (a & 31))
-#define SHIFT_WIDE(name, T, expression)                        \
-  OPERATION(name) {                                            \
-    const U64 a = convert<U64>(source<U32>(w, i, 0) & 63U);    \
-    const T b = source<T>(w, i, 1);                            \
-    write(w, i, (expression));                                 \
+#define SHIFT_WIDE(name, T, expression)                     \
+  OPERATION(name) {                                         \
+    const U64 a = convert<U64>(source<U32>(w, i, 0) & 63U); \
+    const T b = source<T>(w, i, 1);                         \
+    write(w, i, (expression));                              \
   }
 // By an amount that all lanes share, as in the scaling of an index: without 64-bit lanes.
 OPERATION(v_lshlrev_b64) {
@@ -283,8 +289,7 @@ ALWAYS_INLINE U32 masked_byte_distances(U32 a, U32 b) {
 TERNARY(v_sad_u8, U32, U32, byte_distances(a, b) + c)
 TERNARY(v_sad_hi_u8, U32, U32, (byte_distances(a, b) << 16) + c)
 TERNARY(v_msad_u8, U32, U32, masked_byte_distances(a, b) + c)
-TERNARY(v_sad_u16, U32, U32,
-        distance(a & 0xFFFFU, b & 0xFFFFU) + distance(a >> 16, b >> 16) + c)
+TERNARY(v_sad_u16, U32, U32, distance(a & 0xFFFFU, b & 0xFFFFU) + distance(a >> 16, b >> 16) + c)
 TERNARY(v_sad_u32, U32, U32, distance(a, b) + c)
 // Four sums, each from one byte further on in the first source, for the second one's four bytes.
 ALWAYS_INLINE U32 window(U64 bytes, u32 k) { return convert<U32>(bytes >> (8 * k)); }

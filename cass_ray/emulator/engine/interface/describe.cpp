@@ -31,7 +31,8 @@ std::string quoted(std::string_view text) {
 }
 
 std::string argument_json(const KernelArgument& argument) {
-  return "{\"name\": " + quoted(argument.name) + ", \"offset\": " + std::to_string(argument.offset) +
+  return "{\"name\": " + quoted(argument.name) +
+         ", \"offset\": " + std::to_string(argument.offset) +
          ", \"size\": " + std::to_string(argument.size) +
          ", \"kind\": " + std::to_string(static_cast<unsigned>(argument.kind)) +
          ", \"hidden\": " + (is_hidden(argument.kind) ? "true" : "false") + "}";
@@ -51,7 +52,8 @@ std::string kernel_json(const Kernel& kernel) {
   add("vgpr_spill_count", kernel.vgpr_spill_count);
   add("sgpr_spill_count", kernel.sgpr_spill_count);
   add("wave_size", kernel.wave_size);
-  text += std::string(", \"uses_dynamic_stack\": ") + (kernel.uses_dynamic_stack ? "true" : "false");
+  text +=
+      std::string(", \"uses_dynamic_stack\": ") + (kernel.uses_dynamic_stack ? "true" : "false");
   text += ", \"arguments\": [";
   const char* separator = "";
   for (const KernelArgument& argument : kernel.arguments) {
@@ -63,7 +65,8 @@ std::string kernel_json(const Kernel& kernel) {
 
 std::string object_json(const CodeObject& object) {
   std::string text = "{\"target\": " + quoted(object.target()) +
-                     ", \"version\": " + std::to_string(object.content().version) + ", \"kernels\": [";
+                     ", \"version\": " + std::to_string(object.content().version) +
+                     ", \"kernels\": [";
   const char* separator = "";
   for (const Kernel& kernel : object.kernels()) {
     text += separator + kernel_json(kernel);

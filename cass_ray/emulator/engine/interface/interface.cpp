@@ -43,7 +43,8 @@ void load(const Machine& machine, Wave& wave) {
   wave.mode = machine.mode;
   for (unsigned index = 0; index < 256; ++index) {
     for (unsigned half = 0; half < (wave.wide ? 2U : 1U); ++half) {
-      std::memcpy(&vector_row(wave, index, half), machine.vector[index] + lanes * half, sizeof(Row));
+      std::memcpy(&vector_row(wave, index, half), machine.vector[index] + lanes * half,
+                  sizeof(Row));
     }
   }
 }
@@ -54,7 +55,8 @@ void store(Wave& wave, Machine& machine) {
   machine.mode = wave.mode;
   for (unsigned index = 0; index < 256; ++index) {
     for (unsigned half = 0; half < (wave.wide ? 2U : 1U); ++half) {
-      std::memcpy(machine.vector[index] + lanes * half, &vector_row(wave, index, half), sizeof(Row));
+      std::memcpy(machine.vector[index] + lanes * half, &vector_row(wave, index, half),
+                  sizeof(Row));
     }
   }
 }
@@ -64,17 +66,17 @@ void store(Wave& wave, Machine& machine) {
 // Lines "mnemonic encoding state", state being "covered", "ignored" or "unsupported".
 EXPORT std::size_t cass_rdna3_coverage(char* out, std::size_t size) {
   static constexpr const char* encodings[] = {
-      "SOP2", "SOPK", "SOP1", "SOPC", "SOPP", "SMEM", "VOP2", "VOP1", "VOPC", "VOP3", "VOP3SD",
-      "VOP3P", "VOPDX", "VOPDY", "VINTERP", "LDSDIR", "DS", "FLAT", "GLOBAL", "SCRATCH", "MUBUF",
-      "MTBUF", "MIMG", "EXP"};
+      "SOP2", "SOPK", "SOP1",   "SOPC",    "SOPP",  "SMEM",  "VOP2",    "VOP1",
+      "VOPC", "VOP3", "VOP3SD", "VOP3P",   "VOPDX", "VOPDY", "VINTERP", "LDSDIR",
+      "DS",   "FLAT", "GLOBAL", "SCRATCH", "MUBUF", "MTBUF", "MIMG",    "EXP"};
   std::string text;
   for (int encoding = 0; encoding < encoding_count; ++encoding) {
     for (unsigned number = 0; number < 1024; ++number) {
       const OpcodeRow* row = find_row(static_cast<Encoding>(encoding), number);
       if (row == nullptr) continue;
-      const char* state = is_ignorable(row->opcode)               ? "ignored"
+      const char* state = is_ignorable(row->opcode)            ? "ignored"
                           : handlers()[row->opcode] != nullptr ? "covered"
-                                                                  : "unsupported";
+                                                               : "unsupported";
       text += std::string(mnemonic(row->opcode)) + " " + encodings[encoding] + " " + state + "\n";
     }
   }
@@ -135,7 +137,8 @@ EXPORT bool cass_rdna3_execute(const std::uint32_t* words, std::size_t count, Ma
   load(*machine, wave);
   std::memcpy(group.lds.data(), machine->lds, sizeof machine->lds);
   Outcome outcome = Outcome::preempted;
-  for (int share = 0; share < 100 && outcome == Outcome::preempted; ++share) outcome = group.advance();
+  for (int share = 0; share < 100 && outcome == Outcome::preempted; ++share)
+    outcome = group.advance();
   store(wave, *machine);
   std::memcpy(machine->lds, group.lds.data(), sizeof machine->lds);
   machine->fault = outcome == Outcome::finished ? 0 : static_cast<std::uint32_t>(wave.fault) + 100U;
