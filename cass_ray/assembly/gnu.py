@@ -35,6 +35,12 @@ def without_comment(text: str, mark: re.Pattern[str]) -> str:
     return text
 
 
+def statement(text: str, label: str, mark: re.Pattern[str]) -> str:
+    """Mnemonic and operands of a line, without its label and its comment (after ``mark``)."""
+    plain = without_comment(text, mark).strip()
+    return plain.removeprefix(f"{label}:").strip() if label else plain
+
+
 def split_operands(text: str) -> tuple[str, ...]:
     """Operands between commas that stand outside brackets, parentheses and quotes."""
     if "(" not in text and "[" not in text and '"' not in text:

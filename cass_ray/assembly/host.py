@@ -42,8 +42,7 @@ class HostLine(NamedTuple):
     @property
     def statement(self) -> str:
         """Mnemonic and operands without label and comment."""
-        text = gnu.without_comment(self.text, COMMENT).strip()
-        return text.removeprefix(f"{self.label}:").strip() if self.label else text
+        return gnu.statement(self.text, self.label, COMMENT)
 
     @property
     def operands(self) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ class Category(StrEnum):
     """Private (local, scratch) memory, textures, surfaces."""
     ATOMIC = "atomic"
     CONTROL_FLOW = "control_flow"
-    SYNCHRONISATION = "synchronisation"
+    SYNCHRONIZATION = "synchronisation"
     """Barriers, fences, waits."""
     WARP = "warp"
     """Data across the lanes of a warp or wave."""

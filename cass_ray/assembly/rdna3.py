@@ -54,8 +54,7 @@ class Rdna3Line(NamedTuple):
     @property
     def statement(self) -> str:
         """Mnemonic and operands without label and comment."""
-        text = gnu.without_comment(self.text, COMMENT)
-        return text.strip().removeprefix(f"{self.label}:").strip() if self.label else text.strip()
+        return gnu.statement(self.text, self.label, COMMENT)
 
     @property
     def operands(self) -> tuple[str, ...]:

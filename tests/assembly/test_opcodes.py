@@ -32,7 +32,7 @@ EXPECTED = {
         Category.ATOMIC: "ATOM.E.ADD ATOMG.E.CAS ATOMS.ADD RED.E.ADD.STRONG.GPU REDG.E.ADD",
         Category.CONTROL_FLOW: "BRA BRX CALL.REL.NOINC RET.REL.NODEC EXIT"
         " BSSY BSYNC BREAK BMOV.32 YIELD",
-        Category.SYNCHRONISATION: "BAR.SYNC.DEFER_BLOCKING MEMBAR.SC.GPU DEPBAR.LE"
+        Category.SYNCHRONIZATION: "BAR.SYNC.DEFER_BLOCKING MEMBAR.SC.GPU DEPBAR.LE"
         " WARPSYNC ERRBAR LDGDEPBAR",
         Category.WARP: "SHFL.DOWN VOTE.ANY VOTEU.ANY MATCH.ALL REDUX.SUM",
         Category.OTHER: "NOP CCTL.IVALL",
@@ -57,7 +57,7 @@ EXPECTED = {
         " ds_cmpstore_rtn_b32 flat_atomic_cmpswap_b32"
         " ds_max_rtn_f32",
         Category.CONTROL_FLOW: "s_branch s_cbranch_execz s_endpgm s_setpc_b64 s_swappc_b64",
-        Category.SYNCHRONISATION: "s_barrier s_waitcnt s_waitcnt_vscnt buffer_gl0_inv",
+        Category.SYNCHRONIZATION: "s_barrier s_waitcnt s_waitcnt_vscnt buffer_gl0_inv",
         Category.WARP: "ds_bpermute_b32 v_readlane_b32"
         " v_permlanex16_b32 v_add_f32_dpp v_mbcnt_lo_u32_b32",
         Category.OTHER: "s_nop s_delay_alu s_clause s_sendmsg s_code_end",
@@ -71,7 +71,7 @@ EXPECTED = {
         Category.MOVE: "movq movabsq movss movaps cmovne pushq popq xchgl leave shufps rep\tstosq",
         Category.ATOMIC: "lock\taddl cmpxchgl xaddq",
         Category.CONTROL_FLOW: "jmp jne call callq ret retq ud2",
-        Category.SYNCHRONISATION: "mfence pause",
+        Category.SYNCHRONIZATION: "mfence pause",
         Category.OTHER: "nop endbr64 prefetcht0",
     },
 }
