@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.bench.conftest import make_task as make_task
 from tests.folders import REPOSITORY
 
 SHIPPED = REPOSITORY / "cass_ray/corpus/shipped"
