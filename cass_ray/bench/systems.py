@@ -27,6 +27,7 @@ from cass_ray.dataset.schema import Reason
 from cass_ray.task import Direction
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate import protocol
+from cass_ray.translate.engines.prefixes import CHAT_PREFIX, MODEL_PREFIX
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.protocol import Context, Translator, TranslatorError
 from cass_ray.translate.repair.loop import repair
@@ -34,7 +35,7 @@ from cass_ray.translate.repair.loop import repair
 REPAIRS = 3
 REPAIR_SUFFIX = "+repair"
 REFERENCE, LIFT = "reference", "lift"
-ANSWERS_PREFIX, MODEL_PREFIX, CHAT_PREFIX = "answers:", "model:", "chat:"
+ANSWERS_PREFIX = "answers:"
 _SAMPLED = (MODEL_PREFIX, CHAT_PREFIX)
 
 

@@ -19,8 +19,8 @@ from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
 from cass_ray.task import Level
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd
-from cass_ray.translate.engines.chat import PREFIX as CHAT_PREFIX
 from cass_ray.translate.engines.chat import ChatTranslator
+from cass_ray.translate.engines.prefixes import CHAT_PREFIX
 from cass_ray.translate.engines.registry import UnknownEngineError, make_translator
 from cass_ray.translate.project.tree import FileResult, TreeResult, translate_tree
 from cass_ray.translate.protocol import Finding, Translator, TranslatorError

@@ -15,6 +15,7 @@ from ray.serve.handle import DeploymentHandle
 from ray.serve.schema import LoggingConfig
 
 from cass_ray.api.schema import RULES
+from cass_ray.translate.engines.prefixes import MODEL_PREFIX
 from cass_ray.translate.rules import RulesTranslator
 from serve.deployments.remote_clients import RemoteChecker, RemoteEngine, RemoteJobs
 from serve.deployments.replicas import CheckerReplica, JobsReplica, TranslatorReplica
@@ -98,7 +99,7 @@ def build(settings: ServeSettings) -> Application:
 
 def _translator(settings: EngineSettings) -> Application:
     replica: type = TranslatorReplica
-    if settings.translator.startswith("model:"):
+    if settings.translator.startswith(MODEL_PREFIX):
         from serve.deployments.model_replica import ModelReplica
 
         replica = ModelReplica

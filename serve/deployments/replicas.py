@@ -10,6 +10,7 @@ import os
 from typing import Any
 
 from cass_ray.api.schema import JobStatus, TranslateRequest
+from cass_ray.translate.engines.prefixes import MODEL_PREFIX
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.protocol import Translator
 from serve.check.checker import Checker
@@ -90,5 +91,5 @@ def job_translators(engines: list[EngineSettings]) -> dict[str, Any]:
     return {
         each.name: made(each.translator)
         for each in engines
-        if not each.translator.startswith("model:") and each.translator != "lift"
+        if not each.translator.startswith(MODEL_PREFIX) and each.translator != "lift"
     }

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from cass_ray.api.schema import LIFT, RULES, EngineInfo, JobStatus, TranslateRequest
 from cass_ray.task import Direction, Level
+from cass_ray.translate.engines.prefixes import CHAT_PREFIX, MODEL_PREFIX
 from serve.check.checker import CheckRequest, CheckStage
 from serve.engines.base import EngineAnswer
 from serve.jobs.archive_jobs import JobOrder
@@ -89,11 +90,11 @@ def info_of(settings: EngineSettings) -> EngineInfo:
         name=settings.name,
         levels=levels,
         directions=directions,
-        streams=translator.startswith("model:"),
+        streams=translator.startswith(MODEL_PREFIX),
         description=settings.description,
     )
 
 
 def is_generative(settings: EngineSettings) -> bool:
     """Whether the engine is a language model, which can be asked again."""
-    return settings.translator.startswith(("model:", "chat:"))
+    return settings.translator.startswith((MODEL_PREFIX, CHAT_PREFIX))

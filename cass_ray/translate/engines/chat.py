@@ -26,6 +26,7 @@ from cass_ray.llm.client import ChatClient, ChatError, ChatSettings, Reply, answ
 from cass_ray.llm.code_blocks import code_of
 from cass_ray.llm.prompts import Message, PromptFormat, prompt_format
 from cass_ray.task import Direction, Level, Task, parse_task
+from cass_ray.translate.engines.prefixes import CHAT_PREFIX
 from cass_ray.translate.protocol import (
     NO_CONTEXT,
     Context,
@@ -36,8 +37,6 @@ from cass_ray.translate.protocol import (
     TranslationUsage,
     TranslatorError,
 )
-
-PREFIX = "chat:"
 
 _DIAGNOSTIC_CHARACTERS = 4000
 
@@ -88,7 +87,7 @@ class ChatTranslator:
     @classmethod
     def from_engine(cls, engine: str, cache: ContentCache | None = None) -> ChatTranslator:
         """From ``chat:MODEL?…``. Raises ``SettingsError``."""
-        model, _, query = engine.removeprefix(PREFIX).partition("?")
+        model, _, query = engine.removeprefix(CHAT_PREFIX).partition("?")
         if not model:
             raise SettingsError("chat: needs the name of a model, as in chat:gpt-5-mini")
         options = validate(ChatOptions, dict(parse_qsl(query)), engine)
@@ -102,7 +101,7 @@ class ChatTranslator:
     @property
     def name(self) -> str:
         """See :class:`cass_ray.translate.protocol.Translator`."""
-        return f"{PREFIX}{self.model}"
+        return f"{CHAT_PREFIX}{self.model}"
 
     @property
     def version(self) -> str:

@@ -35,6 +35,7 @@ from cass_ray.llm.pretrained import (
 from cass_ray.llm.prompts import PromptFormat, prompt_format
 from cass_ray.task import Direction, Level, Task, parse_task
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.translate.engines.prefixes import MODEL_PREFIX
 from cass_ray.translate.protocol import (
     NO_CONTEXT,
     Context,
@@ -45,7 +46,6 @@ from cass_ray.translate.protocol import (
     TranslatorError,
 )
 
-PREFIX = "model:"
 _PUBLISHED = ("ahmedheakl/cass-", "mbzuai/cass-")
 
 
@@ -80,7 +80,7 @@ class ModelAnswer:
 
 def parse_engine(engine: str) -> tuple[str, ModelOptions]:
     """``model:PATH?key=value`` in its parts. Raises ``SettingsError``."""
-    path, _, query = engine.removeprefix(PREFIX).partition("?")
+    path, _, query = engine.removeprefix(MODEL_PREFIX).partition("?")
     if not path:
         raise SettingsError("model: needs a folder or a name, as in model:out/train/tiny/model")
     options = validate(ModelOptions, dict(parse_qsl(query)), engine)
@@ -112,7 +112,7 @@ class ModelTranslator:
     @property
     def name(self) -> str:
         """See :class:`cass_ray.translate.protocol.Translator`."""
-        return f"{PREFIX}{self.path}"
+        return f"{MODEL_PREFIX}{self.path}"
 
     @cached_property
     def version(self) -> str:

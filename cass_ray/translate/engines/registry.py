@@ -6,6 +6,7 @@ import difflib
 
 from cass_ray.translate.engines.hipify import ENGINES as HIPIFY_ENGINES
 from cass_ray.translate.engines.hipify import HipifyTranslator
+from cass_ray.translate.engines.prefixes import CHAT_PREFIX, MODEL_PREFIX
 from cass_ray.translate.protocol import Translator
 from cass_ray.translate.rules import RulesTranslator
 from cass_ray.translate.rules.reverse import HipToCudaTranslator
@@ -35,9 +36,9 @@ def make_translator(engine: str = "rules") -> Translator:
         return HipToCudaTranslator()
     if engine in HIPIFY_ENGINES:
         return HipifyTranslator(engine)
-    if engine.startswith("model:"):
+    if engine.startswith(MODEL_PREFIX):
         return _model(engine)
-    if engine.startswith("chat:"):
+    if engine.startswith(CHAT_PREFIX):
         return _chat(engine)
     nearest = difflib.get_close_matches(engine, ENGINES, n=1, cutoff=0.4)
     hint = f"; did you mean {nearest[0]}?" if nearest else ""
