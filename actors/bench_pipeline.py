@@ -25,10 +25,10 @@ from cass_ray.bench.plan import Asked, BenchSettings, Item, in_process
 from cass_ray.bench.programs import Compilers, ask
 from cass_ray.bench.question import BenchLevel
 from cass_ray.bench.results import BenchSample
-from cass_ray.bench.systems import CHAT_PREFIX as _CHAT
-from cass_ray.bench.systems import MODEL_PREFIX as _MODEL
 from cass_ray.bench.systems import REFERENCE, System
 from cass_ray.bench.task import BenchTask
+from cass_ray.translate.engines.prefixes import CHAT_PREFIX as _CHAT
+from cass_ray.translate.engines.prefixes import MODEL_PREFIX as _MODEL
 
 
 def bench_samples(

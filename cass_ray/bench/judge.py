@@ -14,11 +14,11 @@ from cass_ray.bench.candidate import (
     compile_for_nvidia,
     runs_on_hip,
 )
+from cass_ray.bench.compile_errors import classify
 from cass_ray.bench.programs import Compilers
 from cass_ray.bench.question import BenchAnswer, BenchLevel, Question
 from cass_ray.bench.references import STORED_FOLDER, GroundTruth, ground_truth
 from cass_ray.bench.results import KEPT_OUTPUT, BenchRun, Judgement
-from cass_ray.bench.scoring.compile_errors import classify
 from cass_ray.bench.task import BenchTask
 from cass_ray.cache import ContentCache, digest
 from cass_ray.dataset.schema import Reason, clip_diagnostic

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
+from cass_ray.bench.compile_errors import ErrorClass
 from cass_ray.bench.question import BenchAnswer, BenchLevel, Draw, QuestionKind
 from cass_ray.bench.references import Truth
-from cass_ray.bench.scoring.compile_errors import ErrorClass
 from cass_ray.bench.task import BenchTask, Difficulty
 from cass_ray.cache import digest
 from cass_ray.config import SettingsError, StrictModel, explain

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cass_ray.config import SettingsError, load
+from cass_ray.corpus.domains import classify
 from cass_ray.corpus.generate.knobs import Knobs
 from cass_ray.corpus.generate.program import generate
 from cass_ray.corpus.parsing.normalize import program_id, source_digest
 from cass_ray.corpus.program import Program, Provenance, ReadReject, SourceError
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.reading.trees import TreeStore
-from cass_ray.corpus.screening.domains import classify
 from cass_ray.dataset.schema import Origin
 
 REPOSITORY = "cass-ray/generate"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from cass_ray.corpus.dialect import CUDA, Dialect
+from cass_ray.corpus.domains import classify
 from cass_ray.corpus.parsing.kernels import kernel_definitions
 from cass_ray.corpus.parsing.normalize import program_id, source_digest
 from cass_ray.corpus.program import Program, Provenance, ReadReject
@@ -21,7 +22,6 @@ from cass_ray.corpus.reading.include_paths import HEADER_SUFFIXES, IncludePaths
 from cass_ray.corpus.reading.includes import Closure, Include, include_closure, scan_includes
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.reading.trees import TreeStore, combined_digest, pack
-from cass_ray.corpus.screening.domains import classify
 from cass_ray.dataset.schema import Reason
 
 _CACHED_HEADERS = 4096

@@ -10,13 +10,13 @@ from typing import Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from cass_ray.corpus.domains import Domain
 from cass_ray.corpus.program import Program, Provenance, ReadReject
 from cass_ray.corpus.reading.archives import is_archive
 from cass_ray.corpus.reading.filetree import DirectoryTree
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.reading.programs import ProgramReader
 from cass_ray.corpus.reading.trees import TreeStore
-from cass_ray.corpus.screening.domains import Domain
 from cass_ray.corpus.screening.licenses import license_of_tree
 from cass_ray.corpus.sources.local import LocalSource
 from cass_ray.dataset.schema import Origin, Reason, Stage

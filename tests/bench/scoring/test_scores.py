@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from cass_ray.bench.authoring.index import length_bin
+from cass_ray.bench.compile_errors import ErrorClass
 from cass_ray.bench.question import AnswerUsage, BenchAnswer, BenchLevel
 from cass_ray.bench.reporting.leaderboard import (
     Leaderboard,
@@ -20,7 +21,6 @@ from cass_ray.bench.reporting.leaderboard import (
 from cass_ray.bench.reporting.publish import publish
 from cass_ray.bench.reporting.report import make_report
 from cass_ray.bench.results import BenchSample, Judgement, read_samples, write_samples
-from cass_ray.bench.scoring.compile_errors import ErrorClass
 from cass_ray.bench.scoring.scores import outcomes, score
 from cass_ray.bench.task import Difficulty
 from cass_ray.config import SettingsError

@@ -1,6 +1,6 @@
 import pytest
 
-from cass_ray.corpus.screening.domains import Domain, classify, keyword_counts, split_words
+from cass_ray.corpus.domains import Domain, classify, keyword_counts, split_words
 
 
 def test_words_of_identifiers() -> None:

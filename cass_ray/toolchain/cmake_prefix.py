@@ -6,7 +6,7 @@ do. CMake then looks for two packages below the ROCm root (``CMakeDetermineHIPCo
 ``hip::host``, ``hip::device`` and ``hip::amdhip64``. This module lays both over the HIP root and
 writes a toolchain file that names all of it::
 
-    python -m cass_ray.toolchain.hip.cmake_prefix FOLDER
+    python -m cass_ray.toolchain.cmake_prefix FOLDER
     cmake -S PROJECT_HIP -B build -DCMAKE_TOOLCHAIN_FILE=FOLDER/toolchain.cmake
 
 What is built runs on the library that it was linked with: ROCm's runtime, or the CPU backend.
@@ -97,7 +97,7 @@ def write_cmake_prefix(folder: Path, toolchain: AmdToolchain, runtime: Path) -> 
         _write(place / f"{package}-config.cmake", text)
         _write(place / f"{package}-config-version.cmake", _VERSION.replace("@version@", version))
     bundler = folder / "bin" / "clang-offload-bundler"
-    source = str(Path(__file__).resolve().parents[3])
+    source = str(Path(__file__).resolve().parents[2])
     text = _BUNDLER.replace("@python@", shlex.quote(sys.executable))
     _write(bundler, text.replace("@path@", shlex.quote(source)))
     bundler.chmod(0o755)
@@ -122,7 +122,7 @@ def main(arguments: list[str]) -> int:
     """Make the prefix ``arguments[0]`` (with the runtime ``arguments[1]``), say how to use it."""
     if len(arguments) not in {1, 2}:
         print(
-            "usage: python -m cass_ray.toolchain.hip.cmake_prefix FOLDER [LIBAMDHIP64]",
+            "usage: python -m cass_ray.toolchain.cmake_prefix FOLDER [LIBAMDHIP64]",
             file=sys.stderr,
         )
         return 2

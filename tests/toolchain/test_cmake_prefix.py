@@ -11,8 +11,8 @@ import pytest
 from cass_ray.emulator.build import runtime_library
 from cass_ray.toolchain.amd import offload_bundler
 from cass_ray.toolchain.amd.bundle import unbundle
+from cass_ray.toolchain.cmake_prefix import main, write_cmake_prefix
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.hip.cmake_prefix import main, write_cmake_prefix
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.translate.project.build_files import translate_cmake
 from cass_ray.translate.rules import RulesTranslator

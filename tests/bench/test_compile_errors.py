@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cass_ray.bench.scoring.compile_errors import (
+from cass_ray.bench.compile_errors import (
     ErrorClass,
     classify,
     classify_message,
