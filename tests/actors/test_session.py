@@ -1,0 +1,75 @@
+"""Joining or starting Ray: a real node, and a process that joins it by its address."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+import ray
+
+from actors import session
+from tests.folders import REPOSITORY
+
+JOIN = """
+import ray
+from actors.session import join_submitted
+assert join_submitted(log_to_driver=False)
+assert join_submitted()  # once more: joined already
+print("nodes", len(ray.nodes()), flush=True)
+"""
+
+
+def test_without_an_address_there_is_nothing_to_join(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    assert session.join_submitted() is False
+
+
+def test_a_started_node_can_be_joined(node: None) -> None:
+    assert ray.is_initialized()
+    assert ray.cluster_resources()["CPU"] == 2
+    assert session.join_submitted()
+    address = ray.get_runtime_context().gcs_address
+    done = subprocess.run(
+        [sys.executable, "-c", JOIN],
+        env={**os.environ, "RAY_ADDRESS": address},
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "nodes 1" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("failures", "message", "starts"),
+    [
+        (2, "the node timed out during startup", 3),
+        (9, "the node timed out during startup", 4),
+        (9, "no memory", 1),
+    ],
+)
+def test_a_slow_start_is_repeated_and_no_other_failure(
+    failures: int, message: str, starts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[dict[str, Any]] = []
+
+    def init(**options: Any) -> None:
+        calls.append(options)
+        if len(calls) <= failures:
+            raise RuntimeError(message)
+
+    monkeypatch.setattr(ray, "init", init)
+    monkeypatch.setattr(ray, "shutdown", lambda: None)
+    if failures >= starts:
+        with pytest.raises(RuntimeError, match=message):
+            session.start_local(num_cpus=1)
+    else:
+        session.start_local(num_cpus=1)
+    assert len(calls) == starts
+    assert all(each["address"] == "local" and each["num_cpus"] == 1 for each in calls)

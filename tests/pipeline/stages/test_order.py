@@ -1,0 +1,85 @@
+"""The order of the stages, and which of them rows pass under which settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cass_ray.pipeline.settings import BuildSettings
+from cass_ray.pipeline.stages.base import Needs, Row
+from cass_ray.pipeline.stages.order import (
+    STAGES,
+    Pool,
+    run_stages,
+    translates_when_read,
+    wanted_stages,
+)
+
+
+def settings(**changes: object) -> BuildSettings:
+    return BuildSettings.model_validate({"sources": ["shipped"], "out": Path("out"), **changes})
+
+
+def test_order_pools_and_needs() -> None:
+    assert [(each.name, each.pool.name, each.needs.name) for each in STAGES] == [
+        ("translate", "TRANSLATOR", "NOTHING"),
+        ("compile Nvidia", "NVIDIA_COMPILER", "NVIDIA_TOOLCHAIN"),
+        ("compile AMD", "AMD_COMPILER", "AMD_TOOLCHAIN"),
+        ("align", "AMD_COMPILER", "NOTHING"),
+        ("lift", "AMD_COMPILER", "AMD_TOOLCHAIN"),
+        ("reference", "NVIDIA_EXECUTOR", "NVIDIA_GPU"),
+        ("execute", "AMD_EXECUTOR", "AMD_TOOLCHAIN"),
+    ]
+
+
+def test_a_pool_is_left_once_and_for_all() -> None:
+    pools = [each.pool for each in STAGES]
+    assert pools == sorted(pools, key=list(Pool).index)
+
+
+COMPILING = ["translate", "compile Nvidia", "compile AMD", "align"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, COMPILING),
+        ({"lift": True}, [*COMPILING, "lift"]),
+        ({"execute": True}, [*COMPILING, "reference", "execute"]),
+        ({"lift": True, "execute": True}, [*COMPILING, "lift", "reference", "execute"]),
+    ],
+)
+def test_stages_that_settings_want(changes: dict[str, object], expected: list[str]) -> None:
+    assert [each.name for each in wanted_stages(settings(**changes))] == expected
+
+
+def test_stages_of_some_pools() -> None:
+    wanted = wanted_stages(settings(lift=True), [Pool.AMD_COMPILER])
+    assert [each.name for each in wanted] == ["compile AMD", "align", "lift"]
+    assert wanted_stages(settings(), [Pool.AMD_EXECUTOR, Pool.NVIDIA_EXECUTOR]) == []
+
+
+def test_what_ran_is_not_taken_from_the_cache() -> None:
+    assert [each.name for each in STAGES if not each.replayable] == ["reference", "execute"]
+
+
+def test_only_quick_engines_translate_when_rows_are_read() -> None:
+    assert translates_when_read(settings(translator="rules"))
+    assert not translates_when_read(settings(translator="chat:some-model"))
+
+
+def test_rows_pass_one_stage_after_the_other() -> None:
+    class Append:
+        def __init__(self, letter: str) -> None:
+            self.letter = letter
+
+        def run(self, rows: list[Row]) -> list[Row]:
+            return [{"way": row["way"] + self.letter} for row in rows]
+
+    rows = run_stages([Append("a"), Append("b")], [{"way": ""}, {"way": "x"}])
+    assert [row["way"] for row in rows] == ["ab", "xab"]
+
+
+def test_needs_are_those_that_nodes_offer() -> None:
+    assert {each.needs for each in STAGES} <= set(Needs)
