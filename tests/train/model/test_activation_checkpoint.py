@@ -47,7 +47,7 @@ def make_batch(lengths: tuple[int, ...]) -> Batch:
 
 def gradients(keep: Keep) -> tuple[float, torch.Tensor]:
     prepared = make_prepared()
-    activation_checkpoint.apply(prepared.model.layers, [keep] * 3, SIZES.intermediate)
+    activation_checkpoint.apply(prepared.model.layers, [keep] * 3, SIZES.intermediate_size)
     loss = prepared.model(make_batch((40, 24)))
     loss.backward()
     parts = [p.grad.reshape(-1) for p in prepared.model.parameters()]
@@ -75,7 +75,7 @@ def saved_operations(keep: Keep) -> int:
             return func(*args, **(kwargs or {}))
 
     prepared = make_prepared()
-    activation_checkpoint.apply(prepared.model.layers, [keep] * 3, SIZES.intermediate)
+    activation_checkpoint.apply(prepared.model.layers, [keep] * 3, SIZES.intermediate_size)
     loss = prepared.model(make_batch((40, 24)))
     with Count():
         loss.backward()
