@@ -131,7 +131,6 @@ class _Run:
         return self._pool(dataset, Questioner, {"tasks": self._tasks}, _slots("nvidia", 1.0))
 
     def marked(self, dataset: Any) -> Any:
-        """The data set of samples."""
         share = 1.0 if self._here or self._apart else 0.5
         return self._pool(dataset, Marker, {"tasks": self._tasks}, _slots("amd", share))
 

@@ -40,7 +40,6 @@ class IndexShard:
         self._index.insert(keys, positions)
 
     def size(self) -> int:
-        """Keys held."""
         return len(self._index)
 
 
@@ -68,7 +67,6 @@ class ShardedIndex:
             actor.insert.remote(keys[part], positions[part])
 
     def close(self) -> None:
-        """End the actors."""
         for actor in self.actors:
             ray.kill(actor)
 

@@ -30,7 +30,7 @@ SCHEMA = pa.schema([("id", pa.string()), ("work", pa.binary())])
 
 
 def rows(work: list[tuple[str, object]]) -> pa.Table:
-    """A batch of ``(id, work)``."""
+    """A batch of pairs ``(id, work)`` as rows for Ray Data."""
     columns = {"id": [name for name, _ in work], "work": [pickle.dumps(one) for _, one in work]}
     return pa.table(columns, schema=SCHEMA)
 

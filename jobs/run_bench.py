@@ -71,7 +71,7 @@ def _tasks(settings: BenchSettings) -> list[BenchTask]:
 
 
 class BenchJob:
-    """One run into ``settings.out``."""
+    """One run of CASS-Bench: plans, asks, judges, and writes to ``settings.out``."""
 
     def __init__(self, settings: BenchSettings, console: Console) -> None:
         self._settings = settings

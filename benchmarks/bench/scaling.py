@@ -41,7 +41,6 @@ def main(
     nodes: Annotated[list[int], typer.Option(help="Nodes, a run for each number.")],
     results: Annotated[Path, typer.Option(help="JSON; Markdown goes beside it.")] = RESULTS,
 ) -> None:
-    """Measure."""
     setting = Setting(
         command=shlex.join(["python", "-m", "benchmarks.bench.scaling", *sys.argv[1:]]),
         machine=this_machine(),

@@ -104,7 +104,6 @@ def exact_similarity(corpus: Corpus, first: int, second: int) -> float:
 
 
 def runs(source: str) -> list[str]:
-    """Runs of five tokens as text."""
     tokens = source_tokens(source)
     return [" ".join(tokens[i : i + 5]) for i in range(len(tokens) - 4)]
 
@@ -239,7 +238,6 @@ def _in_child(work: Callable[[], Figures]) -> Figures:
 
 
 def markdown(report: Report) -> str:
-    """The page for people."""
     rows = "\n".join(
         f"| {f.system} | {f.files:,} | {f.files_per_cpu_second:,.0f} | "
         f"{f.files / f.wall_seconds:,.0f} | {f.peak_memory_mib:,.0f} | {f.recall:.4f} | "

@@ -50,7 +50,6 @@ class Corpus:
         return Planted(original, generator.uniform(0.0, 0.16))
 
     def source(self, number: int) -> str:
-        """The text of file ``number``."""
         planted = self.planted(number)
         if planted is None:
             return "".join(self._lines(number))

@@ -213,7 +213,6 @@ def markdown(figures: Json) -> str:
 
 
 def main() -> None:
-    """Measure, and write both files."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--execute", type=int, default=300)

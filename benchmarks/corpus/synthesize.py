@@ -61,7 +61,6 @@ class Endpoint:
         self.most = max(self.most, self.inside)
 
     async def complete(self, request: web.Request) -> web.Response:
-        """``/chat/completions``."""
         await request.read()
         self._note(1)
         try:
@@ -154,7 +153,6 @@ def markdown(figures: Json) -> str:
 
 
 def main() -> None:
-    """Measure, and write both files."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--prompts", type=int, default=400)
     parser.add_argument("--slots", type=int, nargs="+", default=[16, 64])

@@ -235,7 +235,6 @@ def in_process(name: str, image: Path, case: str, library: Path | None, tree: Pa
 
 
 def main(arguments: list[str]) -> int:
-    """Measure and write the report."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )

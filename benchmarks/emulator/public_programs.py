@@ -118,7 +118,6 @@ def judge(completed: Completed) -> tuple[PublicState, str]:
 
 
 def explain(failure: CompileFailure) -> tuple[PublicState, str]:
-    """Why a program is not built."""
     text = str(failure)
     first = next((line for line in text.splitlines() if "error" in line), text.splitlines()[0])
     if match := _LIBRARY.search(text):
@@ -142,7 +141,6 @@ def include_folders(repository: Path, path: Path) -> tuple[PurePosixPath, ...]:
 def attempt(
     repository: Path, path: Path, toolchain: AmdToolchain, library: Path, seconds: float
 ) -> PublicResult:
-    """Build and run one program."""
     name = str(path.relative_to(repository))
     unit = Unit(
         repository, PurePosixPath(name), include_directories=include_folders(repository, path)

@@ -118,7 +118,6 @@ def other_figures(toolchain: AmdToolchain, rounds: int) -> dict[str, float]:
 
 
 def main(arguments: list[str]) -> int:
-    """Measure and write the report."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )

@@ -33,7 +33,6 @@ _DEVICE_FAULTS = frozenset(
 
 
 def cuda_mutants(source: str) -> list[Mutant]:
-    """The mutator knows HIP's names."""
     as_hip = re.sub(r"\bcuda(?=[A-Z])", "hip", source)
     return [
         Mutant(m.fault, re.sub(r"\bhip(?=[A-Z])", "cuda", m.text), m.line, m.change)

@@ -231,7 +231,6 @@ def _anonymous(output: bytes, executable: Path) -> bytes:
 def measure(
     bench: LiftingRun, program: LiftedProgram, architectures: tuple[str, ...]
 ) -> Iterator[LiftingRow]:
-    """One row an architecture."""
     try:
         cubins = bench.cubins(program, architectures)
         host = bench.host(program)

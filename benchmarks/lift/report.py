@@ -132,7 +132,6 @@ def vectors_table(found: dict[str, Any]) -> list[str]:
 
 
 def main() -> None:
-    """Write the report."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("sets", nargs="+", help="NAME=ROWS.json")

@@ -147,7 +147,6 @@ class _Run:
         self._root = root.pid
 
     def cost(self) -> Cost:
-        """What was counted."""
         outcome = json.loads(self._result.read_text())
         self.status = outcome["status"]
         return Cost(

@@ -78,12 +78,10 @@ class RayOverhead(_Figures):
 
     @property
     def ray_seconds(self) -> float:
-        """What Ray adds."""
         return self.python_seconds - self.library_seconds
 
     @property
     def ray_share(self) -> float:
-        """Ray's part of all CPU time."""
         return self.ray_seconds / self.build.cpu_seconds
 
 

@@ -41,7 +41,6 @@ def main(
     clone: Annotated[list[str] | None, typer.Option(help="URL=PATH, may be repeated.")] = None,
     results: Annotated[Path, typer.Option(help="JSON; Markdown goes beside it.")] = RESULTS,
 ) -> None:
-    """Build and measure."""
     settings = _with_clones(load(BuildSettings, config, {"out": str(out)}), clone or [])
     setting = Setting(
         command=shlex.join(["python", "-m", "benchmarks.pipeline.mixed", *sys.argv[1:]]),

@@ -15,7 +15,6 @@ records of the processes. How: `benchmarks/measure/accounting.py`, `cgroup.py`, 
 
 
 def page(results: Results) -> str:
-    """The whole page."""
     parts = ["# Building the data set: what it costs", _HOW.format(unattributed=UNATTRIBUTED)]
     if results.comparisons:
         parts += [_summary(results.comparisons), *map(_comparison, results.comparisons)]

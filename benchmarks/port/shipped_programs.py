@@ -144,7 +144,6 @@ def rows(bench: PortingRun, names: list[str]) -> Iterator[PortingRow]:
 
 
 def markdown(made: list[PortingRow], command: str, architecture: str) -> str:
-    """The table."""
     counts = Counter(row.state for row in made)
     summary = ", ".join(f"{counts[state]} {state}" for state in PortingState if counts[state])
     lines = [

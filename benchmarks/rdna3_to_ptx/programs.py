@@ -109,7 +109,6 @@ class PtxRun:
 
 
 def markdown(rows: list[PtxRow], command: str) -> str:
-    """The table."""
     counts = Counter(row.state for row in rows)
     summary = ", ".join(f"{counts[state]} {state}" for state in PtxState if counts[state])
     lines = [

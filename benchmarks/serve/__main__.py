@@ -40,7 +40,6 @@ _START_SECONDS = 300
 
 
 def main() -> int:
-    """Measure and write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", action="append", choices=list(PARTS))
     parser.add_argument("--soak", type=float, default=0.0, metavar="SECONDS")
@@ -114,16 +113,13 @@ class ServiceProcess:
 
     @property
     def url(self) -> str:
-        """Where it listens."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def translate(self) -> str:
-        """The route that is measured."""
         return f"{self.url}/v1/translate"
 
     def replicas(self, name: str) -> list[psutil.Process]:
-        """Processes of a deployment."""
         root = psutil.Process(self.process.pid)
         found = []
         for process in root.children(recursive=True):
@@ -288,7 +284,6 @@ PARTS: dict[str, Callable[[ServiceProcess], dict[str, Any]]] = {
 
 
 def page(found: dict[str, Any]) -> str:
-    """The results as Markdown."""
     machine = found["machine"]
     lines = [
         "# Serving, without a GPU",

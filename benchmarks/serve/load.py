@@ -31,7 +31,6 @@ class LoadOutcome:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """For the results."""
         good = len(self.seconds)
         return {
             "requests": sum(self.statuses.values()),

@@ -131,7 +131,6 @@ def _checks(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def main() -> None:
-    """Write both files."""
     runs = []
     for folder in map(Path, sys.argv[1:]):
         lines = (folder / "results.jsonl").read_text().splitlines()

@@ -401,7 +401,6 @@ def plot(metrics: Path, image: Path) -> None:
 
 
 def main() -> None:
-    """See the module's docstring."""
     parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     pairs = commands.add_parser("pairs")

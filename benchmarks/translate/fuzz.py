@@ -69,7 +69,6 @@ class FuzzInputs:
         self.texts = texts
 
     def name(self) -> str:
-        """A file name, some of them odd."""
         choose = self.random.choice
         return f"{choose(_FOLDERS)}{choose(_STEMS)}{choose(_SUFFIXES)}"
 
@@ -160,7 +159,6 @@ class Trial:
 
 
 def main() -> int:
-    """Fuzz for the time asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="*", type=Path)
     parser.add_argument("--seconds", type=float, default=600.0)

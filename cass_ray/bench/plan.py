@@ -71,7 +71,6 @@ class BenchSettings(StrictModel):
 
     @property
     def kinds(self) -> list[QuestionKind]:
-        """What every system is asked."""
         if self.level is not BenchLevel.ASSEMBLY:
             return [QuestionKind(self.level, self.direction)]
         return [QuestionKind(self.level, self.direction, name) for name in self.architectures]

@@ -85,7 +85,6 @@ class BenchSample(StrictModel):
 
     @property
     def id(self) -> str:
-        """Names the sample in a journal."""
         kind = QuestionKind(self.level, self.direction, self.architecture)
         draw = Draw(self.sample, self.seed, self.temperature)
         return sample_id(self.system, self.system_version, self.task_id, kind, draw)

@@ -43,9 +43,7 @@ class System(Protocol):
     """Something that answers questions."""
 
     @property
-    def name(self) -> str:
-        """As it was asked for."""
-        ...
+    def name(self) -> str: ...
 
     @property
     def version(self) -> str:
@@ -203,7 +201,6 @@ class EchoSystem:
     name, version, samples = "echo", "1", False
 
     def answer(self, question: Question, draw: Draw) -> BenchAnswer:
-        """What was asked."""
         del draw
         return BenchAnswer(files={path: question.files[path] for path in question.asked})
 

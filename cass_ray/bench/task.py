@@ -95,7 +95,7 @@ class TaskLimits(StrictModel):
 
 
 class TaskSpec(StrictModel):
-    """``task.yaml``."""
+    """What ``task.yaml`` of a benchmark task holds."""
 
     name: str = Field(pattern=NAME_PATTERN)
     category: str
@@ -181,7 +181,6 @@ class BenchTask:
 
     @cached_property
     def hip(self) -> Sources:
-        """The reference port."""
         return self._program(self.spec.hip_sources)
 
     @cached_property
@@ -243,12 +242,10 @@ class _TaskFolder:
     """The task's folder is the one include directory."""
 
     def directories(self, path: str) -> Sequence[str]:
-        """The same for every file."""
         del path
         return (".",)
 
     def search(self, name: str, includer: str) -> str | None:
-        """Nothing is guessed."""
         del name, includer
         return None
 

@@ -59,7 +59,7 @@ def coverage(
 
 
 def as_dictionary(found: LiftCoverage) -> dict[str, object]:
-    """For JSON."""
+    """The coverage as ``--json`` prints it."""
     return {
         "instructions": found.instructions,
         "covered_instructions": found.covered_instructions,
@@ -71,7 +71,7 @@ def as_dictionary(found: LiftCoverage) -> dict[str, object]:
 
 
 def as_text(found: LiftCoverage) -> str:
-    """For people."""
+    """The coverage as a table, the unknown forms below it."""
     lines = [
         f"instructions: {found.covered_instructions} of {found.instructions}"
         f" ({found.instruction_share:.2%}), {len(found.seen)} forms",

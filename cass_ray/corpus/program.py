@@ -92,7 +92,6 @@ class Program:
 
     @property
     def filename(self) -> str:
-        """Last part of ``path``."""
         return PurePosixPath(self.path).name
 
     def to_row(self) -> dict[str, Any]:

@@ -111,7 +111,6 @@ class _StoredRun(BaseModel):
     statuses: list[int | None] = []
 
     def run(self) -> ReferenceRun:
-        """As a reference."""
         problem = ""
         if self.status != 0 or self.statuses:
             problem = f"status {self.statuses or self.status}: {self.stderr[-300:]}"

@@ -54,7 +54,6 @@ class Progress:
         self._compile_started = self._clock()
 
     def add(self, row: dict[str, Any], compiled: bool = False) -> None:
-        """One more finished row."""
         self.rows += 1
         self.compiled += compiled
         if is_rejected(row):
@@ -69,7 +68,6 @@ class Progress:
             self._console.print(self.line(), highlight=False, soft_wrap=True)
 
     def line(self) -> str:
-        """The state in one line."""
         rows = f"{self.rows}/{self.total}" if self.total is not None else f"{self.rows} (reading)"
         parts = [f"rows {rows}", f"pairs {self.pairs}"]
         if self.reasons:

@@ -33,7 +33,6 @@ class Tally:
         self.kernels = 0
 
     def add(self, row: dict[str, Any]) -> None:
-        """Count one finished row."""
         self.rows += 1
         self.origins[row.get("origin") or "unknown"] += 1
         if not is_rejected(row):

@@ -40,7 +40,6 @@ class Unit:
 
     @property
     def source(self) -> Path:
-        """The main file on the host."""
         return self.root / self.main
 
     def preprocessor_arguments(self) -> list[str]:

@@ -58,7 +58,6 @@ class Counts:
     unsupported: int = 0
 
     def __add__(self, other: Counts) -> Counts:
-        """Sums of both."""
         return Counts(
             self.converted + other.converted,
             self.unchanged + other.unchanged,

@@ -40,7 +40,6 @@ class MutationTest(StrictModel):
         return not self.problem and self.killed >= LEAST_SHARE * self.counted
 
     def format(self) -> str:
-        """For people."""
         head = "ok " if self.admitted else "BAD"
         if self.problem:
             return f"{head} {self.task}: {self.problem}"

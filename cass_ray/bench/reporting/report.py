@@ -56,7 +56,7 @@ class Table:
 
 @dataclass(frozen=True)
 class BenchReport:
-    """Everything that is rendered."""
+    """A report before it is Markdown or HTML: headings, tables and figures."""
 
     title: str
     runs: list[SystemRun]

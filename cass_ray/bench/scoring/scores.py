@@ -63,7 +63,7 @@ class Totals(StrictModel):
 
 
 class Scores(StrictModel):
-    """Of one system at one level."""
+    """The scores of one system at one level, as the leader board shows them."""
 
     system: str
     system_version: str

@@ -42,7 +42,6 @@ class StructType:
         self.fields = fields
 
     def lines(self) -> list[str]:
-        """The definition."""
         inside = [f"    {type_.name} {name};" for name, type_ in self.fields]
         return [f"struct {self.name} {{", *inside, "};"]
 

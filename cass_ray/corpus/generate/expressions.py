@@ -72,7 +72,6 @@ class ConstantExpression(Expression):
     number: Values | None = None
 
     def value(self, machine: LaunchState) -> Values:
-        """The same in every thread."""
         assert self.number is not None
         return self.number
 
@@ -82,7 +81,6 @@ class VariableExpression(Expression):
     """A variable, a parameter or a built-in one such as ``threadIdx.x``."""
 
     def value(self, machine: LaunchState) -> Values:
-        """What was assigned last."""
         values = machine.variables[self.text]
         if machine.checked:
             machine.check(self.bounds, values, self.text)
@@ -106,7 +104,6 @@ class Element(Expression):
     index: Expression | None = None
 
     def value(self, machine: LaunchState) -> Values:
-        """What is in memory."""
         assert self.place is not None and self.index is not None
         values = machine.load(self.place, self.index.value(machine))
         if machine.checked:
@@ -293,7 +290,7 @@ def float_sum(symbol: str, left: Expression, right: Expression) -> Operation:
 
 
 def product_grid(left: Expression, right: Expression) -> Grid:
-    """Of the exact product."""
+    """The grid of the exact product of two floats, before rounding."""
     a, b = left.grid, right.grid
     return Grid(a.grain + b.grain, a.most * b.most)
 
@@ -442,7 +439,7 @@ def logical(symbol: str, left: Expression, right: Expression) -> Operation:
 
 
 def negated(condition: Expression) -> Operation:
-    """``!``."""
+    """``!value``: 1 where the value is 0."""
     return Operation(f"!{condition.operand}", BOOL, Span(0, 1), True, np.logical_not, (condition,))
 
 

@@ -85,7 +85,6 @@ class HostWriter:
         self.label = chance.choice(("%s:", "%s", "[%s]"))
 
     def preamble(self, uses_half: bool) -> list[str]:
-        """Includes and the error check."""
         headers = ["<cstdio>", "<cstdlib>", "<cstring>", "<vector>", "<cuda_runtime.h>"]
         if uses_half:
             headers.append("<cuda_fp16.h>")

@@ -88,7 +88,6 @@ class GeneratedKernel:
     """``__launch_bounds__``."""
 
     def lines(self) -> list[str]:
-        """The definition."""
         parts = [f"const {p.type.name}*{self.restrict} {p.name}" for p in self.inputs]
         parts += [f"{p.type.name}*{self.restrict} {p.name}" for p in self.outputs]
         parts += [f"{p.type.name}* {p.name}" for p in self.counters]
@@ -135,7 +134,7 @@ class Surroundings:
 
 
 class KernelMaker:
-    """Makes one kernel."""
+    """Makes a kernel: its parameters, its body and how it is launched."""
 
     def __init__(
         self, chance: random.Random, knobs: Knobs, namer: Namer, around: Surroundings
@@ -151,7 +150,6 @@ class KernelMaker:
     def kernel(
         self, inputs: list[KernelArray], outputs: list[KernelArray], counters: list[Counter]
     ) -> GeneratedKernel:
-        """A kernel of these parameters."""
         kernel = GeneratedKernel(
             self.namer.kernel(), inputs, outputs, [item.place for item in counters],
             self._scalars(), self._shape(),
@@ -393,7 +391,6 @@ class KernelMaker:
         return out
 
     def _digest(self, body: BodyMaker, type_: Scalar) -> Expression:
-        """A value of several variables."""
         value = body.maker.value(type_, 1)
         names = [name for name in body.scope.names if name.text not in ("i", "x", "y")]
         for name in self.chance.sample(names, min(len(names), self.chance.randint(2, 5))):
@@ -427,7 +424,7 @@ ATOMIC_GRID = Grid(-1, 1 << 4)
 
 
 def counter_bounds(type_: Scalar) -> Bounds:
-    """Of an array of counters."""
+    """Bounds of what an array of counters of this type may hold."""
     return Grid(-1, 1 << 24) if type_.kind is ScalarKind.FLOAT else full_span(type_)
 
 

@@ -37,17 +37,14 @@ class LaunchShape:
 
     @property
     def block_threads(self) -> int:
-        """Threads of one block."""
         return self.block[0] * self.block[1]
 
     @property
     def blocks(self) -> int:
-        """Blocks of the grid."""
         return self.grid[0] * self.grid[1]
 
     @property
     def threads(self) -> int:
-        """Threads of the launch."""
         return self.blocks * self.block_threads
 
 

@@ -58,7 +58,6 @@ class Maker:
         self.scope = scope
 
     def within(self, scope: Scope) -> Maker:
-        """The same for another scope."""
         return Maker(self.chance, self.knobs, scope)
 
     def any_type(self) -> Scalar:
@@ -71,7 +70,6 @@ class Maker:
         return self.chance.choice([type_ for type_ in types if weights[type_]] or [INT])
 
     def value(self, type_: Scalar, depth: int | None = None) -> Expression:
-        """An expression of ``type_``."""
         depth = self.chance.randint(1, self.knobs.depth) if depth is None else depth
         if type_.kind is ScalarKind.FLOAT:
             return self.real(type_, depth)

@@ -65,7 +65,6 @@ class Fill:
         return f"__float2half({value})" if type_ is HALF else value
 
     def values(self, type_: Scalar, size: int) -> Values:
-        """The same, evaluated."""
         i = np.arange(size, dtype=np.uint32)
         whole = (i * np.uint32(self.factor) + np.uint32(self.start)) % np.uint32(self.modulus)
         shifted = whole.astype(np.int64) - self.offset
@@ -74,7 +73,6 @@ class Fill:
         return shifted.astype(type_.dtype)
 
     def bounds(self, type_: Scalar) -> Bounds:
-        """Of the values."""
         low, high = -self.offset, self.modulus - 1 - self.offset
         if type_.kind is ScalarKind.FLOAT:
             return Grid(-self.halvings, max(abs(low), abs(high)))
@@ -104,7 +102,6 @@ class Array:
     printed: bool = False
 
     def initial(self) -> Values:
-        """Its first contents."""
         if self.fill is not None:
             return self.fill.values(self.place.type, self.place.size)
         return np.full(self.place.size, self.start, dtype=self.place.type.dtype)

@@ -67,10 +67,8 @@ class Namer:
         return name
 
     def kernel(self) -> str:
-        """A verb and a noun."""
         made = f"{self._chance.choice(KERNEL_VERBS)}_{self._chance.choice(KERNEL_NOUNS)}"
         return self.take([made])
 
     def variable(self) -> str:
-        """For a local variable."""
         return self.take(VARIABLES)

@@ -30,7 +30,6 @@ class Escapes:
 
     @classmethod
     def none(cls, mask: Mask) -> Escapes:
-        """Nobody has left."""
         return cls(np.zeros_like(mask), np.zeros_like(mask), np.zeros_like(mask))
 
     def inner(self, mask: Mask) -> Escapes:
@@ -83,7 +82,6 @@ class Assign(Statement):
     expression: Expression
 
     def lines(self, depth: int) -> list[str]:
-        """One line."""
         return [f"{INDENT * depth}{self.text};"]
 
     def execute(self, machine: LaunchState, mask: Mask, escapes: Escapes) -> Mask:
@@ -100,7 +98,6 @@ class Fields(Statement):
     values: dict[str, Expression]
 
     def lines(self, depth: int) -> list[str]:
-        """One line."""
         return [f"{INDENT * depth}{self.text};"]
 
     def execute(self, machine: LaunchState, mask: Mask, escapes: Escapes) -> Mask:
@@ -121,7 +118,6 @@ class Store(Statement):
     target: str = ""
 
     def lines(self, depth: int) -> list[str]:
-        """One line."""
         target = self.target or f"{self.place.name}[{self.index.text}]"
         return [f"{INDENT * depth}{target} = {self.expression.text};"]
 
@@ -142,7 +138,6 @@ class Atomic(Statement):
     expression: Expression
 
     def lines(self, depth: int) -> list[str]:
-        """One line."""
         return [f"{INDENT * depth}{self.text};"]
 
     def execute(self, machine: LaunchState, mask: Mask, escapes: Escapes) -> Mask:
@@ -159,11 +154,9 @@ class Text(Statement):
     text: tuple[str, ...]
 
     def lines(self, depth: int) -> list[str]:
-        """As given."""
         return [f"{INDENT * depth}{line}" for line in self.text]
 
     def execute(self, machine: LaunchState, mask: Mask, escapes: Escapes) -> Mask:
-        """Nothing."""
         return mask
 
 
@@ -172,7 +165,6 @@ class Barrier(Statement):
     """``__syncthreads()``."""
 
     def lines(self, depth: int) -> list[str]:
-        """One line."""
         return [f"{INDENT * depth}__syncthreads();"]
 
     def execute(self, machine: LaunchState, mask: Mask, escapes: Escapes) -> Mask:
@@ -195,7 +187,6 @@ class WarpAssign(Statement):
     width: int = 32
 
     def lines(self, depth: int) -> list[str]:
-        """One line."""
         return [f"{INDENT * depth}{self.text};"]
 
     def execute(self, machine: LaunchState, mask: Mask, escapes: Escapes) -> Mask:
@@ -292,7 +283,6 @@ class Loop(Statement):
     unroll: str = ""
 
     def lines(self, depth: int) -> list[str]:
-        """The head, the body, the tail."""
         pad = INDENT * depth
         out = [f"{pad}{self.unroll}"] if self.unroll else []
         return [*out, f"{pad}{self.head}", *block_lines(self.body, depth + 1), f"{pad}{self.tail}"]
@@ -328,7 +318,6 @@ class Leave(Statement):
     """What a device function returns."""
 
     def lines(self, depth: int) -> list[str]:
-        """One ``if``."""
         pad = INDENT * depth
         result = f" {self.result.text}" if self.result is not None else ""
         return [
@@ -338,7 +327,6 @@ class Leave(Statement):
         ]
 
     def execute(self, machine: LaunchState, mask: Mask, escapes: Escapes) -> Mask:
-        """Note who leaves."""
         leaving = condition_values(self.condition, machine, mask)
         if self.result is not None:
             machine.mask = leaving
@@ -367,7 +355,6 @@ class GeneratedFunction:
     result: Expression
 
     def lines(self) -> list[str]:
-        """The definition."""
         tail = [f"{INDENT}return {self.result.text};", "}"]
         return [*self.head, *block_lines(self.body, 1), *tail]
 

@@ -44,7 +44,6 @@ class Scalar:
 
     @property
     def is_integer(self) -> bool:
-        """Whether it is an integer type."""
         return self.kind in (ScalarKind.SIGNED, ScalarKind.UNSIGNED)
 
     def same(self, other: Scalar) -> bool:

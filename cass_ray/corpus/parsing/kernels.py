@@ -30,7 +30,7 @@ IN_MACRO = "#define"
 
 @dataclass(frozen=True, slots=True)
 class SourceKernel:
-    """A kernel definition."""
+    """A kernel definition in CUDA or OpenCL text, as far as a lexer sees it."""
 
     name: str
     """The function's name, or ``IN_MACRO``: what the macro expands to is for the compiler."""

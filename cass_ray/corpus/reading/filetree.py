@@ -149,7 +149,6 @@ class DirectoryTree:
         return self._status(path).st_size
 
     def read(self, path: str) -> bytes:
-        """The content of a regular file."""
         self._status(path)
         try:
             return (self.root / path).read_bytes()

@@ -180,7 +180,6 @@ class GitTree:
         self.close()
 
     def close(self) -> None:
-        """End the git processes."""
         self._objects.close()
 
     def walk(self) -> Iterator[Listed]:

@@ -79,7 +79,6 @@ class _GivenDirectories:
     names: tuple[str, ...]
 
     def directories(self, path: str) -> Sequence[str]:
-        """The same for every file."""
         del path
         return self.names
 

@@ -142,9 +142,7 @@ def _check_member(path: str) -> None:
 class TreeStore(Protocol):
     """Keeps packed trees by digest; safe for use by several processes at once."""
 
-    def has(self, digest: str) -> bool:
-        """Whether the tree is stored."""
-        ...
+    def has(self, digest: str) -> bool: ...
 
     def put(self, tree: PackedTree) -> None:
         """Store ``tree``; storing it again does nothing."""
@@ -174,7 +172,6 @@ class DirectoryTreeStore:
         return (_open_store, (self.url, self._options))
 
     def has(self, digest: str) -> bool:
-        """Whether the tree is stored."""
         return digest in self._known or bool(self._filesystem.exists(self._path(digest)))
 
     def put(self, tree: PackedTree) -> None:

@@ -54,7 +54,6 @@ class Overlap:
     similarity: float
 
     def message(self) -> str:
-        """For the diagnostic of the row."""
         if self.level == "canary":
             return "holds the benchmark's canary string"
         if self.level == "repository":
@@ -131,7 +130,6 @@ class Decontamination:
         return [_overlap("source", found) for found in self._sources.find(sets)]
 
     def by_opcodes(self, listing: str) -> Overlap | None:
-        """Overlap of a SASS listing."""
         if self._opcodes is None or not len(self._opcodes):
             return None
         own = opcode_set(listing)

@@ -40,7 +40,7 @@ class FilterSettings(StrictModel):
 
 
 def too_long(row: Row, settings: FilterSettings) -> Objection:
-    """More lines than ``max_lines``."""
+    """Why a row is rejected: more lines than ``max_lines``; None where it is not."""
     lines = _line_count(source_of(row))
     if lines <= settings.max_lines:
         return None

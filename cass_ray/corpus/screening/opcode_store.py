@@ -26,7 +26,7 @@ def stored_opcodes(program: EvaluationProgram) -> Hashes | None:
 
 
 def source_key(program: EvaluationProgram) -> str:
-    """SHA-256 of the source."""
+    """The key of a program in the store: SHA-256 (hexadecimal) of its source."""
     return hashlib.sha256(program.source.encode("utf-8", "surrogatepass")).hexdigest()
 
 

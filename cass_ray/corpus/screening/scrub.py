@@ -17,7 +17,7 @@ from cass_ray.corpus.parsing.lexer import TokenKind, tokens
 
 
 class ScrubSettings(StrictModel):
-    """What is replaced."""
+    """Which secrets and personal data of a source are replaced by placeholders."""
 
     secrets: bool = True
     emails: bool = True

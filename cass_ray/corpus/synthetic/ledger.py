@@ -58,7 +58,6 @@ class Ledger:
         os.fsync(self._answer_file.fileno())
 
     def close(self) -> None:
-        """Close the files."""
         self._asked_file.close()
         self._answer_file.close()
 

@@ -29,7 +29,6 @@ class Prompt:
 
     @property
     def messages(self) -> list[Message]:
-        """Persona and task."""
         return [
             {"role": "system", "content": self.persona},
             {"role": "user", "content": self.text},

@@ -197,7 +197,6 @@ class Yield:
     repaired: int = 0
 
     def add(self, outcome: SynthesisOutcome) -> None:
-        """Count one."""
         verdict = outcome.checked.verdict
         self.counts[outcome.prompt.area, outcome.prompt.template, verdict.value] += 1
         self.repaired += verdict is SyntheticVerdict.OK and outcome.rounds > 0

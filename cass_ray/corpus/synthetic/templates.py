@@ -74,7 +74,7 @@ def all_templates() -> tuple[Template, ...]:
 
 @cache
 def style() -> Style:
-    """The shipped style."""
+    """The style that ships with the package (``style.yaml``)."""
     text = files(__package__).joinpath("style.yaml").read_text(encoding="utf-8")
     return Style.model_validate(yaml.safe_load(text))
 

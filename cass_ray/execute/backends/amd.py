@@ -60,7 +60,6 @@ class AmdBackend(HipBackend):
         return [index for index, name in enumerate(versions) if name == self.architecture]
 
     def identity(self) -> str:
-        """Architecture and compiler."""
         return f"AMD GPU {self.architecture}, {self.toolchain.version}"
 
     def exposure(self, mode: RunMode) -> Exposure:

@@ -94,7 +94,6 @@ class Execution:
 
     @property
     def launch_count(self) -> int:
-        """Launches of all kernels."""
         return sum(launch.count for launch in self.launches)
 
 
@@ -203,7 +202,6 @@ class _SharedFiles:
         return place
 
     def host(self, place: Path) -> Path:
-        """The file itself."""
         return self.by_place[place]
 
 

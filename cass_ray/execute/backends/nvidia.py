@@ -86,7 +86,6 @@ class NvidiaBackend(Backend):
 
     @cached_property
     def gpus(self) -> list[Gpu]:
-        """The devices found first."""
         return gpus()
 
     @property
@@ -105,7 +104,6 @@ class NvidiaBackend(Backend):
         return isolation_problem()
 
     def identity(self) -> str:
-        """Device, driver and compiler."""
         gpu = self.gpus[0]
         return f"{gpu.name}, driver {gpu.driver}, CUDA {self.toolchain.version}"
 
@@ -205,7 +203,6 @@ class HipOnNvidiaBackend(NvidiaBackend):
         return ["-x", "cu", *DEFINITIONS, "-isystem", str(self.include), *forced]
 
     def visible(self) -> tuple[Path, ...]:
-        """HIP's headers and ours."""
         return (self.include, FORCED_HEADER.parent)
 
 

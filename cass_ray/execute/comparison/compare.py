@@ -32,7 +32,6 @@ class Tolerance:
     absolute: float
 
     def format(self) -> str:
-        """For the evidence."""
         return f"{self.name}: relative {self.relative:g}, absolute {self.absolute:g}"
 
 

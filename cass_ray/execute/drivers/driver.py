@@ -88,12 +88,12 @@ def with_driver(sources: Sources, kernels: Sequence[DrivenKernel], language: Lan
 
 
 def driver_inputs() -> list[Inputs]:
-    """The runs of a driven program."""
+    """The runs of a driven program: one for each list of ``ARGUMENT_LISTS``."""
     return [Inputs(arguments) for arguments in ARGUMENT_LISTS]
 
 
 def driver(kernels: Sequence[DrivenKernel], language: Language) -> str:
-    """The driver's text."""
+    """The text of a ``main`` that feeds the kernels and prints what they wrote."""
     prefix = language.value
     parts = [_PRELUDE.replace("GPU_", prefix)]
     parts += [_function(kernel, prefix) for kernel in kernels]

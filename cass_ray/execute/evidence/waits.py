@@ -36,7 +36,6 @@ class Hazard:
     register: str
 
     def format(self) -> str:
-        """One line for the evidence."""
         what = f"{self.register} may not have arrived" if self.register else "operations are out"
         return f"{self.function}, line {self.line}: {self.text}: {what} (a wait is missing)"
 

@@ -117,7 +117,6 @@ class _Scan:
         self._tokens = [token for token in tokens(text) if token.kind not in skipped]
 
     def edits(self) -> Iterator[_Edit]:
-        """All edits."""
         for index, in_device in self._places():
             if in_device:
                 yield from self._in_kernel(index)

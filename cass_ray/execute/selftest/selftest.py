@@ -89,7 +89,6 @@ class SelfTest(BaseModel):
     mutants: list[MutantResult]
 
     def table(self) -> dict[str, dict[str, int]]:
-        """Mutants by fault and fate."""
         counts: dict[str, dict[str, int]] = {}
         for mutant in self.mutants:
             row = counts.setdefault(mutant.fault.value, {})
@@ -137,7 +136,7 @@ def run_selftest(
 def summarize(
     results: Sequence[tuple[Subject, PortVerification, list[MutantResult]]],
 ) -> SelfTest:
-    """All subjects together."""
+    """The fates of the mutants of all subjects, in one result."""
     alarms = {
         subject.name: "; ".join([result.reason, *result.device_faults])
         for subject, result, _ in results
@@ -183,7 +182,6 @@ class _Trial:
         return verify(self._reference, built, self._backend, policy, findings=findings)
 
     def mutants(self, generator: random.Random, per_fault: int) -> Iterator[MutantResult]:
-        """Draw, build and verify."""
         main = str(self._subject.sources.main)
         source = self._subject.sources.files[main].decode("utf-8", "surrogateescape")
         for mutant in draw(source_mutants(source), generator, per_fault):

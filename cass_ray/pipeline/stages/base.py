@@ -82,7 +82,7 @@ class Needs(StrEnum):
 
 
 class RowStage(Protocol):
-    """One step of a row's way."""
+    """One step of a row's way: as many rows out as in, in the same order."""
 
     def run(self, rows: Sequence[Row]) -> list[Row]:
         """The rows in the same order, each a step further or rejected; never raises for a row.

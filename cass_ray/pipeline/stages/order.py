@@ -196,7 +196,7 @@ def cached_only(context: StageContext) -> StageContext:
 
 
 def run_stages(stages: Iterable[RowStage], rows: list[Row]) -> list[Row]:
-    """``rows`` through ``stages``."""
+    """``rows`` through ``stages``, one stage after the other; as many come out."""
     for stage in stages:
         rows = stage.run(rows)
     return rows

@@ -162,7 +162,6 @@ class AmdToolchain:
         )
 
     def record(self, output: AmdOutput) -> Toolchain:
-        """The toolchain column of a row."""
         return Toolchain(name=self.name, version=self.version, flags=output.flags)
 
     def visible(self) -> tuple[Path, ...]:

@@ -46,7 +46,6 @@ class HipRoot:
 
     @property
     def include(self) -> Path:
-        """The header folder."""
         return self.path / "include"
 
 

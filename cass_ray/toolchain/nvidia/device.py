@@ -86,7 +86,6 @@ class DeviceCompiler:
         return done
 
     def assemble(self, bench: Workbench) -> bytes:
-        """Assemble ``unit.ptx``."""
         bench.run(self.steps.first("ptxas"), self.steps.environment)
         return bench.file("cubin").read_bytes()
 

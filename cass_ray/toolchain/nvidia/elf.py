@@ -48,7 +48,6 @@ class Section:
 
     @property
     def is_code(self) -> bool:
-        """Whether it holds instructions."""
         return self.name.startswith(".text.")
 
 
@@ -64,7 +63,6 @@ class ElfSymbol(NamedTuple):
 
     @property
     def is_local(self) -> bool:
-        """Whether its binding is local."""
         return self.info >> 4 == 0
 
 
@@ -236,7 +234,6 @@ class _StringTable:
         self.data = bytearray(b"\0")
 
     def add(self, text: str) -> int:
-        """The offset of ``text``."""
         if text not in self._offsets:
             self._offsets[text] = len(self.data)
             self.data += text.encode() + b"\0"

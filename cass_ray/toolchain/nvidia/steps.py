@@ -168,7 +168,6 @@ class Workbench:
         return completed
 
     def count(self, tool: str, cpu_seconds: float) -> None:
-        """Add to the cost of ``tool``."""
         self.cpu_seconds[tool] = self.cpu_seconds.get(tool, 0.0) + cpu_seconds
 
     def file(self, extension: str) -> Path:

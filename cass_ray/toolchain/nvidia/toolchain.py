@@ -176,7 +176,6 @@ class NvidiaToolchain:
         return tuple(word for path in added for word in ("-isystem", str(path)))
 
     def record(self, output: NvidiaOutput) -> Toolchain:
-        """The toolchain column of a row."""
         return Toolchain(name=self.name, version=self.version, flags=output.flags)
 
     def visible(self) -> tuple[Path, ...]:

@@ -82,7 +82,6 @@ class OpenclNvidia:
         )
 
     def record(self, output: NvidiaOutput) -> Toolchain:
-        """The toolchain column of a row."""
         name = self.name if self.driver is None else "clBuildProgram + ptxas"
         return Toolchain(name=name, version=self.version, flags=output.flags)
 
@@ -170,7 +169,6 @@ class OpenclAmd:
         return AmdOutput("", text, architecture, " ".join(flags), seconds)
 
     def record(self, output: AmdOutput) -> Toolchain:
-        """The toolchain column of a row."""
         return Toolchain(name=self.name, version=self.version, flags=output.flags)
 
     @cached_property

@@ -30,7 +30,7 @@ WORKING_FOLDER = Path("/cass/work")
 
 
 class SandboxVerdict(StrEnum):
-    """How a program ended."""
+    """How a program ended in the sandbox: by itself, by a signal or by a limit."""
 
     OK = "ok"
     EXIT = "exit"  # non-zero status

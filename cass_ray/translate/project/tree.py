@@ -71,7 +71,6 @@ class TreeResult:
 
     @property
     def counts(self) -> Counts:
-        """Constructs over all files."""
         return sum((item.counts for item in self.files), Counts())
 
     @property

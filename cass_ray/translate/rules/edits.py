@@ -55,7 +55,6 @@ class Edits:
         return _apply(text, [edit for edit in edits if edit.end <= end], start, end)
 
     def apply(self, text: str) -> str:
-        """``text`` with every edit made."""
         return _apply(text, self._edits, 0, len(text))
 
 

@@ -171,7 +171,6 @@ class RulesTranslator:
 
     @property
     def name(self) -> str:
-        """``rules``."""
         return "rules"
 
     @property

@@ -72,7 +72,6 @@ class HipToCudaTranslator:
 
     @property
     def name(self) -> str:
-        """``rules-hip-to-cuda``."""
         return "rules-hip-to-cuda"
 
     @property

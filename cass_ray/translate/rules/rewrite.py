@@ -85,7 +85,6 @@ class Rewrite:
 
     @cached_property
     def device(self) -> Spans:
-        """Bodies of device functions."""
         ends = (offset + len(word) for word in DEVICE_WORDS for offset in self.words.get(word, ()))
         return device_functions(self.source, sorted(ends))
 

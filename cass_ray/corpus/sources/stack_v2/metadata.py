@@ -56,7 +56,6 @@ class StackFile:
 
     @classmethod
     def of(cls, line: Mapping[str, Any]) -> StackFile:
-        """From a line of the index."""
         licenses = line["detected_licenses"] or []
         fallback = [line["gha_license_id"]] if line["gha_license_id"] else []
         return cls(

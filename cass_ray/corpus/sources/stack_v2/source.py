@@ -36,7 +36,6 @@ class StackV2Source:
 
     @property
     def dialect(self) -> Dialect:
-        """The language of the rows."""
         return CUDA if self.settings.language == "Cuda" else OPENCL
 
     def iterate(self, workdir: Path, trees: TreeStore) -> Iterator[Program | ReadReject]:
