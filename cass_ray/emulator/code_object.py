@@ -7,7 +7,6 @@ Found in a file of their own, an offload bundle, or a host executable or object 
 from __future__ import annotations
 
 import json
-import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,13 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from cass_ray.emulator.engine_interface import Engine, load_engine
+from cass_ray.toolchain.elf import DamagedFile, read_sections
 
 _ELF = b"\x7fELF"
 _BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
 _COMPRESSED_BUNDLE = b"CCOB"
 _MACHINE_AMDGPU = 224
-_FAT_BINARY_SECTIONS = (b".hip_fatbin", b"__hip_fatbin")
+_FAT_BINARY_SECTIONS = (".hip_fatbin", "__hip_fatbin")
 
 
 class CodeObjectError(ValueError):
@@ -73,7 +73,7 @@ def find_device_binaries(data: bytes) -> list[bytes]:
         return [data]
     if not data.startswith(_ELF):
         return []
-    if len(data) >= 20 and struct.unpack_from("<H", data, 18)[0] == _MACHINE_AMDGPU:
+    if int.from_bytes(data[18:20], "little") == _MACHINE_AMDGPU:
         return [data]
     return list(_bundles_in_sections(data))
 
@@ -102,22 +102,12 @@ def describe_file(path: Path) -> CodeObject:
 def _bundles_in_sections(data: bytes) -> Iterator[bytes]:
     """Bundles in the fat binary sections of a host ELF file; none if the file is damaged."""
     try:
-        (table,) = struct.unpack_from("<Q", data, 40)
-        size, count, names_index = struct.unpack_from("<HHH", data, 58)
-        names = _section(data, table + names_index * size)
-        for index in range(count):
-            at = table + index * size
-            (name_at,) = struct.unpack_from("<I", data, at)
-            name = names[name_at : names.index(b"\0", name_at)]
-            if name in _FAT_BINARY_SECTIONS:
-                yield from _bundles(_section(data, at))
-    except (struct.error, ValueError):
+        sections = read_sections(data)
+    except DamagedFile:
         return
-
-
-def _section(data: bytes, header: int) -> bytes:
-    offset, size = struct.unpack_from("<QQ", data, header + 24)
-    return data[offset : offset + size]
+    for section in sections:
+        if section.name in _FAT_BINARY_SECTIONS:
+            yield from _bundles(section.data)
 
 
 def _bundles(content: bytes) -> Iterator[bytes]:

@@ -9,13 +9,10 @@ from pathlib import Path
 
 from cass_ray.port.errors import PortError
 from cass_ray.port.fatbin import FatBinaryContainer, containers
+from cass_ray.toolchain.elf import MAGIC, BinaryReader, DamagedFile, read_header, read_sections
 
-_FILE = struct.Struct("<16sHHIQQQIHHHHHH")
-_SECTION = struct.Struct("<IIQQQQIIQQ")
 _DYNAMIC = struct.Struct("<qQ")
-_MAGIC = b"\x7fELF\x02\x01"  # 64 bits, little endian
 _X86_64 = 62
-_NOBITS = 8
 _NEEDED = 1  # DT_NEEDED
 _RUNTIME = re.compile(r"^libcudart\.so\.(\d+)")
 _SUPPORTED = (12, 13)
@@ -47,7 +44,7 @@ def read_executable(path: Path) -> Executable:
     data = path.read_bytes()
     sections = _sections(data, path)
     device = sections.get(".nv_fatbin")
-    needed = _needed(sections)
+    needed = _needed(sections, path)
     runtimes = [int(found[1]) for name in needed if (found := _RUNTIME.match(name))]
     if device is None:
         raise PortError(f"{path} holds no CUDA device code (no section .nv_fatbin)")
@@ -77,35 +74,21 @@ def _is_nvidia(name: str) -> bool:
 
 
 def _sections(data: bytes, path: Path) -> dict[str, bytes]:
-    if not data.startswith(_MAGIC):
+    if not data.startswith(MAGIC):
         raise PortError(f"{path} is not a 64-bit executable (ELF)")
     try:
-        header = _FILE.unpack_from(data)
-        if header[2] != _X86_64:
+        if read_header(data).machine != _X86_64:
             raise PortError(f"{path} is for another processor than x86-64")
-        offset, (size, count, names) = header[6], header[11:14]
-        raw = [_SECTION.unpack_from(data, offset + index * size) for index in range(count)]
-        strings = _content(data, raw[names]) if raw else b""
-        return {_text(strings, entry[0]): _content(data, entry) for entry in raw}
-    except (struct.error, IndexError, ValueError, OverflowError) as error:
+        return {section.name: section.data for section in read_sections(data)}
+    except DamagedFile as error:
         raise PortError(f"{path} is a damaged ELF file: {error}") from error
 
 
-def _content(data: bytes, section: tuple[int, ...]) -> bytes:
-    kind, offset, size = section[1], section[4], section[5]
-    if kind == _NOBITS:
-        return b""
-    if offset + size > len(data):
-        raise ValueError("a section ends behind the file")
-    return data[offset : offset + size]
-
-
-def _text(strings: bytes, offset: int) -> str:
-    return strings[offset : strings.index(b"\0", offset)].decode("utf-8", "replace")
-
-
-def _needed(sections: dict[str, bytes]) -> list[str]:
+def _needed(sections: dict[str, bytes], path: Path) -> list[str]:
     """Libraries that the dynamic linker must find."""
-    dynamic, strings = sections.get(".dynamic", b""), sections.get(".dynstr", b"")
-    whole = dynamic[: len(dynamic) // _DYNAMIC.size * _DYNAMIC.size]
-    return [_text(strings, value) for tag, value in _DYNAMIC.iter_unpack(whole) if tag == _NEEDED]
+    strings = BinaryReader(sections.get(".dynstr", b""))
+    try:
+        entries = BinaryReader(sections.get(".dynamic", b"")).table(_DYNAMIC)
+        return [strings.text(value) for tag, value in entries if tag == _NEEDED]
+    except DamagedFile as error:
+        raise PortError(f"{path} is a damaged ELF file: {error}") from error

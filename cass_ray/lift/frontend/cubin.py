@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cass_ray.lift.errors import LiftError
+from cass_ray.toolchain.elf import BinaryReader, DamagedFile
 from cass_ray.toolchain.nvidia.elf import Cubin
 
 SUPPORTED = (80, 86, 87, 89, 90)
@@ -17,6 +18,9 @@ _MAX_THREADS, _REQUIRED_THREADS = 0x05, 0x10
 _SIZED = 4  # format EIFMT_SVAL: a 16-bit size, then that many bytes
 _ENTRY = 0x10  # STO_CUDA_ENTRY in st_other
 _RELOCATIONS = {4: struct.Struct("<QQq"), 9: struct.Struct("<QQ")}  # SHT_RELA, SHT_REL
+# Values of these attributes.
+_KPARAM, _CBANK = struct.Struct("<IHHI"), struct.Struct("<IHH")
+_TWO_WORDS, _THREE_WORDS = struct.Struct("<II"), struct.Struct("<III")
 _MANAGED = 0x04  # STO_CUDA_MANAGED
 _FUNCTION, _OBJECT = 2, 1
 _RESERVED_SHARED = 0x400
@@ -77,27 +81,38 @@ def managed_names(cubin: Cubin) -> list[str]:
 
 
 def kernel_info(cubin: Cubin, name: str) -> KernelInfo:
-    """Resources of the kernel ``name``."""
+    """Resources of the kernel ``name``. Raises :class:`LiftError` for damaged attributes."""
+    try:
+        return _kernel_info(cubin, name)
+    except DamagedFile as error:
+        raise LiftError(f"{name}: damaged attributes of the kernel: {error}") from error
+
+
+def _kernel_info(cubin: Cubin, name: str) -> KernelInfo:
     base = 0x210 if architecture(cubin) >= 90 else 0x160
     max_threads = 1024
     required_threads = 0
     parameters: list[tuple[int, Parameter]] = []
     for attribute, value in _attributes(_section(cubin, f".nv.info.{name}")):
         if attribute == _KPARAM_INFO:
-            _, ordinal, offset, fields = struct.unpack_from("<IHHI", value)
+            _, ordinal, offset, fields = BinaryReader(value).fields(_KPARAM)
             parameters.append((ordinal, Parameter(offset, fields >> 18 & 0x3FFF)))
         elif attribute == _PARAM_CBANK:
-            _, base, _ = struct.unpack_from("<IHH", value)
+            _, base, _ = BinaryReader(value).fields(_CBANK)
         elif attribute in (_MAX_THREADS, _REQUIRED_THREADS):
-            x, y, z = struct.unpack_from("<III", value)
+            x, y, z = BinaryReader(value).fields(_THREE_WORDS)
             max_threads = min(1024, x * y * z)
             if attribute == _REQUIRED_THREADS:
                 required_threads = max_threads
     frame = 0
     for attribute, value in _attributes(_section(cubin, ".nv.info")):
         if attribute in (_FRAME_SIZE, _MIN_STACK_SIZE):
-            symbol, size = struct.unpack("<II", value)
-            if cubin.symbols[symbol].name == name and size < _UNKNOWN_SIZE:
+            symbol, size = BinaryReader(value).fields(_TWO_WORDS)
+            if (
+                symbol < len(cubin.symbols)
+                and cubin.symbols[symbol].name == name
+                and size < _UNKNOWN_SIZE
+            ):
                 frame = max(frame, size)
     is_hopper = architecture(cubin) >= 90
     descriptor = 0x208 if is_hopper else 0x118

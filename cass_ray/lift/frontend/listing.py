@@ -18,7 +18,8 @@ from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection
 from cass_ray.lift.frontend.cubin import SUPPORTED
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Immediate, Name, Predicate, Register
-from cass_ray.toolchain.nvidia.elf import Cubin, ElfMachine, ElfSymbol, Section
+from cass_ray.toolchain.elf import FileHeader
+from cass_ray.toolchain.nvidia.elf import Cubin, ElfSymbol, Section
 
 ASSUMED_SHARED_BYTES = 48 * 1024
 """The most that a kernel has without asking the driver for more."""
@@ -78,7 +79,7 @@ def cubin_of(text: str) -> Cubin:
             size = ASSUMED_SHARED_BYTES + reserved
             sections.append(_section(f".nv.shared.{function.name}", b"", size))
     sections.append(_section(".nv.info", frames))
-    return Cubin(ElfMachine(b"", 2, 190, 1, number), sections, symbols, 0)
+    return Cubin(FileHeader(b"", 2, 190, 1, number), sections, symbols, 0)
 
 
 def _section(name: str, data: bytes, size: int | None = None) -> Section:

@@ -8,13 +8,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from cass_ray.toolchain.elf import (
+    BinaryReader,
+    DamagedFile,
+    ElfSection,
+    FileHeader,
+    read_header,
+    read_sections,
+)
+
 _FILE = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _RELOCATIONS = {4: struct.Struct("<QQq"), 9: struct.Struct("<QQ")}  # SHT_RELA, SHT_REL
 
-_MAGIC = b"\x7fELF\x02\x01"  # 64 bits, little endian
-_SYMTAB, _STRTAB, _NOBITS = 2, 3, 8
+_SYMTAB, _STRTAB = 2, 3
 _INFO_IS_SECTION = 0x40
 _FIRST_RESERVED_SECTION = 0xFF00
 _SYMBOL_OF_CODE = 0xFFFFFF  # in sh_info of a code section, below its number of registers
@@ -32,19 +40,8 @@ class CubinError(ValueError):
 
 
 @dataclass(frozen=True)
-class Section:
-    """One section with the fields of its header (``Elf64_Shdr``)."""
-
-    name: str
-    kind: int
-    flags: int
-    address: int
-    size: int
-    link: int
-    info: int
-    alignment: int
-    entry_size: int
-    data: bytes
+class Section(ElfSection):
+    """A section of a cubin."""
 
     @property
     def is_code(self) -> bool:
@@ -66,21 +63,11 @@ class ElfSymbol(NamedTuple):
         return self.info >> 4 == 0
 
 
-class ElfMachine(NamedTuple):
-    """The fields of the file header that name the architecture."""
-
-    identification: bytes
-    kind: int
-    machine: int
-    version: int
-    flags: int
-
-
 @dataclass(frozen=True)
 class Cubin:
     """A parsed cubin; ``symtab`` is the index of its symbol table."""
 
-    machine: ElfMachine
+    machine: FileHeader
     sections: list[Section]
     symbols: list[ElfSymbol]
     symtab: int
@@ -88,12 +75,10 @@ class Cubin:
     @classmethod
     def parse(cls, data: bytes) -> Cubin:
         """Raises :class:`CubinError`."""
-        if not data.startswith(_MAGIC):
-            raise CubinError("not a 64-bit ELF file")
         try:
             return _parse(data)
-        except (struct.error, IndexError, ValueError) as error:
-            raise CubinError(f"damaged ELF file: {error}") from error
+        except DamagedFile as error:
+            raise CubinError(f"damaged cubin: {error}") from error
 
     @property
     def code_sections(self) -> list[Section]:
@@ -102,34 +87,33 @@ class Cubin:
 
 
 def _parse(data: bytes) -> Cubin:
-    header = _FILE.unpack_from(data)
-    identification, kind, machine, version, _, _, offset, flags = header[:8]
-    entry_size, count, names_index = header[11:14]
-    raw = [_SECTION.unpack_from(data, offset + index * entry_size) for index in range(count)]
-    names = _content(data, raw[names_index])
-    sections: list[Section] = []
-    for name, section_kind, section_flags, address, _, size, link, info, alignment, entry in raw:
-        content = _content(data, raw[len(sections)])
-        fields = (section_kind, section_flags, address, size, link, info, alignment, entry)
-        sections.append(Section(_string(names, name), *fields, content))
-    symtab = next(index for index, s in enumerate(sections) if s.kind == _SYMTAB)
-    strings = sections[sections[symtab].link].data
+    machine = read_header(data)
+    sections = [Section(**vars(section)) for section in read_sections(data)]
+    tables = [index for index, section in enumerate(sections) if section.kind == _SYMTAB]
+    if not tables:
+        raise DamagedFile("no table of symbols")
+    symtab = tables[0]
+    if sections[symtab].link >= len(sections):
+        raise DamagedFile("symbols without names")
+    strings = BinaryReader(sections[sections[symtab].link].data)
     symbols = [
-        ElfSymbol(_string(strings, name), *rest)
-        for name, *rest in _SYMBOL.iter_unpack(sections[symtab].data)
+        ElfSymbol(strings.text(name), *rest)
+        for name, *rest in BinaryReader(sections[symtab].data).table(_SYMBOL)
     ]
-    return Cubin(
-        ElfMachine(identification, kind, machine, version, flags), sections, symbols, symtab
-    )
+    _check(sections, symbols)
+    return Cubin(machine, sections, symbols, symtab)
 
 
-def _content(data: bytes, raw: tuple[int, ...]) -> bytes:
-    kind, offset, size = raw[1], raw[4], raw[5]
-    return b"" if kind == _NOBITS else data[offset : offset + size]
-
-
-def _string(table: bytes, offset: int) -> str:
-    return table[offset : table.index(b"\0", offset)].decode()
+def _check(sections: list[Section], symbols: list[ElfSymbol]) -> None:
+    """Whoever reads a cubin follows these indices without a second look."""
+    for symbol in symbols:
+        if len(sections) <= symbol.section < _FIRST_RESERVED_SECTION:
+            raise DamagedFile(f"symbol {symbol.name!r} in a section that is not there")
+    for section in sections:
+        if section.kind in _RELOCATIONS:
+            for _, info, *_ in BinaryReader(section.data).table(_RELOCATIONS[section.kind]):
+                if info >> 32 >= len(symbols):
+                    raise DamagedFile(f"{section.name} refers to a symbol that is not there")
 
 
 def merge(cubins: Sequence[Cubin]) -> bytes:
@@ -245,7 +229,7 @@ def _string_section(name: str, strings: _StringTable) -> Section:
     return Section(name, _STRTAB, 0, 0, len(data), 0, 0, 1, 0, data)
 
 
-def _image(machine: ElfMachine, sections: list[Section]) -> bytes:
+def _image(machine: FileHeader, sections: list[Section]) -> bytes:
     """The file: header, contents, section headers. It has no segments."""
     names = _StringTable()
     name_offsets = [names.add(section.name) for section in sections]
