@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from enum import StrEnum
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,6 +16,7 @@ from cass_ray.architectures import (
     DEFAULT_NVIDIA_ARCHITECTURE,
     NVIDIA_ARCHITECTURES,
 )
+from cass_ray.commands.sides import unit_of
 from cass_ray.commands.tool_errors import tool_errors
 from cass_ray.config import did_you_mean
 from cass_ray.toolchain.locate import find_amd, find_nvidia
@@ -89,7 +90,7 @@ def compile_file(
         )
     if language is SourceLanguage.OPENCL and emit in (Emit.HOST, Emit.EXE):
         raise typer.BadParameter("an OpenCL file has device code only", param_hint="--emit")
-    unit = _unit(file, root, include or [], define or [])
+    unit = unit_of(file, root, include or [], define or [])
     build = {SourceLanguage.CUDA: _cuda, SourceLanguage.HIP: _hip, SourceLanguage.OPENCL: _opencl}[
         language
     ]
@@ -108,22 +109,6 @@ def _language(file: Path) -> SourceLanguage:
     if not file.is_file():
         raise typer.BadParameter(f"{file} is not a file", param_hint="FILE")
     return language
-
-
-def _unit(file: Path, root: Path | None, includes: list[str], definitions: list[str]) -> Unit:
-    tree = (root or file.parent).resolve()
-    main = file.resolve()
-    if not main.is_relative_to(tree):
-        raise typer.BadParameter(f"{file} is not inside {tree}", param_hint="--root")
-    try:
-        return Unit(
-            root=tree,
-            main=PurePosixPath(main.relative_to(tree)),
-            include_directories=tuple(PurePosixPath(folder) for folder in includes),
-            definitions=tuple(definitions),
-        )
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="-I") from None
 
 
 def _architectures(names: list[str], language: SourceLanguage) -> list[str]:

@@ -6,11 +6,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from cass_ray.commands.sides import unit_of
 from cass_ray.commands.tool_errors import tool_errors
 from cass_ray.corpus.reading.source_files import CUDA_SUFFIXES, Sources, gather
 from cass_ray.emulator.build import BuildFailed, runtime_library
@@ -83,7 +84,7 @@ def run(
     _check_usage(file, host, optimization)
     source = host or file
     with _exit_codes():
-        unit = _unit(source, root, include or [], define or [])
+        unit = unit_of(source, root, include or [], define or [])
         sources = _sources(unit)
         library = runtime_library()
         toolchain = find_amd()
@@ -120,22 +121,6 @@ def _check_usage(file: Path, host: Path | None, optimization: str) -> None:
         raise typer.BadParameter(f"{source} is none of {names}", param_hint="FILE")
     if optimization not in {"0", "1", "2", "3", "s"}:
         raise typer.BadParameter("give 0, 1, 2, 3 or s", param_hint="-O")
-
-
-def _unit(file: Path, root: Path | None, includes: list[str], definitions: list[str]) -> Unit:
-    tree = (root or file.parent).resolve()
-    main = file.resolve()
-    if not main.is_relative_to(tree):
-        raise typer.BadParameter(f"{file} is not inside {tree}", param_hint="--root")
-    try:
-        return Unit(
-            root=tree,
-            main=PurePosixPath(main.relative_to(tree)),
-            include_directories=tuple(PurePosixPath(folder) for folder in includes),
-            definitions=tuple(definitions),
-        )
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="-I") from None
 
 
 def _sources(unit: Unit) -> Sources:

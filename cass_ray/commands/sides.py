@@ -1,8 +1,8 @@
-"""What the commands that run two programs share: reading a program, and exit codes."""
+"""What the commands on programs share: naming one, reading it, and exit codes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
@@ -20,6 +20,28 @@ def existing(file: Path) -> Path:
     if not file.is_file():
         raise typer.BadParameter(f"{file} is not a file")
     return file
+
+
+def unit_of(
+    file: Path, root: Path | None, includes: Sequence[str], definitions: Sequence[str]
+) -> Unit:
+    """``file`` in the tree ``root`` (None: its folder), with -I folders and -D definitions.
+
+    Raises ``typer.BadParameter`` where it lies outside, or a folder does.
+    """
+    tree = (root or file.parent).resolve()
+    main = file.resolve()
+    if not main.is_relative_to(tree):
+        raise typer.BadParameter(f"{file} is not inside {tree}", param_hint="--root")
+    try:
+        return Unit(
+            root=tree,
+            main=PurePosixPath(main.relative_to(tree)),
+            include_directories=tuple(PurePosixPath(folder) for folder in includes),
+            definitions=tuple(definitions),
+        )
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="-I") from None
 
 
 def gather_program(file: Path) -> Sources:
