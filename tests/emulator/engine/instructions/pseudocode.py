@@ -1,6 +1,6 @@
 """Evaluates the pseudo-code of AMD's RDNA3 ISA manual on bit patterns, exactly.
 
-Only used to write the vectors in ``data``: see :mod:`tests.emulator.instructions.generate`.
+Only used to write the vectors in ``data``: see :mod:`tests.emulator.engine.instructions.generate`.
 Floating point is computed with rational numbers and rounded once to nearest even; nothing here is
 shared with the engine.
 """

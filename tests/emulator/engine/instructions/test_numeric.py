@@ -11,8 +11,14 @@ from fractions import Fraction
 import pytest
 
 from cass_ray.emulator.engine_interface import Engine
+from tests.emulator.engine.instructions.pseudocode import (
+    Value,
+    fraction,
+    is_denormal,
+    is_nan,
+    rounded,
+)
 from tests.emulator.engine.machine import VCC, Wave, f16, f32
-from tests.emulator.instructions.pseudocode import Value, fraction, is_denormal, is_nan, rounded
 
 pytestmark = pytest.mark.amd
 

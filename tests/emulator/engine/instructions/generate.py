@@ -4,7 +4,7 @@ The results are those of the pseudo-code in AMD's "RDNA3 Instruction Set Archite
 package ``tinygrad`` carries that text, extracted from the manual; only this script needs it:
 
     pip download --no-deps tinygrad==0.14.0 -d FOLDER && unzip -d FOLDER FOLDER/tinygrad-*.whl
-    PYTHONPATH=FOLDER python -m tests.emulator.instructions.generate
+    PYTHONPATH=FOLDER python -m tests.emulator.engine.instructions.generate
 
 Where the text is approximate (it rounds twice, or leaves a function undefined), ``EXACT`` below has
 a definition of our own.
@@ -23,8 +23,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.emulator.instructions import pseudocode
-from tests.emulator.instructions.pseudocode import NotSupported, Value
+from tests.emulator.engine.instructions import pseudocode
+from tests.emulator.engine.instructions.pseudocode import NotSupported, Value
 
 DATA = Path(__file__).parent / "data" / "vectors.npz"
 CASES = 128

@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 
 @pytest.mark.parametrize("level", ["portable", "avx2"])
 def test_instructions_at_a_lower_level(level: str, tmp_path: Path) -> None:
-    files = [HERE / "test_vectors.py", HERE.parent / "engine" / "test_execution.py"]
+    files = [HERE / "test_vectors.py", HERE.parent / "test_execution.py"]
     command = [sys.executable, "-m", "pytest", "-x", "-rs", "-p", "no:cacheprovider"]
     done = subprocess.run(
         [*command, f"--basetemp={tmp_path / 'inner'}", *files],
