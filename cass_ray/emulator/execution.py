@@ -6,10 +6,11 @@ The executable is an ordinary host program with gfx1100 code inside, linked agai
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from cass_ray.toolchain.amd.toolchain import (
     AmdToolchain,
     code_flags,
 )
+from cass_ray.toolchain.sandbox.executable import WORKING_FOLDER, working_folder
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
 from cass_ray.toolchain.sandbox.outputs import read_written
 from cass_ray.toolchain.sandbox.process import (
@@ -37,8 +39,8 @@ from cass_ray.toolchain.unit import CompileFailure, Unit, classify
 DEFAULT_OPTIMIZATION = "-O3"
 """What hipcc uses where nothing is said."""
 
-WORKING_FOLDER = Path("/cass/work")
-"""Where a program runs: its own files, writable, gone when it ends."""
+FOLDER_BYTES = 256 << 20
+"""What a program can write to its working folder."""
 
 _COUNTERS = "counters.json"
 _COUNTER_BYTES = 32 << 20
@@ -163,36 +165,58 @@ def execute(
 ) -> Completed:
     """Run ``executable`` in the sandbox with the CPU runtime; never raises for what it does."""
     options = options or RunOptions()
-    with private_folder() as work, private_folder() as state:
-        mounts = [Mount(work, WORKING_FOLDER, writable=True), Mount(state, _STATE, writable=True)]
-        cwd = work
-        if options.inputs is not None:
-            mounts[0] = Mount(options.inputs.resolve(), WORKING_FOLDER)
-            cwd = options.inputs.resolve()
-        compiler = options.compiler.visible() if options.compiler else ()
+    compiler = options.compiler.visible() if options.compiler else ()
+    with work(options) as place:
         view = View(
             read_only=(executable.parent.resolve(), runtime_library.resolve().parent, *compiler),
-            mounts=tuple(mounts),
+            mounts=place.mounts,
             process_filesystem=True,
+            arguments=place.arguments,
         )
-        counters = state / _COUNTERS
         completed = run(
             [executable.resolve(), *arguments],
-            cwd=cwd,
+            cwd=place.start,
             limits=options.limits,
             view=view,
-            env=environment(options, view.inside(counters)),
+            env=environment(options, view.inside(place.counters)),
             stdin=options.stdin,
         )
         if options.counters is not None:
-            keep_counters(counters, options.counters)
+            keep_counters(place.counters, options.counters)
     return completed
+
+
+@dataclass(frozen=True)
+class WorkPlace:
+    """Where a program runs. ``start`` and ``counters``, its one writable file, are host paths."""
+
+    start: Path
+    counters: Path
+    mounts: tuple[Mount, ...]
+    arguments: tuple[str, ...]
+
+
+@contextlib.contextmanager
+def work(options: RunOptions) -> Iterator[WorkPlace]:
+    """The working folder of one run: the inputs, read-only, or an empty one of bounded size."""
+    with contextlib.ExitStack() as stack:
+        counters = stack.enter_context(private_folder()) / _COUNTERS
+        counters.touch()
+        arguments: tuple[str, ...] = ()
+        if options.inputs is not None:
+            start = options.inputs.resolve()
+            mount = Mount(start, WORKING_FOLDER)
+        else:
+            empty = stack.enter_context(working_folder(FOLDER_BYTES))
+            start, mount, arguments = empty.start, empty.mount, empty.arguments
+        shared = Mount(counters, _STATE / _COUNTERS, writable=True)
+        yield WorkPlace(start, counters, (mount, shared), arguments)
 
 
 def keep_counters(written: Path, target: Path) -> None:
     """Copy what a program wrote as ``written`` to ``target``, if it is the file it should be."""
     content = read_written(written, _COUNTER_BYTES)
-    if content is not None:
+    if content:
         target.write_bytes(content)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cass_ray.emulator.execution import WORKING_FOLDER, RunOptions, environment, keep_counters
+from cass_ray.emulator.execution import RunOptions, environment, keep_counters, work
 from cass_ray.port.executable import Executable
 from cass_ray.port.lifting import ContainerLifter, LiftedContainer, write_fat_binaries
 from cass_ray.port.shim import shim_library
@@ -15,8 +15,6 @@ from cass_ray.toolchain.sandbox.process import Completed, run
 
 _PROGRAM_FOLDER = Path("/cass/program")
 _LIFTED_FOLDER = Path("/cass/lifted")
-_STATE = Path("/cass/state")
-_COUNTERS = "counters.json"
 
 
 @dataclass(frozen=True)
@@ -51,35 +49,33 @@ def execute(
     options = options or RunOptions()
     program = ported.executable
     library = shim_library(program.runtime, hip_runtime)
-    with private_folder() as work, private_folder() as state, private_folder() as lifted:
+    with work(options) as place, private_folder() as lifted:
         write_fat_binaries(ported.lifted, lifted)
         inside = _PROGRAM_FOLDER / program.path.name
-        inputs = options.inputs.resolve() if options.inputs else None
         view = View(
             read_only=(library.parent, hip_runtime.resolve().parent),
             mounts=(
-                Mount(inputs or work, WORKING_FOLDER, writable=inputs is None),
-                Mount(state, _STATE, writable=True),
+                *place.mounts,
                 Mount(lifted, _LIFTED_FOLDER),
                 Mount(program.path.resolve(), inside),
             ),
             process_filesystem=True,
+            arguments=place.arguments,
         )
-        counters = state / _COUNTERS
         capability = max((made.capability for made in ported.lifted), default=0)
-        variables = environment(options, view.inside(counters)) | {
+        variables = environment(options, view.inside(place.counters)) | {
             "LD_LIBRARY_PATH": str(library.parent),
             "CASS_PORT_DIRECTORY": str(_LIFTED_FOLDER),
             "CASS_PORT_CAPABILITY": str(capability),
         }
         completed = run(
             [inside, *arguments],
-            cwd=inputs or work,
+            cwd=place.start,
             limits=options.limits,
             view=view,
             env=variables,
             stdin=options.stdin,
         )
         if options.counters is not None:
-            keep_counters(counters, options.counters)
+            keep_counters(place.counters, options.counters)
     return completed

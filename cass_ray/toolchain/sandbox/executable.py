@@ -7,6 +7,7 @@ read-only, and an empty private folder of bounded size. It has no network. Built
 
 from __future__ import annotations
 
+import contextlib
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -135,14 +136,12 @@ def run_sandboxed(
     can be made and ``CASS_ALLOW_UNISOLATED=1`` is not set.
     """
     executable = executable.resolve()
-    isolated = isolation.isolates()
-    with _start_folder(isolated) as folder:
-        view = _view(executable, exposure, bounds, folder)
+    with working_folder(bounds.folder_bytes) as folder:
         completed = run(
             [executable, *arguments],
-            cwd=folder,
+            cwd=folder.start,
             limits=bounds.limits(),
-            view=view,
+            view=_view(executable, exposure, bounds, folder),
             env={**CLEAN_ENVIRONMENT, "TMPDIR": str(WORKING_FOLDER), **exposure.environment},
             stdin=stdin,
         )
@@ -164,30 +163,44 @@ def _ended(completed: Completed) -> SandboxRun:
     )
 
 
-def _view(executable: Path, exposure: Exposure, bounds: Bounds, folder: Path) -> View:
+def _view(executable: Path, exposure: Exposure, bounds: Bounds, folder: EmptyFolder) -> View:
     shared = tuple(
         Mount(host, inside, writable=True) for inside, host in exposure.shared_files.items()
     )
-    working = str(WORKING_FOLDER)
     return View(
         read_only=(executable, *exposure.read_only),
         devices=exposure.devices,
-        mounts=(Mount(folder, WORKING_FOLDER), *shared),
+        mounts=(folder.mount, *shared),
         temporary_bytes=bounds.folder_bytes,
         process_filesystem=True,
         device_access=exposure.device_access,
-        arguments=("--size", str(bounds.folder_bytes), "--tmpfs", working),
+        arguments=folder.arguments,
     )
 
 
+@dataclass(frozen=True)
+class EmptyFolder:
+    """The working folder of a program: ``start`` is the host path that it starts in.
+
+    ``mount`` and ``arguments`` belong to the view; what the program writes lies in memory alone.
+    """
+
+    start: Path
+    mount: Mount
+    arguments: tuple[str, ...]
+
+
 @contextmanager
-def _start_folder(isolated: bool) -> Iterator[Path]:
-    """The folder that the working folder is mounted over; a real one where nothing is mounted."""
-    if isolated:
-        yield _placeholder()
-        return
-    with isolation.private_folder() as folder:
-        yield folder
+def working_folder(folder_bytes: int) -> Iterator[EmptyFolder]:
+    """An empty :data:`WORKING_FOLDER` of at most ``folder_bytes``, for one run.
+
+    Without a sandbox it is a real folder, which only the size of each file bounds.
+    """
+    arguments = ("--size", str(folder_bytes), "--tmpfs", str(WORKING_FOLDER))
+    with contextlib.ExitStack() as stack:
+        isolated = isolation.isolates()
+        start = _placeholder() if isolated else stack.enter_context(isolation.private_folder())
+        yield EmptyFolder(start, Mount(start, WORKING_FOLDER), arguments)
 
 
 def _placeholder() -> Path:
