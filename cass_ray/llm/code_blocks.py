@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-_OPENING = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*([^`\n]*)$")
+_OPENING = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*+([^`\n]*)$")
 _FIRST_LINE = re.compile(
     r"^\s*(?:#\s*(?:include|define|pragma|if|ifdef|ifndef)\b|//|/\*|using\s+namespace\b|namespace\b"
     r"|template\s*<|__global__|__device__|__constant__|static\b|struct\b|extern\b|constexpr\b)"
 )
-_PROGRAM = re.compile(r"^\s*(?:#\s*include\b|__global__|template\s*<)", re.MULTILINE)
-_FENCE_LINE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})[ \t]*[\w+#.-]*[ \t]*$")
+_PROGRAM = re.compile(r"^[^\S\n]*(?:#\s*include\b|__global__|template\s*<)", re.MULTILINE)
+_FENCE_LINE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})[ \t]*+[\w+#.-]*+[ \t]*+$")
 
 
 @dataclass(frozen=True, slots=True)

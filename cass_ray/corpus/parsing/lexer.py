@@ -52,7 +52,7 @@ _STRING_BODY = r'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+'
 _CHARACTER_BODY = r"'[^'\\\n]*+(?:\\[^\n][^'\\\n]*+)*+"
 
 _COMMENT = r"//[^\n]*|/\*(?s:.*?)(?:\*/|\Z)"
-_INCLUDE = r"\#[ \t]*(?:include_next|include|import)[ \t]*<[^>\n]*>"
+_INCLUDE = r"\#[ \t]*(?:include_next|include|import)[ \t]*<[^>\n]{0,1024}>"
 _BLANKS = r"[ \t\f\v]++"
 _SIGNIFICANT = rf"""
       (?P<newline>\n)

@@ -44,14 +44,15 @@ _KEYS = tuple(
             r"\b[sr]k_live_[A-Za-z0-9]{20,247}\b",
             r"\bsk-(?:proj-|ant-)?[\w-]{32,200}\b",
             r"\bhf_[A-Za-z0-9]{34}\b",
-            r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}",
+            r"\beyJ[\w-]{10,2048}\.eyJ[\w-]{10,}\.[\w-]{10,}",
         ),
     )
 )
 _ASSIGNED = re.compile(
     r"(?i)\b(?:password|passwd|secret|api_?key|access_?token|auth_?token)[\"']?\s*[:=]\s*[\"']?"
-    r"(?P<value>[A-Za-z0-9+/_=.-]*(?:[A-Za-z][0-9]|[0-9][A-Za-z])[A-Za-z0-9+/_=.-]{6,})"
+    r"(?P<value>[A-Za-z0-9+/_=.-]{8,}+)"
 )
+_LETTER_AND_DIGIT = re.compile(r"[A-Za-z][0-9]|[0-9][A-Za-z]")
 _ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]*\w)")
 _WORTH_A_LOOK = re.compile(
     r"@|\bat\b|KEY-|[A-Za-z0-9_-]{20}|\d\.\d{1,3}\.\d|(?i:passw|secret|token|key)"
@@ -82,22 +83,29 @@ def _scrub_text(text: str, settings: ScrubSettings, found: Counter[str]) -> str:
         for pattern in _KEYS:
             text, count = pattern.subn(KEY, text)
             found["secrets"] += count
-        text, count = _ASSIGNED.subn(_without_value, text)
-        found["secrets"] += count
+        text = _ASSIGNED.sub(lambda match: _without_value(match, found), text)
     if settings.emails:
         text, count = _EMAIL.subn(EMAIL, text)
         found["emails"] += count
     if settings.ip_addresses:
-        matches = [match[0] for match in _ADDRESS.finditer(text) if _is_public(match[0])]
-        for address in set(matches):
-            text = re.sub(rf"(?<![\w.]){re.escape(address)}(?![\w.]*\w)", ADDRESS, text)
-        found["ip_addresses"] += len(matches)
+        text = _ADDRESS.sub(lambda match: _without_address(match[0], found), text)
     for name in [name for name, count in found.items() if not count]:
         del found[name]
     return text
 
 
-def _without_value(match: re.Match[str]) -> str:
+def _without_address(text: str, found: Counter[str]) -> str:
+    if not _is_public(text):
+        return text
+    found["ip_addresses"] += 1
+    return ADDRESS
+
+
+def _without_value(match: re.Match[str], found: Counter[str]) -> str:
+    value = match["value"]
+    if not _LETTER_AND_DIGIT.search(value, 0, len(value) - 6):
+        return match[0]
+    found["secrets"] += 1
     start = match.start("value") - match.start()
     return match[0][:start] + KEY
 
