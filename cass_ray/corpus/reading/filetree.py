@@ -16,6 +16,10 @@ from typing import Protocol
 
 from cass_ray.dataset.schema import Reason
 
+_NAME_BYTES = 255
+_PATH_BYTES = 3072
+"""Trees are written to disk below folders whose paths count towards the 4096 of Linux."""
+
 
 class FileProblemError(Exception):
     """A file cannot be read; ``reason`` is the reject reason, the message says why."""
@@ -80,7 +84,21 @@ def path_problem(path: str) -> FileProblemError | None:
             Reason.UNSAFE_PATH,
             f"{printable(path)}: not valid UTF-8 or with control characters; rename it",
         )
+    if len(path.encode()) > _PATH_BYTES or any(len(x.encode()) > _NAME_BYTES for x in pure.parts):
+        return FileProblemError(
+            Reason.UNSAFE_PATH,
+            f"{printable(path[:_NAME_BYTES])}…: longer than a file's name or path can be "
+            f"({_NAME_BYTES} and {_PATH_BYTES} bytes)",
+        )
     return None
+
+
+def is_regular(path: Path) -> bool:
+    """Whether a file is there; a name that no file can have is not an error."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
 
 
 class DirectoryTree:
@@ -142,7 +160,10 @@ class DirectoryTree:
     def is_directory(self, path: str) -> bool:
         """Whether ``path`` is a directory inside the tree."""
         full = self.root / path
-        return full.is_dir() and self._is_inside(full)
+        try:
+            return full.is_dir() and self._is_inside(full)
+        except (OSError, ValueError):
+            return False  # a name that is too long
 
     def size(self, path: str) -> int:
         """Size in bytes of the file a path leads to."""

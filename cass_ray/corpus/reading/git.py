@@ -11,6 +11,7 @@ import posixpath
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +20,18 @@ from typing import IO
 
 from cass_ray.corpus.program import SourceError
 from cass_ray.corpus.reading.filetree import FileProblemError, Listed, path_problem, printable
+from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.dataset.schema import Reason
 
 _FETCH_SECONDS = 1800
 _LOCAL_SECONDS = 120
 _LINK_HOPS = 40
+_LINK_BYTES = 4096
+_LISTED_PATH_BYTES = 256 << 20
+_FIRST_REPEATS = 20_000
+"""Entries of a listing before its share of repeated objects is looked at."""
+_REPEATS = 8
+"""Times that an object of a large tree is listed on average; honest trees are near 1."""
 _SAFE = (
     "-c", "safe.directory=*",
     "-c", "core.hooksPath=/dev/null",
@@ -154,14 +162,26 @@ class _Blob:
 class GitTree:
     """The files of one commit; a ``FileTree``. Use as a context manager: it keeps git running.
 
+    A listing that is damaged or too large ends in an entry with that problem.
+
     Args:
         git_directory: the repository.
         commit: a full commit id.
+        limits: how many entries are listed at most.
     """
 
-    def __init__(self, git_directory: Path, commit: str) -> None:
+    def __init__(self, git_directory: Path, commit: str, limits: ReadLimits | None = None) -> None:
         self._git_directory = git_directory
-        self._blobs = dict(_list_blobs(git_directory, commit))
+        self._blobs: dict[str, _Blob] = {}
+        self._problem: FileProblemError | None = None
+        try:
+            for path, blob in _list_blobs(git_directory, commit, limits or ReadLimits()):
+                self._blobs[path] = blob
+        except _TreeBombError as problem:
+            self._blobs.clear()
+            self._problem = problem
+        except FileProblemError as problem:
+            self._problem = problem
         self._directories = {""}
         for path in self._blobs:
             while (path := posixpath.dirname(path)) not in self._directories:
@@ -185,7 +205,17 @@ class GitTree:
     def walk(self) -> Iterator[Listed]:
         """Files and symbolic links in the order of git (bytes of the whole path)."""
         for path in self._blobs:
-            yield Listed(path, path_problem(path))
+            yield Listed(path, self._path_problem(path))
+        if self._problem is not None:
+            yield Listed(".", self._problem)
+
+    def _path_problem(self, path: str) -> FileProblemError | None:
+        """Why no file can be written at ``path``; a tree object may list any name, even twice."""
+        if path in self._directories:
+            return FileProblemError(
+                Reason.UNREADABLE, f"{printable(path)}: both a file and a folder in the commit"
+            )
+        return path_problem(path)
 
     def is_file(self, path: str) -> bool:
         """Whether ``path`` is a file, or a link to one in the same commit."""
@@ -218,12 +248,16 @@ class GitTree:
                     raise FileProblemError(
                         Reason.UNREADABLE, f"{printable(path)}: no such file in the commit"
                     )
+                if problem := self._path_problem(current):
+                    raise problem
                 return blob
-            target = self._objects.read(self._blobs[link].object_id, link).decode(
-                "utf-8", "replace"
-            )
+            target = self._link_target(link)
             rest = current[len(link) :]
             current = posixpath.normpath(posixpath.join(posixpath.dirname(link), target) + rest)
+            if len(current) > _LINK_BYTES:
+                raise FileProblemError(
+                    Reason.UNREADABLE, f"{printable(path)}: leads to a path that is too long"
+                )
             if current.startswith(("/", "../")) or current == "..":
                 raise FileProblemError(
                     Reason.UNSAFE_PATH,
@@ -233,6 +267,15 @@ class GitTree:
         raise FileProblemError(
             Reason.UNREADABLE, f"{printable(path)}: a symbolic link that leads back to itself"
         )
+
+    def _link_target(self, link: str) -> str:
+        object_id = self._blobs[link].object_id
+        size = self._objects.size(object_id, link)
+        if size > _LINK_BYTES:
+            raise FileProblemError(
+                Reason.UNREADABLE, f"{printable(link)}: a symbolic link of {size} bytes"
+            )
+        return self._objects.read(object_id, link).decode("utf-8", "replace")
 
     def _first_link(self, path: str) -> str | None:
         """The shortest leading part of ``path`` that is a symbolic link."""
@@ -246,15 +289,71 @@ class GitTree:
         return path if blob is not None and blob.is_link else None
 
 
-def _list_blobs(git_directory: Path, commit: str) -> Iterator[tuple[str, _Blob]]:
-    listing = _git(git_directory, "ls-tree", "-r", "-z", "--full-tree", commit)
-    for entry in listing.split("\0"):
-        if not entry:
-            continue
-        description, path = entry.split("\t", 1)
+class _TreeBombError(FileProblemError):
+    """A few objects, listed over and over: no path of such a tree means anything."""
+
+
+def _list_blobs(
+    git_directory: Path, commit: str, limits: ReadLimits
+) -> Iterator[tuple[str, _Blob]]:
+    """Files and links of a commit. Raises :class:`FileProblemError` after those that there are."""
+    objects: set[str] = set()
+    path_bytes = 0
+    for count, entry in enumerate(_listing(git_directory, commit), 1):
+        description, _, path = entry.partition("\t")
         mode, kind, object_id = description.split(" ")
+        objects.add(object_id)
+        if count > _FIRST_REPEATS and count > _REPEATS * len(objects):
+            raise _TreeBombError(
+                Reason.TOO_LARGE,
+                f"{commit}: lists {len(objects)} objects as {count} files and folders, and more",
+            )
+        path_bytes += len(path)
+        if count > limits.archive_members or path_bytes > _LISTED_PATH_BYTES:
+            raise FileProblemError(
+                Reason.TOO_LARGE,
+                f"{commit}: more than {limits.archive_members} files and folders, or more than "
+                f"{_LISTED_PATH_BYTES} bytes of paths; the rest was left out",
+            )
         if kind == "blob":
             yield path, _Blob(object_id, mode == "120000")
+
+
+def _listing(git_directory: Path, commit: str) -> Iterator[str]:
+    """Entries of ``git ls-tree`` as they come, folders among them; git ends with the iterator."""
+    command = ["git", *_SAFE, *_OFFLINE, "ls-tree", "-r", "-t", "-z", "--full-tree", commit]
+    with (
+        tempfile.TemporaryFile() as messages,
+        subprocess.Popen(
+            command,
+            cwd=git_directory,
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=messages,
+        ) as process,
+    ):
+        watch = threading.Timer(_LOCAL_SECONDS, process.kill)
+        watch.start()
+        try:
+            assert process.stdout is not None
+            rest = b""
+            while chunk := process.stdout.read1(1 << 16):  # type: ignore[attr-defined]
+                *entries, rest = (rest + chunk).split(b"\0")
+                for entry in entries:
+                    yield entry.decode("utf-8", "surrogateescape")
+                if len(rest) > _LISTED_PATH_BYTES >> 8:
+                    break  # a path of a megabyte
+            status = process.wait() if not rest else -1
+        finally:
+            watch.cancel()
+            process.kill()
+        if status != 0:
+            messages.seek(0)
+            said = messages.read(2000).decode("utf-8", "replace").strip()
+            raise FileProblemError(
+                Reason.UNREADABLE, f"{commit}: the tree is damaged: {said or 'git ended early'}"
+            )
 
 
 class _ObjectReader:

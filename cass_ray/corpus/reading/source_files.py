@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from cass_ray.cache import digest
+from cass_ray.corpus.reading.filetree import is_regular
 from cass_ray.corpus.reading.includes import Include, include_closure, scan_includes
 from cass_ray.toolchain.unit import Unit
 
@@ -66,7 +67,7 @@ def gather(unit: Unit) -> Sources:
 
     directories = tuple(str(directory) for directory in unit.include_directories)
     closure = include_closure(
-        main, includes_of, lambda path: (root / path).is_file(), _GivenDirectories(directories)
+        main, includes_of, lambda path: is_regular(root / path), _GivenDirectories(directories)
     )
     files = {path: (root / path).read_bytes() for path in (main, *closure.files)}
     return Sources(unit.main, files, unit.include_directories, unit.definitions)

@@ -128,7 +128,13 @@ def read_archive(archive: bytes) -> dict[str, bytes]:
                 if content is None:
                     raise TreeError(f"a tree archive holds {member.name!r}, not a plain file")
                 files[member.name] = content.read()
-    except (tarfile.TarError, zstandard.ZstdError, EOFError) as error:
+    except (
+        tarfile.TarError,
+        zstandard.ZstdError,
+        EOFError,
+        ValueError,
+        LookupError,
+    ) as error:
         raise TreeError(f"a tree archive is damaged: {error}") from error
     return files
 

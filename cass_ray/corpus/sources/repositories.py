@@ -114,7 +114,7 @@ class RepositorySource:
             git_directory = find_git_directory(path)
             commit = resolve_revision(git_directory, address.revision)
             name = repository_name(origin_url(git_directory) or address.location)
-        with GitTree(git_directory, commit) as tree:
+        with GitTree(git_directory, commit, self.limits) as tree:
             provenance = Provenance(self.origin, name, license_of_tree(tree), commit)
             reader = ProgramReader(tree, provenance, trees, self.limits, dialect=self.dialect)
             yield from reader.read_all()

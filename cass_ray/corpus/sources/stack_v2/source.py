@@ -58,7 +58,7 @@ class StackV2Source:
         if snapshot is None:
             yield from self._from_blobs(repository, objects, trees)
             return
-        with GitTree(snapshot, repository.revision or "refs/heads/snapshot") as tree:
+        with GitTree(snapshot, repository.revision or "refs/heads/snapshot", self.limits) as tree:
             provenance = Provenance(
                 Origin.STACK_V2, repository.name, license_of_tree(tree), repository.revision
             )
