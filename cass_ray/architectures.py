@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cass_ray.config import did_you_mean
+from cass_ray.config import nearest
 
 NVIDIA_ARCHITECTURES = ("sm_80", "sm_86", "sm_89", "sm_90")
 """Machine code (SASS) of these is made, aligned and lifted."""
@@ -73,5 +73,7 @@ def known_architecture(name: str, known: Iterable[str]) -> str:
     """``name`` where ``known`` has it. Raises ``ValueError`` that names the nearest one."""
     names = list(known)
     if name not in names:
-        raise ValueError(f"unknown architecture {name}: {did_you_mean(name, names)}")
+        match = nearest(name, names)
+        hint = f"did you mean `{match}`? " if match else ""
+        raise ValueError(f"unknown architecture {name}: {hint}known: {', '.join(names)}")
     return name

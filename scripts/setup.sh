@@ -56,7 +56,8 @@ find_libclc() {
 }
 
 find_opencl_driver() {
-  [[ -n ${OCL_ICD_VENDORS:-} ]] || compgen -G '/etc/OpenCL/vendors/*.icd' >/dev/null
+  { [[ -n ${OCL_ICD_VENDORS:-} ]] || compgen -G '/etc/OpenCL/vendors/*.icd' >/dev/null; } &&
+    compgen -G '/usr/lib/*/libOpenCL.so.1' >/dev/null
 }
 
 find_browser() {
@@ -81,7 +82,7 @@ missing_packages() {
 optional_packages() {
   find_libclc || echo libclc
   if $TEST_TOOLS; then
-    find_opencl_driver || echo pocl-opencl-icd
+    find_opencl_driver || printf '%s\n' pocl-opencl-icd ocl-icd-libopencl1
     find_browser || echo chromium
   fi
 }

@@ -63,6 +63,7 @@ class OpenclDriver:
             mounts=(Mount(unit.root, SOURCE_TREE),),
             devices=tuple(path for path in nodes if path.exists()),
             process_filesystem=True,
+            device_access=True,
         )
 
 
