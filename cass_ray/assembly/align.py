@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cass_ray.assembly import rdna3, sass
+from cass_ray.assembly.demangle import demangle_all
 from cass_ray.assembly.signatures import Signature
 
 
@@ -56,6 +57,8 @@ def align_names(nvidia: Iterable[str], amd: Iterable[str]) -> Alignment:
     """Match mangled kernel names; the order of ``amd`` is the order of the pairs."""
     nvidia_left = {name: Signature(name) for name in nvidia}
     amd_left = {name: Signature(name) for name in amd}
+    # Those that need a process of their own get one together.
+    demangle_all(signature.plain for signature in (*nvidia_left.values(), *amd_left.values()))
     order = {name: position for position, name in enumerate(amd_left)}
     matched: list[tuple[Signature, Signature]] = []
     for reading in _READINGS:

@@ -1,14 +1,49 @@
-"""Demangling of C++ names, in this process, by the C++ runtime library."""
+"""Demangling of C++ names.
+
+A mangled name may stand for a declaration exponentially longer: each back reference can double what
+stands before it. Names that cannot grow much are demangled in this process by the C++ runtime
+library, the others by ``c++filt`` in the sandbox, as many at once as there are.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import re
 import sys
-from functools import cache, lru_cache
+import threading
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError, View
+from cass_ray.toolchain.sandbox.process import Limits, run
 
 MAXIMUM_NAME_LENGTH = 16_384
-"""Longer names are left mangled: demangling may take time and memory exponential in the length."""
+"""Longer names are left mangled."""
+MAXIMUM_TEXT_LENGTH = 65_536
+"""Names whose declaration is longer are left mangled."""
+
+_BACK_REFERENCE = re.compile(r"[ST][0-9A-Z]*_")
+_MOST_REFERENCES = 8
+_LONGEST_HERE = 1024
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_PACK = re.compile(r"Dp|sp|sP|sZ")
+"""A pattern printed once for each element of a pack: more than a doubling."""
+
+_FILTER = Path("/usr/bin/c++filt")
+_FILTER_LIMITS = Limits(
+    cpu_seconds=5,
+    wall_seconds=20,
+    memory_bytes=256 << 20,
+    address_space_bytes=512 << 20,
+    file_bytes=0,
+    output_bytes=8 << 20,
+    processes=8,
+    open_files=64,
+)
+_BATCH_CHARACTERS = 256 << 10
+_KEPT_CHARACTERS = 16 << 20
 
 
 @cache
@@ -33,23 +68,107 @@ def _runtime() -> ctypes.CDLL | None:
     return None
 
 
-@lru_cache(maxsize=65_536)
+class _Kept:
+    """Results by name; all are forgotten when they have become many."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+        self._characters = 0
+        self._lock = threading.Lock()
+
+    def get(self, name: str) -> str | None:
+        return self._texts.get(name)
+
+    def put(self, name: str, text: str) -> None:
+        with self._lock:
+            if self._characters > _KEPT_CHARACTERS:
+                self._texts, self._characters = {}, 0
+            self._texts[name] = text
+            self._characters += len(name) + len(text)
+
+
+_kept = _Kept()
+
+
 def demangle(name: str) -> str:
     """The C++ declaration that ``name`` (Itanium ABI) stands for, or ``name`` when it is none."""
+    return demangle_all((name,))[name]
+
+
+def demangle_all(names: Iterable[str]) -> dict[str, str]:
+    """:func:`demangle` for each of ``names``, with one process for those that may grow."""
+    found: dict[str, str] = {}
+    growing: list[str] = []
+    for name in dict.fromkeys(names):
+        kept = _kept.get(name)
+        if kept is not None:
+            found[name] = kept
+        elif not _is_mangled(name):
+            found[name] = name
+        elif may_grow(name):
+            growing.append(name)
+        else:
+            found[name] = _demangled_here(name)
+            _kept.put(name, found[name])
+    # The harmless first: at the first name beyond the limits the others of its batch are lost.
+    growing.sort(key=lambda name: (len(_BACK_REFERENCE.findall(name)), len(name)))
+    for batch in _batches(growing):
+        for name, text in zip(batch, _demangled_apart(batch), strict=True):
+            found[name] = text if len(text) <= MAXIMUM_TEXT_LENGTH else name
+            _kept.put(name, found[name])
+    return found
+
+
+def may_grow(name: str) -> bool:
+    """Whether the declaration of ``name`` may be more than some 256 times longer than ``name``."""
+    return (
+        len(name) > _LONGEST_HERE
+        or len(_BACK_REFERENCE.findall(name)) > _MOST_REFERENCES
+        or _PACK.search(name) is not None
+    )
+
+
+def _is_mangled(name: str) -> bool:
+    if not name.startswith("_Z") or len(name) > MAXIMUM_NAME_LENGTH:
+        return False
+    return "\0" not in name and "\n" not in name and not _SURROGATE.search(name)
+
+
+def _demangled_here(name: str) -> str:
     runtime = _runtime()
-    if runtime is None or not name.startswith("_Z") or len(name) > MAXIMUM_NAME_LENGTH:
-        return name
-    try:
-        encoded = name.encode()
-    except UnicodeEncodeError:
-        return name
-    if b"\0" in encoded:
+    if runtime is None:
         return name
     status = ctypes.c_int()
-    result = runtime.__cxa_demangle(encoded, None, None, ctypes.byref(status))
+    result = runtime.__cxa_demangle(name.encode(), None, None, ctypes.byref(status))
     if not result:
         return name
     try:
-        return ctypes.string_at(result).decode(errors="replace")
+        text = ctypes.string_at(result).decode(errors="replace")
     finally:
         runtime.free(result)
+    return text if len(text) <= MAXIMUM_TEXT_LENGTH else name
+
+
+def _batches(names: list[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    characters = 0
+    for name in names:
+        if batch and characters + len(name) > _BATCH_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+        batch.append(name)
+        characters += len(name) + 1
+    if batch:
+        yield batch
+
+
+def _demangled_apart(names: list[str]) -> list[str]:
+    """The declarations of ``names``; what is not reached within the limits stays mangled."""
+    # Without -i, std::string is written out, which the runtime library does not do.
+    command = [str(_FILTER), "-n", "-i", *names]
+    try:
+        done = run(command, cwd=Path("/usr"), limits=_FILTER_LIMITS, view=View())
+    except IsolationUnavailableError:
+        return names
+    texts = done.stdout_text.split("\n")[:-1][: len(names)]  # a last line that was cut is none
+    return [*texts, *names[len(texts) :]]
