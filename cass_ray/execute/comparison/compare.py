@@ -9,15 +9,18 @@ is left out and listed.
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from cass_ray.execute.comparison.runs import common_runs
 from cass_ray.execute.comparison.tokens import Line, OutputToken, OutputTokenKind, lines_of
 from cass_ray.execute.comparison.volatile import NOTHING, Freedom, freedom
 
 _LISTED = 20
+_SHOWN = 200
+_EFFORT_A_LINE = 16
+"""How often a line may be compared, on average, to find where a block of lines stands."""
 _ROUNDED_SHARE = 0.02
 _SPREAD_FACTOR = 10.0
 _WILD_SPREAD = 1e-2
@@ -80,6 +83,27 @@ class _Difference(Exception):
     """Where candidate and reference part."""
 
 
+class _TooAlike(Exception):
+    """The lines are so much alike that the place of a block was looked for too long."""
+
+
+@dataclass
+class _Effort:
+    """How many more lines may be compared to find where blocks stand."""
+
+    lines: int
+
+    def spend(self) -> None:
+        self.lines -= 1
+        if self.lines < 0:
+            raise _TooAlike
+
+
+def _shown(text: str) -> str:
+    """The beginning of a line; it may be as long as the whole output."""
+    return repr(text[:_SHOWN].strip())
+
+
 def compare(
     references: Sequence[bytes],
     candidate: bytes,
@@ -102,6 +126,8 @@ def compare(
         difference = _too_much_rounding(tally)
     except _Difference as error:
         difference = str(error)
+    except _TooAlike:
+        difference = "too many lines alike to tell which of them the reference prints every time"
     return OutputComparison(
         exact=exact,
         numeric=not difference,
@@ -150,15 +176,17 @@ class _Template:
     ) -> tuple[list[list[_Expected]], list[str]]:
         """Blocks of lines that both runs print, and the lines that only one prints."""
         texts = [text for text, _ in first], [text for text, _ in other]
-        matcher = difflib.SequenceMatcher(None, *texts, autojunk=False)
-        blocks, notes = [], []
-        for tag, start, end, other_start, other_end in matcher.get_opcodes():
-            if tag == "equal":
-                blocks.append([_Expected(text, line) for text, line in first[start:end]])
-            else:
-                notes += [*texts[0][start:end], *texts[1][other_start:other_end]]
-        codes = [code[0] for code in matcher.get_opcodes()]
-        self._open_start, self._open_end = codes[0] != "equal", codes[-1] != "equal"
+        blocks: list[list[_Expected]] = []
+        notes: list[str] = []
+        position = other_position = 0
+        for start, other_start, length in [*common_runs(*texts), (len(first), len(other), 0)]:
+            gap = [*texts[0][position:start], *texts[1][other_position:other_start]]
+            self._open_start |= bool(gap) and not blocks
+            self._open_end = bool(gap)
+            notes += gap
+            position, other_position = start + length, other_start + length
+            if length:
+                blocks.append([_Expected(*line) for line in first[start:position]])
         return blocks, notes
 
     def _varying_lines(self) -> list[str]:
@@ -180,13 +208,14 @@ class _Template:
         self, lines: list[tuple[str, Line]], tolerance: Tolerance, tally: _Tally
     ) -> None:
         position = 0
+        effort = _Effort(_EFFORT_A_LINE * (len(lines) + sum(map(len, self._blocks))))
         for number, block in enumerate(self._blocks):
             anchored = number == 0 and not self._open_start
             starts = [position] if anchored else range(position, len(lines) - len(block) + 1)
             for start in starts:
                 trial = _Tally()
                 try:
-                    _match_block(block, lines, start, tolerance, trial)
+                    _match_block(block, lines, start, tolerance, trial, effort)
                 except _Difference:
                     continue
                 tally.errors += trial.errors
@@ -194,9 +223,9 @@ class _Template:
                 position = start + len(block)
                 break
             else:
-                raise _Difference(f"missing: {block[0].text.strip()!r} …")
+                raise _Difference(f"missing: {_shown(block[0].text)} …")
         if not self._open_end and position != len(lines):
-            raise _Difference(f"unexpected: {lines[position][0].strip()!r}")
+            raise _Difference(f"unexpected: {_shown(lines[position][0])}")
 
 
 def _split(output: bytes) -> list[tuple[str, Line]]:
@@ -251,16 +280,19 @@ def _match_block(
     start: int,
     tolerance: Tolerance,
     tally: _Tally,
+    effort: _Effort | None = None,
 ) -> None:
     for offset, expected in enumerate(block):
+        if effort is not None:
+            effort.spend()
         if start + offset >= len(lines):
-            raise _Difference(f"line {start + offset + 1} is missing: {expected.text.strip()!r}")
+            raise _Difference(f"line {start + offset + 1} is missing: {_shown(expected.text)}")
         text, tokens = lines[start + offset]
         try:
             _match_line(expected, tokens, tolerance, tally)
         except _Difference as error:
-            place = f"line {start + offset + 1}: {text.strip()[:200]!r}"
-            wanted = f"instead of {expected.text.strip()[:200]!r}"
+            place = f"line {start + offset + 1}: {_shown(text)}"
+            wanted = f"instead of {_shown(expected.text)}"
             raise _Difference(f"{place} {wanted}: {error}") from None
 
 
