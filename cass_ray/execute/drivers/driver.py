@@ -8,9 +8,9 @@ need), seed. What cannot be driven (other types, templates, members) stays "comp
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from cass_ray.corpus.parsing.lexer import Token, TokenKind, significant_tokens
 from cass_ray.corpus.reading.source_files import Sources
@@ -38,7 +38,10 @@ _QUALIFIERS = frozenset(
     {"const", "volatile", "restrict", "__restrict__", "__restrict", "__grid_constant__", "register"}
 )
 _SKIPPED_ATTRIBUTES = frozenset({"__launch_bounds__", "__maxnreg__", "__attribute__"})
+_ENDS_OF_DECLARATION = frozenset({";", "{", "}"})
 _LONGEST_SIGNATURE = 400
+_LONGEST_PARAMETERS = 2000
+"""Tokens; a kernel with more is not driven."""
 _SHARED_BYTES = 16 << 10
 
 
@@ -63,18 +66,24 @@ class DrivenKernel:
 
 def drivable_kernels(source: str) -> list[DrivenKernel]:
     """The kernels of ``source`` at file scope whose every parameter can be made up."""
-    tokens = list(significant_tokens(source))
+    read = _Tokens(list(significant_tokens(source)))
+    tokens = read.tokens
     found: dict[str, DrivenKernel] = {}
     depth = 0
     opened: list[bool] = []
+    in_template = False
     for index, token in enumerate(tokens):
+        if token.text in _ENDS_OF_DECLARATION or token.kind is TokenKind.INCLUDE:
+            in_template = False
+        elif token.text == "template":
+            in_template = True
         if token.text == "{":
             opened.append(not _is_linkage(tokens, index))
             depth += opened[-1]
         elif token.text == "}" and opened:
             depth -= opened.pop()
-        elif token.text == "__global__" and depth == 0 and not _is_template(tokens, index):
-            kernel = _kernel(tokens, index)
+        elif token.text == "__global__" and depth == 0 and not in_template:
+            kernel = _kernel(read, index)
             if kernel is not None:
                 found.setdefault(kernel.name, kernel)
     return list(found.values())
@@ -106,46 +115,79 @@ def _is_linkage(tokens: Sequence[Token], index: int) -> bool:
     return index >= 2 and tokens[index - 2].text == "extern"
 
 
-def _is_template(tokens: Sequence[Token], index: int) -> bool:
-    """Whether ``template <…>`` stands before the declaration that ``__global__`` is in."""
-    position = index - 1
-    while position >= 0 and tokens[position].text not in {";", "}", "{"}:
-        if tokens[position].text == "template":
-            return True
-        if tokens[position].kind is TokenKind.INCLUDE:
-            return False
-        position -= 1
-    return False
+class _Tokens:
+    """The tokens of a file, and where things are; found once, for a file may have many kernels."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self.tokens = tokens
+        self._closing = [len(tokens)] * len(tokens)
+        opened: dict[str, list[int]] = {"(": [], "{": []}
+        opening_of = {")": "(", "}": "{"}
+        self._shared: list[int] = []
+        self._plane: list[int] = []
+        texts = [token.text for token in tokens]
+        for position, text in enumerate(texts):
+            if text in opened:
+                opened[text].append(position)
+            elif text in opening_of and opened[opening_of[text]]:
+                self._closing[opened[opening_of[text]].pop()] = position
+            elif text == "extern" and texts[position + 1 : position + 2] == ["__shared__"]:
+                self._shared.append(position)
+            elif text == "threadIdx" and texts[position + 1 : position + 3] == [".", "y"]:
+                self._plane.append(position)
+
+    def closing(self, opening: int, bracket: str) -> int:
+        """Where the ``bracket`` at ``opening`` closes; the number of tokens when it does not.
+
+        ``opening`` itself where no such bracket stands there.
+        """
+        if opening >= len(self.tokens):
+            return len(self.tokens)
+        return self._closing[opening] if self.tokens[opening].text == bracket else opening
+
+    def has_dynamic_shared(self, start: int, end: int) -> bool:
+        """Whether ``extern __shared__`` stands in the tokens of ``[start, end)``."""
+        return _any_within(self._shared, start, end - 1)
+
+    def is_two_dimensional(self, start: int, end: int) -> bool:
+        """Whether ``threadIdx.y`` stands in the tokens of ``[start, end)``."""
+        return _any_within(self._plane, start, end - 2)
 
 
-def _kernel(tokens: Sequence[Token], index: int) -> DrivenKernel | None:
+def _any_within(positions: list[int], start: int, end: int) -> bool:
+    found = bisect_left(positions, start)
+    return found < len(positions) and positions[found] < end
+
+
+def _kernel(read: _Tokens, index: int) -> DrivenKernel | None:
     """The definition after ``__global__``; None for a declaration or unusual parameters."""
+    tokens = read.tokens
     position = index + 1
     end = min(len(tokens), index + _LONGEST_SIGNATURE)
     while position < end - 1:
         if tokens[position].text in _SKIPPED_ATTRIBUTES:
-            position = _closing(tokens, position + 1) + 1
+            position = read.closing(position + 1, "(") + 1
         elif tokens[position].text in {";", "{"}:
             return None
         elif tokens[position + 1].text == "(" and tokens[position].kind is TokenKind.IDENTIFIER:
             break
         else:
             position += 1
-    close = _closing(tokens, position + 1)
+    close = read.closing(position + 1, "(")
     if close + 1 >= len(tokens) or tokens[close + 1].text != "{":
+        return None
+    if close - position > _LONGEST_PARAMETERS:
         return None
     parameters = [_parameter(part) for part in _parts(tokens[position + 2 : close])]
     known = [parameter for parameter in parameters if parameter is not None]
     if len(known) != len(parameters) or not any(parameter.writable for parameter in known):
         return None
-    body = [token.text for token in tokens[close + 1 : _body_end(tokens, close + 1)]]
+    body_end = read.closing(close + 1, "{")
     return DrivenKernel(
         name=tokens[position].text,
         parameters=tuple(known),
-        dynamic_shared=_follows(body, "extern", "__shared__"),
-        two_dimensional=any(
-            body[at : at + 3] == ["threadIdx", ".", "y"] for at in range(len(body))
-        ),
+        dynamic_shared=read.has_dynamic_shared(close + 1, body_end),
+        two_dimensional=read.is_two_dimensional(close + 1, body_end),
     )
 
 
@@ -170,28 +212,6 @@ def _parts(tokens: Sequence[Token]) -> list[list[Token]]:
         else:
             parts[-1].append(token)
     return [part for part in parts if part]
-
-
-def _closing(tokens: Sequence[Token], opening: int) -> int:
-    depth = 0
-    for position in range(opening, len(tokens)):
-        depth += (tokens[position].text == "(") - (tokens[position].text == ")")
-        if depth == 0:
-            return position
-    return len(tokens)
-
-
-def _body_end(tokens: Sequence[Token], opening: int) -> int:
-    depth = 0
-    for position in range(opening, len(tokens)):
-        depth += (tokens[position].text == "{") - (tokens[position].text == "}")
-        if depth == 0:
-            return position
-    return len(tokens)
-
-
-def _follows(words: Sequence[str], first: str, second: str) -> bool:
-    return any(pair == (first, second) for pair in pairwise(words))
 
 
 def _function(kernel: DrivenKernel, prefix: str) -> str:

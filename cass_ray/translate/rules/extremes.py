@@ -39,6 +39,8 @@ _OPERAND = re.compile(
     r"|(?P<other>(?:\.|->|::)\s*)?(?P<name>[A-Za-z_]\w*)(?P<call>\s*\()?"
 )
 _UNKNOWN = "?"
+_LONGEST_ARGUMENT = 2000
+"""Characters; what is in a longer one counts as unknown: calls inside calls are read for each."""
 
 
 def rewrite_extremes(unit: Rewrite) -> None:
@@ -66,6 +68,8 @@ def rewrite_extremes(unit: Rewrite) -> None:
 def _may_mix(unit: Rewrite, arguments: list[Span], declared: dict[str, set[str]]) -> bool:
     kinds: set[str] = set()
     for start, end in arguments:
+        if end - start > _LONGEST_ARGUMENT:
+            return True
         kinds |= _kinds(unit.source.code[start:end], declared)
     if kinds & _FLOATING:
         return False  # An integer beside it would be ambiguous in CUDA.

@@ -43,11 +43,7 @@ def rewrite_guards(unit: Rewrite) -> None:
 
 def _directive(unit: Rewrite, offset: int) -> str:
     """The name of the directive that the logical line of ``offset`` is; empty for code."""
-    code = unit.source.code
-    start = code.rfind("\n", 0, offset) + 1
-    while start > 1 and code[max(0, start - 4) : start].rstrip("\r\n").endswith("\\"):
-        start = code.rfind("\n", 0, start - 1) + 1
-    match = _DIRECTIVE.match(code, start)
+    match = _DIRECTIVE.match(unit.source.code, unit.source.logical_line(offset))
     return match[1] if match else ""
 
 

@@ -52,8 +52,28 @@ def _suspicion(word: str) -> Severity | None:
     return Severity.WARNING if _CUDA_NAME.match(word) else None
 
 
+def _report_unread(unit: Rewrite) -> None:
+    """Report what of the file no rule could look at."""
+    if unit.source.unended >= 0:
+        unit.report(
+            unit.source.unended,
+            unit.source.text[unit.source.unended : unit.source.unended + 2],
+            Severity.ERROR,
+            "a comment or raw string that never ends: nothing behind it was translated",
+        )
+    if unit.source.too_deep >= 0:
+        unit.report(
+            unit.source.too_deep,
+            unit.source.text[unit.source.too_deep],
+            Severity.ERROR,
+            "more than 256 brackets inside one another: calls in there were not translated",
+            "clang refuses them too (-fbracket-depth)",
+        )
+
+
 def report_leftovers(unit: Rewrite) -> None:
     """Report every CUDA name that no rule has translated, and every other trace of CUDA."""
+    _report_unread(unit)
     names, unsupported = tables.names(), tables.unsupported()
     for word, offsets in unit.words.items():
         if word in names:

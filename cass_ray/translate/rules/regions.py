@@ -15,9 +15,8 @@ from cass_ray.translate.rules.text import SourceText, Span
 ARCHITECTURE = 700
 """The generation of Nvidia hardware whose branches are taken (see ``guards``)."""
 
-_NEWER_ONLY = re.compile(
-    r"#[ \t]*if[^\n]*__CUDA_ARCH__[ \t]*<[ \t]*([0-9]{3,4})[^\n]*\n\s*#[ \t]*error"
-)
+_REFUSAL = re.compile(r"^[ \t]*#[ \t]*if([^\n]*)\n\s*#[ \t]*error", re.MULTILINE)
+_OLDER_THAN = re.compile(r"__CUDA_ARCH__[ \t]*<[ \t]*([0-9]{3,4})")
 _DIRECTIVE = re.compile(
     r"^[ \t]*#[ \t]*(?P<name>if|ifdef|ifndef|elif|else|endif)\b(?P<rest>(?:[^\n]*\\\n)*[^\n]*)",
     re.MULTILINE,
@@ -31,8 +30,8 @@ _INTEGER = re.compile(r"\s*\(?\s*(\d+)\s*\)?\s*")
 
 def emulated_architecture(source: SourceText) -> int:
     """The ``__CUDA_ARCH__`` whose branches the translation takes."""
-    needed = (int(match[1]) for match in _NEWER_ONLY.finditer(source.code))
-    return max(ARCHITECTURE, *needed, 0)
+    refused = (_OLDER_THAN.findall(match[1]) for match in _REFUSAL.finditer(source.code))
+    return max(ARCHITECTURE, *(int(values[-1]) for values in refused if values), 0)
 
 
 class Spans:

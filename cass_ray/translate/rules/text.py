@@ -15,21 +15,28 @@ from itertools import accumulate, islice
 
 _OPAQUE = re.compile(
     r"//[^\n\\]*(?:\\(?:\r\n|.)[^\n\\]*)*"  # a line comment, with its continuation lines
-    r"|/\*.*?(?:\*/|\Z)"
-    r'|(?<=R)"([^()\\\s"]{0,16})\(.*?\)\1"'  # a raw string, seen from its quote
-    r'|"(?:[^"\\\n]|\\.)*(?:"|(?=\n)|\Z)'
-    r"|'(?:[^'\\\n]|\\.)*(?:'|(?=\n)|\Z)",
+    r"|/\*.*?(?:\*/|(?P<open_comment>\Z))"
+    # a raw string, seen from its quote
+    r'|(?:(?<=(?<!\w)R)|(?<=(?<!\w)[uUL]R)|(?<=(?<!\w)u8R))"(?P<delimiter>[^()\\\s"]{0,16})\('
+    r'.*?(?:\)(?P=delimiter)"|(?P<open_string>\Z))'
+    r'|"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\\?\Z)'
+    r"|'(?:[^'\\\n]|\\.)*+(?:'|(?=\n)|\\?\Z)",
     re.DOTALL,
 )
-_RAW_PREFIX = re.compile(r"(?<!\w)(?:u8|[uUL])?R\Z")
+"""Takes time linear in the text: what begins at a quote or a comment always ends, at the latest
+with the text, and is never read twice."""
 _PP_NUMBER = re.compile(r"(?<![\w'])\.?\d(?:'?\w|\.)*'\Z")
-_PLAIN_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*(?:"|(?=\n)|\Z)', re.DOTALL)
 _SYSTEM_INCLUDE = re.compile(r"^([ \t]*#[ \t]*include[ \t]*<)([^>\n]*)", re.MULTILINE)
+_LINE_END = re.compile(r"(?<!\\)(?<!\\\r)\n")
 _NOT_NEWLINE = re.compile(r"[^\n]")
 _OPEN = {"(": ")", "[": "]", "{": "}"}
 _BRACKET = re.compile(r"([()\[\]{}])")
 _ARGUMENT_MARK = re.compile(r"[()\[\]{},]")
 _ANGLE = re.compile(r"->|<<+|>>+|[<>]=|[<>]")
+
+_DEEPEST = 256
+"""Brackets inside one another, clang's own limit. Each rule may read a call with all that is inside
+it: without a bound a text of nested calls is read once for each of them."""
 
 Span = tuple[int, int]
 
@@ -54,7 +61,8 @@ class SourceText:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.code = _blank_opaque(text)
+        self.code, self.unended = _blank_opaque(text)
+        """``unended``: the comment or raw string that never ends, by its offset; -1 for none."""
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -66,6 +74,15 @@ class SourceText:
         return line, offset - self._line_starts[line - 1] + 1
 
     @cached_property
+    def _logical_starts(self) -> list[int]:
+        """Where lines begin that no backslash joins to the one before."""
+        return [0, *(match.end() for match in _LINE_END.finditer(self.code))]
+
+    def logical_line(self, offset: int) -> int:
+        """Where the logical line of ``offset`` begins."""
+        return self._logical_starts[bisect_right(self._logical_starts, offset) - 1]
+
+    @cached_property
     def newline(self) -> str:
         """The line end this file uses."""
         return "\r\n" if "\r\n" in self.text else "\n"
@@ -73,6 +90,15 @@ class SourceText:
     @cached_property
     def _pairs(self) -> dict[int, int]:
         """Offsets of the brackets that are closed, and of those that close them."""
+        return self._brackets[0]
+
+    @property
+    def too_deep(self) -> int:
+        """The first bracket inside more than 256 others, which count as open; -1 for none."""
+        return self._brackets[1]
+
+    @cached_property
+    def _brackets(self) -> tuple[dict[int, int], int]:
         pairs: dict[int, int] = {}
         pending: list[tuple[str, int]] = []
         for bracket, offset in positions(_BRACKET, self.code):
@@ -85,7 +111,7 @@ class SourceText:
                 else:
                     # What was opened before it cannot be closed any more either.
                     pending.clear()
-        return pairs
+        return _without_deepest(pairs)
 
     def closing(self, opening: int) -> int:
         """Offset of the bracket that closes the one at ``opening``; -1 when none does."""
@@ -144,9 +170,26 @@ class SourceText:
         return start, end
 
 
-def _blank_opaque(text: str) -> str:
+def _without_deepest(pairs: dict[int, int]) -> tuple[dict[int, int], int]:
+    """``pairs`` without those inside more than ``_DEEPEST`` others, and the first of these."""
+    ends: list[int] = []
+    deep: list[int] = []
+    for opening in sorted(pairs):
+        while ends and ends[-1] < opening:
+            ends.pop()
+        ends.append(pairs[opening])
+        if len(ends) > _DEEPEST:
+            deep.append(opening)
+    for opening in deep:
+        del pairs[opening]
+    return pairs, deep[0] if deep else -1
+
+
+def _blank_opaque(text: str) -> tuple[str, int]:
+    """``text`` with comments and literals blanked, and what of them never ends."""
     pieces: list[str] = []
     done = 0
+    unended = -1
     match = _OPAQUE.search(text)
     while match:
         start, end = match.span()
@@ -155,10 +198,8 @@ def _blank_opaque(text: str) -> str:
             # A digit separator (1'000), not a character literal.
             match = _OPAQUE.search(text, start + 1)
             continue
-        is_raw = first == '"' and start > 0 and text[start - 1] == "R"
-        if is_raw and not _RAW_PREFIX.search(text, max(0, start - 4), start):
-            plain = _PLAIN_STRING.match(text, start)
-            end = plain.end() if plain else end
+        if match["open_comment"] is not None or match["open_string"] is not None:
+            unended = start
         pieces.append(text[done:start])
         body = text[start:end]
         if first == "/":
@@ -171,4 +212,5 @@ def _blank_opaque(text: str) -> str:
         match = _OPAQUE.search(text, end)
     pieces.append(text[done:])
     # A path in angle brackets is no more code than one in quotes.
-    return _SYSTEM_INCLUDE.sub(lambda path: path[1] + blank(path[2]), "".join(pieces))
+    code = _SYSTEM_INCLUDE.sub(lambda path: path[1] + blank(path[2]), "".join(pieces))
+    return code, unended
