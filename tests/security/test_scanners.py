@@ -1,0 +1,216 @@
+"""Texts that make a scanner read them again and again: time grows with their length, no faster."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from cass_ray.assembly import demangle as demangling
+from cass_ray.assembly.align import align_names
+from cass_ray.assembly.demangle import MAXIMUM_TEXT_LENGTH, demangle, demangle_all
+from cass_ray.corpus.parsing.kernels import find_kernels
+from cass_ray.corpus.parsing.lexer import significant_tokens
+from cass_ray.corpus.parsing.normalize import normalize
+from cass_ray.corpus.reading.includes import scan_includes
+from cass_ray.corpus.screening.scrub import ScrubSettings, scrub
+from cass_ray.execute.comparison.compare import compare
+from cass_ray.execute.comparison.runs import common_runs
+from cass_ray.execute.drivers.driver import drivable_kernels
+from cass_ray.llm.code_blocks import code_of
+from cass_ray.toolchain.sandbox import isolation
+from cass_ray.translate.protocol import Severity
+from cass_ray.translate.rules.engine import RulesTranslator
+from cass_ray.translate.rules.reverse import HipToCudaTranslator
+
+SHORT = 12_000
+TIMES_LONGER = 4
+QUADRATIC = 16
+"""Times more work for a text ``TIMES_LONGER`` as long; linear scanners do four times more."""
+
+_RULES = RulesTranslator()
+_REVERSE = HipToCudaTranslator()
+
+SCANNERS: dict[str, Callable[[str], object]] = {
+    "rules": lambda text: _RULES.translate(text, filename="a.cu"),
+    "reverse rules": lambda text: _REVERSE.translate(text, filename="a.hip"),
+    "lexer": lambda text: list(significant_tokens(text)),
+    "kernels": find_kernels,
+    "normalization": normalize,
+    "includes": lambda text: scan_includes("#include <a>\n" + text),
+    "drivers": drivable_kernels,
+    "code in answers": lambda text: code_of(f"//\n{text}", ["cuda"]),
+    "scrubbing": lambda text: scrub(f"/* {text.replace('*/', '')} */", ScrubSettings()),
+}
+
+TEXTS = {
+    "raw strings that never end": 'R"(',
+    "raw strings that never end, by name": 'R"a(',
+    "raw strings with another end": 'R"a(x)b"',
+    "raw strings behind a word": 'xR"(',
+    "escaped quotes to the end": '"\\',
+    "escaped apostrophes to the end": "'\\",
+    "comments in comments": "/*",
+    "header names that never end": "#include <a",
+    "header names behind comments": "/**/#include <a",
+    "architectures on joined lines": "__CUDA_ARCH__\\\n",
+    "versions on joined lines": "#ifdef CUDART_VERSION\\\n",
+    "conditions on one line": "#if __CUDA_ARCH__ < 700 ",
+    "kernels without an end": "__global__ ",
+    "kernels inside parameters": "__global__ void f(",
+    "attributes that never end": "__global__ __launch_bounds__(",
+    "bodies that never end": "__global__ void f(float* extern) {",
+    "calls that never end": "cudaMalloc(",
+    "templates that never end": "a<",
+    "assembly that never ends": 'asm("{',
+    "assembly in operands": 'asm("a" : "=r"(',
+    "macros on joined lines": "#define X(a) \\\n",
+    "blank lines": "\n",
+    "fences with blanks": "``` \t",
+    "passwords of passwords": "password=",
+    "web tokens of web tokens": "-eyJaaaaaaaaaa",
+    "addresses": "8.8.8.8 ",
+}
+
+NESTS = {
+    "calls in calls": ("min(a,", ")"),
+    "subscripts in subscripts": ("min(a[", "], b)"),
+    "casts in casts": ("max((int)(", "), b)"),
+    "allocations in allocations": ("cudaMalloc(", ", n)"),
+    "launches in launches": ("f<<<1, 1>>>(", ")"),
+    "shuffles in shuffles": ("__shfl_sync(m, ", ", 1)"),
+    "braces in braces": ("{", "}"),
+    "conditions in conditions": ("#if 1\n", "#endif\n"),
+}
+
+
+def cpu_seconds(scan: Callable[[str], object], text: str) -> float:
+    start = time.process_time()
+    scan(text)
+    return time.process_time() - start
+
+
+def grows_linearly(scan: Callable[[str], object], make: Callable[[int], str]) -> bool:
+    """Whether a text four times as long costs clearly less than sixteen times as much."""
+    scan(make(100))  # tables are read once
+    short = min(cpu_seconds(scan, make(SHORT)) for _ in range(2))
+    return cpu_seconds(scan, make(TIMES_LONGER * SHORT)) < QUADRATIC / 2 * short + 0.1
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("scanner", SCANNERS)
+def test_repeated(scanner: str, text: str) -> None:
+    part = TEXTS[text]
+    assert grows_linearly(SCANNERS[scanner], lambda size: part * (size // len(part)))
+
+
+@pytest.mark.parametrize("text", NESTS)
+@pytest.mark.parametrize("scanner", ["rules", "reverse rules", "drivers", "kernels"])
+def test_nested(scanner: str, text: str) -> None:
+    opening, closing = NESTS[text]
+
+    def make(size: int) -> str:
+        depth = size // len(opening + closing)
+        return opening * depth + closing * depth
+
+    assert grows_linearly(SCANNERS[scanner], make)
+
+
+@pytest.mark.parametrize("text", ['R"x(int a;', "/* int a;", 'int s = 1; u8R"(', "int a; /*/"])
+def test_what_never_ends_is_a_finding(text: str) -> None:
+    findings = _RULES.translate(f"{text}\ncudaMalloc(&p, 4);\n", filename="a.cu").findings
+    assert [item.severity for item in findings if "never ends" in item.message] == [Severity.ERROR]
+
+
+def test_what_is_too_deep_is_a_finding() -> None:
+    deep = "(" * 300 + "cudaMalloc" + ")" * 300
+    findings = _RULES.translate(f"int a = {deep};", filename="a.cu").findings
+    assert [item.column for item in findings if "256 brackets" in item.message] == [9 + 256]
+
+
+@pytest.mark.parametrize("prefix", ["R", "u8R", "uR", "UR", "LR"])
+def test_raw_strings_are_no_code(prefix: str) -> None:
+    text = f'auto s = {prefix}"x(cudaMalloc ")" cudaFree)x"; auto t = a{prefix}"(" + cudaSuccess;'
+    made = _RULES.translate(text, filename="a.cu").source
+    assert "cudaMalloc" in made and "cudaFree" in made and "hipSuccess" in made
+
+
+def test_no_address_is_left() -> None:
+    """Many different addresses used to be replaced one after another."""
+    addresses = [f"{a}.{b}.77.99" for a in range(60, 100) for b in range(250)]
+    made, found = scrub("// " + " ".join(addresses), ScrubSettings())
+    assert found["ip_addresses"] == len(addresses)
+    assert made.count("<IP_ADDRESS>") == len(addresses)
+
+
+OUTPUTS = {
+    "equal lines": (["1"] * 20_000 + ["2"], ["1"] * 20_001),
+    "two lines in turn": (["a", "b"] * 10_000, ["b", "b", "a"] * 6_000),
+    "lines in the other order": (
+        [str(n) for n in range(20_000)],
+        [str(n) for n in reversed(range(20_000))],
+    ),
+    "a line more each": ([str(n) for n in range(20_000)], [str(n) for n in range(1, 20_000)]),
+}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_runs_of_any_outputs(name: str) -> None:
+    one, other = OUTPUTS[name]
+    end = other_end = 0
+    for start, other_start, length in common_runs(one, other):
+        assert start >= end and other_start >= other_end and length > 0
+        end, other_end = start + length, other_start + length
+        assert one[start:end] == other[other_start:other_end]
+    assert end <= len(one) and other_end <= len(other)
+
+
+def test_a_line_more_is_one_gap() -> None:
+    lines = [str(n % 5000) for n in range(20_000)]
+    other = [*lines[:12_345], "more", *lines[12_345:]]
+    assert common_runs(lines, other) == [(0, 0, 12_345), (12_345, 12_346, 7_655)]
+
+
+def test_blocks_are_not_looked_for_for_ever() -> None:
+    """A block of equal lines fits nowhere, and almost everywhere."""
+    block = ["0.5"] * 1000 + ["end"]
+    first = "\n".join(["start a", *block]).encode()
+    second = "\n".join(["start b", "and more", *block]).encode()
+    made = compare([first, second], b"0.5\n" * 10_000)
+    assert not made.numeric
+    assert "too many lines alike" in made.difference
+
+
+def doubling(levels: int) -> str:
+    """A name of ``levels`` pairs, each of the pair before it and that pair again."""
+    digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    return "_Z1fSt4pairIiiE" + "".join(f"S_IS{digits[n]}_S{digits[n]}_E" for n in range(levels))
+
+
+def test_a_name_does_not_grow_without_bound() -> None:
+    assert len(doubling(20)) < 250
+    assert demangle(doubling(2)).count("int") == 2 + 4 + 8
+    assert demangle(doubling(20)) == doubling(20)
+
+
+def test_no_name_that_may_grow_is_demangled_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr(demangling, "_demangled_here", lambda name: seen.append(name) or name)
+    monkeypatch.setattr(demangling, "_demangled_apart", lambda names: names)
+    hostile = [doubling(n) for n in range(8, 30)]
+    hostile += ["_Z1fIJiiiiEEvDpT_", "_Z1f" + "P" * 2000 + "i", "_Z1fIiEv" + "T_" * 9]
+    demangle_all([*hostile, "_Z5fresh9unseen_Xi"])
+    assert seen == ["_Z5fresh9unseen_Xi"]
+
+
+def test_hostile_names_do_not_spoil_honest_ones() -> None:
+    if not isolation.available():
+        pytest.skip(isolation.problem())
+    honest = "_Z9transformIJfffffEEvDpT_"
+    names = [doubling(30), honest, doubling(25)]
+    found = demangle_all(names)
+    assert found[honest].startswith("void transform<float")
+    assert all(len(text) <= MAXIMUM_TEXT_LENGTH for text in found.values())
+    aligned = align_names([*names, "_Z4sameIfEvPT_"], [*names, "_Z4sameIfEvPT_"])
+    assert not aligned.kernels_differ
