@@ -105,6 +105,8 @@ class CheckerSettings(StrictModel):
     memory_mib: int = Field(default=2048, ge=64)
     output_kib: int = Field(default=1024, ge=1)
     compile_seconds: float = Field(default=60.0, gt=0)
+    executables_mib: int = Field(default=4096, ge=64)
+    """Built programs that are kept for the next request, those used last."""
     kept_output: int = Field(default=16_384, ge=0)
     """Bytes of each run's output that travel to the client."""
 
@@ -118,7 +120,12 @@ class JobSettings(StrictModel):
     members: int = Field(default=20_000, ge=1)
     running: int = Field(default=1, ge=1)
     waiting: int = Field(default=16, ge=0)
+    per_key: int = Field(default=4, ge=1)
+    """Jobs of one key that wait or run."""
     kept_hours: float = Field(default=24.0, gt=0)
+    kept_mib: int = Field(default=8192, ge=1)
+    """Archives and results of all; the oldest results make room for new jobs."""
+    kept_mib_per_key: int = Field(default=1024, ge=1)
 
 
 class RequestLimits(StrictModel):
@@ -131,6 +138,11 @@ class RequestLimits(StrictModel):
     checks_in_flight: int = Field(default=16, ge=1)
     uploads_in_flight: int = Field(default=4, ge=1)
     """Archives held in memory while they arrive."""
+    uploads_per_key: int = Field(default=2, ge=1)
+    body_seconds: float = Field(default=120.0, gt=0)
+    """In which the body of a request has to arrive."""
+    stall_seconds: float = Field(default=15.0, gt=0)
+    """Longest silence within a body."""
     answer_cache_mib: int = Field(default=64, ge=0)
 
 

@@ -24,6 +24,8 @@ from serve.jobs.archive_jobs import JobOrder
 Result = TypeVar("Result")
 
 ATTEMPTS = 4
+DEATHS = 2
+"""Replicas that one check may take with it: it is then what kills them."""
 _FIRST_WAIT = 0.2
 """Seconds before a call is made again; doubles."""
 
@@ -98,8 +100,13 @@ class RemoteEngine:
             yield piece
 
 
-async def _streamed(start: Callable[[], Any], what: str) -> AsyncIterator[Any]:
-    """The items of a streaming call, which is cancelled when nobody listens any more."""
+async def _streamed(
+    start: Callable[[], Any], what: str, deaths: int = ATTEMPTS
+) -> AsyncIterator[Any]:
+    """The items of a streaming call, which is cancelled when nobody listens any more.
+
+    A replica that dies under it is no reason to try again after ``deaths`` of them.
+    """
     for attempt in range(ATTEMPTS):
         response = start()
         begun = finished = False
@@ -111,7 +118,8 @@ async def _streamed(start: Callable[[], Any], what: str) -> AsyncIterator[Any]:
             return
         except Exception as error:
             finished = True
-            if begun and isinstance(error, RayActorError):
+            died = isinstance(error, RayActorError) and not isinstance(error, RayTaskError)
+            if died and (begun or attempt + 1 >= deaths):
                 raise _lost(what) from None
             await _again(error, attempt, what)
         finally:
@@ -128,10 +136,10 @@ class RemoteChecker:
     async def stages(self, check: CheckRequest) -> AsyncIterator[CheckStage]:
         """On a replica. Stages that were passed on are not passed on again after a death."""
         passed = 0
-        for attempt in range(ATTEMPTS):
+        for attempt in range(DEATHS):
             seen = 0
             stages = _streamed(
-                lambda: self.handle.options(stream=True).stages.remote(check), "checker"
+                lambda: self.handle.options(stream=True).stages.remote(check), "checker", deaths=1
             )
             try:
                 async for stage in stages:
@@ -141,7 +149,7 @@ class RemoteChecker:
                         yield stage
                 return
             except ApiError as error:
-                if error.code != "replica_lost" or attempt + 1 == ATTEMPTS:
+                if error.code != "replica_lost" or attempt + 1 == DEATHS:
                     raise
                 await asyncio.sleep(_FIRST_WAIT * 2**attempt)
             finally:

@@ -58,7 +58,7 @@ async def submit(
     """Translate an archive. ``check=compile`` compiles every .cu and .hip file of the result."""
     if check is Check.EXECUTE:
         raise ApiError(422, "invalid", "jobs are compiled at most: check is none or compile")
-    with services.admission.upload():
+    with services.admission.upload(client.name):
         data = await request.body()
         suffix = _suffix(data)
         if not suffix:

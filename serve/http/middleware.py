@@ -5,6 +5,7 @@ Plain ASGI: it adds well under a millisecond and leaves streams alone.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import re
@@ -77,6 +78,7 @@ class _Exchange:
         self._started = time.perf_counter()
         self._status = 0
         self._received = 0
+        self._has_body = False
         self._limit = self._body_limit()
         scope.setdefault("state", {})
         scope["state"]["request_id"] = self.id
@@ -107,7 +109,16 @@ class _Exchange:
             raise _too_large(self._limit)
 
     async def _bounded_receive(self) -> Message:
-        message = await self._receive()
+        if self._has_body:  # what comes next is the end of the connection, whenever that is
+            return await self._receive()
+        limits = self._services.settings.limits
+        left = self._started + limits.body_seconds - time.perf_counter()
+        try:
+            async with asyncio.timeout(min(left, limits.stall_seconds)):
+                message = await self._receive()
+        except TimeoutError:
+            raise ApiError(408, "body_too_slow", "the body of the request does not come") from None
+        self._has_body = not message.get("more_body", False)
         if message["type"] == "http.request":
             self._received += len(message.get("body", b""))
             if self._received > self._limit:

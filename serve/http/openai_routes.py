@@ -28,7 +28,9 @@ from serve.http.dependencies import (
     facts,
     unless_gone,
 )
+from serve.http.middleware import LOG
 from serve.http.routes import EVENT_SCHEMA, PROBLEMS
+from serve.http.streams import within
 from serve.request.clients import EngineClient
 from serve.request.ingress_services import IngressServices
 from serve.request.pipeline import Pipeline
@@ -167,7 +169,8 @@ async def complete(
     pieces = _pieces(services, engine, body, id)
     limit = services.settings.limits.request_seconds
     if body.stream:
-        return StreamingResponse(_chunks(pieces, body, id, limit), media_type="text/event-stream")
+        chunks = within(_chunks(pieces, body, id), limit, lambda error: _failed(error, id))
+        return StreamingResponse(chunks, media_type="text/event-stream")
     async with asyncio.timeout(limit):
         text, finish, usage = await unless_gone(request, _collected(pieces))
     made = ChatCompletion(
@@ -259,8 +262,16 @@ def _usage(usage: Usage) -> ChatUsage:
     )
 
 
+def _failed(error: Exception, id: str) -> str:
+    known = from_library(error)
+    if known is None:
+        LOG.error("unexpected error", exc_info=error, extra={"request_id": id})
+        known = ApiError(500, "internal", f"an error of the server, logged as {id}")
+    return f"data: {json.dumps({'error': known.problem(id).model_dump(mode='json')})}\n\n"
+
+
 async def _chunks(
-    pieces: AsyncIterator[str | Ending], body: ChatRequest, id: str, limit: float
+    pieces: AsyncIterator[str | Ending], body: ChatRequest, id: str
 ) -> AsyncIterator[str]:
     """The answer in OpenAI's chunks."""
     head = {
@@ -275,21 +286,12 @@ async def _chunks(
         return f"data: {json.dumps({**head, 'choices': [choice]})}\n\n"
 
     ending = Ending()
-    try:
-        yield chunk({"role": "assistant", "content": ""})
-        async with asyncio.timeout(limit):
-            async for piece in pieces:
-                if isinstance(piece, str):
-                    yield chunk({"content": piece})
-                else:
-                    ending = piece
-    except Exception as error:
-        known = from_library(error)
-        if known is None:
-            raise
-        problem = known.problem(id).model_dump(mode="json")
-        yield f"data: {json.dumps({'error': problem})}\n\n"
-        return
+    yield chunk({"role": "assistant", "content": ""})
+    async for piece in pieces:
+        if isinstance(piece, str):
+            yield chunk({"content": piece})
+        else:
+            ending = piece
     yield chunk({}, ending.finish)
     if body.stream_options is not None and body.stream_options.include_usage:
         usage = _usage(ending.usage).model_dump()

@@ -34,11 +34,9 @@ from serve.http.dependencies import (
     unless_gone,
 )
 from serve.http.middleware import LOG
-from serve.request.ingress_services import IngressServices
+from serve.http.streams import within
 from serve.request.pipeline import Pipeline
 from serve.ui.examples import examples
-
-HEARTBEAT_SECONDS = 15.0
 
 router = APIRouter()
 
@@ -102,7 +100,14 @@ async def translate(
         held = ExitStack()
         if body.check is not Check.NONE:
             held.enter_context(services.admission.check())
-        return event_stream(_events(services, pipeline, held, noted))
+        pieces = within(
+            _events(pipeline, noted),
+            services.settings.limits.request_seconds,
+            lambda error: _failed(error, pipeline.id),
+            held,
+        )
+        headers = {"X-Accel-Buffering": "no"}
+        return StreamingResponse(pieces, media_type="text/event-stream", headers=headers)
     if body.check is Check.NONE and services.is_quick(body):
         made = await pipeline.result()
     else:
@@ -116,60 +121,26 @@ async def translate(
     return Response(made.model_dump_json(), media_type="application/json")
 
 
-async def _events(
-    services: IngressServices, pipeline: Pipeline, held: ExitStack, noted: dict[str, Any]
-) -> AsyncIterator[Event]:
-    with held:
-        try:
-            async with asyncio.timeout(services.settings.limits.request_seconds):
-                async for event in pipeline.events():
-                    if isinstance(event, TranslateResponse):
-                        verification = event.verdict.verification.value
-                        noted.update(answered=event.engine, verification=verification)
-                        yield Event(type="result", data=event.model_dump(mode="json"))
-                    else:
-                        yield event
-        except Exception as error:
-            known = from_library(error)
-            if known is None:
-                LOG.exception("unexpected error", extra={"request_id": pipeline.id})
-                known = ApiError(
-                    500, "internal", f"an error of the server, logged as {pipeline.id}"
-                )
-            yield Event(type="error", data=known.problem(pipeline.id).model_dump(mode="json"))
+async def _events(pipeline: Pipeline, noted: dict[str, Any]) -> AsyncIterator[str]:
+    async for event in pipeline.events():
+        if isinstance(event, TranslateResponse):
+            verification = event.verdict.verification.value
+            noted.update(answered=event.engine, verification=verification)
+            yield _encoded(Event(type="result", data=event.model_dump(mode="json")))
+        else:
+            yield _encoded(event)
 
 
-def event_stream(events: AsyncIterator[Event]) -> StreamingResponse:
-    """``events`` as server-sent events, with comments in between so that proxies stay."""
-    return StreamingResponse(
-        _with_heartbeat(_encoded(events)),
-        media_type="text/event-stream",
-        headers={"X-Accel-Buffering": "no"},
-    )
+def _failed(error: Exception, request_id: str) -> str:
+    known = from_library(error)
+    if known is None:
+        LOG.error("unexpected error", exc_info=error, extra={"request_id": request_id})
+        known = ApiError(500, "internal", f"an error of the server, logged as {request_id}")
+    return _encoded(Event(type="error", data=known.problem(request_id).model_dump(mode="json")))
 
 
-async def _encoded(events: AsyncIterator[Event]) -> AsyncIterator[str]:
-    async for event in events:
-        yield f"event: {event.type}\ndata: {json.dumps(event.data)}\n\n"
-
-
-async def _with_heartbeat(pieces: AsyncIterator[str]) -> AsyncIterator[str]:
-    pending = asyncio.ensure_future(anext(pieces, None))
-    try:
-        while True:
-            done, _ = await asyncio.wait({pending}, timeout=HEARTBEAT_SECONDS)
-            if not done:
-                yield ": still at it\n\n"
-                continue
-            piece = pending.result()
-            if piece is None:
-                return
-            yield piece
-            pending = asyncio.ensure_future(anext(pieces, None))
-    finally:
-        pending.cancel()
-        await asyncio.gather(pending, return_exceptions=True)
-        await pieces.aclose()  # type: ignore[attr-defined]
+def _encoded(event: Event) -> str:
+    return f"event: {event.type}\ndata: {json.dumps(event.data)}\n\n"
 
 
 @router.get("/v1/examples", tags=["page"])

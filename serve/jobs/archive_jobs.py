@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import shutil
 import threading
 import time
@@ -15,16 +16,15 @@ import uuid
 import zipfile
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from cass_ray.api.schema import Check, JobFile, JobState, JobStatus
 from cass_ray.config import StrictModel
-from cass_ray.corpus.program import SourceError
 from cass_ray.corpus.reading.archives import unpack_archive
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.dataset.schema import clip_diagnostic
-from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.sandbox.process import ABANDON, Abandoned
 from cass_ray.translate.project.tree import (
@@ -39,15 +39,15 @@ from cass_ray.translate.protocol import (
     Context,
     Translation,
     Translator,
-    TranslatorError,
 )
 from cass_ray.translate.repair.hip_compiler import HipCompiler
 from serve.engines.base import findings_of
-from serve.errors import ApiError, overloaded
+from serve.errors import ApiError, from_library, overloaded
 from serve.settings import JobSettings
 
 COMPILED_SUFFIXES = (".cu", ".hip")
 REPORT = "cass-report.json"
+LOG = logging.getLogger("cass.serve")
 
 _STATUS, _ORDER, _RESULT = "status.json", "order.json", "result.zip"
 _FINISHED = frozenset({JobState.DONE, JobState.FAILED, JobState.CANCELLED})
@@ -101,6 +101,29 @@ class _Job:
     order: JobOrder
     status: JobStatus
     cancelled: threading.Event = field(default_factory=threading.Event)
+    occupies: bool = False
+    """Whether it waits for a thread or has one; a cancelled job may, for a while."""
+
+    def bytes_kept(self) -> int:
+        """What the job takes on disk, without what it works on."""
+        kept = 0
+        for name in (self.order.archive, _RESULT):
+            with suppress(FileNotFoundError):
+                kept += (self.folder / name).stat().st_size
+        return kept
+
+    def check(self) -> None:
+        """Raises when the job is cancelled."""
+        if self.cancelled.is_set():
+            raise _Cancelled
+
+    def said(self, text: str) -> str:
+        """``text`` without the paths of this server."""
+        for folder in (self.folder.resolve(), self.folder):
+            for inner in ("work/out/", "work/in/", ""):
+                text = text.replace(f"{folder}/{inner}", "")
+            text = text.replace(str(folder), "")
+        return text
 
     def update(self, *, keep: bool = True, **changes: object) -> None:
         """Change the status, on disk too with ``keep``."""
@@ -126,18 +149,27 @@ class ArchiveJobs:
         self._translators = translators
         self._pool = ThreadPoolExecutor(settings.running, thread_name_prefix="job")
         self._jobs: dict[str, _Job] = {}
+        self._submitting = threading.Lock()
         settings.folder.mkdir(parents=True, exist_ok=True)
         self._resume()
 
     def submit(self, owner: str, name: str, data: bytes, order: JobOrder) -> JobStatus:
         """Queue a job. Raises :class:`ApiError`."""
+        with self._submitting:
+            return self._submit(owner, name, data, order)
+
+    def _submit(self, owner: str, name: str, data: bytes, order: JobOrder) -> JobStatus:
         self.sweep()
-        waiting = sum(job.status.state not in _FINISHED for job in self._jobs.values())
+        own = sum(job.order.owner == owner and job.occupies for job in self._jobs.values())
+        if own >= self._settings.per_key:
+            raise overloaded(f"{own} of your jobs are waiting", 30.0)
+        waiting = sum(job.occupies for job in self._jobs.values())
         if waiting >= self._settings.waiting + self._settings.running:
             raise overloaded(f"{waiting} jobs are waiting", 30.0)
         if order.engine not in self._translators:
             known = ", ".join(self._translators)
             raise ApiError(404, "unknown_engine", f"jobs are done by: {known}")
+        self._make_room(owner, len(data))
         now = time.time()
         job_id = uuid.uuid4().hex
         folder = self._settings.folder / job_id
@@ -175,6 +207,7 @@ class ArchiveJobs:
             return job.status
         job.cancelled.set()
         job.update(state=JobState.CANCELLED, finished=time.time(), stage="")
+        (job.folder / job.order.archive).unlink(missing_ok=True)
         return job.status
 
     def result(self, job_id: str, owner: str) -> bytes:
@@ -190,6 +223,25 @@ class ArchiveJobs:
         for job in list(self._jobs.values()):
             if job.status.expires < now and job.status.state in _FINISHED:
                 self._forget(job)
+
+    def _make_room(self, owner: str, size: int) -> None:
+        """Forget the oldest finished jobs until ``size`` more bytes may be kept: of the owner for
+        the owner's share, of anyone for the whole. Raises :class:`ApiError` 429."""
+        own = [job for job in self._jobs.values() if job.order.owner == owner]
+        for jobs, mib in (
+            (own, self._settings.kept_mib_per_key),
+            (list(self._jobs.values()), self._settings.kept_mib),
+        ):
+            sizes = {job.status.id: job.bytes_kept() for job in jobs}
+            total = sum(sizes.values()) + size
+            for job in sorted(jobs, key=lambda job: job.status.created):
+                if total <= mib << 20:
+                    break
+                if job.status.state in _FINISHED and not job.occupies:
+                    total -= sizes[job.status.id]
+                    self._forget(job)
+            if total > mib << 20:
+                raise overloaded(f"jobs hold all of the {mib} MiB that they may", 30.0)
 
     def close(self) -> None:
         """Finish what is queued, and take no more."""
@@ -221,6 +273,7 @@ class ArchiveJobs:
 
     def _start(self, job: _Job) -> None:
         self._jobs[job.status.id] = job
+        job.occupies = True
         self._pool.submit(_run, job, self._settings, self._translators)
 
 
@@ -241,14 +294,20 @@ def _run(
         job.update(state=JobState.DONE, stage="", finished=time.time(), files=files)
     except (_Cancelled, Abandoned):
         return
-    except (TranslatorError, ToolMissing, SourceError, ApiError, OSError, ValueError) as error:
-        job.update(state=JobState.FAILED, stage="", finished=time.time(), problem=str(error))
     except Exception as error:
-        problem = f"an error of the server: {type(error).__name__}"
+        known = from_library(error)
+        if known is None:
+            LOG.exception("a job failed", extra={"job": job.status.id})
+            known = ApiError(500, "internal", f"an error of the server: {type(error).__name__}")
+        problem = job.said(known.message)
         job.update(state=JobState.FAILED, stage="", finished=time.time(), problem=problem)
-        raise
     finally:
         shutil.rmtree(work, ignore_errors=True)
+        (job.folder / job.order.archive).unlink(missing_ok=True)
+        if job.status.state is not JobState.DONE:
+            for left in (_RESULT, "result.part"):
+                (job.folder / left).unlink(missing_ok=True)
+        job.occupies = False
 
 
 def _translated(
@@ -256,9 +315,9 @@ def _translated(
 ) -> list[JobFile]:
     job.update(state=JobState.RUNNING, stage="unpack")
     limits = ReadLimits(archive_members=settings.members, archive_bytes=settings.unpacked_mib << 20)
-    unpacked = unpack_archive(job.folder / job.order.archive, work / "in", limits)
+    unpacked = unpack_archive(job.folder / job.order.archive, work / "in", limits, check=job.check)
     total = sum(is_source(path.name) for path in source_files(unpacked.root))
-    left_out = [problem.message for problem in unpacked.problems]
+    left_out = [job.said(problem.message) for problem in unpacked.problems]
     if not total:
         raise ApiError(422, "empty", "the archive holds no source file")
     job.update(stage="translate", files_total=total, left_out=left_out)
@@ -281,7 +340,7 @@ def _translated(
     if job.order.check is not Check.NONE:
         files = _compiled(job, files, output)
     job.update(stage="pack")
-    _pack(output, job.folder / _RESULT, _report(made, files, translator))
+    _pack(output, job.folder / _RESULT, _report(made, files, translator), job.check)
     return files
 
 
@@ -295,7 +354,7 @@ def _compiled(job: _Job, files: list[JobFile], output: Path) -> list[JobFile]:
         if job.cancelled.is_set():
             raise _Cancelled
         done = compiler.check(name, job.order.repair)
-        diagnostic = "" if done.compiles else clip_diagnostic(done.diagnostic)
+        diagnostic = "" if done.compiles else clip_diagnostic(job.said(done.diagnostic))
         update = {"compiled": done.compiles, "diagnostic": diagnostic}
         checked[name] = by_path[name].model_copy(update=update)
         job.update(keep=False, files_done=number)
@@ -316,10 +375,11 @@ def _report(made: TreeResult, files: list[JobFile], translator: Translator) -> s
     )
 
 
-def _pack(root: Path, target: Path, report: str) -> None:
+def _pack(root: Path, target: Path, report: str, check: Callable[[], None]) -> None:
     part = target.with_suffix(".part")
     with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(root.rglob("*")):
+            check()
             if path.is_file() and not path.is_symlink() and path.name != STATE:
                 archive.write(path, path.relative_to(root).as_posix())
         archive.writestr(REPORT, report)

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -113,7 +114,8 @@ class Admission:
     limits: RequestLimits
     in_flight: int = 0
     checks: int = 0
-    uploads: int = 0
+    uploads: Counter[str] = field(default_factory=Counter)
+    """Under way, by the name of the key."""
 
     @contextmanager
     def request(self) -> Iterator[None]:
@@ -138,12 +140,14 @@ class Admission:
             self.checks -= 1
 
     @contextmanager
-    def upload(self) -> Iterator[None]:
-        """One archive in memory. Raises :class:`ApiError` 429."""
-        if self.uploads >= self.limits.uploads_in_flight:
-            raise overloaded(f"{self.uploads} archives are being received", 5.0)
-        self.uploads += 1
+    def upload(self, key: str) -> Iterator[None]:
+        """One archive of ``key`` in memory. Raises :class:`ApiError` 429."""
+        if self.uploads[key] >= self.limits.uploads_per_key:
+            raise overloaded(f"{self.uploads[key]} archives of the key {key} arrive", 5.0)
+        if self.uploads.total() >= self.limits.uploads_in_flight:
+            raise overloaded(f"{self.uploads.total()} archives are being received", 5.0)
+        self.uploads[key] += 1
         try:
             yield
         finally:
-            self.uploads -= 1
+            self.uploads[key] -= 1

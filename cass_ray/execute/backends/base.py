@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from cass_ray.cache import default_directory, digest
+from cass_ray.cache import default_directory, digest, mark_used
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.evidence.counters import parse_counters
 from cass_ray.execute.evidence.launches import (
@@ -225,6 +225,7 @@ def cached_executable(backend: str, key: str) -> Iterator[tuple[Path, Path | Non
     folder = default_directory() / "executables" / backend
     place = folder / key
     if place.exists():
+        mark_used(place)
         yield place, None
         return
     folder.mkdir(parents=True, exist_ok=True)

@@ -167,6 +167,7 @@ def test_unfinished_jobs_are_begun_again_and_old_ones_forgotten(tmp_path: Path) 
 
     rewrite(old.id, expires=time.time() - 1)
     rewrite(cut.id, state=JobState.RUNNING, stage="translate", files=[])
+    (tmp_path / cut.id / "archive.zip").write_bytes(zipped(TREE))  # gone only once it has ended
     second = ArchiveJobs(settings, make)
     second.close()
     assert {job.id for job in second.jobs("me")} == {done.id, cut.id}

@@ -1,0 +1,253 @@
+"""Clients that stall, crowd out others, or kill what answers them."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import re
+import zipfile
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("ray.serve")
+
+from ray.exceptions import RayActorError
+
+from cass_ray.api.schema import JobState, TranslateRequest
+from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation, TranslatorError
+from serve.check.checker import CheckRequest, CheckStage
+from serve.deployments.remote_clients import DEATHS, RemoteChecker
+from serve.errors import ApiError
+from serve.http.app import create_app
+from serve.http.streams import within
+from serve.jobs.archive_jobs import ArchiveJobs, JobOrder
+from serve.request.access import Admission
+from serve.settings import JobSettings, RequestLimits
+from tests.security.test_disk import KERNEL, Held, zipped
+from tests.serve.conftest import make_services, make_settings
+
+ORDER = JobOrder(owner="", archive="archive.zip", engine="held")
+
+
+async def never_ends() -> AsyncIterator[str]:
+    yield "first"
+    await asyncio.Event().wait()
+
+
+async def talks_for_ever() -> AsyncIterator[str]:
+    while True:
+        yield "more"
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("pieces", [never_ends, talks_for_ever])
+def test_a_stream_ends_at_its_limit(pieces: Any) -> None:
+    async def run() -> list[str]:
+        made = within(pieces(), 0.05, lambda error: type(error).__name__)
+        return [piece async for piece in made]
+
+    found = asyncio.run(asyncio.wait_for(run(), 60))
+    assert found[-1] == "TimeoutError"
+
+
+def test_a_client_that_does_not_read_holds_no_place() -> None:
+    async def run() -> None:
+        given_back = asyncio.Event()
+        held = ExitStack()
+        held.callback(given_back.set)
+        made = within(talks_for_ever(), 0.05, lambda error: "late", held)
+        assert await anext(made) == "more"
+        await given_back.wait()  # though nobody asks for the next piece
+        await made.aclose()  # type: ignore[attr-defined]
+
+    asyncio.run(asyncio.wait_for(run(), 60))
+
+
+def test_a_client_that_hangs_up_ends_the_work() -> None:
+    async def run() -> bool:
+        ended = False
+
+        async def pieces() -> AsyncIterator[str]:
+            nonlocal ended
+            try:
+                yield "first"
+                await asyncio.Event().wait()
+            finally:
+                ended = True
+
+        made = within(pieces(), 60, lambda error: "late")
+        await anext(made)
+        await made.aclose()  # type: ignore[attr-defined]
+        return ended
+
+    assert asyncio.run(asyncio.wait_for(run(), 60))
+
+
+def posted(folder: Path, path: str, sent: list[bytes], **limits: float) -> int:
+    """The status for a body that begins with ``sent`` and never ends."""
+    services = make_services(make_settings(folder, limits=RequestLimits(**limits)))  # type: ignore[arg-type]
+    messages = [{"type": "http.request", "body": each, "more_body": True} for each in sent]
+    statuses: list[int] = []
+
+    async def receive() -> Any:
+        if messages:
+            return messages.pop(0)
+        return await asyncio.Event().wait()
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "POST",
+        "path": path,
+        "raw_path": path.encode(),
+        "root_path": "",
+        "scheme": "http",
+        "query_string": b"",
+        "headers": [(b"content-type", b"application/json")],
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 80),
+    }
+    app = create_app(services.settings, lambda: services)
+    asyncio.run(asyncio.wait_for(app(scope, receive, send), 60))
+    assert services.admission.uploads.total() == 0
+    return statuses[0]
+
+
+@pytest.mark.parametrize("path", ["/v1/jobs", "/v1/translate", "/v1/chat/completions"])
+@pytest.mark.parametrize("limit", ["stall_seconds", "body_seconds"])
+def test_a_body_that_does_not_come(path: str, limit: str, tmp_path: Path) -> None:
+    assert posted(tmp_path, path, [b"PK", b"x"], **{limit: 0.05}) == 408
+
+
+def test_one_key_does_not_take_all_places_for_uploads() -> None:
+    admission = Admission(RequestLimits())
+    with ExitStack() as held:
+        for _ in range(2):
+            held.enter_context(admission.upload("hostile"))
+        with pytest.raises(ApiError) as caught, admission.upload("hostile"):
+            pass
+        assert caught.value.status == 429
+        with admission.upload("honest"):
+            pass
+    assert admission.uploads.total() == 0
+
+
+def test_one_key_does_not_fill_the_queue_of_jobs(tmp_path: Path) -> None:
+    held = Held()
+    jobs = ArchiveJobs(JobSettings(folder=tmp_path, per_key=2), {"held": lambda: held})
+    for _ in range(2):
+        jobs.submit("hostile", "x", zipped(a=KERNEL), ORDER)
+    with pytest.raises(ApiError) as caught:
+        jobs.submit("hostile", "x", zipped(a=KERNEL), ORDER)
+    assert caught.value.status == 429
+    assert jobs.submit("honest", "x", zipped(a=KERNEL), ORDER).state is JobState.QUEUED
+    held.allowed.set()
+    jobs.close()
+
+
+def test_jobs_that_are_cancelled_count_until_they_end(tmp_path: Path) -> None:
+    held = Held()
+    jobs = ArchiveJobs(JobSettings(folder=tmp_path, per_key=2), {"held": lambda: held})
+    for _ in range(2):
+        jobs.cancel(jobs.submit("hostile", "x", zipped(a=KERNEL), ORDER).id, "hostile")
+        if not held.asked.is_set():
+            break
+    with pytest.raises(ApiError):
+        for _ in range(3):
+            job = jobs.submit("hostile", "x", zipped(a=KERNEL), ORDER)
+            assert held.asked.wait(60)
+            jobs.cancel(job.id, "hostile")
+    held.allowed.set()
+    jobs.close()
+
+
+@pytest.mark.parametrize("error", [OSError(28, "full", "/srv/secret"), ValueError("/srv/secret"),
+                                   TranslatorError("{folder}/work/in/a.cu: no")])  # fmt: skip
+def test_problems_of_jobs_name_no_path_of_the_server(error: Exception, tmp_path: Path) -> None:
+    class Fails:
+        name, version = "fails", "1"
+
+        def translate(
+            self, source: str, *, filename: str = "", context: Context = NO_CONTEXT
+        ) -> Translation:
+            folder = next(tmp_path.iterdir())
+            error.args = tuple(
+                each.replace("{folder}", str(folder)) if isinstance(each, str) else each
+                for each in error.args
+            )
+            raise error
+
+    jobs = ArchiveJobs(JobSettings(folder=tmp_path), {"held": Fails})
+    job = jobs.submit("me", "x", zipped(a=KERNEL), ORDER)
+    jobs.close()
+    status = jobs.status(job.id, "me").model_dump_json()
+    assert not re.search(rf"/srv|{re.escape(str(tmp_path))}", status)
+
+
+def test_members_left_out_name_no_path_of_the_server(tmp_path: Path) -> None:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr("a.cu", KERNEL)
+        archive.writestr("n" * 300 + ".cu", KERNEL)
+        archive.writestr("a.cu/b.cu", KERNEL)
+    held = Held()
+    held.allowed.set()
+    jobs = ArchiveJobs(JobSettings(folder=tmp_path), {"held": lambda: held})
+    job = jobs.submit("me", "x", data.getvalue(), ORDER)
+    jobs.close()
+    status = jobs.status(job.id, "me")
+    assert (status.state, len(status.left_out)) == (JobState.DONE, 2)
+    assert str(tmp_path) not in status.model_dump_json()
+
+
+class Dying:
+    """A handle whose replicas die of every call."""
+
+    def __init__(self, stages: int) -> None:
+        self.calls, self._stages = 0, stages
+
+    @property
+    def stages(self) -> Dying:
+        return self
+
+    def options(self, **_: Any) -> Dying:
+        return self
+
+    def remote(self, _: Any) -> Any:
+        self.calls += 1
+        number = self._stages
+
+        class Response:
+            async def __aiter__(self) -> AsyncIterator[CheckStage]:
+                for _ in range(number):
+                    yield CheckStage(name="compile")
+                raise RayActorError
+
+            def cancel(self) -> None: ...
+
+        return Response()
+
+
+@pytest.mark.parametrize("stages", [0, 1])
+def test_a_request_that_kills_is_not_given_to_every_replica(stages: int) -> None:
+    handle = Dying(stages)
+    request = TranslateRequest(source="x")
+    check = CheckRequest(request=request, engine="rules", translation="x")
+
+    async def run() -> None:
+        async for _ in RemoteChecker(handle).stages(check):
+            pass
+
+    with pytest.raises(ApiError) as caught:
+        asyncio.run(run())
+    assert caught.value.code == "replica_lost"
+    assert handle.calls == DEATHS == 2
