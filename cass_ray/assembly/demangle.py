@@ -165,7 +165,8 @@ def _batches(names: list[str]) -> Iterator[list[str]]:
 def _demangled_apart(names: list[str]) -> list[str]:
     """The declarations of ``names``; what is not reached within the limits stays mangled."""
     # Without -i, std::string is written out, which the runtime library does not do.
-    command = [str(_FILTER), "-n", "-i", *names]
+    # Line by line, so that what was done before a limit was met is not lost with the buffer.
+    command = ["/usr/bin/stdbuf", "-oL", str(_FILTER), "-n", "-i", *names]
     try:
         done = run(command, cwd=Path("/usr"), limits=_FILTER_LIMITS, view=View())
     except IsolationUnavailableError:

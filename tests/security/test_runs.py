@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from cass_ray.cache import default_directory
 from cass_ray.emulator import execution
 from cass_ray.emulator.execution import RunOptions
 from cass_ray.port import running
 from cass_ray.port.executable import Executable
 from cass_ray.port.running import PortedExecutable
-from cass_ray.toolchain.sandbox import executable as sandboxed
 from cass_ray.toolchain.sandbox import isolation
 from cass_ray.toolchain.sandbox.process import Completed
 
@@ -84,7 +84,7 @@ def test_nothing_is_written_beside_the_counters(run: Run, sandbox: None, tmp_pat
 def test_files_of_the_program_do_not_outlive_it(run: Run, sandbox: None) -> None:
     assert run("echo kept > file; cat file").stdout == b"kept\n"
     assert run("cat * 2>&1; ls -A").stdout_text.endswith("No such file or directory\n")
-    assert not list(sandboxed.default_directory().joinpath("empty").iterdir())
+    assert not list(default_directory().joinpath("empty").iterdir())
 
 
 def test_inputs_are_not_changed(run: Run, sandbox: None, tmp_path: Path) -> None:

@@ -196,7 +196,12 @@ def test_a_name_does_not_grow_without_bound() -> None:
 
 def test_no_name_that_may_grow_is_demangled_here(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
-    monkeypatch.setattr(demangling, "_demangled_here", lambda name: seen.append(name) or name)
+
+    def here(name: str) -> str:
+        seen.append(name)
+        return name
+
+    monkeypatch.setattr(demangling, "_demangled_here", here)
     monkeypatch.setattr(demangling, "_demangled_apart", lambda names: names)
     hostile = [doubling(n) for n in range(8, 30)]
     hostile += ["_Z1fIJiiiiEEvDpT_", "_Z1f" + "P" * 2000 + "i", "_Z1fIiEv" + "T_" * 9]
