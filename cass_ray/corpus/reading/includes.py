@@ -29,7 +29,7 @@ _SCAN = re.compile(
     | /\*(?s:.*?)(?:\*/|\Z)
     | (?:(?<!\\\n)^|(?<=\*/)){_GAP}(?:\#|%:){_GAP}
       (?P<directive>include_next|include|import|ifdef|ifndef|if|elif\w*|else|endif)\b
-      {_GAP}(?P<operand>"[^"\n]{0, 1024}"|<[^>\n]{0, 1024}>|\w+)?
+      {_GAP}(?P<operand>"[^"\n]{{0,1024}}"|<[^>\n]{{0,1024}}>|\w+)?
     | \bR"(?P<delimiter>[^()\\\s"]{{0,16}})\((?s:.*?)(?:\)(?P=delimiter)"|\Z)
     | "(?:{_CONTINUATION}|\\[^\n]|[^"\\\n])*+"?
     | '(?:{_CONTINUATION}|\\[^\n]|[^'\\\n])*+'?
