@@ -98,6 +98,8 @@ def grows_linearly(scan: Callable[[str], object], make: Callable[[int], str]) ->
     return cpu_seconds(scan, make(TIMES_LONGER * SHORT)) < QUADRATIC / 2 * short + 0.1
 
 
+# Slow ones: they compare CPU seconds, which other work on the machine makes noisy.
+@pytest.mark.slow
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("scanner", SCANNERS)
 def test_repeated(scanner: str, text: str) -> None:
@@ -105,6 +107,7 @@ def test_repeated(scanner: str, text: str) -> None:
     assert grows_linearly(SCANNERS[scanner], lambda size: part * (size // len(part)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", NESTS)
 @pytest.mark.parametrize("scanner", ["rules", "reverse rules", "drivers", "kernels"])
 def test_nested(scanner: str, text: str) -> None:
