@@ -37,6 +37,7 @@ _ENTER = (
 )
 
 _MEMORY_LIMIT_FILES = ("memory.max", "memory.limit_in_bytes")
+_MEMORY_PEAK_FILES = ("memory.peak", "memory.max_usage_in_bytes")
 _MEMORY_EVENT_FILES = ("memory.events", "memory.oom_control")
 
 
@@ -63,6 +64,16 @@ class Group:
                     if found and int(found[1]):
                         return True
         return False
+
+    @property
+    def peak_memory_bytes(self) -> int:
+        """The most that its processes held together; 0 where the kernel does not say."""
+        found = [0]
+        for folder in self.folders:
+            for name in _MEMORY_PEAK_FILES:
+                with contextlib.suppress(OSError, ValueError):
+                    found.append(int((folder / name).read_text()))
+        return max(found)
 
 
 def under_task_limit(command: list[str], processes: int) -> list[str]:

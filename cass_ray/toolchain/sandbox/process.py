@@ -174,6 +174,8 @@ def run(
         finally:
             usage, status = watch.reap()
         ran_out = group.ran_out_of_memory
+        # Killed by the kernel at once, it may never have been measured.
+        held = group.peak_memory_bytes if ran_out else 0
     # A child that was vforked starts with the peak of its parent, which then hides its own.
     peak = _peak_bytes(usage) if _peak_bytes(usage) > own_peak else 0
     returncode = os.waitstatus_to_exitcode(status)
@@ -188,7 +190,7 @@ def run(
         stderr=bytes(watch.stderr),
         wall_seconds=time.monotonic() - started,
         cpu_seconds=max(watch.cpu_seconds, usage.ru_utime + usage.ru_stime),
-        peak_memory_bytes=max(watch.peak_memory_bytes, peak),
+        peak_memory_bytes=max(watch.peak_memory_bytes, peak, held),
     )
 
 
