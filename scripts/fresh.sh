@@ -17,7 +17,6 @@ while [[ $# -gt 0 ]]; do
   case $1 in
     --quick) QUICK=true ;;
     --suite) SUITE=${2:?--suite NAME}; shift ;;
-    --digest) exec scripts/setup_digest.sh ;;
     *) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
   esac
   shift

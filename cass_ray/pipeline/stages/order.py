@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 from cass_ray.cache import ContentCache
@@ -188,11 +188,6 @@ def wanted_stages(settings: BuildSettings, pools: Iterable[Pool] = Pool) -> list
 def make_stages(entries: Iterable[StageEntry], context: StageContext) -> list[RowStage]:
     """The stages themselves. Raises ``ToolMissing`` where this node lacks a tool of one."""
     return [entry.make(context) for entry in entries]
-
-
-def cached_only(context: StageContext) -> StageContext:
-    """``context`` for stages that may read the cache and may not compile."""
-    return replace(context, cached_only=True)
 
 
 def run_stages(stages: Iterable[RowStage], rows: list[Row]) -> list[Row]:
