@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
 import tempfile
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
 import platformdirs
@@ -37,30 +35,6 @@ def digest(parts: Iterable[str | bytes]) -> str:
         state.update(len(data).to_bytes(8, "little"))
         state.update(data)
     return state.hexdigest()
-
-
-def mark_used(path: Path) -> None:
-    """Remember that an entry is wanted, for :func:`keep_used_last`."""
-    with suppress(OSError):
-        os.utime(path)
-
-
-def keep_used_last(folder: Path, limit_bytes: int) -> None:
-    """Remove the files below ``folder`` that were used longest ago, beyond ``limit_bytes``.
-
-    What is under way (a name or folder that begins with a point) is left alone.
-    """
-    found: list[tuple[int, int, Path]] = []
-    for path in folder.glob("*/*"):
-        with suppress(FileNotFoundError):
-            status = path.lstat()
-            if stat.S_ISREG(status.st_mode) and not path.name.startswith("."):
-                found.append((status.st_mtime_ns, status.st_size, path))
-    total = 0
-    for _, size, path in sorted(found, reverse=True):
-        total += size
-        if total > limit_bytes:
-            path.unlink(missing_ok=True)
 
 
 class ContentCache:

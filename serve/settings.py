@@ -105,8 +105,6 @@ class CheckerSettings(StrictModel):
     memory_mib: int = Field(default=2048, ge=64)
     output_kib: int = Field(default=1024, ge=1)
     compile_seconds: float = Field(default=60.0, gt=0)
-    executables_mib: int = Field(default=4096, ge=64)
-    """Built programs that are kept for the next request, those used last."""
     kept_output: int = Field(default=16_384, ge=0)
     """Bytes of each run's output that travel to the client."""
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cass_ray.cache import default_directory, digest
+from cass_ray.cache import digest
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.dataset.schema import Reason
 from cass_ray.toolchain.amd.toolchain import (
@@ -24,6 +23,7 @@ from cass_ray.toolchain.amd.toolchain import (
     AmdToolchain,
     code_flags,
 )
+from cass_ray.toolchain.executables import cached_executable
 from cass_ray.toolchain.sandbox.executable import WORKING_FOLDER, working_folder
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
 from cass_ray.toolchain.sandbox.outputs import read_written
@@ -88,7 +88,6 @@ def build(
     *,
     device_assembly: str | None = None,
     optimization: str = DEFAULT_OPTIMIZATION,
-    cache: Path | None = None,
 ) -> Path:
     """The executable of ``sources``, from the cache if it has been built before.
 
@@ -97,7 +96,6 @@ def build(
     Raises:
         CompileFailure: the sources or the assembly do not compile.
     """
-    folder = (cache or default_directory()) / "rdna3-programs"
     key = digest(
         [
             sources.digest,
@@ -107,16 +105,10 @@ def build(
             device_assembly or "",
         ]
     )
-    executable = folder / key
-    if executable.exists():
-        return executable
-    folder.mkdir(parents=True, exist_ok=True)
-    with (
-        private_folder() as root,
-        tempfile.TemporaryDirectory(dir=folder, prefix=".part-") as part,
-    ):
+    with cached_executable("cass-run", key) as (executable, made), private_folder() as root:
+        if made is None:
+            return executable
         unit = sources.write(root)
-        made = Path(part) / "program"
         try:
             output = toolchain.compile(unit, optimization=optimization)
         except CompileFailure as failure:
@@ -132,7 +124,6 @@ def build(
                 architecture=DEFAULT_ARCHITECTURE,
                 runtime_library=runtime_library,
             )
-        made.replace(executable)
     return executable
 
 
@@ -168,7 +159,7 @@ def execute(
     compiler = options.compiler.visible() if options.compiler else ()
     with work(options) as place:
         view = View(
-            read_only=(executable.parent.resolve(), runtime_library.resolve().parent, *compiler),
+            read_only=(executable.resolve(), runtime_library.resolve().parent, *compiler),
             mounts=place.mounts,
             process_filesystem=True,
             arguments=place.arguments,

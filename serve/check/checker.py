@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Literal
 
 from cass_ray.api.schema import Check, CompileReport, ExecutionReport, TranslateRequest
-from cass_ray.cache import default_directory, keep_used_last
 from cass_ray.config import StrictModel
 from cass_ray.execute.backends.base import Backend
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
@@ -47,8 +46,6 @@ class Checker:
     """Toolchains, a backend and the sandbox."""
 
     def __init__(self, settings: CheckerSettings) -> None:
-        self._settings = settings
-        self._executables = default_directory() / "executables"
         self._compilers = CheckCompilers(find_amd, find_nvidia, settings.compile_seconds)
         self._runner = TranslationRunner(
             backend=_backend(settings),
@@ -87,11 +84,7 @@ class Checker:
         if request.check is not Check.EXECUTE or not done.report.passed:
             return
         yield CheckStage(name="execute")
-        try:
-            report = self._execute(check, done)
-        finally:
-            keep_used_last(self._executables, self._settings.executables_mib << 20)
-        yield CheckStage(name="execute", execution=report)
+        yield CheckStage(name="execute", execution=self._execute(check, done))
 
     def _execute(self, check: CheckRequest, done: Compiled) -> ExecutionReport:
         if done.program is None:

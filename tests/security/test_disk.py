@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from cass_ray.api.schema import JobState
-from cass_ray.cache import keep_used_last, mark_used
 
 pytest.importorskip("ray.serve")
 
@@ -131,17 +130,3 @@ def test_all_keys_together_have_a_share(tmp_path: Path) -> None:
         jobs.submit(f"key {number}", "mine", big(number), ORDER)
         jobs.close()
     assert sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) < 3 << 20
-
-
-def test_built_programs_are_evicted_by_last_use(tmp_path: Path) -> None:
-    folder = tmp_path / "rdna3"
-    (folder / ".part-1").mkdir(parents=True)
-    for number in range(10):
-        (folder / str(number)).write_bytes(b"x" * 1000)
-        os.utime(folder / str(number), (number, number))
-    mark_used(folder / "0")
-    (tmp_path / "outside").write_bytes(b"x" * 9000)
-    (folder / ".hidden").symlink_to(tmp_path / "outside")
-    keep_used_last(tmp_path, 3000)
-    assert {path.name for path in folder.iterdir()} == {"0", "8", "9", ".part-1", ".hidden"}
-    assert (tmp_path / "outside").exists()

@@ -23,9 +23,7 @@ from cass_ray.translate.project.program import translate_program
 MAIN = PurePosixPath("program.cu")
 
 
-def output_of(
-    source: str, cache: Path | None = None, headers: Path | None = None
-) -> dict[str, str]:
+def output_of(source: str, headers: Path | None = None) -> dict[str, str]:
     """The ``name: values`` lines that the translated ``source`` prints; fails if it does.
 
     ``headers`` is a folder of a library's headers, on the include path as they are.
@@ -41,7 +39,7 @@ def output_of(
         place = (PurePosixPath("headers"),)
         sources = replace(sources, files={**sources.files, **files}, include_directories=place)
     runtime = runtime_library()
-    program = build(sources, find_amd(), runtime, cache=cache)
+    program = build(sources, find_amd(), runtime)
     return _lines(program, runtime)
 
 

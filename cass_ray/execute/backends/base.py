@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from cass_ray.cache import default_directory, digest, mark_used
+from cass_ray.cache import default_directory, digest
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.evidence.counters import parse_counters
 from cass_ray.execute.evidence.launches import (
@@ -25,6 +25,7 @@ from cass_ray.execute.evidence.launches import (
     read_launches,
     recorder_library,
 )
+from cass_ray.toolchain.executables import mark_used
 from cass_ray.toolchain.sandbox.executable import Bounds, Exposure, SandboxRun, run_sandboxed
 from cass_ray.toolchain.sandbox.isolation import isolates
 from cass_ray.toolchain.sandbox.outputs import read_written
@@ -139,6 +140,7 @@ class Backend(ABC):
         """Run ``built``; never raises for what the program does."""
         inputs, mode = inputs or Inputs(), mode or RunMode()
         exposure = self.exposure(mode)
+        mark_used(built.executable)  # not to be evicted while it waits or runs
         with tempfile.TemporaryDirectory(prefix="cass-run-") as name, self.leased() as lease:
             shared = _SharedFiles(Path(name))
             record = shared.add("launches", RECORD_BYTES)
@@ -217,20 +219,3 @@ def unit_on_disk(sources: Sources) -> Iterator[Unit]:
     """The files of ``sources`` in a folder of their own."""
     with tempfile.TemporaryDirectory(prefix="cass-build-") as name:
         yield sources.write(Path(name).resolve())
-
-
-@contextmanager
-def cached_executable(backend: str, key: str) -> Iterator[tuple[Path, Path | None]]:
-    """(its place in the cache, where to build it); the second is None when it is there."""
-    folder = default_directory() / "executables" / backend
-    place = folder / key
-    if place.exists():
-        mark_used(place)
-        yield place, None
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".part-") as part:
-        made = Path(part) / "program"
-        yield place, made
-        made.chmod(0o755)
-        made.replace(place)

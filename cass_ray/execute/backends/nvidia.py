@@ -17,13 +17,13 @@ from cass_ray.execute.backends.base import (
     Language,
     Program,
     RunMode,
-    cached_executable,
     program_key,
     unit_on_disk,
 )
 from cass_ray.execute.backends.device_lease import leased_device
 from cass_ray.execute.backends.rdna3 import isolation_problem
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.executables import cached_executable
 from cass_ray.toolchain.hip.nvidia_platform import DEFINITIONS, FORCED_HEADER, hip_nvidia_include
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.nvidia.steps import SOURCE_TREE, NvccError

@@ -15,12 +15,12 @@ from cass_ray.execute.backends.base import (
     Language,
     Program,
     RunMode,
-    cached_executable,
     program_key,
     unit_on_disk,
 )
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.executables import cached_executable
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.sandbox import isolation
 from cass_ray.toolchain.sandbox.executable import Exposure

@@ -155,16 +155,14 @@ def test_the_source_gives_programs(tmp_path: Path) -> None:
             list(parse_source(f"generated:{argument}").iterate(tmp_path, trees))
 
 
-def compile_and_run(made: GeneratedProgram, cache: Path) -> str:
+def compile_and_run(made: GeneratedProgram) -> str:
     file = f"{made.name}.cu"
     sources = Sources(PurePosixPath(file), {file: made.source.encode()})
     translation = translate_program(sources, make_translator("rules"))
     assert translation.findings == ()
     hip = translation.sources
     runtime = runtime_library()
-    done = execute(
-        build(hip, find_amd(), runtime, cache=cache), (), runtime, RunOptions(60.0, check=True)
-    )
+    done = execute(build(hip, find_amd(), runtime), (), runtime, RunOptions(60.0, check=True))
     assert done.ok, done.stderr_text
     return done.stdout_text
 
@@ -176,14 +174,14 @@ def test_a_program_prints_on_rdna3_what_the_generator_says(
 ) -> None:
     """In checking mode: a race or an access out of bounds fails the run."""
     (made,) = some(1, 17, kernels=[2, 2], collective=collective)
-    assert compile_and_run(made, tmp_path) == made.expected
+    assert compile_and_run(made) == made.expected
 
 
 @pytest.mark.slow
 @pytest.mark.amd
 def test_many_programs_print_on_rdna3_what_the_generator_says(tmp_path: Path) -> None:
     for made in some(12, 23):
-        assert compile_and_run(made, tmp_path) == made.expected
+        assert compile_and_run(made) == made.expected
 
 
 @pytest.mark.slow
