@@ -4,9 +4,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= out/demo
 WORKERS ?= 2
+SECONDS_EACH ?= 600
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo demo-train test test-full attack fresh lint compile-commands bench lock clean
+.PHONY: help setup setup-dev demo demo-train test test-full attack fuzz fresh lint compile-commands bench lock clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -33,6 +34,10 @@ test-full: setup-dev ## Run all tests
 
 attack: setup-dev ## Attack sandbox, compilers, verifier and service; table what held
 	$(BIN)/python -m tests.security
+
+fuzz: setup-dev ## Fuzz every reader of binary files and programs (SECONDS_EACH=600; needs libclang-rt-19-dev)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[fuzz]'
+	$(BIN)/python -m tests.security.fuzzers --seconds $(SECONDS_EACH)
 
 fresh: ## Run the two commands on a bare Debian root, as root and as a user (FRESH=--quick: no tests)
 	scripts/fresh.sh $(FRESH)

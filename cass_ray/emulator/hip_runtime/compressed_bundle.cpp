@@ -12,6 +12,9 @@ constexpr char magic[4] = {'C', 'C', 'O', 'B'};
 constexpr std::uint16_t zlib_method = 0;
 constexpr std::uint16_t zstd_method = 1;
 constexpr std::size_t largest_bundle = std::size_t{4} << 30;
+// No format packs more: a block of zstd, at most 128 KiB, takes 4 bytes. A header that claims more
+// must not cost the memory.
+constexpr std::size_t largest_ratio = std::size_t{32} << 10;
 
 // LLVM's CompressedOffloadBundle: magic, version, method, then the sizes of the file and of its
 // content (32 bits each in version 2, 64 in version 3; version 1 has no file size) and a hash.
@@ -49,7 +52,8 @@ bool parse(std::span<const std::byte> image, Header& header, std::string& proble
       return false;
   }
   if (header.file_bytes < header.header_bytes || header.file_bytes > image.size() ||
-      header.content_bytes > largest_bundle) {
+      header.content_bytes > largest_bundle ||
+      header.content_bytes / largest_ratio > header.file_bytes) {
     problem = "the header's sizes are impossible";
     return false;
   }

@@ -32,9 +32,9 @@ class _Reached(BaseModel):
 
 
 class _Classes(BaseModel):
-    barrier: _Count = 0
-    atomic: _Count = 0
-    lds: _Count = 0
+    barrier: _Count
+    atomic: _Count
+    lds: _Count
 
 
 class _Kernel(BaseModel):

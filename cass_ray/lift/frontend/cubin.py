@@ -142,7 +142,7 @@ def subroutines(cubin: Cubin) -> dict[str, dict[str, int]]:
     """Function symbols inside code sections: name of the section's function -> name -> address."""
     found: dict[str, dict[str, int]] = {}
     for symbol in cubin.symbols:
-        if symbol.info & 15 != _FUNCTION or not symbol.section:
+        if symbol.info & 15 != _FUNCTION or not 0 < symbol.section < len(cubin.sections):
             continue
         owner = cubin.sections[symbol.section].name.removeprefix(".text.")
         if symbol.name != owner:

@@ -110,7 +110,11 @@ def _check(sections: list[Section], symbols: list[ElfSymbol]) -> None:
         if len(sections) <= symbol.section < _FIRST_RESERVED_SECTION:
             raise DamagedFile(f"symbol {symbol.name!r} in a section that is not there")
     for section in sections:
+        if section.is_code and section.info & _SYMBOL_OF_CODE >= len(symbols):
+            raise DamagedFile(f"{section.name} belongs to a symbol that is not there")
         if section.kind in _RELOCATIONS:
+            if section.info >= len(sections) or sections[section.info].kind in _RELOCATIONS:
+                raise DamagedFile(f"{section.name} relocates no section of code or data")
             for _, info, *_ in BinaryReader(section.data).table(_RELOCATIONS[section.kind]):
                 if info >> 32 >= len(symbols):
                     raise DamagedFile(f"{section.name} refers to a symbol that is not there")
@@ -220,7 +224,7 @@ class _StringTable:
     def add(self, text: str) -> int:
         if text not in self._offsets:
             self._offsets[text] = len(self.data)
-            self.data += text.encode() + b"\0"
+            self.data += text.encode("utf-8", "surrogateescape") + b"\0"
         return self._offsets[text]
 
 
