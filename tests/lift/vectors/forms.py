@@ -13,6 +13,7 @@ from tests.lift.vectors import (
     matrix,
     memory,
     warp,
+    wide,
 )
 from tests.lift.vectors.form import Form, Table
 
@@ -25,6 +26,7 @@ FAMILIES = {
     "atomic": atomic,
     "control": control,
     "matrix": matrix,
+    "wide": wide,
 }
 
 

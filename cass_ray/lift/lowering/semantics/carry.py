@@ -7,6 +7,7 @@ given its low word, so that LLVM sees an address or a wide counter instead of ca
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Operand, Operands, Predicate, Register
@@ -25,10 +26,15 @@ def _term(ctx: LoweringContext, operand: Operand) -> Term:
 
 def _carrying(ctx: LoweringContext, term: Term) -> Value:
     """What a term adds in 64 bits, so that the carry is above bit 31: -x is ~x + 1."""
+    word = _scaled_word(ctx, term)
     if term.negated:
-        return ctx.ir.op("add", ctx.ir.cast("zext", ctx.ir.invert(term.word), "i64"), i64(1))
-    word = ctx.ir.op("shl", term.word, i32(term.scale)) if term.scale else term.word
+        return ctx.ir.op("add", ctx.ir.cast("zext", ctx.ir.invert(word), "i64"), i64(1))
     return ctx.ir.cast("zext", word, "i64")
+
+
+def _scaled_word(ctx: LoweringContext, term: Term) -> Value:
+    """What a negated term subtracts, any other adds."""
+    return ctx.ir.op("shl", term.word, i32(term.scale)) if term.scale else term.word
 
 
 def _is_zero(term: Term) -> bool:
@@ -62,10 +68,9 @@ def _two_terms(ctx: LoweringContext, terms: tuple[Term, ...]) -> tuple[Value, Va
     if first.negated:
         total = ctx.ir.op("add", _carrying(ctx, first), _carrying(ctx, second))
         return ctx.ir.low(total), ctx.ir.icmp("ne", ctx.ir.high(total), i32(0))
-    left = ctx.ir.op("shl", first.word, i32(first.scale)) if first.scale else first.word
+    left, right = _scaled_word(ctx, first), _scaled_word(ctx, second)
     if second.negated:
-        return ctx.ir.op("sub", left, second.word), ctx.ir.icmp("uge", left, second.word)
-    right = ctx.ir.op("shl", second.word, i32(second.scale)) if second.scale else second.word
+        return ctx.ir.op("sub", left, right), ctx.ir.icmp("uge", left, right)
     total = ctx.ir.op("add", left, right)
     return total, ctx.ir.icmp("ult", total, right)
 
@@ -209,20 +214,19 @@ def _shift_count(i: DecodedInstruction, operands: Sequence[Operand], place: int)
 
 @lowers("{,U}LEA")
 def scale_and_add(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """A word scaled by a power of two, plus a word, with a carry out."""
+    """A word scaled by a power of two, plus a word, with a carry out.
+
+    A negated word is subtracted after it is scaled: the carry is that of ``b - (a << scale)``, which
+    is 1 where ``a << scale`` is 0 (an H200's answer: ``tests/lift/vectors``).
+    """
     carries_out, rest = _carries_and_terms(i)
     scale = _shift_count(i, rest, 2)
-    word = ctx.integer(rest[0])
     if not carries_out:
-        ctx.write(
-            i.operands[0],
-            ctx.ir.op("add", ctx.ir.op("shl", word, i32(scale)), ctx.integer(rest[1])),
-        )
+        word = ctx.ir.op("shl", ctx.integer(rest[0]), i32(scale))
+        ctx.write(i.operands[0], ctx.ir.op("add", word, ctx.integer(rest[1])))
         return
-    terms = [Term(word, scale=scale), _term(ctx, rest[1])]
-    if _is_zero(terms[0]):
-        terms[0] = Term(word)
-    add_low(ctx, i.operands[0], terms, carries_out)
+    scaled = replace(_term(ctx, rest[0]), scale=scale)
+    add_low(ctx, i.operands[0], [scaled, _term(ctx, rest[1])], carries_out)
 
 
 @lowers("{,U}LEA.HI{,.X}{,.SX32}")
@@ -287,7 +291,9 @@ def _as_wide_sum(
     first, second = words[0], words[1]
     if isinstance(first, Register | Constant) and first.negated:
         return False
-    if (scaled.word, scaled.scale) != (ctx.integer(first), scale) or added.scale or added.negated:
+    if scaled.negated or (scaled.word, scaled.scale) != (ctx.integer(first), scale):
+        return False
+    if added.negated or added.scale:
         return False
     if isinstance(second, Register | Constant) and (second.negated or second.inverted):
         return False
