@@ -90,3 +90,31 @@ def test_known_results() -> None:
             a, b = (recipes.operand(kind, place, lane) for place, kind in enumerate(kinds))
             wanted = operation(a, b) & 0xFFFFFFFF
             assert int.from_bytes(lanes[4 * lane :][:4], "little") == wanted, (name, lane)
+
+
+WIDE_SUMS = {
+    "plus": lambda term, other: other + term,
+    "minus": lambda term, other: other - term,
+    "from": lambda term, other: term - other,
+}
+
+
+@pytest.mark.parametrize("name", WIDE_SUMS)
+@pytest.mark.parametrize("scale", [0, 1, 4, 30, 31])
+def test_known_wide_sums(name: str, scale: int) -> None:
+    """64-bit sums, by hand: the second word of each is where a wrong carry shows."""
+    kinds = all_forms()[f"{name}_wide_lane_{scale}"].operands
+    lanes = bytes.fromhex(vectors()["forms"][f"{name}_wide_lane_{scale}"]["lanes"])
+    for lane in range(recipes.STORED):
+        term, other = (recipes.operand(kind, place, lane) for place, kind in enumerate(kinds))
+        wanted = WIDE_SUMS[name](term << scale, other) & (1 << 64) - 1
+        assert int.from_bytes(lanes[8 * lane :][:8], "little") == wanted, lane
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_the_carry_of_a_scaled_difference(tools: None, architecture: int) -> None:
+    """``LEA R, P, -R, R, i``: where the scaled word is 0 nothing is borrowed."""
+    names = ("minus_wide_lane_30", "minus_wide_constant_31", "uniform_minus_pq_4", "sub_carry_4")
+    assert_as_on_the_gpu([all_forms()[name] for name in names], architecture)
