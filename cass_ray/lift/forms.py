@@ -1,8 +1,8 @@
 """The form of an instruction: what of it decides how it is lifted.
 
 Opcode, modifiers, and of each operand its kind, negation, inversion, absolute value and selectors:
-``LEA R,P,-R,R,i``. Registers, literals, offsets and labels do not matter; whether a predicate is the
-constant true does, for a carry may be dropped.
+``LEA R,P,-R,R,i``. Registers, literals, offsets and labels do not matter; whether a predicate is
+the constant true does, for a carry may be dropped.
 """
 
 from __future__ import annotations

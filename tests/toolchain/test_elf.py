@@ -128,3 +128,12 @@ def test_whole_files_are_read() -> None:
     """The interpreter's own file, as any linker makes them."""
     names = {section.name for section in read_sections(Path("/bin/true").read_bytes())}
     assert {".text", ".dynstr", ".rodata"} <= names
+
+
+def test_a_bundle_whose_entries_overlap_is_refused() -> None:
+    """A few kilobytes that name one region a hundred times must not become a hundred of it."""
+    entries = [f"hipv4-amdgcn-amd-amdhsa--gfx{number}".encode() for number in range(100)]
+    header = b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", len(entries))
+    header += b"".join(struct.pack("<QQQ", 0, 4096, len(name)) + name for name in entries)
+    with pytest.raises(ValueError, match="overlap"):
+        unbundle(header.ljust(8192, b"\0"))

@@ -106,6 +106,9 @@ class Loader {
       }
       end = std::max(end, segment.p_vaddr + segment.p_memsz);
       if ((segment.p_flags & PF_X) != 0) {
+        if (segment.p_vaddr % sizeof(std::uint32_t) != 0) {
+          return fail(error_, ErrorKind::malformed, "the code object's code is not aligned");
+        }
         content_.code_offset = segment.p_vaddr;
         content_.code_size = segment.p_filesz & ~std::uint64_t{3};
       }

@@ -10,6 +10,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 
+from cass_ray.toolchain.elf import BinaryReader, DamagedFile
+
 MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 HOST_IDENTIFIER = "host-x86_64-unknown-linux-gnu-"
 DEVICE_PREFIX = "hipv4-amdgcn-amd-amdhsa--"
@@ -36,25 +38,30 @@ def bundle(code_objects: Mapping[str, bytes]) -> bytes:
 
 
 def unbundle(data: bytes) -> dict[str, bytes]:
-    """Code objects by processor. Raises :class:`ValueError` on anything but a whole bundle."""
+    """Code objects by processor. Raises :class:`ValueError` on anything but a whole bundle.
+
+    Entries do not overlap, so that together they hold no more than the file.
+    """
     if not data.startswith(MAGIC):
         raise ValueError("not an offload bundle: the magic string is missing")
+    reader = BinaryReader(data)
     try:
-        (count,) = _NUMBER.unpack_from(data, len(MAGIC))
+        (count,) = reader.fields(_NUMBER, len(MAGIC))
         position = len(MAGIC) + _NUMBER.size
+        total = 0
         code_objects = {}
         for _ in range(count):
-            offset, size, length = _ENTRY.unpack_from(data, position)
-            position += _ENTRY.size
-            identifier = data[position : position + length].decode("ascii")
-            position += length
-            if offset + size > len(data) or position > len(data):
-                raise ValueError(f"offload bundle is cut short at entry {identifier!r}")
+            offset, size, length = reader.fields(_ENTRY, position)
+            identifier = reader.part(position + _ENTRY.size, length).decode("ascii")
+            position += _ENTRY.size + length
+            total += size
+            if total > len(data):
+                raise ValueError("damaged offload bundle: its entries overlap")
+            code = reader.part(offset, size)
             if identifier.startswith(DEVICE_PREFIX):
-                processor = identifier.removeprefix(DEVICE_PREFIX)
-                code_objects[processor] = data[offset : offset + size]
-    except (struct.error, UnicodeDecodeError) as error:
-        raise ValueError(f"damaged offload bundle: {error}") from error
+                code_objects[identifier.removeprefix(DEVICE_PREFIX)] = code
+    except (DamagedFile, UnicodeDecodeError) as error:
+        raise ValueError(f"damaged or cut short offload bundle: {error}") from error
     return code_objects
 
 

@@ -216,8 +216,8 @@ def _shift_count(i: DecodedInstruction, operands: Sequence[Operand], place: int)
 def scale_and_add(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """A word scaled by a power of two, plus a word, with a carry out.
 
-    A negated word is subtracted after it is scaled: the carry is that of ``b - (a << scale)``, which
-    is 1 where ``a << scale`` is 0 (an H200's answer: ``tests/lift/vectors``).
+    A negated word is subtracted after it is scaled: the carry is that of ``b - (a << scale)``,
+    which is 1 where ``a << scale`` is 0 (an H200's answer: ``tests/lift/vectors``).
     """
     carries_out, rest = _carries_and_terms(i)
     scale = _shift_count(i, rest, 2)
