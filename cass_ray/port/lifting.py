@@ -118,7 +118,8 @@ def _unpacked(key: str, kept: bytes) -> LiftedContainer:
 
 
 def write_fat_binaries(lifted: Iterable[LiftedContainer], folder: Path) -> None:
-    """Write fat binaries where ``libcudart.so`` looks for them."""
+    """Write fat binaries where ``libcudart.so`` looks for them, and what they were lifted from."""
     for made in lifted:
         if made.fat_binary:
             (folder / f"{made.key}.hipfb").write_bytes(made.fat_binary)
+            (folder / f"{made.key}.capability").write_text(f"{made.capability}\n")

@@ -1,5 +1,6 @@
 // Launches, attributes of kernels, occupancy.
 #include "forward.hpp"
+#include "registration.hpp"
 
 using namespace cass::cuda;
 
@@ -99,8 +100,9 @@ CUDA_API int cudaFuncGetAttributes(FunctionAttributes* made, const void* kernel)
   made->localSizeBytes = given.localSizeBytes;
   made->maxThreadsPerBlock = given.maxThreadsPerBlock;
   made->numRegs = given.numRegs;
-  made->ptxVersion = given.ptxVersion;
-  made->binaryVersion = given.binaryVersion;
+  // Of the original: libraries such as CUB choose the kernel's tuning, and with it the launch, by
+  // these. The virtual architecture is not in the machine code; nvcc's default is the same number.
+  made->ptxVersion = made->binaryVersion = capability_of(kernel);
   made->cacheModeCA = given.cacheModeCA;
   made->maxDynamicSharedSizeBytes = given.maxDynamicSharedSizeBytes;
   made->preferredShmemCarveout = given.preferredShmemCarveout;

@@ -10,9 +10,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
+#include "registration.hpp"
 #include "status.hpp"
 
 using namespace cass::cuda;
@@ -57,6 +60,7 @@ struct ManagedVariable {
 struct Binary {
   Wrapper wrapper;
   void** handle = nullptr;
+  int capability = 0;  // of the machine code that it was lifted from: 80 for sm_80
   std::vector<ManagedVariable> managed;
 };
 
@@ -97,16 +101,38 @@ const void* map_file(const std::string& path) {
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
-const void* lifted(const Container& container) {
+int read_number(const std::string& path) {
+  int number = 0;
+  if (std::FILE* file = std::fopen(path.c_str(), "re")) {
+    if (std::fscanf(file, "%d", &number) != 1) number = 0;
+    std::fclose(file);
+  }
+  return number;
+}
+
+const void* lifted(const Container& container, int& capability) {
   const char* folder = std::getenv(directory_variable);
   if (folder == nullptr) {
     report_once("start the program with `cass port`: CASS_PORT_DIRECTORY is not set");
     return nullptr;
   }
   const auto key = key_of(container);
-  const auto* image = map_file(std::string(folder) + "/" + key + ".hipfb");
+  const auto path = std::string(folder) + "/" + key;
+  const auto* image = map_file(path + ".hipfb");
   if (image == nullptr) report_once("no lifted device code for fat binary " + key);
+  capability = read_number(path + ".capability");
   return image;
+}
+
+// Programs register before main() and when a library is loaded, and ask from any thread.
+struct Capabilities {
+  std::mutex guard;
+  std::map<const void*, int> by_kernel;
+};
+
+Capabilities& capabilities() {
+  static auto& all = *new Capabilities;  // never destroyed: programs ask in their destructors
+  return all;
 }
 
 Binary* binary_of(void** handle) { return reinterpret_cast<Binary*>(handle); }
@@ -120,6 +146,12 @@ void place_managed(Binary& binary) {
 
 }  // namespace
 
+int cass::cuda::capability_of(const void* kernel) {
+  const std::lock_guard lock(capabilities().guard);
+  const auto found = capabilities().by_kernel.find(kernel);
+  return found == capabilities().by_kernel.end() ? 0 : found->second;
+}
+
 CUDA_API void** __cudaRegisterFatBinary(const void* data) {
   const auto* given = static_cast<const Wrapper*>(data);
   const auto* container =
@@ -127,7 +159,7 @@ CUDA_API void** __cudaRegisterFatBinary(const void* data) {
   auto* binary = new Binary;
   if (container == nullptr || container->magic != cuda_container_magic) {
     report_once("the program's device code is in no format that this library knows");
-  } else if (const void* image = lifted(*container)) {
+  } else if (const void* image = lifted(*container, binary->capability)) {
     binary->wrapper = {hip_wrapper_magic, 1, image, nullptr};
     binary->handle = __hipRegisterFatBinary(&binary->wrapper);
   }
@@ -145,6 +177,10 @@ CUDA_API void __cudaRegisterFunction(void** handle, const char* host, char* name
                                      const char* device_name, int thread_limit, void* tid,
                                      void* bid, void* block, void* grid, int* size) {
   if (binary_of(handle)->handle == nullptr) return;
+  {
+    const std::lock_guard lock(capabilities().guard);
+    capabilities().by_kernel[host] = binary_of(handle)->capability;
+  }
   __hipRegisterFunction(binary_of(handle)->handle, host, name, device_name,
                         static_cast<unsigned>(thread_limit), tid, bid, block, grid, size);
 }
