@@ -1,7 +1,7 @@
-"""Which of LLVM's gfx1100 instructions the engine runs: the list behind ``cass emulator coverage``.
+"""Which of LLVM's instructions the engine runs: the list behind ``cass emulator coverage``.
 
-The instructions are those that LLVM's disassembler accepts
-(:mod:`cass_ray.emulator.isa.gfx11.probe`), not the engine's own tables; an instruction that the
+The instructions are those that LLVM's disassembler accepts for an instruction set
+(:mod:`cass_ray.emulator.isa.probe`), not the engine's own tables; an instruction that the
 tables lack counts as unsupported.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cass_ray.emulator.engine_interface import Engine, load_engine
-from cass_ray.emulator.isa.gfx11.probe import Probed, probe
+from cass_ray.emulator.isa.probe import Probed, probe
 
 GRAPHICS = ("VINTERP", "LDSDIR", "EXP")
 """Formats that only graphics shaders use."""
@@ -56,15 +56,20 @@ class EmulatorCoverage:
         return {name: known.get(name, "unsupported") for name in mnemonics}
 
 
-def measure(engine: Engine | None = None, probed: list[Probed] | None = None) -> EmulatorCoverage:
+def measure(
+    instruction_set: str = "gfx11",
+    engine: Engine | None = None,
+    probed: list[Probed] | None = None,
+) -> EmulatorCoverage:
     """Compare LLVM's instructions with the engine's handlers.
 
-    Raises :class:`FileNotFoundError` without ``llvm-mc-19``, and what building the engine raises.
+    Raises :class:`FileNotFoundError` without ``llvm-mc``, and what building the engine raises.
     """
     engine = engine or load_engine()
-    states = {(item.mnemonic, item.encoding): item.state for item in engine.coverage()}
+    supported = engine.coverage(instruction_set)
+    states = {(item.mnemonic, item.encoding): item.state for item in supported}
     found = []
-    for item in probed if probed is not None else probe():
+    for item in probed if probed is not None else probe(instruction_set):
         name = item.mnemonic.replace("v_dual_", "v_")
         state = states.get((name, item.encoding))
         if state is None and item.encoding == "VOP3SD":

@@ -11,6 +11,10 @@ from pathlib import Path
 from cass_ray.emulator.build import engine_library
 
 
+INSTRUCTION_SETS = ("gfx11", "gfx90a", "gfx942")
+"""By the engine's number for each."""
+
+
 class Machine(ctypes.Structure):
     """Registers and LDS of one wave; see ``engine/interface/interface.cpp``."""
 
@@ -18,10 +22,11 @@ class Machine(ctypes.Structure):
         ("scalar", ctypes.c_uint32 * 128),
         ("scc", ctypes.c_uint32),
         ("mode", ctypes.c_uint32),
-        ("vector", (ctypes.c_uint32 * 64) * 256),
+        ("vector", (ctypes.c_uint32 * 64) * 512),
         ("lds", ctypes.c_uint8 * 65536),
         ("wide", ctypes.c_uint32),
         ("fault", ctypes.c_uint32),
+        ("set", ctypes.c_uint32),
     )
 
 
@@ -41,10 +46,11 @@ class Engine:
         library = ctypes.CDLL(str(path))
         self._coverage = library.cass_rdna3_coverage
         self._coverage.restype = ctypes.c_size_t
-        self._coverage.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+        self._coverage.argtypes = [ctypes.c_uint, ctypes.c_char_p, ctypes.c_size_t]
         self._decode = library.cass_rdna3_decode
         self._decode.restype = ctypes.c_uint
         self._decode.argtypes = [
+            ctypes.c_uint,
             ctypes.POINTER(ctypes.c_uint32),
             ctypes.c_size_t,
             ctypes.c_char_p,
@@ -65,18 +71,22 @@ class Engine:
         library.cass_rdna3_level.restype = ctypes.c_char_p
         self.level: str = library.cass_rdna3_level().decode()
 
-    def coverage(self) -> list[OpcodeSupport]:
-        """Every opcode of the engine's tables."""
-        size = self._coverage(None, 0) + 1
+    def coverage(self, instruction_set: str = "gfx11") -> list[OpcodeSupport]:
+        """Every opcode of the engine's table of an instruction set."""
+        number = INSTRUCTION_SETS.index(instruction_set)
+        size = self._coverage(number, None, 0) + 1
         buffer = ctypes.create_string_buffer(size)
-        self._coverage(buffer, size)
+        self._coverage(number, buffer, size)
         return [OpcodeSupport(*line.split()) for line in buffer.value.decode().splitlines()]
 
-    def decode(self, words: Sequence[int]) -> tuple[str, int] | None:
+    def decode(
+        self, words: Sequence[int], instruction_set: str = "gfx11"
+    ) -> tuple[str, int] | None:
         """Text and size in bytes of the instruction that ``words`` start with; None if none."""
         array = (ctypes.c_uint32 * len(words))(*words)
         buffer = ctypes.create_string_buffer(512)
-        size = self._decode(array, len(words), buffer, len(buffer))
+        number = INSTRUCTION_SETS.index(instruction_set)
+        size = self._decode(number, array, len(words), buffer, len(buffer))
         return (buffer.value.decode(), size) if size else None
 
     def describe(self, data: bytes) -> str:

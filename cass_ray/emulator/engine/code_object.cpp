@@ -28,6 +28,24 @@ std::span<const std::byte> failed(Error& error, ErrorKind kind, std::string mess
   return {};
 }
 
+// The instruction set of a target identifier ("hipv4-amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-")
+// whose code `processor` can run (any that the engine runs, where that is empty). XNACK is off and
+// SRAM-ECC on, as on the cards; code of either setting runs where it does not say.
+std::optional<InstructionSet> loadable_set(std::string_view target, std::string_view processor) {
+  const std::size_t name = target.rfind("gfx");
+  if (name == std::string_view::npos) return std::nullopt;
+  const std::string_view identifier = target.substr(name);
+  const std::string_view own = identifier.substr(0, identifier.find(':'));
+  if (identifier.find(":xnack+") != std::string_view::npos ||
+      identifier.find(":sramecc-") != std::string_view::npos) {
+    return std::nullopt;
+  }
+  const auto set = instruction_set_of(own);
+  // gfx11's processors differ in what compute does not show.
+  if (!set || processor.empty() || set == instruction_set_of(processor)) return set;
+  return std::nullopt;
+}
+
 }  // namespace
 
 CodeObject::Content::~Content() {
@@ -45,6 +63,7 @@ const Program& CodeObject::Content::program(const ProgramOptions& options) const
   std::unique_ptr<Program>& slot = programs_[options.key()];
   if (slot == nullptr) {
     slot = std::make_unique<Program>();
+    slot->set = set;
     slot->options = options;
     for (const std::uint64_t function : functions) {
       if (function >= code_offset && !is_kernel_entry(function)) {
@@ -90,7 +109,8 @@ std::optional<Symbol> CodeObject::variable(std::string_view name) const {
 
 std::string_view CodeObject::target() const { return content_->target; }
 
-std::span<const std::byte> find_code_object(std::span<const std::byte> bytes, Error& error) {
+std::span<const std::byte> find_code_object(std::span<const std::byte> bytes, Error& error,
+                                            std::string_view processor) {
   if (starts_with(bytes,
                   "\x7F"
                   "ELF"))
@@ -106,6 +126,8 @@ std::span<const std::byte> find_code_object(std::span<const std::byte> bytes, Er
   const std::uint64_t count = number_at(bytes, at);
   at += 8;
   std::string targets;
+  std::span<const std::byte> found;
+  InstructionSet found_set{};
   for (std::uint64_t i = 0; i < count; ++i) {
     if (bytes.size() - at < 24)
       return failed(error, ErrorKind::malformed, "the offload bundle is cut short");
@@ -118,15 +140,24 @@ std::span<const std::byte> find_code_object(std::span<const std::byte> bytes, Er
     }
     const std::string_view target(reinterpret_cast<const char*>(bytes.data()) + at, length);
     at += length;
-    if (size != 0 && target.find("gfx11") != std::string_view::npos) {
-      error = {};
-      return bytes.subspan(offset, size);
-    }
     targets += (targets.empty() ? "" : ", ") + std::string(target);
+    const auto set = size != 0 ? loadable_set(target, processor) : std::nullopt;
+    if (!set || (!found.empty() && *set >= found_set)) continue;
+    found = bytes.subspan(offset, size);
+    found_set = *set;
   }
+  if (!found.empty()) {
+    error = {};
+    return found;
+  }
+  const std::string wanted(processor.empty() ? "gfx1100" : processor);
   return failed(error, ErrorKind::wrong_target,
-                "no gfx11 code among the targets of the offload bundle (" + targets +
-                    "); compile with --offload-arch=gfx1100");
+                "no code for " + wanted + " among the targets of the offload bundle (" + targets +
+                    "); compile with --offload-arch=" + wanted);
+}
+
+bool runs_on(std::string_view target, std::string_view processor) {
+  return loadable_set(target, processor).has_value();
 }
 
 }  // namespace cass::rdna3

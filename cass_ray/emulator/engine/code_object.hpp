@@ -19,7 +19,8 @@ namespace cass::rdna3 {
 struct CodeObject::Content {
   ~Content();
 
-  std::string target;
+  std::string target;                      // the processor: "gfx1100"
+  InstructionSet set = InstructionSet::gfx11;
   std::uint8_t version = 5;                // of the code object: 4, 5, 6
   std::byte* image = nullptr;              // all segments, at their virtual addresses
   std::size_t image_size = 0;

@@ -66,10 +66,13 @@ constexpr const char* class_names[] = {
 const OpcodeRow* row_of(Opcode opcode) {
   static const auto rows = [] {
     std::array<const OpcodeRow*, opcode_count> found{};
-    for (int encoding = 0; encoding < encoding_count; ++encoding) {
-      for (unsigned number = 0; number < 1024; ++number) {
-        const OpcodeRow* row = find_row(static_cast<Encoding>(encoding), number);
-        if (row != nullptr) found[static_cast<unsigned>(row->opcode)] = row;
+    for (int set = instruction_set_count - 1; set >= 0; --set) {
+      for (int encoding = 0; encoding < encoding_count; ++encoding) {
+        for (unsigned number = 0; number < 1024; ++number) {
+          const OpcodeRow* row = find_row(static_cast<InstructionSet>(set),
+                                          static_cast<Encoding>(encoding), number);
+          if (row != nullptr) found[static_cast<unsigned>(row->opcode)] = row;
+        }
       }
     }
     return found;
@@ -87,7 +90,10 @@ bool is_atomic(const OpcodeRow& row) {
 }
 
 Class vector_class(const OpcodeRow& row) {
-  if (mnemonic(row.opcode).find("wmma") != std::string_view::npos) return Class::matrix;
+  const std::string_view name = mnemonic(row.opcode);
+  if (name.find("wmma") != std::string_view::npos || name.find("mfma") != std::string_view::npos) {
+    return Class::matrix;
+  }
   const Type types[] = {row.destination, row.source[0], row.source[1]};
   const auto has = [&types](Type type) {
     return std::ranges::find(types, type) != std::end(types);

@@ -49,11 +49,26 @@ std::string special(unsigned number, unsigned count, bool wide) {
   return {};
 }
 
+// The last SGPRs of gfx9 (MI300 ISA, 3.6).
+constexpr unsigned flat_scratch = 102, xnack_mask = 104;
+
+std::string scratch_or_xnack(unsigned number, unsigned count) {
+  std::string name = number < xnack_mask ? "flat_scratch" : "xnack_mask";
+  if (count == 1) name += number % 2 == 0 ? "_lo" : "_hi";
+  return name;
+}
+
 std::string field_text(const Field& field, const Decoded& decoded) {
   static constexpr const char* floats[] = {"0.5",  "-0.5", "1.0",  "-1.0",      "2.0",
                                            "-2.0", "4.0",  "-4.0", "0.15915494"};
   const unsigned count = register_count(field.type);
+  if (field.code >= code::accumulator_first) {
+    return range('a', field.code - code::accumulator_first, count);
+  }
   if (field.code >= code::vector_first) return range('v', field.code - code::vector_first, count);
+  if (is_gfx9(decoded.set) && field.code >= flat_scratch && field.code < code::vcc_lo) {
+    return scratch_or_xnack(field.code, count);
+  }
   if (field.code < code::vcc_lo) return range('s', field.code, count);
   if (field.code == code::literal) {
     const unsigned literal = decoded.literal.value_or(0);
@@ -83,7 +98,7 @@ std::string source_text(const Field& field, const Decoded& decoded, bool packed)
 }
 
 std::string operation_text(const Operation& op, const Decoded& decoded) {
-  std::string text{mnemonic(op.row->opcode)};
+  std::string text = op.row->name;
   const char* separator = " ";
   const auto add = [&](const std::string& part) {
     text += separator + part;
@@ -119,6 +134,7 @@ std::string operation_text(const Operation& op, const Decoded& decoded) {
 std::string to_text(const Decoded& decoded) {
   std::string text = operation_text(decoded.operation, decoded);
   if (decoded.second) text += " :: " + operation_text(*decoded.second, decoded);
+  if (decoded.sdwa) text += " sdwa";
   if (decoded.dpp) text += decoded.dpp->eight ? " dpp8" : " dpp16";
   return text;
 }

@@ -73,11 +73,13 @@ class Loader {
       if (machine.number == number) content_.target = machine.name;
     }
     if (content_.target.empty()) content_.target = "AMDGPU machine " + std::to_string(number);
-    if (!content_.target.starts_with("gfx11")) {
+    const auto set = instruction_set_of(content_.target);
+    if (!set) {
       return fail(error_, ErrorKind::wrong_target,
                   "the code object is for " + content_.target +
-                      "; compile for gfx1100 (--offload-arch=gfx1100)");
+                      "; compile for gfx1100, gfx90a or gfx942 (--offload-arch)");
     }
+    content_.set = *set;
     const unsigned abi = header_.e_ident[EI_ABIVERSION];
     if (abi < 2 || abi > 4) {
       return fail(error_, ErrorKind::wrong_target,

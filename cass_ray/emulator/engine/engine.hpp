@@ -1,4 +1,4 @@
-// Runs gfx11 (RDNA3) code objects on the CPU: the engine's whole public interface.
+// Runs code objects of gfx11 (RDNA3), gfx90a and gfx942 (CDNA) on the CPU: the engine's whole public interface.
 //
 // Memory model: device pointers are host pointers. Whatever the host can address, a kernel can;
 // allocation is the caller's business. Symbols of a loaded code object have host addresses too.
@@ -72,11 +72,14 @@ struct UserSgprs {
   bool dispatch_id = false;             // 2
   bool flat_scratch_init = false;       // 2
   bool private_segment_size = false;    // 1
+  std::uint16_t preloaded_offset = 0;   // gfx9: dwords of the kernarg segment that follow
+  std::uint16_t preloaded_count = 0;
   std::uint8_t count = 0;               // workgroup ids follow at this SGPR
   bool workgroup_id_x = false;
   bool workgroup_id_y = false;
   bool workgroup_id_z = false;
   bool workgroup_info = false;
+  bool private_segment_offset = false;  // gfx90a: of the wave's scratch, the last one
 };
 
 struct Kernel {
@@ -109,7 +112,7 @@ struct Symbol {
 enum class ErrorKind : std::uint8_t {
   none,
   malformed,          // truncated, or not an ELF file
-  wrong_target,       // an ELF file, but not for gfx11
+  wrong_target,       // an ELF file, but not for a processor that the engine runs
   unresolved_symbol,
   invalid_launch,     // sizes or the kernarg do not fit the kernel
   out_of_memory,
@@ -144,11 +147,16 @@ class CodeObject {
   std::unique_ptr<Content> content_;
 };
 
-// The gfx11 code object inside an offload bundle ("__CLANG_OFFLOAD_BUNDLE__", the content of
-// `.hip_fatbin`), or `bytes` itself where that is an ELF file already. Empty, and `error` filled
-// in, if there is none; the message lists the targets that are there. A bundle's own length is not
-// known to registration code: pass an upper bound, e.g. SIZE_MAX / 2 bytes from its start.
-std::span<const std::byte> find_code_object(std::span<const std::byte> bytes, Error& error);
+// The code object for `processor` ("gfx942"; empty: the first kind that the engine runs) inside an
+// offload bundle ("__CLANG_OFFLOAD_BUNDLE__", the content of `.hip_fatbin`), or `bytes` itself where
+// that is an ELF file already. Empty, and `error` filled in, if there is none; the message lists the
+// targets that are there. A bundle's own length is not known to registration code: pass an upper
+// bound, e.g. SIZE_MAX / 2 bytes from its start.
+std::span<const std::byte> find_code_object(std::span<const std::byte> bytes, Error& error,
+                                            std::string_view processor = {});
+
+// Whether code for `target` (a processor, or a target identifier) runs on `processor`.
+bool runs_on(std::string_view target, std::string_view processor);
 
 // What grid.sync() of a cooperative launch works on: the device library (ockl, cg.cl, mg_info) gets
 // its address as hidden_multigrid_sync_arg and counts arriving workgroups in `arrivals`.

@@ -27,6 +27,7 @@ inline constexpr std::uint8_t absolute = 2;
 inline constexpr std::uint8_t high = 4;        // op_sel: the high half of a 16-bit operand
 inline constexpr std::uint8_t negate_high = 8; // VOP3P neg_hi
 inline constexpr std::uint8_t select_high = 16; // VOP3P op_sel_hi
+inline constexpr std::uint8_t clears_high = 32; // 16-bit results of gfx9: the other half becomes 0
 }  // namespace modifier
 
 struct Operand {
@@ -45,6 +46,7 @@ inline constexpr std::uint8_t op_sel_1 = 16;
 inline constexpr std::uint8_t clamp = 32;
 inline constexpr std::uint8_t dpp_row_reads_inactive = 64;
 inline constexpr std::uint8_t gds = 128;
+inline constexpr std::uint8_t lds = 128;        // buffers: the data go to LDS
 }  // namespace flag
 
 struct Instruction {

@@ -1,54 +1,91 @@
 #include "isa.hpp"
 
 #include <array>
+#include <span>
 
 namespace cass::rdna3 {
 namespace {
 
-constexpr OpcodeRow rows[] = {
-#define INSTRUCTION(encoding, number, name, destination, s0, s1, s2) \
-  {Encoding::encoding, number, Opcode::name, Type::destination, {Type::s0, Type::s1, Type::s2}},
-#include "tables/opcodes.inc"
-#undef INSTRUCTION
+#define INSTRUCTION(encoding, number, name, operation, destination, s0, s1, s2) \
+  {Encoding::encoding, number, #name, Opcode::operation, Type::destination,       \
+   {Type::s0, Type::s1, Type::s2}},
+constexpr OpcodeRow gfx11_rows[] = {
+#include "tables/gfx11.inc"
 };
+constexpr OpcodeRow gfx90a_rows[] = {
+#include "tables/gfx90a.inc"
+};
+constexpr OpcodeRow gfx942_rows[] = {
+#include "tables/gfx942.inc"
+};
+#undef INSTRUCTION
 
 constexpr std::string_view names[] = {
-#define MNEMONIC(name) #name,
-#include "tables/mnemonics.inc"
-#undef MNEMONIC
+#define OPERATION_NAME(name) #name,
+#include "tables/operations.inc"
+#undef OPERATION_NAME
     "unsupported instruction",
     "invalid instruction",
     "dpp_enter",
+    "dpp_narrow",
     "dpp_leave",
     "mode_enter",
     "mode_leave",
     "count",
+    "add_64",
     "check",
     "copy",
+    "move_indexed",
+    "select",
+    "merge",
 };
 
 constexpr unsigned max_number = 1024;
 
 // Index of the row plus one, by encoding and opcode number.
-constexpr auto make_index() {
-  std::array<std::uint16_t, encoding_count * max_number> index{};
-  for (std::size_t i = 0; i < std::size(rows); ++i) {
+using Index = std::array<std::uint16_t, encoding_count * max_number>;
+
+constexpr Index make_index(std::span<const OpcodeRow> rows) {
+  Index index{};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     index[static_cast<std::size_t>(rows[i].encoding) * max_number + rows[i].number] =
         static_cast<std::uint16_t>(i + 1);
   }
   return index;
 }
 
-constexpr auto row_index = make_index();
+struct Table {
+  std::span<const OpcodeRow> rows;
+  Index index;
+};
+constexpr Table tables[] = {
+    {gfx11_rows, make_index(gfx11_rows)},
+    {gfx90a_rows, make_index(gfx90a_rows)},
+    {gfx942_rows, make_index(gfx942_rows)},
+};
+static_assert(std::size(tables) == instruction_set_count);
 
 }  // namespace
 
 std::string_view mnemonic(Opcode opcode) { return names[static_cast<std::size_t>(opcode)]; }
 
-const OpcodeRow* find_row(Encoding encoding, unsigned number) {
+const OpcodeRow* find_row(InstructionSet set, Encoding encoding, unsigned number) {
   if (number >= max_number) return nullptr;
-  const auto at = row_index[static_cast<std::size_t>(encoding) * max_number + number];
-  return at == 0 ? nullptr : &rows[at - 1];
+  const Table& table = tables[static_cast<std::size_t>(set)];
+  const auto at = table.index[static_cast<std::size_t>(encoding) * max_number + number];
+  return at == 0 ? nullptr : &table.rows[at - 1];
+}
+
+std::string_view name_of(InstructionSet set) {
+  constexpr std::string_view set_names[] = {"gfx11", "gfx90a", "gfx942"};
+  return set_names[static_cast<std::size_t>(set)];
+}
+
+std::optional<InstructionSet> instruction_set_of(std::string_view processor) {
+  if (processor.starts_with("gfx11")) return InstructionSet::gfx11;
+  if (processor == "gfx90a") return InstructionSet::gfx90a;
+  if (processor == "gfx942") return InstructionSet::gfx942;
+  return std::nullopt;
 }
 
 bool is_ignorable(Opcode opcode) {
@@ -82,6 +119,7 @@ bool is_ignorable(Opcode opcode) {
     case Opcode::s_cbranch_cdbgsys_or_user:
     case Opcode::s_cbranch_cdbgsys_and_user:
     case Opcode::v_nop:
+    case Opcode::v_clrexcp:
     case Opcode::v_pipeflush:
     case Opcode::ds_nop:
     case Opcode::buffer_gl0_inv:

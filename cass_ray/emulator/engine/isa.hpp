@@ -1,12 +1,24 @@
-// The gfx11 instruction set as data: encodings, opcodes, operand types.
-// Source: AMD, "RDNA3 Instruction Set Architecture Reference Guide", chapter 15 (microcode
-// formats).
+// The instruction sets as data: encodings, opcodes, operand types.
+// Sources: AMD, "RDNA3 Instruction Set Architecture Reference Guide", chapter 15, and "AMD Instinct
+// MI300 Instruction Set Architecture Reference Guide", chapter 13 (microcode formats).
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace cass::rdna3 {
+
+// What code objects are made of; gfx11 is RDNA3, gfx90a CDNA2, gfx942 CDNA3.
+enum class InstructionSet : std::uint8_t { gfx11, gfx90a, gfx942 };
+inline constexpr int instruction_set_count = 3;
+
+// gfx90a and gfx942 have their formats from GCN: 64 lanes, accumulation registers, SDWA.
+constexpr bool is_gfx9(InstructionSet set) { return set != InstructionSet::gfx11; }
+
+std::string_view name_of(InstructionSet set);
+// That of a processor ("gfx1100"); empty where the engine does not run its code.
+std::optional<InstructionSet> instruction_set_of(std::string_view processor);
 
 enum class Encoding : std::uint8_t {
   SOP2,
@@ -36,7 +48,7 @@ enum class Encoding : std::uint8_t {
 };
 inline constexpr int encoding_count = 24;
 
-// How an operand's bits are read. `pk16`: two 16-bit halves; `mix`: f32 or f16 by op_sel_hi;
+// How an operand's bits are read. `pk16`, `pk32`: two halves, of an operand of 64 bits two dwords; `mix`: f32 or f16 by op_sel_hi;
 // `mask`: one bit a lane in scalar registers; `s32`: a scalar result of a vector instruction.
 enum class Type : std::uint8_t {
   none,
@@ -52,6 +64,7 @@ enum class Type : std::uint8_t {
   f32,
   s32,
   mask,
+  pk32,
   b64,
   i64,
   u64,
@@ -61,12 +74,14 @@ enum class Type : std::uint8_t {
   b160,
   b256,
   b512,
+  b1024,
 };
 
 // Registers of 32 bits that an operand of this type takes.
 constexpr unsigned register_count(Type type) {
   switch (type) {
     case Type::none: return 0;
+    case Type::pk32:
     case Type::b64:
     case Type::i64:
     case Type::u64:
@@ -76,6 +91,7 @@ constexpr unsigned register_count(Type type) {
     case Type::b160: return 5;
     case Type::b256: return 8;
     case Type::b512: return 16;
+    case Type::b1024: return 32;
     default: return 1;
   }
 }
@@ -83,14 +99,16 @@ constexpr unsigned register_count(Type type) {
 constexpr bool is_16_bit(Type type) { return type >= Type::b16 && type <= Type::f16; }
 constexpr bool is_64_bit(Type type) { return type >= Type::b64 && type <= Type::f64; }
 
-// Every mnemonic, then what the engine itself inserts into decoded code.
+// What instructions do: mostly gfx11's mnemonics (isa/gfx9/operations.py has those of gfx9), then
+// what the engine itself inserts into decoded code.
 enum class Opcode : std::uint16_t {
-#define MNEMONIC(name) name,
-#include "tables/mnemonics.inc"
-#undef MNEMONIC
+#define OPERATION_NAME(name) name,
+#include "tables/operations.inc"
+#undef OPERATION_NAME
   engine_unsupported,      // runs into a fault that names the instruction
   engine_invalid,
   engine_dpp_enter,        // permute source 0 into a temporary, narrow EXEC
+  engine_dpp_narrow,       // narrow EXEC in a wave of 64 lanes
   engine_dpp_leave,
   engine_mode_enter,       // set up rounding and denormals of MODE for one instruction
   engine_mode_leave,
@@ -98,23 +116,28 @@ enum class Opcode : std::uint16_t {
   engine_add_64,           // v_add_co_u32 and the v_add_co_ci_u32 behind it
   engine_check,            // checking mode
   engine_copy,             // temporary to VGPR, for dual issue
+  engine_move_indexed,     // gfx9: v_mov_b32 after s_set_gpr_idx_on
+  engine_select,           // SDWA: a byte or half of a source to a temporary
+  engine_merge,            // SDWA: a result to a byte or half of its register
   count,
 };
 inline constexpr int opcode_count = static_cast<int>(Opcode::count);
 
+// The operation's name; OpcodeRow::name is how an instruction set spells it.
 std::string_view mnemonic(Opcode opcode);
 
-// A row of tables/opcodes.inc. Memory formats: destination, address, data 0, data 1.
+// A row of a table in tables/. Memory formats: destination, address, data 0, data 1.
 struct OpcodeRow {
   Encoding encoding;
   std::uint16_t number;
+  const char* name;
   Opcode opcode;
   Type destination;
   Type source[3];
 };
 
 // Null where the encoding has no such opcode.
-const OpcodeRow* find_row(Encoding encoding, unsigned number);
+const OpcodeRow* find_row(InstructionSet set, Encoding encoding, unsigned number);
 
 // Instructions that only order, wait or hint: nothing to do where every instruction completes
 // before the next one starts.

@@ -55,6 +55,7 @@ enum Descriptor : unsigned {
   rsrc1 = 48,
   rsrc2 = 52,
   properties = 56,
+  kernarg_preload = 58,
   descriptor_size = 64,
 };
 
@@ -89,7 +90,10 @@ KernelArgument argument(const Value& map) {
   return result;
 }
 
-UserSgprs user_sgprs(std::uint32_t rsrc2_word, std::uint32_t property_bits) {
+// Others have the base of scratch in registers of its own ("architected").
+bool has_scratch_offset(InstructionSet set) { return set == InstructionSet::gfx90a; }
+
+UserSgprs user_sgprs(InstructionSet set, std::uint32_t rsrc2_word, std::uint32_t property_bits) {
   UserSgprs sgprs;
   sgprs.private_segment_buffer = (property_bits & 1) != 0;
   sgprs.dispatch_pointer = (property_bits & 2) != 0;
@@ -103,12 +107,33 @@ UserSgprs user_sgprs(std::uint32_t rsrc2_word, std::uint32_t property_bits) {
   sgprs.workgroup_id_y = (rsrc2_word >> 8 & 1) != 0;
   sgprs.workgroup_id_z = (rsrc2_word >> 9 & 1) != 0;
   sgprs.workgroup_info = (rsrc2_word >> 10 & 1) != 0;
+  sgprs.private_segment_offset = has_scratch_offset(set) && (rsrc2_word & 1) != 0;
   return sgprs;
 }
 
 bool fail(Error& error, std::string message) {
   error = {ErrorKind::malformed, std::move(message)};
   return false;
+}
+
+// Arguments that hardware places in SGPRs (LLVM, "Preloaded Kernel Arguments"): code that loads them
+// itself, for older firmware, comes before what runs with them.
+bool read_preload(Kernel& kernel, const Symbol& symbol, const CodeObject::Content& content,
+                  Error& error) {
+  constexpr std::uint64_t loading_code = 256;
+  const std::uint32_t field = word(symbol.address + kernarg_preload - 2) >> 16;
+  UserSgprs& user = kernel.user_sgprs;
+  user.preloaded_count = field & 127;
+  user.preloaded_offset = static_cast<std::uint16_t>(field >> 7);
+  if (user.preloaded_count == 0) return true;
+  kernel.entry += loading_code;
+  const auto end = reinterpret_cast<std::uint64_t>(content.image) + content.code_offset +
+                   content.code_size;
+  if (kernel.entry >= end ||
+      4U * (user.preloaded_offset + user.preloaded_count) > kernel.kernarg_size) {
+    return fail(error, "the preloaded arguments of kernel " + kernel.name + " lie outside its segment");
+  }
+  return true;
 }
 
 bool read_descriptor(Kernel& kernel, const Symbol& symbol, const CodeObject::Content& content,
@@ -132,8 +157,9 @@ bool read_descriptor(Kernel& kernel, const Symbol& symbol, const CodeObject::Con
   kernel.rsrc2 = word(symbol.address + rsrc2);
   kernel.rsrc3 = word(symbol.address + rsrc3);
   const std::uint32_t bits = word(symbol.address + properties) & 0xFFFF;
-  kernel.user_sgprs = user_sgprs(kernel.rsrc2, bits);
-  kernel.wave_size = (bits >> 10 & 1) != 0 ? 32 : 64;
+  kernel.user_sgprs = user_sgprs(content.set, kernel.rsrc2, bits);
+  kernel.wave_size = !is_gfx9(content.set) && (bits >> 10 & 1) != 0 ? 32 : 64;
+  if (is_gfx9(content.set) && !read_preload(kernel, symbol, content, error)) return false;
   kernel.uses_dynamic_stack = (bits >> 11 & 1) != 0;
   return true;
 }

@@ -65,9 +65,10 @@ Fault unsupported(const Launch& launch, const Program& program, const Instructio
   fault.pc = launch.kernel->code_object->content().code_offset + instruction.pc;
   fault.instruction = program.text_at(instruction.pc);
   const bool known = fault.instruction.front() != '.' && instruction.pc < program.size;
+  const std::string set(name_of(program.set));
   fault.kind = known ? FaultKind::unsupported_instruction : FaultKind::invalid_instruction;
   fault.message = known ? "the engine does not implement this instruction; nothing was run"
-                        : "the kernel reaches bytes that are no gfx11 instruction; nothing was run";
+                        : "the kernel reaches bytes that are no " + set + " instruction; nothing was run";
   return fault;
 }
 
@@ -130,6 +131,10 @@ const std::byte* queue_descriptor() {
   return queue.data();
 }
 
+// A buffer whose elements the lanes take turns in (ADD_TID_ENABLE): buffer instructions of gfx90a
+// reach scratch through it, and the engine knows it by that bit. Its base is the wave's scratch.
+constexpr std::array<std::uint32_t, 4> scratch_descriptor = {0, 0, ~0U, 1U << 23};
+
 void fill_user_sgprs(const Launch& launch, LaunchState& state) {
   const UserSgprs& user = state.kernel->user_sgprs;
   std::vector<std::uint32_t>& sgprs = state.user_sgprs;
@@ -137,13 +142,21 @@ void fill_user_sgprs(const Launch& launch, LaunchState& state) {
     sgprs.push_back(static_cast<std::uint32_t>(value));
     sgprs.push_back(static_cast<std::uint32_t>(value >> 32));
   };
-  if (user.private_segment_buffer) sgprs.insert(sgprs.end(), 4, 0);
+  if (user.private_segment_buffer) {
+    constexpr auto descriptor = scratch_descriptor;
+    sgprs.insert(sgprs.end(), descriptor.begin(), descriptor.end());
+  }
   if (user.dispatch_pointer) push(reinterpret_cast<std::uint64_t>(state.dispatch_packet.data()));
   if (user.queue_pointer) push(reinterpret_cast<std::uint64_t>(queue_descriptor()));
   if (user.kernarg_pointer) push(reinterpret_cast<std::uint64_t>(launch.kernarg.data()));
   if (user.dispatch_id) push(state.serial);
   if (user.flat_scratch_init) push(0);
   if (user.private_segment_size) sgprs.push_back(state.scratch_stride);
+  for (unsigned k = 0; k < user.preloaded_count; ++k) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, launch.kernarg.data() + 4 * (user.preloaded_offset + k), sizeof word);
+    sgprs.push_back(word);
+  }
 }
 
 std::uint64_t time_limit_nanoseconds() {
@@ -229,7 +242,8 @@ void describe_wave(const Wave& wave, Fault& fault) {
       break;
     case WaveFault::invalid_instruction:
       fault.kind = FaultKind::invalid_instruction;
-      fault.message = "execution reached bytes that are no gfx11 instruction";
+      fault.message = "execution reached bytes that are no " +
+                      std::string(name_of(wave.program->set)) + " instruction";
       break;
     default:
       fault.kind = FaultKind::unsupported_instruction;

@@ -41,11 +41,24 @@ bool is_float(Type type) {
          type == Type::mix;
 }
 
+// Two f32 in 64 bits.
+bool is_packed_f32(Opcode opcode) {
+  return opcode == Opcode::v_pk_fma_f32 || opcode == Opcode::v_pk_mul_f32 ||
+         opcode == Opcode::v_pk_add_f32;
+}
+
 // Whether rounding or denormals of MODE matter.
 bool depends_on_mode(const OpcodeRow& row) {
+  if (is_packed_f32(row.opcode)) return true;
   if (row.encoding < Encoding::VOP2 || row.encoding >= Encoding::VINTERP) return false;
   if (row.opcode == Opcode::v_cndmask_b32 || row.opcode == Opcode::v_cndmask_b16) return false;
   return is_float(row.destination) || is_float(row.source[0]) || is_float(row.source[1]);
+}
+
+// Matrix products of a whole wave.
+bool is_matrix(Opcode opcode) {
+  const std::string_view name = mnemonic(opcode);
+  return name.starts_with("v_mfma") || name.starts_with("v_smfmac") || name.starts_with("v_wmma");
 }
 
 // One pass over a wave's lanes handles both halves, or none of it is per lane.
@@ -59,14 +72,15 @@ bool once_for_both_halves(Opcode opcode) {
     case Opcode::ds_consume:
     case Opcode::ds_gws_barrier:
     case Opcode::ds_gws_init:
-    case Opcode::v_wmma_f32_16x16x16_f16:
-    case Opcode::v_wmma_f32_16x16x16_bf16:
-    case Opcode::v_wmma_f16_16x16x16_f16:
-    case Opcode::v_wmma_bf16_16x16x16_bf16:
-    case Opcode::v_wmma_i32_16x16x16_iu8:
-    case Opcode::v_wmma_i32_16x16x16_iu4: return true;
-    default: return false;
+    case Opcode::ds_bpermute_b32_gfx9:
+    case Opcode::ds_permute_b32_gfx9: return true;
+    default: return is_matrix(opcode);
   }
+}
+
+// What a mnemonic of gfx9 may be inside s_set_gpr_idx_on and s_set_gpr_idx_off.
+namespace indexed {
+constexpr unsigned source_0 = 1, destination = 8;
 }
 
 class Builder {
@@ -81,7 +95,7 @@ class Builder {
     for (std::size_t at = 0; at < words_.size();) {
       pc_ = static_cast<std::uint32_t>(4 * at);
       program_.index_of[at] = static_cast<std::uint32_t>(program_.instructions.size());
-      const auto decoded = decode(words_.subspan(at));
+      const auto decoded = decode(program_.set, words_.subspan(at));
       if (!decoded) {
         emit(Opcode::engine_invalid, {});
         ++at;
@@ -109,16 +123,26 @@ class Builder {
       return;
     }
     note_mode(decoded.operation);
+    note_indexing(decoded.operation);
     const bool twice =
         program_.options.wide && is_vector(row.encoding) && !once_for_both_halves(row.opcode);
     if (program_.options.count) {
       count(decoded.operation);
       if (decoded.second) count(*decoded.second);
     }
-    for (unsigned half = 0; half < (twice ? 2U : 1U); ++half) {
-      half_ = half;
+    lower_halves(decoded, twice ? 2 : 1);
+  }
+
+  void lower_halves(const Decoded& decoded, unsigned halves) {
+    if (decoded.dpp) {
+      lower_dpp(decoded, halves);
+      return;
+    }
+    for (half_ = 0; half_ < halves; ++half_) {
       if (decoded.second) {
         lower_dual(decoded.operation, *decoded.second);
+      } else if (decoded.sdwa) {
+        lower_sdwa(decoded);
       } else {
         lower_one(decoded);
       }
@@ -149,18 +173,107 @@ class Builder {
     const Operation& op = decoded.operation;
     Instruction instruction = lower_operation(op);
     if (op.row->encoding == Encoding::MIMG && !lower_image(instruction)) return;
+    const bool to_lds = op.row->encoding == Encoding::MUBUF && (op.flags & flag::lds) != 0;
+    if (to_lds) return emit(Opcode::engine_unsupported, instruction);
     if (program_.options.check) check(op, instruction);
-    const bool mode = program_.options.special_mode && depends_on_mode(*op.row);
-    if (mode) enter_mode(*op.row);
-    if (decoded.dpp) {
-      enter_dpp(*decoded.dpp, instruction);
-      instruction.source[0].value = temporary_offset(0);
+    if (indexed_ != 0 && is_vector(op.row->encoding)) {
+      lower_indexed(op, instruction);
+      return;
     }
-    emit(op.row->opcode, instruction);
+    emit_with_mode(op, instruction);
+    copy_mask(decoded);
+  }
+
+  // v_cmpx of gfx9 writes its mask to a scalar register too.
+  void copy_mask(const Decoded& decoded) {
+    if (!decoded.also_written) return;
+    Instruction copy;
+    copy.destination = lower_field(*decoded.also_written, true);
+    copy.source[0] = lower_field(decoded.operation.destination, false);
+    emit(Opcode::s_mov_b32, copy);
+  }
+
+  // Only moves: what compilers make of arrays in registers.
+  void lower_indexed(const Operation& op, const Instruction& instruction) {
+    const bool moves = op.row->opcode == Opcode::v_mov_b32 &&
+                       (indexed_ & ~(indexed::source_0 | indexed::destination)) == 0 &&
+                       instruction.source[0].kind == OperandKind::vector;
+    const bool known = moves || (op.row->opcode == Opcode::v_mov_b32 &&
+                                 indexed_ == indexed::destination);
+    Instruction indexing = instruction;
+    indexing.immediate = indexed_;
+    emit(known ? Opcode::engine_move_indexed : Opcode::engine_unsupported, indexing);
+  }
+
+  // Both halves read before either writes: a lane's data may come from the other half.
+  void lower_dpp(const Decoded& decoded, unsigned halves) {
+    const Operation& op = decoded.operation;
+    Instruction instructions[2];
+    for (half_ = 0; half_ < halves; ++half_) {
+      instructions[half_] = lower_operation(op);
+      enter_dpp(*decoded.dpp, instructions[half_], op.source[0].type);
+      instructions[half_].source[0].value = temporary_offset(half_);
+    }
     // v_cmpx writes EXEC itself; lanes that DPP masks off then stay off.
     const bool writes_exec = op.destination.present() && op.destination.code == code::exec_lo;
-    if (decoded.dpp && !writes_exec) emit(Opcode::engine_dpp_leave, {});
-    if (mode) emit(Opcode::engine_mode_leave, {});
+    for (half_ = 0; half_ < halves; ++half_) {
+      if (halves == 2) emit(Opcode::engine_dpp_narrow, {});
+      emit_with_mode(op, instructions[half_]);
+      if (!writes_exec) emit(Opcode::engine_dpp_leave, {});
+      copy_mask(decoded);
+    }
+    half_ = 0;
+  }
+
+  // Sources to temporaries, the operation, and where the result is a part of a register, that part.
+  void lower_sdwa(const Decoded& decoded) {
+    const Operation& op = decoded.operation;
+    const SubDwordControl& sdwa = *decoded.sdwa;
+    Instruction instruction = lower_operation(op);
+    for (unsigned n = 0; n < 2; ++n) {
+      Operand& source = instruction.source[n];
+      if (sdwa.source[n] == SubDword::dword || !op.source[n].present()) continue;
+      if (register_count(op.source[n].type) != 1) return emit(Opcode::engine_unsupported, {});
+      Instruction select;
+      select.source[0] = source;
+      select.destination.value = temporary_offset(n);
+      select.immediate = static_cast<int>(sdwa.source[n]) | (sdwa.extends_sign[n] ? 8 : 0);
+      emit(Opcode::engine_select, select);
+      source.kind = OperandKind::vector;
+      source.value = temporary_offset(n);
+    }
+    if (sdwa.destination == SubDword::dword || op.destination.type == Type::mask) {
+      emit_with_mode(op, instruction);
+      copy_mask(decoded);
+      return;
+    }
+    if (reads_destination(op.row->opcode) || register_count(op.destination.type) != 1) {
+      return emit(Opcode::engine_unsupported, {});
+    }
+    Instruction merge;
+    merge.destination = instruction.destination;
+    merge.source[0].kind = OperandKind::vector;
+    merge.source[0].value = temporary_offset(2);
+    merge.immediate = static_cast<int>(sdwa.destination) | static_cast<int>(sdwa.rest) << 4;
+    instruction.destination.value = temporary_offset(2);
+    emit_with_mode(op, instruction);
+    emit(Opcode::engine_merge, merge);
+  }
+
+  static bool reads_destination(Opcode opcode) {
+    const std::string_view name = mnemonic(opcode);
+    return name.find("mac_") != std::string_view::npos || name.starts_with("v_dot");
+  }
+
+  // From s_set_gpr_idx_on to s_set_gpr_idx_off, in the order of the code: compilers jump neither in
+  // nor out.
+  void note_indexing(const Operation& op) {
+    const Opcode opcode = op.row->opcode;
+    if (opcode == Opcode::s_set_gpr_idx_on || opcode == Opcode::s_set_gpr_idx_mode) {
+      indexed_ = static_cast<unsigned>(op.immediate) & 15;
+    } else if (opcode == Opcode::s_set_gpr_idx_off) {
+      indexed_ = 0;
+    }
   }
 
   // False where the engine has no such form; the instruction is then one that is unsupported.
@@ -190,15 +303,17 @@ class Builder {
     // f32 has fields of its own; f16 and f64 share theirs.
     const Type type = is_float(row.source[0]) ? row.source[0] : row.destination;
     const Type result = is_float(row.destination) ? row.destination : type;
-    instruction.immediate = (result == Type::f32 || result == Type::mix) ? 0 : 1;
+    const bool single = result == Type::f32 || result == Type::mix || is_packed_f32(row.opcode);
+    instruction.immediate = single ? 0 : 1;
     emit(Opcode::engine_mode_enter, instruction);
   }
 
-  void enter_dpp(const DppControl& dpp, const Instruction& instruction) {
+  void enter_dpp(const DppControl& dpp, const Instruction& instruction, Type source_type) {
     Instruction enter;
     enter.source[0] = instruction.source[0];
     enter.immediate = dpp.control;
-    enter.destination.value = temporary_offset(0);
+    enter.destination.value = temporary_offset(half_);
+    enter.destination.index = static_cast<std::uint16_t>(register_count(source_type));
     enter.destination.modifiers = static_cast<std::uint8_t>(dpp.row_mask | dpp.bank_mask << 4);
     enter.output_scale = dpp.eight ? 1 : 0;
     enter.flags = static_cast<std::uint8_t>((dpp.bound_control ? flag::op_sel_1 : 0) |
@@ -385,6 +500,7 @@ class Builder {
   std::uint32_t literal_ = 0;
   std::uint8_t size_ = 4;
   unsigned half_ = 0;
+  unsigned indexed_ = 0;  // operands that M0 is added to, as s_set_gpr_idx_on names them
 };
 
 }  // namespace
@@ -402,7 +518,7 @@ std::span<const std::uint32_t> Program::words_at(std::uint32_t pc) const {
 
 std::string Program::text_at(std::uint32_t pc) const {
   if (pc >= size) return "end of the code";
-  const auto decoded = decode(words_at(pc));
+  const auto decoded = decode(set, words_at(pc));
   if (decoded) return to_text(*decoded);
   char text[32];
   std::snprintf(text, sizeof text, ".long 0x%08x", words_at(pc)[0]);

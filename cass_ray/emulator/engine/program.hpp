@@ -23,6 +23,7 @@ struct ProgramOptions {
 };
 
 struct Program {
+  InstructionSet set = InstructionSet::gfx11;
   ProgramOptions options;
   std::uint64_t base = 0;      // host address of the code
   std::uint64_t size = 0;      // bytes

@@ -44,7 +44,7 @@ inline constexpr std::uint32_t dx10_clamp = 1U << 8;  // clamping turns NaN into
 inline constexpr std::uint32_t ieee = 1U << 9;        // minimum and maximum quiet NaN
 }  // namespace mode
 
-inline constexpr unsigned temporary_rows = 4;  // 0: DPP source; 1: dual issue; 2, 3: 64-bit
+inline constexpr unsigned temporary_rows = 4;  // DPP and SDWA sources and results, dual issue
 
 enum class WaveState : std::uint8_t {
   runnable,       // not started, or its budget of backward branches ran out
@@ -82,7 +82,8 @@ struct alignas(128) Wave {
   std::uint32_t lds_size = 0;             // bytes
   std::int32_t budget = 0;                // backward branches before others get a turn
   std::uint32_t mode = 0;                 // hardware register MODE
-  std::uint32_t saved_exec = 0;           // during an instruction with DPP
+  std::uint32_t saved_exec[2] = {};       // of each half, during an instruction with DPP
+  std::uint32_t dpp_exec[2] = {};         // the lanes that it writes
   std::uint32_t saved_control = 0;        // MXCSR during an instruction with a special MODE
   std::uint16_t index = 0;                // in the workgroup
   std::uint16_t vector_count = 0;         // VGPRs that exist

@@ -135,6 +135,8 @@ void Workgroup::start(std::uint64_t flat) {
     if (user.workgroup_id_x) wave.scalar[at++] = id[0];
     if (user.workgroup_id_y) wave.scalar[at++] = id[1];
     if (user.workgroup_id_z) wave.scalar[at++] = id[2];
+    if (user.workgroup_info) wave.scalar[at++] = 0;
+    if (user.private_segment_offset) wave.scalar[at++] = 0;
     wave.scalar[scalar::exec + 1] = 0;
     for (unsigned half = 0; half < halves; ++half) {
       wave.scalar[scalar::exec + half] = launch->active[index * halves + half];

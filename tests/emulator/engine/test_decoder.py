@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from cass_ray.emulator.engine_interface import Engine
-from cass_ray.emulator.isa.gfx11.probe import Probed, disassemble, probe
+from cass_ray.emulator.isa.probe import Probed, disassemble, find_disassembler, probe
 
 pytestmark = pytest.mark.amd
 

@@ -72,6 +72,31 @@ RULE(CompareSwap, old == compare ? data : old)
 RULE(CompareSwapFloat, floating(old) == floating(compare) ? data : old)
 RULE(AddFloat, bits_of<T>(floating(old) + floating(data)))
 
+// Two numbers of 16 bits in a dword, each rounded to nearest even.
+ALWAYS_INLINE u32 add_halves(u32 a, u32 b) {
+  u32 result = 0;
+  for (unsigned shift = 0; shift < 32; shift += 16) {
+    const auto half = [shift](u32 both) {
+      return static_cast<float>(__builtin_bit_cast(_Float16, static_cast<u16>(both >> shift)));
+    };
+    const auto sum = static_cast<_Float16>(half(a) + half(b));
+    result |= u32{__builtin_bit_cast(u16, sum)} << shift;
+  }
+  return result;
+}
+ALWAYS_INLINE u32 add_bfloats(u32 a, u32 b) {
+  u32 result = 0;
+  for (unsigned shift = 0; shift < 32; shift += 16) {
+    const float sum = floating<u32>(a >> shift << 16) + floating<u32>(b >> shift << 16);
+    const u32 bits = bits_of<u32>(sum);
+    const u32 rounded = (bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16;
+    result |= (sum != sum ? bits >> 16 | 0x40U : rounded & 0xFFFF) << shift;
+  }
+  return result;
+}
+RULE(AddHalves, add_halves(old, data))
+RULE(AddBfloats, add_bfloats(old, data))
+
 // -0 < +0; a NaN loses against a number.
 template <bool greatest, class T>
 ALWAYS_INLINE T float_extremum(T old, T data) {
@@ -218,6 +243,17 @@ MEMORY_ATOMIC(cmpswap_f32, CompareSwapFloat, u32, memory_atomic)
 MEMORY_ATOMIC(add_f32, AddFloat, u32, memory_atomic_single)
 MEMORY_ATOMIC(min_f32, MinimumFloat, u32, memory_atomic_single)
 MEMORY_ATOMIC(max_f32, MaximumFloat, u32, memory_atomic_single)
+// gfx9
+MEMORY_ATOMIC(add_f64, AddFloat, u64, memory_atomic_single)
+MEMORY_ATOMIC(min_f64, MinimumFloat, u64, memory_atomic_single)
+MEMORY_ATOMIC(max_f64, MaximumFloat, u64, memory_atomic_single)
+MEMORY_ATOMIC(pk_add_f16, AddHalves, u32, memory_atomic_single)
+OPERATION(global_atomic_pk_add_bf16) {
+  memory_atomic_single<AddBfloats, u32>(w, i, any_global_addresses(w, i).address);
+}
+OPERATION(flat_atomic_pk_add_bf16) {
+  memory_atomic_single<AddBfloats, u32>(w, i, flat_addresses(w, i).address);
+}
 OPERATION(buffer_atomic_csub_u32) {
   buffer_atomic<u32>(w, i, [&](U64 at) { memory_atomic_single<ClampedSubtract, u32>(w, i, at); });
 }
@@ -249,6 +285,9 @@ ALWAYS_INLINE void lds_atomic_two(Wave& w, const Instruction& i) {
   LDS_ATOMIC(name, letter##32, Rule, u32, action) \
   LDS_ATOMIC(name, letter##64, Rule, u64, action)
 LDS_BOTH(add, u, Add, lds_atomic)
+LDS_ATOMIC(add, f64, AddFloat, u64, lds_atomic)
+LDS_ATOMIC(pk_add, f16, AddHalves, u32, lds_atomic)
+LDS_ATOMIC(pk_add, bf16, AddBfloats, u32, lds_atomic)
 LDS_BOTH(sub, u, Subtract, lds_atomic)
 LDS_BOTH(rsub, u, ReverseSubtract, lds_atomic)
 LDS_BOTH(inc, u, Increment, lds_atomic)

@@ -18,6 +18,21 @@ ALWAYS_INLINE Resource resource_of(Wave& w, const Instruction& i) {
           words[3] >> 28 & 3};
 }
 
+// Scratch of gfx90a: the descriptor that the kernel starts with. Its stack pointer counts the bytes
+// of all 64 lanes; lanes beyond the end get an address that is not mapped.
+constexpr u32 add_thread_id = 1U << 23;
+ALWAYS_INLINE bool is_scratch(Wave& w, const Instruction& i) {
+  const u32* words = &place<u32>(w, i.source[2].value);
+  return words[3] == add_thread_id && words[0] == 0;
+}
+ALWAYS_INLINE U64 scratch_addresses(Wave& w, const Instruction& i, U32 offset, u32 size) {
+  const U32 own = offset + scalar_u32(w, i.source[3]) / 64;
+  const U64 address = convert<U64>(own + (lane_numbers + lanes * i.half) * w.scratch_stride) +
+                      reinterpret_cast<u64>(w.scratch);
+  const I32 inside = (own < w.scratch_stride) & (own + size <= w.scratch_stride);
+  return convert<I64>(inside) ? address : (U64)0ULL;
+}
+
 struct BufferLanes {
   Wide at;
   u32 inside;  // active lanes within bounds
@@ -31,6 +46,9 @@ ALWAYS_INLINE BufferLanes buffer_lanes(Wave& w, const Instruction& i, u32 size) 
     if ((i.flags & flag::offen) != 0) offset += place<U32>(w, i.source[0].value + w.row_stride);
   } else if ((i.flags & flag::offen) != 0) {
     offset += read_u32(w, i.source[0]);
+  }
+  if (__builtin_expect(is_scratch(w, i), 0)) {
+    return {{scratch_addresses(w, i, offset, size)}, exec_of(w, i)};
   }
   const U64 relative = convert<U64>(index) * (u64)resource.stride + convert<U64>(offset);
   I32 inside = (I32)-1;

@@ -97,6 +97,55 @@ OPERATION(ds_bpermute_b32) {
   const U32 value = permute(read_u32(w, i.source[1]), index);
   write_bits(w, i, select(is_active(exec_of(w, i), index), value, (U32)0U));
 }
+// Any lane of a wave of 64 (gfx9).
+struct WholeWave {
+  u32 lane[2 * lanes];
+};
+ALWAYS_INLINE WholeWave whole(Wave& w, const Operand& operand) {
+  WholeWave all;
+  for (unsigned half = 0; half < 2; ++half) {
+    const bool vector = operand.kind == OperandKind::vector;
+    const U32 row = vector ? place<U32>(w, operand.value + half * static_cast<u32>(sizeof(Row)))
+                           : (U32)scalar_u32(w, operand);
+    std::memcpy(all.lane + lanes * half, &row, sizeof row);
+  }
+  return all;
+}
+ALWAYS_INLINE u64 exec_of_both(const Wave& w) {
+  return w.scalar[scalar::exec] | u64{w.scalar[scalar::exec + 1]} << 32;
+}
+ALWAYS_INLINE void write_whole(Wave& w, const Instruction& i, const WholeWave& all) {
+  for (unsigned half = 0; half < 2; ++half) {
+    U32 row;
+    std::memcpy(&row, all.lane + lanes * half, sizeof row);
+    write_row(w, w.scalar[scalar::exec + half],
+              i.destination.value + half * static_cast<u32>(sizeof(Row)), row);
+  }
+}
+ALWAYS_INLINE unsigned crossbar_lane_of_64(const WholeWave& address, const Instruction& i,
+                                           unsigned lane) {
+  return (address.lane[lane] + static_cast<u32>(i.immediate)) >> 2 & 63;
+}
+// MI300 ISA, 12.13: DS_BPERMUTE_B32, DS_PERMUTE_B32.
+OPERATION(ds_bpermute_b32_gfx9) {
+  const WholeWave address = whole(w, i.source[0]), data = whole(w, i.source[1]);
+  const u64 exec = exec_of_both(w);
+  WholeWave result;
+  for (unsigned lane = 0; lane < 2 * lanes; ++lane) {
+    const unsigned from = crossbar_lane_of_64(address, i, lane);
+    result.lane[lane] = (exec >> from & 1) != 0 ? data.lane[from] : 0;
+  }
+  write_whole(w, i, result);
+}
+OPERATION(ds_permute_b32_gfx9) {
+  const WholeWave address = whole(w, i.source[0]), data = whole(w, i.source[1]);
+  WholeWave result = {};
+  for (u64 rest = exec_of_both(w); rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
+    result.lane[crossbar_lane_of_64(address, i, lane)] = data.lane[lane];
+  }
+  write_whole(w, i, result);
+}
 OPERATION(ds_permute_b32) {
   struct List {
     u32 lane[lanes];
@@ -139,12 +188,13 @@ OPERATION(ds_swizzle_b32) {
 
 // ---- DPP: source 0 is permuted into a temporary, EXEC narrowed for one instruction
 
+// Both halves of a wave: index 32 is the first lane of the upper one.
 struct LaneSource {
   U32 index;
-  I32 inside;  // the row holds that lane
+  I32 inside;  // there is such a lane
 };
-ALWAYS_INLINE LaneSource dpp_source(u32 control, bool eight) {
-  const U32 lane = lane_numbers, row = lane & 16U, column = lane & 15U;
+ALWAYS_INLINE LaneSource dpp_source(u32 control, bool eight, unsigned half) {
+  const U32 lane = lane_numbers + lanes * half, row = lane & 48U, column = lane & 15U;
   const I32 always = (I32)-1;
   if (eight) {
     return {(lane & ~7U) | ((U32)control >> ((lane & 7U) * 3U) & 7U), always};
@@ -154,13 +204,38 @@ ALWAYS_INLINE LaneSource dpp_source(u32 control, bool eight) {
     case 0x10: return {lane + amount, column + amount < 16U};
     case 0x11: return {lane - amount, column >= amount};
     case 0x12: return {row | ((column - amount) & 15U), always};
+    case 0x13:  // the wave's lanes as one row (gfx9): shifted or rotated by one
+      switch (amount) {
+        case 0: return {lane + 1U, lane < 63U};
+        case 4: return {(lane + 1U) & 63U, always};
+        case 8: return {lane - 1U, lane > 0U};
+        default: return {(lane - 1U) & 63U, always};
+      }
     case 0x14:
-      return {(control & 1) == 0 ? row | (15U - column) : (lane & 24U) | (7U - (lane & 7U)),
+      // A row's last lane for the next row, or lane 31 for the upper half (gfx9).
+      if (amount == 2) return {row - 1U, row > 0U};
+      if (amount == 3) return {(U32)31U, lane > 31U};
+      return {(control & 1) == 0 ? row | (15U - column) : (lane & 56U) | (7U - (lane & 7U)),
               always};
     case 0x15: return {row | amount, always};
     case 0x16: return {row | (column ^ amount), always};
     default: return {(lane & ~3U) | ((U32)control >> ((lane & 3U) * 2U) & 3U), always};
   }
+}
+// Lanes of both halves; of the source's lowest register and those behind it.
+ALWAYS_INLINE U32 dpp_value(Wave& w, const Operand& operand, U32 index, unsigned half, u32 number) {
+  if (operand.kind != OperandKind::vector) return read_u32(w, operand);
+  const u32 lower = operand.value + number * w.row_stride - half * static_cast<u32>(sizeof(Row));
+  const U32 own = permute(place<U32>(w, lower + half * static_cast<u32>(sizeof(Row))), index & 31U);
+  if (!w.wide) return own;
+  const U32 other =
+      permute(place<U32>(w, lower + (1 - half) * static_cast<u32>(sizeof(Row))), index & 31U);
+  return select((index >> 5) == half, own, other);
+}
+ALWAYS_INLINE I32 dpp_active(const Wave& w, U32 index) {
+  const I32 lower = is_active(w.scalar[scalar::exec], index & 31U);
+  if (!w.wide) return lower;
+  return select(index < 32U, lower, is_active(w.scalar[scalar::exec + 1], index & 31U));
 }
 // Lanes of the rows and of the groups of four that the masks select.
 ALWAYS_INLINE u32 selected_lanes(u32 row_mask, u32 bank_mask, unsigned half) {
@@ -171,18 +246,57 @@ ALWAYS_INLINE u32 selected_lanes(u32 row_mask, u32 bank_mask, unsigned half) {
 }
 OPERATION(engine_dpp_enter) {
   u32& exec = w.scalar[scalar::exec + i.half];
-  w.saved_exec = exec;
-  const LaneSource from = dpp_source(static_cast<u32>(i.immediate), i.output_scale != 0);
+  w.saved_exec[i.half] = exec;
+  const LaneSource from =
+      dpp_source(static_cast<u32>(i.immediate), i.output_scale != 0, i.half);
   const bool fetch_inactive = (i.flags & flag::op_sel_0) != 0;
-  const I32 active = fetch_inactive ? (I32)-1 : is_active(exec, from.index & 31U);
+  const I32 active = fetch_inactive ? (I32)-1 : dpp_active(w, from.index);
   const I32 valid = from.inside & active;
-  const U32 value = permute(read_u32(w, i.source[0]), from.index);
-  place<U32>(w, i.destination.value) = select(valid, value, (U32)0U);
+  for (u32 number = 0; number < i.destination.index; ++number) {
+    const U32 value = dpp_value(w, i.source[0], from.index, i.half, number);
+    place<U32>(w, i.destination.value + number * w.row_stride) = select(valid, value, (U32)0U);
+  }
   const u32 masks = i.destination.modifiers;
-  exec &= selected_lanes(masks & 15, masks >> 4, i.half);
-  if ((i.flags & flag::op_sel_1) == 0 && i.output_scale == 0) exec &= mask_of(valid);
+  u32 written = exec & selected_lanes(masks & 15, masks >> 4, i.half);
+  if ((i.flags & flag::op_sel_1) == 0 && i.output_scale == 0) written &= mask_of(valid);
+  if (w.wide) {
+    w.dpp_exec[i.half] = written;
+  } else {
+    exec = written;
+  }
 }
-OPERATION(engine_dpp_leave) { w.scalar[scalar::exec + i.half] = w.saved_exec; }
+// In a wave of 64 once the sources of both halves have been read.
+OPERATION(engine_dpp_narrow) { w.scalar[scalar::exec + i.half] = w.dpp_exec[i.half]; }
+OPERATION(engine_dpp_leave) { w.scalar[scalar::exec + i.half] = w.saved_exec[i.half]; }
+
+// ---- SDWA: parts of registers (MI300 ISA, 13.3.8)
+
+// Parts 0 to 3 are bytes, 4 and 5 halves.
+ALWAYS_INLINE u32 part_shift(u32 part) { return part < 4 ? 8 * part : 16 * (part - 4); }
+ALWAYS_INLINE u32 part_mask(u32 part) { return part < 4 ? 0xFFU : 0xFFFFU; }
+
+OPERATION(engine_select) {
+  const u32 part = static_cast<u32>(i.immediate) & 7;
+  const U32 value = read_u32(w, i.source[0]) >> part_shift(part) & part_mask(part);
+  const u32 sign = (part_mask(part) >> 1) + 1;
+  const bool extends = (i.immediate & 8) != 0;
+  place<U32>(w, i.destination.value) = extends ? (value ^ sign) - sign : value;
+}
+OPERATION(engine_merge) {
+  const u32 part = static_cast<u32>(i.immediate) & 7, rest = static_cast<u32>(i.immediate) >> 4;
+  const u32 shift = part_shift(part), mask = part_mask(part) << shift;
+  const U32 value = place<U32>(w, i.source[0].value) << shift & mask;
+  const U32 old = place<U32>(w, i.destination.value);
+  U32 result = value;
+  if (rest == 2) {
+    result |= old & ~mask;
+  } else if (rest == 1) {
+    // Sign above the part, zero below.
+    const u32 above = ~(mask | (mask - 1));
+    result |= select((value & (mask & ~(mask >> 1))) != 0U, (U32)above, (U32)0U);
+  }
+  write_row(w, exec_of(w, i), i.destination.value, result);
+}
 
 // ---- VGPRs numbered relative to M0; beyond the last one: v0
 
@@ -191,6 +305,28 @@ ALWAYS_INLINE U32& relative_row(Wave& w, const Instruction& i, const Operand& op
   const u32 number = index < w.vector_count ? index : 0;
   return place<U32>(w, vector_offset(number, w.wide, i.half));
 }
+// s_set_gpr_idx_on (MI300 ISA, 12.4): the index in M0's low byte.
+OPERATION(engine_move_indexed) {
+  const u32 index = w.scalar[scalar::m0] & 0xFF;
+  const bool from = (i.immediate & 1) != 0, to = (i.immediate & 8) != 0;
+  const U32 value = from ? U32(relative_row(w, i, i.source[0], index)) : read_u32(w, i.source[0]);
+  U32& row = to ? relative_row(w, i, i.destination, index) : place<U32>(w, i.destination.value);
+  row = select(lanes_of(exec_of(w, i)), value, row);
+}
+OPERATION(s_set_gpr_idx_on) {
+  w.scalar[scalar::m0] = (scalar_u32(w, i.source[0]) & 0xFF) |
+                         (static_cast<u32>(i.immediate) & 15) << 12 |
+                         (w.scalar[scalar::m0] & 0xFFFF'0F00U);
+}
+OPERATION(s_set_gpr_idx_idx) {
+  u32& m0 = w.scalar[scalar::m0];
+  m0 = (m0 & ~0xFFU) | (scalar_u32(w, i.source[0]) & 0xFF);
+}
+OPERATION(s_set_gpr_idx_mode) {
+  u32& m0 = w.scalar[scalar::m0];
+  m0 = (m0 & ~0xF000U) | (static_cast<u32>(i.immediate) & 15) << 12;
+}
+OPERATION(s_set_gpr_idx_off) {}
 OPERATION(v_movrels_b32) {
   write_bits(w, i, U32(relative_row(w, i, i.source[0], w.scalar[scalar::m0])));
 }

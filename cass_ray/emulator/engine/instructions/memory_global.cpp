@@ -58,6 +58,27 @@ namespace {
 LOADS(ALL_THREE)
 STORES(ALL_THREE)
 
+// To LDS: a dword a lane from M0's low half on, in the order of the wave's lanes (MI300 ISA, 9.1.9).
+// The instruction's offset counts for both addresses.
+template <class Memory, class Register>
+ALWAYS_INLINE void load_to_lds(Wave& w, const Instruction& i) {
+  w.current = &i;
+  const AddressList from = listed(any_global_addresses(w, i).address);
+  std::byte* to = w.lds + (w.scalar[scalar::m0] & 0xFFFF) + i.immediate +
+                  std::ptrdiff_t{4} * lanes * i.half;
+  for_active_lanes(exec_of(w, i), [&](int lane) {
+    Memory value;
+    std::memcpy(&value, reinterpret_cast<const void*>(from.lane[lane]), sizeof value);
+    const auto bits = static_cast<u32>(static_cast<Register>(value));
+    std::memcpy(to + 4 * lane, &bits, sizeof bits);
+  });
+}
+OPERATION(global_load_lds_dword) { load_to_lds<u32, u32>(w, i); }
+OPERATION(global_load_lds_ubyte) { load_to_lds<u8, u32>(w, i); }
+OPERATION(global_load_lds_sbyte) { load_to_lds<std::int8_t, std::int32_t>(w, i); }
+OPERATION(global_load_lds_ushort) { load_to_lds<u16, u32>(w, i); }
+OPERATION(global_load_lds_sshort) { load_to_lds<std::int16_t, std::int32_t>(w, i); }
+
 // The lane's number times four is part of the address.
 ALWAYS_INLINE Wide addtid_addresses(Wave& w, const Instruction& i) {
   const u64 base = i.source[3].kind == OperandKind::scalar ? scalar_u64(w, i.source[3]) : 0;

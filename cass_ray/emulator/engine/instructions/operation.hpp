@@ -263,12 +263,14 @@ ALWAYS_INLINE void write_bits(Wave& w, const Instruction& i, U64 value) {
   write_row(w, exec, i.destination.value + w.row_stride, convert<U32>(value >> 32));
 }
 
-// The other half of the register stays.
+// The other half of the register stays, or becomes zero (gfx9).
 ALWAYS_INLINE void write_bits(Wave& w, const Instruction& i, U16 value) {
   const U32 old = place<U32>(w, i.destination.value);
   const U32 wide = convert<U32>(value);
   const bool high = (i.destination.modifiers & modifier::high) != 0;
-  write_bits(w, i, high ? (old & 0xFFFFU) | (wide << 16) : (old & 0xFFFF'0000U) | wide);
+  const std::uint32_t kept =
+      (i.destination.modifiers & modifier::clears_high) != 0 ? 0U : 0xFFFF'0000U;
+  write_bits(w, i, high ? (old & 0xFFFFU) | (wide << 16) : (old & kept) | wide);
 }
 
 // The smallest number that is not denormal, and the bit of MODE that keeps denormal results.

@@ -175,6 +175,50 @@ ALWAYS_INLINE void dot_unsigned(Wave& w, const Instruction& i) {
 }
 OPERATION(v_dot4_i32_iu8) { dot_signed<8>(w, i); }
 OPERATION(v_dot8_i32_iu4) { dot_signed<4>(w, i); }
+// gfx9: both signed. The sum is that of 32 bits, or limited.
+template <int bits>
+ALWAYS_INLINE I64 dot_of_signed(Wave& w, const Instruction& i) {
+  return dot<bits>(read_u32(w, i.source[0]), read_u32(w, i.source[1]), true, true);
+}
+ALWAYS_INLINE U32 signed_sum(const Instruction& i, I64 products, U32 c) {
+  const I64 sum = products + convert<I64>(bits_as<I32>(c));
+  const I64 upper = sum > (I64)0x7FFF'FFFFLL ? (I64)0x7FFF'FFFFLL : sum;
+  const I64 saturated = upper < (I64)-0x8000'0000LL ? (I64)-0x8000'0000LL : upper;
+  return convert<U32>(bits_as<U64>(clamps(i) ? saturated : sum));
+}
+#define DOT_SIGNED(name, accumulating, bits)                                                     \
+  OPERATION(name) {                                                                              \
+    write_bits(w, i, signed_sum(i, dot_of_signed<bits>(w, i), read_u32(w, i.source[2])));         \
+  }                                                                                              \
+  OPERATION(accumulating) {                                                                      \
+    write_bits(w, i, signed_sum(i, dot_of_signed<bits>(w, i), place<U32>(w, i.destination.value))); \
+  }
+DOT_SIGNED(v_dot4_i32_i8, v_dot4c_i32_i8, 8)
+DOT_SIGNED(v_dot8_i32_i4, v_dot8c_i32_i4, 4)
+// Products of 16 bits need more than 32 for their sum; op_sel and op_sel_hi choose the halves.
+ALWAYS_INLINE I64 pair_of_signed(Wave& w, const Instruction& i) {
+  const auto product = [&](bool high) {
+    return convert<I64>(packed<I16>(w, i, 0, high)) * convert<I64>(packed<I16>(w, i, 1, high));
+  };
+  return product(false) + product(true);
+}
+OPERATION(v_dot2_i32_i16) {
+  write_bits(w, i, signed_sum(i, pair_of_signed(w, i), read_u32(w, i.source[2])));
+}
+OPERATION(v_dot2c_i32_i16) {
+  const U32 a = read_u32(w, i.source[0]), b = read_u32(w, i.source[1]);
+  const I64 low = convert<I64>(bits_as<I32>(a << 16) >> 16) * convert<I64>(bits_as<I32>(b << 16) >> 16);
+  const I64 high = convert<I64>(bits_as<I32>(a) >> 16) * convert<I64>(bits_as<I32>(b) >> 16);
+  write_bits(w, i, signed_sum(i, low + high, place<U32>(w, i.destination.value)));
+}
+OPERATION(v_dot2_u32_u16) {
+  const auto product = [&](bool high) {
+    return convert<U64>(packed<U16>(w, i, 0, high)) * convert<U64>(packed<U16>(w, i, 1, high));
+  };
+  const U64 sum = product(false) + product(true) + convert<U64>(read_u32(w, i.source[2]));
+  const U64 saturated = sum > (U64)0xFFFF'FFFFULL ? (U64)0xFFFF'FFFFULL : sum;
+  write_bits(w, i, convert<U32>(clamps(i) ? saturated : sum));
+}
 OPERATION(v_dot4_u32_u8) { dot_unsigned<8>(w, i); }
 OPERATION(v_dot8_u32_u4) { dot_unsigned<4>(w, i); }
 

@@ -218,6 +218,9 @@ OPERATION(s_brev_b64) { put64(w, i, __builtin_bitreverse64(q0(w, i))); }
 ALWAYS_INLINE u32 trailing(u64 value) {
   return value == 0 ? ~0U : static_cast<u32>(__builtin_ctzll(value));
 }
+// The first bit that is 0 (gfx9).
+OPERATION(s_ff0_i32_b32) { put(w, i, trailing(~s0(w, i))); }
+OPERATION(s_ff0_i32_b64) { put(w, i, trailing(~q0(w, i))); }
 OPERATION(s_ctz_i32_b32) { put(w, i, trailing(s0(w, i))); }
 OPERATION(s_ctz_i32_b64) { put(w, i, trailing(q0(w, i))); }
 OPERATION(s_clz_i32_u32) {

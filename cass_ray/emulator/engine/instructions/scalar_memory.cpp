@@ -1,6 +1,8 @@
 // Scalar memory loads (RDNA3 ISA, 16.6 SMEM and 8.2).
 #include "operation.hpp"
 
+#include "../machine_services.hpp"
+
 namespace cass::rdna3::CASS_RDNA3_LEVEL {
 namespace {
 
@@ -27,6 +29,10 @@ SCALAR_LOAD(64)
 SCALAR_LOAD(128)
 SCALAR_LOAD(256)
 SCALAR_LOAD(512)
+
+// Clocks (gfx9).
+OPERATION(s_memtime) { write_scalar64(w, i.destination, service_cycles()); }
+OPERATION(s_memrealtime) { write_scalar64(w, i.destination, service_realtime()); }
 
 // Through a buffer resource: 48 bits of base; what lies beyond stride x records (or the records, in
 // bytes, where the stride is zero) reads as zero.

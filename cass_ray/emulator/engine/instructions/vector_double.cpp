@@ -10,6 +10,13 @@ BINARY(v_min_f64, F64, F64, minimum(w, a, b))
 BINARY(v_max_f64, F64, F64, maximum(w, a, b))
 TERNARY(v_fma_f64, F64, F64, __builtin_elementwise_fma(a, b, c))
 
+OPERATION(v_fmac_f64) {
+  const U64 old = read_u64(w, i.destination);
+  write(w, i,
+        F64(__builtin_elementwise_fma(source<F64>(w, i, 0), source<F64>(w, i, 1),
+                                      bits_as<F64>(old))));
+}
+
 UNARY(v_trunc_f64, F64, F64, __builtin_elementwise_trunc(a))
 UNARY(v_ceil_f64, F64, F64, __builtin_elementwise_ceil(a))
 UNARY(v_floor_f64, F64, F64, __builtin_elementwise_floor(a))

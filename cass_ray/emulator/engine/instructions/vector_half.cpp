@@ -164,6 +164,7 @@ ALWAYS_INLINE U16 multiply_add(const Instruction& i, U16 a, U16 b, U16 c) {
 }
 BINARY(v_add_nc_u16, U16, U16, unsigned_result(i, wide(a) + wide(b)))
 BINARY(v_sub_nc_u16, U16, U16, unsigned_result(i, wide(a) - wide(b)))
+BINARY(v_subrev_u16, U16, U16, unsigned_result(i, wide(b) - wide(a)))
 BINARY(v_add_nc_i16, I16, I16, signed_result(i, wide(a) + wide(b)))
 BINARY(v_sub_nc_i16, I16, I16, signed_result(i, wide(a) - wide(b)))
 BINARY(v_mul_lo_u16, U16, U16, a* b)
@@ -193,6 +194,13 @@ BINARY(v_or_b16, U16, U16, a | b)
 BINARY(v_xor_b16, U16, U16, a ^ b)
 UNARY(v_not_b16, U16, U16, ~a)
 UNARY(v_mov_b16, F16, U16, bits_as<U16>(a))
+OPERATION(v_swap_b16) {
+  const U16 a = read_u16(w, i.destination), b = read_u16(w, i.source[0]);
+  Instruction other = i;
+  other.destination = i.source[0];
+  write_bits(w, i, b);
+  write_bits(w, other, a);
+}
 OPERATION(v_cndmask_b16) {
   const F16 a = source<F16>(w, i, 0), b = source<F16>(w, i, 1);
   const I16 chosen = convert<I16>(lanes_of(mask_operand(w, i.source[2])));

@@ -153,6 +153,11 @@ TERNARY(v_or3_b32, U32, U32, a | b | c)
 TERNARY(v_xor3_b32, U32, U32, a ^ b ^ c)
 TERNARY(v_xad_u32, U32, U32, (a ^ b) + c)
 
+OPERATION(v_lshl_add_u64) {
+  const U64 amount = convert<U64>(source<U32>(w, i, 1) & 7U);
+  write(w, i, (source<U64>(w, i, 0) << amount) + source<U64>(w, i, 2));
+}
+
 // ---- minimum, maximum, median
 
 template <class T>
@@ -182,6 +187,7 @@ ORDERED(i32, I32)
 // ---- bits
 
 UNARY(v_mov_b32, U32, U32, a)
+UNARY(v_mov_b64, U64, U64, a)
 UNARY(v_not_b32, U32, U32, ~a)
 UNARY(v_bfrev_b32, U32, U32, __builtin_elementwise_bitreverse(a))
 BINARY(v_and_b32, U32, U32, a& b)

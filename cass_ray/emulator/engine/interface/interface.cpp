@@ -22,11 +22,13 @@ struct Machine {
   std::uint32_t scalar[128];
   std::uint32_t scc;
   std::uint32_t mode;
-  std::uint32_t vector[256][64];  // lanes 32..63 only in waves of 64
+  std::uint32_t vector[512][64];  // lanes 32..63 only in waves of 64; 256 up: accumulation
   std::uint8_t lds[65536];
   std::uint32_t wide;
   std::uint32_t fault;
+  std::uint32_t set;  // InstructionSet
 };
+constexpr unsigned registers = 512;
 
 std::size_t put(const std::string& text, char* out, std::size_t size) {
   if (size != 0) {
@@ -41,7 +43,7 @@ void load(const Machine& machine, Wave& wave) {
   std::memcpy(wave.scalar, machine.scalar, sizeof machine.scalar);
   wave.scalar[scalar::scc] = machine.scc;
   wave.mode = machine.mode;
-  for (unsigned index = 0; index < 256; ++index) {
+  for (unsigned index = 0; index < registers; ++index) {
     for (unsigned half = 0; half < (wave.wide ? 2U : 1U); ++half) {
       std::memcpy(&vector_row(wave, index, half), machine.vector[index] + lanes * half,
                   sizeof(Row));
@@ -53,7 +55,7 @@ void store(Wave& wave, Machine& machine) {
   std::memcpy(machine.scalar, wave.scalar, sizeof machine.scalar);
   machine.scc = wave.scalar[scalar::scc];
   machine.mode = wave.mode;
-  for (unsigned index = 0; index < 256; ++index) {
+  for (unsigned index = 0; index < registers; ++index) {
     for (unsigned half = 0; half < (wave.wide ? 2U : 1U); ++half) {
       std::memcpy(machine.vector[index] + lanes * half, &vector_row(wave, index, half),
                   sizeof(Row));
@@ -64,7 +66,7 @@ void store(Wave& wave, Machine& machine) {
 }  // namespace
 
 // Lines "mnemonic encoding state", state being "covered", "ignored" or "unsupported".
-EXPORT std::size_t cass_rdna3_coverage(char* out, std::size_t size) {
+EXPORT std::size_t cass_rdna3_coverage(unsigned set, char* out, std::size_t size) {
   static constexpr const char* encodings[] = {
       "SOP2", "SOPK", "SOP1",   "SOPC",    "SOPP",  "SMEM",  "VOP2",    "VOP1",
       "VOPC", "VOP3", "VOP3SD", "VOP3P",   "VOPDX", "VOPDY", "VINTERP", "LDSDIR",
@@ -72,12 +74,13 @@ EXPORT std::size_t cass_rdna3_coverage(char* out, std::size_t size) {
   std::string text;
   for (int encoding = 0; encoding < encoding_count; ++encoding) {
     for (unsigned number = 0; number < 1024; ++number) {
-      const OpcodeRow* row = find_row(static_cast<Encoding>(encoding), number);
+      const OpcodeRow* row =
+          find_row(static_cast<InstructionSet>(set), static_cast<Encoding>(encoding), number);
       if (row == nullptr) continue;
       const char* state = is_ignorable(row->opcode)            ? "ignored"
                           : handlers()[row->opcode] != nullptr ? "covered"
                                                                : "unsupported";
-      text += std::string(mnemonic(row->opcode)) + " " + encodings[encoding] + " " + state + "\n";
+      text += std::string(row->name) + " " + encodings[encoding] + " " + state + "\n";
     }
   }
   return put(text, out, size);
@@ -86,9 +89,9 @@ EXPORT std::size_t cass_rdna3_coverage(char* out, std::size_t size) {
 EXPORT const char* cass_rdna3_level() { return handlers().level.data(); }
 
 // The text of the instruction at the start of `words` and, as result, its size in bytes; 0: none.
-EXPORT unsigned cass_rdna3_decode(const std::uint32_t* words, std::size_t count, char* out,
-                                  std::size_t size) {
-  const auto decoded = decode({words, count});
+EXPORT unsigned cass_rdna3_decode(unsigned set, const std::uint32_t* words, std::size_t count,
+                                  char* out, std::size_t size) {
+  const auto decoded = decode(static_cast<InstructionSet>(set), {words, count});
   if (!decoded) return 0;
   put(to_text(*decoded), out, size);
   return decoded->size;
@@ -101,6 +104,7 @@ EXPORT bool cass_rdna3_execute(const std::uint32_t* words, std::size_t count, Ma
   options.wide = machine->wide != 0;
   options.special_mode = (machine->mode & 0xFF) != mode::usual;
   Program program;
+  program.set = static_cast<InstructionSet>(machine->set);
   program.options = options;
   build_program(program, {words, count});
   if (program.changes_mode && !options.special_mode) {
@@ -112,7 +116,7 @@ EXPORT bool cass_rdna3_execute(const std::uint32_t* words, std::size_t count, Ma
     build_program(program, {words, count});
   }
   if (program.first_unsupported(0) != nullptr) return false;
-  program.vector_count = 256;
+  program.vector_count = registers;
   Kernel kernel;
   Launch launch;
   LaunchState state;

@@ -71,7 +71,7 @@ def _line(item: _Instruction, at: int, wide: bool) -> str:
 
 def _load(wave: Wave, cases: Bits, items: list[_Instruction]) -> None:
     halves = [(cases & 0xFFFFFFFF).astype(np.uint32), (cases >> np.uint64(32)).astype(np.uint32)]
-    vector = np.frombuffer(wave.machine.vector, dtype=np.uint32).reshape(256, 64)
+    vector = np.frombuffer(wave.machine.vector, dtype=np.uint32).reshape(512, 64)
     lanes = slice(0, wave.lanes)
     for number in range(4):
         for half in range(2):
@@ -84,7 +84,7 @@ def _load(wave: Wave, cases: Bits, items: list[_Instruction]) -> None:
 
 
 def _results(wave: Wave, item: _Instruction, at: int) -> tuple[Bits, Bits]:
-    vector = np.frombuffer(wave.machine.vector, dtype=np.uint32).reshape(256, 64).astype(np.uint64)
+    vector = np.frombuffer(wave.machine.vector, dtype=np.uint32).reshape(512, 64).astype(np.uint64)
     low, high = vector[_FIRST + 2 * at : _FIRST + 2 * at + 2, : wave.lanes]
     scalar = wave.machine.scalar
     mask = scalar[_FIRST_MASK + 2 * at] | scalar[_FIRST_MASK + 2 * at + 1] << 32

@@ -1,27 +1,14 @@
-"""Write the engine's opcode table from what LLVM's disassembler says about each opcode.
+"""The types of an instruction's operands: what an inline constant ``1.0`` means, what may be negated.
 
-``python -m cass_ray.emulator.isa.gfx11.opcode_table`` rewrites ``engine/tables/opcodes.inc``. The
-disassembler gives mnemonics and operand widths; operand types (what an inline constant ``1.0``
-means) follow the mnemonic's suffixes and the exceptions below (RDNA3 ISA, section 16, instruction
-descriptions).
+Widths are what the disassembler shows; types follow the mnemonic's suffixes and the exceptions below
+(RDNA3 ISA, section 16, and MI300 ISA, chapter 12: instruction descriptions).
 """
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-from cass_ray.emulator.isa.gfx11.probe import Probed, probe
-
-TABLE = Path(__file__).parents[2] / "engine" / "tables" / "opcodes.inc"
-MNEMONICS = TABLE.with_name("mnemonics.inc")
-
-_HEADER = """\
-// One row per opcode of each gfx11 encoding, by encoding and opcode:
-// INSTRUCTION(encoding, opcode, mnemonic, destination, source 0, source 1, source 2)
-// Memory formats: destination, address, data 0, data 1.
-// Written by cass_ray/emulator/isa/gfx11/opcode_table.py; change that, not this.
-"""
+from cass_ray.emulator.isa.probe import Probed
 
 _TYPE = re.compile(r"_([biuf](?:16|32|64|96|128|256|512)|[iu](?:8|24|4)|bf16)(?=_|$)")
 _REGISTER = re.compile(r"^[-|]*([vs])\[(\d+):(\d+)\]|^[-|]*([vs])(\d+)")
@@ -64,6 +51,16 @@ _EXCEPTIONS: dict[str, tuple[str, ...]] = {
     "v_sad_u16": ("b32", "b32", "b32", "b32"),
     "v_swap_b32": ("b32", "b32"),
     "v_nop": (),
+    "v_clrexcp": (),
+    "v_lshl_add_u64": ("u64", "u64", "u32", "u64"),
+    "v_cvt_f32_fp8": ("f32", "b32"),
+    "v_cvt_f32_bf8": ("f32", "b32"),
+    "v_cvt_pk_f32_fp8": ("b64", "b32"),
+    "v_cvt_pk_f32_bf8": ("b64", "b32"),
+    "v_cvt_pk_fp8_f32": ("b16", "f32", "f32"),
+    "v_cvt_pk_bf8_f32": ("b16", "f32", "f32"),
+    "v_cvt_sr_fp8_f32": ("b32", "f32", "u32"),
+    "v_cvt_sr_bf8_f32": ("b32", "f32", "u32"),
     "v_pipeflush": (),
 }
 _BY_PATTERN: list[tuple[re.Pattern[str], tuple[str, ...]]] = [
@@ -89,8 +86,7 @@ def _raw(width: int) -> str:
     return f"b{32 * width}"
 
 
-def _vector_types(item: Probed) -> list[str]:
-    name = item.mnemonic.replace("v_dual_", "v_")
+def _vector_types(item: Probed, name: str) -> list[str]:
     if name in _EXCEPTIONS:
         return list(_EXCEPTIONS[name])
     for pattern, kinds in _BY_PATTERN:
@@ -98,10 +94,12 @@ def _vector_types(item: Probed) -> list[str]:
             return [match.expand(kind) for kind in kinds]
     operands = _own_operands(item)
     found = _TYPE.findall(name)
+    if name.startswith("v_pk_") and name.endswith("32"):
+        return ["pk32"] * len(operands)
     if name.startswith("v_pk_"):
         # Inline constants are f16 for f16 only; integers see the 32 bits of an f32 or integer.
         return ["pk16" if name.endswith("f16") else "b32"] * len(operands)
-    if name.startswith(("v_dot", "v_wmma")):
+    if name.startswith(("v_dot", "v_wmma", "v_mfma", "v_smfmac")):
         return [_raw(_width(operand)) for operand in operands]
     if not found:
         return [_raw(_width(operand)) for operand in operands]
@@ -131,8 +129,8 @@ def _own_operands(item: Probed) -> list[str]:
     return [operand for operand in operands if not operand.startswith("vcc")]
 
 
-def _scalar_types(item: Probed) -> list[str]:
-    name, operands = item.mnemonic, item.operands
+def _scalar_types(item: Probed, name: str) -> list[str]:
+    operands = item.operands
     found = [kind for kind in _TYPE.findall(name) if kind[1:] in ("32", "64")]
     kind = found[-1] if found else "b32"
     types = []
@@ -144,9 +142,8 @@ def _scalar_types(item: Probed) -> list[str]:
     return types
 
 
-def _memory_types(item: Probed) -> list[str]:
+def _memory_types(item: Probed, name: str) -> list[str]:
     """Destination, address, data 0, data 1."""
-    name = item.mnemonic
     vectors = [_width(part) for part in item.operands if re.match(r"v[\[\d]", part)]
     if item.encoding == "SMEM":
         return [_raw(_width(part)) for part in item.operands[:1]]
@@ -167,53 +164,17 @@ def _memory_types(item: Probed) -> list[str]:
 _MEMORY = ("SMEM", "DS", "FLAT", "GLOBAL", "SCRATCH", "MUBUF", "MTBUF", "MIMG")
 
 
-def types_of(item: Probed) -> list[str]:
-    """Operand types, destination first, four of them, ``none`` where there is none."""
+def types_of(item: Probed, operation: str) -> list[str]:
+    """Operand types, destination first, four of them, ``none`` where there is none.
+
+    They follow the suffixes of ``operation``, the engine's name for what ``item`` does.
+    """
     if item.encoding in _MEMORY:
-        types = _memory_types(item)
+        types = _memory_types(item, operation)
     elif item.encoding.startswith("SOP"):
-        types = _scalar_types(item)
+        types = _scalar_types(item, operation)
     else:
-        types = _vector_types(item)
-        if item.mnemonic.startswith("v_cmpx") and item.encoding in ("VOPC", "VOP3"):
+        types = _vector_types(item, operation)
+        if operation.startswith("v_cmpx") and item.encoding in ("VOPC", "VOP3"):
             types[0] = "mask"
     return (types + ["none"] * 4)[:4]
-
-
-def rows() -> list[str]:
-    """Rows of ``opcodes.inc``: one for each opcode of each format that LLVM knows."""
-    lines = []
-    seen = set()
-    items = probe()
-    carry = {item.opcode for item in items if _is_carry(item)}
-    for item in sorted(items, key=lambda item: (item.encoding, item.opcode)):
-        key = (item.encoding, item.opcode)
-        mnemonic = item.mnemonic.replace("v_dual_", "v_")
-        if key in seen or (item.encoding == "VOP3" and item.opcode in carry):
-            continue
-        if item.encoding == "VOP3SD" and item.opcode not in carry:
-            continue
-        seen.add(key)
-        types = ", ".join(types_of(item))
-        lines.append(f"INSTRUCTION({item.encoding}, {item.opcode:#x}, {mnemonic}, {types})")
-    return lines
-
-
-def _is_carry(item: Probed) -> bool:
-    """Whether the opcode has a scalar destination beside the vector one."""
-    return item.encoding == "VOP3SD" and len(item.operands) > 1 and item.operands[1] == "s12"
-
-
-def main() -> None:
-    """Rewrite ``opcodes.inc`` and ``mnemonics.inc`` from what LLVM's disassembler says."""
-    lines = rows()
-    TABLE.write_text(_HEADER + "\n".join(lines) + "\n")
-    names = sorted({line.split(", ")[2] for line in lines})
-    MNEMONICS.write_text(
-        "// Every mnemonic once; written by cass_ray/emulator/isa/gfx11/opcode_table.py.\n"
-        + "".join(f"MNEMONIC({name})\n" for name in names)
-    )
-
-
-if __name__ == "__main__":
-    main()

@@ -1,56 +1,10 @@
-"""Which gfx1100 machine instructions LLVM's assembler knows, found by asking its disassembler.
-
-Every opcode number of every encoding format is put into instruction words with a few choices of
-operand fields; what the disassembler accepts gives mnemonic and operand shapes. This is the
-independent list that ``cass emulator coverage`` measures the engine against, and the check on the
-engine's own opcode tables.
-"""
+"""Words to ask LLVM's disassembler about, for every opcode number of every gfx11 format."""
 
 from __future__ import annotations
 
-import re
-import shutil
-import subprocess
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
-MACHINE = "gfx1100"
-
-_TARGET = ("-triple=amdgcn", f"-mcpu={MACHINE}")
-_LINE = re.compile(r"^\s+(?P<text>\S.*?)\s*[;/]+ encoding: \[(?P<bytes>[0-9a-fx,]+)\]")
-_COMMENT = re.compile(r"/\*.*?\*/")
-_SUFFIX = re.compile(r"_(?:e32|e64)$")
-
-
-@dataclass(frozen=True)
-class Probed:
-    """One opcode of one format: ``text`` is the disassembly of ``words``."""
-
-    encoding: str
-    opcode: int
-    words: tuple[int, ...]
-    text: str
-
-    @property
-    def mnemonic(self) -> str:
-        """Without the ``_e32`` / ``_e64`` that only name the format; of this half in VOPD."""
-        text = self.text.split(" :: ")[-1 if self.encoding == "VOPDY" else 0]
-        return _SUFFIX.sub("", text.split()[0])
-
-    @property
-    def operands(self) -> list[str]:
-        """Operand texts, modifiers dropped."""
-        rest = _COMMENT.sub("", self.text).split(None, 1)[1:]
-        return [part.split()[0] for part in _split(rest[0])] if rest else []
-
-
-def _split(text: str) -> list[str]:
-    return [part.strip() for part in re.split(r",\s*(?![^\[(]*[\])])", text) if part.strip()]
-
-
-def _pair(low: int, high: int) -> tuple[int, int]:
-    return (low & 0xFFFFFFFF, high & 0xFFFFFFFF)
-
+from cass_ray.emulator.isa.form import Form, pair
 
 # The bits that tell the formats apart, in the first word (RDNA3 ISA, 15, "Microcode formats").
 _SOPC = 0b101111110 << 23
@@ -89,7 +43,7 @@ _SOURCES = [
 ]
 
 
-def _scalar_formats() -> Iterator[tuple[str, int, tuple[int, ...]]]:
+def _scalar_formats() -> Iterator[Form]:
     for op in range(0x60):
         yield "SOP2", op, (_SOP2 | op << 23 | 8 << 16 | 32 << 8 | 16,)
     for op in range(128):
@@ -100,7 +54,7 @@ def _scalar_formats() -> Iterator[tuple[str, int, tuple[int, ...]]]:
     for op in range(0x1C):
         yield "SOPK", op, (_SOPK | op << 23 | 8 << 16 | 0x0801,)
         yield "SOPK", op, (_SOPK | op << 23 | _NULL << 16 | 1,)
-        yield "SOPK", op, _pair(_SOPK | op << 23 | 0x0801, 0x1234)
+        yield "SOPK", op, pair(_SOPK | op << 23 | 0x0801, 0x1234)
     for op in range(256):
         for destination, source in ((8, 16), (8, 0), (8, 128), (0, 16), (8, 0x80)):
             yield "SOP1", op, (_SOP1 | destination << 16 | op << 8 | source,)
@@ -109,16 +63,16 @@ def _scalar_formats() -> Iterator[tuple[str, int, tuple[int, ...]]]:
             yield (
                 "SMEM",
                 op,
-                _pair(_SMEM | op << 18 | destination << 6 | 8, _NULL << 25),
+                pair(_SMEM | op << 18 | destination << 6 | 8, _NULL << 25),
             )
-        yield "SMEM", op, _pair(_SMEM | op << 18, 0)
+        yield "SMEM", op, pair(_SMEM | op << 18, 0)
 
 
-def _vector_formats() -> Iterator[tuple[str, int, tuple[int, ...]]]:
+def _vector_formats() -> Iterator[Form]:
     for op in range(0x3E):
         word = op << 25 | 10 << 17 | 40 << 9 | _V1
         yield "VOP2", op, (word,)
-        yield "VOP2", op, _pair(word, 0x12345678)
+        yield "VOP2", op, pair(word, 0x12345678)
     for op in range(256):
         for destination, source in ((10, _V1), (0, 0), (10, _S1)):
             yield "VOP1", op, (_VOP1 | destination << 17 | op << 9 | source,)
@@ -127,33 +81,33 @@ def _vector_formats() -> Iterator[tuple[str, int, tuple[int, ...]]]:
         for first, second, third in _SOURCES:
             sources = third << 18 | second << 9 | first
             for destination in (10, 126, 0):
-                yield "VOP3", op, _pair(_VOP3 | op << 16 | destination, sources)
-            yield "VOP3SD", op, _pair(_VOP3 | op << 16 | 12 << 8 | 10, sources)
+                yield "VOP3", op, pair(_VOP3 | op << 16 | destination, sources)
+            yield "VOP3SD", op, pair(_VOP3 | op << 16 | 12 << 8 | 10, sources)
     for op in range(128):
         for first, second, third in _SOURCES:
             sources = third << 18 | second << 9 | first
-            yield "VOP3P", op, _pair(_VOP3P | op << 16 | 1 << 14 | 10, sources | _BOTH_HALVES << 27)
-            yield "VOP3P", op, _pair(_VOP3P | op << 16 | 10, sources)
+            yield "VOP3P", op, pair(_VOP3P | op << 16 | 1 << 14 | 10, sources | _BOTH_HALVES << 27)
+            yield "VOP3P", op, pair(_VOP3P | op << 16 | 10, sources)
     # The other half is a v_dual_mul_f32, op 3.
     for op in range(16):
         for source in (41, 0):
             word = _VOPD | op << 22 | 3 << 17 | source << 9 | _V1
             fields = 10 << 24 | 6 << 17 | 42 << 9 | _V1 + 1
-            yield "VOPDX", op, _pair(word, fields)
-            yield "VOPDX", op, (*_pair(word, fields), 0x12345678)
+            yield "VOPDX", op, pair(word, fields)
+            yield "VOPDX", op, (*pair(word, fields), 0x12345678)
     for op in range(32):
         for source in (42, 0):
             word = _VOPD | 3 << 22 | op << 17 | 41 << 9 | _V1
             fields = 10 << 24 | 6 << 17 | source << 9 | _V1 + 1
-            yield "VOPDY", op, _pair(word, fields)
-            yield "VOPDY", op, (*_pair(word, fields), 0x12345678)
+            yield "VOPDY", op, pair(word, fields)
+            yield "VOPDY", op, (*pair(word, fields), 0x12345678)
     for op in range(128):
-        yield "VINTERP", op, _pair(_VINTERP | op << 16 | 10, _V3 << 18 | _V2 << 9 | _V1)
+        yield "VINTERP", op, pair(_VINTERP | op << 16 | 10, _V3 << 18 | _V2 << 9 | _V1)
     for op in range(4):
         yield "LDSDIR", op, (_LDSDIR | op << 20 | 10,)
 
 
-def _memory_formats() -> Iterator[tuple[str, int, tuple[int, ...]]]:
+def _memory_formats() -> Iterator[Form]:
     for op in range(256):
         for destination, data1, data0, address in (
             (10, 60, 40, 20),
@@ -169,7 +123,7 @@ def _memory_formats() -> Iterator[tuple[str, int, tuple[int, ...]]]:
         ):
             fields = destination << 24 | data1 << 16 | data0 << 8 | address
             for gds in (0, 1):
-                yield "DS", op, _pair(_DS | op << 18 | gds << 17, fields)
+                yield "DS", op, pair(_DS | op << 18 | gds << 17, fields)
     for name, segment in (("FLAT", 0), ("SCRATCH", 1), ("GLOBAL", 2)):
         for op in range(128):
             for glc in (0, 1):
@@ -183,18 +137,18 @@ def _memory_formats() -> Iterator[tuple[str, int, tuple[int, ...]]]:
                 ):
                     fields = destination << 24 | _NULL << 16 | data << 8 | address
                     word = _FLAT | op << 18 | segment << 16 | glc << 14
-                    yield name, op, _pair(word, fields)
+                    yield name, op, pair(word, fields)
                     if segment == 1 and address:
-                        yield name, op, _pair(word, fields | 1 << 23)
+                        yield name, op, pair(word, fields | 1 << 23)
     for op in range(256):
-        yield "MUBUF", op, _pair(_MUBUF | op << 18, 0)
+        yield "MUBUF", op, pair(_MUBUF | op << 18, 0)
     for op in range(256):
         for glc in (0, 1):
             for data, address in ((10, 20), (0, 0)):
                 yield (
                     "MUBUF",
                     op,
-                    _pair(
+                    pair(
                         _MUBUF | op << 18 | glc << 14,
                         _INLINE_ZERO << 24 | 1 << 22 | 4 << 16 | data << 8 | address,
                     ),
@@ -202,13 +156,13 @@ def _memory_formats() -> Iterator[tuple[str, int, tuple[int, ...]]]:
                 yield (
                     "MUBUF",
                     op,
-                    _pair(_MUBUF | op << 18 | glc << 14, 4 << 16 | data << 8 | address),
+                    pair(_MUBUF | op << 18 | glc << 14, 4 << 16 | data << 8 | address),
                 )
     for op in range(16):
         yield (
             "MTBUF",
             op,
-            _pair(
+            pair(
                 _MTBUF | 22 << 19 | op << 15, _INLINE_ZERO << 24 | 1 << 22 | 4 << 16 | 10 << 8 | 20
             ),
         )
@@ -219,7 +173,7 @@ def _memory_formats() -> Iterator[tuple[str, int, tuple[int, ...]]]:
                     yield (
                         "MIMG",
                         op,
-                        _pair(
+                        pair(
                             _MIMG | op << 18 | glc << 14 | mask << 8 | dimension << 2,
                             2 << 26 | 4 << 16 | 10 << 8 | 20,
                         ),
@@ -227,47 +181,14 @@ def _memory_formats() -> Iterator[tuple[str, int, tuple[int, ...]]]:
         yield (
             "MIMG",
             op,
-            _pair(_MIMG | op << 18 | 0xF << 8 | 1 << 7, 4 << 16 | 10 << 8 | 20),
+            pair(_MIMG | op << 18 | 0xF << 8 | 1 << 7, 4 << 16 | 10 << 8 | 20),
         )
-    yield "EXP", 0, _pair(_EXP | 0xF, 0x04030201)
-    yield "EXP", 0, _pair(_EXP | 1 << 4 | 0xF, 0x04030201)
+    yield "EXP", 0, pair(_EXP | 0xF, 0x04030201)
+    yield "EXP", 0, pair(_EXP | 1 << 4 | 0xF, 0x04030201)
 
 
-def probe(disassembler: str | None = None) -> list[Probed]:
-    """Every opcode that the disassembler knows, the first accepted form of each.
-
-    Raises :class:`FileNotFoundError` where ``llvm-mc-19`` is not installed.
-    """
-    forms = [*_scalar_formats(), *_vector_formats(), *_memory_formats()]
-    texts = disassemble([words for _, _, words in forms], disassembler)
-    found: dict[tuple[str, int, str], Probed] = {}
-    for (encoding, opcode, words), text in zip(forms, texts, strict=True):
-        if text is None:
-            continue
-        item = Probed(encoding, opcode, words, text)
-        found.setdefault((encoding, opcode, item.mnemonic), item)
-    return list(found.values())
-
-
-def disassemble(
-    instructions: Iterable[tuple[int, ...]], disassembler: str | None = None
-) -> list[str | None]:
-    """LLVM's text of each instruction (a tuple of 32-bit words); None where it is not one."""
-    tool = disassembler or shutil.which("llvm-mc-19")
-    if tool is None:
-        raise FileNotFoundError("llvm-mc-19 (package llvm-19) is not installed")
-    wanted = [b"".join(word.to_bytes(4, "little") for word in words) for words in instructions]
-    lines = ["[" + " ".join(f"0x{byte:02x}" for byte in data) + "]" for data in wanted]
-    done = subprocess.run(
-        [tool, "--disassemble", "-show-encoding", *_TARGET],
-        input="\n".join(lines) + "\n",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    accepted: dict[bytes, str] = {}
-    for line in done.stdout.splitlines():
-        if match := _LINE.match(line):
-            data = bytes(int(byte, 16) for byte in match["bytes"].split(","))
-            accepted.setdefault(data, match["text"])
-    return [accepted.get(data) for data in wanted]
+def forms() -> Iterator[Form]:
+    """Each opcode number with a few choices of operand fields."""
+    yield from _scalar_formats()
+    yield from _vector_formats()
+    yield from _memory_formats()

@@ -1,0 +1,48 @@
+// Conversions between f32 and floating point of 8 bits (MI300 ISA, 12.8 VOP1, 12.10 VOP3).
+#include "byte_float.hpp"
+
+namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace {
+
+using u32 = std::uint32_t;
+
+template <class Format>
+ALWAYS_INLINE U32 floats_of_bytes(U32 source, u32 number) {
+  const auto from = bits_as<Row>(source);
+  Row to;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    const float value = float_of_byte<Format>(from.lane[lane] >> (8 * number) & 0xFF);
+    to.lane[lane] = __builtin_bit_cast(u32, value);
+  }
+  return bits_as<U32>(to);
+}
+template <class Format>
+ALWAYS_INLINE U32 bytes_of_floats(F32 source) {
+  const auto from = bits_as<Row>(source);
+  Row to;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    to.lane[lane] = byte_of_float<Format>(__builtin_bit_cast(float, from.lane[lane]));
+  }
+  return bits_as<U32>(to);
+}
+
+// SDWA names another byte or half: decoding has put it into the lowest bits.
+#define FROM_BYTES(suffix, Format)                                                          \
+  OPERATION(v_cvt_f32_##suffix) {                                                           \
+    write_bits(w, i, floats_of_bytes<Format>(read_u32(w, i.source[0]), 0));                 \
+  }                                                                                         \
+  OPERATION(v_cvt_pk_f32_##suffix) {                                                        \
+    const U32 both = read_u32(w, i.source[0]);                                              \
+    const U32 low = floats_of_bytes<Format>(both, 0), high = floats_of_bytes<Format>(both, 1); \
+    write_bits(w, i, join(low, high));                                                      \
+  }                                                                                         \
+  OPERATION(v_cvt_pk_##suffix##_f32) {                                                      \
+    const U32 low = bytes_of_floats<Format>(source<F32>(w, i, 0));                          \
+    const U32 high = bytes_of_floats<Format>(source<F32>(w, i, 1));                         \
+    write_bits(w, i, convert<U16>(low | high << 8));                                        \
+  }
+FROM_BYTES(fp8, Fp8)
+FROM_BYTES(bf8, Bf8)
+
+}  // namespace
+}  // namespace cass::rdna3::CASS_RDNA3_LEVEL

@@ -1,0 +1,1 @@
+"""gfx9 (CDNA 2 and 3): formats and names."""

@@ -1,0 +1,171 @@
+"""What gfx9 mnemonics do, by the name of the engine's operation: mostly gfx11's mnemonic.
+
+AMD renamed many instructions between gfx9 and gfx11 without changing what they do. Where a
+mnemonic of both does something else on gfx9, its operation ends in ``_gfx9``.
+"""
+
+from __future__ import annotations
+
+import re
+
+_SAME: dict[str, str] = {
+    "s_andn2_b32": "s_and_not1_b32",
+    "s_andn2_b64": "s_and_not1_b64",
+    "s_orn2_b32": "s_or_not1_b32",
+    "s_orn2_b64": "s_or_not1_b64",
+    "s_andn1_saveexec_b64": "s_and_not0_saveexec_b64",
+    "s_andn2_saveexec_b64": "s_and_not1_saveexec_b64",
+    "s_orn1_saveexec_b64": "s_or_not0_saveexec_b64",
+    "s_orn2_saveexec_b64": "s_or_not1_saveexec_b64",
+    "s_andn1_wrexec_b64": "s_and_not0_wrexec_b64",
+    "s_andn2_wrexec_b64": "s_and_not1_wrexec_b64",
+    "s_ff1_i32_b32": "s_ctz_i32_b32",
+    "s_ff1_i32_b64": "s_ctz_i32_b64",
+    "s_flbit_i32_b32": "s_clz_i32_u32",
+    "s_flbit_i32_b64": "s_clz_i32_u64",
+    "s_flbit_i32": "s_cls_i32",
+    "s_flbit_i32_i64": "s_cls_i32_i64",
+    "v_add_u32": "v_add_nc_u32",
+    "v_sub_u32": "v_sub_nc_u32",
+    "v_subrev_u32": "v_subrev_nc_u32",
+    "v_add_i32": "v_add_nc_i32",
+    "v_sub_i32": "v_sub_nc_i32",
+    "v_add_u16": "v_add_nc_u16",
+    "v_sub_u16": "v_sub_nc_u16",
+    "v_add_i16": "v_add_nc_i16",
+    "v_sub_i16": "v_sub_nc_i16",
+    "v_addc_co_u32": "v_add_co_ci_u32",
+    "v_subb_co_u32": "v_sub_co_ci_u32",
+    "v_subbrev_co_u32": "v_subrev_co_ci_u32",
+    "v_mul_legacy_f32": "v_mul_dx9_zero_f32",
+    "v_cvt_pkrtz_f16_f32": "v_cvt_pk_rtz_f16_f32",
+    "v_cvt_flr_i32_f32": "v_cvt_floor_i32_f32",
+    "v_cvt_rpi_i32_f32": "v_cvt_nearest_i32_f32",
+    "v_ffbh_u32": "v_clz_i32_u32",
+    "v_ffbl_b32": "v_ctz_i32_b32",
+    "v_ffbh_i32": "v_cls_i32",
+    "v_dot2c_f32_f16": "v_dot2acc_f32_f16",
+    "v_accvgpr_read_b32": "v_mov_b32",
+    "v_accvgpr_write_b32": "v_mov_b32",
+    "v_accvgpr_mov_b32": "v_mov_b32",
+    "v_mad_legacy_u16": "v_mad_u16",
+    "v_mad_legacy_i16": "v_mad_i16",
+    "v_mad_legacy_f16": "v_mad_f16",
+    "v_fma_legacy_f16": "v_fma_f16",
+    "v_div_fixup_legacy_f16": "v_div_fixup_f16",
+    "s_dcache_wb": "s_dcache_inv",
+    "s_dcache_wb_vol": "s_dcache_inv",
+    "s_dcache_inv_vol": "s_dcache_inv",
+    "buffer_inv": "buffer_gl1_inv",
+    "buffer_invl2": "buffer_gl1_inv",
+    "buffer_wbinvl1": "buffer_gl1_inv",
+    "buffer_wbinvl1_vol": "buffer_gl1_inv",
+    "buffer_wbl2": "buffer_gl0_inv",
+    # Lanes 0 to 63 take part, on gfx11 those of each half.
+    "ds_bpermute_b32": "ds_bpermute_b32_gfx9",
+    "ds_permute_b32": "ds_permute_b32_gfx9",
+}
+_NORMALIZED = re.compile(r"v_cvt_pknorm_(\w16_f\d\d)")
+_ALWAYS_TRUE = re.compile(r"(v_cmpx?)_tru_(f\d\d)")
+
+# DS: read and write are load and store; two addresses are "2addr".
+_DS = (
+    (re.compile(r"^ds_(read|write)2st64_"), r"ds_\1_2addr_stride64_"),
+    (re.compile(r"^ds_(read|write)2_"), r"ds_\1_2addr_"),
+    (re.compile(r"^ds_wrxchg2st64_rtn_"), "ds_storexchg_2addr_stride64_rtn_"),
+    (re.compile(r"^ds_wrxchg2_rtn_"), "ds_storexchg_2addr_rtn_"),
+    (re.compile(r"^ds_wrxchg_"), "ds_storexchg_"),
+    (re.compile(r"^ds_cmpst_"), "ds_cmpstore_"),
+    (re.compile(r"^ds_read_"), "ds_load_"),
+    (re.compile(r"^ds_write_"), "ds_store_"),
+)
+
+_MEMORY = re.compile(r"^(s|s_buffer|buffer|flat|global|scratch)_(load|store)_(?!format|lds)(\w+)$")
+_WIDTHS = {
+    "dword": "b32",
+    "dwordx2": "b64",
+    "dwordx3": "b96",
+    "dwordx4": "b128",
+    "dwordx8": "b256",
+    "dwordx16": "b512",
+    "ubyte_d16": "d16_u8",
+    "ubyte_d16_hi": "d16_hi_u8",
+    "sbyte_d16": "d16_i8",
+    "sbyte_d16_hi": "d16_hi_i8",
+    "byte_d16_hi": "d16_hi_b8",
+    "ubyte": "u8",
+    "sbyte": "i8",
+    "ushort": "u16",
+    "sshort": "i16",
+    "byte": "b8",
+    "short": "b16",
+}
+_SHORT_D16 = {"short_d16": "d16_b16", "short_d16_hi": "d16_hi_b16"}
+_FORMAT_D16 = re.compile(r"^(t?buffer_(?:load|store))_format_d16(_hi)?_(x|xy|xyz|xyzw)$")
+
+_ATOMIC = re.compile(r"^(buffer|flat|global)_atomic_(\w+?)(_x2)?$")
+_ATOMIC_TYPES = {
+    "swap": "swap_b",
+    "cmpswap": "cmpswap_b",
+    "add": "add_u",
+    "sub": "sub_u",
+    "smin": "min_i",
+    "umin": "min_u",
+    "smax": "max_i",
+    "umax": "max_u",
+    "and": "and_b",
+    "or": "or_b",
+    "xor": "xor_b",
+    "inc": "inc_u",
+    "dec": "dec_u",
+}
+
+# gfx90a writes no separator before the type, and does not say how many blocks there are.
+_OLD_MATRIX = re.compile(r"v_mfma_(f32|i32|f64)_(\d+)x(\d+)x(\d+)_?(f32|f16|bf16_1k|bf16|i8|f64)")
+
+
+def operation_of(mnemonic: str) -> str:
+    """The engine's operation for a gfx9 mnemonic."""
+    if known := _SAME.get(mnemonic):
+        return known
+    for pattern, name in ((_NORMALIZED, r"v_cvt_pk_norm_\1"), (_ALWAYS_TRUE, r"\1_t_\2")):
+        if match := pattern.fullmatch(mnemonic):
+            return match.expand(name)
+    if mnemonic.startswith("ds_"):
+        return _of_lds(mnemonic)
+    if match := _OLD_MATRIX.fullmatch(mnemonic):
+        return _of_matrix(match)
+    return _of_memory(mnemonic)
+
+
+def _of_lds(mnemonic: str) -> str:
+    name = mnemonic
+    for pattern, replacement in _DS:
+        name = pattern.sub(replacement, name)
+    return name.replace("ds_read_", "ds_load_").replace("ds_write_", "ds_store_")
+
+
+def _of_memory(mnemonic: str) -> str:
+    if match := _MEMORY.fullmatch(mnemonic):
+        unit, access, width = match.groups()
+        widths = _WIDTHS | _SHORT_D16
+        return f"{unit}_{access}_{widths[width]}" if width in widths else mnemonic
+    if match := _FORMAT_D16.fullmatch(mnemonic):
+        access, high, parts = match.groups()
+        return f"{access}_d16{high or ''}_format_{parts}"
+    match = _ATOMIC.fullmatch(mnemonic)
+    if match and match[2] in _ATOMIC_TYPES:
+        return f"{match[1]}_atomic_{_ATOMIC_TYPES[match[2]]}{64 if match[3] else 32}"
+    return mnemonic
+
+
+def _of_matrix(match: re.Match[str]) -> str:
+    """gfx942's name: ``v_mfma_f32_32x32x4_2b_f16`` for ``v_mfma_f32_32x32x4f16``."""
+    result, rows, columns, depth, kind = match.groups()
+    # The blocks fill the 64 lanes: a lane holds as many elements of a row as its registers do.
+    elements = {"f32": 1, "f64": 1, "f16": 4, "bf16_1k": 4, "bf16": 2, "i8": 4}[kind]
+    per_block = int(rows) * int(depth) // elements
+    blocks = 64 // per_block
+    kind = kind.removesuffix("_1k")
+    middle = f"_{blocks}b" if blocks > 1 else ""
+    return f"v_mfma_{result}_{rows}x{columns}x{depth}{middle}_{kind}"
