@@ -38,6 +38,13 @@ constexpr Machine machines[] = {
     {0x4C, "gfx942"},  {0x4E, "gfx1201"}, {0x54, "gfx11-generic"},
 };
 
+std::string machine_name(unsigned number) {
+  for (const Machine& machine : machines) {
+    if (machine.number == number) return machine.name;
+  }
+  return {};
+}
+
 bool fail(Error& error, ErrorKind kind, std::string message) {
   error = {kind, std::move(message)};
   return false;
@@ -69,9 +76,7 @@ class Loader {
                   " ld.lld -shared first");
     }
     const unsigned number = header_.e_flags & 0xFF;
-    for (const Machine& machine : machines) {
-      if (machine.number == number) content_.target = machine.name;
-    }
+    content_.target = machine_name(number);
     if (content_.target.empty()) content_.target = "AMDGPU machine " + std::to_string(number);
     const auto set = instruction_set_of(content_.target);
     if (!set) {
@@ -280,6 +285,13 @@ class Loader {
 };
 
 }  // namespace
+
+std::string processor_of(std::span<const std::byte> elf) {
+  Elf64_Ehdr header;
+  if (elf.size() < sizeof header) return {};
+  std::memcpy(&header, elf.data(), sizeof header);
+  return machine_name(header.e_flags & 0xFF);
+}
 
 bool load_image(std::span<const std::byte> elf, CodeObject::Content& content, Error& error,
                 std::vector<std::byte>& metadata,

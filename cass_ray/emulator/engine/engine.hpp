@@ -155,6 +155,9 @@ class CodeObject {
 std::span<const std::byte> find_code_object(std::span<const std::byte> bytes, Error& error,
                                             std::string_view processor = {});
 
+// The processor of an AMDGPU ELF file; empty where it is unknown.
+std::string processor_of(std::span<const std::byte> elf);
+
 // Whether code for `target` (a processor, or a target identifier) runs on `processor`.
 bool runs_on(std::string_view target, std::string_view processor);
 
@@ -245,7 +248,8 @@ void mark_initialized(const void* address, std::size_t size);  // memcpy, memset
 std::vector<Fault> take_reports();  // faults since the last call, for a summary and exit status
 
 // Waves resident at once, workgroup limits: for occupancy queries of the runtime. The model is one
-// WGP of 4 SIMDs with 1536 VGPRs of 32 lanes each and 128 KiB of LDS per WGP (64 KiB a workgroup).
+// WGP of 4 SIMDs with 1536 VGPRs of 32 lanes each and 128 KiB of LDS per WGP (64 KiB a workgroup); of
+// CDNA one compute unit of 4 SIMDs with 512 VGPRs of 64 lanes each, 8 waves, and 64 KiB of LDS.
 std::uint32_t max_workgroups_per_compute_unit(const Kernel& kernel, std::uint32_t block_threads,
                                               std::uint32_t dynamic_lds_bytes);
 

@@ -13,14 +13,14 @@
 #include <optional>
 #include <system_error>
 
+#include "device_kind.hpp"
+
 extern char** environ;
 
 namespace cass::hip {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr char architecture[] = "gfx1100";
 
 // A folder of this process alone, removed at the end.
 class TemporaryFolder {
@@ -159,7 +159,7 @@ CompilerOutput compile(const SourceText& source, const std::vector<SourceText>& 
                                      "hip",
                                      "--cuda-device-only",
                                      "--no-gpu-bundle-output",
-                                     std::string("--offload-arch=") + architecture,
+                                     "--offload-arch=" + std::string(device_kind().processor),
                                      "-mcode-object-version=5",
                                      "--rocm-path=" + root->string(),
                                      "-D__HIP_PLATFORM_AMD__=1",

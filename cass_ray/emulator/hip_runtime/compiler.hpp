@@ -19,7 +19,7 @@ struct CompilerOutput {
   std::vector<std::byte> code;  // a code object
 };
 
-// Device code of `source` for gfx1100. `headers` are found by the names that they are included by;
+// Device code of `source` for the device's processor. `headers` are found by the names that they are included by;
 // `options` are clang's.
 //
 // clang is $CASS_CLANG, else clang++-19 or clang++ of the PATH. HIP's headers are $CASS_HIP_ROOT,

@@ -1,25 +1,20 @@
-// Sources: AMD's product page of the RX 7900 XT (memory, bus, clocks, caches), the RDNA3 ISA
-// manual (LDS, wave and register limits), and what AMD's runtime 6.2 fills in for every device.
+// Sources: the ISA manuals (LDS, wave and register limits), and what AMD's runtime 6.2 fills in for
+// every device; device_kind.cpp has what differs.
 #include "device_properties.hpp"
 
 #include <cstdio>
 #include <cstring>
 #include <limits>
 
+#include "device_kind.hpp"
 #include "errors.hpp"
 #include "memory.hpp"
 
 namespace cass::hip {
 namespace {
 
-constexpr char device_name[] = "AMD Radeon RX 7900 XT";
-constexpr char architecture[] = "gfx1100";
 constexpr char device_uuid[16] = {'c', 'a', 's', 's', '-', 'r', 'd', 'n',
                                   'a', '3', '-', '0', '0', '0', '0', '0'};
-constexpr int boost_clock_khz = 2'400'000;
-constexpr int memory_clock_khz = 1'250'000;  // 20 Gbit/s GDDR6
-constexpr int memory_bus_bits = 320;
-constexpr int l2_bytes = 6 << 20;
 constexpr int registers_per_block = 65'536;
 constexpr int timestamp_khz = 100'000;
 constexpr int pci_bus = 3;
@@ -78,36 +73,38 @@ void set_features(hipDeviceProp_tR0600& p) {
   p.memoryPoolsSupported = 1;
   p.globalL1CacheSupported = 1;
   p.localL1CacheSupported = 1;
-  p.persistingL2CacheMaxSize = l2_bytes;
+  p.persistingL2CacheMaxSize = device_kind().l2_bytes;
 }
 
 hipDeviceProp_tR0600 make_properties() {
   hipDeviceProp_tR0600 p{};
-  std::memcpy(p.name, device_name, sizeof device_name);
-  std::memcpy(p.gcnArchName, architecture, sizeof architecture);
+  const DeviceKind& kind = device_kind();
+  kind.name.copy(p.name, sizeof p.name - 1);
+  kind.architecture.copy(p.gcnArchName, sizeof p.gcnArchName - 1);
   std::memcpy(p.uuid.bytes, device_uuid, sizeof device_uuid);
   p.totalGlobalMem = Memory::instance().total();
   p.sharedMemPerBlock = shared_bytes_per_block;
-  p.sharedMemPerMultiprocessor = shared_bytes_per_block * multiprocessors;  // as AMD's runtime
+  p.sharedMemPerMultiprocessor = shared_bytes_per_block *
+                                  static_cast<std::size_t>(kind.multiprocessors);  // as AMD's runtime
   p.maxSharedMemoryPerMultiProcessor = shared_bytes_per_block;
   p.regsPerBlock = p.regsPerMultiprocessor = registers_per_block;
-  p.warpSize = 32;
+  p.warpSize = kind.warp_size;
   p.memPitch = int_max;
   p.maxThreadsPerBlock = max_threads_per_block;
   for (int& size : p.maxThreadsDim) size = max_threads_per_block;
   p.maxGridSize[0] = int_max;
   p.maxGridSize[1] = p.maxGridSize[2] = 65'536;
-  p.clockRate = boost_clock_khz;
+  p.clockRate = kind.clock_khz;
   p.clockInstructionRate = timestamp_khz;
-  p.memoryClockRate = memory_clock_khz;
-  p.memoryBusWidth = memory_bus_bits;
+  p.memoryClockRate = kind.memory_clock_khz;
+  p.memoryBusWidth = kind.memory_bus_bits;
   p.totalConstMem = int_max;
-  p.major = 11;
-  p.minor = 0;
-  p.multiProcessorCount = multiprocessors;
-  p.maxThreadsPerMultiProcessor = threads_per_multiprocessor;
-  p.maxBlocksPerMultiProcessor = threads_per_multiprocessor / max_threads_per_block;
-  p.l2CacheSize = l2_bytes;
+  p.major = kind.major;
+  p.minor = kind.minor;
+  p.multiProcessorCount = kind.multiprocessors;
+  p.maxThreadsPerMultiProcessor = kind.threads_per_multiprocessor;
+  p.maxBlocksPerMultiProcessor = kind.threads_per_multiprocessor / max_threads_per_block;
+  p.l2CacheSize = kind.l2_bytes;
   p.pciBusID = pci_bus;
   set_images(p);
   set_features(p);
@@ -160,7 +157,7 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
     case hipDeviceAttributeMaxPitch: *value = clamped(p.memPitch); return hipSuccess;
     case hipDeviceAttributeWallClockRate: *value = timestamp_khz; return hipSuccess;
     case hipDeviceAttributePhysicalMultiProcessorCount:
-      *value = physical_compute_units;
+      *value = device_kind().physical_compute_units;
       return hipSuccess;
     case hipDeviceAttributeCanUseStreamWaitValue:
     case hipDeviceAttributeFineGrainSupport:
@@ -193,7 +190,7 @@ hipError_t hipChooseDeviceR0600(int* device, const hipDeviceProp_tR0600* propert
 hipError_t hipDeviceGetName(char* name, int length, hipDevice_t device) {
   if (const auto error = check_device(device); error != hipSuccess) return record(error);
   if (name == nullptr || length <= 0) return record(hipErrorInvalidValue);
-  std::snprintf(name, static_cast<std::size_t>(length), "%s", device_name);
+  std::snprintf(name, static_cast<std::size_t>(length), "%s", device_properties().name);
   return hipSuccess;
 }
 

@@ -1,4 +1,4 @@
-// The device that the runtime presents: an AMD Radeon RX 7900 XT (gfx1100).
+// The device that the runtime presents: what device_kind.hpp says, as HIP's properties.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -9,12 +9,8 @@
 namespace cass::hip {
 
 inline constexpr int device_count = 1;
-inline constexpr std::size_t device_memory_bytes = std::size_t{20464} << 20;  // of 20 GiB
 inline constexpr std::size_t shared_bytes_per_block = 64 << 10;
-inline constexpr std::uint64_t max_threads_per_block = 1024;
-inline constexpr int multiprocessors = 42;  // WGPs; HIP counts these on RDNA3, not the 84 CUs
-inline constexpr int physical_compute_units = 84;
-inline constexpr int threads_per_multiprocessor = 2048;
+inline constexpr int max_threads_per_block = 1024;
 inline constexpr std::size_t default_stack_bytes = 1024;
 inline constexpr std::size_t pitch_alignment = 256;
 

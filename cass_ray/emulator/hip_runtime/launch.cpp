@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "device_kind.hpp"
 #include "device.hpp"
 #include "device_properties.hpp"
 #include "errors.hpp"
@@ -55,7 +56,7 @@ hipError_t check(const LaunchRequest& request) {
   if (kernel.lds_size + request.shared_bytes > shared_bytes_per_block) return hipErrorInvalidValue;
   if (request.cooperative) {
     const auto resident =
-        std::uint64_t{multiprocessors} *
+        static_cast<std::uint64_t>(device_kind().multiprocessors) *
         resident_blocks(kernel, static_cast<std::uint32_t>(threads), request.shared_bytes);
     if (product(request.grid_blocks) > resident) return hipErrorCooperativeLaunchTooLarge;
   }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "../engine/engine.hpp"
-#include "device_properties.hpp"
+#include "device_kind.hpp"
 #include "errors.hpp"
 
 namespace cass::hip {
@@ -24,13 +24,13 @@ constexpr std::size_t host_range = std::size_t{128} << 30;
 // $CASS_RDNA3_MEMORY, in bytes, else that of the card.
 std::size_t device_memory() {
   const char* text = std::getenv("CASS_RDNA3_MEMORY");
-  if (text == nullptr) return device_memory_bytes;
+  if (text == nullptr) return device_kind().memory_bytes;
   const std::string_view value = text;
   std::size_t bytes = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), bytes);
   if (error == std::errc{} && end == value.data() + value.size() && bytes > 0) return bytes;
   report_once("CASS_RDNA3_MEMORY is not a number of bytes: ignored");
-  return device_memory_bytes;
+  return device_kind().memory_bytes;
 }
 
 // What the machine could give now without swapping.

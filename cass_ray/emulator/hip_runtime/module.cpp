@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "compressed_bundle.hpp"
+#include "device_kind.hpp"
 #include "errors.hpp"
 #include "image_size.hpp"
 #include "memory.hpp"
@@ -24,9 +25,17 @@ std::unique_ptr<ihipModule_t> ihipModule_t::load(std::span<const std::byte> imag
     }
     image = expanded;
   }
-  const auto elf = cass::rdna3::find_code_object(image, error);
+  const std::string_view processor = device_kind().processor;
+  const auto elf = cass::rdna3::find_code_object(image, error, processor);
   auto module = std::make_unique<ihipModule_t>();
   if (!error) module->code_object = cass::rdna3::CodeObject::load(elf, error);
+  if (module->code_object != nullptr &&
+      !cass::rdna3::runs_on(module->code_object->target(), processor)) {
+    error = {cass::rdna3::ErrorKind::wrong_target,
+             "the code object is for " + std::string(module->code_object->target()) +
+                 ", the device is a " + std::string(processor)};
+    module->code_object = nullptr;
+  }
   if (module->code_object == nullptr) {
     report("device code: " + error.message);
     if (problem != nullptr && error.kind == cass::rdna3::ErrorKind::wrong_target) {
@@ -71,6 +80,23 @@ namespace cass::hip {
 Program& Program::instance() {
   static auto& program = *new Program;
   return program;
+}
+
+std::string Program::processor() {
+  const std::lock_guard lock(guard_);
+  for (const auto& binary : binaries_) {
+    std::span<const std::byte> image(binary->image, image_size(binary->image));
+    std::vector<std::byte> expanded;
+    std::string problem;
+    if (is_compressed_bundle(image)) {
+      if (!expand_bundle(image, expanded, problem)) continue;
+      image = expanded;
+    }
+    rdna3::Error error;
+    const auto elf = rdna3::find_code_object(image, error);
+    if (!elf.empty()) return rdna3::processor_of(elf);
+  }
+  return {};
 }
 
 Program::FatBinary* Program::add_binary(const void* image) {

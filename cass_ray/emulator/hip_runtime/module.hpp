@@ -23,7 +23,7 @@ struct ihipModuleSymbol_t {
 
 // A code object with its handles. Thread-safe.
 struct ihipModule_t {
-  // Loads the gfx11 code object in `image`: an ELF file or an offload bundle, compressed or not.
+  // Loads the device's code object in `image`: an ELF file or an offload bundle, compressed or not.
   // Reports why it cannot, and returns null.
   // `problem`: hipErrorNoBinaryForGpu for code of another GPU, else hipErrorInvalidImage.
   static std::unique_ptr<ihipModule_t> load(std::span<const std::byte> image,
@@ -54,6 +54,9 @@ class Program {
   };
 
   static Program& instance();
+
+  // What the program's own code is for, "gfx942"; empty where it brings none that the engine runs.
+  std::string processor();
 
   FatBinary* add_binary(const void* image);
   void add_function(FatBinary* binary, const void* host, const char* name);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../engine/engine.hpp"
+#include "device_kind.hpp"
 #include "device.hpp"
 #include "device_properties.hpp"
 #include "errors.hpp"
@@ -103,7 +104,7 @@ hipError_t potential_block_size(int* grid_size, int* block_size, const cass::rdn
     if (blocks > 0) break;
   }
   *block_size = size;
-  *grid_size = blocks * multiprocessors;
+  *grid_size = blocks * device_kind().multiprocessors;
   return hipSuccess;
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <thread>
 
+#include "device_kind.hpp"
 #include "capture.hpp"
 #include "device.hpp"
 #include "device_properties.hpp"
@@ -170,12 +171,12 @@ hipError_t hipStreamGetDevice(hipStream_t handle, hipDevice_t* device) {
 extern "C" HIP_PUBLIC_API int hipGetStreamDeviceId(hipStream_t) { return 0; }
 
 hipError_t hipExtStreamGetCUMask(hipStream_t handle, std::uint32_t words, std::uint32_t* mask) {
-  if (mask == nullptr || words * 32 < physical_compute_units) {
+  if (mask == nullptr || words * 32 < static_cast<unsigned>(device_kind().physical_compute_units)) {
     return record(hipErrorInvalidValue);
   }
   CASS_STREAM(stream, handle);
   for (std::uint32_t word = 0; word < words; ++word) {
-    const int left = physical_compute_units - static_cast<int>(word) * 32;
+    const int left = device_kind().physical_compute_units - static_cast<int>(word) * 32;
     mask[word] = left >= 32 ? ~0u : left > 0 ? (1u << left) - 1 : 0u;
   }
   return hipSuccess;

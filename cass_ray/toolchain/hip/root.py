@@ -25,7 +25,7 @@ from cass_ray.toolchain.hip.packages import debian_headers, hip_headers, unpack_
 from cass_ray.toolchain.hip.repairs import repair_cooperative_groups
 
 ARCHITECTURES = tuple(target.name for target in AMD_TARGETS if target.needs == OWN_DEVICE_LIBRARIES)
-"""Processors that the root has an ISA library for: RDNA3 and RDNA3.5."""
+"""Processors that the root has an ISA library for."""
 
 ABI_VERSIONS = (400, 500, 600)
 """Code object versions 4, 5 and 6."""

@@ -1,4 +1,5 @@
-// CUDA's warp operations with a participation mask, for any integer mask on a 32-lane wavefront.
+// CUDA's warp operations with a participation mask. In a wavefront of 64 lanes each half is a warp of
+// 32: a CUDA program's masks, lane numbers and widths keep their meaning.
 //
 // HIP 6.2 offers these behind HIP_ENABLE_WARP_SYNC_BUILTINS, HIP 6.3 and later by default, and both
 // reject masks that are not 64 bits wide; CUDA programs pass 32 bits. Semantics follow "Warp Vote
@@ -10,20 +11,37 @@
 
 #include <type_traits>
 
-#if defined(__HIP_DEVICE_COMPILE__) && __AMDGCN_WAVEFRONT_SIZE != 32
-#error "CUDA's warp operations need a 32-lane wavefront: gfx10 or later, without -mwavefrontsize64"
-#endif
-
 #if !defined(HIP_ENABLE_WARP_SYNC_BUILTINS)
 
 namespace cass_warp {
 
 constexpr int kLanes = 32;
 
+#if defined(__HIP_DEVICE_COMPILE__) && __AMDGCN_WAVEFRONT_SIZE == 64
+// In the wavefront: 32 to 63 are those of the upper warp.
+__device__ inline unsigned lane_of_thread() {
+  return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u));
+}
+__device__ inline unsigned first_lane_of_warp() { return lane_of_thread() & ~(kLanes - 1u); }
+// A mask of more bits is meant for the whole wavefront.
+template <typename Mask>
+constexpr bool kIsWarpMask = sizeof(Mask) <= sizeof(unsigned);
+#else
 __device__ inline unsigned lane_of_thread() { return __builtin_amdgcn_mbcnt_lo(~0u, 0u); }
+__device__ inline unsigned first_lane_of_warp() { return 0; }
+template <typename Mask>
+constexpr bool kIsWarpMask = true;
+#endif
 
 __device__ inline unsigned ballot(bool predicate) {
-  return static_cast<unsigned>(__ballot(predicate));
+  return static_cast<unsigned>(__ballot(predicate) >> first_lane_of_warp());
+}
+
+template <typename Mask>
+__device__ inline unsigned members(Mask mask) {
+  static_assert(kIsWarpMask<Mask>,
+                "a mask of 64 lanes: CUDA's warp operations work on the 32 lanes of each half");
+  return static_cast<unsigned>(mask);
 }
 
 // Applies `move` to each 32-bit word of `value`; CUDA shuffles 4- and 8-byte types, HIP's half and
@@ -45,10 +63,14 @@ __device__ inline T from_lane(T value, int lane) {
   return by_words(value, [=](int word) { return __builtin_amdgcn_ds_bpermute(lane << 2, word); });
 }
 
-// The value that every thread's `lane` holds, read without regard to who is active.
+// The value that `lane` of the thread's warp holds; it is active.
 template <typename T>
 __device__ inline T read_lane(T value, int lane) {
+#if defined(__HIP_DEVICE_COMPILE__) && __AMDGCN_WAVEFRONT_SIZE == 64
+  return from_lane(value, static_cast<int>(first_lane_of_warp()) + lane);
+#else
   return by_words(value, [=](int word) { return __builtin_amdgcn_readlane(word, lane); });
+#endif
 }
 
 template <typename T, typename Operation>
@@ -75,7 +97,7 @@ __device__ inline void __syncwarp(unsigned = 0xffffffffu) {
 
 template <typename Mask>
 __device__ inline unsigned __ballot_sync(Mask mask, int predicate) {
-  return cass_warp::ballot(predicate) & static_cast<unsigned>(mask);
+  return cass_warp::ballot(predicate) & cass_warp::members(mask);
 }
 
 template <typename Mask>
@@ -89,27 +111,31 @@ __device__ inline int __all_sync(Mask mask, int predicate) {
 }
 
 template <typename Mask, typename T>
-__device__ inline T __shfl_sync(Mask, T value, int source, int width = cass_warp::kLanes) {
+__device__ inline T __shfl_sync(Mask mask, T value, int source, int width = cass_warp::kLanes) {
+  static_cast<void>(cass_warp::members(mask));
   const int lane = cass_warp::lane_of_thread();
   return cass_warp::from_lane(value, (source & (width - 1)) | (lane & ~(width - 1)));
 }
 
 template <typename Mask, typename T>
-__device__ inline T __shfl_up_sync(Mask, T value, unsigned delta, int width = cass_warp::kLanes) {
+__device__ inline T __shfl_up_sync(Mask mask, T value, unsigned delta, int width = cass_warp::kLanes) {
+  static_cast<void>(cass_warp::members(mask));
   const int lane = cass_warp::lane_of_thread();
   const int source = lane - static_cast<int>(delta);
   return cass_warp::from_lane(value, source < (lane & ~(width - 1)) ? lane : source);
 }
 
 template <typename Mask, typename T>
-__device__ inline T __shfl_down_sync(Mask, T value, unsigned delta, int width = cass_warp::kLanes) {
+__device__ inline T __shfl_down_sync(Mask mask, T value, unsigned delta, int width = cass_warp::kLanes) {
+  static_cast<void>(cass_warp::members(mask));
   const int lane = cass_warp::lane_of_thread();
   const int source = lane + static_cast<int>(delta);
   return cass_warp::from_lane(value, source > (lane | (width - 1)) ? lane : source);
 }
 
 template <typename Mask, typename T>
-__device__ inline T __shfl_xor_sync(Mask, T value, int lane_mask, int width = cass_warp::kLanes) {
+__device__ inline T __shfl_xor_sync(Mask mask, T value, int lane_mask, int width = cass_warp::kLanes) {
+  static_cast<void>(cass_warp::members(mask));
   const int lane = cass_warp::lane_of_thread();
   const int source = lane ^ lane_mask;
   return cass_warp::from_lane(value, source > (lane | (width - 1)) ? lane : source);
@@ -123,21 +149,21 @@ __device__ inline unsigned __match_any_sync(Mask mask, T value) {
     if (!(active >> lane & 1)) continue;
     if (cass_warp::read_lane(value, lane) == value) equal |= 1u << lane;
   }
-  return equal & static_cast<unsigned>(mask);
+  return equal & cass_warp::members(mask);
 }
 
 template <typename Mask, typename T>
 __device__ inline unsigned __match_all_sync(Mask mask, T value, int* predicate) {
-  const unsigned members = cass_warp::ballot(true) & static_cast<unsigned>(mask);
+  const unsigned members = cass_warp::ballot(true) & cass_warp::members(mask);
   const bool all = __match_any_sync(mask, value) == members;
   *predicate = all;
-  return all ? static_cast<unsigned>(mask) : 0u;
+  return all ? cass_warp::members(mask) : 0u;
 }
 
 #define CASS_WARP_REDUCE(NAME, TYPE, IDENTITY, EXPRESSION)                            \
   template <typename Mask>                                                            \
   __device__ inline TYPE NAME(Mask mask, TYPE value) {                                \
-    return cass_warp::reduce<TYPE>(static_cast<unsigned>(mask), value, IDENTITY,      \
+    return cass_warp::reduce<TYPE>(cass_warp::members(mask), value, IDENTITY,         \
                                    [](TYPE a, TYPE b) { return EXPRESSION; });        \
   }
 CASS_WARP_REDUCE(__reduce_add_sync, unsigned, 0u, a + b)

@@ -1,0 +1,93 @@
+// Sources: AMD's product pages and data sheets (RX 7900 XT, Instinct MI250X, MI300X), and what AMD's
+// runtime 6.2 fills in for them.
+#include "device_kind.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include "../engine/engine.hpp"
+#include "errors.hpp"
+#include "module.hpp"
+
+namespace cass::hip {
+namespace {
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+constexpr int of_l2 = 1 << 20;
+
+constexpr DeviceKind kinds[] = {
+    {.processor = "gfx1100",
+     .architecture = "gfx1100",
+     .name = "AMD Radeon RX 7900 XT",
+     .major = 11,
+     .minor = 0,
+     .warp_size = 32,
+     .multiprocessors = 42,
+     .physical_compute_units = 84,
+     .threads_per_multiprocessor = 2048,
+     .clock_khz = 2'400'000,
+     .memory_clock_khz = 1'250'000,  // 20 Gbit/s GDDR6
+     .memory_bus_bits = 320,
+     .l2_bytes = 6 * of_l2,
+     .memory_bytes = 20464 * mebibyte},  // of 20 GiB
+    {.processor = "gfx90a",
+     .architecture = "gfx90a:sramecc+:xnack-",
+     .name = "AMD Instinct MI250X",  // one of its two dies
+     .major = 9,
+     .minor = 0,
+     .warp_size = 64,
+     .multiprocessors = 110,
+     .physical_compute_units = 110,
+     .threads_per_multiprocessor = 2048,
+     .clock_khz = 1'700'000,
+     .memory_clock_khz = 1'600'000,
+     .memory_bus_bits = 4096,
+     .l2_bytes = 8 * of_l2,
+     .memory_bytes = 65520 * mebibyte},
+    {.processor = "gfx942",
+     .architecture = "gfx942:sramecc+:xnack-",
+     .name = "AMD Instinct MI300X",
+     .major = 9,
+     .minor = 4,
+     .warp_size = 64,
+     .multiprocessors = 304,
+     .physical_compute_units = 304,
+     .threads_per_multiprocessor = 2048,
+     .clock_khz = 2'100'000,
+     .memory_clock_khz = 1'300'000,
+     .memory_bus_bits = 8192,
+     .l2_bytes = 4 * of_l2,  // of each of its eight dies
+     .memory_bytes = 196592 * mebibyte},
+};
+
+const DeviceKind* find(std::string_view processor) {
+  const auto* found = std::ranges::find(kinds, processor, &DeviceKind::processor);
+  return found == std::end(kinds) ? nullptr : found;
+}
+
+const DeviceKind& choose() {
+  if (const char* names = std::getenv("CASS_DEVICES"); names != nullptr && *names != '\0') {
+    const std::string_view list = names;
+    const std::string_view first = list.substr(0, list.find(','));
+    if (first.size() != list.size()) report_once("CASS_DEVICES: one device, the first, is there");
+    if (const DeviceKind* found = find(first)) return *found;
+    report("CASS_DEVICES names " + std::string(first) + "; known: gfx1100, gfx90a, gfx942");
+    std::exit(EXIT_FAILURE);
+  }
+  const std::string processor = Program::instance().processor();
+  // Those of a family run each other's code.
+  for (const DeviceKind& kind : kinds) {
+    if (!processor.empty() && rdna3::runs_on(processor, kind.processor)) return kind;
+  }
+  return kinds[0];
+}
+
+}  // namespace
+
+const DeviceKind& device_kind() {
+  static const DeviceKind& kind = choose();
+  return kind;
+}
+
+}  // namespace cass::hip

@@ -1,0 +1,29 @@
+// The cards that the runtime can present, and which one it does.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace cass::hip {
+
+struct DeviceKind {
+  std::string_view processor;     // "gfx942"
+  std::string_view architecture;  // gcnArchName: with the settings that code objects may ask for
+  std::string_view name;
+  int major, minor;
+  int warp_size;
+  int multiprocessors;            // as HIP counts: work group processors on RDNA3
+  int physical_compute_units;
+  int threads_per_multiprocessor;
+  int clock_khz;
+  int memory_clock_khz;
+  int memory_bus_bits;
+  int l2_bytes;
+  std::size_t memory_bytes;
+};
+
+// The first one that $CASS_DEVICES names; else the one whose code the program brings, gfx1100 where
+// it brings that or none. It does not change in a process.
+const DeviceKind& device_kind();
+
+}  // namespace cass::hip
