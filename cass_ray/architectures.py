@@ -63,6 +63,11 @@ AMD_ARCHITECTURES = tuple(target.name for target in AMD_TARGETS)
 DEFAULT_AMD_ARCHITECTURE = AMD_ARCHITECTURES[0]
 
 
+def emulated_architectures() -> tuple[str, ...]:
+    """Those whose code the CPU backend executes, the default first."""
+    return tuple(target.name for target in AMD_TARGETS if target.emulated)
+
+
 def amd_target(name: str) -> AmdTarget:
     """The target called ``name``. Raises ``ValueError`` that names the nearest one."""
     known_architecture(name, AMD_ARCHITECTURES)

@@ -1,4 +1,4 @@
-"""``cass emulator``: what the CPU backend for RDNA3 covers."""
+"""``cass emulator``: what the CPU backend covers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
+from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE, emulated_architectures
 from cass_ray.emulator.build import BuildFailed
-from cass_ray.emulator.coverage import EmulatorCoverage, measure
+from cass_ray.emulator.coverage import EmulatorCoverage, instruction_set_of, measure
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, fail
 from cass_ray.toolchain.errors import ToolMissing
 
@@ -18,24 +19,29 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=T
 
 @app.callback()
 def _group() -> None:
-    """The CPU backend for RDNA3."""
+    """The CPU backend for AMD code."""
 
 
 @app.command()
 def coverage(
+    arch: Annotated[
+        str, typer.Option(help=f"Processor: {', '.join(emulated_architectures())}.")
+    ] = DEFAULT_AMD_ARCHITECTURE,
     state: Annotated[
         str, typer.Option(help="List only instructions of this state, e.g. unsupported.")
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Every gfx1100 instruction that LLVM knows, and whether the CPU backend executes it.
+    """Every instruction of the processor that LLVM knows, and whether the CPU backend executes it.
 
     States: covered; ignored (waits and hints, nothing to do where instructions complete in order);
     graphics (formats of shaders only); unsupported. Exit codes: 0 done, 1 the engine does not
     build, 3 a tool is missing.
     """
     try:
-        found = measure()
+        found = measure(instruction_set_of(arch))
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--arch") from None
     except (ToolMissing, FileNotFoundError) as error:
         fail("emulator", error, EXIT_TOOL_MISSING)
     except BuildFailed as error:

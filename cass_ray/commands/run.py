@@ -11,6 +11,11 @@ from typing import Annotated
 
 import typer
 
+from cass_ray.architectures import (
+    DEFAULT_AMD_ARCHITECTURE,
+    emulated_architectures,
+    known_architecture,
+)
 from cass_ray.commands.sides import unit_of
 from cass_ray.commands.tool_errors import tool_errors
 from cass_ray.corpus.reading.source_files import CUDA_SUFFIXES, Sources, gather
@@ -41,13 +46,16 @@ class RunBackend(StrEnum):
 
 @app.command()
 def run(
-    file: Annotated[Path, typer.Argument(help="A .cu or .hip file, or RDNA3 assembly (.s).")],
+    file: Annotated[Path, typer.Argument(help="A .cu or .hip file, or AMD assembly (.s).")],
     arguments: Annotated[
         list[str] | None, typer.Argument(help="Arguments of the program, after --.")
     ] = None,
     backend: Annotated[
-        RunBackend, typer.Option(help="rdna3: gfx1100 machine code, executed on the CPU.")
+        RunBackend, typer.Option(help="rdna3: AMD machine code, executed on the CPU.")
     ] = RunBackend.RDNA3,
+    arch: Annotated[
+        str, typer.Option(help=f"Processor: {', '.join(emulated_architectures())}.")
+    ] = DEFAULT_AMD_ARCHITECTURE,
     host: Annotated[
         Path | None,
         typer.Option(help="The HIP program whose device assembly FILE (.s) replaces."),
@@ -81,7 +89,7 @@ def run(
     Standard output and exit code are the program's. Exit codes of our own: 1 does not compile,
     2 usage, 3 a tool is missing, 124 time limit, 125 memory or output limit, 128 + n signal n.
     """
-    _check_usage(file, host, optimization)
+    _check_usage(file, host, optimization, arch)
     source = host or file
     with _exit_codes():
         unit = unit_of(source, root, include or [], define or [])
@@ -92,6 +100,7 @@ def run(
             sources,
             toolchain,
             library,
+            architecture=arch,
             device_assembly=file.read_text() if host is not None else None,
             optimization=f"-O{optimization}",
         )
@@ -102,12 +111,17 @@ def run(
             inputs=inputs,
             stdin=standard_input(stdin),
             compiler=toolchain,
+            architecture=arch,
         )
         completed = execute(executable, arguments or [], library, options)
     raise typer.Exit(finish(completed, seconds))
 
 
-def _check_usage(file: Path, host: Path | None, optimization: str) -> None:
+def _check_usage(file: Path, host: Path | None, optimization: str, arch: str) -> None:
+    try:
+        known_architecture(arch, emulated_architectures())
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--arch") from None
     for path in filter(None, (file, host)):
         if not path.is_file():
             raise typer.BadParameter(f"{path} is not a file", param_hint="FILE")

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from cass_ray.architectures import emulated_architectures, known_architecture
 from cass_ray.emulator.engine_interface import Engine, load_engine
 from cass_ray.emulator.isa.probe import Probed, probe
 
@@ -54,6 +55,12 @@ class EmulatorCoverage:
         """State by mnemonic for those that occur somewhere, e.g. in compiler output."""
         known = {item.mnemonic: item.state for item in self.instructions}
         return {name: known.get(name, "unsupported") for name in mnemonics}
+
+
+def instruction_set_of(architecture: str) -> str:
+    """The engine's instruction set for a processor. Raises :class:`ValueError` for others."""
+    known_architecture(architecture, emulated_architectures())
+    return "gfx11" if architecture.startswith("gfx11") else architecture
 
 
 def measure(

@@ -1,6 +1,6 @@
 """Build a HIP program against the CPU runtime and run it in the sandbox.
 
-The executable is an ordinary host program with gfx1100 code inside, linked against our
+The executable is an ordinary host program with code for one AMD processor inside, linked against our
 ``libamdhip64.so``. Executables are cached by content: a second run of the same program only runs.
 """
 
@@ -48,6 +48,8 @@ _STATE = Path("/cass/state")
 _CHECK_VARIABLE = "CASS_RDNA3_CHECK"
 _COUNTERS_VARIABLE = "CASS_RDNA3_COUNTERS"
 _TIME_LIMIT_VARIABLE = "CASS_RDNA3_TIME_LIMIT"
+DEVICES_VARIABLE = "CASS_DEVICES"
+"""Names the processor of the device that the runtime presents."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class RunOptions:
     file for execution counters.
     ``inputs`` is a folder whose files the program finds in its working folder, read-only.
     ``compiler`` is what HIPRTC compiles with; without one it fails.
+    ``architecture`` is the processor of the device (default: the one that the program has code for).
     """
 
     seconds: float = 600.0
@@ -69,6 +72,7 @@ class RunOptions:
     inputs: Path | None = None
     stdin: bytes = b""
     compiler: AmdToolchain | None = None
+    architecture: str = ""
 
     @property
     def limits(self) -> Limits:
@@ -86,12 +90,13 @@ def build(
     toolchain: AmdToolchain,
     runtime_library: Path,
     *,
+    architecture: str = DEFAULT_ARCHITECTURE,
     device_assembly: str | None = None,
     optimization: str = DEFAULT_OPTIMIZATION,
 ) -> Path:
     """The executable of ``sources``, from the cache if it has been built before.
 
-    ``device_assembly`` replaces the compiler's RDNA3 assembly.
+    ``device_assembly`` replaces the compiler's, which is for ``architecture``.
 
     Raises:
         CompileFailure: the sources or the assembly do not compile.
@@ -101,6 +106,7 @@ def build(
             sources.digest,
             toolchain.fingerprint,
             str(runtime_library.resolve()),
+            architecture,
             optimization,
             device_assembly or "",
         ]
@@ -110,31 +116,36 @@ def build(
             return executable
         unit = sources.write(root)
         try:
-            output = toolchain.compile(unit, optimization=optimization)
+            output = toolchain.compile(unit, architecture, optimization=optimization)
         except CompileFailure as failure:
             if failure.reason is not Reason.NO_DEVICE_CODE or device_assembly is not None:
                 raise
-            _build_host_only(unit, toolchain, runtime_library, optimization, made)
+            _build_host_only(unit, toolchain, runtime_library, architecture, optimization, made)
         else:
             assembly = output.device_assembly if device_assembly is None else device_assembly
             toolchain.recombine(
                 output.host_assembly,
                 assembly,
                 made,
-                architecture=DEFAULT_ARCHITECTURE,
+                architecture=architecture,
                 runtime_library=runtime_library,
             )
     return executable
 
 
 def _build_host_only(
-    unit: Unit, toolchain: AmdToolchain, runtime_library: Path, optimization: str, output: Path
+    unit: Unit,
+    toolchain: AmdToolchain,
+    runtime_library: Path,
+    architecture: str,
+    optimization: str,
+    output: Path,
 ) -> None:
     """Compile and link a program without kernels of its own; it may load some as modules."""
     library = runtime_library.resolve()
     with private_folder() as folder:
         made = folder / "program"
-        flags = code_flags(DEFAULT_ARCHITECTURE, optimization, DEFAULT_CODE_OBJECT_VERSION)
+        flags = code_flags(architecture, optimization, DEFAULT_CODE_OBJECT_VERSION)
         command: list[str | Path] = [toolchain.clang, *flags, "--cuda-host-only", "-w"]
         command += [f"--rocm-path={toolchain.rocm_path}", f"-I{SHIM}"]
         command += ["-include", SHIM / "cass_hip.h", *unit.preprocessor_arguments()]
@@ -214,6 +225,8 @@ def keep_counters(written: Path, target: Path) -> None:
 def environment(options: RunOptions, counters: Path) -> dict[str, str]:
     """Environment variables of a program; ``counters`` is the path that it can write to."""
     variables = dict(CLEAN_ENVIRONMENT)
+    if options.architecture:
+        variables[DEVICES_VARIABLE] = options.architecture
     kernel_seconds = options.kernel_seconds or options.seconds
     variables[_TIME_LIMIT_VARIABLE] = str(max(1, round(kernel_seconds)))
     if options.check:

@@ -25,16 +25,21 @@ class Decoder : public DecoderBase {
   std::optional<Decoded> run() {
     if (!dispatch()) return std::nullopt;
     Operation& op = operation();
-    rename(op.destination);
-    for (Field& field : op.source) rename(field);
+    if (!rename(op.destination)) return std::nullopt;
+    for (Field& field : op.source) {
+      if (!rename(field)) return std::nullopt;
+    }
     if (names_nothing(op)) return std::nullopt;
     return decoded_;
   }
 
  private:
-  // M0 has another number than on gfx11.
-  static void rename(Field& field) {
-    if (field.present() && field.code == m0_of_gfx9) field.code = code::m0;
+  // M0 has another number than on gfx11, where gfx9 has nothing. False for that.
+  static bool rename(Field& field) {
+    if (!field.present()) return true;
+    if (field.code == code::m0) return false;
+    if (field.code == m0_of_gfx9) field.code = code::m0;
+    return true;
   }
 
   static Field accumulator_field(unsigned number, Type type) {
@@ -176,6 +181,7 @@ bool Decoder::vop1() {
   op.source[0] = {static_cast<std::uint16_t>(bits(word_, 0, 9)), op.row->source[0], 0};
   if (std::string_view(op.row->name) == "v_accvgpr_mov_b32") {
     op.destination = accumulator_field(target, type);
+    if (bits(word_, 8, 1) == 0) return false;
     op.source[0] = accumulator_field(bits(word_, 0, 8), op.row->source[0]);
   }
   set_rest_of_destination();

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.execute.backends.base import RunMode
 from cass_ray.execute.backends.device_lease import leased_device
 from cass_ray.execute.backends.rdna3 import HipBackend, isolation_problem
@@ -25,8 +24,6 @@ _TARGET_VERSION = re.compile(r"^gfx_target_version (\d+)$", re.MULTILINE)
 @dataclass(frozen=True, eq=False)
 class AmdBackend(HipBackend):
     """Runs on an AMD GPU of the architecture that programs are compiled for."""
-
-    architecture: str = DEFAULT_AMD_ARCHITECTURE
 
     name = "amd"
 

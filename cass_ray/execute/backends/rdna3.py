@@ -1,4 +1,4 @@
-"""gfx1100 code on this machine's CPU: the host part is x86-64, kernels run in our engine."""
+"""AMD device code on this machine's CPU: the host part is x86-64, kernels run in our engine."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.emulator.build import BuildFailed, runtime_library
+from cass_ray.emulator.execution import DEVICES_VARIABLE
 from cass_ray.execute.backends.base import (
     Assembly,
     Backend,
@@ -31,6 +33,7 @@ from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits
 class HipBackend(Backend):
     """What both backends for AMD code share: clang, and a ``libamdhip64.so`` to link with."""
 
+    architecture: str = DEFAULT_AMD_ARCHITECTURE
     optimization: str = "-Os"
     limits: Limits = COMPILE_LIMITS
 
@@ -50,12 +53,18 @@ class HipBackend(Backend):
     def build(self, program: Program) -> BuiltProgram:
         """Compile (sources) or take (assembly), then assemble and link."""
         runtime = self.runtime.resolve()
-        tools = (self.toolchain.fingerprint, self.optimization, str(runtime))
+        tools = (self.toolchain.fingerprint, self.architecture, self.optimization, str(runtime))
         key = program_key(program, *tools)
         with cached_executable(self.name, key) as (place, made):
             if made is not None:
                 texts = self.compile(program)
-                self.toolchain.recombine(texts.host, texts.device, made, runtime_library=runtime)
+                self.toolchain.recombine(
+                    texts.host,
+                    texts.device,
+                    made,
+                    architecture=self.architecture,
+                    runtime_library=runtime,
+                )
         return BuiltProgram(place, self.name, key)
 
     def compile(self, program: Program) -> Assembly:
@@ -63,13 +72,18 @@ class HipBackend(Backend):
         if isinstance(program, Assembly):
             return program
         with unit_on_disk(program) as unit:
-            made = self.toolchain.compile(unit, optimization=self.optimization, limits=self.limits)
+            made = self.toolchain.compile(
+                unit, self.architecture, optimization=self.optimization, limits=self.limits
+            )
         return Assembly(made.host_assembly, made.device_assembly)
 
 
 @dataclass(frozen=True, eq=False)
 class Rdna3Backend(HipBackend):
-    """Executes on the CPU; ``threads`` bounds the engine's threads (0: one for each core)."""
+    """Executes on the CPU; ``threads`` bounds the engine's threads (0: one for each core).
+
+    ``architecture`` is one of :func:`~cass_ray.architectures.emulated_architectures`.
+    """
 
     threads: int = 0
 
@@ -93,11 +107,16 @@ class Rdna3Backend(HipBackend):
 
     def identity(self) -> str:
         """Compiler, and the engine by its build."""
-        return f"rdna3 engine {self.runtime.parent.name[:12]}, {self.toolchain.version}"
+        engine = f"rdna3 engine {self.runtime.parent.name[:12]}, {self.toolchain.version}"
+        other = self.architecture != DEFAULT_AMD_ARCHITECTURE
+        return f"{engine}, {self.architecture}" if other else engine
 
     def exposure(self, mode: RunMode) -> Exposure:
         """The runtime library; the kernel time limit is the run's."""
-        variables = {"CASS_RDNA3_TIME_LIMIT": str(max(1, round(mode.bounds.wall_seconds)))}
+        variables = {
+            "CASS_RDNA3_TIME_LIMIT": str(max(1, round(mode.bounds.wall_seconds))),
+            DEVICES_VARIABLE: self.architecture,
+        }
         if mode.check:
             variables["CASS_RDNA3_CHECK"] = "1"
         if self.threads:

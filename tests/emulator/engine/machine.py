@@ -12,24 +12,29 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cass_ray.assembly.wave_mode import USUAL_MODE
-from cass_ray.emulator.engine_interface import Engine, Machine
+from cass_ray.emulator.engine_interface import INSTRUCTION_SETS, Engine, Machine
 from cass_ray.toolchain.amd.clang import find_clang
 
 EXEC, VCC, M0 = 126, 106, 125
 
 
 @functools.cache
-def assemble(text: str, *, wide: bool = False) -> tuple[int, ...]:
+def assemble(text: str, *, wide: bool = False, processor: str = "gfx1100") -> tuple[int, ...]:
     """The machine code of ``text`` and an ``s_endpgm``, by LLVM: llvm-mc, else clang and lld."""
     source = text + "\ns_endpgm\n"
     tool = shutil.which("llvm-mc-19")
-    data = _by_llvm_mc(tool, source, wide) if tool else _by_clang(source, wide)
+    if tool:
+        data = _by_llvm_mc(tool, source, wide, processor)
+    else:
+        data = _by_clang(source, wide, processor)
     return struct.unpack(f"<{len(data) // 4}I", data)
 
 
-def _by_llvm_mc(tool: str, source: str, wide: bool) -> bytes:
-    features = "-mattr=+wavefrontsize64,-wavefrontsize32" if wide else "-mattr=+wavefrontsize32"
-    command = [tool, "-triple=amdgcn", "-mcpu=gfx1100", features, "-show-encoding"]
+def _by_llvm_mc(tool: str, source: str, wide: bool, processor: str) -> bytes:
+    command = [tool, "-triple=amdgcn", f"-mcpu={processor}", "-show-encoding"]
+    if not processor.startswith("gfx9"):
+        both = "-mattr=+wavefrontsize64,-wavefrontsize32"
+        command.append(both if wide else "-mattr=+wavefrontsize32")
     done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return b"".join(
@@ -38,13 +43,13 @@ def _by_llvm_mc(tool: str, source: str, wide: bool) -> bytes:
     )
 
 
-def _by_clang(source: str, wide: bool) -> bytes:
+def _by_clang(source: str, wide: bool, processor: str) -> bytes:
     """Linked as plain bytes: the code alone."""
     clang = find_clang()
     with tempfile.TemporaryDirectory() as folder:
         unlinked, linked = Path(folder, "code.o"), Path(folder, "code.bin")
-        command: list[str | Path] = [clang.clang, "-target", "amdgcn", "-mcpu=gfx1100"]
-        command += ["-mwavefrontsize64"] if wide else []
+        command: list[str | Path] = [clang.clang, "-target", "amdgcn", f"-mcpu={processor}"]
+        command += ["-mwavefrontsize64"] if wide and not processor.startswith("gfx9") else []
         command += ["-x", "assembler", "-c", "-", "-o", unlinked]
         done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
@@ -63,11 +68,21 @@ def _by_clang(source: str, wide: bool) -> bytes:
 
 
 class Wave:
-    """A wave of 32 lanes (64 if ``wide``) with all lanes active."""
+    """A wave of 32 lanes (64 if ``wide``, or of gfx9) with all lanes active."""
 
-    def __init__(self, engine: Engine, *, wide: bool = False, mode: int = USUAL_MODE) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        wide: bool = False,
+        mode: int = USUAL_MODE,
+        processor: str = "gfx1100",
+    ) -> None:
         self.engine = engine
+        self.processor = processor
+        wide = wide or processor.startswith("gfx9")
         self.machine = Machine()
+        self.machine.set = INSTRUCTION_SETS.index("gfx11" if processor == "gfx1100" else processor)
         self.machine.mode = mode
         self.machine.wide = wide
         self.lanes = 64 if wide else 32
@@ -86,7 +101,8 @@ class Wave:
 
     def run(self, text: str) -> Wave:
         """Assemble and run ``text``."""
-        assert self.engine.execute(assemble(text, wide=bool(self.machine.wide)), self.machine), text
+        words = assemble(text, wide=bool(self.machine.wide), processor=self.processor)
+        assert self.engine.execute(words, self.machine), text
         return self
 
 

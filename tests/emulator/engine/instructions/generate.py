@@ -1,6 +1,7 @@
-"""Write ``data/vectors.npz``: operands and results of vector instructions, from AMD's own text.
+"""Write ``data/*.npz``: operands and results of vector instructions, from AMD's own text.
 
-The results are those of the pseudo-code in AMD's "RDNA3 Instruction Set Architecture" manual. The
+The results are those of the pseudo-code in AMD's "Instruction Set Architecture" manuals of RDNA3
+and CDNA; of the latter, instructions that gfx942 has (LLVM says which). The
 package ``tinygrad`` carries that text, extracted from the manual; only this script needs it:
 
     pip download --no-deps tinygrad==0.14.0 -d FOLDER && unzip -d FOLDER FOLDER/tinygrad-*.whl
@@ -12,10 +13,13 @@ a definition of our own.
 
 from __future__ import annotations
 
+import enum
+import functools
 import importlib
 import json
 import random
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,18 +27,56 @@ from pathlib import Path
 
 import numpy as np
 
+from cass_ray.emulator.isa.gfx9.operations import operation_of as gfx9_operation
+from cass_ray.emulator.isa.probe import probe
 from tests.emulator.engine.instructions import pseudocode
 from tests.emulator.engine.instructions.pseudocode import NotSupported, Value
 
-DATA = Path(__file__).parent / "data" / "vectors.npz"
+FOLDER = Path(__file__).parent / "data"
 CASES = 128
 
+
+@dataclass(frozen=True)
+class Manual:
+    """A manual's text in the package, and the data file made of it."""
+
+    package: str
+    file: str
+    instruction_set: str
+
+    @property
+    def table(self) -> dict[enum.Enum, str]:
+        """The text by instruction."""
+        module = importlib.import_module(f"tinygrad.runtime.autogen.amd.{self.package}.str_pcode")
+        found: dict[enum.Enum, str] = module.PCODE
+        return found
+
+    @functools.cached_property
+    def mnemonics(self) -> frozenset[str]:
+        """Those that LLVM has for the instruction set, with the ``_e64`` of the long form only."""
+        return frozenset(item.mnemonic for item in probe(self.instruction_set))
+
+    def operation(self, mnemonic: str) -> str:
+        """What the engine calls it."""
+        is_gfx9 = self.instruction_set.startswith("gfx9")
+        return gfx9_operation(mnemonic) if is_gfx9 else mnemonic
+
+
+MANUALS = (
+    Manual("rdna3", "vectors.npz", "gfx11"),
+    Manual("cdna", "vectors_gfx942.npz", "gfx942"),
+)
+
+_SHORT, _LONG = ("VOP1", "VOP2", "VOPC"), ("VOP3", "VOP3SD")
 _FORMATS = ("VOP1Op", "VOP2Op", "VOP3Op", "VOP3POp", "VOP3SDOp", "VOPCOp")
 # Tested by tolerance, across lanes or elsewhere, or with inner roundings that are open.
 _ELSEWHERE = re.compile(
     r"V_(RCP|RSQ|SQRT|EXP_F|LOG|SIN|COS|TRIG|READ|WRITE|PERMLANE|MOVREL|SWAP|DIV_SCALE|DIV_FMAS|WMMA"
-    r"|CMPX|MBCNT|FMA_MIX|MQSAD_U32|NOP|PIPEFLUSH|DOT2_F16|DOT2_BF16|FMAMK|FMAAK|.*INTERP|CNDMASK_B16|MOV_B16)"
+    r"|CMPX|MBCNT|FMA_MIX|MQSAD_U32|NOP|PIPEFLUSH|DOT2_F16|DOT2_BF16|FMAMK|FMAAK|.*INTERP|CNDMASK_B16|MOV_B16"
+    r"|MFMA|SMFMAC|PK_(ADD|MUL|FMA)_F32|PK_MOV|CVT_.*(FP8|BF8)|MAD[AM]K)"
 )
+# Of CDNA: what RDNA3's text defines better, and what the engine does not have.
+_NOT_OF_CDNA = re.compile(r"V_(PK_M(IN|AX)_F16|DIV_FIXUP_LEGACY_F16|CVT_PKACCUM_U8_F32)")
 _PACKED_FLOAT = re.compile(r"V_PK_\w+_F16")
 _FLOAT_EDGES = {
     16: [
@@ -420,18 +462,28 @@ EXACT = _exact()
 # ---- instructions from the manual's text
 
 
-def _library() -> dict[str, str]:
-    table = importlib.import_module("tinygrad.runtime.autogen.amd.rdna3.str_pcode").PCODE
+def _library(manual: Manual) -> dict[str, str]:
     library: dict[str, str] = {}
-    for key, written in table.items():
+    for key, written in manual.table.items():
         text = written
         if type(key).__name__ in _FORMATS:
             name = key.name.removesuffix("_E32").removesuffix("_E64")
             if name.startswith("V_DIV_FIXUP"):
                 text = _with_overflow(text, name[-3:].lower())
             # What FMAC adds is the old destination; the text of one of them says S2.
-            library.setdefault(name, text.replace("S2", "D0") if "FMAC" in name else text)
+            text = _without_high_half(text)
+            library.setdefault(name, text.replace("S2", "D0") if "MAC" in name else text)
     return library
+
+
+def _without_high_half(text: str) -> str:
+    """The legacy 16-bit forms of CDNA spell out where the result lies; only it is compared."""
+    return re.sub(
+        r"if OPSEL\.u4\[3\] then\n.*?\n(?:else\n)D0 = \{ 16'0, tmp\.(\w+) \}\nendif",
+        r"D0.\1 = tmp.\1",
+        text,
+        flags=re.DOTALL,
+    )
 
 
 def _with_overflow(text: str, kind: str) -> str:
@@ -492,33 +544,34 @@ def _result_width(name: str, text: str) -> int:
     return 16 if "D0.bf16" in text else 32
 
 
-def _from_text(library: dict[str, str], name: str) -> Record:
+def _from_text(manual: Manual, library: dict[str, str], name: str) -> Record:
     text = library[name]
     width = _result_width(name, text)
     kinds = _kinds(name, text)
     carries = "_CO_" in name or name.startswith(("V_MAD_U64", "V_MAD_I64"))
-    suffix = "_e64" if width == 1 or name.removeprefix("V_").lower() in _two_forms(library) else ""
+    suffix = "_e64" if width == 1 or name.removeprefix("V_").lower() in _two_forms(manual) else ""
     return Record(
         name=name.lower(),
         text=name.lower() + suffix,
         kinds=kinds,
         width=width,
-        accumulates="FMAC" in name or "ACC" in name,
-        carry_in="_CO_CI_" in name or "CNDMASK" in name,
+        accumulates="MAC" in name or "ACC" in name,
+        carry_in=bool(re.search("_CO_CI_|ADDC_|SUBB_|SUBBREV_|CNDMASK", name)),
         carry_out=carries,
         is_float=bool(re.search(r"D0(\[[^\]]*\])?\.(f|bf)\d+", text) or _PACKED_FLOAT.match(name))
         and "CNDMASK" not in name,
     )
 
 
-def _two_forms(library: dict[str, str]) -> set[str]:
-    """Names (without ``v_``) that also have a short form, where ``_e64`` asks for the long one."""
-    table = importlib.import_module("tinygrad.runtime.autogen.amd.rdna3.str_pcode").PCODE
-    return {
-        key.name.removesuffix("_E64").removeprefix("V_").lower()
-        for key in table
-        if key.name.endswith("_E64")
-    }
+@functools.cache
+def _two_forms(manual: Manual) -> set[str]:
+    """Names (without ``v_``) that also have a short form, where ``_e64`` asks for the long one.
+
+    Assemblers differ about the long form of ``v_pk_fmac_f16``.
+    """
+    short = {item.mnemonic for item in probe(manual.instruction_set) if item.encoding in _SHORT}
+    long = {item.mnemonic for item in probe(manual.instruction_set) if item.encoding in _LONG}
+    return {name.removeprefix("v_") for name in short & long - {"v_pk_fmac_f16"}}
 
 
 def _inputs(kinds: tuple[str, ...]) -> np.ndarray:
@@ -536,16 +589,21 @@ def _key(kinds: tuple[str, ...]) -> str:
     return "in/" + ",".join(kinds)
 
 
-def main() -> None:
-    """Write the data file; print what the evaluator could not do."""
-    library = _library()
+def _write(manual: Manual) -> None:
+    library = _library(manual)
     arrays: dict[str, np.ndarray] = {}
     records: list[Record] = []
+    exact_names = {plain for name in EXACT if (plain := name.partition("#")[0])}
     for name in library:
-        if _ELSEWHERE.match(name) or name.lower() in EXACT or f"{name.lower()}#0" in EXACT:
+        operation = manual.operation(name.lower())
+        if _ELSEWHERE.match(name) or name.lower() not in manual.mnemonics:
+            continue
+        if manual.package == "cdna" and _NOT_OF_CDNA.match(name):
+            continue
+        if operation in EXACT or f"{operation}#0" in EXACT:
             continue
         try:
-            record = _from_text(library, name)
+            record = _from_text(manual, library, name)
             cases = arrays.setdefault(_key(record.kinds), _inputs(record.kinds))
             results, carries = [], []
             for column in cases.T.tolist():
@@ -568,23 +626,41 @@ def main() -> None:
         if record.carry_out:
             arrays[f"carry/{record.name}"] = np.array(carries, dtype=np.uint64)
         records.append(record)
-    forms = _two_forms(library)
+    spelled = {
+        operation: name
+        for name in sorted(manual.mnemonics)
+        if (operation := manual.operation(name)) in exact_names
+    }
+    forms = _two_forms(manual)
     for name, exact in EXACT.items():
+        operation, _, variant = name.partition("#")
+        if operation not in spelled:
+            continue
         cases = arrays.setdefault(_key(exact.kinds), _inputs(exact.kinds))
-        plain = name.partition("#")[0]
+        plain = spelled[operation]
         columns = cases[: len(exact.kinds)].T.tolist()
-        arrays[f"out/{name}"] = np.array(
+        key = plain + (f"#{variant}" if variant else "")
+        arrays[f"out/{key}"] = np.array(
             [exact.function(*column) for column in columns], dtype=np.uint64
         )
         text = plain + ("_e64" if plain.removeprefix("v_") in forms else "") + "|" + exact.suffix
         is_float = plain.startswith(("v_rndne", "v_fract", "v_ldexp"))
-        records.append(Record(name, text, exact.kinds, exact.width, False, False, False, is_float))
+        records.append(Record(key, text, exact.kinds, exact.width, False, False, False, is_float))
     index = json.dumps([vars(record) for record in records])
     arrays["index"] = np.frombuffer(index.encode(), dtype=np.uint8)
-    DATA.parent.mkdir(exist_ok=True)
-    with DATA.open("wb") as file:
+    FOLDER.mkdir(exist_ok=True)
+    path = FOLDER / manual.file
+    with path.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
-    print(f"{len(records)} instructions, {CASES} cases each, {DATA.stat().st_size} bytes")
+    print(f"{path.name}: {len(records)} instructions, {CASES} cases each, {path.stat().st_size} bytes")
+
+
+def main() -> None:
+    """Write the data files; print what the evaluator could not do."""
+    wanted = sys.argv[1:]
+    for manual in MANUALS:
+        if not wanted or manual.instruction_set in wanted:
+            _write(manual)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Vector instructions against the pseudo-code of AMD's manual, bit by bit; see ``generate.py``."""
+"""Vector instructions against the pseudo-code of AMD's manuals, bit by bit; see ``generate.py``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.amd
 
 Bits = npt.NDArray[np.uint64]
 
-_DATA = Path(__file__).parent / "data" / "vectors.npz"
+_FOLDER = Path(__file__).parent / "data"
 _BATCH = 30
 # Registers: three sources of two each, the old destination, then two for each instruction's result;
 # scalar registers: the carry in, then one mask of two for each instruction.
@@ -38,12 +38,24 @@ class _Instruction:
     is_float: bool
 
 
-with np.load(_DATA) as _file:
-    _ARRAYS: dict[str, Bits] = dict(_file)
-_INDEX: list[dict[str, Any]] = json.loads(bytes(_ARRAYS.pop("index").astype(np.uint8)))
-_INSTRUCTIONS = {
-    item["name"]: _Instruction(**{**item, "kinds": tuple(item["kinds"])}) for item in _INDEX
-}
+class _Vectors:
+    """Operands and results of one manual's instructions, for a processor."""
+
+    def __init__(self, file: str, processor: str) -> None:
+        self.processor = processor
+        with np.load(_FOLDER / file) as content:
+            self.arrays: dict[str, Bits] = dict(content)
+        index: list[dict[str, Any]] = json.loads(bytes(self.arrays.pop("index").astype(np.uint8)))
+        made = [_Instruction(**{**item, "kinds": tuple(item["kinds"])}) for item in index]
+        self.instructions = {item.name: item for item in made}
+
+    def inputs(self, kinds: tuple[str, ...]) -> Bits:
+        """Five rows: three sources, the old destination, the carry."""
+        return self.arrays["in/" + ",".join(kinds)]
+
+
+_RDNA3 = _Vectors("vectors.npz", "gfx1100")
+_CDNA = _Vectors("vectors_gfx942.npz", "gfx942")
 
 
 def _register(number: int, width: int) -> str:
@@ -95,35 +107,48 @@ def _results(wave: Wave, item: _Instruction, at: int) -> tuple[Bits, Bits]:
     return result & np.uint64((1 << item.width) - 1), carry
 
 
+_Computed = dict[str, tuple[Bits, Bits]]
+
+
 @pytest.fixture(scope="module", params=[False, True], ids=["32 lanes", "64 lanes"])
-def computed(request: pytest.FixtureRequest, engine: Engine) -> dict[str, tuple[Bits, Bits]]:
-    """Every instruction's results and carries, by name."""
-    wide = bool(request.param)
+def computed(request: pytest.FixtureRequest, engine: Engine) -> _Computed:
+    """Every RDNA3 instruction's results and carries, by name."""
+    return _compute(engine, _RDNA3, bool(request.param))
+
+
+@pytest.fixture(scope="module")
+def computed_by_cdna(engine: Engine) -> _Computed:
+    """The same for CDNA, always of 64 lanes."""
+    return _compute(engine, _CDNA, True)
+
+
+def _compute(engine: Engine, vectors: _Vectors, wide: bool) -> _Computed:
     groups: dict[tuple[str, ...], list[_Instruction]] = {}
-    for item in _INSTRUCTIONS.values():
+    for item in vectors.instructions.values():
         groups.setdefault(item.kinds, []).append(item)
-    found: dict[str, tuple[Bits, Bits]] = {}
+    found: _Computed = {}
     for kinds, group in groups.items():
-        cases = _ARRAYS["in/" + ",".join(kinds)]
+        cases = vectors.inputs(kinds)
         for start in range(0, len(group), _BATCH):
             items = group[start : start + _BATCH]
-            _run(engine, items, cases, wide, found)
+            _run(engine, vectors.processor, items, cases, wide, found)
     return found
 
 
 def _run(
     engine: Engine,
+    processor: str,
     items: list[_Instruction],
     cases: Bits,
     wide: bool,
-    found: dict[str, tuple[Bits, Bits]],
+    found: _Computed,
 ) -> None:
     text = "\n".join(_line(item, at, wide) for at, item in enumerate(items))
-    words = assemble(text, wide=wide)
+    words = assemble(text, wide=wide, processor=processor)
     parts: list[list[tuple[Bits, Bits]]] = [[] for _ in items]
     lanes = 64 if wide else 32
     for start in range(0, cases.shape[1], lanes):
-        wave = Wave(engine, wide=wide)
+        wave = Wave(engine, wide=wide, processor=processor)
         _load(wave, cases[:, start : start + lanes], items)
         assert engine.execute(words, wave.machine), text
         for at, item in enumerate(items):
@@ -156,17 +181,29 @@ def _same(item: _Instruction, computed: Bits, expected: Bits) -> npt.NDArray[np.
     return np.asarray(same, dtype=np.bool_)
 
 
-@pytest.mark.parametrize("name", sorted(_INSTRUCTIONS))
-def test_result_is_that_of_the_manual(computed: dict[str, tuple[Bits, Bits]], name: str) -> None:
-    item = _INSTRUCTIONS[name]
+def _report(vectors: _Vectors, computed: _Computed, name: str) -> str:
+    """What differs from the manual; empty where nothing does."""
+    item = vectors.instructions[name]
     result, carry = computed[name]
-    expected = _ARRAYS[f"out/{name}"]
-    cases = _ARRAYS["in/" + ",".join(item.kinds)]
+    expected = vectors.arrays[f"out/{name}"]
+    cases = vectors.inputs(item.kinds)
     wrong = ~_same(item, result, expected)
     if item.carry_out:
-        wrong |= carry != _ARRAYS[f"carry/{name}"]
+        wrong |= carry != vectors.arrays[f"carry/{name}"]
     report = [
         f"{[hex(bits) for bits in cases[:, at].tolist()]}: {result[at]:#x}, not {expected[at]:#x}"
         for at in np.flatnonzero(wrong)[:4]
     ]
-    assert not report, "\n".join([f"{int(wrong.sum())} of {wrong.size} differ", *report])
+    return "\n".join([f"{int(wrong.sum())} of {wrong.size} differ", *report]) if report else ""
+
+
+@pytest.mark.parametrize("name", sorted(_RDNA3.instructions))
+def test_result_is_that_of_the_manual(computed: _Computed, name: str) -> None:
+    report = _report(_RDNA3, computed, name)
+    assert not report, report
+
+
+@pytest.mark.parametrize("name", sorted(_CDNA.instructions))
+def test_result_is_that_of_the_manual_of_cdna(computed_by_cdna: _Computed, name: str) -> None:
+    report = _report(_CDNA, computed_by_cdna, name)
+    assert not report, report
