@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.execute.prepare_references import shipped_sources
+from cass_ray.architectures import amd_target
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import Backend
+from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.execute.backends.registry import make_backend
 from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.references import ReferenceRuns, stored_references
@@ -40,7 +42,10 @@ def check(
     path: str, sources: Sources, reference: ReferenceRuns, backend: Backend
 ) -> PortVerification:
     texts = [content.decode("utf-8", "replace") for content in sources.files.values()]
-    built = backend.build(translated(sources, make_translator()))
+    wavefronts: tuple[int, ...] = (32,)
+    if isinstance(backend, HipBackend):
+        wavefronts = amd_target(backend.architecture).wave_widths[:1]
+    built = backend.build(translated(sources, make_translator(), wavefronts))
     counters = not backend.real_gpu
     policy = Policy(tolerance=tolerance_for(texts), counters=counters)
     return verify(reference, built, backend, policy)
@@ -63,9 +68,10 @@ def report(path: str, result: PortVerification, tally: AgreementTally) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--backend", default="rdna3")
+    parser.add_argument("--arch", default=None, help="processor of AMD code: gfx1100, gfx942, gfx90a")
     parser.add_argument("--only", default="", help="programs whose path contains this")
     given = parser.parse_args()
-    backend = make_backend(given.backend)
+    backend = make_backend(given.backend, given.arch)
     references = stored_references()
     tally, started = AgreementTally(), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="cass-agreement-") as name:

@@ -130,7 +130,42 @@ class Builder {
       count(decoded.operation);
       if (decoded.second) count(*decoded.second);
     }
-    lower_halves(decoded, twice ? 2 : 1);
+    if (twice && overwrites_source(decoded.operation)) {
+      lower_halves(with_kept_sources(decoded), 2);
+    } else {
+      lower_halves(decoded, twice ? 2 : 1);
+    }
+  }
+
+  static bool is_scalar_register(const Field& field) {
+    return field.present() && field.code < code::integer_first && field.type != Type::mask;
+  }
+  // Whether the mask that the lower half writes is a scalar that the upper half has still to read.
+  static bool overwrites(const Field& mask, const Field& source) {
+    return mask.present() && mask.type == Type::mask && is_scalar_register(source) &&
+           mask.code >= source.code && mask.code < source.code + register_count(source.type);
+  }
+  static bool overwrites_source(const Operation& op) {
+    return std::ranges::any_of(op.source, [&](const Field& source) {
+      return overwrites(op.destination, source) || overwrites(op.scalar_destination, source);
+    });
+  }
+  Decoded with_kept_sources(Decoded decoded) {
+    Operation& op = decoded.operation;
+    for (unsigned n = 0; n < 3; ++n) {
+      Field& source = op.source[n];
+      if (!overwrites(op.destination, source) && !overwrites(op.scalar_destination, source)) {
+        continue;
+      }
+      const Field kept = {static_cast<std::uint16_t>(code::kept_first + 2 * n), source.type,
+                          source.modifiers};
+      Instruction keep;
+      keep.source[0] = lower_field({source.code, Type::b64, 0}, false);
+      keep.destination = lower_field({kept.code, Type::b64, 0}, true);
+      emit(Opcode::s_mov_b64, keep);
+      source = kept;
+    }
+    return decoded;
   }
 
   void lower_halves(const Decoded& decoded, unsigned halves) {
@@ -395,7 +430,8 @@ class Builder {
       program_.vector_count = std::max(program_.vector_count, number + register_count(field.type));
       return operand;
     }
-    if (field.code >= code::integer_first && field.code != code::vccz &&
+    const bool kept = field.code >= code::kept_first && field.code <= code::kept_last;
+    if (field.code >= code::integer_first && !kept && field.code != code::vccz &&
         field.code != code::execz && field.code != code::scc &&
         !(field.code >= code::aperture_first && field.code <= code::pops_exiting_wave_id)) {
       lower_constant(field, operand);
@@ -414,6 +450,9 @@ class Builder {
       case code::execz: return scalar::execz;
       case code::scc: return scalar::scc;
       default: break;
+    }
+    if (field.code >= code::kept_first && field.code <= code::kept_last) {
+      return scalar::kept + field.code - code::kept_first;
     }
     if (field.code >= code::aperture_first && field.code <= code::aperture_last) {
       return scalar::apertures + 2 * (field.code - code::aperture_first);

@@ -24,7 +24,8 @@ inline constexpr unsigned execz = 265;
 inline constexpr unsigned scc = 266;
 inline constexpr unsigned discard = 272;     // what is written to NULL; 16 places
 inline constexpr unsigned zero = 288;        // reads of NULL; 16 places, never written
-inline constexpr unsigned count = 304;
+inline constexpr unsigned kept = 304;        // sources that half of a wave of 64 would overwrite
+inline constexpr unsigned count = 312;
 }  // namespace scalar
 
 inline constexpr unsigned lanes = 32;

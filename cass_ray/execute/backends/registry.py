@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
+from cass_ray.architectures import (
+    AMD_ARCHITECTURES,
+    emulated_architectures,
+    known_architecture,
+)
 from cass_ray.execute.backends.amd import AmdBackend
 from cass_ray.execute.backends.base import Backend
 from cass_ray.execute.backends.nvidia import HipOnNvidiaBackend, NvidiaBackend
@@ -17,11 +23,20 @@ BACKENDS: dict[str, Callable[[], Backend]] = {
 }
 
 
-def make_backend(name: str) -> Backend:
-    """The backend called ``name``. Raises :class:`ValueError` naming those there are."""
+def make_backend(name: str, architecture: str | None = None) -> Backend:
+    """The backend called ``name``, of AMD code for ``architecture``.
+
+    Raises :class:`ValueError` naming the backends that there are, or the processors.
+    """
     if name not in BACKENDS:
         raise ValueError(f"no backend {name!r}: choose from {', '.join(BACKENDS)}")
-    return BACKENDS[name]()
+    backend = BACKENDS[name]()
+    if architecture is None:
+        return backend
+    if not isinstance(backend, HipBackend):
+        raise ValueError(f"the backend {name} is not one of AMD code")
+    known = AMD_ARCHITECTURES if backend.real_gpu else emulated_architectures()
+    return replace(backend, architecture=known_architecture(architecture, known))
 
 
 def candidate_backend() -> HipBackend:

@@ -16,12 +16,14 @@ class ProgramTranslation:
     findings: tuple[Finding, ...]
 
 
-def translate_program(sources: Sources, translator: Translator) -> ProgramTranslation:
-    """``sources`` as HIP. Headers that hold no CUDA come back as they are.
+def translate_program(
+    sources: Sources, translator: Translator, wavefronts: tuple[int, ...] = (32,)
+) -> ProgramTranslation:
+    """``sources`` as HIP, right on ``wavefronts``. Headers without CUDA come back as they are.
 
     Raises :class:`~cass_ray.translate.protocol.TranslatorError`.
     """
-    context = Context(files=frozenset(sources.files), wavefronts=(32,))
+    context = Context(files=frozenset(sources.files), wavefronts=wavefronts)
     files: dict[str, bytes] = {}
     findings: list[Finding] = []
     for path, content in sources.files.items():
@@ -32,6 +34,8 @@ def translate_program(sources: Sources, translator: Translator) -> ProgramTransl
     return ProgramTranslation(replace(sources, files=files), tuple(findings))
 
 
-def translated(sources: Sources, translator: Translator) -> Sources:
+def translated(
+    sources: Sources, translator: Translator, wavefronts: tuple[int, ...] = (32,)
+) -> Sources:
     """As :func:`translate_program`, without the findings."""
-    return translate_program(sources, translator).sources
+    return translate_program(sources, translator, wavefronts).sources
