@@ -68,7 +68,9 @@ def report(path: str, result: PortVerification, tally: AgreementTally) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--backend", default="rdna3")
-    parser.add_argument("--arch", default=None, help="processor of AMD code: gfx1100, gfx942, gfx90a")
+    parser.add_argument(
+        "--arch", default=None, help="processor of AMD code: gfx1100, gfx942, gfx90a"
+    )
     parser.add_argument("--only", default="", help="programs whose path contains this")
     given = parser.parse_args()
     backend = make_backend(given.backend, given.arch)

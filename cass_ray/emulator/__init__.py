@@ -1,1 +1,1 @@
-"""gfx11 (RDNA3) programs on a CPU: the engine, its HIP runtime, and what builds them."""
+"""AMD programs on a CPU (gfx11, gfx90a, gfx942): the engine, its HIP runtime, what builds them."""

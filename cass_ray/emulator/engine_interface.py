@@ -10,7 +10,6 @@ from pathlib import Path
 
 from cass_ray.emulator.build import engine_library
 
-
 INSTRUCTION_SETS = ("gfx11", "gfx90a", "gfx942")
 """By the engine's number for each."""
 

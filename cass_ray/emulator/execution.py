@@ -1,7 +1,7 @@
 """Build a HIP program against the CPU runtime and run it in the sandbox.
 
-The executable is an ordinary host program with code for one AMD processor inside, linked against our
-``libamdhip64.so``. Executables are cached by content: a second run of the same program only runs.
+The executable is an ordinary host program with code for one AMD processor inside, linked against
+our ``libamdhip64.so``. Executables are cached by content: a second run of a program only runs.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class RunOptions:
     file for execution counters.
     ``inputs`` is a folder whose files the program finds in its working folder, read-only.
     ``compiler`` is what HIPRTC compiles with; without one it fails.
-    ``architecture`` is the processor of the device (default: the one that the program has code for).
+    ``architecture`` is the device's processor (default: the one that the program has code for).
     """
 
     seconds: float = 600.0

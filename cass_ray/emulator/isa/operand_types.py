@@ -1,7 +1,7 @@
-"""The types of an instruction's operands: what an inline constant ``1.0`` means, what may be negated.
+"""The types of an instruction's operands: what an inline constant means, what may be negated.
 
-Widths are what the disassembler shows; types follow the mnemonic's suffixes and the exceptions below
-(RDNA3 ISA, section 16, and MI300 ISA, chapter 12: instruction descriptions).
+Widths are what the disassembler shows; types follow the mnemonic's suffixes and the exceptions
+below (RDNA3 ISA, section 16, and MI300 ISA, chapter 12: instruction descriptions).
 """
 
 from __future__ import annotations

@@ -21,9 +21,9 @@ _TOKEN = re.compile(
 _MODIFIER = re.compile(r"\b\w+:(?:\[[^\]]*\]|\S+)|(?:sendmsg|hwreg)\([^)]*\)")
 # Formats whose constants are printed as something else than a number, or in another order.
 _REGISTERS_ONLY = {"SOPK", "SOPP", "DS", "FLAT", "GLOBAL", "SCRATCH", "SMEM", "MUBUF", "MTBUF"}
-# DPP and SDWA have forms of their own; TFE, global wave sync registers and probes are graphics. LLVM
-# 19 has loads of buffers to LDS for gfx11, newer ones know that there are none; those of gfx9's DS
-# and MUBUF encodings are refused.
+# DPP and SDWA have forms of their own; TFE, global wave sync registers and probes are graphics.
+# LLVM 19 has loads of buffers to LDS for gfx11, newer ones know that there are none; those of
+# gfx9's encodings are refused.
 _NOT_COMPARED = (
     "Invalid register",
     "_dpp",
@@ -36,8 +36,8 @@ _NOT_COMPARED = (
     "gpr_idx",
     " lds",
 )
-# LLVM shows a null register on gfx9, which has none.
-_NOT_COMPARED_GFX9 = (*_NOT_COMPARED, "null", "s_cbranch_join")
+# LLVM shows a null register on gfx9, which has none, and scalars where registers are meant.
+_NOT_COMPARED_GFX9 = (*_NOT_COMPARED, "null", "s_cbranch_join", "v_accvgpr_mov")
 _IMPLIED = {"vcc", "vcc_lo", "vcc_hi", "exec", "exec_lo"}
 # Every bit but those that choose format and opcode may be random.
 _OPCODE_BITS = {
@@ -80,9 +80,7 @@ def _number(token: str, mask: int) -> str:
     return token[:11]
 
 
-def _variants(
-    item: Probed, mask: int, count: int, rng: random.Random
-) -> Iterator[tuple[int, ...]]:
+def _variants(item: Probed, mask: int, count: int, rng: random.Random) -> Iterator[tuple[int, ...]]:
     yield item.words
     for _ in range(count):
         first = item.words[0] & mask | rng.getrandbits(32) & ~mask

@@ -87,8 +87,10 @@ def test_sdwa_extends_signs_and_negates(wave: Wave) -> None:
     wave.run("v_add_u32_sdwa v2, sext(v1), v1 dst_sel:DWORD src0_sel:BYTE_3 src1_sel:BYTE_3")
     assert set(wave.get(2)) == {0xFFFFFF81 + 0x81 & 0xFFFFFFFF}
     wave.set(1, f16(1.5) << 16 | f16(4.0))
-    wave.run("v_add_f16_sdwa v2, -v1, v1 dst_sel:WORD_1 dst_unused:UNUSED_PAD"
-        " src0_sel:WORD_1 src1_sel:WORD_0")
+    wave.run(
+        "v_add_f16_sdwa v2, -v1, v1 dst_sel:WORD_1 dst_unused:UNUSED_PAD"
+        " src0_sel:WORD_1 src1_sel:WORD_0"
+    )
     assert set(wave.get(2)) == {f16(2.5) << 16}
 
 
@@ -179,7 +181,9 @@ def test_atomics_of_f64_and_halves_in_lds(engine: Engine) -> None:
     wave.set(3, high)
     wave.set(4, f16(0.5) << 16 | f16(1.0))
     wave.set(5, 0x3F800000 >> 16 | 0x4000 << 16)  # bf16: 1 and 2
-    wave.run("ds_add_f64 v1, v[2:3]\nds_pk_add_f16 v1, v4 offset:8\nds_pk_add_bf16 v1, v5 offset:12")
+    wave.run(
+        "ds_add_f64 v1, v[2:3]\nds_pk_add_f16 v1, v4 offset:8\nds_pk_add_bf16 v1, v5 offset:12"
+    )
     lds = bytes(wave.machine.lds[:16])
     assert struct.unpack("<d", lds[:8]) == (16.0,)
     assert struct.unpack("<ee", lds[8:12]) == (64.0, 32.0)

@@ -25,19 +25,46 @@ A, B, C, D, INDEX = 0, 16, 32, 96, 160
 """First registers of the operands."""
 
 _BITS = {"f64": 64, "f32": 32, "xf32": 32, "f16": 16, "bf16": 16, "i8": 8, "fp8": 8, "bf8": 8}
-_DENSE = """
-    f32_32x32x1_2b_f32 f32_16x16x1_4b_f32 f32_4x4x1_16b_f32 f32_32x32x2_f32 f32_16x16x4_f32
-    f32_32x32x4_xf32 f32_16x16x8_xf32
-    f32_32x32x4_2b_f16 f32_16x16x4_4b_f16 f32_4x4x4_16b_f16 f32_32x32x8_f16 f32_16x16x16_f16
-    f32_32x32x4_2b_bf16 f32_16x16x4_4b_bf16 f32_4x4x4_16b_bf16 f32_32x32x8_bf16 f32_16x16x16_bf16
-    i32_32x32x4_2b_i8 i32_16x16x4_4b_i8 i32_4x4x4_16b_i8 i32_32x32x16_i8 i32_16x16x32_i8
-    f64_16x16x4_f64 f64_4x4x4_4b_f64
-    f32_32x32x16_fp8_bf8 f32_16x16x32_bf8_fp8 f32_32x32x16_fp8_fp8 f32_16x16x32_bf8_bf8
-""".split()
-_SPARSE = """
-    f32_32x32x16_f16 f32_16x16x32_f16 f32_32x32x16_bf16 f32_16x16x32_bf16
-    i32_32x32x32_i8 i32_16x16x64_i8 f32_32x32x32_fp8_bf8 f32_16x16x64_bf8_fp8
-""".split()
+_DENSE = [
+    "f32_32x32x1_2b_f32",
+    "f32_16x16x1_4b_f32",
+    "f32_4x4x1_16b_f32",
+    "f32_32x32x2_f32",
+    "f32_16x16x4_f32",
+    "f32_32x32x4_xf32",
+    "f32_16x16x8_xf32",
+    "f32_32x32x4_2b_f16",
+    "f32_16x16x4_4b_f16",
+    "f32_4x4x4_16b_f16",
+    "f32_32x32x8_f16",
+    "f32_16x16x16_f16",
+    "f32_32x32x4_2b_bf16",
+    "f32_16x16x4_4b_bf16",
+    "f32_4x4x4_16b_bf16",
+    "f32_32x32x8_bf16",
+    "f32_16x16x16_bf16",
+    "i32_32x32x4_2b_i8",
+    "i32_16x16x4_4b_i8",
+    "i32_4x4x4_16b_i8",
+    "i32_32x32x16_i8",
+    "i32_16x16x32_i8",
+    "f64_16x16x4_f64",
+    "f64_4x4x4_4b_f64",
+    "f32_32x32x16_fp8_bf8",
+    "f32_16x16x32_bf8_fp8",
+    "f32_32x32x16_fp8_fp8",
+    "f32_16x16x32_bf8_bf8",
+]
+_SPARSE = [
+    "f32_32x32x16_f16",
+    "f32_16x16x32_f16",
+    "f32_32x32x16_bf16",
+    "f32_16x16x32_bf16",
+    "i32_32x32x32_i8",
+    "i32_16x16x64_i8",
+    "f32_32x32x32_fp8_bf8",
+    "f32_16x16x64_bf8_fp8",
+]
 
 
 @dataclass(frozen=True)
@@ -227,7 +254,8 @@ def test_a_block_of_a_serves_several(engine: Engine, cbsz: int, abid: int) -> No
 
 @pytest.mark.parametrize(
     ("blgp", "source"),
-    [(1, lambda lane: lane % 32), (2, lambda lane: 32 + lane % 32), (3, lambda lane: (lane + 16) % 64),
+    [(1, lambda lane: lane % 32), (2, lambda lane: 32 + lane % 32),
+     (3, lambda lane: (lane + 16) % 64),
      (4, lambda lane: lane % 16), (7, lambda lane: 48 + lane % 16)],
 )  # fmt: skip
 def test_lanes_of_b_are_permuted(engine: Engine, blgp: int, source: object) -> None:
@@ -259,7 +287,9 @@ def test_sparse_product(engine: Engine, name: str) -> None:
     shape = _Shape.of(name)
     rng = random.Random(name)
     _, b, c = _matrices(rng, shape)
-    stored, _, _ = _matrices(rng, _Shape.of(name.replace(f"x{shape.depth}_", f"x{shape.depth // 2}_")))
+    stored, _, _ = _matrices(
+        rng, _Shape.of(name.replace(f"x{shape.depth}_", f"x{shape.depth // 2}_"))
+    )
     chosen = [sorted(rng.sample(range(4), 2)) for _ in range(shape.order * shape.depth // 4)]
     dense = np.zeros((1, shape.order, shape.depth))
     wave = Wave(engine, processor="gfx942")

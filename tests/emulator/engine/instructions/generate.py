@@ -652,7 +652,9 @@ def _write(manual: Manual) -> None:
     path = FOLDER / manual.file
     with path.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
-    print(f"{path.name}: {len(records)} instructions, {CASES} cases each, {path.stat().st_size} bytes")
+    print(
+        f"{path.name}: {len(records)} instructions, {CASES} cases each, {path.stat().st_size} bytes"
+    )
 
 
 def main() -> None:
