@@ -44,7 +44,7 @@ def coverage(
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Opcode forms in machine code against those that the lifter knows."""
+    """Opcode forms in machine code: proven, tested, only lifted, not lifted."""
     try:
         found = measure(_listings(paths, find_nvidia()))
     except ToolMissing as error:
@@ -67,6 +67,14 @@ def as_dictionary(found: LiftCoverage) -> dict[str, object]:
         "covered_kernels": found.covered_kernels,
         "forms": len(found.seen),
         "missing": dict(found.missing.most_common()),
+        "by_architecture": {
+            architecture: {
+                str(known): {"forms": forms, "instructions": instructions}
+                for known, (forms, instructions) in found.standings(architecture).items()
+            }
+            for architecture in sorted(found.forms)
+        },
+        "only_lifted": dict(found.only_lifted().most_common()),
     }
 
 
@@ -77,6 +85,15 @@ def as_text(found: LiftCoverage) -> str:
         f" ({found.instruction_share:.2%}), {len(found.seen)} forms",
         f"kernels: {found.covered_kernels} of {found.kernels} ({found.kernel_share:.2%})",
     ]
+    for architecture in sorted(found.forms):
+        lines += [f"{architecture or 'unknown architecture'}:"]
+        total = found.forms[architecture].total()
+        lines += [
+            f"  {known:12} {forms:6} forms {count:10} instructions ({count / (total or 1):.2%})"
+            for known, (forms, count) in found.standings(architecture).items()
+        ]
+    unproven = found.only_lifted().most_common(_LISTED)
+    lines += [f"  only lifted {count:8}  {form}" for form, count in unproven]
     lines += [f"  missing {count:8}  {form}" for form, count in found.missing.most_common(_LISTED)]
     if len(found.missing) > _LISTED:
         lines.append(f"  … and {len(found.missing) - _LISTED} more forms")

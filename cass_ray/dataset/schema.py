@@ -148,6 +148,7 @@ _LIFTED = pa.struct(
         ("rdna3", pa.large_string()),
         ("verified", pa.string()),
         ("diagnostic", pa.string()),
+        ("only_lifted", pa.list_(pa.string())),
     ]
 )
 _RUN = pa.struct(
@@ -206,7 +207,8 @@ PAIR_SCHEMA = pa.schema(
 """``cuda_device`` is the SASS of the first architecture in ``cuda_arch`` (normalized);
 ``cuda_device_by_arch`` holds every architecture asked for, the first included. ``lifted`` is null
 unless the settings ask for it: RDNA3 assembly made from the machine code of each architecture, for
-the same ``hip_host``; empty, with the reason as ``diagnostic``, where it could not be lifted."""
+the same ``hip_host``; empty, with the reason as ``diagnostic``, where it could not be lifted. Its
+``only_lifted`` are the forms of instructions that are neither proven nor tested against a GPU."""
 
 REJECT_SCHEMA = pa.schema(
     [

@@ -1,4 +1,4 @@
-"""Which opcode forms of cubins the table has, and how many kernels are covered entirely."""
+"""Which opcode forms of cubins the table has, what stands behind each, and which kernels lift."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from cass_ray.assembly import sass
-from cass_ray.lift.lowering.control_flow import DIVERGED_PATH, ENDS
-from cass_ray.lift.lowering.families import forms
+from cass_ray.lift.standing import Standing, forms_in, is_covered, standing
 
 
 @dataclass
 class LiftCoverage:
-    """Counts over many listings; forms are mnemonics with all their modifiers."""
+    """Counts over many listings; ``seen`` and ``missing`` are mnemonics with all modifiers."""
 
     instructions: int = 0
     covered_instructions: int = 0
@@ -21,6 +20,8 @@ class LiftCoverage:
     covered_kernels: int = 0
     seen: Counter[str] = field(default_factory=Counter)
     missing: Counter[str] = field(default_factory=Counter)
+    forms: dict[str, Counter[str]] = field(default_factory=dict)
+    """Architecture -> form, with its operands' kinds (``cass_ray.lift.forms``) -> instructions."""
 
     @property
     def instruction_share(self) -> float:
@@ -43,12 +44,23 @@ class LiftCoverage:
             self.covered_instructions += found.total() - missing.total()
             self.kernels += function.is_kernel
             self.covered_kernels += function.is_kernel and not missing
+            self.forms.setdefault(function.architecture, Counter()).update(forms_in([function]))
 
+    def standings(self, architecture: str) -> dict[Standing, tuple[int, int]]:
+        """How many forms, and how many instructions, are proven, tested, only lifted or neither."""
+        totals = dict.fromkeys(Standing, (0, 0))
+        for form, count in self.forms[architecture].items():
+            known = standing(form)
+            forms, instructions = totals[known]
+            totals[known] = (forms + 1, instructions + count)
+        return totals
 
-def is_covered(mnemonic: str) -> bool:
-    """Whether the lifter knows the form, or never meets it."""
-    known = mnemonic in forms() or mnemonic in DIVERGED_PATH
-    return known or mnemonic.partition(".")[0] in ENDS
+    def only_lifted(self) -> Counter[str]:
+        """Forms that are neither proven nor tested, with the number of their instructions."""
+        found: Counter[str] = Counter()
+        for forms in self.forms.values():
+            found.update({f: n for f, n in forms.items() if standing(f) is Standing.LIFTED})
+        return found
 
 
 def measure(listings: Iterable[str]) -> LiftCoverage:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cass_ray.dataset.parquet import read_rows
+from cass_ray.lift.standing import only_lifted
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.train.data.examples import ExampleMaker
 from cass_ray.train.settings import DataSettings
@@ -35,6 +36,8 @@ def test_machine_code_of_each_architecture_is_lifted_and_gives_the_gpus_output(
         assert (each["verified"], each["diagnostic"]) == ("executed", "")
         assert each["rdna3"] != row["hip_device"]
         assert find_amd().assemble(each["rdna3"]).startswith(b"\x7fELF")
+        (listing,) = (x["sass"] for x in row["cuda_device_by_arch"] if x["arch"] == each["arch"])
+        assert each["only_lifted"] == only_lifted(listing)
 
 
 def test_lifted_assembly_can_be_learned(lifted: Path) -> None:

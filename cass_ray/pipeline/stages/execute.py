@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from cass_ray.cache import ContentCache, digest
 from cass_ray.corpus.reading.source_files import gather
@@ -176,7 +177,7 @@ class ExecuteStage:
         ]
         return {**row, "lifted": lifted or row.get("lifted")}
 
-    def _lifted(self, row: Row, lifted: dict[str, str]) -> dict[str, str]:
+    def _lifted(self, row: Row, lifted: dict[str, Any]) -> dict[str, Any]:
         candidate = {**row, "hip_device": lifted["rdna3"]}
         key = self.key(candidate)
         found = self.cache.get(key) if self.cache is not None else None

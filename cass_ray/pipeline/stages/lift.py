@@ -15,6 +15,7 @@ from typing import Any
 from cass_ray import lift
 from cass_ray.cache import ContentCache, digest
 from cass_ray.dataset.schema import Stage, Verified, clip_diagnostic, is_rejected
+from cass_ray.lift.standing import only_lifted
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import CUBINS_COLUMN, NotCached, Row, guarded
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
@@ -24,6 +25,8 @@ from cass_ray.toolchain.nvidia.elf import Cubin, CubinError
 @dataclass
 class LiftStage:
     """Fills ``lifted``: RDNA3 assembly of every Nvidia architecture's cubin, or why there is none.
+
+    Beside it, the forms of its instructions that are neither proven nor tested (docs/lift.md).
 
     A program that cannot be lifted is still a pair. What could not be lifted because of the time
     limit is tried again by the next run.
@@ -45,7 +48,7 @@ class LiftStage:
         made = [self._cubin(row, cubin) for cubin in row[CUBINS_COLUMN] or ()]
         return {**row, "lifted": made}
 
-    def _cubin(self, row: Row, cubin: Mapping[str, Any]) -> dict[str, str]:
+    def _cubin(self, row: Row, cubin: Mapping[str, Any]) -> dict[str, Any]:
         architecture = self.settings.amd_architecture
         parsed = Cubin.parse(cubin["cubin"])
         names = lift.names_for_host(parsed, row["hip_device"])
@@ -62,7 +65,7 @@ class LiftStage:
         )
         found = self.cache.get(key) if self.cache is not None else None
         if found is not None:
-            return {"arch": cubin["arch"], **json.loads(found)}
+            return _finished(cubin, json.loads(found))
         if self.cached_only:
             raise NotCached(key)
         value = {"rdna3": "", "verified": Verified.NONE.value, "diagnostic": ""}
@@ -75,10 +78,16 @@ class LiftStage:
             value["diagnostic"] = clip_diagnostic(str(error))
         if self.cache is not None:
             self.cache.put(key, json.dumps(value, sort_keys=True).encode())
-        return {"arch": cubin["arch"], **value}
+        return _finished(cubin, value)
 
 
-def lifted_kernels(row: Row) -> list[dict[str, str]]:
+def _finished(cubin: Mapping[str, Any], value: Mapping[str, str]) -> dict[str, Any]:
+    """What is not kept in the cache beside what is: the lifter's evidence may grow."""
+    unproven = only_lifted(cubin["listing"]) if value["rdna3"] else []
+    return {"arch": cubin["arch"], **value, "only_lifted": unproven}
+
+
+def lifted_kernels(row: Row) -> list[dict[str, Any]]:
     """What was lifted of ``row`` and can run."""
     if is_rejected(row):
         return []

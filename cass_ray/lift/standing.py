@@ -1,0 +1,87 @@
+"""What is known of each form beside that it lifts: proven for all inputs, or tested against a GPU.
+
+``standings.json`` is written by ``python -m tests.lift.proofs.standings`` and kept true by the
+tests beside it: *proven* forms are those whose LLVM IR z3 has shown equal to a specification that
+an Nvidia GPU confirms, *tested* ones occur in kernels whose lifted results are those of an Nvidia
+GPU (docs/lift.md).
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections import Counter
+from collections.abc import Iterable
+from enum import StrEnum
+from importlib import resources
+
+from pydantic import BaseModel, ConfigDict
+
+from cass_ray.assembly import sass
+from cass_ray.lift.errors import UnknownForm
+from cass_ray.lift.forms import form_of
+from cass_ray.lift.frontend.instruction import decode
+from cass_ray.lift.lowering.control_flow import DIVERGED_PATH, ENDS
+from cass_ray.lift.lowering.families import forms
+
+FILE = "standings.json"
+
+
+class Standing(StrEnum):
+    """How far a form is known to be lifted right; the first that holds."""
+
+    PROVEN = "proven"
+    TESTED = "tested"
+    LIFTED = "only lifted"
+    NOT_LIFTED = "not lifted"
+
+
+class StoredStandings(BaseModel):
+    """The contents of ``standings.json``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    proven: frozenset[str]
+    tested: dict[str, tuple[str, ...]]
+    """Form -> architectures for which ptxas put it into a kernel that agrees with the GPU. For
+    sm_90 that is the machine code which the GPU ran; for others another compilation of its PTX."""
+
+
+@functools.cache
+def stored() -> StoredStandings:
+    """What ``standings.json`` says."""
+    text = resources.files(__package__).joinpath(FILE).read_text(encoding="utf-8")
+    return StoredStandings.model_validate(json.loads(text))
+
+
+def standing(form: str) -> Standing:
+    """What is known of a form (``cass_ray.lift.forms``) of the lifter's table, or outside of it."""
+    if form in stored().proven:
+        return Standing.PROVEN
+    if form in stored().tested:
+        return Standing.TESTED
+    return Standing.LIFTED if is_covered(form.partition(" ")[0]) else Standing.NOT_LIFTED
+
+
+def is_covered(mnemonic: str) -> bool:
+    """Whether the lifter knows the mnemonic with its modifiers, or never meets it."""
+    known = mnemonic in forms() or mnemonic in DIVERGED_PATH
+    return known or mnemonic.partition(".")[0] in ENDS
+
+
+def forms_in(functions: Iterable[sass.SassFunction]) -> Counter[str]:
+    """How often each form occurs; of an instruction that cannot be read, its mnemonic."""
+    found: Counter[str] = Counter()
+    for function in functions:
+        for instruction in function.instructions:
+            try:
+                found[form_of(decode(instruction))] += 1
+            except UnknownForm:
+                found[instruction.mnemonic] += 1
+    return found
+
+
+def only_lifted(listing: str) -> list[str]:
+    """Forms of a listing that are neither proven nor tested, sorted."""
+    found = forms_in(sass.parse(listing).functions)
+    return sorted(form for form in found if standing(form) is Standing.LIFTED)

@@ -1,0 +1,137 @@
+"""Write ``cass_ray/lift/standings.json``: prove what can be proven, and note what vectors test.
+
+``python -m tests.lift.proofs.standings [--resume LOG]`` takes the forms that were counted by
+``benchmarks.lift.forms`` (``benchmarks/results/lift_forms.json``), those of the vectors' kernels,
+and the outcomes of the differential run (``benchmarks/results/opcode_vectors.json``). LOG keeps the
+verdicts of a run that was stopped: it is good for the same lifter and specification only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from cass_ray.assembly import sass
+from cass_ray.lift.standing import FILE, forms_in, stored
+from cass_ray.toolchain.locate import find_nvidia
+from tests.folders import REPOSITORY
+from tests.lift.proofs.instances import NotInstantiable, starts_a_chain
+from tests.lift.proofs.prove import PROVEN, Verdict, prove
+from tests.lift.proofs.silicon import CONFIRMED
+from tests.lift.proofs.specification import SPECIFIED
+from tests.lift.vectors.differential import GOOD, assemble
+from tests.lift.vectors.forms import FAMILIES, family
+
+RESULTS = REPOSITORY / "benchmarks" / "results"
+COUNTED = RESULTS / "lift_forms.json"
+OUTCOMES = RESULTS / "opcode_vectors.json"
+STORED = REPOSITORY / "cass_ray" / "lift" / FILE
+
+
+@functools.cache
+def forms_of_vectors(architecture: str, name: str) -> dict[str, frozenset[str]]:
+    """Kernel -> forms of its instructions, of the vectors of family ``name``."""
+    number = int(architecture.removeprefix("sm_"))
+    chosen = [form for form in family(name).values() if form.minimum <= number]
+    (listing,) = find_nvidia().disassemble([assemble(chosen, number)])
+    return {each.name: frozenset(forms_in([each])) for each in sass.parse(listing).functions}
+
+
+def tested() -> dict[str, list[str]]:
+    """Form -> architectures for which a kernel that agrees with the GPU has it."""
+    found: dict[str, set[str]] = defaultdict(set)
+    outcomes: dict[str, dict[str, dict[str, list[str]]]] = json.loads(OUTCOMES.read_text())
+    for architecture, families in outcomes.items():
+        for name, by_outcome in families.items():
+            in_kernels = forms_of_vectors(architecture, name)
+            for kernel in (each for good in GOOD for each in by_outcome.get(good, ())):
+                for form in in_kernels.get(kernel, ()):
+                    found[form].add(architecture)
+    return {form: sorted(where) for form, where in sorted(found.items())}
+
+
+def counted() -> dict[str, Any]:
+    """What ``benchmarks.lift.forms`` wrote: group -> architecture -> cubins, forms."""
+    made: dict[str, Any] = json.loads(COUNTED.read_text())
+    return made
+
+
+def all_forms() -> Counter[str]:
+    """Every form that was counted, and every one of the vectors, with its number."""
+    found: Counter[str] = Counter()
+    for architectures in counted().values():
+        for each in architectures.values():
+            found.update(each["forms"])
+    for architecture in ("sm_80", "sm_90"):
+        for name in FAMILIES:
+            found.update(
+                f for forms in forms_of_vectors(architecture, name).values() for f in forms
+            )
+    return found
+
+
+def specified(forms: Iterable[str]) -> list[str]:
+    """Those of ``forms`` of which the specification says something that a GPU confirms, sorted."""
+    functions = {SPECIFIED[mnemonic] for mnemonic in json.loads(CONFIRMED.read_text())["mnemonics"]}
+    return sorted(form for form in forms if SPECIFIED.get(form.partition(" ")[0]) in functions)
+
+
+def carriers(forms: Iterable[str]) -> list[str]:
+    """Those of ``forms`` whose carries or comparisons others continue."""
+    found = []
+    for form in forms:
+        try:
+            if starts_a_chain(form):
+                found.append(form)
+        except NotInstantiable:
+            continue
+    return found
+
+
+def prove_all(forms: list[str], log: Path | None) -> list[Verdict]:
+    """A verdict of each form; printed where it is not proven."""
+    known: dict[str, Verdict] = {}
+    if log is not None and log.exists():
+        for line in log.read_text().splitlines():
+            verdict = Verdict(**json.loads(line))
+            known[verdict.form] = verdict
+    starts = carriers(forms)
+    made = []
+    for form in forms:
+        verdict = known.get(form)
+        if verdict is None:
+            began = time.process_time()
+            verdict = prove(form, starts)
+            seconds = time.process_time() - began
+            if log is not None:
+                with log.open("a") as file:
+                    file.write(json.dumps(vars(verdict)) + "\n")
+            if verdict.outcome != PROVEN or seconds > 60:
+                print(f"{seconds:6.1f} s  {verdict.outcome}  {form}  {verdict.detail}", flush=True)
+        made.append(verdict)
+    return made
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--resume", type=Path)
+    given = parser.parse_args()
+    verdicts = prove_all(specified(all_forms()), given.resume)
+    print(Counter(verdict.outcome for verdict in verdicts))
+    made = {
+        "proven": [verdict.form for verdict in verdicts if verdict.outcome == PROVEN],
+        "tested": tested(),
+    }
+    STORED.write_text(json.dumps(made, indent=0) + "\n")
+    stored.cache_clear()
+
+
+if __name__ == "__main__":
+    main()

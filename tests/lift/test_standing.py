@@ -1,0 +1,58 @@
+"""What is known of forms, and how it is counted and reported."""
+
+from __future__ import annotations
+
+import pytest
+
+from cass_ray.commands.lift import as_dictionary, as_text
+from cass_ray.lift.coverage import measure
+from cass_ray.lift.standing import Standing, StoredStandings, only_lifted, standing, stored
+
+LISTING = """.target sm_80
+
+Function : _Z1kPj
+IADD3 R4, P0, -R2, R3, RZ
+MUFU.RCP R4, |R5|
+WGMMA.NEW R4, R5
+EXIT
+"""
+"""A proven form, one that is only lifted here, one that the lifter does not know, and EXIT."""
+
+
+@pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = StoredStandings(
+        proven=frozenset({"IADD3 R,P,-R,R,R", "EXIT"}), tested={"EXIT": ("sm_80",)}
+    )
+    monkeypatch.setattr("cass_ray.lift.standing.stored", lambda: known)
+
+
+def test_the_strongest_standing_counts(known: None) -> None:
+    assert standing("EXIT") is Standing.PROVEN
+    assert standing("IADD3 R,P,-R,R,R") is Standing.PROVEN
+    assert standing("IADD3 R,P,R,R,R") is Standing.LIFTED
+    assert standing("WGMMA.NEW R,R") is Standing.NOT_LIFTED
+
+
+def test_coverage_counts_forms_and_instructions_of_each_standing(known: None) -> None:
+    coverage = measure([LISTING, LISTING])
+    assert coverage.standings("sm_80") == {
+        Standing.PROVEN: (2, 4),
+        Standing.TESTED: (0, 0),
+        Standing.LIFTED: (1, 2),
+        Standing.NOT_LIFTED: (1, 2),
+    }
+    assert coverage.only_lifted() == {"MUFU.RCP R,|R|": 2}
+    printed = as_dictionary(coverage)
+    assert printed["only_lifted"] == {"MUFU.RCP R,|R|": 2}
+    assert "only lifted" in as_text(coverage)
+
+
+def test_evidence_of_a_lifted_row_names_what_is_only_lifted(known: None) -> None:
+    assert only_lifted(LISTING) == ["MUFU.RCP R,|R|"]
+
+
+def test_stored_standings_are_of_forms_that_lift() -> None:
+    names = [*stored().proven, *stored().tested]
+    assert names
+    assert [form for form in names if standing(form) is Standing.NOT_LIFTED] == []
