@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +33,7 @@ from cass_ray.toolchain.sandbox.process import (
     Limits,
     run,
 )
-from cass_ray.toolchain.unit import CompileFailure, Unit, classify
+from cass_ray.toolchain.unit import CompileFailure, Unit, classify, result_of
 
 DEFAULT_OPTIMIZATION = "-O3"
 """What hipcc uses where nothing is said."""
@@ -155,7 +154,7 @@ def _build_host_only(
         done = run(command, cwd=unit.root, limits=COMPILE_LIMITS, view=view)
         if not done.ok:
             raise classify(done, unit, "clang (host)")
-        shutil.copyfile(made, output)
+        output.write_bytes(result_of("clang", made))
     output.chmod(0o755)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from cass_ray.port.errors import PortError
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.sandbox.isolation import View, private_folder
+from cass_ray.toolchain.sandbox.outputs import read_written
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, run
 
 MAGIC = 0xBA55ED50
@@ -75,4 +76,5 @@ def _extract(
         if not done.ok:
             raise PortError(f"cuobjdump: {done.stderr_text.strip() or done.outcome.value}")
         made = sorted(path for path in folder.iterdir() if path.name != "device.fatbin")
-        return [(path.name, path.read_bytes()) for path in made]
+        read = ((path.name, read_written(path, COMPILE_LIMITS.file_bytes)) for path in made)
+        return [(name, data) for name, data in read if data is not None]

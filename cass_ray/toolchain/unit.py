@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from cass_ray.dataset.schema import Reason
-from cass_ray.toolchain.sandbox.process import Completed, ProcessOutcome
+from cass_ray.toolchain.sandbox.outputs import read_written
+from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, ProcessOutcome
 
 _READ_AS_OPTIONS = ("@", "-")
 
@@ -29,7 +30,7 @@ class Unit:
 
     def __post_init__(self) -> None:
         for path in (self.main, *self.include_directories):
-            if _escapes(str(path)):
+            if escapes(str(path)):
                 raise ValueError(f"{path} leads out of the source tree")
             if str(path).startswith(_READ_AS_OPTIONS):
                 raise CompileFailure(
@@ -110,13 +111,49 @@ def classify(completed: Completed, unit: Unit, tool: str = "") -> CompileFailure
     the source tree, else ``MISSING_HEADER``. The diagnostic is the tool's own message.
     """
     text = completed.stderr_text.strip() or completed.stdout_text.strip()
-    return CompileFailure(_reason(completed, text, unit), text or _ending(completed), tool)
+    shown = printable(text, DIAGNOSTIC_LENGTH) or _ending(completed)
+    return CompileFailure(_reason(completed, text, unit), shown, tool)
+
+
+DIAGNOSTIC_LENGTH = 64 << 10
+"""Characters of a message that are kept; the first error is what matters."""
+
+# Control characters but tab and line feed, and those that reorder or hide text around them.
+_UNPRINTABLE = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]"
+)
+
+
+def printable(text: str, length: int) -> str:
+    """The beginning of ``text``, with what would steer a terminal or a page written out.
+
+    Messages quote sources of strangers.
+    """
+    kept = text.replace("\r\n", "\n")[:length]
+    if len(text) > length:
+        kept += f"\n… ({len(text) - length} characters more)"
+    return _UNPRINTABLE.sub(lambda found: f"<U+{ord(found[0]):04X}>", kept)
+
+
+def result_of(tool: str, path: Path) -> bytes:
+    """The file that the sandboxed ``tool`` made.
+
+    Raises :class:`CompileFailure` where it left something else there: a compiler that runs code of
+    its input may link to a file that only we can read.
+    """
+    content = read_written(path, COMPILE_LIMITS.file_bytes)
+    if content is None:
+        message = f"{tool} left no readable file {path.name}"
+        raise CompileFailure(Reason.COMPILE_ERROR, message, tool)
+    return content
 
 
 def forbidden_read(assembly: str, unit: Unit) -> str:
     """The first file outside the source tree that ``assembly`` tells the assembler to read, if any.
 
-    Compilers pass ``asm(".incbin …")`` through to their assembly output unopened.
+    Compilers pass ``asm(".incbin …")`` through to their assembly output unopened. This gives the
+    usual spelling a reason of its own; what keeps the file from being read, in every spelling, is
+    that the sandbox does not show it.
     """
     for match in _ASSEMBLER_READ.finditer(assembly):
         if _is_forbidden(match["path"], str(unit.main)):
@@ -150,10 +187,11 @@ def _is_forbidden(path: str, included_by: str) -> bool:
     if posixpath.isabs(path):
         return True
     directory = "" if posixpath.isabs(included_by) else posixpath.dirname(included_by)
-    return _escapes(posixpath.join(directory, path))
+    return escapes(posixpath.join(directory, path))
 
 
-def _escapes(path: str) -> bool:
+def escapes(path: str) -> bool:
+    """Whether ``path``, relative to a tree, leads out of it."""
     normal = posixpath.normpath(path)
     return posixpath.isabs(normal) or normal == ".." or normal.startswith("../")
 

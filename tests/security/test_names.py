@@ -7,7 +7,9 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from cass_ray.dataset.schema import Reason
+from cass_ray.toolchain.sandbox import isolation
 from cass_ray.toolchain.unit import CompileFailure, Unit
+from cass_ray.translate.engines.hipify import HipifyTranslator
 
 OPTIONS = ("@x.cu", "@evil/x.cu", "-x.cu", "-fplugin=evil.so", "--config=x.cu", "./@x.cu", "./-x")
 OUTSIDE = ("../x.cu", "/etc/passwd", "a/../../x.cu", "..", "/")
@@ -35,3 +37,24 @@ def test_outside(name: str, role: str) -> None:
             Unit(Path("/tree"), path)
         else:
             Unit(Path("/tree"), PurePosixPath("x.cu"), (path,))
+
+
+@pytest.mark.parametrize("engine", ["hipify-perl", "hipify-clang"])
+@pytest.mark.parametrize("name", ["@x.cu", "-fplugin=x.cu", "../../x.cu", "a\nb.cu", "$(id).cu"])
+def test_programs_of_hipify_get_no_name_of_a_stranger(
+    engine: str, name: str, tmp_path: Path
+) -> None:
+    """They are compilers too: they run in the sandbox, on a file whose name is ours."""
+    if not isolation.available():
+        pytest.skip(isolation.problem())
+    program = tmp_path / "rocm" / "bin" / engine
+    program.parent.mkdir(parents=True)
+    program.write_text(
+        f'#!/bin/sh\nexec 2>&1; (echo "$@"; ls; cat {tmp_path}/secret) | tee "${{3:-/dev/null}}"\n'
+    )
+    program.chmod(0o755)
+    (tmp_path / "secret").write_text("a secret of this machine")
+    made = HipifyTranslator(engine, program).translate("int x;", filename=name).source
+    assert "source.cu\n" in made
+    assert name not in made
+    assert "a secret" not in made

@@ -6,6 +6,7 @@ compilation sees.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -13,7 +14,8 @@ from pathlib import Path, PurePosixPath
 from cass_ray.cache import digest
 from cass_ray.corpus.reading.filetree import is_regular
 from cass_ray.corpus.reading.includes import Include, include_closure, scan_includes
-from cass_ray.toolchain.unit import Unit
+from cass_ray.dataset.schema import Reason
+from cass_ray.toolchain.unit import CompileFailure, Unit, escapes
 
 CUDA_SUFFIXES = frozenset({".cu", ".cuh"})
 
@@ -40,14 +42,26 @@ class Sources:
         return Unit(root, self.main, self.include_directories, self.definitions)
 
     def write(self, root: Path) -> Unit:
-        """Write the files under ``root``; the unit to compile."""
-        for name, content in self.files.items():
-            path = root / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-        for directory in self.include_directories:
-            (root / directory).mkdir(parents=True, exist_ok=True)
-        return self.unit(root)
+        """Write the files under ``root``, an empty folder; the unit to compile.
+
+        Raises :class:`CompileFailure` for names that no file below ``root`` can have: answers and
+        requests name files too.
+        """
+        unit = self.unit(root)
+        try:
+            for name, content in self.files.items():
+                path = root / name
+                if escapes(name):
+                    raise ValueError("it leads out of the source tree")
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+            for directory in self.include_directories:
+                (root / directory).mkdir(parents=True, exist_ok=True)
+        except (ValueError, OSError) as error:
+            why = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else error
+            message = f"{name[:200]!r} names no file of a source tree: {why}"
+            raise CompileFailure(Reason.FORBIDDEN_INCLUDE, message, "cass-ray") from None
+        return unit
 
 
 def gather(unit: Unit) -> Sources:

@@ -31,7 +31,7 @@ from cass_ray.toolchain.nvidia.toolchain import WORK_FOLDER, NvidiaToolchain
 from cass_ray.toolchain.sandbox.executable import Exposure
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits, run
-from cass_ray.toolchain.unit import Unit, classify
+from cass_ray.toolchain.unit import Unit, classify, result_of
 
 _DEVICE_NODES = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia-modeset", "nvidia-caps")
 _DRIVER_FOLDERS = (Path("/usr/local/nvidia"), Path("/run/nvidia"))
@@ -143,7 +143,7 @@ class NvidiaBackend(Backend):
             completed = run(command, cwd=unit.root, view=view, limits=self.limits)
             if not completed.ok:
                 raise classify(completed, unit, "nvcc")
-            output.write_bytes(made.read_bytes())
+            output.write_bytes(result_of("nvcc", made))
 
     def exposure(self, mode: RunMode) -> Exposure:
         """Device nodes, the driver and the CUDA runtime."""

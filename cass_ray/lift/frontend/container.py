@@ -10,6 +10,7 @@ from cass_ray.lift.frontend import cubin as reading
 from cass_ray.toolchain.nvidia.elf import Cubin, CubinError
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.sandbox.isolation import View, private_folder
+from cass_ray.toolchain.sandbox.outputs import read_written
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, run
 
 _EM_CUDA = 190
@@ -40,7 +41,8 @@ def cubins_in(path: Path, toolchain: NvidiaToolchain) -> list[FoundCubin]:
         command: list[str | Path] = [toolchain.cuobjdump, "-xelf", "all", _FILE]
         done = run(command, cwd=folder, limits=COMPILE_LIMITS, view=view)
         made = sorted(each for each in folder.iterdir() if each.name != _FILE)
-        found = [_found(each.name, each.read_bytes()) for each in made]
+        read = ((each.name, read_written(each, COMPILE_LIMITS.file_bytes)) for each in made)
+        found = [_found(name, content) for name, content in read if content is not None]
     if not found:
         said = done.stderr_text.strip() or done.stdout_text.strip() or "no device code in it"
         raise LiftError(f"{path}: no cubin in it ({said})")

@@ -8,7 +8,6 @@ Assembly may be edited by people or models, so every step runs in the sandbox.
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -16,8 +15,8 @@ from pathlib import Path, PurePosixPath
 from cass_ray.toolchain.amd.bundle import bundle
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.sandbox.isolation import View, private_folder
-from cass_ray.toolchain.sandbox.process import run
-from cass_ray.toolchain.unit import Unit, classify
+from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits, run
+from cass_ray.toolchain.unit import Unit, classify, result_of
 
 RUNTIME_REMEDY = (
     "Install ROCm's HIP runtime (hip-runtime-amd) or pass a libamdhip64.so: set CASS_HIP_RUNTIME."
@@ -43,13 +42,13 @@ class LinkTools:
     clang: Path
     linker: Path
     visible: tuple[Path, ...]
+    limits: Limits = COMPILE_LIMITS
 
 
 def assemble(tools: LinkTools, device_assembly: str, architecture: str) -> bytes:
     """The code object of ``device_assembly``; see :meth:`AmdToolchain.assemble`."""
     with private_folder() as folder:
-        _device_object(tools, device_assembly, architecture, folder)
-        return (folder / "device.co").read_bytes()
+        return _code_object(tools, device_assembly, architecture, folder)
 
 
 def recombine(
@@ -62,8 +61,7 @@ def recombine(
 ) -> Path:
     """Link both texts into ``output``; see :meth:`AmdToolchain.recombine`."""
     with private_folder() as folder:
-        _device_object(tools, device_assembly, architecture, folder)
-        code_object = (folder / "device.co").read_bytes()
+        code_object = _code_object(tools, device_assembly, architecture, folder)
         (folder / "device.hipfb").write_bytes(bundle({architecture: code_object}))
         (folder / "host.s").write_text(host_assembly)
         (folder / "embed.s").write_text(embedding(host_assembly, "device.hipfb"))
@@ -72,7 +70,7 @@ def recombine(
         if runtime_library is None:
             _step(tools, folder, [tools.linker, "-r", "host.o", "embed.o", "-o", "both.o"])
             object_file = output.with_name(output.name + ".o")
-            shutil.copyfile(folder / "both.o", object_file)
+            object_file.write_bytes(result_of("lld", folder / "both.o"))
             raise ToolMissing(
                 "The HIP runtime library (libamdhip64.so)",
                 f"{RUNTIME_REMEDY} The object file is {object_file}: link it there with"
@@ -88,7 +86,7 @@ def recombine(
         ]
         link += [f"-Wl,-rpath,{library.parent}", "-pthread", "-lm", "-o", "program"]
         _step(tools, folder, link, visible=(library.parent,))
-        shutil.copyfile(folder / "program", output)
+        output.write_bytes(result_of("lld", folder / "program"))
         output.chmod(0o755)
     return output
 
@@ -119,13 +117,14 @@ def without_empty_note_sections(assembly: str) -> str:
     return _EMPTY_NOTE_SECTION.sub(r"\g<comments>", assembly)
 
 
-def _device_object(tools: LinkTools, assembly: str, architecture: str, folder: Path) -> None:
-    """Write ``device.co`` into ``folder``."""
+def _code_object(tools: LinkTools, assembly: str, architecture: str, folder: Path) -> bytes:
+    """The code object, made in ``folder``."""
     (folder / "device.s").write_text(without_empty_note_sections(assembly))
     target = ["-target", _TARGET, f"-mcpu={architecture}"]
     _step(tools, folder, [tools.clang, *target, "-c", "device.s", "-o", "device.o"])
     link: list[str | Path] = [tools.linker, "-m", "elf64_amdgpu", "--no-undefined", "-shared"]
     _step(tools, folder, [*link, "device.o", "-o", "device.co"])
+    return result_of("lld", folder / "device.co")
 
 
 def _step(
@@ -136,7 +135,7 @@ def _step(
 ) -> None:
     """Run one tool in ``folder``; raises :class:`CompileFailure` with its message."""
     view = View(read_only=(*tools.visible, *visible), writable=(folder,))
-    done = run(command, cwd=folder, view=view)
+    done = run(command, cwd=folder, view=view, limits=tools.limits)
     if not done.ok:
         source = next((str(part) for part in command if str(part).endswith(".s")), "host.s")
         raise classify(done, Unit(folder, PurePosixPath(source)), Path(command[0]).name)

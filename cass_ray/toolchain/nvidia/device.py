@@ -10,6 +10,7 @@ from cass_ray.dataset.schema import Reason
 from cass_ray.toolchain.nvidia.preprocess import (
     PreprocessedProgram,
     header_macros,
+    may_change_header,
     preprocess,
     preprocess_with_macros,
 )
@@ -48,7 +49,7 @@ class DeviceCompiler:
             bench.run(self.steps.first("cicc"), self.steps.environment)
         else:
             self._with_residents(bench, residents)
-        return bench.file("ptx").read_text()
+        return bench.made("ptx", "cicc").decode("utf-8", "replace")
 
     def _with_residents(self, bench: Workbench, residents: ResidentPool) -> None:
         """A resident cicc does it if it can, else a new one, which also reports errors."""
@@ -56,7 +57,7 @@ class DeviceCompiler:
         if program is not None:
             if self._resume(program, bench, residents):
                 return
-            bench.file("cpp1.ii").write_bytes(program.whole(str(bench.unit.main)))
+            bench.replace("cpp1.ii", program.whole(str(bench.unit.main)))
         bench.run(self.steps.first("cicc"), self.steps.environment)
 
     def _after_known_header(
@@ -64,7 +65,7 @@ class DeviceCompiler:
     ) -> PreprocessedProgram | None:
         """The unit preprocessed without the header that a resident has read, where that works."""
         header = residents.header(self.steps)
-        if header is None:
+        if header is None or may_change_header(bench.unit):
             return None
         if header not in self.macros:
             self.macros[header] = header_macros(self.steps, bench, header)
@@ -78,7 +79,13 @@ class DeviceCompiler:
     ) -> bool:
         """Let a resident cicc compile ``program``; whether it has."""
         try:
-            done, cpu_seconds = residents.compile(self.steps, program, bench.limits, bench.folder)
+            done, cpu_seconds = residents.compile(
+                self.steps,
+                program,
+                bench.limits,
+                bench.folder,
+                may_start=not may_change_header(bench.unit),
+            )
         except ResidentTimeout:
             message = f"cicc was stopped after {bench.limits.wall_seconds} seconds"
             raise CompileFailure(Reason.TIME_LIMIT, message, "cicc") from None
@@ -87,7 +94,7 @@ class DeviceCompiler:
 
     def assemble(self, bench: Workbench) -> bytes:
         bench.run(self.steps.first("ptxas"), self.steps.environment)
-        return bench.file("cubin").read_bytes()
+        return bench.made("cubin", "ptxas")
 
 
 def compile_device(

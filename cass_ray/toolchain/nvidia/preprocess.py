@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cass_ray.toolchain.nvidia.steps import CompilerStep, Steps, Workbench
+from cass_ray.toolchain.unit import Unit
 
 STAND_IN = "cass_program.cu"
 """The name of every program's file in the text of a shared header."""
@@ -49,7 +50,7 @@ def preprocess(steps: Steps, bench: Workbench) -> PreprocessedProgram | None:
     """
     arguments = bench.unit.preprocessor_arguments()
     bench.run(steps.first("g++"), steps.environment, arguments)
-    return split_header(bench.file("cpp1.ii").read_bytes(), str(bench.unit.main))
+    return split_header(bench.made("cpp1.ii", "g++"), str(bench.unit.main))
 
 
 def split_header(text: bytes, source: str) -> PreprocessedProgram | None:
@@ -67,6 +68,15 @@ def split_header(text: bytes, source: str) -> PreprocessedProgram | None:
 
 def _first_line(source: str) -> bytes:
     return f'# 0 "{source}"\n'.encode()
+
+
+def may_change_header(unit: Unit) -> bool:
+    """Whether ``unit`` may read another runtime header, or another text of it, than the toolkit's.
+
+    The compiler looks into the tree first. A link that leads nowhere here may lead somewhere there.
+    """
+    own_header = os.path.lexists(unit.root / _FORCED_HEADER)
+    return bool(unit.definitions or unit.include_directories or own_header)
 
 
 def header_macros(steps: Steps, bench: Workbench, header: bytes) -> bytes | None:
@@ -89,18 +99,18 @@ def preprocess_with_macros(
 ) -> PreprocessedProgram | None:
     """The program behind ``header``, whose :func:`header_macros` are ``macros``.
 
-    None where the unit may change the header's text (definitions, folders that come before the
-    toolkit's) or does not preprocess; :func:`preprocess` tells why.
+    None where the unit :func:`may_change_header` or does not preprocess; :func:`preprocess` tells
+    why.
     """
     unit = bench.unit
-    if unit.definitions or unit.include_directories or (unit.root / _FORCED_HEADER).exists():
+    if may_change_header(unit):
         return None
-    bench.file(_MACROS).write_bytes(macros)
+    bench.replace(_MACROS, macros)
     step = _without_header(steps.first("g++"))
     command = bench.command(step, ["-imacros", str(bench.inside(_MACROS))])
     if not bench.try_command(command, steps.environment).ok:
         return None
-    program = split_header(bench.file("cpp1.ii").read_bytes(), str(unit.main))
+    program = split_header(bench.made("cpp1.ii", "g++"), str(unit.main))
     return PreprocessedProgram(header, program.text) if program is not None else None
 
 
@@ -116,4 +126,4 @@ def _without_header(step: CompilerStep) -> CompilerStep:
 def _definitions(step: CompilerStep, steps: Steps, bench: Workbench) -> list[bytes]:
     """The lines ``#define …`` at the end of an empty program."""
     bench.run(step, steps.environment, ["-dM"], source=os.devnull)
-    return bench.file("cpp1.ii").read_bytes().splitlines(keepends=True)
+    return bench.made("cpp1.ii", "g++").splitlines(keepends=True)

@@ -30,6 +30,7 @@ from cass_ray.toolchain.nvidia.steps import WORK_FILE_STEM, Steps
 from cass_ray.toolchain.sandbox import isolation, process
 from cass_ray.toolchain.sandbox.isolation import Mount, View
 from cass_ray.toolchain.sandbox.process import Limits
+from cass_ray.toolchain.unit import result_of
 
 LIBRARY_SOURCE = Path(__file__).parent / "shim" / "resume.c"
 
@@ -73,16 +74,18 @@ class ResidentCicc:
         )
         preload = [f"LD_PRELOAD={library}", f"CASS_PREFIX=./{WORK_FILE_STEM}.cpp1.ii"]
         command = ["/usr/bin/env", *preload, *steps.first("cicc").command(STAND_IN, Path())]
-        self._process = subprocess.Popen(
-            isolation.command_line(command, view, folder),
-            cwd=folder,
-            env=dict(steps.environment),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            start_new_session=True,
-        )
+        with process.system_call_filter(view) as filters:
+            self._process = subprocess.Popen(
+                isolation.command_line(command, view, folder, *filters),
+                cwd=folder,
+                env=dict(steps.environment),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+                pass_fds=filters,
+                start_new_session=True,
+            )
         self.stop = weakref.finalize(self, _end, self._process, folder)
         self.start_cpu_seconds = self._answer(_START_SECONDS).cpu_seconds
 
@@ -136,9 +139,18 @@ class ResidentPool:
         return resident.header if resident is not None and resident.stop.alive else None
 
     def compile(
-        self, steps: Steps, program: PreprocessedProgram, limits: Limits, folder: Path
+        self,
+        steps: Steps,
+        program: PreprocessedProgram,
+        limits: Limits,
+        folder: Path,
+        *,
+        may_start: bool,
     ) -> tuple[bool, float]:
         """Compile ``program`` into the work files of ``folder``: (whether done, CPU seconds).
+
+        A process is started for its header only with ``may_start``: other programs are compiled
+        behind that header, so it must be the toolkit's, not one of the program's own.
 
         Not done where a cicc of its own must tell (an error, a symbol made from the file's name),
         or none is free. Raises :class:`ResidentTimeout`.
@@ -146,7 +158,7 @@ class ResidentPool:
         if _UNNAMED.search(program.text) or not self._lock.acquire(blocking=False):
             return False, 0.0
         try:
-            resident, cpu_seconds = self._resident(steps, program.header)
+            resident, cpu_seconds = self._resident(steps, program.header, may_start)
             if resident is None:
                 return False, cpu_seconds
             answer = resident.compile(program.text, limits)
@@ -159,12 +171,16 @@ class ResidentPool:
         finally:
             self._lock.release()
 
-    def _resident(self, steps: Steps, header: bytes) -> tuple[ResidentCicc | None, float]:
+    def _resident(
+        self, steps: Steps, header: bytes, may_start: bool
+    ) -> tuple[ResidentCicc | None, float]:
         """The process, and the CPU time of starting it now."""
         key = id(steps)
         resident = self._residents.get(key)
         if resident is not None and resident.stop.alive:
             return (resident if resident.header == header else None), 0.0
+        if not may_start:
+            return None, 0.0
         if self._headers.get(key) != header or self._failures >= _MOST_FAILURES:
             self._headers[key] = header
             return None, 0.0
@@ -175,9 +191,9 @@ class ResidentPool:
 
 def _take_files(job: Path, folder: Path) -> bool:
     """Move the outputs; False where a symbol is made from the file's name, which is a stand-in."""
-    module_id = (job / f"{WORK_FILE_STEM}.module_id").read_text()
-    ptx = (job / f"{WORK_FILE_STEM}.ptx").read_text()
-    if module_id in ptx or STAND_IN.removesuffix(".cu") in ptx:
+    module_id = result_of("cicc", job / f"{WORK_FILE_STEM}.module_id")
+    ptx = result_of("cicc", job / f"{WORK_FILE_STEM}.ptx")
+    if module_id in ptx or STAND_IN.removesuffix(".cu").encode() in ptx:
         return False
     for file in job.glob(f"{WORK_FILE_STEM}.*"):
         shutil.move(file, folder / file.name)

@@ -16,7 +16,7 @@ from pathlib import Path
 from cass_ray.toolchain.sandbox import process
 from cass_ray.toolchain.sandbox.isolation import View
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits
-from cass_ray.toolchain.unit import Unit, classify
+from cass_ray.toolchain.unit import Unit, classify, result_of
 
 SOURCE_TREE = Path("/cass/source")
 """Where compilers see the source tree, on every machine."""
@@ -173,6 +173,16 @@ class Workbench:
     def file(self, extension: str) -> Path:
         """The host's path of a work file."""
         return self.folder / f"{WORK_FILE_STEM}.{extension}"
+
+    def made(self, extension: str, tool: str) -> bytes:
+        """The work file that ``tool`` made; raises as :func:`result_of` does."""
+        return result_of(tool, self.file(extension))
+
+    def replace(self, extension: str, content: bytes) -> None:
+        """Put ``content`` in place of a work file, whatever lies there."""
+        part = self.folder / f".part-{WORK_FILE_STEM}.{extension}"
+        part.write_bytes(content)
+        part.replace(self.file(extension))
 
     def inside(self, extension: str) -> Path:
         """The path at which commands see a work file."""

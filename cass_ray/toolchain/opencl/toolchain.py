@@ -20,7 +20,7 @@ from cass_ray.toolchain.nvidia.toolchain import NvidiaOutput, NvidiaToolchain
 from cass_ray.toolchain.opencl.driver import OpenclDriver
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
-from cass_ray.toolchain.unit import CompileFailure, Unit, classify, forbidden_read
+from cass_ray.toolchain.unit import CompileFailure, Unit, classify, forbidden_read, result_of
 
 STANDARD = "-cl-std=CL1.2"
 """What every vendor's driver takes by default (Khronos, clBuildProgram)."""
@@ -116,7 +116,7 @@ class OpenclNvidia:
             _count(seconds, "ptxas", done)
             if not done.ok:
                 raise classify(done, unit, "ptxas")
-            return (folder / "unit.cubin").read_bytes()
+            return result_of("ptxas", folder / "unit.cubin")
 
     @cached_property
     def _visible(self) -> tuple[Path, ...]:

@@ -1,18 +1,19 @@
 """HIPIFY's own programs as engines, when they are installed (ROCm ships them).
 
 ``hipify-perl`` rewrites by patterns; ``hipify-clang`` compiles the file and needs a CUDA
-installation. Both see one file, in an empty folder.
+installation. Both run in the sandbox and see one file, in an empty folder.
 """
 
 from __future__ import annotations
 
 import re
 import shutil
-import tempfile
 from functools import cached_property
 from pathlib import Path
 
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.sandbox.isolation import View, private_folder
+from cass_ray.toolchain.sandbox.outputs import read_written
 from cass_ray.toolchain.sandbox.process import Completed, Limits, ProcessOutcome, run
 from cass_ray.translate.protocol import (
     NO_CONTEXT,
@@ -28,6 +29,10 @@ ENGINES = ("hipify-perl", "hipify-clang")
 
 _PLACES = (Path("/opt/rocm/bin"), Path("/usr/bin"))
 _LIMITS = Limits(cpu_seconds=120.0, wall_seconds=240.0, memory_bytes=4 << 30)
+_SOURCE, _OUTPUT = "source.cu", "source.cu.hipified"
+"""Never the name that the source came with: ``@x.cu`` is a file of arguments to clang."""
+
+_SKIPPING = "--skip-excluded-preprocessor-conditional-blocks"
 _WARNING = re.compile(
     r"^.*?:(?P<line>\d+)(?::(?P<column>\d+))?:?\s*(?:(?P<kind>warning|error):)?\s*(?P<message>.*)$"
 )
@@ -76,12 +81,18 @@ class HipifyTranslator:
     @cached_property
     def version(self) -> str:
         """What the program says of itself, on one line."""
-        with tempfile.TemporaryDirectory(prefix="cass-hipify-") as folder:
-            done = run(self._command("--version"), cwd=Path(folder), env=_ENVIRONMENT)
+        with private_folder() as folder:
+            done = self._run(folder, "--version")
         return " ".join((done.stdout_text or done.stderr_text).split())[:200] or "unknown"
 
-    def _command(self, *arguments: str) -> list[str]:
-        return [str(self._program), *arguments]
+    def _run(self, folder: Path, *arguments: str) -> Completed:
+        """The program in ``folder``, where it may write."""
+        own = self._program.parent if self._name == "hipify-perl" else self._program.parent.parent
+        shown = (own, own.resolve(), self._program.resolve().parent)
+        outside = tuple(dict.fromkeys(path for path in shown if not path.is_relative_to("/usr")))
+        view = View(read_only=outside, writable=(folder,))
+        command = [str(self._program), *arguments]
+        return run(command, cwd=folder, limits=_LIMITS, env=_ENVIRONMENT, view=view)
 
     def translate(
         self, source: str, *, filename: str = "", context: Context = NO_CONTEXT
@@ -91,22 +102,19 @@ class HipifyTranslator:
         Raises:
             TranslatorError: it failed or ran over its limits; the message is its own.
         """
-        with tempfile.TemporaryDirectory(prefix="cass-hipify-") as folder:
-            path = Path(folder) / (Path(filename).name or "source.cu")
-            path.write_bytes(source.encode("utf-8", "surrogateescape"))
-            output = path.with_name(path.name + ".hipified")
+        with private_folder() as folder:
+            (folder / _SOURCE).write_bytes(source.encode("utf-8", "surrogateescape"))
             if self._name == "hipify-perl":
-                command = self._command("-quiet-warnings", path.name)
+                done = self._run(folder, "-quiet-warnings", _SOURCE)
             else:
-                command = self._command(
-                    path.name, "-o", output.name, "--skip-excluded-preprocessor-conditional-blocks"
-                )
-            done = run(command, cwd=Path(folder), limits=_LIMITS, env=_ENVIRONMENT)
+                done = self._run(folder, _SOURCE, "-o", _OUTPUT, _SKIPPING)
             self._check(done, filename)
-            if self._name == "hipify-perl":
-                text = done.stdout.decode("utf-8", "surrogateescape")
-            else:
-                text = output.read_bytes().decode("utf-8", "surrogateescape")
+            written: bytes | None = done.stdout
+            if self._name == "hipify-clang":
+                written = read_written(folder / _OUTPUT, _LIMITS.file_bytes)
+        if written is None:
+            raise TranslatorError(f"{self._name} wrote nothing for {filename or 'the source'}")
+        text = written.decode("utf-8", "surrogateescape")
         return Translation(text, _findings(done.stderr_text), Counts())
 
     def _check(self, done: Completed, filename: str) -> None:
