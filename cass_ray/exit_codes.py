@@ -7,6 +7,8 @@ from typing import NoReturn
 
 import typer
 
+from cass_ray.printable import printable_text
+
 EXIT_DONE = 0
 EXIT_FAILED = 1  # the work failed
 EXIT_USAGE = 2  # arguments or settings are wrong
@@ -20,5 +22,5 @@ def fail(command: str, message: object, code: int) -> NoReturn:
     Raises:
         typer.Exit: always, with ``code``.
     """
-    sys.stderr.write(f"cass {command}: {message}\n")
+    sys.stderr.write(f"cass {command}: {printable_text(str(message))}\n")
     raise typer.Exit(code) from None

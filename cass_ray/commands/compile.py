@@ -90,11 +90,11 @@ def compile_file(
         )
     if language is SourceLanguage.OPENCL and emit in (Emit.HOST, Emit.EXE):
         raise typer.BadParameter("an OpenCL file has device code only", param_hint="--emit")
-    unit = unit_of(file, root, include or [], define or [])
     build = {SourceLanguage.CUDA: _cuda, SourceLanguage.HIP: _hip, SourceLanguage.OPENCL: _opencl}[
         language
     ]
     with tool_errors():
+        unit = unit_of(file, root, include or [], define or [])
         text = build(unit, emit, architectures, output, f"-O{optimization}")
     if text is not None:
         _write(text, output)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import typer
 
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING
+from cass_ray.printable import printable_text
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.nvidia.steps import NvccError
 from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
@@ -23,8 +24,9 @@ def tool_errors() -> Iterator[None]:
     try:
         yield
     except CompileFailure as failure:
-        typer.echo(f"{failure.diagnostic}\n{failure.tool}: {failure.reason.value}", err=True)
+        said = printable_text(failure.diagnostic)
+        typer.echo(f"{said}\n{failure.tool}: {failure.reason.value}", err=True)
         raise typer.Exit(EXIT_FAILED) from None
     except (ToolMissing, NvccError, IsolationUnavailableError) as error:
-        typer.echo(str(error), err=True)
+        typer.echo(printable_text(str(error)), err=True)
         raise typer.Exit(EXIT_TOOL_MISSING) from None

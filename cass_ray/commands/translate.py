@@ -16,6 +16,7 @@ from cass_ray.commands.lift import translate_assembly
 from cass_ray.commands.remote import Wanted, translate_remotely
 from cass_ray.dataset.schema import clip_diagnostic
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
+from cass_ray.printable import printable, printable_text
 from cass_ray.task import Level
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd
@@ -213,10 +214,11 @@ def _check(
             fail("translate", f"{name}: {error}", EXIT_FAILED)
         for step in checked.steps:
             for fix in step.fixes:
-                sys.stderr.write(f"{name}: repair: {fix}\n")
+                sys.stderr.write(printable_text(f"{printable(name)}: repair: {fix}\n"))
         if not checked.compiles:
             failed += 1
-            sys.stderr.write(f"{name}: does not compile:\n{clip_diagnostic(checked.diagnostic)}\n")
+            said = printable_text(clip_diagnostic(checked.diagnostic))
+            sys.stderr.write(f"{printable(name)}: does not compile:\n{said}\n")
     sys.stderr.write(f"{len(names) - failed} of {len(names)} file(s) compile for AMD\n")
     return failed
 
@@ -225,7 +227,8 @@ def _print_report(path: Path, result: TreeResult) -> None:
     folder = path if path.is_dir() else path.parent
     for file in result.files:
         for finding in file.findings:
-            sys.stderr.write(finding.format(str(folder / file.path)) + "\n")
+            shown = finding.format(printable(str(folder / file.path)))
+            sys.stderr.write(printable_text(shown) + "\n")
     counts = result.counts
     actions = ("translated", "unchanged", "copied", "kept", "edited")
     numbers = ", ".join(

@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from cass_ray.dataset.schema import Reason
+from cass_ray.dataset.schema import Reason, clip_diagnostic
+from cass_ray.printable import printable_text
 from cass_ray.toolchain.sandbox.outputs import read_written
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, ProcessOutcome
 
@@ -111,28 +112,12 @@ def classify(completed: Completed, unit: Unit, tool: str = "") -> CompileFailure
     the source tree, else ``MISSING_HEADER``. The diagnostic is the tool's own message.
     """
     text = completed.stderr_text.strip() or completed.stdout_text.strip()
-    shown = printable(text, DIAGNOSTIC_LENGTH) or _ending(completed)
+    shown = printable_text(clip_diagnostic(text, DIAGNOSTIC_LENGTH)) or _ending(completed)
     return CompileFailure(_reason(completed, text, unit), shown, tool)
 
 
 DIAGNOSTIC_LENGTH = 64 << 10
-"""Characters of a message that are kept; the first error is what matters."""
-
-# Control characters but tab and line feed, and those that reorder or hide text around them.
-_UNPRINTABLE = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]"
-)
-
-
-def printable(text: str, length: int) -> str:
-    """The beginning of ``text``, with what would steer a terminal or a page written out.
-
-    Messages quote sources of strangers.
-    """
-    kept = text.replace("\r\n", "\n")[:length]
-    if len(text) > length:
-        kept += f"\n… ({len(text) - length} characters more)"
-    return _UNPRINTABLE.sub(lambda found: f"<U+{ord(found[0]):04X}>", kept)
+"""Characters of a compiler's message that are kept."""
 
 
 def result_of(tool: str, path: Path) -> bytes:

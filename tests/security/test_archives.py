@@ -252,7 +252,7 @@ def test_the_directory_of_a_zip_is_not_read_before_it_is_measured(tmp_path: Path
 
 
 def test_many_folders_are_members_too(tmp_path: Path) -> None:
-    deep = [(member(f"{n}/" + "d/" * 200 + "a.h"), b"x") for n in range(50)]
+    deep = [(member(f"{n}/" + "d/" * 150 + "a.h"), b"x") for n in range(50)]
     (tmp_path / "a.tar").write_bytes(tarred(*deep))
     made = unpack_archive(tmp_path / "a.tar", tmp_path / "out", ReadLimits(archive_members=1000))
     assert sum(path.is_dir() for path in made.root.rglob("*")) <= 1500

@@ -28,10 +28,11 @@ import zstandard
 
 from cass_ray.corpus.dialect import CUDA, Dialect
 from cass_ray.corpus.program import SourceError
-from cass_ray.corpus.reading.filetree import is_regular, path_problem, printable
+from cass_ray.corpus.reading.filetree import is_regular, path_problem
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.reading.tar_stream import TooMuchError, members_of, open_tar, stream_bytes
 from cass_ray.dataset.schema import Reason
+from cass_ray.printable import printable
 
 _SUFFIXES = (
     ".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".tzst",

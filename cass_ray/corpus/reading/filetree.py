@@ -15,10 +15,14 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from cass_ray.dataset.schema import Reason
+from cass_ray.printable import printable
 
 _NAME_BYTES = 255
 _PATH_BYTES = 3072
 """Trees are written to disk below folders whose paths count towards the 4096 of Linux."""
+
+MAXIMUM_DEPTH = 200
+"""Folders in folders; what walks and makes them recurs."""
 
 
 class FileProblemError(Exception):
@@ -64,14 +68,6 @@ class FileTree(Protocol):
         ...
 
 
-def printable(path: str) -> str:
-    """``path`` as valid UTF-8 without control characters, for rows and messages."""
-    text = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    return "".join(
-        character if character.isprintable() else repr(character)[1:-1] for character in text
-    )
-
-
 def path_problem(path: str) -> FileProblemError | None:
     """Why ``path``, as listed by an archive or a folder, is not safe to use (None when it is)."""
     pure = PurePosixPath(path.replace("\\", "/"))
@@ -83,6 +79,11 @@ def path_problem(path: str) -> FileProblemError | None:
         return FileProblemError(
             Reason.UNSAFE_PATH,
             f"{printable(path)}: not valid UTF-8 or with control characters; rename it",
+        )
+    if len(pure.parts) > MAXIMUM_DEPTH:
+        return FileProblemError(
+            Reason.UNSAFE_PATH,
+            f"{printable(path[:_NAME_BYTES])}…: deeper than {MAXIMUM_DEPTH} folders",
         )
     if len(path.encode()) > _PATH_BYTES or any(len(x.encode()) > _NAME_BYTES for x in pure.parts):
         return FileProblemError(

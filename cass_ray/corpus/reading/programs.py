@@ -17,12 +17,13 @@ from cass_ray.corpus.parsing.kernels import kernel_definitions
 from cass_ray.corpus.parsing.normalize import program_id, source_digest
 from cass_ray.corpus.program import Program, Provenance, ReadReject
 from cass_ray.corpus.reading.encoding import BinaryFileError, decode
-from cass_ray.corpus.reading.filetree import FileProblemError, FileTree, Listed, printable
+from cass_ray.corpus.reading.filetree import FileProblemError, FileTree, Listed
 from cass_ray.corpus.reading.include_paths import HEADER_SUFFIXES, IncludePaths
 from cass_ray.corpus.reading.includes import Closure, Include, include_closure, scan_includes
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.reading.trees import TreeStore, combined_digest, pack
 from cass_ray.dataset.schema import Reason
+from cass_ray.printable import printable
 
 _CACHED_HEADERS = 4096
 _SPDX_TAG = re.compile(r"SPDX-License-Identifier:[ \t]*([^\n*]+)")

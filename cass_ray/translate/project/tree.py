@@ -10,12 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from cass_ray.corpus.reading.filetree import MAXIMUM_DEPTH
 from cass_ray.translate.project import build_files
 from cass_ray.translate.protocol import Context, Counts, Finding, Severity, Translation, Translator
 
@@ -90,8 +90,13 @@ class _Task:
 
 
 def source_files(root: Path) -> Iterator[Path]:
-    """Every regular file below ``root``, sorted; no links, nothing of version control."""
+    """Every regular file below ``root``, sorted; no links, nothing of version control.
+
+    Raises :class:`ValueError` for folders nested deeper than :data:`MAXIMUM_DEPTH`.
+    """
     for folder, folders, names in os.walk(root):
+        if len(Path(folder).parts) - len(root.parts) > MAXIMUM_DEPTH:
+            raise ValueError(f"{root} holds folders nested deeper than {MAXIMUM_DEPTH}")
         folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS)
         for name in sorted(names):
             path = Path(folder) / name
@@ -131,7 +136,7 @@ class _Run:
         self._context = context
         listing = "\n".join(sorted(name for name in context.files if is_source(name)))
         made_by = f"{translator.name}\0{translator.version}\0{_digest(_BUILD_CODE)}"
-        self._salt = f"{made_by}\0{_digest(listing.encode())}"
+        self._salt = f"{made_by}\0{_digest(os.fsencode(listing))}"
         self._before = _read_state(output / STATE)
         self._after: dict[str, dict[str, str]] = {}
 
@@ -196,7 +201,8 @@ class _Run:
         target = self._output / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)
-        shutil.copymode(self._root / name, target)
+        mode = (self._root / name).stat().st_mode
+        target.chmod(mode & 0o777)  # whoever owns the copy, it runs with no rights of theirs
         self._after[name]["output"] = _digest(data)
 
 

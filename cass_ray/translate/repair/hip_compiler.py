@@ -28,8 +28,8 @@ class HipCompiler:
         """
         folders = {PurePosixPath("."), PurePosixPath(path).parent}
         folders |= {PurePosixPath(name) for name in INCLUDE_FOLDERS if (self.root / name).is_dir()}
-        unit = Unit(self.root, PurePosixPath(path), tuple(sorted(folders)))
         try:
+            unit = Unit(self.root, PurePosixPath(path), tuple(sorted(folders)))
             self.toolchain.compile(unit)
         except CompileFailure as failure:
             return "" if failure.reason is Reason.NO_DEVICE_CODE else failure.diagnostic
