@@ -2,122 +2,74 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+import json
+import re
+import subprocess
+import sys
+from typing import Any
 
 import pytest
 
 from cass_ray.assembly import demangle as demangling
 from cass_ray.assembly.align import align_names
 from cass_ray.assembly.demangle import MAXIMUM_TEXT_LENGTH, demangle, demangle_all
-from cass_ray.corpus.parsing.kernels import find_kernels
-from cass_ray.corpus.parsing.lexer import significant_tokens
-from cass_ray.corpus.parsing.normalize import normalize
-from cass_ray.corpus.reading.includes import scan_includes
 from cass_ray.corpus.screening.scrub import ScrubSettings, scrub
 from cass_ray.execute.comparison.compare import compare
 from cass_ray.execute.comparison.runs import common_runs
-from cass_ray.execute.drivers.driver import drivable_kernels
-from cass_ray.llm.code_blocks import code_of
 from cass_ray.toolchain.sandbox import isolation
 from cass_ray.translate.protocol import Severity
 from cass_ray.translate.rules.engine import RulesTranslator
-from cass_ray.translate.rules.reverse import HipToCudaTranslator
-
-SHORT = 12_000
-TIMES_LONGER = 4
-QUADRATIC = 16
-"""Times more work for a text ``TIMES_LONGER`` as long; linear scanners do four times more."""
+from tests.folders import REPOSITORY
+from tests.security import work as counting
+from tests.security.scanners import MOST_GROWTH, cases
 
 _RULES = RulesTranslator()
-_REVERSE = HipToCudaTranslator()
-
-SCANNERS: dict[str, Callable[[str], object]] = {
-    "rules": lambda text: _RULES.translate(text, filename="a.cu"),
-    "reverse rules": lambda text: _REVERSE.translate(text, filename="a.hip"),
-    "lexer": lambda text: list(significant_tokens(text)),
-    "kernels": find_kernels,
-    "normalization": normalize,
-    "includes": lambda text: scan_includes("#include <a>\n" + text),
-    "drivers": drivable_kernels,
-    "code in answers": lambda text: code_of(f"//\n{text}", ["cuda"]),
-    "scrubbing": lambda text: scrub(f"/* {text.replace('*/', '')} */", ScrubSettings()),
-}
-
-TEXTS = {
-    "raw strings that never end": 'R"(',
-    "raw strings that never end, by name": 'R"a(',
-    "raw strings with another end": 'R"a(x)b"',
-    "raw strings behind a word": 'xR"(',
-    "escaped quotes to the end": '"\\',
-    "escaped apostrophes to the end": "'\\",
-    "comments in comments": "/*",
-    "header names that never end": "#include <a",
-    "header names behind comments": "/**/#include <a",
-    "architectures on joined lines": "__CUDA_ARCH__\\\n",
-    "versions on joined lines": "#ifdef CUDART_VERSION\\\n",
-    "conditions on one line": "#if __CUDA_ARCH__ < 700 ",
-    "kernels without an end": "__global__ ",
-    "kernels inside parameters": "__global__ void f(",
-    "attributes that never end": "__global__ __launch_bounds__(",
-    "bodies that never end": "__global__ void f(float* extern) {",
-    "calls that never end": "cudaMalloc(",
-    "templates that never end": "a<",
-    "assembly that never ends": 'asm("{',
-    "assembly in operands": 'asm("a" : "=r"(',
-    "macros on joined lines": "#define X(a) \\\n",
-    "blank lines": "\n",
-    "fences with blanks": "``` \t",
-    "passwords of passwords": "password=",
-    "web tokens of web tokens": "-eyJaaaaaaaaaa",
-    "addresses": "8.8.8.8 ",
-}
-
-NESTS = {
-    "calls in calls": ("min(a,", ")"),
-    "subscripts in subscripts": ("min(a[", "], b)"),
-    "casts in casts": ("max((int)(", "), b)"),
-    "allocations in allocations": ("cudaMalloc(", ", n)"),
-    "launches in launches": ("f<<<1, 1>>>(", ")"),
-    "shuffles in shuffles": ("__shfl_sync(m, ", ", 1)"),
-    "braces in braces": ("{", "}"),
-    "conditions in conditions": ("#if 1\n", "#endif\n"),
-}
 
 
-def cpu_seconds(scan: Callable[[str], object], text: str) -> float:
-    start = time.process_time()
-    scan(text)
-    return time.process_time() - start
+@pytest.fixture(scope="module")
+def work() -> dict[str, dict[str, list[int]]]:
+    """Counted in a process of its own, which loads our code with counters in it."""
+    command = [sys.executable, "-m", "tests.security.work"]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    made: dict[str, dict[str, list[int]]] = json.loads(done.stdout)
+    return made
 
 
-def grows_linearly(scan: Callable[[str], object], make: Callable[[int], str]) -> bool:
-    """Whether a text four times as long costs clearly less than sixteen times as much."""
-    scan(make(100))  # tables are read once
-    short = min(cpu_seconds(scan, make(SHORT)) for _ in range(2))
-    return cpu_seconds(scan, make(TIMES_LONGER * SHORT)) < QUADRATIC / 2 * short + 0.1
+@pytest.mark.parametrize(("scanner", "text"), [(scanner, text) for scanner, text, _ in cases()])
+def test_work_grows_with_length(
+    scanner: str, text: str, work: dict[str, dict[str, list[int]]]
+) -> None:
+    *_, short, long = work[scanner][text]
+    assert 0 < long < MOST_GROWTH * short
 
 
-# Slow ones: they compare CPU seconds, which other work on the machine makes noisy.
-@pytest.mark.slow
-@pytest.mark.parametrize("text", TEXTS)
-@pytest.mark.parametrize("scanner", SCANNERS)
-def test_repeated(scanner: str, text: str) -> None:
-    part = TEXTS[text]
-    assert grows_linearly(SCANNERS[scanner], lambda size: part * (size // len(part)))
+QUADRATIC = """
+def scan(text):
+    for start in range(len(text)):
+        {statement}
+"""
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("text", NESTS)
-@pytest.mark.parametrize("scanner", ["rules", "reverse rules", "drivers", "kernels"])
-def test_nested(scanner: str, text: str) -> None:
-    opening, closing = NESTS[text]
-
-    def make(size: int) -> str:
-        depth = size // len(opening + closing)
-        return opening * depth + closing * depth
-
-    assert grows_linearly(SCANNERS[scanner], make)
+@pytest.mark.parametrize(
+    "statement",
+    [
+        'text.find("x", start)',
+        're.compile("x").search(text, start)',
+        "text[start:]",
+        '"x" in text',
+        "[each for each in text]",
+        "while start: start -= 1",
+    ],
+)
+def test_the_count_sees_what_is_read_again(statement: str) -> None:
+    names: dict[str, Any] = {"re": re, "_work": counting.WORK}
+    exec(counting.instrumented(QUADRATIC.format(statement=statement), "scan.py"), names)
+    counts = []
+    for size in (100, 400):
+        before = counting.WORK.done
+        names["scan"]("a" * size)
+        counts.append(counting.WORK.done - before)
+    assert counts[1] > MOST_GROWTH * counts[0]
 
 
 @pytest.mark.parametrize("text", ['R"x(int a;', "/* int a;", 'int s = 1; u8R"(', "int a; /*/"])

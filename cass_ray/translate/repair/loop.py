@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from cass_ray.corpus.parsing.kernels import kernel_definitions
 from cass_ray.translate.rules.edits import Edits
@@ -27,9 +28,14 @@ _ERROR = re.compile(
     r"^(?P<file>[^:\n]+):(?P<line>\d+):(?P<column>\d+): (?:fatal )?error: (?P<message>.*)$",
     re.MULTILINE,
 )
+_MOST_ERRORS = 100
+"""Errors that one round looks at. Clang stops after 20; a source can make it print what looks like
+more."""
+
 _NO_CONVERSION = re.compile(
-    r"no known conversion from '[^']*'(?: \(aka [^)]*\))? to '(?P<type>const void \*|void \*\*)'"
-    r"(?: \(aka [^)]*\))? for (?P<number>\d+)(?:st|nd|rd|th) argument"
+    r"no known conversion from '[^'\n]{0,999}'(?: \(aka [^)\n]{0,999}\))? to "
+    r"'(?P<type>const void \*|void \*\*)'(?: \(aka [^)\n]{0,999}\))? "
+    r"for (?P<number>\d{1,3})(?:st|nd|rd|th) argument"
 )
 _UNDECLARED = re.compile(
     r"use of undeclared identifier '(?:std::)?(\w+)'|unknown type name '(\w+)'"
@@ -137,7 +143,7 @@ class Repaired:
 
 def diagnostics(messages: str) -> list[CompilerDiagnostic]:
     """The errors in the output of clang or gcc."""
-    matches = list(_ERROR.finditer(messages))
+    matches = list(islice(_ERROR.finditer(messages), _MOST_ERRORS))
     ends = [*(match.start() for match in matches[1:]), len(messages)][: len(matches)]
     return [
         CompilerDiagnostic(

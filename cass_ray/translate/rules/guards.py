@@ -29,6 +29,9 @@ VERSION_MACROS = {
 
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(ifdef|ifndef|if|elif|define|undef)\b", re.MULTILINE)
 _DEFINED = re.compile(r"\bdefined\s*\(?\s*\Z")
+_LONGEST_GAP = 64
+"""Characters from a directive to its first word."""
+
 _DEVICE_FLAG = "__HIP_DEVICE_COMPILE__"
 
 
@@ -88,8 +91,8 @@ def _rewrite_version(unit: Rewrite, offset: int, macro: str, value: str) -> None
     if directive in {"define", "undef"} and _defines(unit, offset):
         return
     code = unit.source.code
-    if directive in {"ifdef", "ifndef"}:
-        start = code.rfind(directive, 0, offset)
+    start = code.rfind(directive, max(0, offset - _LONGEST_GAP), offset) if directive else -1
+    if directive in {"ifdef", "ifndef"} and start >= 0:
         condition = "1" if directive == "ifdef" else "0"
         end = offset + len(macro)
         unit.edits.replace(start, end, f"if {condition} /* {macro} */")
