@@ -24,7 +24,7 @@ MAXIMUM_NAME_LENGTH = 16_384
 MAXIMUM_TEXT_LENGTH = 65_536
 """Names whose declaration is longer are left mangled."""
 
-_BACK_REFERENCE = re.compile(r"[ST][0-9A-Z]*_")
+_BACK_REFERENCE = re.compile(r"[ST][0-9A-Z]{0,8}_")
 _MOST_REFERENCES = 8
 _LONGEST_HERE = 1024
 _SURROGATE = re.compile(r"[\ud800-\udfff]")

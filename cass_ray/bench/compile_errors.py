@@ -40,9 +40,9 @@ class ErrorClass(StrEnum):
 
 
 _MESSAGE = re.compile(
-    r"^(?:[^\s:(][^\n:(]*?[:(]\d+[:)](?:\d+:)?\s*|ptxas \S+, line \d+; )?"
-    r":?\s*(?:fatal |catastrophic )?(?:[Ee]rror)(?:\s*#[\w-]+)?\s*:\s*(?P<message>.*)$"
-    r"|^(?:\S*ld\S*: )?error: (?P<linker>(?:undefined|duplicate) symbol.*)$",
+    r"^(?:[^\s:(][^\n:(]*?[:(]\d+[:)](?:\d+:)?[ \t]*|ptxas \S+, line \d+; )?"
+    r":?[ \t]*(?:fatal |catastrophic )?(?:[Ee]rror)(?:[ \t]*#[\w-]+)?[ \t]*:[ \t]*(?P<message>.*)$"
+    r"|^(?:\S{0,200}ld\S{0,100}: )?error: (?P<linker>(?:undefined|duplicate) symbol.*)$",
     re.MULTILINE,
 )
 _RULES: tuple[tuple[ErrorClass, re.Pattern[str]], ...] = tuple(

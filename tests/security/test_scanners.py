@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from cass_ray.corpus.screening.scrub import ScrubSettings, scrub
 from cass_ray.execute.comparison.compare import compare
 from cass_ray.execute.comparison.runs import common_runs
 from cass_ray.toolchain.sandbox import isolation
+from cass_ray.toolchain.sandbox.process import Limits, run
 from cass_ray.translate.protocol import Severity
 from cass_ray.translate.rules.engine import RulesTranslator
 from tests.folders import REPOSITORY
@@ -41,6 +43,14 @@ def test_work_grows_with_length(
 ) -> None:
     *_, short, long = work[scanner][text]
     assert 0 < long < MOST_GROWTH * short
+
+
+def test_expressions() -> None:
+    command = [sys.executable, "-m", "tests.security.expressions"]
+    limits = Limits(cpu_seconds=60, wall_seconds=900, address_space_bytes=None)
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    done = run(command, cwd=REPOSITORY, limits=limits, env=environment)
+    assert done.ok, done
 
 
 QUADRATIC = """

@@ -157,7 +157,7 @@ def _read_text(tree: FileTree, path: str, limit: int) -> str:
 
 
 _CMAKE_INCLUDES = re.compile(
-    r"\b(?:target_|cuda_)?include_directories\s*\(([^)]*)\)", re.IGNORECASE
+    r"\b(?:target_|cuda_)?include_directories\s*\(([^()]*)\)", re.IGNORECASE
 )
 _CMAKE_WORDS = re.compile(r'"([^"]*)"|([^\s"]+)')
 _CMAKE_KEYWORDS = frozenset(
@@ -165,7 +165,7 @@ _CMAKE_KEYWORDS = frozenset(
 )
 _CMAKE_ROOT = re.compile(r"\$\{(?:CMAKE|PROJECT|[A-Za-z0-9_]+)_SOURCE_DIR\}")
 _CMAKE_CURRENT = re.compile(r"\$\{CMAKE_CURRENT_(?:SOURCE|LIST)_DIR\}")
-_CMAKE_BUILD_INTERFACE = re.compile(r"\$<BUILD_INTERFACE:([^>]*)>")
+_CMAKE_BUILD_INTERFACE = re.compile(r"\$<BUILD_INTERFACE:([^<>]*)>")
 
 
 def _from_cmake(text: str, directory: str) -> Iterator[str]:
