@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import ray
+from ray._private import ray_constants
 
 _START_ATTEMPTS = 4
 _CHATTER = b"Set ray log level from environment variable"
@@ -24,15 +25,21 @@ LEAN_NODE: dict[str, Any] = {
 metrics and task events would take two seconds of CPU a minute."""
 
 
+_CLUSTERS = ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR
+"""Ray's switch between nodes of a cluster and a node alone, which listens on loopback. It is off by
+default on other systems than Linux; nothing else makes all of Ray's ports do so."""
+
+
 def start_local(**options: Any) -> None:
     """Start a node on this machine for this process alone; ``options`` are ``ray.init``'s.
 
-    Ray gives a node 30 s, which a machine that is busy compiling may exceed: then once more.
+    Its ports can be reached from this machine only, unless ``RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER``
+    is 1. Ray gives a node 30 s, which a machine that is busy compiling may exceed: then once more.
     """
     logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
     for attempt in range(_START_ATTEMPTS):
         try:
-            with _without_chatter():
+            with _without_chatter(), _on_loopback():
                 ray.init(address="local", include_dashboard=False, **options)
             return
         except Exception as error:  # Ray raises nothing narrower
@@ -53,6 +60,21 @@ def join_submitted(**options: Any) -> bool:
     with _without_chatter():
         ray.init(**options)
     return True
+
+
+@contextlib.contextmanager
+def _on_loopback() -> Iterator[None]:
+    """Ray reads its switch when it is imported, which may have happened."""
+    if os.environ.get(_CLUSTERS):
+        yield
+        return
+    kept = ray_constants.ENABLE_RAY_CLUSTER
+    os.environ[_CLUSTERS], ray_constants.ENABLE_RAY_CLUSTER = "0", False
+    try:
+        yield
+    finally:
+        del os.environ[_CLUSTERS]
+        ray_constants.ENABLE_RAY_CLUSTER = kept
 
 
 @contextlib.contextmanager
