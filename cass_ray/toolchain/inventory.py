@@ -14,7 +14,7 @@ from cass_ray.toolchain.hip.root import open_hip_root
 from cass_ray.toolchain.locate import locate_amd, locate_nvidia
 from cass_ray.toolchain.opencl.locate import find_opencl_amd, find_opencl_nvidia
 from cass_ray.toolchain.places import Places
-from cass_ray.toolchain.sandbox import isolation
+from cass_ray.toolchain.sandbox import executable, isolation
 from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
 from cass_ray.toolchain.sandbox.process import Limits, run
 
@@ -41,6 +41,7 @@ def find_all(places: Places | None = None, cache: Path | None = None) -> list[To
     places, cache = places or Places(), cache or default_directory()
     return [
         _sandbox(places),
+        *_programs(),
         _host_compiler(places),
         _nvidia(places, cache),
         *_amd(places, cache),
@@ -76,6 +77,15 @@ def _sandbox(places: Places) -> ToolStatus:
         enables=enables,
         required=True,
     )
+
+
+def _programs() -> list[ToolStatus]:
+    """A line where programs can be compiled and not run; else nothing to say."""
+    if not isolation.available() or not (problem := executable.problem()):
+        return []
+    enables = "running what was compiled, and with it every verdict"
+    name = "sandbox for programs"
+    return [ToolStatus(name=name, works=False, enables=enables, remedy=problem, required=False)]
 
 
 def _host_compiler(places: Places) -> ToolStatus:

@@ -5,7 +5,8 @@
 # Compiling needs no GPU. To execute, run it with the NVIDIA container runtime (`--gpus all`), which
 # brings the driver; CUDA 13.0 needs driver 580 or newer.
 # The sandbox around compilers needs `--security-opt seccomp=unconfined --security-opt
-# apparmor=unconfined`.
+# apparmor=unconfined`; the one around programs a /proc of its own as well, which the kernel allows
+# where nothing of the container's is hidden: `--security-opt systempaths=unconfined`.
 
 FROM python:3.11-slim-bookworm
 

@@ -4,7 +4,9 @@
 #
 # Compiling needs no GPU. To execute, run it with `--device=/dev/kfd --device=/dev/dri
 # --group-add=video --group-add=render`. The sandbox around compilers needs `--security-opt
-# seccomp=unconfined --security-opt apparmor=unconfined`.
+# seccomp=unconfined --security-opt apparmor=unconfined`; the one around programs a /proc of its own
+# as well, which the kernel allows where nothing of the container's is hidden: `--security-opt
+# systempaths=unconfined`.
 
 ARG ROCM=rocm/dev-ubuntu-24.04:6.4.4-complete
 

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from cass_ray.execute.backends.base import RunMode
 from cass_ray.execute.backends.device_lease import leased_device
-from cass_ray.execute.backends.rdna3 import HipBackend, isolation_problem
+from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.sandbox import executable
 from cass_ray.toolchain.sandbox.executable import Exposure
 
 _TOPOLOGY = Path("/sys/class/kfd/kfd/topology/nodes")
@@ -45,7 +46,7 @@ class AmdBackend(HipBackend):
             _ = self.runtime
         except ToolMissing as error:
             return str(error)
-        return isolation_problem()
+        return executable.problem()
 
     def devices(self) -> list[int]:
         """Indices, as ROCR_VISIBLE_DEVICES counts, of the GPUs of the architecture."""

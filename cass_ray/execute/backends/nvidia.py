@@ -21,13 +21,13 @@ from cass_ray.execute.backends.base import (
     unit_on_disk,
 )
 from cass_ray.execute.backends.device_lease import leased_device
-from cass_ray.execute.backends.rdna3 import isolation_problem
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.executables import cached_executable
 from cass_ray.toolchain.hip.nvidia_platform import DEFINITIONS, FORCED_HEADER, hip_nvidia_include
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.nvidia.steps import SOURCE_TREE, NvccError
 from cass_ray.toolchain.nvidia.toolchain import WORK_FOLDER, NvidiaToolchain
+from cass_ray.toolchain.sandbox import executable
 from cass_ray.toolchain.sandbox.executable import Exposure
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits, run
@@ -101,7 +101,7 @@ class NvidiaBackend(Backend):
             _ = self.toolchain
         except (ToolMissing, NvccError) as error:
             return str(error)
-        return isolation_problem()
+        return executable.problem()
 
     def identity(self) -> str:
         gpu = self.gpus[0]

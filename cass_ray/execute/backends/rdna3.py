@@ -24,7 +24,7 @@ from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.executables import cached_executable
 from cass_ray.toolchain.locate import find_amd
-from cass_ray.toolchain.sandbox import isolation
+from cass_ray.toolchain.sandbox import executable
 from cass_ray.toolchain.sandbox.executable import Exposure
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits
 
@@ -97,7 +97,7 @@ class Rdna3Backend(HipBackend):
 
     def problem(self) -> str:
         """Why programs cannot be built or run."""
-        if problem := isolation_problem():
+        if problem := executable.problem():
             return problem
         try:
             _ = self.toolchain, self.runtime
@@ -130,12 +130,3 @@ class Rdna3Backend(HipBackend):
     def single_threaded(self) -> Rdna3Backend:
         """The same with one thread: workgroups run in order."""
         return replace(self, threads=1)
-
-
-def isolation_problem() -> str:
-    """Why nothing untrusted can run here; empty where it can."""
-    try:
-        isolation.isolates()
-    except isolation.IsolationUnavailableError as error:
-        return str(error)
-    return ""

@@ -8,6 +8,7 @@ read-only, and an empty private folder of bounded size. It has no network. Built
 from __future__ import annotations
 
 import contextlib
+import functools
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from cass_ray.cache import default_directory
+from cass_ray.printable import printable_text
 from cass_ray.toolchain.sandbox import isolation
 from cass_ray.toolchain.sandbox.isolation import Mount, View
 from cass_ray.toolchain.sandbox.process import (
@@ -146,6 +148,33 @@ def run_sandboxed(
             stdin=stdin,
         )
     return _ended(completed)
+
+
+@functools.cache
+def problem() -> str:
+    """Why programs cannot be run here, in words and with the remedy; empty where they can.
+
+    Probed once, by running one: it needs more than a compiler, a ``/proc`` of its own.
+    """
+    try:
+        done = run_sandboxed(Path("/bin/true"))
+    except isolation.IsolationUnavailableError as error:
+        return str(error)
+    if done.ok:
+        return ""
+    said = printable_text(done.stderr.decode("utf-8", "replace").strip()) or done.verdict.value
+    return f"no program can be run in the sandbox: {said}\n" + (
+        _MASKED if "proc" in said else "See SECURITY.md for what the sandbox needs."
+    )
+
+
+_MASKED = (
+    "A container hides parts of /proc, and the kernel then allows no other one inside of it. Unmask"
+    " it: in Docker and Podman --security-opt systempaths=unconfined; in Kubernetes procMount:"
+    " Unmasked in the container's securityContext, with hostUsers: false in the pod."
+    f" For programs that you trust, {isolation.ALLOW_UNISOLATED}=1 runs them under resource limits"
+    " alone."
+)
 
 
 def _ended(completed: Completed) -> SandboxRun:

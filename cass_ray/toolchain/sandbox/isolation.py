@@ -169,7 +169,8 @@ def isolates() -> bool:
         "Install bubblewrap (apt-get install bubblewrap) and allow unprivileged user name spaces:"
         " sysctl kernel.unprivileged_userns_clone=1; on Ubuntu"
         " kernel.apparmor_restrict_unprivileged_userns=0; in Docker --security-opt"
-        " seccomp=unconfined --security-opt apparmor=unconfined.\n"
+        " seccomp=unconfined --security-opt apparmor=unconfined --security-opt"
+        " systempaths=unconfined.\n"
         f"For sources that you trust, {ALLOW_UNISOLATED}=1 compiles under resource limits alone."
     )
 
