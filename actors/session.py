@@ -34,7 +34,8 @@ def start_local(**options: Any) -> None:
     """Start a node on this machine for this process alone; ``options`` are ``ray.init``'s.
 
     Its ports can be reached from this machine only, unless ``RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER``
-    is 1. Ray gives a node 30 s, which a machine that is busy compiling may exceed: then once more.
+    is 1; another process that joins it needs that variable to be 0, else Ray waits for a node at
+    the machine's address. Ray gives a node 30 s, which a machine that is busy compiling may exceed: then once more.
     """
     logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
     for attempt in range(_START_ATTEMPTS):
