@@ -35,7 +35,8 @@ def start_local(**options: Any) -> None:
 
     Its ports can be reached from this machine only, unless ``RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER``
     is 1; another process that joins it needs that variable to be 0, else Ray waits for a node at
-    the machine's address. Ray gives a node 30 s, which a machine that is busy compiling may exceed: then once more.
+    the machine's address. Ray gives a node 30 s, which a machine that is busy compiling may exceed:
+    then once more.
     """
     logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
     for attempt in range(_START_ATTEMPTS):

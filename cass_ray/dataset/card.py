@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cass_ray.dataset.schema import PAIR_SCHEMA
+from cass_ray.printable import printable
 
 _COLUMNS = {
     "id": "SHA-256 of the normalized CUDA source and its include closure",
@@ -48,6 +49,12 @@ def _size_category(rows: int) -> str:
     return next((name for limit, name in _SIZES if rows < limit), "100K<n<1M")
 
 
+def _code(words: str) -> str:
+    """A span of code on one line, whatever ``words`` are."""
+    shown = printable(words).replace("`", "'")
+    return f"`{shown}`"
+
+
 def card(facts: CardFacts) -> str:
     """The card as Markdown with YAML front matter."""
     columns = "\n".join(
@@ -71,9 +78,9 @@ size_categories: [{_size_category(facts.pairs)}]
 # Aligned CUDA / HIP programs
 
 {facts.pairs} pairs with {facts.kernels} kernels, from {facts.rows} programs read
-({", ".join(f"`{source}`" for source in facts.sources)}). Nvidia side: {architectures}; AMD side:
+({", ".join(map(_code, facts.sources))}). Nvidia side: {architectures}; AMD side:
 {facts.amd_architecture}; optimization `{facts.optimization}`; translated by
-`{facts.translator}`.
+{_code(facts.translator)}.
 
 | column | holds |
 |---|---|

@@ -207,9 +207,17 @@ def configure_logging(level: str) -> None:
     LOG.propagate = False
 
 
+_MOST_DETAILS = 20
+_DETAIL_CHARACTERS = 300
+"""A body of a million unknown names is not answered with as many lines."""
+
+
 def problem_of_validation(errors: list[dict[str, Any]]) -> ApiError:
     """What pydantic said, a line for each field. Values are not repeated: they are source code."""
     details = [
-        f"{'.'.join(str(part) for part in error['loc'])}: {error['msg']}" for error in errors
+        f"{'.'.join(str(part) for part in error['loc'])}: {error['msg']}"[:_DETAIL_CHARACTERS]
+        for error in errors[:_MOST_DETAILS]
     ]
+    if len(errors) > _MOST_DETAILS:
+        details.append(f"and {len(errors) - _MOST_DETAILS} more")
     return ApiError(422, "invalid", "the request is not valid", details=tuple(details))

@@ -8,7 +8,23 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
+
+from cass_ray.printable import printable
+
+AREAS = {
+    "execution": ("execution", "runs", "executables", "masked_proc"),
+    "compilers": ("compilers", "compile_bombs", "names", "trees"),
+    "verifier": ("verifier", "scanners", "readers"),
+    "archives": ("archives",),
+    "git": ("git",),
+    "service": ("http", "disk", "ports", "requests"),
+    "reports": ("reports",),
+}
+"""Files of attacks by area; those of none go by their own name."""
+
+OUTCOMES = {"passed": "held", "failed": "GOT THROUGH", "skipped": "not tried"}
 
 
 class Outcomes:
@@ -20,27 +36,49 @@ class Outcomes:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """An attack that could not be tried is no success of ours."""
         if report.when == "call" or report.outcome != "passed":
-            words = {"passed": "held", "failed": "GOT THROUGH", "skipped": "not tried"}
-            self.of[report.nodeid] = words[report.outcome]
+            self.of[report.nodeid] = OUTCOMES[report.outcome]
+
+
+def area_of(file: Path) -> str:
+    subject = file.stem.removeprefix("test_")
+    return next((area for area, files in AREAS.items() if subject in files), subject)
 
 
 def main() -> int:
-    """Exit status 0 when everything was held."""
+    """Exit status 0 when nothing got through."""
     outcomes = Outcomes()
     folder = Path(__file__).parent
     pytest.main(["-q", "-p", "no:cacheprovider", "-m", "", str(folder)], plugins=[outcomes])
     table = Table(title="Attacks", title_justify="left")
-    for column in ("subject", "attack", "outcome"):
+    for column in ("area", "attack", "outcome"):
         table.add_column(column)
+    counts: dict[str, Counter[str]] = {}
     for name, outcome in outcomes.of.items():
         file, _, test = name.partition("::")
-        attack = test.partition("[")[2].rstrip("]") or test.removeprefix("test_").replace("_", " ")
-        table.add_row(Path(file).stem.removeprefix("test_"), attack, outcome)
-    console = Console(width=100)
+        words, _, parameters = test.partition("[")
+        attack = words.removeprefix("test_").replace("_", " ")
+        attack += f": {parameters.removesuffix(']')}" if parameters else ""
+        area = area_of(Path(file))
+        table.add_row(area, escape(printable(attack)), outcome)
+        counts.setdefault(area, Counter())[outcome] += 1
+    console = Console(width=120)
     console.print(table)
-    counts = Counter(outcomes.of.values())
-    console.print(", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.items())))
-    return int(not outcomes.of or counts["GOT THROUGH"] > 0)
+    console.print(summary(counts))
+    through = sum(each[OUTCOMES["failed"]] for each in counts.values())
+    return int(not outcomes.of or through > 0)
+
+
+def summary(counts: dict[str, Counter[str]]) -> Table:
+    """The number of attacks by area and outcome."""
+    table = Table(title="In all", title_justify="left")
+    for column in ("area", *OUTCOMES.values()):
+        table.add_column(column)
+    total: Counter[str] = Counter()
+    for area, each in counts.items():
+        table.add_row(area, *(str(each[outcome]) for outcome in OUTCOMES.values()))
+        total += each
+    table.add_row("all", *(str(total[outcome]) for outcome in OUTCOMES.values()))
+    return table
 
 
 if __name__ == "__main__":
