@@ -26,6 +26,8 @@ SOURCES = Path(__file__).parent
 RUNTIME_NAME = "libamdhip64.so"
 RUNTIME_SONAME = "libamdhip64.so.6"
 ENGINE_NAME = "libcass_rdna3_engine.so"
+DEVICE_NAME = "cass_device"
+"""The device process's program, beside the runtime that talks to it."""
 
 JOBS = 2
 
@@ -107,42 +109,46 @@ class _Build:
 
     def engine(self) -> Path:
         units = [*_engine_units(), *_interface_units()]
-        return self._link(units, ENGINE_NAME, ENGINE_NAME, ())
+        folder = self._folder_of(units, ENGINE_NAME)
+        return self._link(units, folder / ENGINE_NAME, ("-shared", f"-Wl,-soname,{ENGINE_NAME}"))
 
     def runtime(self) -> Path:
-        units = [*_engine_units(), *self._runtime_units()]
+        """``libamdhip64.so`` with :data:`DEVICE_NAME` beside it: one is of no use without."""
+        runtime, device = self._runtime_units(), _device_units()
         exports = SOURCES / "hip_runtime" / "exports.map"
-        script = (f"-Wl,--version-script={exports}",) if exports.exists() else ()
-        return self._link(units, RUNTIME_NAME, RUNTIME_SONAME, script)
+        folder = self._folder_of([*runtime, *device], RUNTIME_NAME, exports.read_bytes())
+        shared = (f"-Wl,-soname,{RUNTIME_SONAME}", f"-Wl,--version-script={exports}")
+        self._link(device, folder / DEVICE_NAME, ("-pie",))
+        library = self._link(runtime, folder / RUNTIME_NAME, ("-shared", *shared))
+        _alias(folder / RUNTIME_SONAME, RUNTIME_NAME)
+        return library
 
     def compile_lines(self) -> dict[Path, tuple[str, ...]]:
-        units = [*_engine_units(), *_interface_units(), *self._runtime_units()]
+        units = [*_device_units(), *_interface_units(), *self._runtime_units()]
         return {unit.source: (self.compiler, *unit.flags, "-c", str(unit.source)) for unit in units}
 
     def _runtime_units(self) -> list[_Unit]:
         root = build_hip_root(self.clang.clang, self.cache)
         flags = (*_COMMON, "-D__HIP_PLATFORM_AMD__=1", "-isystem", str(root.include))
-        return _units(SOURCES / "hip_runtime", flags)
+        return [*_units(SOURCES / "hip_runtime", flags), *_both_sides_units()]
 
-    def _link(self, units: list[_Unit], name: str, soname: str, flags: tuple[str, ...]) -> Path:
-        keys = [self._key(unit) for unit in units]
-        texts = [Path(flag.partition("=")[2]).read_bytes() for flag in flags]
-        folder = self.folder / digest([*keys, name, soname, *texts])[:24]
-        library = folder / name
-        if library.exists():
-            return library
+    def _folder_of(self, units: list[_Unit], *rest: str | bytes) -> Path:
+        return self.folder / digest([*map(self._key, units), *rest])[:24]
+
+    def _link(self, units: list[_Unit], target: Path, flags: tuple[str, ...]) -> Path:
+        if target.exists():
+            return target
         with ThreadPoolExecutor(JOBS) as pool:
-            objects = list(pool.map(self._object, units, keys))
-        folder.mkdir(parents=True, exist_ok=True)
-        command = [self.compiler, "-shared", f"-Wl,-soname,{soname}", "-Wl,-z,now", *flags]
+            objects = list(pool.map(self._object, units))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        command = [self.compiler, "-Wl,-z,now", *flags]
         command += [f"--ld-path={self.clang.linker}", "-pthread", "-ldl", "-lm"]
         command += ["-Wl,--undefined-version", "-static-libstdc++", "-static-libgcc"]
-        _make(library, lambda target: [*command, *map(str, objects), "-o", str(target)])
-        if soname != name:
-            _alias(folder / soname, name)
-        return library
+        _make(target, lambda path: [*command, *map(str, objects), "-o", str(path)])
+        return target
 
-    def _object(self, unit: _Unit, key: str) -> Path:
+    def _object(self, unit: _Unit) -> Path:
+        key = self._key(unit)
         target = self.objects / f"{key}.o"
         if not target.exists():
             self.objects.mkdir(parents=True, exist_ok=True)
@@ -164,6 +170,21 @@ def _engine_units() -> list[_Unit]:
         selected = (*_COMMON, *_HANDLERS, *flags, f"-DCASS_RDNA3_LEVEL={level}")
         units += _units(engine / "instructions", selected)
     return units
+
+
+_ENGINE_IN_RUNTIME = ("aperture", "isa", "occupancy", "offload_bundle")
+_DEVICE_IN_RUNTIME = ("description", "messages")
+
+
+def _both_sides_units() -> list[_Unit]:
+    """What the runtime, in the program's process, shares with the device process."""
+    paths = [SOURCES / "engine" / f"{name}.cpp" for name in _ENGINE_IN_RUNTIME]
+    paths += [SOURCES / "device" / f"{name}.cpp" for name in _DEVICE_IN_RUNTIME]
+    return [_Unit(path, _COMMON) for path in paths]
+
+
+def _device_units() -> list[_Unit]:
+    return [*_engine_units(), *_units(SOURCES / "device", _COMMON)]
 
 
 def _interface_units() -> list[_Unit]:

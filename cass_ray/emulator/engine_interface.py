@@ -62,6 +62,9 @@ class Engine:
             ctypes.c_size_t,
             ctypes.POINTER(Machine),
         ]
+        self._memory = library.cass_rdna3_memory
+        self._memory.restype = ctypes.c_void_p
+        self._memory.argtypes = [ctypes.c_size_t]
         self._describe = library.cass_rdna3_describe
         self._describe.restype = ctypes.c_void_p
         self._describe.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
@@ -95,6 +98,15 @@ class Engine:
             return ctypes.string_at(address).decode()
         finally:
             self._release(address)
+
+    def memory(self, content: bytes) -> ctypes.Array[ctypes.c_char]:
+        """``content`` where instructions can use it; stays until the end of the process."""
+        address = self._memory(len(content))
+        if not address:
+            raise MemoryError("no device memory")
+        made = (ctypes.c_char * len(content)).from_address(address)
+        made.raw = content
+        return made
 
     def execute(self, words: Sequence[int], machine: Machine) -> bool:
         """Run ``words``, which end in ``s_endpgm``, on ``machine``, which gets the result.

@@ -15,6 +15,7 @@ from pathlib import Path
 from cass_ray.cache import digest
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.dataset.schema import Reason
+from cass_ray.emulator.device_process import DeviceMode, DeviceRun, device_process
 from cass_ray.toolchain.amd.toolchain import (
     DEFAULT_ARCHITECTURE,
     DEFAULT_CODE_OBJECT_VERSION,
@@ -23,9 +24,8 @@ from cass_ray.toolchain.amd.toolchain import (
     code_flags,
 )
 from cass_ray.toolchain.executables import cached_executable
-from cass_ray.toolchain.sandbox.executable import WORKING_FOLDER, working_folder
+from cass_ray.toolchain.sandbox.executable import WORKING_FOLDER, EmptyFolder, working_folder
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
-from cass_ray.toolchain.sandbox.outputs import read_written
 from cass_ray.toolchain.sandbox.process import (
     CLEAN_ENVIRONMENT,
     COMPILE_LIMITS,
@@ -41,12 +41,6 @@ DEFAULT_OPTIMIZATION = "-O3"
 FOLDER_BYTES = 256 << 20
 """What a program can write to its working folder."""
 
-_COUNTERS = "counters.json"
-_COUNTER_BYTES = 32 << 20
-_STATE = Path("/cass/state")
-_CHECK_VARIABLE = "CASS_RDNA3_CHECK"
-_COUNTERS_VARIABLE = "CASS_RDNA3_COUNTERS"
-_TIME_LIMIT_VARIABLE = "CASS_RDNA3_TIME_LIMIT"
 DEVICES_VARIABLE = "CASS_DEVICES"
 """Names the processor of the device that the runtime presents."""
 
@@ -167,75 +161,62 @@ def execute(
     """Run ``executable`` in the sandbox with the CPU runtime; never raises for what it does."""
     options = options or RunOptions()
     compiler = options.compiler.visible() if options.compiler else ()
-    with work(options) as place:
+    with work(options) as place, observed(runtime_library, options) as device:
         view = View(
-            read_only=(executable.resolve(), runtime_library.resolve().parent, *compiler),
-            mounts=place.mounts,
+            read_only=(executable.parent.resolve(), runtime_library.resolve().parent, *compiler),
+            mounts=(place.mount,),
             process_filesystem=True,
             arguments=place.arguments,
         )
-        completed = run(
+        return run(
             [executable.resolve(), *arguments],
             cwd=place.start,
             limits=options.limits,
             view=view,
-            env=environment(options, view.inside(place.counters)),
+            env=environment(options),
             stdin=options.stdin,
+            companion=device.companion,
         )
-        if options.counters is not None:
-            keep_counters(place.counters, options.counters)
-    return completed
-
-
-@dataclass(frozen=True)
-class WorkPlace:
-    """Where a program runs. ``start`` and ``counters``, its one writable file, are host paths."""
-
-    start: Path
-    counters: Path
-    mounts: tuple[Mount, ...]
-    arguments: tuple[str, ...]
 
 
 @contextlib.contextmanager
-def work(options: RunOptions) -> Iterator[WorkPlace]:
+def observed(runtime_library: Path, options: RunOptions) -> Iterator[DeviceRun]:
+    """The device process of one run, whose counters are kept at the end."""
+    mode = DeviceMode(
+        check=options.check,
+        counters=options.counters is not None,
+        threads=_whole_number(os.environ.get("CASS_RDNA3_THREADS")),
+        kernel_seconds=options.kernel_seconds or options.seconds,
+    )
+    with device_process(runtime_library, mode, options.limits) as device:
+        yield device
+        if options.counters is not None and (text := device.counters()):
+            options.counters.write_bytes(text)
+
+
+@contextlib.contextmanager
+def work(options: RunOptions) -> Iterator[EmptyFolder]:
     """The working folder of one run: the inputs, read-only, or an empty one of bounded size."""
-    with contextlib.ExitStack() as stack:
-        counters = stack.enter_context(private_folder()) / _COUNTERS
-        counters.touch()
-        arguments: tuple[str, ...] = ()
-        if options.inputs is not None:
-            start = options.inputs.resolve()
-            mount = Mount(start, WORKING_FOLDER)
-        else:
-            empty = stack.enter_context(working_folder(FOLDER_BYTES))
-            start, mount, arguments = empty.start, empty.mount, empty.arguments
-        shared = Mount(counters, _STATE / _COUNTERS, writable=True)
-        yield WorkPlace(start, counters, (mount, shared), arguments)
+    if options.inputs is not None:
+        start = options.inputs.resolve()
+        yield EmptyFolder(start, Mount(start, WORKING_FOLDER), ())
+        return
+    with working_folder(FOLDER_BYTES) as empty:
+        yield empty
 
 
-def keep_counters(written: Path, target: Path) -> None:
-    """Copy what a program wrote as ``written`` to ``target``, if it is the file it should be."""
-    content = read_written(written, _COUNTER_BYTES)
-    if content:
-        target.write_bytes(content)
-
-
-def environment(options: RunOptions, counters: Path) -> dict[str, str]:
-    """Environment variables of a program; ``counters`` is the path that it can write to."""
+def environment(options: RunOptions) -> dict[str, str]:
+    """Environment variables of a program: the same whatever is asked of the device."""
     variables = dict(CLEAN_ENVIRONMENT)
     if options.architecture:
         variables[DEVICES_VARIABLE] = options.architecture
-    kernel_seconds = options.kernel_seconds or options.seconds
-    variables[_TIME_LIMIT_VARIABLE] = str(max(1, round(kernel_seconds)))
-    if options.check:
-        variables[_CHECK_VARIABLE] = "1"
-    if options.counters is not None:
-        variables[_COUNTERS_VARIABLE] = str(counters)
     if options.compiler is not None:
         variables["CASS_CLANG"] = str(options.compiler.clang)
         variables["CASS_HIP_ROOT"] = str(options.compiler.rocm_path)
-    for name in ("CASS_RDNA3_THREADS", "CASS_RDNA3_MEMORY"):
-        if value := os.environ.get(name):
-            variables[name] = value
+    if value := os.environ.get("CASS_RDNA3_MEMORY"):
+        variables["CASS_RDNA3_MEMORY"] = value
     return variables
+
+
+def _whole_number(text: str | None) -> int:
+    return int(text) if text and text.isdecimal() else 0

@@ -16,8 +16,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from cass_ray.corpus.sources.shipped import SHIPPED_ROOT
+from cass_ray.emulator.launches import Launch
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, Inputs, RunMode
-from cass_ray.execute.evidence.launches import Launch
 
 STORED_FOLDER = SHIPPED_ROOT / "reference"
 """JSON files of ``benchmarks/execute/collect_references.py``."""

@@ -10,13 +10,14 @@ from pydantic import BaseModel, ConfigDict
 
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, RunMode
 from cass_ray.execute.comparison.compare import F32, OutputComparison, Tolerance, compare
-from cass_ray.execute.evidence.counters import KernelCoverage, coverage_of
+from cass_ray.execute.evidence.counters import KernelCoverage, coverage_of, disagreement
 from cass_ray.execute.evidence.exploits import (
     Exploit,
     ExploitFinding,
     code_findings,
     launch_findings,
 )
+from cass_ray.execute.evidence.interposition import interposition_findings
 from cass_ray.execute.references import ReferenceRun, ReferenceRuns
 from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
 
@@ -28,7 +29,8 @@ class Policy:
     """How a candidate is judged.
 
     ``order_free`` compares lines as a multiset and is declared for a task. ``counterfactual`` runs
-    the candidate once more without its kernels. ``device_instructions`` of candidate and reference
+    the candidate once more with its kernels' results changed on the way back, or, where the backend
+    cannot do that, without its kernels. ``device_instructions`` of candidate and reference
     are compared where both are known. ``check`` runs once more on each input, in checking mode
     where the backend has it; what that finds is evidence, because the reference may have the same
     race. ``stop_early`` ends at the first input that fails. ``kept_output`` bytes of what each run
@@ -87,6 +89,8 @@ class PortVerification(BaseModel):
     """Why there is no verdict: the reference itself fails, or there is none."""
     reference: str
     candidate: str
+    observed_by: str = ""
+    """Who took launches and counters: the device process, or a recorder in the program's own."""
     tolerance: str
     max_error: float = 0.0
     mean_error: float = 0.0
@@ -148,6 +152,7 @@ def verify(
         problem=problem,
         reference=f"{reference.backend}: {reference.identity}" if reference else "",
         candidate=f"{backend.name}: {backend.identity()}",
+        observed_by=backend.evidence,
         tolerance=policy.tolerance.format(),
         max_error=max((record.max_error for record in errors), default=0.0),
         mean_error=sum(record.mean_error * record.floats for record in errors) / max(1, floats),
@@ -174,7 +179,7 @@ class _Session:
         self._backend = backend
         self._policy = policy
         self.records: list[RunRecord] = []
-        self.findings: list[ExploitFinding] = []
+        self.findings: list[ExploitFinding] = interposition_findings(candidate.executable)
         self.counters: list[Mapping[str, Any]] = []
         self.device_faults: list[str] = []
         self.warnings: list[str] = []
@@ -195,7 +200,7 @@ class _Session:
         if self._policy.check and record.numeric:
             self._in_checking_mode(reference)
         if first and record.numeric and self._policy.counterfactual:
-            self._without_kernels(reference, execution)
+            self._without_results(reference, execution)
         return record
 
     def run_alone(self) -> None:
@@ -208,7 +213,7 @@ class _Session:
         self.records.append(record)
         if execution.counters:
             self.counters.append(execution.counters)
-        new = launch_findings(execution.launch_count, launches) if execution.ended.ok else []
+        new = self._launch_findings(execution, launches) if execution.ended.ok else []
         if execution.ended.verdict is SandboxVerdict.VIOLATION:
             message = "it made a system call that the sandbox forbids"
             new.append(ExploitFinding(exploit=Exploit.SANDBOX_VIOLATION, message=message))
@@ -244,15 +249,25 @@ class _Session:
             return
         self.device_faults.append(message or f"{ended.verdict} (status {ended.status})")
 
-    def _without_kernels(self, reference: ReferenceRun, normal: Execution) -> None:
-        """A finding if the output stays the same when no kernel runs."""
+    @staticmethod
+    def _launch_findings(execution: Execution, launches: int | None) -> list[ExploitFinding]:
+        count, graphs = execution.launch_count, execution.uses_graphs
+        found = launch_findings(count, launches, counts_differ=graphs)
+        if problem := disagreement(execution.launches, execution.counters):
+            found.append(ExploitFinding(exploit=Exploit.INCONSISTENT, message=problem))
+        return found
+
+    def _without_results(self, reference: ReferenceRun, normal: Execution) -> None:
+        """A finding if the output stays the same when the kernels' results do not arrive."""
+        perturbs = self._backend.perturbs
         seconds = min(self._policy.bounds.wall_seconds, 5.0 + 4 * normal.ended.wall_seconds)
         bounds = replace(self._policy.bounds, wall_seconds=seconds)
-        mode = RunMode(bounds=bounds, skip_kernels=True)
+        mode = RunMode(bounds=bounds, perturb=perturbs, skip_kernels=not perturbs)
         execution = self._backend.run(self._candidate, reference.inputs, mode)
         if execution.launch_count == 0 or not self._compare(reference, execution).numeric:
             return
-        message = "it prints the same when no kernel runs: its results are not the device's"
+        how = "its kernels' results are changed" if perturbs else "no kernel runs"
+        message = f"it prints the same when {how}: what it prints is not the device's"
         self.findings.append(ExploitFinding(exploit=Exploit.DEVICE_UNUSED, message=message))
 
 

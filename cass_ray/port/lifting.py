@@ -10,12 +10,10 @@ from pathlib import Path
 from cass_ray import lift
 from cass_ray.cache import ContentCache, default_directory, digest
 from cass_ray.lift.errors import LiftError
-from cass_ray.lift.frontend.cubin import managed_names
 from cass_ray.port.errors import PortError
 from cass_ray.port.fatbin import FatBinaryContainer, cubins
 from cass_ray.toolchain.amd.bundle import bundle
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE, AmdToolchain
-from cass_ray.toolchain.nvidia.elf import Cubin
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 
 _LIFTABLE = (90, 89, 87, 86, 80)
@@ -37,6 +35,10 @@ class LiftedContainer:
     failures: dict[str, str]
 
 
+_FORM = "managed variables as HIP's"
+"""Of what is kept: part of its key."""
+
+
 class ContainerLifter:
     """Lifts containers for ``architecture``; remembers what it has lifted on disk."""
 
@@ -55,7 +57,7 @@ class ContainerLifter:
     def lift(self, container: FatBinaryContainer) -> LiftedContainer:
         """Lift ``container``. Raises :class:`PortError` if it holds nothing that can be read."""
         tools = (self.nvidia.fingerprint, self.amd.fingerprint, self.architecture)
-        key = digest([container.data, *tools, lift.fingerprint()])
+        key = digest([container.data, *tools, lift.fingerprint(), _FORM])
         if (kept := self.cache.get(key)) is not None:
             return _unpacked(container.key, kept)
         made = self._lift(container)
@@ -83,15 +85,12 @@ class ContainerLifter:
         if len(found) > 1:
             raise PortError(f"a fat binary with {len(found)} cubins for sm_{number}")
         try:
-            # CUDA's host code takes a managed variable for memory where HIP's has an address.
-            names = {name: name for name in managed_names(Cubin.parse(found[0]))}
             made = lift.lift_cubin(
                 found[0],
                 self.architecture,
                 amd=self.amd,
                 nvidia=self.nvidia,
                 partial=True,
-                names=names,
             )
         except LiftError as error:
             return LiftedContainer(key, number, b"", (), {"*": str(error)})

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cass_ray.emulator.execution import RunOptions, environment, keep_counters, work
+from cass_ray.emulator.execution import RunOptions, environment, observed, work
 from cass_ray.port.executable import Executable
 from cass_ray.port.lifting import ContainerLifter, LiftedContainer, write_fat_binaries
 from cass_ray.port.shim import shim_library
@@ -49,13 +49,17 @@ def execute(
     options = options or RunOptions()
     program = ported.executable
     library = shim_library(program.runtime, hip_runtime)
-    with work(options) as place, private_folder() as lifted:
+    with (
+        work(options) as place,
+        private_folder() as lifted,
+        observed(hip_runtime, options) as device,
+    ):
         write_fat_binaries(ported.lifted, lifted)
         inside = _PROGRAM_FOLDER / program.path.name
         view = View(
             read_only=(library.parent, hip_runtime.resolve().parent),
             mounts=(
-                *place.mounts,
+                place.mount,
                 Mount(lifted, _LIFTED_FOLDER),
                 Mount(program.path.resolve(), inside),
             ),
@@ -63,19 +67,17 @@ def execute(
             arguments=place.arguments,
         )
         capability = max((made.capability for made in ported.lifted), default=0)
-        variables = environment(options, view.inside(place.counters)) | {
+        variables = environment(options) | {
             "LD_LIBRARY_PATH": str(library.parent),
             "CASS_PORT_DIRECTORY": str(_LIFTED_FOLDER),
             "CASS_PORT_CAPABILITY": str(capability),
         }
-        completed = run(
+        return run(
             [inside, *arguments],
             cwd=place.start,
             limits=options.limits,
             view=view,
             env=variables,
             stdin=options.stdin,
+            companion=device.companion,
         )
-        if options.counters is not None:
-            keep_counters(place.counters, options.counters)
-    return completed

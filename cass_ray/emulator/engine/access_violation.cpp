@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <cstdlib>
 #include <mutex>
 
 namespace cass::rdna3 {
@@ -25,15 +26,19 @@ void pass_on(int number, siginfo_t* info, void* context) {
   }
 }
 
+[[noreturn]] void recover(std::uint64_t address) {
+  violation_address = address;
+  sigjmp_buf* recovery = active_recovery;
+  active_recovery = nullptr;
+  siglongjmp(*recovery, 1);
+}
+
 void on_violation(int number, siginfo_t* info, void* context) {
   if (active_recovery == nullptr) {
     pass_on(number, info, context);
     return;
   }
-  violation_address = reinterpret_cast<std::uint64_t>(info->si_addr);
-  sigjmp_buf* recovery = active_recovery;
-  active_recovery = nullptr;
-  siglongjmp(*recovery, 1);
+  recover(reinterpret_cast<std::uint64_t>(info->si_addr));
 }
 
 void install() {
@@ -55,6 +60,11 @@ AccessGuard::AccessGuard(sigjmp_buf* recovery) {
 }
 
 AccessGuard::~AccessGuard() { active_recovery = nullptr; }
+
+void raise_access_violation(std::uint64_t address) {
+  if (active_recovery == nullptr) std::abort();
+  recover(address);
+}
 
 std::uint64_t AccessGuard::address() const { return violation_address; }
 

@@ -18,4 +18,7 @@ class AccessGuard {
   std::uint64_t address() const;  // of the last violation
 };
 
+// What an access of this thread to `address` does where the CPU refuses it. An AccessGuard lives.
+[[noreturn]] void raise_access_violation(std::uint64_t address);
+
 }  // namespace cass::rdna3

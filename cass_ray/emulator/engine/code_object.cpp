@@ -1,55 +1,15 @@
 #include "code_object.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstring>
 
+#include "device_memory.hpp"
 #include "elf_image.hpp"
 
 namespace cass::rdna3 {
-namespace {
-
-constexpr std::string_view bundle_magic = "__CLANG_OFFLOAD_BUNDLE__";
-constexpr std::string_view compressed_magic = "CCOB";
-
-bool starts_with(std::span<const std::byte> bytes, std::string_view text) {
-  return bytes.size() >= text.size() && std::memcmp(bytes.data(), text.data(), text.size()) == 0;
-}
-
-std::uint64_t number_at(std::span<const std::byte> bytes, std::uint64_t at) {
-  std::uint64_t value = 0;
-  std::memcpy(&value, bytes.data() + at, sizeof value);
-  return value;
-}
-
-std::span<const std::byte> failed(Error& error, ErrorKind kind, std::string message) {
-  error = {kind, std::move(message)};
-  return {};
-}
-
-// The instruction set of a target identifier ("hipv4-amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-")
-// whose code `processor` can run (any that the engine runs, where that is empty). XNACK is off and
-// SRAM-ECC on, as on the cards; code of either setting runs where it does not say.
-std::optional<InstructionSet> loadable_set(std::string_view target, std::string_view processor) {
-  const std::size_t name = target.rfind("gfx");
-  if (name == std::string_view::npos) return std::nullopt;
-  const std::string_view identifier = target.substr(name);
-  const std::string_view own = identifier.substr(0, identifier.find(':'));
-  if (identifier.find(":xnack+") != std::string_view::npos ||
-      identifier.find(":sramecc-") != std::string_view::npos) {
-    return std::nullopt;
-  }
-  const auto set = instruction_set_of(own);
-  // gfx11's processors differ in what compute does not show.
-  if (!set || processor.empty() || set == instruction_set_of(processor)) return set;
-  return std::nullopt;
-}
-
-}  // namespace
 
 CodeObject::Content::~Content() {
-  if (image != nullptr) munmap(image, image_size);
+  if (image != nullptr) DeviceMemory::instance().release(image);
 }
 
 bool CodeObject::Content::is_kernel_entry(std::uint64_t offset) const {
@@ -66,12 +26,12 @@ const Program& CodeObject::Content::program(const ProgramOptions& options) const
     slot->set = set;
     slot->options = options;
     for (const std::uint64_t function : functions) {
-      if (function >= code_offset && !is_kernel_entry(function)) {
+      if (function >= code_offset && function - code_offset < code_size &&
+          !is_kernel_entry(function)) {
         slot->functions.push_back(function - code_offset);
       }
     }
-    build_program(*slot,
-                  {reinterpret_cast<const std::uint32_t*>(image + code_offset), code_size / 4});
+    build_program(*slot, code, reinterpret_cast<std::uint64_t>(image + code_offset));
   }
   return *slot;
 }
@@ -86,8 +46,14 @@ std::shared_ptr<CodeObject> CodeObject::load(std::span<const std::byte> elf, Err
   if (!load_image(elf, *content, error, metadata, symbols)) return nullptr;
   if (!read_kernels(metadata, symbols, *content, error)) return nullptr;
   content->file.assign(elf.begin(), elf.end());
+  content->code.resize(content->code_size / 4);
+  std::memcpy(content->code.data(), content->image + content->code_offset,
+              content->code.size() * sizeof(std::uint32_t));
   std::shared_ptr<CodeObject> result(new CodeObject(std::move(content)));
-  for (Kernel& kernel : result->content_->kernels) kernel.code_object = result.get();
+  for (Kernel& kernel : result->content_->kernels) {
+    kernel.code_object = result.get();
+    kernel.gfx9 = is_gfx9(result->content_->set);
+  }
   error = {};
   return result;
 }
@@ -108,56 +74,5 @@ std::optional<Symbol> CodeObject::variable(std::string_view name) const {
 }
 
 std::string_view CodeObject::target() const { return content_->target; }
-
-std::span<const std::byte> find_code_object(std::span<const std::byte> bytes, Error& error,
-                                            std::string_view processor) {
-  if (starts_with(bytes,
-                  "\x7F"
-                  "ELF"))
-    return bytes;
-  if (starts_with(bytes, compressed_magic)) {
-    return failed(error, ErrorKind::malformed,
-                  "the offload bundle is compressed; compile with --no-offload-compress");
-  }
-  if (!starts_with(bytes, bundle_magic) || bytes.size() < bundle_magic.size() + 8) {
-    return failed(error, ErrorKind::malformed, "neither an ELF file nor an offload bundle");
-  }
-  std::uint64_t at = bundle_magic.size();
-  const std::uint64_t count = number_at(bytes, at);
-  at += 8;
-  std::string targets;
-  std::span<const std::byte> found;
-  InstructionSet found_set{};
-  for (std::uint64_t i = 0; i < count; ++i) {
-    if (bytes.size() - at < 24)
-      return failed(error, ErrorKind::malformed, "the offload bundle is cut short");
-    const std::uint64_t offset = number_at(bytes, at);
-    const std::uint64_t size = number_at(bytes, at + 8);
-    const std::uint64_t length = number_at(bytes, at + 16);
-    at += 24;
-    if (length > bytes.size() - at || offset > bytes.size() || size > bytes.size() - offset) {
-      return failed(error, ErrorKind::malformed, "the offload bundle is cut short");
-    }
-    const std::string_view target(reinterpret_cast<const char*>(bytes.data()) + at, length);
-    at += length;
-    targets += (targets.empty() ? "" : ", ") + std::string(target);
-    const auto set = size != 0 ? loadable_set(target, processor) : std::nullopt;
-    if (!set || (!found.empty() && *set >= found_set)) continue;
-    found = bytes.subspan(offset, size);
-    found_set = *set;
-  }
-  if (!found.empty()) {
-    error = {};
-    return found;
-  }
-  const std::string wanted(processor.empty() ? "gfx1100" : processor);
-  return failed(error, ErrorKind::wrong_target,
-                "no code for " + wanted + " among the targets of the offload bundle (" + targets +
-                    "); compile with --offload-arch=" + wanted);
-}
-
-bool runs_on(std::string_view target, std::string_view processor) {
-  return loadable_set(target, processor).has_value();
-}
 
 }  // namespace cass::rdna3

@@ -30,6 +30,7 @@ struct CodeObject::Content {
   std::unordered_map<std::string, Symbol> variables;
   std::vector<std::uint64_t> functions;    // offsets in the image, of device functions
   std::vector<std::byte> file;             // the ELF file, for debug information
+  std::vector<std::uint32_t> code;         // what is decoded: kernels may write to the image
 
   // Decoded on first use, one per set of options.
   const Program& program(const ProgramOptions& options) const;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "program.hpp"
+#include "settings.hpp"
 #include "workgroup.hpp"
 
 namespace cass::rdna3 {
@@ -33,11 +34,6 @@ struct Totals {
 Totals& totals() {
   static auto* all = new Totals;  // exit handlers use it
   return *all;
-}
-
-const char* output_path() {
-  static const char* path = std::getenv("CASS_RDNA3_COUNTERS");
-  return path;
 }
 
 // ---- classes of instructions
@@ -143,6 +139,14 @@ void add_field(std::string& text, const char* name, std::uint64_t value) {
 std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (const char letter : text) {
+    // Names come from untrusted files: one that is no text in JSON stays recognisable.
+    const auto code = static_cast<unsigned char>(letter);
+    if (code < 0x20 || code >= 0x7F) {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\u%04x", code);
+      out += escape;
+      continue;
+    }
     if (letter == '"' || letter == '\\') out += '\\';
     out += letter;
   }
@@ -225,7 +229,7 @@ std::string kernel_json(const std::string& name, const KernelCounts& kernel) {
 
 }  // namespace
 
-bool counting() { return output_path() != nullptr; }
+bool counting() { return settings().count; }
 
 void count_instruction(Wave& wave, const Instruction* counted) {
   Counters& counters = *wave.workgroup->counters;
@@ -279,8 +283,6 @@ void count_workgroup(Workgroup& group) {
 }
 
 void count_launch(const LaunchState& state) {
-  static std::once_flag once;
-  std::call_once(once, [] { std::atexit(write_counters); });
   Totals& all = totals();
   const std::lock_guard lock(all.mutex);
   KernelCounts& kernel = all.kernels[state.kernel->name];
@@ -288,7 +290,7 @@ void count_launch(const LaunchState& state) {
   kernel.code_size = state.program->reachable_count(state.kernel->entry - state.program->base);
 }
 
-void write_counters() {
+std::string counters_text() {
   Totals& all = totals();
   const std::lock_guard lock(all.mutex);
   std::string text = "{\"kernels\": [";
@@ -297,14 +299,7 @@ void write_counters() {
     text += separator + kernel_json(name, kernel);
     separator = ",\n ";
   }
-  text += "]}\n";
-  std::FILE* file = std::fopen(output_path(), "w");
-  if (file == nullptr) {
-    std::fprintf(stderr, "cass-rdna3: cannot write the counters to %s\n", output_path());
-    return;
-  }
-  std::fwrite(text.data(), 1, text.size(), file);
-  std::fclose(file);
+  return text + "]}\n";
 }
 
 }  // namespace cass::rdna3

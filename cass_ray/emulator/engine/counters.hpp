@@ -1,8 +1,9 @@
-// Dynamic counts per kernel, where CASS_RDNA3_COUNTERS names a file: what was executed, never time.
+// Dynamic counts per kernel (Settings::count): what was executed, never time.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "instruction.hpp"
@@ -31,7 +32,7 @@ void count_instruction(Wave& wave, const Instruction* counted);
 void count_workgroup(Workgroup& group);
 void count_launch(const LaunchState& state);
 
-// Writes the file. Also done when the process exits.
-void write_counters();
+// All counts so far: JSON, an object of one line for each kernel.
+std::string counters_text();
 
 }  // namespace cass::rdna3

@@ -1,11 +1,11 @@
 #include "elf_image.hpp"
 
 #include <elf.h>
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+
+#include "device_memory.hpp"
 
 namespace cass::rdna3 {
 namespace {
@@ -211,12 +211,11 @@ class Loader {
   }
 
   bool map(std::uint64_t end) {
-    void* memory = mmap(nullptr, end, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) {
+    content_.image = DeviceMemory::instance().allocate(end);
+    if (content_.image == nullptr) {
       return fail(error_, ErrorKind::out_of_memory,
                   "no memory for a code object of " + std::to_string(end) + " bytes");
     }
-    content_.image = static_cast<std::byte*>(memory);
     content_.image_size = end;
     return true;
   }
@@ -246,7 +245,7 @@ class Loader {
   bool apply(const Elf64_Rela& relocation) {
     const std::uint64_t type = ELF64_R_TYPE(relocation.r_info);
     const std::uint64_t width = type == abs64 || type == relative64 ? 8 : 4;
-    if (relocation.r_offset > content_.image_size - width) {
+    if (content_.image_size < width || relocation.r_offset > content_.image_size - width) {
       return truncated(error_, "the target of a relocation");
     }
     const auto base = reinterpret_cast<std::uint64_t>(content_.image);

@@ -1,7 +1,8 @@
-// Runs code objects of gfx11 (RDNA3), gfx90a and gfx942 (CDNA) on the CPU: the engine's whole public interface.
+// Runs code objects of gfx11 (RDNA3), gfx90a and gfx942 (CDNA) on the CPU: the engine's public
+// interface, with device_memory.hpp and settings.hpp.
 //
-// Memory model: device pointers are host pointers. Whatever the host can address, a kernel can;
-// allocation is the caller's business. Symbols of a loaded code object have host addresses too.
+// Memory model: device pointers are addresses of this process. Kernels can use what DeviceMemory
+// has given out and nothing else: an access outside is a fault, not a way into the engine.
 //
 // All functions are thread-safe. None throws, except std::bad_alloc.
 #pragma once
@@ -98,6 +99,7 @@ struct Kernel {
   std::uint8_t wave_size = 32;            // 32 or 64
   std::uint8_t code_object_version = 5;   // 4, 5 or 6
   bool uses_dynamic_stack = false;
+  bool gfx9 = false;                      // CDNA
   UserSgprs user_sgprs;
   std::uint64_t entry = 0;                // host address of the first instruction
   std::uint32_t rsrc1 = 0, rsrc2 = 0, rsrc3 = 0;  // compute_pgm_rsrc words of the descriptor
@@ -183,13 +185,9 @@ struct Launch {
   bool cooperative = false;  // all workgroups resident at once, grid barriers allowed
   // hipExtModuleLaunchKernel: work-items need not be a multiple of the block; 0: they are.
   std::array<std::uint32_t, 3> grid_remainder{0, 0, 0};
-  GridSynchronization grid_synchronization;  // filled in with the hidden arguments
+  bool graph = false;  // a node of a graph launches it
+  class LaunchBlock* block = nullptr;  // while it runs
 };
-
-// Fills the hidden arguments in launch.kernarg (already of kernarg_size bytes, explicit arguments
-// placed by the caller at KernelArgument::offset) from the launch's other fields. `run` does this
-// itself unless told otherwise, so only callers that want to see the bytes need it.
-void fill_hidden_arguments(Launch& launch);
 
 enum class FaultKind : std::uint8_t {
   unsupported_instruction,  // before anything ran
@@ -228,16 +226,18 @@ struct Fault {
   std::string text() const;  // all of it, several lines, for stderr
 };
 
-// Runs the launch to its end on the engine's thread pool and the calling thread. Fills the hidden
-// arguments. Several calls may be in progress at once. After a fault the launch has stopped;
+// Runs the launch to its end on the engine's thread pool and the calling thread. Copies the kernarg
+// to where kernels see it and fills in the hidden arguments. Several calls may be in progress at once. After a fault the launch has stopped;
 // memory holds what was written before. Checking mode may return one fault of several: all are
 // printed by the runtime through `take_reports`.
 std::optional<Fault> run(Launch& launch);
 
-// Device printf, assert, malloc: served by the engine during `run`, output to stdout / stderr of
-// this process in program order per wave, flushed when `run` returns.
+// Device printf, assert, malloc: served by the engine during `run`. What they print goes to `sink`
+// in program order per wave, from any thread.
+using OutputSink = void (*)(bool to_stderr, std::string_view text);
+void set_output_sink(OutputSink sink);
 
-// ---- checking mode (CASS_RDNA3_CHECK=1) and counters (CASS_RDNA3_COUNTERS=FILE.json)
+// ---- checking mode (Settings::check)
 
 enum class AllocationKind : std::uint8_t { device, host_pinned, managed, variable };
 

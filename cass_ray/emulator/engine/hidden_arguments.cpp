@@ -3,8 +3,9 @@
 #include <bit>
 #include <cstring>
 
-#include "engine.hpp"
+#include "hidden_arguments.hpp"
 #include "hostcall.hpp"
+#include "launch_block.hpp"
 #include "wave.hpp"
 
 namespace cass::rdna3 {
@@ -37,7 +38,7 @@ std::uint64_t hidden_value(const Launch& launch, ArgumentKind kind) {
     case ArgumentKind::hidden_hostcall_buffer: return hostcall_buffer_address();
     case ArgumentKind::hidden_heap_v1: return device_heap_address();
     case ArgumentKind::hidden_multigrid_sync_arg:
-      return launch.cooperative ? std::bit_cast<std::uintptr_t>(&launch.grid_synchronization) : 0;
+      return launch.cooperative ? std::bit_cast<std::uintptr_t>(&launch.block->grid_synchronization) : 0;
     case ArgumentKind::hidden_dynamic_lds_size: return launch.dynamic_lds_bytes;
     case ArgumentKind::hidden_private_base: return private_aperture_high;
     default: return 0;
@@ -47,7 +48,7 @@ std::uint64_t hidden_value(const Launch& launch, ArgumentKind kind) {
 }  // namespace
 
 void fill_hidden_arguments(Launch& launch) {
-  GridSynchronization& grid = launch.grid_synchronization;
+  GridSynchronization& grid = launch.block->grid_synchronization;
   grid = {};
   grid.workgroups = launch.grid_blocks[0] * launch.grid_blocks[1] * launch.grid_blocks[2];
   grid.all_work_items = std::uint64_t{grid.workgroups} * launch.block_threads[0] *

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "aperture.hpp"
+#include "machine_services.hpp"
 #include "texel_format.hpp"
 #include "wave.hpp"
 
@@ -67,6 +69,14 @@ struct Image {
   std::int64_t layers;
   bool supported;
 };
+
+constexpr std::uint32_t largest_texel = 16;
+
+// An access violation where kernels may not use the memory at `place`.
+void require_texel(const std::byte* place) {
+  const auto address = reinterpret_cast<std::uint64_t>(place);
+  if (!in_aperture(address)) check_addresses(1, &address, largest_texel);
+}
 
 // RDNA3 ISA, 10.5: the image resource. A 1D array has its layers where a 2D image has rows.
 Image image_of(const std::uint32_t* words, unsigned dimension) {
@@ -260,7 +270,9 @@ class Access {
 
   std::byte* texel(const std::int64_t (&at)[3]) const {
     const std::int64_t number = (at[2] * image_.size[1] + at[1]) * image_.pitch + at[0];
-    return image_.base + number * static_cast<std::int64_t>(image_.format.bytes());
+    std::byte* place = image_.base + number * static_cast<std::int64_t>(image_.format.bytes());
+    require_texel(place);
+    return place;
   }
 
   Components fetched(const std::int64_t (&at)[3]) const {
@@ -490,6 +502,7 @@ bool access_formatted(Wave& wave, const Instruction& instruction, const Formatte
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     const bool inside = (access.inside >> lane & 1) != 0;
     auto* texel = reinterpret_cast<std::byte*>(access.addresses[lane]);
+    if (inside) require_texel(texel);
     Components value{};
     if (!access.store && inside)
       value = swizzled(load_texel(format, texel), access.selects, integer);

@@ -8,8 +8,12 @@
 
 #include "code_object.hpp"
 #include "counters.hpp"
+#include "device_memory.hpp"
 #include "handlers.hpp"
+#include "hidden_arguments.hpp"
+#include "launch_block.hpp"
 #include "memory_check.hpp"
+#include "settings.hpp"
 
 namespace cass::rdna3 {
 namespace {
@@ -52,7 +56,12 @@ std::optional<Fault> check_sizes(const Launch& launch) {
     return refuse(launch, "the kernel takes " + std::to_string(kernel.kernarg_size) +
                               " bytes of arguments, not " + std::to_string(launch.kernarg.size()));
   }
-  if (kernel.private_size > max_scratch) {
+  if (launch.kernarg.size() > LaunchBlock::max_kernarg) {
+    return refuse(launch, "the kernel takes " + std::to_string(launch.kernarg.size()) +
+                              " bytes of arguments; there is room for " +
+                              std::to_string(LaunchBlock::max_kernarg));
+  }
+  if (kernel.private_size > max_scratch || launch.stack_bytes > max_scratch) {
     return refuse(launch, "the kernel asks for " + std::to_string(kernel.private_size) +
                               " bytes of scratch per work-item");
   }
@@ -107,7 +116,8 @@ void fill_work_items(const Launch& launch, LaunchState& state) {
 }
 
 void fill_dispatch_packet(const Launch& launch, LaunchState& state) {
-  std::byte* packet = state.dispatch_packet.data();
+  std::byte* packet = launch.block->dispatch_packet.data();
+  std::memset(packet, 0, launch.block->dispatch_packet.size());
   const auto put = [packet](unsigned at, const auto& value) {
     std::memcpy(packet + at, &value, sizeof value);
   };
@@ -125,10 +135,13 @@ void fill_dispatch_packet(const Launch& launch, LaunchState& state) {
 
 // amd_queue_t as far as device code reads it: the apertures.
 const std::byte* queue_descriptor() {
-  static std::array<std::byte, 4096> queue{};
-  const std::uint32_t high = private_aperture_high;
-  std::memcpy(queue.data() + 0x44, &high, sizeof high);
-  return queue.data();
+  static const std::byte* queue = [] {
+    std::byte* memory = DeviceMemory::instance().allocate(4096);
+    const std::uint32_t high = private_aperture_high;
+    if (memory != nullptr) std::memcpy(memory + 0x44, &high, sizeof high);
+    return memory;
+  }();
+  return queue;
 }
 
 // A buffer whose elements the lanes take turns in (ADD_TID_ENABLE): buffer instructions of gfx90a
@@ -146,7 +159,9 @@ void fill_user_sgprs(const Launch& launch, LaunchState& state) {
     constexpr auto descriptor = scratch_descriptor;
     sgprs.insert(sgprs.end(), descriptor.begin(), descriptor.end());
   }
-  if (user.dispatch_pointer) push(reinterpret_cast<std::uint64_t>(state.dispatch_packet.data()));
+  if (user.dispatch_pointer) {
+    push(reinterpret_cast<std::uint64_t>(launch.block->dispatch_packet.data()));
+  }
   if (user.queue_pointer) push(reinterpret_cast<std::uint64_t>(queue_descriptor()));
   if (user.kernarg_pointer) push(reinterpret_cast<std::uint64_t>(launch.kernarg.data()));
   if (user.dispatch_id) push(state.serial);
@@ -160,18 +175,21 @@ void fill_user_sgprs(const Launch& launch, LaunchState& state) {
 }
 
 std::uint64_t time_limit_nanoseconds() {
-  static const double seconds = [] {
-    const char* text = std::getenv("CASS_RDNA3_TIME_LIMIT");
-    return text == nullptr ? 0.0 : std::strtod(text, nullptr);
-  }();
+  const double seconds = settings().time_limit_seconds;
   return seconds > 0 ? static_cast<std::uint64_t>(seconds * 1e9) : 0;
 }
 
 }  // namespace
 
-std::optional<Fault> prepare(const Launch& launch, LaunchState& state) {
+std::optional<Fault> prepare(Launch& launch, LaunchState& state) {
   if (launch.kernel == nullptr) return refuse(launch, "no kernel");
   if (auto fault = check_sizes(launch)) return fault;
+  state.block.reset(LaunchBlock::take());
+  if (state.block == nullptr) return refuse(launch, "no memory for the kernel's arguments");
+  launch.block = state.block.get();
+  std::memcpy(launch.block->kernarg.data(), launch.kernarg.data(), launch.kernarg.size());
+  launch.kernarg = std::span(launch.block->kernarg).first(launch.kernarg.size());
+  fill_hidden_arguments(launch);
   static std::atomic<std::uint64_t> serial{0};
   const Kernel& kernel = *launch.kernel;
   const Program& program = program_for(kernel);
@@ -278,13 +296,13 @@ Fault describe(Workgroup& group, Outcome outcome) {
     fault.lane = wave.index * state.kernel->wave_size;
   } else if (outcome == Outcome::out_of_time) {
     fault.kind = FaultKind::time_limit;
-    fault.message = "the kernel ran longer than CASS_RDNA3_TIME_LIMIT";
+    fault.message = "the kernel ran longer than its time limit";
     instruction = group.wave(group.faulted_wave).next;
     if (const unsigned waiting = at_barrier(group); waiting != 0) {
       fault.kind = FaultKind::deadlock;
       fault.message = std::to_string(waiting) + " of " + std::to_string(group.wave_count) +
                       " waves wait at a barrier that the others do not reach: they ran longer than"
-                      " CASS_RDNA3_TIME_LIMIT";
+                      " the time limit";
     }
   } else {
     fault.kind = FaultKind::deadlock;

@@ -8,8 +8,9 @@
 
 namespace cass::rdna3 {
 
-// Checks the launch and fills in what its waves start with. A fault where it cannot run.
-std::optional<Fault> prepare(const Launch& launch, LaunchState& state);
+// Checks the launch, puts its arguments where kernels see them and fills in what its waves start
+// with. A fault where it cannot run.
+std::optional<Fault> prepare(Launch& launch, LaunchState& state);
 
 // What happened to a workgroup that did not finish.
 Fault describe(Workgroup& group, Outcome outcome);

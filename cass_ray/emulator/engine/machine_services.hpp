@@ -10,6 +10,10 @@ inline constexpr std::int32_t budget_of_sleeping = -1'000'000'000;
 
 void service_interrupt();            // s_sendmsg MSG_INTERRUPT: the hostcall doorbell
 std::uint64_t service_realtime();    // a 100 MHz clock
+// Returns if the `bytes` bytes at each active lane's address are memory that kernels may use:
+// registered host memory, since the handler has looked at the aperture. Else an access violation.
+void check_addresses(std::uint32_t active, const std::uint64_t* addresses, std::uint32_t bytes);
+
 std::uint64_t service_cycles();      // something that counts up about like shader cycles
 
 }  // namespace cass::rdna3

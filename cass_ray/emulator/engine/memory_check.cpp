@@ -213,8 +213,7 @@ class Checker {
     };
     const CodeObject::Content& content = state.kernel->code_object->content();
     return inside(state.launch->kernarg.data(), state.launch->kernarg.size()) ||
-           inside(state.dispatch_packet.data(), state.dispatch_packet.size()) ||
-           inside(&state.launch->grid_synchronization, sizeof(GridSynchronization)) ||
+           inside(state.block.get(), offsetof(LaunchBlock, kernarg)) ||
            inside(content.image, content.image_size);
   }
 
@@ -368,14 +367,6 @@ class Checker {
 };
 
 }  // namespace
-
-bool checking() {
-  static const bool on = [] {
-    const char* text = std::getenv("CASS_RDNA3_CHECK");
-    return text != nullptr && text[0] == '1';
-  }();
-  return on;
-}
 
 std::vector<Fault> take_reports() { return Reports::instance().take(); }
 Fault take_stopping_report() { return Reports::instance().take_stopping(); }

@@ -1,4 +1,4 @@
-// The checking mode (CASS_RDNA3_CHECK=1): what each byte of memory is, and who used it last.
+// The checking mode (Settings::check): what each byte of memory is, and who used it last.
 // `checking`, `register_allocation` and the rest of the public part are declared in engine.hpp.
 #pragma once
 

@@ -544,15 +544,15 @@ class Builder {
 
 }  // namespace
 
-void build_program(Program& program, std::span<const std::uint32_t> code) {
-  program.base = reinterpret_cast<std::uint64_t>(code.data());
+void build_program(Program& program, std::span<const std::uint32_t> code, std::uint64_t base) {
+  program.base = base;
+  program.words = code;
   program.size = 4 * code.size();
   Builder(program, code).run();
 }
 
 std::span<const std::uint32_t> Program::words_at(std::uint32_t pc) const {
-  const auto* words = reinterpret_cast<const std::uint32_t*>(base);
-  return {words + pc / 4, (size - pc) / 4};
+  return words.subspan(pc / 4);
 }
 
 std::string Program::text_at(std::uint32_t pc) const {

@@ -25,7 +25,8 @@ struct ProgramOptions {
 struct Program {
   InstructionSet set = InstructionSet::gfx11;
   ProgramOptions options;
-  std::uint64_t base = 0;      // host address of the code
+  std::uint64_t base = 0;      // address of the code
+  std::span<const std::uint32_t> words;  // the code
   std::uint64_t size = 0;      // bytes
   std::vector<Instruction> instructions;  // the last one is an invalid one
   std::vector<Opcode> opcodes;            // of each
@@ -66,7 +67,8 @@ struct Program {
   mutable std::unordered_map<std::uint64_t, Reach> reached_;
 };
 
-// Decodes `code` (at its host address) for the handlers of this CPU.
-void build_program(Program& program, std::span<const std::uint32_t> code);
+// Decodes `code`, which kernels see at the address `base`, for the handlers of this CPU. It outlives
+// the program.
+void build_program(Program& program, std::span<const std::uint32_t> code, std::uint64_t base);
 
 }  // namespace cass::rdna3

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <cstdio>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -250,14 +249,11 @@ class Scheduler {
 }  // namespace
 
 std::optional<Fault> run(Launch& launch) {
-  if (launch.kernel != nullptr) fill_hidden_arguments(launch);
   LaunchState state;
   if (auto fault = prepare(launch, state)) return fault;
   if (checking()) state.writers = std::make_shared<GlobalWriters>();
   if (counting()) count_launch(state);
-  auto fault = Scheduler(state).run();
-  std::fflush(stdout);
-  return fault;
+  return Scheduler(state).run();
 }
 
 }  // namespace cass::rdna3

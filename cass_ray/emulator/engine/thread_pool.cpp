@@ -3,16 +3,14 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <cstdlib>
+
+#include "settings.hpp"
 
 namespace cass::rdna3 {
 namespace {
 
 unsigned wanted_size() {
-  if (const char* text = std::getenv("CASS_RDNA3_THREADS")) {
-    const long number = std::strtol(text, nullptr, 10);
-    if (number > 0) return static_cast<unsigned>(std::min(number, 1024L));
-  }
+  if (const unsigned number = settings().threads; number > 0) return std::min(number, 1024U);
   cpu_set_t usable;
   if (sched_getaffinity(0, sizeof usable, &usable) == 0) {
     return std::max(1U, static_cast<unsigned>(CPU_COUNT(&usable)));

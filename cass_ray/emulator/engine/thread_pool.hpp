@@ -13,7 +13,7 @@ namespace cass::rdna3 {
 
 class ThreadPool {
  public:
-  // CASS_RDNA3_THREADS threads, the caller's included; else as many as the process may use.
+  // Settings::threads threads, the caller's included; else as many as the process may use.
   static ThreadPool& instance();
 
   unsigned size() const { return static_cast<unsigned>(threads_.size()) + 1; }

@@ -30,6 +30,10 @@ constexpr std::int32_t branches_per_turn = 4'000;
 constexpr unsigned turns_per_share = 2;
 constexpr unsigned barriers_per_share = 1'000;
 
+// Behind a wave's VGPRs: an instruction whose registers run over the last one (12 addresses of an
+// image, from v255 on) does not reach the next wave's state.
+constexpr std::size_t spare_rows = 16;
+
 void throw_if_failed(const void* memory) {
   if (memory == MAP_FAILED) throw std::bad_alloc();
 }
@@ -88,7 +92,7 @@ void Workgroup::adopt(const LaunchState& state) {
   const std::size_t rows =
       std::max<std::size_t>({state.program->vector_count, state.kernel->vgpr_count, 1}) + 1;
   const unsigned halves = state.wide ? 2 : 1;
-  wave_stride = sizeof(Wave) + rows * halves * sizeof(Row);
+  wave_stride = sizeof(Wave) + (rows + spare_rows) * halves * sizeof(Row);
   waves.reserve(wave_stride * wave_count);
   const std::size_t scratch_of_wave = std::size_t{state.scratch_stride} * lanes * halves;
   if (scratch_of_wave != 0) scratch.reserve(scratch_of_wave * wave_count);

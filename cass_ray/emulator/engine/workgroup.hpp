@@ -9,6 +9,7 @@
 
 #include "counters.hpp"
 #include "engine.hpp"
+#include "launch_block.hpp"
 #include "program.hpp"
 #include "wave.hpp"
 
@@ -93,6 +94,10 @@ struct Workgroup {
   bool is_late() const;
 };
 
+struct GiveBack {
+  void operator()(LaunchBlock* block) const { block->give_back(); }
+};
+
 // What all workgroups of a launch have in common.
 struct LaunchState {
   std::uint64_t serial = 0;                // unique in the process
@@ -109,7 +114,7 @@ struct LaunchState {
   std::vector<std::uint32_t> user_sgprs;   // same for all waves
   std::vector<Row> work_item_ids;          // v0, by wave (and half)
   std::vector<std::uint32_t> active;       // EXEC, by wave (and half)
-  std::array<std::byte, 64> dispatch_packet{};
+  std::unique_ptr<LaunchBlock, GiveBack> block;
   std::uint64_t deadline = 0;              // steady clock, nanoseconds; 0: none
   std::shared_ptr<GlobalWriters> writers;  // in checking mode
 };

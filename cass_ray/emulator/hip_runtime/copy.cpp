@@ -1,9 +1,13 @@
 #include "copy.hpp"
 
-#include <cstring>
+#include <unistd.h>
 
-#include "../engine/engine.hpp"
+#include <cstring>
+#include <string>
+
+#include "errors.hpp"
 #include "memory.hpp"
+#include "remote_device.hpp"
 
 namespace cass::hip {
 namespace {
@@ -17,16 +21,42 @@ bool fits(const std::optional<Allocation>& allocation, const void* address, std:
   return !allocation || allocation->holds(address, bytes);
 }
 
-template <typename Element>
-void fill_row(std::byte* row, std::uint32_t value, std::size_t count) {
-  const auto element = static_cast<Element>(value);
-  for (std::size_t index = 0; index < count; ++index) {
-    std::memcpy(row + index * sizeof element, &element, sizeof element);
+// The rows of one slice.
+hipError_t copy_slice(std::byte* to, const std::byte* from, const CopyShape& shape) {
+  const auto& memory = Memory::instance();
+  if (memory.in_device_range(to) || memory.in_device_range(from)) {
+    auto* source = const_cast<std::byte*>(from);  // a side is read or written by its role
+    return RemoteDevice::instance().copy({to, shape.destination_pitch, memory.is_remote(to)},
+                                         {source, shape.source_pitch, memory.is_remote(from)},
+                                         shape.width, shape.height);
   }
+  for (std::size_t y = 0; y < shape.height; ++y) {
+    std::memmove(to, from, shape.width);
+    to += shape.destination_pitch;
+    from += shape.source_pitch;
+  }
+  return hipSuccess;
 }
 
-void mark(const void* address, std::size_t bytes) {
-  if (rdna3::checking()) rdna3::mark_initialized(address, bytes);
+// In checking mode a copy that says another direction than its pointers do is an error: runtimes
+// that look at the pointers alone forgive it.
+void check_direction(const CopyRequest& request) {
+  constexpr int wrong_copy_status = 86;
+  const auto on_device = [](const void* address) { return Memory::in_device_range(address); };
+  const auto known = [](const void* address) { return Memory::instance().is_remote(address); };
+  const bool to = on_device(request.destination), from = on_device(request.source);
+  const bool to_host = !known(request.destination), from_host = !known(request.source);
+  bool wrong = false;
+  switch (request.kind) {
+    case hipMemcpyHostToDevice: wrong = to_host || from; break;
+    case hipMemcpyDeviceToHost: wrong = to || from_host; break;
+    case hipMemcpyDeviceToDevice: wrong = to_host || from_host; break;
+    default: return;
+  }
+  if (!wrong || RemoteDevice::instance().forgives(request.kind)) return;
+  report("the direction " + std::to_string(request.kind) + " of a copy contradicts its pointers (" +
+         (to ? "device" : "host") + " memory from " + (from ? "device" : "host") + " memory)");
+  ::_exit(wrong_copy_status);
 }
 
 }  // namespace
@@ -74,14 +104,9 @@ hipError_t check_copy(const CopyRequest& request) {
 hipError_t CopyOperation::run() {
   const auto& shape = request.shape;
   for (std::size_t z = 0; z < shape.depth; ++z) {
-    auto* to = request.destination + z * shape.destination_slice;
-    const auto* from = request.source + z * shape.source_slice;
-    for (std::size_t y = 0; y < shape.height; ++y) {
-      std::memmove(to, from, shape.width);
-      mark(to, shape.width);
-      to += shape.destination_pitch;
-      from += shape.source_pitch;
-    }
+    const auto error = copy_slice(request.destination + z * shape.destination_slice,
+                                  request.source + z * shape.source_slice, shape);
+    if (error != hipSuccess) return error;
   }
   return hipSuccess;
 }
@@ -89,6 +114,7 @@ hipError_t CopyOperation::run() {
 hipError_t submit_copy(const StreamPointer& stream, const CopyRequest& request, Waiting waiting) {
   if (request.shape.empty()) return hipSuccess;
   if (const auto error = check_copy(request); error != hipSuccess) return error;
+  check_direction(request);
   const auto& memory = Memory::instance();
   const bool known = memory.find(request.destination) && memory.find(request.source);
   auto operation = std::make_shared<CopyOperation>(request);
@@ -110,16 +136,15 @@ hipError_t check_fill(const FillRequest& request) {
 }
 
 hipError_t FillOperation::run() {
+  device::Fill fill;
+  fill.value = request.value;
+  fill.element_bytes = request.element_bytes;
+  fill.count = request.width;
+  fill.pitch = request.pitch;
+  fill.rows = request.height;
   for (std::size_t z = 0; z < request.depth; ++z) {
-    for (std::size_t y = 0; y < request.height; ++y) {
-      auto* row = request.destination + z * request.slice + y * request.pitch;
-      switch (request.element_bytes) {
-        case 1: std::memset(row, static_cast<int>(request.value), request.width); break;
-        case 2: fill_row<std::uint16_t>(row, request.value, request.width); break;
-        default: fill_row<std::uint32_t>(row, request.value, request.width);
-      }
-      mark(row, request.width * request.element_bytes);
-    }
+    fill.address = reinterpret_cast<std::uint64_t>(request.destination + z * request.slice);
+    if (const auto error = RemoteDevice::instance().fill(fill); error != hipSuccess) return error;
   }
   return hipSuccess;
 }

@@ -8,6 +8,7 @@
 
 #include "device.hpp"
 #include "errors.hpp"
+#include "remote_device.hpp"
 
 namespace cass::hip {
 namespace {
@@ -18,6 +19,7 @@ void end_with_failure(int status, void*) {
   if (status != 0 || !Device::instance().has_ever_failed()) return;
   report("a kernel failed and the program did not say so: exit status 1");
   std::fflush(nullptr);
+  RemoteDevice::instance().finish();
   ::_exit(failed_status);
 }
 

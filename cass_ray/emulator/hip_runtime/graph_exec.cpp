@@ -29,6 +29,15 @@ std::vector<std::vector<std::size_t>> positions(const std::vector<hipGraphNode*>
   return result;
 }
 
+thread_local unsigned running_graphs = 0;
+
+struct Running {
+  Running() { ++running_graphs; }
+  ~Running() { --running_graphs; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+};
+
 const rdna3::Kernel* kernel_of(const Operation& operation) {
   const auto* kernel = dynamic_cast<const KernelOperation*>(&operation);
   return kernel == nullptr ? nullptr : kernel->function()->kernel;
@@ -88,7 +97,10 @@ bool is_exec(hipGraphExec_t exec) { return execs().contains(exec); }
 
 bool drop_exec(hipGraphExec_t exec) { return execs().erase(exec) == 1; }
 
+bool GraphLaunchOperation::is_running() { return running_graphs != 0; }
+
 hipError_t GraphLaunchOperation::run() {
+  const Running running;
   for (const auto& operation : operations_) {
     if (const auto error = operation->run(); error != hipSuccess) return error;
   }

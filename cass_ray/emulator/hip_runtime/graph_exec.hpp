@@ -44,6 +44,9 @@ class GraphLaunchOperation final : public Operation {
   explicit GraphLaunchOperation(std::vector<std::shared_ptr<Operation>> operations)
       : operations_(std::move(operations)) {}
   hipError_t run() override;
+
+  // Whether the calling thread runs a graph's nodes.
+  static bool is_running();
   hipGraphNodeType node_type() const override { return hipGraphNodeTypeGraph; }
   std::shared_ptr<Operation> copy() const override {
     return std::make_shared<GraphLaunchOperation>(*this);

@@ -8,6 +8,8 @@
 #include "device.hpp"
 #include "device_properties.hpp"
 #include "errors.hpp"
+#include "graph_exec.hpp"
+#include "remote_device.hpp"
 
 namespace cass::hip {
 namespace {
@@ -120,31 +122,21 @@ hipError_t KernelOperation::copy_arguments() {
 }
 
 hipError_t KernelOperation::run() {
-  // A copy in aligned memory: the engine writes hidden arguments, and graphs run many times.
-  constexpr std::size_t alignment = 64;
-  std::vector<std::byte> memory(kernarg_.size() + alignment);
-  void* start = memory.data();
-  std::size_t space = memory.size();
-  auto* kernarg = static_cast<std::byte*>(std::align(alignment, kernarg_.size(), start, space));
-  std::memcpy(kernarg, kernarg_.data(), kernarg_.size());
-  rdna3::Launch launch;
-  launch.kernel = request_.function->kernel;
+  device::Launch launch;
+  launch.code_object = code_object_->number;
+  launch.kernel = code_object_->number_of(*request_.function->kernel);
   launch.grid_blocks = request_.grid_blocks;
   launch.block_threads = request_.block_threads;
-  launch.grid_remainder = request_.remainder_threads;
-  launch.kernarg = {kernarg, kernarg_.size()};
+  launch.remainder = request_.remainder_threads;
   launch.dynamic_lds_bytes = static_cast<std::uint32_t>(request_.shared_bytes);
   launch.stack_bytes = static_cast<std::uint32_t>(Device::instance().stack_bytes);
-  launch.cooperative = request_.cooperative;
-  const auto fault = rdna3::run(launch);
-  auto result = hipSuccess;
-  if (fault) {
-    report(fault->text());
-    result = error_of(fault->kind);
-  }
-  for (const auto& other : rdna3::take_reports()) {
-    report(other.text());
-    if (result == hipSuccess && !rdna3::is_warning(other.kind)) result = error_of(other.kind);
+  launch.cooperative = request_.cooperative ? 1 : 0;
+  launch.graph = GraphLaunchOperation::is_running() ? 1 : 0;
+  std::vector<RemoteDevice::Fault> faults;
+  auto result = RemoteDevice::instance().launch(launch, kernarg_, faults);
+  for (const auto& fault : faults) {
+    report(fault.text);
+    if (result == hipSuccess && !rdna3::is_warning(fault.kind)) result = error_of(fault.kind);
   }
   return result;
 }

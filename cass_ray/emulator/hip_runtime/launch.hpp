@@ -52,7 +52,7 @@ class KernelOperation final : public Operation {
   hipError_t copy_arguments();
 
   LaunchRequest request_;
-  std::shared_ptr<rdna3::CodeObject> code_object_;
+  std::shared_ptr<RemoteCode> code_object_;
   std::vector<std::byte> kernarg_;
   std::vector<void*> argument_pointers_;
 };

@@ -11,15 +11,13 @@
 #include <string_view>
 #include <vector>
 
-#include "../engine/engine.hpp"
 #include "device_kind.hpp"
 #include "errors.hpp"
+#include "remote_device.hpp"
+#include "shared_pages.hpp"
 
 namespace cass::hip {
 namespace {
-
-constexpr std::size_t device_range = std::size_t{256} << 30;
-constexpr std::size_t host_range = std::size_t{128} << 30;
 
 // $CASS_RDNA3_MEMORY, in bytes, else that of the card.
 std::size_t device_memory() {
@@ -40,32 +38,16 @@ std::size_t machine_memory() {
   return (static_cast<std::size_t>(info.freeram) + info.bufferram) * info.mem_unit;
 }
 
-rdna3::AllocationKind engine_kind(MemoryKind kind) {
+device::MemoryKind remote_kind(MemoryKind kind) {
   switch (kind) {
-    case MemoryKind::device:
-    case MemoryKind::array: return rdna3::AllocationKind::device;
-    case MemoryKind::managed: return rdna3::AllocationKind::managed;
-    case MemoryKind::variable: return rdna3::AllocationKind::variable;
-    case MemoryKind::pinned:
-    case MemoryKind::registered: return rdna3::AllocationKind::host_pinned;
+    case MemoryKind::array: return device::MemoryKind::array;
+    case MemoryKind::pinned: return device::MemoryKind::pinned;
+    case MemoryKind::managed: return device::MemoryKind::managed;
+    default: return device::MemoryKind::device;
   }
-  return rdna3::AllocationKind::device;
 }
 
 std::uintptr_t key(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
-
-// In checking mode device memory starts with a value that no program expects, so that one that
-// reads what it never wrote shows it: a large int, 3.4e38f, 1.4e306, and a NaN half every second.
-// Blocks beyond the limit stay untouched: programs that reserve gigabytes would commit them.
-constexpr std::uint32_t unwritten = 0x7f7fa5a5;
-constexpr std::size_t largest_filled = std::size_t{64} << 20;
-
-void fill_unwritten(std::byte* block, std::size_t bytes) {
-  if (bytes > largest_filled) return;
-  for (std::size_t at = 0; at < bytes; at += sizeof unwritten) {
-    std::memcpy(block + at, &unwritten, std::min(sizeof unwritten, bytes - at));
-  }
-}
 
 bool is_ours(MemoryKind kind) {
   return kind != MemoryKind::registered && kind != MemoryKind::variable;
@@ -82,9 +64,7 @@ Memory& Memory::instance() {
   return memory;
 }
 
-Memory::Memory() : device_(device_range), host_(host_range), total_(device_memory()) {}
-
-Arena& Memory::arena(MemoryKind kind) { return is_device_memory(kind) ? device_ : host_; }
+Memory::Memory() : total_(device_memory()) {}
 
 hipError_t Memory::allocate(std::size_t bytes, MemoryKind kind, unsigned flags, void** address,
                             Pool* pool) {
@@ -92,10 +72,9 @@ hipError_t Memory::allocate(std::size_t bytes, MemoryKind kind, unsigned flags, 
   if (bytes > total_ || (is_device_memory(kind) && bytes > total_ - std::min(used_, total_))) {
     return hipErrorOutOfMemory;
   }
-  std::byte* block = arena(kind).allocate(bytes);
+  std::byte* block = RemoteDevice::instance().allocate(remote_kind(kind), bytes);
   if (block == nullptr) return hipErrorOutOfMemory;
   if (is_device_memory(kind)) used_ += bytes;
-  if (kind == MemoryKind::device && rdna3::checking()) fill_unwritten(block, bytes);
   remember({block, bytes, kind, flags, pool, next_id_++});
   *address = block;
   return hipSuccess;
@@ -107,9 +86,9 @@ hipError_t Memory::release(void* address) {
   if (found == allocations_.end() || !is_ours(found->second.kind)) return hipErrorInvalidValue;
   const auto allocation = found->second;
   allocations_.erase(found);
-  if (rdna3::checking()) rdna3::unregister_allocation(allocation.base);
-  if (is_device_memory(allocation.kind)) used_ -= allocation.size;
-  arena(allocation.kind).release(allocation.base);
+  const bool on_device = is_device_memory(allocation.kind);
+  if (on_device) used_ -= allocation.size;
+  RemoteDevice::instance().release(allocation.base, allocation.size, !on_device);
   return hipSuccess;
 }
 
@@ -134,7 +113,11 @@ hipError_t Memory::adopt(void* address, std::size_t bytes, MemoryKind kind, unsi
     meets_previous = key(previous.base) + previous.size > key(address);
   }
   if (meets_next || meets_previous) return hipErrorHostMemoryAlreadyRegistered;
-  remember({static_cast<std::byte*>(address), bytes, kind, flags, nullptr, next_id_++});
+  auto* start = static_cast<std::byte*>(address);
+  if (kind == MemoryKind::registered && !SharedPages::instance().take(start, bytes)) {
+    return hipErrorOutOfMemory;
+  }
+  remember({start, bytes, kind, flags, nullptr, next_id_++});
   return hipSuccess;
 }
 
@@ -144,8 +127,9 @@ hipError_t Memory::abandon(void* address, MemoryKind kind) {
   if (found == allocations_.end() || found->second.kind != kind) {
     return hipErrorHostMemoryNotRegistered;
   }
-  if (rdna3::checking()) rdna3::unregister_allocation(address);
+  const auto allocation = found->second;
   allocations_.erase(found);
+  if (kind == MemoryKind::registered) SharedPages::instance().drop(allocation.base, allocation.size);
   return hipSuccess;
 }
 
@@ -168,9 +152,6 @@ std::size_t Memory::available() const {
 
 void Memory::remember(const Allocation& allocation) {
   allocations_.emplace(key(allocation.base), allocation);
-  if (rdna3::checking()) {
-    rdna3::register_allocation(allocation.base, allocation.size, engine_kind(allocation.kind));
-  }
 }
 
 }  // namespace cass::hip

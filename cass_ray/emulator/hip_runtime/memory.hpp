@@ -1,6 +1,7 @@
 // What memory the program has: device, pinned, managed and registered, by address.
 //
-// Device pointers are host pointers (see engine.hpp), but each kind lies in a range of its own.
+// Device memory is the device process's: here its addresses are only taken, and nothing is behind
+// them. Memory of the other kinds is mapped by both processes at one address.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -11,7 +12,7 @@
 #include <optional>
 #include <shared_mutex>
 
-#include "arena.hpp"
+#include "../engine/aperture.hpp"
 
 namespace cass::hip {
 
@@ -48,7 +49,8 @@ class Memory {
   // Releases everything that allocate() gave out: hipDeviceReset.
   void release_all();
 
-  // Memory that is not ours: hipHostRegister, variables of a module.
+  // Memory that is not ours: hipHostRegister, variables of a module. The pages of the former
+  // become memory of both processes; hipErrorOutOfMemory where they cannot.
   hipError_t adopt(void* address, std::size_t bytes, MemoryKind kind, unsigned flags);
   hipError_t abandon(void* address, MemoryKind kind);
 
@@ -56,19 +58,19 @@ class Memory {
   std::optional<Allocation> find(const void* address) const;
 
   // Whether `address` is in the device's range, allocated or not.
-  bool in_device_range(const void* address) const { return device_.contains(address); }
+  static bool in_device_range(const void* address) { return rdna3::in_device_range(address); }
+
+  // Whether the device process has the memory at `address`, in an allocation or a variable.
+  bool is_remote(const void* address) const { return in_device_range(address) || find(address); }
 
   std::size_t total() const { return total_; }
   std::size_t available() const;
 
  private:
   Memory();
-  Arena& arena(MemoryKind kind);
   void remember(const Allocation& allocation);
 
   mutable std::shared_mutex guard_;
-  Arena device_;
-  Arena host_;
   std::map<std::uintptr_t, Allocation> allocations_;  // by start
   std::size_t total_;
   std::size_t used_ = 0;  // device memory

@@ -28,7 +28,7 @@ std::unique_ptr<ihipModule_t> ihipModule_t::load(std::span<const std::byte> imag
   const std::string_view processor = device_kind().processor;
   const auto elf = cass::rdna3::find_code_object(image, error, processor);
   auto module = std::make_unique<ihipModule_t>();
-  if (!error) module->code_object = cass::rdna3::CodeObject::load(elf, error);
+  if (!error) module->code_object = RemoteDevice::instance().load(elf, error);
   if (module->code_object != nullptr &&
       !cass::rdna3::runs_on(module->code_object->target(), processor)) {
     error = {cass::rdna3::ErrorKind::wrong_target,
@@ -147,8 +147,11 @@ ihipModule_t* Program::module_of(FatBinary* binary) {
   if (binary->module == nullptr) return nullptr;
   for (const auto& [name, memory] : binary->managed) {
     const auto symbol = binary->module->variable(name);
-    if (symbol && symbol->size >= sizeof memory)
-      std::memcpy(symbol->address, &memory, sizeof memory);
+    if (!symbol || symbol->size < sizeof memory) continue;
+    void* pointer = memory;
+    const CopySide to{symbol->address, sizeof pointer, true};
+    const CopySide from{reinterpret_cast<std::byte*>(&pointer), sizeof pointer, false};
+    static_cast<void>(RemoteDevice::instance().copy(to, from, sizeof pointer, 1));
   }
   return binary->module.get();
 }

@@ -14,11 +14,12 @@
 #include <vector>
 
 #include "../engine/engine.hpp"
+#include "remote_device.hpp"
 
 // A kernel that a program has a handle of.
 struct ihipModuleSymbol_t {
   const cass::rdna3::Kernel* kernel = nullptr;
-  std::shared_ptr<cass::rdna3::CodeObject> code_object;
+  std::shared_ptr<cass::hip::RemoteCode> code_object;
 };
 
 // A code object with its handles. Thread-safe.
@@ -33,7 +34,7 @@ struct ihipModule_t {
   hipFunction_t function(std::string_view name);  // null if there is none
   std::optional<cass::rdna3::Symbol> variable(std::string_view name);
 
-  std::shared_ptr<cass::rdna3::CodeObject> code_object;
+  std::shared_ptr<cass::hip::RemoteCode> code_object;
 
  private:
   std::mutex guard_;

@@ -1,17 +1,18 @@
 // Texture and surface objects.
 #include <hip/hip_runtime_api.h>
 
+#include <array>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <optional>
 
-#include "../engine/engine.hpp"
 #include "array.hpp"
 #include "device.hpp"
 #include "errors.hpp"
 #include "image_resource.hpp"
 #include "memory.hpp"
+#include "remote_device.hpp"
 
 namespace cass::hip {
 namespace {
@@ -86,14 +87,19 @@ hipError_t view_of(const hipResourceDesc& resource, ImageView& view) {
 hipError_t publish(const ImageWords& image, const SamplerWords& sampler, const Object& object,
                    void** handle) {
   void* place = nullptr;
-  const std::size_t bytes = sizeof image + sizeof sampler;
+  constexpr std::size_t bytes = sizeof image + sizeof sampler;
   if (const auto error = Memory::instance().allocate(bytes, MemoryKind::array, 0, &place);
       error != hipSuccess) {
     return error;
   }
-  std::memcpy(place, image.data(), sizeof image);
-  std::memcpy(static_cast<std::byte*>(place) + sizeof image, sampler.data(), sizeof sampler);
-  if (rdna3::checking()) rdna3::mark_initialized(place, bytes);
+  std::array<std::byte, bytes> words;
+  std::memcpy(words.data(), image.data(), sizeof image);
+  std::memcpy(words.data() + sizeof image, sampler.data(), sizeof sampler);
+  const CopySide to{static_cast<std::byte*>(place), bytes, true};
+  if (const auto error = RemoteDevice::instance().copy(to, {words.data(), bytes, false}, bytes, 1);
+      error != hipSuccess) {
+    return error;
+  }
   const std::lock_guard lock(objects().guard);
   objects().all.emplace(place, object);
   *handle = place;

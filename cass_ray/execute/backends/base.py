@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from cass_ray.cache import default_directory, digest
+from cass_ray.cache import digest
 from cass_ray.corpus.reading.source_files import Sources
-from cass_ray.execute.evidence.counters import parse_counters
-from cass_ray.execute.evidence.launches import (
-    CHECK_VARIABLE,
-    RECORD_BYTES,
-    RECORD_VARIABLE,
-    SKIP_VARIABLE,
-    Launch,
-    read_launches,
-    recorder_library,
-)
-from cass_ray.toolchain.executables import mark_used
+from cass_ray.emulator.launches import Launch
+from cass_ray.execute.evidence.launches import recording
 from cass_ray.toolchain.sandbox.executable import Bounds, Exposure, SandboxRun, run_sandboxed
-from cass_ray.toolchain.sandbox.isolation import isolates
-from cass_ray.toolchain.sandbox.outputs import read_written
+from cass_ray.toolchain.sandbox.process import Companion
 from cass_ray.toolchain.unit import Unit
-
-_SHARED_FOLDER = Path("/cass/shared")
 
 
 class Language(StrEnum):
@@ -74,12 +60,14 @@ class Inputs:
 class RunMode:
     """How to run, beside the inputs.
 
-    With ``skip_kernels`` launches are counted and answered with success, and no kernel runs.
+    With ``skip_kernels`` launches are counted and answered with success, and no kernel runs. With
+    ``perturb`` what kernels wrote is changed on its way to the host, where the backend can.
     ``counters`` asks for dynamic counters, ``check`` for checking mode, where the backend has them.
     """
 
     bounds: Bounds = field(default_factory=Bounds)
     skip_kernels: bool = False
+    perturb: bool = False
     counters: bool = False
     check: bool = False
 
@@ -97,14 +85,35 @@ class Execution:
     def launch_count(self) -> int:
         return sum(launch.count for launch in self.launches)
 
+    @property
+    def uses_graphs(self) -> bool:
+        """Whether graphs launch kernels, which references recorded on a GPU do not count."""
+        return any(launch.graph for launch in self.launches)
+
+
+@dataclass(frozen=True)
+class Observation:
+    """How launches and counters of one run are taken, and what the program must see for that."""
+
+    exposure: Exposure
+    launches: Callable[[], Sequence[Launch]]
+    counters: Callable[[], Mapping[str, Any]] = dict
+    companion: Companion | None = None
+
 
 class Backend(ABC):
-    """Builds programs and runs them in the sandbox."""
+    """Builds programs and runs them in the sandbox.
+
+    ``evidence`` says who takes launches and counters; ``perturbs`` that :attr:`RunMode.perturb`
+    works, which takes a device outside the program's process.
+    """
 
     name: str
     language: Language
     builds_assembly = False
     real_gpu = True
+    perturbs = False
+    evidence = "recorder in process"
 
     def available(self) -> bool:
         """Whether programs can be built and run here, now."""
@@ -140,71 +149,34 @@ class Backend(ABC):
         """Run ``built``; never raises for what the program does."""
         inputs, mode = inputs or Inputs(), mode or RunMode()
         exposure = self.exposure(mode)
-        mark_used(built.executable)  # not to be evicted while it waits or runs
-        with tempfile.TemporaryDirectory(prefix="cass-run-") as name, self.leased() as lease:
-            shared = _SharedFiles(Path(name))
-            record = shared.add("launches", RECORD_BYTES)
-            counters = shared.add("counters.json") if mode.counters else None
-            environment = {
-                **exposure.environment,
-                **lease,
-                "LD_PRELOAD": str(self.recorder),
-                RECORD_VARIABLE: str(record),
-                **({SKIP_VARIABLE: "1"} if mode.skip_kernels else {}),
-                **({CHECK_VARIABLE: "1"} if mode.check else {}),
-                **self.counter_environment(counters),
-            }
+        with self.observed(mode) as observation, self.leased() as lease:
+            seen = observation.exposure
             ended = run_sandboxed(
                 built.executable,
                 inputs.arguments,
                 bounds=mode.bounds,
                 exposure=Exposure(
-                    read_only=(*exposure.read_only, self.recorder.parent),
+                    read_only=(*exposure.read_only, *seen.read_only),
                     devices=exposure.devices,
-                    environment=environment,
-                    shared_files=shared.by_place,
+                    environment={**exposure.environment, **lease, **seen.environment},
+                    shared_files=seen.shared_files,
                     device_access=exposure.device_access,
                 ),
                 stdin=inputs.stdin,
+                companion=observation.companion,
             )
-            launches = tuple(read_launches(shared.host(record)))
-            written = read_written(shared.host(counters), _COUNTER_BYTES) if counters else None
-            counted = parse_counters(written)
-        return Execution(ended, launches, counted)
+            return Execution(ended, tuple(observation.launches()), observation.counters())
 
-    def counter_environment(self, path: Path | None) -> Mapping[str, str]:
-        """Environment variables that make the runtime write counters to ``path``."""
-        del path
-        return {}
-
-    @cached_property
-    def recorder(self) -> Path:
-        """The library that counts launches."""
-        return recorder_library(default_directory()).resolve()
-
-
-_COUNTER_BYTES = 32 << 20
-"""The longest file of counters that is read."""
-
-
-class _SharedFiles:
-    """Files of the host that a program writes, and where it sees them."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self.by_place: dict[Path, Path] = {}
-
-    def add(self, name: str, size: int = 0) -> Path:
-        """A new file; the path where the program sees it."""
-        host = self._folder / name
-        host.touch()
-        os.truncate(host, size)
-        place = _SHARED_FOLDER / name if isolates() else host
-        self.by_place[place] = host
-        return place
-
-    def host(self, place: Path) -> Path:
-        return self.by_place[place]
+    @contextmanager
+    def observed(self, mode: RunMode) -> Iterator[Observation]:
+        """What watches one run: here the recorder in the program's own process."""
+        with recording(skip=mode.skip_kernels, check=mode.check) as record:
+            exposure = Exposure(
+                read_only=(record.library.parent,),
+                environment=record.environment,
+                shared_files={record.place: record.record},
+            )
+            yield Observation(exposure, record.launches)
 
 
 def program_key(program: Program, *tools: str) -> str:

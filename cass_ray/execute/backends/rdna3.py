@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.emulator.build import BuildFailed, runtime_library
+from cass_ray.emulator.device_process import DeviceMode, device_process
 from cass_ray.emulator.execution import DEVICES_VARIABLE
 from cass_ray.execute.backends.base import (
     Assembly,
     Backend,
     BuiltProgram,
     Language,
+    Observation,
     Program,
     RunMode,
     program_key,
     unit_on_disk,
 )
+from cass_ray.execute.evidence.counters import parse_counters
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.executables import cached_executable
@@ -89,6 +93,8 @@ class Rdna3Backend(HipBackend):
 
     name = "rdna3"
     real_gpu = False
+    perturbs = True
+    evidence = "device process"
 
     @cached_property
     def runtime(self) -> Path:
@@ -112,20 +118,31 @@ class Rdna3Backend(HipBackend):
         return f"{engine}, {self.architecture}" if other else engine
 
     def exposure(self, mode: RunMode) -> Exposure:
-        """The runtime library; the kernel time limit is the run's."""
-        variables = {
-            "CASS_RDNA3_TIME_LIMIT": str(max(1, round(mode.bounds.wall_seconds))),
-            DEVICES_VARIABLE: self.architecture,
-        }
-        if mode.check:
-            variables["CASS_RDNA3_CHECK"] = "1"
-        if self.threads:
-            variables["CASS_RDNA3_THREADS"] = str(self.threads)
-        return Exposure(read_only=(self.runtime.resolve().parent,), environment=variables)
+        """The runtime library, and which device it presents."""
+        del mode
+        return Exposure(
+            read_only=(self.runtime.resolve().parent,),
+            environment={DEVICES_VARIABLE: self.architecture},
+        )
 
-    def counter_environment(self, path: Path | None) -> Mapping[str, str]:
-        """The engine's own variable."""
-        return {} if path is None else {"CASS_RDNA3_COUNTERS": str(path)}
+    @contextmanager
+    def observed(self, mode: RunMode) -> Iterator[Observation]:
+        """The device process: it runs the kernels, outside the program's process."""
+        asked = DeviceMode(
+            check=mode.check,
+            counters=mode.counters,
+            skip_kernels=mode.skip_kernels,
+            perturb=mode.perturb,
+            threads=self.threads,
+            kernel_seconds=mode.bounds.wall_seconds,
+        )
+        with device_process(self.runtime, asked, mode.bounds.limits()) as device:
+            yield Observation(
+                Exposure(),
+                device.launches,
+                lambda: parse_counters(device.counters()),
+                device.companion,
+            )
 
     def single_threaded(self) -> Rdna3Backend:
         """The same with one thread: workgroups run in order."""

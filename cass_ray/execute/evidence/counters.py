@@ -1,21 +1,27 @@
 """What the engine counted while a program ran, as evidence.
 
-The engine writes one JSON object: ``{"kernels": [{"kernel": name, "launches": …, "by_class": {…},
-"by_mnemonic": {…}, "instruction_coverage": {"reached": …, "of": …}, …}]}``. It does so within the
-program's process, so the text is the program's word until it is checked (:func:`parse_counters`).
+The device process writes one JSON object: ``{"kernels": [{"kernel": name, "launches": …,
+"by_class": {…}, "by_mnemonic": {…}, "instruction_coverage": {"reached": …, "of": …}, …}]}``. Names
+in it are the program's: it is checked all the same (:func:`parse_counters`).
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from cass_ray.emulator.launches import Launch
+
 _CROSS_LANE = re.compile(r"permute|permlane|swizzle|readlane|readfirstlane|writelane|_dpp")
 
+
+_RECORDED_CHARACTERS = 463
+"""Of a kernel's name, in the record of launches."""
 
 _Count = Annotated[int, Field(ge=0, le=1 << 62, strict=True)]
 
@@ -92,6 +98,20 @@ class KernelCoverage(BaseModel):
         """How much of the launched kernels' code ran at least once; 0 where nothing was counted."""
         size = sum(kernel.size for kernel in self.kernels.values())
         return sum(kernel.reached for kernel in self.kernels.values()) / size if size else 0.0
+
+
+def disagreement(launches: Iterable[Launch], counters: Mapping[str, Any]) -> str:
+    """How the record of launches and the counters of one finished run contradict each other, in
+    words; empty where they agree. A launch that failed is in the record alone.
+    """
+    recorded: Counter[str] = Counter()
+    for launch in launches:
+        recorded[launch.kernel] += launch.count
+    for name, kernel in coverage_of([counters]).kernels.items():
+        known = recorded[name[:_RECORDED_CHARACTERS]]
+        if kernel.launches > known:
+            return f"{kernel.launches} launches of {name} are counted, {known} are recorded"
+    return ""
 
 
 def coverage_of(runs: Iterable[Mapping[str, Any]]) -> KernelCoverage:

@@ -1,19 +1,26 @@
-"""Kernel launches of a CUDA or HIP program, counted by a preloaded library.
+"""Kernel launches of a CUDA or HIP program on a GPU, counted by a preloaded library.
 
-The library (``native/launch_recorder.c``) needs the runtime as a shared library: link CUDA programs
-with ``-cudart shared``.
+The library (``launch_recorder.c``) needs the runtime as a shared library: link CUDA programs with
+``-cudart shared``. It is part of the program's process: it finds a port that launches nothing, not
+one that forges the record. On the emulator the device process has the record instead
+(:mod:`cass_ray.emulator.device_process`).
 """
 
 from __future__ import annotations
 
-import struct
+import contextlib
+import os
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cass_ray.cache import digest
+from cass_ray.cache import default_directory, digest
+from cass_ray.emulator.launches import RECORD_BYTES, Launch, parse_launches
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.hip.packages import unpack_once
+from cass_ray.toolchain.sandbox.isolation import isolates
 from cass_ray.toolchain.sandbox.outputs import read_written
 
 RECORDER_SOURCE = Path(__file__).with_name("launch_recorder.c")
@@ -21,40 +28,37 @@ RECORD_VARIABLE = "CASS_LAUNCH_RECORD"
 SKIP_VARIABLE = "CASS_LAUNCH_SKIP"
 CHECK_VARIABLE = "CASS_LAUNCH_CHECK"
 
-_RECORD = struct.Struct("<QQ3I3IQ464s")
-_RECORDS = 1024
-RECORD_BYTES = _RECORD.size * _RECORDS
-"""Size of the recorder's file."""
+_SHARED_FOLDER = Path("/cass/shared")
 
 
 @dataclass(frozen=True)
-class Launch:
-    """``count`` launches of one kernel with one configuration; sizes are in threads and bytes."""
+class Recording:
+    """One run's record: what the program must see, and where the record is on this machine."""
 
-    kernel: str
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    shared_bytes: int
-    count: int
+    library: Path
+    record: Path
+    place: Path
+    environment: dict[str, str]
 
-    def format(self) -> str:
-        """``kernel <<<(gx, gy, gz), (bx, by, bz), shared>>> × count``."""
-        grid, block = (", ".join(map(str, size)) for size in (self.grid, self.block))
-        shared = f", {self.shared_bytes}" if self.shared_bytes else ""
-        return f"{self.kernel} <<<({grid}), ({block}){shared}>>> × {self.count}"
+    def launches(self) -> list[Launch]:
+        """The launches, in order of first launch; none where the program has left no record."""
+        return parse_launches(read_written(self.record, RECORD_BYTES) or b"")
 
 
-def read_launches(path: Path) -> list[Launch]:
-    """The launches in a file of the recorder, in order of first launch; none without the file."""
-    data = read_written(path, RECORD_BYTES) or b""
-    found = []
-    for offset in range(0, len(data) - _RECORD.size + 1, _RECORD.size):
-        count, shared, gx, gy, gz, bx, by, bz, _, name = _RECORD.unpack_from(data, offset)
-        if count == 0:
-            break
-        kernel = name.rstrip(b"\0").decode("utf-8", "replace")
-        found.append(Launch(kernel, (gx, gy, gz), (bx, by, bz), shared, count))
-    return found
+@contextlib.contextmanager
+def recording(*, skip: bool, check: bool) -> Iterator[Recording]:
+    """A record for one run. With ``skip`` launches are only counted; with ``check`` a copy whose
+    direction contradicts its pointers ends the program."""
+    library = recorder_library(default_directory()).resolve()
+    with tempfile.TemporaryDirectory(prefix="cass-run-") as name:
+        record = Path(name) / "launches"
+        record.touch()
+        os.truncate(record, RECORD_BYTES)
+        place = _SHARED_FOLDER / record.name if isolates() else record
+        environment = {"LD_PRELOAD": str(library), RECORD_VARIABLE: str(place)}
+        environment |= {SKIP_VARIABLE: "1"} if skip else {}
+        environment |= {CHECK_VARIABLE: "1"} if check else {}
+        yield Recording(library, record, place, environment)
 
 
 def recorder_library(cache: Path, compiler: str = "cc") -> Path:

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <string>
@@ -28,6 +29,8 @@ void __hipRegisterFunction(void** handle, const void* host, char* name, const ch
                            unsigned thread_limit, void*, void*, void*, void*, int*);
 void __hipRegisterVar(void** handle, void* host, char* name, char* device_name, int ext,
                       std::size_t size, int constant, int global);
+void __hipRegisterManagedVar(void* handle, void** pointer, void* initial, const char* name,
+                             std::size_t size, unsigned alignment);
 hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared, hipStream_t);
 hipError_t __hipPopCallConfiguration(dim3*, dim3*, std::size_t*, hipStream_t*);
 }
@@ -53,15 +56,17 @@ struct Container {
 };
 
 struct ManagedVariable {
-  void** pointer;
-  const void* host;
+  void** pointer;    // the host's, to the managed memory
+  std::string name;  // of its first value, in the lifted code
+  std::size_t size;
+  bool placed = false;
 };
 
 struct Binary {
   Wrapper wrapper;
   void** handle = nullptr;
   int capability = 0;  // of the machine code that it was lifted from: 80 for sm_80
-  std::vector<ManagedVariable> managed;
+  std::deque<ManagedVariable> managed;  // their addresses are keys
 };
 
 std::uint32_t crc32(const unsigned char* bytes, std::size_t size) {
@@ -137,10 +142,14 @@ Capabilities& capabilities() {
 
 Binary* binary_of(void** handle) { return reinterpret_cast<Binary*>(handle); }
 
+// Gives managed variables the values that they start with.
 void place_managed(Binary& binary) {
-  for (const auto& variable : binary.managed) {
-    void* address = nullptr;
-    if (hipGetSymbolAddress(&address, variable.host) == hipSuccess) *variable.pointer = address;
+  for (auto& variable : binary.managed) {
+    void* first = nullptr;
+    const void* symbol = &variable;  // not the template, which takes addresses of variables
+    if (variable.placed || hipGetSymbolAddress(&first, symbol) != hipSuccess) continue;
+    variable.placed =
+        hipMemcpy(*variable.pointer, first, variable.size, hipMemcpyDefault) == hipSuccess;
   }
 }
 
@@ -192,16 +201,19 @@ CUDA_API void __cudaRegisterVar(void** handle, char* host, char* name, const cha
                    constant, global);
 }
 
-// A managed variable lives in device memory, which the host can read and write here; on hardware
-// that needs a device with large BAR. `pointer` is the host's variable that points to it.
+// As HIP has them: `pointer`, the host's variable, and a device variable of that name point to managed
+// memory; what it starts with is another device variable (cass_ray/lift/module.py).
 CUDA_API void __cudaRegisterManagedVar(void** handle, void** pointer, char* name,
                                        const char* device_name, int ext, std::size_t size,
                                        int constant, int global) {
   auto* binary = binary_of(handle);
   if (binary->handle == nullptr) return;
-  __hipRegisterVar(binary->handle, pointer, name, const_cast<char*>(device_name), ext, size,
-                   constant, global);
-  binary->managed.push_back({pointer, pointer});
+  constexpr unsigned alignment = 256;
+  __hipRegisterManagedVar(binary->handle, pointer, nullptr, device_name, size, alignment);
+  auto& variable = binary->managed.emplace_back(
+      ManagedVariable{pointer, std::string(device_name) + ".managed", size});
+  __hipRegisterVar(binary->handle, &variable, name, variable.name.data(), ext, size, constant,
+                   global);
 }
 
 CUDA_API void __cudaRegisterHostVar(void**, const char*, char*, std::size_t) {}

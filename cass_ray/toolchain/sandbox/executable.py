@@ -22,6 +22,7 @@ from cass_ray.toolchain.sandbox import isolation
 from cass_ray.toolchain.sandbox.isolation import Mount, View
 from cass_ray.toolchain.sandbox.process import (
     CLEAN_ENVIRONMENT,
+    Companion,
     Completed,
     Limits,
     ProcessOutcome,
@@ -131,6 +132,7 @@ def run_sandboxed(
     bounds: Bounds = Bounds(),
     exposure: Exposure = Exposure(),
     stdin: bytes = b"",
+    companion: Companion | None = None,
 ) -> SandboxRun:
     """Run ``executable`` (a host path) and wait until nothing of it is left.
 
@@ -146,6 +148,7 @@ def run_sandboxed(
             view=_view(executable, exposure, bounds, folder),
             env={**CLEAN_ENVIRONMENT, "TMPDIR": str(WORKING_FOLDER), **exposure.environment},
             stdin=stdin,
+            companion=companion,
         )
     return _ended(completed)
 

@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import IO
@@ -81,6 +81,20 @@ ABANDON: ContextVar[threading.Event | None] = ContextVar("ABANDON", default=None
 
 
 @dataclass(frozen=True)
+class Companion:
+    """A process of ours that starts the sandboxed program and runs beside it, outside the sandbox.
+
+    ``command`` is followed by the program's; it ends with the program's status (128 + n after
+    signal n). It has the open files ``descriptors``, which it does not pass on, and counts for
+    ``processes`` processes. It is bound by the limits on the whole tree, and bounds itself beyond.
+    """
+
+    command: tuple[str, ...]
+    descriptors: tuple[int, ...] = ()
+    processes: int = 1
+
+
+@dataclass(frozen=True)
 class Completed:
     """How a run ended, what it said and what it cost, its descendants included.
 
@@ -131,12 +145,13 @@ def run(
     view: View | None = None,
     env: Mapping[str, str] | None = None,
     stdin: bytes = b"",
+    companion: Companion | None = None,
 ) -> Completed:
     """Run ``argv`` in ``cwd`` to its end or to the first limit; then nothing of it is left running.
 
     With a ``view`` the process is sandboxed (:mod:`cass_ray.toolchain.sandbox.isolation`); ``cwd``
     is a host path that the view shows. Without one only the limits apply: for trusted tools on
-    trusted input. ``env`` replaces :data:`CLEAN_ENVIRONMENT`.
+    trusted input. ``env`` replaces :data:`CLEAN_ENVIRONMENT`. A ``companion`` runs beside it.
 
     Raises :class:`~cass_ray.toolchain.sandbox.isolation.IsolationUnavailableError`, and
     :class:`Abandoned` when the event in :data:`ABANDON` is set.
@@ -147,6 +162,9 @@ def run(
         message = f"{command[0]}: command not found".encode()
         return Completed(ProcessOutcome.NOT_FOUND, _NOT_FOUND_STATUS, 0, b"", message, 0.0, 0.0, 0)
     isolated = view is not None and isolation.isolates()
+    beside, kept = (companion.command, companion.descriptors) if companion else ((), ())
+    if companion:
+        limits = replace(limits, processes=limits.processes + companion.processes)
     own_peak = _peak_bytes(resource.getrusage(resource.RUSAGE_SELF))
     started = time.monotonic()
     if isolated:
@@ -158,14 +176,14 @@ def run(
     ):
         inside = isolation.command_line(command, view, cwd, *descriptors)
         child = subprocess.Popen(
-            [*group.joining, *_limiting(limits), *inside],
+            [*group.joining, *beside, *_limiting(limits), *inside],
             cwd=cwd,
             env=environment,
             stdin=input_file,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
-            pass_fds=descriptors,
+            pass_fds=(*descriptors, *kept),
             start_new_session=True,
         )
         watch = _Watch(child, limits, started, isolated)
@@ -180,7 +198,7 @@ def run(
     peak = _peak_bytes(usage) if _peak_bytes(usage) > own_peak else 0
     returncode = os.waitstatus_to_exitcode(status)
     died_by = -returncode if returncode < 0 else 0
-    if isolated and returncode > _SIGNAL_STATUS:
+    if (isolated or companion) and returncode > _SIGNAL_STATUS:
         died_by = returncode - _SIGNAL_STATUS
     return Completed(
         outcome=watch.broken or _outcome(returncode, died_by, ran_out),

@@ -56,7 +56,7 @@ def with_buffer(engine: Engine, words: list[int]) -> Wave:
 
 @pytest.mark.parametrize(("name", "first", "second"), FORMATS)
 def test_typed_load(engine: Engine, name: str, first: int, second: int | None) -> None:
-    memory = ctypes.create_string_buffer(BYTES)
+    memory = engine.memory(BYTES)
     wave = with_buffer(engine, described(memory, 16, 1))
     wave.run(f"tbuffer_load_format_xyzw v[10:13], v1, s[4:7], 0 format:[{name}] idxen")
     assert wave.get(10)[:2] == [first, 0]  # index 1 is beyond the only record
@@ -65,7 +65,7 @@ def test_typed_load(engine: Engine, name: str, first: int, second: int | None) -
 
 
 def test_typed_store_rounds_and_saturates(engine: Engine) -> None:
-    memory = ctypes.create_string_buffer(16)
+    memory = engine.memory(bytes(16))
     wave = with_buffer(engine, described(memory, 4, 2))
     wave.set(10, f32(0.5))  # 127.5: to even
     wave.set(11, f32(7.0))
@@ -78,7 +78,7 @@ def test_typed_store_rounds_and_saturates(engine: Engine) -> None:
 
 
 def test_half_results_share_registers(engine: Engine) -> None:
-    memory = ctypes.create_string_buffer(struct.pack("<4f", 1.0, -2.0, 0.25, 65504.0))
+    memory = engine.memory(struct.pack("<4f", 1.0, -2.0, 0.25, 65504.0))
     wave = with_buffer(engine, described(memory, 16, 1))
     wave.run(
         "tbuffer_load_d16_format_xyzw v[10:11], v1, s[4:7], 0"
@@ -89,7 +89,7 @@ def test_half_results_share_registers(engine: Engine) -> None:
 
 
 def test_buffer_atomics_respect_the_bounds(engine: Engine) -> None:
-    memory = ctypes.create_string_buffer(struct.pack("<4I", 5, 6, 7, 8))
+    memory = engine.memory(struct.pack("<4I", 5, 6, 7, 8))
     wave = with_buffer(engine, described(memory, 4, 3))
     wave.set(10, 100)
     wave.run("buffer_atomic_add_u32 v10, v1, s[4:7], 0 idxen glc")

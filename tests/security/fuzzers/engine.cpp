@@ -57,7 +57,7 @@ using namespace cass::rdna3;
   }
   Program program;
   program.options.wide = !words.empty() && (words[0] & 1) != 0;
-  build_program(program, words);
+  build_program(program, words, 0);
   if (!words.empty()) static_cast<void>(program.first_unsupported(0));
 }
 

@@ -206,7 +206,7 @@ ALWAYS_INLINE void memory_atomic_single(Wave& w, const Instruction& i, U64 addre
 template <class T, class Action>
 ALWAYS_INLINE void buffer_atomic(Wave& w, const Instruction& i, Action action) {
   const u32 active = exec_of(w, i);
-  within_bounds(w, i, sizeof(T), [&](const Wide& at) {
+  within_bounds(w, i, sizeof(T), [&](const Contained& at) {
     action(at.address);
     const u32 outside = active & ~exec_of(w, i);
     if ((i.flags & flag::returns) == 0 || outside == 0) return;
@@ -216,8 +216,16 @@ ALWAYS_INLINE void buffer_atomic(Wave& w, const Instruction& i, Action action) {
   });
 }
 
+template <class T>
+ALWAYS_INLINE U64 global_atomic_at(Wave& w, const Instruction& i) {
+  const Wide at = any_global_addresses(w, i);
+  w.current = &i;
+  require(exec_of(w, i), at, sizeof(T));
+  return at.address;
+}
+
 #define MEMORY_ATOMIC(name, Rule, T, action)                                                     \
-  OPERATION(global_atomic_##name) { action<Rule, T>(w, i, any_global_addresses(w, i).address); } \
+  OPERATION(global_atomic_##name) { action<Rule, T>(w, i, global_atomic_at<T>(w, i)); }          \
   OPERATION(flat_atomic_##name) { action<Rule, T>(w, i, flat_addresses(w, i).address); }         \
   OPERATION(buffer_atomic_##name) {                                                              \
     buffer_atomic<T>(w, i, [&](U64 at) { action<Rule, T>(w, i, at); });                          \
@@ -249,7 +257,7 @@ MEMORY_ATOMIC(min_f64, MinimumFloat, u64, memory_atomic_single)
 MEMORY_ATOMIC(max_f64, MaximumFloat, u64, memory_atomic_single)
 MEMORY_ATOMIC(pk_add_f16, AddHalves, u32, memory_atomic_single)
 OPERATION(global_atomic_pk_add_bf16) {
-  memory_atomic_single<AddBfloats, u32>(w, i, any_global_addresses(w, i).address);
+  memory_atomic_single<AddBfloats, u32>(w, i, global_atomic_at<u32>(w, i));
 }
 OPERATION(flat_atomic_pk_add_bf16) {
   memory_atomic_single<AddBfloats, u32>(w, i, flat_addresses(w, i).address);
@@ -258,7 +266,7 @@ OPERATION(buffer_atomic_csub_u32) {
   buffer_atomic<u32>(w, i, [&](U64 at) { memory_atomic_single<ClampedSubtract, u32>(w, i, at); });
 }
 OPERATION(global_atomic_csub_u32) {
-  memory_atomic_single<ClampedSubtract, u32>(w, i, any_global_addresses(w, i).address);
+  memory_atomic_single<ClampedSubtract, u32>(w, i, global_atomic_at<u32>(w, i));
 }
 
 // ---- LDS: operands in data 0 and data 1

@@ -34,7 +34,7 @@ ALWAYS_INLINE U64 scratch_addresses(Wave& w, const Instruction& i, U32 offset, u
 }
 
 struct BufferLanes {
-  Wide at;
+  Contained at;
   u32 inside;  // active lanes within bounds
 };
 // With both an index and an offset in VGPRs, the index comes first.
@@ -48,7 +48,7 @@ ALWAYS_INLINE BufferLanes buffer_lanes(Wave& w, const Instruction& i, u32 size) 
     offset += read_u32(w, i.source[0]);
   }
   if (__builtin_expect(is_scratch(w, i), 0)) {
-    return {{scratch_addresses(w, i, offset, size)}, exec_of(w, i)};
+    return {{{scratch_addresses(w, i, offset, size)}}, exec_of(w, i)};
   }
   const U64 relative = convert<U64>(index) * (u64)resource.stride + convert<U64>(offset);
   I32 inside = (I32)-1;
@@ -60,7 +60,11 @@ ALWAYS_INLINE BufferLanes buffer_lanes(Wave& w, const Instruction& i, u32 size) 
     inside = index < resource.records;
   }
   const u64 base = resource.base + scalar_u32(w, i.source[3]);
-  return {{relative + base}, mask_of(inside) & exec_of(w, i)};
+  const u32 active = mask_of(inside) & exec_of(w, i);
+  const Wide at{relative + base};
+  w.current = &i;
+  require(active, at, size);
+  return {{at}, active};
 }
 
 // Runs `action` with EXEC narrowed to lanes within bounds.

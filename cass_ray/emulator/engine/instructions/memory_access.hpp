@@ -1,6 +1,7 @@
 // Per-lane loads and stores, shared by the memory families. Only lanes of `exec` are touched.
 #pragma once
 
+#include "containment.hpp"
 #include "memory_blocks.hpp"
 #include "operation.hpp"
 
@@ -11,33 +12,6 @@ using u8 = std::uint8_t;
 using u16 = std::uint16_t;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
-
-// Where the lanes' data are: a common base and 32-bit offsets, or full addresses.
-struct Narrow {
-  std::byte* base;
-  U32 offset;
-};
-struct Wide {
-  U64 address;
-};
-// Full addresses as registers hold them, and what is added to each.
-struct Split {
-  U32 low;
-  U32 high;
-  u64 offset;
-};
-
-ALWAYS_INLINE Narrow moved(const Narrow& at, u32 bytes) { return {at.base + bytes, at.offset}; }
-ALWAYS_INLINE Wide moved(const Wide& at, u32 bytes) { return {at.address + bytes}; }
-ALWAYS_INLINE Split moved(const Split& at, u32 bytes) {
-  return {at.low, at.high, at.offset + bytes};
-}
-
-ALWAYS_INLINE U64 addresses(const Narrow& at) {
-  return convert<U64>(at.offset) + reinterpret_cast<u64>(at.base);
-}
-ALWAYS_INLINE U64 addresses(const Wide& at) { return at.address; }
-ALWAYS_INLINE U64 addresses(const Split& at) { return join(at.low, at.high) + at.offset; }
 
 ALWAYS_INLINE unsigned first_lane(u32 exec) {
   return exec == ~0U ? 0 : static_cast<unsigned>(__builtin_ctz(exec));
@@ -332,6 +306,7 @@ ALWAYS_INLINE void load_dwords(Wave& w, const Instruction& i, const At& at) {
   const u32 exec = exec_of(w, i);
   if (exec == 0) return;
   w.current = &i;
+  require(exec, at, 4 * count);
   U32 values[count] = {};
   if (__builtin_expect(exec == ~0U, 1)) {
     // What was in the registers is not read: it may not have arrived yet.
@@ -350,6 +325,7 @@ ALWAYS_INLINE void store_dwords(Wave& w, const Instruction& i, const Operand& da
   const u32 exec = exec_of(w, i);
   if (exec == 0) return;
   w.current = &i;
+  require(exec, at, 4 * count);
   const auto put = [&](const auto& list) {
     const AddressList to = listed(addresses(at));
     for_active_lanes(exec, [&](int lane) {
@@ -390,6 +366,7 @@ ALWAYS_INLINE void load_small(Wave& w, const Instruction& i, const At& at) {
   const u32 exec = exec_of(w, i);
   if (exec == 0) return;
   w.current = &i;
+  require(exec, at, sizeof(Memory));
   U32& row = destination_row(w, i, 0);
   if constexpr (part == Part::whole) {
     if (exec == ~0U) {
@@ -420,6 +397,7 @@ ALWAYS_INLINE void store_small(Wave& w, const Instruction& i, const Operand& dat
   const u32 exec = exec_of(w, i);
   if (exec == 0) return;
   w.current = &i;
+  require(exec, at, sizeof(Memory));
   U32 row = source_row(w, data, 0);
   if (part == Part::high) row >>= 16;
   const MemoryLanes values = convert<MemoryLanes>(row);

@@ -6,6 +6,8 @@
 namespace cass::rdna3::CASS_RDNA3_LEVEL {
 namespace {
 
+constexpr u32 flat_bytes = 16;  // the most that a flat instruction moves for a lane
+
 ALWAYS_INLINE Narrow global_offsets(Wave& w, const Instruction& i) {
   const u64 base = scalar_u64(w, i.source[3]) + static_cast<u64>(i.immediate);
   return {reinterpret_cast<std::byte*>(base), read_u32(w, i.source[0])};
@@ -25,20 +27,32 @@ ALWAYS_INLINE U32 lane_scratch(const Wave& w, const Instruction& i) {
   return (lane_numbers + lanes * i.half) * w.scratch_stride;
 }
 
-// LDS lies at its flat address; private memory does not.
-ALWAYS_INLINE Wide flat_addresses(Wave& w, const Instruction& i) {
+// LDS lies at its flat address, alone in its 4 GiB; private memory does not.
+ALWAYS_INLINE Contained flat_addresses(Wave& w, const Instruction& i) {
   U64 address = read_u64(w, i.source[0]) + static_cast<u64>(i.immediate);
+  const U64 high = address >> 32;
+  I64 inside = (address >> aperture_bits) == (u64)(aperture >> aperture_bits);
+  inside |= high == (u64)(reinterpret_cast<u64>(w.lds) >> 32);
   if (w.scratch_stride != 0) {
-    const I64 is_private = (address >> 32) == (u64)private_aperture_high;
-    const U64 own = (address & 0xFFFF'FFFFULL) + convert<U64>(lane_scratch(w, i)) +
-                    reinterpret_cast<u64>(w.scratch);
+    const U64 offset = address & 0xFFFF'FFFFULL;
+    const I64 is_private =
+        (high == (u64)private_aperture_high) & (offset < (u64)w.scratch_stride);
+    const U64 own =
+        offset + convert<U64>(lane_scratch(w, i)) + reinterpret_cast<u64>(w.scratch);
     address = is_private ? own : address;
+    inside |= is_private;
   }
-  return {address};
+  const u32 exec = exec_of(w, i);
+  if (__builtin_expect((mask_of(inside) & exec) != exec, 0)) {
+    w.current = &i;
+    const U64 outside = inside ? (U64)aperture : address;
+    require_listed(exec, outside, flat_bytes);
+  }
+  return {{address}};
 }
 
 // False after a fault: an active lane's offset leaves its scratch.
-ALWAYS_INLINE bool scratch_offsets(Wave& w, const Instruction* i, Narrow& at) {
+ALWAYS_INLINE bool scratch_offsets(Wave& w, const Instruction* i, Local& at) {
   U32 offset = (U32) static_cast<u32>(i->immediate);
   if (i->source[0].kind == OperandKind::vector) offset += read_u32(w, i->source[0]);
   if (i->source[3].kind == OperandKind::scalar) offset += scalar_u32(w, i->source[3]);
@@ -46,7 +60,7 @@ ALWAYS_INLINE bool scratch_offsets(Wave& w, const Instruction* i, Narrow& at) {
     stop(w, i, WaveFault::stack_overflow);
     return false;
   }
-  at = {w.scratch, offset + lane_scratch(w, *i)};
+  at = {{w.scratch, offset + lane_scratch(w, *i)}};
   return true;
 }
 

@@ -8,7 +8,7 @@ namespace {
 #define BUFFER_LOAD(name, size, count, action)         \
   OPERATION(buffer_##name) {                           \
     const u32 active = exec_of(w, i);                  \
-    within_bounds(w, i, size, [&](const Wide& at) {    \
+    within_bounds(w, i, size, [&](const Contained& at) {    \
       action;                                          \
       const u32 outside = active & ~exec_of(w, i);     \
       if (outside == 0) return;                        \
@@ -21,11 +21,11 @@ namespace {
 // A half of the register: the other one stays also beyond the bounds.
 #define BUFFER_LOAD_HALF(name, size, action)                    \
   OPERATION(buffer_##name) {                                    \
-    within_bounds(w, i, size, [&](const Wide& at) { action; }); \
+    within_bounds(w, i, size, [&](const Contained& at) { action; }); \
   }
 #define BUFFER_STORE(name, size, action)                        \
   OPERATION(buffer_##name) {                                    \
-    within_bounds(w, i, size, [&](const Wide& at) { action; }); \
+    within_bounds(w, i, size, [&](const Contained& at) { action; }); \
   }
 BUFFER_LOAD(load_b32, 4, 1, (load_dwords<1>(w, i, at)))
 BUFFER_LOAD(load_b64, 8, 2, (load_dwords<2>(w, i, at)))

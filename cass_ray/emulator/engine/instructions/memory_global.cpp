@@ -17,12 +17,12 @@ namespace {
   }
 #define FLAT(name, action)                \
   OPERATION(flat_##name) {                \
-    const Wide at = flat_addresses(w, i); \
+    const Contained at = flat_addresses(w, i); \
     action;                               \
   }
 #define SCRATCH(name, action)                      \
   FALLIBLE(scratch_##name) {                       \
-    Narrow at;                                     \
+    Local at;                                        \
     if (!scratch_offsets(w, ip, at)) return false; \
     const Instruction& i = *ip;                    \
     action;                                        \
@@ -63,7 +63,9 @@ STORES(ALL_THREE)
 template <class Memory, class Register>
 ALWAYS_INLINE void load_to_lds(Wave& w, const Instruction& i) {
   w.current = &i;
-  const AddressList from = listed(any_global_addresses(w, i).address);
+  const Wide at = any_global_addresses(w, i);
+  require(exec_of(w, i), at, sizeof(Memory));
+  const AddressList from = listed(at.address);
   std::byte* to = w.lds + (w.scalar[scalar::m0] & 0xFFFF) + i.immediate +
                   std::ptrdiff_t{4} * lanes * i.half;
   for_active_lanes(exec_of(w, i), [&](int lane) {

@@ -4,10 +4,10 @@
 namespace cass::rdna3::CASS_RDNA3_LEVEL {
 namespace {
 
-ALWAYS_INLINE Narrow lds_at(Wave& w, const Instruction& i, u32 offset) {
-  return {w.lds, read_u32(w, i.source[0]) + offset};
+ALWAYS_INLINE Local lds_at(Wave& w, const Instruction& i, u32 offset) {
+  return {{w.lds, read_u32(w, i.source[0]) + offset}};
 }
-ALWAYS_INLINE Narrow lds_at(Wave& w, const Instruction& i) {
+ALWAYS_INLINE Local lds_at(Wave& w, const Instruction& i) {
   return lds_at(w, i, static_cast<u32>(i.immediate));
 }
 
@@ -71,9 +71,9 @@ OPERATION(ds_store_2addr_stride64_b32) { store_two<1, 4 * 64>(w, i); }
 OPERATION(ds_store_2addr_stride64_b64) { store_two<2, 8 * 64>(w, i); }
 
 // The address is M0's low half, the offset and four bytes per lane.
-ALWAYS_INLINE Narrow addtid(Wave& w, const Instruction& i) {
+ALWAYS_INLINE Local addtid(Wave& w, const Instruction& i) {
   const u32 base = (w.scalar[scalar::m0] & 0xFFFF) + static_cast<u32>(i.immediate);
-  return {w.lds, (lane_numbers + lanes * i.half) * 4U + base};
+  return {{w.lds, (lane_numbers + lanes * i.half) * 4U + base}};
 }
 OPERATION(ds_load_addtid_b32) { load_dwords<1>(w, i, addtid(w, i)); }
 OPERATION(ds_store_addtid_b32) { store_dwords<1>(w, i, i.source[1], addtid(w, i)); }

@@ -1,4 +1,5 @@
 // Scalar memory loads (RDNA3 ISA, 16.6 SMEM and 8.2).
+#include "containment.hpp"
 #include "operation.hpp"
 
 #include "../machine_services.hpp"
@@ -17,8 +18,10 @@ ALWAYS_INLINE u64 offset_of(Wave& w, const Instruction& i) {
 template <int count>
 ALWAYS_INLINE void load(Wave& w, const Instruction& i, u64 address) {
   w.current = &i;
+  address &= ~u64{3};
+  require(address, sizeof(u32) * count);
   u32 values[count];
-  std::memcpy(values, reinterpret_cast<const void*>(address & ~u64{3}), sizeof values);
+  std::memcpy(values, reinterpret_cast<const void*>(address), sizeof values);
   std::memcpy(&place<u32>(w, i.destination.value), values, sizeof values);
 }
 
@@ -48,7 +51,9 @@ ALWAYS_INLINE void buffer_load(Wave& w, const Instruction& i) {
   for (int k = 0; k < count; ++k) {
     const u64 at = offset + 4 * static_cast<u64>(k);
     values[k] = 0;
-    if (at + 4 <= size) std::memcpy(&values[k], reinterpret_cast<const void*>(base + at), 4);
+    if (at + 4 > size) continue;
+    require(base + at, 4);
+    std::memcpy(&values[k], reinterpret_cast<const void*>(base + at), 4);
   }
   std::memcpy(&place<u32>(w, i.destination.value), values, sizeof values);
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "../decoder.hpp"
+#include "../device_memory.hpp"
 #include "../handlers.hpp"
 #include "../isa.hpp"
 #include "../program.hpp"
@@ -97,6 +98,11 @@ EXPORT unsigned cass_rdna3_decode(unsigned set, const std::uint32_t* words, std:
   return decoded->size;
 }
 
+// Memory that instructions can use, zero-filled, until the end of the process; null if there is none.
+EXPORT std::byte* cass_rdna3_memory(std::size_t size) {
+  return DeviceMemory::instance().allocate(size);
+}
+
 // Runs `count` dwords of code, which must end in s_endpgm, as one wave on the machine's registers.
 // False where an instruction is not supported or invalid. Machine::fault: WaveFault of a fault.
 EXPORT bool cass_rdna3_execute(const std::uint32_t* words, std::size_t count, Machine* machine) {
@@ -106,14 +112,14 @@ EXPORT bool cass_rdna3_execute(const std::uint32_t* words, std::size_t count, Ma
   Program program;
   program.set = static_cast<InstructionSet>(machine->set);
   program.options = options;
-  build_program(program, {words, count});
+  build_program(program, {words, count}, reinterpret_cast<std::uint64_t>(words));
   if (program.changes_mode && !options.special_mode) {
     Program again;
     options.special_mode = true;
     program.instructions.clear();
     program.opcodes.clear();
     program.options = options;
-    build_program(program, {words, count});
+    build_program(program, {words, count}, reinterpret_cast<std::uint64_t>(words));
   }
   if (program.first_unsupported(0) != nullptr) return false;
   program.vector_count = registers;

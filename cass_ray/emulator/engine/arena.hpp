@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <map>
 
-namespace cass::hip {
+namespace cass::rdna3 {
 
 class Arena {
  public:
-  // Reserves `bytes` of address space, less where the process may not have that much.
-  explicit Arena(std::size_t bytes);
+  // Hands out blocks of the range that starts at `first`; the caller has reserved it.
+  Arena(std::uintptr_t first, std::size_t bytes);
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
@@ -25,29 +25,28 @@ class Arena {
   // Gives a block of allocate() back to the operating system.
   void release(std::byte* block);
 
-  // Bytes of address space for the block, alignment gaps excluded.
-  std::byte* reserve(std::size_t bytes, std::size_t alignment);
-  void unreserve(std::byte* block);
+  // A block that shows the content of `file`, at the end of which lies an inaccessible page.
+  std::byte* map(int file, std::size_t bytes);
 
-  bool contains(const void* address) const {
-    const auto value = reinterpret_cast<std::uintptr_t>(address);
-    return value >= first_ && value < first_ + bytes_;
-  }
+  // Whether all of these bytes are of one block.
+  bool holds(std::uintptr_t address, std::size_t bytes) const;
+
+  std::size_t blocks() const { return blocks_.size(); }
 
  private:
   struct Block {
     std::size_t bytes;  // reserved, guard page included
     std::size_t committed;  // accessible
+    bool shared;            // of map()
   };
 
   std::uintptr_t take(std::size_t bytes, std::size_t alignment);
   void give_back(std::uintptr_t start, std::size_t bytes);
 
-  std::uintptr_t first_ = 0;
-  std::size_t bytes_ = 0;
-  std::uintptr_t next_ = 0;  // where the search starts: addresses are reused late
+  std::uintptr_t first_;
+  std::uintptr_t next_;  // where the search starts
   std::map<std::uintptr_t, std::size_t> free_;
   std::map<std::uintptr_t, Block> blocks_;
 };
 
-}  // namespace cass::hip
+}  // namespace cass::rdna3

@@ -1,0 +1,29 @@
+// What whoever started the device process asks of it. The program never sees any of this.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "../engine/settings.hpp"
+
+namespace cass::device {
+
+struct Options {
+  rdna3::Settings engine;
+  bool skip_kernels = false;   // launches are recorded and answered, nothing runs
+  bool perturb = false;        // what kernels wrote is changed on its way to the host
+  std::uint64_t shared_bytes = UINT64_MAX;  // limit of memory that both sides see
+  std::uint64_t cpu_seconds = 0;  // of each process; 0: no limit
+  int launches = -1;           // open file for the record of launches
+  int counters = -1;           // open file for counters
+  int door = -1;               // of a program that runs already
+  std::span<char*> program;    // or the command line of the program to start
+};
+
+// From the command line: `--name=value ... -- PROGRAM ARGUMENT ...`. Where a program starts its own
+// device process, the CASS_RDNA3_* variables are read too. `problem`: what is wrong with it.
+std::optional<Options> read_options(int count, char** arguments, std::string& problem);
+
+}  // namespace cass::device

@@ -1,0 +1,16 @@
+#include "settings.hpp"
+
+#include "engine.hpp"
+
+namespace cass::rdna3 {
+namespace {
+
+Settings current;
+
+}  // namespace
+
+const Settings& settings() { return current; }
+void configure(const Settings& wanted) { current = wanted; }
+bool checking() { return current.check; }
+
+}  // namespace cass::rdna3

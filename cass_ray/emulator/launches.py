@@ -1,0 +1,50 @@
+"""Kernel launches as they are recorded: fixed records in a file that is mapped, not written.
+
+Both who writes them (``device/evidence.cpp`` and, on GPUs, ``execute/evidence/launch_recorder.c``)
+and :func:`parse_launches` have the layout. A record that is counted survives a kill of its writer.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+_RECORD = struct.Struct("<QQ3I3IQ464s")
+_RECORDS = 1024
+RECORD_BYTES = _RECORD.size * _RECORDS
+"""Size of the file."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """``count`` launches of one kernel with one configuration; sizes are in threads and bytes.
+
+    With ``graph`` they are nodes of graphs, counted each time that a graph runs.
+    """
+
+    kernel: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    count: int
+    graph: bool = False
+
+    def format(self) -> str:
+        """``kernel <<<(gx, gy, gz), (bx, by, bz), shared>>> × count``."""
+        grid, block = (", ".join(map(str, size)) for size in (self.grid, self.block))
+        shared = f", {self.shared_bytes}" if self.shared_bytes else ""
+        graph = " in graphs" if self.graph else ""
+        return f"{self.kernel} <<<({grid}), ({block}){shared}>>> × {self.count}{graph}"
+
+
+def parse_launches(data: bytes) -> list[Launch]:
+    """The launches in a record, in order of first launch."""
+    found = []
+    for offset in range(0, len(data) - _RECORD.size + 1, _RECORD.size):
+        count, shared, *sizes, graph, name = _RECORD.unpack_from(data, offset)
+        if count == 0:
+            break
+        kernel = name.rstrip(b"\0").decode("utf-8", "replace")
+        grid, block = (sizes[0], sizes[1], sizes[2]), (sizes[3], sizes[4], sizes[5])
+        found.append(Launch(kernel, grid, block, shared, count, bool(graph)))
+    return found
