@@ -143,7 +143,12 @@ class _Build:
         target.parent.mkdir(parents=True, exist_ok=True)
         command = [self.compiler, "-Wl,-z,now", *flags]
         command += [f"--ld-path={self.clang.linker}", "-pthread", "-ldl", "-lm"]
-        command += ["-Wl,--undefined-version", "-static-libstdc++", "-static-libgcc"]
+        command += [
+            "-Wl,--no-undefined",
+            "-Wl,--undefined-version",
+            "-static-libstdc++",
+            "-static-libgcc",
+        ]
         _make(target, lambda path: [*command, *map(str, objects), "-o", str(path)])
         return target
 
@@ -172,7 +177,7 @@ def _engine_units() -> list[_Unit]:
     return units
 
 
-_ENGINE_IN_RUNTIME = ("aperture", "isa", "occupancy", "offload_bundle")
+_ENGINE_IN_RUNTIME = ("aperture", "isa", "occupancy", "offload_bundle", "processor")
 _DEVICE_IN_RUNTIME = ("description", "messages")
 
 
