@@ -192,7 +192,7 @@ def test_atomics_of_f64_and_halves_in_lds(engine: Engine) -> None:
 
 def test_loads_to_lds(engine: Engine) -> None:
     wave = Wave(engine, processor="gfx942")
-    data = (ctypes.c_uint32 * 64)(*(lane * lane for lane in LANES))
+    data = engine.memory(struct.pack("<64I", *(lane * lane for lane in LANES)))
     address = ctypes.addressof(data)
     wave.set(2, [(address + 4 * (63 - lane)) & 0xFFFFFFFF for lane in LANES])
     wave.set(3, address >> 32)
