@@ -366,8 +366,8 @@ ENDS = {
     "killing all it can": "run_squares(); kill(-1, SIGKILL); kill(getppid(), SIGKILL);",
     "stopping all it can": "run_squares(); kill(getppid(), SIGSTOP); kill(-1, SIGSTOP);",
     "closing every file": "run_squares(); for (int k = 3; k < 1024; ++k) close(k); run_squares();",
-    "closing the door": 'close(atoi(getenv("CASS_DEVICE"))); run_squares();',
-    "no door in its environment": 'unsetenv("CASS_DEVICE"); run_squares();',
+    "closing the door": 'close(atoi(getenv("CASS_DEVICE_DOOR"))); run_squares();',
+    "no door in its environment": 'unsetenv("CASS_DEVICE_DOOR"); run_squares();',
     "using the device after fork": """run_squares(); if (fork() == 0) { int* d;
       _exit(hipMalloc(&d, 4) == hipSuccess); } int s; wait(&s); if (s) run_squares();""",
     "ending in the middle of a kernel": """int* d; hipMalloc(&d, 256);

@@ -20,7 +20,7 @@ namespace cass::device {
 inline constexpr std::uint32_t version = 1;
 
 // Where processes of a run find the door: the number of an open file.
-inline constexpr const char* door_variable = "CASS_DEVICE";
+inline constexpr const char* door_variable = "CASS_DEVICE_DOOR";
 
 inline constexpr std::size_t max_message = std::size_t{96} << 10;
 
