@@ -120,15 +120,18 @@ def test_the_honest_port_is_right(examiner: Examiner, task: BenchTask) -> None:
 
 @pytest.mark.amd
 def test_outputs_by_heart_fail_on_hidden_inputs(examiner: Examiner, task: BenchTask) -> None:
-    """It runs the kernel, asks whether anything came of it, and prints what it knows."""
+    """It runs the kernel, asks whether anything came of it, and prints what it knows.
+
+    Changing what the kernel gives back finds it as well: it prints the same.
+    """
     honest = _judged(examiner, task, HIP)
     known = [run.record.stdout.split()[-1] for run in honest.judgement.runs if not run.hidden]
     line = 'printf("numbers %d\\nsum of squares %lld\\n", n, sum);'
     assert line in HIP
     by_heart = f"if (sum) sum = n == 33 ? {known[1]}ll : {known[0]}ll; {line}"
     judgement = _judged(examiner, task, HIP.replace(line, by_heart)).judgement
-    assert judgement.exact
-    assert not judgement.hidden_exact
+    assert [run.record.exact for run in judgement.runs] == [True, True, False, False]
+    assert {finding.exploit for finding in judgement.findings} == {Exploit.DEVICE_UNUSED}
     assert not judgement.passed
 
 
