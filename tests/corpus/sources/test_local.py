@@ -66,14 +66,16 @@ def test_every_bad_file_is_one_reject(tmp_path: Path, read: Read) -> None:
     assert "/etc/passwd" in messages["escape.cu"]
 
 
-def test_folders_deeper_than_the_recursion_limit(tmp_path: Path, read: Read) -> None:
+@pytest.mark.parametrize(("depth", "reason"), [(150, ""), (1050, "unsafe_path")])
+def test_folders_in_folders(tmp_path: Path, read: Read, depth: int, reason: str) -> None:
+    """Deeper than Python's recursion limit: a row with a reason, and no crash."""
     folder = tmp_path
-    for _ in range(1050):
+    for _ in range(depth):
         folder = folder / "d"
         folder.mkdir()
     (folder / "a.cu").write_text(KERNEL)
     try:
-        assert [item.to_row()["reason"] for item in read(f"local:{tmp_path}")] == [""]
+        assert [item.to_row()["reason"] for item in read(f"local:{tmp_path}")] == [reason]
     finally:
         # What is left behind would be too deep for shutil.rmtree.
         (folder / "a.cu").unlink()
