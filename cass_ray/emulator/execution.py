@@ -163,7 +163,7 @@ def execute(
     compiler = options.compiler.visible() if options.compiler else ()
     with work(options) as place, observed(runtime_library, options) as device:
         view = View(
-            read_only=(executable.parent.resolve(), runtime_library.resolve().parent, *compiler),
+            read_only=(executable.resolve(), runtime_library.resolve().parent, *compiler),
             mounts=(place.mount,),
             process_filesystem=True,
             arguments=place.arguments,
