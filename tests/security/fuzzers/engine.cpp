@@ -41,12 +41,17 @@ using namespace cass::rdna3;
   }
 }
 
-// Any bytes as machine code: decoded, written as text, and made executable.
+// Any bytes as machine code of one of the instruction sets, which the first chooses: decoded, written
+// as text, and made executable.
 [[maybe_unused]] void code(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
+  const auto choice = static_cast<unsigned>(bytes[0]);
+  const auto set = static_cast<InstructionSet>(choice % instruction_set_count);
+  bytes = bytes.subspan(1);
   std::vector<std::uint32_t> words(bytes.size() / 4);
   std::memcpy(words.data(), bytes.data(), words.size() * 4);
   for (std::size_t at = 0; at < words.size();) {
-    const auto decoded = decode(std::span(words).subspan(at));
+    const auto decoded = decode(set, std::span(words).subspan(at));
     if (!decoded) {
       ++at;
       continue;
@@ -56,7 +61,8 @@ using namespace cass::rdna3;
     at += decoded->size / 4;
   }
   Program program;
-  program.options.wide = !words.empty() && (words[0] & 1) != 0;
+  program.set = set;
+  program.options.wide = is_gfx9(set) || (choice & 0x80) != 0;
   build_program(program, words, 0);
   if (!words.empty()) static_cast<void>(program.first_unsupported(0));
 }
