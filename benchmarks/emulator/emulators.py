@@ -32,7 +32,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.emulator.speed_report import EMULATORS, OURS, RESULTS, write
+from benchmarks.emulator.speed_report import EMULATORS, OURS, write
+from benchmarks.folders import RESULTS
 from cass_ray.corpus.reading.source_files import gather
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.code_object import KernelDescription, describe

@@ -20,7 +20,8 @@ import tempfile
 import time
 from pathlib import Path, PurePosixPath
 
-from benchmarks.emulator.speed_report import RESULTS, SPEED, SPEED_CPU, write
+from benchmarks.emulator.speed_report import SPEED, SPEED_CPU, write
+from benchmarks.folders import RESULTS
 from cass_ray.corpus.reading.source_files import gather
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import build

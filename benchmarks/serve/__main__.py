@@ -133,7 +133,7 @@ class ServiceProcess:
     def ingress_cpu_seconds(self) -> float:
         """Of the replicas that answer HTTP, so far: unlike a rate, the same on a busy machine."""
         times = [process.cpu_times() for process in self.replicas("ingress")]
-        return sum(each.user + each.system for each in times)
+        return float(sum(each.user + each.system for each in times))
 
     def resident_mib(self) -> float:
         """Of all replicas and the proxy together."""

@@ -262,12 +262,12 @@ def differences() -> dict[str, float]:
     made = flash_attn_with_kvcache(asked, keys, values, key, value, counts, pages)
     worst = 0.0
     for row, length in enumerate(lengths[1:], 1):
-        held = [cache[pages[row].long()].flatten(0, 1)[: length + 1] for cache in (keys, values)]
-        assert torch.equal(held[0][-1], key[row, 0])
-        worst = max(worst, _difference(made[row], asked[row], *held))
+        cached = [cache[pages[row].long()].flatten(0, 1)[: length + 1] for cache in (keys, values)]
+        assert torch.equal(cached[0][-1], key[row, 0])
+        worst = max(worst, _difference(made[row], asked[row], *cached))
     counts_q, counts_k = [7, 300, 1], [7, 4000, 900]
     asked = random(sum(counts_q), heads, size)
-    held = [random(sum(counts_k), key_heads, size) for _ in range(2)]
+    held = (random(sum(counts_k), key_heads, size), random(sum(counts_k), key_heads, size))
     ends_q, ends_k = (
         torch.tensor([0, *counts], device="cuda").cumsum(0).int() for counts in (counts_q, counts_k)
     )
@@ -287,8 +287,11 @@ def _difference(
     """The largest, of queries that are the last of the keys."""
     seen = torch.ones(len(asked), len(keys), dtype=torch.bool, device=asked.device)
     seen = seen.tril(len(keys) - len(asked))
+    query, key, value = (each.float().transpose(0, 1)[None] for each in (asked, keys, values))
     right = torch.nn.functional.scaled_dot_product_attention(
-        *(each.float().transpose(0, 1)[None] for each in (asked, keys, values)),
+        query,
+        key,
+        value,
         attn_mask=seen,
         enable_gqa=True,
     )

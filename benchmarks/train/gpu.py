@@ -22,6 +22,7 @@ import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,7 @@ PARTS: dict[str, Callable[[], dict[str, Any]]] = {
 }
 
 SCALING: dict[str, Callable[[], dict[str, Any]]] = {
-    f"zero-{stage}-{gpus}": (lambda s=stage, g=gpus: scaling("7b", s, g, 2))
+    f"zero-{stage}-{gpus}": partial(scaling, "7b", stage, gpus, 2)
     for stage in (2, 3)
     for gpus in (1, 2, 4)
 }

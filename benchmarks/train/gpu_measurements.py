@@ -21,7 +21,13 @@ from cass_ray.train.meters import EnergyMeter, Operations
 from cass_ray.train.model import activation_checkpoint
 from cass_ray.train.model.build import PreparedModel, prepare
 from cass_ray.train.model.memory import resident_gib
-from cass_ray.train.settings import ModelSettings, OptimizerSettings, TrainSettings, ZeroSettings
+from cass_ray.train.settings import (
+    Attention,
+    ModelSettings,
+    OptimizerSettings,
+    TrainSettings,
+    ZeroSettings,
+)
 
 PEAK = 990e12
 ACCUMULATION = 2 if REHEARSAL else 8
@@ -215,7 +221,10 @@ def run_engine(
         number = next(turn) % len(batches)
         engine.accumulate(batches[number], 1.0 / predicted, number + 1 == len(batches))
 
-    found = measure(lambda: engine.update(1e-6) and None, work, len(batches), steps)
+    def update() -> None:
+        engine.update(1e-6)
+
+    found = measure(update, work, len(batches), steps)
     total = sum(operations(batch.lengths, len(batch.targets)) for batch in batches)
     return rates(found, sum(batch.tokens for batch in batches), total, steps)
 
@@ -241,7 +250,8 @@ def checks() -> dict[str, Any]:
     total.backward()
     truth = _flat_gradient(reference)
     results: dict[str, Any] = {"system": "checks", "loss_fp32": float(total)}
-    for backend in ("auto",) if REHEARSAL else ("cudnn", "flash"):
+    backends: tuple[Attention, ...] = ("auto",) if REHEARSAL else ("cudnn", "flash")
+    for backend in backends:
         model = make_model("toy", device)
         prepared = prepare(model, ModelSettings(base="unused", attention=backend), device)
         prepared.model.train()
@@ -317,9 +327,9 @@ def scaling(shape: str, stage: int, size: int, steps: int) -> dict[str, Any]:
     """ZeRO on ``size`` GPUs of this host."""
     import tempfile
 
-    import torch.multiprocessing as mp
+    from torch.multiprocessing.spawn import spawn
 
     with tempfile.NamedTemporaryFile() as out:
-        mp.spawn(scaling_worker, args=(size, shape, stage, steps, out.name), nprocs=size, join=True)
+        spawn(scaling_worker, args=(size, shape, stage, steps, out.name), nprocs=size, join=True)
         result: dict[str, Any] = json.loads(Path(out.name).read_text())
         return result

@@ -12,6 +12,8 @@ from cass_ray.llm.pretrained import RopeSettings
 from cass_ray.llm.prompts import prompt_format
 from cass_ray.task import Task, parse_task
 
+Attention = Literal["auto", "cudnn", "flash", "flash-attn", "math"]
+
 
 class DataSettings(StrictModel):
     """Which pairs become which examples."""
@@ -107,7 +109,7 @@ class ModelSettings(StrictModel):
     fresh: FreshModel | None = None
     rope: RopeSettings | None = None
     precision: Literal["bf16", "fp32"] = "bf16"
-    attention: Literal["auto", "cudnn", "flash", "flash-attn", "math"] = "auto"
+    attention: Attention = "auto"
     liger: bool = True
     """Liger's kernels, where there is a GPU."""
     memory_gib: float | None = Field(default=None, gt=0)

@@ -35,7 +35,7 @@ class Channel {
   Channel& operator=(const Channel&) = delete;
 
   void serve() {
-    while (const auto message = receive_message(socket_.number(), buffer_)) {
+    while (const auto message = receiver_.receive(socket_.number(), buffer_)) {
       payload_.clear();
       file_ = {};
       Reply reply;
@@ -216,6 +216,7 @@ class Channel {
 
   Session& session_;
   File socket_;
+  Receiver receiver_;
   std::byte* staging_ = nullptr;
   std::vector<std::byte> buffer_;
   std::vector<std::byte> payload_;

@@ -4,7 +4,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -52,7 +54,13 @@ bool send_message(int socket, std::span<const std::byte> head, std::span<const s
   }
 }
 
-std::optional<Received> receive_message(int socket, std::span<std::byte> buffer) {
+namespace {
+
+constexpr auto time_awake = std::chrono::microseconds(60);
+constexpr unsigned largest_penalty = 256;  // waits
+
+// One message, with these flags of recvmsg; none, and errno, where there is none.
+std::optional<Received> receive(int socket, std::span<std::byte> buffer, int flags) {
   iovec part{buffer.data(), buffer.size()};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
   msghdr message{};
@@ -62,7 +70,7 @@ std::optional<Received> receive_message(int socket, std::span<std::byte> buffer)
   message.msg_controllen = sizeof control;
   ssize_t count;
   do {
-    count = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    count = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | flags);
   } while (count < 0 && errno == EINTR);
   Received received;
   for (cmsghdr* entry = count < 0 ? nullptr : CMSG_FIRSTHDR(&message); entry != nullptr;
@@ -73,11 +81,37 @@ std::optional<Received> receive_message(int socket, std::span<std::byte> buffer)
     received.file = File(file);
   }
   // An empty message is what the end looks like: nobody sends one.
+  if (count == 0) errno = 0;
   if (count <= 0) return std::nullopt;
   if ((message.msg_flags & MSG_TRUNC) == 0) {
     received.bytes = buffer.first(static_cast<std::size_t>(count));
   }
   return received;
+}
+
+}  // namespace
+
+std::optional<Received> receive_message(int socket, std::span<std::byte> buffer) {
+  return receive(socket, buffer, 0);
+}
+
+std::optional<Received> Receiver::receive(int socket, std::span<std::byte> buffer) {
+  if (asleep_ != 0) {
+    --asleep_;
+    return receive_message(socket, buffer);
+  }
+  const auto end = std::chrono::steady_clock::now() + time_awake;
+  do {
+    auto received = device::receive(socket, buffer, MSG_DONTWAIT);
+    if (received || errno != EAGAIN) {
+      penalty_ = 1;
+      return received;
+    }
+    for (int k = 0; k < 16; ++k) __builtin_ia32_pause();
+  } while (std::chrono::steady_clock::now() < end);
+  asleep_ = penalty_;
+  penalty_ = std::min(2 * penalty_, largest_penalty);
+  return receive_message(socket, buffer);
 }
 
 }  // namespace cass::device

@@ -19,6 +19,7 @@ inline constexpr unsigned max_channels = 64;
 
 struct RemoteDevice::Channel {
   device::File socket;
+  device::Receiver receiver;
   std::byte* staging = nullptr;
   std::array<std::byte, device::max_message> buffer;
 };

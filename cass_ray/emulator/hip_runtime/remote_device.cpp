@@ -106,7 +106,7 @@ std::optional<RemoteDevice::Answer> RemoteDevice::ask(Channel& channel,
                                                       std::span<const std::byte> payload) {
   bool printed = false;
   if (device::send_message(channel.socket.number(), request, payload)) {
-    while (auto received = device::receive_message(channel.socket.number(), channel.buffer)) {
+    while (auto received = channel.receiver.receive(channel.socket.number(), channel.buffer)) {
       Answer answer{{}, {}, std::move(received->file)};
       if (received->bytes.size() < sizeof answer.reply) break;
       std::memcpy(static_cast<void*>(&answer.reply), received->bytes.data(), sizeof answer.reply);
