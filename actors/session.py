@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import ray
@@ -40,6 +42,7 @@ def start_local(**options: Any) -> None:
     """
     logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
     for attempt in range(_START_ATTEMPTS):
+        others = _children()
         try:
             with _without_chatter(), _on_loopback():
                 ray.init(address="local", include_dashboard=False, **options)
@@ -48,6 +51,23 @@ def start_local(**options: Any) -> None:
             if _STARTED_TOO_SLOWLY not in str(error) or attempt + 1 == _START_ATTEMPTS:
                 raise
             ray.shutdown()
+            _end(_children() - others)
+
+
+def _children() -> set[int]:
+    """Processes that this one has started and that have not been waited for."""
+    lists = Path("/proc/self/task").glob("*/children")
+    return {int(number) for each in lists for number in each.read_text().split()}
+
+
+def _end(processes: set[int]) -> None:
+    """What is left of a node that did not start in time: Ray would end it when this process ends.
+
+    Until then it would take the time that the next attempt needs.
+    """
+    for number in processes:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(number, signal.SIGTERM)
 
 
 def join_submitted(**options: Any) -> bool:

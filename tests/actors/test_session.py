@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from typing import Any
@@ -74,3 +75,27 @@ def test_a_slow_start_is_repeated_and_no_other_failure(
         session.start_local(num_cpus=1)
     assert len(calls) == starts
     assert all(each["address"] == "local" and each["num_cpus"] == 1 for each in calls)
+
+
+def test_what_is_left_of_a_slow_start_is_ended_before_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    left: list[subprocess.Popen[bytes]] = []
+    other = subprocess.Popen(["sleep", "600"])
+
+    def init(**options: Any) -> None:
+        if left:
+            assert left[0].wait(60) == -signal.SIGTERM
+            return
+        left.append(subprocess.Popen(["sleep", "600"]))
+        raise RuntimeError("the node timed out during startup")
+
+    monkeypatch.setattr(ray, "init", init)
+    monkeypatch.setattr(ray, "shutdown", lambda: None)
+    try:
+        session.start_local(num_cpus=1)
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()
+        left[0].kill()
