@@ -19,6 +19,7 @@ GROUP = "cass_ray.commands"
 
 SUMMARIES: dict[str, str] = {
     "doctor": "Tools found, versions, and what each one enables.",
+    "setup": "Fetch AMD's libraries for the CPU backend.",
     "compile": "Compile a CUDA, HIP or OpenCL file.",
     "translate": "Translate CUDA to HIP.",
     "run": "Compile and run a program in the sandbox.",

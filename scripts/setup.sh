@@ -89,7 +89,8 @@ optional_packages() {
 
 stamp_key() {
   cat pyproject.toml constraints.txt scripts/setup.sh cass_ray/toolchain/hip/packages.py \
-    cass_ray/toolchain/hip/libraries.py cass_ray/toolchain/hip/debian_archive.py \
+    cass_ray/toolchain/hip/libraries.py cass_ray/toolchain/archive/debian_packages.csv \
+    cass_ray/toolchain/archive/debian_archive.py cass_ray/toolchain/hip/archive_headers.py \
     cass_ray/toolchain/hip/root.py \
     cass_ray/toolchain/hip/repairs.py | sha256sum | cut -c1-16
 }
@@ -224,7 +225,7 @@ fi
 say "HIP headers and device libraries (in the background)"
 {
   "$VENV/bin/python" -m cass_ray.toolchain.hip.packages
-  "$VENV/bin/python" -m cass_ray.toolchain.hip.debian_archive || true # or from the repositories
+  "$VENV/bin/python" -m cass_ray.toolchain.hip.archive_headers || true # or from the repositories
 } >"$LOGS/hip-headers.log" 2>&1 &
 HEADERS_JOB=$!
 

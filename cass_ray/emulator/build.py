@@ -117,9 +117,10 @@ class _Build:
         runtime, device = self._runtime_units(), _device_units()
         exports = SOURCES / "hip_runtime" / "exports.map"
         folder = self._folder_of([*runtime, *device], RUNTIME_NAME, exports.read_bytes())
-        shared = (f"-Wl,-soname,{RUNTIME_SONAME}", f"-Wl,--version-script={exports}")
+        names = (f"-Wl,-soname,{RUNTIME_SONAME}", f"-Wl,--version-script={exports}")
+        shared = ("-shared", *names, "-Wl,--exclude-libs,ALL")
         self._link(device, folder / DEVICE_NAME, ("-pie",))
-        library = self._link(runtime, folder / RUNTIME_NAME, ("-shared", *shared))
+        library = self._link(runtime, folder / RUNTIME_NAME, shared)
         _alias(folder / RUNTIME_SONAME, RUNTIME_NAME)
         return library
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cass_ray.cache import digest
+from cass_ray.cache import default_directory, digest
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.dataset.schema import Reason
 from cass_ray.emulator.device_process import DeviceMode, DeviceRun, device_process
@@ -23,6 +23,7 @@ from cass_ray.toolchain.amd.toolchain import (
     AmdToolchain,
     code_flags,
 )
+from cass_ray.toolchain.archive.library_root import LIBRARY_ENVIRONMENT, visible_libraries
 from cass_ray.toolchain.executables import cached_executable
 from cass_ray.toolchain.sandbox.executable import WORKING_FOLDER, EmptyFolder, working_folder
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
@@ -137,18 +138,24 @@ def _build_host_only(
     """Compile and link a program without kernels of its own; it may load some as modules."""
     library = runtime_library.resolve()
     with private_folder() as folder:
-        made = folder / "program"
         flags = code_flags(architecture, optimization, DEFAULT_CODE_OBJECT_VERSION)
-        command: list[str | Path] = [toolchain.clang, *flags, "--cuda-host-only", "-w"]
+        command: list[str | Path] = [toolchain.clang, *flags, "--cuda-host-only", "-w", "-S"]
         command += [f"--rocm-path={toolchain.rocm_path}", f"-I{SHIM}"]
         command += ["-include", SHIM / "cass_hip.h", *unit.preprocessor_arguments()]
-        command += [str(unit.main), "-x", "none", library, f"-Wl,-rpath,{library.parent}"]
-        command += [f"--ld-path={toolchain.linker}", "-pthread", "-lm", "-no-hip-rt", "-o", made]
-        view = View(read_only=(*toolchain.visible(), library.parent, unit.root), writable=(folder,))
+        command += [str(unit.main), "-o", folder / "host.s"]
+        visible = (*toolchain.visible(), library.parent, *visible_libraries(toolchain.cache))
+        view = View(read_only=(*visible, unit.root), writable=(folder,))
         done = run(command, cwd=unit.root, limits=COMPILE_LIMITS, view=view)
         if not done.ok:
             raise classify(done, unit, "clang (host)")
-        output.write_bytes(result_of("clang", made))
+        host = result_of("clang", folder / "host.s").decode("utf-8", "replace")
+        command = [toolchain.clang, folder / "host.s", library, f"-Wl,-rpath,{library.parent}"]
+        command += [*toolchain.library_flags(host, library), f"--ld-path={toolchain.linker}"]
+        command += ["-pthread", "-lm", "-o", folder / "program"]
+        done = run(command, cwd=unit.root, limits=COMPILE_LIMITS, view=view)
+        if not done.ok:
+            raise classify(done, unit, "lld")
+        output.write_bytes(result_of("lld", folder / "program"))
     output.chmod(0o755)
 
 
@@ -163,7 +170,12 @@ def execute(
     compiler = options.compiler.visible() if options.compiler else ()
     with work(options) as place, observed(runtime_library, options) as device:
         view = View(
-            read_only=(executable.resolve(), runtime_library.resolve().parent, *compiler),
+            read_only=(
+                executable.resolve(),
+                runtime_library.resolve().parent,
+                *compiler,
+                *visible_libraries(default_directory()),
+            ),
             mounts=(place.mount,),
             process_filesystem=True,
             arguments=place.arguments,
@@ -207,7 +219,7 @@ def work(options: RunOptions) -> Iterator[EmptyFolder]:
 
 def environment(options: RunOptions) -> dict[str, str]:
     """Environment variables of a program: the same whatever is asked of the device."""
-    variables = dict(CLEAN_ENVIRONMENT)
+    variables = {**CLEAN_ENVIRONMENT, **LIBRARY_ENVIRONMENT}
     if options.architecture:
         variables[DEVICES_VARIABLE] = options.architecture
     if options.compiler is not None:

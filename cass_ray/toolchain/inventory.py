@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from cass_ray.cache import default_directory
 from cass_ray.toolchain.amd.link import RUNTIME_REMEDY
+from cass_ray.toolchain.archive.library_root import LIBRARIES_REMEDY, find_library_root
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.hip.root import open_hip_root
 from cass_ray.toolchain.locate import locate_amd, locate_nvidia
@@ -45,6 +46,7 @@ def find_all(places: Places | None = None, cache: Path | None = None) -> list[To
         _host_compiler(places),
         _nvidia(places, cache),
         *_amd(places, cache),
+        _libraries(cache),
         _opencl(places, cache),
         _hipify(places, "hipify-perl"),
         _hipify(places, "hipify-clang"),
@@ -166,6 +168,19 @@ def _runtime(library: Path | None) -> ToolStatus:
         path=str(library or ""),
         enables="linking HIP executables",
         remedy="" if library else RUNTIME_REMEDY,
+    )
+
+
+def _libraries(cache: Path) -> ToolStatus:
+    root = find_library_root(cache)
+    return ToolStatus(
+        name="AMD's libraries for the CPU backend",
+        works=root is not None,
+        version=", ".join(root.libraries) if root else "",
+        path=str(root.path) if root else "",
+        origin="cache" if root else "",
+        enables="running programs that call cuBLAS, cuFFT, cuRAND, cuSPARSE or cuSOLVER",
+        remedy="" if root else LIBRARIES_REMEDY,
     )
 
 

@@ -69,12 +69,20 @@ table:
 
 def assemble_code_object(folder: Path, assembly: str, architecture: str = "gfx1100") -> bytes:
     """A linked code object."""
-    source, unlinked, linked = (folder / name for name in ("a.s", "a.o", "a.co"))
-    source.write_text(assembly)
-    clang = find_clang()
+    return link_code_object(folder, [assembly], architecture)
+
+
+def link_code_object(folder: Path, assemblies: list[str], architecture: str = "gfx1100") -> bytes:
+    """A code object of several assembly files."""
+    clang, linked = find_clang(), folder / "a.co"
     options = ["-target", "amdgcn-amd-amdhsa", f"-mcpu={architecture}", "-x", "assembler", "-c"]
-    subprocess.run([clang.clang, *options, source, "-o", unlinked], check=True)
-    subprocess.run([clang.linker, "-shared", unlinked, "-o", linked], check=True)
+    objects = []
+    for index, assembly in enumerate(assemblies):
+        source, unlinked = folder / f"{index}.s", folder / f"{index}.o"
+        source.write_text(assembly)
+        subprocess.run([clang.clang, *options, source, "-o", unlinked], check=True)
+        objects.append(unlinked)
+    subprocess.run([clang.linker, "-shared", *objects, "-o", linked], check=True)
     return linked.read_bytes()
 
 
@@ -128,6 +136,14 @@ def test_kernels_and_arguments(tmp_path: Path, version: int) -> None:
     assert kernel.max_flat_workgroup_size == 128
     found = [(item.name, item.offset, item.size, item.hidden) for item in kernel.arguments]
     assert found == [("data", 0, 8, False), ("factor", 8, 4, False), ("", 16, 4, True)]
+
+
+def test_kernels_that_were_assembled_one_by_one(tmp_path: Path) -> None:
+    """As in rocBLAS's: the linker leaves the metadata note of each."""
+    one = _ASSEMBLY.format(version=5)
+    other = one.replace("scale", "shift").replace("table", "other_table")
+    described = describe(link_code_object(tmp_path, [one, other]))
+    assert [kernel.name for kernel in described.kernels] == ["scale", "shift"]
 
 
 def test_offload_bundles(code_object: bytes) -> None:

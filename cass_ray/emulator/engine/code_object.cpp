@@ -41,7 +41,7 @@ CodeObject::~CodeObject() = default;
 
 std::shared_ptr<CodeObject> CodeObject::load(std::span<const std::byte> elf, Error& error) {
   auto content = std::make_unique<Content>();
-  std::vector<std::byte> metadata;
+  MetadataNotes metadata;
   std::unordered_map<std::string, Symbol> symbols;
   if (!load_image(elf, *content, error, metadata, symbols)) return nullptr;
   if (!read_kernels(metadata, symbols, *content, error)) return nullptr;

@@ -74,7 +74,7 @@ class Loader {
     return true;
   }
 
-  bool segments(std::vector<std::byte>& metadata) {
+  bool segments(MetadataNotes& metadata) {
     std::uint64_t end = 0;
     std::vector<Elf64_Phdr> loads;
     for (unsigned i = 0; i < header_.e_phnum; ++i) {
@@ -173,7 +173,7 @@ class Loader {
     return {start, strnlen(start, strings.sh_size - at)};
   }
 
-  void note(const Elf64_Phdr& segment, std::vector<std::byte>& metadata) const {
+  void note(const Elf64_Phdr& segment, MetadataNotes& metadata) const {
     std::uint64_t at = segment.p_offset;
     const std::uint64_t end = segment.p_offset + segment.p_filesz;
     while (at + sizeof(Elf64_Nhdr) <= end) {
@@ -182,8 +182,7 @@ class Loader {
       const std::uint64_t content = at + sizeof head + ((std::uint64_t{head.n_namesz} + 3) & ~3ULL);
       if (content > end || head.n_descsz > end - content) return;
       if (head.n_type == note_amdgpu_metadata) {
-        metadata.assign(elf_.begin() + static_cast<std::ptrdiff_t>(content),
-                        elf_.begin() + static_cast<std::ptrdiff_t>(content + head.n_descsz));
+        metadata.push_back(elf_.subspan(content, head.n_descsz));
       }
       at = content + ((std::uint64_t{head.n_descsz} + 3) & ~3ULL);
     }
@@ -265,7 +264,7 @@ class Loader {
 }  // namespace
 
 bool load_image(std::span<const std::byte> elf, CodeObject::Content& content, Error& error,
-                std::vector<std::byte>& metadata,
+                MetadataNotes& metadata,
                 std::unordered_map<std::string, Symbol>& all_symbols) {
   Loader loader(elf, content, error);
   return loader.header() && loader.segments(metadata) && loader.symbols(all_symbols) &&

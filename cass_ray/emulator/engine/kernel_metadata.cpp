@@ -203,16 +203,19 @@ bool read_kernel(const Value& map, const std::unordered_map<std::string, Symbol>
 
 }  // namespace
 
-bool read_kernels(std::span<const std::byte> metadata,
+bool read_kernels(const MetadataNotes& metadata,
                   const std::unordered_map<std::string, Symbol>& symbols,
                   CodeObject::Content& content, Error& error) {
-  if (metadata.empty()) return true;  // device functions and variables only
-  const auto root = msgpack::parse(metadata);
-  if (!root) return fail(error, "the code object's metadata note is damaged");
-  const Value* kernels = root->find("amdhsa.kernels");
-  if (kernels == nullptr) return true;
-  for (const Value& map : kernels->items) {
-    if (!read_kernel(map, symbols, content, error)) return false;
+  // Without a note: device functions and variables only.
+  for (const std::span<const std::byte> note : metadata) {
+    if (note.empty()) continue;
+    const auto root = msgpack::parse(note);
+    if (!root) return fail(error, "the code object's metadata note is damaged");
+    const Value* kernels = root->find("amdhsa.kernels");
+    if (kernels == nullptr) continue;
+    for (const Value& map : kernels->items) {
+      if (!read_kernel(map, symbols, content, error)) return false;
+    }
   }
   return true;
 }

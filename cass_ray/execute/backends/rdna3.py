@@ -25,6 +25,7 @@ from cass_ray.execute.backends.base import (
 )
 from cass_ray.execute.evidence.counters import parse_counters
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
+from cass_ray.toolchain.archive.library_root import LIBRARY_ENVIRONMENT, visible_libraries
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.executables import cached_executable
 from cass_ray.toolchain.locate import find_amd
@@ -118,11 +119,12 @@ class Rdna3Backend(HipBackend):
         return f"{engine}, {self.architecture}" if other else engine
 
     def exposure(self, mode: RunMode) -> Exposure:
-        """The runtime library, and which device it presents."""
+        """The runtime library, AMD's other libraries, and which device is presented."""
         del mode
+        libraries = visible_libraries(self.toolchain.cache)
         return Exposure(
-            read_only=(self.runtime.resolve().parent,),
-            environment={DEVICES_VARIABLE: self.architecture},
+            read_only=(self.runtime.resolve().parent, *libraries),
+            environment={**LIBRARY_ENVIRONMENT, DEVICES_VARIABLE: self.architecture},
         )
 
     @contextmanager

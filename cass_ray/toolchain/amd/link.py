@@ -58,8 +58,12 @@ def recombine(
     output: Path,
     architecture: str,
     runtime_library: Path | None,
+    libraries: Sequence[str] = (),
 ) -> Path:
-    """Link both texts into ``output``; see :meth:`AmdToolchain.recombine`."""
+    """Link both texts into ``output``, with the flags ``libraries``.
+
+    See :meth:`AmdToolchain.recombine`.
+    """
     with private_folder() as folder:
         code_object = _code_object(tools, device_assembly, architecture, folder)
         (folder / "device.hipfb").write_bytes(bundle({architecture: code_object}))
@@ -84,7 +88,7 @@ def recombine(
             "embed.o",
             library,
         ]
-        link += [f"-Wl,-rpath,{library.parent}", "-pthread", "-lm", "-o", "program"]
+        link += [*libraries, f"-Wl,-rpath,{library.parent}", "-pthread", "-lm", "-o", "program"]
         _step(tools, folder, link, visible=(library.parent,))
         output.write_bytes(result_of("lld", folder / "program"))
         output.chmod(0o755)

@@ -17,7 +17,14 @@ from cass_ray.cache import digest
 from cass_ray.dataset.schema import Reason, Toolchain
 from cass_ray.toolchain.amd import link
 from cass_ray.toolchain.amd.precompiled import PrecompiledHeaders, Side
+from cass_ray.toolchain.archive.library_root import (
+    LIBRARIES_REMEDY,
+    find_library_root,
+    libraries_called,
+    visible_libraries,
+)
 from cass_ray.toolchain.background import background_work
+from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.sandbox.isolation import Mount, View
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
 from cass_ray.toolchain.unit import CompileFailure, Unit, classify, forbidden_read
@@ -138,9 +145,35 @@ class AmdToolchain:
         ``output`` + ``.o`` is written and :class:`~cass_ray.toolchain.errors.ToolMissing` raised.
         """
         library = runtime_library or self.runtime_library
+        libraries = self.library_flags(host_assembly, library) if library else []
         return link.recombine(
-            self._link_tools(), host_assembly, device_assembly, output, architecture, library
+            self._link_tools(),
+            host_assembly,
+            device_assembly,
+            output,
+            architecture,
+            library,
+            libraries,
         )
+
+    def library_flags(self, host_assembly: str, runtime_library: Path) -> list[str]:
+        """Flags that link a program with those of AMD's libraries that it calls.
+
+        On ROCm they lie beside the runtime; for the CPU backend they are those of
+        ``cass setup libraries``. Raises :class:`~cass_ray.toolchain.errors.ToolMissing`.
+        """
+        called = libraries_called(host_assembly)
+        if not called:
+            return []
+        names = [f"-l{name}" for name in called]
+        runtime = runtime_library.resolve()
+        if all((runtime.parent / f"lib{name}.so").exists() for name in called):
+            return [f"-L{runtime.parent}", *names]
+        root = find_library_root(self.cache)
+        absent = [name for name in called if root is None or name not in root.libraries]
+        if root is None or absent:
+            raise ToolMissing(f"AMD's library {absent[0]}", LIBRARIES_REMEDY)
+        return [*root.link_flags(runtime), *names]
 
     def build_executable(
         self,
@@ -172,7 +205,8 @@ class AmdToolchain:
         return tuple(dict.fromkeys(path for path in outside if not path.is_relative_to("/usr")))
 
     def _link_tools(self) -> link.LinkTools:
-        return link.LinkTools(self.clang, self.linker, self.visible())
+        visible = (*self.visible(), *visible_libraries(self.cache))
+        return link.LinkTools(self.clang, self.linker, visible)
 
     @cached_property
     def _visible(self) -> tuple[Path, ...]:

@@ -19,7 +19,7 @@ from cass_ray.architectures import AMD_TARGETS, OWN_DEVICE_LIBRARIES
 from cass_ray.cache import default_directory, digest
 from cass_ray.toolchain.amd.clang import find_clang
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.hip.debian_archive import archive_headers
+from cass_ray.toolchain.hip.archive_headers import archive_headers
 from cass_ray.toolchain.hip.libraries import library_headers
 from cass_ray.toolchain.hip.packages import debian_headers, hip_headers, unpack_once
 from cass_ray.toolchain.hip.repairs import repair_cooperative_groups
@@ -97,7 +97,10 @@ def find_hip_root(clang: Path, cache: Path | None = None) -> HipRoot | None:
 def open_hip_root(path: Path) -> HipRoot:
     """Describe an existing root: one of ours or a ROCm installation."""
     major, minor, patch = header_version(path / "include")
-    known = ("hipcub", "hiprand", "rocprim", "rocrand", "rocwmma", "thrust")
+    known = (
+        *("hipblas", "hipcub", "hipfft", "hiprand", "hipsolver", "hipsparse", "miopen", "rccl"),
+        *("rocprim", "rocwmma", "thrust"),
+    )
     libraries = tuple(name for name in known if (path / "include" / name).is_dir())
     return HipRoot(path=path, version=f"{major}.{minor}.{patch}", libraries=libraries)
 

@@ -25,6 +25,17 @@ _INCLUDE_FOLDERS = ("include", "inc", "common", "Common", "src")
 _FIRST_CODE = re.compile(r"\S")
 
 
+_DEFINITIONS = {
+    "hipblas/hipblas.h": ("HIPBLAS_V2", "ROCM_MATHLIBS_API_USE_HIP_COMPLEX"),
+}
+"""What a header of ROCm must find defined to declare what CUDA's does.
+
+hipBLAS declares its ``…Ex`` functions with types of its own otherwise, and complex ones with a
+type that is not hipComplex. The definitions are the same text in every file, so that a second one
+does no harm.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class _Include:
     start: int
@@ -52,10 +63,18 @@ def rewrite_includes(unit: Rewrite) -> None:
         else:
             path_end = include.path_start + len(include.path)
             unit.edits.replace(include.path_start, path_end, hip)
+            _define(unit, include, hip)
             if include.depth == 0:
                 seen.add(hip)
         unit.converted(include.start)
     _add_runtime(unit, includes, first_runtime)
+
+
+def _define(unit: Rewrite, include: _Include, header: str) -> None:
+    line = unit.source.text.rfind("\n", 0, include.start) + 1
+    if header in _DEFINITIONS:
+        lines = (f"#define {name}{unit.source.newline}" for name in _DEFINITIONS[header])
+        unit.edits.insert(line, "".join(lines))
 
 
 def _includes(unit: Rewrite) -> list[_Include]:

@@ -1,0 +1,1 @@
+"""Debian's archive as a source of AMD's headers and libraries."""
