@@ -25,11 +25,12 @@ OBJECT_DIRECTIVES = frozenset(
 def without_comment(text: str, mark: re.Pattern[str]) -> str:
     """``text`` up to the first ``mark`` outside double quotes."""
     position = 0
+    quotes = _QUOTED.finditer(text)
+    quoted = next(quotes, None)
     while found := mark.search(text, position):
-        quoted = next(
-            (q for q in _QUOTED.finditer(text) if q.start() < found.start() < q.end()), None
-        )
-        if quoted is None:
+        while quoted is not None and quoted.end() <= found.start():
+            quoted = next(quotes, None)
+        if quoted is None or found.start() < quoted.start():
             return text[: found.start()]
         position = quoted.end()
     return text

@@ -115,7 +115,8 @@ class Rdna3Kernel:
         try:
             return int(written, 0)
         except ValueError:  # a symbolic expression, as of LLVM 20
-            return int(self.metadata.get(key, 0))
+            stated = self.metadata.get(key, 0)
+            return stated if isinstance(stated, int) else 0
 
     @property
     def lds_bytes(self) -> int:
@@ -149,12 +150,18 @@ class Rdna3Kernel:
 
     @cached_property
     def arguments(self) -> list[Rdna3Argument]:
-        """Slots of the argument buffer in order, hidden ones included."""
+        """Slots of the argument buffer in order, hidden ones included.
+
+        Raises ``ValueError`` when the metadata does not describe them.
+        """
+        slots = self.metadata.get(".args") or []
+        if not isinstance(slots, list) or not all(isinstance(slot, dict) for slot in slots):
+            raise ValueError(f"{self.name}: .args is not a list of mappings")
         return [
             Rdna3Argument.model_validate(
-                {key.removeprefix("."): value for key, value in slot.items()}
+                {str(key).removeprefix("."): value for key, value in slot.items()}
             )
-            for slot in self.metadata.get(".args", [])
+            for slot in slots
         ]
 
 
@@ -222,9 +229,11 @@ class Rdna3Module:
         Raises ``ValueError`` when it is not YAML.
         """
         text = "\n".join(line.text for line in self.lines if line.kind is Rdna3LineKind.METADATA)
+        if _is_deep(text):
+            raise ValueError("the block after .amdgpu_metadata is nested too deep")
         try:
             document = yaml.load(text, Loader=_YAML_LOADER)
-        except yaml.YAMLError as error:
+        except (yaml.YAMLError, TypeError) as error:  # TypeError: a list as a key
             raise ValueError(f"the block after .amdgpu_metadata is not YAML: {error}") from error
         return document if isinstance(document, dict) else {}
 
@@ -237,7 +246,7 @@ class Rdna3Module:
         entries = self.metadata.get("amdhsa.kernels") or []
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
             raise ValueError("amdhsa.kernels of .amdgpu_metadata is not a list of mappings")
-        described = {entry.get(".name"): entry for entry in entries}
+        described = {name: each for each in entries if isinstance(name := each.get(".name"), str)}
         return {
             name: Rdna3Kernel(name, descriptor, described.get(name, {}))
             for name, descriptor in self._descriptors.items()
@@ -276,8 +285,20 @@ class Rdna3Module:
 
 
 _YAML_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_DEEPEST = 64
+_INNERMOST = re.compile(r"""\[[^\[\]{}'"\n]*+\]|\{[^\[\]{}'"\n]*+\}""")
+_INDENTED = re.compile(rf"^[ \t?:-]{{{_DEEPEST}}}", re.MULTILINE)
 _LINE = re.compile(r'[ \t]*(?:([\w.$@]+|"[^"]+"):(?=\s|$))?[ \t]*([^\s;:]*)[ \t]*(=?)')
 _KERNEL = re.compile(r"^[ \t]*\.amdhsa_kernel[ \t]+(\S+)", re.MULTILINE)
+
+
+def _is_deep(document: str) -> bool:
+    """Whether YAML may be nested deeper than metadata ever is: libyaml's loader would recurse until
+    the process ends. Of levels in brackets the innermost are no matter; each other level takes a
+    column of its line.
+    """
+    opened = sum(_INNERMOST.sub("", document).count(bracket) for bracket in "[{")
+    return opened > _DEEPEST or _INDENTED.search(document) is not None
 
 
 def parse(text: str) -> Rdna3Module:

@@ -65,7 +65,10 @@ class SassInstruction(NamedTuple):
     def operands(self) -> tuple[str, ...]:
         """Operands in order; commas inside brackets do not separate."""
         _, _, rest = self._unguarded.partition(" ")
-        return tuple(part.strip() for part in _OPERAND_COMMA.split(rest)) if rest else ()
+        if not rest:
+            return ()
+        parts = _BRACKETED_COMMAS.sub(lambda found: found[0].replace(",", "\0"), rest).split(",")
+        return tuple(part.replace("\0", ",").strip() for part in parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +161,7 @@ _ENTRY = re.compile(r'^[ \t]*\.other[ \t]+(\S+?),[ \t]*@"[^"\n]*STO_CUDA_ENTRY',
 _ANNOTATION = re.compile(r'\(\*"(BRANCH_TARGETS )?([^"]*)"\*\)')
 _SPACES = re.compile(r"[ \t]{2,}|\t")
 _SYMBOL = re.compile(r"`\(([^()\s]+)\)|(?<![\w$.])\.L_\w+")
-_OPERAND_COMMA = re.compile(r",(?![^\[(]*[\])])")
+_BRACKETED_COMMAS = re.compile(r"[\[(][^\[(\]),]*+,[^\[(\])]*+[\])]")
 
 # Instructions whose last hexadecimal operand is an offset from the start of the function. Absolute
 # calls and jumps are absent: an unlinked listing shows 0x0 for them.
@@ -282,9 +285,12 @@ def _relabel(
     names = {target: f".L_{number}" for number, target in enumerate(targets)}
     relabelled = list(instructions)
     for index, found in references:
-        text = instructions[index].text
-        for start, end, target in reversed(found):
-            text = text[:start] + names[target] + text[end:]
+        written = instructions[index].text
+        pieces, position = [], 0
+        for start, end, target in sorted(found):
+            pieces += [written[position:start], names[target]]
+            position = end
+        text = "".join([*pieces, written[position:]])
         text = _SYMBOL.sub(lambda symbol: symbol[1] or symbol[0], text)
         relabelled[index] = instructions[index]._replace(text=text)
     return relabelled, {name: target for target, name in names.items()}

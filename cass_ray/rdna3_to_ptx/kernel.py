@@ -33,6 +33,8 @@ _HIDDEN = {
     "hidden_group_size": ("%ntid", 2),
     "hidden_remainder": ("", 2),
 }
+_MOST_ARGUMENT_BYTES = 32_764
+"""What a CUDA kernel takes."""
 _SUFFIXES = ("_e32", "_e64", "_dpp", "_e64_dpp", "_vi", "_sdwa")
 
 
@@ -51,9 +53,14 @@ class KernelWriter:
         self.module = module
         self.name = name
         self.kernel: Rdna3Kernel = module.kernels[name]
+        if name not in module.functions:
+            raise UnknownInstruction(name, "a kernel descriptor without code")
         self.function: Rdna3Function = module.functions[name]
         self.wave = Wave()
         self.arguments: list[Rdna3Argument] = self.kernel.arguments
+        for each in self.arguments:
+            if not 0 <= each.offset <= each.offset + each.size <= _MOST_ARGUMENT_BYTES:
+                raise UnknownInstruction(name, f"an argument of {each.size} bytes")
 
     def write(self) -> KernelText:
         """Raises :class:`UnknownInstruction`."""

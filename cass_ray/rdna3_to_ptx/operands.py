@@ -8,13 +8,16 @@ from dataclasses import dataclass, replace
 
 from cass_ray.rdna3_to_ptx.errors import UnknownInstruction
 
-_REGISTER = re.compile(r"([sv])(\d+)$")
-_RANGE = re.compile(r"([sv])\[(\d+):(\d+)\]$")
+_REGISTER = re.compile(r"([sv])(\d{1,3})$")
+_RANGE = re.compile(r"([sv])\[(\d{1,3}):(\d{1,3})\]$")
+_WIDEST = 32
+"""Registers of the widest operand."""
 _SYMBOL = re.compile(
     r"(?P<name>[\w.$]+)@(?P<kind>rel32|gotpcrel32)@(?P<half>lo|hi)(?P<added>[+-]\d+)?$"
 )
 _FROM_COUNTER = {"lo": 4, "hi": 12}
 """Distance of the literals of s_add_u32 and s_addc_u32 from what s_getpc_b64 gives."""
+_WORD = re.compile(r"(?:[^\s\[]++|\[[^\]]*+\]?)++")
 _MODIFIER = re.compile(r"([a-z_0-9]+)(?::(\[[^\]]*\]|\S+))?$")
 _SPECIAL = {
     "vcc_lo": ("vcc_lo",),
@@ -113,9 +116,10 @@ def _plain(text: str) -> Rdna3Operand:
     if match := _REGISTER.match(text):
         return Rdna3Register((f"{match[1]}{match[2]}",))
     if match := _RANGE.match(text):
-        return Rdna3Register(
-            tuple(f"{match[1]}{n}" for n in range(int(match[2]), int(match[3]) + 1))
-        )
+        first, last = int(match[2]), int(match[3])
+        if not first <= last < first + _WIDEST:
+            raise UnknownInstruction(text, "no such registers")
+        return Rdna3Register(tuple(f"{match[1]}{n}" for n in range(first, last + 1)))
     if _FLOAT.match(text):
         # 1 / (2 pi) is the one inline constant that LLVM does not write in full.
         return Literal(value=0.15915494309189532 if text.startswith("0.1591549") else float(text))
@@ -134,7 +138,7 @@ def split_modifiers(operands: tuple[str, ...]) -> tuple[list[str], dict[str, str
     """Operands without what follows the last one, and that by name (``offset`` -> ``12``)."""
     if not operands:
         return [], {}
-    words = re.split(r"\s+(?![^\[]*\])", operands[-1].strip())
+    words = _WORD.findall(operands[-1]) or [""]
     modifiers = {}
     for word in words[1:]:
         match = _MODIFIER.match(word)

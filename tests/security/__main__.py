@@ -16,7 +16,8 @@ from cass_ray.printable import printable
 AREAS = {
     "execution": ("execution", "runs", "executables", "masked_proc"),
     "compilers": ("compilers", "compile_bombs", "names", "trees"),
-    "verifier": ("verifier", "scanners", "readers"),
+    "verifier": ("verifier", "evidence", "device_protocol"),
+    "readers": ("scanners", "listings", "fuzzers"),
     "archives": ("archives",),
     "git": ("git",),
     "service": ("http", "disk", "ports", "requests"),

@@ -18,9 +18,6 @@ from cass_ray.translate.rules.reverse import HipToCudaTranslator
 SIZES = (1500, 6000, 24_000)
 """Characters of the texts."""
 
-MOST_GROWTH = 8
-"""Times more work for a text four times as long; sixteen times is quadratic."""
-
 _RULES = RulesTranslator()
 _REVERSE = HipToCudaTranslator()
 

@@ -23,7 +23,8 @@ from cass_ray.translate.protocol import Severity
 from cass_ray.translate.rules.engine import RulesTranslator
 from tests.folders import REPOSITORY
 from tests.security import work as counting
-from tests.security.scanners import MOST_GROWTH, cases
+from tests.security.scanners import cases
+from tests.security.work import MOST_GROWTH
 
 _RULES = RulesTranslator()
 

@@ -2,13 +2,15 @@
 
 ``python -m tests.security.work`` loads :mod:`cass_ray` with each loop, call, slice and comparison
 by ``in`` counted, and methods of strings and of regular expressions by the characters that they
-read, and prints as JSON what each scanner of :mod:`tests.security.test_scanners` did on each text.
+read, and prints as JSON what each scanner of :mod:`tests.security.scanners` did on each text;
+``python -m tests.security.work listings`` those of :mod:`tests.security.listings`.
 What an expression reads twice inside of one match is not seen: ``test_expressions`` is about that.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib
 import importlib.abc
 import importlib.machinery
 import json
@@ -105,6 +107,9 @@ class Work:
 
 WORK = Work()
 
+MOST_GROWTH = 8
+"""Times more work for a text four times as long; sixteen times is quadratic."""
+
 
 class _Instrument(ast.NodeTransformer):
     def _of(self, name: str, *given: ast.expr, keywords: Sequence[ast.keyword] = ()) -> ast.Call:
@@ -192,8 +197,8 @@ class _Finder(importlib.abc.MetaPathFinder):
 def main() -> None:
     """Print {scanner: {text: [work on texts, each four times as long]}}."""
     sys.meta_path.insert(0, _Finder())
-    from tests.security import scanners
-
+    name = sys.argv[1] if len(sys.argv) > 1 else "scanners"
+    scanners: Any = importlib.import_module(f"tests.security.{name}")
     found: dict[str, dict[str, list[int]]] = {}
     for scanner, text, make in scanners.cases():
         scan = scanners.SCANNERS[scanner]
@@ -204,7 +209,7 @@ def main() -> None:
             before = WORK.done
             scan(given)
             counts.append(WORK.done - before)
-            if len(counts) > 1 and counts[-1] < scanners.MOST_GROWTH * counts[-2]:
+            if len(counts) > 1 and counts[-1] < MOST_GROWTH * counts[-2]:
                 break  # what is quadratic up to a bound becomes linear behind it
         found.setdefault(scanner, {})[text] = counts
     print(json.dumps(found))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Iterable, Mapping
 
 from cass_ray.assembly import sass
 from cass_ray.assembly.signatures import Signature
@@ -37,6 +38,10 @@ _SIZES = {
 _VECTOR = re.compile(r"(u?char|u?short|u?int|u?long|u?longlong|float|double)([1-4])")
 _ELEMENTS = {"char": 1, "short": 2, "int": 4, "float": 4, "long": 8, "longlong": 8, "double": 8}
 _LARGEST_ALIGNMENT = 16
+MOST_PARAMETER_BYTES = 32_764
+"""What a kernel takes at most (CUDA C++ Programming Guide, function parameters)."""
+_MOST_FRAME_BYTES = 512 * 1024
+"""Local memory of a thread at most (the same, technical specifications)."""
 _NEAR = 48
 """Instructions before a call among which its return address is."""
 _LEAVING = ("BRA", "JMP", "CALL", "EXIT", "KILL", "BPT", "RET")
@@ -88,7 +93,7 @@ def _section(name: str, data: bytes, size: int | None = None) -> Section:
 
 
 def _architecture(named: list[str]) -> int:
-    found = {int(digits[0]) for name in named if (digits := re.findall(r"\d+", name))}
+    found = {int(digits[0]) for name in named if (digits := re.search(r"\d{1,6}", name))}
     if len(found) != 1:
         raise LiftError("a listing must name one architecture (.target sm_80, code for sm_80)")
     number = found.pop()
@@ -129,6 +134,8 @@ def _parameters(code: CodeSection, architecture: int) -> bytes:
         value = struct.pack("<IHHI", 0, ordinal, offset, size << 18)
         made += struct.pack("<BBH", _SIZED, _KPARAM_INFO, len(value)) + value
         end = offset + size
+        if end > MOST_PARAMETER_BYTES:
+            raise LiftError(f"{code.name}: more than {MOST_PARAMETER_BYTES} bytes of parameters")
     if used > end:
         raise LiftError(
             f"{code.name}: its name tells of {end} bytes of parameters, its code reads {used}; "
@@ -180,6 +187,8 @@ def _frame_bytes(code: CodeSection) -> int:
         literals = [o for o in i.operands[1:] if isinstance(o, Immediate) and o.is_bits]
         steps = [literal.integer & 0xFFFFFFFF for literal in literals]
         total += sum((1 << 32) - step for step in steps if step >> 31)
+    if total > _MOST_FRAME_BYTES:
+        raise LiftError(f"{code.name}: more than {_MOST_FRAME_BYTES} bytes of stack")
     return total
 
 
@@ -195,10 +204,16 @@ def _subroutines(code: CodeSection) -> set[int]:
         if i.opcode == "CALL" and (address := _target(code, i)) is not None
     ]
     found = {address for i, address in calls if _knows_return(code, i)}
-    inside = set[int]().union(*(_reached(code, address, found) for address in found))
+    successors = _successors(code, found)
+    inside = _reached(found, successors)
+    predecessors: dict[int, list[int]] = {}
+    for address, following in successors.items():
+        for each in following:
+            predecessors.setdefault(each, []).append(address)
+    returns = [address for address in successors if _opcode_at(code, address) == "RET"]
+    lead_back = _reached(returns, predecessors)
     for i, address in calls:
-        leads_back = any(_opcode_at(code, each) == "RET" for each in _reached(code, address, found))
-        if address not in found and leads_back and i.address not in inside:
+        if address not in found and address in lead_back and i.address not in inside:
             raise LiftError(
                 f"{code.name}: {i.text} at {i.address:#x}: the listing does not tell a call from a "
                 "jump here; give the cubin"
@@ -223,21 +238,27 @@ def _opcode_at(code: CodeSection, address: int) -> str:
     return code.instructions[code.position[address]].opcode
 
 
-def _reached(code: CodeSection, start: int, subroutines: set[int]) -> set[int]:
-    """Addresses of instructions that control can get to from one without a call."""
-    pending, seen = [start], set[int]()
-    while pending:
-        address = pending.pop()
-        position = code.position.get(address)
-        if position is None or address in seen:
-            continue
-        seen.add(address)
+def _successors(code: CodeSection, subroutines: set[int]) -> dict[int, list[int]]:
+    """Address of each instruction -> those to which control can get from it without a call."""
+    found: dict[int, list[int]] = {}
+    for address, position in code.position.items():
         i = code.instructions[position]
         target = _target(code, i) if i.opcode in ("BRA", "JMP", "CALL") else None
         is_call = i.opcode == "CALL" and (target is None or target in subroutines)
-        if target is not None and not is_call:
-            pending.append(target)
+        following = [] if target is None or is_call else [target]
         is_certain = i.guard is None and not any(isinstance(o, Predicate) for o in i.operands)
         if not (i.opcode in _LEAVING and is_certain and not is_call):
-            pending.append(address + INSTRUCTION_BYTES)
+            following.append(address + INSTRUCTION_BYTES)
+        found[address] = [each for each in following if each in code.position]
+    return found
+
+
+def _reached(starts: Iterable[int], following: Mapping[int, list[int]]) -> set[int]:
+    """``starts`` and all that ``following`` leads to from them."""
+    pending, seen = list(starts), set[int]()
+    while pending:
+        address = pending.pop()
+        if address not in seen:
+            seen.add(address)
+            pending += following.get(address, ())
     return seen

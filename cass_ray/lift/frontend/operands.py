@@ -134,6 +134,8 @@ class Operands(tuple[Operand, ...]):
         return UnknownForm(f"{len(self)} operands", "not as many as the form has")
 
 
+_LAST_REGISTER = 255
+
 _SIGNED = r"(?P<sign>[-~]?)(?P<bar>\|?)"
 _REGISTER = re.compile(_SIGNED + r"(?P<file>U?R)(?P<index>Z|\d+)\|?(?P<suffix>(?:\.\w+)*)\|?")
 _PREDICATE = re.compile(r"(?P<not>!?)(?P<file>U?P)(?P<index>T|\d)")
@@ -170,7 +172,12 @@ def parse(text: str) -> Operand:
 
 
 def _index(match: re.Match[str]) -> int | None:
-    return int(match["index"]) if match["index"].isdigit() else None
+    written = match["index"]
+    if not written.isdigit():
+        return None
+    if len(written) > 3 or int(written) > _LAST_REGISTER:
+        raise UnknownForm(match[0][:80], "no such register")
+    return int(written)
 
 
 def _modifiers(match: re.Match[str]) -> tuple[bool, bool, bool, tuple[str, ...]]:

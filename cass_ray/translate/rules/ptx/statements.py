@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+import string
 from dataclasses import dataclass
 
 from cass_ray.translate.protocol import Severity
@@ -27,6 +28,8 @@ _NUMBERED = re.compile(r"(.+)<(\d+)>\Z")
 _PREDICATE = re.compile(r"@(!?)\s*([%\w$]+)\s+(.*)", re.DOTALL)
 _INSTRUCTION = re.compile(r"([a-zA-Z][\w.:]*)\s*(.*)", re.DOTALL)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_MOST_REGISTERS = 4096
+"""Of one statement: `.reg .b32 %r<1000000000>` is short."""
 
 
 @dataclass(frozen=True)
@@ -152,8 +155,9 @@ def _template(text: str, start: int, end: int) -> str:
 def _operands(unit: Rewrite, span: Span, first: int) -> list[Operand]:
     text = unit.source.text
     found: list[Operand] = []
-    position, end = span
-    while text[position:end].strip(" \t\r\n\\,"):
+    end = span[1]
+    position = _next_operand(text, *span)
+    while position < end:
         match = _CONSTRAINT.match(text, position, end)
         if match is None:
             raise UnknownInstructionError("operands that macros build")
@@ -172,10 +176,15 @@ def _operands(unit: Rewrite, span: Span, first: int) -> list[Operand]:
                 is_output=match[2] in {"=", "+"},
             )
         )
-        position = closing + 1
-        while position < end and text[position] in " \t\r\n\\,":
-            position += 1
+        position = _next_operand(text, closing + 1, end)
     return found
+
+
+def _next_operand(text: str, position: int, end: int) -> int:
+    """Behind blanks, joined lines and commas."""
+    while position < end and text[position] in " \t\r\n\\,":
+        position += 1
+    return position
 
 
 def _translate(unit: Rewrite, statement: PtxStatement) -> str:
@@ -209,10 +218,8 @@ def _translate(unit: Rewrite, statement: PtxStatement) -> str:
 def _body(state: RegisterState, template: str) -> list[str]:
     statements: list[str] = []
     for part in re.split(r";", template.replace("\t", " ")):
-        line = part.strip()
         # Braces are scopes, unless they hold a vector operand.
-        while line.startswith(("{", "}")):
-            line = line[1:].strip()
+        line = part.strip().lstrip("{}" + string.whitespace)
         if line.endswith("}") and line.count("{") < line.count("}"):
             line = line[:-1].strip()
         if line:
@@ -242,7 +249,10 @@ def _declare(state: RegisterState, kind: str, names: str) -> list[str]:
     declarations: list[str] = []
     for name in (item.strip() for item in names.split(",")):
         numbered = _NUMBERED.match(name)
-        registers = [f"{numbered[1]}{i}" for i in range(int(numbered[2]))] if numbered else [name]
+        count = int(numbered[2][:9]) if numbered else 1
+        if len(state.registers) + count > _MOST_REGISTERS:
+            raise UnknownInstructionError(f"more than {_MOST_REGISTERS} registers")
+        registers = [f"{numbered[1]}{i}" for i in range(count)] if numbered else [name]
         for item in registers:
             variable = "cass_" + re.sub(r"\W", "_", item)
             state.registers[item] = (kind, variable)
@@ -252,15 +262,16 @@ def _declare(state: RegisterState, kind: str, names: str) -> list[str]:
 
 def _split(operands: str) -> list[str]:
     """Operands parted at commas outside brackets and braces."""
-    found: list[str] = []
+    found: list[list[str]] = []
     depth = 0
     for piece in operands.split(","):
         if depth:
-            found[-1] += "," + piece
+            found[-1].append(piece)
         else:
-            found.append(piece)
+            found.append([piece])
         depth += sum(piece.count(mark) for mark in "{[") - sum(piece.count(m) for m in "}]")
-    return [item.strip() for item in found if item.strip()]
+    joined = (",".join(pieces).strip() for pieces in found)
+    return [item for item in joined if item]
 
 
 def _as_expression(operands: tuple[Operand, ...], body: list[str], pointers: bool) -> str:
