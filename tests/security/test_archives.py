@@ -17,6 +17,7 @@ import pytest
 import zstandard
 
 from cass_ray.corpus.program import Program, ReadReject
+from cass_ray.corpus.reading import tar_stream
 from cass_ray.corpus.reading.archives import unpack_archive
 from cass_ray.corpus.reading.git import GitTree
 from cass_ray.corpus.reading.limits import ReadLimits
@@ -280,6 +281,28 @@ def test_a_sparse_file_of_an_exabyte(tmp_path: Path) -> None:
         tmp_path, "a.tar", tarred(GOOD, sparse, (member("x"), b"1"), (member("z.cu"), KERNEL))
     )
     assert found == {"good.cu": "", "huge.cu": "unsafe_path", "z.cu": ""}
+
+
+def test_a_member_that_the_archive_does_not_hold_is_not_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A header says 64 GiB and the file ends: tarfile would read six million empty blocks."""
+    reads = 0
+
+    class Counting(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            nonlocal reads
+            reads += 1
+            return super().read(size)
+
+    huge = member("../huge.bin")  # refused for its name: its size is not looked at
+    huge.size = 1 << 36
+    data = without_end(tarred(GOOD)) + huge.tobuf()
+    monkeypatch.setattr(tar_stream, "_decompressed", lambda file: Counting(file.read()))
+    found = rows(tmp_path, "a.tar", data)
+    assert found.pop("good.cu") == ""
+    assert set(found.values()) == {"unsafe_path", "unreadable"}
+    assert reads < 100
 
 
 def test_unpacking_ends_when_it_is_told_to(tmp_path: Path) -> None:

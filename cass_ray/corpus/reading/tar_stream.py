@@ -27,6 +27,8 @@ _EXTENDED_HEADERS = (
 )
 _EXTENDED_HEADER_BYTES = 1 << 20
 _HEADERS_OF_A_MEMBER = 2 * _EXTENDED_HEADER_BYTES
+_READS_AT_THE_END = 3
+"""tarfile looks once or twice whether there is more; it would look for each block of a member."""
 _PAX_LENGTH = re.compile(rb"(\d{1,8}) ")
 _LONG_NUMBER = re.compile(rb"\d{257}")
 
@@ -43,10 +45,14 @@ class _Counted:
         self._limit = limit
         self._passed = 0
         self._headers_end: int | None = None
+        self._at_the_end = 0
 
     def read(self, size: int = -1) -> bytes:
         data: bytes = self._stream.read(size)
         self._passed += len(data)
+        self._at_the_end += not data
+        if self._at_the_end > _READS_AT_THE_END:
+            raise tarfile.ReadError("ends before what its headers say is in it")
         if self._passed > self._limit:
             raise TooMuchError(f"unpacks to more than {self._limit} bytes with its headers")
         if self._headers_end is not None and self._passed > self._headers_end:
