@@ -22,6 +22,7 @@ SUMMARIES: dict[str, str] = {
     "setup": "Fetch AMD's libraries for the CPU backend.",
     "compile": "Compile a CUDA, HIP or OpenCL file.",
     "translate": "Translate CUDA to HIP.",
+    "project": "Port a whole project, build and test it.",
     "run": "Compile and run a program in the sandbox.",
     "emulator": "What the CPU backend for RDNA3 covers.",
     "lift": "What the SASS lifter covers.",

@@ -14,7 +14,6 @@ What is built runs on the library that it was linked with: ROCm's runtime, or th
 
 from __future__ import annotations
 
-import shlex
 import sys
 from pathlib import Path
 
@@ -71,18 +70,26 @@ endif()
 set(CMAKE_HIP_COMPILER_ID_TEST_FLAGS_FIRST "--offload-arch=@architecture@")
 set(CMAKE_HIP_FLAGS_INIT "--rocm-path=${CMAKE_CURRENT_LIST_DIR} -B${CMAKE_CURRENT_LIST_DIR}/bin")
 """
-_BUNDLER = """\
-#!/bin/sh
-# clang calls this by its name; the bundle's format is written by cass_ray.toolchain.amd.bundle.
-PYTHONPATH=@path@ exec @python@ -m cass_ray.toolchain.amd.offload_bundler "$@"
-"""
+BUNDLER = Path(__file__).parent / "amd" / "clang-offload-bundler"
+_PROGRAMS = (BUNDLER, BUNDLER.with_name("clang-linker-wrapper"))
+"""Programs that clang calls by their names, where LLVM came without them."""
 
 
-def write_cmake_prefix(folder: Path, toolchain: AmdToolchain, runtime: Path) -> Path:
-    """Make the prefix ``folder`` for ``toolchain`` and ``runtime``; returns its toolchain file."""
+def write_cmake_prefix(
+    folder: Path,
+    toolchain: AmdToolchain,
+    runtime: Path,
+    architecture: str = DEFAULT_ARCHITECTURE,
+) -> Path:
+    """Make the prefix ``folder`` for ``toolchain`` and ``runtime``; returns its toolchain file.
+
+    ``architecture`` is what is built for where a project names none.
+    """
     folder = folder.resolve()
     version = ".".join(str(part) for part in header_version(toolchain.rocm_path / "include"))
     for name in ("include", "amdgcn", "share"):
+        if (folder / name).is_dir() and not (folder / name).is_symlink():
+            continue
         _link(folder / name, toolchain.rocm_path / name)
     _link(folder / "lib" / "libamdhip64.so", runtime.resolve())
     _link(folder / "lib" / "libamdhip64.so.6", runtime.resolve())
@@ -96,14 +103,13 @@ def write_cmake_prefix(folder: Path, toolchain: AmdToolchain, runtime: Path) -> 
         place = folder / "lib" / "cmake" / package
         _write(place / f"{package}-config.cmake", text)
         _write(place / f"{package}-config-version.cmake", _VERSION.replace("@version@", version))
-    bundler = folder / "bin" / "clang-offload-bundler"
-    source = str(Path(__file__).resolve().parents[2])
-    text = _BUNDLER.replace("@python@", shlex.quote(sys.executable))
-    _write(bundler, text.replace("@path@", shlex.quote(source)))
-    bundler.chmod(0o755)
+    for program in _PROGRAMS:
+        _write(folder / "bin" / program.name, program.read_text())
+        (folder / "bin" / program.name).chmod(0o755)
+    _link(folder / "bin" / "llvm-objcopy", toolchain.clang.parent / "llvm-objcopy")
     text = _TOOLCHAIN.replace("@clang@", str(toolchain.clang))
     file = folder / "toolchain.cmake"
-    _write(file, text.replace("@architecture@", DEFAULT_ARCHITECTURE))
+    _write(file, text.replace("@architecture@", architecture))
     return file
 
 

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from cass_ray.translate.diagnostics import DIAGNOSTICS, OTHER, diagnostic_of
 from cass_ray.translate.project.tree import TreeResult
-from cass_ray.translate.protocol import Finding, Severity, Translator
+from cass_ray.translate.protocol import Finding, Translator
 from cass_ray.version import __version__
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-
-RULES = {
-    Severity.ERROR: ("untranslated", "A CUDA construct without a HIP translation"),
-    Severity.WARNING: ("suspicious", "A construct that looks like CUDA"),
-    Severity.NOTE: ("adapted", "A construct that was changed in a way worth knowing"),
-}
-"""SARIF rule (identifier, description) of each severity."""
 
 
 def sarif(result: TreeResult, translator: Translator) -> dict[str, Any]:
     """The findings of ``result`` as one SARIF run; paths are relative to the translated tree."""
     rules = [
-        {"id": name, "shortDescription": {"text": text}, "defaultConfiguration": {"level": level}}
-        for level, (name, text) in ((item.value, rule) for item, rule in RULES.items())
+        {
+            "id": item.code,
+            "shortDescription": {"text": item.title},
+            "fullDescription": {"text": item.why},
+            "help": {"text": item.how},
+        }
+        for item in (OTHER, *DIAGNOSTICS)
     ]
     driver = {
         "name": "cass translate",
@@ -42,7 +41,7 @@ def _result(path: str, finding: Finding) -> dict[str, Any]:
         location["region"] = {"startLine": finding.line, "startColumn": max(finding.column, 1)}
     advice = f" Advice: {finding.advice}." if finding.advice else ""
     return {
-        "ruleId": RULES[finding.severity][0],
+        "ruleId": diagnostic_of(finding).code,
         "level": finding.severity.value,
         "message": {"text": f"{finding.message}.{advice}"},
         "locations": [{"physicalLocation": location}],

@@ -19,6 +19,7 @@ FLAGS = (
     # nvcc's flag, with its argument -> hipcc's; the longest spelling first.
     (r"-{1,2}(?:gencode|generate-code)(?:=|\s+|[\"']\s*,\s*[\"'])[^\s\"')>;]+", ""),
     (r"-{1,2}(?:arch|gpu-architecture|gpu-code|code)[= ](?:sm|compute|lto|native|all)[\w-]*", ""),
+    (r"-t(?:=|\s+)\d+(?![\w.])", ""),
     (r"-{1,2}expt-relaxed-constexpr", ""),
     (r"-Wno-deprecated-gpu-targets\b", ""),
     (r"-{1,2}(?:expt-)?extended-lambda", ""),
@@ -54,6 +55,7 @@ LIBRARIES = {
     "nvrtc": "hiprtc",
     "nvToolsExt": "roctx64",
     "nccl": "rccl",
+    "nvidia-ml": "rocm_smi64",
 }
 """Library of CUDA -> library of ROCm; empty where hipcc links it without being asked."""
 TARGETS = {
@@ -75,6 +77,21 @@ TARGETS = {
     "nvtx3": "roctx64",
 }
 """CMake target ``CUDA::x`` -> ROCm's target."""
+VARIABLES = {
+    "CUDA_LIBRARIES": "hip::host",
+    "CUDA_CUDART_LIBRARY": "hip::host",
+    "CUDA_CUDA_LIBRARY": "hip::host",
+    "CUDA_cudart_static_LIBRARY": "hip::host",
+    "CUDA_CUBLAS_LIBRARIES": "roc::hipblas",
+    "CUDA_cublas_LIBRARY": "roc::hipblas",
+    "CUDA_CUFFT_LIBRARIES": "hip::hipfft",
+    "CUDA_cufft_LIBRARY": "hip::hipfft",
+    "CUDA_curand_LIBRARY": "hip::hiprand",
+    "CUDA_cusparse_LIBRARY": "roc::hipsparse",
+    "CUDA_cusolver_LIBRARY": "roc::hipsolver",
+    "CUDA_nvrtc_LIBRARY": "hiprtc::hiprtc",
+}
+"""Variable that CMake's FindCUDA sets -> ROCm's target."""
 PACKAGES = {
     "roc::hipblas": "hipblas",
     "roc::hipblaslt": "hipblaslt",
@@ -102,8 +119,9 @@ _CUDA_SOURCE = re.compile(r"(?<![\w./*$@{}%-])[\w./${}-]+\.cu\b(?![\w(])")
 _CUDA_WORD = re.compile(r"(?<![${-])\bCUDA\b(?![}_])")
 _INCLUDE_VARIABLE = re.compile(r"\bCUDA(?:Toolkit)?_INCLUDE_DIRS?\b")
 _TARGET = re.compile(r"\bCUDA::(\w+)")
+_VARIABLE = re.compile(r"\$\{(" + "|".join(VARIABLES) + r")\}")
 _LISTING = {"add_executable", "add_library", "target_sources", "set", "list", "file"}
-_LINK = re.compile(r"(?<![\w-])-l(\w+)\b")
+_LINK = re.compile(r"(?<![\w-])-l([\w-]+)\b")
 
 
 def kind_of(path: str) -> Callable[[str], Translation] | None:
@@ -169,8 +187,11 @@ def translate_cmake(text: str) -> Translation:
     if "CUDA" not in text and ".cu" not in text:
         return file.done()
     targets = {TARGETS[name] for name in _TARGET.findall(text) if name in TARGETS}
-    file.substitute(r"\bcuda_add_(executable|library)\b", r"add_\1")
-    file.substitute(r"\bcuda_include_directories\b", "include_directories")
+    targets |= {VARIABLES[name] for name in _VARIABLE.findall(text)}
+    file.substitute(r"(?i)\bcuda_add_(executable|library)\b", _add)
+    file.substitute(r"(?i)\bcuda_include_directories\b", "include_directories")
+    file.substitute(r"(?i)\bcuda_add_cublas_to_target\s*\(\s*([\w${}-]+)\s*\)", _link_cublas)
+    file.substitute(_VARIABLE, lambda match: VARIABLES[match[1]])
     headers = _INCLUDE_VARIABLE.search(text) is not None
     file.replace_commands(lambda name, whole: _command(name, whole, targets, headers))
     file.substitute(_INCLUDE_VARIABLE, "hip_INCLUDE_DIRS")
@@ -195,6 +216,14 @@ def translate_cmake(text: str) -> Translation:
             "compile and link with -fgpu-rdc",
         )
     return file.done()
+
+
+def _add(match: re.Match[str]) -> str:
+    return f"add_{match[1].lower()}"
+
+
+def _link_cublas(match: re.Match[str]) -> str:
+    return f"target_link_libraries({match[1]} roc::hipblas)"
 
 
 def _closing(text: str, start: int) -> int | None:
@@ -236,7 +265,7 @@ def _architectures(command: str) -> str:
             "if(NOT DEFINED CMAKE_HIP_ARCHITECTURES)\n"
             f"  set(CMAKE_HIP_ARCHITECTURES {DEFAULT_ARCHITECTURE})\nendif()"
         )
-    pattern = r"\bCUDA_ARCHITECTURES\s+(?:\"[^\"]*\"|[\w;$-]+(?:\s+\d+\w*)*)"
+    pattern = r"\bCUDA_ARCHITECTURES\s+(?:\"[^\"]*\"|\$\{[^{}]*\}|[\w;-]+(?:\s+\d+\w*)*)"
     return re.sub(pattern, 'HIP_ARCHITECTURES "${CMAKE_HIP_ARCHITECTURES}"', command)
 
 

@@ -12,8 +12,9 @@ import json
 import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from cass_ray.corpus.reading.filetree import MAXIMUM_DEPTH
 from cass_ray.translate.project import build_files
@@ -138,7 +139,7 @@ class _Run:
         made_by = f"{translator.name}\0{translator.version}\0{_digest(_BUILD_CODE)}"
         self._salt = f"{made_by}\0{_digest(os.fsencode(listing))}"
         self._before = _read_state(output / STATE)
-        self._after: dict[str, dict[str, str]] = {}
+        self._after: dict[str, dict[str, Any]] = {}
 
     def translate(self, names: list[str], workers: int) -> TreeResult:
         result = TreeResult()
@@ -148,7 +149,8 @@ class _Run:
             key = _digest(self._salt.encode() + b"\0" + data)
             kept = self._kept(name, key)
             if kept:
-                result.files.append(FileResult(name, kept))
+                findings, counts = _said(self._before[name])
+                result.files.append(FileResult(name, kept, findings, counts))
                 continue
             self._after[name] = {"input": key}
             readable = is_source(name) or build_files.kind_of(name)
@@ -160,6 +162,10 @@ class _Run:
                 tasks.append(_Task(name, text))
         for task, translation in self._translations(tasks, workers):
             self._write(task.path, translation.source.encode("utf-8", "surrogateescape"))
+            self._after[task.path] |= {
+                "findings": [asdict(item) for item in translation.findings],
+                "counts": asdict(translation.counts),
+            }
             action = "unchanged" if translation.source == task.text else "translated"
             result.files.append(
                 FileResult(task.path, action, translation.findings, translation.counts)
@@ -224,7 +230,19 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _read_state(path: Path) -> dict[str, dict[str, str]]:
+def _said(state: dict[str, Any]) -> tuple[tuple[Finding, ...], Counts]:
+    """What was said of a file when it was translated; nothing where the state does not hold it."""
+    try:
+        findings = tuple(
+            Finding(**{**item, "severity": Severity(item["severity"])})
+            for item in state.get("findings", ())
+        )
+        return findings, Counts(**state.get("counts", {}))
+    except (TypeError, ValueError, KeyError):
+        return (), Counts()
+
+
+def _read_state(path: Path) -> dict[str, dict[str, Any]]:
     try:
         state = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
@@ -233,6 +251,6 @@ def _read_state(path: Path) -> dict[str, dict[str, str]]:
     return files if isinstance(files, dict) else {}
 
 
-def _write_state(path: Path, files: dict[str, dict[str, str]]) -> None:
+def _write_state(path: Path, files: dict[str, dict[str, Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"files": dict(sorted(files.items()))}, indent=1) + "\n", "utf-8")

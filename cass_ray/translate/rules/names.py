@@ -87,6 +87,8 @@ def _drop_class_key(unit: Rewrite, offset: int, word: str, hip: str) -> None:
     if _DEFINITION.match(code, offset + len(word)):
         return
     key = _CLASS_KEY.search(code, max(0, offset - 24), offset)
+    if hip.startswith("ihip"):
+        return  # The tag of a struct itself, declared or not.
     if key and tables.types().get(word) == hip and code[offset + len(word)] not in ";":
         unit.edits.replace(key.start(), offset, "")
 

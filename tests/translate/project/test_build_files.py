@@ -67,6 +67,8 @@ def test_cmake_without_cuda_stays() -> None:
         ("a: a.cu\n\tnvcc -arch=sm_80 -O2 a.cu -o a -lcublas -lcudart\n",
          "a: a.cu\n\thipcc  -O2 a.cu -o a -lhipblas \n"),
         ("F = -gencode arch=compute_80,code=sm_80 -rdc=true # nvcc\n", "F =  -fgpu-rdc # hipcc\n"),
+        ("a: a.cu\n\tnvcc -t=0 -std=c++17 a.cu -lnvidia-ml\n",
+         "a: a.cu\n\thipcc  -std=c++17 a.cu -lrocm_smi64\n"),
         ("CC = gcc -arch=x\n", "CC = gcc -arch=x\n"),
     ],
 )  # fmt: skip
@@ -125,3 +127,23 @@ def test_cpp_files_that_find_the_headers_by_a_variable() -> None:
         "add_compile_definitions(__HIP_PLATFORM_AMD__=1)\n"
         "target_include_directories(a PRIVATE ${hip_INCLUDE_DIRS})\n"
     )
+
+
+def test_variables_of_find_cuda_become_targets() -> None:
+    text = """\
+find_package(CUDA REQUIRED)
+CUDA_ADD_EXECUTABLE(demo demo.cu)
+target_link_libraries(demo ${CUDA_LIBRARIES} ${CUDA_CUBLAS_LIBRARIES})
+CUDA_ADD_CUBLAS_TO_TARGET(demo)
+set_target_properties(demo PROPERTIES CUDA_ARCHITECTURES ${CAPABILITY})
+"""
+    expected = """\
+find_package(hip REQUIRED)
+find_package(hipblas REQUIRED)
+add_executable(demo demo.cu)
+set_source_files_properties(demo.cu PROPERTIES LANGUAGE HIP)
+target_link_libraries(demo hip::host roc::hipblas)
+target_link_libraries(demo roc::hipblas)
+set_target_properties(demo PROPERTIES HIP_ARCHITECTURES "${CMAKE_HIP_ARCHITECTURES}")
+"""
+    assert translate_cmake(text).source == expected

@@ -440,3 +440,19 @@ def test_headers_that_libhipcxx_lacks_are_errors(header: str) -> None:
 )
 def test_other_namespaces_of_that_name_are_none_of_libcuxx(source: str) -> None:
     assert translate(source).findings == ()
+
+
+def test_the_tag_of_a_struct_stays_a_tag() -> None:
+    """Headers name the struct behind a stream to do without CUDA's own headers."""
+    made = RulesTranslator().translate("typedef struct CUstream_st* Stream;", filename="a.h")
+    assert made.source == "typedef struct ihipStream_t* Stream;"
+
+
+def test_hipblas_is_told_to_declare_what_cublas_does() -> None:
+    made = RulesTranslator().translate(
+        "#include <cublas_v2.h>\n#include <cstdio>\n", filename="a.h"
+    )
+    assert made.source == (
+        "#define HIPBLAS_V2\n#define ROCM_MATHLIBS_API_USE_HIP_COMPLEX\n"
+        "#include <hipblas/hipblas.h>\n#include <cstdio>\n"
+    )

@@ -1,0 +1,108 @@
+"""``cass project``: a whole project from CUDA to HIP, built and tested without an AMD card."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cass_ray.architectures import (
+    DEFAULT_AMD_ARCHITECTURE,
+    emulated_architectures,
+    known_architecture,
+)
+from cass_ray.cache import default_directory
+from cass_ray.commands.tool_errors import tool_errors
+from cass_ray.emulator.build import BuildFailed, runtime_library
+from cass_ray.exit_codes import EXIT_FAILED, EXIT_USAGE, fail
+from cass_ray.printable import printable, printable_text
+from cass_ray.project.patch import PatchError
+from cass_ray.project.porting import (
+    PortSettings,
+    ProjectError,
+    name_of,
+    port_project,
+    work_folder,
+)
+from cass_ray.project.report import ProjectResult, TargetResult, write_reports
+from cass_ray.toolchain.locate import find_amd
+from cass_ray.translate.engines.registry import make_translator
+from cass_ray.translate.protocol import TranslatorError
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+_LOG_LINES = 25
+
+
+@app.command()
+def project(
+    source: Annotated[str, typer.Argument(metavar="DIR|URL", help="A folder or a git address.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Folder of patch and report. [default: NAME-hip]"),
+    ] = None,
+    build: Annotated[str, typer.Option(help="Command that builds it. [default: found]")] = "",
+    test: Annotated[str, typer.Option(help="Command that tests it. [default: found]")] = "",
+    arch: Annotated[
+        list[str] | None,
+        typer.Option(help=f"Target; may be repeated: {', '.join(emulated_architectures())}."),
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=1, help="Limit of each build and test.")] = 1800.0,
+    jobs: Annotated[int, typer.Option("-j", min=1, help="Compilers at a time.")] = 2,
+) -> None:
+    """Port a project: translate it, build it with ROCm's tools, run its tests on each target.
+
+    Leaves port.patch, which `git apply` takes, and a report (HTML, JSON, SARIF) in the output
+    folder. The project itself is not touched; its commands run in the sandbox, without a network.
+    Exit codes: 0 builds and passes its tests on every target, 1 does not, 2 usage, 3 a tool is
+    missing.
+    """
+    try:
+        architectures = tuple(
+            known_architecture(name, emulated_architectures())
+            for name in dict.fromkeys(arch or [DEFAULT_AMD_ARCHITECTURE])
+        )
+    except ValueError as error:
+        fail("project", error, EXIT_USAGE)
+    settings = PortSettings(architectures, build, test, seconds, jobs)
+    work = work_folder(source, default_directory())
+    translator = make_translator()
+    try:
+        with tool_errors():
+            made = port_project(
+                source, settings, translator, find_amd(), runtime_library(), work, _say
+            )
+    except ProjectError as error:
+        fail("project", error, EXIT_USAGE)
+    except (PatchError, TranslatorError, BuildFailed) as error:
+        fail("project", error, EXIT_FAILED)
+    folder = output or Path(f"{name_of(source)}-hip")
+    write_reports(made, translator, folder)
+    _summary(made, folder)
+    if not made.passed:
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _say(message: str) -> None:
+    typer.echo(printable_text(message), err=True)
+
+
+def _summary(made: ProjectResult, folder: Path) -> None:
+    translation = made.translation
+    counts = translation.counts
+    typer.echo(
+        f"{printable(made.name)}: {made.changed_files} of {len(translation.files)}"
+        f" files changed, {counts.converted} constructs converted, {counts.unsupported} not"
+    )
+    for target in made.targets:
+        tests = target.test.outcome.value if target.test.command else "none known (--test)"
+        typer.echo(f"{target.architecture}: build {target.build.outcome.value}, tests {tests}")
+        _log(target)
+    typer.echo(f"{folder / 'port.patch'}, {folder / 'report.html'}")
+
+
+def _log(target: TargetResult) -> None:
+    step = target.test if target.build.passed else target.build
+    if not step.passed and step.log:
+        typer.echo("\n".join(step.log.splitlines()[-_LOG_LINES:]), err=True)

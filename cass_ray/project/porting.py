@@ -1,0 +1,158 @@
+"""A project from CUDA to HIP: translated, built and tested for each target, and reported."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from cass_ray.cache import digest
+from cass_ray.project.build_system import BuildPlan, find_plan
+from cass_ray.project.patch import make_patch
+from cass_ray.project.prefix import write_prefix
+from cass_ray.project.report import ProjectResult, TargetResult
+from cass_ray.project.steps import Step, StepOutcome, Workbench
+from cass_ray.toolchain.amd.toolchain import AmdToolchain
+from cass_ray.toolchain.archive.library_root import find_library_root
+from cass_ray.translate.project.tree import STATE, source_files, translate_tree
+from cass_ray.translate.protocol import Translator
+
+_CLONE_SECONDS = 1800
+_SCHEMES = ("https://", "http://", "ssh://", "git://", "git@", "file://")
+
+
+class ProjectError(RuntimeError):
+    """The project cannot be had, or holds nothing to port."""
+
+
+@dataclass(frozen=True)
+class PortSettings:
+    """What is asked for; empty commands are found by the build system."""
+
+    architectures: tuple[str, ...]
+    build: str = ""
+    test: str = ""
+    seconds: float = 1800.0
+    jobs: int = 2
+
+
+def port_project(
+    source: str,
+    settings: PortSettings,
+    translator: Translator,
+    toolchain: AmdToolchain,
+    runtime: Path,
+    work: Path,
+    say: Callable[[str], None] = lambda message: None,
+) -> ProjectResult:
+    """Port the folder or repository ``source``, keeping trees below ``work`` for the next time.
+
+    Raises :class:`ProjectError`, :class:`~cass_ray.project.patch.PatchError` and
+    :class:`~cass_ray.translate.protocol.TranslatorError`.
+    """
+    root = checkout(source, work)
+    say(f"translating {root}")
+    port = work / "hip"
+    translation = translate_tree(root, port, translator)
+    plan = find_plan(port, settings.build, settings.test, settings.jobs)
+    if not plan.build:
+        raise ProjectError(
+            f"no command is known that builds a project of the kind {plan.system.value}: give"
+            " --build"
+        )
+    patch = make_patch(root, port)
+    targets = tuple(
+        _target(architecture, plan, settings, toolchain, runtime, work, say)
+        for architecture in settings.architectures
+    )
+    return ProjectResult(name_of(source), plan, translation, targets, patch)
+
+
+def name_of(source: str) -> str:
+    """The last part of a path or address, without ``.git``."""
+    return Path(source.rstrip("/")).resolve().name.removesuffix(".git") or "project"
+
+
+def work_folder(source: str, cache: Path) -> Path:
+    """Where the trees of ``source`` are kept between runs."""
+    where = source if _is_address(source) else str(Path(source).resolve())
+    return cache / "projects" / f"{name_of(source)}-{digest([where])[:12]}"
+
+
+def checkout(source: str, work: Path) -> Path:
+    """The project's folder; an address is cloned into ``work`` once."""
+    if not _is_address(source):
+        root = Path(source)
+        if not root.is_dir():
+            raise ProjectError(f"{source} is no folder, and no address of a repository")
+        return root.resolve()
+    root = work / "original"
+    if root.is_dir():
+        return root
+    work.mkdir(parents=True, exist_ok=True)
+    command = ["git", "-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never"]
+    command += ["clone", "--quiet", "--depth=1", "--", source, str(root)]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=_CLONE_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ProjectError(f"git clone {source}: {error}") from error
+    if done.returncode != 0:
+        shutil.rmtree(root, ignore_errors=True)
+        raise ProjectError(f"git clone {source}: {done.stderr.strip()[-400:]}")
+    return root
+
+
+def _is_address(source: str) -> bool:
+    return source.startswith(_SCHEMES)
+
+
+def _target(
+    architecture: str,
+    plan: BuildPlan,
+    settings: PortSettings,
+    toolchain: AmdToolchain,
+    runtime: Path,
+    work: Path,
+    say: Callable[[str], None],
+) -> TargetResult:
+    folder = work / architecture
+    tree = folder / "tree"
+    synchronize(work / "hip", tree)
+    libraries = find_library_root(toolchain.cache)
+    prefix = write_prefix(folder / "rocm", toolchain, runtime, architecture, libraries)
+    bench = Workbench(tree, prefix, toolchain, runtime, architecture, settings.seconds)
+    say(f"{architecture}: {plan.build}")
+    build = bench.build(plan.build)
+    say(f"{architecture}: build {build.outcome.value}, {build.seconds:.0f} s")
+    if not build.passed or not plan.test:
+        return TargetResult(architecture, build, Step(plan.test, StepOutcome.SKIPPED))
+    say(f"{architecture}: {plan.test}")
+    test = bench.test(plan.test)
+    say(f"{architecture}: tests {test.outcome.value}, {test.seconds:.0f} s")
+    return TargetResult(architecture, build, test)
+
+
+def synchronize(source: Path, target: Path) -> None:
+    """Bring the files of ``source`` into ``target``; those that are the same keep their time.
+
+    Files that only ``target`` has stay, for they are what a build made: build systems compile
+    again what changed.
+    """
+    for path in source_files(source):
+        name = path.relative_to(source)
+        if name.as_posix() == STATE:
+            continue
+        copy = target / name
+        if copy.is_file() and _same(path, copy):
+            continue
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
+        shutil.copymode(path, copy)
+
+
+def _same(one: Path, other: Path) -> bool:
+    return one.stat().st_size == other.stat().st_size and one.read_bytes() == other.read_bytes()

@@ -1,0 +1,136 @@
+"""A ROCm root for builds of strangers' projects: tools, headers, CMake packages, libraries.
+
+Over what :mod:`cass_ray.toolchain.cmake_prefix` makes it lays ``hipcc``, ``hipconfig`` and
+``amdclang++``, and CMake packages of AMD's libraries, so that build systems find what they find on
+ROCm. What is built runs on the CPU backend.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+
+from cass_ray.toolchain.amd.toolchain import AmdToolchain
+from cass_ray.toolchain.archive.library_root import LibraryRoot
+from cass_ray.toolchain.cmake_prefix import write_cmake_prefix
+from cass_ray.toolchain.hip.root import header_version
+
+_SCRIPTS = Path(__file__).parent / "rocm"
+_HEADER_ONLY = {
+    "rocprim": ("roc::rocprim", "roc::rocprim_hip"),
+    "hipcub": ("hip::hipcub",),
+    "rocthrust": ("roc::rocthrust",),
+}
+"""CMake package -> its targets, for libraries that are headers."""
+
+_LINKED = {
+    "hipblas": ("roc::hipblas",),
+    "hipfft": ("hip::hipfft",),
+    "hiprand": ("hip::hiprand",),
+    "hipsparse": ("roc::hipsparse",),
+    "hipsolver": ("roc::hipsolver",),
+    "rocblas": ("roc::rocblas",),
+    "rocfft": ("roc::rocfft",),
+    "rocrand": ("roc::rocrand",),
+    "rocsparse": ("roc::rocsparse",),
+    "rocsolver": ("roc::rocsolver",),
+}
+_RUNTIME = {"hiprtc": ("hiprtc::hiprtc",)}
+"""What the runtime library holds as well."""
+
+_PACKAGE = """\
+set({name}_FOUND TRUE)
+set({name}_INCLUDE_DIR "{include}")
+set({name}_INCLUDE_DIRS "{include}")
+set({name}_LIBRARIES {first})
+"""
+_TARGET = """\
+if(NOT TARGET {target})
+  add_library({target} INTERFACE IMPORTED)
+  set_target_properties({target} PROPERTIES
+    INTERFACE_INCLUDE_DIRECTORIES "{include}"
+    INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "{include}"
+    INTERFACE_COMPILE_DEFINITIONS "__HIP_PLATFORM_AMD__=1"
+    INTERFACE_LINK_OPTIONS "{options}"
+    INTERFACE_LINK_LIBRARIES "{libraries}")
+endif()
+"""
+
+
+def write_prefix(
+    folder: Path,
+    toolchain: AmdToolchain,
+    runtime: Path,
+    architecture: str,
+    libraries: LibraryRoot | None,
+) -> Path:
+    """Make the root ``folder`` for builds for ``architecture``; returns it."""
+    folder = folder.resolve()
+    write_cmake_prefix(folder, toolchain, runtime, architecture)
+    version = ".".join(str(part) for part in header_version(toolchain.rocm_path / "include"))
+    link = libraries.link_flags(runtime) if libraries else []
+    settings = {
+        "CLANG": str(toolchain.clang),
+        "LINKER": str(toolchain.linker),
+        "ARCHITECTURE": architecture,
+        "LINK_FLAGS": " ".join([*link, f"-Wl,-rpath,{folder / 'lib'}"]),
+        "HIP_VERSION": version,
+    }
+    lines = [f"{name}={shlex.quote(value)}\n" for name, value in settings.items()]
+    environment = folder / "share" / "cass" / "hipcc.env"
+    _share(folder, toolchain)
+    environment.parent.mkdir(parents=True, exist_ok=True)
+    environment.write_text("".join(lines))
+    for script in _SCRIPTS.iterdir():
+        target = folder / "bin" / script.name
+        target.unlink(missing_ok=True)
+        shutil.copy(script, target)
+        target.chmod(0o755)
+    for name in ("amdclang++", "amdclang"):
+        alias = folder / "bin" / name
+        alias.unlink(missing_ok=True)
+        alias.symlink_to("hipcc")
+    _write_packages(folder, libraries, link)
+    return folder
+
+
+def _share(folder: Path, toolchain: AmdToolchain) -> None:
+    """``share`` as a folder of its own, beside the version file that clang looks for."""
+    share = folder / "share"
+    if share.is_symlink():
+        share.unlink()
+        shutil.copytree(toolchain.rocm_path / "share", share)
+
+
+def _write_packages(folder: Path, libraries: LibraryRoot | None, link: list[str]) -> None:
+    include = str(folder / "include")
+    for name, targets in _HEADER_ONLY.items():
+        _write_package(folder, name, targets, include, [], [])
+    for name, targets in _RUNTIME.items():
+        _write_package(folder, name, targets, include, [str(folder / "lib/libamdhip64.so")], [])
+    for name, targets in _LINKED.items():
+        if libraries is not None and name in libraries.libraries:
+            library = str(libraries.folder / f"lib{name}.so")
+            _write_package(folder, name, targets, include, [library], link)
+
+
+def _write_package(
+    folder: Path,
+    name: str,
+    targets: tuple[str, ...],
+    include: str,
+    libraries: list[str],
+    options: list[str],
+) -> None:
+    text = _PACKAGE.format(name=name, include=include, first=targets[0])
+    for target in targets:
+        text += _TARGET.format(
+            target=target,
+            include=include,
+            libraries=";".join(libraries),
+            options=";".join(options),
+        )
+    place = folder / "lib" / "cmake" / name
+    place.mkdir(parents=True, exist_ok=True)
+    (place / f"{name}-config.cmake").write_text(text)

@@ -1,0 +1,190 @@
+"""What a port of a project came to: one HTML page, SARIF and JSON."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cass_ray.project.build_system import BuildPlan
+from cass_ray.project.steps import Step
+from cass_ray.translate.diagnostics import diagnostic_of
+from cass_ray.translate.project.tree import TreeResult
+from cass_ray.translate.protocol import Severity, Translator
+from cass_ray.translate.sarif import sarif
+
+_STYLE = """\
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem }
+table { border-collapse: collapse; width: 100% } td, th { text-align: left; padding: .3rem .8rem }
+tr + tr { border-top: 1px solid #ccc } pre { background: #f4f4f4; padding: 1rem; overflow: auto }
+.error, .failed { color: #a00 } .passed { color: #060 }
+"""
+_LOG_LINES = 120
+
+
+@dataclass(frozen=True)
+class TargetResult:
+    """Build and tests for one architecture."""
+
+    architecture: str
+    build: Step
+    test: Step
+
+    @property
+    def passed(self) -> bool:
+        """Whether it builds and its tests, where there are any, pass."""
+        return self.build.passed and (self.test.passed or not self.test.command)
+
+
+@dataclass(frozen=True)
+class ProjectResult:
+    """All of a port; ``patch`` leads from the project to it."""
+
+    name: str
+    plan: BuildPlan
+    translation: TreeResult
+    targets: tuple[TargetResult, ...]
+    patch: str
+
+    @property
+    def passed(self) -> bool:
+        return all(target.passed for target in self.targets)
+
+    @property
+    def changed_files(self) -> int:
+        """How many files the patch changes."""
+        return sum(line.startswith("diff --git ") for line in self.patch.splitlines())
+
+
+def write_reports(result: ProjectResult, translator: Translator, folder: Path) -> None:
+    """Write ``port.patch``, ``report.json``, ``report.sarif`` and ``report.html``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "port.patch").write_bytes(result.patch.encode("utf-8", "surrogateescape"))
+    document = json.dumps(as_json(result, translator), indent=1)
+    (folder / "report.json").write_text(document + "\n", "utf-8")
+    findings = json.dumps(sarif(result.translation, translator), indent=1)
+    (folder / "report.sarif").write_text(findings + "\n", "utf-8")
+    (folder / "report.html").write_text(_page(result), "utf-8", "replace")
+
+
+def as_json(result: ProjectResult, translator: Translator) -> dict[str, Any]:
+    """The report as JSON holds it."""
+    counts = result.translation.counts
+    return {
+        "project": result.name,
+        "engine": {"name": translator.name, "version": translator.version},
+        "build_system": result.plan.system.value,
+        "constructs": {
+            "converted": counts.converted,
+            "unchanged": counts.unchanged,
+            "unsupported": counts.unsupported,
+        },
+        "targets": [
+            {
+                "architecture": target.architecture,
+                "build": _step(target.build),
+                "test": _step(target.test),
+            }
+            for target in result.targets
+        ],
+        "findings": [
+            {
+                "code": diagnostic_of(item).code,
+                "severity": item.severity.value,
+                "path": file.path,
+                "line": item.line,
+                "column": item.column,
+                "construct": item.construct,
+                "message": item.message,
+                "advice": item.advice,
+            }
+            for file in result.translation.files
+            for item in file.findings
+        ],
+    }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    return {
+        "command": step.command,
+        "outcome": step.outcome.value,
+        "seconds": round(step.seconds, 1),
+        "log": step.log,
+    }
+
+
+def _page(result: ProjectResult) -> str:
+    title = f"Port of {html.escape(result.name)} to HIP"
+    parts = [
+        "<!doctype html>",
+        f'<html lang="en"><meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style>',
+        f"<h1>{title}</h1>",
+        _targets(result),
+        _kinds(result),
+        _files(result),
+        *(_log(target) for target in result.targets),
+        "</html>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _targets(result: ProjectResult) -> str:
+    rows = [
+        [
+            html.escape(target.architecture),
+            *(
+                f'<span class="{step.outcome.value}">{step.outcome.value}</span>'
+                f" <code>{html.escape(step.command)}</code> {step.seconds:.0f} s"
+                for step in (target.build, target.test)
+            ),
+        ]
+        for target in result.targets
+    ]
+    return f"<h2>Targets</h2>{_table(['target', 'build', 'tests'], rows)}"
+
+
+def _kinds(result: ProjectResult) -> str:
+    findings = [item for file in result.translation.files for item in file.findings]
+    counted = Counter(diagnostic_of(item) for item in findings)
+    rows = [
+        [kind.code, html.escape(kind.title), str(number), html.escape(kind.how)]
+        for kind, number in counted.most_common()
+    ]
+    head = f"{result.changed_files} of {len(result.translation.files)} files changed."
+    return f"<h2>Findings</h2><p>{head}</p>{_table(['', 'kind', 'places', 'what to do'], rows)}"
+
+
+def _files(result: ProjectResult) -> str:
+    rows = [
+        [
+            f"{html.escape(file.path)}:{item.line}",
+            diagnostic_of(item).code,
+            f'<span class="{item.severity.value}">{item.severity.value}</span>',
+            html.escape(item.message),
+            html.escape(item.advice),
+        ]
+        for file in result.translation.files
+        for item in file.findings
+        if item.severity is not Severity.NOTE
+    ]
+    table = _table(["place", "", "severity", "message", "advice"], rows)
+    return f"<h2>Places that need a person</h2>{table}" if rows else ""
+
+
+def _log(target: TargetResult) -> str:
+    step = target.test if target.build.passed else target.build
+    if step.passed or not step.log:
+        return ""
+    tail = "\n".join(step.log.splitlines()[-_LOG_LINES:])
+    name = html.escape(target.architecture)
+    return f"<h2>{name}: {html.escape(step.command)}</h2><pre>{html.escape(tail)}</pre>"
+
+
+def _table(heads: list[str], rows: list[list[str]]) -> str:
+    """``heads`` is text, ``rows`` are HTML."""
+    head = "".join(f"<th>{html.escape(item)}</th>" for item in heads)
+    body = "".join("<tr>" + "".join(f"<td>{item}</td>" for item in row) + "</tr>" for row in rows)
+    return f"<table><tr>{head}</tr>{body}</table>"

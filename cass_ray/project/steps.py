@@ -1,0 +1,136 @@
+"""Builds and tests of a project, in the sandbox: its own commands, our tools."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from cass_ray.cache import default_directory
+from cass_ray.emulator.device_process import DeviceMode, device_process
+from cass_ray.emulator.execution import RunOptions, environment
+from cass_ray.printable import printable_text
+from cass_ray.toolchain.amd.toolchain import AmdToolchain
+from cass_ray.toolchain.archive.library_root import visible_libraries
+from cass_ray.toolchain.sandbox.isolation import View
+from cass_ray.toolchain.sandbox.process import Completed, Limits, ProcessOutcome, run
+
+_TAIL = 200_000
+
+
+class StepOutcome(StrEnum):
+    """How a build or a test ended; ``skipped``: nothing to run, or the step before failed."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    TIME_LIMIT = "time limit"
+    MEMORY_LIMIT = "memory limit"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One command and what it did; ``log`` is the end of what it wrote."""
+
+    command: str
+    outcome: StepOutcome
+    seconds: float = 0.0
+    log: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return self.outcome is StepOutcome.PASSED
+
+
+@dataclass(frozen=True)
+class Workbench:
+    """Where a project is built for one target: its tree, the ROCm root, compiler and runtime."""
+
+    tree: Path
+    prefix: Path
+    toolchain: AmdToolchain
+    runtime: Path
+    architecture: str
+    seconds: float = 1800.0
+    memory_bytes: int = 12 << 30
+
+    def build(self, command: str) -> Step:
+        """Run a build command in the tree, which it may change."""
+        return self._step(command, on_device=False)
+
+    def test(self, command: str) -> Step:
+        """Run a test command in the tree; its programs find a device of ``architecture``."""
+        return self._step(command, on_device=True)
+
+    def _step(self, command: str, *, on_device: bool) -> Step:
+        if not command:
+            return Step(command, StepOutcome.SKIPPED)
+        limits = Limits(
+            cpu_seconds=self.seconds * (os.cpu_count() or 1),
+            wall_seconds=self.seconds,
+            memory_bytes=self.memory_bytes,
+            address_space_bytes=None,
+            file_bytes=4 << 30,
+            output_bytes=64 << 20,
+            processes=512,
+            open_files=4096,
+        )
+        libraries = visible_libraries(default_directory())
+        view = View(
+            read_only=(
+                *self.toolchain.visible(),
+                self.prefix,
+                self.runtime.resolve().parent,
+                *libraries,
+            ),
+            writable=(self.tree,),
+            process_filesystem=True,
+            # Downloads of a build fail as without a network; they don't end CMake by a signal.
+            device_access=not on_device,
+        )
+        argv = ["/bin/bash", "-c", command]
+        with device_process(self.runtime, DeviceMode(), limits) as device:
+            done = run(
+                argv,
+                cwd=self.tree,
+                limits=limits,
+                view=view,
+                env=self._environment(),
+                companion=device.companion if on_device else None,
+            )
+        return Step(command, _outcome(done), done.wall_seconds, _log(done))
+
+    def _environment(self) -> dict[str, str]:
+        """As ``/opt/rocm`` and its tools set up a shell."""
+        options = RunOptions(compiler=self.toolchain, architecture=self.architecture)
+        variables = environment(options)
+        prefix = str(self.prefix)
+        return {
+            **variables,
+            "PATH": f"{prefix}/bin:{variables['PATH']}",
+            "ROCM_PATH": prefix,
+            "ROCM_HOME": prefix,
+            "HIP_PATH": prefix,
+            "HIP_PLATFORM": "amd",
+            "HIP_ARCHITECTURES": self.architecture,
+            "CMAKE_PREFIX_PATH": prefix,
+            "CMAKE_TOOLCHAIN_FILE": f"{prefix}/toolchain.cmake",
+        }
+
+
+def _outcome(done: Completed) -> StepOutcome:
+    match done.outcome:
+        case ProcessOutcome.OK:
+            return StepOutcome.PASSED
+        case ProcessOutcome.TIME_LIMIT:
+            return StepOutcome.TIME_LIMIT
+        case ProcessOutcome.MEMORY_LIMIT:
+            return StepOutcome.MEMORY_LIMIT
+        case _:
+            return StepOutcome.FAILED
+
+
+def _log(done: Completed) -> str:
+    text = done.stdout_text + ("\n" if done.stdout else "") + done.stderr_text
+    return printable_text(text[-_TAIL:])

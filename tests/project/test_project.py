@@ -1,0 +1,167 @@
+"""``cass project`` on projects of ours: translated, built with ROCm's tools, tested, patched."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cass_ray.commands.project import app
+from cass_ray.project.build_system import BuildSystem, find_plan
+from cass_ray.project.patch import make_patch
+from cass_ray.project.porting import synchronize
+
+# Three units that share device functions and constant memory: relocatable device code.
+SEPARATE = {
+    "Makefile": """\
+NVCC ?= nvcc
+NVCCFLAGS = -O2 -arch=sm_80 -rdc=true
+OBJECTS = src/main.o src/device.o src/table.o
+
+squares: $(OBJECTS)
+	$(NVCC) $(NVCCFLAGS) -o $@ $(OBJECTS)
+
+%.o: %.cu
+	$(NVCC) $(NVCCFLAGS) -c -o $@ $<
+
+test: squares
+	./squares | diff - tests/expected.txt
+
+.PHONY: test
+""",
+    "src/device.cuh": """\
+#pragma once
+extern __constant__ int table[4];
+__device__ int square(int value);
+""",
+    "src/device.cu": """\
+#include "device.cuh"
+__device__ int square(int value) { return value * value + table[value % 4]; }
+""",
+    "src/table.cu": """\
+#include "device.cuh"
+__constant__ int table[4] = {10, 20, 30, 40};
+""",
+    "src/main.cu": """\
+#include "device.cuh"
+#include <cuda_runtime.h>
+#include <cstdio>
+// Keeps its comments.
+__global__ void fill(int* out) { out[threadIdx.x] = square(threadIdx.x); }
+int main() {
+  int *device, host[8];
+  cudaMalloc(&device, sizeof host);
+  fill<<<1, 8>>>(device);
+  cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
+  for (int value : host) printf("%d\\n", value);
+}
+""",
+    "tests/expected.txt": "10\n21\n34\n49\n26\n45\n66\n89\n",
+}
+
+
+def write(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def project(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [*map(str, arguments)])
+
+
+@pytest.mark.amd
+@pytest.mark.slow
+def test_units_that_share_device_code(tmp_path: Path) -> None:
+    root = write(tmp_path / "squares", SEPARATE)
+    out = tmp_path / "out"
+    targets = ["--arch", "gfx1100", "--arch", "gfx90a"]
+    made = project(root, *targets, "-o", out)
+    assert made.exit_code == 0, made.stderr
+    assert "gfx1100: build passed, tests passed" in made.stdout
+    assert "gfx90a: build passed, tests passed" in made.stdout
+
+    again = project(root, *targets, "-o", out)
+    assert again.exit_code == 0
+    report = json.loads((out / "report.json").read_text())
+    logs = [target["build"]["log"] for target in report["targets"]]
+    assert all("up to date" in log for log in logs), logs
+    assert report["constructs"]["converted"] > 0  # of files that were not translated anew
+    assert "<h1>Port of squares to HIP</h1>" in (out / "report.html").read_text()
+    assert json.loads((out / "report.sarif").read_text())["version"] == "2.1.0"
+
+    check = ["git", "-C", str(root), "apply", str((out / "port.patch").resolve())]
+    subprocess.run(["git", "-C", str(root), "init", "-q"], check=True)
+    subprocess.run(check, check=True)
+    text = (root / "src/main.cu").read_text()
+    assert "hipMalloc(&device, sizeof host);" in text and "// Keeps its comments." in text
+
+
+@pytest.mark.amd
+@pytest.mark.slow
+def test_a_project_whose_tests_fail_is_reported(tmp_path: Path) -> None:
+    files = {**SEPARATE, "tests/expected.txt": "11\n"}
+    made = project(write(tmp_path / "squares", files), "-o", tmp_path / "out")
+    assert made.exit_code == 1
+    assert "gfx1100: build passed, tests failed" in made.stdout
+    assert "< 10" in made.stderr or "> 11" in made.stderr
+
+
+def test_a_project_of_an_unknown_kind_is_refused(tmp_path: Path) -> None:
+    made = project(write(tmp_path / "files", {"a.cu": "int x;\n"}))
+    assert made.exit_code == 2
+    assert "--build" in made.stderr
+
+
+@pytest.mark.parametrize(
+    ("files", "system", "test"),
+    [
+        ({"CMakeLists.txt": "", "Makefile": ""}, BuildSystem.CMAKE, "ctest"),
+        ({"Makefile": "check: all\n\ttrue\n"}, BuildSystem.MAKE, "make check"),
+        ({"Makefile": "TEST := 1\n"}, BuildSystem.MAKE, ""),
+        ({"setup.py": ""}, BuildSystem.PYTHON, ""),
+        ({"configure": ""}, BuildSystem.AUTOTOOLS, ""),
+        ({"a.cu": ""}, BuildSystem.NONE, ""),
+    ],
+)
+def test_build_systems(
+    tmp_path: Path, files: dict[str, str], system: BuildSystem, test: str
+) -> None:
+    plan = find_plan(write(tmp_path, files))
+    assert plan.system is system
+    assert plan.test.startswith(test) and bool(plan.test) == bool(test)
+    assert find_plan(tmp_path, "ninja", "true").build == "ninja"
+
+
+def test_a_patch_is_exact(tmp_path: Path) -> None:
+    """Line ends and ignored files are what they are, whatever the project's attributes say."""
+    files = {
+        ".gitattributes": "* text eol=lf\n*.cu filter=other\n",
+        ".gitignore": "kept.cu\n",
+        "kept.cu": "int a;\r\n",
+        "plain.txt": "same\n",
+    }
+    before = write(tmp_path / "before", files)
+    after = write(tmp_path / "after", {**files, "plain.txt": "same\n"})
+    (before / "kept.cu").write_bytes(b"int a;\r\n")
+    (after / "kept.cu").write_bytes(b"int b;\r\n")
+    (tmp_path / "port.patch").write_bytes(make_patch(before, after).encode())
+    subprocess.run(["git", "apply", "../port.patch"], cwd=before, check=True)
+    assert (before / "kept.cu").read_bytes() == b"int b;\r\n"
+
+
+def test_files_that_stay_the_same_keep_their_time(tmp_path: Path) -> None:
+    source = write(tmp_path / "source", {"a.cu": "1", "b.cu": "2"})
+    target = tmp_path / "target"
+    synchronize(source, target)
+    (target / "a.o").write_text("built")
+    times = {path.name: path.stat().st_mtime_ns for path in target.iterdir()}
+    (source / "b.cu").write_text("3")
+    synchronize(source, target)
+    assert (target / "b.cu").read_text() == "3"
+    assert (target / "a.cu").stat().st_mtime_ns == times["a.cu"]
+    assert (target / "a.o").read_text() == "built"
