@@ -130,7 +130,9 @@ class Builder {
       count(decoded.operation);
       if (decoded.second) count(*decoded.second);
     }
-    if (twice && overwrites_source(decoded.operation)) {
+    if (!twice && !decoded.dpp && !decoded.second && !decoded.sdwa) {
+      lower_one(decoded);
+    } else if (twice && overwrites_source(decoded.operation)) {
       lower_halves(with_kept_sources(decoded), 2);
     } else {
       lower_halves(decoded, twice ? 2 : 1);
@@ -403,8 +405,10 @@ class Builder {
 
   Instruction lower_operation(const Operation& op) {
     Instruction instruction;
-    instruction.destination = lower_field(op.destination, true);
-    for (int i = 0; i < 4; ++i) instruction.source[i] = lower_field(op.source[i], false);
+    if (op.destination.present()) instruction.destination = lower_field(op.destination, true);
+    for (int i = 0; i < 4; ++i) {
+      if (op.source[i].present()) instruction.source[i] = lower_field(op.source[i], false);
+    }
     if (op.scalar_destination.present()) {
       instruction.source[3] = lower_field(op.scalar_destination, true);
     }
@@ -430,16 +434,21 @@ class Builder {
       program_.vector_count = std::max(program_.vector_count, number + register_count(field.type));
       return operand;
     }
-    const bool kept = field.code >= code::kept_first && field.code <= code::kept_last;
-    if (field.code >= code::integer_first && !kept && field.code != code::vccz &&
-        field.code != code::execz && field.code != code::scc &&
-        !(field.code >= code::aperture_first && field.code <= code::pops_exiting_wave_id)) {
+    if (is_constant(field.code)) {
       lower_constant(field, operand);
       return operand;
     }
     operand.kind = OperandKind::scalar;
     operand.value = scalar_offset(scalar_place(field, written));
     return operand;
+  }
+
+  static bool is_constant(unsigned number) {
+    if (number < code::integer_first) return false;
+    const bool kept = number >= code::kept_first && number <= code::kept_last;
+    const bool aperture = number >= code::aperture_first && number <= code::pops_exiting_wave_id;
+    return !kept && !aperture && number != code::vccz && number != code::execz &&
+           number != code::scc;
   }
 
   unsigned scalar_place(const Field& field, bool written) const {
@@ -492,13 +501,13 @@ class Builder {
     if (is_64_bit(field.type)) operand.kind = OperandKind::constant_sign;
   }
 
-  void emit(Opcode opcode, Instruction instruction) {
+  void emit(Opcode opcode, const Instruction& lowered) {
+    Instruction& instruction = program_.instructions.emplace_back(lowered);
     instruction.pc = pc_;
     instruction.half = static_cast<std::uint8_t>(half_);
     instruction.size = size_;
     instruction.handler = handlers_[opcode];
     if (instruction.handler == nullptr) instruction.handler = handlers_[Opcode::engine_unsupported];
-    program_.instructions.push_back(instruction);
     program_.opcodes.push_back(opcode);
   }
 

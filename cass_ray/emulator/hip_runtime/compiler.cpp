@@ -166,6 +166,10 @@ CompilerOutput compile(const SourceText& source, const std::vector<SourceText>& 
                                      "-include",
                                      "hip/hip_runtime.h",
                                      "-O3",
+                                     // Before LLVM 20 a wrong unsigned division; of no effect on
+                                     // results since (cass_ray/toolchain/amd/workarounds.py).
+                                     "-mllvm",
+                                     "-amdgpu-codegenprepare-disable-idiv-expansion",
                                      "-I" + folder.path().string(),
                                      "-fdiagnostics-color=never"};
   for (const auto& option : options) {

@@ -33,20 +33,19 @@ ALWAYS_INLINE void for_active_lanes(u32 exec, Action action) {
 ALWAYS_INLINE std::byte* in_sequence_from(const Narrow& at, u32 exec, u32 stride, unsigned first) {
   const u32 offset = at.offset[first];
   const u32 start = offset - stride * first;
-  const u32 equal = mask_of(at.offset == start + lane_numbers * stride);
-  if ((equal & exec) != exec || offset > ~(stride * lanes)) return nullptr;
+  if (offset > ~(stride * lanes)) return nullptr;
+  if (!holds_in(at.offset == start + lane_numbers * stride, exec)) return nullptr;
   return at.base + offset - stride * first;
 }
 ALWAYS_INLINE std::byte* in_sequence_from(const Wide& at, u32 exec, u32 stride, unsigned first) {
   const u64 start = at.address[first] - stride * first;
-  const u32 equal = mask_of(at.address == start + convert<U64>(lane_numbers * stride));
-  if ((equal & exec) != exec) return nullptr;
+  if (!holds_in(at.address == start + convert<U64>(lane_numbers * stride), exec)) return nullptr;
   return reinterpret_cast<std::byte*>(start);
 }
 ALWAYS_INLINE std::byte* in_sequence_from(const Split& at, u32 exec, u32 stride, unsigned first) {
   const u32 low = at.low[first] - stride * first, high = at.high[first];
-  const u32 equal = mask_of((at.low == low + lane_numbers * stride) & (at.high == high));
-  if ((equal & exec) != exec || low > ~(stride * lanes)) return nullptr;
+  if (low > ~(stride * lanes)) return nullptr;
+  if (!holds_in((at.low == low + lane_numbers * stride) & (at.high == high), exec)) return nullptr;
   return reinterpret_cast<std::byte*>((low | u64{high} << 32) + at.offset);
 }
 // With all lanes active the lane that is looked at is known to the compiler.
@@ -58,13 +57,13 @@ ALWAYS_INLINE std::byte* in_sequence(const At& at, u32 exec, u32 stride) {
 
 // Whether all lanes are active and have one address.
 ALWAYS_INLINE bool is_uniform(const Narrow& at, u32 exec) {
-  return exec == ~0U && mask_of(at.offset != at.offset[0]) == 0;
+  return exec == ~0U && holds_in(at.offset == at.offset[0], ~0U);
 }
 ALWAYS_INLINE bool is_uniform(const Wide& at, u32 exec) {
-  return exec == ~0U && mask_of(at.address != at.address[0]) == 0;
+  return exec == ~0U && holds_in(at.address == at.address[0], ~0U);
 }
 ALWAYS_INLINE bool is_uniform(const Split& at, u32 exec) {
-  return exec == ~0U && mask_of((at.low != at.low[0]) | (at.high != at.high[0])) == 0;
+  return exec == ~0U && holds_in((at.low == at.low[0]) & (at.high == at.high[0]), ~0U);
 }
 
 ALWAYS_INLINE const std::byte* first_address(const Narrow& at) { return at.base + at.offset[0]; }

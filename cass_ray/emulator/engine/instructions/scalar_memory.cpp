@@ -15,18 +15,39 @@ ALWAYS_INLINE u64 offset_of(Wave& w, const Instruction& i) {
   return static_cast<u64>(i.immediate) + scalar_u32(w, i.source[1]);
 }
 
+// The base is a pair of registers: the format has no constants there.
+ALWAYS_INLINE u64 address_of(Wave& w, const Instruction& i) {
+  u64 base;
+  std::memcpy(&base, &place<u32>(w, i.source[0].value), sizeof base);
+  return (base + offset_of(w, i)) & ~u64{3};
+}
+
 template <int count>
 ALWAYS_INLINE void load(Wave& w, const Instruction& i, u64 address) {
-  w.current = &i;
-  address &= ~u64{3};
-  require(address, sizeof(u32) * count);
   u32 values[count];
   std::memcpy(values, reinterpret_cast<const void*>(address), sizeof values);
   std::memcpy(&place<u32>(w, i.destination.value), values, sizeof values);
 }
 
-#define SCALAR_LOAD(bits) \
-  OPERATION(s_load_b##bits) { load<bits / 32>(w, i, scalar_u64(w, i.source[0]) + offset_of(w, i)); }
+// A handler of its own, so that the usual one calls nothing and saves no registers.
+template <int count>
+__attribute__((noinline)) void load_outside_aperture(Wave& w, const Instruction* i) {
+  const u64 address = address_of(w, *i);
+  require(address, sizeof(u32) * count);
+  load<count>(w, *i, address);
+  CONTINUE_AT(w, i + 1);
+}
+
+#define SCALAR_LOAD(bits)                                                   \
+  CONTROL(s_load_b##bits) {                                                 \
+    w.current = i;                                                          \
+    const u64 address = address_of(w, *i);                                  \
+    if (__builtin_expect(!in_aperture(address), 0)) {                       \
+      __attribute__((musttail)) return load_outside_aperture<bits / 32>(w, i); \
+    }                                                                       \
+    load<bits / 32>(w, *i, address);                                        \
+    CONTINUE_AT(w, i + 1);                                                  \
+  }
 SCALAR_LOAD(32)
 SCALAR_LOAD(64)
 SCALAR_LOAD(128)
