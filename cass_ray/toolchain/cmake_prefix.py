@@ -69,6 +69,7 @@ endif()
 # To identify the compiler CMake names no processor; clang's default is one of another generation.
 set(CMAKE_HIP_COMPILER_ID_TEST_FLAGS_FIRST "--offload-arch=@architecture@")
 set(CMAKE_HIP_FLAGS_INIT "--rocm-path=${CMAKE_CURRENT_LIST_DIR} -B${CMAKE_CURRENT_LIST_DIR}/bin")
+string(APPEND CMAKE_HIP_FLAGS_INIT " @workarounds@")
 """
 BUNDLER = Path(__file__).parent / "amd" / "clang-offload-bundler"
 _PROGRAMS = (BUNDLER, BUNDLER.with_name("clang-linker-wrapper"))
@@ -108,6 +109,7 @@ def write_cmake_prefix(
         (folder / "bin" / program.name).chmod(0o755)
     _link(folder / "bin" / "llvm-objcopy", toolchain.clang.parent / "llvm-objcopy")
     text = _TOOLCHAIN.replace("@clang@", str(toolchain.clang))
+    text = text.replace("@workarounds@", " ".join(toolchain.workarounds))
     file = folder / "toolchain.cmake"
     _write(file, text.replace("@architecture@", architecture))
     return file

@@ -41,7 +41,8 @@ def assembly(
     toolchain: AmdToolchain, module: str, architecture: str, limits: Limits = COMPILE_LIMITS
 ) -> tuple[str, float]:
     """RDNA3 assembly of an LLVM module, and LLVM's CPU seconds. Raises :class:`CompilerFailure`."""
-    command: list[str | Path] = [toolchain.clang, *_FLAGS, f"-mcpu={architecture}"]
+    command: list[str | Path] = [toolchain.clang, *_FLAGS, *toolchain.workarounds]
+    command += [f"-mcpu={architecture}"]
     visible = toolchain.visible()
     if f"@{SUPPORT_PREFIX}" in module:
         support = _support_library(toolchain, architecture)

@@ -17,6 +17,7 @@ from cass_ray.cache import digest
 from cass_ray.dataset.schema import Reason, Toolchain
 from cass_ray.toolchain.amd import link
 from cass_ray.toolchain.amd.precompiled import PrecompiledHeaders, Side
+from cass_ray.toolchain.amd.workarounds import code_workarounds
 from cass_ray.toolchain.archive.library_root import (
     LIBRARIES_REMEDY,
     find_library_root,
@@ -82,7 +83,13 @@ class AmdToolchain:
     def fingerprint(self) -> str:
         """Digest of what determines the output beside unit, architecture and optimization."""
         headers = [path.read_bytes() for path in sorted(SHIM.rglob("*.h*"))]
-        return digest([self.name, self.version, self.rocm_path.name, *_LENIENT, *headers])
+        flags = (*_LENIENT, *self.workarounds)
+        return digest([self.name, self.version, self.rocm_path.name, *flags, *headers])
+
+    @property
+    def workarounds(self) -> tuple[str, ...]:
+        """Flags for every compilation to AMD code by this clang."""
+        return code_workarounds(self.version)
 
     def compile(
         self,
@@ -103,12 +110,13 @@ class AmdToolchain:
         where the unit compiles but holds no kernel.
         """
         flags = code_flags(architecture, optimization, code_object_version)
+        device_flags = (*flags, *self.workarounds)
 
         def host_side() -> Completed:
             return self._assembly(unit, Side.HOST, flags, limits)
 
         with background_work(host_side) if at_once else nullcontext(host_side) as waited:
-            device = self._assembly(unit, Side.DEVICE, flags, limits)
+            device = self._assembly(unit, Side.DEVICE, device_flags, limits)
             if ".amdhsa_kernel" not in device.stdout_text:
                 raise CompileFailure(Reason.NO_DEVICE_CODE, "no kernel in the device code", "clang")
             host = waited()
@@ -116,7 +124,7 @@ class AmdToolchain:
             host_assembly=host.stdout_text,
             device_assembly=device.stdout_text,
             architecture=architecture,
-            flags=" ".join(flags),
+            flags=" ".join(device_flags),
             cpu_seconds_by_tool={
                 "clang device": device.cpu_seconds,
                 "clang host": host.cpu_seconds,
@@ -246,7 +254,7 @@ class AmdToolchain:
 
 
 def code_flags(architecture: str, optimization: str, code_object_version: int) -> tuple[str, ...]:
-    """The flags that determine the generated code.
+    """The flags that determine the generated code, beside a compiler's workarounds.
 
     ``-fuse-cuid=none`` keeps a hash of the file's path out of the symbols.
     """

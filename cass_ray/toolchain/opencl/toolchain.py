@@ -155,7 +155,8 @@ class OpenclAmd:
 
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
         """
-        flags = (*_COMMON, optimization, "-mcode-object-version=5", f"-mcpu={architecture}")
+        flags = (*_COMMON, *self.amd.workarounds, optimization)
+        flags += ("-mcode-object-version=5", f"-mcpu={architecture}")
         command = [str(self.amd.clang), *flags, "-S", "-target", AMD_TARGET]
         command += [f"--rocm-path={self.amd.rocm_path}", f"--rocm-device-lib-path={self.bitcode}"]
         command += [*unit.preprocessor_arguments(), "-o", "-", str(unit.main)]
