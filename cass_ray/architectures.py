@@ -74,6 +74,14 @@ def amd_target(name: str) -> AmdTarget:
     return next(target for target in AMD_TARGETS if target.name == name)
 
 
+def wavefronts_of(architectures: Iterable[str]) -> tuple[int, ...]:
+    """The widths that HIP compiles for on these targets, the narrowest first.
+
+    Raises ``ValueError`` for an unknown one.
+    """
+    return tuple(sorted({amd_target(name).wave_widths[0] for name in architectures}))
+
+
 def known_architecture(name: str, known: Iterable[str]) -> str:
     """``name`` where ``known`` has it. Raises ``ValueError`` that names the nearest one."""
     names = list(known)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from cass_ray.architectures import AMD_ARCHITECTURES, wavefronts_of
 from cass_ray.commands.sides import existing, exit_codes
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.backends.registry import BACKENDS
@@ -15,9 +17,10 @@ from cass_ray.execute.selftest.selftest import SelfTest, run_selftest, summarize
 from cass_ray.execute.shipped import shipped_subjects
 from cass_ray.execute.verify import PortVerification
 from cass_ray.exit_codes import EXIT_FAILED
-from cass_ray.public.verifying import verify_port as compare_with_original
+from cass_ray.public.verifying import Comparison, compare_programs
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.translate.engines.registry import make_translator
+from cass_ray.translate.rules.widths import width_findings
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 selftest_app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -41,6 +44,10 @@ def verify_port(
         str | None,
         typer.Option(help="Where the reference runs. [default: nvidia, else as the port]"),
     ] = None,
+    arch: Annotated[
+        list[str] | None,
+        typer.Option(help="Processor that the port is for, as gfx1100; may be repeated."),
+    ] = None,
     order_free: Annotated[
         bool, typer.Option(help="Lines may come in any order (atomics decide it).")
     ] = False,
@@ -49,20 +56,25 @@ def verify_port(
     """Run a port and its reference on the same inputs and compare what they print.
 
     Without an Nvidia GPU the reference is translated and runs where the port does: that checks the
-    port against the rules' translation, not against CUDA, and the output says so.
+    port against the rules' translation, not against CUDA, and the output says so. With several
+    --arch the same port runs as each: `--arch gfx1100 --arch gfx942` shows what is right on
+    wavefronts of 32 lanes only.
     Exit codes: 0 they agree, 1 they do not or one does not compile, 2 usage, 3 a tool is missing.
     """
     with exit_codes():
-        result = compare_with_original(
-            existing(reference),
-            existing(candidate) if candidate else None,
+        programs = existing(reference), existing(candidate) if candidate else None
+        how = Comparison(
             inputs=[text.split() for text in arguments or [""]],
             backend=backend,
             reference_backend=reference_backend,
             order_free=order_free,
         )
-    typer.echo(result.model_dump_json(indent=2) if as_json else _describe(result))
-    raise typer.Exit(0 if result.passed else EXIT_FAILED)
+        results = compare_programs(*programs, how, list(dict.fromkeys(arch or [])))
+    typer.echo(_as_json(results) if as_json else _report(results))
+    if candidate is not None and not as_json:
+        _advise(candidate, results)
+    passed = all(result.passed for result in results.values())
+    raise typer.Exit(0 if passed else EXIT_FAILED)
 
 
 @selftest_app.command("verify-selftest")
@@ -99,6 +111,41 @@ def selftest(
     else:
         typer.echo(_selftest_table(outcome))
     raise typer.Exit(EXIT_FAILED if outcome.false_alarms else 0)
+
+
+def _first_difference(results: Mapping[str, PortVerification]) -> str:
+    """The first target that fails and why; empty where none does."""
+    failed = ((name, result) for name, result in results.items() if not result.passed)
+    return next((f"{name}: {result.reason}" for name, result in failed), "")
+
+
+def _advise(port: Path, results: Mapping[str, PortVerification]) -> None:
+    """Say what of ``port`` is right on 32 lanes only, where a target with 64 fails."""
+    failed = [name for name, result in results.items() if not result.passed]
+    targets = [name for name in failed if name in AMD_ARCHITECTURES]
+    if 64 in wavefronts_of(targets):
+        for finding in width_findings(port.read_text(errors="replace"), str(port)):
+            typer.echo(finding.format(str(port)))
+
+
+def _as_json(results: Mapping[str, PortVerification]) -> str:
+    """One target's evidence as it is; of several an object with one for each."""
+    if len(results) == 1:
+        return next(iter(results.values())).model_dump_json(indent=2)
+    difference = _first_difference(results)
+    evidence = {name: result.model_dump(mode="json") for name, result in results.items()}
+    whole = {"passed": not difference, "first_difference": difference, "architectures": evidence}
+    return json.dumps(whole, indent=2)
+
+
+def _report(results: Mapping[str, PortVerification]) -> str:
+    if len(results) == 1:
+        return _describe(next(iter(results.values())))
+    parts = [f"{name}\n{_describe(result)}\n" for name, result in results.items()]
+    difference = _first_difference(results)
+    names = ", ".join(results)
+    last = f"first difference: {difference}" if difference else f"verified on {names}"
+    return "\n".join([*parts, last])
 
 
 def _describe(result: PortVerification) -> str:

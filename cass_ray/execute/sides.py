@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
+from cass_ray.architectures import wavefronts_of
 from cass_ray.corpus.reading.source_files import CUDA_SUFFIXES, Sources
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Language
+from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.execute.backends.registry import candidate_backend, make_backend
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.program import translated
 
 
-def as_hip(sources: Sources) -> Sources:
-    """``sources``, translated by the rules if they are CUDA."""
+def as_hip(sources: Sources, wavefronts: tuple[int, ...] = (32,)) -> Sources:
+    """``sources``, translated by the rules for these wavefronts if they are CUDA."""
     if sources.main.suffix not in CUDA_SUFFIXES:
         return sources
-    return translated(sources, make_translator())
+    return translated(sources, make_translator(), wavefronts)
 
 
 def build_for(backend: Backend, original: Sources) -> BuiltProgram:
@@ -22,7 +26,15 @@ def build_for(backend: Backend, original: Sources) -> BuiltProgram:
 
     Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
     """
-    return backend.build(original if backend.language is Language.CUDA else as_hip(original))
+    if backend.language is Language.CUDA:
+        return backend.build(original)
+    return backend.build(as_hip(original, wavefronts_on([backend])))
+
+
+def wavefronts_on(backends: Iterable[Backend]) -> tuple[int, ...]:
+    """The widths of wavefronts that HIP programs meet there; Nvidia's warps have 32 lanes."""
+    targets = [each.architecture for each in backends if isinstance(each, HipBackend)]
+    return wavefronts_of(targets) or (32,)
 
 
 def usable_backends(candidate: str | None, reference: str | None) -> tuple[Backend, Backend]:
@@ -30,10 +42,24 @@ def usable_backends(candidate: str | None, reference: str | None) -> tuple[Backe
 
     Raises :class:`ToolMissing` where one of them cannot be used.
     """
-    ours = make_backend(candidate) if candidate else candidate_backend()
+    (ours,), theirs = usable_targets(candidate, reference, ())
+    return ours, theirs
+
+
+def usable_targets(
+    candidate: str | None, reference: str | None, architectures: Sequence[str]
+) -> tuple[list[Backend], Backend]:
+    """As :func:`usable_backends`, with a backend of the candidate for each of ``architectures``.
+
+    Without an Nvidia GPU the reference runs on the first of them. None: the backend's own.
+
+    Raises :class:`ToolMissing` as there, and ``ValueError`` where a processor cannot be run.
+    """
+    name = candidate or candidate_backend().name
+    ours = [make_backend(name, each) for each in architectures] or [make_backend(name)]
     nvidia = make_backend(reference or "nvidia")
-    theirs = nvidia if reference or nvidia.available() else ours
-    for each in (ours, theirs):
+    theirs = nvidia if reference or nvidia.available() else ours[0]
+    for each in (*ours, theirs):
         if problem := each.problem():
             raise ToolMissing(f"The backend {each.name}", "", problem)
     return ours, theirs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from cass_ray.corpus.reading.source_files import gather
@@ -10,7 +11,7 @@ from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.evidence.exploits import source_findings
 from cass_ray.execute.references import measure
-from cass_ray.execute.sides import as_hip, build_for, usable_backends
+from cass_ray.execute.sides import as_hip, build_for, usable_targets, wavefronts_on
 from cass_ray.execute.verify import Policy, PortVerification, verify
 from cass_ray.toolchain.unit import Unit
 
@@ -23,6 +24,7 @@ def verify_port(
     backend: str | None = None,
     reference_backend: str | None = None,
     order_free: bool = False,
+    architecture: str | None = None,
 ) -> PortVerification:
     """Run a port and its original on the same inputs and compare what they print.
 
@@ -31,26 +33,60 @@ def verify_port(
     an Nvidia GPU by default, and where there is none, the backend of the port with the original
     translated. That checks the port against the rules' translation, not against CUDA;
     ``reference`` of the result names what was compared with. With ``order_free`` the lines may
-    come in any order.
+    come in any order. ``architecture`` is the processor that the port is compiled for and runs as.
 
     Raises:
         CompileFailure: one of them does not compile.
         ToolMissing: a backend cannot be used here; the message says why.
-        ValueError: there is no such backend.
+        ValueError: there is no such backend, or it does not run code for that processor.
         OSError: a file cannot be read.
     """
-    ours, theirs = usable_backends(backend, reference_backend)
+    how = Comparison(inputs, backend, reference_backend, order_free)
+    asked = [architecture] if architecture else []
+    (result,) = compare_programs(original, port, how, asked).values()
+    return result
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What :func:`verify_port` takes beside the programs, under the same names."""
+
+    inputs: Sequence[Sequence[str]] = ((),)
+    backend: str | None = None
+    reference_backend: str | None = None
+    order_free: bool = False
+
+
+def compare_programs(
+    original: Path | str,
+    port: Path | str | None,
+    how: Comparison,
+    architectures: Sequence[str] = (),
+) -> dict[str, PortVerification]:
+    """As :func:`verify_port`, the same port on each of ``architectures``; by architecture.
+
+    The original runs once. Without an Nvidia GPU it runs, translated, as the first of them: let
+    that be one whose wavefronts are as wide as CUDA's warps. Without a ``port`` the original is
+    translated once, to be right on all. Without architectures the backend's own, called by the
+    backend's name.
+    """
+    ours, theirs = usable_targets(how.backend, how.reference_backend, architectures)
     source = Path(original).resolve()
     reference = gather(Unit(source.parent, PurePosixPath(source.name)))
     target = Path(port).resolve() if port is not None else source
-    candidate = as_hip(gather(Unit(target.parent, PurePosixPath(target.name))))
+    program = gather(Unit(target.parent, PurePosixPath(target.name)))
+    candidate = as_hip(program, wavefronts_on(ours))
     texts = [content.decode("utf-8", "replace") for content in reference.files.values()]
-    policy = Policy(
-        tolerance=tolerance_for(texts),
-        order_free=order_free,
-        counters=not ours.real_gpu,
-        check=not ours.real_gpu,
-    )
-    made = measure(theirs, build_for(theirs, reference), [Inputs(tuple(each)) for each in inputs])
+    inputs = [Inputs(tuple(each)) for each in how.inputs]
+    made = measure(theirs, build_for(theirs, reference), inputs)
     findings = source_findings(candidate.files, reference.files)
-    return verify(made, ours.build(candidate), ours, policy, findings=findings)
+    results = {}
+    for name, engine in zip(architectures or [ours[0].name], ours, strict=True):
+        policy = Policy(
+            tolerance=tolerance_for(texts),
+            order_free=how.order_free,
+            counters=not engine.real_gpu,
+            check=not engine.real_gpu,
+        )
+        results[name] = verify(made, engine.build(candidate), engine, policy, findings=findings)
+    return results

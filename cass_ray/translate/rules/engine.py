@@ -19,6 +19,7 @@ from cass_ray.translate.rules import (
     tables,
     vectors,
     warp,
+    widths,
 )
 from cass_ray.translate.rules.ptx import statements
 from cass_ray.translate.rules.rewrite import Rewrite
@@ -151,6 +152,11 @@ PASSES: tuple[Pass, ...] = (
         standard_library.check_standard_library,
         "behind includes and namespaces, which say where libcu++ is used first and what is "
         "none of it",
+    ),
+    Pass(
+        "wavefront width",
+        widths.report_widths,
+        "anywhere: reads files that are HIP already, where the passes above leave warps alone",
     ),
     Pass(
         "left-overs",

@@ -29,6 +29,7 @@ ORDER = [
     "groups",
     "assembly",
     "standard library",
+    "wavefront width",
     "left-overs",
     "snippets",
 ]
