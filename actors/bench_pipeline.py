@@ -102,7 +102,11 @@ class _Run:
         self._settings = settings
         self._items = items
         self._tasks = tasks
-        self._arguments = {"coordinator": coordinator, "cached": settings.cache}
+        self._arguments = {
+            "coordinator": coordinator,
+            "cached": settings.cache,
+            "architecture": settings.amd_architecture,
+        }
         self._system = items[0].system
         self._here = in_process(items[0])
 

@@ -41,8 +41,10 @@ class _Worker:
     ``coordinator`` is the name of the run's :class:`~actors.coordinator.Coordinator`.
     """
 
-    def __init__(self, coordinator: str) -> None:
+    def __init__(self, coordinator: str, cached: bool, architecture: str) -> None:
         self._coordinator = ray.get_actor(coordinator)
+        self._cached = cached
+        self._architecture = architecture
         self._of_thread = threading.local()
 
     def through(
@@ -57,11 +59,11 @@ class _Worker:
             done.append((row["id"], work(one) if allowed else give_up(one)))
         return rows(done)
 
-    def examiner(self, cached: bool) -> Examiner:
+    def examiner(self) -> Examiner:
         """One a thread: toolchains and what they hold are not shared."""
         made: Examiner | None = getattr(self._of_thread, "examiner", None)
         if made is None:
-            compilers = make_compilers(cached=cached)
+            compilers = make_compilers(cached=self._cached, architecture=self._architecture)
             nvidia = NvidiaBackend()
             judge = Judge(compilers, compilers.cache, nvidia=nvidia if nvidia.available() else None)
             made = self._of_thread.examiner = Examiner(compilers, judge)
@@ -71,16 +73,17 @@ class _Worker:
 class Questioner(_Worker):
     """Items to :class:`Asked`: compiles the CUDA side where assembly is asked about."""
 
-    def __init__(self, coordinator: str, tasks: dict[str, BenchTask], cached: bool) -> None:
-        super().__init__(coordinator)
+    def __init__(
+        self, coordinator: str, tasks: dict[str, BenchTask], cached: bool, architecture: str
+    ) -> None:
+        super().__init__(coordinator, cached, architecture)
         self._tasks = tasks
-        self._cached = cached
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         """Put the questions of ``batch``."""
 
         def ask(item: Item) -> Asked:
-            made = self.examiner(self._cached).question(self._tasks[item.task], item.kind)
+            made = self.examiner().question(self._tasks[item.task], item.kind)
             return Asked(item, problem=made) if isinstance(made, str) else Asked(item, made)
 
         return self.through(batch, ask, lambda item: Asked(item, problem=_DIED))
@@ -89,10 +92,11 @@ class Questioner(_Worker):
 class Answerer(_Worker):
     """:class:`Asked` to ``(Item, BenchAnswer)``; ``tasks`` may be empty without ``reference``."""
 
-    def __init__(self, coordinator: str, tasks: dict[str, BenchTask], cached: bool) -> None:
-        super().__init__(coordinator)
+    def __init__(
+        self, coordinator: str, tasks: dict[str, BenchTask], cached: bool, architecture: str
+    ) -> None:
+        super().__init__(coordinator, cached, architecture)
         self._tasks = tasks
-        self._cached = cached
         self._lock = threading.Lock()
         self._systems: dict[str, System] = {}
 
@@ -109,7 +113,7 @@ class Answerer(_Worker):
         """Made once an actor: a model is loaded once."""
         with self._lock:
             if name not in self._systems:
-                compilers = self.examiner(self._cached).compilers
+                compilers = self.examiner().compilers
                 self._systems[name] = make_system(name, list(self._tasks.values()), compilers)
             return self._systems[name]
 
@@ -117,17 +121,18 @@ class Answerer(_Worker):
 class Marker(_Worker):
     """``(Item, BenchAnswer)`` to :class:`BenchSample` as JSON. Resource ``amd``."""
 
-    def __init__(self, coordinator: str, tasks: dict[str, BenchTask], cached: bool) -> None:
-        super().__init__(coordinator)
+    def __init__(
+        self, coordinator: str, tasks: dict[str, BenchTask], cached: bool, architecture: str
+    ) -> None:
+        super().__init__(coordinator, cached, architecture)
         self._tasks = tasks
-        self._cached = cached
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         """Judge the answers of ``batch``."""
 
         def mark(work: tuple[Item, BenchAnswer]) -> str:
             item, answer = work
-            sample = self.examiner(self._cached).mark(
+            sample = self.examiner().mark(
                 self._tasks[item.task],
                 item.kind,
                 (item.system, item.version),

@@ -83,7 +83,7 @@ class BenchJob:
         """Make every sample that is not there. Raises :class:`ConservationError` if one is lost."""
         settings = self._settings
         tasks = {task.name: task for task in _tasks(settings)}
-        compilers = make_compilers(cached=settings.cache)
+        compilers = make_compilers(cached=settings.cache, architecture=settings.amd_architecture)
         known = list(tasks.values())
         described = [describe(name, known, compilers) for name in settings.systems]
         items = plan(settings, known, described)
@@ -114,13 +114,16 @@ class BenchJob:
         settings = self._settings
         if not settings.cluster:
             threads = settings.slots or os.cpu_count() or 1
-            for sample in run_threaded(missing, tasks, threads=threads, cached=settings.cache):
+            target = settings.amd_architecture
+            for sample in run_threaded(
+                missing, tasks, threads=threads, cached=settings.cache, architecture=target
+            ):
                 yield [sample]
             return
         os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
         from actors.bench_pipeline import bench_samples
 
-        compilers = make_compilers(cached=settings.cache)
+        compilers = make_compilers(cached=settings.cache, architecture=settings.amd_architecture)
         known = list(tasks.values())
         own = {item.system for item in missing if in_process(item)}
         systems = {name: make_system(name, known, compilers) for name in own}
@@ -170,6 +173,9 @@ def run_bench(
     arch: Annotated[
         list[str] | None, typer.Option(help="SASS architectures at the assembly level.")
     ] = None,
+    amd: Annotated[
+        str | None, typer.Option(help="Processor that answers are compiled for and run as.")
+    ] = None,
     task: Annotated[
         list[str] | None, typer.Option(help="A task or category, * is a wildcard.")
     ] = None,
@@ -203,6 +209,7 @@ def run_bench(
         "level": level,
         "direction": direction,
         "architectures": arch,
+        "amd_architecture": amd,
         "tasks": task,
         "dataset": dataset,
         "samples": samples,

@@ -20,7 +20,7 @@ RULES = "rules"
 LIFT = "lift"
 
 ARCHITECTURES = tuple(target.name for target in AMD_TARGETS if target.offered)
-"""AMD architectures that are compiled for; only gfx1100 is executed on the CPU."""
+"""AMD architectures that a request may name; :class:`TargetInfo` says what becomes of each."""
 
 EXAMPLE = """\
 #include <cstdio>
@@ -335,6 +335,19 @@ class Example(StrictModel):
     arguments: list[list[str]] = []
 
 
+class TargetInfo(StrictModel):
+    """A processor that programs can be translated for."""
+
+    name: str
+    family: str
+    wavefront: int
+    """Lanes; what is translated for it is right on so many."""
+    executed: bool
+    """Whether this server runs its code; else it is only compiled."""
+    problem: str = ""
+    """Why it is not compiled for here, with the remedy; empty where it is."""
+
+
 class Capabilities(StrictModel):
     """What this server offers, and its limits."""
 
@@ -342,6 +355,8 @@ class Capabilities(StrictModel):
     engines: list[EngineInfo]
     checks: list[Check]
     architectures: list[str]
+    targets: list[TargetInfo]
+    """What there is to know of the AMD ones among the architectures."""
     backends: dict[str, str]
     """Execution backends; empty text: available, else why not."""
     limits: dict[str, float]

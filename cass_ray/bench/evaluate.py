@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 
+from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE, wavefronts_of
 from cass_ray.bench.authoring.index import LENGTH_ARCHITECTURE, task_facts
 from cass_ray.bench.judge import Judge
 from cass_ray.bench.plan import Item
@@ -23,7 +24,7 @@ from cass_ray.bench.systems import System, TranslatorSystem, make_system
 from cass_ray.bench.task import BenchTask, load_tasks
 from cass_ray.cache import ContentCache, results_directory
 from cass_ray.execute.backends.rdna3 import HipBackend, Rdna3Backend
-from cass_ray.execute.backends.registry import candidate_backend
+from cass_ray.execute.backends.registry import candidate_backend, make_backend
 from cass_ray.task import Direction
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia
@@ -31,9 +32,12 @@ from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.protocol import Translator
 
 
-def usable_backend() -> HipBackend:
-    """Where candidates run: an AMD GPU, else the CPU with one thread. Raises ToolMissing."""
-    backend = candidate_backend()
+def usable_backend(architecture: str = DEFAULT_AMD_ARCHITECTURE) -> HipBackend:
+    """Where candidates run: an AMD GPU, else the CPU with one thread, as ``architecture``.
+
+    Raises ToolMissing, and ``ValueError`` where that processor cannot be run.
+    """
+    backend = make_backend(candidate_backend().name, architecture)
     if isinstance(backend, Rdna3Backend):
         backend = backend.single_threaded()
     if problem := backend.problem():
@@ -42,10 +46,12 @@ def usable_backend() -> HipBackend:
     return backend
 
 
-def make_compilers(*, cached: bool = True) -> Compilers:
+def make_compilers(
+    *, cached: bool = True, architecture: str = DEFAULT_AMD_ARCHITECTURE
+) -> Compilers:
     """Compilers of this machine, with the node's content cache unless told otherwise."""
     cache = ContentCache(results_directory()) if cached else None
-    return Compilers(usable_backend(), find_nvidia, cache)
+    return Compilers(usable_backend(architecture), find_nvidia, cache)
 
 
 @dataclass
@@ -143,6 +149,7 @@ def run_threaded(
     *,
     threads: int,
     cached: bool = True,
+    architecture: str = DEFAULT_AMD_ARCHITECTURE,
 ) -> Iterator[BenchSample]:
     """The samples of ``items`` as they get done, by threads of this process.
 
@@ -153,9 +160,8 @@ def run_threaded(
 
     def make(item: Item) -> BenchSample:
         if not hasattr(of_thread, "examiner"):
-            of_thread.examiner = Examiner(
-                compilers := make_compilers(cached=cached), Judge(compilers, compilers.cache)
-            )
+            compilers = make_compilers(cached=cached, architecture=architecture)
+            of_thread.examiner = Examiner(compilers, Judge(compilers, compilers.cache))
             of_thread.systems = {}
         examiner: Examiner = of_thread.examiner
         systems: dict[str, System] = of_thread.systems
@@ -193,7 +199,8 @@ def evaluate(
     """
     compilers = compilers or make_compilers()
     examiner = Examiner(compilers, Judge(compilers, compilers.cache))
-    system = TranslatorSystem(translator.name, translator)
+    widths = wavefronts_of([compilers.backend.architecture])
+    system = TranslatorSystem(translator.name, translator, widths)
     system.samples = samples > 1
     kind = QuestionKind(level, direction, architecture)
     done = run(

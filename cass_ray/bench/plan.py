@@ -8,11 +8,16 @@ from pathlib import Path
 
 from pydantic import Field, field_validator, model_validator
 
-from cass_ray.architectures import DEFAULT_NVIDIA_ARCHITECTURE, known_architecture
+from cass_ray.architectures import (
+    AMD_ARCHITECTURES,
+    DEFAULT_AMD_ARCHITECTURE,
+    DEFAULT_NVIDIA_ARCHITECTURE,
+    known_architecture,
+)
 from cass_ray.bench.authoring.index import SASS_ARCHITECTURES
 from cass_ray.bench.programs import can_ask
 from cass_ray.bench.question import BenchLevel, Draw, Question, QuestionKind
-from cass_ray.bench.results import sample_id
+from cass_ray.bench.results import TARGET_TAG, sample_id
 from cass_ray.bench.systems import REPAIR_SUFFIX, Description
 from cass_ray.bench.task import TASKS_FOLDER, BenchTask
 from cass_ray.config import StrictModel
@@ -33,6 +38,9 @@ class BenchSettings(StrictModel):
     direction: Direction = Direction.CUDA_TO_HIP
     architectures: list[str] = [DEFAULT_NVIDIA_ARCHITECTURE]
     """Of the SASS, at the assembly level."""
+    amd_architecture: str = DEFAULT_AMD_ARCHITECTURE
+    """What answers are compiled for and run as. Other than the default it is also a tag (``amd``),
+    so that reports have a column for each."""
     tasks: list[str] = []
     """Names or categories, with ``*`` as a wildcard; all of them by default."""
     tasks_folder: Path = TASKS_FOLDER
@@ -63,11 +71,23 @@ class BenchSettings(StrictModel):
             known_architecture(name, SASS_ARCHITECTURES)
         return value
 
+    @field_validator("amd_architecture")
+    @classmethod
+    def _known_processor(cls, value: str) -> str:
+        return known_architecture(value, AMD_ARCHITECTURES)
+
     @model_validator(mode="after")
     def _one_way(self) -> BenchSettings:
         if self.level is BenchLevel.HOST and self.direction is not Direction.CUDA_TO_HIP:
             raise ValueError("host assembly is translated from CUDA to HIP only")
         return self
+
+    @property
+    def all_tags(self) -> dict[str, str]:
+        """The tags of every result: those that were given, and the processor."""
+        if self.amd_architecture == DEFAULT_AMD_ARCHITECTURE:
+            return self.tags
+        return {**self.tags, TARGET_TAG: self.amd_architecture}
 
     @property
     def kinds(self) -> list[QuestionKind]:
@@ -109,11 +129,9 @@ def plan(
                 count = settings.samples if system.samples else 1
                 for number in range(count):
                     draw = Draw(number, settings.seed + number, settings.temperature)
-                    name = sample_id(system.name, system.version, task.id, kind, draw)
-                    item = Item(
-                        name, task.name, system.name, system.version, kind, draw, settings.tags
-                    )
-                    items.append(item)
+                    version, tags = system.version, settings.all_tags
+                    name = sample_id(system.name, version, task.id, kind, draw, tags)
+                    items.append(Item(name, task.name, system.name, version, kind, draw, tags))
     return items
 
 

@@ -25,7 +25,6 @@ from cass_ray.execute.backends.base import Assembly, unit_on_disk
 from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.lift import names_for_host
 from cass_ray.task import Direction
-from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE
 from cass_ray.toolchain.nvidia.elf import Cubin
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.opencl.locate import find_opencl_amd, find_opencl_nvidia
@@ -49,11 +48,10 @@ class Compilers:
     cache: ContentCache | None = None
 
     def amd(self, program: Sources) -> Assembly:
-        """Host and RDNA3 assembly. Raises :class:`~cass_ray.toolchain.unit.CompileFailure`."""
+        """Host and device assembly. Raises :class:`~cass_ray.toolchain.unit.CompileFailure`."""
         toolchain = self.backend.toolchain
-        key = digest(
-            ["bench amd", program.digest, toolchain.fingerprint, self.backend.optimization]
-        )
+        how = [self.backend.architecture, self.backend.optimization]
+        key = digest(["bench amd", program.digest, toolchain.fingerprint, *how])
 
         def make() -> dict[str, Any]:
             made = self.backend.compile(program)
@@ -80,7 +78,7 @@ class Compilers:
         return NvidiaTexts(value["sass"], base64.b64decode(value["cubin"]), value["host"])
 
     def device(self, task: BenchTask) -> str:
-        """RDNA3 assembly of the task's device code, of its OpenCL program where it has one.
+        """Assembly of the task's device code, of its OpenCL program where it has one.
 
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure` and ``ToolMissing``.
         """
@@ -88,7 +86,7 @@ class Compilers:
         if program is None:
             return self.amd(task.hip).device
         toolchain = find_opencl_amd(self.backend.toolchain)
-        architecture = DEFAULT_ARCHITECTURE
+        architecture = self.backend.architecture
         key = digest(["bench opencl amd", program.digest, toolchain.fingerprint, architecture])
 
         def make() -> dict[str, Any]:

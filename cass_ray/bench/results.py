@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pydantic import Field, ValidationError
@@ -87,13 +87,25 @@ class BenchSample(StrictModel):
     def id(self) -> str:
         kind = QuestionKind(self.level, self.direction, self.architecture)
         draw = Draw(self.sample, self.seed, self.temperature)
-        return sample_id(self.system, self.system_version, self.task_id, kind, draw)
+        return sample_id(self.system, self.system_version, self.task_id, kind, draw, self.tags)
 
 
-def sample_id(system: str, version: str, task_id: str, kind: QuestionKind, draw: Draw) -> str:
-    """Digest of everything that decides what a sample is."""
+TARGET_TAG = "amd"
+"""The processor that answers were compiled for, where it is not the default."""
+
+
+def sample_id(
+    system: str,
+    version: str,
+    task_id: str,
+    kind: QuestionKind,
+    draw: Draw,
+    tags: Mapping[str, str],
+) -> str:
+    """Digest of everything that decides what a sample is; of ``tags`` the processor."""
     drawn = f"{draw.sample} {draw.seed} {draw.temperature:g}"
-    return digest(["sample", system, version, task_id, str(kind), drawn])
+    target = [tags[TARGET_TAG]] if TARGET_TAG in tags else []
+    return digest(["sample", system, version, task_id, str(kind), drawn, *target])
 
 
 def new_sample(

@@ -17,6 +17,7 @@ from typing import Protocol
 from pydantic import Field
 
 from cass_ray import lift
+from cass_ray.architectures import amd_target, wavefronts_of
 from cass_ray.bench.candidate import candidate_sources
 from cass_ray.bench.programs import Compilers, reference_text
 from cass_ray.bench.question import AnswerUsage, BenchAnswer, BenchLevel, Draw, Question
@@ -63,17 +64,22 @@ class System(Protocol):
 class TranslatorSystem:
     """An engine of the registry. ``context.settings`` carries level, direction and the draw."""
 
-    def __init__(self, name: str, translator: Translator) -> None:
+    def __init__(
+        self, name: str, translator: Translator, wavefronts: tuple[int, ...] = (32,)
+    ) -> None:
         self.name = name
         self.version = translator.version
         self.samples = name.startswith(_SAMPLED)
         self._translator = translator
+        self._wavefronts = wavefronts
 
     def answer(self, question: Question, draw: Draw) -> BenchAnswer:
         """Translate every file that is asked for."""
         started = time.monotonic()
         context = Context(
-            files=frozenset(question.files), wavefronts=(32,), settings=_settings(question, draw)
+            files=frozenset(question.files),
+            wavefronts=self._wavefronts,
+            settings=_settings(question, draw),
         )
         files: dict[str, str] = {}
         findings: list[str] = []
@@ -159,6 +165,10 @@ class RepairSystem:
         )
 
 
+WARP = 32
+"""Lanes of Nvidia's, and of the code that the lifter makes."""
+
+
 class LiftSystem:
     """Nvidia machine code to RDNA3 by lifting; assembly level only."""
 
@@ -177,6 +187,9 @@ class LiftSystem:
         del draw
         if not question.cubin:
             return BenchAnswer(problem="lift translates cubins: use --level assembly")
+        target = self._compilers.backend.architecture
+        if amd_target(target).wave_widths[0] != WARP:
+            return BenchAnswer(problem=f"lift makes code of {WARP} lanes, which {target} has not")
         started = time.monotonic()
         try:
             made = lift.lift_cubin(
@@ -297,7 +310,8 @@ def make_system(name: str, tasks: Sequence[BenchTask], compilers: Compilers) -> 
         return ReferenceSystem(tasks, compilers)
     if name.startswith(ANSWERS_PREFIX):
         return AnswersSystem(Path(name.removeprefix(ANSWERS_PREFIX)))
-    return TranslatorSystem(name, make_translator(name))
+    widths = wavefronts_of([compilers.backend.architecture])
+    return TranslatorSystem(name, make_translator(name), widths)
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,21 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
 from typing import Literal
 
-from cass_ray.api.schema import Check, CompileReport, ExecutionReport, TranslateRequest
+from cass_ray.api.schema import (
+    Check,
+    CompileReport,
+    ExecutionReport,
+    TargetInfo,
+    TranslateRequest,
+)
+from cass_ray.architectures import AMD_TARGETS
 from cass_ray.config import StrictModel
 from cass_ray.execute.backends.base import Backend
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.backends.registry import BACKENDS, candidate_backend, make_backend
 from cass_ray.task import Level
+from cass_ray.toolchain.amd.targets import target_problem
+from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.sandbox.executable import Bounds
 from cass_ray.toolchain.sandbox.process import ABANDON, Abandoned
@@ -68,6 +77,24 @@ class Checker:
                 backend = make_backend(name)
             found[name] = backend.problem()
         return found
+
+    def targets(self) -> list[TargetInfo]:
+        """The processors that requests may name, and what becomes of programs for them here."""
+        try:
+            toolchain, missing = find_amd(), ""
+        except ToolMissing as error:
+            toolchain, missing = None, str(error)
+        return [
+            TargetInfo(
+                name=target.name,
+                family=target.family,
+                wavefront=target.wave_widths[0],
+                executed=self._runner.executes(target.name),
+                problem=missing if toolchain is None else target_problem(toolchain, target.name),
+            )
+            for target in AMD_TARGETS
+            if target.offered
+        ]
 
     def warm_up(self) -> None:
         """Build what the first check would build: the runtime and the precompiled headers."""

@@ -9,7 +9,15 @@ from functools import cached_property
 from itertools import zip_longest
 from pathlib import PurePosixPath
 
-from cass_ray.api.schema import RULES, ExecutionReport, RunInput, RunReport, TranslateRequest
+from cass_ray.api.schema import (
+    ARCHITECTURES,
+    RULES,
+    ExecutionReport,
+    RunInput,
+    RunReport,
+    TranslateRequest,
+)
+from cass_ray.architectures import emulated_architectures
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import (
     Assembly,
@@ -20,6 +28,7 @@ from cass_ray.execute.backends.base import (
     RunMode,
 )
 from cass_ray.execute.backends.nvidia import NvidiaBackend
+from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.drivers.driver import (
     DrivenKernel,
@@ -75,7 +84,8 @@ class TranslationRunner:
         """Run and compare; what cannot be run is a report with a problem."""
         started = time.perf_counter()
         request = subject.request
-        backend = self.backend if request.direction is Direction.CUDA_TO_HIP else self.nvidia
+        forward = request.direction is Direction.CUDA_TO_HIP
+        backend = self._backend_for(request.architecture) if forward else self.nvidia
         problem = self._problem(backend, request)
         if problem:
             return _not_run(backend, problem)
@@ -91,12 +101,24 @@ class TranslationRunner:
         seconds = time.perf_counter() - started
         return report.model_copy(update={"driver": kernels is not None, "seconds": seconds})
 
+    def executes(self, architecture: str) -> bool:
+        """Whether AMD code for ``architecture`` is run and not only compiled."""
+        backend = self._backend_for(architecture)
+        return getattr(backend, "architecture", DEFAULT_ARCHITECTURE) == architecture
+
+    def _backend_for(self, architecture: str) -> Backend:
+        """The CPU backend as that processor, where it can be it."""
+        if isinstance(self.backend, Rdna3Backend) and architecture in emulated_architectures():
+            return replace(self.backend, architecture=architecture)
+        return self.backend
+
     def _problem(self, backend: Backend, request: TranslateRequest) -> str:
         if backend is self.nvidia:
             return self.nvidia_problem
-        executed = getattr(backend, "architecture", DEFAULT_ARCHITECTURE)
-        if request.architecture != executed:
-            return f"{request.architecture} code is only compiled; {executed} is executed"
+        if not self.executes(request.architecture):
+            known = getattr(self.backend, "architecture", DEFAULT_ARCHITECTURE)
+            executed = ", ".join(dict.fromkeys([known, *filter(self.executes, ARCHITECTURES)]))
+            return f"{request.architecture} code is only compiled; executed: {executed}"
         return backend.problem()
 
     def _driven(self, subject: CheckedProgram) -> list[DrivenKernel] | None:

@@ -15,7 +15,7 @@ from ray.exceptions import RayActorError, RayTaskError
 from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
 from ray.serve.handle import DeploymentHandle
 
-from cass_ray.api.schema import EngineInfo, JobStatus, TranslateRequest
+from cass_ray.api.schema import EngineInfo, JobStatus, TargetInfo, TranslateRequest
 from serve.check.checker import CheckRequest, CheckStage
 from serve.engines.base import EngineAnswer
 from serve.errors import ApiError, from_library, overloaded
@@ -157,6 +157,9 @@ class RemoteChecker:
 
     async def backends(self) -> dict[str, str]:
         return await retried(self.handle.backends.remote, "checker")
+
+    async def targets(self) -> list[TargetInfo]:
+        return await retried(self.handle.targets.remote, "checker")
 
 
 @dataclass

@@ -159,6 +159,7 @@ async def capabilities(services: ServicesOf, client: Authenticated) -> Capabilit
         engines=[engine.info for engine in services.engines.values()],
         checks=list(Check),
         architectures=[*ARCHITECTURES, *NVIDIA_ARCHITECTURES],
+        targets=await services.checker.targets(),
         backends=await services.checker.backends(),
         limits={
             "body_kib": limits.body_kib,

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any, Protocol
 
-from cass_ray.api.schema import LIFT, RULES, EngineInfo, JobStatus, TranslateRequest
+from cass_ray.api.schema import (
+    LIFT,
+    RULES,
+    EngineInfo,
+    JobStatus,
+    TargetInfo,
+    TranslateRequest,
+)
 from cass_ray.task import Direction, Level
 from cass_ray.translate.engines.prefixes import CHAT_PREFIX, MODEL_PREFIX
 from serve.check.checker import CheckRequest, CheckStage
@@ -49,6 +56,10 @@ class CheckerClient(Protocol):
 
     async def backends(self) -> dict[str, str]:
         """See :meth:`serve.check.checker.Checker.backends`."""
+        ...
+
+    async def targets(self) -> list[TargetInfo]:
+        """See :meth:`serve.check.checker.Checker.targets`."""
         ...
 
 

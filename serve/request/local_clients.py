@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
-from cass_ray.api.schema import EngineInfo, TranslateRequest
+from cass_ray.api.schema import EngineInfo, TargetInfo, TranslateRequest
 from serve.check.checker import Checker, CheckRequest, CheckStage, stages_in_thread
 from serve.engines.base import EngineAnswer, TranslationEngine
 from serve.request.clients import EngineClient
@@ -78,3 +78,6 @@ class LocalChecker:
 
     async def backends(self) -> dict[str, str]:
         return await asyncio.to_thread(self.checker.backends)
+
+    async def targets(self) -> list[TargetInfo]:
+        return await asyncio.to_thread(self.checker.targets)

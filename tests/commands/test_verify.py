@@ -12,13 +12,16 @@ from cass_ray.commands.verify import app
 from tests.translate.rules.wavefront_defects import KERNELS, cuda, naive_hip
 
 BOTH = ["--arch", "gfx1100", "--arch", "gfx942"]
+PRINTS = "with no arguments: line 1:"
+DIFFERENCES = {"array": "cass-rdna3: read of uninitialised memory: read of LDS"}
+"""Where the output is the same by luck: fresh LDS of the emulator is zero."""
 
 pytestmark = pytest.mark.amd
 
 
 @pytest.fixture
 def original(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
-    path = tmp_path / "original.cu"
+    path = tmp_path / f"{request.param}.cu"
     path.write_text(cuda(request.param))
     (tmp_path / "port.hip").write_text(naive_hip(request.param))
     return path
@@ -31,7 +34,7 @@ def test_a_port_that_counts_on_32_lanes_is_found_on_64(original: Path) -> None:
     assert done.exit_code == 1, done.output
     narrow, wide = done.output.split("gfx942\n", 1)
     assert "\nverified\n" in narrow
-    assert "\nfirst difference: gfx942: with no arguments: line 1:" in wide
+    assert f"\nfirst difference: gfx942: {DIFFERENCES.get(original.stem, PRINTS)}" in wide
     assert f"\n{port}:" in wide  # the lines that count on 32 lanes
 
 

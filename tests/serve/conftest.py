@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("ray.serve")
 httpx = pytest.importorskip("httpx2")
 
+from cass_ray.api.schema import TargetInfo  # noqa: E402
 from cass_ray.translate.engines.registry import make_translator  # noqa: E402
 from serve.check.checker import Checker  # noqa: E402
 from serve.engines.registry import make_engine  # noqa: E402
@@ -57,6 +58,9 @@ class NoChecker:
 
     async def backends(self) -> dict[str, str]:
         return {"rdna3": ""}
+
+    async def targets(self) -> list[TargetInfo]:
+        return []
 
 
 def make_services(

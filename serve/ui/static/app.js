@@ -35,12 +35,21 @@ function task() {
 
 function options(select, values, chosen) {
   select.replaceChildren(
-    ...values.map(([value, text]) => {
+    ...values.map(([value, text, problem = ""]) => {
       const option = new Option(text, value);
-      option.selected = value === chosen;
+      option.selected = value === chosen && !problem;
+      option.disabled = Boolean(problem);
+      option.title = problem;
       return option;
     }),
   );
+}
+
+// Value, text and problem of an architecture: what this server does with it, or what it lacks.
+function described(name, target) {
+  if (!target) return [name, name];
+  const use = target.problem ? "not here" : target.executed ? "runs here" : "compiled only";
+  return [name, `${name} (${target.family}, ${use})`, target.problem];
 }
 
 function taskChanged() {
@@ -57,7 +66,8 @@ function taskChanged() {
   options($("engine"), engines.map((each) => [each.name, each.name]), $("engine").value);
   const prefix = direction === "cuda-to-hip" ? "gfx" : "sm_";
   const archs = known.architectures.filter((each) => each.startsWith(prefix));
-  options($("arch"), archs.map((each) => [each, each]), $("arch").value);
+  const targets = new Map(known.targets.map((each) => [each.name, each]));
+  options($("arch"), archs.map((each) => described(each, targets.get(each))), $("arch").value);
   $("diff").disabled = level !== "source";
 }
 

@@ -63,6 +63,28 @@ def test_executed_and_compared_with_what_the_client_expects(checked_api: Api) ->
 
 
 @pytest.mark.amd
+def test_executed_as_the_processor_that_was_asked_for(checked_api: Api) -> None:
+    given = {"expected_stdout": "1\n4\n9\n16\n"}
+    request = {"source": EXAMPLE, "check": "execute", "inputs": [given], "arch": "gfx942"}
+    verdict = checked_api("POST", "/v1/translate", json=request).json()["verdict"]
+    assert verdict["verification"] == "matched"
+    assert verdict["compile"]["architecture"] == "gfx942"
+
+
+@pytest.mark.amd
+def test_what_is_known_of_each_processor(checked_api: Api) -> None:
+    targets = checked_api("GET", "/v1/capabilities").json()["targets"]
+    known = {each["name"]: each for each in targets}
+    assert [name for name, each in known.items() if each["executed"]] == [
+        "gfx1100",
+        "gfx90a",
+        "gfx942",
+    ]
+    assert [known[name]["wavefront"] for name in ("gfx1100", "gfx942")] == [32, 64]
+    assert not known["gfx942"]["problem"]
+
+
+@pytest.mark.amd
 def test_stream_of_a_program_that_does_not_compile(checked_api: Api) -> None:
     source = EXAMPLE.replace("in[i] * in[i]", "in[i] * missing")
     answer = checked_api(

@@ -13,6 +13,7 @@ import pytest
 from cass_ray.api.schema import (
     CompileReport,
     EngineInfo,
+    TargetInfo,
     TranslateRequest,
     TranslateResponse,
     Usage,
@@ -95,6 +96,9 @@ class WordChecker:
 
     async def backends(self) -> dict[str, str]:
         return {}
+
+    async def targets(self) -> list[TargetInfo]:
+        return []
 
 
 def answered(folder: Path, model: Model, **options: Any) -> TranslateResponse:
