@@ -34,7 +34,7 @@ class PlainBackend(Rdna3Backend):
     """The CPU backend, compiling without the flags."""
 
     @property
-    def toolchain(self) -> AmdToolchain:  # type: ignore[override]
+    def toolchain(self) -> AmdToolchain:
         found = find_amd()
         return PlainToolchain(**{each.name: getattr(found, each.name) for each in fields(found)})
 
