@@ -75,6 +75,7 @@ def write_prefix(
         "LINKER": str(toolchain.linker),
         "ARCHITECTURE": architecture,
         "LINK_FLAGS": " ".join([*link, f"-Wl,-rpath,{folder / 'lib'}"]),
+        "WORKAROUNDS": " ".join(toolchain.workarounds),
         "HIP_VERSION": version,
     }
     lines = [f"{name}={shlex.quote(value)}\n" for name, value in settings.items()]

@@ -145,6 +145,13 @@ DIAGNOSTICS: tuple[Diagnostic, ...] = (
         r"^PyTorch for ROCm",
     ),
     Diagnostic(
+        "CASS1016",
+        "HIP that counts on wavefronts of 32 lanes",
+        "A HIP program's wavefront has 32 lanes on RDNA and 64 on CDNA: it compiles for both.",
+        "Follow the advice, then run both: cass verify --arch gfx1100 --arch gfx942.",
+        r"64 lanes on CDNA: |lanes: on CDNA |wavefront of CDNA has 64|CDNA has half as many",
+    ),
+    Diagnostic(
         "CASS2001",
         "The port does not build",
         "The project's own build command failed with ROCm's tools.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cass_ray.translate.diagnostics import diagnostic_of
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.protocol import Context
 from cass_ray.translate.rules.widths import width_findings
@@ -25,6 +26,7 @@ def test_each_defect_is_reported_at_its_line(name: str) -> None:
     found = {(each.construct, lines[each.line - 1].strip()) for each in width_findings(source)}
     assert any(one == construct and text.startswith(line) for one, text in found), found
     assert all(each.advice for each in width_findings(source))
+    assert {diagnostic_of(each).code for each in width_findings(source)} == {"CASS1016"}
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -57,7 +59,9 @@ def hip(body: str) -> str:
     ],
 )
 def test_forms(body: str, construct: str) -> None:
-    assert construct in [each.construct for each in width_findings(hip(body))]
+    findings = width_findings(hip(body))
+    assert construct in [each.construct for each in findings]
+    assert {diagnostic_of(each).code for each in findings} == {"CASS1016"}
 
 
 @pytest.mark.parametrize(
