@@ -9,7 +9,7 @@ from pathlib import Path
 from cass_ray.dataset.schema import PAIR_SCHEMA
 from cass_ray.printable import printable
 
-_COLUMNS = {
+COLUMNS = {
     "id": "SHA-256 of the normalized CUDA source and its include closure",
     "cuda_source": "CUDA source",
     "cuda_host": "x86-64 assembly of the CUDA host part",
@@ -23,8 +23,15 @@ _COLUMNS = {
     "evidence": "what stands behind `executed`",
     "lifted": "RDNA3 assembly lifted from the SASS of each architecture, where asked for",
 }
+"""What the columns hold that people ask about."""
 
-_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"))
+SIZES = (
+    (1_000, "n<1K"),
+    (10_000, "1K<n<10K"),
+    (100_000, "10K<n<100K"),
+    (1_000_000, "100K<n<1M"),
+)
+"""Below so many rows: the hub's name for it."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +53,7 @@ class CardFacts:
 
 
 def _size_category(rows: int) -> str:
-    return next((name for limit, name in _SIZES if rows < limit), "100K<n<1M")
+    return next((name for limit, name in SIZES if rows < limit), "1M<n<10M")
 
 
 def _code(words: str) -> str:
@@ -58,7 +65,7 @@ def _code(words: str) -> str:
 def card(facts: CardFacts) -> str:
     """The card as Markdown with YAML front matter."""
     columns = "\n".join(
-        f"| `{name}` | {_COLUMNS[name]} |" for name in PAIR_SCHEMA.names if name in _COLUMNS
+        f"| `{name}` | {COLUMNS[name]} |" for name in PAIR_SCHEMA.names if name in COLUMNS
     )
     rejects = "\n".join(
         f"| {stage} | {reason} | {count} |"

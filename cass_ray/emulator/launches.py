@@ -6,6 +6,7 @@ and :func:`parse_launches` have the layout. A record that is counted survives a 
 
 from __future__ import annotations
 
+import re
 import struct
 from dataclasses import dataclass
 
@@ -35,6 +36,29 @@ class Launch:
         shared = f", {self.shared_bytes}" if self.shared_bytes else ""
         graph = " in graphs" if self.graph else ""
         return f"{self.kernel} <<<({grid}), ({block}){shared}>>> × {self.count}{graph}"
+
+
+_WRITTEN = re.compile(
+    r"(?P<kernel>.*) <<<\((?P<grid>\d+, \d+, \d+)\), \((?P<block>\d+, \d+, \d+)\)"
+    r"(?:, (?P<shared>\d+))?>>> × (?P<count>\d+)(?P<graph> in graphs)?",
+    re.DOTALL,
+)
+
+
+def parse_launch(text: str) -> Launch:
+    """What :meth:`Launch.format` wrote. Raises :class:`ValueError` for anything else."""
+    match = _WRITTEN.fullmatch(text)
+    if match is None:
+        raise ValueError(f"not a launch: {text[:80]!r}")
+    grid, block = (tuple(map(int, match[part].split(", "))) for part in ("grid", "block"))
+    return Launch(
+        match["kernel"],
+        (grid[0], grid[1], grid[2]),
+        (block[0], block[1], block[2]),
+        int(match["shared"] or 0),
+        int(match["count"]),
+        match["graph"] is not None,
+    )
 
 
 def parse_launches(data: bytes) -> list[Launch]:

@@ -1,0 +1,1 @@
+"""What a data set holds, in figures: computed part by part, shown as a report."""

@@ -1,0 +1,82 @@
+"""From a data set's folder to its report: which parts to read, and the sections in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from cass_ray.analysis.collected import Collected, collect, read_rejects
+from cass_ray.analysis.document import Document, Section
+from cass_ray.analysis.parts import Part, PartTask
+from cass_ray.analysis.sampling import rate
+from cass_ray.analysis.sections.alike import alike
+from cass_ray.analysis.sections.composition import composition
+from cass_ray.analysis.sections.duplicates import duplicates
+from cass_ray.analysis.sections.embeddings import embeddings
+from cass_ray.analysis.sections.execution import execution
+from cass_ray.analysis.sections.instructions import instructions
+from cass_ray.analysis.sections.lengths import lengths
+from cass_ray.analysis.sections.outliers import outliers
+from cass_ray.analysis.sections.provenance import provenance
+from cass_ray.analysis.sections.published import published
+from cass_ray.analysis.sections.subjects import subjects
+from cass_ray.analysis.sections.yields import yields
+from cass_ray.analysis.settings import AnalysisSettings
+from cass_ray.version import __version__
+
+
+class NoDataSetError(FileNotFoundError):
+    """The folder holds no data set."""
+
+
+def tasks(settings: AnalysisSettings) -> list[PartTask]:
+    """One for each file of pairs. Raises :class:`NoDataSetError`."""
+    files = sorted((settings.dataset / "pairs").glob("*.parquet"))
+    if not files:
+        raise NoDataSetError(
+            f"{settings.dataset}: no pairs/*.parquet here (cass build-dataset makes them)"
+        )
+    total = sum(pq.ParquetFile(path).metadata.num_rows for path in files)
+    return [
+        PartTask(
+            path=path,
+            similarity_rate=rate(settings.similarity_rows, max(1, total)),
+            similarity_characters=settings.similarity_characters,
+            embedding_rate=rate(settings.embedding_rows, max(1, total)),
+        )
+        for path in files
+    ]
+
+
+def assemble(settings: AnalysisSettings, parts: Iterable[Part]) -> Document:
+    """The report of analysed ``parts``, in the order of :func:`tasks`."""
+    data = collect(parts, read_rejects(settings.dataset / "rejects"))
+    return Document(
+        title=_title(settings.dataset),
+        subtitle=f"{data.pairs:,} pairs, {len(data.rejects):,} rows left out",
+        made_by=f"cass analyze, cass-ray {__version__}",
+        sections=_sections(data, settings),
+    )
+
+
+def _title(folder: Path) -> str:
+    return f"Data set {folder.absolute().name}"
+
+
+def _sections(data: Collected, settings: AnalysisSettings) -> list[Section]:
+    return [
+        composition(data),
+        yields(data),
+        execution(data),
+        lengths(data),
+        instructions(data),
+        alike(data, settings.similarity_characters),
+        embeddings(data, settings),
+        subjects(data),
+        provenance(data),
+        duplicates(data),
+        outliers(data),
+        published(data),
+    ]

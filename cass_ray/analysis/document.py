@@ -1,0 +1,79 @@
+"""A report as data: sections of tables and figures, before any of it is drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Cell = str | int | float | None
+
+
+class Column(BaseModel):
+    """A column of a table."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    unit: str = ""
+    """Shown behind the name; ``%`` for shares, which are given as 0 to 1."""
+    digits: int | None = None
+    """After the point; None where the column holds words or whole numbers."""
+
+
+class Table(BaseModel):
+    """Rows of cells; ``None`` is a value that is not known."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    key: str
+    title: str
+    caption: str
+    """What is counted, and of how many (N)."""
+    columns: list[Column]
+    rows: list[list[Cell]]
+    folded: bool = False
+    """Shown only when asked for."""
+
+
+class Figure(BaseModel):
+    """A drawing in the language of Vega-Lite, its data inside."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    key: str
+    title: str
+    caption: str
+    """What is drawn, with units and N."""
+    spec: dict[str, Any]
+
+
+class Section(BaseModel):
+    """A part of the report under one heading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    key: str
+    title: str
+    text: str = ""
+    """Paragraphs of plain text."""
+    numbers: dict[str, Cell] = Field(default_factory=dict)
+    """Single figures that the text or a comparison needs, by name."""
+    tables: list[Table] = Field(default_factory=list)
+    figures: list[Figure] = Field(default_factory=list)
+
+
+class Document(BaseModel):
+    """A whole report."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: str
+    subtitle: str
+    made_by: str
+    """Command and version."""
+    sections: list[Section]
+
+    def section(self, key: str) -> Section | None:
+        """The section of that key, or None."""
+        return next((each for each in self.sections if each.key == key), None)

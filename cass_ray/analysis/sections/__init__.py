@@ -1,0 +1,1 @@
+"""The report's sections: each makes one from what was collected."""

@@ -1,0 +1,64 @@
+"""How alike the two vendors' texts are: chrF and edit similarity."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from cass_ray.analysis import charts
+from cass_ray.analysis.collected import Collected
+from cass_ray.analysis.document import Column, Figure, Section, Table
+
+_MEASURES = ("chrf", "edit")
+_TITLES = {"chrf": "chrF", "edit": "edit similarity"}
+_QUANTILES = {"low": 0.05, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.95}
+
+
+def alike(data: Collected, characters: int) -> Section:
+    """Similarity by level and origin, of the sampled rows."""
+    found = data.similarities
+    sampled = int(found["id"].nunique())
+    if not sampled:
+        return Section(key="similarity", title="Similarity of the two sides", text="No sample.")
+    caption = (
+        f"0 to 100; of the first {characters:,} characters of both texts, first architectures; "
+        f"N = {sampled:,} of {data.pairs:,} pairs, chosen by a hash of their ids."
+    )
+    rows: list[list[str | int | float | None]] = []
+    drawn = []
+    for (level, origin), group in found.groupby(["level", "origin"], sort=True):
+        values: list[str | int | float | None] = [str(level), str(origin), len(group)]
+        for measure in _MEASURES:
+            values += [float(group[measure].mean()), float(group[measure].median())]
+        rows.append(values)
+        quantiles = [float(x) for x in group["chrf"].quantile(list(_QUANTILES.values()))]
+        named = dict(zip(_QUANTILES, quantiles, strict=True))
+        drawn.append({"level": level, "origin": origin, **named})
+    columns = [Column(name="level"), Column(name="origin"), Column(name="N")]
+    for measure in _MEASURES:
+        name = _TITLES[measure]
+        columns += [
+            Column(name=f"{name}, mean", digits=1),
+            Column(name=f"{name}, median", digits=1),
+        ]
+    return Section(
+        key="similarity",
+        title="Similarity of the two sides",
+        text="chrF is the F score of character n-grams up to six (Popović 2015), edit similarity "
+        "100 × (1 − Levenshtein distance / length of the longer text).",
+        numbers={
+            f"{measure}, {level}": float(group[measure].mean())
+            for level, group in found.groupby("level", sort=True)
+            for measure in _MEASURES
+        },
+        tables=[
+            Table(key="similarity", title="Similarity", caption=caption, columns=columns, rows=rows)
+        ],
+        figures=[
+            Figure(
+                key="chrf",
+                title="chrF of HIP against CUDA",
+                caption=f"Median, quartiles, 5th to 95th percentile. {caption}",
+                spec=charts.ranges(pd.DataFrame(drawn), "level", "chrF", "origin"),
+            )
+        ],
+    )

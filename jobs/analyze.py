@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""A data set in figures: one page, its images, every number as JSON.
+
+Runs as ``cass analyze DATASET --out DIR``, ``python jobs/analyze.py`` and under ``ray job submit``,
+where its parts are read by tasks all over the cluster. What is known of a part is kept beside the
+report, so that after a data set has grown only new parts are read.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from cass_ray.analysis.assemble import NoDataSetError, assemble, tasks
+from cass_ray.analysis.parts import Part, PartTask, analyse_kept
+from cass_ray.analysis.report.write import write
+from cass_ray.analysis.settings import AnalysisSettings
+from cass_ray.config import SettingsError, load, parse_overrides
+from cass_ray.exit_codes import (
+    EXIT_INTERRUPTED,
+    EXIT_TOOL_MISSING,
+    EXIT_USAGE,
+    fail,
+)
+from cass_ray.toolchain.errors import ToolMissing
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+_KEPT = ".parts"
+
+
+class Analysis:
+    """One run: parts, then the report."""
+
+    def __init__(self, settings: AnalysisSettings, console: Console) -> None:
+        self.settings = settings
+        self.console = console
+
+    def run(self) -> Path:
+        """The page. Raises :class:`NoDataSetError` and :class:`ToolMissing`."""
+        started = time.monotonic()
+        planned = tasks(self.settings)
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+        )
+        with Progress(*columns, console=self.console, transient=True) as progress:
+            bar = progress.add_task("reading parts", total=len(planned))
+            parts = []
+            for part in self._parts(planned):
+                parts.append(part)
+                progress.advance(bar)
+            bar = progress.add_task("drawing", total=None)
+            document = assemble(self.settings, parts)
+            page = write(
+                document,
+                self.settings.out,
+                images=self.settings.images,
+                done=lambda _: progress.advance(bar),
+            )
+        seconds = time.monotonic() - started
+        self.console.print(f"{document.subtitle}, in {seconds:.0f} s -> [bold]{page}[/bold]")
+        return page
+
+    def _parts(self, planned: list[PartTask]) -> Iterator[Part]:
+        kept = self.settings.out.absolute() / _KEPT
+        if self.settings.cluster or os.environ.get("RAY_ADDRESS"):
+            os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+            from actors.analysis import analysed
+            from actors.session import join_submitted, start_local
+
+            if not join_submitted(log_to_driver=False):
+                start_local(log_to_driver=False)
+            yield from analysed(planned, kept)
+            return
+        processes = min(self.settings.processes or os.cpu_count() or 1, len(planned))
+        if processes == 1:
+            yield from (analyse_kept(task, kept) for task in planned)
+            return
+        with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+            yield from pool.map(partial(analyse_kept, folder=kept), planned)
+
+
+@app.command("analyze")
+def analyze(
+    dataset: Annotated[Path | None, typer.Argument(help="Folder of the data set.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of the report.")] = None,
+    config: Annotated[Path | None, typer.Option(help="Settings in YAML.")] = None,
+    cluster: Annotated[bool, typer.Option(help="Read parts on a Ray cluster.")] = False,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="KEY=VALUE, any setting, e.g. similarity_rows=1000."),
+    ] = None,
+) -> None:
+    """Analyse a data set: report.html, report.json and figures as PNG and SVG."""
+    console = Console()
+    flags = {"dataset": dataset, "out": out, "cluster": cluster or None}
+    try:
+        given = {key: value for key, value in flags.items() if value is not None}
+        settings = load(AnalysisSettings, config, {**given, **parse_overrides(set_ or [])})
+        Analysis(settings, console).run()
+    except (SettingsError, NoDataSetError) as error:
+        fail("analyze", error, EXIT_USAGE)
+    except ToolMissing as error:
+        fail("analyze", error, EXIT_TOOL_MISSING)
+    except KeyboardInterrupt:
+        fail(
+            "analyze",
+            "interrupted; parts that were read are kept: run the same command again",
+            EXIT_INTERRUPTED,
+        )
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Publish a data set, a model or benchmark results: a folder as others load it, and its upload.
+
+Runs as ``cass publish SOURCE --out DIR``. Nothing leaves this machine without ``--upload``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from cass_ray.config import SettingsError, load, parse_overrides
+from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
+from cass_ray.publish.prepare import NothingToPublishError, Prepared, prepare
+from cass_ray.publish.settings import PublishSettings
+from cass_ray.publish.upload import UploadError, upload
+from cass_ray.toolchain.errors import ToolMissing
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command("publish")
+def publish(
+    source: Annotated[Path | None, typer.Argument(help="Data set, model or results.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder to write.")] = None,
+    name: Annotated[str | None, typer.Option(help="Of what is published.")] = None,
+    repository: Annotated[str | None, typer.Option(help="OWNER/NAME on the hub.")] = None,
+    endpoint: Annotated[str | None, typer.Option(help="Base URL of the hub.")] = None,
+    opt_out: Annotated[Path | None, typer.Option(help="List of what must not leave.")] = None,
+    send: Annotated[bool, typer.Option("--upload", help="Upload; otherwise only write.")] = False,
+    config: Annotated[Path | None, typer.Option(help="Settings in YAML.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="KEY=VALUE, e.g. private=false.")
+    ] = None,
+) -> None:
+    """Write what others load: files by split, card, metadata, checksums; upload when asked."""
+    console = Console()
+    flags = {
+        "source": source,
+        "out": out,
+        "name": name,
+        "repository": repository,
+        "endpoint": endpoint,
+        "opt_out": opt_out,
+    }
+    given = {key: value for key, value in flags.items() if value is not None}
+    try:
+        settings = load(PublishSettings, config, {**given, **parse_overrides(set_ or [])})
+        prepared = prepare(settings)
+        show(console, prepared)
+        if not send:
+            console.print("Nothing was uploaded (--upload does that).")
+            return
+        console.print(f"-> [bold]{upload(prepared, settings)}[/bold]", soft_wrap=True)
+    except (SettingsError, NothingToPublishError, FileNotFoundError) as error:
+        fail("publish", error, EXIT_USAGE)
+    except ToolMissing as error:
+        fail("publish", error, EXIT_TOOL_MISSING)
+    except UploadError as error:
+        fail("publish", error, EXIT_FAILED)
+
+
+def show(console: Console, prepared: Prepared) -> None:
+    """What was written, and what stayed."""
+    for key, value in prepared.facts.items():
+        console.print(f"{key}: {value}", soft_wrap=True, highlight=False)
+    mib = prepared.bytes / (1 << 20)
+    console.print(f"{len(prepared.files)} files, {mib:.1f} MiB in [bold]{prepared.folder}[/bold]")
+
+
+if __name__ == "__main__":
+    app()
