@@ -49,7 +49,7 @@ def test_help_imports_no_command_and_nothing_heavy() -> None:
     [
         ("rdna3", "`cass rdna3` is now `cass emulator`"),
         ("complie", "did you mean `compile`?"),
-        ("qqqq", "known: bench, build-dataset"),
+        ("qqqq", "known: analyze, bench"),
     ],
 )
 def test_an_unknown_command_is_answered_with_the_nearest(typed: str, answer: str) -> None:
