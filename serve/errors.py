@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 from pydantic import ValidationError
@@ -31,6 +32,13 @@ class ApiError(Exception):
         self.message = message
         self.retry_after = retry_after
         self.details = details
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Replicas raise it across processes; by default only the message would come along."""
+        make = functools.partial(
+            ApiError, retry_after=self.retry_after, details=tuple(self.details)
+        )
+        return make, (self.status, self.code, self.message)
 
     def problem(self, request_id: str) -> Problem:
         return Problem(

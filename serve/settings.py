@@ -14,6 +14,9 @@ from cass_ray.api.schema import LIFT, RULES
 from cass_ray.cache import default_directory
 from cass_ray.config import StrictModel
 
+LIMITS_VARIABLE = "CASS_SERVE_LIMITS"
+"""Environment variable: :class:`RequestLimits` as JSON, for processes that Ray starts."""
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
@@ -140,7 +143,11 @@ class RequestLimits(StrictModel):
     body_seconds: float = Field(default=120.0, gt=0)
     """In which the body of a request has to arrive."""
     stall_seconds: float = Field(default=15.0, gt=0)
-    """Longest silence within a body."""
+    """Longest silence within a body; longest time in which a client reads nothing of an answer."""
+    header_seconds: float = Field(default=10.0, gt=0)
+    """In which the headers of a request have to arrive."""
+    connections: int = Field(default=1024, ge=1)
+    """Open at once; beyond, the one that has been idle longest is closed."""
     answer_cache_mib: int = Field(default=64, ge=0)
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 import os
 import sys
 import tempfile
 from collections.abc import MutableMapping
 from pathlib import Path
 
-from serve.settings import Proxy, ServeSettings
+from serve.settings import LIMITS_VARIABLE, Proxy, ServeSettings
 
 _THREADS = 2
 _PORTS_AWAY = 1000
 """HAProxy's own ports lie this far above the service's."""
+_HEARTBEAT = 15
+"""Seconds between what a stream sends: HAProxy's client is silent meanwhile."""
 
 
 def has_haproxy() -> bool:
@@ -35,21 +38,26 @@ def switches(settings: ServeSettings) -> dict[str, str]:
         "RAY_SERVE_RUN_USER_CODE_IN_SEPARATE_THREAD": "0",
         "RAY_SERVE_RUN_ROUTER_IN_SEPARATE_LOOP": "0",
         "RAY_SERVE_REQUEST_PATH_LOG_BUFFER_SIZE": "1000",
+        "RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH": "serve.http.connections:bounded",
+        LIMITS_VARIABLE: settings.limits.model_dump_json(),
     }
     if settings.proxy is Proxy.HAPROXY:
         # A private folder with a short name: HAProxy takes sockets with paths of 97 bytes at most,
         # and Serve puts 57 of its own into them.
-        found |= _haproxy(settings.port, Path(tempfile.mkdtemp(prefix="cass-", dir="/tmp")))
+        found |= _haproxy(settings, Path(tempfile.mkdtemp(prefix="cass-", dir="/tmp")))
     return found
 
 
-def _haproxy(port: int, folder: Path) -> dict[str, str]:
+def _haproxy(settings: ServeSettings, folder: Path) -> dict[str, str]:
     """HAProxy with files and ports of its own, so that two services share a machine."""
+    port = settings.port
     base = port + _PORTS_AWAY if port + _PORTS_AWAY < 65_000 else port - _PORTS_AWAY
     prefix = "RAY_SERVE_HAPROXY"
     return {
         "RAY_SERVE_ENABLE_HA_PROXY": "1",
         f"{prefix}_NBTHREAD": str(_THREADS),
+        f"{prefix}_MAXCONN": str(settings.limits.connections),
+        f"{prefix}_TIMEOUT_CLIENT_S": str(math.ceil(settings.limits.stall_seconds) + _HEARTBEAT),
         # A replica that dies with a request has not answered, and another may: no request here
         # changes anything but a job's start, and a job started twice costs one that nobody reads.
         f"{prefix}_RETRY_ON": "conn-failure empty-response",

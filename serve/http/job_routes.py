@@ -100,7 +100,7 @@ async def cancel(job: JobId, services: ServicesOf, client: Authenticated) -> Job
         409: {"model": PROBLEMS[400]["model"], "description": "The job is not done"},
     },
 )
-async def result(job: JobId, services: ServicesOf, client: Authenticated) -> Response:
+async def result(job: JobId, services: ServicesOf, client: Admitted) -> Response:
     """The translated tree as a zip archive, with ``cass-report.json``."""
     data = await services.jobs.result(job, client.name)
     return Response(

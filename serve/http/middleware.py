@@ -13,6 +13,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -26,6 +27,8 @@ from serve.request.ingress_services import IngressServices
 LOG = logging.getLogger("cass.serve")
 
 JOBS_PATH = "/v1/jobs"
+
+_WITHOUT_BODY = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -79,6 +82,8 @@ class _Exchange:
         self._status = 0
         self._received = 0
         self._has_body = False
+        self._arriving = ExitStack()
+        """Held until the body is there."""
         self._limit = self._body_limit()
         scope.setdefault("state", {})
         scope["state"]["request_id"] = self.id
@@ -96,10 +101,12 @@ class _Exchange:
         metrics.in_flight.inc()
         try:
             self._check_length()
+            self._let_in()
             await app(self._scope, self._bounded_receive, self._answer)
         except Exception as error:
             await self._fail(error)
         finally:
+            self._arriving.close()
             metrics.in_flight.dec()
             self._record()
 
@@ -107,6 +114,14 @@ class _Exchange:
         length = self._headers.get("content-length", "0")
         if length.isdigit() and int(length) > self._limit:
             raise _too_large(self._limit)
+
+    def _let_in(self) -> None:
+        """Before a byte of a body is kept: whose it is, and whether one more may arrive."""
+        if self._scope["method"] in _WITHOUT_BODY or not self._scope["path"].startswith("/v1/"):
+            return
+        caller = self._services.keyring.client(self._headers.get("authorization"))
+        self._arriving.enter_context(caller.sending())
+        self._arriving.enter_context(self._services.admission.arrival())
 
     async def _bounded_receive(self) -> Message:
         if self._has_body:  # what comes next is the end of the connection, whenever that is
@@ -119,6 +134,8 @@ class _Exchange:
         except TimeoutError:
             raise ApiError(408, "body_too_slow", "the body of the request does not come") from None
         self._has_body = not message.get("more_body", False)
+        if self._has_body:
+            self._arriving.close()
         if message["type"] == "http.request":
             self._received += len(message.get("body", b""))
             if self._received > self._limit:

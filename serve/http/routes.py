@@ -92,14 +92,13 @@ async def translate(
     client: Admitted,
 ) -> Response:
     """Translate a program; compile it and run it as far as ``check`` says."""
-    del client
     services, noted = services_of(request), facts(request)
     noted.update(engine=body.engine, check=body.check.value)
     pipeline = Pipeline(services, body, request.state.request_id)
     if body.stream:
         held = ExitStack()
         if body.check is not Check.NONE:
-            held.enter_context(services.admission.check())
+            held.enter_context(services.admission.check(client.name))
         pieces = within(
             _events(pipeline, noted),
             services.settings.limits.request_seconds,
@@ -113,7 +112,7 @@ async def translate(
     else:
         with ExitStack() as held:
             if body.check is not Check.NONE:
-                held.enter_context(services.admission.check())
+                held.enter_context(services.admission.check(client.name))
             async with asyncio.timeout(services.settings.limits.request_seconds):
                 made = await unless_gone(request, pipeline.result())
     noted.update(answered=made.engine, verification=made.verdict.verification.value)

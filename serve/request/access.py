@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from serve.errors import ApiError, overloaded
 from serve.settings import ApiKey, Authentication, RequestLimits
 
+_REMEMBERED_SECONDS = 60.0
+"""After its last request a key's share of checks goes to the others."""
 KEY_PREFIX = "cass_"
 
 
@@ -38,6 +40,8 @@ class Caller:
     concurrency: int
     clock: Callable[[], float] = time.monotonic
     in_flight: int = 0
+    bodies: int = 0
+    """Bodies of requests that are on their way."""
     _tokens: float = field(init=False)
     _filled: float = field(init=False)
 
@@ -55,6 +59,22 @@ class Caller:
                 429, "rate_limit", f"the key {self.name} asks too often", retry_after=wait
             )
         self._tokens -= 1
+
+    @contextmanager
+    def sending(self) -> Iterator[None]:
+        """A body arrives: as many at once as requests. Raises :class:`ApiError` 429."""
+        if self.bodies >= self.concurrency:
+            raise ApiError(
+                429,
+                "concurrency_limit",
+                f"the key {self.name} sends {self.bodies} bodies already",
+                retry_after=1,
+            )
+        self.bodies += 1
+        try:
+            yield
+        finally:
+            self.bodies -= 1
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -112,10 +132,17 @@ class Admission:
     """Counts work that is under way and refuses what would pile up."""
 
     limits: RequestLimits
+    keys: int = 1
+    """How many there are."""
     in_flight: int = 0
-    checks: int = 0
+    bodies: int = 0
+    checks: Counter[str] = field(default_factory=Counter)
+    """Under way, by the name of the key."""
     uploads: Counter[str] = field(default_factory=Counter)
     """Under way, by the name of the key."""
+    clock: Callable[[], float] = time.monotonic
+    _asked: dict[str, float] = field(default_factory=dict)
+    """When a key last asked for a check."""
 
     @contextmanager
     def request(self) -> Iterator[None]:
@@ -129,15 +156,43 @@ class Admission:
             self.in_flight -= 1
 
     @contextmanager
-    def check(self) -> Iterator[None]:
-        """One request that compiles or runs. Raises :class:`ApiError` 429."""
-        if self.checks >= self.limits.checks_in_flight:
-            raise overloaded(f"{self.checks} checks are under way", 2.0)
-        self.checks += 1
+    def arrival(self) -> Iterator[None]:
+        """One body on its way. Raises :class:`ApiError` 429."""
+        if self.bodies >= self.limits.in_flight:
+            raise overloaded(f"{self.bodies} requests arrive")
+        self.bodies += 1
         try:
             yield
         finally:
-            self.checks -= 1
+            self.bodies -= 1
+
+    @contextmanager
+    def check(self, key: str) -> Iterator[None]:
+        """One request of ``key`` that compiles or runs. Raises :class:`ApiError` 429.
+
+        Keys that ask have equal shares, and there is one more for whoever comes next: a key that
+        asks without end, for what takes long, does not keep the others out.
+        """
+        share = self._share(key)
+        if self.checks[key] >= share:
+            raise overloaded(f"{self.checks[key]} checks of the key {key} are under way", 2.0)
+        if self.checks.total() >= self.limits.checks_in_flight:
+            raise overloaded(f"{self.checks.total()} checks are under way", 2.0)
+        self.checks[key] += 1
+        try:
+            yield
+        finally:
+            self.checks[key] -= 1
+
+    def _share(self, key: str) -> int:
+        now = self.clock()
+        self._asked[key] = now
+        self._asked = {
+            name: at
+            for name, at in self._asked.items()
+            if self.checks[name] or now - at < _REMEMBERED_SECONDS
+        }
+        return max(1, self.limits.checks_in_flight // min(self.keys, len(self._asked) + 1))
 
     @contextmanager
     def upload(self, key: str) -> Iterator[None]:

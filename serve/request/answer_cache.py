@@ -13,6 +13,10 @@ def answer_key(request: TranslateRequest, version: str) -> str:
     return digest([request.model_dump_json(exclude={"stream"}), version])
 
 
+_FINDING_BYTES = 1024
+"""A finding as an object, beside its text: a small program can have ten thousand."""
+
+
 class AnswerCache:
     """Bounded by the bytes of what it holds. An answer that failed its check is not kept: it may
     have been the machine's fault.
@@ -37,10 +41,7 @@ class AnswerCache:
         """Keep ``answer`` unless it failed its check; forgets the longest unused."""
         if answer.verdict.verification is Verification.FAILED or key in self._answers:
             return
-        size = len(answer.translation) + sum(
-            len(run.stdout) + len(run.expected or "")
-            for run in (answer.verdict.execution.runs if answer.verdict.execution else [])
-        )
+        size = len(answer.model_dump_json()) + _FINDING_BYTES * len(answer.findings)
         if size > self._capacity:
             return
         self._answers[key] = (answer, size)

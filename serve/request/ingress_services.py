@@ -29,7 +29,9 @@ class IngressServices:
 
     def __post_init__(self) -> None:
         self.keyring = Keyring(self.settings.authentication, self.settings.ingress.replicas)
-        self.admission = Admission(self.settings.limits)
+        authentication = self.settings.authentication
+        keys = max(1, len(authentication.keys)) if authentication.enabled else 1
+        self.admission = Admission(self.settings.limits, keys)
         self.answers = AnswerCache(self.settings.limits.answer_cache_mib << 20)
 
     def is_quick(self, request: TranslateRequest) -> bool:

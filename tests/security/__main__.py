@@ -20,7 +20,7 @@ AREAS = {
     "readers": ("scanners", "listings", "fuzzers"),
     "archives": ("archives",),
     "git": ("git",),
-    "service": ("http", "disk", "ports", "requests"),
+    "service": ("http", "disk", "ports", "requests", "sockets"),
     "reports": ("reports",),
 }
 """Files of attacks by area; those of none go by their own name."""

@@ -251,3 +251,29 @@ def test_a_request_that_kills_is_not_given_to_every_replica(stages: int) -> None
         asyncio.run(run())
     assert caught.value.code == "replica_lost"
     assert handle.calls == DEATHS == 2
+
+
+def test_keys_share_checks() -> None:
+    admission = Admission(RequestLimits(checks_in_flight=16), keys=3)
+    with ExitStack() as held:
+        for _ in range(8):  # of two shares, one is kept
+            held.enter_context(admission.check("hostile"))
+        with pytest.raises(ApiError) as caught, admission.check("hostile"):
+            pass
+        assert caught.value.status == 429 and caught.value.retry_after
+        for _ in range(5):  # of three
+            held.enter_context(admission.check("honest"))
+        with pytest.raises(ApiError), admission.check("honest"):
+            pass
+        with admission.check("third"):
+            pass
+    assert admission.checks.total() == 0
+
+
+def test_the_only_key_has_all_checks() -> None:
+    admission = Admission(RequestLimits(checks_in_flight=4))
+    with ExitStack() as held:
+        for _ in range(4):
+            held.enter_context(admission.check("anyone"))
+        with pytest.raises(ApiError), admission.check("anyone"):
+            pass

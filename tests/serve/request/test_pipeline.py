@@ -166,12 +166,13 @@ def test_kept_answers() -> None:
             }
         )
 
-    kept = AnswerCache(100)
+    capacity = 2 * len(answer("a" * 40).model_dump_json())
+    kept = AnswerCache(capacity)
     kept.put("failed", answer("x", "failed"))
     assert kept.get("failed") is None
     for name in "abc":
         kept.put(name, answer(name * 40))
         kept.get("a")
     assert [kept.get(name) is not None for name in "abc"] == [True, False, True]
-    kept.put("large", answer("x" * 1000))
+    kept.put("large", answer("x" * capacity))
     assert len(kept) == 2
