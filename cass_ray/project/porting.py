@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -9,14 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cass_ray.cache import digest
-from cass_ray.project.build_system import BuildPlan, find_plan
+from cass_ray.project.build_system import BUILD_FOLDER, BuildPlan, find_plan
 from cass_ray.project.patch import make_patch
 from cass_ray.project.prefix import write_prefix
 from cass_ray.project.report import ProjectResult, TargetResult
 from cass_ray.project.steps import Step, StepOutcome, Workbench
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.archive.library_root import find_library_root
-from cass_ray.translate.project.tree import STATE, source_files, translate_tree
+from cass_ray.translate.project import build_files
+from cass_ray.translate.project.tree import SKIPPED_FOLDERS, STATE, source_files, translate_tree
 from cass_ray.translate.protocol import Translator
 
 _CLONE_SECONDS = 1800
@@ -56,6 +58,7 @@ def port_project(
     say(f"translating {root}")
     port = work / "hip"
     translation = translate_tree(root, port, translator)
+    copy_links(root, port)
     plan = find_plan(port, settings.build, settings.test, settings.jobs)
     if not plan.build:
         raise ProjectError(
@@ -121,7 +124,10 @@ def _target(
 ) -> TargetResult:
     folder = work / architecture
     tree = folder / "tree"
-    synchronize(work / "hip", tree)
+    changed = synchronize(work / "hip", tree)
+    if any(build_files.kind_of(name) for name in changed):
+        # Defaults of options that other build files gave.
+        (tree / BUILD_FOLDER / "CMakeCache.txt").unlink(missing_ok=True)
     libraries = find_library_root(toolchain.cache)
     prefix = write_prefix(folder / "rocm", toolchain, runtime, architecture, libraries)
     bench = Workbench(tree, prefix, toolchain, runtime, architecture, settings.seconds)
@@ -136,12 +142,15 @@ def _target(
     return TargetResult(architecture, build, test)
 
 
-def synchronize(source: Path, target: Path) -> None:
-    """Bring the files of ``source`` into ``target``; those that are the same keep their time.
+def synchronize(source: Path, target: Path) -> list[str]:
+    """Bring the files of ``source`` into ``target``; returns which were written.
+
+    Those that are the same keep their time.
 
     Files that only ``target`` has stay, for they are what a build made: build systems compile
     again what changed.
     """
+    written = []
     for path in source_files(source):
         name = path.relative_to(source)
         if name.as_posix() == STATE:
@@ -152,6 +161,25 @@ def synchronize(source: Path, target: Path) -> None:
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
         shutil.copymode(path, copy)
+        written.append(name.as_posix())
+    copy_links(source, target)
+    return written
+
+
+def copy_links(source: Path, target: Path) -> None:
+    """Make the symbolic links of ``source`` in ``target``: those that stay inside, as they are."""
+    root = source.resolve()
+    for folder, folders, names in os.walk(source):
+        folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS]
+        for name in (*folders, *names):
+            link = Path(folder) / name
+            if not link.is_symlink() or not link.resolve().is_relative_to(root):
+                continue
+            made, to = target / link.relative_to(source), link.readlink()
+            if to.is_absolute() or made.is_symlink() or made.exists():
+                continue
+            made.parent.mkdir(parents=True, exist_ok=True)
+            made.symlink_to(to)
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -76,6 +76,7 @@ def write_prefix(
         "ARCHITECTURE": architecture,
         "LINK_FLAGS": " ".join([*link, f"-Wl,-rpath,{folder / 'lib'}"]),
         "WORKAROUNDS": " ".join(toolchain.workarounds),
+        "LD_FLAGS": " ".join(_linker_flags(link)),
         "HIP_VERSION": version,
     }
     lines = [f"{name}={shlex.quote(value)}\n" for name, value in settings.items()]
@@ -84,7 +85,9 @@ def write_prefix(
     environment.parent.mkdir(parents=True, exist_ok=True)
     environment.write_text("".join(lines))
     for script in _SCRIPTS.iterdir():
-        target = folder / "bin" / script.name
+        # Not beside the tools that projects call: it is for g++ alone.
+        target = folder / ("host" if script.name == "ld" else "bin") / script.name
+        target.parent.mkdir(exist_ok=True)
         target.unlink(missing_ok=True)
         shutil.copy(script, target)
         target.chmod(0o755)
@@ -93,7 +96,20 @@ def write_prefix(
         alias.unlink(missing_ok=True)
         alias.symlink_to("hipcc")
     _write_packages(folder, libraries, link)
+    if libraries is not None:
+        for name in libraries.libraries:
+            place = folder / "lib" / f"lib{name}.so"
+            place.unlink(missing_ok=True)
+            place.symlink_to(libraries.folder / place.name)
     return folder
+
+
+def _linker_flags(link: list[str]) -> list[str]:
+    """``link`` without what is for the compiler that calls the linker."""
+    flags: list[str] = []
+    for flag in link:
+        flags += flag.removeprefix("-Wl,").split(",") if flag.startswith("-Wl,") else [flag]
+    return flags
 
 
 def _share(folder: Path, toolchain: AmdToolchain) -> None:

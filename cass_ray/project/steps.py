@@ -109,6 +109,7 @@ class Workbench:
         return {
             **variables,
             "PATH": f"{prefix}/bin:{variables['PATH']}",
+            "COMPILER_PATH": f"{prefix}/host",
             "ROCM_PATH": prefix,
             "ROCM_HOME": prefix,
             "HIP_PATH": prefix,

@@ -161,7 +161,17 @@ def test_files_that_stay_the_same_keep_their_time(tmp_path: Path) -> None:
     (target / "a.o").write_text("built")
     times = {path.name: path.stat().st_mtime_ns for path in target.iterdir()}
     (source / "b.cu").write_text("3")
-    synchronize(source, target)
+    assert synchronize(source, target) == ["b.cu"]
     assert (target / "b.cu").read_text() == "3"
     assert (target / "a.cu").stat().st_mtime_ns == times["a.cu"]
     assert (target / "a.o").read_text() == "built"
+
+
+def test_links_inside_a_project_are_kept(tmp_path: Path) -> None:
+    source = write(tmp_path / "source", {"src/a.cpp": "1"})
+    (source / "src/a.cu").symlink_to("a.cpp")
+    (source / "out").symlink_to("../elsewhere")
+    (source / "absolute").symlink_to(source / "src")
+    synchronize(source, tmp_path / "target")
+    assert (tmp_path / "target/src/a.cu").readlink() == Path("a.cpp")
+    assert sorted(path.name for path in (tmp_path / "target").iterdir()) == ["src"]

@@ -18,7 +18,13 @@ DEFAULT_ARCHITECTURE = DEFAULT_AMD_ARCHITECTURE
 FLAGS = (
     # nvcc's flag, with its argument -> hipcc's; the longest spelling first.
     (r"-{1,2}(?:gencode|generate-code)(?:=|\s+|[\"']\s*,\s*[\"'])[^\s\"')>;]+", ""),
+    (
+        r"-{1,2}(?:arch|gpu-architecture)[= ](?:sm|compute)_?"
+        r"\$(?:\((?:[^(){}]|\([^()]*\)|\{[^{}]*\})*\)|\{[^{}]*\})",
+        "",
+    ),
     (r"-{1,2}(?:arch|gpu-architecture|gpu-code|code)[= ](?:sm|compute|lto|native|all)[\w-]*", ""),
+    (r"-{1,2}(?:fatbin|cubin)(?=[\s\"']|$)", "--genco"),
     (r"-t(?:=|\s+)\d+(?![\w.])", ""),
     (r"-{1,2}expt-relaxed-constexpr", ""),
     (r"-Wno-deprecated-gpu-targets\b", ""),
@@ -121,6 +127,16 @@ _INCLUDE_VARIABLE = re.compile(r"\bCUDA(?:Toolkit)?_INCLUDE_DIRS?\b")
 _TARGET = re.compile(r"\bCUDA::(\w+)")
 _VARIABLE = re.compile(r"\$\{(" + "|".join(VARIABLES) + r")\}")
 _LISTING = {"add_executable", "add_library", "target_sources", "set", "list", "file"}
+_CUDA_FOLDER = re.compile(
+    r"(?P<use>-I|-isystem|-L|-Wl,-rpath[=,])\s*(?:\$[({]\w*CUDA\w*[)}]|/usr/local/cuda[\w.-]*)[\w/]*"
+)
+_ROCM_FOLDERS = {
+    "-I": "-I$(ROCM_PATH)/include -D__HIP_PLATFORM_AMD__",
+    "-isystem": "-isystem $(ROCM_PATH)/include -D__HIP_PLATFORM_AMD__",
+    "-L": "-L$(ROCM_PATH)/lib",
+    "-Wl,-rpath=": "-Wl,-rpath=$(ROCM_PATH)/lib",
+    "-Wl,-rpath,": "-Wl,-rpath,$(ROCM_PATH)/lib",
+}
 _LINK = re.compile(r"(?<![\w-])-l([\w-]+)\b")
 
 
@@ -195,6 +211,7 @@ def translate_cmake(text: str) -> Translation:
     headers = _INCLUDE_VARIABLE.search(text) is not None
     file.replace_commands(lambda name, whole: _command(name, whole, targets, headers))
     file.substitute(_INCLUDE_VARIABLE, "hip_INCLUDE_DIRS")
+    file.substitute(r"\bCUDA(?:Toolkit)?_FOUND\b", "hip_FOUND")
     file.substitute(_TARGET, lambda match: TARGETS.get(match[1], match.group()))
     file.substitute(r"(?<=COMPILE_LANGUAGE:)CUDA\b", "HIP")
     file.substitute(r"(?<=COMPILE_LANG_AND_ID:)CUDA,NVIDIA\b", "HIP,Clang")
@@ -243,14 +260,20 @@ def _command(name: str, whole: str, targets: set[str], headers: bool) -> str:
         return f"{name}({_CUDA_WORD.sub('HIP', body)})"
     if lower == "enable_language" and "CUDA" in words:
         return f"{name}({body.replace('CUDA', 'HIP')})"
+    if lower == "cuda_select_nvcc_arch_flags" and words:
+        return f'set({words[0]} "")'  # FindCUDA's: flags that name Nvidia's architectures
     if lower == "check_language" and "CUDA" in words:
         return f"{name}(HIP)"
     if lower == "find_package" and words and words[0] in {"CUDA", "CUDAToolkit"}:
         required = " REQUIRED" if "REQUIRED" in words else ""
         packages = ["hip", *sorted({PACKAGES[item] for item in targets if item in PACKAGES})]
         found = "\n".join(f"find_package({package}{required})" for package in packages)
+        if words[0] == "CUDA":  # whose commands compile .cu files without CUDA as a language
+            found += "\nenable_language(HIP)"
         # For C++ files that include HIP's headers without a target of HIP's that says so.
         return f"{found}\nadd_compile_definitions(__HIP_PLATFORM_AMD__=1)" if headers else found
+    if lower == "aux_source_directory" and len(words) == 2:
+        return f"{whole}\n{_glob(*words)}"
     if lower in {"set", "set_property", "set_target_properties"}:
         whole = _architectures(whole)
     if lower in _LISTING:
@@ -269,6 +292,15 @@ def _architectures(command: str) -> str:
     return re.sub(pattern, 'HIP_ARCHITECTURES "${CMAKE_HIP_ARCHITECTURES}"', command)
 
 
+def _glob(folder: str, variable: str) -> str:
+    """The ``.cu`` files that ``aux_source_directory`` finds where CUDA is a language."""
+    return (
+        f"file(GLOB {variable}_HIP {folder}/*.cu)\n"
+        f"set_source_files_properties(${{{variable}_HIP}} PROPERTIES LANGUAGE HIP)\n"
+        f"list(APPEND {variable} ${{{variable}_HIP}})"
+    )
+
+
 def _language(command: str, words: list[str], body: str) -> str:
     """CMake takes ``.cu`` for CUDA: say that the files are HIP."""
     if command == "file":
@@ -283,22 +315,31 @@ def _language(command: str, words: list[str], body: str) -> str:
 
 
 def translate_makefile(text: str) -> Translation:
-    """nvcc becomes hipcc, CUDA's libraries ROCm's."""
+    """nvcc becomes hipcc, CUDA's libraries ROCm's.
+
+    hipcc knows where ROCm is. A file that names CUDA's folders does so for the host's compiler and
+    linker: they get ROCm's, and with it what hipcc would have added.
+    """
     file = _Text(text)
     if "nvcc" not in text.lower() and "cuda" not in text.lower():
         return file.done()
+    folders = _CUDA_FOLDER.search(text) is not None
     file.substitute(r"(?:\$[({]\w*CUDA\w*[)}]|/usr/local/cuda[\w.-]*)/bin/nvcc\b", "hipcc")
     file.substitute(r"(?<![\w./$({-])nvcc\b(?!\s*[?:+]?=)", "hipcc")
-    file.substitute(r"(?:-I|-L)\s*(?:\$[({]\w*CUDA\w*[)}]|/usr/local/cuda[\w.-]*)[\w/]*", "")
-    file.substitute(_LINK, _library)
+    file.substitute(_CUDA_FOLDER, lambda match: _ROCM_FOLDERS[match["use"]])
+    file.substitute(_LINK, lambda match: _library(match, folders))
     file.flags()
+    if folders and not re.search(r"^\s*ROCM_PATH\s*[?:]?=", file.text, re.MULTILINE):
+        file.text = "ROCM_PATH ?= /opt/rocm\n" + file.text
     return file.done()
 
 
-def _library(match: re.Match[str]) -> str:
-    if match[1] not in LIBRARIES:
+def _library(match: re.Match[str], by_the_host: bool) -> str:
+    library = LIBRARIES.get(match[1])
+    if library is None:
         return match.group()
-    library = LIBRARIES[match[1]]
+    if not library and by_the_host and match[1] != "cudadevrt":
+        library = "amdhip64"
     return f"-l{library}" if library else ""
 
 

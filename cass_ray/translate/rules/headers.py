@@ -47,7 +47,13 @@ class _Include:
 
 
 def rewrite_includes(unit: Rewrite) -> None:
-    """Map every CUDA header, and add the runtime header where nvcc would have included it."""
+    """Map every CUDA header, and add the runtime header where nvcc would have included it.
+
+    The file's own include guard keeps its name: ``CUBLAS_COMMON_H`` would become that of a header
+    of hipBLAS, which then declares nothing.
+    """
+    if guard := _GUARD.match(unit.source.code):
+        unit.handled.update(unit.words.get(guard[1] or "", ()))
     includes = _includes(unit)
     seen: set[str] = set()
     first_runtime: int | None = None

@@ -69,6 +69,12 @@ def test_cmake_without_cuda_stays() -> None:
         ("F = -gencode arch=compute_80,code=sm_80 -rdc=true # nvcc\n", "F =  -fgpu-rdc # hipcc\n"),
         ("a: a.cu\n\tnvcc -t=0 -std=c++17 a.cu -lnvidia-ml\n",
          "a: a.cu\n\thipcc  -std=c++17 a.cu -lrocm_smi64\n"),
+        # CUDA's folders are named for g++, which knows neither of ROCm's.
+        ("a: a.cpp\n\tg++ -I${CUDA}/include a.cpp -L/usr/local/cuda-12/lib64/stubs -lcudart\n",
+         "ROCM_PATH ?= /opt/rocm\na: a.cpp\n\tg++ -I$(ROCM_PATH)/include -D__HIP_PLATFORM_AMD__"
+         " a.cpp -L$(ROCM_PATH)/lib -lamdhip64\n"),
+        ("a:\n\tnvcc -arch=sm_$(subst .,,${C}) -fatbin a.cu -o a.fatbin\n",
+         "a:\n\thipcc  --genco a.cu -o a.fatbin\n"),
         ("CC = gcc -arch=x\n", "CC = gcc -arch=x\n"),
     ],
 )  # fmt: skip
@@ -132,18 +138,33 @@ def test_cpp_files_that_find_the_headers_by_a_variable() -> None:
 def test_variables_of_find_cuda_become_targets() -> None:
     text = """\
 find_package(CUDA REQUIRED)
+option(WITH_GPU "build for GPUs" ${CUDA_FOUND})
 CUDA_ADD_EXECUTABLE(demo demo.cu)
 target_link_libraries(demo ${CUDA_LIBRARIES} ${CUDA_CUBLAS_LIBRARIES})
 CUDA_ADD_CUBLAS_TO_TARGET(demo)
+cuda_select_nvcc_arch_flags(FLAGS "${CAPABILITY}")
 set_target_properties(demo PROPERTIES CUDA_ARCHITECTURES ${CAPABILITY})
 """
     expected = """\
 find_package(hip REQUIRED)
 find_package(hipblas REQUIRED)
+enable_language(HIP)
+option(WITH_GPU "build for GPUs" ${hip_FOUND})
 add_executable(demo demo.cu)
 set_source_files_properties(demo.cu PROPERTIES LANGUAGE HIP)
 target_link_libraries(demo hip::host roc::hipblas)
 target_link_libraries(demo roc::hipblas)
+set(FLAGS "")
 set_target_properties(demo PROPERTIES HIP_ARCHITECTURES "${CMAKE_HIP_ARCHITECTURES}")
 """
     assert translate_cmake(text).source == expected
+
+
+def test_sources_of_a_folder() -> None:
+    text = "project(demo CUDA)\naux_source_directory(${PROJECT_SOURCE_DIR}/src SOURCES)\n"
+    assert translate_cmake(text).source == (
+        "project(demo HIP)\naux_source_directory(${PROJECT_SOURCE_DIR}/src SOURCES)\n"
+        "file(GLOB SOURCES_HIP ${PROJECT_SOURCE_DIR}/src/*.cu)\n"
+        "set_source_files_properties(${SOURCES_HIP} PROPERTIES LANGUAGE HIP)\n"
+        "list(APPEND SOURCES ${SOURCES_HIP})\n"
+    )

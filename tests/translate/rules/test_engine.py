@@ -456,3 +456,9 @@ def test_hipblas_is_told_to_declare_what_cublas_does() -> None:
         "#define HIPBLAS_V2\n#define ROCM_MATHLIBS_API_USE_HIP_COMPLEX\n"
         "#include <hipblas/hipblas.h>\n#include <cstdio>\n"
     )
+
+
+def test_the_include_guard_of_a_header_keeps_its_name() -> None:
+    source = "#ifndef CUBLAS_COMMON_H\n#define CUBLAS_COMMON_H\ncublasHandle_t h;\n#endif\n"
+    made = RulesTranslator().translate(source, filename="cublas_common.h").source
+    assert made == source.replace("cublasHandle_t", "hipblasHandle_t")
