@@ -1,8 +1,8 @@
 """Run the prepared opcode forms on an Nvidia GPU and record what each of them computes.
 
 ``python3 collect_vectors.py FOLDER --output opcode_vectors.json.xz`` with the FOLDER made by
-``prepare_vectors``. Needs Python 3.10, ptxas and the driver's libcuda; nothing else of this
-project. Every form runs twice, so that results that vary from run to run show.
+``prepare_vectors``. Needs Python 3.10, the driver's libcuda and, where the folder has no cubins,
+ptxas; nothing else of this project. Every form runs twice, so that results that vary from run to run show.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ class Driver:
         self.call("cuModuleLoadData", ctypes.byref(module), cubin)
         return module
 
-    def launch(self, module: ctypes.c_void_p, name: str, arguments: list[Any]) -> None:
+    def launch(
+        self, module: ctypes.c_void_p, name: str, grid: list[int], arguments: list[Any]
+    ) -> None:
         function = ctypes.c_void_p()
         self.call("cuModuleGetFunction", ctypes.byref(function), module, name.encode())
         pointers = (ctypes.c_void_p * len(arguments))(
             *(ctypes.cast(ctypes.pointer(argument), ctypes.c_void_p) for argument in arguments)
         )
-        blocks = recipes.LANES // recipes.BLOCK
-        grid = (blocks, 1, 1, recipes.BLOCK, 1, 1)
         self.call("cuLaunchKernel", function, *grid, 0, None, pointers, None)
         self.call("cuCtxSynchronize")
 
@@ -92,9 +92,8 @@ def work(folder: Path, cubin: Path, names: list[str]) -> None:
                 driver.call(
                     "cuMemsetD8_v2", target, ctypes.c_ubyte(recipes.FILL), ctypes.c_size_t(size_out)
                 )
-                driver.launch(
-                    module, name, [source, target, *map(ctypes.c_uint64, recipes.PARAMETERS)]
-                )
+                arguments = [source, target, *map(ctypes.c_uint64, recipes.PARAMETERS)]
+                driver.launch(module, name, form["grid"], arguments)
                 driver.call("cuMemcpyDtoH_v2", memory, target, ctypes.c_size_t(size_out))
                 found.append(memory.raw)
         except CudaError as error:
@@ -106,7 +105,7 @@ def work(folder: Path, cubin: Path, names: list[str]) -> None:
 def record(form: Json, found: list[bytes]) -> Json:
     """The stored form of a result."""
     first, second = (recipes.slots(memory, form["words"]) for memory in found)
-    stored = recipes.STORED_APPROXIMATE if form["ulp"] else recipes.STORED
+    stored = recipes.STORED_APPROXIMATE if form["ulp"] else form["kept"]
     made: Json = {
         "ptx": form["ptx"],
         "lanes": b"".join(first[:stored]).hex(),
@@ -140,7 +139,10 @@ def run_module(folder: Path, cubin: Path, names: list[str]) -> Iterator[Json]:
 
 
 def assemble(ptxas: str, architecture: str, source: Path) -> tuple[Path, str]:
+    """The cubin of a module, which may be there, and what ptxas says where it refuses."""
     cubin = source.with_suffix(".cubin")
+    if cubin.exists():
+        return cubin, ""
     command = [ptxas, f"-arch={architecture}", str(source), "-o", str(cubin)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return cubin, "" if done.returncode == 0 else done.stderr + done.stdout
@@ -175,9 +177,8 @@ def collect(given: argparse.Namespace) -> Json:
         "format": 1,
         "device": device,
         "driver": driver,
-        "ptxas": next(
-            line for line in output_of([ptxas, "--version"]).splitlines() if "release" in line
-        ),
+        "ptxas": plan["ptxas"]
+        or next(line for line in output_of([ptxas, "--version"]).splitlines() if "release" in line),
         "command": f"ptxas -arch={given.architecture} MODULE.ptx",
         "collected": time.strftime("%Y-%m-%d", time.gmtime()),
         "forms": dict(sorted(results.items())),

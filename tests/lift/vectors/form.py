@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 
-from tests.lift.vectors.recipes import BLOCK, INPUT_BYTES, OUTPUT_BYTES
+from tests.lift.vectors.recipes import BLOCK, GRID, INPUT_BYTES, OUTPUT_BYTES, STORED
 
 PTX_VERSION = "9.0"
 
@@ -42,6 +42,11 @@ class Form:
     globals: str = ""
     floats: str = ""
     """f32, f64, f16, bf16: what result words hold, for comparisons that are not of bits."""
+    kept: int = STORED
+    """Lanes whose exact results are stored in full; the others' are stored as checksums."""
+    grid: tuple[int, ...] = GRID
+    """Blocks by x, y, z and threads of a block by x, y, z. However they lie, %block and %thread are
+    numbers of blocks and of threads in theirs."""
 
     @property
     def result_words(self) -> int:
@@ -60,7 +65,7 @@ class Form:
             "  .reg .b32 %thread, %block, %lane; .reg .b64 %in, %out, %p, %q;",
             "  ld.param.u64 %in, [p_in]; ld.param.u64 %out, [p_out];",
             "  ld.param.b64 %p, [p_p]; ld.param.b64 %q, [p_q];",
-            "  mov.u32 %thread, %tid.x; mov.u32 %block, %ctaid.x;",
+            *self._numbers(),
             f"  mad.lo.u32 %lane, %block, {BLOCK}, %thread;",
             f"  mad.wide.u32 %in, %lane, {INPUT_BYTES}, %in;",
             f"  mad.wide.u32 %out, %lane, {OUTPUT_BYTES}, %out;",
@@ -75,6 +80,18 @@ class Form:
         lines += ["  {", *(f"  {line}" for line in self.body.strip().splitlines()), "  }"]
         lines += [*self._stores(), "  ret;", "}"]
         return "\n".join(lines)
+
+    def _numbers(self) -> Iterator[str]:
+        yield "  mov.u32 %thread, %tid.x; mov.u32 %block, %ctaid.x;"
+        if self.grid == GRID:
+            return
+        for target, name, sizes in (
+            ("block", "ctaid", self.grid),
+            ("thread", "tid", self.grid[3:]),
+        ):
+            x, y, _, *_ = sizes
+            yield f"  mov.u32 %t0, %{name}.y; mad.lo.u32 %{target}, %t0, {x}, %{target};"
+            yield f"  mov.u32 %t0, %{name}.z; mad.lo.u32 %{target}, %t0, {x * y}, %{target};"
 
     def _stores(self) -> Iterator[str]:
         word = 0
@@ -97,6 +114,8 @@ class Table:
     """Collects forms; refuses a name that is taken."""
 
     forms: dict[str, Form] = field(default_factory=dict)
+    kept: int = STORED
+    """What forms that are added from now on have as :attr:`Form.kept`."""
 
     def add(
         self,
@@ -104,13 +123,14 @@ class Table:
         operands: str,
         results: str,
         body: str,
-        **options: int | str,
+        **options: int | str | tuple[int, ...],
     ) -> None:
         """One form; operands and results are lists of kinds with blanks between."""
         name = re.sub(r"\W+", "_", name).strip("_")
         if name in self.forms:
             raise ValueError(f"form {name} twice")
-        form = Form(name, tuple(operands.split()), tuple(results.split()), body, **options)  # type: ignore[arg-type]
+        given = {"kept": self.kept} | options
+        form = Form(name, tuple(operands.split()), tuple(results.split()), body, **given)  # type: ignore[arg-type]
         self.forms[name] = form
 
     def op(self, opcode: str, operands: str, results: str, **options: int | str) -> None:
@@ -145,5 +165,6 @@ def module(forms: Iterable[Form], architecture: int) -> str:
 
 def digest(form: Form) -> str:
     """Tells whether a stored result is of this very kernel and these operands."""
-    text = " ".join([*form.operands, form.ptx()])
+    placed = [] if form.grid == GRID else [str(form.grid)]
+    text = " ".join([*form.operands, *placed, form.ptx()])
     return hashlib.sha256(text.encode()).hexdigest()[:12]

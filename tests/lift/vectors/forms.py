@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 from tests.lift.vectors import (
+    addresses,
     atomic,
     control,
     conversion,
@@ -12,6 +13,8 @@ from tests.lift.vectors import (
     integer,
     matrix,
     memory,
+    operands,
+    uniform,
     warp,
     wide,
 )
@@ -27,6 +30,9 @@ FAMILIES = {
     "control": control,
     "matrix": matrix,
     "wide": wide,
+    "operands": operands,
+    "addresses": addresses,
+    "uniform": uniform,
 }
 
 

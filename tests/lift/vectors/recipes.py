@@ -12,8 +12,11 @@ import zlib
 LANES = 4096
 """Threads of a form's grid; each has its own operands."""
 BLOCK = 128
+GRID = (LANES // BLOCK, 1, 1, BLOCK, 1, 1)
+"""Blocks and threads of a block, by x, y and z, of forms that ask for nothing else."""
 STORED, STORED_APPROXIMATE = 128, 1024
-"""Lanes whose results are stored in full; the others' are stored as checksums."""
+"""Lanes whose results are stored in full, where a form does not ask for fewer; the others' are
+stored as checksums, or not where they are approximate."""
 CHECKED = 256
 """Lanes that share one checksum."""
 INPUT_BYTES = 24

@@ -56,9 +56,7 @@ class Hip:
         pointers = (ctypes.c_void_p * len(given))(
             *(ctypes.cast(ctypes.pointer(item), ctypes.c_void_p) for item in given)
         )
-        blocks = recipes.LANES // recipes.BLOCK
-        grid = (blocks, 1, 1, recipes.BLOCK, 1, 1)
-        self.call("hipModuleLaunchKernel", function, *grid, 0, None, pointers, None)
+        self.call("hipModuleLaunchKernel", function, *form.grid, 0, None, pointers, None)
         self.call("hipDeviceSynchronize")
         memory = ctypes.create_string_buffer(size)
         self.call("hipMemcpy", memory, addresses[1], ctypes.c_size_t(size), 2)
@@ -77,7 +75,7 @@ def main() -> None:
         form = forms[name]
         try:
             slots = recipes.slots(hip.run(module, form), form.result_words)
-            stored = recipes.STORED_APPROXIMATE if form.ulp else recipes.STORED
+            stored = recipes.STORED_APPROXIMATE if form.ulp else form.kept
             sums = [] if form.ulp else recipes.checksums(slots, stored, form.floats)
             made = {"lanes": b"".join(slots[:stored]).hex(), "checksums": sums}
         except HipError as error:
