@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from cass_ray.cache import digest
@@ -24,8 +25,22 @@ from cass_ray.toolchain.unit import Unit
 _INCLUDES = ("Common", "common", "common/inc", "include", "src", "cpp/0_Introduction")
 
 
+@dataclass(frozen=True)
+class Ways:
+    """Arguments of nvcc, which makes PTX, and of ptxas beside those that say what and where."""
+
+    nvcc: tuple[str, ...] = ()
+    ptxas: tuple[str, ...] = ()
+
+
+PLAIN = Ways()
+
+
 def compile_unit(
-    toolchain: NvidiaToolchain, unit: Unit, architectures: list[str]
+    toolchain: NvidiaToolchain,
+    unit: Unit,
+    architectures: list[str],
+    ways: Ways = PLAIN,
 ) -> tuple[dict[str, bytes], str]:
     """Cubins by architecture, or nothing and the message of the tool that refused."""
     with private_folder() as folder:
@@ -36,7 +51,12 @@ def compile_unit(
             return run(command, cwd=unit.root, view=view)
 
         ptx = view.inside(folder / "unit.ptx")
-        command: list[str | Path] = [toolchain.nvcc, *toolchain.flags("-O1"), "-arch=compute_80"]
+        command: list[str | Path] = [
+            toolchain.nvcc,
+            *toolchain.flags("-O1"),
+            "-arch=compute_80",
+            *ways.nvcc,
+        ]
         command += [*unit.preprocessor_arguments(), "-w", "-ptx", str(unit.main), "-o", ptx]
         done = step(command)
         if not done.ok:
@@ -45,7 +65,8 @@ def compile_unit(
         for architecture in architectures:
             target = folder / f"{architecture}.cubin"
             ptxas = toolchain.nvcc.parent / "ptxas"
-            done = step([ptxas, f"-arch={architecture}", ptx, "-o", view.inside(target)])
+            command = [ptxas, *ways.ptxas, f"-arch={architecture}", ptx]
+            done = step([*command, "-o", view.inside(target)])
             if not done.ok:
                 return {}, done.stderr_text
             found[architecture] = target.read_bytes()

@@ -23,7 +23,7 @@ from tests.lift.vectors.forms import FAMILIES, all_forms, family
 ARCHITECTURES = (80, 89, 90)
 GAPS = json.loads(Path(__file__).with_name("gaps.json").read_text())
 """Forms that the lifter refuses, by architecture, with the reason that it gives."""
-SAMPLE = 23
+SAMPLE = 47
 """Every so manieth form is checked in the fast tests."""
 
 

@@ -484,6 +484,3 @@ ENDS = {
     "JMX": KernelLifter._jump_table,
 }
 """What ends a basic block, by opcode; their modifiers are checked where they are lifted."""
-
-DIVERGED_PATH = frozenset({"WARPSYNC.COLLECTIVE", "WARPSYNC.COLLECTIVE.ALL", "ENDCOLLECTIVE"})
-"""Forms of the code that BRA.DIV leads to, which is never taken: lifting does not reach them."""

@@ -16,7 +16,7 @@ from tests.lift.vectors import recipes
 from tests.lift.vectors.forms import family
 
 ARCHITECTURES = (80, 90)
-FAMILIES = ("integer", "wide")
+FAMILIES = ("integer", "wide", "uniform")
 SAMPLE = 31
 LANES = recipes.STORED
 """Of these the results are stored in full; of all other lanes checksums are."""

@@ -37,13 +37,17 @@ def barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
     RDNA3 has one barrier a block: those of some warps count arrivals in LDS.
     """
     if not counts_threads(i):
-        if not isinstance(i.operands[0], Immediate):
-            raise i.unknown("a barrier whose number is not known")
         synchronize(ctx)
         return
     if len(i.operands) != 2:
         raise i.unknown("a barrier without a count of threads")
     number, threads = (ctx.integer(operand) for operand in i.operands)
+    if all(isinstance(operand, Register) for operand in i.operands):
+        if i.operands[0] != i.operands[1]:
+            raise i.unknown("a barrier with number and count in two registers")
+        # One register has both: the number in its low bits, the count in its upper half.
+        number = ctx.ir.op("and", number, i32(15))
+        threads = ctx.ir.op("lshr", threads, i32(16))
     waits = i32(0 if i.has("ARV") else 1)
     ctx.ir.call_void(f"{SUPPORT_PREFIX}barrier", i32(BARRIERS_PLACE), number, threads, waits)
 

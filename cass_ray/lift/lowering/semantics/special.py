@@ -17,8 +17,9 @@ _IDS = {
     "SR_CTAID.Y": "llvm.amdgcn.workgroup.id.y",
     "SR_CTAID.Z": "llvm.amdgcn.workgroup.id.z",
 }
-_ZEROS = ("SRZ", "SR_CgaCtaId", "SR_VIRTID")
-"""SR_CgaCtaId: the rank in a cluster; clusters have one block here."""
+_ZEROS = ("SRZ", "SR_CgaCtaId", "SR_VIRTID", "SR_LMEMHIOFF")
+"""SR_CgaCtaId: the rank in a cluster; clusters have one block here. SR_LMEMHIOFF: the least address
+of the stack, with which code of ``-G`` compares its stack pointer; the stack starts at 0 here."""
 
 
 def lane(ctx: LoweringContext) -> Value:
@@ -196,7 +197,8 @@ def double_estimate(ctx: LoweringContext, i: DecodedInstruction) -> None:
     "BREAK",
     "YIELD",
     "PMTRIG",
-    "WARPSYNC{,.ALL,.EXCLUSIVE}",
+    "WARPSYNC{,.ALL,.EXCLUSIVE,.COLLECTIVE,.COLLECTIVE.ALL}",
+    "ENDCOLLECTIVE",
     "DEPBAR{,.LE,.GE}",
     "LDGDEPBAR",
     "ERRBAR",

@@ -1,0 +1,60 @@
+"""Generated programs as nvcc makes them without optimizing, lifted: the generator knows the output."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from benchmarks.lift.cubins import compile_unit
+from benchmarks.lift.generated import AGREES, MODES, measure
+from benchmarks.lift.programs import LiftingRun
+from cass_ray.config import load, parse_overrides
+from cass_ray.corpus.generate.knobs import Knobs
+from cass_ray.corpus.generate.program import GeneratedProgram, generate
+from cass_ray.emulator.build import runtime_library
+from cass_ray.emulator.execution import RunOptions
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.locate import find_amd, find_nvidia
+from cass_ray.toolchain.sandbox import isolation
+from cass_ray.toolchain.unit import Unit
+
+pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
+
+_SMALL = (
+    "kernels=[1,1]", "statements=[3,4]", "nesting=1", "mathematics=0", "collective=1",
+    *(f"collectives.{name}=0" for name in ("exchange", "reduction", "scan", "histogram", "shuffle", "warp_reduction", "partial_warp")),
+    "collectives.vote=1",
+)  # fmt: skip
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> LiftingRun:
+    if not isolation.available():
+        pytest.skip(isolation.problem())
+    try:
+        return LiftingRun(find_amd(), find_nvidia(), runtime_library(), RunOptions(), tmp_path)
+    except ToolMissing as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def program() -> GeneratedProgram:
+    (made,) = generate(1, 5, load(Knobs, None, parse_overrides(list(_SMALL))))
+    return made
+
+
+@pytest.mark.parametrize("mode", ["O0", "G"])
+def test_unoptimized_code(
+    bench: LiftingRun, program: GeneratedProgram, mode: str, tmp_path: Path
+) -> None:
+    """It checks its stack pointer, and gathers the lanes of a vote, on its ordinary path."""
+    (tmp_path / "program.cu").write_text(program.source)
+    unit = Unit(tmp_path, PurePosixPath("program.cu"))
+    cubins, message = compile_unit(bench.nvidia, unit, ["sm_90"], MODES[mode])
+    assert not message
+    (listing,) = bench.nvidia.disassemble([cubins["sm_90"]])
+    assert "SR_LMEMHIOFF" in listing
+    assert "WARPSYNC.COLLECTIVE" in listing
+    rows = list(measure(bench, program, ["sm_90"], [mode]))
+    assert [(row.state, row.detail) for row in rows] == [(AGREES, "")]
