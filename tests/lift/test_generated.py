@@ -1,4 +1,4 @@
-"""Generated programs as nvcc makes them without optimizing, lifted: the generator knows the output."""
+"""Generated programs that nvcc does not optimize, lifted: the generator knows their output."""
 
 from __future__ import annotations
 
@@ -21,11 +21,20 @@ from cass_ray.toolchain.unit import Unit
 
 pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
 
+_OTHERS = (
+    "exchange",
+    "reduction",
+    "scan",
+    "histogram",
+    "shuffle",
+    "warp_reduction",
+    "partial_warp",
+)
 _SMALL = (
-    "kernels=[1,1]", "statements=[3,4]", "nesting=1", "mathematics=0", "collective=1",
-    *(f"collectives.{name}=0" for name in ("exchange", "reduction", "scan", "histogram", "shuffle", "warp_reduction", "partial_warp")),
-    "collectives.vote=1",
-)  # fmt: skip
+    *("kernels=[1,1]", "statements=[3,4]", "nesting=1", "mathematics=0", "collective=1"),
+    *(f"collectives.{name}=0" for name in _OTHERS),
+)
+"""Knobs: one kernel with votes."""
 
 
 @pytest.fixture
