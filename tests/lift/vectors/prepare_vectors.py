@@ -72,7 +72,7 @@ def prepare(
 
 def ptxas_release() -> str:
     """The line by which ptxas says what it is."""
-    command = [find_nvidia().nvcc.with_name("ptxas"), "--version"]
+    command = [str(find_nvidia().nvcc.with_name("ptxas")), "--version"]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return next(line for line in said.splitlines() if "release" in line)
 
