@@ -127,6 +127,7 @@ def _target(
     changed = synchronize(work / "hip", tree)
     if any(build_files.kind_of(name) for name in changed):
         # Defaults of options that other build files gave.
+        own_folder(tree, Path(BUILD_FOLDER))
         (tree / BUILD_FOLDER / "CMakeCache.txt").unlink(missing_ok=True)
     libraries = find_library_root(toolchain.cache)
     prefix = write_prefix(folder / "rocm", toolchain, runtime, architecture, libraries)
@@ -148,17 +149,19 @@ def synchronize(source: Path, target: Path) -> list[str]:
     Those that are the same keep their time.
 
     Files that only ``target`` has stay, for they are what a build made: build systems compile
-    again what changed.
+    again what changed. Links that a build has put in the place of a file or a folder go: through
+    them files outside of ``target`` would be written.
     """
     written = []
     for path in source_files(source):
         name = path.relative_to(source)
         if name.as_posix() == STATE:
             continue
+        own_folder(target, name.parent)
         copy = target / name
+        _make_way(copy)
         if copy.is_file() and _same(path, copy):
             continue
-        copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
         shutil.copymode(path, copy)
         written.append(name.as_posix())
@@ -178,8 +181,27 @@ def copy_links(source: Path, target: Path) -> None:
             made, to = target / link.relative_to(source), link.readlink()
             if to.is_absolute() or made.is_symlink() or made.exists():
                 continue
-            made.parent.mkdir(parents=True, exist_ok=True)
+            own_folder(target, made.parent.relative_to(target))
             made.symlink_to(to)
+
+
+def own_folder(root: Path, name: Path) -> None:
+    """Make the folder ``name`` below ``root``, no part of which is a link."""
+    folder = root
+    folder.mkdir(parents=True, exist_ok=True)
+    for part in name.parts:
+        folder /= part
+        if folder.is_symlink() or not folder.is_dir():
+            folder.unlink(missing_ok=True)
+        folder.mkdir(exist_ok=True)
+
+
+def _make_way(path: Path) -> None:
+    """Remove what is at ``path`` unless it is a file or nothing."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    elif path.is_symlink() or (path.exists() and not path.is_file()):
+        path.unlink()
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -175,3 +176,34 @@ def test_links_inside_a_project_are_kept(tmp_path: Path) -> None:
     synchronize(source, tmp_path / "target")
     assert (tmp_path / "target/src/a.cu").readlink() == Path("a.cpp")
     assert sorted(path.name for path in (tmp_path / "target").iterdir()) == ["src"]
+
+
+@pytest.mark.parametrize("replaced", ["a.cu", "src", "CMakeLists.txt"])
+def test_links_that_a_build_left_are_not_followed(replaced: str, tmp_path: Path) -> None:
+    """A build may change its tree; what the next run writes there stays in there."""
+    source, target, outside = tmp_path / "source", tmp_path / "target", tmp_path / "outside"
+    for name in ("a.cu", "src/b.cu", "CMakeLists.txt"):
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_text("new")
+    outside.mkdir()
+    (outside / "b.cu").write_text("of the host")
+    (outside / "file").write_text("of the host")
+    target.mkdir()
+    is_folder = replaced == "src"
+    (target / replaced).symlink_to(outside if is_folder else outside / "file")
+    synchronize(source, target)
+    assert sorted(path.name for path in outside.iterdir()) == ["b.cu", "file"]
+    assert {path.read_text() for path in outside.iterdir()} == {"of the host"}
+    assert (target / "src" / "b.cu").read_text() == "new"
+    assert not any(path.is_symlink() for path in target.rglob("*"))
+
+
+def test_pipes_and_folders_in_the_place_of_files_make_way(tmp_path: Path) -> None:
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.mkdir()
+    (target / "folder.cu" / "deep").mkdir(parents=True)
+    os.mkfifo(target / "pipe.cu")
+    for name in ("folder.cu", "pipe.cu"):
+        (source / name).write_text("new")
+    synchronize(source, target)
+    assert {path.read_text() for path in target.iterdir()} == {"new"}
