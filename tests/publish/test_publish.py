@@ -63,20 +63,20 @@ def settings(built: Path, tmp_path: Path) -> PublishSettings:
     )
 
 
-def test_what_stays_is_nowhere_in_what_leaves(settings: PublishSettings) -> None:
+def test_what_stays_is_nowhere_in_what_leaves(settings: PublishSettings, tmp_path: Path) -> None:
     prepared = prepare(settings)
     assert prepared.facts["rows"] == 3
     assert sum(prepared.facts["withheld"].values()) == 3
     assert prepared.facts["withheld"]["opted out"] == 1
-    whole = datasets.load_dataset(str(settings.out), split="train")
+    whole = datasets.load_dataset(str(settings.out), split="train", cache_dir=str(tmp_path))
     assert not [text for text in whole["cuda_source"] if SECRET in text]
     for name in ("README.md", "publication.json", "croissant.json"):
         assert "not_to_be_shown" not in (settings.out / name).read_text()
 
 
-def test_the_published_folder_loads(settings: PublishSettings) -> None:
+def test_the_published_folder_loads(settings: PublishSettings, tmp_path: Path) -> None:
     prepare(settings)
-    loaded = datasets.load_dataset(str(settings.out))
+    loaded = datasets.load_dataset(str(settings.out), cache_dir=str(tmp_path))
     assert {split: len(rows) for split, rows in loaded.items()} == {"train": 3}
     assert loaded["train"].column_names == PAIR_SCHEMA.names
     assert loaded["train"][0]["cuda_device"] == row(1)["cuda_device"]
