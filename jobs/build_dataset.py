@@ -50,7 +50,7 @@ def fingerprint(settings: BuildSettings) -> str:
     relevant = settings.model_dump_json(
         include={
             "nvidia_architectures",
-            "amd_architecture",
+            "amd_architectures",
             "optimization",
             "translator",
             "execute",
@@ -145,7 +145,8 @@ def build_dataset(
     out: Annotated[Path | None, typer.Option(help="Folder of the data set.")] = None,
     config: Annotated[Path | None, typer.Option(help="Settings in YAML.")] = None,
     arch: Annotated[
-        list[str] | None, typer.Option(help="Nvidia architectures, e.g. sm_80.")
+        list[str] | None,
+        typer.Option(help="Architecture of either side, as sm_80 or gfx942; may be repeated."),
     ] = None,
     resume: Annotated[bool, typer.Option(help="Continue an interrupted build.")] = False,
     execute: Annotated[bool, typer.Option(help="Run both sides and compare.")] = False,
@@ -157,10 +158,13 @@ def build_dataset(
 ) -> None:
     """Build a data set of aligned CUDA / HIP / SASS / RDNA3 pairs."""
     console = Console()
+    amd = [name for name in arch or [] if name.startswith("gfx")]
+    nvidia = [name for name in arch or [] if name not in amd]
     flags = {
         "sources": source,
         "out": out,
-        "nvidia_architectures": arch,
+        "nvidia_architectures": nvidia or None,
+        "amd_architectures": amd or None,
         "execute": execute or None,
         "lift": lift or None,
     }

@@ -52,7 +52,7 @@ def test_lists_elsewhere_come_from_the_table() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "hint"),
     [
-        ("amd_architecture", "gfx94", "did you mean `gfx942`"),
+        ("amd_architectures", ["gfx94"], "did you mean `gfx942`"),
         ("nvidia_architectures", ["sm_81"], "did you mean `sm_8"),
     ],
 )

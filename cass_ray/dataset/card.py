@@ -17,11 +17,13 @@ COLUMNS = {
     "cuda_device_by_arch": "SASS of every architecture",
     "hip_source": "HIP source",
     "hip_host": "x86-64 assembly of the HIP host part, device binary not embedded",
-    "hip_device": "RDNA3 assembly as the compiler wrote it",
+    "hip_device": "assembly for the first AMD architecture (`hip_arch`), as the compiler wrote it",
     "kernels": "kernels found on both sides",
     "verified": "`compiled`: both compile, kernels match; `executed`: both ran and agree",
     "evidence": "what stands behind `executed`",
     "lifted": "RDNA3 assembly lifted from the SASS of each architecture, where asked for",
+    "devices": "assembly for further AMD architectures, each with its evidence, where asked for",
+    "portable": "whether wavefronts of 32 and of 64 lanes both agree, where both were executed",
 }
 """What the columns hold that people ask about."""
 
@@ -40,7 +42,7 @@ class CardFacts:
 
     sources: Sequence[str]
     nvidia_architectures: Sequence[str]
-    amd_architecture: str
+    amd_architectures: Sequence[str]
     optimization: str
     translator: str
     rows: int
@@ -86,7 +88,7 @@ size_categories: [{_size_category(facts.pairs)}]
 
 {facts.pairs} pairs with {facts.kernels} kernels, from {facts.rows} programs read
 ({", ".join(map(_code, facts.sources))}). Nvidia side: {architectures}; AMD side:
-{facts.amd_architecture}; optimization `{facts.optimization}`; translated by
+{", ".join(facts.amd_architectures)}; optimization `{facts.optimization}`; translated by
 {_code(facts.translator)}.
 
 | column | holds |

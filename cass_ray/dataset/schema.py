@@ -172,6 +172,20 @@ _EVIDENCE = pa.struct(
         ("counters", pa.string()),
     ]
 )
+AMD = "amd"
+"""The vendor of an element of ``devices``."""
+
+_DEVICE = pa.struct(
+    [
+        ("vendor", pa.string()),
+        ("arch", pa.string()),
+        ("device", pa.large_string()),
+        ("toolchain", _TOOLCHAIN),
+        ("verified", pa.string()),
+        ("evidence", _EVIDENCE),
+        ("diagnostic", pa.string()),
+    ]
+)
 
 PAIR_SCHEMA = pa.schema(
     [
@@ -202,13 +216,21 @@ PAIR_SCHEMA = pa.schema(
         ("cuda_device_tokens", pa.int64()),
         ("hip_device_tokens", pa.int64()),
         ("lifted", pa.list_(_LIFTED)),
+        ("devices", pa.list_(_DEVICE)),
+        ("portable", pa.bool_()),
     ]
 )
 """``cuda_device`` is the SASS of the first architecture in ``cuda_arch`` (normalized);
 ``cuda_device_by_arch`` holds every architecture asked for, the first included. ``lifted`` is null
 unless the settings ask for it: RDNA3 assembly made from the machine code of each architecture, for
 the same ``hip_host``; empty, with the reason as ``diagnostic``, where it could not be lifted. Its
-``only_lifted`` are the forms of instructions that are neither proven nor tested against a GPU."""
+``only_lifted`` are the forms of instructions that are neither proven nor tested against a GPU.
+
+``devices`` are further AMD architectures, null unless the settings name some: device assembly for
+the same ``hip_source`` and ``hip_host``; where it does not compile or its output differs, empty or
+not ``executed``, with the reason as ``diagnostic``. ``portable`` says of rows that were executed
+for wavefronts of 32 and of 64 lanes whether both agree with the Nvidia side, and is null for
+others."""
 
 REJECT_SCHEMA = pa.schema(
     [

@@ -76,7 +76,7 @@ def card_facts(settings: BuildSettings, tally: Tally) -> CardFacts:
     return CardFacts(
         sources=settings.sources,
         nvidia_architectures=settings.nvidia_architectures,
-        amd_architecture=settings.amd_architecture,
+        amd_architectures=settings.amd_architectures,
         optimization=settings.optimization,
         translator=settings.translator,
         rows=tally.rows,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -32,13 +33,14 @@ class CompileLimits(StrictModel):
 class BuildSettings(ScreeningSettings):
     """What ``cass build-dataset`` does."""
 
-    RENAMED = {"optimisation": "optimization"}
+    RENAMED = {"optimisation": "optimization", "amd_architecture": "amd_architectures"}
 
     sources: list[str] = Field(min_length=1)
     """``shipped``, ``local:PATH``, ``repository:URL[@REVISION]`` …"""
     out: Path
     nvidia_architectures: list[str] = Field(default=[DEFAULT_NVIDIA_ARCHITECTURE], min_length=1)
-    amd_architecture: str = DEFAULT_AMD_ARCHITECTURE
+    amd_architectures: list[str] = Field(default=[DEFAULT_AMD_ARCHITECTURE], min_length=1)
+    """The first has the columns ``hip_host`` and ``hip_device``, further ones are ``devices``."""
     optimization: Literal["-O0", "-O1", "-O2", "-O3", "-Os"] = "-Os"
     translator: str = "rules"
     read: ReadLimits = ReadLimits()
@@ -58,14 +60,18 @@ class BuildSettings(ScreeningSettings):
 
     @field_validator("nvidia_architectures")
     @classmethod
-    def _known_architectures(cls, value: list[str]) -> list[str]:
-        for name in value:
-            known_architecture(name, NVIDIA_ARCHITECTURES)
-        if len(set(value)) != len(value):
-            raise ValueError("an architecture is named twice")
-        return value
+    def _known_nvidia_architectures(cls, value: list[str]) -> list[str]:
+        return _known(value, NVIDIA_ARCHITECTURES)
 
-    @field_validator("amd_architecture")
+    @field_validator("amd_architectures")
     @classmethod
-    def _known_amd_architecture(cls, value: str) -> str:
-        return known_architecture(value, AMD_ARCHITECTURES)
+    def _known_amd_architectures(cls, value: list[str]) -> list[str]:
+        return _known(value, AMD_ARCHITECTURES)
+
+
+def _known(names: list[str], known: Sequence[str]) -> list[str]:
+    for name in names:
+        known_architecture(name, known)
+    if len(set(names)) != len(names):
+        raise ValueError("an architecture is named twice")
+    return names

@@ -7,7 +7,7 @@ from cass_ray.dataset.card import CardFacts, write_card
 FACTS = CardFacts(
     sources=["shipped", "files"],
     nvidia_architectures=["sm_80", "sm_90"],
-    amd_architecture="gfx1100",
+    amd_architectures=["gfx1100"],
     optimization="-O3",
     translator="rules",
     rows=10,

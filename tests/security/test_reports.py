@@ -26,7 +26,7 @@ def test_a_card(attack: str) -> None:
     facts = CardFacts(
         sources=[f"local:{word}"],
         nvidia_architectures=["sm_80"],
-        amd_architecture="gfx1100",
+        amd_architectures=["gfx1100"],
         optimization="-Os",
         translator=word,
         rows=1,

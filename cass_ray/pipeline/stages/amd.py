@@ -8,7 +8,7 @@ from typing import Any
 
 from cass_ray.cache import ContentCache, digest
 from cass_ray.corpus.dialect import OPENCL, dialect_of
-from cass_ray.dataset.schema import Stage, Toolchain
+from cass_ray.dataset.schema import AMD, Stage, Toolchain, Verified, clip_diagnostic
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import (
     CachedResults,
@@ -45,10 +45,10 @@ class AmdStage:
     def __post_init__(self) -> None:
         self._results = CachedResults(self.cache, self.cached_only)
 
-    def key(self, row: Row) -> str:
-        """Everything the AMD side of ``row`` depends on."""
+    def key(self, row: Row, architecture: str) -> str:
+        """Everything the AMD side of ``row`` for ``architecture`` depends on."""
         if dialect_of(row) is OPENCL:
-            parts = [self.settings.optimization, self.settings.amd_architecture]
+            parts = [self.settings.optimization, architecture]
             return digest(["opencl", self._opencl().fingerprint, *parts, *unit_key(row)])
         return digest(
             [
@@ -57,40 +57,63 @@ class AmdStage:
                 self.translator.name,
                 self.translator.version,
                 self.settings.optimization,
-                self.settings.amd_architecture,
+                architecture,
                 *unit_key(row),
             ]
         )
 
     def run(self, rows: Sequence[Row]) -> list[Row]:
-        """Rows with ``hip_host``, ``hip_device`` and the toolchain filled in, or rejected."""
+        """Rows with ``hip_host``, ``hip_device`` and the toolchain filled in, or rejected.
+
+        Further architectures are in ``devices``. One that the row does not compile for is no
+        reason to reject it.
+        """
         return [guarded(Stage.COMPILE_AMD, row, self._one) for row in rows]
 
     def _one(self, row: Row) -> Row:
-        key = self.key(row)
+        first, *others = self.settings.amd_architectures
+        key = self.key(row, first)
         value = self._results.get(key)
         if value is None:
-            value = self._compile(row, key)
+            value = self._compile(row, key, first)
+        devices = [self._device(row, architecture) for architecture in others]
         return {
             **row,
             "hip_host": value["host"],
             "hip_device": value["device"],
-            "hip_arch": self.settings.amd_architecture,
+            "hip_arch": first,
             "amd_toolchain": value["toolchain"],
             "hip_device_tokens": token_count(value["device"]),
+            "devices": devices or None,
         }
 
-    def _output(self, row: Row) -> tuple[AmdOutput, Toolchain]:
+    def _device(self, row: Row, architecture: str) -> dict[str, Any]:
+        """An element of ``devices``."""
+        key = digest(["device", self.key(row, architecture)])
+        made = {"vendor": AMD, "arch": architecture, "evidence": None, "diagnostic": ""}
+        try:
+            value = self._results.get(key)
+            if value is None:
+                value = self._compile(row, key, architecture, device_only=True)
+        except CompileFailure as failure:
+            nothing = {"device": "", "toolchain": None, "verified": Verified.NONE.value}
+            return {**made, **nothing, "diagnostic": clip_diagnostic(failure.diagnostic)}
+        compiled = {"device": value["device"], "toolchain": value["toolchain"]}
+        return {**made, **compiled, "verified": Verified.COMPILED.value}
+
+    def _output(
+        self, row: Row, architecture: str, device_only: bool
+    ) -> tuple[AmdOutput, Toolchain]:
         """What the compiler of the row's language made, and the record of that compiler."""
         limits, optimization = compiler_limits(self.settings), self.settings.optimization
-        architecture = self.settings.amd_architecture
         if dialect_of(row) is OPENCL:
             compiler = self._opencl()
             unit = unit_of(row, self.workspace, None)
             made = compiler.compile(unit, architecture, optimization=optimization, limits=limits)
             return made, compiler.record(made)
         unit = unit_of(row, self.workspace, self.translator)
-        made = self.toolchain.compile(unit, architecture, optimization=optimization, limits=limits)
+        compile_hip = self.toolchain.compile_device if device_only else self.toolchain.compile
+        made = compile_hip(unit, architecture, optimization=optimization, limits=limits)
         return made, self.toolchain.record(made)
 
     def _opencl(self) -> OpenclAmd:
@@ -99,9 +122,11 @@ class AmdStage:
             self.opencl = located(lambda: find_opencl_amd(self.toolchain), self.cached_only)
         return self.opencl
 
-    def _compile(self, row: Row, key: str) -> dict[str, Any]:
+    def _compile(
+        self, row: Row, key: str, architecture: str, *, device_only: bool = False
+    ) -> dict[str, Any]:
         try:
-            output, record = self._output(row)
+            output, record = self._output(row, architecture, device_only)
         except CompileFailure as failure:
             self._results.put_failure(key, failure)
             raise

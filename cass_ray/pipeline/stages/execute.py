@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from cass_ray.architectures import emulated_architectures, wavefronts_of
 from cass_ray.cache import ContentCache, digest
 from cass_ray.corpus.reading.source_files import gather
 from cass_ray.dataset.schema import (
@@ -121,15 +122,17 @@ class ExecuteStage:
     translator: Translator | None = None
     bounds: Bounds = field(default_factory=Bounds)
     cache: ContentCache | None = None
+    _backends: dict[str, HipBackend] = field(init=False, default_factory=dict)
 
-    def key(self, row: Row) -> str:
-        """Everything that the verification of ``row`` depends on."""
+    def key(self, row: Row, backend: HipBackend | None = None) -> str:
+        """Everything that the verification of ``row`` on ``backend`` depends on."""
+        backend = backend or self.backend
         return digest(
             [
                 "execute",
                 "1",
-                self.backend.name,
-                self.backend.identity(),
+                backend.name,
+                backend.identity(),
                 repr(self.bounds),
                 row["hip_host"],
                 row["hip_device"],
@@ -150,23 +153,81 @@ class ExecuteStage:
         driven = not has_main([row["hip_source"]])
         if driven and not (row.get(REFERENCE_COLUMN) and self._may_drive):
             return row
-        key = self.key(row)
+        try:
+            result = self._result(row, self.backend, driven)
+        except CompileFailure:
+            if driven:
+                return row
+            raise
+        if driven and not result.passed:
+            return row
+        verified = with_verification(row, result)
+        if not driven:
+            verified = self._with_lifted(verified)
+        return self._on_devices(verified, driven)
+
+    def _result(self, row: Row, backend: HipBackend, driven: bool) -> PortVerification:
+        """The verification of the row's device code on ``backend``, from the cache if it is there.
+
+        Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
+        """
+        key = self.key(row, backend)
         found = self.cache.get(key) if self.cache is not None else None
         if found is not None:
-            result = PortVerification.model_validate_json(found)
-        else:
-            try:
-                program = self._driven(row) if driven else _program(row)
-            except CompileFailure:
-                if driven:
-                    return row
-                raise
-            result = self._verify(row, program)
-            if self.cache is not None:
-                self.cache.put(key, result.model_dump_json().encode())
-        if driven:
-            return with_verification(row, result) if result.passed else row
-        return self._with_lifted(with_verification(row, result))
+            return PortVerification.model_validate_json(found)
+        program = self._driven(row, backend) if driven else _program(row)
+        result = self._verify(row, program, backend)
+        if self.cache is not None:
+            self.cache.put(key, result.model_dump_json().encode())
+        return result
+
+    def _on_devices(self, row: Row, driven: bool) -> Row:
+        """What was compiled for further architectures runs as those, against the same outputs."""
+        if row["verified"] != Verified.EXECUTED.value or is_rejected(row):
+            return row
+        devices = [self._device(row, each, driven) for each in row.get("devices") or ()]
+        if not devices:
+            return row
+        executed = [row["hip_arch"]]
+        executed += [each["arch"] for each in devices if each["evidence"] is not None]
+        agreed = all(
+            each["verified"] == Verified.EXECUTED.value
+            for each in devices
+            if each["evidence"] is not None
+        )
+        both = len(wavefronts_of(executed)) == 2
+        return {**row, "devices": devices, "portable": agreed if both else None}
+
+    def _device(self, row: Row, device: dict[str, Any], driven: bool) -> dict[str, Any]:
+        if not device["device"] or device["arch"] not in self._runnable:
+            return device
+        backend = self._backend_as(device["arch"])
+        candidate = {**row, "hip_device": device["device"]}
+        try:
+            result = self._result(candidate, backend, driven)
+        except CompileFailure as failure:
+            return {**device, "diagnostic": failure.diagnostic}
+        verified = Verified.EXECUTED if result.passed else Verified.COMPILED
+        evidence = evidence_of(result).model_dump()
+        return {
+            **device,
+            "verified": verified.value,
+            "evidence": evidence,
+            "diagnostic": result.reason,
+        }
+
+    def _backend_as(self, architecture: str) -> HipBackend:
+        """Made once: a backend finds its tools when it is first used."""
+        if architecture not in self._backends:
+            self._backends[architecture] = replace(self.backend, architecture=architecture)
+        return self._backends[architecture]
+
+    @property
+    def _runnable(self) -> tuple[str, ...]:
+        """Architectures that the backend can be: a card is the one that it is."""
+        if self.backend.real_gpu:
+            return (self.backend.architecture,)
+        return emulated_architectures()
 
     def _with_lifted(self, row: Row) -> Row:
         """What was lifted of an executed row runs under the same host, against the same outputs."""
@@ -179,18 +240,10 @@ class ExecuteStage:
 
     def _lifted(self, row: Row, lifted: dict[str, Any]) -> dict[str, Any]:
         candidate = {**row, "hip_device": lifted["rdna3"]}
-        key = self.key(candidate)
-        found = self.cache.get(key) if self.cache is not None else None
         try:
-            result = (
-                PortVerification.model_validate_json(found)
-                if found is not None
-                else self._verify(candidate, _program(candidate))
-            )
+            result = self._result(candidate, self.backend, driven=False)
         except CompileFailure as failure:
             return {**lifted, "diagnostic": failure.diagnostic}
-        if found is None and self.cache is not None:
-            self.cache.put(key, result.model_dump_json().encode())
         verified = Verified.EXECUTED if result.passed else Verified.COMPILED
         return {**lifted, "verified": verified.value, "diagnostic": result.reason}
 
@@ -198,14 +251,14 @@ class ExecuteStage:
     def _may_drive(self) -> bool:
         return self.workspace is not None and self.translator is not None
 
-    def _driven(self, row: Row) -> Assembly:
+    def _driven(self, row: Row, backend: HipBackend) -> Assembly:
         assert self.workspace is not None
         assert self.translator is not None
         kernels = kernels_to_drive(row)
-        return hip_program(row, kernels, self.workspace, self.translator, self.backend.compile)
+        return hip_program(row, kernels, self.workspace, self.translator, backend.compile)
 
-    def _verify(self, row: Row, program: Assembly) -> PortVerification:
-        built = self.backend.build(program)
+    def _verify(self, row: Row, program: Assembly, backend: HipBackend) -> PortVerification:
+        built = backend.build(program)
         path = row["path"]
         findings = source_findings(
             {path: row["hip_source"].encode()}, {path: row["cuda_source"].encode()}
@@ -216,9 +269,9 @@ class ExecuteStage:
             tolerance=tolerance_for([row["cuda_source"]]),
             bounds=self.bounds,
             device_instructions=sizes,
-            counters=not self.backend.real_gpu,
+            counters=not backend.real_gpu,
         )
-        return verify(reference_of(row), built, self.backend, policy, findings=findings)
+        return verify(reference_of(row), built, backend, policy, findings=findings)
 
 
 def _program(row: Row) -> Assembly:

@@ -49,7 +49,7 @@ class LiftStage:
         return {**row, "lifted": made}
 
     def _cubin(self, row: Row, cubin: Mapping[str, Any]) -> dict[str, Any]:
-        architecture = self.settings.amd_architecture
+        architecture = self.settings.amd_architectures[0]
         parsed = Cubin.parse(cubin["cubin"])
         names = lift.names_for_host(parsed, row["hip_device"])
         renamed = json.dumps(names, sort_keys=True)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from cass_ray.architectures import emulated_architectures
 from cass_ray.cache import ContentCache
 from cass_ray.execute.backends.nvidia import NvidiaBackend
 from cass_ray.execute.backends.rdna3 import HipBackend, Rdna3Backend
@@ -111,7 +112,12 @@ def _make_reference(given: StageContext) -> RowStage:
 
 
 def _make_execute(given: StageContext) -> RowStage:
-    return ExecuteStage(_amd_backend(), given.workspace, given.translator, cache=given.cache)
+    backend, architecture = _amd_backend(), given.settings.amd_architectures[0]
+    if not backend.real_gpu and architecture not in emulated_architectures():
+        text = f"A backend to execute {architecture} on"
+        raise ToolMissing(text, "Run without --execute, or name an emulated one first.")
+    backend = replace(backend, architecture=architecture)
+    return ExecuteStage(backend, given.workspace, given.translator, cache=given.cache)
 
 
 @functools.cache

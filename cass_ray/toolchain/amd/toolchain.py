@@ -8,7 +8,7 @@ header. The host assembly leaves the device code out: it refers to ``__hip_fatbi
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -110,25 +110,47 @@ class AmdToolchain:
         where the unit compiles but holds no kernel.
         """
         flags = code_flags(architecture, optimization, code_object_version)
-        device_flags = (*flags, *self.workarounds)
 
         def host_side() -> Completed:
             return self._assembly(unit, Side.HOST, flags, limits)
 
         with background_work(host_side) if at_once else nullcontext(host_side) as waited:
-            device = self._assembly(unit, Side.DEVICE, device_flags, limits)
-            if ".amdhsa_kernel" not in device.stdout_text:
-                raise CompileFailure(Reason.NO_DEVICE_CODE, "no kernel in the device code", "clang")
+            device = self.compile_device(
+                unit,
+                architecture,
+                optimization=optimization,
+                code_object_version=code_object_version,
+                limits=limits,
+            )
             host = waited()
+        seconds = {**device.cpu_seconds_by_tool, "clang host": host.cpu_seconds}
+        return replace(device, host_assembly=host.stdout_text, cpu_seconds_by_tool=seconds)
+
+    def compile_device(
+        self,
+        unit: Unit,
+        architecture: str = DEFAULT_ARCHITECTURE,
+        *,
+        optimization: str = "-Os",
+        code_object_version: int = DEFAULT_CODE_OBJECT_VERSION,
+        limits: Limits = COMPILE_LIMITS,
+    ) -> AmdOutput:
+        """The device side alone, as :meth:`compile` makes it; the host assembly is empty.
+
+        Of another architecture's compilation the host side serves: there is nothing in it, and no
+        macro that it sees, that tells architectures apart.
+        """
+        flags = code_flags(architecture, optimization, code_object_version)
+        flags = (*flags, *self.workarounds)
+        device = self._assembly(unit, Side.DEVICE, flags, limits)
+        if ".amdhsa_kernel" not in device.stdout_text:
+            raise CompileFailure(Reason.NO_DEVICE_CODE, "no kernel in the device code", "clang")
         return AmdOutput(
-            host_assembly=host.stdout_text,
+            host_assembly="",
             device_assembly=device.stdout_text,
             architecture=architecture,
-            flags=" ".join(device_flags),
-            cpu_seconds_by_tool={
-                "clang device": device.cpu_seconds,
-                "clang host": host.cpu_seconds,
-            },
+            flags=" ".join(flags),
+            cpu_seconds_by_tool={"clang device": device.cpu_seconds},
         )
 
     def assemble(self, device_assembly: str, architecture: str = DEFAULT_ARCHITECTURE) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cass_ray.cache import ContentCache
-from cass_ray.dataset.schema import Verified, is_rejected
+from cass_ray.dataset.schema import AMD, Verified, is_rejected
 from cass_ray.execute.backends.base import BuiltProgram, Inputs
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.drivers.driver import ARGUMENT_LISTS, driver_inputs
@@ -18,6 +18,7 @@ from cass_ray.pipeline.stages.execute import REFERENCE_COLUMN, ExecuteStage
 from cass_ray.pipeline.workspace import Workspace
 from cass_ray.translate.engines.registry import make_translator
 from tests.execute.conftest import HONEST, hip
+from tests.translate.rules.wavefront_defects import naive_hip
 
 pytestmark = pytest.mark.amd
 
@@ -145,3 +146,48 @@ def test_stored_references_are_from_a_real_gpu() -> None:
         assert reference.stored
         assert "NVIDIA" in reference.identity
         assert any(not run.problem for run in reference.runs)
+
+
+def with_device(row: dict[str, Any], architecture: str) -> dict[str, Any]:
+    """``row`` with the device code of its HIP source for ``architecture`` as a further one."""
+    made = Rdna3Backend(threads=1, architecture=architecture).compile(hip(row["hip_source"]))
+    device = {"vendor": AMD, "arch": architecture, "device": made.device, "toolchain": None}
+    device |= {"verified": Verified.COMPILED.value, "evidence": None, "diagnostic": ""}
+    assert made.host == row["hip_host"]  # what the further architecture runs under
+    return {**row, "hip_arch": backend_architecture(row), "devices": [device]}
+
+
+def backend_architecture(row: dict[str, Any]) -> str:
+    target = row["hip_device"].split('.amdgcn_target "', 1)[1].split('"', 1)[0]
+    return str(target.rpartition("-")[2])
+
+
+def test_what_agrees_on_both_widths_is_portable(backend: Rdna3Backend, reference: str) -> None:
+    row = with_device(row_of(backend, HONEST, reference), "gfx942")
+    (row,) = ExecuteStage(backend).run([row])
+    (device,) = row["devices"]
+    assert (row["verified"], device["verified"]) == ("executed", "executed")
+    assert row["portable"] is True
+    assert "gfx942" in device["evidence"]["amd_backend"]
+    assert all(run["exact"] for run in device["evidence"]["runs"])
+    assert (
+        ExecuteStage(backend).run([row_of(backend, HONEST, reference)])[0].get("portable") is None
+    )
+
+
+def test_what_is_right_on_32_lanes_only_is_not_portable(backend: Rdna3Backend) -> None:
+    source = naive_hip("ballot")
+    built = backend.build(hip(source))
+    row = row_of(backend, source, to_json(measure(backend, built, [Inputs()])))
+    (row,) = ExecuteStage(backend).run([with_device(row, "gfx942")])
+    (device,) = row["devices"]
+    assert (row["verified"], device["verified"]) == ("executed", "compiled")
+    assert row["portable"] is False
+    assert "line 1:" in device["diagnostic"]
+
+
+def test_what_no_backend_runs_stays_compiled(backend: Rdna3Backend, reference: str) -> None:
+    row = with_device(row_of(backend, HONEST, reference), "gfx1101")
+    (row,) = ExecuteStage(backend).run([row])
+    assert (row["verified"], row["devices"][0]["verified"]) == ("executed", "compiled")
+    assert row["portable"] is None

@@ -121,6 +121,15 @@ class TestCompile:
         assert "_Z20__device_stub__scalePfi" in made.host_assembly
         assert "hipLaunchKernel" in made.host_assembly
 
+    def test_the_host_side_is_the_same_for_every_architecture(
+        self, amd: AmdToolchain, unit: Unit
+    ) -> None:
+        narrow, wide = amd.compile(unit), amd.compile(unit, "gfx942")
+        assert narrow.host_assembly == wide.host_assembly
+        alone = amd.compile_device(unit, "gfx942")
+        assert (alone.device_assembly, alone.flags) == (wide.device_assembly, wide.flags)
+        assert alone.host_assembly == ""
+
     def test_both_sides_at_once_give_the_same(self, amd: AmdToolchain, unit: Unit) -> None:
         one, other = amd.compile(unit), amd.compile(unit, at_once=True)
         assert (one.host_assembly, one.device_assembly) == (
