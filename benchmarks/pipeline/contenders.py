@@ -68,13 +68,13 @@ def build_paper_way(
     plan = PaperPlan(
         programs=list(programs),
         architectures=settings.nvidia_architectures,
-        amd_architecture=settings.amd_architecture,
+        amd_architecture=settings.amd_architectures[0],
         nvcc=nvidia.nvcc,
         nvcc_flags=list(_NVCC_LANGUAGE),
         cuobjdump=nvidia.cuobjdump,
         clang=amd.clang,
         clang_flags=[
-            *code_flags(settings.amd_architecture, settings.optimization, 5),
+            *code_flags(settings.amd_architectures[0], settings.optimization, 5),
             *_CLANG_LANGUAGE,
             f"--rocm-path={amd.rocm_path}",
             f"-I{SHIM}",
