@@ -133,7 +133,8 @@ class _Job:
 
     def write(self) -> None:
         """Write the status, whole or not at all."""
-        part = self.folder / f"{_STATUS}.part"
+        # Whoever cancels and whoever works may write at the same time.
+        part = self.folder / f"{_STATUS}.{threading.get_ident()}.part"
         part.write_text(self.status.model_dump_json())
         part.replace(self.folder / _STATUS)
 
