@@ -6,9 +6,11 @@ a real GPU, makes RDNA3 of that: what comes out must compute what went in does.
 
 from __future__ import annotations
 
-import ctypes
+import multiprocessing
 import random
 import struct
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -22,11 +24,9 @@ from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.sandbox import isolation
 from cass_ray.toolchain.unit import Unit
-from tests.lift.vectors.run_lifted import Hip
+from tests.rdna3_to_ptx.run_kernel import COUNT, run_kernel
 
 PROGRAMS = Path(__file__).parent / "programs"
-COUNT = 250  # not a multiple of a wave: the last one is partial
-WORDS = 1024
 KERNELS = (
     "integers", "wide", "floats", "doubles", "divergent", "shared", "lanes", "atomics", "frames",
     "variables",
@@ -57,42 +57,25 @@ def code(tools: tuple[AmdToolchain, NvidiaToolchain]) -> tuple[bytes, bytes]:
 
 
 @pytest.fixture(scope="module")
-def hip() -> Hip:
+def runner() -> Iterator[ProcessPoolExecutor]:
     runtime_library()
-    return Hip()
-
-
-def run(hip: Hip, code_object: bytes, kernel: str, given: bytes) -> bytes:
-    module, function = hip.load(code_object), ctypes.c_void_p()
-    hip.call("hipModuleGetFunction", ctypes.byref(function), module, kernel.encode())
-    places = []
-    for content in (given, bytes(4 * WORDS)):
-        place = ctypes.c_void_p()
-        hip.call("hipMalloc", ctypes.byref(place), ctypes.c_size_t(len(content)))
-        hip.call("hipMemcpy", place, content, ctypes.c_size_t(len(content)), 1)
-        places.append(place)
-    arguments = [*places, ctypes.c_int(COUNT)]
-    pointers = (ctypes.c_void_p * 3)(
-        *(ctypes.cast(ctypes.pointer(item), ctypes.c_void_p) for item in arguments)
-    )
-    hip.call("hipModuleLaunchKernel", function, 2, 1, 1, 128, 1, 1, 0, None, pointers, None)
-    hip.call("hipDeviceSynchronize")
-    made = ctypes.create_string_buffer(4 * WORDS)
-    hip.call("hipMemcpy", made, places[1], ctypes.c_size_t(4 * WORDS), 2)
-    return made.raw
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+        yield process
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_there_and_back(kernel: str, code: tuple[bytes, bytes], hip: Hip) -> None:
+def test_there_and_back(
+    kernel: str, code: tuple[bytes, bytes], runner: ProcessPoolExecutor
+) -> None:
     chance = random.Random(kernel)
     if kernel in ("floats", "doubles"):
         given = struct.pack(f"<{COUNT}f", *(chance.uniform(-9, 9) for _ in range(COUNT)))
     else:
         given = struct.pack(f"<{COUNT}i", *(chance.randrange(-99, 10**6) for _ in range(COUNT)))
     original, returned = code
-    wanted = run(hip, original, kernel, given)
+    wanted = runner.submit(run_kernel, original, kernel, given).result()
     assert any(wanted)
-    assert run(hip, returned, kernel, given) == wanted
+    assert runner.submit(run_kernel, returned, kernel, given).result() == wanted
 
 
 def test_unknown_instruction_is_named() -> None:
