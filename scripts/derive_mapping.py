@@ -199,6 +199,7 @@ class Derivation:
         names = {name for name in self._cuda.names if CUDA_NAME.match(name)}
         # Libraries whose CUDA headers are not at hand: turn the HIP names round.
         names |= self._reversed()
+        names -= _replaced_on_devices()
         for name in sorted(names | set(self._torch) | set(self._overrides)):
             hip, source = self._counterpart(name)
             if source == "override" and not hip:
@@ -247,6 +248,12 @@ class Derivation:
         # Only constants: driver functions share spellings with runtime functions that differ.
         if name.isupper() and spelling(name) in self._by_spelling:
             yield self._by_spelling[spelling(name)], "spelling"
+
+
+def _replaced_on_devices() -> set[str]:
+    """What ``device.csv`` replaces, for the names here would never be looked at."""
+    with (TABLES / "device.csv").open(newline="", encoding="utf-8") as handle:
+        return {row["cuda"] for row in csv.DictReader(handle)}
 
 
 def read_overrides() -> dict[str, str]:

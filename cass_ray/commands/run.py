@@ -13,7 +13,6 @@ import typer
 
 from cass_ray.architectures import (
     DEFAULT_AMD_ARCHITECTURE,
-    amd_target,
     emulated_architectures,
     known_architecture,
 )
@@ -94,7 +93,7 @@ def run(
     source = host or file
     with _exit_codes():
         unit = unit_of(source, root, include or [], define or [])
-        sources = _sources(unit, arch)
+        sources = _sources(unit)
         library = runtime_library()
         toolchain = find_amd()
         executable = build(
@@ -138,13 +137,12 @@ def _check_usage(file: Path, host: Path | None, optimization: str, arch: str) ->
         raise typer.BadParameter("give 0, 1, 2, 3 or s", param_hint="-O")
 
 
-def _sources(unit: Unit, arch: str) -> Sources:
-    """The program's files, as HIP for the wavefronts of ``arch``."""
+def _sources(unit: Unit) -> Sources:
+    """The program's files, as the HIP that ``cass translate`` writes."""
     sources = gather(unit)
     if unit.main.suffix not in CUDA_SUFFIXES:
         return sources
-    wavefronts = amd_target(arch).wave_widths[:1]
-    made = translate_program(sources, make_translator(), wavefronts)
+    made = translate_program(sources, make_translator())
     for finding in made.findings:
         typer.echo(finding.format(str(unit.main)), err=True)
     return made.sources

@@ -12,9 +12,10 @@ from cass_ray.execute.backends.registry import candidate_backend, make_backend
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.program import translated
+from cass_ray.translate.protocol import DEFAULT_WAVEFRONTS
 
 
-def as_hip(sources: Sources, wavefronts: tuple[int, ...] = (32,)) -> Sources:
+def as_hip(sources: Sources, wavefronts: tuple[int, ...] = DEFAULT_WAVEFRONTS) -> Sources:
     """``sources``, translated by the rules for these wavefronts if they are CUDA."""
     if sources.main.suffix not in CUDA_SUFFIXES:
         return sources

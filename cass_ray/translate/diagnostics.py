@@ -90,10 +90,11 @@ DIAGNOSTICS: tuple[Diagnostic, ...] = (
     ),
     Diagnostic(
         "CASS1008",
-        "An operator that HIP defines itself",
-        "HIP's vector types have arithmetic, so that a second definition is ambiguous or differs.",
-        "Give the function a name.",
-        r"has an operator.* of its own",
+        "An operator or a function that HIP defines itself",
+        "HIP's vector types have arithmetic, and HIP has atomicMin of a float: a second definition"
+        " is ambiguous, not allowed, or differs.",
+        "Give the function another name.",
+        r"has (?:an operator|a function).* of its own",
     ),
     Diagnostic(
         "CASS1009",

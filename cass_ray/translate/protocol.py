@@ -89,6 +89,10 @@ class Translation:
         return tuple(item for item in self.findings if item.severity is Severity.ERROR)
 
 
+DEFAULT_WAVEFRONTS = (32, 64)
+"""What runs is what was written: every command translates for both widths unless asked for one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """What an engine may know beside the file itself.
@@ -96,10 +100,13 @@ class Context:
     ``files`` are the paths of the tree the file belongs to, relative to its root: an ``#include``
     of one of them is the project's own header, whatever it is called. ``wavefronts`` are the widths
     the result must be right on; CUDA's warps have 32 lanes, RDNA's wavefronts 32, CDNA's 64.
+    ``declared`` are names of CUDA's kind that files of the tree declare themselves
+    (:func:`~cass_ray.translate.declared.declared_names`).
     """
 
     files: frozenset[str] = frozenset()
-    wavefronts: tuple[int, ...] = (32, 64)
+    declared: frozenset[str] = frozenset()
+    wavefronts: tuple[int, ...] = DEFAULT_WAVEFRONTS
     settings: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from cass_ray.corpus.reading.source_files import Sources
-from cass_ray.translate.protocol import Context, Finding, Translator
+from cass_ray.translate.declared import declared_names
+from cass_ray.translate.protocol import DEFAULT_WAVEFRONTS, Context, Finding, Translator
 
 
 @dataclass(frozen=True)
@@ -17,17 +18,18 @@ class ProgramTranslation:
 
 
 def translate_program(
-    sources: Sources, translator: Translator, wavefronts: tuple[int, ...] = (32,)
+    sources: Sources, translator: Translator, wavefronts: tuple[int, ...] = DEFAULT_WAVEFRONTS
 ) -> ProgramTranslation:
     """``sources`` as HIP, right on ``wavefronts``. Headers without CUDA come back as they are.
 
     Raises :class:`~cass_ray.translate.protocol.TranslatorError`.
     """
-    context = Context(files=frozenset(sources.files), wavefronts=wavefronts)
+    texts = {path: data.decode("utf-8", "surrogateescape") for path, data in sources.files.items()}
+    declared = declared_names(texts.values()) if len(texts) > 1 else frozenset()
+    context = Context(frozenset(texts), declared, wavefronts)
     files: dict[str, bytes] = {}
     findings: list[Finding] = []
-    for path, content in sources.files.items():
-        text = content.decode("utf-8", "surrogateescape")
+    for path, text in texts.items():
         translation = translator.translate(text, filename=path, context=context)
         files[path] = translation.source.encode("utf-8", "surrogateescape")
         findings += translation.findings
@@ -35,7 +37,7 @@ def translate_program(
 
 
 def translated(
-    sources: Sources, translator: Translator, wavefronts: tuple[int, ...] = (32,)
+    sources: Sources, translator: Translator, wavefronts: tuple[int, ...] = DEFAULT_WAVEFRONTS
 ) -> Sources:
     """As :func:`translate_program`, without the findings."""
     return translate_program(sources, translator, wavefronts).sources

@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from cass_ray.corpus.reading.filetree import MAXIMUM_DEPTH
+from cass_ray.translate.declared import declared_names
 from cass_ray.translate.project import build_files
 from cass_ray.translate.protocol import Context, Counts, Finding, Severity, Translation, Translator
 
@@ -124,7 +125,9 @@ def translate_tree(
         raise ValueError(f"the output folder {output} lies inside the tree {root}")
     paths = [path for path in source_files(root) if output not in path.parents]
     names = [path.relative_to(root).as_posix() for path in paths]
-    context = Context(files=frozenset(names))
+    sources = (path for path, name in zip(paths, names, strict=True) if is_source(name))
+    declared = declared_names(path.read_text("utf-8", "replace") for path in sources)
+    context = Context(frozenset(names), declared)
     run = _Run(root, output, translator, context)
     return run.translate(names, workers)
 
@@ -137,7 +140,8 @@ class _Run:
         self._context = context
         listing = "\n".join(sorted(name for name in context.files if is_source(name)))
         made_by = f"{translator.name}\0{translator.version}\0{_digest(_BUILD_CODE)}"
-        self._salt = f"{made_by}\0{_digest(os.fsencode(listing))}"
+        known = "\n".join((listing, "", *sorted(context.declared)))
+        self._salt = f"{made_by}\0{_digest(os.fsencode(known))}"
         self._before = _read_state(output / STATE)
         self._after: dict[str, dict[str, Any]] = {}
 

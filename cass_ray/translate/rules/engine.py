@@ -10,10 +10,12 @@ from cass_ray.translate.rules import (
     extremes,
     groups,
     guards,
+    halves,
     headers,
     leftovers,
     names,
     overloads,
+    own_functions,
     results,
     standard_library,
     tables,
@@ -25,10 +27,22 @@ from cass_ray.translate.rules.ptx import statements
 from cass_ray.translate.rules.rewrite import Rewrite
 
 _SNIPPETS = (
-    *("lane", "ballot", "syncwarp", "shuffle", "match", "reduce", "minmax", "extremes"),
+    *(
+        "lane",
+        "ballot",
+        "syncwarp",
+        "shuffle_bfloat16",
+        "shuffle",
+        "match",
+        "reduce",
+        "minmax",
+        "extremes",
+    ),
     *("average", "rounding"),
     *("simd", "dot", "exact"),
-    *("half", "bfloat16", "nanosleep", "space", "cache", "bits", "numeric", "copy", "surface"),
+    *("half", "half_operators", "half_functions", "half_atomics", "half_bits", "bfloat16", "fp8"),
+    *("nanosleep", "space", "cache", "bits", "numeric", "copy", "pipeline", "surface"),
+    *("location", "cub"),
     *("group_votes", "group_reduce", "group_scan", "group_copy"),
 )
 """In the order in which they may use each other."""
@@ -78,9 +92,24 @@ PASSES: tuple[Pass, ...] = (
         "before the names, which would count shuffles and votes as the same in HIP",
     ),
     Pass(
+        "own functions",
+        own_functions.guard_own_functions,
+        "behind the warps, which rewrite the shuffles inside of them, and before the names",
+    ),
+    Pass(
         "calls",
         names.rewrite_calls,
         "before the names, whose table knows one form of a function and not its overloads",
+    ),
+    Pass(
+        "locations",
+        names.rewrite_locations,
+        "behind the calls, which know the forms that only CUDA 13 has",
+    ),
+    Pass(
+        "halves",
+        halves.add_operators,
+        "anywhere: asks for snippets, by words that no other pass needs",
     ),
     Pass(
         "surface reads",

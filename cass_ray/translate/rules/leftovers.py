@@ -14,7 +14,9 @@ _LIBRARY_NAME = re.compile(
     r"|cudnn|CUDNN_|cutensor|nvrtc|NVRTC_|nvml|NVML_|nvjpeg|NVJPEG_|nppi|npps|nvtx|NVTX_|cupti|CUPTI_"
     r"|nvshmem)\w*\Z"
 )
-_CUDA_NAME = re.compile(r"(?:cuda[A-Z]|cu[A-Z]|CU_|CUDA_|CUDART_|__nv_|__CUDA_|CU[a-z])\w*\Z")
+_CUDA_NAME = re.compile(
+    r"(?:cuda[A-Z]|cu[A-Z]|CU_|CUDA_|CUDART_|CUB_|Cub[A-Z]|__nv_|__CUDA_|CU[a-z])\w*\Z"
+)
 _ADVICE = {
     "cudnn": "MIOpen has the same operations under another interface",
     "CUDNN": "MIOpen has the same operations under another interface",
@@ -81,7 +83,7 @@ def report_leftovers(unit: Rewrite) -> None:
         if word in unsupported:
             _report(unit, word, offsets, f"{word} has no counterpart in HIP", Severity.ERROR)
         elif severity := _suspicion(word):
-            if not unit.declares(word):
+            if not unit.is_own(word):
                 _report(unit, word, offsets, f"{word} looks like CUDA and is not known", severity)
         elif word.startswith("__"):
             for prefix, advice in _INTRINSICS.items():
@@ -113,7 +115,7 @@ def _report(
 
 def _is_macro_of_the_program(unit: Rewrite, offset: int, word: str) -> bool:
     """Whether ``word`` is called like ``CUDA_CHECK(...)``: CUDA has no such macros, programs do."""
-    return word.startswith("CUDA_") and unit.call(offset, word) is not None
+    return word.startswith(("CUDA_", "CUB_")) and unit.call(offset, word) is not None
 
 
 def _report_namespaces(unit: Rewrite) -> None:

@@ -7,12 +7,18 @@ import re
 from cass_ray.translate.protocol import Severity
 from cass_ray.translate.rules import tables
 from cass_ray.translate.rules.rewrite import Rewrite
+from cass_ray.translate.rules.text import Span
 
 _CAST_ALREADY = re.compile(r"\(\s*(?:const\s+)?void\b|(?:reinterpret|static)_cast\b")
 _WMMA = re.compile(r"nvcuda\s*::\s*wmma\b")
 _CLASS_KEY = re.compile(r"\b(?:struct|union|enum)\s+\Z")
 _DEFINITION = re.compile(r"\s*(?:final\s*)?(?:\{|:(?!:))")
 _QUALIFIED = re.compile(r"(\w+)\s*::\s*\Z")
+_NULL = re.compile(r"nullptr|NULL|0")
+_BY_LOCATION = {
+    "cudaMemPrefetchAsync": "cass::mem_prefetch_async",
+    "cudaMemAdvise": "cass::mem_advise",
+}
 
 
 def rename_names(unit: Rewrite) -> None:
@@ -44,20 +50,47 @@ def rewrite_calls(unit: Rewrite) -> None:
             if call is None or form is None or (unit.is_hip and form.hip == word):
                 continue
             arguments, _, closing = call
-            if not form.hip:
+            dropped = _dropped(form, arguments)
+            if not form.hip or (
+                form.append[1:] and dropped and not _NULL.fullmatch(unit.text(dropped))
+            ):
                 message = (
                     f"{word} with {len(arguments)} arguments has no counterpart: {form.reason}"
                 )
                 unit.report(offset, word, Severity.ERROR, message)
                 unit.handled.add(offset)
                 continue
-            if form.append == "-":
-                unit.edits.replace(arguments[-2][1], arguments[-1][1], "")
+            if dropped:
+                unit.edits.replace(arguments[arguments.index(dropped) - 1][1], dropped[1], "")
             elif form.append:
                 unit.edits.insert(closing, f", {form.append}")
             if word in tables.casts():
                 _cast_argument(unit, offset, word)
             unit.rename(offset, word, form.hip)
+            if form.snippet:
+                unit.snippets.add(form.snippet)
+
+
+def _dropped(form: tables.Call, arguments: list[Span]) -> Span | None:
+    """The argument that ``form`` drops."""
+    if not form.append.startswith("-"):
+        return None
+    return arguments[int(form.append[1:] or len(arguments) - 1)]
+
+
+def rewrite_locations(unit: Rewrite) -> None:
+    """Where memory is wanted: a location in CUDA 13, the number of a device in HIP and before.
+
+    Both forms of ``cudaMemAdvise`` have four arguments: in a file that speaks of locations an
+    overload decides.
+    """
+    if not {"cudaMemLocation", "cudaMemLocationTypeDevice"} & unit.words.keys():
+        return
+    for word, hip in _BY_LOCATION.items():
+        for offset in unit.words.get(word, ()):
+            if unit.call(offset, word) and offset not in unit.handled:
+                unit.rename(offset, word, hip)
+                unit.snippets.add("location")
 
 
 def rename_surface_reads(unit: Rewrite) -> None:

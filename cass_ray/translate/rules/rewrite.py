@@ -19,7 +19,7 @@ from cass_ray.translate.rules.text import SourceText, Span, positions
 
 _WORD = re.compile(r"([A-Za-z_]\w*)")
 _DECLARATION_LEAD = re.compile(r"(?:[\w>\]]\s+|[*&]\s*)\Z")
-_NO_DECLARATION_LEAD = re.compile(r"\b(?:return|case|goto|new)\s+\Z")
+_NO_DECLARATION_LEAD = re.compile(r"\b(?:return|case|goto|new|else|do|throw)\s+\Z")
 _DECLARATION_TAIL = re.compile(r"\s*(?:[=;,(\[{)]|\Z|\n)")
 _POINTER_RESULT = re.compile(
     r"(?:\A|[;{}]|^[ \t]*#[^\n]*$)\s*(?!return\b)[A-Za-z_][\w\s:<>,]*[*&][\s*&]*\Z", re.MULTILINE
@@ -94,6 +94,14 @@ class Rewrite:
             offsets = self.words.get(word, ())
             self._declared[word] = any(self.is_declaration(offset, word) for offset in offsets)
         return self._declared[word]
+
+    def is_own(self, word: str) -> bool:
+        """Whether the file or another one of its tree declares ``word``."""
+        return word in self.context.declared or self.declares(word)
+
+    def is_definition_of_macro(self, offset: int) -> bool:
+        """Whether the word at ``offset`` is what a ``#define`` defines."""
+        return _DEFINE.search(self.source.code, max(0, offset - 32), offset) is not None
 
     def is_declaration(self, offset: int, word: str) -> bool:
         """Whether ``word`` is declared where it stands, as far as its neighbours tell."""

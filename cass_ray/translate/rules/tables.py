@@ -33,12 +33,14 @@ class Cast:
 class Call:
     """A form of a call that HIP does not have: ``hip`` is empty when nothing replaces it.
 
-    ``append`` are the arguments to add; ``-`` drops the last one.
+    ``append`` are the arguments to add; ``-`` drops the last one, ``-3`` the one behind three
+    others where it is null. ``snippet`` defines ``hip`` where HIP does not.
     """
 
     hip: str
     append: str
     reason: str
+    snippet: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def calls() -> dict[str, dict[int, Call]]:
     """CUDA function -> number of arguments -> what that form of the call becomes."""
     found: dict[str, dict[int, Call]] = {}
     for row in _rows("calls.csv"):
-        call = Call(row["hip"], row["append"], row["reason"])
+        call = Call(row["hip"], row["append"], row["reason"], row["snippet"])
         found.setdefault(row["function"], {})[int(row["arguments"])] = call
     return found
 

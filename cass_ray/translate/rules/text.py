@@ -117,6 +117,29 @@ class SourceText:
         """Offset of the bracket that closes the one at ``opening``; -1 when none does."""
         return self._pairs.get(opening, -1)
 
+    def enclosing_braces(self, offset: int) -> list[int]:
+        """The braces that are open at ``offset``, the innermost first."""
+        starts, outer = self._braces
+        index = bisect_right(starts, offset) - 1
+        found = []
+        while index >= 0:
+            if self._pairs[starts[index]] > offset:
+                found.append(starts[index])
+            index = outer[index]
+        return found
+
+    @cached_property
+    def _braces(self) -> tuple[list[int], list[int]]:
+        """The braces that open and are closed, and for each the index of the one around it."""
+        starts = sorted(opening for opening in self._pairs if self.code[opening] == "{")
+        outer: list[int] = []
+        for index, start in enumerate(starts):
+            around = index - 1
+            while around >= 0 and self._pairs[starts[around]] < start:
+                around = outer[around]
+            outer.append(around)
+        return starts, outer
+
     def arguments(self, opening: int) -> tuple[list[Span], int] | None:
         """The arguments of a call whose parenthesis opens at ``opening``, and where it closes.
 

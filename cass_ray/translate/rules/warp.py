@@ -42,6 +42,7 @@ VOTES = {
 LEGACY_VOTES = {"__ballot": "__ballot_sync", "__any": "__any_sync", "__all": "__all_sync"}
 """Without mask: gone since CUDA 9, and spelt like HIP's own of wavefront width."""
 
+_BFLOAT16 = {"__nv_bfloat16", "__nv_bfloat162", "nv_bfloat16", "nv_bfloat162"}
 _DECLARATION_LEAD = re.compile(
     r"(?:\b(?:int|unsigned|long|short|size_t|auto|const|constexpr|uint|u?int(?:8|16|32|64)_t|define)"
     r"\s+|[*&]\s*)\Z"
@@ -58,7 +59,8 @@ def rewrite_warps(unit: Rewrite) -> None:
         for offset in unit.words.get(word, ()):
             _rewrite_shuffle(unit, offset, word, hip, masked=True)
     for word in SHUFFLES.values():
-        for offset in unit.words.get(word, ()):
+        # A macro or function of the program's own is called with what it takes.
+        for offset in () if unit.is_own(word) else unit.words.get(word, ()):
             _rewrite_shuffle(unit, offset, word, word, masked=False)
     for word, (hip, snippet) in VOTES.items():
         for offset in unit.words.get(word, ()):
@@ -72,6 +74,10 @@ def rewrite_warps(unit: Rewrite) -> None:
 
 
 def _rewrite_shuffle(unit: Rewrite, offset: int, word: str, hip: str, *, masked: bool) -> None:
+    if unit.is_definition_of_macro(offset):
+        return
+    if _BFLOAT16 & unit.words.keys() or "cuda_bf16.h" in unit.source.text:
+        unit.snippets.add("shuffle_bfloat16")
     call = unit.call(offset, word)
     values = 3 if masked else 2
     if call is None or not values <= len(call[0]) <= values + 1:

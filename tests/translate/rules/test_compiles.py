@@ -65,6 +65,7 @@ __device__ unsigned f(unsigned a, unsigned b, unsigned *p, float *q, float x, un
   asm volatile("st.shared.f32 [%0], %1;" :: "r"(sm), "f"(x));
   asm("sad.u32 %0, %1, %2, %3;" : "=r"(c) : "r"(a), "r"(b), "r"(c));
   asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(s) : "f"(x));
+  asm("add.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
   if (a == 7) asm("trap;"); else asm("brev.b32 %0, %1;" : "=r"(r) : "r"(a));
   return r + c + s + (unsigned)l + (unsigned)y;
 }
@@ -110,7 +111,31 @@ MACRO = """
 __global__ void k(float* p) { p[0] = SHUFFLE(0xffffffff, p[1], 1); }
 """
 
+HALVES = """
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_fp8.h>
+#include <cuda_pipeline.h>
+#include <cub/cub.cuh>
+__global__ void k(half* h, half2* h2, __nv_bfloat16* b, __nv_fp8_e4m3* f, float4* q) {
+  h2[0] = __hmax2(h2[1], __hmin2(h2[2], h2[3]));
+  h[0] = htanh(h[1]);
+  b[0] = __shfl_down_sync(0xffffffffu, b[1], 2);
+  atomicAdd(h2, h2[0]);
+  f[0] = __nv_fp8_e4m3(b[0]);
+  __shared__ float4 s;
+  __pipeline_memcpy_async(&s, q, 16);
+}
+half sum(half a, half b) { return __hadd(a, b) + a * b; }
+int prefetch(void* p) {
+  cudaMemLocation place = {cudaMemLocationTypeHost, 0};
+  CubDebugExit(CubDebug(cudaMemPrefetchAsync(p, 4, place, 0)));
+  return cudaMemAdvise(p, 4, cudaMemAdviseSetReadMostly, {cudaMemLocationTypeDevice, 0});
+}
+"""
+
 SOURCES = {
+    "halves": HALVES,
     "intrinsics": INTRINSICS,
     "ptx": PTX,
     "groups": GROUPS,
@@ -153,7 +178,7 @@ NO_HEADER_FOR_NVIDIA = "#include <hip/hip_bf16.h>\n"
 
 
 @pytest.mark.nvidia
-@pytest.mark.parametrize("name", sorted(SOURCES.keys() - {"ptx"}))
+@pytest.mark.parametrize("name", sorted(SOURCES.keys() - {"ptx", "halves"}))
 def test_it_compiles_on_the_nvidia_platform_of_hip(name: str, tmp_path: Path) -> None:
     code = RulesTranslator().translate(SOURCES[name], filename="a.cu").source
     code = code.replace("__builtin_trap", "__trap").replace(NO_HEADER_FOR_NVIDIA, BFLOAT16)

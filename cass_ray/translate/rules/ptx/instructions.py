@@ -7,7 +7,7 @@ functions, conversions and synchronous copies. Semantics follow the PTX ISA 8.5 
 
 from __future__ import annotations
 
-from cass_ray.translate.rules.ptx import arithmetic, memory, numeric
+from cass_ray.translate.rules.ptx import arithmetic, halves, memory, numeric
 from cass_ray.translate.rules.ptx.registers import RegisterState, UnknownInstructionError
 
 HANDLERS = {**arithmetic.HANDLERS, **numeric.HANDLERS, **memory.HANDLERS}
@@ -21,7 +21,8 @@ def translate_instruction(state: RegisterState, opcode: str, operands: list[str]
         UnknownInstructionError: it is outside the subset.
     """
     name, *modifiers = opcode.split(".")
-    handler = HANDLERS.get(name)
+    of_halves = bool(modifiers) and modifiers[-1] in halves.REGISTERS
+    handler = (halves.HANDLERS.get(name) if of_halves else None) or HANDLERS.get(name)
     if handler is None:
         raise UnknownInstructionError(f"the instruction {opcode}")
     try:

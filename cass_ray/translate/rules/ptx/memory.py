@@ -152,16 +152,17 @@ def _copy(state: RegisterState, modifiers: list[str], operands: list[str]) -> st
         return "(void)0;"
     if modifiers[0] != "async" or not {"shared", "global"} <= set(modifiers):
         raise UnknownInstructionError("this kind of copy")
-    if "bulk" in modifiers or len(operands) not in {3, 4} or not operands[2].lstrip("-").isdigit():
+    if "bulk" in modifiers or len(operands) not in {3, 4}:
         raise UnknownInstructionError("this kind of copy")
-    size = int(operands[2])
     target = state.pointer(operands[0], "u32", "shared")
     source = state.pointer(operands[1], "u32", "global")
-    if len(operands) == 4:
+    # A number, or an operand that is one: "n"(16).
+    size = operands[2] if operands[2].isdigit() else state.constant(operands[2])
+    if len(operands) == 4 or not size.isdigit():
         state.snippets.add("copy")
-        wanted = state.read(operands[3], "u32")
+        wanted = state.read(operands[3], "u32") if len(operands) == 4 else size
         return f"cass::copy_and_fill<{size}>({target}, {source}, {wanted});"
-    vector = {4: "unsigned int", 8: "uint2", 16: "uint4"}[size]
+    vector = {4: "unsigned int", 8: "uint2", 16: "uint4"}[int(size)]
     return f"*reinterpret_cast<{vector}*>({target}) = *reinterpret_cast<const {vector}*>({source});"
 
 

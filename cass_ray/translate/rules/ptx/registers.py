@@ -87,6 +87,14 @@ class RegisterState:
             return f"!{self.read(operand[1:], kind)}"
         raise UnknownInstructionError(f"the operand {operand}")
 
+    def constant(self, operand: str) -> str:
+        """The expression of an operand that the compiler knows (constraint ``n``)."""
+        _, name = self.registers.get(operand, ("", ""))
+        if not name.startswith("("):
+            raise UnknownInstructionError(f"the operand {operand}, which is no constant")
+        inside = name[1:-1].strip()
+        return inside if inside.isdigit() else name
+
     def write(self, operand: str, kind: str, value: str) -> str:
         """The statement that stores ``value``, of PTX type ``kind``, in ``operand``."""
         if operand == "_":

@@ -13,6 +13,7 @@ import string
 from dataclasses import dataclass
 
 from cass_ray.translate.protocol import Severity
+from cass_ray.translate.rules.ptx import halves
 from cass_ray.translate.rules.ptx.instructions import translate_instruction
 from cass_ray.translate.rules.ptx.registers import TYPES, RegisterState, UnknownInstructionError
 from cass_ray.translate.rules.rewrite import Rewrite
@@ -244,6 +245,7 @@ def _instruction(state: RegisterState, line: str) -> list[str]:
 
 
 def _declare(state: RegisterState, kind: str, names: str) -> list[str]:
+    kind = halves.REGISTERS.get(kind, kind)
     if kind not in TYPES:
         raise UnknownInstructionError(f"registers of type {kind}")
     declarations: list[str] = []

@@ -1,0 +1,56 @@
+"""Half and bfloat16 numbers: operators in host code and atomic additions, which HIP may lack."""
+
+from __future__ import annotations
+
+import re
+
+from cass_ray.translate.rules.rewrite import Rewrite
+from cass_ray.translate.rules.vectors import definition_start
+
+_TYPES = ("half", "__half", "half2", "__half2")
+_BFLOAT16 = ("__nv_bfloat16", "__nv_bfloat162", "nv_bfloat16", "nv_bfloat162")
+_VALUE = re.compile(r"\s+[A-Za-z_]\w*\s*[=;,()\[{:]")
+_FOR_THE_DEVICE = re.compile(r"\b__(?:global|device)__\b")
+_LONGEST_HEAD = 400
+_OPERATOR = re.compile(r"[-+*/]=?|[<>]=?|==|!=")
+
+
+def add_operators(unit: Rewrite) -> None:
+    """Add what the file may call; of HIP before 7 operators are for device code alone.
+
+    What a call takes is not known here: atomic additions are added to a file that speaks of such
+    numbers, and templates give way where HIP has a function for both.
+    """
+    if unit.is_hip:
+        return
+    if "atomicAdd" in unit.words and unit.words.keys() & {*_TYPES, *_BFLOAT16}:
+        unit.snippets.add("half_atomics")
+    _add_host_operators(unit)
+
+
+def _add_host_operators(unit: Rewrite) -> None:
+    """Add the operators where host code has such numbers, not only pointers to them."""
+    if not _OPERATOR.search(unit.source.code):
+        return
+    if any(
+        _VALUE.match(unit.source.code, offset + len(word)) and _is_for_the_host(unit, offset)
+        for word in _TYPES
+        for offset in unit.words.get(word, ())
+    ):
+        unit.snippets.add("half_operators")
+
+
+def _is_for_the_host(unit: Rewrite, offset: int) -> bool:
+    """Whether the value declared at ``offset`` is one of a host function, or its parameter."""
+    code = unit.source.code
+    in_function = False
+    for opening in unit.source.enclosing_braces(offset):
+        start = max(0, opening - _LONGEST_HEAD)
+        head = code[max(start, *(code.rfind(end, start, opening) + 1 for end in ";}")) : opening]
+        if _FOR_THE_DEVICE.search(head):
+            return "__host__" in head
+        in_function = in_function or head.rstrip().endswith((")", "const", "noexcept"))
+    if in_function:
+        return True
+    head = code[definition_start(code, offset) : offset]
+    return "(" in head and (not _FOR_THE_DEVICE.search(head) or "__host__" in head)

@@ -1,0 +1,130 @@
+"""Constructs that programs of others had and the rules did not know, as text."""
+
+from __future__ import annotations
+
+import pytest
+
+from cass_ray.translate.declared import declared_names
+from cass_ray.translate.protocol import Context, Severity
+from cass_ray.translate.rules import RulesTranslator
+
+ENGINE = RulesTranslator()
+
+
+def hip(source: str, **context: frozenset[str]) -> str:
+    return ENGINE.translate(source, filename="a.cuh", context=Context(**context)).source
+
+
+@pytest.mark.parametrize(
+    ("cuda", "translated"),
+    [
+        (  # The macro keeps its parameters, its calls keep their arguments.
+            "#define __shfl_down(v, d) __shfl_down_sync(~0u, v, d)\nx = __shfl_down(x, 1);\n",
+            "#define __shfl_down(v, d) __shfl_down(v, d, 32)\nx = __shfl_down(x, 1);\n",
+        ),
+        (
+            "#define __shfl_xor_sync(m, v, l) __shfl_xor(v, l)\n",
+            "#define __shfl_xor_sync(m, v, l) __shfl_xor(v, l, 32)\n",
+        ),
+        ("x = __shfl_down(x, 1);\n", "x = __shfl_down(x, 1, 32);\n"),
+        ("if (a) b(); else __shfl(x, 1);\n", "if (a) b(); else __shfl(x, 1, 32);\n"),
+    ],
+)
+def test_widths_stay_out_of_macros(cuda: str, translated: str) -> None:
+    assert hip(cuda) == translated
+
+
+def test_a_macro_of_another_file_keeps_its_arguments() -> None:
+    declared = declared_names(["#define __shfl_down(v, d) __shfl_down_sync(~0u, v, d)\n"])
+    assert declared == {"__shfl_down"}
+    assert hip("x = __shfl_down(x, 1);\n", declared=declared) == "x = __shfl_down(x, 1);\n"
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "#define cudaCheck(call) check(call)\n",
+        "inline void cudaCheck(int status) {}\n",
+        "struct cudaCheck {\n  int a;\n};\n",
+        "int* cudaCheck = nullptr;\n",
+        "void *cudaCheck(int);\n",
+    ],
+)
+def test_names_of_the_projects_own_headers_are_not_reported(declaration: str) -> None:
+    source = "void f() { cudaCheck(1); }\n"
+    assert [item.construct for item in ENGINE.translate(source).findings] == ["cudaCheck"]
+    declared = declared_names([declaration])
+    assert not ENGINE.translate(source, context=Context(declared=declared)).findings
+
+
+@pytest.mark.parametrize("use", ["return cudaCheck(1);", "else cudaCheck(1);", "x = cudaCheck;"])
+def test_uses_are_no_declarations(use: str) -> None:
+    assert not declared_names([use])
+
+
+@pytest.mark.parametrize(
+    ("cuda", "translated"),
+    [
+        (
+            "cudaGraphAddDependencies(g, &a, &b, nullptr, 1);",
+            "hipGraphAddDependencies(g, &a, &b, 1);",
+        ),
+        ("cudaGraphAddNode(&n, g, d, NULL, 2, &p);", "hipGraphAddNode(&n, g, d, 2, &p);"),
+        ("cudaGraphNodeGetDependencies(n, d, 0, &c);", "hipGraphNodeGetDependencies(n, d, &c);"),
+        ("cuCtxCreate(&c, nullptr, 0, device);", "hipCtxCreate(&c, 0, device);"),
+        ("cudaMemPrefetchAsync(p, n, device, s);", "hipMemPrefetchAsync(p, n, device, s);"),
+    ],
+)
+def test_forms_of_cuda_13(cuda: str, translated: str) -> None:
+    result = ENGINE.translate(cuda, filename="a.cuh")
+    assert result.source == translated
+    assert not result.errors
+
+
+def test_edge_data_that_says_something_is_an_error() -> None:
+    (error,) = ENGINE.translate("cudaGraphAddDependencies(g, &a, &b, edges, 1);").errors
+    assert "edge data" in error.message
+
+
+def test_locations_choose_an_overload() -> None:
+    source = "cudaMemLocation l;\ncudaMemAdvise(p, 4, advice, l);\ncudaMemPrefetchAsync(p, 4, 0);\n"
+    text = hip(source)
+    assert "cass::mem_advise(p, 4, advice, l);\ncass::mem_prefetch_async(p, 4, 0);" in text
+    assert "cass" not in hip("cudaMemAdvise(p, 4, advice, 0);\n")
+
+
+LOOP = "{ int old = *(int*)a; old = atomicCAS((int*)a, old, f(v)); return old; }"
+
+
+@pytest.mark.parametrize(
+    ("definition", "severity"),
+    [
+        (f"__device__ float atomicMin(float* a, float v) {LOOP}\n", Severity.NOTE),
+        (f"__device__ static double atomicMax(double *a, double v) {LOOP}\n", Severity.NOTE),
+        ("__device__ double __shfl_down(double v, unsigned d) { return g(v, d); }", Severity.ERROR),
+        ("__device__ float atomicMin(float* a, float v) { *a = v; return v; }\n", Severity.ERROR),
+        (f"__device__ long atomicMin(long* a, long v) {LOOP}\n", None),
+        (f"template <typename T> __device__ T atomicMin(T* a, T v) {LOOP}\n", None),
+        (f"namespace own {{ __device__ float atomicMin(float* a, float v) {LOOP} }}\n", None),
+    ],
+)
+def test_functions_that_hip_defines_itself(definition: str, severity: Severity | None) -> None:
+    result = ENGINE.translate(definition)
+    assert [item.severity for item in result.findings] == ([severity] if severity else [])
+    assert ("#ifndef __HIP_PLATFORM_AMD__" in result.source) == (severity is Severity.NOTE)
+
+
+@pytest.mark.parametrize(
+    ("source", "is_added"),
+    [
+        ("__half f(__half a, __half b) { return a + b; }\n", True),
+        ("__host__ __device__ __half f(__half a, __half b) { return a + b; }\n", True),
+        ("int main() { __half a = 1.0f; a = a + a; }\n", True),
+        ("__device__ __half f(__half a, __half b) { return a + b; }\n", False),
+        ("__global__ void k(__half* p) { __half a = p[0]; p[1] = a + a; }\n", False),
+        ("int main() { __half* p = new __half[4 * 2]; }\n", False),
+        ("struct S { __half a; int b = 1 + 2; };\n", False),
+    ],
+)
+def test_operators_of_half_in_host_code(source: str, is_added: bool) -> None:
+    assert ("CASS_HALF_OPERATORS" in hip(source)) == is_added
