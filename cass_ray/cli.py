@@ -23,6 +23,7 @@ SUMMARIES: dict[str, str] = {
     "compile": "Compile a CUDA, HIP or OpenCL file.",
     "translate": "Translate CUDA to HIP.",
     "project": "Port a whole project, build and test it.",
+    "port-projects": "Port many projects, with one report.",
     "run": "Compile and run a program in the sandbox.",
     "emulator": "What the CPU backend for RDNA3 covers.",
     "lift": "What the SASS lifter covers.",

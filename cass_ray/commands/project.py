@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -50,6 +51,13 @@ def project(
     ] = None,
     seconds: Annotated[float, typer.Option(min=1, help="Limit of each build and test.")] = 1800.0,
     jobs: Annotated[int, typer.Option("-j", min=1, help="Compilers at a time.")] = 2,
+    repairs: Annotated[
+        int, typer.Option(min=0, help="Rounds of repair from what the compiler says.")
+    ] = 3,
+    dependency: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=DIR", help="Sources that the build would download."),
+    ] = None,
 ) -> None:
     """Port a project: translate it, build it with ROCm's tools, run its tests on each target.
 
@@ -63,9 +71,10 @@ def project(
             known_architecture(name, emulated_architectures())
             for name in dict.fromkeys(arch or [DEFAULT_AMD_ARCHITECTURE])
         )
+        dependencies = tuple(_named(item) for item in dependency or [])
     except ValueError as error:
         fail("project", error, EXIT_USAGE)
-    settings = PortSettings(architectures, build, test, seconds, jobs)
+    settings = PortSettings(architectures, build, test, seconds, jobs, repairs, dependencies)
     work = work_folder(source, default_directory())
     translator = make_translator()
     try:
@@ -84,6 +93,13 @@ def project(
         raise typer.Exit(EXIT_FAILED)
 
 
+def _named(text: str) -> tuple[str, Path]:
+    name, separator, folder = text.partition("=")
+    if not separator or not re.fullmatch(r"[A-Za-z0-9_][\w.+-]{0,99}", name):
+        raise ValueError(f"--dependency {text}: expected NAME=DIR")
+    return name, Path(folder)
+
+
 def _say(message: str) -> None:
     typer.echo(printable_text(message), err=True)
 
@@ -95,6 +111,8 @@ def _summary(made: ProjectResult, folder: Path) -> None:
         f"{printable(made.name)}: {made.changed_files} of {len(translation.files)}"
         f" files changed, {counts.converted} constructs converted, {counts.unsupported} not"
     )
+    for item in made.repairs:
+        typer.echo(f"repaired {printable(item.path)}: {printable('; '.join(item.fixes))}")
     for target in made.targets:
         tests = target.test.outcome.value if target.test.command else "none known (--test)"
         typer.echo(f"{target.architecture}: build {target.build.outcome.value}, tests {tests}")

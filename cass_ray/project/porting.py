@@ -13,6 +13,7 @@ from cass_ray.cache import digest
 from cass_ray.project.build_system import BUILD_FOLDER, BuildPlan, find_plan
 from cass_ray.project.patch import make_patch
 from cass_ray.project.prefix import write_prefix
+from cass_ray.project.repairs import Repairs
 from cass_ray.project.report import ProjectResult, TargetResult
 from cass_ray.project.steps import Step, StepOutcome, Workbench
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
@@ -38,6 +39,10 @@ class PortSettings:
     test: str = ""
     seconds: float = 1800.0
     jobs: int = 2
+    repairs: int = 3
+    """Rounds of repair from what the compiler says; 0: none."""
+    dependencies: tuple[tuple[str, Path], ...] = ()
+    """Name and folder of what the build would download."""
 
 
 def port_project(
@@ -56,21 +61,38 @@ def port_project(
     """
     root = checkout(source, work)
     say(f"translating {root}")
-    port = work / "hip"
-    translation = translate_tree(root, port, translator)
-    copy_links(root, port)
-    plan = find_plan(port, settings.build, settings.test, settings.jobs)
+    translation = translate_tree(root, work / "hip", translator)
+    copy_links(root, work / "hip")
+    port = work / "port"
+    shutil.rmtree(port, ignore_errors=True)
+    synchronize(work / "hip", port)
+    repairs = Repairs(port, work / "repairs.json")
+    repairs.start()
+    dependencies = _dependencies(settings, translator, work / "dependencies")
+    plan = find_plan(port, settings.build, settings.test, settings.jobs, dependencies)
     if not plan.build:
         raise ProjectError(
             f"no command is known that builds a project of the kind {plan.system.value}: give"
             " --build"
         )
-    patch = make_patch(root, port)
     targets = tuple(
-        _target(architecture, plan, settings, toolchain, runtime, work, say)
+        _target(architecture, plan, settings, toolchain, runtime, work, repairs, say)
         for architecture in settings.architectures
     )
-    return ProjectResult(name_of(source), plan, translation, targets, patch)
+    patch = make_patch(root, port)
+    return ProjectResult(name_of(source), plan, translation, targets, patch, tuple(repairs.made))
+
+
+def _dependencies(settings: PortSettings, translator: Translator, folder: Path) -> dict[str, Path]:
+    """Translated copies of the dependencies, below ``folder``; they may use CUDA as well."""
+    found = {}
+    for name, source in settings.dependencies:
+        if not source.is_dir():
+            raise ProjectError(f"--dependency {name}: {source} is no folder")
+        translate_tree(source, folder / name, translator)
+        copy_links(source, folder / name)
+        found[name] = (folder / name).resolve()
+    return found
 
 
 def name_of(source: str) -> str:
@@ -120,20 +142,22 @@ def _target(
     toolchain: AmdToolchain,
     runtime: Path,
     work: Path,
+    repairs: Repairs,
     say: Callable[[str], None],
 ) -> TargetResult:
     folder = work / architecture
     tree = folder / "tree"
-    changed = synchronize(work / "hip", tree)
+    changed = synchronize(work / "port", tree)
     if any(build_files.kind_of(name) for name in changed):
         # Defaults of options that other build files gave.
         own_folder(tree, Path(BUILD_FOLDER))
         (tree / BUILD_FOLDER / "CMakeCache.txt").unlink(missing_ok=True)
     libraries = find_library_root(toolchain.cache)
     prefix = write_prefix(folder / "rocm", toolchain, runtime, architecture, libraries)
-    bench = Workbench(tree, prefix, toolchain, runtime, architecture, settings.seconds)
+    seen = (work / "dependencies",) if settings.dependencies else ()
+    bench = Workbench(tree, prefix, toolchain, runtime, architecture, settings.seconds, seen)
     say(f"{architecture}: {plan.build}")
-    build = bench.build(plan.build)
+    build = repairs.build(tree, lambda: bench.build(plan.build), settings.repairs)
     say(f"{architecture}: build {build.outcome.value}, {build.seconds:.0f} s")
     if not build.passed or not plan.test:
         return TargetResult(architecture, build, Step(plan.test, StepOutcome.SKIPPED))

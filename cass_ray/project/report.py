@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cass_ray.project.build_system import BuildPlan
+from cass_ray.project.repairs import FileRepair
 from cass_ray.project.steps import Step
 from cass_ray.translate.diagnostics import diagnostic_of
 from cass_ray.translate.project.tree import TreeResult
@@ -41,13 +42,14 @@ class TargetResult:
 
 @dataclass(frozen=True)
 class ProjectResult:
-    """All of a port; ``patch`` leads from the project to it."""
+    """All of a port; ``patch`` leads from the project to it, with ``repairs``."""
 
     name: str
     plan: BuildPlan
     translation: TreeResult
     targets: tuple[TargetResult, ...]
     patch: str
+    repairs: tuple[FileRepair, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -90,6 +92,7 @@ def as_json(result: ProjectResult, translator: Translator) -> dict[str, Any]:
             }
             for target in result.targets
         ],
+        "repairs": [{"path": item.path, "fixes": list(item.fixes)} for item in result.repairs],
         "findings": [
             {
                 "code": diagnostic_of(item).code,
@@ -123,6 +126,7 @@ def _page(result: ProjectResult) -> str:
         f'<html lang="en"><meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style>',
         f"<h1>{title}</h1>",
         _targets(result),
+        _repairs(result),
         _kinds(result),
         _files(result),
         *(_log(target) for target in result.targets),
@@ -144,6 +148,11 @@ def _targets(result: ProjectResult) -> str:
         for target in result.targets
     ]
     return f"<h2>Targets</h2>{_table(['target', 'build', 'tests'], rows)}"
+
+
+def _repairs(result: ProjectResult) -> str:
+    rows = [[html.escape(item.path), html.escape("; ".join(item.fixes))] for item in result.repairs]
+    return f"<h2>Repairs</h2>{_table(['file', 'what the compiler led to'], rows)}" if rows else ""
 
 
 def _kinds(result: ProjectResult) -> str:

@@ -53,6 +53,7 @@ class Workbench:
     runtime: Path
     architecture: str
     seconds: float = 1800.0
+    also_visible: tuple[Path, ...] = ()
     memory_bytes: int = 12 << 30
 
     def build(self, command: str) -> Step:
@@ -83,6 +84,7 @@ class Workbench:
                 self.prefix,
                 self.runtime.resolve().parent,
                 *libraries,
+                *self.also_visible,
             ),
             writable=(self.tree,),
             process_filesystem=True,

@@ -134,8 +134,9 @@ DIAGNOSTICS: tuple[Diagnostic, ...] = (
     Diagnostic(
         "CASS1014",
         "Separable compilation",
-        "CMake's HIP language has no property for relocatable device code.",
-        "Compile and link with -fgpu-rdc.",
+        "CMake's HIP language has no property for relocatable device code: the options that stand"
+        " for it were added.",
+        "Link with -fgpu-rdc what is linked with such a target.",
         r"separable compilation",
     ),
     Diagnostic(
@@ -151,6 +152,13 @@ DIAGNOSTICS: tuple[Diagnostic, ...] = (
         "A HIP program's wavefront has 32 lanes on RDNA and 64 on CDNA: it compiles for both.",
         "Follow the advice, then run both: cass verify --arch gfx1100 --arch gfx942.",
         r"64 lanes on CDNA: |lanes: on CDNA |wavefront of CDNA has 64|CDNA has half as many",
+    ),
+    Diagnostic(
+        "CASS1017",
+        "A build that downloads",
+        "The build fetches sources while it configures; builds of cass project have no network.",
+        "Give the sources: cass project --dependency NAME=DIR, as often as needed.",
+        r"^the build downloads",
     ),
     Diagnostic(
         "CASS2001",

@@ -125,7 +125,8 @@ def test_a_project_of_an_unknown_kind_is_refused(tmp_path: Path) -> None:
         ({"Makefile": "check: all\n\ttrue\n"}, BuildSystem.MAKE, "make check"),
         ({"Makefile": "TEST := 1\n"}, BuildSystem.MAKE, ""),
         ({"setup.py": ""}, BuildSystem.PYTHON, ""),
-        ({"configure": ""}, BuildSystem.AUTOTOOLS, ""),
+        ({"configure": ""}, BuildSystem.AUTOTOOLS, "make check"),
+        ({"meson.build": "", "Makefile": ""}, BuildSystem.MESON, "meson test"),
         ({"a.cu": ""}, BuildSystem.NONE, ""),
     ],
 )
@@ -136,6 +137,15 @@ def test_build_systems(
     assert plan.system is system
     assert plan.test.startswith(test) and bool(plan.test) == bool(test)
     assert find_plan(tmp_path, "ninja", "true").build == "ninja"
+
+
+def test_dependencies_take_the_place_of_downloads(tmp_path: Path) -> None:
+    root = write(tmp_path, {"CMakeLists.txt": ""})
+    plan = find_plan(root, dependencies={"Catch2": Path("/some where")})
+    assert "'-DFETCHCONTENT_SOURCE_DIR_CATCH2=/some where'" in plan.build
+    assert "'-DCPM_Catch2_SOURCE=/some where'" in plan.build
+    made = project(root, "--dependency", "Catch2")
+    assert made.exit_code == 2 and "NAME=DIR" in made.stderr
 
 
 def test_a_patch_is_exact(tmp_path: Path) -> None:

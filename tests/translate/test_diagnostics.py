@@ -31,7 +31,7 @@ def test_numbers_are_unique_and_in_order() -> None:
         ("cutlass::half_t value;", "CASS1003"),
         ("__global__ void g();\n__global__ void f() { g<<<1, 1>>>(); }", "CASS1010"),
         ("/* never ends\nint x;", "CASS1011"),
-        ("cuda::barrier<cuda::thread_scope_block> b;", "CASS1012"),
+        ("cuda::barrier<cuda::thread_scope_device> b;", "CASS1012"),
         ("cudaNobodyKnows(1);", "CASS1000"),
     ],
 )

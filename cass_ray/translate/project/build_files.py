@@ -11,6 +11,12 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
+from cass_ray.translate.project.cmake_features import (
+    downloads,
+    legacy_target,
+    nvcc_flags,
+    separable_compilation,
+)
 from cass_ray.translate.protocol import Counts, Finding, Severity, Translation
 
 DEFAULT_ARCHITECTURE = DEFAULT_AMD_ARCHITECTURE
@@ -124,6 +130,8 @@ _CMAKE_TOKEN = re.compile(
 _CUDA_SOURCE = re.compile(r"(?<![\w./*$@{}%-])[\w./${}-]+\.cu\b(?![\w(])")
 _CUDA_WORD = re.compile(r"(?<![${-])\bCUDA\b(?![}_])")
 _INCLUDE_VARIABLE = re.compile(r"\bCUDA(?:Toolkit)?_INCLUDE_DIRS?\b")
+_VERSION_VARIABLE = re.compile(r"\bCUDA(?:Toolkit)?_VERSION\b")
+_VERSION = "11.8"  # as the version macros of translated sources say
 _TARGET = re.compile(r"\bCUDA::(\w+)")
 _VARIABLE = re.compile(r"\$\{(" + "|".join(VARIABLES) + r")\}")
 _LISTING = {"add_executable", "add_library", "target_sources", "set", "list", "file"}
@@ -200,16 +208,24 @@ class _Text:
 def translate_cmake(text: str) -> Translation:
     """CMake's CUDA language becomes its HIP language, CUDA's targets ROCm's."""
     file = _Text(text)
-    if "CUDA" not in text and ".cu" not in text:
+    for construct, name in downloads(text):
+        file.report(
+            construct,
+            Severity.WARNING,
+            f"the build downloads {name}, and builds have no network here",
+            f"give its sources: cass project --dependency {name}=DIR",
+        )
+    if "CUDA" not in text and ".cu" not in text and "cuda_" not in text.lower():
         return file.done()
     targets = {TARGETS[name] for name in _TARGET.findall(text) if name in TARGETS}
     targets |= {VARIABLES[name] for name in _VARIABLE.findall(text)}
-    file.substitute(r"(?i)\bcuda_add_(executable|library)\b", _add)
     file.substitute(r"(?i)\bcuda_include_directories\b", "include_directories")
     file.substitute(r"(?i)\bcuda_add_cublas_to_target\s*\(\s*([\w${}-]+)\s*\)", _link_cublas)
     file.substitute(_VARIABLE, lambda match: VARIABLES[match[1]])
     headers = _INCLUDE_VARIABLE.search(text) is not None
-    file.replace_commands(lambda name, whole: _command(name, whole, targets, headers))
+    version = _VERSION_VARIABLE.search(text)
+    asked = version[0] if version else ""
+    file.replace_commands(lambda name, whole: _command(name, whole, targets, headers, asked))
     file.substitute(_INCLUDE_VARIABLE, "hip_INCLUDE_DIRS")
     file.substitute(r"\bCUDA(?:Toolkit)?_FOUND\b", "hip_FOUND")
     file.substitute(_TARGET, lambda match: TARGETS.get(match[1], match.group()))
@@ -222,21 +238,18 @@ def translate_cmake(text: str) -> Translation:
     file.substitute(r"\bCUDA_NVCC_FLAGS\b", "CMAKE_HIP_FLAGS")
     file.substitute(r"\bCUDA_(ARCHITECTURES|STANDARD|STANDARD_REQUIRED|EXTENSIONS)\b", r"HIP_\1")
     file.substitute(r"\bcuda_std_(\d\d)\b", r"hip_std_\1")
+    file.substitute(r"\b((?:LINKER_)?LANGUAGE\s+)CUDA\b", r"\1HIP")
     file.flags()
     for name in sorted(set(_TARGET.findall(text)) - TARGETS.keys()):
         file.report(f"CUDA::{name}", Severity.ERROR, f"the target CUDA::{name} has no counterpart")
     if "CUDA_SEPARABLE_COMPILATION" in text:
         file.report(
             "CUDA_SEPARABLE_COMPILATION",
-            Severity.WARNING,
-            "CMake's HIP language has no separable compilation",
-            "compile and link with -fgpu-rdc",
+            Severity.NOTE,
+            "CMake's HIP language has no separable compilation: -fgpu-rdc stands for it",
+            "targets that are linked with these need it as well",
         )
     return file.done()
-
-
-def _add(match: re.Match[str]) -> str:
-    return f"add_{match[1].lower()}"
 
 
 def _link_cublas(match: re.Match[str]) -> str:
@@ -253,7 +266,7 @@ def _closing(text: str, start: int) -> int | None:
     return None
 
 
-def _command(name: str, whole: str, targets: set[str], headers: bool) -> str:
+def _command(name: str, whole: str, targets: set[str], headers: bool, version: str) -> str:
     lower, body = name.lower(), whole[whole.index("(") + 1 : -1]
     words = body.split()
     if lower == "project":
@@ -270,12 +283,19 @@ def _command(name: str, whole: str, targets: set[str], headers: bool) -> str:
         found = "\n".join(f"find_package({package}{required})" for package in packages)
         if words[0] == "CUDA":  # whose commands compile .cu files without CUDA as a language
             found += "\nenable_language(HIP)"
+        if version:
+            found += f"\nset({version} {_VERSION})  # of which HIP's interfaces are"
         # For C++ files that include HIP's headers without a target of HIP's that says so.
         return f"{found}\nadd_compile_definitions(__HIP_PLATFORM_AMD__=1)" if headers else found
+    if flags := nvcc_flags(lower, body):
+        return flags
+    if lower in {"cuda_add_executable", "cuda_add_library"}:
+        add, link = legacy_target(lower, body)
+        return f"{add}{_language(lower.removeprefix('cuda_'), words, body)}\n{link}"
     if lower == "aux_source_directory" and len(words) == 2:
         return f"{whole}\n{_glob(*words)}"
     if lower in {"set", "set_property", "set_target_properties"}:
-        whole = _architectures(whole)
+        whole = _architectures(whole) + separable_compilation(lower, body)
     if lower in _LISTING:
         return whole + _language(lower, words, body)
     return whole

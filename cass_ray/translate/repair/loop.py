@@ -37,6 +37,11 @@ _NO_CONVERSION = re.compile(
     r"'(?P<type>const void \*|void \*\*)'(?: \(aka [^)\n]{0,999}\))? "
     r"for (?P<number>\d{1,3})(?:st|nd|rd|th) argument"
 )
+_HALVES = r"'(?:const )?(?:__half|half|__hip_bfloat16)'(?: \(aka '[^'\n]{0,99}'\))?"
+_BETWEEN_HALVES = re.compile(
+    rf"ambiguous conversion for (?:C-style|functional-style|static_cast) ?(?:cast)? ?from {_HALVES}"
+    rf" to {_HALVES}|conversion from {_HALVES} to .{{0,99}} is ambiguous"
+)
 _UNDECLARED = re.compile(
     r"use of undeclared identifier '(?:std::)?(\w+)'|unknown type name '(\w+)'"
     r"|no (?:member|type|template) named '(\w+)' in namespace 'std'"
@@ -178,7 +183,7 @@ def repair(
     for _ in range(attempts):
         if not messages:
             break
-        source, fixes = _fixed(source, [item for item in errors if _is_in(item, filename)])
+        source, fixes = apply_fixes(source, [item for item in errors if _is_in(item, filename)])
         if not fixes and propose is not None:
             source, fixes = _proposed(source, messages, propose)
         steps.append(RepairStep(len(errors), tuple(fixes)))
@@ -210,7 +215,8 @@ def _progress(errors: list[CompilerDiagnostic]) -> tuple[int, int]:
     return (errors[0].line, -len(errors)) if errors else (0, 0)
 
 
-def _fixed(source: str, errors: list[CompilerDiagnostic]) -> tuple[str, list[str]]:
+def apply_fixes(source: str, errors: list[CompilerDiagnostic]) -> tuple[str, list[str]]:
+    """``source`` with what the rules know for ``errors``, and what was done."""
     text = SourceText(source)
     edits = Edits()
     fixes: list[str] = []
@@ -315,6 +321,22 @@ def _cast_narrowed(text: SourceText, edits: Edits, item: CompilerDiagnostic, off
     return f"cast on line {item.line} to {found[1]}"
 
 
+def _convert_halves(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
+    """Between half and bfloat16 through float, which holds both: one rounding."""
+    if not _BETWEEN_HALVES.search(item.message):
+        return ""
+    opening = offset if text.code[offset : offset + 1] == "(" else text.code.find("(", offset)
+    closing = text.closing(opening) if opening >= 0 else -1
+    if closing < 0:
+        return ""
+    if opening == offset:
+        edits.insert(closing + 1, "(float)")
+    else:
+        edits.insert(opening + 1, "static_cast<float>(")
+        edits.insert(closing, ")")
+    return f"convert through float on line {item.line}"
+
+
 def _unify_extremes(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
     if not re.search(r"call to '(?:min|max)' is ambiguous", item.message):
         return ""
@@ -332,6 +354,7 @@ def _unify_extremes(text: SourceText, edits: Edits, item: CompilerDiagnostic, of
 _RULES: tuple[Fix, ...] = (
     _add_keyword,
     _cast_argument,
+    _convert_halves,
     _unify_extremes,
     _cast_narrowed,
     _add_header,

@@ -15,6 +15,8 @@ HEADERS = {
     "cooperative_groups/scan.h": "group_scan",
     "cooperative_groups/memcpy_async.h": "group_copy",
     "cooperative_groups/async.h": "group_copy",
+    "cuda/barrier": "barrier",
+    "cuda/pipeline": "barrier",
 }
 """Headers that HIP lacks -> the snippet that stands for them."""
 

@@ -54,8 +54,8 @@ def _definition(unit: Rewrite, offset: int, word: str) -> tuple[Span, int] | Non
     if call is None or not call[0] or not unit.is_declaration(offset, word):
         return None
     body = _BODY.match(code, call[2] + 1)
-    start = definition_start(code, offset)
-    is_template = code[max(0, start - 200) : start].rstrip().endswith(">")
+    # The word "template" ends a statement there.
+    is_template = code.startswith("<", definition_start(code, offset))
     if body is None or is_template or _is_nested(unit, offset):
         return None
     return call[0][0], body.end()

@@ -1,8 +1,9 @@
 """libcu++: ``cuda::std`` and its extensions, which AMD's libhipcxx has under the same names.
 
-libhipcxx keeps CUDA's include paths and namespaces (``<cuda/std/tuple>``, ``cuda::std::tuple``), so
-that what it has stays as it is. What it lacks is reported; the list is from its documentation,
-"Limitations and unsupported APIs".
+Barriers of a block, pipelines of a thread and the copies that belong to them, which it lacks,
+are a snippet. libhipcxx keeps CUDA's include paths and namespaces (``<cuda/std/tuple>``,
+``cuda::std::tuple``), so that what it has stays as it is. What it lacks is reported; the list is
+from its documentation, "Limitations and unsupported APIs".
 """
 
 from __future__ import annotations
@@ -39,10 +40,32 @@ _HARDWARE = dict.fromkeys(
 LACKING = {**_SYNCHRONIZATION, **_PIPELINE, **_ACCESS, **_HARDWARE}
 """Name in ``cuda`` that libhipcxx lacks -> what to do; in ``cuda::std`` the first four."""
 
+_OF_SNIPPET = {"barrier", "pipeline", "aligned_size_t", "pipeline_consumer_wait_prior"}
+_SCOPE = re.compile(r"\bcuda(?=\s*::\s*(?:barrier|pipeline)\s*<\s*\Z)")
+_SUPPORTED = re.compile(
+    r"\s*::\s*(?:barrier|pipeline)\s*<\s*cuda\s*::\s*(?:thread_scope\s*::\s*)?"
+    r"thread_scope_(?:block|thread)\s*>"
+)
 _NAMES = re.compile(r"\s*::\s*(\w+)(?:\s*::\s*(\w+))?")
 _QUALIFIER = re.compile(r"\w\s*::\s*\Z")
 _NAMESPACE = re.compile(r"\bnamespace\s+\Z")
 _BODY = re.compile(r"\s*\{")
+
+
+def _is_snippets(unit: Rewrite, offset: int, name: str) -> bool:
+    """Whether the snippet has what ``cuda::name`` is here: barriers of a block and their kin."""
+    code = unit.source.code
+    if name in {"barrier", "pipeline"}:
+        return _SUPPORTED.match(code, offset + len("cuda")) is not None
+    if name.startswith("thread_scope"):
+        outer = _SCOPE.search(code, max(0, offset - 40), offset)
+        return outer is not None and _SUPPORTED.match(code, outer.end()) is not None
+    if name in {"memcpy_async", "make_pipeline"}:
+        call = unit.call(code.index(name, offset), name)
+        return call is not None and (
+            len(call[0]) in {4, 5} if name == "memcpy_async" else not call[0]
+        )
+    return name in _OF_SNIPPET
 
 
 def check_standard_library(unit: Rewrite) -> None:
@@ -60,6 +83,10 @@ def check_standard_library(unit: Rewrite) -> None:
             continue
         if _QUALIFIER.search(code, max(0, offset - 16), offset):
             continue  # A namespace in another one: cv::cuda.
+        if _is_snippets(unit, offset, names[1]):
+            unit.rename(offset, "cuda", "cass")
+            unit.snippets.add("barrier")
+            continue
         is_standard = names[1] == "std"
         name = names[2] if is_standard else names[1]
         advice = (_SYNCHRONIZATION if is_standard else LACKING).get(name or "")

@@ -240,7 +240,7 @@ def test_arguments_that_cuda_overloads_are_cast(cuda: str, hip: str) -> None:
     [
         ("x = 1;\n  cudaGraphConditionalHandleCreate(&h, g);", "cudaGraphConditionalHandleCreate"),
         ("x = 1;\n  nvcuda::exp::x f;", "nvcuda::"),
-        ("x = 1;\n  cuda::barrier<cuda::thread_scope_block> a;", "cuda::barrier"),
+        ("x = 1;\n  cuda::barrier<cuda::thread_scope_device> a;", "cuda::barrier"),
         ("x = 1;\n  cuda::std::latch a;", "cuda::std::latch"),
         ("x = 1;\n  cuda::pipeline a;", "cuda::pipeline"),
         ("x = 1;\n  cuda::ptx::fence();", "cuda::ptx"),
@@ -422,7 +422,7 @@ def test_libcuxx_comes_behind_the_runtime() -> None:
 
 @pytest.mark.parametrize(
     "header",
-    ["cuda/barrier", "cuda/std/latch", "cuda/semaphore", "cuda/pipeline", "cuda/ptx"],
+    ["cuda/std/barrier", "cuda/std/latch", "cuda/semaphore", "cuda/latch", "cuda/ptx"],
 )
 def test_headers_that_libhipcxx_lacks_are_errors(header: str) -> None:
     result = translate(f"#include <{header}>\nint x;\n")

@@ -104,7 +104,7 @@ LOOP = "{ int old = *(int*)a; old = atomicCAS((int*)a, old, f(v)); return old; }
         ("__device__ double __shfl_down(double v, unsigned d) { return g(v, d); }", Severity.ERROR),
         ("__device__ float atomicMin(float* a, float v) { *a = v; return v; }\n", Severity.ERROR),
         (f"__device__ long atomicMin(long* a, long v) {LOOP}\n", None),
-        (f"template <typename T> __device__ T atomicMin(T* a, T v) {LOOP}\n", None),
+        (f"template <int N> __device__ float atomicMin(float* a, float v) {LOOP}\n", None),
         (f"namespace own {{ __device__ float atomicMin(float* a, float v) {LOOP} }}\n", None),
     ],
 )
@@ -128,3 +128,32 @@ def test_functions_that_hip_defines_itself(definition: str, severity: Severity |
 )
 def test_operators_of_half_in_host_code(source: str, is_added: bool) -> None:
     assert ("CASS_HALF_OPERATORS" in hip(source)) == is_added
+
+
+@pytest.mark.parametrize(
+    ("cuda", "translated"),
+    [
+        (
+            "__shared__ cuda::barrier<cuda::thread_scope::thread_scope_block> b;",
+            "__shared__ cass::barrier<cass::thread_scope::thread_scope_block> b;",
+        ),
+        (
+            "cuda::memcpy_async(to, from, cuda::aligned_size_t<4>(4), b);",
+            "cass::memcpy_async(to, from, cass::aligned_size_t<4>(4), b);",
+        ),
+        ("auto p = cuda::make_pipeline();", "auto p = cass::make_pipeline();"),
+    ],
+)
+def test_barriers_and_pipelines_of_libcuxx(cuda: str, translated: str) -> None:
+    assert hip(cuda).endswith(translated)
+
+
+def test_a_pipeline_that_threads_share_is_an_error() -> None:
+    (error,) = ENGINE.translate("auto p = cuda::make_pipeline(block, &state);").errors
+    assert error.construct == "cuda::make_pipeline"
+
+
+def test_the_launch_of_cuda_3() -> None:
+    text = hip("cuParamSetv(f, 0, &p, 8); cuFuncSetBlockShape(f, 8, 8, 1); cuLaunchGrid(f, 1, 1);")
+    assert "cass::param_setv(f, 0, &p, 8); cass::func_set_block_shape(f, 8, 8, 1);" in text
+    assert "cass::launch_grid(f, 1, 1);" in text

@@ -16,6 +16,7 @@ SOURCE = r"""
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
 #include <cuda_pipeline.h>
+#include <cuda/barrier>
 #include <cuda_runtime.h>
 
 #define FULL 0xffffffffu
@@ -92,6 +93,21 @@ __global__ void sums(half* h, half2* h2, __nv_bfloat16* b) {
   atomicAdd(b, __float2bfloat16(2.0f));
 }
 
+// Each warp waits for what the other one has written, three times.
+__global__ void waits(int* out) {
+  __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
+  __shared__ int values[2][64];
+  if (threadIdx.x == 0) init(&barrier, blockDim.x);
+  __syncthreads();
+  int value = threadIdx.x;
+  for (int i = 0; i < 3; ++i) {
+    cuda::memcpy_async(&values[i & 1][threadIdx.x], &value, sizeof value, barrier);
+    barrier.arrive_and_wait();
+    value = values[i & 1][threadIdx.x ^ 63] + 1;
+  }
+  out[threadIdx.x] = value;
+}
+
 template <typename T> T* managed(int n) {
   T* data;
   cudaMallocManaged(&data, n * sizeof(T));
@@ -142,6 +158,11 @@ int main() {
   sums<<<1, 64>>>(h, h2, b);
   cudaDeviceSynchronize();
   printf("sums: %g %g %g %g %g\n", (float)h[0], (float)h[1], (float)h2->x, (float)h2->y, (float)*b);
+
+  int* waited = managed<int>(64);
+  waits<<<1, 64>>>(waited);
+  cudaDeviceSynchronize();
+  printf("barrier: %d %d %d\n", waited[0], waited[40], waited[63]);
 
   __half x = __float2half(0.1f), y = __float2half(3.0f), z = x * y;
   z += x;
@@ -228,6 +249,12 @@ def test_copies_to_shared_memory(lines: dict[str, str]) -> None:
 def test_atomic_sums(lines: dict[str, str]) -> None:
     """32 halves of 0.5, 64 pairs, 64 of 2 in bfloat16: all partial sums are exact."""
     assert lines["sums"] == "16 16 64 -128 128"
+
+
+@pytest.mark.amd
+def test_a_barrier_of_a_block(lines: dict[str, str]) -> None:
+    """Three times the value of thread 63 - i, and one more."""
+    assert lines["barrier"] == "66 26 3"
 
 
 @pytest.mark.amd

@@ -1,0 +1,167 @@
+"""Repair of a port from what its build says: rules only, each change kept only if it helps.
+
+A change is kept when the errors that it was made for are gone and its file has no new ones; then
+the next round follows. What was kept is remembered with a digest of the file that it was made for,
+so that the next run starts from it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from cass_ray.cache import digest
+from cass_ray.config import StrictModel
+from cass_ray.project.build_system import BUILD_FOLDER
+from cass_ray.project.steps import Step
+from cass_ray.translate.repair.loop import CompilerDiagnostic, apply_fixes, diagnostics
+
+_UP = re.compile(r"^(?:\.\./)+")
+
+
+@dataclass(frozen=True)
+class FileRepair:
+    """What was changed in one file; ``path`` is relative to the project."""
+
+    path: str
+    fixes: tuple[str, ...]
+
+
+class _Known(StrictModel):
+    """A repaired file: the digest of what it was, its text, what was done."""
+
+    of: str
+    text: str
+    fixes: tuple[str, ...]
+
+
+_STATE = TypeAdapter(dict[str, _Known])
+
+
+class Repairs:
+    """Repairs of one port, remembered in ``state``."""
+
+    def __init__(self, port: Path, state: Path) -> None:
+        self._port = port
+        self._state = state
+        self._known = _read(state)
+        self.made: list[FileRepair] = []
+
+    def start(self) -> None:
+        """Apply to the port what earlier runs found for the very same files."""
+        for name, known in self._known.items():
+            file = self._port / name
+            if file.is_file() and digest([file.read_bytes()]) == known.of:
+                file.write_bytes(_encoded(known.text))
+                self.made.append(FileRepair(name, known.fixes))
+
+    def build(self, tree: Path, build: Callable[[], Step], attempts: int) -> Step:
+        """Build ``tree``, a copy of the port; on failure mend both, at most ``attempts`` times."""
+        step = build()
+        for _ in range(attempts):
+            if step.passed:
+                break
+            errors = _by_file(step.log, tree)
+            changed = self._changed(errors)
+            if not changed:
+                break
+            before = self._write(tree, {name: text for name, (text, _) in changed.items()})
+            again = build()
+            if not again.passed and not _helps(errors, _by_file(again.log, tree), changed):
+                self._write(tree, before)
+                break
+            for name, (text, fixes) in changed.items():
+                self._remember(name, before[name], text, fixes)
+            step = again
+        return step
+
+    def _changed(
+        self, errors: dict[str, list[CompilerDiagnostic]]
+    ) -> dict[str, tuple[str, list[str]]]:
+        changed = {}
+        for name, found in errors.items():
+            file = self._port / name
+            if not file.is_file():
+                continue  # Made by the build itself.
+            source = _decoded(file.read_bytes())
+            text, fixes = apply_fixes(source, found)
+            if fixes and text != source:
+                changed[name] = (text, fixes)
+        return changed
+
+    def _write(self, tree: Path, texts: dict[str, str]) -> dict[str, str]:
+        """Write ``texts`` to the port and to ``tree``; returns what stood there."""
+        before = {}
+        for name, text in texts.items():
+            file = self._port / name
+            before[name] = _decoded(file.read_bytes())
+            for place in (file, tree / name):
+                place.write_bytes(_encoded(text))
+        return before
+
+    def _remember(self, name: str, before: str, text: str, fixes: list[str]) -> None:
+        earlier = next((item for item in self.made if item.path == name), None)
+        original = self._known[name].of if earlier else digest([_encoded(before)])
+        kept = (*(earlier.fixes if earlier else ()), *fixes)
+        self.made = [item for item in self.made if item.path != name]
+        self.made.append(FileRepair(name, kept))
+        self._known[name] = _Known(of=original, text=text, fixes=kept)
+        self._state.write_bytes(_STATE.dump_json(self._known, indent=1) + b"\n")
+
+
+def _helps(
+    before: dict[str, list[CompilerDiagnostic]],
+    after: dict[str, list[CompilerDiagnostic]],
+    changed: Iterable[str],
+) -> bool:
+    """Whether in each changed file errors are gone and none is new; lines move."""
+    for name in changed:
+        old = [item.message for item in before[name]]
+        new = [item.message for item in after.get(name, [])]
+        if not len(new) < len(old) or not set(new) <= set(old):
+            return False
+    return True
+
+
+def _by_file(log: str, tree: Path) -> dict[str, list[CompilerDiagnostic]]:
+    """The errors of a build by the file of ``tree`` that they are in; others are left out."""
+    found: dict[str, list[CompilerDiagnostic]] = {}
+    for item in diagnostics(log):
+        name = _inside(item.file, tree)
+        if name:
+            found.setdefault(name, []).append(item)
+    return found
+
+
+def _inside(name: str, tree: Path) -> str:
+    """``name`` as a compiler says it, relative to ``tree``; empty where it is no file of it."""
+    if name.startswith("/"):
+        places = [Path(name)]
+    else:
+        # Build systems compile in the project's folder, in that of the build, or below either.
+        places = [tree / name, tree / BUILD_FOLDER / name, tree / _UP.sub("", name)]
+    root = tree.resolve()
+    for place in places:
+        resolved = place.resolve()
+        if resolved.is_file() and resolved.is_relative_to(root):
+            return resolved.relative_to(root).as_posix()
+    return ""
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _read(path: Path) -> dict[str, _Known]:
+    try:
+        return _STATE.validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        return {}

@@ -1,0 +1,100 @@
+"""CMake's commands of CUDA that the HIP language has no counterpart of, written out.
+
+FindCUDA's ``cuda_add_…`` links the runtime and makes CUDA's headers visible to C++ files as well;
+its flags of nvcc are a list.
+Separable compilation is clang's ``-fgpu-rdc``, for each unit and again where all are linked.
+What a build downloads is named, for a sandbox has no network.
+"""
+
+from __future__ import annotations
+
+import re
+
+_OFF = {"OFF", "NO", "FALSE", "0"}
+_COMPILE = '"$<$<COMPILE_LANGUAGE:HIP>:-fgpu-rdc>"'
+_LINK = (
+    '"$<$<LINK_LANGUAGE:HIP>:-fgpu-rdc;--hip-link;--offload-arch='
+    '$<JOIN:${CMAKE_HIP_ARCHITECTURES},$<SEMICOLON>--offload-arch=>>"'
+)
+_SEPARABLE = re.compile(r"\bCUDA_SEPARABLE_COMPILATION\s+([^\s()]+)")
+_NVCC_OPTIONS = re.compile(r"\s+OPTIONS\b.*\Z", re.DOTALL)
+_COMMENT = re.compile(r"#[^\n]*")
+
+_DOWNLOADS = (
+    re.compile(r"\bFetchContent_Declare\s*\(\s*([\w.-]{1,80})", re.IGNORECASE),
+    re.compile(r"\bExternalProject_Add\s*\(\s*([\w.-]{1,80})", re.IGNORECASE),
+    re.compile(
+        r"\bCPM(?:Add|Find)Package\s*\(\s*(?:NAME\s+([\w.-]{1,80})|\"(?:\w{1,9}:)?([\w./-]{1,120}))",
+        re.IGNORECASE,
+    ),
+    re.compile(r"\brapids_cpm_(?!init\b)(\w{1,80})\s*\(", re.IGNORECASE),
+    re.compile(r"\bfile\s*\(\s*DOWNLOAD\s+([^\s()]{1,200})", re.IGNORECASE),
+)
+
+
+def legacy_target(name: str, body: str) -> tuple[str, str]:
+    """``cuda_add_executable`` and ``cuda_add_library`` with their arguments ``body``.
+
+    The command that adds the target, and the one that links CUDA's runtime to it.
+    """
+    kept = _NVCC_OPTIONS.sub("", body)
+    target = kept.split()[0] if kept.split() else ""
+    # Without PRIVATE, as FindCUDA links: a target's commands must all be with or without.
+    add = f"add_{name.lower().removeprefix('cuda_add_')}({kept})"
+    return add, f"target_link_libraries({target} hip::host)"
+
+
+def separable_compilation(command: str, body: str) -> str:
+    """What follows ``command`` so that its targets are compiled and linked with ``-fgpu-rdc``.
+
+    Empty where it asks for no separable compilation.
+    """
+    words = _COMMENT.sub("", body).split()
+    if command == "set" and words[:1] == ["CMAKE_CUDA_SEPARABLE_COMPILATION"]:
+        if len(words) < 2 or words[1].upper() in _OFF:
+            return ""
+        return f"\nadd_compile_options({_COMPILE})\nadd_link_options({_LINK})"
+    asked = _SEPARABLE.search(body)
+    if asked is None or asked[1].strip('"').upper() in _OFF:
+        return ""
+    if command == "set_target_properties" and "PROPERTIES" in words:
+        targets = words[: words.index("PROPERTIES")]
+    elif command == "set_property" and words[:1] == ["TARGET"] and "PROPERTY" in words:
+        targets = [word for word in words[1 : words.index("PROPERTY")] if word != "APPEND"]
+    else:
+        return ""
+    return "".join(
+        f"\ntarget_compile_options({target} PRIVATE {_COMPILE})"
+        f"\ntarget_link_options({target} PUBLIC {_LINK})"
+        for target in targets
+    )
+
+
+def nvcc_flags(command: str, body: str) -> str:
+    """FindCUDA's ``CUDA_NVCC_FLAGS``, a list, as the text that CMake's languages want.
+
+    Empty for a command that does not set it.
+    """
+    words = _COMMENT.sub("", body).split()
+    if command == "list" and words[:2] == ["APPEND", "CUDA_NVCC_FLAGS"]:
+        return f'string(APPEND CUDA_NVCC_FLAGS " {_as_text(words[2:])}")'
+    if command == "set" and words[:1] == ["CUDA_NVCC_FLAGS"] and "CACHE" not in words:
+        return f'set(CUDA_NVCC_FLAGS "{_as_text(words[1:])}")'
+    return ""
+
+
+def _as_text(words: list[str]) -> str:
+    text = " ".join(words)
+    # Quotes around the whole of an argument; a definition with quotes of its own has backslashes.
+    return re.sub(r'(?<!\\)"', "", text).replace(";", " ")
+
+
+def downloads(text: str) -> list[tuple[str, str]]:
+    """What a CMake file downloads: the words that say so, and a name of what it is."""
+    code = _COMMENT.sub("", text)
+    found: dict[str, str] = {}
+    for pattern in _DOWNLOADS:
+        for match in pattern.finditer(code):
+            name = next(group for group in match.groups() if group)
+            found.setdefault(name.rstrip("/").rpartition("/")[2], match[0])
+    return [(construct, name) for name, construct in found.items()]

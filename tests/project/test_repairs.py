@@ -1,0 +1,92 @@
+"""Repairs of a port from what its build says, with a compiler that is played."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cass_ray.project.repairs import FileRepair, Repairs
+from cass_ray.project.steps import Step, StepOutcome
+
+SOURCE = "#include <hip/hip_runtime.h>\nint main() { return printf(1); }\n"
+LOG = "../src/a.hip:2:23: error: use of undeclared identifier 'printf'\n"
+WANTED = "#include <cstdio>\n" + SOURCE
+
+
+class Project:
+    """A port and the tree that is built of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.port, self.tree = folder / "port", folder / "tree"
+        self.state = folder / "repairs.json"
+        for root in (self.port, self.tree):
+            (root / "src").mkdir(parents=True)
+            (root / "src/a.hip").write_text(SOURCE)
+        (self.tree / "build-hip").mkdir()
+        self.builds = 0
+
+    def build(self, *logs: str) -> tuple[Repairs, Step]:
+        """Builds fail with ``logs`` one after another, then pass."""
+
+        def step() -> Step:
+            self.builds += 1
+            failed = self.builds <= len(logs)
+            outcome = StepOutcome.FAILED if failed else StepOutcome.PASSED
+            return Step("make", outcome, log=logs[self.builds - 1] if failed else "")
+
+        repairs = Repairs(self.port, self.state)
+        repairs.start()
+        return repairs, repairs.build(self.tree, step, 3)
+
+    @property
+    def texts(self) -> list[str]:
+        return [(root / "src/a.hip").read_text() for root in (self.port, self.tree)]
+
+
+def test_a_change_that_helps_is_kept_and_remembered(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    repairs, step = project.build(LOG)
+    assert step.passed and project.builds == 2
+    assert project.texts == [WANTED, WANTED]
+    assert repairs.made == [FileRepair("src/a.hip", ("add #include <cstdio> for printf",))]
+
+    (project.port / "src/a.hip").write_text(SOURCE)  # translated again
+    again = Repairs(project.port, project.state)
+    again.start()
+    assert project.texts[0] == WANTED
+    assert again.made == repairs.made
+
+
+def test_what_was_found_for_another_text_is_not_used(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.build(LOG)
+    (project.port / "src/a.hip").write_text(SOURCE.replace("1", "2"))
+    again = Repairs(project.port, project.state)
+    again.start()
+    assert again.made == []
+
+
+def test_a_change_that_brings_new_errors_is_taken_back(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    repairs, step = project.build(LOG, LOG.replace("printf", "other"))
+    assert not step.passed and project.builds == 2
+    assert project.texts == [SOURCE, SOURCE]
+    assert repairs.made == [] and not project.state.exists()
+
+
+def test_progress_leads_to_the_next_round(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    second = "src/a.hip:3:20: error: use of undeclared identifier 'memcpy'\n"
+    repairs, step = project.build(LOG + second, second.replace("src/", "/nowhere/"))
+    assert not step.passed and project.builds == 2  # the second log is about no file of the tree
+    assert [item.path for item in repairs.made] == ["src/a.hip"]
+
+
+def test_files_outside_of_the_tree_are_left_alone(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.hip"
+    outside.write_text(SOURCE)
+    project = Project(tmp_path)
+    (project.tree / "src/a.hip").unlink()
+    (project.tree / "src/a.hip").symlink_to(outside)
+    _, step = project.build(LOG)
+    assert not step.passed and project.builds == 1
+    assert outside.read_text() == SOURCE

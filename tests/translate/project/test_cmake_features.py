@@ -1,0 +1,96 @@
+"""CMake's commands of CUDA that its HIP language lacks."""
+
+from __future__ import annotations
+
+import pytest
+
+from cass_ray.translate.diagnostics import diagnostic_of
+from cass_ray.translate.project.build_files import translate_cmake
+
+COMPILE = '"$<$<COMPILE_LANGUAGE:HIP>:-fgpu-rdc>"'
+
+
+def test_targets_of_findcuda_link_the_runtime() -> None:
+    source = "find_package(CUDA REQUIRED)\ncuda_add_library(fit SHARED fit.cpp fit.cu OPTIONS -G)\n"
+    assert translate_cmake(source).source == (
+        "find_package(hip REQUIRED)\nenable_language(HIP)\n"
+        "add_library(fit SHARED fit.cpp fit.cu)\n"
+        "set_source_files_properties(fit.cu PROPERTIES LANGUAGE HIP)\n"
+        "target_link_libraries(fit hip::host)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "target"),
+    [
+        ("set_target_properties(a PROPERTIES CUDA_SEPARABLE_COMPILATION ON)", "a"),
+        ("set_property(TARGET a PROPERTY CUDA_SEPARABLE_COMPILATION TRUE)", "a"),
+        ("set_target_properties(${t} PROPERTIES X 1 CUDA_SEPARABLE_COMPILATION ${rdc})", "${t}"),
+    ],
+)
+def test_separable_compilation_is_clangs(command: str, target: str) -> None:
+    lines = translate_cmake(f"{command}\n").source.splitlines()
+    assert lines[1] == f"target_compile_options({target} PRIVATE {COMPILE})"
+    assert lines[2].startswith(f"target_link_options({target} PUBLIC ")
+    assert "-fgpu-rdc;--hip-link;--offload-arch=" in lines[2]
+
+
+def test_separable_compilation_of_every_target() -> None:
+    made = translate_cmake("set(CMAKE_CUDA_SEPARABLE_COMPILATION ON)\n").source
+    assert f"add_compile_options({COMPILE})\nadd_link_options(" in made
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "set_target_properties(a PROPERTIES CUDA_SEPARABLE_COMPILATION OFF)",
+        "set(CMAKE_CUDA_SEPARABLE_COMPILATION OFF)",
+        "get_target_property(x a CUDA_SEPARABLE_COMPILATION)",
+    ],
+)
+def test_separable_compilation_that_nobody_asks_for(command: str) -> None:
+    assert "-fgpu-rdc" not in translate_cmake(f"{command}\n").source
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("FetchContent_Declare(\n  googletest\n  URL x)", "googletest"),
+        ('CPMAddPackage("gh:catchorg/Catch2@3.4")', "Catch2"),
+        ("CPMAddPackage(NAME fmt GIT_TAG 1)", "fmt"),
+        ("ExternalProject_Add(zlib URL x)", "zlib"),
+        ("rapids_cpm_cccl(BUILD_EXPORT_SET x)", "cccl"),
+        ("file(DOWNLOAD https://a.org/CPM.cmake ${place})", "CPM.cmake"),
+    ],
+)
+def test_what_a_build_downloads_is_named(command: str, name: str) -> None:
+    (finding,) = translate_cmake(f"# FetchContent_Declare(no)\n{command}\n").findings
+    assert f"downloads {name}," in finding.message
+    assert diagnostic_of(finding).code == "CASS1017"
+    assert finding.line == 2
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (
+            "list(APPEND CUDA_NVCC_FLAGS --std=c++11 ${more})",
+            'string(APPEND CMAKE_HIP_FLAGS " --std=c++11 ${more}")',
+        ),
+        (
+            'set(CUDA_NVCC_FLAGS "${CUDA_NVCC_FLAGS};-O3 -DA=\\"b\\"")',
+            'set(CMAKE_HIP_FLAGS "${CMAKE_HIP_FLAGS} -O3 -DA=\\"b\\"")',
+        ),
+        (
+            "set_source_files_properties(a.c PROPERTIES LANGUAGE CUDA)",
+            "set_source_files_properties(a.c PROPERTIES LANGUAGE HIP)",
+        ),
+    ],
+)
+def test_flags_and_languages(command: str, expected: str) -> None:
+    assert translate_cmake(f"{command}\n").source == f"{expected}\n"
+
+
+def test_the_version_that_build_files_ask_for_is_that_of_the_sources() -> None:
+    source = 'find_package(CUDA)\nif(CUDA_VERSION VERSION_LESS "11.0")\nendif()\n'
+    assert "\nset(CUDA_VERSION 11.8)  #" in translate_cmake(source).source
