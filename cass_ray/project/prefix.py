@@ -67,7 +67,8 @@ def write_prefix(
 ) -> Path:
     """Make the root ``folder`` for builds for ``architecture``; returns it."""
     folder = folder.resolve()
-    write_cmake_prefix(folder, toolchain, runtime, architecture)
+    toolchain_file = write_cmake_prefix(folder, toolchain, runtime, architecture)
+    _write_compiler(folder, toolchain, toolchain_file)
     version = ".".join(str(part) for part in header_version(toolchain.rocm_path / "include"))
     link = libraries.link_flags(runtime) if libraries else []
     settings = {
@@ -102,6 +103,22 @@ def write_prefix(
             place.unlink(missing_ok=True)
             place.symlink_to(libraries.folder / place.name)
     return folder
+
+
+def _write_compiler(folder: Path, toolchain: AmdToolchain, toolchain_file: Path) -> None:
+    """``llvm/bin/clang++``, which knows where its ROCm is without being told by flags.
+
+    Projects set ``CMAKE_CUDA_FLAGS`` before they enable the language, and with that the flags that
+    the toolchain file gives.
+    """
+    script = folder / "llvm" / "bin" / "clang++"
+    script.parent.mkdir(parents=True, exist_ok=True)
+    options = [f"--rocm-path={folder}", f"-B{folder / 'bin'}", "-Wno-unused-command-line-argument"]
+    command = shlex.join([str(toolchain.clang), *options, *toolchain.workarounds])
+    script.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+    script.chmod(0o755)
+    with toolchain_file.open("a") as file:
+        file.write(f'set(CMAKE_HIP_COMPILER "{script}")\n')
 
 
 def _linker_flags(link: list[str]) -> list[str]:

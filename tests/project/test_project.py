@@ -102,6 +102,27 @@ def test_units_that_share_device_code(tmp_path: Path) -> None:
     assert "hipMalloc(&device, sizeof host);" in text and "// Keeps its comments." in text
 
 
+CMAKE = """\
+cmake_minimum_required(VERSION 3.20)
+project(squares LANGUAGES CXX CUDA)
+add_executable(squares src/main.cu src/device.cu src/table.cu)
+set_target_properties(squares PROPERTIES CUDA_SEPARABLE_COMPILATION ON)
+enable_testing()
+add_test(NAME squares COMMAND
+  sh -c "$<TARGET_FILE:squares> | diff - ${CMAKE_SOURCE_DIR}/tests/expected.txt")
+"""
+
+
+@pytest.mark.amd
+@pytest.mark.slow
+def test_units_that_share_device_code_with_cmake(tmp_path: Path) -> None:
+    files = {name: text for name, text in SEPARATE.items() if name != "Makefile"}
+    root = write(tmp_path / "squares", {**files, "CMakeLists.txt": CMAKE})
+    made = project(root, "-o", tmp_path / "out")
+    assert made.exit_code == 0, made.stderr
+    assert "gfx1100: build passed, tests passed" in made.stdout
+
+
 @pytest.mark.amd
 @pytest.mark.slow
 def test_a_project_whose_tests_fail_is_reported(tmp_path: Path) -> None:

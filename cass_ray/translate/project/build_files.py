@@ -128,6 +128,7 @@ _CMAKE_TOKEN = re.compile(
     re.DOTALL,
 )
 _CUDA_SOURCE = re.compile(r"(?<![\w./*$@{}%-])[\w./${}-]+\.cu\b(?![\w(])")
+_CUDA_GLOB = re.compile(r"\*\.cu(?!\w)")
 _CUDA_WORD = re.compile(r"(?<![${-])\bCUDA\b(?![}_])")
 _INCLUDE_VARIABLE = re.compile(r"\bCUDA(?:Toolkit)?_INCLUDE_DIRS?\b")
 _VERSION_VARIABLE = re.compile(r"\bCUDA(?:Toolkit)?_VERSION\b")
@@ -324,7 +325,7 @@ def _glob(folder: str, variable: str) -> str:
 def _language(command: str, words: list[str], body: str) -> str:
     """CMake takes ``.cu`` for CUDA: say that the files are HIP."""
     if command == "file":
-        if not words or not words[0].startswith("GLOB") or "*.cu" not in body:
+        if not words or not words[0].startswith("GLOB") or not _CUDA_GLOB.search(body):
             return ""
         sources = [f"${{{words[1]}}}"]
         return f"\nset_source_files_properties({' '.join(sources)} PROPERTIES LANGUAGE HIP)"

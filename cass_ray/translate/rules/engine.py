@@ -33,6 +33,7 @@ _SNIPPETS = (
         "syncwarp",
         "shuffle_bfloat16",
         "shuffle",
+        "shuffle_ptx",
         "match",
         "reduce",
         "minmax",

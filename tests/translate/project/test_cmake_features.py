@@ -94,3 +94,8 @@ def test_flags_and_languages(command: str, expected: str) -> None:
 def test_the_version_that_build_files_ask_for_is_that_of_the_sources() -> None:
     source = 'find_package(CUDA)\nif(CUDA_VERSION VERSION_LESS "11.0")\nendif()\n'
     assert "\nset(CUDA_VERSION 11.8)  #" in translate_cmake(source).source
+
+
+def test_headers_of_cuda_are_not_compiled() -> None:
+    source = "file(GLOB CUDA_HEADERS models/*.cuh)\n"
+    assert translate_cmake(source).source == source

@@ -65,6 +65,9 @@ __device__ unsigned f(unsigned a, unsigned b, unsigned *p, float *q, float x, un
   asm volatile("st.shared.f32 [%0], %1;" :: "r"(sm), "f"(x));
   asm("sad.u32 %0, %1, %2, %3;" : "=r"(c) : "r"(a), "r"(b), "r"(c));
   asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(s) : "f"(x));
+  asm("{ .reg .pred p; shfl.up.sync.b32 %0|p, %1, %2, %3, -1; @p add.u32 %0, %0, 1; }"
+    : "=r"(r) : "r"(a), "r"(b), "r"(c));
+  asm("vset4.u32.u32.lt.add %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c));
   asm("add.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
   if (a == 7) asm("trap;"); else asm("brev.b32 %0, %1;" : "=r"(r) : "r"(a));
   return r + c + s + (unsigned)l + (unsigned)y;

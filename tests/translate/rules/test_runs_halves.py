@@ -75,6 +75,22 @@ __global__ void ptx(unsigned* out, unsigned a, unsigned b, unsigned c) {
   out[6] = r;
 }
 
+// An inclusive sum of eight lanes, as moderngpu makes it.
+__global__ void scan(int* out) {
+  int sum = 1, control = (32 - 8) << 8;
+  for (int offset = 1; offset < 8; offset *= 2)
+    asm("{.reg .s32 r0; .reg .pred p; shfl.up.sync.b32 r0|p, %1, %2, %3, 0xFFFFFFFF;"
+        " @p add.s32 r0, r0, %4; mov.s32 %0, r0; }"
+        : "=r"(sum) : "r"(sum), "r"(offset), "r"(control), "r"(sum));
+  out[threadIdx.x] = sum;
+  unsigned less, equal;
+  asm("vset4.u32.u32.lt.add %0, %1, %2, %3;"
+      : "=r"(less) : "r"(0x01ff0305), "r"(0x02000304), "r"(10));
+  asm("vset4.u32.u32.eq %0, %1, %2, %3;"
+      : "=r"(equal) : "r"(0x01ff0305), "r"(0x02000304), "r"(0));
+  out[32] = less; out[33] = equal;
+}
+
 __global__ void copies(int* out, const int4* from) {
   __shared__ int4 buffer[3];
   unsigned at = __cvta_generic_to_shared(buffer);
@@ -158,6 +174,13 @@ int main() {
   sums<<<1, 64>>>(h, h2, b);
   cudaDeviceSynchronize();
   printf("sums: %g %g %g %g %g\n", (float)h[0], (float)h[1], (float)h2->x, (float)h2->y, (float)*b);
+
+  int* scanned = managed<int>(34);
+  scan<<<1, 32>>>(scanned);
+  cudaDeviceSynchronize();
+  printf("scan:");
+  for (int i = 0; i < 34; ++i) printf(" %d", scanned[i]);
+  printf("\n");
 
   int* waited = managed<int>(64);
   waits<<<1, 64>>>(waited);
@@ -249,6 +272,12 @@ def test_copies_to_shared_memory(lines: dict[str, str]) -> None:
 def test_atomic_sums(lines: dict[str, str]) -> None:
     """32 halves of 0.5, 64 pairs, 64 of 2 in bfloat16: all partial sums are exact."""
     assert lines["sums"] == "16 16 64 -128 128"
+
+
+@pytest.mark.amd
+def test_shuffles_with_a_predicate(lines: dict[str, str]) -> None:
+    """1 to 8 in each segment; of the bytes 01 < 02 alone (11), and 03 = 03 alone (0x100)."""
+    assert lines["scan"].split() == [str(i) for i in range(1, 9)] * 4 + ["11", "256"]
 
 
 @pytest.mark.amd

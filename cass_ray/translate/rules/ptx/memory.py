@@ -107,12 +107,17 @@ def _barrier(state: RegisterState, modifiers: list[str], operands: list[str]) ->
 def _shuffle(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
     modifiers = [item for item in modifiers if item != "sync"]
     mode, _ = modifiers
-    if "|" in operands[0] or mode not in {"idx", "up", "down", "bfly"}:
-        raise UnknownInstructionError("shuffles with a predicate")
+    if mode not in {"idx", "up", "down", "bfly"}:
+        raise UnknownInstructionError(f"the modifiers {'.'.join(modifiers)}")
+    target, _, predicate = operands[0].partition("|")
     value, lane = state.read(operands[1], "u32"), state.read(operands[2], "u32")
     clamp = operands[3]
-    if not INTEGER.match(clamp):
-        raise UnknownInstructionError("shuffles of a width that is not constant")
+    if predicate or not INTEGER.match(clamp):
+        state.snippets |= {"lane", "shuffle_ptx"}
+        call = f"cass::shuffle<cass::Shuffle::{mode}>({value}, {lane}, {state.read(clamp, 'u32')}"
+        result = state.write(target, "u32", f"{call}, cass_in_range)")
+        kept = state.write(predicate, "pred", "cass_in_range") if predicate else ""
+        return f"{{ bool cass_in_range; {result} {kept} }}"
     # c holds the clamp in bits 0-4 and the segment mask in bits 8-12.
     width = 32 - (int(clamp.rstrip("U"), 0) >> 8 & 31)
     function = {"idx": "__shfl", "up": "__shfl_up", "down": "__shfl_down", "bfly": "__shfl_xor"}

@@ -188,7 +188,27 @@ def _video(name: str, lanes: str) -> Handler:
     return handler
 
 
+def _compare_lanes(lanes: str) -> Handler:
+    """``vset2`` and ``vset4``: one where a comparison holds; ``add``: how often, and a number."""
+
+    def handler(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
+        a, b, comparison, *options = modifiers
+        known = comparison in {"eq", "ne", "lt", "le", "gt", "ge"}
+        if a != b or not known or options not in ([], ["add"]):
+            raise UnknownInstructionError(f"the modifiers {'.'.join(modifiers)}")
+        sign = "" if comparison in {"eq", "ne"} else {"u32": "u", "s32": "s"}[a]
+        x, y, addend = (state.read(operand, "u32") for operand in operands[1:4])
+        state.snippets.add("simd")
+        value = f"cass::vset{comparison}{sign}{lanes}({x}, {y})"
+        if options:
+            return state.write(operands[0], "u32", f"{addend} + __popc({value})")
+        return state.write(operands[0], "u32", value)
+
+    return handler
+
+
 HANDLERS: dict[str, Handler] = {
+    **{f"vset{lanes}": _compare_lanes(lanes) for lanes in "24"},
     "sad": _difference,
     "dp4a": _dot("dot4"),
     "dp2a": _dot("dot2"),
