@@ -28,6 +28,7 @@ from typing import TypeVar
 
 from benchmarks.lift.cubins import compile_unit
 from benchmarks.translate.public import candidates
+from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.cache import default_directory, digest
 from cass_ray.corpus.reading.source_files import gather
 from cass_ray.corpus.sources.shipped import SHIPPED_ROOT, load_manifest
@@ -93,6 +94,8 @@ class LiftingRun:
     runtime: Path
     options: RunOptions
     cache: Path
+    target: str = DEFAULT_AMD_ARCHITECTURE
+    """The AMD processor."""
 
     def cubins(self, program: LiftedProgram, architectures: tuple[str, ...]) -> dict[str, bytes]:
         """nvcc's cubin for each architecture. Raises :class:`CompileFailure`."""
@@ -112,10 +115,13 @@ class LiftingRun:
         def make() -> AmdOutput:
             sources = translated(gather(program.unit), make_translator())
             with tempfile.TemporaryDirectory() as folder:
-                return self.amd.compile(sources.write(Path(folder)), optimization=_OPTIMIZATION)
+                unit = sources.write(Path(folder))
+                return self.amd.compile(unit, self.target, optimization=_OPTIMIZATION)
 
-        version = make_translator().version
-        return self.cached(self._key(program, self.amd.fingerprint, version), make)
+        parts = [self.amd.fingerprint, make_translator().version]
+        if self.target != DEFAULT_AMD_ARCHITECTURE:
+            parts.append(self.target)
+        return self.cached(self._key(program, *parts), make)
 
     def link(self, host: AmdOutput, device_assembly: str) -> Path:
         """The executable of the host with this device code."""
@@ -124,7 +130,11 @@ class LiftingRun:
         if not target.exists():
             part = target.with_suffix(f".part{time.monotonic_ns()}")
             self.amd.recombine(
-                host.host_assembly, device_assembly, part, runtime_library=self.runtime
+                host.host_assembly,
+                device_assembly,
+                part,
+                architecture=self.target,
+                runtime_library=self.runtime,
             )
             part.replace(target)
         return target
@@ -256,7 +266,7 @@ def _one(
     names = names_for_host(Cubin.parse(cubin), host.device_assembly)
     listing = bench.nvidia.disassemble([cubin])[0]
     try:
-        lifted: LiftedModule = lift_listing(cubin, listing, bench.amd, names=names)
+        lifted: LiftedModule = lift_listing(cubin, listing, bench.amd, bench.target, names=names)
     except LiftError as error:
         return replace(row, state="not lifted", detail=str(error)[:300])
     row = replace(
@@ -345,6 +355,7 @@ def main() -> None:
     parser.add_argument("source", help="shipped, or a folder")
     parser.add_argument("names", nargs="*", help="parts of program names; all if none")
     parser.add_argument("--sm", action="append", help="80, 89, 90; all three by default")
+    parser.add_argument("--amd", default=DEFAULT_AMD_ARCHITECTURE, help="AMD processor")
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--every-argument", action="store_true", help="all argument lists")
     parser.add_argument("--seconds", type=float, default=120.0, help="time limit of a run")
@@ -355,8 +366,8 @@ def main() -> None:
     architectures = tuple(f"sm_{number}" for number in options.sm or ("80", "89", "90"))
     cache = default_directory() / "lift-benchmark"
     cache.mkdir(parents=True, exist_ok=True)
-    limits = RunOptions(seconds=options.seconds)
-    bench = LiftingRun(find_amd(), find_nvidia(), runtime_library(), limits, cache)
+    limits = RunOptions(seconds=options.seconds, architecture=options.amd)
+    bench = LiftingRun(find_amd(), find_nvidia(), runtime_library(), limits, cache, options.amd)
     rows: list[LiftingRow] = []
     if options.resume and options.json.exists():
         rows = [LiftingRow(**row) for row in json.loads(options.json.read_text())["rows"]]

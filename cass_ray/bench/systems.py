@@ -17,7 +17,7 @@ from typing import Protocol
 from pydantic import Field
 
 from cass_ray import lift
-from cass_ray.architectures import amd_target, wavefronts_of
+from cass_ray.architectures import wavefronts_of
 from cass_ray.bench.candidate import candidate_sources
 from cass_ray.bench.programs import Compilers, reference_text
 from cass_ray.bench.question import AnswerUsage, BenchAnswer, BenchLevel, Draw, Question
@@ -165,12 +165,8 @@ class RepairSystem:
         )
 
 
-WARP = 32
-"""Lanes of Nvidia's, and of the code that the lifter makes."""
-
-
 class LiftSystem:
-    """Nvidia machine code to RDNA3 by lifting; assembly level only."""
+    """Nvidia machine code to AMD's by lifting; assembly level only."""
 
     name, samples = LIFT, False
 
@@ -187,13 +183,11 @@ class LiftSystem:
         del draw
         if not question.cubin:
             return BenchAnswer(problem="lift translates cubins: use --level assembly")
-        target = self._compilers.backend.architecture
-        if amd_target(target).wave_widths[0] != WARP:
-            return BenchAnswer(problem=f"lift makes code of {WARP} lanes, which {target} has not")
         started = time.monotonic()
         try:
             made = lift.lift_cubin(
                 question.cubin,
+                self._compilers.backend.architecture,
                 amd=self._compilers.backend.toolchain,
                 nvidia=self._compilers.find_nvidia(),
                 partial=True,

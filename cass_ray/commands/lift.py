@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.commands.sides import gather_program
 from cass_ray.execute.backends.base import unit_on_disk
 from cass_ray.execute.sides import as_hip
@@ -114,8 +115,13 @@ def _listings(paths: list[Path], toolchain: NvidiaToolchain) -> Iterator[str]:
         yield from toolchain.disassemble(cubins)
 
 
-def translate_assembly(path: Path, output: Path | None, host: Path | None = None) -> None:
-    """Lift the device code of ``path`` and write RDNA3 assembly; ends the command on errors.
+def translate_assembly(
+    path: Path,
+    output: Path | None,
+    host: Path | None = None,
+    architecture: str = DEFAULT_AMD_ARCHITECTURE,
+) -> None:
+    """Lift the device code of ``path`` and write AMD assembly; ends the command on errors.
 
     ``path`` is a cubin, an executable, or a listing (with the limits of ``lift.listing``).
 
@@ -124,11 +130,11 @@ def translate_assembly(path: Path, output: Path | None, host: Path | None = None
     """
     try:
         nvidia, amd = find_nvidia(), find_amd()
-        wanted = _device_assembly(host, amd) if host is not None else ""
+        wanted = _device_assembly(host, amd, architecture) if host is not None else ""
         if is_listing(data := path.read_bytes()):
             text = data.decode("utf-8", "replace")
             renamed = names_for_host(cubin_of(text), wanted) if wanted else None
-            made = lift_text(text, amd=amd, names=renamed)
+            made = lift_text(text, architecture, amd=amd, names=renamed)
             _write(made, output)
             sys.stderr.write(f"{path.name}: {len(made.kernels)} kernel(s) lifted\n")
             return
@@ -140,7 +146,7 @@ def translate_assembly(path: Path, output: Path | None, host: Path | None = None
             )
         for number, each in enumerate(found):
             renamed = names_for_host(Cubin.parse(each.data), wanted) if wanted else None
-            made = lift_cubin(each.data, amd=amd, nvidia=nvidia, names=renamed)
+            made = lift_cubin(each.data, architecture, amd=amd, nvidia=nvidia, names=renamed)
             _write(made, _numbered(output, number))
             sys.stderr.write(f"{each.name}: {len(made.kernels)} kernel(s) lifted\n")
     except ToolMissing as error:
@@ -153,10 +159,10 @@ def translate_assembly(path: Path, output: Path | None, host: Path | None = None
         fail("translate", error, EXIT_USAGE)
 
 
-def _device_assembly(host: Path, amd: AmdToolchain) -> str:
+def _device_assembly(host: Path, amd: AmdToolchain, architecture: str) -> str:
     """What clang makes of the kernels of ``host``: it has the names that the host asks for."""
     with unit_on_disk(as_hip(gather_program(host))) as unit:
-        return amd.compile(unit).device_assembly
+        return amd.compile(unit, architecture).device_assembly
 
 
 def _numbered(output: Path | None, number: int) -> Path | None:

@@ -7,6 +7,11 @@ from typing import Annotated
 
 import typer
 
+from cass_ray.architectures import (
+    DEFAULT_AMD_ARCHITECTURE,
+    emulated_architectures,
+    known_architecture,
+)
 from cass_ray.commands.run import finish, standard_input
 from cass_ray.emulator.build import BuildFailed, runtime_library
 from cass_ray.emulator.execution import RunOptions
@@ -45,8 +50,11 @@ def port_command(
         Path | None, typer.Option(help="File for the program's standard input; - for ours.")
     ] = None,
     seconds: Annotated[float, typer.Option(min=1, help="Time limit of the program.")] = 600.0,
+    arch: Annotated[
+        str, typer.Option(help=f"Processor: {', '.join(emulated_architectures())}.")
+    ] = DEFAULT_AMD_ARCHITECTURE,
 ) -> None:
-    """Lift an executable's kernels to RDNA3 and run it against a CUDA runtime over HIP.
+    """Lift an executable's kernels to AMD's code and run it against a CUDA runtime over HIP.
 
     The executable stays as it is. Standard output and exit code are the program's. Exit codes of
     our own: 1 cannot be ported, 2 usage, 3 a tool is missing, 124 time limit, 125 memory or output
@@ -54,8 +62,13 @@ def port_command(
     """
     if not executable.is_file():
         raise typer.BadParameter(f"{executable} is not a file", param_hint="EXECUTABLE")
+    try:
+        known_architecture(arch, emulated_architectures())
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--arch") from None
     options = RunOptions(
         seconds=seconds,
+        architecture=arch,
         check=check,
         counters=counters,
         inputs=inputs,
@@ -65,7 +78,7 @@ def port_command(
         program = read_executable(executable)
         for library in program.libraries:
             typer.echo(f"cass port: {library} is needed too and is not provided", err=True)
-        ported = port(program, ContainerLifter(find_nvidia(), find_amd()))
+        ported = port(program, ContainerLifter(find_nvidia(), find_amd(), arch))
         _report(ported)
         completed = execute(ported, arguments or [], runtime_library(), options)
     except (PortError, LiftError, BuildFailed) as error:

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.commands.lift import translate_assembly
 from cass_ray.commands.remote import Wanted, translate_remotely
 from cass_ray.dataset.schema import clip_diagnostic
@@ -55,7 +56,7 @@ def translate(
         ),
     ] = "rules",
     level: Annotated[
-        Level, typer.Option(help="source; or assembly: machine code to RDNA3 (--engine lift).")
+        Level, typer.Option(help="source; or assembly: machine code to AMD's (--engine lift).")
     ] = Level.SOURCE,
     host: Annotated[
         Path | None,
@@ -64,6 +65,9 @@ def translate(
             "some names differ between the vendors' compilers."
         ),
     ] = None,
+    arch: Annotated[
+        str, typer.Option(help="With --level assembly: the AMD processor to write code for.")
+    ] = DEFAULT_AMD_ARCHITECTURE,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit 1 when anything has no translation.")
     ] = False,
@@ -94,7 +98,7 @@ def translate(
     sources and headers are translated, and a second run touches only what changed.
 
     With --level assembly --engine lift, FILE is a cubin or an Nvidia executable, and what is
-    written is RDNA3 assembly that a HIP host program launches as it is.
+    written is AMD assembly that a HIP host program launches as it is.
     """
     if not path.exists():
         fail("translate", f"{path} does not exist", EXIT_USAGE)
@@ -108,7 +112,7 @@ def translate(
         return
     if level is Level.ASSEMBLY or engine == "lift":
         _check_assembly(level, engine, path)
-        translate_assembly(path, output, host)
+        translate_assembly(path, output, host, arch)
         return
     if path.is_dir() and output is None:
         fail("translate", f"{path} is a folder: give -o OUT for the translated tree", EXIT_USAGE)

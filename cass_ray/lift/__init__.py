@@ -14,6 +14,7 @@ from cass_ray.lift.errors import CompilerFailure, LifterBug, LiftError, UnknownF
 from cass_ray.lift.frontend import listing as listings
 from cass_ray.lift.frontend.host_names import names_for_host
 from cass_ray.lift.llvm import emit
+from cass_ray.lift.lowering.target import lift_target
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE, AmdToolchain
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia.elf import Cubin, CubinError
@@ -123,7 +124,7 @@ def lift_listing(
     """:func:`lift_cubin` for a cubin of which the listing of ``nvdisasm -c`` is there already."""
     started = time.thread_time()
     parsed = cubin if isinstance(cubin, Cubin) else Cubin.parse(cubin)
-    made = module.build(parsed, listing, names)
+    made = module.build(parsed, listing, names, lift_target(architecture))
     if made.failures and not (partial and made.kernels):
         raise next(iter(made.failures.values()))
     lifted = time.thread_time()

@@ -17,8 +17,13 @@ from cass_ray.lift.lowering.constant_banks import SHARED_WINDOW
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.control_flow import KernelLifter
 from cass_ray.lift.lowering.environment import KernelEnvironment
-from cass_ray.lift.lowering.semantics.barrier import BARRIERS_BYTES, BARRIERS_PLACE, counts_threads
+from cass_ray.lift.lowering.semantics.barrier import (
+    BARRIERS_BYTES,
+    BARRIERS_PLACE,
+    counts_threads,
+)
 from cass_ray.lift.lowering.semantics.texture import TEXTURE_OPCODES
+from cass_ray.lift.lowering.target import DEFAULT_LIFT_TARGET, LiftTarget
 from cass_ray.toolchain.nvidia.elf import Cubin
 
 _LAYOUT = (
@@ -46,7 +51,12 @@ class LlvmModule:
     """Bytes of each variable."""
 
 
-def build(cubin: Cubin, listing: str, names: Mapping[str, str] | None = None) -> LlvmModule:
+def build(
+    cubin: Cubin,
+    listing: str,
+    names: Mapping[str, str] | None = None,
+    target: LiftTarget = DEFAULT_LIFT_TARGET,
+) -> LlvmModule:
     """Lift every kernel; ``names`` renames symbols, and by default managed variables as HIP does.
 
     Raises :class:`LiftError` for what concerns the whole cubin.
@@ -66,20 +76,23 @@ def build(cubin: Cubin, listing: str, names: Mapping[str, str] | None = None) ->
     counts: dict[str, int] = {}
     for name in reading.kernel_names(cubin):
         try:
-            text, context, count = _kernel(cubin, program, data, name, names.get(name, name))
+            environment = _environment(cubin, program, data, name, target)
+            lifter = KernelLifter(program, environment)
+            context = lifter.lift()
+            text = _function(context, lifter, names.get(name, name))
         except LiftError as error:
             failures[name] = error
             continue
         functions.append(text)
         declarations |= context.ir.declarations
-        counts[name] = count
+        counts[name] = lifter.instruction_count
     parts = [_HEADER, *data.definitions, *functions, *sorted(declarations), _FOOTER]
     return LlvmModule("\n".join(parts), tuple(counts), failures, counts, data.sizes)
 
 
-def _kernel(
-    cubin: Cubin, program: CubinCode, data: DeviceData, name: str, exported: str
-) -> tuple[str, LoweringContext, int]:
+def _environment(
+    cubin: Cubin, program: CubinCode, data: DeviceData, name: str, target: LiftTarget
+) -> KernelEnvironment:
     kernel = reading.kernel_info(cubin, name)
     instructions = [
         instruction
@@ -90,13 +103,9 @@ def _kernel(
     kernel, shift = _without_reserved(kernel, instructions, reading.shared_reserved(cubin))
     flushes = flushes_denormals(instructions)
     handles = any(i.opcode in TEXTURE_OPCODES for i in instructions)
-    environment = KernelEnvironment(
-        kernel, data, program, shift, flushes_denormals=flushes, uses_handles=handles
+    return KernelEnvironment(
+        kernel, data, program, target, shift, flushes_denormals=flushes, uses_handles=handles
     )
-    lifter = KernelLifter(program, environment)
-    context = lifter.lift()
-    text = _function(context, lifter, exported)
-    return text, context, lifter.instruction_count
 
 
 def _without_reserved(
@@ -162,7 +171,11 @@ def _function(context: LoweringContext, lifter: KernelLifter, exported: str) -> 
         # Words: LLVM would make a vector of bytes, with a comparison for each at every access.
         f"  %frame = alloca [{-(-max(kernel.frame_size, 16) // 4)} x i32], align 16, addrspace(5)",
         *_beginning(context),
-        f"  br label %{lifter.entry_label()}",
+        *(
+            context.turns.frame(lifter.entry_label())
+            if context.turns is not None
+            else [f"  br label %{lifter.entry_label()}"]
+        ),
         *context.ir.lines,
     ]
     if context.terminators.needs_trap_block:
@@ -173,7 +186,7 @@ def _function(context: LoweringContext, lifter: KernelLifter, exported: str) -> 
 
 def _beginning(context: LoweringContext) -> list[str]:
     """What has to be done before the kernel's first instruction."""
-    if not any(f"@{_BARRIER}(" in declaration for declaration in context.ir.declarations):
+    if not any(f"@{_BARRIER}" in declaration for declaration in context.ir.declarations):
         return []
     context.ir.declarations.add(f"declare void @{_BARRIERS_BEGIN}(i32)")
     return [f"  call void @{_BARRIERS_BEGIN}(i32 {BARRIERS_PLACE})"]
@@ -191,7 +204,8 @@ def _attributes(environment: KernelEnvironment) -> str:
             '"amdgpu-ieee"="false"',
             '"amdgpu-unsafe-fp-atomics"="true"',
             f'"denormal-fp-math"="ieee,ieee" "denormal-fp-math-f32"="{denormals}"',
-            '"no-trapping-math"="true" "target-cpu"="gfx1100" "uniform-work-group-size"="true"',
+            f'"no-trapping-math"="true" "target-cpu"="{environment.target.name}"',
+            '"uniform-work-group-size"="true"',
         ]
     )
 

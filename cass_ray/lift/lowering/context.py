@@ -32,6 +32,7 @@ from cass_ray.lift.lowering.known_values import Carries, Comparisons, FloatValue
 from cass_ray.lift.lowering.liveness import RegisterAccess
 from cass_ray.lift.lowering.registers import RegisterFile
 from cass_ray.lift.lowering.terminators import Terminators
+from cass_ray.lift.lowering.turns import Turns
 
 _SELECTORS = {
     **{f"B{n}": (8 * n, 0xFF) for n in range(4)},
@@ -49,12 +50,14 @@ _SCALE = {"X2": 1, "X4": 2, "X8": 3, "X16": 4}
 class LoweringContext:
     """Writes what the instructions of one kernel do to one thread."""
 
-    def __init__(self, environment: KernelEnvironment) -> None:
+    def __init__(self, environment: KernelEnvironment, *, in_turns: bool = False) -> None:
+        """``in_turns``: the two warps of a wave run one after the other (``lowering.turns``)."""
         self.environment = environment
         self.ir = IRBuilder()
         self.handles = HandleWords(self.ir, tracked=environment.uses_handles)
         self.registers = RegisterFile(self.ir, self.handles)
-        self.terminators = Terminators(self.ir, self.registers)
+        self.turns = Turns(self.ir, self.registers) if in_turns else None
+        self.terminators = Terminators(self.ir, self.registers, self.turns)
         self.banks = ConstantBanks(environment, self.ir, self.handles)
         self.carries = Carries()
         self.comparisons = Comparisons()

@@ -23,7 +23,10 @@ from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.driver_functions import SYSTEM_FUNCTIONS
 from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.families import forms
-from cass_ray.lift.lowering.semantics.warp import ballot
+from cass_ray.lift.lowering.lanes import ballot
+from cass_ray.lift.lowering.pairing import must_take_turns
+from cass_ray.lift.lowering.semantics.barrier import stop_at_barrier
+from cass_ray.lift.lowering.semantics.texture import TEXTURE_OPCODES
 from cass_ray.lift.lowering.table import OpcodeForm
 
 MOST_BLOCKS = 60_000
@@ -69,6 +72,7 @@ class KernelLifter:
         self.environment = environment
         self._forms = forms()
         self._is_deep = False
+        self._takes_turns = False
         self._writes: dict[liveness.CodePlace, set[str]] = {}
         self._shared: set[tuple[str, int]] = set()
         self.instruction_count = 0
@@ -83,6 +87,11 @@ class KernelLifter:
             try:
                 self._unneeded: set[tuple[liveness.CodePlace, str]] = set()
                 self._attempt()
+                if self.environment.target.pairs_warps and not self._takes_turns:
+                    entry = (self.environment.kernel.name, 0)
+                    self._takes_turns = must_take_turns(self._blocks, entry, self._instruction_at)
+                    if self._takes_turns:
+                        continue
                 self._unneeded = liveness.unneeded_old_values(self._blocks)
                 self._writes = {
                     place: access.writes
@@ -97,6 +106,10 @@ class KernelLifter:
             except _Deepen:
                 self._deepen()
 
+    def _instruction_at(self, place: liveness.CodePlace) -> DecodedInstruction:
+        code = self._program.code(place[0])
+        return code.instructions[code.position[place[1]]]
+
     def _deepen(self) -> None:
         kernel = self.environment.kernel
         if self._is_deep:
@@ -106,7 +119,8 @@ class KernelLifter:
         self._is_deep = True
 
     def _attempt(self) -> LoweringContext:
-        self._context = LoweringContext(self.environment)
+        self._context = LoweringContext(self.environment, in_turns=self._takes_turns)
+        self._ends = {**ENDS, "BAR": KernelLifter._barrier} if self._takes_turns else ENDS
         self._stacks: dict[CallStack, int] = {(): 0}
         self._copies: dict[tuple[str, int], int] = {}
         self._returns: dict[tuple[str, int], dict[int, str]] = {}
@@ -154,19 +168,19 @@ class KernelLifter:
         position = code.position.get(address)
         if position is None:
             raise LiftError(f"{function}: control reaches {address:#x}, where no instruction is")
-        block = list(block_of(code, position, ENDS))
+        block = list(block_of(code, position, self._ends))
         self.instruction_count += len(block)
         last = block[-1]
-        body = block[:-1] if last.opcode in ENDS else block
+        body = block[:-1] if last.opcode in self._ends else block
         for guard, run in runs_of(body):
             self._run(code, guard, run)
         following = (stack, function, last.address + INSTRUCTION_BYTES)
-        if last.opcode not in ENDS:
+        if last.opcode not in self._ends:
             context.terminators.jump(self._goto(following))
             return
         # The branch and its guard read always: whatever it goes on to do is not skipped.
         with self._lowering(code, last, liveness.RegisterAccess(None)):
-            ENDS[last.opcode](self, place, last, following)
+            self._ends[last.opcode](self, place, last, following)
 
     def _run(
         self, code: CodeSection, guard: Predicate | None, run: list[DecodedInstruction]
@@ -233,6 +247,10 @@ class KernelLifter:
                 code.name,
                 instruction.address,
             )
+        target = self.environment.target
+        if instruction.opcode in TEXTURE_OPCODES and not target.has_image_instructions:
+            reason = f"{target.name} has no texture units"
+            raise UnknownForm(instruction.text, reason, code.name, instruction.address)
         return form
 
     # Ends of blocks
@@ -276,6 +294,14 @@ class KernelLifter:
             self._condition(i), lambda: self._goto(following)
         ):
             self._context.terminators.leave()
+
+    def _barrier(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
+        """A barrier of the block where warps run in turns; elsewhere it ends no basic block."""
+        del place
+        with self._context.terminators.leaving_if(
+            self._condition(i), lambda: self._goto(following)
+        ):
+            stop_at_barrier(self._context, i, self._goto(following))
 
     def _trap(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         del place

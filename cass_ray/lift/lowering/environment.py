@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from cass_ray.lift.frontend.code import CubinCode
 from cass_ray.lift.frontend.cubin import KernelInfo
 from cass_ray.lift.llvm.globals import DeviceData
+from cass_ray.lift.lowering.target import LiftTarget
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,7 @@ class KernelEnvironment:
     kernel: KernelInfo
     data: DeviceData
     program: CubinCode
+    target: LiftTarget
     shared_shift: int
     """Added to shared addresses: LDS in front of the kernel's own, for BAR.RED."""
     flushes_denormals: bool = False

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from cass_ray.lift.llvm.builder import TRUE, IRBuilder, Value
 from cass_ray.lift.lowering.registers import RegisterFile
+from cass_ray.lift.lowering.turns import Turns
 
 _TRAP = "trap"
 
@@ -14,9 +15,11 @@ _TRAP = "trap"
 class Terminators:
     """Writes the last instructions of blocks. Labels are operands: ``label %name``."""
 
-    def __init__(self, ir: IRBuilder, registers: RegisterFile) -> None:
+    def __init__(self, ir: IRBuilder, registers: RegisterFile, turns: Turns | None = None) -> None:
+        """``turns``: the two warps of a wave run one after the other."""
         self._ir = ir
         self._registers = registers
+        self._turns = turns
         self.needs_trap_block = False
         """Whether the function has to have a block ``trap`` that ends the program."""
 
@@ -48,7 +51,10 @@ class Terminators:
 
     def leave(self) -> None:
         """End the thread; registers are not stored, for nothing reads them any more."""
-        self._ir.line("ret void")
+        if self._turns is not None:
+            self._turns.end()
+        else:
+            self._ir.line("ret void")
 
     def switch(self, value: Value, cases: list[str]) -> None:
         """Go where ``value`` says; a value that is none of the cases ends the program."""

@@ -1,7 +1,7 @@
 """Lift the opcode forms, run them on the RDNA3 backend and compare with the GPU's results.
 
-``python -m tests.lift.vectors.differential [--architecture 80] [--only TEXT] [--output FILE]``
-prints every form that is not as on the GPU.
+``python -m tests.lift.vectors.differential [--architecture 80] [--target gfx942] [--only TEXT]
+[--output FILE]`` prints every form that is not as on the GPU.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
+from cass_ray.emulator.execution import DEVICES_VARIABLE
 from cass_ray.lift import lift_cubin
 from cass_ray.lift.errors import LiftError
 from cass_ray.toolchain.locate import find_nvidia
@@ -68,30 +70,32 @@ def known(form: Form) -> dict[str, Any] | None:
     return result if result["ptx"] == digest(form) else None
 
 
-def check(forms: Iterable[Form], architecture: int) -> list[VectorVerdict]:
-    """Assemble ``forms`` for ``architecture``, lift, run and compare."""
+def check(
+    forms: Iterable[Form], architecture: int, target: str = DEFAULT_AMD_ARCHITECTURE
+) -> list[VectorVerdict]:
+    """Assemble ``forms`` for ``architecture``, lift them to ``target``, run and compare."""
     chosen = [form for form in forms if form.minimum <= architecture and known(form)]
     verdicts: list[VectorVerdict] = []
     for first in range(0, len(chosen), MODULE_FORMS):
-        verdicts += _check_module(chosen[first : first + MODULE_FORMS], architecture)
+        verdicts += _check_module(chosen[first : first + MODULE_FORMS], architecture, target)
     return verdicts
 
 
-def _check_module(forms: list[Form], architecture: int) -> list[VectorVerdict]:
+def _check_module(forms: list[Form], architecture: int, target: str) -> list[VectorVerdict]:
     try:
-        lifted = lift_cubin(assemble(forms, architecture), partial=True)
+        lifted = lift_cubin(assemble(forms, architecture), target, partial=True)
     except LiftError as error:
         if len(forms) == 1:
             return [VectorVerdict(forms[0], NOT_LIFTED, str(error))]
         half = len(forms) // 2  # one of them makes the compiler refuse all
         return [
-            *_check_module(forms[:half], architecture),
-            *_check_module(forms[half:], architecture),
+            *_check_module(forms[:half], architecture, target),
+            *_check_module(forms[half:], architecture, target),
         ]
     refused = {name: str(error) for name, error in lifted.failures.items()}
     found = [VectorVerdict(f, NOT_LIFTED, refused[f.name]) for f in forms if f.name in refused]
     ready = [form for form in forms if form.name not in refused]
-    results = {item["name"]: item for item in run(lifted.code_object, ready)}
+    results = {item["name"]: item for item in run(lifted.code_object, ready, target)}
     return found + [compare(form, results[form.name]) for form in ready]
 
 
@@ -106,10 +110,13 @@ def assemble(forms: list[Form], architecture: int) -> bytes:
         return target.read_bytes()
 
 
-def run(code_object: bytes, forms: list[Form]) -> Iterator[dict[str, Any]]:
-    """Results of the lifted ``forms``; a process that dies is followed by another."""
+def run(
+    code_object: bytes, forms: list[Form], target: str = DEFAULT_AMD_ARCHITECTURE
+) -> Iterator[dict[str, Any]]:
+    """Results of the lifted ``forms`` on ``target``; a process that dies is followed by another."""
     pending = [form.name for form in forms]
     environment = {**os.environ, "CASS_RDNA3_TIME_LIMIT": "60", "CASS_RDNA3_THREADS": "1"}
+    environment[DEVICES_VARIABLE] = target
     with tempfile.NamedTemporaryFile(suffix=".co") as file:
         file.write(code_object)
         file.flush()
@@ -215,6 +222,7 @@ def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--architecture", type=int, nargs="*", default=[80, 89, 90])
+    parser.add_argument("--target", default=DEFAULT_AMD_ARCHITECTURE, help="AMD processor")
     parser.add_argument("--family", nargs="*", default=list(FAMILIES))
     parser.add_argument("--only", default="", help="forms whose name contains this")
     parser.add_argument("--output", type=Path, help="write the outcomes as JSON")
@@ -224,7 +232,7 @@ def main() -> None:
 
     def work(job: tuple[int, str]) -> list[VectorVerdict]:
         forms = [form for form in family(job[1]).values() if given.only in form.name]
-        return check(forms, job[0])
+        return check(forms, job[0], given.target)
 
     with ThreadPoolExecutor(2) as pool:
         for (number, name), verdicts in zip(jobs, pool.map(work, jobs), strict=True):

@@ -1,5 +1,5 @@
 // What CUDA's driver provides to device code, over AMD's device library, and barriers of some of the
-// waves of a block, which RDNA3 does not have.
+// warps of a block, which AMD's hardware does not have.
 //
 // Lifted code calls these functions by name. Their arguments are as Nvidia's calling convention
 // has them: 64-bit generic addresses.
@@ -145,7 +145,20 @@ __device__ Shared *barrier_at(uint32_t place, uint32_t number) {
 }
 
 __device__ bool is_first_lane() {
-  return __builtin_amdgcn_mbcnt_lo(__builtin_amdgcn_read_exec_lo(), 0) == 0;
+  const uint32_t below = __builtin_amdgcn_mbcnt_lo(__builtin_amdgcn_read_exec_lo(), 0);
+#if __AMDGCN_WAVEFRONT_SIZE == 64
+  return __builtin_amdgcn_mbcnt_hi(__builtin_amdgcn_read_exec_hi(), below) == 0;
+#else
+  return below == 0;
+#endif
+}
+
+// One warp more is at a barrier of `threads` threads; the last one begins the next round.
+__device__ void arrive(Shared *arrived, Shared *round, uint32_t threads) {
+  if (__atomic_add_fetch(arrived, 32, __ATOMIC_RELAXED) < threads) return;
+  __atomic_store_n(arrived, 0, __ATOMIC_RELAXED);
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+  __atomic_add_fetch(round, 1, __ATOMIC_RELAXED);
 }
 
 }  // namespace
@@ -164,7 +177,25 @@ extern "C" __device__ __attribute__((used)) void __cass_barriers_begin(uint32_t 
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
 
-// A barrier of `threads` threads of the block, counted by waves; with `waits` until all are there.
+// How often all threads had come to a barrier.
+extern "C" __device__ __attribute__((used)) uint32_t __cass_barrier_round(uint32_t place,
+                                                                          uint32_t number) {
+  const uint32_t round = __atomic_load_n(barrier_at(place, number) + 1, __ATOMIC_RELAXED);
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+  return round;
+}
+
+// The active lanes, which are of one warp, are at a barrier of `threads` threads.
+extern "C" __device__ __attribute__((used)) void __cass_barrier_arrive(uint32_t place,
+                                                                       uint32_t number,
+                                                                       uint32_t threads) {
+  Shared *const arrived = barrier_at(place, number);
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+  if (is_first_lane()) arrive(arrived, arrived + 1, threads);
+}
+
+// A barrier of `threads` threads of the block, counted by waves of one warp; with `waits` until all
+// are there.
 extern "C" __device__ __attribute__((used)) void __cass_barrier(uint32_t place, uint32_t number,
                                                                 uint32_t threads, uint32_t waits) {
   Shared *const arrived = barrier_at(place, number);
@@ -172,11 +203,8 @@ extern "C" __device__ __attribute__((used)) void __cass_barrier(uint32_t place, 
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
   if (is_first_lane()) {
     const uint32_t before = __atomic_load_n(round, __ATOMIC_RELAXED);
-    if (__atomic_add_fetch(arrived, 32, __ATOMIC_RELAXED) >= threads) {
-      __atomic_store_n(arrived, 0, __ATOMIC_RELAXED);
-      __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
-      __atomic_add_fetch(round, 1, __ATOMIC_RELAXED);
-    } else if (waits != 0) {
+    arrive(arrived, round, threads);
+    if (waits != 0) {
       while (__atomic_load_n(round, __ATOMIC_RELAXED) == before) __builtin_amdgcn_s_sleep(1);
     }
   }

@@ -39,6 +39,13 @@ def barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
     if not counts_threads(i):
         synchronize(ctx)
         return
+    number, threads = number_and_threads(ctx, i)
+    waits = i32(0 if i.has("ARV") else 1)
+    ctx.ir.call_void(f"{SUPPORT_PREFIX}barrier", i32(BARRIERS_PLACE), number, threads, waits)
+
+
+def number_and_threads(ctx: LoweringContext, i: DecodedInstruction) -> tuple[Value, Value]:
+    """Of a barrier of some warps, its number and how many threads it waits for."""
     if len(i.operands) != 2:
         raise i.unknown("a barrier without a count of threads")
     number, threads = (ctx.integer(operand) for operand in i.operands)
@@ -48,8 +55,41 @@ def barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
         # One register has both: the number in its low bits, the count in its upper half.
         number = ctx.ir.op("and", number, i32(15))
         threads = ctx.ir.op("lshr", threads, i32(16))
-    waits = i32(0 if i.has("ARV") else 1)
-    ctx.ir.call_void(f"{SUPPORT_PREFIX}barrier", i32(BARRIERS_PLACE), number, threads, waits)
+    return number, threads
+
+
+_AWAITED, _ROUND = "barrier_awaited", "barrier_round"
+
+
+def stop_at_barrier(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
+    """End a warp's turn at a barrier (``lowering.turns``); ``following`` is where it goes on."""
+    assert ctx.turns is not None
+    if i.has("RED"):
+        raise i.unknown("a reduction over a block whose warps run in turns")
+    if not counts_threads(i):
+        ctx.turns.pause(following, at_barrier=True)
+        return
+    number, threads = number_and_threads(ctx, i)
+    place = i32(BARRIERS_PLACE)
+    before = ctx.ir.call("i32", f"{SUPPORT_PREFIX}barrier_round", place, number)
+    ctx.ir.call_void(f"{SUPPORT_PREFIX}barrier_arrive", place, number, threads)
+    if i.has("ARV"):
+        ctx.terminators.jump(following)
+        return
+    ctx.registers.write(_AWAITED, number)
+    ctx.registers.write(_ROUND, before)
+    again = f"await{ctx.ir.fresh()}"
+    ctx.turns.pause(f"label %{again}", at_barrier=False)
+    ctx.registers.begin_block(again)
+    number, before = (ctx.registers.read(name, "i32") for name in (_AWAITED, _ROUND))
+    now = ctx.ir.call("i32", f"{SUPPORT_PREFIX}barrier_round", place, number)
+    passed = f"passed{ctx.ir.fresh()}"
+    still = f"still{ctx.ir.fresh()}"
+    ctx.ir.line(f"br {ctx.ir.icmp('ne', now, before)}, label %{passed}, label %{still}")
+    ctx.ir.label(still)
+    ctx.turns.pause(f"label %{again}", at_barrier=False)
+    ctx.ir.label(passed)
+    ctx.terminators.jump(following)
 
 
 @lowers("BAR.RED.{POPC,AND,OR}{,.DEFER_BLOCKING}", has_effect=True)

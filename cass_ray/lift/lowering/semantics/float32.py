@@ -10,6 +10,8 @@ from cass_ray.assembly.wave_mode import (
     DENORMALS_FLUSHED_IN_SINGLE,
     DENORMALS_KEPT,
     Rounding,
+    set_denormals,
+    set_rounding,
 )
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Operand, Register
@@ -59,13 +61,16 @@ def in_mode(
 ) -> Value:
     """One instruction with the rounding and denormal mode that it asks for.
 
-    ``text`` is the RDNA3 mnemonic; ``rounding`` is an operand of ``s_round_mode``.
+    ``text`` is AMD's mnemonic; ``rounding`` is an operand of ``s_round_mode``.
     """
-    before = [f"s_round_mode 0x{rounding:x}"] if rounding else []
-    after = ["s_round_mode 0x0"] if rounding else []
+    in_parts = ctx.environment.target.sets_mode_in_parts
+    before, after = [], []
+    if rounding:
+        before.append(set_rounding(rounding, in_parts=in_parts))
+        after.append(set_rounding(0, in_parts=in_parts))
     if flush:
-        before.append(f"s_denorm_mode 0x{DENORMALS_FLUSHED_IN_SINGLE:x}")
-        after.append(f"s_denorm_mode 0x{DENORMALS_KEPT:x}")
+        before.append(set_denormals(DENORMALS_FLUSHED_IN_SINGLE, in_parts=in_parts))
+        after.append(set_denormals(DENORMALS_KEPT, in_parts=in_parts))
     places = ", ".join(f"${number}" for number in range(len(operands) + 1))
     lines = "\\0A\\09".join([*before, f"{text} {places}", *after])
     # Early clobber is not needed: one instruction reads all operands before it writes.

@@ -6,6 +6,7 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Name, Operand, Register
 from cass_ray.lift.llvm.builder import Value, float_bits, i32, i64
 from cass_ray.lift.lowering.context import LoweringContext, float64_bits
+from cass_ray.lift.lowering.lanes import lane
 from cass_ray.lift.lowering.semantics.float32 import flush, in_mode
 from cass_ray.lift.lowering.table import lowers
 
@@ -20,11 +21,6 @@ _IDS = {
 _ZEROS = ("SRZ", "SR_CgaCtaId", "SR_VIRTID", "SR_LMEMHIOFF")
 """SR_CgaCtaId: the rank in a cluster; clusters have one block here. SR_LMEMHIOFF: the least address
 of the stack, with which code of ``-G`` compares its stack pointer; the stack starts at 0 here."""
-
-
-def lane(ctx: LoweringContext) -> Value:
-    """The number of the lane in its wave, 0 to 31."""
-    return ctx.ir.call("i32", "llvm.amdgcn.mbcnt.lo", i32(-1), i32(0))
 
 
 def special_register(ctx: LoweringContext, i: DecodedInstruction, operand: Operand) -> Value:

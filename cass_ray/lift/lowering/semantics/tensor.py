@@ -14,9 +14,9 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Operand, Register
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32
 from cass_ray.lift.lowering.context import LoweringContext
+from cass_ray.lift.lowering.lanes import from_lane, lane
 from cass_ray.lift.lowering.semantics.float32 import TF32_LOST_BITS
 from cass_ray.lift.lowering.semantics.memory import address_of, narrow_address
-from cass_ray.lift.lowering.semantics.special import lane
 from cass_ray.lift.lowering.table import lowers
 
 
@@ -34,10 +34,6 @@ _SHAPES = {
     "16832": MatrixShape(2, 2),
 }
 _HALF_SHAPES = {"1688": MatrixShape(2, 1), "16816": MatrixShape(2, 2)}
-
-
-def _from_lane(ctx: LoweringContext, word: Value, number: Value) -> Value:
-    return ctx.ir.call("i32", "llvm.amdgcn.ds.bpermute", ctx.ir.op("shl", number, i32(2)), word)
 
 
 def _registers(
@@ -70,10 +66,10 @@ def _gather(ctx: LoweringContext, i: DecodedInstruction, shape: MatrixShape) -> 
         for step in range(4):
             source = ctx.ir.op("add", group, i32(step))
             for row in range(shape.rows):
-                rows[row].append(_from_lane(ctx, a[word * shape.rows + row], source))
+                rows[row].append(from_lane(ctx, a[word * shape.rows + row], source))
             for column in range(2):
                 place = ctx.ir.op("add", first_column, i32(4 * column + step))
-                columns[column].append(_from_lane(ctx, b[word], place))
+                columns[column].append(from_lane(ctx, b[word], place))
     return GatheredMatrices(rows, columns)
 
 
@@ -82,7 +78,7 @@ def multiply_bytes(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Bytes, summed in words; with .SAT the last sum, with what was there before, saturates."""
     shape = _SHAPES[i.modifiers[0]]
     gathered = _gather(ctx, i, shape)
-    signs = [TRUE if kind == "S8" else FALSE for kind in i.modifiers[1:3]]
+    signs = (i.modifiers[1] == "S8", i.modifiers[2] == "S8")
     sums = _registers(ctx, i, i.operands[3], 2 * shape.rows)
     results = []
     for row in range(shape.rows):
@@ -90,12 +86,31 @@ def multiply_bytes(ctx: LoweringContext, i: DecodedInstruction) -> None:
             before = sums[2 * row + column]
             total = i32(0) if i.has("SAT") else before
             for a, b in zip(gathered.rows[row], gathered.columns[column], strict=True):
-                arguments = (signs[0], a, signs[1], b, total, FALSE)
-                total = ctx.ir.call("i32", "llvm.amdgcn.sudot4", *arguments)
+                total = dot_of_bytes(ctx, (a, b), signs, total)
             if i.has("SAT"):
                 total = ctx.ir.call("i32", "llvm.sadd.sat.i32", before, total)
             results.append(total)
     ctx.write_words(i.operands[0], results)
+
+
+def dot_of_bytes(
+    ctx: LoweringContext, words: tuple[Value, Value], signs: tuple[bool, bool], total: Value
+) -> Value:
+    """``total`` and the products of four bytes of each word; ``signs``: which are signed."""
+    a, b = words
+    if ctx.environment.target.has_mixed_dot:
+        flags = [TRUE if sign else FALSE for sign in signs]
+        arguments = (flags[0], a, flags[1], b, total, FALSE)
+        return ctx.ir.call("i32", "llvm.amdgcn.sudot4", *arguments)
+    if signs[0] == signs[1]:
+        name = f"llvm.amdgcn.{'s' if signs[0] else 'u'}dot4"
+        return ctx.ir.call("i32", name, a, b, total, FALSE)
+    signed, unsigned = (a, b) if signs[0] else (b, a)
+    # An unsigned byte is 128 more than the signed one with the opposite top bit.
+    moved = ctx.ir.op("xor", unsigned, i32(0x80808080))
+    total = ctx.ir.call("i32", "llvm.amdgcn.sdot4", signed, moved, total, FALSE)
+    plain = ctx.ir.call("i32", "llvm.amdgcn.sdot4", signed, i32(0x01010101), i32(0), FALSE)
+    return ctx.ir.op("add", total, ctx.ir.op("shl", plain, i32(7)))
 
 
 @lowers("HMMA.{1688,16816}.F32{,.BF16}", has_effect=True)
@@ -153,7 +168,7 @@ def multiply_doubles(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 
 def _double_from(ctx: LoweringContext, words: list[Value], number: Value) -> Value:
-    low, high = (_from_lane(ctx, word, number) for word in words)
+    low, high = (from_lane(ctx, word, number) for word in words)
     return ctx.ir.cast("bitcast", ctx.ir.pair(low, high), "double")
 
 
@@ -205,7 +220,7 @@ def load_matrices(ctx: LoweringContext, i: DecodedInstruction) -> None:
     words = []
     for matrix in range(count):
         if i.has("M88"):
-            row = _from_lane(ctx, base, ctx.ir.op("add", group, i32(8 * matrix)))
+            row = from_lane(ctx, base, ctx.ir.op("add", group, i32(8 * matrix)))
             words.append(
                 _shared_load(ctx, "i32", ctx.ir.op("add", row, ctx.ir.op("shl", inside, i32(2))), 4)
             )
@@ -213,7 +228,7 @@ def load_matrices(ctx: LoweringContext, i: DecodedInstruction) -> None:
         halves = []
         for number in range(2):
             lines = ctx.ir.op("add", ctx.ir.op("shl", inside, i32(1)), i32(8 * matrix + number))
-            row = _from_lane(ctx, base, lines)
+            row = from_lane(ctx, base, lines)
             place = ctx.ir.op("add", row, ctx.ir.op("shl", group, i32(1)))
             halves.append(ctx.ir.cast("zext", _shared_load(ctx, "i16", place, 2), "i32"))
         words.append(ctx.ir.op("or", halves[0], ctx.ir.op("shl", halves[1], i32(16))))
@@ -235,7 +250,7 @@ def transpose(ctx: LoweringContext, i: DecodedInstruction) -> None:
     for number in range(2):
         row = ctx.ir.op("add", ctx.ir.op("shl", inside, i32(1)), i32(number))
         source = ctx.ir.op("add", ctx.ir.op("shl", row, i32(2)), ctx.ir.op("lshr", group, i32(1)))
-        moved = _from_lane(ctx, word, source)
+        moved = from_lane(ctx, word, source)
         high, low = ctx.ir.op("lshr", moved, i32(16)), ctx.ir.op("and", moved, i32(0xFFFF))
         halves.append(ctx.select(odd, high, low))
     ctx.write(i.operands[0], ctx.ir.op("or", halves[0], ctx.ir.op("shl", halves[1], i32(16))))

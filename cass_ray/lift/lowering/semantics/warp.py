@@ -1,4 +1,4 @@
-"""Exchange between the lanes of a warp, which is a wave of 32 lanes."""
+"""Exchange between the lanes of a warp."""
 
 from __future__ import annotations
 
@@ -6,20 +6,14 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Operands, Predicate, Register
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32
 from cass_ray.lift.lowering.context import LoweringContext
-from cass_ray.lift.lowering.semantics.special import lane
+from cass_ray.lift.lowering.lanes import (
+    ballot,
+    from_first_lane,
+    from_lane,
+    from_uniform_lane,
+    lane,
+)
 from cass_ray.lift.lowering.table import lowers
-
-_LANES = 32
-
-
-def ballot(ctx: LoweringContext, condition: Value) -> Value:
-    """The lanes that are active and where ``condition`` holds."""
-    return ctx.ir.call("i32", "llvm.amdgcn.ballot.i32", condition)
-
-
-def read_lane(ctx: LoweringContext, value: Value, number: Value) -> Value:
-    """The word ``value`` of one lane, for all lanes; ``number`` is uniform."""
-    return ctx.ir.call("i32", "llvm.amdgcn.readlane.i32", value, number)
 
 
 @lowers("SHFL.{UP,DOWN,BFLY,IDX}", has_effect=True)
@@ -46,8 +40,7 @@ def shuffle(ctx: LoweringContext, i: DecodedInstruction) -> None:
         chosen = ctx.ir.op("or", first, ctx.ir.op("and", step, inside))
         valid = TRUE if last.number == 31 else ctx.ir.icmp("sle", chosen, last)
     chosen = ctx.select(valid, chosen, own)
-    place = ctx.ir.op("shl", chosen, i32(2))
-    ctx.write(target, ctx.ir.call("i32", "llvm.amdgcn.ds.bpermute", place, word))
+    ctx.write(target, from_lane(ctx, word, chosen))
     ctx.write_predicate(found, valid)
 
 
@@ -82,13 +75,13 @@ def match(ctx: LoweringContext, i: DecodedInstruction) -> None:
     target, source = Operands(o for o in i.operands if not isinstance(o, Predicate)).exactly(2)
     words = [ctx.bits(source, number) for number in range(2 if i.has("U64") else 1)]
     active = ballot(ctx, TRUE)
-    result = i32(0)
-    for number in range(_LANES):
-        same: Value = TRUE
-        for word in words:
-            same = ctx.ir.both(same, ctx.ir.icmp("eq", word, read_lane(ctx, word, i32(number))))
-        result = ctx.ir.op("or", result, ctx.select(same, i32(1 << number), i32(0)))
-    result = ctx.ir.op("and", result, active)
+    result = active
+    for word in words:
+        for bit in range(32):
+            own = ctx.ir.op("ashr", ctx.ir.op("shl", word, i32(31 - bit)), i32(31))
+            others = ballot(ctx, ctx.ir.icmp("ne", own, i32(0)))
+            same = ctx.ir.invert(ctx.ir.op("xor", others, own))
+            result = ctx.ir.op("and", result, same)
     if i.has("ALL"):
         agree = ctx.ir.icmp("eq", result, active)
         result = ctx.select(agree, result, i32(0))
@@ -119,7 +112,7 @@ def reduce(ctx: LoweringContext, i: DecodedInstruction) -> None:
     ctx.ir.label(f"full{number}")
     total = value
     for distance in (1, 2, 4, 8, 16):
-        # Bit mode of ds_swizzle: exclusive or of the lane, all bits kept.
+        # Bit mode of ds_swizzle, within 32 lanes: exclusive or of the lane, all bits kept.
         pattern = i32(distance << 10 | 0x1F)
         other = ctx.ir.call("i32", "llvm.amdgcn.ds.swizzle", total, pattern)
         total = _combined(ctx, operation, total, other, signed=signed)
@@ -129,7 +122,7 @@ def reduce(ctx: LoweringContext, i: DecodedInstruction) -> None:
     merged = ctx.ir.result(
         "i32", f"phi i32 [ {total.name}, %full{number} ], [ {partial}, %some{number}.loop ]"
     )
-    ctx.write(i.operands[0], ctx.ir.call("i32", "llvm.amdgcn.readfirstlane.i32", merged))
+    ctx.write(i.operands[0], from_first_lane(ctx, merged))
 
 
 def _reduce_some(
@@ -151,7 +144,7 @@ def _reduce_some(
     ctx.ir.line(f"{left} = phi i32 [ {active.name}, {start} ], [ {next_left}, %{loop} ]")
     ctx.ir.line(f"{total} = phi i32 [ {i32(neutral).name}, {start} ], [ {next_total}, %{loop} ]")
     one = ctx.ir.call("i32", "llvm.cttz.i32", Value("i32", left), TRUE)
-    word = read_lane(ctx, value, one)
+    word = from_uniform_lane(ctx, value, one)
     combined = _combined(ctx, operation, Value("i32", total), word, signed=signed)
     ctx.ir.line(f"{next_total} = add {combined}, 0")
     rest = ctx.ir.op("sub", Value("i32", left), i32(1))
@@ -181,10 +174,9 @@ def to_uniform(ctx: LoweringContext, i: DecodedInstruction) -> None:
     value = ctx.integer(operands[1])
     uniform = value
     if value.number is None:
-        uniform = ctx.ir.call("i32", "llvm.amdgcn.readfirstlane.i32", value)
+        uniform = from_first_lane(ctx, value)
         if (above := ctx.handles.above(value)) is not None:
-            above = ctx.ir.call("i32", "llvm.amdgcn.readfirstlane.i32", above)
-            ctx.handles.set_above(uniform, above)
+            ctx.handles.set_above(uniform, from_first_lane(ctx, above))
     for predicate in predicates:
         differs = ctx.ir.icmp("ne", value, uniform)
         if i.has("OR"):

@@ -1,0 +1,80 @@
+"""The lanes of a warp, in a wave of 32 lanes or in one half of a wave of 64.
+
+On a wave of 64 lanes what holds for a warp holds for a half: masks are halves of 64-bit ones, and a
+lane's number counts from the start of its half. LLVM sees that: the choice of a half depends on the
+lane, so that nothing that is one for a warp is taken to be one for the wave.
+"""
+
+from __future__ import annotations
+
+from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32, i64
+from cass_ray.lift.lowering.context import LoweringContext
+from cass_ray.lift.lowering.target import WARP_LANES
+
+_UPPER_LANES = i64(0xFFFFFFFF << WARP_LANES)
+
+
+def lane(ctx: LoweringContext) -> Value:
+    """The number of the lane in its warp, 0 to 31."""
+    number = ctx.ir.call("i32", "llvm.amdgcn.mbcnt.lo", i32(-1), i32(0))
+    if not ctx.environment.target.pairs_warps:
+        return number
+    return ctx.ir.op("and", _wave_lane(ctx, number), i32(WARP_LANES - 1))
+
+
+def is_upper_warp(ctx: LoweringContext) -> Value:
+    """Whether the lane is in the upper half of a wave of 64."""
+    return ctx.ir.call("i1", "llvm.amdgcn.inverse.ballot.i64", _UPPER_LANES)
+
+
+def ballot(ctx: LoweringContext, condition: Value) -> Value:
+    """The lanes of the warp that are active and where ``condition`` holds."""
+    if not ctx.environment.target.pairs_warps:
+        return ctx.ir.call("i32", "llvm.amdgcn.ballot.i32", condition)
+    return own_half(ctx, ballot_of_wave(ctx, condition))
+
+
+def ballot_of_wave(ctx: LoweringContext, condition: Value) -> Value:
+    """The lanes of a wave of 64 that are active and where ``condition`` holds."""
+    return ctx.ir.call("i64", "llvm.amdgcn.ballot.i64", condition)
+
+
+def own_half(ctx: LoweringContext, mask: Value) -> Value:
+    """Of a mask of 64 lanes the half that is the lane's warp."""
+    return ctx.ir.select(is_upper_warp(ctx), ctx.ir.high(mask), ctx.ir.low(mask))
+
+
+def from_lane(ctx: LoweringContext, word: Value, number: Value) -> Value:
+    """``word`` of another lane of the warp, which each lane chooses for itself."""
+    if ctx.environment.target.pairs_warps:
+        own = ctx.ir.call("i32", "llvm.amdgcn.mbcnt.lo", i32(-1), i32(0))
+        start = ctx.ir.op("and", _wave_lane(ctx, own), i32(WARP_LANES))
+        number = ctx.ir.op("or", number, start)
+    place = ctx.ir.op("shl", number, i32(2))
+    return ctx.ir.call("i32", "llvm.amdgcn.ds.bpermute", place, word)
+
+
+def from_uniform_lane(ctx: LoweringContext, word: Value, number: Value) -> Value:
+    """``word`` of one lane, whose number is the same in all lanes of the warp."""
+    if ctx.environment.target.pairs_warps:
+        return from_lane(ctx, word, number)
+    return ctx.ir.call("i32", "llvm.amdgcn.readlane.i32", word, number)
+
+
+def from_first_lane(ctx: LoweringContext, word: Value) -> Value:
+    """``word`` of the first active lane of the warp."""
+    if not ctx.environment.target.pairs_warps:
+        return ctx.ir.call("i32", "llvm.amdgcn.readfirstlane.i32", word)
+    active = ballot_of_wave(ctx, TRUE)
+    words = []
+    for half, start in ((ctx.ir.low(active), 0), (ctx.ir.high(active), WARP_LANES)):
+        # Of a half without active lanes any lane will do: nobody takes the word.
+        first = ctx.ir.call("i32", "llvm.cttz.i32", half, FALSE)
+        number = ctx.ir.op("or", ctx.ir.op("and", first, i32(WARP_LANES - 1)), i32(start))
+        words.append(ctx.ir.call("i32", "llvm.amdgcn.readlane.i32", word, number))
+    return ctx.ir.select(is_upper_warp(ctx), words[1], words[0])
+
+
+def _wave_lane(ctx: LoweringContext, low: Value) -> Value:
+    """The number of the lane in a wave of 64; ``low`` counts the lanes below it in the low half."""
+    return ctx.ir.call("i32", "llvm.amdgcn.mbcnt.hi", i32(-1), low)

@@ -1,0 +1,122 @@
+"""Loops that wait for another thread: nothing changes in them but memory.
+
+Two warps in one wave of 64 lanes go on together, so that a warp that has left such a loop would
+wait for the other one, which may wait for it. Kernels with such loops run their warps in turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from cass_ray.lift.frontend.instruction import DecodedInstruction
+from cass_ray.lift.frontend.operands import Address, Register
+from cass_ray.lift.graphs import components
+from cass_ray.lift.lowering.liveness import CodePlace, LivenessBlock
+
+_ATOMIC = frozenset({"ATOM", "ATOMG", "ATOMS"})
+_LOADS = frozenset({"LD", "LDG", "LDS"})
+
+Graph = Mapping[CodePlace, LivenessBlock]
+InstructionAt = Callable[[CodePlace], DecodedInstruction]
+
+
+def waiting_loops(
+    blocks: Graph, entry: CodePlace, instruction_at: InstructionAt
+) -> Iterator[list[DecodedInstruction]]:
+    """Instructions of each loop that may wait for what another thread writes."""
+    for header, loop in _loops(blocks, frozenset(blocks), entry):
+        body = [instruction_at(place) for block in loop for place, _ in blocks[block].accesses]
+        if _may_wait(body) and (
+            any(i.opcode == "NANOSLEEP" for i in body) or not _carried(blocks, header, loop)
+        ):
+            yield body
+
+
+def flag_in_shared(body: list[DecodedInstruction]) -> DecodedInstruction | None:
+    """The load of shared memory with which a loop waits; None where it waits for something else.
+
+    Who writes there is in the same block, maybe in the same wave.
+    """
+    if any(i.opcode in _ATOMIC or (i.opcode in _LOADS and i.has("STRONG")) for i in body):
+        return None
+    return next((i for i in body if i.opcode == "LDS"), None)
+
+
+def _may_wait(body: list[DecodedInstruction]) -> bool:
+    """Whether the loop reads what others write, and others do not come around with it."""
+    if any(i.opcode == "BAR" for i in body) or _tries_again(body):
+        return False
+    if any(i.opcode in _ATOMIC or (i.opcode in _LOADS and i.has("STRONG")) for i in body):
+        return True
+    # Variables of code that is not optimized are in the stack: nothing can be said of its loops.
+    return any(i.opcode in _LOADS for i in body) and not any(i.opcode == "STL" for i in body)
+
+
+def _tries_again(body: list[DecodedInstruction]) -> bool:
+    """Whether it swaps what it has loaded for something else: where that fails, another did so."""
+    loaded = {
+        operand.name
+        for i in body
+        if i.opcode in _LOADS
+        for operand in i.operands[:1]
+        if isinstance(operand, Register)
+    }
+    return any(_expected(i) in loaded for i in body if i.has("CAS") or i.has("CAST"))
+
+
+def _expected(i: DecodedInstruction) -> str:
+    """The register with what a compare and swap expects."""
+    place = next((n for n, each in enumerate(i.operands) if isinstance(each, Address)), -1)
+    following = i.operands[place + 1 :]
+    return following[0].name if following and isinstance(following[0], Register) else ""
+
+
+def _carried(blocks: Graph, header: CodePlace, loop: frozenset[CodePlace]) -> bool:
+    """Whether one round of the loop leaves something to the next in a register."""
+    written = {
+        name for block in loop for _, access in blocks[block].accesses for name in access.writes
+    }
+    exposed: dict[CodePlace, frozenset[str]] = {place: frozenset() for place in loop}
+    changed = True
+    while changed:
+        changed = False
+        for place in loop:
+            after = frozenset[str]().union(
+                *(exposed[s] for s in blocks[place].successors if s in loop and s != header)
+            )
+            found = frozenset(_exposed(blocks[place], after) & written)
+            if found != exposed[place]:
+                exposed[place] = found
+                changed = True
+    return bool(exposed[header])
+
+
+def _exposed(block: LivenessBlock, after: Iterable[str]) -> set[str]:
+    """Registers that are read in the block or after it before they are written."""
+    found = set(after)
+    for _, access in reversed(block.accesses):
+        if access.guard is None:
+            found -= access.writes
+        else:
+            found.add(access.guard[0])
+        found |= access.reads
+    return found
+
+
+def _loops(
+    blocks: Graph, places: frozenset[CodePlace], entry: CodePlace
+) -> Iterator[tuple[CodePlace, frozenset[CodePlace]]]:
+    """Loops with their headers, the outer before the inner."""
+    successors = {place: sorted(block.successors) for place, block in blocks.items()}
+    pending = [(places, [entry])]
+    while pending:
+        inside, entries = pending.pop()
+        for component in components(successors, inside, entries):
+            header = component[0]
+            is_loop = len(component) > 1 or header in blocks[header].successors
+            if not is_loop:
+                continue
+            loop = frozenset(component)
+            yield header, loop
+            inner = loop - {header}
+            pending.append((inner, successors[header]))

@@ -1,0 +1,171 @@
+"""Two warps in one wave of 64 lanes: what each does is what it does alone."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from cass_ray.corpus.reading.source_files import gather
+from cass_ray.emulator.build import runtime_library
+from cass_ray.emulator.execution import RunOptions, execute
+from cass_ray.lift import LiftedModule, UnknownForm, lift_cubin, names_for_host
+from cass_ray.toolchain.locate import find_amd, find_nvidia
+from cass_ray.toolchain.nvidia.elf import Cubin
+from cass_ray.toolchain.unit import Unit
+from cass_ray.translate.engines.registry import make_translator
+from cass_ray.translate.project.program import translated
+
+PROGRAMS = Path(__file__).parent / "programs"
+THREADS = 96
+MASK = 0xFFFFFFFF
+
+
+@cache
+def cubins() -> dict[str, bytes]:
+    unit = Unit(PROGRAMS, PurePosixPath("paired_warps.cu"))
+    return find_nvidia().compile(unit, ("sm_80", "sm_90")).cubins
+
+
+def ballot(warp: int, condition: list[bool]) -> int:
+    return sum(1 << lane for lane in range(32) if condition[32 * warp + lane])
+
+
+def votes() -> list[int]:
+    found = []
+    count = sum(t % 7 == 0 for t in range(THREADS))
+    for t in range(THREADS):
+        warp, lane = divmod(t, 32)
+        value = ballot(warp, [n % 32 % (n // 32 + 2) == 0 for n in range(THREADS)])
+        if lane < 8 * (warp + 1):
+            value ^= ((1 << 8 * (warp + 1)) - 1) << 1 & MASK
+        down = t + 3 if lane + 3 < 32 else t
+        value += (32 * warp + (lane ^ 31)) + down + warp
+        value ^= ballot(warp, [n // 5 == t // 5 for n in range(THREADS)]) * 3 & MASK
+        value += sum(range(32 * warp, 32 * warp + 32)) + count
+        found.append(value & MASK)
+    return found
+
+
+def loops() -> list[int]:
+    sums = [0] * THREADS
+    for warp in range(THREADS // 32):
+        lanes = range(32 * warp, 32 * warp + 32)
+        for turn in range(3 + 2 * warp):
+            more = sum((t + turn) % 3 == 0 for t in lanes) << turn
+            given = sums[32 * warp + turn] + more
+            for t in lanes:
+                sums[t] = given + (t & 1) & MASK
+    return sums
+
+
+def parted() -> list[int]:
+    mine = list(range(THREADS))
+    for _ in range(3):
+        words = [m * 3 if t // 32 % 2 == 0 else m + 7 for t, m in enumerate(mine)]
+        mine = [
+            m + words[(t + 32) % THREADS] & MASK
+            if t // 32 % 2 == 0
+            else m ^ words[(t + 40) % THREADS] & MASK
+            for t, m in enumerate(mine)
+        ]
+    return mine
+
+
+def line(name: str, values: list[int]) -> str:
+    total = 0
+    for value in values:
+        total = total * 1000003 + value & (1 << 64) - 1
+    return f"{name}: {values[0]} {values[45]} {values[95]} {total}"
+
+
+EXPECTED = [
+    line("votes", votes()),
+    line("loops", loops()),
+    line("parted", parted()),
+    "locked: 0 25",
+]
+"""Worked out here, lane by lane; 5 blocks of 5 warps took the lock."""
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
+@pytest.mark.parametrize("processor", ["gfx1100", "gfx90a", "gfx942"])
+def test_warps_do_what_they_do_alone(processor: str, tmp_path: Path) -> None:
+    unit = Unit(PROGRAMS, PurePosixPath("paired_warps.cu"))
+    sources = translated(gather(unit), make_translator())
+    host = find_amd().compile(sources.write(tmp_path), processor, optimization="-O3")
+    for architecture, cubin in cubins().items():
+        names = names_for_host(Cubin.parse(cubin), host.device_assembly)
+        lifted = lift_cubin(cubin, processor, names=names)
+        program = tmp_path / architecture
+        find_amd().recombine(
+            host.host_assembly,
+            lifted.assembly,
+            program,
+            architecture=processor,
+            runtime_library=runtime_library(),
+        )
+        options = RunOptions(seconds=60, architecture=processor)
+        done = execute(program, (), runtime_library(), options)
+        assert done.ok, done.stderr_text
+        assert done.stdout_text.splitlines() == EXPECTED, architecture
+
+
+def kernels_in_turns(lifted: LiftedModule) -> set[str]:
+    texts = lifted.llvm_ir.split("define protected amdgpu_kernel")[1:]
+    named = {text.partition('"')[2].partition('"')[0]: text for text in texts}
+    return {
+        re.sub(r"^_Z\d+([a-z]+)P.*", r"\1", name)
+        for name, text in named.items()
+        if "\nturn:\n" in text
+    }
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
+def test_turns_are_taken_where_warps_may_part_or_wait() -> None:
+    for cubin in cubins().values():
+        assert kernels_in_turns(lift_cubin(cubin, "gfx942")) == {"locked", "parted"}
+        assert kernels_in_turns(lift_cubin(cubin, "gfx1100")) == set()
+
+
+FLAG = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry waits(.param .u64 out) {
+  .reg .b32 %r<4>; .reg .b64 %x<2>; .reg .pred %p<2>;
+  .shared .b32 flag;
+  mov.u32 %r0, %tid.x;
+  setp.lt.u32 %p0, %r0, 32;
+  @%p0 bra first;
+again:
+  ld.volatile.shared.u32 %r1, [flag];
+  setp.eq.u32 %p1, %r1, 0;
+  @%p1 bra again;
+  bra done;
+first:
+  mov.u32 %r1, 1;
+  st.volatile.shared.u32 [flag], %r1;
+done:
+  ld.param.u64 %x0, [out];
+  st.global.u32 [%x0], %r1;
+  ret;
+}
+"""
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
+def test_a_wait_for_the_other_warp_is_refused(tmp_path: Path) -> None:
+    source, target = tmp_path / "flag.ptx", tmp_path / "flag.cubin"
+    source.write_text(FLAG)
+    ptxas = find_nvidia().nvcc.with_name("ptxas")
+    subprocess.run([ptxas, "-arch=sm_80", source, "-o", target], check=True)
+    assert lift_cubin(target.read_bytes()).kernels == ("waits",)
+    with pytest.raises(UnknownForm, match="which may share its wave"):
+        lift_cubin(target.read_bytes(), "gfx942")
