@@ -53,8 +53,8 @@ AMD_TARGETS: tuple[AmdTarget, ...] = (
     AmdTarget("gfx90a", "CDNA 2", _CDNA, emulated=True, offered=True),
     AmdTarget("gfx942", "CDNA 3", _CDNA, emulated=True, offered=True),
     AmdTarget("gfx950", "CDNA 4", _CDNA, ROCM_DEVICE_LIBRARIES),
-    AmdTarget("gfx1200", "RDNA 4", _RDNA, ROCM_DEVICE_LIBRARIES),
-    AmdTarget("gfx1201", "RDNA 4", _RDNA, ROCM_DEVICE_LIBRARIES, offered=True),
+    AmdTarget("gfx1200", "RDNA 4", _RDNA, emulated=True),
+    AmdTarget("gfx1201", "RDNA 4", _RDNA, emulated=True, offered=True),
 )
 """In the order in which they are shown."""
 

@@ -1,1 +1,1 @@
-"""AMD programs on a CPU (gfx11, gfx90a, gfx942): the engine, its HIP runtime, what builds them."""
+"""AMD programs on a CPU (RDNA 3 and 4, CDNA 2 and 3): the engine, its HIP runtime, their build."""

@@ -60,7 +60,8 @@ class EmulatorCoverage:
 def instruction_set_of(architecture: str) -> str:
     """The engine's instruction set for a processor. Raises :class:`ValueError` for others."""
     known_architecture(architecture, emulated_architectures())
-    return "gfx11" if architecture.startswith("gfx11") else architecture
+    family = architecture[:5]
+    return family if family in ("gfx11", "gfx12") else architecture
 
 
 def measure(

@@ -102,7 +102,10 @@ Class vector_class(const OpcodeRow& row) {
 Class class_of(const OpcodeRow& row) {
   switch (row.encoding) {
     case Encoding::SMEM: return Class::scalar_memory;
-    case Encoding::SOPP: return row.opcode == Opcode::s_barrier ? Class::barrier : Class::control;
+    case Encoding::SOPP: {
+      const bool waits = row.opcode == Opcode::s_barrier || row.opcode == Opcode::s_barrier_wait;
+      return waits ? Class::barrier : Class::control;
+    }
     case Encoding::SOP2:
     case Encoding::SOPK:
     case Encoding::SOP1:

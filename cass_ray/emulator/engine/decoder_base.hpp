@@ -26,8 +26,25 @@ inline Field vector_field(unsigned number, Type type) {
   return {static_cast<std::uint16_t>(source_code::vector_first + number), type, 0};
 }
 
-// A source code that is reserved.
+// Operations that use source 0 as a place: it cannot be a constant or a scalar.
+inline bool needs_register(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::v_swap_b32:
+    case Opcode::v_swap_b16:
+    case Opcode::v_swaprel_b32:
+    case Opcode::v_permlane64_b32:
+    case Opcode::v_movrels_b32:
+    case Opcode::v_movrelsd_b32:
+    case Opcode::v_movrelsd_2_b32: return true;
+    default: return false;
+  }
+}
+
+// A source code that is reserved, or is none that the operation can have.
 inline bool names_nothing(const Operation& operation) {
+  const bool misses_register = operation.source[0].code < source_code::vector_first &&
+                               needs_register(operation.row->opcode);
+  if (misses_register) return true;
   for (const Field& field : operation.source) {
     if (!field.present()) continue;
     const bool gap =
@@ -105,9 +122,9 @@ inline Type raw_type(unsigned registers) {
   }
 }
 
-
 // Those of each instruction set.
 std::optional<Decoded> decode_gfx11(std::span<const std::uint32_t> words);
+std::optional<Decoded> decode_gfx12(std::span<const std::uint32_t> words);
 std::optional<Decoded> decode_gfx9(InstructionSet set, std::span<const std::uint32_t> words);
 
 }  // namespace cass::rdna3

@@ -1,5 +1,6 @@
 #include "image.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -441,29 +442,26 @@ class Access {
 
 }  // namespace
 
-ImageControl image_control(Opcode opcode, std::uint64_t word, std::uint32_t addresses) {
+ImageControl image_control(Opcode opcode, const ImageFields& fields) {
   const std::string_view name = mnemonic(opcode);
-  const auto bit = [word](unsigned at) { return (word >> at & 1) != 0; };
   ImageControl control;
   control.kind = kind_of(name);
-  control.mask = static_cast<std::uint8_t>(word >> 8 & 15);
-  control.dimension = static_cast<std::uint8_t>(word >> 2 & 7);
-  const bool loaded_whole = bit(15) || bit(53) || bit(54);  // R128, TFE, LWE
-  if (control.dimension == cube || control.dimension > two_array || loaded_whole) {
+  control.mask = fields.mask;
+  control.dimension = fields.dimension;
+  if (control.dimension == cube || control.dimension > two_array || fields.other_resource) {
     control.kind = ImageKind::unsupported;
   }
   const bool bias = name.find("_b_") != std::string_view::npos || name.ends_with("_b");
   const unsigned skipped = derivative_count(name, control.dimension) + (bias ? 1 : 0);
   const bool offset = name.ends_with("_o") || name.find("_o_") != std::string_view::npos;
   unsigned flags = skipped << ImageControl::skipped_shift;
-  if (bit(7)) flags |= ImageControl::unnormalized;
-  if (bit(16)) flags |= ImageControl::short_addresses;
-  if (bit(17)) flags |= ImageControl::short_data;
-  if (bit(0)) flags |= ImageControl::separate;
+  if (fields.unnormalized) flags |= ImageControl::unnormalized;
+  if (fields.short_addresses) flags |= ImageControl::short_addresses;
+  if (fields.short_data) flags |= ImageControl::short_data;
+  if (fields.separate) flags |= ImageControl::separate;
   if (offset) flags |= ImageControl::offset;
   control.flags = static_cast<std::uint8_t>(flags);
-  for (unsigned k = 0; k < 4; ++k)
-    control.registers[k] = static_cast<std::uint8_t>(addresses >> 8 * k);
+  std::ranges::copy(fields.registers, control.registers);
   return control;
 }
 

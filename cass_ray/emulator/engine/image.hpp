@@ -43,8 +43,20 @@ struct ImageControl {
 };
 static_assert(sizeof(ImageControl) == 8);
 
-// From an MIMG instruction's words. Kind `unsupported`: a form that the engine does not have.
-ImageControl image_control(Opcode opcode, std::uint64_t word, std::uint32_t addresses);
+// The fields of an image instruction, wherever its format has them.
+struct ImageFields {
+  std::uint8_t mask = 0;
+  std::uint8_t dimension = 0;
+  bool other_resource = false;  // R128, TFE, LWE
+  bool unnormalized = false;
+  bool short_addresses = false;
+  bool short_data = false;
+  bool separate = false;
+  std::uint8_t registers[4] = {};
+};
+
+// Kind `unsupported`: a form that the engine does not have.
+ImageControl image_control(Opcode opcode, const ImageFields& fields);
 
 // Registers of 32 bits: of the data, and of consecutive addresses.
 unsigned data_registers(const ImageControl& control);

@@ -47,6 +47,7 @@ inline constexpr std::uint8_t clamp = 32;
 inline constexpr std::uint8_t dpp_row_reads_inactive = 64;
 inline constexpr std::uint8_t gds = 128;
 inline constexpr std::uint8_t lds = 128;        // buffers: the data go to LDS
+inline constexpr std::uint8_t device_scope = 128;  // global_inv: others' writes are seen after it
 }  // namespace flag
 
 struct Instruction {

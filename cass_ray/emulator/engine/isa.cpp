@@ -18,6 +18,9 @@ constexpr OpcodeRow gfx90a_rows[] = {
 constexpr OpcodeRow gfx942_rows[] = {
 #include "tables/gfx942.inc"
 };
+constexpr OpcodeRow gfx12_rows[] = {
+#include "tables/gfx12.inc"
+};
 #undef INSTRUCTION
 
 constexpr std::string_view names[] = {
@@ -62,6 +65,7 @@ constexpr Table tables[] = {
     {gfx11_rows, make_index(gfx11_rows)},
     {gfx90a_rows, make_index(gfx90a_rows)},
     {gfx942_rows, make_index(gfx942_rows)},
+    {gfx12_rows, make_index(gfx12_rows)},
 };
 static_assert(std::size(tables) == instruction_set_count);
 
@@ -77,7 +81,7 @@ const OpcodeRow* find_row(InstructionSet set, Encoding encoding, unsigned number
 }
 
 std::string_view name_of(InstructionSet set) {
-  constexpr std::string_view set_names[] = {"gfx11", "gfx90a", "gfx942"};
+  constexpr std::string_view set_names[] = {"gfx11", "gfx90a", "gfx942", "gfx12"};
   return set_names[static_cast<std::size_t>(set)];
 }
 
@@ -85,6 +89,7 @@ std::optional<InstructionSet> instruction_set_of(std::string_view processor) {
   if (processor.starts_with("gfx11")) return InstructionSet::gfx11;
   if (processor == "gfx90a") return InstructionSet::gfx90a;
   if (processor == "gfx942") return InstructionSet::gfx942;
+  if (processor == "gfx1200" || processor == "gfx1201") return InstructionSet::gfx12;
   return std::nullopt;
 }
 
@@ -123,7 +128,22 @@ bool is_ignorable(Opcode opcode) {
     case Opcode::v_pipeflush:
     case Opcode::ds_nop:
     case Opcode::buffer_gl0_inv:
-    case Opcode::buffer_gl1_inv: return true;
+    case Opcode::buffer_gl1_inv:
+    case Opcode::global_inv:
+    case Opcode::s_wait_loadcnt:
+    case Opcode::s_wait_storecnt:
+    case Opcode::s_wait_samplecnt:
+    case Opcode::s_wait_bvhcnt:
+    case Opcode::s_wait_expcnt:
+    case Opcode::s_wait_dscnt:
+    case Opcode::s_wait_kmcnt:
+    case Opcode::s_wait_loadcnt_dscnt:
+    case Opcode::s_wait_storecnt_dscnt:
+    case Opcode::s_prefetch_inst:
+    case Opcode::s_prefetch_inst_pc_rel:
+    case Opcode::s_prefetch_data:
+    case Opcode::s_prefetch_data_pc_rel:
+    case Opcode::s_buffer_prefetch_data: return true;
     default: return false;
   }
 }

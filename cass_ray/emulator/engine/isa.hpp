@@ -1,6 +1,7 @@
 // The instruction sets as data: encodings, opcodes, operand types.
-// Sources: AMD, "RDNA3 Instruction Set Architecture Reference Guide", chapter 15, and "AMD Instinct
-// MI300 Instruction Set Architecture Reference Guide", chapter 13 (microcode formats).
+// Sources: AMD, "RDNA3 Instruction Set Architecture Reference Guide" and that of RDNA4, chapter 15,
+// and "AMD Instinct MI300 Instruction Set Architecture Reference Guide", chapter 13 (microcode
+// formats).
 #pragma once
 
 #include <cstdint>
@@ -9,12 +10,14 @@
 
 namespace cass::rdna3 {
 
-// What code objects are made of; gfx11 is RDNA3, gfx90a CDNA2, gfx942 CDNA3.
-enum class InstructionSet : std::uint8_t { gfx11, gfx90a, gfx942 };
-inline constexpr int instruction_set_count = 3;
+// What code objects are made of; gfx11 is RDNA3, gfx90a CDNA2, gfx942 CDNA3, gfx12 RDNA4.
+enum class InstructionSet : std::uint8_t { gfx11, gfx90a, gfx942, gfx12 };
+inline constexpr int instruction_set_count = 4;
 
 // gfx90a and gfx942 have their formats from GCN: 64 lanes, accumulation registers, SDWA.
-constexpr bool is_gfx9(InstructionSet set) { return set != InstructionSet::gfx11; }
+constexpr bool is_gfx9(InstructionSet set) {
+  return set == InstructionSet::gfx90a || set == InstructionSet::gfx942;
+}
 
 std::string_view name_of(InstructionSet set);
 // That of a processor ("gfx1100"); empty where the engine does not run its code.
@@ -99,8 +102,8 @@ constexpr unsigned register_count(Type type) {
 constexpr bool is_16_bit(Type type) { return type >= Type::b16 && type <= Type::f16; }
 constexpr bool is_64_bit(Type type) { return type >= Type::b64 && type <= Type::f64; }
 
-// What instructions do: mostly gfx11's mnemonics (isa/gfx9/operations.py has those of gfx9), then
-// what the engine itself inserts into decoded code.
+// What instructions do: mostly gfx11's mnemonics (operations.py in isa/gfx9 and isa/gfx12 has those
+// of the others), then what the engine itself inserts into decoded code.
 enum class Opcode : std::uint16_t {
 #define OPERATION_NAME(name) name,
 #include "tables/operations.inc"

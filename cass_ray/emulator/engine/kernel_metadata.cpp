@@ -90,6 +90,9 @@ KernelArgument argument(const Value& map) {
   return result;
 }
 
+// Others have the workgroup's number in registers of its own (gfx12: trap temporaries).
+bool has_workgroup_ids(InstructionSet set) { return set != InstructionSet::gfx12; }
+
 // Others have the base of scratch in registers of its own ("architected").
 bool has_scratch_offset(InstructionSet set) { return set == InstructionSet::gfx90a; }
 
@@ -103,10 +106,12 @@ UserSgprs user_sgprs(InstructionSet set, std::uint32_t rsrc2_word, std::uint32_t
   sgprs.flat_scratch_init = (property_bits & 32) != 0;
   sgprs.private_segment_size = (property_bits & 64) != 0;
   sgprs.count = static_cast<std::uint8_t>(rsrc2_word >> 1 & 31);
-  sgprs.workgroup_id_x = (rsrc2_word >> 7 & 1) != 0;
-  sgprs.workgroup_id_y = (rsrc2_word >> 8 & 1) != 0;
-  sgprs.workgroup_id_z = (rsrc2_word >> 9 & 1) != 0;
-  sgprs.workgroup_info = (rsrc2_word >> 10 & 1) != 0;
+  if (has_workgroup_ids(set)) {
+    sgprs.workgroup_id_x = (rsrc2_word >> 7 & 1) != 0;
+    sgprs.workgroup_id_y = (rsrc2_word >> 8 & 1) != 0;
+    sgprs.workgroup_id_z = (rsrc2_word >> 9 & 1) != 0;
+    sgprs.workgroup_info = (rsrc2_word >> 10 & 1) != 0;
+  }
   sgprs.private_segment_offset = has_scratch_offset(set) && (rsrc2_word & 1) != 0;
   return sgprs;
 }

@@ -174,6 +174,13 @@ void fill_user_sgprs(const Launch& launch, LaunchState& state) {
   }
 }
 
+void set_mode(LaunchState& state) {
+  const std::uint32_t rsrc1 = state.kernel->rsrc1;
+  state.mode = (rsrc1 >> 12 & 0xFF) | ((rsrc1 >> 21 & 1) != 0 ? mode::dx10_clamp : 0) |
+               ((rsrc1 >> 23 & 1) != 0 ? mode::ieee : 0);
+  set_fixed_mode(state);
+}
+
 std::uint64_t time_limit_nanoseconds() {
   const double seconds = settings().time_limit_seconds;
   return seconds > 0 ? static_cast<std::uint64_t>(seconds * 1e9) : 0;
@@ -214,9 +221,7 @@ std::optional<Fault> prepare(Launch& launch, LaunchState& state) {
   }
   state.scratch_stride = (state.scratch_stride + 15) & ~15U;
   state.lds_bytes = kernel.lds_size + launch.dynamic_lds_bytes;
-  state.mode = (kernel.rsrc1 >> 12 & 0xFF) |
-               ((kernel.rsrc1 >> 21 & 1) != 0 ? mode::dx10_clamp : 0) |
-               ((kernel.rsrc1 >> 23 & 1) != 0 ? mode::ieee : 0);
+  set_mode(state);
   const std::uint64_t limit = time_limit_nanoseconds();
   state.deadline = limit != 0 ? steady_nanoseconds() + limit : 0;
   fill_work_items(launch, state);

@@ -17,6 +17,13 @@ void check_addresses(std::uint32_t active, const std::uint64_t* addresses, std::
     raise_access_violation(address);
   }
 }
+bool service_signals_first(const Wave& wave) {
+  for (unsigned index = 0; index < wave.workgroup->wave_count; ++index) {
+    const Wave& other = wave.workgroup->wave(index);
+    if (&other != &wave && other.signals >= wave.signals) return false;
+  }
+  return true;
+}
 std::uint64_t service_realtime() { return steady_nanoseconds() / 10; }
 std::uint64_t service_cycles() { return steady_nanoseconds() * 2; }
 

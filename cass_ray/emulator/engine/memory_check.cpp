@@ -109,7 +109,10 @@ class Checker {
         group_(*wave.workgroup) {}
 
   bool run() {
-    if (access_.row->opcode == Opcode::buffer_gl1_inv) group_.shadow->acquired = true;
+    const Opcode opcode = access_.row->opcode;
+    if (opcode == Opcode::buffer_gl1_inv || opcode == Opcode::global_inv) {
+      group_.shadow->acquired = true;
+    }
     if (!touches_memory(*access_.row)) return true;
     const Encoding encoding = access_.row->encoding;
     const bool returns = (instruction_.flags & flag::returns) != 0;

@@ -41,7 +41,7 @@ std::optional<InstructionSet> loadable_set(std::string_view target, std::string_
     return std::nullopt;
   }
   const auto set = instruction_set_of(own);
-  // gfx11's processors differ in what compute does not show.
+  // gfx11's processors differ in what compute does not show, and gfx12's.
   if (!set || processor.empty() || set == instruction_set_of(processor)) return set;
   return std::nullopt;
 }

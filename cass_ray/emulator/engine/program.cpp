@@ -50,7 +50,7 @@ bool is_packed_f32(Opcode opcode) {
 // Whether rounding or denormals of MODE matter.
 bool depends_on_mode(const OpcodeRow& row) {
   if (is_packed_f32(row.opcode)) return true;
-  if (row.encoding < Encoding::VOP2 || row.encoding >= Encoding::VINTERP) return false;
+  if (row.encoding == Encoding::SMEM || row.encoding >= Encoding::VINTERP) return false;
   if (row.opcode == Opcode::v_cndmask_b32 || row.opcode == Opcode::v_cndmask_b16) return false;
   return is_float(row.destination) || is_float(row.source[0]) || is_float(row.source[1]);
 }
@@ -58,7 +58,8 @@ bool depends_on_mode(const OpcodeRow& row) {
 // Matrix products of a whole wave.
 bool is_matrix(Opcode opcode) {
   const std::string_view name = mnemonic(opcode);
-  return name.starts_with("v_mfma") || name.starts_with("v_smfmac") || name.starts_with("v_wmma");
+  return name.starts_with("v_mfma") || name.starts_with("v_smfmac") || name.starts_with("v_wmma") ||
+         name.starts_with("v_swmmac");
 }
 
 // One pass over a wave's lanes handles both halves, or none of it is per lane.
@@ -73,7 +74,20 @@ bool once_for_both_halves(Opcode opcode) {
     case Opcode::ds_gws_barrier:
     case Opcode::ds_gws_init:
     case Opcode::ds_bpermute_b32_gfx9:
-    case Opcode::ds_permute_b32_gfx9: return true;
+    case Opcode::ds_permute_b32_gfx9:
+    case Opcode::ds_bpermute_fi_b32:
+    case Opcode::ds_bpermute_b32_gfx12:
+    case Opcode::ds_permute_b32_gfx12:
+    case Opcode::v_s_exp_f32:
+    case Opcode::v_s_exp_f16:
+    case Opcode::v_s_log_f32:
+    case Opcode::v_s_log_f16:
+    case Opcode::v_s_rcp_f32:
+    case Opcode::v_s_rcp_f16:
+    case Opcode::v_s_rsq_f32:
+    case Opcode::v_s_rsq_f16:
+    case Opcode::v_s_sqrt_f32:
+    case Opcode::v_s_sqrt_f16: return true;
     default: return is_matrix(opcode);
   }
 }
@@ -118,8 +132,7 @@ class Builder {
     const OpcodeRow& row = *decoded.operation.row;
     if (is_ignorable(row.opcode)) {
       // Nothing to do but to tell the checking mode that the workgroup sees others' writes now.
-      if (program_.options.check && row.opcode == Opcode::buffer_gl1_inv)
-        check(decoded.operation, {});
+      if (program_.options.check && acquires(decoded.operation)) check(decoded.operation, {});
       return;
     }
     note_mode(decoded.operation);
@@ -185,6 +198,12 @@ class Builder {
       }
     }
     half_ = 0;
+  }
+
+  static bool acquires(const Operation& op) {
+    const Opcode opcode = op.row->opcode;
+    return opcode == Opcode::buffer_gl1_inv ||
+           (opcode == Opcode::global_inv && (op.flags & flag::device_scope) != 0);
   }
 
   void count(const Operation& op) {

@@ -14,6 +14,7 @@ struct Workgroup;
 // Places in Wave::scalar beyond the SGPRs' own numbers (RDNA3 ISA, 3.4.1 and table 1).
 namespace scalar {
 inline constexpr unsigned vcc = 106;
+inline constexpr unsigned ttmp = 108;        // gfx12 finds the workgroup's number in 7 and 9
 inline constexpr unsigned null = 124;
 inline constexpr unsigned m0 = 125;
 inline constexpr unsigned exec = 126;
@@ -43,6 +44,7 @@ inline constexpr unsigned denormals_shift = 4;
 inline constexpr std::uint32_t usual = denormals;  // all kept, rounding to nearest even
 inline constexpr std::uint32_t dx10_clamp = 1U << 8;  // clamping turns NaN into 0
 inline constexpr std::uint32_t ieee = 1U << 9;        // minimum and maximum quiet NaN
+inline constexpr std::uint32_t minimum_number = 1U << 31;  // gfx12: the first of two NaN, quiet
 }  // namespace mode
 
 inline constexpr unsigned temporary_rows = 4;  // DPP and SDWA sources and results, dual issue
@@ -85,6 +87,9 @@ struct alignas(128) Wave {
   std::uint32_t mode = 0;                 // hardware register MODE
   std::uint32_t saved_exec[2] = {};       // of each half, during an instruction with DPP
   std::uint32_t dpp_exec[2] = {};         // the lanes that it writes
+  std::uint32_t signals = 0;              // of the workgroup's barrier: given by this wave
+  std::uint32_t waits = 0;                // and waited for
+  std::uint32_t fixed_mode = 0;           // bits of MODE that the instruction set does not have
   std::uint32_t saved_control = 0;        // MXCSR during an instruction with a special MODE
   std::uint16_t index = 0;                // in the workgroup
   std::uint16_t vector_count = 0;         // VGPRs that exist

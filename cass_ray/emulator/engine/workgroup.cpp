@@ -47,6 +47,13 @@ std::uint64_t steady_nanoseconds() {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+void set_fixed_mode(LaunchState& state) {
+  state.fixed_mode = 0;
+  if (state.program->set != InstructionSet::gfx12) return;
+  state.fixed_mode = mode::dx10_clamp | mode::ieee | mode::minimum_number;
+  state.mode = (state.mode & ~state.fixed_mode) | mode::dx10_clamp | mode::minimum_number;
+}
+
 LdsArena::LdsArena() {
   static std::atomic<std::uint64_t> next{first_aperture};
   for (std::uint64_t at = next += aperture_step; at < last_aperture; at = next += aperture_step) {
@@ -115,6 +122,7 @@ void Workgroup::adopt(const LaunchState& state) {
     wave.single = wave_count == 1;
     wave.wide = state.wide;
     wave.row_stride = static_cast<std::uint32_t>(sizeof(Row) * halves);
+    wave.fixed_mode = state.fixed_mode;
     const auto base = reinterpret_cast<std::uint64_t>(lds.data());
     const std::uint64_t bases[] = {base, base + 0xFFFF'FFFF,
                                    std::uint64_t{private_aperture_high} << 32,
@@ -141,6 +149,11 @@ void Workgroup::start(std::uint64_t flat) {
     if (user.workgroup_id_z) wave.scalar[at++] = id[2];
     if (user.workgroup_info) wave.scalar[at++] = 0;
     if (user.private_segment_offset) wave.scalar[at++] = 0;
+    if (launch->program->set == InstructionSet::gfx12) {
+      wave.scalar[scalar::ttmp + 7] = (id[1] & 0xFFFF) | id[2] << 16;
+      wave.scalar[scalar::ttmp + 8] = index << 25;
+      wave.scalar[scalar::ttmp + 9] = id[0];
+    }
     wave.scalar[scalar::exec + 1] = 0;
     for (unsigned half = 0; half < halves; ++half) {
       wave.scalar[scalar::exec + half] = launch->active[index * halves + half];
@@ -148,6 +161,7 @@ void Workgroup::start(std::uint64_t flat) {
                   sizeof(Row));
     }
     wave.mode = launch->mode;
+    wave.signals = wave.waits = 0;
     wave.next = launch->entry;
     wave.state = WaveState::runnable;
   }
@@ -170,6 +184,7 @@ Outcome Workgroup::advance() {
     bool sleeping = false;
     const Outcome outcome = turn(runnable, sleeping);
     if (outcome != Outcome::preempted) return outcome;
+    if ((runnable || sleeping) && release_signaled()) runnable = true;
     if (runnable && ++turns == turns_per_share) return Outcome::preempted;
     if (runnable) continue;
     if (sleeping) return Outcome::sleeping;
@@ -202,26 +217,37 @@ Outcome Workgroup::turn(bool& runnable, bool& sleeping) {
   return Outcome::preempted;
 }
 
-// No wave can run: all wait or have finished. Waves that have ended do not count at a barrier.
+// No wave can run: all wait or have finished.
 Outcome Workgroup::release_barrier() {
-  unsigned waiting = 0;
   unsigned waiting_for_grid = 0;
   unsigned unfinished = 0;
   for (unsigned index = 0; index < wave_count; ++index) {
     const WaveState state = wave(index).state;
     unfinished += state != WaveState::finished;
-    waiting += state == WaveState::at_barrier;
     waiting_for_grid += state == WaveState::at_grid_barrier;
   }
   if (unfinished == 0) return Outcome::finished;
   if (waiting_for_grid == unfinished) return Outcome::at_grid_barrier;
-  if (waiting != unfinished) return Outcome::deadlocked;
-  if (shadow != nullptr) check_barrier(*this);
+  return release_signaled() ? Outcome::preempted : Outcome::deadlocked;
+}
+
+// Lets waves go on whose barrier all have signaled; waves that have ended do not count. Those that
+// have signaled need not wait yet (gfx12).
+bool Workgroup::release_signaled() {
+  std::uint32_t signals = ~0U;
+  bool released = false;
+  for (unsigned index = 0; index < wave_count; ++index) {
+    const Wave& wave = this->wave(index);
+    if (wave.state != WaveState::finished) signals = std::min(signals, wave.signals);
+  }
   for (unsigned index = 0; index < wave_count; ++index) {
     Wave& wave = this->wave(index);
-    if (wave.state == WaveState::at_barrier) wave.state = WaveState::runnable;
+    if (wave.state != WaveState::at_barrier || wave.waits > signals) continue;
+    if (!released && shadow != nullptr) check_barrier(*this);
+    wave.state = WaveState::runnable;
+    released = true;
   }
-  return Outcome::preempted;
+  return released;
 }
 
 }  // namespace cass::rdna3

@@ -91,6 +91,7 @@ struct Workgroup {
  private:
   Outcome turn(bool& runnable, bool& sleeping);
   Outcome release_barrier();
+  bool release_signaled();
   bool is_late() const;
 };
 
@@ -111,6 +112,7 @@ struct LaunchState {
   std::uint32_t scratch_stride = 0;        // bytes per lane
   std::uint32_t lds_bytes = 0;
   std::uint32_t mode = 0;
+  std::uint32_t fixed_mode = 0;            // Wave::fixed_mode
   std::vector<std::uint32_t> user_sgprs;   // same for all waves
   std::vector<Row> work_item_ids;          // v0, by wave (and half)
   std::vector<std::uint32_t> active;       // EXEC, by wave (and half)
@@ -118,6 +120,10 @@ struct LaunchState {
   std::uint64_t deadline = 0;              // steady clock, nanoseconds; 0: none
   std::shared_ptr<GlobalWriters> writers;  // in checking mode
 };
+
+// The bits of MODE that the instruction set does not have. gfx12: NaN is always clamped to 0, and
+// minima are those of numbers (RDNA4 ISA, 3.3.2); compute_pgm_rsrc1 has other fields there.
+void set_fixed_mode(LaunchState& state);
 
 std::uint64_t steady_nanoseconds();
 

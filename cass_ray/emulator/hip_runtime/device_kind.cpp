@@ -1,4 +1,4 @@
-// Sources: AMD's product pages and data sheets (RX 7900 XT, Instinct MI250X, MI300X), and what AMD's
+// Sources: AMD's product pages and data sheets (RX 7900 XT, RX 9070 XT, Instinct MI250X, MI300X), and what AMD's
 // runtime 6.2 fills in for them.
 #include "device_kind.hpp"
 
@@ -59,6 +59,20 @@ constexpr DeviceKind kinds[] = {
      .memory_bus_bits = 8192,
      .l2_bytes = 4 * of_l2,  // of each of its eight dies
      .memory_bytes = 196592 * mebibyte},
+    {.processor = "gfx1201",
+     .architecture = "gfx1201",
+     .name = "AMD Radeon RX 9070 XT",
+     .major = 12,
+     .minor = 0,
+     .warp_size = 32,
+     .multiprocessors = 32,
+     .physical_compute_units = 64,
+     .threads_per_multiprocessor = 2048,
+     .clock_khz = 2'970'000,
+     .memory_clock_khz = 1'250'000,  // 20 Gbit/s GDDR6
+     .memory_bus_bits = 256,
+     .l2_bytes = 8 * of_l2,
+     .memory_bytes = 16304 * mebibyte},  // of 16 GiB
 };
 
 const DeviceKind* find(std::string_view processor) {
@@ -72,7 +86,7 @@ const DeviceKind& choose() {
     const std::string_view first = list.substr(0, list.find(','));
     if (first.size() != list.size()) report_once("CASS_DEVICES: one device, the first, is there");
     if (const DeviceKind* found = find(first)) return *found;
-    report("CASS_DEVICES names " + std::string(first) + "; known: gfx1100, gfx90a, gfx942");
+    report("CASS_DEVICES names " + std::string(first) + "; known: gfx1100, gfx1201, gfx90a, gfx942");
     std::exit(EXIT_FAILURE);
   }
   const std::string processor = Program::instance().processor();

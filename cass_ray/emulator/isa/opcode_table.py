@@ -11,6 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cass_ray.emulator.isa.gfx9.operations import operation_of as gfx9_operation
+from cass_ray.emulator.isa.gfx12.operations import operation_of as gfx12_operation
 from cass_ray.emulator.isa.operand_types import types_of
 from cass_ray.emulator.isa.probe import INSTRUCTION_SETS, Probed, disassembler_version, probe
 
@@ -30,7 +31,14 @@ _OPERATIONS_HEADER = (
 def operation_of(item: Probed, instruction_set: str) -> str:
     """The engine's name for what ``item`` does."""
     name = item.mnemonic.replace("v_dual_", "v_")
-    return gfx9_operation(name) if instruction_set.startswith("gfx9") else name
+    return operation_named(name, instruction_set)
+
+
+def operation_named(mnemonic: str, instruction_set: str) -> str:
+    """The same for a mnemonic, without the format's suffix."""
+    if instruction_set.startswith("gfx9"):
+        return gfx9_operation(mnemonic)
+    return gfx12_operation(mnemonic) if instruction_set == "gfx12" else mnemonic
 
 
 def rows(instruction_set: str) -> list[str]:

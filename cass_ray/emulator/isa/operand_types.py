@@ -62,6 +62,14 @@ _EXCEPTIONS: dict[str, tuple[str, ...]] = {
     "v_cvt_sr_fp8_f32": ("b32", "f32", "u32"),
     "v_cvt_sr_bf8_f32": ("b32", "f32", "u32"),
     "v_pipeflush": (),
+    "v_cvt_f32_fp8_ocp": ("f32", "b32"),
+    "v_cvt_f32_bf8_ocp": ("f32", "b32"),
+    "v_cvt_pk_f32_fp8_ocp": ("b64", "b16"),
+    "v_cvt_pk_f32_bf8_ocp": ("b64", "b16"),
+    "v_cvt_pk_fp8_f32_ocp": ("b16", "f32", "f32"),
+    "v_cvt_pk_bf8_f32_ocp": ("b16", "f32", "f32"),
+    "v_cvt_sr_fp8_f32_ocp": ("b32", "f32", "u32"),
+    "v_cvt_sr_bf8_f32_ocp": ("b32", "f32", "u32"),
 }
 _BY_PATTERN: list[tuple[re.Pattern[str], tuple[str, ...]]] = [
     (re.compile(r"v_(cmp|cmpx)_class_(f16|f32|f64)"), ("mask", r"\2", "b32")),
@@ -72,6 +80,8 @@ _BY_PATTERN: list[tuple[re.Pattern[str], tuple[str, ...]]] = [
     (re.compile(r"v_cvt_pk_(\w16)_(\w32)"), ("b32", r"\2", r"\2")),
     (re.compile(r"v_cvt_f32_ubyte\d"), ("f32", "b32")),
     (re.compile(r"v_cmp_class"), ("mask",)),
+    (re.compile(r"v_s_\w+_(f\d\d)"), ("s32", r"\1")),
+    (re.compile(r"v_dot4_f32_\w+"), ("f32", "b32", "b32", "f32")),
 ]
 
 
@@ -99,7 +109,7 @@ def _vector_types(item: Probed, name: str) -> list[str]:
     if name.startswith("v_pk_"):
         # Inline constants are f16 for f16 only; integers see the 32 bits of an f32 or integer.
         return ["pk16" if name.endswith("f16") else "b32"] * len(operands)
-    if name.startswith(("v_dot", "v_wmma", "v_mfma", "v_smfmac")):
+    if name.startswith(("v_dot", "v_wmma", "v_swmmac", "v_mfma", "v_smfmac")):
         return [_raw(_width(operand)) for operand in operands]
     if not found:
         return [_raw(_width(operand)) for operand in operands]
@@ -129,7 +139,35 @@ def _own_operands(item: Probed) -> list[str]:
     return [operand for operand in operands if not operand.startswith("vcc")]
 
 
+# Floats in scalar registers (gfx12); what they are packed into is bits.
+_SCALAR_FLOAT = re.compile(r"s_\w+_f(16|32)(?=_|$)")
+_PACKED_HALVES = ("s_cvt_pk_rtz_f16_f32", "s_cvt_hi_f32_f16")
+
+
+def _scalar_float_types(item: Probed, name: str) -> list[str]:
+    if name in _PACKED_HALVES:
+        return {"s_cvt_pk_rtz_f16_f32": ["b32", "f32", "f32"]}.get(name, ["f32", "b32"])
+    found = _TYPE.findall(name)
+    if item.encoding == "SOPC":
+        return ["none", found[0], found[0]]
+    return [found[0]] + [found[-1]] * (len(item.operands) - 1)
+
+
+_NO_RESULT = {
+    "s_setpc_b64",
+    "s_rfe_b64",
+    "s_barrier_signal",
+    "s_barrier_signal_isfirst",
+    "s_barrier_init",
+    "s_barrier_join",
+    "s_alloc_vgpr",
+    "s_sleep_var",
+}
+
+
 def _scalar_types(item: Probed, name: str) -> list[str]:
+    if _SCALAR_FLOAT.search(name):
+        return _scalar_float_types(item, name)
     operands = item.operands
     found = [kind for kind in _TYPE.findall(name) if kind[1:] in ("32", "64")]
     kind = found[-1] if found else "b32"
@@ -137,7 +175,7 @@ def _scalar_types(item: Probed, name: str) -> list[str]:
     for operand in operands:
         width = _width(operand) if operand[0] == "s" else 1
         types.append(kind if int(kind[1:]) == 32 * width else _raw(width))
-    if item.encoding == "SOPC" or name == "s_setpc_b64" or name == "s_rfe_b64":
+    if item.encoding == "SOPC" or name in _NO_RESULT:
         types.insert(0, "none")
     return types
 
@@ -145,6 +183,8 @@ def _scalar_types(item: Probed, name: str) -> list[str]:
 def _memory_types(item: Probed, name: str) -> list[str]:
     """Destination, address, data 0, data 1."""
     vectors = [_width(part) for part in item.operands if re.match(r"v[\[\d]", part)]
+    if item.encoding == "SMEM" and "prefetch" in name:
+        return []
     if item.encoding == "SMEM":
         return [_raw(_width(part)) for part in item.operands[:1]]
     if item.encoding in ("MUBUF", "MTBUF", "MIMG"):

@@ -19,6 +19,7 @@ from pathlib import Path
 from cass_ray.emulator.isa.form import Form
 from cass_ray.emulator.isa.gfx9 import formats as gfx9
 from cass_ray.emulator.isa.gfx11 import formats as gfx11
+from cass_ray.emulator.isa.gfx12 import formats as gfx12
 
 DISASSEMBLER_VARIABLE = "CASS_LLVM_MC"
 """Names the ``llvm-mc`` to ask; otherwise the newest one in the path is."""
@@ -47,6 +48,7 @@ INSTRUCTION_SETS = {
     "gfx11": InstructionSet("gfx1100", gfx11.forms, ("+real-true16",)),
     "gfx90a": InstructionSet("gfx90a", gfx9.forms),
     "gfx942": InstructionSet("gfx942", gfx9.forms),
+    "gfx12": InstructionSet("gfx1201", gfx12.forms, ("+real-true16",)),
 }
 """By the name of the engine's table of opcodes."""
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cass_ray.assembly.wave_mode import USUAL_MODE
+from cass_ray.emulator.coverage import instruction_set_of
 from cass_ray.emulator.engine_interface import INSTRUCTION_SETS, Engine, Machine
 from cass_ray.toolchain.amd.clang import find_clang
 
@@ -82,7 +83,7 @@ class Wave:
         self.processor = processor
         wide = wide or processor.startswith("gfx9")
         self.machine = Machine()
-        self.machine.set = INSTRUCTION_SETS.index("gfx11" if processor == "gfx1100" else processor)
+        self.machine.set = INSTRUCTION_SETS.index(instruction_set_of(processor))
         self.machine.mode = mode
         self.machine.wide = wide
         self.lanes = 64 if wide else 32

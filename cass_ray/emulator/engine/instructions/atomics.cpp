@@ -56,6 +56,7 @@ RULE(Add, old + data)
 RULE(Subtract, old - data)
 RULE(ReverseSubtract, data - old)
 RULE(ClampedSubtract, old < data ? 0 : old - data)
+RULE(ConditionalSubtract, old >= data ? old - data : old)
 RULE(And, old& data)
 RULE(Or, old | data)
 RULE(Xor, old ^ data)
@@ -262,6 +263,14 @@ OPERATION(global_atomic_pk_add_bf16) {
 OPERATION(flat_atomic_pk_add_bf16) {
   memory_atomic_single<AddBfloats, u32>(w, i, flat_addresses(w, i).address);
 }
+OPERATION(buffer_atomic_pk_add_bf16) {
+  buffer_atomic<u32>(w, i, [&](U64 at) { memory_atomic_single<AddBfloats, u32>(w, i, at); });
+}
+// gfx12
+MEMORY_ATOMIC(cond_sub_u32, ConditionalSubtract, u32, memory_atomic_single)
+OPERATION(flat_atomic_csub_u32) {
+  memory_atomic_single<ClampedSubtract, u32>(w, i, flat_addresses(w, i).address);
+}
 OPERATION(buffer_atomic_csub_u32) {
   buffer_atomic<u32>(w, i, [&](U64 at) { memory_atomic_single<ClampedSubtract, u32>(w, i, at); });
 }
@@ -313,6 +322,8 @@ LDS_BOTH(cmpstore, f, CompareSwapFloat, lds_atomic_two)
 LDS_BOTH(min, f, MinimumFloat, lds_atomic)
 LDS_BOTH(max, f, MaximumFloat, lds_atomic)
 LDS_ATOMIC(add, f32, AddFloat, u32, lds_atomic)
+LDS_ATOMIC(csub, u32, ClampedSubtract, u32, lds_atomic)
+LDS_ATOMIC(cond_sub, u32, ConditionalSubtract, u32, lds_atomic)
 OPERATION(ds_storexchg_rtn_b32) { lds_atomic<Swap, u32>(w, i); }
 OPERATION(ds_storexchg_rtn_b64) { lds_atomic<Swap, u64>(w, i); }
 OPERATION(ds_wrap_rtn_b32) { lds_atomic_two<WrapSubtract, u32>(w, i); }

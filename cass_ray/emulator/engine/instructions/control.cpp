@@ -72,10 +72,41 @@ CONTROL(s_sleep) {
   w.next = i + 1;
   w.budget = budget_of_sleeping;
 }
+CONTROL(s_sleep_var) {
+  w.next = i + 1;
+  w.budget = budget_of_sleeping;
+}
 
 CONTROL(s_endpgm) { w.state = WaveState::finished; }
 CONTROL(s_endpgm_saved) { w.state = WaveState::finished; }
 CONTROL(s_barrier) {
+  if (w.single) CONTINUE_AT(w, i + 1);
+  ++w.signals;
+  ++w.waits;
+  w.next = i + 1;
+  w.state = WaveState::at_barrier;
+}
+// gfx12 has the two halves of it (RDNA4 ISA, 4.3.1). Of its barriers only the workgroup's is known.
+constexpr u32 workgroup_barrier = ~0U;
+ALWAYS_INLINE bool is_workgroup_barrier(const Instruction& i) {
+  return i.source[0].kind == OperandKind::constant && i.source[0].value == workgroup_barrier;
+}
+CONTROL(s_barrier_signal) {
+  if (!is_workgroup_barrier(*i)) return stop(w, i, WaveFault::unsupported_instruction);
+  ++w.signals;
+  CONTINUE_AT(w, i + 1);
+}
+CONTROL(s_barrier_signal_isfirst) {
+  if (!is_workgroup_barrier(*i)) return stop(w, i, WaveFault::unsupported_instruction);
+  ++w.signals;
+  w.scalar[scalar::scc] = service_signals_first(w);
+  CONTINUE_AT(w, i + 1);
+}
+CONTROL(s_barrier_wait) {
+  if (static_cast<u32>(i->immediate) != workgroup_barrier) {
+    return stop(w, i, WaveFault::unsupported_instruction);
+  }
+  ++w.waits;
   if (w.single) CONTINUE_AT(w, i + 1);
   w.next = i + 1;
   w.state = WaveState::at_barrier;
@@ -122,6 +153,7 @@ OPERATION(s_sendmsg_rtn_b64) {
 constexpr unsigned register_mode = 1;
 constexpr unsigned register_status = 2;
 constexpr unsigned register_shader_cycles = 29;
+constexpr unsigned register_shader_cycles_high = 30;
 
 ALWAYS_INLINE u32 field_mask(std::int64_t simm) {
   const unsigned size = (static_cast<unsigned>(simm) >> 11 & 31) + 1;
@@ -131,9 +163,14 @@ ALWAYS_INLINE u32 field_mask(std::int64_t simm) {
 OPERATION(s_getreg_b32) {
   const unsigned id = static_cast<unsigned>(i.immediate) & 63;
   u32 value = 0;
-  if (id == register_mode) value = w.mode;
+  if (id == register_mode) value = w.mode & ~w.fixed_mode;
   if (id == register_status) value = w.scalar[scalar::scc] | is_zero(w, scalar::exec) << 9;
-  if (id == register_shader_cycles) value = static_cast<u32>(service_cycles()) & 0xFFFFF;
+  if (id == register_shader_cycles) {
+    // gfx12 has all of them, in two registers.
+    const u32 known = w.program->set == InstructionSet::gfx12 ? ~0U : 0xFFFFF;
+    value = static_cast<u32>(service_cycles()) & known;
+  }
+  if (id == register_shader_cycles_high) value = static_cast<u32>(service_cycles() >> 32);
   write_scalar(w, i.destination,
                value >> (static_cast<unsigned>(i.immediate) >> 6 & 31) & field_mask(i.immediate));
 }
@@ -141,7 +178,7 @@ OPERATION(s_getreg_b32) {
 ALWAYS_INLINE void set_register(Wave& w, const Instruction& i, u32 value) {
   if ((i.immediate & 63) != register_mode) return;
   const unsigned offset = static_cast<unsigned>(i.immediate) >> 6 & 31;
-  const u32 mask = field_mask(i.immediate) << offset;
+  const u32 mask = field_mask(i.immediate) << offset & ~w.fixed_mode;
   w.mode = (w.mode & ~mask) | (value << offset & mask);
 }
 OPERATION(s_setreg_b32) { set_register(w, i, scalar_u32(w, i.source[0])); }

@@ -76,6 +76,13 @@ OPERATION(v_permlane16_b32) { write_permuted(w, i, (lane_numbers & 16U) | row_se
 OPERATION(v_permlanex16_b32) {
   write_permuted(w, i, ((lane_numbers & 16U) ^ 16U) | row_select(w, i));
 }
+// gfx12: each lane names its own source.
+OPERATION(v_permlane16_var_b32) {
+  write_permuted(w, i, (lane_numbers & 16U) | (read_u32(w, i.source[1]) & 15U));
+}
+OPERATION(v_permlanex16_var_b32) {
+  write_permuted(w, i, ((lane_numbers & 16U) ^ 16U) | (read_u32(w, i.source[1]) & 15U));
+}
 // The other half of a 64-lane wave; in a wave of 32 nothing happens.
 OPERATION(v_permlane64_b32) {
   if (!w.wide) return;
@@ -137,6 +144,19 @@ OPERATION(ds_bpermute_b32_gfx9) {
   }
   write_whole(w, i, result);
 }
+// Lanes that are not active are read too (RDNA4 ISA, DS_BPERMUTE_FI_B32).
+OPERATION(ds_bpermute_fi_b32) {
+  if (!w.wide) {
+    write_bits(w, i, permute(read_u32(w, i.source[1]), crossbar_lane(w, i)));
+    return;
+  }
+  const WholeWave address = whole(w, i.source[0]), data = whole(w, i.source[1]);
+  WholeWave result;
+  for (unsigned lane = 0; lane < 2 * lanes; ++lane) {
+    result.lane[lane] = data.lane[crossbar_lane_of_64(address, i, lane)];
+  }
+  write_whole(w, i, result);
+}
 OPERATION(ds_permute_b32_gfx9) {
   const WholeWave address = whole(w, i.source[0]), data = whole(w, i.source[1]);
   WholeWave result = {};
@@ -158,6 +178,13 @@ OPERATION(ds_permute_b32) {
     result.lane[index.lane[lane]] = data.lane[lane];
   }
   write_bits(w, i, bits_as<U32>(result));
+}
+// Those of all lanes, however many the wave has (RDNA4 ISA, DS_BPERMUTE_B32, DS_PERMUTE_B32).
+OPERATION(ds_bpermute_b32_gfx12) {
+  w.wide ? execute_ds_bpermute_b32_gfx9(w, i) : execute_ds_bpermute_b32(w, i);
+}
+OPERATION(ds_permute_b32_gfx12) {
+  w.wide ? execute_ds_permute_b32_gfx9(w, i) : execute_ds_permute_b32(w, i);
 }
 // The offset is a pattern: a permutation of each four lanes, a rotation, or and / or / xor masks
 // on the lane number.

@@ -107,7 +107,8 @@ ALWAYS_INLINE F with_sign(F magnitude, BitsOf<F> sign) {
 }
 
 // Minimum and maximum (RDNA3 ISA, V_MIN_F32, V_MAX_F32): -0 < +0; one NaN gives the other operand;
-// in IEEE mode a signaling NaN gives its quiet form.
+// in IEEE mode a signaling NaN gives its quiet form; of
+// two NaN gfx12 takes the first, quiet (RDNA4 ISA, V_MIN_NUM_F32).
 template <class F, bool greatest>
 ALWAYS_INLINE F extremum(const Wave& w, F a, F b) {
   using Bits = BitsOf<F>;
@@ -119,6 +120,7 @@ ALWAYS_INLINE F extremum(const Wave& w, F a, F b) {
   const LanesOf<F> unordered = is_nan(a) | is_nan(b);
   if (__builtin_expect(mask_of(unordered) != 0, 0)) {
     result = is_nan(b) & ~is_nan(a) ? a : result;
+    if ((w.mode & mode::minimum_number) != 0) result = is_nan(a) & is_nan(b) ? quieted(a) : result;
     if ((w.mode & mode::ieee) != 0) {
       result = is_signaling(b) ? quieted(b) : result;
       result = is_signaling(a) ? quieted(a) : result;
@@ -133,6 +135,29 @@ ALWAYS_INLINE F minimum(const Wave& w, F a, F b) {
 template <class F>
 ALWAYS_INLINE F maximum(const Wave& w, F a, F b) {
   return extremum<F, true>(w, a, b);
+}
+
+// IEEE 754-2019's minimum and maximum (RDNA4 ISA, V_MINIMUM_F32): a NaN gives a NaN, a signaling one
+// first, then the first operand's.
+template <class F, bool greatest>
+ALWAYS_INLINE F ordered_extremum(F a, F b) {
+  using Bits = BitsOf<F>;
+  const LanesOf<F> first = greatest ? a > b : a < b;
+  F result = first ? a : b;
+  const Bits both =
+      greatest ? bits_as<Bits>(a) & bits_as<Bits>(b) : bits_as<Bits>(a) | bits_as<Bits>(b);
+  result = a == b ? bits_as<F>(both) : result;
+  result = is_nan(b) ? quieted(b) : result;
+  const LanesOf<F> of_first = is_nan(a) & (is_signaling(a) | ~is_signaling(b));
+  return of_first ? quieted(a) : result;
+}
+template <class F>
+ALWAYS_INLINE F ordered_minimum(F a, F b) {
+  return ordered_extremum<F, false>(a, b);
+}
+template <class F>
+ALWAYS_INLINE F ordered_maximum(F a, F b) {
+  return ordered_extremum<F, true>(a, b);
 }
 
 // V_MED3: with a NaN among the sources, their minimum.

@@ -49,6 +49,23 @@ ALWAYS_INLINE F16 fused(F16 a, F16 b, F16 c) {
 
 ALWAYS_INLINE U32 pack(U16 low, U16 high) { return convert<U32>(low) | convert<U32>(high) << 16; }
 
+// Toward zero: what f32 has beyond f16's bits is cut off; numbers too large give the largest f16.
+ALWAYS_INLINE U16 half_toward_zero(F32 value) {
+  const U32 bits = bits_as<U32>(value);
+  const F32 magnitude = absolute(value);
+  const I32 normal = magnitude >= 0x1p-14F;
+  // Normal results drop 13 bits; denormal ones are multiples of 2^-24.
+  const F32 cut = bits_as<F32>(bits & ~0x1FFFU);
+  const F32 steps =
+      __builtin_elementwise_trunc(select(normal, (F32)0.0F, value) * 0x1p24F) * 0x1p-24F;
+  F32 exact = select(normal, cut, steps);
+  const I32 large = (magnitude >= 65536.0F) & ~is_infinite(value) & ~is_nan(value);
+  exact = select(large, with_sign((F32)65504.0F, bits & 0x8000'0000U), exact);
+  exact = is_nan(value) ? quieted(value) : exact;
+  const U16 half = bits_as<U16>(narrowed(exact));
+  return half | convert<U16>(bits >> 16 & 0x8000U);
+}
+
 // Saturating conversions to 16 bits, toward zero; NaN to 0.
 ALWAYS_INLINE I32 limited(I32 value, int low, int high) {
   return __builtin_elementwise_min(__builtin_elementwise_max(value, (I32)low), (I32)high);

@@ -64,6 +64,9 @@ OPERATION(s_subb_u32) {
   scc(w) = a < b;
   put(w, i, static_cast<u32>(a - b));
 }
+OPERATION(s_add_nc_u64) { put64(w, i, q0(w, i) + q1(w, i)); }
+OPERATION(s_sub_nc_u64) { put64(w, i, q0(w, i) - q1(w, i)); }
+OPERATION(s_mul_u64) { put64(w, i, q0(w, i) * q1(w, i)); }
 SCALAR2(s_absdiff_i32, (static_cast<i32>(a) > static_cast<i32>(b) ? a - b : b - a), r != 0)
 SCALAR2_PLAIN(s_mul_i32, a* b)
 SCALAR2_PLAIN(s_mul_hi_u32, static_cast<u32>((u64{a} * b) >> 32))

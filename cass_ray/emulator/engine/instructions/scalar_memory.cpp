@@ -50,9 +50,27 @@ __attribute__((noinline)) void load_outside_aperture(Wave& w, const Instruction*
   }
 SCALAR_LOAD(32)
 SCALAR_LOAD(64)
+SCALAR_LOAD(96)
 SCALAR_LOAD(128)
 SCALAR_LOAD(256)
 SCALAR_LOAD(512)
+
+// Bytes and 16-bit words (gfx12), extended to 32 bits.
+template <class Memory, class Extended>
+ALWAYS_INLINE void load_small(Wave& w, const Instruction& i) {
+  w.current = &i;
+  u64 base;
+  std::memcpy(&base, &place<u32>(w, i.source[0].value), sizeof base);
+  const u64 address = (base + offset_of(w, i)) & ~u64{sizeof(Memory) - 1};
+  require(address, sizeof(Memory));
+  Memory value;
+  std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
+  write_scalar(w, i.destination, static_cast<u32>(static_cast<Extended>(value)));
+}
+OPERATION(s_load_u8) { load_small<std::uint8_t, u32>(w, i); }
+OPERATION(s_load_i8) { load_small<std::int8_t, std::int32_t>(w, i); }
+OPERATION(s_load_u16) { load_small<std::uint16_t, u32>(w, i); }
+OPERATION(s_load_i16) { load_small<std::int16_t, std::int32_t>(w, i); }
 
 // Clocks (gfx9).
 OPERATION(s_memtime) { write_scalar64(w, i.destination, service_cycles()); }
@@ -60,13 +78,19 @@ OPERATION(s_memrealtime) { write_scalar64(w, i.destination, service_realtime());
 
 // Through a buffer resource: 48 bits of base; what lies beyond stride x records (or the records, in
 // bytes, where the stride is zero) reads as zero.
+struct Buffer {
+  u64 base, size;
+};
+ALWAYS_INLINE Buffer buffer_of(Wave& w, const Instruction& i) {
+  const u32* resource = &place<u32>(w, i.source[0].value);
+  const u64 stride = resource[1] >> 16 & 0x3FFF;
+  return {resource[0] | u64{resource[1] & 0xFFFF} << 32,
+          stride == 0 ? resource[2] : stride * resource[2]};
+}
 template <int count>
 ALWAYS_INLINE void buffer_load(Wave& w, const Instruction& i) {
   w.current = &i;
-  const u32* resource = &place<u32>(w, i.source[0].value);
-  const u64 base = resource[0] | u64{resource[1] & 0xFFFF} << 32;
-  const u64 stride = resource[1] >> 16 & 0x3FFF;
-  const u64 size = stride == 0 ? resource[2] : stride * resource[2];
+  const auto [base, size] = buffer_of(w, i);
   const u64 offset = offset_of(w, i) & ~u64{3};
   u32 values[count];
   for (int k = 0; k < count; ++k) {
@@ -83,9 +107,27 @@ ALWAYS_INLINE void buffer_load(Wave& w, const Instruction& i) {
   OPERATION(s_buffer_load_b##bits) { buffer_load<bits / 32>(w, i); }
 SCALAR_BUFFER_LOAD(32)
 SCALAR_BUFFER_LOAD(64)
+SCALAR_BUFFER_LOAD(96)
 SCALAR_BUFFER_LOAD(128)
 SCALAR_BUFFER_LOAD(256)
 SCALAR_BUFFER_LOAD(512)
+
+template <class Memory, class Extended>
+ALWAYS_INLINE void buffer_load_small(Wave& w, const Instruction& i) {
+  w.current = &i;
+  const auto [base, size] = buffer_of(w, i);
+  const u64 offset = offset_of(w, i) & ~u64{sizeof(Memory) - 1};
+  Memory value = 0;
+  if (offset + sizeof(Memory) <= size) {
+    require(base + offset, sizeof(Memory));
+    std::memcpy(&value, reinterpret_cast<const void*>(base + offset), sizeof value);
+  }
+  write_scalar(w, i.destination, static_cast<u32>(static_cast<Extended>(value)));
+}
+OPERATION(s_buffer_load_u8) { buffer_load_small<std::uint8_t, u32>(w, i); }
+OPERATION(s_buffer_load_i8) { buffer_load_small<std::int8_t, std::int32_t>(w, i); }
+OPERATION(s_buffer_load_u16) { buffer_load_small<std::uint16_t, u32>(w, i); }
+OPERATION(s_buffer_load_i16) { buffer_load_small<std::int16_t, std::int32_t>(w, i); }
 
 }  // namespace
 }  // namespace cass::rdna3::CASS_RDNA3_LEVEL

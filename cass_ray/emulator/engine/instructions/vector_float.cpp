@@ -35,6 +35,13 @@ TERNARY(v_med3_f32, F32, F32, median(w, a, b, c))
 TERNARY(v_maxmin_f32, F32, F32, minimum(w, maximum(w, a, b), c))
 TERNARY(v_minmax_f32, F32, F32, maximum(w, minimum(w, a, b), c))
 
+BINARY(v_minimum_f32, F32, F32, ordered_minimum(a, b))
+BINARY(v_maximum_f32, F32, F32, ordered_maximum(a, b))
+TERNARY(v_minimum3_f32, F32, F32, ordered_minimum(ordered_minimum(a, b), c))
+TERNARY(v_maximum3_f32, F32, F32, ordered_maximum(ordered_maximum(a, b), c))
+TERNARY(v_minimummaximum_f32, F32, F32, ordered_maximum(ordered_minimum(a, b), c))
+TERNARY(v_maximumminimum_f32, F32, F32, ordered_minimum(ordered_maximum(a, b), c))
+
 // ---- rounding
 
 UNARY(v_trunc_f32, F32, F32, __builtin_elementwise_trunc(a))

@@ -48,6 +48,13 @@ HALF3(v_med3_f16, median(w, a, b, c))
 HALF3(v_maxmin_f16, minimum(w, maximum(w, a, b), c))
 HALF3(v_minmax_f16, maximum(w, minimum(w, a, b), c))
 
+HALF2(v_minimum_f16, ordered_minimum(a, b))
+HALF2(v_maximum_f16, ordered_maximum(a, b))
+HALF3(v_minimum3_f16, ordered_minimum(ordered_minimum(a, b), c))
+HALF3(v_maximum3_f16, ordered_maximum(ordered_maximum(a, b), c))
+HALF3(v_minimummaximum_f16, ordered_maximum(ordered_minimum(a, b), c))
+HALF3(v_maximumminimum_f16, ordered_minimum(ordered_maximum(a, b), c))
+
 HALF1(v_trunc_f16, narrowed(__builtin_elementwise_trunc(widened(a))))
 HALF1(v_ceil_f16, narrowed(__builtin_elementwise_ceil(widened(a))))
 HALF1(v_floor_f16, narrowed(__builtin_elementwise_floor(widened(a))))
@@ -90,22 +97,6 @@ OPERATION(v_cvt_i16_f16) { write(w, i, to_i16(to_signed(widened(half_source(w, i
 OPERATION(v_cvt_norm_i16_f16) { write(w, i, to_normalized_i16(widened(half_source(w, i, 0)))); }
 OPERATION(v_cvt_norm_u16_f16) { write(w, i, to_normalized_u16(widened(half_source(w, i, 0)))); }
 
-// Toward zero: what f32 has beyond f16's bits is cut off; numbers too large give the largest f16.
-ALWAYS_INLINE U16 half_toward_zero(F32 value) {
-  const U32 bits = bits_as<U32>(value);
-  const F32 magnitude = absolute(value);
-  const I32 normal = magnitude >= 0x1p-14F;
-  // Normal results drop 13 bits; denormal ones are multiples of 2^-24.
-  const F32 cut = bits_as<F32>(bits & ~0x1FFFU);
-  const F32 steps =
-      __builtin_elementwise_trunc(select(normal, (F32)0.0F, value) * 0x1p24F) * 0x1p-24F;
-  F32 exact = select(normal, cut, steps);
-  const I32 large = (magnitude >= 65536.0F) & ~is_infinite(value) & ~is_nan(value);
-  exact = select(large, with_sign((F32)65504.0F, bits & 0x8000'0000U), exact);
-  exact = is_nan(value) ? quieted(value) : exact;
-  const U16 half = bits_as<U16>(narrowed(exact));
-  return half | convert<U16>(bits >> 16 & 0x8000U);
-}
 OPERATION(v_cvt_pk_rtz_f16_f32) {
   write(w, i, pack(half_toward_zero(source<F32>(w, i, 0)), half_toward_zero(source<F32>(w, i, 1))));
 }

@@ -43,7 +43,7 @@ std::size_t put(const std::string& text, char* out, std::size_t size) {
 void load(const Machine& machine, Wave& wave) {
   std::memcpy(wave.scalar, machine.scalar, sizeof machine.scalar);
   wave.scalar[scalar::scc] = machine.scc;
-  wave.mode = machine.mode;
+  wave.mode = machine.mode | (wave.mode & wave.fixed_mode);
   for (unsigned index = 0; index < registers; ++index) {
     for (unsigned half = 0; half < (wave.wide ? 2U : 1U); ++half) {
       std::memcpy(&vector_row(wave, index, half), machine.vector[index] + lanes * half,
@@ -55,7 +55,7 @@ void load(const Machine& machine, Wave& wave) {
 void store(Wave& wave, Machine& machine) {
   std::memcpy(machine.scalar, wave.scalar, sizeof machine.scalar);
   machine.scc = wave.scalar[scalar::scc];
-  machine.mode = wave.mode;
+  machine.mode = wave.mode & ~wave.fixed_mode;
   for (unsigned index = 0; index < registers; ++index) {
     for (unsigned half = 0; half < (wave.wide ? 2U : 1U); ++half) {
       std::memcpy(machine.vector[index] + lanes * half, &vector_row(wave, index, half),
@@ -138,6 +138,7 @@ EXPORT bool cass_rdna3_execute(const std::uint32_t* words, std::size_t count, Ma
   state.scratch_stride = 1024;
   state.lds_bytes = sizeof machine->lds;
   state.mode = machine->mode;
+  set_fixed_mode(state);
   state.work_item_ids.resize(2);
   state.active.assign(2, ~0U);
   static Workgroup group;

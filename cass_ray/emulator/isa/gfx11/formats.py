@@ -43,7 +43,8 @@ _SOURCES = [
 ]
 
 
-def _scalar_formats() -> Iterator[Form]:
+def scalar_formats() -> Iterator[Form]:
+    """SOP1, SOP2, SOPC, SOPK and SOPP."""
     for op in range(0x60):
         yield "SOP2", op, (_SOP2 | op << 23 | 8 << 16 | 32 << 8 | 16,)
     for op in range(128):
@@ -58,6 +59,9 @@ def _scalar_formats() -> Iterator[Form]:
     for op in range(256):
         for destination, source in ((8, 16), (8, 0), (8, 128), (0, 16), (8, 0x80)):
             yield "SOP1", op, (_SOP1 | destination << 16 | op << 8 | source,)
+
+
+def _scalar_memory_format() -> Iterator[Form]:
     for op in range(256):
         for destination in (32, 0):
             yield (
@@ -68,7 +72,8 @@ def _scalar_formats() -> Iterator[Form]:
         yield "SMEM", op, pair(_SMEM | op << 18, 0)
 
 
-def _vector_formats() -> Iterator[Form]:
+def vector_formats() -> Iterator[Form]:
+    """VOP1, VOP2, VOP3, VOP3P, VOPC, VOPD, and two that only graphics uses."""
     for op in range(0x3E):
         word = op << 25 | 10 << 17 | 40 << 9 | _V1
         yield "VOP2", op, (word,)
@@ -107,7 +112,8 @@ def _vector_formats() -> Iterator[Form]:
         yield "LDSDIR", op, (_LDSDIR | op << 20 | 10,)
 
 
-def _memory_formats() -> Iterator[Form]:
+def lds_format() -> Iterator[Form]:
+    """DS."""
     for op in range(256):
         for destination, data1, data0, address in (
             (10, 60, 40, 20),
@@ -124,6 +130,9 @@ def _memory_formats() -> Iterator[Form]:
             fields = destination << 24 | data1 << 16 | data0 << 8 | address
             for gds in (0, 1):
                 yield "DS", op, pair(_DS | op << 18 | gds << 17, fields)
+
+
+def _memory_formats() -> Iterator[Form]:
     for name, segment in (("FLAT", 0), ("SCRATCH", 1), ("GLOBAL", 2)):
         for op in range(128):
             for glc in (0, 1):
@@ -189,6 +198,8 @@ def _memory_formats() -> Iterator[Form]:
 
 def forms() -> Iterator[Form]:
     """Each opcode number with a few choices of operand fields."""
-    yield from _scalar_formats()
-    yield from _vector_formats()
+    yield from scalar_formats()
+    yield from _scalar_memory_format()
+    yield from vector_formats()
+    yield from lds_format()
     yield from _memory_formats()

@@ -1,7 +1,7 @@
 """Write ``data/*.npz``: operands and results of vector instructions, from AMD's own text.
 
-The results are those of the pseudo-code in AMD's "Instruction Set Architecture" manuals of RDNA3
-and CDNA; of the latter, instructions that gfx942 has (LLVM says which). The
+The results are those of the pseudo-code in AMD's "Instruction Set Architecture" manuals of RDNA3,
+RDNA4 and CDNA; of the last, instructions that gfx942 has (LLVM says which). The
 package ``tinygrad`` carries that text, extracted from the manual; only this script needs it:
 
     pip download --no-deps tinygrad==0.14.0 -d FOLDER && unzip -d FOLDER FOLDER/tinygrad-*.whl
@@ -27,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cass_ray.emulator.isa.gfx9.operations import operation_of as gfx9_operation
+from cass_ray.emulator.isa.opcode_table import operation_named
 from cass_ray.emulator.isa.probe import probe
 from tests.emulator.engine.instructions import pseudocode
 from tests.emulator.engine.instructions.pseudocode import NotSupported, Value
@@ -58,13 +58,13 @@ class Manual:
 
     def operation(self, mnemonic: str) -> str:
         """What the engine calls it."""
-        is_gfx9 = self.instruction_set.startswith("gfx9")
-        return gfx9_operation(mnemonic) if is_gfx9 else mnemonic
+        return operation_named(mnemonic, self.instruction_set)
 
 
 MANUALS = (
     Manual("rdna3", "vectors.npz", "gfx11"),
     Manual("cdna", "vectors_gfx942.npz", "gfx942"),
+    Manual("rdna4", "vectors_gfx12.npz", "gfx12"),
 )
 
 _SHORT, _LONG = ("VOP1", "VOP2", "VOPC"), ("VOP3", "VOP3SD")
@@ -73,7 +73,7 @@ _FORMATS = ("VOP1Op", "VOP2Op", "VOP3Op", "VOP3POp", "VOP3SDOp", "VOPCOp")
 _ELSEWHERE = re.compile(
     r"V_(RCP|RSQ|SQRT|EXP_F|LOG|SIN|COS|TRIG|READ|WRITE|PERMLANE|MOVREL|SWAP|DIV_SCALE|DIV_FMAS|WMMA"
     r"|CMPX|MBCNT|FMA_MIX|MQSAD_U32|NOP|PIPEFLUSH|DOT2_F16|DOT2_BF16|FMAMK|FMAAK|.*INTERP|CNDMASK_B16|MOV_B16"
-    r"|MFMA|SMFMAC|PK_(ADD|MUL|FMA)_F32|PK_MOV|CVT_.*(FP8|BF8)|MAD[AM]K)"
+    r"|MFMA|SMFMAC|SWMMAC|S_|DOT4_F32|PK_(ADD|MUL|FMA)_F32|PK_MOV|CVT_.*(FP8|BF8)|MAD[AM]K)"
 )
 # Of CDNA: what RDNA3's text defines better, and what the engine does not have.
 _NOT_OF_CDNA = re.compile(r"V_(PK_M(IN|AX)_F16|DIV_FIXUP_LEGACY_F16|CVT_PKACCUM_U8_F32)")

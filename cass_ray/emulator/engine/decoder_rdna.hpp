@@ -1,0 +1,46 @@
+// What the formats of RDNA3 and RDNA4 have in common: all but those of memory (RDNA3 ISA and RDNA4
+// ISA, chapter 15).
+#pragma once
+
+#include "decoder_base.hpp"
+
+namespace cass::rdna3 {
+
+class RdnaDecoder : public DecoderBase {
+ protected:
+  using DecoderBase::DecoderBase;
+
+  bool scalar_format();
+  bool vop1();
+  bool vop2();
+  bool vopc();
+  bool vop3();
+  bool vop3p();
+  bool vopd();
+  bool ds();
+  bool only_named(Encoding encoding, unsigned number) { return find(encoding, number); }
+
+  // What has been read, if it is an instruction.
+  std::optional<Decoded> checked(bool read) {
+    if (!read || names_nothing(operation())) return std::nullopt;
+    if (decoded_.second && names_nothing(*decoded_.second)) return std::nullopt;
+    return decoded_;
+  }
+
+ private:
+  bool sopk();
+  bool take_dpp_if_used();
+  bool has_matrices_in_registers(unsigned number);
+  Operation vopd_part(const OpcodeRow& row, unsigned source0, unsigned source1, unsigned target);
+
+  // In VOP1, VOP2, VOPC a 16-bit VGPR operand is v0..v127, bit 7 selects its high half.
+  void split_half(Field& field) {
+    if (!is_16_bit(field.type) || field.code < source_code::vector_first) return;
+    if ((field.code & 0x80) != 0) {
+      field.code &= static_cast<std::uint16_t>(~0x80U);
+      field.modifiers |= modifier::high;
+    }
+  }
+};
+
+}  // namespace cass::rdna3
