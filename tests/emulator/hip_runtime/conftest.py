@@ -10,7 +10,7 @@ import pytest
 from cass_ray.corpus.reading.source_files import gather
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions, build, execute
-from cass_ray.toolchain.amd.toolchain import AmdToolchain
+from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE, AmdToolchain
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.sandbox import isolation
@@ -42,10 +42,15 @@ def run_program(toolchain: AmdToolchain, library: Path) -> RunProgram:
     """Build one of the programs beside this file (cached by content) and run it."""
 
     def build_and_run(
-        name: str, arguments: Sequence[str] = (), options: RunOptions | None = None
+        name: str,
+        arguments: Sequence[str] = (),
+        options: RunOptions | None = None,
+        architecture: str = DEFAULT_ARCHITECTURE,
     ) -> Completed:
         sources = gather(Unit(PROGRAMS, PurePosixPath(name)))
-        executable = build(sources, toolchain, library, optimization="-O1")
+        executable = build(
+            sources, toolchain, library, architecture=architecture, optimization="-O1"
+        )
         options = options or RunOptions(seconds=60, compiler=toolchain)
         return execute(executable, arguments, library, options)
 

@@ -10,11 +10,20 @@ from tests.emulator.hip_runtime.conftest import RunProgram
 pytestmark = pytest.mark.amd
 
 
+@pytest.mark.parametrize("architecture", ["gfx1100", "gfx1201"])
 @pytest.mark.parametrize("name", ["launches", "cooperative", "modules", "textures"])
-def test_program_finds_all_as_expected(run_program: RunProgram, name: str) -> None:
-    completed = run_program(f"{name}.hip")
+def test_program_finds_all_as_expected(
+    run_program: RunProgram, name: str, architecture: str
+) -> None:
+    completed = run_program(f"{name}.hip", architecture=architecture)
     assert completed.stdout_text == "all as expected\n", completed.stderr_text
     assert completed.ok
+
+
+def test_a_barrier_in_two_halves(run_program: RunProgram) -> None:
+    """A wave that has signaled holds up nobody, even if it waits for what comes behind the barrier."""
+    completed = run_program("split_barrier.hip", architecture="gfx1201")
+    assert completed.stdout_text == "all as expected\n", completed.stderr_text
 
 
 def test_device_printf_writes_what_the_hosts_writes(run_program: RunProgram) -> None:
