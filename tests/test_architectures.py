@@ -25,7 +25,7 @@ def test_what_a_target_is() -> None:
     assert amd_target("gfx1100").code_object == "amdgcn-amd-amdhsa--gfx1100"
     assert amd_target("gfx1100").wave_widths == (32, 64)
     assert amd_target("gfx942").wave_widths == (64,)
-    assert emulated_architectures() == ("gfx1100", "gfx90a", "gfx942")
+    assert emulated_architectures() == ("gfx1100", "gfx90a", "gfx942", "gfx1200", "gfx1201")
 
 
 def test_an_unknown_target_is_answered_with_the_nearest() -> None:
@@ -45,7 +45,7 @@ def test_lists_elsewhere_come_from_the_table() -> None:
         "gfx1150",
         "gfx1151",
     )
-    assert ROOT_ARCHITECTURES[6:] == ("gfx90a", "gfx942")
+    assert ROOT_ARCHITECTURES[6:] == ("gfx90a", "gfx942", "gfx1200", "gfx1201")
     assert set(SASS_ARCHITECTURES) <= set(NVIDIA_ARCHITECTURES)
 
 

@@ -21,7 +21,7 @@ def test_program_finds_all_as_expected(
 
 
 def test_a_barrier_in_two_halves(run_program: RunProgram) -> None:
-    """A wave that has signaled holds up nobody, even if it waits for what comes behind the barrier."""
+    """A wave that has signaled holds up nobody, even while it waits for what comes after it."""
     completed = run_program("split_barrier.hip", architecture="gfx1201")
     assert completed.stdout_text == "all as expected\n", completed.stderr_text
 
