@@ -10,8 +10,17 @@ from tests.emulator.hip_runtime.conftest import RunProgram
 pytestmark = pytest.mark.amd
 
 
-@pytest.mark.parametrize("architecture", ["gfx1100", "gfx1201"])
-@pytest.mark.parametrize("name", ["launches", "cooperative", "modules", "textures"])
+@pytest.mark.parametrize(
+    ("name", "architecture"),
+    [
+        ("launches", "gfx1100"),  # counts the card's compute units
+        ("cooperative", "gfx1100"),
+        ("cooperative", "gfx1201"),
+        ("modules", "gfx1100"),
+        ("modules", "gfx1201"),
+        ("textures", "gfx1100"),
+    ],
+)
 def test_program_finds_all_as_expected(
     run_program: RunProgram, name: str, architecture: str
 ) -> None:
