@@ -79,6 +79,7 @@ def test_what_is_known_of_each_processor(checked_api: Api) -> None:
         "gfx1100",
         "gfx90a",
         "gfx942",
+        "gfx1201",
     ]
     assert [known[name]["wavefront"] for name in ("gfx1100", "gfx942")] == [32, 64]
     assert not known["gfx942"]["problem"]
