@@ -20,8 +20,9 @@ from serve.jobs.archive_jobs import ArchiveJobs, JobOrder
 from serve.request.local_clients import LocalChecker
 from serve.settings import CheckerSettings, EngineSettings, JobSettings
 
-_NICENESS = 5
-"""Of checks, so that the ingress answers while all cores compile."""
+_NICENESS = 19
+"""Of checks, so that the ingress and Serve's own processes are heard while all cores compile: at 5,
+programs that fork without end starved them until Serve took them for dead."""
 
 
 class TranslatorReplica:

@@ -22,10 +22,12 @@ from weakref import WeakSet
 
 import uvicorn.config
 from starlette.middleware import Middleware
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from serve.errors import ApiError
+from serve.http.middleware import LOG, problem_response
 from serve.settings import LIMITS_VARIABLE, RequestLimits
 
 MOST_HEADERS = 100
@@ -74,7 +76,11 @@ def bounded() -> list[Middleware]:
 
 
 class PlainRequests:
-    """Takes from requests what is for Ray Serve and not for strangers to say."""
+    """Takes from requests what is for Ray Serve and not for strangers to say.
+
+    Where Serve itself fails before it answers, as with a replica that just died, the client is told
+    to come again.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -82,7 +88,21 @@ class PlainRequests:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             scope["headers"] = [each for each in scope["headers"] if _may_pass(*each)]
-        await self._app(scope, receive, send)
+        begun = False
+
+        async def sent(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sent)
+        except Exception:
+            if begun or scope["type"] != "http":
+                raise
+            LOG.exception("no answer from a replica")
+            error = ApiError(503, "no_replica", "no replica could answer", retry_after=1)
+            await problem_response(error, "")(scope, receive, send)
 
 
 def _may_pass(name: bytes, value: bytes) -> bool:

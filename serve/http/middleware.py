@@ -132,7 +132,10 @@ class _Exchange:
             async with asyncio.timeout(min(left, limits.stall_seconds)):
                 message = await self._receive()
         except TimeoutError:
-            raise ApiError(408, "body_too_slow", "the body of the request does not come") from None
+            # On a machine that is busy enough it may have come: RFC 9110 lets it be sent again.
+            raise ApiError(
+                408, "body_too_slow", "the body of the request does not come", retry_after=1
+            ) from None
         self._has_body = not message.get("more_body", False)
         if self._has_body:
             self._arriving.close()

@@ -23,6 +23,7 @@ from serve.check.checker import CheckRequest, CheckStage
 from serve.deployments.remote_clients import DEATHS, RemoteChecker
 from serve.errors import ApiError
 from serve.http.app import create_app
+from serve.http.connections import PlainRequests
 from serve.http.streams import within
 from serve.jobs.archive_jobs import ArchiveJobs, JobOrder
 from serve.request.access import Admission
@@ -277,3 +278,40 @@ def test_the_only_key_has_all_checks() -> None:
             held.enter_context(admission.check("anyone"))
         with pytest.raises(ApiError), admission.check("anyone"):
             pass
+
+
+def test_what_serve_fails_at_may_be_asked_again() -> None:
+    """It was a bare 500, which no client repeats."""
+
+    async def fails(scope: Any, receive: Any, send: Any) -> None:
+        raise RuntimeError("replica lost")
+
+    sent: list[dict[str, Any]] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return {"type": "http.request"}
+
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
+    asyncio.run(PlainRequests(fails)(scope, receive, send))
+    assert sent[0]["status"] == 503
+    assert dict(sent[0]["headers"])[b"retry-after"] == b"1"
+    assert b"replica lost" not in sent[1]["body"]
+
+
+def test_an_answer_that_has_begun_is_not_begun_again() -> None:
+    async def fails(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        raise RuntimeError("replica lost")
+
+    sent: list[dict[str, Any]] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
+    with pytest.raises(RuntimeError):
+        asyncio.run(PlainRequests(fails)(scope, send, send))
+    assert len(sent) == 1
