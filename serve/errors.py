@@ -11,6 +11,7 @@ from cass_ray.api.schema import Problem
 from cass_ray.lift.errors import LiftError
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
+from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.translate.protocol import TranslatorError
 
 
@@ -66,6 +67,8 @@ def from_library(error: Exception) -> ApiError | None:
             return ApiError(503, "tool_missing", f"{error.tool} is missing on the server")
         case IsolationUnavailableError():
             return ApiError(503, "no_sandbox", "the server cannot isolate programs: nothing runs")
+        case Starved():
+            return ApiError(503, "machine_busy", str(error), retry_after=5)
         case TranslatorError() | LiftError():
             return ApiError(422, "not_translated", str(error))
         case ValidationError():

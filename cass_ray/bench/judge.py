@@ -27,6 +27,7 @@ from cass_ray.execute.evidence.exploits import ExploitFinding, source_findings, 
 from cass_ray.execute.programs import rdna3_instructions
 from cass_ray.execute.verify import Policy, PortVerification, verify
 from cass_ray.toolchain.sandbox.executable import SandboxVerdict
+from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import CompileFailure
 
 _FORMAT = "1"
@@ -56,6 +57,8 @@ class Judge:
         except CompileFailure as failure:
             message = f"the reference port does not build: {clip_diagnostic(str(failure))}"
             made = Judgement(problem=message)
+        except Starved as error:
+            made = Judgement(problem=str(error))
         return made.model_copy(update={"seconds": time.monotonic() - started})
 
     def _truth(self, task: BenchTask) -> GroundTruth:

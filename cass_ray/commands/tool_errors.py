@@ -12,6 +12,7 @@ from cass_ray.printable import printable_text
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.nvidia.steps import NvccError
 from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
+from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import CompileFailure
 
 
@@ -30,3 +31,6 @@ def tool_errors() -> Iterator[None]:
     except (ToolMissing, NvccError, IsolationUnavailableError) as error:
         typer.echo(printable_text(str(error)), err=True)
         raise typer.Exit(EXIT_TOOL_MISSING) from None
+    except Starved as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(EXIT_FAILED) from None

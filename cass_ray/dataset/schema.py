@@ -78,6 +78,7 @@ class Reason(StrEnum):
     COMPILE_ERROR = "compile_error"
     COMPILER_CRASHED = "compiler_crashed"
     TIME_LIMIT = "time_limit"
+    STARVED = "starved"  # the machine had no processor for the compiler
     MEMORY_LIMIT = "memory_limit"
     OUTPUT_LIMIT = "output_limit"
     NO_DEVICE_CODE = "no_device_code"  # compiled, but nothing for the device came out

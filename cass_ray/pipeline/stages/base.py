@@ -24,7 +24,7 @@ from cass_ray.dataset.schema import REJECT_SCHEMA, Reason, Stage, is_rejected, r
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.workspace import Workspace
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits
+from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits, Starved
 from cass_ray.toolchain.unit import CompileFailure, Unit
 from cass_ray.translate.protocol import Translator
 
@@ -50,7 +50,13 @@ WORK_SCHEMA = pa.schema(
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 _TRANSIENT = frozenset(
-    {Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.INTERNAL_ERROR, Reason.TOOL_MISSING}
+    {
+        Reason.TIME_LIMIT,
+        Reason.STARVED,
+        Reason.MEMORY_LIMIT,
+        Reason.INTERNAL_ERROR,
+        Reason.TOOL_MISSING,
+    }
 )
 """Failures that depend on the machine or its load and are not remembered in the cache."""
 
@@ -109,6 +115,8 @@ def guarded(stage: Stage, row: Row, work: Callable[[Row], Row]) -> Row:
         raise
     except CompileFailure as failure:
         return rejected(row, stage, failure.reason, f"{failure.tool}: {failure.diagnostic}")
+    except Starved as error:
+        return rejected(row, stage, Reason.STARVED, str(error))
     except Exception:
         return rejected(row, stage, Reason.INTERNAL_ERROR, traceback.format_exc())
 

@@ -23,18 +23,19 @@ from enum import StrEnum
 from pathlib import Path
 from typing import IO
 
-from cass_ray.toolchain.sandbox import control_group, isolation, seccomp
+from cass_ray.toolchain.sandbox import control_group, isolation, process_tree, seccomp
 from cass_ray.toolchain.sandbox.isolation import View
 
 WATCH_SECONDS = 0.1
 """How often the tree of processes is measured against the limits; first at a quarter of it."""
 
 _READ_BYTES = 1 << 16
-_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _NOT_FOUND_STATUS = 127
 _SIGNAL_STATUS = 128  # a shell reports death by signal n as 128 + n
 _KILL_SECONDS = 2.0
+
+_PATIENCE = 4.0
+"""What had no processor gets more time by the clock, up to so many times its limit."""
 
 
 class ProcessOutcome(StrEnum):
@@ -53,9 +54,10 @@ class ProcessOutcome(StrEnum):
 class Limits:
     """Bounds of one run. ``address_space_bytes`` is for each process, the rest for all together.
 
-    ``memory_bytes`` is resident memory. ``file_bytes`` bounds each file written, ``output_bytes``
-    stdout and stderr together. CUDA programs reserve address space far beyond the memory that they
-    use: run them with ``address_space_bytes=None``.
+    ``memory_bytes`` is resident memory. ``wall_seconds`` becomes longer by the time that processes
+    were ready to run and had no processor, up to fourfold. ``file_bytes`` bounds each file written,
+    ``output_bytes`` stdout and stderr together. CUDA programs reserve address space far beyond the
+    memory that they use: run them with ``address_space_bytes=None``.
     """
 
     cpu_seconds: float = 60.0
@@ -74,6 +76,10 @@ COMPILE_LIMITS = Limits()
 
 class Abandoned(Exception):
     """Whoever asked for a run does not want it any more; nothing of it is left running."""
+
+
+class Starved(Exception):
+    """The machine had no processor for a run within several times its limit: nothing is known."""
 
 
 ABANDON: ContextVar[threading.Event | None] = ContextVar("ABANDON", default=None)
@@ -153,8 +159,8 @@ def run(
     is a host path that the view shows. Without one only the limits apply: for trusted tools on
     trusted input. ``env`` replaces :data:`CLEAN_ENVIRONMENT`. A ``companion`` runs beside it.
 
-    Raises :class:`~cass_ray.toolchain.sandbox.isolation.IsolationUnavailableError`, and
-    :class:`Abandoned` when the event in :data:`ABANDON` is set.
+    Raises :class:`~cass_ray.toolchain.sandbox.isolation.IsolationUnavailableError`,
+    :class:`Starved`, and :class:`Abandoned` when the event in :data:`ABANDON` is set.
     """
     command = [str(argument) for argument in argv]
     environment = dict(CLEAN_ENVIRONMENT if env is None else env)
@@ -294,7 +300,9 @@ class _Watch:
         self.child = child
         self.limits = limits
         self.isolated = isolated
+        self.started = started
         self.deadline = started + limits.wall_seconds
+        self.niceness = os.nice(0)
         self.broken: ProcessOutcome | None = None
         self.cpu_seconds = 0.0  # measured: killed descendants are missing in the rusage
         self.peak_memory_bytes = 0
@@ -323,7 +331,7 @@ class _Watch:
                 self._read(key.fd, key.data)
             now = time.monotonic()
             if now >= self.deadline:
-                self.broken = self.broken or ProcessOutcome.TIME_LIMIT
+                self._at_deadline()
             elif now >= measure_at:
                 measure_at = now + WATCH_SECONDS
                 self._measure()
@@ -336,7 +344,7 @@ class _Watch:
             self._measure()
             if self.isolated:
                 # Its process 1 dies with all others and is waited for; then so is bubblewrap.
-                for pid in _children(self.child.pid):
+                for pid in process_tree.children(self.child.pid):
                     _kill(pid)
                 self._exited(_KILL_SECONDS)
         with contextlib.suppress(ProcessLookupError):
@@ -373,42 +381,32 @@ class _Watch:
             return False
         return True
 
-    def _measure(self) -> None:
-        cpu_seconds, memory_bytes, processes = _tree_usage(self.child.pid)
-        self.cpu_seconds = max(self.cpu_seconds, cpu_seconds)
-        self.peak_memory_bytes = max(self.peak_memory_bytes, memory_bytes)
-        if memory_bytes > self.limits.memory_bytes or processes > self.limits.processes:
-            self.broken = self.broken or ProcessOutcome.MEMORY_LIMIT
-        elif cpu_seconds > self.limits.cpu_seconds:
+    def _at_deadline(self) -> None:
+        """What waited for a processor is given the time that it had none."""
+        waited = process_tree.waited_seconds(self.child.pid)
+        limit = self.limits.wall_seconds
+        extended = self.started + min(limit + waited, _PATIENCE * limit)
+        if time.monotonic() < extended:
+            self.deadline = extended
+        elif limit + waited > _PATIENCE * limit:
+            raise Starved(
+                f"the machine is too busy: in {_PATIENCE * limit:g} s a program had a processor for"
+                f" less than {limit:g} s of what it wanted"
+            )
+        else:
             self.broken = self.broken or ProcessOutcome.TIME_LIMIT
 
-
-def _tree_usage(root: int) -> tuple[float, int, int]:
-    """CPU seconds, resident bytes and number of the processes below and including ``root``."""
-    ticks, pages, processes = 0, 0, 0
-    pending = [root]
-    while pending:
-        pid = pending.pop()
-        try:
-            status = Path(f"/proc/{pid}/stat").read_text(errors="replace")
-        except OSError:  # it ended meanwhile
-            continue
-        values = status.rpartition(")")[2].split()  # from field 3 (state) of proc(5) on
-        ticks += sum(map(int, values[11:15]))  # utime, stime and those of reaped children
-        pages += int(values[21])
-        processes += 1
-        pending += _children(pid)
-    return ticks / _TICKS_PER_SECOND, pages * _PAGE_BYTES, processes
-
-
-def _children(pid: int) -> list[int]:
-    """The children of all threads of ``pid``; empty once it ended."""
-    children: list[int] = []
-    with contextlib.suppress(OSError):
-        for task in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
-            text = Path(f"/proc/{pid}/task/{task}/children").read_text()
-            children += map(int, text.split())
-    return children
+    def _measure(self) -> None:
+        used = process_tree.usage(self.child.pid)
+        self.cpu_seconds = max(self.cpu_seconds, used.cpu_seconds)
+        self.peak_memory_bytes = max(self.peak_memory_bytes, used.memory_bytes)
+        if self.niceness > 0:
+            process_tree.yield_as(self.child.pid, self.niceness)
+        limits = self.limits
+        if used.memory_bytes > limits.memory_bytes or used.processes > limits.processes:
+            self.broken = self.broken or ProcessOutcome.MEMORY_LIMIT
+        elif used.cpu_seconds > limits.cpu_seconds:
+            self.broken = self.broken or ProcessOutcome.TIME_LIMIT
 
 
 def _kill(pid: int) -> None:
