@@ -21,6 +21,7 @@ from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.hip.packages import unpack_once
 from cass_ray.toolchain.hip.root import build_hip_root, find_hip_root, open_hip_root
+from cass_ray.toolchain.nvidia.link_names import with_link_names
 from cass_ray.toolchain.nvidia.steps import NvccError
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.places import Places
@@ -115,7 +116,7 @@ def _nvidia_at(home: Path, places: Places, cache: Path) -> NvidiaToolchain:
         cuobjdump=tool("cuobjdump"),
         nvdisasm=tool("nvdisasm"),
         include_directories=(home / "include", *_headers_it_lacks(home, places, cache)),
-        library_directories=tuple(path for path in libraries if path.is_dir()),
+        library_directories=with_link_names(libraries, cache),
         version=remembered(
             cache, "nvcc version", [nvcc], lambda: tool_version(nvcc, r"release [\d.]+, V([\d.]+)")
         ),

@@ -11,6 +11,7 @@ from cass_ray.toolchain.inventory import find_all
 from cass_ray.toolchain.locate import find_amd, find_nvidia, locate_amd, locate_nvidia
 from cass_ray.toolchain.places import Places
 from cass_ray.toolchain.probe import remembered
+from cass_ray.toolchain.sandbox.process import run
 
 NVCC_VERSION = "Cuda compilation tools, release 13.0, V13.0.88"
 
@@ -172,6 +173,13 @@ class TestThisMachine:
         found = locate_nvidia(places, tmp_path / "cache")
         assert found.origin == "Python package"
         assert found.toolchain.version.startswith("13.")
+        (tmp_path / "empty.cu").write_text("int main() { return cudaDeviceSynchronize(); }\n")
+        folders = [f"-L{folder}" for folder in found.toolchain.library_directories]
+        nvcc = [found.toolchain.nvcc, "-cudart", "shared", *folders, "empty.cu", "-o", "empty"]
+        linked = run(nvcc, cwd=tmp_path)
+        assert linked.ok, linked.stderr_text
+        needed = run(["/usr/bin/readelf", "-d", "empty"], cwd=tmp_path).stdout_text
+        assert "Shared library: [libcudart.so.13]" in needed
 
     @pytest.mark.amd
     def test_amd_from_the_path(self) -> None:

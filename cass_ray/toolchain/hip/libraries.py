@@ -16,7 +16,6 @@ import os
 import re
 import subprocess
 import sys
-import tarfile
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,14 +120,13 @@ def _unpack(library: Library, work: Path, target: Path) -> None:
     commit = _git(library, repository, "rev-parse", "FETCH_HEAD^{commit}").strip()
     if commit != library.commit:
         raise FetchError(f"{library.url}: {TAG} is {commit}, not {library.commit}")
-    archive = work / "archive.tar"
+    files = work / "files"
+    files.mkdir()
     paths = ("CMakeLists.txt", library.folder)
-    _git(library, repository, "archive", f"--output={archive}", commit, "--", *paths)
-    with tarfile.open(archive) as packed:
-        packed.extractall(work / "files", filter="data")
+    _git(library, repository, f"--work-tree={files}", "checkout", "--quiet", commit, "--", *paths)
     target.parent.mkdir(parents=True, exist_ok=True)
-    (work / "files" / library.folder).rename(target)
-    _write_version(library, (work / "files" / "CMakeLists.txt").read_text("utf-8"), target)
+    (files / library.folder).rename(target)
+    _write_version(library, (files / "CMakeLists.txt").read_text("utf-8"), target)
 
 
 def _write_version(library: Library, cmake: str, folder: Path) -> None:
