@@ -3,7 +3,7 @@
 #
 #   scripts/fresh.sh                  Debian 12: set-up, demo, tests, wheel; as root and as a user
 #   scripts/fresh.sh --quick          without the test suite
-#   scripts/fresh.sh --suite trixie   another release (noble: Ubuntu 24.04, where its archive is)
+#   scripts/fresh.sh --suite noble    another release: Ubuntu 24.04 (its archive beside Debian's)
 #
 # Needs root, debootstrap (apt-get install debootstrap), 15 GB below TMPDIR and the network that the
 # commands need: the package registries as this machine's apt and pip are configured. What is built
@@ -51,8 +51,17 @@ pip_folders() {
 }
 
 say "bare $SUITE"
-debootstrap --variant=minbase "$SUITE" "$ROOT" "$(mirror)" >>"$LOG" 2>&1 ||
-  { tail -n 5 "$LOG" >&2; exit 1; }
+declare -a HOW=("$SUITE" "$ROOT" "$(mirror)")
+if [[ $SUITE == noble ]]; then
+  # Debian's debootstrap has neither Ubuntu's keys nor a link for a release newer than itself; apt in
+  # the root has the keys, and checks all that is installed later.
+  UBUNTU=$(mirror | sed -E 's#/debian$#/ubuntu#')
+  HOW=(--no-check-gpg "$SUITE" "$ROOT" "$UBUNTU" /usr/share/debootstrap/scripts/gutsy)
+fi
+debootstrap --variant=minbase "${HOW[@]}" >>"$LOG" 2>&1 || { tail -n 5 "$LOG" >&2; exit 1; }
+if [[ $SUITE == noble ]]; then
+  printf "deb $UBUNTU %s main universe\n" noble noble-updates noble-security >"$ROOT/etc/apt/sources.list"
+fi
 cp -a /etc/apt/apt.conf.d/. "$ROOT/etc/apt/apt.conf.d/"
 rm -f "$ROOT"/etc/apt/apt.conf.d/docker-*
 if [[ $SUITE == bookworm ]]; then

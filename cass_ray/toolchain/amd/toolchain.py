@@ -134,14 +134,17 @@ class AmdToolchain:
         optimization: str = "-Os",
         code_object_version: int = DEFAULT_CODE_OBJECT_VERSION,
         limits: Limits = COMPILE_LIMITS,
+        line_tables: bool = False,
     ) -> AmdOutput:
         """The device side alone, as :meth:`compile` makes it; the host assembly is empty.
+
+        ``line_tables`` adds where in the source each instruction is from; the code is the same.
 
         Of another architecture's compilation the host side serves: there is nothing in it, and no
         macro that it sees, that tells architectures apart.
         """
         flags = code_flags(architecture, optimization, code_object_version)
-        flags = (*flags, *self.workarounds)
+        flags = (*flags, *self.workarounds, *(("-gline-tables-only",) if line_tables else ()))
         device = self._assembly(unit, Side.DEVICE, flags, limits)
         if ".amdhsa_kernel" not in device.stdout_text:
             raise CompileFailure(Reason.NO_DEVICE_CODE, "no kernel in the device code", "clang")

@@ -17,7 +17,7 @@ from cass_ray.architectures import DEFAULT_NVIDIA_ARCHITECTURE
 from cass_ray.cache import default_directory, digest
 from cass_ray.dataset.schema import Reason, Toolchain
 from cass_ray.toolchain.nvidia.device import DeviceCompiler, compile_device
-from cass_ray.toolchain.nvidia.disassembly import disassemble
+from cass_ray.toolchain.nvidia.disassembly import DisassemblyError, disassemble
 from cass_ray.toolchain.nvidia.host import SHIM, ClangHost, NvccHost, clang_flags
 from cass_ray.toolchain.nvidia.resident_cicc import ResidentPool, build_library
 from cass_ray.toolchain.nvidia.steps import SOURCE_TREE, Workbench
@@ -132,6 +132,32 @@ class NvidiaToolchain:
         Raises :class:`~.nvidia_disassembly.DisassemblyError` and :class:`~.nvidia_elf.CubinError`.
         """
         return disassemble(self.nvdisasm, cubins, View(read_only=self._visible))
+
+    def listing_with_lines(
+        self,
+        unit: Unit,
+        architecture: str = DEFAULT_ARCHITECTURE,
+        *,
+        optimization: str = "-Os",
+        limits: Limits = COMPILE_LIMITS,
+    ) -> str:
+        """SASS of ``unit`` with notes of source lines, as ``nvdisasm -c -gi`` prints it.
+
+        The code is that of :meth:`compile`. Raises
+        :class:`~cass_ray.toolchain.unit.CompileFailure` and :class:`DisassemblyError`.
+        """
+        with private_folder() as folder:
+            view = self._view(unit, folder)
+            bench = Workbench(unit, folder, view, limits)
+            device = self._device(architecture, (*self.flags(optimization), "-lineinfo"))
+            device.generate_ptx(bench, None)
+            cubin = folder / "lines.cubin"
+            cubin.write_bytes(device.assemble(bench))
+            command = [str(self.nvdisasm), "-c", "-gi", str(view.inside(cubin))]
+            completed = process.run(command, cwd=folder, view=view, limits=limits)
+        if not completed.ok:
+            raise DisassemblyError(f"{self.nvdisasm}: {completed.stderr_text.strip()}")
+        return completed.stdout_text
 
     def build_executable(
         self,

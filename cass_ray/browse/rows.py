@@ -1,0 +1,180 @@
+"""Rows of a data set on disk, read only when asked for."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as pads
+from rich.text import Text
+
+from cass_ray.browse.filters import RowFilter
+from cass_ray.dataset.schema import PAIR_SCHEMA, REJECT_SCHEMA
+
+SIDE_BY_SIDE = (
+    ("cuda_source", "hip_source"),
+    ("cuda_host", "hip_host"),
+    ("cuda_device", "hip_device"),
+)
+"""Column pairs that one row shows next to each other."""
+
+SUMMARY = (
+    "id",
+    "filename",
+    "domain",
+    "kernels",
+    "cuda_device_bytes",
+    "hip_device_bytes",
+    "verified",
+)
+REJECT_SUMMARY = ("filename", "stage", "reason", "diagnostic")
+
+_SIZES = {
+    f"{column}_bytes": pc.binary_length(pc.field(column))
+    for pair in SIDE_BY_SIDE
+    for column in pair
+}
+_CONTROL = dict.fromkeys((*range(9), *range(11, 32), 127, *range(128, 160)), "�")
+
+
+class NotFoundError(Exception):
+    """What was asked for is not in the data set; the message says what is."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """The pairs or the rejects of a data set on disk; rows are read only when asked for."""
+
+    folder: Path
+    schema: pa.Schema
+
+    @classmethod
+    def open(cls, directory: Path, rejects: bool) -> Part:
+        """Raises ``NotFoundError`` when ``directory`` holds no data set."""
+        name = "rejects" if rejects else "pairs"
+        folder = directory / name
+        if any(folder.glob("*.parquet")):
+            return cls(folder, REJECT_SCHEMA if rejects else PAIR_SCHEMA)
+        if not directory.exists():
+            near = difflib.get_close_matches(directory.name, _names_in(directory.parent), n=1)
+            hint = f"; did you mean {directory.parent / near[0]}?" if near else ""
+            raise NotFoundError(f"{directory}: no such folder{hint}")
+        hint = " (is this its pairs or rejects folder? name the folder above)"
+        is_part = directory.name in ("pairs", "rejects")
+        raise NotFoundError(f"{directory}: no {name}/*.parquet in it{hint if is_part else ''}")
+
+    @cached_property
+    def _dataset(self) -> pads.Dataset:
+        files = sorted(str(path) for path in self.folder.glob("*.parquet"))
+        return pads.dataset(files, schema=self.schema, format="parquet")
+
+    @property
+    def rows(self) -> int:
+        """Number of rows, from the files' metadata."""
+        return int(self._dataset.count_rows())
+
+    def check_columns(self, names: list[str], computed: bool) -> None:
+        """Raise ``NotFoundError`` for a name that is no column, with the nearest that is."""
+        known = [*self.schema.names, *(_SIZES if computed else ())]
+        for name in names:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+                raise NotFoundError(f"no column {name!r}; {_either(near or known)}")
+
+    def head(self, columns: list[str], limit: int) -> list[dict[str, Any]]:
+        """The first ``limit`` rows; ``…_bytes`` columns are the sizes of text columns."""
+        projection = {name: _SIZES.get(name, pc.field(name)) for name in columns}
+        table = self._dataset.scanner(columns=projection).head(limit)
+        rows: list[dict[str, Any]] = table.to_pylist()
+        return rows
+
+    def row(self, index: int, columns: list[str] | None = None) -> dict[str, Any]:
+        """Row number ``index``; only its row group is read.
+
+        Raises ``NotFoundError`` when there are fewer rows.
+        """
+        left = index
+        for fragment in self._dataset.get_fragments():
+            for group in fragment.split_by_row_group():
+                size = group.row_groups[0].num_rows
+                if left < size:
+                    table = group.to_table(schema=self.schema, columns=columns)
+                    found: dict[str, Any] = table.slice(left, 1).to_pylist()[0]
+                    return found
+                left -= size
+        raise NotFoundError(f"no row {index}; there are {self.rows} ({self.folder.name})")
+
+    def matching(self, condition: RowFilter, most: int) -> tuple[list[int], int]:
+        """Numbers of the first ``most`` rows that ``condition`` holds for; how many there are."""
+        found: list[int] = []
+        total = at = 0
+        for batch in self._dataset.to_batches(columns=condition.columns or ["id"]):
+            here = np.flatnonzero(condition.mask(batch).to_numpy(zero_copy_only=False))
+            total += len(here)
+            found += (at + here[: most - len(found)]).tolist()
+            at += batch.num_rows
+        return found, total
+
+    def some(self, numbers: list[int], columns: list[str]) -> list[dict[str, Any]]:
+        """The rows with these numbers, in their order."""
+        rows: list[dict[str, Any]] = self._dataset.take(numbers, columns=columns).to_pylist()
+        return rows
+
+    def find(self, prefix: str) -> int:
+        """Index of the one row whose id starts with ``prefix``.
+
+        Raises ``NotFoundError`` when there is none, or more than one.
+        """
+        matches = [(index, id_) for index, id_ in self._ids() if id_.startswith(prefix)]
+        if len({id_ for _, id_ in matches}) == 1:
+            return matches[0][0]
+        if matches:
+            names = [id_[: len(prefix) + 8] for _, id_ in matches[:5]]
+            raise NotFoundError(f"{len(matches)} rows start with {prefix!r}: {', '.join(names)}, …")
+        near = difflib.get_close_matches(
+            prefix, {id_[: len(prefix)] for _, id_ in self._ids()}, n=3
+        )
+        hint = f"; {_either(near)}" if near else ""
+        raise NotFoundError(f"no id in {self.folder.name} starts with {prefix!r}{hint}")
+
+    def _ids(self) -> Iterator[tuple[int, str]]:
+        index = 0
+        for batch in self._dataset.to_batches(columns=["id"]):
+            for id_ in batch.column("id").to_pylist():
+                yield index, id_ or ""
+                index += 1
+
+
+def cell(name: str, value: Any) -> Text:
+    """``value`` of a column as one line of a table."""
+    if name == "id":
+        return Text(plain(value)[:12])
+    if name == "kernels":
+        return Text(", ".join(plain(kernel) for kernel in value or []))
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Text(f"{value:,}", justify="right")
+    return Text(next(iter(plain(value).splitlines()), ""))
+
+
+def plain(value: Any) -> str:
+    """``value`` as text for a terminal: sources are untrusted, escape sequences must not act."""
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text.replace("\r\n", "\n").translate(_CONTROL)
+
+
+def _either(names: list[str]) -> str:
+    return f"did you mean {names[0]}?" if len(names) == 1 else f"there are {', '.join(names)}"
+
+
+def _names_in(directory: Path) -> list[str]:
+    return [path.name for path in directory.iterdir()] if directory.is_dir() else []
