@@ -64,7 +64,7 @@ def same_line(left: str, right: str) -> dict[int, int]:
     found: dict[int, int] = {}
     for _, start, end, other, other_end in matcher.get_opcodes():
         if end - start == other_end - other:
-            found.update(zip(range(start + 1, end + 1), range(other + 1, other_end + 1), strict=True))
+            found.update({line + 1: line - start + other + 1 for line in range(start, end)})
     return found
 
 
