@@ -153,7 +153,7 @@ class HonestClient:
             if time.monotonic() + wait > self.deadline:
                 made.lost.append(f"not answered before the end of the drain ({status})")
                 return
-            await asyncio.sleep(wait * random.uniform(1, 2))
+            await asyncio.sleep(wait + random.uniform(0, 1))
 
     async def _once(self, request: Honest) -> tuple[str, float | None, dict[str, Any] | None]:
         """Status, seconds to wait (None: not told to come again), the answer."""

@@ -6,10 +6,10 @@ Plain classes: :mod:`serve.deployments.application` makes deployments of them.
 from __future__ import annotations
 
 import asyncio
-import os
 from typing import Any
 
 from cass_ray.api.schema import JobStatus, TranslateRequest
+from cass_ray.toolchain.sandbox import process
 from cass_ray.translate.engines.prefixes import MODEL_PREFIX
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.protocol import Translator
@@ -21,8 +21,9 @@ from serve.request.local_clients import LocalChecker
 from serve.settings import CheckerSettings, EngineSettings, JobSettings
 
 _NICENESS = 19
-"""Of checks, so that the ingress and Serve's own processes are heard while all cores compile: at 5,
-programs that fork without end starved them until Serve took them for dead."""
+"""Of compilers and programs, so that the ingress and Serve's own processes are heard while all
+cores compile: at 5, programs that fork without end starved them until Serve took them for dead. Not
+of the replicas: refusing requests would go before the ones that were let in."""
 
 
 class TranslatorReplica:
@@ -51,7 +52,7 @@ class CheckerReplica(LocalChecker):
     """Holds the toolchains and the sandbox."""
 
     def __init__(self, settings: CheckerSettings) -> None:
-        os.nice(_NICENESS)  # compilers and programs inherit it
+        process.give_way(_NICENESS)
         super().__init__(Checker(settings))
         self.checker.warm_up()
 
@@ -62,6 +63,7 @@ class JobsReplica:
     """
 
     def __init__(self, settings: JobSettings, engines: list[EngineSettings]) -> None:
+        process.give_way(_NICENESS)
         self._jobs = ArchiveJobs(settings, job_translators(engines))
 
     async def submit(self, owner: str, name: str, data: bytes, order: JobOrder) -> JobStatus:

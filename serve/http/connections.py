@@ -88,12 +88,15 @@ class PlainRequests:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             scope["headers"] = [each for each in scope["headers"] if _may_pass(*each)]
-        begun = False
+        begun = failed = False
 
         async def sent(message: Message) -> None:
-            nonlocal begun
-            begun = True
-            await send(message)
+            nonlocal begun, failed
+            if message["type"] == "http.response.start":
+                failed = not begun and _is_of_serve(message)
+            if not failed:
+                begun = True
+                await send(message)
 
         try:
             await self._app(scope, receive, sent)
@@ -101,8 +104,16 @@ class PlainRequests:
             if begun or scope["type"] != "http":
                 raise
             LOG.exception("no answer from a replica")
+            failed = True
+        if failed:
             error = ApiError(503, "no_replica", "no replica could answer", retry_after=1)
             await problem_response(error, "")(scope, receive, send)
+
+
+def _is_of_serve(start: Message) -> bool:
+    """Whether an error is Serve's own: answers of the ingress have an id."""
+    named = any(name.lower() == b"x-request-id" for name, _ in start.get("headers", ()))
+    return int(start["status"]) >= 500 and not named
 
 
 def _may_pass(name: bytes, value: bytes) -> bool:

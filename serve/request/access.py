@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import secrets
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +16,11 @@ from serve.settings import ApiKey, Authentication, RequestLimits
 
 _REMEMBERED_SECONDS = 60.0
 """After its last request a key's share of checks goes to the others."""
+_FIRST_HELD_SECONDS = 2.0
+_NEWEST_WEIGHT = 0.1
+_SHORTEST_WAIT = 1.0
+_LONGEST_WAIT = 60.0
+"""Seconds; who is told more has often gone for good."""
 KEY_PREFIX = "cass_"
 
 
@@ -128,6 +133,29 @@ def _client(key: ApiKey, replicas: int) -> Caller:
 
 
 @dataclass
+class Appointments:
+    """When those that are refused come again: one after the other, as places become free.
+
+    If all were told the same time, hundreds that wait would ask every few seconds, and answering
+    them would take the processors from what was let in.
+    """
+
+    held_seconds: float = _FIRST_HELD_SECONDS
+    """How long a place is held, on average over the last ones."""
+    _next: float = 0.0
+
+    def note(self, seconds: float) -> None:
+        """A place was held so long."""
+        self.held_seconds += _NEWEST_WEIGHT * (seconds - self.held_seconds)
+
+    def wait(self, now: float, places: int) -> float:
+        """Seconds until the next one that nobody has been told yet."""
+        earliest = max(self._next, now + _SHORTEST_WAIT)
+        self._next = min(earliest + self.held_seconds / places, now + _LONGEST_WAIT)
+        return self._next - now
+
+
+@dataclass
 class Admission:
     """Counts work that is under way and refuses what would pile up."""
 
@@ -141,6 +169,10 @@ class Admission:
     uploads: Counter[str] = field(default_factory=Counter)
     """Under way, by the name of the key."""
     clock: Callable[[], float] = time.monotonic
+    _appointments: defaultdict[str, Appointments] = field(
+        default_factory=lambda: defaultdict(Appointments)
+    )
+    """By the name of the key."""
     _asked: dict[str, float] = field(default_factory=dict)
     """When a key last asked for a check."""
 
@@ -173,16 +205,21 @@ class Admission:
         Keys that ask have equal shares, and there is one more for whoever comes next: a key that
         asks without end, for what takes long, does not keep the others out.
         """
-        share = self._share(key)
+        share, appointments = self._share(key), self._appointments[key]
+        under_way = ""
         if self.checks[key] >= share:
-            raise overloaded(f"{self.checks[key]} checks of the key {key} are under way", 2.0)
-        if self.checks.total() >= self.limits.checks_in_flight:
-            raise overloaded(f"{self.checks.total()} checks are under way", 2.0)
+            under_way = f"{self.checks[key]} checks of the key {key}"
+        elif self.checks.total() >= self.limits.checks_in_flight:
+            under_way = f"{self.checks.total()} checks"
+        started = self.clock()
+        if under_way:
+            raise overloaded(f"{under_way} are under way", appointments.wait(started, share))
         self.checks[key] += 1
         try:
             yield
         finally:
             self.checks[key] -= 1
+            appointments.note(self.clock() - started)
 
     def _share(self, key: str) -> int:
         now = self.clock()

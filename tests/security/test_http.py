@@ -301,6 +301,54 @@ def test_what_serve_fails_at_may_be_asked_again() -> None:
     assert b"replica lost" not in sent[1]["body"]
 
 
+def test_serves_own_error_may_be_asked_again() -> None:
+    """Its proxy answers 500 in plain text when a replica dies under a request."""
+
+    async def answers(scope: Any, receive: Any, send: Any) -> None:
+        headers = [(b"content-type", b"text/plain"), *scope["added"]]
+        await send({"type": "http.response.start", "status": 500, "headers": headers})
+        await send({"type": "http.response.body", "body": b"Internal Server Error"})
+
+    def answer_with(*added: tuple[bytes, bytes]) -> list[dict[str, Any]]:
+        sent: list[dict[str, Any]] = []
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        scope = {"type": "http", "method": "GET", "path": "/", "headers": [], "added": added}
+        asyncio.run(PlainRequests(answers)(scope, send, send))
+        return sent
+
+    made = answer_with()
+    assert (made[0]["status"], dict(made[0]["headers"])[b"retry-after"]) == (503, b"1")
+    assert len(made) == 2
+    ours = answer_with((b"x-request-id", b"a"))  # an error of the ingress stays what it is
+    assert (ours[0]["status"], ours[1]["body"]) == (500, b"Internal Server Error")
+
+
+def test_those_refused_come_again_one_after_the_other() -> None:
+    """Two places, each held for four seconds: one is free each two seconds."""
+    now = [100.0]
+    admission = Admission(RequestLimits(checks_in_flight=2), clock=lambda: now[0])
+    for _ in range(200):
+        with admission.check("a"):
+            now[0] += 4
+
+    def refused() -> float:
+        with pytest.raises(ApiError) as caught, admission.check("a"):
+            pass
+        assert caught.value.retry_after is not None
+        return caught.value.retry_after
+
+    with ExitStack() as held:
+        for _ in range(2):
+            held.enter_context(admission.check("a"))
+        assert [refused() for _ in range(4)] == pytest.approx([3, 5, 7, 9])
+        now[0] += 10
+        assert refused() == pytest.approx(3)  # what they were told has passed
+        assert max(refused() for _ in range(100)) == 60
+
+
 def test_an_answer_that_has_begun_is_not_begun_again() -> None:
     async def fails(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})

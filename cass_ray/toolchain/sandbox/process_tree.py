@@ -14,16 +14,23 @@ _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True)
 class TreeUsage:
-    """What the processes of a tree use together; ``memory_bytes`` is resident memory."""
+    """What the processes of a tree use together; ``memory_bytes`` is resident memory.
+
+    ``sessions`` are the leaders of sessions among them, ``ready`` says whether one of them could go
+    on if it had a processor, or the disk.
+    """
 
     cpu_seconds: float
     memory_bytes: int
     processes: int
+    sessions: frozenset[int]
+    ready: bool
 
 
 def usage(root: int) -> TreeUsage:
     """Of the processes below and including ``root``."""
-    ticks, pages, processes = 0, 0, 0
+    ticks, pages, processes, ready = 0, 0, 0, False
+    sessions = []
     for pid in tree(root):
         try:
             status = Path(f"/proc/{pid}/stat").read_text(errors="replace")
@@ -33,7 +40,11 @@ def usage(root: int) -> TreeUsage:
         ticks += sum(map(int, values[11:15]))  # utime, stime and those of reaped children
         pages += int(values[21])
         processes += 1
-    return TreeUsage(ticks / _TICKS_PER_SECOND, pages * _PAGE_BYTES, processes)
+        ready = ready or values[0] in "RD"
+        if int(values[3]) == pid:
+            sessions.append(pid)
+    cpu_seconds = ticks / _TICKS_PER_SECOND
+    return TreeUsage(cpu_seconds, pages * _PAGE_BYTES, processes, frozenset(sessions), ready)
 
 
 def waited_seconds(root: int) -> float:
@@ -41,7 +52,7 @@ def waited_seconds(root: int) -> float:
 
     From ``schedstat`` (Documentation/scheduler/sched-stats.rst in Linux: the second number is the
     time on a run queue, in nanoseconds); 0 where the kernel does not keep it. What ended does not
-    count.
+    count, nor a wait that has not ended yet.
     """
     nanoseconds = 0
     for pid in tree(root):
@@ -52,19 +63,15 @@ def waited_seconds(root: int) -> float:
     return nanoseconds / 1e9
 
 
-def yield_as(root: int, niceness: int) -> None:
-    """Let the tree's sessions give way as ``niceness`` says.
+def give_way(session: int, niceness: int) -> None:
+    """Let a session, by its leader, give way to others as ``niceness`` says.
 
     Where the kernel schedules each session as a whole (``autogroup`` in sched(7)), the niceness of
     processes counts inside their session alone, and a sandbox is a session of its own. Does nothing
     where the kernel does not or where it refuses (of ordinary users it takes ten changes a second).
     """
-    wanted = f"nice {niceness}"
-    for pid in tree(root):
-        path = Path(f"/proc/{pid}/autogroup")
-        with contextlib.suppress(OSError):
-            if not path.read_text().rstrip().endswith(wanted):
-                path.write_text(str(niceness))
+    with contextlib.suppress(OSError):
+        Path(f"/proc/{session}/autogroup").write_text(str(niceness))
 
 
 def tree(root: int) -> Iterator[int]:
