@@ -221,14 +221,18 @@ def run(
     died_by = -returncode if returncode < 0 else 0
     if (isolated or companion) and returncode > _SIGNAL_STATUS:
         died_by = returncode - _SIGNAL_STATUS
+    cpu_seconds = max(watch.cpu_seconds, usage.ru_utime + usage.ru_stime)
+    outcome = watch.broken or _outcome(returncode, died_by, ran_out)
+    if outcome is ProcessOutcome.EXIT and cpu_seconds >= limits.cpu_seconds:
+        outcome = ProcessOutcome.TIME_LIMIT  # of a process that this one cannot do without
     return Completed(
-        outcome=watch.broken or _outcome(returncode, died_by, ran_out),
+        outcome=outcome,
         returncode=returncode,
         signal=died_by,
         stdout=bytes(watch.stdout),
         stderr=bytes(watch.stderr),
         wall_seconds=time.monotonic() - started,
-        cpu_seconds=max(watch.cpu_seconds, usage.ru_utime + usage.ru_stime),
+        cpu_seconds=cpu_seconds,
         peak_memory_bytes=max(watch.peak_memory_bytes, peak, held),
     )
 

@@ -172,3 +172,8 @@ def _python(view: View | None, limits: Limits) -> dict[str, object]:
     if view is not None:
         view = View(read_only=(Path(sys.base_prefix),))
     return {"cwd": Path("/"), "view": view, "limits": limits}
+
+
+def test_who_ends_because_its_helper_used_up_the_cpu_time_met_the_limit(view: View | None) -> None:
+    completed = shell(f"({SPIN}) & wait $!; exit 1", view, Limits(cpu_seconds=1))
+    assert completed.outcome is ProcessOutcome.TIME_LIMIT
