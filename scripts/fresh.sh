@@ -39,8 +39,8 @@ trap 'rm -rf --one-file-system "$ROOT"' EXIT
 # --- A minimal image, and the way to the registries ----------------------------------------------
 
 mirror() {
-  sed -nE 's#^(URIs:|deb( \[[^]]*\])?) *([^ ]+/(debian|ubuntu))/? *.*#\3#p' \
-    /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -n 1
+  { cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null || true; } |
+    sed -nE 's#^(URIs:|deb( \[[^]]*\])?) *([^ ]+/(debian|ubuntu))/? *.*#\3#p' | head -n 1
 }
 
 # Paths on this machine that pip's configuration names: local indexes and folders of wheels.
@@ -51,11 +51,12 @@ pip_folders() {
 }
 
 say "bare $SUITE"
-declare -a HOW=("$SUITE" "$ROOT" "$(mirror)")
+MIRROR=$(mirror)
+declare -a HOW=("$SUITE" "$ROOT" "$MIRROR")
 if [[ $SUITE == noble ]]; then
   # Debian's debootstrap has neither Ubuntu's keys nor a link for a release newer than itself; apt in
   # the root has the keys, and checks all that is installed later.
-  UBUNTU=$(mirror | sed -E 's#/debian$#/ubuntu#')
+  UBUNTU=${MIRROR/%debian/ubuntu}
   HOW=(--no-check-gpg "$SUITE" "$ROOT" "$UBUNTU" /usr/share/debootstrap/scripts/gutsy)
 fi
 debootstrap --variant=minbase "${HOW[@]}" >>"$LOG" 2>&1 || { tail -n 5 "$LOG" >&2; exit 1; }
