@@ -55,13 +55,19 @@ def rewrite_warps(unit: Rewrite) -> None:
     """Rewrite shuffles, votes, warp barriers and the width of a warp."""
     if unit.is_hip:
         return
+    # Once for the file: each look at its whole text takes time that grows with it.
+    added = {"shuffle_bfloat16"} if _uses_bfloat16(unit) else set()
     for word, hip in SHUFFLES.items():
         for offset in unit.words.get(word, ()):
-            _rewrite_shuffle(unit, offset, word, hip, masked=True)
+            if not unit.is_definition_of_macro(offset):
+                unit.snippets.update(added)
+                _rewrite_shuffle(unit, offset, word, hip, masked=True)
     for word in SHUFFLES.values():
         # A macro or function of the program's own is called with what it takes.
         for offset in () if unit.is_own(word) else unit.words.get(word, ()):
-            _rewrite_shuffle(unit, offset, word, word, masked=False)
+            if not unit.is_definition_of_macro(offset):
+                unit.snippets.update(added)
+                _rewrite_shuffle(unit, offset, word, word, masked=False)
     for word, (hip, snippet) in VOTES.items():
         for offset in unit.words.get(word, ()):
             if not unit.is_member(offset):
@@ -73,11 +79,11 @@ def rewrite_warps(unit: Rewrite) -> None:
     _rewrite_width(unit)
 
 
+def _uses_bfloat16(unit: Rewrite) -> bool:
+    return bool(_BFLOAT16 & unit.words.keys()) or "cuda_bf16.h" in unit.source.text
+
+
 def _rewrite_shuffle(unit: Rewrite, offset: int, word: str, hip: str, *, masked: bool) -> None:
-    if unit.is_definition_of_macro(offset):
-        return
-    if _BFLOAT16 & unit.words.keys() or "cuda_bf16.h" in unit.source.text:
-        unit.snippets.add("shuffle_bfloat16")
     call = unit.call(offset, word)
     values = 3 if masked else 2
     if call is None or not values <= len(call[0]) <= values + 1:
