@@ -35,6 +35,8 @@ _NOT_FOUND_STATUS = 127
 _SIGNAL_STATUS = 128  # a shell reports death by signal n as 128 + n
 _KILL_SECONDS = 2.0
 
+_HAD_ENOUGH = 0.9
+"""Who had a processor for so much of its time did not want for one."""
 _PATIENCE = 4.0
 """What had no processor gets more time by the clock, up to so many times its limit."""
 
@@ -262,7 +264,8 @@ def _limiting(limits: Limits) -> list[str]:
 
     Memory and the number of processes are capped by ``control_group`` and watched.
     """
-    cpu = max(1, round(limits.cpu_seconds + 0.5))
+    # Above what the watch allows: it says what happened, the kernel acts where it comes too late.
+    cpu = round(limits.cpu_seconds + 0.5) + 1
     command = [
         "/usr/bin/prlimit",
         f"--cpu={cpu}:{cpu + 1}",
@@ -415,7 +418,7 @@ class _Watch:
         now = time.monotonic()
         # A wait is only counted once it has ended.
         waits = used.ready or self.started + limit + waited > now
-        if used.cpu_seconds >= limit or not waits:
+        if used.cpu_seconds >= _HAD_ENOUGH * limit or not waits:
             self.broken = ProcessOutcome.TIME_LIMIT
         elif now < self.started + _PATIENCE * limit:
             self.deadline = max(now + WATCH_SECONDS, self.started + limit + waited)
