@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -12,6 +13,8 @@ from pathlib import Path
 BUILD_FOLDER = "build-hip"
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _TEST_TARGET = re.compile(r"^(test|check|run_tests|tests)\s*:(?!=)", re.MULTILINE)
+_CPM = "CPM"
+_CPM_VERSION = re.compile(r"\bset\s*\(\s*CPM_DOWNLOAD_VERSION\s+\"?([\w.-]{1,40})", re.IGNORECASE)
 
 
 class BuildSystem(StrEnum):
@@ -44,10 +47,10 @@ def find_plan(
     """The plan for the project at ``root``; ``build`` and ``test`` replace what is found.
 
     ``dependencies`` are folders of what the build would download otherwise, by the names that it
-    gives them.
+    gives them; ``CPM`` is that of CPM.cmake itself.
     """
     system = _system(root)
-    found = _commands(system, root, jobs, _definitions(dependencies or {}))
+    found = _commands(system, root, jobs, dict(dependencies or {}))
     return BuildPlan(system, build or found[0], test or found[1])
 
 
@@ -70,6 +73,7 @@ def _definitions(dependencies: Mapping[str, Path]) -> str:
     options = [
         option
         for name, folder in dependencies.items()
+        if name != _CPM
         for option in (
             f"-DFETCHCONTENT_SOURCE_DIR_{name.upper()}={folder}",
             f"-DCPM_{name}_SOURCE={folder}",
@@ -78,11 +82,48 @@ def _definitions(dependencies: Mapping[str, Path]) -> str:
     return "".join(f" {shlex.quote(option)}" for option in options)
 
 
-def _commands(system: BuildSystem, root: Path, jobs: int, definitions: str) -> tuple[str, str]:
+def _place_cpm(root: Path, dependencies: Mapping[str, Path]) -> str:
+    """Commands that put CPM.cmake where projects look for it before they download it.
+
+    CPM's ``get_cpm.cmake`` has ``cmake/CPM_VERSION.cmake`` in the build folder, older copies of it
+    ``cmake/CPM.cmake``. Where a hash is asked for, CMake compares it.
+    """
+    folder = dependencies.get(_CPM)
+    if folder is None:
+        return ""
+    places = (folder / "cmake" / "CPM.cmake", folder / "CPM.cmake")
+    script = next((place for place in places if place.is_file()), None)
+    if script is None:
+        raise ValueError(f"--dependency {_CPM}: neither {places[0]} nor {places[1]} is a file")
+    trees = [root, *dependencies.values()]
+    found = (path for tree in trees for path in _cmake_files(tree))
+    texts = (path.read_text("utf-8", "replace") for path in found)
+    versions = {match[1] for text in texts for match in _CPM_VERSION.finditer(text)}
+    target = f"{BUILD_FOLDER}/cmake"
+    names = ["CPM.cmake", *(f"CPM_{version}.cmake" for version in sorted(versions))]
+    copies = [f"cp {shlex.quote(str(script))} {target}/{name}" for name in names]
+    return " && ".join([f"mkdir -p {target}", *copies, ""])
+
+
+def _cmake_files(root: Path) -> Iterator[Path]:
+    """CMake's own files below ``root``, build folders aside; no links."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in {".git", BUILD_FOLDER})
+        for name in sorted(names):
+            path = Path(folder) / name
+            cmake = name == "CMakeLists.txt" or name.endswith(".cmake")
+            if cmake and path.is_file() and not path.is_symlink():
+                yield path
+
+
+def _commands(
+    system: BuildSystem, root: Path, jobs: int, dependencies: Mapping[str, Path]
+) -> tuple[str, str]:
     match system:
         case BuildSystem.CMAKE:
+            definitions = _definitions(dependencies)
             configure = f"cmake -S . -B {BUILD_FOLDER} -DCMAKE_BUILD_TYPE=Release{definitions}"
-            build = f"{configure} && cmake --build {BUILD_FOLDER} -j {jobs}"
+            build = f"{_place_cpm(root, dependencies)}{configure} && cmake --build {BUILD_FOLDER} -j {jobs}"
             test = f"ctest --test-dir {BUILD_FOLDER} --output-on-failure --no-tests=error"
             return build, test
         case BuildSystem.MAKE:

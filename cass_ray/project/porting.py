@@ -69,7 +69,10 @@ def port_project(
     repairs = Repairs(port, work / "repairs.json")
     repairs.start()
     dependencies = _dependencies(settings, translator, work / "dependencies")
-    plan = find_plan(port, settings.build, settings.test, settings.jobs, dependencies)
+    try:
+        plan = find_plan(port, settings.build, settings.test, settings.jobs, dependencies)
+    except ValueError as error:
+        raise ProjectError(str(error)) from error
     if not plan.build:
         raise ProjectError(
             f"no command is known that builds a project of the kind {plan.system.value}: give"

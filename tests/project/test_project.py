@@ -169,6 +169,86 @@ def test_dependencies_take_the_place_of_downloads(tmp_path: Path) -> None:
     assert made.exit_code == 2 and "NAME=DIR" in made.stderr
 
 
+# Device code in a dependency of its own, which is CUDA as well; the test's values by hand.
+DOWNLOADS = {
+    "CMakeLists.txt": """\
+cmake_minimum_required(VERSION 3.20)
+project(tripled LANGUAGES CXX CUDA)
+include(FetchContent)
+FetchContent_Declare(triple GIT_REPOSITORY https://example.org/triple.git GIT_TAG v1)
+FetchContent_MakeAvailable(triple)
+add_executable(tripled main.cu)
+target_link_libraries(tripled PRIVATE triple)
+enable_testing()
+add_test(NAME tripled COMMAND tripled)
+""",
+    "main.cu": """\
+#include <triple.cuh>
+#include <cuda_runtime.h>
+__global__ void fill(int* out) { out[threadIdx.x] = triple(threadIdx.x); }
+int main() {
+  int *device, host[4];
+  cudaMalloc(&device, sizeof host);
+  fill<<<1, 4>>>(device);
+  cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
+  return host[0] == 0 && host[1] == 3 && host[3] == 9 ? 0 : 1;
+}
+""",
+}
+TRIPLE = {
+    "CMakeLists.txt": """\
+cmake_minimum_required(VERSION 3.20)
+project(triple LANGUAGES CXX)
+add_library(triple INTERFACE)
+target_include_directories(triple INTERFACE ${CMAKE_CURRENT_SOURCE_DIR})
+""",
+    "triple.cuh": """\
+#pragma once
+#include <cuda_runtime.h>
+__device__ inline int triple(int value) { return 3 * value; }
+""",
+}
+
+
+@pytest.mark.amd
+@pytest.mark.slow
+def test_a_project_that_downloads_is_given_the_sources(tmp_path: Path) -> None:
+    root = write(tmp_path / "tripled", DOWNLOADS)
+    triple = write(tmp_path / "triple", TRIPLE)
+    made = project(root, "--dependency", f"triple={triple}", "-o", tmp_path / "out")
+    assert made.exit_code == 0, made.stderr
+    assert "gfx1100: build passed, tests passed" in made.stdout
+
+
+def test_cpm_is_where_projects_look_for_it(tmp_path: Path) -> None:
+    """CMake itself finds it: two ways of asking for it, with no network and no compiler."""
+    ask = """\
+set(CPM_DOWNLOAD_VERSION {version})
+set(CPM_DOWNLOAD_LOCATION "${{CMAKE_BINARY_DIR}}/cmake/{name}")
+if(NOT (EXISTS ${{CPM_DOWNLOAD_LOCATION}}))
+  message(FATAL_ERROR "a download")
+endif()
+include(${{CPM_DOWNLOAD_LOCATION}})
+"""
+    files = {
+        "CMakeLists.txt": "cmake_minimum_required(VERSION 3.20)\nproject(asks LANGUAGES NONE)\n"
+        "include(cmake/new.cmake)\ninclude(cmake/old.cmake)\n",
+        "cmake/new.cmake": ask.format(
+            version="0.40.2", name="CPM_${CPM_DOWNLOAD_VERSION}.cmake"
+        ),
+        "cmake/old.cmake": ask.format(version="0.27.3", name="CPM.cmake"),
+    }
+    root = write(tmp_path / "asks", files)
+    cpm = write(tmp_path / "c p m", {"cmake/CPM.cmake": 'message(STATUS "CPM is here")\n'})
+    plan = find_plan(root, dependencies={"CPM": cpm})
+    shell = ["bash", "-c", plan.build]
+    done = subprocess.run(shell, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("-- CPM is here") == 2
+    with pytest.raises(ValueError, match=r"CPM\.cmake is a file"):
+        find_plan(root, dependencies={"CPM": tmp_path})
+
+
 def test_a_patch_is_exact(tmp_path: Path) -> None:
     """Line ends and ignored files are what they are, whatever the project's attributes say."""
     files = {
