@@ -21,6 +21,7 @@ from cass_ray.printable import printable, printable_text
 from cass_ray.project.patch import PatchError
 from cass_ray.project.porting import (
     PortSettings,
+    PortStyle,
     ProjectError,
     name_of,
     port_project,
@@ -29,6 +30,7 @@ from cass_ray.project.porting import (
 from cass_ray.project.report import ProjectResult, TargetResult, write_reports
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.translate.engines.registry import make_translator
+from cass_ray.translate.project.shared import SharedError
 from cass_ray.translate.protocol import TranslatorError
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -58,6 +60,9 @@ def project(
         list[str] | None,
         typer.Option(metavar="NAME=DIR", help="Sources that the build would download."),
     ] = None,
+    style: Annotated[
+        PortStyle, typer.Option(help="hip: sources in HIP; shared: for both vendors' compilers.")
+    ] = PortStyle.HIP,
 ) -> None:
     """Port a project: translate it, build it with ROCm's tools, run its tests on each target.
 
@@ -74,7 +79,7 @@ def project(
         dependencies = tuple(_named(item) for item in dependency or [])
     except ValueError as error:
         fail("project", error, EXIT_USAGE)
-    settings = PortSettings(architectures, build, test, seconds, jobs, repairs, dependencies)
+    settings = PortSettings(architectures, build, test, seconds, jobs, repairs, dependencies, style)
     work = work_folder(source, default_directory())
     translator = make_translator()
     try:
@@ -84,7 +89,7 @@ def project(
             )
     except ProjectError as error:
         fail("project", error, EXIT_USAGE)
-    except (PatchError, TranslatorError, BuildFailed) as error:
+    except (PatchError, SharedError, TranslatorError, BuildFailed) as error:
         fail("project", error, EXIT_FAILED)
     folder = output or Path(f"{name_of(source)}-hip")
     write_reports(made, translator, folder)

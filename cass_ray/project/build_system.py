@@ -123,7 +123,10 @@ def _commands(
         case BuildSystem.CMAKE:
             definitions = _definitions(dependencies)
             configure = f"cmake -S . -B {BUILD_FOLDER} -DCMAKE_BUILD_TYPE=Release{definitions}"
-            build = f"{_place_cpm(root, dependencies)}{configure} && cmake --build {BUILD_FOLDER} -j {jobs}"
+            build = (
+                f"{_place_cpm(root, dependencies)}{configure}"
+                f" && cmake --build {BUILD_FOLDER} -j {jobs}"
+            )
             test = f"ctest --test-dir {BUILD_FOLDER} --output-on-failure --no-tests=error"
             return build, test
         case BuildSystem.MAKE:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from cass_ray.cache import digest
@@ -19,6 +20,7 @@ from cass_ray.project.steps import Step, StepOutcome, Workbench
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.archive.library_root import find_library_root
 from cass_ray.translate.project import build_files
+from cass_ray.translate.project.shared import share_tree
 from cass_ray.translate.project.tree import SKIPPED_FOLDERS, STATE, source_files, translate_tree
 from cass_ray.translate.protocol import Translator
 
@@ -28,6 +30,14 @@ _SCHEMES = ("https://", "http://", "ssh://", "git://", "git@", "file://")
 
 class ProjectError(RuntimeError):
     """The project cannot be had, or holds nothing to port."""
+
+
+class PortStyle(StrEnum):
+    """What the sources of a port are."""
+
+    HIP = "hip"
+    SHARED = "shared"
+    """CUDA and HIP from one text, see :mod:`cass_ray.translate.project.shared`."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +53,7 @@ class PortSettings:
     """Rounds of repair from what the compiler says; 0: none."""
     dependencies: tuple[tuple[str, Path], ...] = ()
     """Name and folder of what the build would download."""
+    style: PortStyle = PortStyle.HIP
 
 
 def port_project(
@@ -56,17 +67,22 @@ def port_project(
 ) -> ProjectResult:
     """Port the folder or repository ``source``, keeping trees below ``work`` for the next time.
 
-    Raises :class:`ProjectError`, :class:`~cass_ray.project.patch.PatchError` and
+    Raises :class:`ProjectError`, :class:`~cass_ray.project.patch.PatchError`,
+    :class:`~cass_ray.translate.project.shared.SharedError` and
     :class:`~cass_ray.translate.protocol.TranslatorError`.
     """
     root = checkout(source, work)
     say(f"translating {root}")
     translation = translate_tree(root, work / "hip", translator)
     copy_links(root, work / "hip")
+    shared = settings.style is PortStyle.SHARED
+    if shared:
+        share_tree(root, work / "hip", work / "shared")
+        copy_links(root, work / "shared")
     port = work / "port"
     shutil.rmtree(port, ignore_errors=True)
-    synchronize(work / "hip", port)
-    repairs = Repairs(port, work / "repairs.json")
+    synchronize(work / ("shared" if shared else "hip"), port)
+    repairs = Repairs(port, work / ("repairs-shared.json" if shared else "repairs.json"))
     repairs.start()
     dependencies = _dependencies(settings, translator, work / "dependencies")
     try:
@@ -160,7 +176,9 @@ def _target(
     seen = (work / "dependencies",) if settings.dependencies else ()
     bench = Workbench(tree, prefix, toolchain, runtime, architecture, settings.seconds, seen)
     say(f"{architecture}: {plan.build}")
-    build = repairs.build(tree, lambda: bench.build(plan.build), settings.repairs)
+    # A repair is made for AMD's compiler alone; the lines are NVIDIA's as well.
+    rounds = 0 if settings.style is PortStyle.SHARED else settings.repairs
+    build = repairs.build(tree, lambda: bench.build(plan.build), rounds)
     say(f"{architecture}: build {build.outcome.value}, {build.seconds:.0f} s")
     if not build.passed or not plan.test:
         return TargetResult(architecture, build, Step(plan.test, StepOutcome.SKIPPED))

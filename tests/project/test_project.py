@@ -125,6 +125,18 @@ def test_units_that_share_device_code_with_cmake(tmp_path: Path) -> None:
 
 @pytest.mark.amd
 @pytest.mark.slow
+def test_one_source_for_both_vendors(tmp_path: Path) -> None:
+    root = write(tmp_path / "squares", SEPARATE)
+    made = project(root, "--style", "shared", "-o", tmp_path / "out")
+    assert made.exit_code == 0, made.stderr
+    assert "gfx1100: build passed, tests passed" in made.stdout
+    patch = (tmp_path / "out/port.patch").read_text()
+    assert "+#define cudaMalloc hipMalloc" in patch
+    assert "-  cudaMalloc" not in patch  # the lines of CUDA are as they were
+
+
+@pytest.mark.amd
+@pytest.mark.slow
 def test_a_project_whose_tests_fail_is_reported(tmp_path: Path) -> None:
     files = {**SEPARATE, "tests/expected.txt": "11\n"}
     made = project(write(tmp_path / "squares", files), "-o", tmp_path / "out")
@@ -233,9 +245,7 @@ include(${{CPM_DOWNLOAD_LOCATION}})
     files = {
         "CMakeLists.txt": "cmake_minimum_required(VERSION 3.20)\nproject(asks LANGUAGES NONE)\n"
         "include(cmake/new.cmake)\ninclude(cmake/old.cmake)\n",
-        "cmake/new.cmake": ask.format(
-            version="0.40.2", name="CPM_${CPM_DOWNLOAD_VERSION}.cmake"
-        ),
+        "cmake/new.cmake": ask.format(version="0.40.2", name="CPM_${CPM_DOWNLOAD_VERSION}.cmake"),
         "cmake/old.cmake": ask.format(version="0.27.3", name="CPM.cmake"),
     }
     root = write(tmp_path / "asks", files)

@@ -208,19 +208,28 @@ def _without_deepest(pairs: dict[int, int]) -> tuple[dict[int, int], int]:
     return pairs, deep[0] if deep else -1
 
 
+def opaque(text: str) -> Iterator[re.Match[str]]:
+    """Comments and literals of ``text``, in order."""
+    match = _OPAQUE.search(text)
+    while match:
+        start, end = match.span()
+        separator = text[start] == "'" and _PP_NUMBER.search(text, max(0, start - 40), start + 1)
+        if separator:
+            # A digit separator (1'000), not a character literal.
+            end = start + 1
+        else:
+            yield match
+        match = _OPAQUE.search(text, end)
+
+
 def _blank_opaque(text: str) -> tuple[str, int]:
     """``text`` with comments and literals blanked, and what of them never ends."""
     pieces: list[str] = []
     done = 0
     unended = -1
-    match = _OPAQUE.search(text)
-    while match:
+    for match in opaque(text):
         start, end = match.span()
         first = text[start]
-        if first == "'" and _PP_NUMBER.search(text, max(0, start - 40), start + 1):
-            # A digit separator (1'000), not a character literal.
-            match = _OPAQUE.search(text, start + 1)
-            continue
         if match["open_comment"] is not None or match["open_string"] is not None:
             unended = start
         pieces.append(text[done:start])
@@ -232,7 +241,6 @@ def _blank_opaque(text: str) -> tuple[str, int]:
         else:
             pieces.append(first + blank(body[1:]))
         done = end
-        match = _OPAQUE.search(text, end)
     pieces.append(text[done:])
     # A path in angle brackets is no more code than one in quotes.
     code = _SYSTEM_INCLUDE.sub(lambda path: path[1] + blank(path[2]), "".join(pieces))
