@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cass_ray.lift.errors import LiftError
+from cass_ray.lift.frontend.driver_words import DriverWords, driver_words
 from cass_ray.toolchain.elf import BinaryReader, DamagedFile
 from cass_ray.toolchain.nvidia.elf import Cubin
 
@@ -50,10 +51,8 @@ class KernelInfo:
     max_threads: int
     required_threads: int
     """Exact number of threads of a block, where the kernel demands one; else 0."""
-    grid_workspace_words: tuple[int, int]
-    """Offsets in bank 0 of the address of memory for barriers of the whole grid: low, high."""
-    descriptor_words: tuple[int, int]
-    """Offsets in bank 0 of the descriptor that global accesses name."""
+    driver: DriverWords
+    """What the driver puts in front of the parameters."""
 
 
 def architecture(cubin: Cubin) -> int:
@@ -114,8 +113,6 @@ def _kernel_info(cubin: Cubin, name: str) -> KernelInfo:
                 and size < _UNKNOWN_SIZE
             ):
                 frame = max(frame, size)
-    is_hopper = architecture(cubin) >= 90
-    descriptor = 0x208 if is_hopper else 0x118
     return KernelInfo(
         name,
         tuple(parameter for _, parameter in sorted(parameters, key=lambda item: item[0])),
@@ -124,8 +121,7 @@ def _kernel_info(cubin: Cubin, name: str) -> KernelInfo:
         _shared_size(cubin, name),
         max_threads,
         required_threads,
-        (0x48, 0x44) if is_hopper else (0x90, 0x8C),
-        (descriptor, descriptor + 4),
+        driver_words(architecture(cubin)),
     )
 
 

@@ -118,6 +118,12 @@ class DeviceData:
             self.definitions.append(definition)
         return Value("i64", "ptrtoint (ptr addrspace(1) @lifted.grid to i64)")
 
+    def constants_address(self) -> Value:
+        """The address of bank 3; 0 where it is empty, for then no address lies in it."""
+        if not any(s.name == ".nv.constant3" and s.size for s in self._cubin.sections):
+            return Value("i64", "0")
+        return Value("i64", "ptrtoint (ptr addrspace(4) @lifted.constants to i64)")
+
     def _place(self, index: int, section: Section) -> None:
         name, space = _SECTIONS[section.name]
         for symbol in self._cubin.symbols:

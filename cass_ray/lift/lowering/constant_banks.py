@@ -16,6 +16,8 @@ _GROUP_COUNT = {0xC: 0, 0x10: 4, 0x14: 8}  # hidden_block_count_*, 32 bits
 SHARED_WINDOW = (0x18, 0x1C)
 """Offsets in bank 0 of the generic address of shared memory."""
 _LOCAL_WINDOW, _STACK_SIZE = (0x20, 0x24), 0x28
+_HALVES = (0, 4)
+"""Of an address: where its words are behind its start."""
 _SYMBOL_HALF = re.compile(
     r"(?:fun@)?(?P<half>32@lo|32@hi|32@)\(\(?(?P<symbol>[^\s()]+)"
     r"(?: \+ (?P<offset>[^\s()]+))?\)?\)"
@@ -108,13 +110,27 @@ class ConstantBanks:
         if offset in _LOCAL_WINDOW:
             address = self._local_window()
             return self._ir.low(address) if offset == _LOCAL_WINDOW[0] else self._ir.high(address)
-        if offset in self._kernel.grid_workspace_words:
+        driver = self._kernel.driver
+        if offset in driver.grid_workspace:
             address = self._data.grid_workspace()
-            is_low = offset == self._kernel.grid_workspace_words[0]
-            return self._ir.low(address) if is_low else self._ir.high(address)
-        if offset in self._kernel.descriptor_words:
+            return self._half(address, is_high=offset == driver.grid_workspace[1])
+        if offset - driver.descriptor in _HALVES:
             return i32(0)
-        raise UnknownForm(f"c[0x0][{offset:#x}]", "a driver constant of unknown meaning")
+        if offset - driver.constants in _HALVES:
+            return self._half(self._data.constants_address(), is_high=offset != driver.constants)
+        if offset - driver.parameters in _HALVES:
+            return self._half(self._parameters_address(), is_high=offset != driver.parameters)
+        reason = driver.refused.get(offset, "a driver constant of unknown meaning")
+        raise UnknownForm(f"c[0x0][{offset:#x}]", reason)
+
+    def _half(self, address: Value, *, is_high: bool) -> Value:
+        return self._ir.high(address) if is_high else self._ir.low(address)
+
+    def _parameters_address(self) -> Value:
+        """The generic address that the driver gives for the kernel's parameters."""
+        base = self._ir.call("ptr addrspace(4)", "llvm.amdgcn.kernarg.segment.ptr")
+        start = self._ir.cast("ptrtoint", base, "i64")
+        return self._ir.op("sub", start, i64(self._kernel.driver.parameters_distance))
 
     def _shared_window(self) -> Value:
         """High word of generic addresses of shared memory; the low word is the LDS address."""

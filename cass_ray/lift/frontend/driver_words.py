@@ -1,0 +1,61 @@
+"""Where the driver puts which word in front of the parameters in constant bank 0.
+
+No document of Nvidia's says so. Which offset is what was read off ptxas, which turns PTX of
+documented meaning into a read of it: ``cvta.const`` of a variable gives the address of bank 3,
+``cvta.param`` of a parameter that of the parameters, ``%dynamic_smem_size`` that size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class DriverWords:
+    """Byte offsets in bank 0. Of an address the low word's, and the high word follows it."""
+
+    descriptor: int
+    """What global accesses name."""
+    grid_workspace: tuple[int, int]
+    """The address of memory for barriers of the whole grid: its low word's, its high word's."""
+    constants: int
+    """The generic address of bank 3, where ``__constant__`` variables are."""
+    parameters: int
+    """The generic address that the parameters are counted from."""
+    parameters_distance: int
+    """How far behind that address they begin."""
+    refused: dict[int, str] = field(default_factory=dict)
+    """Words that are known by name and not provided."""
+
+
+_END = "the end of the kernel's parameters"
+_AMPERE = DriverWords(
+    descriptor=0x118,
+    grid_workspace=(0x90, 0x8C),
+    constants=0x50,
+    parameters=0x40,  # of bank 0 itself
+    parameters_distance=0x160,
+    refused={
+        0x2C: "the size of dynamic shared memory",
+        0x114: "the size of reserved shared memory",
+        0x12C: _END,
+    },
+)
+_HOPPER = DriverWords(
+    descriptor=0x208,
+    grid_workspace=(0x48, 0x44),
+    constants=0xD0,
+    parameters=0x198,
+    parameters_distance=0,
+    refused={
+        0x2C: "the size of dynamic shared memory",
+        0x114: "the size of reserved shared memory",
+        0x1A0: _END,
+        0x1A4: _END,
+    },
+)
+
+
+def driver_words(architecture: int) -> DriverWords:
+    """The layout for ``architecture``, 80 for sm_80."""
+    return _HOPPER if architecture >= 90 else _AMPERE
