@@ -16,7 +16,7 @@ from cass_ray.toolchain.unit import Unit
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.program import translated
 
-PROGRAMS = {"textures.cu": 22, "packed.cu": 32, "managed.cu": 3, "wide.cu": 8}
+PROGRAMS = {"textures.cu": 22, "packed.cu": 32, "managed.cu": 3, "wide.cu": 8, "constants.cu": 3}
 """Lines that each of them prints."""
 
 
