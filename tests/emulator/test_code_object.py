@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from cass_ray.emulator.code_object import CodeObjectError, describe, find_device_binaries
 from cass_ray.toolchain.amd.clang import find_clang
+from cass_ray.toolchain.elf import read_sections
 
 pytestmark = pytest.mark.amd
 
@@ -114,8 +115,104 @@ scale:
 """
 
 
+# Arguments in SGPRs from the start. Older firmware begins 256 bytes earlier, where code that loads
+# them is: here a store of 1, so that running it is seen.
+PRELOADING = """
+.amdgcn_target "amdgcn-amd-amdhsa--gfx942"
+.amdhsa_code_object_version 5
+.macro older_firmware name
+.globl \\name
+.p2align 8
+.type \\name,@function
+\\name:
+  s_load_dwordx2 s[8:9], s[0:1], 0x0
+  v_lshlrev_b32_e32 v1, 2, v0
+  v_mov_b32_e32 v2, 1
+  s_waitcnt lgkmcnt(0)
+  global_store_dword v1, v2, s[8:9]
+  s_endpgm
+  .p2align 8
+.endm
+.macro described name, length, offset
+.amdhsa_kernel \\name
+  .amdhsa_user_sgpr_kernarg_segment_ptr 1
+  .amdhsa_user_sgpr_kernarg_preload_length \\length
+  .amdhsa_user_sgpr_kernarg_preload_offset \\offset
+  .amdhsa_next_free_vgpr 3
+  .amdhsa_next_free_sgpr 10
+  .amdhsa_accum_offset 4
+.end_amdhsa_kernel
+.endm
+.text
+older_firmware from_the_start
+  v_lshlrev_b32_e32 v1, 2, v0
+  v_mov_b32_e32 v2, s4
+  v_lshl_add_u32 v2, s5, 1, v2
+  global_store_dword v1, v2, s[2:3]
+  s_endpgm
+older_firmware behind
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  v_lshlrev_b32_e32 v1, 2, v0
+  v_mov_b32_e32 v2, s2
+  v_lshl_add_u32 v2, s3, 1, v2
+  s_waitcnt lgkmcnt(0)
+  global_store_dword v1, v2, s[4:5]
+  s_endpgm
+.rodata
+.p2align 6
+described from_the_start, 4, 0
+described behind, 2, 2
+.amdgpu_metadata
+---
+amdhsa.version: [1, 2]
+amdhsa.kernels:
+  - .name: from_the_start
+    .symbol: from_the_start.kd
+    .kernarg_segment_size: 16
+    .kernarg_segment_align: 8
+    .group_segment_fixed_size: 0
+    .private_segment_fixed_size: 0
+    .wavefront_size: 64
+    .sgpr_count: 10
+    .vgpr_count: 3
+    .max_flat_workgroup_size: 256
+    .args:
+      - {.name: out, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global}
+      - {.name: a, .offset: 8, .size: 4, .value_kind: by_value}
+      - {.name: b, .offset: 12, .size: 4, .value_kind: by_value}
+  - .name: behind
+    .symbol: behind.kd
+    .kernarg_segment_size: 16
+    .kernarg_segment_align: 8
+    .group_segment_fixed_size: 0
+    .private_segment_fixed_size: 0
+    .wavefront_size: 64
+    .sgpr_count: 10
+    .vgpr_count: 3
+    .max_flat_workgroup_size: 256
+    .args:
+      - {.name: out, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global}
+      - {.name: a, .offset: 8, .size: 4, .value_kind: by_value}
+      - {.name: b, .offset: 12, .size: 4, .value_kind: by_value}
+...
+.end_amdgpu_metadata
+"""
+
+
 def test_code_of_an_mi200_is_read(tmp_path: Path) -> None:
     assert describe(assemble_code_object(tmp_path, MI200, "gfx90a")).target == "gfx90a"
+
+
+def test_more_preloaded_arguments_than_registers_are_refused(tmp_path: Path) -> None:
+    """16 SGPRs can be filled before a kernel starts; the assembler knows that as well."""
+    code = bytearray(assemble_code_object(tmp_path, PRELOADING, "gfx942"))
+    assert {kernel.name for kernel in describe(bytes(code)).kernels} == {"from_the_start", "behind"}
+    descriptors = next(item.data for item in read_sections(bytes(code)) if item.name == ".rodata")
+    length = code.index(descriptors) + 58  # bits 0 to 6 of a half word
+    assert code[length] == 4
+    code[length] = 15
+    with pytest.raises(CodeObjectError, match="more than 16 user SGPRs"):
+        describe(bytes(code))
 
 
 def _bundle(code_object: bytes, target: str = "gfx1100") -> bytes:

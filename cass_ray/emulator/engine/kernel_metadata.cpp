@@ -121,16 +121,27 @@ bool fail(Error& error, std::string message) {
   return false;
 }
 
+// User SGPRs before those of preloaded arguments.
+unsigned requested_sgprs(const UserSgprs& user) {
+  const unsigned pairs = user.dispatch_pointer + user.queue_pointer + user.kernarg_pointer +
+                         user.dispatch_id + user.flat_scratch_init;
+  return (user.private_segment_buffer ? 4 : 0) + 2 * pairs + (user.private_segment_size ? 1 : 0);
+}
+
 // Arguments that hardware places in SGPRs (LLVM, "Preloaded Kernel Arguments"): code that loads them
 // itself, for older firmware, comes before what runs with them.
 bool read_preload(Kernel& kernel, const Symbol& symbol, const CodeObject::Content& content,
                   Error& error) {
   constexpr std::uint64_t loading_code = 256;
+  constexpr unsigned max_user_sgprs = 16;
   const std::uint32_t field = word(symbol.address + kernarg_preload - 2) >> 16;
   UserSgprs& user = kernel.user_sgprs;
   user.preloaded_count = field & 127;
   user.preloaded_offset = static_cast<std::uint16_t>(field >> 7);
   if (user.preloaded_count == 0) return true;
+  if (requested_sgprs(user) + user.preloaded_count > max_user_sgprs) {
+    return fail(error, "kernel " + kernel.name + " asks for more than 16 user SGPRs");
+  }
   kernel.entry += loading_code;
   const auto end = reinterpret_cast<std::uint64_t>(content.image) + content.code_offset +
                    content.code_size;

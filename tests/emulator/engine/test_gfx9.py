@@ -200,6 +200,24 @@ def test_loads_to_lds(engine: Engine) -> None:
     wave.run("s_mov_b32 m0, 64\nglobal_load_lds_dword v[2:3], off")
     lds = np.frombuffer(bytes(wave.machine.lds[: 64 + 256]), "<u4")[16:]
     assert lds.tolist() == [(63 - lane) ** 2 for lane in LANES]
+    # The offset belongs to both addresses; the one in LDS is a number of 32 bits.
+    wave.set(2, [(address + 4 * lane + 64) & 0xFFFFFFFF for lane in LANES])
+    wave.run("s_mov_b32 m0, 64\nglobal_load_lds_dword v[2:3], off offset:-64")
+    lds = np.frombuffer(bytes(wave.machine.lds[:256]), "<u4")
+    assert lds.tolist() == [lane**2 for lane in LANES]
+    assert wave.machine.fault == 0
+
+
+@pytest.mark.parametrize(("m0", "offset"), [(0, -64), (65536 - 128, 0)])
+def test_loads_to_lds_beyond_it_are_a_fault(engine: Engine, m0: int, offset: int) -> None:
+    """Below its start and behind its end: never other memory of this process."""
+    wave = Wave(engine, processor="gfx942")
+    data = engine.memory(bytes(512))
+    address = ctypes.addressof(data) + 128
+    wave.set(2, [(address + 4 * lane) & 0xFFFFFFFF for lane in LANES])
+    wave.set(3, address >> 32)
+    wave.run(f"s_mov_b32 m0, {m0}\nglobal_load_lds_dword v[2:3], off offset:{offset}")
+    assert wave.machine.fault != 0
 
 
 @pytest.mark.parametrize(

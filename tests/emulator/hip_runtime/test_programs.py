@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from cass_ray.emulator.execution import RunOptions
 from tests.emulator.hip_runtime.conftest import RunProgram
+from tests.emulator.test_code_object import PRELOADING, assemble_code_object
 
 pytestmark = pytest.mark.amd
 
@@ -19,6 +22,9 @@ pytestmark = pytest.mark.amd
         ("modules", "gfx1100"),
         ("modules", "gfx1201"),
         ("textures", "gfx1100"),
+        ("textures", "gfx1201"),
+        ("scratch", "gfx90a"),
+        ("scratch", "gfx942"),
     ],
 )
 def test_program_finds_all_as_expected(
@@ -27,6 +33,17 @@ def test_program_finds_all_as_expected(
     completed = run_program(f"{name}.hip", architecture=architecture)
     assert completed.stdout_text == "all as expected\n", completed.stderr_text
     assert completed.ok
+
+
+def test_arguments_that_are_in_registers_from_the_start(
+    run_program: RunProgram, tmp_path: Path
+) -> None:
+    (tmp_path / "inputs").mkdir()
+    code = assemble_code_object(tmp_path, PRELOADING, "gfx942")
+    (tmp_path / "inputs" / "preload.co").write_bytes(code)
+    options = RunOptions(seconds=60, inputs=tmp_path / "inputs", architecture="gfx942")
+    completed = run_program("preload.cpp", options=options, architecture="gfx942")
+    assert completed.stdout_text == "all as expected\n", completed.stderr_text
 
 
 def test_a_barrier_in_two_halves(run_program: RunProgram) -> None:

@@ -59,20 +59,21 @@ LOADS(ALL_THREE)
 STORES(ALL_THREE)
 
 // To LDS: a dword a lane from M0's low half on, in the order of the wave's lanes (MI300 ISA, 9.1.9).
-// The instruction's offset counts for both addresses.
+// The instruction's offset counts for both addresses. LDS addresses have 32 bits: what lies outside
+// LDS, below it too, stays in its 4 GiB and is a fault.
 template <class Memory, class Register>
 ALWAYS_INLINE void load_to_lds(Wave& w, const Instruction& i) {
   w.current = &i;
   const Wide at = any_global_addresses(w, i);
   require(exec_of(w, i), at, sizeof(Memory));
   const AddressList from = listed(at.address);
-  std::byte* to = w.lds + (w.scalar[scalar::m0] & 0xFFFF) + i.immediate +
-                  std::ptrdiff_t{4} * lanes * i.half;
+  const u32 to = (w.scalar[scalar::m0] & 0xFFFF) + static_cast<u32>(i.immediate) +
+                 4U * lanes * i.half;
   for_active_lanes(exec_of(w, i), [&](int lane) {
     Memory value;
     std::memcpy(&value, reinterpret_cast<const void*>(from.lane[lane]), sizeof value);
     const auto bits = static_cast<u32>(static_cast<Register>(value));
-    std::memcpy(to + 4 * lane, &bits, sizeof bits);
+    std::memcpy(w.lds + (to + 4U * static_cast<u32>(lane)), &bits, sizeof bits);
   });
 }
 OPERATION(global_load_lds_dword) { load_to_lds<u32, u32>(w, i); }

@@ -25,6 +25,12 @@ _NULL = 124
 _FIRST_TYPED = 128
 """From this opcode on buffer instructions name a data format."""
 
+_FIRST_SAMPLING = 256
+"""Opcodes of the engine's table: VSAMPLE's are this much higher than in the instruction."""
+
+_IMAGE_ADDRESSES = (0x17161514, 0x00161514, 0x00001514, 0x00000014)
+"""Four address registers down to one: LLVM takes the fields of unused ones for zero."""
+
 
 def forms() -> Iterator[Form]:
     """Each opcode number with a few choices of operand fields."""
@@ -83,12 +89,14 @@ def _buffer_formats() -> Iterator[Form]:
 
 
 def _image_formats() -> Iterator[Form]:
-    # Both formats have opcodes of their own: those of VSAMPLE follow behind VIMAGE's.
-    for start, bits in ((0, _VIMAGE), (256, _VSAMPLE)):
+    # Both formats have opcodes of their own: those of VSAMPLE follow behind VIMAGE's. The fifth
+    # address of VIMAGE stands where VSAMPLE has its sampler, and is unused: zero.
+    for start, bits, sampler in ((0, _VIMAGE, 0), (_FIRST_SAMPLING, _VSAMPLE, 8 << 23)):
         for op in range(256):
             for mask in (0xF, 1, 3):
                 for dimension in (1, 0):
                     first = bits | mask << 22 | op << 14 | dimension
-                    yield "MIMG", start + op, (first, 8 << 23 | 4 * 4 << 9 | 10, 0x17161514)
+                    for addresses in _IMAGE_ADDRESSES:
+                        yield "MIMG", start + op, (first, sampler | 4 * 4 << 9 | 10, addresses)
     yield "EXP", 0, pair(_VEXPORT | 0xF, 0x04030201)
     yield "EXP", 0, pair(_VEXPORT | 1 << 4 | 0xF, 0x04030201)

@@ -22,6 +22,13 @@ _SAME: dict[str, str] = {
     "global_wb": "buffer_gl0_inv",
     "global_wbinv": "global_inv",
     "export": "exp",
+    **{
+        f"image_atomic_{name}_uint": f"image_atomic_{name}" for name in ("add", "sub", "inc", "dec")
+    },
+    "image_atomic_min_int": "image_atomic_smin",
+    "image_atomic_max_int": "image_atomic_smax",
+    "image_atomic_min_uint": "image_atomic_umin",
+    "image_atomic_max_uint": "image_atomic_umax",
     # Of all 64 lanes in a wave of 64, on gfx11 of each half.
     "ds_bpermute_b32": "ds_bpermute_b32_gfx12",
     "ds_permute_b32": "ds_permute_b32_gfx12",
