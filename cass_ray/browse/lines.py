@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from cass_ray.architectures import DEFAULT_NVIDIA_ARCHITECTURE
-from cass_ray.assembly.source_lines import Lines, rdna3_lines, sass_lines
+from cass_ray.assembly.source_lines import Lines, instructions_by_line, rdna3_lines, sass_lines
 from cass_ray.browse.listings import Listing, Place
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE
@@ -40,12 +40,7 @@ class Side:
 
     def places(self, line: int) -> set[Place]:
         """Instructions that ``line`` of the source (from 1) became."""
-        return {
-            Place(name, position)
-            for name, numbers in self.lines.items()
-            for position, number in enumerate(numbers)
-            if number == line
-        }
+        return {Place(*each) for each in instructions_by_line(self.lines).get(line, ())}
 
     def source_line(self, listing_line: int) -> int:
         """The source line (from 1) of what stands at a line of the listing (from 0); 0: unknown."""
@@ -70,7 +65,7 @@ def same_line(left: str, right: str) -> dict[int, int]:
 
 def sides_of(row: Mapping[str, Any], nvidia: Listing, amd: Listing) -> tuple[Side, Side]:
     """Both sides of a pair. Raises :class:`LinesUnknown`."""
-    architecture = (row["cuda_arch"] or [DEFAULT_NVIDIA_ARCHITECTURE])[0]
+    architecture = next(iter(row["cuda_arch"] or ()), "") or DEFAULT_NVIDIA_ARCHITECTURE
     optimization = _optimization(row["amd_toolchain"])
     try:
         cuda = Sources(PurePosixPath(_NAMES[0]), {_NAMES[0]: row["cuda_source"].encode()})

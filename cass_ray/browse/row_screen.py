@@ -28,7 +28,7 @@ class Pane(TextArea):
 
     def __init__(self, text: str, *, id: str) -> None:
         super().__init__(
-            plain(text).expandtabs(4),
+            _shown(text),
             read_only=True,
             show_line_numbers=True,
             id=id,
@@ -77,6 +77,9 @@ class RowScreen(Screen[None]):
         self._kernels = _kernels(self._row)
         self._kernel = -1
         self._sides: tuple[Side, Side] | None = None
+        self._architectures: dict[str, str] = {}  # of each listing that is shown
+        for column, architecture, _ in self._listings:
+            self._architectures.setdefault(column, architecture)
 
     def compose(self) -> ComposeResult:
         yield Header()
@@ -138,21 +141,22 @@ class RowScreen(Screen[None]):
             return
         self._listings.append(self._listings.pop(0))
         column, name, text = self._listings[0]
-        self._pane(column).load_text(plain(text).expandtabs(4))
+        self._pane(column).load_text(_shown(text))
+        self._architectures[column] = name
         self._sides = None
-        self._say(f"{name}")
+        self._say(name)
 
     def action_differences(self) -> None:
         """The source's differences in the place of the HIP source, or that again."""
         pane, hip = self._pane("hip_source"), self._row.get("hip_source") or ""
         self.query_one(TabbedContent).active = "source"
-        shown = plain(hip).expandtabs(4)
+        shown = _shown(hip)
         if pane.text == shown:
             cuda = self._row.get("cuda_source") or ""
             lines = difflib.unified_diff(
                 cuda.splitlines(), hip.splitlines(), "CUDA", "HIP", lineterm="", n=2
             )
-            shown = plain("\n".join(lines)).expandtabs(4)
+            shown = _shown("\n".join(lines))
         pane.load_text(shown)
 
     def action_lines(self) -> None:
@@ -169,12 +173,11 @@ class RowScreen(Screen[None]):
 
     @work(thread=True, exclusive=True)
     def _find_lines(self, pane: str, line: int) -> None:
-        row = {**self._row}
-        for column, name, _ in self._listings:
-            if column == "cuda_device" and self._is_shown(column, name):
-                row["cuda_arch"] = [name]
-            elif column == "hip_device" and self._is_shown(column, name):
-                row["hip_arch"] = name
+        row = {
+            **self._row,
+            "cuda_arch": [self._architectures.get("cuda_device", "")],
+            "hip_arch": self._architectures.get("hip_device", ""),
+        }
         try:
             sides = sides_of(row, self._nvidia, self._amd)
         except LinesUnknown as error:
@@ -182,10 +185,6 @@ class RowScreen(Screen[None]):
             return
         self._sides = sides
         self.app.call_from_thread(self._show_same, sides, pane, line)
-
-    def _is_shown(self, column: str, architecture: str) -> bool:
-        text = next(text for c, name, text in self._listings if (c, name) == (column, architecture))
-        return self._pane(column).text == plain(text).expandtabs(4)
 
     def _show_same(self, sides: tuple[Side, Side], pane: str, line: int) -> None:
         nvidia, amd = sides
@@ -214,6 +213,10 @@ class RowScreen(Screen[None]):
 
 
 _LINE_PANES = frozenset({"cuda_source", "hip_source", "cuda_device", "hip_device"})
+
+
+def _shown(text: str) -> str:
+    return plain(text).expandtabs(4)
 
 
 def _listings(row: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
