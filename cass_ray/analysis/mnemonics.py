@@ -37,7 +37,10 @@ def mnemonics(instruction_set: InstructionSet, text: str | None) -> Counter[str]
     """
     if not text:
         return Counter()
-    found = _LINES[instruction_set].findall(text)
-    if instruction_set is InstructionSet.RDNA3:
-        return Counter(each for pair in found for each in pair if each)
-    return Counter(" ".join(each.split()) for each in found)
+    # Counted as they stand first: the loop is over different ones only.
+    made: Counter[str] = Counter()
+    for found, times in Counter(_LINES[instruction_set].findall(text)).items():
+        for each in found if isinstance(found, tuple) else (found,):
+            if each:
+                made[" ".join(each.split())] += times
+    return made

@@ -1,0 +1,1 @@
+"""The analysis of data sets: time and memory."""
