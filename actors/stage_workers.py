@@ -20,7 +20,6 @@ from cass_ray.cache import ContentCache, results_directory
 from cass_ray.dataset.schema import Reason, Stage, is_rejected, rejected
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import WORK_SCHEMA, Row, RowStage
-from cass_ray.pipeline.stages.execute import REFERENCE_COLUMN
 from cass_ray.pipeline.stages.order import (
     Pool,
     StageContext,
@@ -28,6 +27,7 @@ from cass_ray.pipeline.stages.order import (
     run_stages,
     wanted_stages,
 )
+from cass_ray.pipeline.stages.reference import REFERENCE_COLUMN
 from cass_ray.pipeline.workspace import Workspace
 
 

@@ -237,8 +237,13 @@ class ExecutionReport(StrictModel):
     backend: str
     reference: str
     """Where the expected output is from; empty where there is none."""
+    reference_kind: str = "none"
+    """``gpu``, ``stored`` (from one), ``lifted sm_90`` (nvcc's machine code of the original, run
+    on the CPU), ``given`` (yours), ``translation`` (by the rules), ``emulator`` or ``none``."""
     independent: bool
-    """Whether the reference ran the original program: on a GPU, or stored from one, or yours."""
+    """Whether no translation of ours stands between the original and the expected output."""
+    passed_over: list[str] = []
+    """Why better references could not be had."""
     problem: str = ""
     driver: bool = False
     """The file has no ``main``: its kernels were launched by a generated driver."""

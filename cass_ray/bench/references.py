@@ -85,7 +85,7 @@ def ground_truth(
             ReferenceRun(inputs, (output,), 0, None)
             for inputs, output in zip(task.visible, task.expected, strict=True)
         )
-        reference = ReferenceRuns(task.origin, "outputs in the data set", runs)
+        reference = ReferenceRuns(task.origin, "outputs in the data set", runs, kind="given")
         return GroundTruth(reference, Truth.DATASET, frozenset())
     return GroundTruth(_runs_of_port(task, compilers), Truth.PORT, hidden)
 

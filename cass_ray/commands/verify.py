@@ -12,7 +12,8 @@ import typer
 from cass_ray.architectures import AMD_ARCHITECTURES, wavefronts_of
 from cass_ray.commands.sides import existing, exit_codes
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
-from cass_ray.execute.backends.registry import BACKENDS
+from cass_ray.execute.backends.registry import BACKENDS, make_backend
+from cass_ray.execute.references import TRANSLATION
 from cass_ray.execute.selftest.selftest import SelfTest, run_selftest, summarize
 from cass_ray.execute.shipped import shipped_subjects
 from cass_ray.execute.verify import PortVerification
@@ -42,7 +43,9 @@ def verify_port(
     ] = None,
     reference_backend: Annotated[
         str | None,
-        typer.Option(help="Where the reference runs. [default: nvidia, else as the port]"),
+        typer.Option(
+            help="Where the original runs. [default: nvidia, else lifted, else as the port]"
+        ),
     ] = None,
     arch: Annotated[
         list[str] | None,
@@ -55,8 +58,10 @@ def verify_port(
 ) -> None:
     """Run a port and its reference on the same inputs and compare what they print.
 
-    Without an Nvidia GPU the reference is translated and runs where the port does: that checks the
-    port against the rules' translation, not against CUDA, and the output says so. With several
+    Without an Nvidia GPU the reference is what nvcc's machine code of the original prints, lifted
+    and executed on the CPU: no translator of source has a part in it. Where that cannot be had, the
+    original is translated and runs where the port does, which checks the port against the rules'
+    translation; the output says which it was, and why. With several
     --arch the same port runs as each: `--arch gfx1100 --arch gfx942` shows what is right on
     wavefronts of 32 lanes only.
     Exit codes: 0 they agree, 1 they do not or one does not compile, 2 usage, 3 a tool is missing.
@@ -85,6 +90,13 @@ def selftest(
         int, typer.Option(min=1, help="Mutants of each kind of fault for each program.")
     ] = 1,
     seed: Annotated[int, typer.Option(help="Draws other mutants.")] = 0,
+    lifted: Annotated[
+        bool,
+        typer.Option(
+            "--lifted",
+            help="Compare with the original's machine code, lifted; not with itself.",
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print every mutant.")] = False,
 ) -> None:
     """Plant faults in correct programs and report how many the verifier catches.
@@ -95,11 +107,14 @@ def selftest(
         engine = Rdna3Backend(threads=1)
         if problem := engine.problem():
             raise ToolMissing("The backend rdna3", "", problem)
+        originals = make_backend("lifted", threads=1) if lifted else None
+        if originals is not None and (problem := originals.problem()):
+            raise ToolMissing("The backend lifted", "", problem)
         subjects = list(shipped_subjects(make_translator()))
         chosen = subjects[:: max(1, len(subjects) // programs)][:programs]
         results = []
         for subject, unchanged, mutants in run_selftest(
-            chosen, engine, per_fault=per_fault, seed=seed
+            chosen, engine, per_fault=per_fault, seed=seed, originals=originals
         ):
             results.append((subject, unchanged, mutants))
             if not as_json:
@@ -157,7 +172,11 @@ def _report(results: Mapping[str, PortVerification]) -> str:
 
 
 def _describe(result: PortVerification) -> str:
-    lines = [f"reference  {result.reference}", f"candidate  {result.candidate}"]
+    lines = [f"reference  {result.reference_kind} ({result.reference})"]
+    lines += [f"           not {each}" for each in result.passed_over]
+    if result.reference_kind == TRANSLATION:
+        lines.append("           so this compares with the rules' translation, not with CUDA")
+    lines.append(f"candidate  {result.candidate}")
     lines.append(f"tolerance  {result.tolerance}")
     for run in result.runs:
         verdict = "exact" if run.exact else "numeric" if run.numeric else "differs"

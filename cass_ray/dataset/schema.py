@@ -131,6 +131,8 @@ class Evidence(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     runs: list[EvidenceRun] = Field(default_factory=list)
+    reference: str = "none"
+    """What was compared with: ``gpu``, ``stored``, ``lifted sm_90``, ``given`` or ``none``."""
     nvidia_backend: str = ""
     amd_backend: str = ""
     launches: list[str] = Field(default_factory=list)
@@ -164,6 +166,7 @@ _RUN = pa.struct(
 _EVIDENCE = pa.struct(
     [
         ("runs", pa.list_(_RUN)),
+        ("reference", pa.string()),
         ("nvidia_backend", pa.string()),
         ("amd_backend", pa.string()),
         ("launches", pa.list_(pa.string())),

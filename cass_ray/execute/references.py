@@ -24,6 +24,9 @@ STORED_FOLDER = SHIPPED_ROOT / "reference"
 
 RUNS = 2
 
+TRANSLATION = "translation"
+"""The kind of a reference that is the original translated by the rules: not independent of them."""
+
 
 @dataclass(frozen=True)
 class ReferenceRun:
@@ -47,12 +50,29 @@ class ReferenceRun:
 
 @dataclass(frozen=True)
 class ReferenceRuns:
-    """Runs by input, where they are from, and whether they were ``stored`` before."""
+    """Runs by input, where they are from, and whether they were ``stored`` before.
+
+    ``kind`` says in a phrase what they are: ``gpu``, ``stored``, ``lifted sm_90``, ``given``,
+    ``translation`` (of the original, by the rules), ``emulator``. ``passed_over`` says of better
+    references why they could not be had.
+    """
 
     backend: str
     identity: str
     runs: tuple[ReferenceRun, ...]
     stored: bool = False
+    kind: str = "gpu"
+    passed_over: tuple[str, ...] = ()
+
+    @property
+    def independent(self) -> bool:
+        """Whether no translation of ours stands between the original and what it printed."""
+        return self.kind != TRANSLATION
+
+    @property
+    def whole(self) -> bool:
+        """Whether there is a run, and each is a reference."""
+        return bool(self.runs) and not any(run.problem for run in self.runs)
 
 
 def measure(
@@ -64,7 +84,7 @@ def measure(
 ) -> ReferenceRuns:
     """Run the reference on each of ``inputs``."""
     measured = tuple(_measure_one(backend, built, each, mode or RunMode(), runs) for each in inputs)
-    return ReferenceRuns(backend.name, backend.identity(), measured)
+    return ReferenceRuns(backend.name, backend.identity(), measured, kind=backend.reference_kind)
 
 
 def _measure_one(
@@ -79,7 +99,9 @@ def _measure_one(
     problem = ""
     if not _usable(last):
         message = last.ended.stderr.decode("utf-8", "replace").strip()[-300:]
-        problem = f"{last.ended.verdict} (status {last.ended.status}): {message}"
+        problem = last.not_provided or (
+            f"{last.ended.verdict} (status {last.ended.status}): {message}"
+        )
     elif any(each.ended.status != first.ended.status for each in done):
         problem = "its exit status varies from run to run"
     return ReferenceRun(
@@ -93,8 +115,8 @@ def _measure_one(
 
 
 def _usable(execution: Execution) -> bool:
-    """A reference ends by itself with status 0."""
-    return execution.ended.ok
+    """A reference ends by itself with status 0, and had all that it asked for."""
+    return execution.ended.ok and not execution.not_provided
 
 
 class _StoredRun(BaseModel):
@@ -183,6 +205,7 @@ class StoredReferences(BaseModel):
                 identity=self.identity,
                 runs=tuple(program.hip_runs()),
                 stored=True,
+                kind="stored",
             )
             for program in self.programs
             if program.hip_id and program.hip_on_nvidia.runs
@@ -196,6 +219,7 @@ class StoredReferences(BaseModel):
                 identity=self.identity,
                 runs=tuple(run.run() for run in program.nvidia.runs),
                 stored=True,
+                kind="stored",
             )
             for program in self.programs
             if program.nvidia.runs
@@ -210,6 +234,8 @@ class _Measured(BaseModel):
     backend: str
     identity: str
     stored: bool
+    kind: str
+    passed_over: list[str]
     runs: list[dict[str, Any]]
 
 
@@ -226,8 +252,14 @@ def to_json(reference: ReferenceRuns) -> str:
         }
         for run in reference.runs
     ]
-    values = {"backend": reference.backend, "identity": reference.identity}
-    return json.dumps({**values, "stored": reference.stored, "runs": runs})
+    values = {
+        "backend": reference.backend,
+        "identity": reference.identity,
+        "stored": reference.stored,
+        "kind": reference.kind,
+        "passed_over": list(reference.passed_over),
+    }
+    return json.dumps({**values, "runs": runs})
 
 
 def from_json(text: str) -> ReferenceRuns:
@@ -237,6 +269,8 @@ def from_json(text: str) -> ReferenceRuns:
         backend=made.backend,
         identity=made.identity,
         stored=made.stored,
+        kind=made.kind,
+        passed_over=tuple(made.passed_over),
         runs=tuple(
             ReferenceRun(
                 inputs=Inputs(tuple(run["arguments"])),

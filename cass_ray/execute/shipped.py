@@ -23,4 +23,4 @@ def shipped_subjects(translator: Translator) -> Iterator[Subject]:
         root = SHIPPED_ROOT.joinpath(*parts[:_ROOT_PARTS])
         sources = gather(Unit(root, PurePosixPath(*parts[_ROOT_PARTS:])))
         inputs = tuple(Inputs(tuple(arguments)) for arguments in entry.arguments)
-        yield Subject(entry.path, translated(sources, translator), inputs)
+        yield Subject(entry.path, translated(sources, translator), inputs, original=sources)

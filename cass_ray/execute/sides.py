@@ -43,24 +43,25 @@ def usable_backends(candidate: str | None, reference: str | None) -> tuple[Backe
 
     Raises :class:`ToolMissing` where one of them cannot be used.
     """
-    (ours,), theirs = usable_targets(candidate, reference, ())
+    (ours,) = usable_targets(candidate, ())
+    nvidia = make_backend(reference or "nvidia")
+    theirs = nvidia if reference or nvidia.available() else ours
+    _require(theirs)
     return ours, theirs
 
 
-def usable_targets(
-    candidate: str | None, reference: str | None, architectures: Sequence[str]
-) -> tuple[list[Backend], Backend]:
-    """As :func:`usable_backends`, with a backend of the candidate for each of ``architectures``.
+def usable_targets(candidate: str | None, architectures: Sequence[str]) -> list[Backend]:
+    """Where the candidate runs: a backend for each of ``architectures``, or the default one.
 
-    Without an Nvidia GPU the reference runs on the first of them. None: the backend's own.
-
-    Raises :class:`ToolMissing` as there, and ``ValueError`` where a processor cannot be run.
+    Raises :class:`ToolMissing` as above, and ``ValueError`` where a processor cannot be run.
     """
     name = candidate or candidate_backend().name
     ours = [make_backend(name, each) for each in architectures] or [make_backend(name)]
-    nvidia = make_backend(reference or "nvidia")
-    theirs = nvidia if reference or nvidia.available() else ours[0]
-    for each in (*ours, theirs):
-        if problem := each.problem():
-            raise ToolMissing(f"The backend {each.name}", "", problem)
-    return ours, theirs
+    for each in ours:
+        _require(each)
+    return ours
+
+
+def _require(backend: Backend) -> None:
+    if problem := backend.problem():
+        raise ToolMissing(f"The backend {backend.name}", "", problem)

@@ -88,6 +88,13 @@ class PortVerification(BaseModel):
     problem: str = ""
     """Why there is no verdict: the reference itself fails, or there is none."""
     reference: str
+    reference_kind: str = "none"
+    """``gpu``, ``stored``, ``lifted sm_90``, ``given``, ``emulator``, ``translation`` or ``none``:
+    see :class:`~cass_ray.execute.references.ReferenceRuns`."""
+    independent: bool = False
+    """Whether no translation of ours made the reference."""
+    passed_over: list[str] = []
+    """Why better references could not be had."""
     candidate: str
     observed_by: str = ""
     """Who took launches and counters: the device process, or a recorder in the program's own."""
@@ -151,6 +158,9 @@ def verify(
         findings=found,
         problem=problem,
         reference=f"{reference.backend}: {reference.identity}" if reference else "",
+        reference_kind=reference.kind if reference else "none",
+        independent=bool(usable) and reference is not None and reference.independent,
+        passed_over=list(reference.passed_over) if reference else [],
         candidate=f"{backend.name}: {backend.identity()}",
         observed_by=backend.evidence,
         tolerance=policy.tolerance.format(),

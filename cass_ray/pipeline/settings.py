@@ -54,6 +54,9 @@ class BuildSettings(ScreeningSettings):
     cache: bool = True
     """Reuse results of earlier runs from the node's content cache."""
     execute: bool = False
+    lifted_reference: bool = True
+    """With ``execute``: where no GPU has run the CUDA side, compare with its machine code, lifted.
+    Takes nvcc and clang for AMDGPU on the same node; elsewhere rows stay ``compiled``."""
     lift: bool = False
     """Also lift each architecture's machine code to RDNA3 (column ``lifted``); with ``execute``,
     what was lifted runs too."""

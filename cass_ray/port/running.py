@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from cass_ray.emulator.execution import RunOptions, environment, observed, work
 from cass_ray.port.executable import Executable
 from cass_ray.port.lifting import ContainerLifter, LiftedContainer, write_fat_binaries
 from cass_ray.port.shim import shim_library
+from cass_ray.toolchain.sandbox.executable import Exposure
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
 from cass_ray.toolchain.sandbox.process import Completed, run
 
@@ -39,6 +41,24 @@ def port(executable: Executable, lifter: ContainerLifter) -> PortedExecutable:
     return PortedExecutable(executable, tuple(lifter.lift(item) for item in executable.containers))
 
 
+@contextmanager
+def exposed(ported: PortedExecutable, hip_runtime: Path) -> Iterator[Exposure]:
+    """What the program must see for one run: both runtimes and its lifted device code."""
+    library = shim_library(ported.executable.runtime, hip_runtime)
+    capability = max((made.capability for made in ported.lifted), default=0)
+    with private_folder() as lifted:
+        write_fat_binaries(ported.lifted, lifted)
+        yield Exposure(
+            read_only=(library.parent, hip_runtime.resolve().parent),
+            mounts=(Mount(lifted, _LIFTED_FOLDER),),
+            environment={
+                "LD_LIBRARY_PATH": str(library.parent),
+                "CASS_PORT_DIRECTORY": str(_LIFTED_FOLDER),
+                "CASS_PORT_CAPABILITY": str(capability),
+            },
+        )
+
+
 def execute(
     ported: PortedExecutable,
     arguments: Sequence[str],
@@ -48,36 +68,24 @@ def execute(
     """Run the program; never raises for what it does."""
     options = options or RunOptions()
     program = ported.executable
-    library = shim_library(program.runtime, hip_runtime)
     with (
         work(options) as place,
-        private_folder() as lifted,
+        exposed(ported, hip_runtime) as seen,
         observed(hip_runtime, options) as device,
     ):
-        write_fat_binaries(ported.lifted, lifted)
         inside = _PROGRAM_FOLDER / program.path.name
         view = View(
-            read_only=(library.parent, hip_runtime.resolve().parent),
-            mounts=(
-                place.mount,
-                Mount(lifted, _LIFTED_FOLDER),
-                Mount(program.path.resolve(), inside),
-            ),
+            read_only=seen.read_only,
+            mounts=(place.mount, *seen.mounts, Mount(program.path.resolve(), inside)),
             process_filesystem=True,
             arguments=place.arguments,
         )
-        capability = max((made.capability for made in ported.lifted), default=0)
-        variables = environment(options) | {
-            "LD_LIBRARY_PATH": str(library.parent),
-            "CASS_PORT_DIRECTORY": str(_LIFTED_FOLDER),
-            "CASS_PORT_CAPABILITY": str(capability),
-        }
         return run(
             [inside, *arguments],
             cwd=place.start,
             limits=options.limits,
             view=view,
-            env=variables,
+            env={**environment(options), **seen.environment},
             stdin=options.stdin,
             companion=device.companion,
         )

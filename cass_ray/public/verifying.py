@@ -10,8 +10,8 @@ from cass_ray.corpus.reading.source_files import gather
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.evidence.exploits import source_findings
-from cass_ray.execute.references import measure
-from cass_ray.execute.sides import as_hip, build_for, usable_targets, wavefronts_on
+from cass_ray.execute.originals import measure_original, reference_backends
+from cass_ray.execute.sides import as_hip, usable_targets, wavefronts_on
 from cass_ray.execute.verify import Policy, PortVerification, verify
 from cass_ray.toolchain.unit import Unit
 
@@ -30,10 +30,11 @@ def verify_port(
 
     ``inputs`` are the arguments of each run; ``port`` is by default the original, translated by
     the rules. ``backend`` is where the port runs, ``reference_backend`` where the original does:
-    an Nvidia GPU by default, and where there is none, the backend of the port with the original
-    translated. That checks the port against the rules' translation, not against CUDA;
-    ``reference`` of the result names what was compared with. With ``order_free`` the lines may
-    come in any order. ``architecture`` is the processor that the port is compiled for and runs as.
+    by default an Nvidia GPU; where there is none, nvcc's machine code of the original runs, lifted;
+    where that cannot be done either, the original translated by the rules, which is not
+    independent of a port by the rules. ``reference_kind``, ``independent`` and ``passed_over`` of
+    the result say which it was and why. With ``order_free`` the lines may come in any order.
+    ``architecture`` is the processor that the port is compiled for and runs as.
 
     Raises:
         CompileFailure: one of them does not compile.
@@ -65,12 +66,13 @@ def compare_programs(
 ) -> dict[str, PortVerification]:
     """As :func:`verify_port`, the same port on each of ``architectures``; by architecture.
 
-    The original runs once. Without an Nvidia GPU it runs, translated, as the first of them: let
+    The original runs once. Where it can only run translated, that is as the first of them: let
     that be one whose wavefronts are as wide as CUDA's warps. Without a ``port`` the original is
     translated once, to be right on all. Without architectures the backend's own, called by the
     backend's name.
     """
-    ours, theirs = usable_targets(how.backend, how.reference_backend, architectures)
+    ours = usable_targets(how.backend, architectures)
+    theirs = reference_backends(how.reference_backend, ours[0])
     source = Path(original).resolve()
     reference = gather(Unit(source.parent, PurePosixPath(source.name)))
     target = Path(port).resolve() if port is not None else source
@@ -78,7 +80,7 @@ def compare_programs(
     candidate = as_hip(program, wavefronts_on(ours))
     texts = [content.decode("utf-8", "replace") for content in reference.files.values()]
     inputs = [Inputs(tuple(each)) for each in how.inputs]
-    made = measure(theirs, build_for(theirs, reference), inputs)
+    made = measure_original(reference, theirs, inputs)
     findings = source_findings(candidate.files, reference.files)
     results = {}
     for name, engine in zip(architectures or [ours[0].name], ours, strict=True):

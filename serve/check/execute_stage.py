@@ -27,6 +27,7 @@ from cass_ray.execute.backends.base import (
     Language,
     RunMode,
 )
+from cass_ray.execute.backends.lifted import LiftedBackend
 from cass_ray.execute.backends.nvidia import NvidiaBackend
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.comparison.tolerances import tolerance_for
@@ -37,8 +38,9 @@ from cass_ray.execute.drivers.driver import (
     with_driver,
 )
 from cass_ray.execute.evidence.exploits import source_findings
+from cass_ray.execute.originals import attempt, passed
 from cass_ray.execute.programs import has_main
-from cass_ray.execute.references import ReferenceRun
+from cass_ray.execute.references import TRANSLATION, ReferenceRun, ReferenceRuns
 from cass_ray.execute.verify import Policy, RunRecord, verify
 from cass_ray.task import Direction, Level
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE
@@ -64,7 +66,8 @@ class CheckedProgram:
 
 @dataclass
 class TranslationRunner:
-    """Runs translations on ``backend`` (HIP) or on an Nvidia GPU, inside ``bounds``."""
+    """Runs HIP programs on ``backend``, inside ``bounds``; CUDA programs on an Nvidia GPU, or
+    lifted where there is none."""
 
     backend: Backend
     rules: Translator
@@ -77,15 +80,28 @@ class TranslationRunner:
 
     @cached_property
     def nvidia_problem(self) -> str:
-        """Why no CUDA program runs here; empty where they do. Asked for once."""
+        """Why no Nvidia GPU runs programs here; empty where one does. Asked for once."""
         return self.nvidia.problem()
+
+    @cached_property
+    def lifted(self) -> LiftedBackend:
+        """One check is one core's work, as on the emulator."""
+        return LiftedBackend(threads=1)
+
+    @cached_property
+    def _cuda_backends(self) -> list[Backend]:
+        """What runs CUDA programs as they are, the best first."""
+        return [each for each in (self.nvidia, self.lifted) if not each.problem()]
 
     def run(self, subject: CheckedProgram) -> ExecutionReport:
         """Run and compare; what cannot be run is a report with a problem."""
         started = time.perf_counter()
         request = subject.request
         forward = request.direction is Direction.CUDA_TO_HIP
-        backend = self._backend_for(request.architecture) if forward else self.nvidia
+        if forward:
+            backend = self._backend_for(request.architecture)
+        else:
+            backend = (self._cuda_backends or [self.nvidia])[0]
         problem = self._problem(backend, request)
         if problem:
             return _not_run(backend, problem)
@@ -113,8 +129,8 @@ class TranslationRunner:
         return self.backend
 
     def _problem(self, backend: Backend, request: TranslateRequest) -> str:
-        if backend is self.nvidia:
-            return self.nvidia_problem
+        if backend.language is Language.CUDA:
+            return backend.problem()
         if not self.executes(request.architecture):
             known = getattr(self.backend, "architecture", DEFAULT_ARCHITECTURE)
             executed = ", ".join(dict.fromkeys([known, *filter(self.executes, ARCHITECTURES)]))
@@ -144,44 +160,60 @@ class TranslationRunner:
         if kernels is not None and not wanted:
             driven = driver_inputs()[:_DRIVEN_RUNS]
             wanted = [RunInput(arguments=list(each.arguments)) for each in driven]
-        original = self._original(subject, kernels)
-        return with_references(subject.request.source, wanted, original, RunMode(self.bounds))
+        original = Original(
+            on_gpu=subject.request.direction is Direction.CUDA_TO_HIP and not self.nvidia_problem,
+            measure=lambda inputs: self._measured(subject, kernels, inputs),
+        )
+        return with_references(subject.request.source, wanted, original)
 
-    def _original(
-        self, subject: CheckedProgram, kernels: Sequence[DrivenKernel] | None
-    ) -> Original | None:
-        """The program as it came, where it can be run; else the rules' translation of it."""
-        request = subject.request
+    def _measured(
+        self,
+        subject: CheckedProgram,
+        kernels: Sequence[DrivenKernel] | None,
+        inputs: Sequence[Inputs],
+    ) -> ReferenceRuns | None:
+        """What the program prints as it came; else, unless they made the answer, what the rules'
+        translation of it prints."""
+        request, mode = subject.request, RunMode(self.bounds)
         if not request.source.strip():
             return None
         if request.direction is Direction.HIP_TO_CUDA:
-            return self._built_original("original.hip", request.source, kernels, self.backend)
-        if not self.nvidia_problem:
-            return self._built_original("original.cu", request.source, kernels, self.nvidia)
-        if subject.engine == RULES:
-            return None
+            sources = self._with_driver("original.hip", request.source, kernels, Language.HIP)
+            made = attempt(sources, self.backend, inputs, mode)
+            return made if isinstance(made, ReferenceRuns) else None
+        passed_over: list[str] = []
+        sources = self._with_driver("original.cu", request.source, kernels, Language.CUDA)
+        for backend in (self.nvidia, self.lifted):
+            made = attempt(sources, backend, inputs, mode)
+            if isinstance(made, ReferenceRuns):
+                return replace(made, passed_over=tuple(passed_over))
+            passed_over.append(passed(backend, made))
+        stand_in = None if subject.engine == RULES else self._translated(request.source, kernels)
+        made = attempt(stand_in, self.backend, inputs, mode) if stand_in else ""
+        if isinstance(made, ReferenceRuns):
+            return replace(
+                made,
+                identity=f"the rules' translation on {made.identity}",
+                kind=TRANSLATION,
+                passed_over=tuple(passed_over),
+            )
+        return None
+
+    def _translated(self, text: str, kernels: Sequence[DrivenKernel] | None) -> Sources | None:
         name = "original.cu"
         try:
-            stand_in = translated(_single(name, request.source), self.rules)
+            made = translated(_single(name, text), self.rules)
         except TranslatorError:
             return None
-        text = stand_in.files[name].decode("utf-8", "replace")
-        made = self._built_original("original.hip", text, kernels, self.backend)
-        if made is None:
-            return None
-        described = f"the rules' translation on {self.backend.identity()}"
-        return replace(made, independent=False, described=described)
+        source = made.files[name].decode("utf-8", "replace")
+        return self._with_driver("original.hip", source, kernels, Language.HIP)
 
-    def _built_original(
-        self, name: str, text: str, kernels: Sequence[DrivenKernel] | None, backend: Backend
-    ) -> Original | None:
+    @staticmethod
+    def _with_driver(
+        name: str, text: str, kernels: Sequence[DrivenKernel] | None, language: Language
+    ) -> Sources:
         sources = _single(name, text)
-        if kernels is not None:
-            sources = with_driver(sources, kernels, backend.language)
-        try:
-            return Original(backend, backend.build(sources), independent=True)
-        except CompileFailure:
-            return None
+        return sources if kernels is None else with_driver(sources, kernels, language)
 
     def _judged(
         self,
@@ -220,7 +252,9 @@ class TranslationRunner:
             matched=None if made.problem else made.numeric,
             backend=made.candidate,
             reference=made.reference,
-            independent=compared.independent,
+            reference_kind=made.reference_kind,
+            independent=made.independent,
+            passed_over=made.passed_over,
             problem=made.problem,
             runs=[*runs, *alone],
             findings=[finding.message for finding in made.findings],

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from cass_ray.api.schema import RunInput
 from cass_ray.corpus.parsing.normalize import program_id, source_digest
-from cass_ray.execute.backends.base import Backend, BuiltProgram, Inputs, RunMode
-from cass_ray.execute.references import ReferenceRun, ReferenceRuns, measure, stored_references
+from cass_ray.execute.backends.base import Inputs
+from cass_ray.execute.references import ReferenceRun, ReferenceRuns, stored_references
 
 GIVEN = "the output that the request expects"
 
@@ -18,18 +18,18 @@ class ComparedInputs:
     """Inputs with something to compare with, and those without."""
 
     reference: ReferenceRuns | None
-    independent: bool
     alone: tuple[Inputs, ...]
 
 
 @dataclass(frozen=True)
 class Original:
-    """The original program where it can be run, or a stand-in for it."""
+    """How the original program can be run, if at all; ``on_gpu`` where it was written for.
 
-    backend: Backend
-    built: BuiltProgram
-    independent: bool
-    described: str = ""
+    ``measure`` gives None where nothing here can stand in for the original.
+    """
+
+    on_gpu: bool
+    measure: Callable[[Sequence[Inputs]], ReferenceRuns | None]
 
 
 def as_inputs(wanted: RunInput) -> Inputs:
@@ -42,15 +42,13 @@ def stored_runs(source: str) -> ReferenceRuns | None:
     return stored_references().get(program_id(source_digest(source), ()))
 
 
-def with_references(
-    source: str, wanted: Sequence[RunInput], original: Original | None, mode: RunMode
-) -> ComparedInputs:
+def with_references(source: str, wanted: Sequence[RunInput], original: Original) -> ComparedInputs:
     """A reference run for each input of ``wanted``, in this order of preference: the output that
-    the client expects, the original program run now, a stored run of it.
+    the client expects, the original program on its GPU, a stored run of that, a stand-in for it.
     """
-    stored = stored_runs(source)
-    if not wanted and stored is not None and (original is None or not original.independent):
-        return ComparedInputs(stored, True, ())
+    stored = None if original.on_gpu else stored_runs(source)
+    if not wanted and stored is not None:
+        return ComparedInputs(stored, ())
     given: list[ReferenceRun] = []
     asked: list[Inputs] = []
     for each in wanted or [RunInput()]:
@@ -58,21 +56,16 @@ def with_references(
             asked.append(as_inputs(each))
         else:
             given.append(_expected(each))
-    if not asked:
-        return ComparedInputs(ReferenceRuns("given", GIVEN, tuple(given)), True, ())
-    if original is not None:
-        made = measure(original.backend, original.built, asked, mode)
-        identity = original.described or made.identity
-        return ComparedInputs(
-            ReferenceRuns(made.backend, identity, (*given, *made.runs)), original.independent, ()
-        )
     kept = {run.inputs: run for run in stored.runs} if stored is not None else {}
     found = [kept[inputs] for inputs in asked if inputs in kept]
-    alone = tuple(inputs for inputs in asked if inputs not in kept)
-    if not found and not given:
-        return ComparedInputs(None, False, alone)
-    identity = stored.identity if stored is not None and found else GIVEN
-    return ComparedInputs(ReferenceRuns("nvidia", identity, (*given, *found)), True, alone)
+    missing = [inputs for inputs in asked if inputs not in kept]
+    best = ReferenceRuns("given", GIVEN, (), kind="given")
+    if stored is not None and found:
+        best = stored
+    if missing and (made := original.measure(missing)) is not None:
+        best, missing, found = made, [], [*found, *made.runs]
+    runs = (*given, *found)
+    return ComparedInputs(replace(best, runs=runs) if runs else None, tuple(missing))
 
 
 def _expected(wanted: RunInput) -> ReferenceRun:

@@ -96,8 +96,13 @@ def _label(
             return "compiled and ran to its end; there is no output to compare with"
         case Verification.MATCHED:
             assert executed is not None
-            if executed.reference.startswith("given"):
+            if executed.reference_kind == "given":
                 return "compiled, ran, and printed what the request expects"
+            if executed.reference_kind.startswith("lifted"):
+                return (
+                    "compiled, ran, and printed what the original's machine code prints "
+                    f"({executed.reference_kind})"
+                )
             if executed.independent:
                 return "compiled, ran, and printed what the original prints"
             return "compiled, ran, and printed what the rules' translation prints"

@@ -75,11 +75,13 @@ class RunMode:
 @dataclass(frozen=True)
 class Execution:
     """What one run did. ``launches`` are by kernel and configuration; ``counters`` is the
-    backend's JSON object of dynamic counters, empty where it has none."""
+    backend's JSON object of dynamic counters, empty where it has none. ``not_provided`` says what
+    the program wanted of the backend in vain: what it printed is then no reference."""
 
     ended: SandboxRun
     launches: tuple[Launch, ...] = ()
     counters: Mapping[str, Any] = field(default_factory=dict)
+    not_provided: str = ""
 
     @property
     def launch_count(self) -> int:
@@ -134,9 +136,25 @@ class Backend(ABC):
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
         """
 
+    @property
+    def reference_kind(self) -> str:
+        """What runs of an original on it are called in evidence: the word ``gpu``, or a phrase."""
+        return "gpu" if self.real_gpu else "emulator"
+
     @abstractmethod
     def exposure(self, mode: RunMode) -> Exposure:
-        """What the program must see to run; called for each run."""
+        """What every program must see to run; called for each run."""
+
+    @contextmanager
+    def exposed(self, built: BuiltProgram, mode: RunMode) -> Iterator[Exposure]:
+        """What ``built`` must see for one run: here what every program must."""
+        del built
+        yield self.exposure(mode)
+
+    def not_provided(self, ended: SandboxRun) -> str:
+        """What of CUDA or HIP the program asked for that the backend does not have."""
+        del ended
+        return ""
 
     @contextmanager
     def leased(self) -> Iterator[Mapping[str, str]]:
@@ -148,8 +166,11 @@ class Backend(ABC):
     ) -> Execution:
         """Run ``built``; never raises for what the program does."""
         inputs, mode = inputs or Inputs(), mode or RunMode()
-        exposure = self.exposure(mode)
-        with self.observed(mode) as observation, self.leased() as lease:
+        with (
+            self.exposed(built, mode) as exposure,
+            self.observed(mode) as observation,
+            self.leased() as lease,
+        ):
             seen = observation.exposure
             ended = run_sandboxed(
                 built.executable,
@@ -157,6 +178,7 @@ class Backend(ABC):
                 bounds=mode.bounds,
                 exposure=Exposure(
                     read_only=(*exposure.read_only, *seen.read_only),
+                    mounts=exposure.mounts,
                     devices=exposure.devices,
                     environment={**exposure.environment, **lease, **seen.environment},
                     shared_files=seen.shared_files,
@@ -165,7 +187,12 @@ class Backend(ABC):
                 stdin=inputs.stdin,
                 companion=observation.companion,
             )
-            return Execution(ended, tuple(observation.launches()), observation.counters())
+            return Execution(
+                ended,
+                tuple(observation.launches()),
+                observation.counters(),
+                self.not_provided(ended),
+            )
 
     @contextmanager
     def observed(self, mode: RunMode) -> Iterator[Observation]:

@@ -12,6 +12,7 @@ from cass_ray.architectures import (
 )
 from cass_ray.execute.backends.amd import AmdBackend
 from cass_ray.execute.backends.base import Backend
+from cass_ray.execute.backends.lifted import LiftedBackend
 from cass_ray.execute.backends.nvidia import HipOnNvidiaBackend, NvidiaBackend
 from cass_ray.execute.backends.rdna3 import HipBackend, Rdna3Backend
 
@@ -20,17 +21,21 @@ BACKENDS: dict[str, Callable[[], Backend]] = {
     "amd": AmdBackend,
     "rdna3": Rdna3Backend,
     "hip-on-nvidia": HipOnNvidiaBackend,
+    "lifted": LiftedBackend,
 }
 
 
-def make_backend(name: str, architecture: str | None = None) -> Backend:
-    """The backend called ``name``, of AMD code for ``architecture``.
+def make_backend(name: str, architecture: str | None = None, *, threads: int = 0) -> Backend:
+    """The backend called ``name``, of AMD code for ``architecture``; ``threads`` bounds those of
+    the emulator (0: one for each core).
 
     Raises :class:`ValueError` naming the backends that there are, or the processors.
     """
     if name not in BACKENDS:
         raise ValueError(f"no backend {name!r}: choose from {', '.join(BACKENDS)}")
     backend = BACKENDS[name]()
+    if isinstance(backend, Rdna3Backend | LiftedBackend):
+        backend = replace(backend, threads=threads)
     if architecture is None:
         return backend
     if not isinstance(backend, HipBackend):

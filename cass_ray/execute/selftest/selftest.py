@@ -1,8 +1,9 @@
 """Does the verifier verify? Plant faults in correct programs and count how many are caught.
 
-Every program is first verified unchanged, against its own runs: a failure is a false alarm. Then
-mutants of its HIP source and of its RDNA3 assembly are verified in the same way. A mutant that does
-not compile, or compiles to the very same machine code, is no mutant and does not count.
+Every program is first verified unchanged, against its own runs or against what its CUDA original
+prints elsewhere: a failure is a false alarm. Then mutants of its HIP source and of its RDNA3
+assembly are verified in the same way. A mutant that does not compile, or compiles to the very same
+machine code, is no mutant and does not count.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from cass_ray.assembly import rdna3
 from cass_ray.config import StrictModel
 from cass_ray.corpus.parsing.lexer import splice_lines
 from cass_ray.corpus.reading.source_files import Sources
-from cass_ray.execute.backends.base import Assembly, Inputs
+from cass_ray.execute.backends.base import Assembly, Backend, Inputs
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.comparison.compare import Tolerance
 from cass_ray.execute.comparison.tolerances import tolerance_for
@@ -108,12 +109,16 @@ class SelfTest(BaseModel):
 
 @dataclass(frozen=True)
 class Subject:
-    """A correct HIP program and the inputs to run it with; ``tolerance`` None: by its types."""
+    """A correct HIP program and the inputs to run it with; ``tolerance`` None: by its types.
+
+    ``original`` is the CUDA program, where there is one.
+    """
 
     name: str
     sources: Sources
     inputs: tuple[Inputs, ...]
     tolerance: Tolerance | None = None
+    original: Sources | None = None
 
 
 def run_selftest(
@@ -123,10 +128,15 @@ def run_selftest(
     per_fault: int = 1,
     seed: int = 0,
     bounds: Bounds = Bounds(wall_seconds=20.0),  # noqa: B008  (frozen)
+    originals: Backend | None = None,
 ) -> Iterator[tuple[Subject, PortVerification, list[MutantResult]]]:
-    """Each subject with its verdict unchanged and what became of its mutants."""
+    """Each subject with its verdict unchanged and what became of its mutants.
+
+    The reference is what the subject's original prints on ``originals``, or without that what the
+    subject itself prints. Raises ``CompileFailure`` where an original does not build there.
+    """
     for subject in subjects:
-        trial = _Trial(subject, backend, bounds)
+        trial = _Trial(subject, backend, bounds, originals)
         unchanged = trial.unchanged()
         generator = random.Random(f"{seed} {subject.name}")
         results = list(trial.mutants(generator, per_fault)) if unchanged.passed else []
@@ -149,20 +159,30 @@ def summarize(
 class _Trial:
     """One program: its reference, and mutants against it."""
 
-    def __init__(self, subject: Subject, backend: Rdna3Backend, bounds: Bounds) -> None:
+    def __init__(
+        self, subject: Subject, backend: Rdna3Backend, bounds: Bounds, originals: Backend | None
+    ) -> None:
         self._subject = subject
         self._backend = backend
         self.original = backend.compile(subject.sources)
         self._code = _code(self.original)
         main = subject.sources.files[str(subject.sources.main)]
         self._source = splice_lines(main.decode("utf-8", "surrogateescape"))
-        built = backend.build(self.original)
-        self._reference: ReferenceRuns = measure(backend, built, subject.inputs)
+        self._reference = self._measured(originals)
         seconds = max((run.seconds for run in self._reference.runs), default=1.0)
         wall = min(bounds.wall_seconds, 3.0 + 20 * seconds)
         self._bounds = replace(bounds, wall_seconds=wall, cpu_seconds=2 * wall)
         self._warns = False
         self._tolerance = subject.tolerance or self._tolerance_of(subject.sources.files)
+
+    def _measured(self, originals: Backend | None) -> ReferenceRuns:
+        subject = self._subject
+        if originals is None:
+            built = self._backend.build(self.original)
+            return measure(self._backend, built, subject.inputs)
+        if subject.original is None:
+            raise ValueError(f"{subject.name} has no CUDA original")
+        return measure(originals, originals.build(subject.original), subject.inputs)
 
     @staticmethod
     def _tolerance_of(files: Mapping[str, bytes]) -> Tolerance:

@@ -1,7 +1,7 @@
 """Execution as a stage of the pipeline: run both sides of a row, compare, fill in the evidence.
 
-Two stages, because the two sides may need different nodes: :class:`ReferenceStage` where there is
-an Nvidia GPU, :class:`ExecuteStage` where AMD code runs. They meet in the column ``reference``.
+The AMD side, where its code runs. What it is compared with is measured before, by
+:class:`~cass_ray.pipeline.stages.reference.ReferenceStage`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any
 
 from cass_ray.architectures import emulated_architectures, wavefronts_of
 from cass_ray.cache import ContentCache, digest
-from cass_ray.corpus.reading.source_files import gather
 from cass_ray.dataset.schema import (
     Evidence,
     EvidenceRun,
@@ -23,85 +22,21 @@ from cass_ray.dataset.schema import (
     is_rejected,
     rejected,
 )
-from cass_ray.execute.backends.base import Assembly, Backend, BuiltProgram, Inputs, RunMode
+from cass_ray.execute.backends.base import Assembly
 from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.execute.comparison.tolerances import tolerance_for
-from cass_ray.execute.drivers.driver import driver_inputs
 from cass_ray.execute.evidence.exploits import source_findings, wait_findings
-from cass_ray.execute.inputs import accepted_lists
 from cass_ray.execute.programs import has_main, rdna3_instructions, sass_instructions
-from cass_ray.execute.references import (
-    ReferenceRuns,
-    from_json,
-    measure,
-    stored_references,
-    to_json,
-)
 from cass_ray.execute.verify import Policy, PortVerification, RunRecord, verify
-from cass_ray.pipeline.stages.base import Row, guarded, unit_of
-from cass_ray.pipeline.stages.driven_rows import cuda_program, hip_program, kernels_to_drive
+from cass_ray.pipeline.stages.base import Row, guarded
+from cass_ray.pipeline.stages.driven_rows import hip_program, kernels_to_drive
+from cass_ray.pipeline.stages.reference import REFERENCE_COLUMN, reference_of
 from cass_ray.pipeline.workspace import Workspace
 from cass_ray.toolchain.sandbox.executable import Bounds
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.protocol import Translator
 
-REFERENCE_COLUMN = "reference"
-"""Working column: what the CUDA side did, as JSON; empty where it did not run."""
-
 _LAUNCHES_KEPT = 32
-
-
-@dataclass
-class ReferenceStage:
-    """Runs the CUDA side of rows. ``backend`` is an available ``nvidia`` backend."""
-
-    backend: Backend
-    workspace: Workspace
-    bounds: Bounds = field(default_factory=Bounds)
-    secret: str = ""
-
-    def run(self, rows: Sequence[Row]) -> list[Row]:
-        """Rows with :data:`REFERENCE_COLUMN` filled in, of kernels without ``main`` by a driver.
-
-        What cannot be driven is left alone.
-        """
-        return [guarded(Stage.EXECUTE, row, self._one) for row in rows]
-
-    def _one(self, row: Row) -> Row:
-        if not has_main([row["cuda_source"]]):
-            return self._driven(row)
-        built = self.backend.build(gather(unit_of(row, self.workspace, None)))
-        mode = RunMode(bounds=self.bounds)
-        inputs = [Inputs()]
-        reference = measure(self.backend, built, inputs, mode)
-        if not reference.runs[0].problem:
-            inputs += self._argument_lists(row, built, reference.runs[0].outputs[0])
-            more = measure(self.backend, built, inputs[1:], mode)
-            reference = ReferenceRuns(
-                reference.backend, reference.identity, reference.runs + more.runs
-            )
-        return {**row, REFERENCE_COLUMN: to_json(reference)}
-
-    def _driven(self, row: Row) -> Row:
-        kernels = kernels_to_drive(row)
-        if not kernels:
-            return row
-        try:
-            built = self.backend.build(cuda_program(row, kernels, self.workspace))
-        except CompileFailure:
-            return row
-        mode = RunMode(bounds=self.bounds)
-        return {
-            **row,
-            REFERENCE_COLUMN: to_json(measure(self.backend, built, driver_inputs(), mode)),
-        }
-
-    def _argument_lists(self, row: Row, built: BuiltProgram, default: bytes) -> list[Inputs]:
-        def attempt(inputs: Inputs) -> bytes | None:
-            ended = self.backend.run(built, inputs, RunMode(bounds=self.bounds)).ended
-            return ended.stdout if ended.ok else None
-
-        return accepted_lists(row["cuda_source"], default, attempt, self.secret)
 
 
 @dataclass
@@ -278,13 +213,6 @@ def _program(row: Row) -> Assembly:
     return Assembly(row["hip_host"], row["hip_device"])
 
 
-def reference_of(row: Row) -> ReferenceRuns | None:
-    """Measured by :class:`ReferenceStage`, else stored for this very program, else none."""
-    if text := row.get(REFERENCE_COLUMN):
-        return from_json(text)
-    return stored_references().get(row["id"])
-
-
 def with_verification(row: Row, result: PortVerification) -> Row:
     """``row`` with what ``result`` says; rejected where the outputs differ."""
     if is_rejected(row):
@@ -304,6 +232,7 @@ def evidence_of(result: PortVerification) -> Evidence:
     launches = list(dict.fromkeys(launch for run in result.runs for launch in run.launches))
     return Evidence(
         runs=[_run(run) for run in result.runs],
+        reference=result.reference_kind,
         nvidia_backend=result.reference,
         amd_backend=result.candidate,
         launches=launches[:_LAUNCHES_KEPT],

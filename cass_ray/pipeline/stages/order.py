@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from cass_ray.architectures import emulated_architectures
 from cass_ray.cache import ContentCache
+from cass_ray.execute.backends.lifted import LiftedBackend
 from cass_ray.execute.backends.nvidia import NvidiaBackend
 from cass_ray.execute.backends.rdna3 import HipBackend, Rdna3Backend
 from cass_ray.execute.backends.registry import candidate_backend
@@ -20,9 +21,10 @@ from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.align import AlignStage
 from cass_ray.pipeline.stages.amd import AmdStage
 from cass_ray.pipeline.stages.base import Needs, Row, RowStage
-from cass_ray.pipeline.stages.execute import ExecuteStage, ReferenceStage
+from cass_ray.pipeline.stages.execute import ExecuteStage
 from cass_ray.pipeline.stages.lift import LiftStage
 from cass_ray.pipeline.stages.nvidia import NvidiaStage
+from cass_ray.pipeline.stages.reference import ReferenceStage
 from cass_ray.pipeline.stages.translate import TranslateStage
 from cass_ray.pipeline.workspace import Workspace
 from cass_ray.toolchain.errors import ToolMissing
@@ -82,6 +84,10 @@ def _execute(settings: BuildSettings) -> bool:
     return settings.execute
 
 
+def _lifted_reference(settings: BuildSettings) -> bool:
+    return settings.execute and settings.lifted_reference
+
+
 def _lift(settings: BuildSettings) -> bool:
     return settings.lift
 
@@ -111,6 +117,10 @@ def _make_reference(given: StageContext) -> RowStage:
     return ReferenceStage(_nvidia_backend(), given.workspace)
 
 
+def _make_lifted_reference(given: StageContext) -> RowStage:
+    return ReferenceStage(_lifted_backend(), given.workspace, stand_in=True)
+
+
 def _make_execute(given: StageContext) -> RowStage:
     backend, architecture = _amd_backend(), given.settings.amd_architectures[0]
     if not backend.real_gpu and architecture not in emulated_architectures():
@@ -123,6 +133,11 @@ def _make_execute(given: StageContext) -> RowStage:
 @functools.cache
 def _nvidia_backend() -> NvidiaBackend:
     return NvidiaBackend()
+
+
+@functools.cache
+def _lifted_backend() -> LiftedBackend:
+    return LiftedBackend(threads=1)
 
 
 @functools.cache
@@ -166,6 +181,14 @@ STAGES: tuple[StageEntry, ...] = (
         _execute,
         replayable=False,
         problem=_no_nvidia_gpu,
+    ),
+    StageEntry(
+        "lifted reference",
+        Pool.AMD_EXECUTOR,
+        Needs.AMD_TOOLCHAIN,
+        _make_lifted_reference,
+        _lifted_reference,
+        replayable=False,
     ),
     StageEntry(
         "execute",

@@ -37,6 +37,7 @@ int converted(hipError_t result) {
 }  // namespace
 
 int fail(int code) {
+  if (code == invalid_device_function) report_once("a kernel is used that has not been lifted");
   if (code != success && code != not_ready) last_error = code;
   return code;
 }

@@ -9,6 +9,7 @@ namespace cass::cuda {
 
 constexpr int success = 0;
 constexpr int invalid_value = 1;
+constexpr int invalid_device_function = 98;
 constexpr int no_kernel_image = 209;
 constexpr int not_ready = 600;
 constexpr int not_supported = 801;

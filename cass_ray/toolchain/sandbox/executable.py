@@ -96,11 +96,13 @@ _OWN_PROCESSES = 4
 class Exposure:
     """What a program sees beside the system, and how its environment differs from a clean one.
 
-    ``shared_files`` are files that the program may write and that outlast it, by the path where it
-    sees them. ``device_access`` relaxes the filter of system calls for GPU drivers.
+    ``mounts`` are what it sees at another path than ours. ``shared_files`` are files that the
+    program may write and that outlast it, by the path where it sees them. ``device_access`` relaxes
+    the filter of system calls for GPU drivers.
     """
 
     read_only: tuple[Path, ...] = ()
+    mounts: tuple[Mount, ...] = ()
     devices: tuple[Path, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     shared_files: Mapping[Path, Path] = field(default_factory=dict)
@@ -202,7 +204,7 @@ def _view(executable: Path, exposure: Exposure, bounds: Bounds, folder: EmptyFol
     return View(
         read_only=(executable, *exposure.read_only),
         devices=exposure.devices,
-        mounts=(folder.mount, *shared),
+        mounts=(folder.mount, *exposure.mounts, *shared),
         temporary_bytes=bounds.folder_bytes,
         process_filesystem=True,
         device_access=exposure.device_access,

@@ -16,7 +16,8 @@ from typing import Any, Protocol
 
 from cass_ray.dataset.schema import Verified, is_rejected
 from cass_ray.pipeline.stages.align import AlignStage
-from cass_ray.pipeline.stages.execute import ExecuteStage, reference_of
+from cass_ray.pipeline.stages.execute import ExecuteStage
+from cass_ray.pipeline.stages.reference import reference_of
 from cass_ray.task import Task
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.unit import CompileFailure, Unit

@@ -14,7 +14,8 @@ from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.drivers.driver import ARGUMENT_LISTS, driver_inputs
 from cass_ray.execute.references import from_json, measure, stored_references, to_json
 from cass_ray.pipeline.stages.driven_rows import hip_program, kernels_to_drive
-from cass_ray.pipeline.stages.execute import REFERENCE_COLUMN, ExecuteStage
+from cass_ray.pipeline.stages.execute import ExecuteStage
+from cass_ray.pipeline.stages.reference import REFERENCE_COLUMN
 from cass_ray.pipeline.workspace import Workspace
 from cass_ray.translate.engines.registry import make_translator
 from tests.execute.conftest import HONEST, hip

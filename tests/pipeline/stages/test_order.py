@@ -29,6 +29,7 @@ def test_order_pools_and_needs() -> None:
         ("align", "AMD_COMPILER", "NOTHING"),
         ("lift", "AMD_COMPILER", "AMD_TOOLCHAIN"),
         ("reference", "NVIDIA_EXECUTOR", "NVIDIA_GPU"),
+        ("lifted reference", "AMD_EXECUTOR", "AMD_TOOLCHAIN"),
         ("execute", "AMD_EXECUTOR", "AMD_TOOLCHAIN"),
     ]
 
@@ -39,6 +40,7 @@ def test_a_pool_is_left_once_and_for_all() -> None:
 
 
 COMPILING = ["translate", "compile Nvidia", "compile AMD", "align"]
+EXECUTING = ["reference", "lifted reference", "execute"]
 
 
 @pytest.mark.parametrize(
@@ -46,8 +48,12 @@ COMPILING = ["translate", "compile Nvidia", "compile AMD", "align"]
     [
         ({}, COMPILING),
         ({"lift": True}, [*COMPILING, "lift"]),
-        ({"execute": True}, [*COMPILING, "reference", "execute"]),
-        ({"lift": True, "execute": True}, [*COMPILING, "lift", "reference", "execute"]),
+        ({"execute": True}, [*COMPILING, *EXECUTING]),
+        (
+            {"execute": True, "lifted_reference": False},
+            [*COMPILING, "reference", "execute"],
+        ),
+        ({"lift": True, "execute": True}, [*COMPILING, "lift", *EXECUTING]),
     ],
 )
 def test_stages_that_settings_want(changes: dict[str, object], expected: list[str]) -> None:
@@ -61,7 +67,7 @@ def test_stages_of_some_pools() -> None:
 
 
 def test_what_ran_is_not_taken_from_the_cache() -> None:
-    assert [each.name for each in STAGES if not each.replayable] == ["reference", "execute"]
+    assert [each.name for each in STAGES if not each.replayable] == EXECUTING
 
 
 def test_only_quick_engines_translate_when_rows_are_read() -> None:

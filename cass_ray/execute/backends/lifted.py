@@ -1,0 +1,132 @@
+"""CUDA programs without an Nvidia GPU: nvcc's machine code, lifted, on this machine's CPU.
+
+The executable is the one that would run on Nvidia: nvcc compiled its kernels and its host code.
+Only its kernels are lifted, and a CUDA runtime over HIP takes the place of Nvidia's
+(:mod:`cass_ray.port`). No translator of source code has a part in it, which is why it can be the
+reference for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+from cass_ray.dataset.schema import Reason
+from cass_ray.emulator.build import BuildFailed
+from cass_ray.emulator.execution import DEVICES_VARIABLE
+from cass_ray.execute.backends.base import BuiltProgram, Observation, Program, RunMode
+from cass_ray.execute.backends.nvidia import NvidiaBackend
+from cass_ray.execute.backends.rdna3 import Rdna3Backend
+from cass_ray.lift.errors import LiftError
+from cass_ray.port.errors import PortError
+from cass_ray.port.executable import read_executable
+from cass_ray.port.lifting import ContainerLifter
+from cass_ray.port.running import PortedExecutable, exposed, port
+from cass_ray.port.shim import shim_library
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.nvidia.steps import NvccError
+from cass_ray.toolchain.sandbox.executable import Exposure, SandboxRun
+from cass_ray.toolchain.unit import CompileFailure
+
+_ARCHITECTURE = "sm_90"
+"""The newest that the lifter reads."""
+
+_SHIM_SAYS = b"cass port: "
+"""What lines of the CUDA runtime over HIP begin with (``port/runtime/status.cpp``)."""
+
+
+@dataclass(frozen=True, eq=False)
+class LiftedBackend(NvidiaBackend):
+    """Runs CUDA programs as ``cass port`` does; ``threads`` as those of the emulator.
+
+    A program that needs what the lifter or the runtime does not have is no reference: where that is
+    known from its executable :meth:`build` raises, else :attr:`Execution.not_provided` says so.
+    """
+
+    given_architecture: str = _ARCHITECTURE
+    threads: int = 0
+
+    name = "lifted"
+    real_gpu = False
+    perturbs = True
+    evidence = "device process"
+
+    @cached_property
+    def engine(self) -> Rdna3Backend:
+        """What executes the lifted code: its waves are as wide as warps."""
+        return Rdna3Backend(threads=self.threads)
+
+    @cached_property
+    def lifter(self) -> ContainerLifter:
+        return ContainerLifter(self.toolchain, self.engine.toolchain, self.engine.architecture)
+
+    @property
+    def reference_kind(self) -> str:
+        return f"lifted {self.architecture}"
+
+    def problem(self) -> str:
+        """No compiler of either vendor, no sandbox."""
+        try:
+            _ = self.toolchain
+        except (ToolMissing, NvccError) as error:
+            return str(error)
+        return self.engine.problem()
+
+    def identity(self) -> str:
+        """Compiler of the original, and what executes its code."""
+        return (
+            f"machine code for {self.architecture} of CUDA {self.toolchain.version}, lifted to"
+            f" {self.engine.architecture}; {self.engine.identity()}"
+        )
+
+    def build(self, program: Program) -> BuiltProgram:
+        """nvcc, then the lifter. Raises :class:`CompileFailure` for what cannot be lifted too."""
+        built = super().build(program)
+        self._ported(built)
+        return built
+
+    def _ported(self, built: BuiltProgram) -> PortedExecutable:
+        try:
+            executable = read_executable(built.executable)
+            if executable.libraries:
+                names = ", ".join(executable.libraries)
+                raise PortError(f"it needs {names}, which lifted programs do not have")
+            ported = port(executable, self.lifter)
+            if not ported.kernels:
+                reasons = "; ".join(f"{name}: {text}" for name, text in ported.failures.items())
+                raise PortError(reasons or "it has no kernel")
+            shim_library(executable.runtime, self.engine.runtime)
+        except (PortError, LiftError, BuildFailed) as error:
+            raise CompileFailure(Reason.NO_DEVICE_CODE, str(error), "the lifter") from error
+        return ported
+
+    def exposure(self, mode: RunMode) -> Exposure:
+        """The device that is presented; the rest depends on the program."""
+        del mode
+        return Exposure(environment={DEVICES_VARIABLE: self.engine.architecture})
+
+    @contextmanager
+    def exposed(self, built: BuiltProgram, mode: RunMode) -> Iterator[Exposure]:
+        """Its lifted kernels and the CUDA runtime that finds them."""
+        with exposed(self._ported(built), self.engine.runtime) as seen:
+            environment = {**self.exposure(mode).environment, **seen.environment}
+            yield Exposure(seen.read_only, seen.mounts, environment=environment)
+
+    @contextmanager
+    def observed(self, mode: RunMode) -> Iterator[Observation]:
+        """The device process, as for every emulated program."""
+        with self.engine.observed(mode) as observation:
+            yield observation
+
+    @contextmanager
+    def leased(self) -> Iterator[dict[str, str]]:
+        """Nothing: there is no GPU to hold."""
+        yield {}
+
+    def not_provided(self, ended: SandboxRun) -> str:
+        """What the CUDA runtime over HIP says that it lacks, or that a kernel was left out."""
+        said = [line for line in ended.stderr.splitlines() if line.startswith(_SHIM_SAYS)]
+        lines = [line.removeprefix(_SHIM_SAYS).decode("utf-8", "replace") for line in said]
+        return "; ".join(dict.fromkeys(lines))

@@ -1,0 +1,88 @@
+"""What an original prints: on a GPU where there is one, else as the best stand-in there is for it.
+
+The order is that of how little of ours stands between the original and its output: an Nvidia GPU;
+nvcc's machine code, lifted; the original translated by the rules. A reference that is passed over
+says why, and one by translation is never called independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from cass_ray.corpus.reading.source_files import CUDA_SUFFIXES, Sources
+from cass_ray.execute.backends.base import Backend, BuiltProgram, Inputs, Language, RunMode
+from cass_ray.execute.backends.rdna3 import Rdna3Backend
+from cass_ray.execute.backends.registry import make_backend
+from cass_ray.execute.references import TRANSLATION, ReferenceRuns, measure
+from cass_ray.execute.sides import build_for
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.unit import CompileFailure
+
+_REASON_CHARACTERS = 300
+
+
+def reference_backends(asked: str | None, port: Backend) -> list[Backend]:
+    """Where a CUDA original may run beside a port that runs on ``port``, the best one first.
+
+    One that is asked for is the only one. Raises :class:`ToolMissing` where it cannot be used, and
+    ``ValueError`` where there is none of that name.
+    """
+    if asked is None:
+        threads = port.threads if isinstance(port, Rdna3Backend) else 0
+        return [make_backend("nvidia"), make_backend("lifted", threads=threads), port]
+    backend = make_backend(asked)
+    if problem := backend.problem():
+        raise ToolMissing(f"The backend {backend.name}", "", problem)
+    return [backend]
+
+
+def measure_original(
+    original: Sources,
+    backends: Sequence[Backend],
+    inputs: Sequence[Inputs],
+    mode: RunMode | None = None,
+) -> ReferenceRuns:
+    """What ``original`` prints on ``inputs`` on the first of ``backends`` that runs it on all.
+
+    Where none does, what the last of them made of it. A HIP original passes over those that build
+    CUDA. Raises :class:`CompileFailure` where the last one cannot build it either.
+    """
+    is_cuda = original.main.suffix in CUDA_SUFFIXES
+    passed_over: list[str] = []
+    *better, last = [
+        backend for backend in backends if is_cuda or backend.language is Language.HIP
+    ] or backends
+    for backend in better:
+        made = attempt(original, backend, inputs, mode)
+        if isinstance(made, ReferenceRuns):
+            return replace(made, passed_over=tuple(passed_over))
+        passed_over.append(passed(backend, made))
+    runs = measure(last, build_for(last, original), inputs, mode or RunMode())
+    return replace(runs, kind=_kind(last, original), passed_over=tuple(passed_over))
+
+
+def attempt(
+    original: Sources, backend: Backend, inputs: Sequence[Inputs], mode: RunMode | None = None
+) -> ReferenceRuns | str:
+    """Runs of ``original``, as it is, on each of ``inputs``; else why ``backend`` has none."""
+    if problem := backend.problem():
+        return problem.partition("\n")[0]
+    try:
+        built: BuiltProgram = backend.build(original)
+    except CompileFailure as failure:
+        return f"{failure.tool}: {failure.diagnostic}"
+    made = measure(backend, built, inputs, mode)
+    if made.whole:
+        return made
+    return next((run.problem for run in made.runs if run.problem), "no run")
+
+
+def passed(backend: Backend, why: str) -> str:
+    """Why ``backend`` was passed over, as evidence says it."""
+    return f"{backend.reference_kind}: {why[:_REASON_CHARACTERS]}"
+
+
+def _kind(backend: Backend, original: Sources) -> str:
+    translated = backend.language is Language.HIP and original.main.suffix in CUDA_SUFFIXES
+    return TRANSLATION if translated else backend.reference_kind
