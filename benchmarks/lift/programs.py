@@ -366,7 +366,7 @@ def main() -> None:
     architectures = tuple(f"sm_{number}" for number in options.sm or ("80", "89", "90"))
     cache = default_directory() / "lift-benchmark"
     cache.mkdir(parents=True, exist_ok=True)
-    limits = RunOptions(seconds=options.seconds, architecture=options.amd)
+    limits = RunOptions(seconds=options.seconds, devices=(options.amd,))
     bench = LiftingRun(find_amd(), find_nvidia(), runtime_library(), limits, cache, options.amd)
     rows: list[LiftingRow] = []
     if options.resume and options.json.exists():

@@ -56,6 +56,12 @@ def run(
     arch: Annotated[
         str, typer.Option(help=f"Processor: {', '.join(emulated_architectures())}.")
     ] = DEFAULT_AMD_ARCHITECTURE,
+    device: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Processor of a device; once for each, by ordinal. [default: one, --arch]"
+        ),
+    ] = None,
     host: Annotated[
         Path | None,
         typer.Option(help="The HIP program whose device assembly FILE (.s) replaces."),
@@ -89,7 +95,8 @@ def run(
     Standard output and exit code are the program's. Exit codes of our own: 1 does not compile,
     2 usage, 3 a tool is missing, 124 time limit, 125 memory or output limit, 128 + n signal n.
     """
-    _check_usage(file, host, optimization, arch)
+    devices = tuple(device or [arch])
+    _check_usage(file, host, optimization, devices)
     source = host or file
     with _exit_codes():
         unit = unit_of(source, root, include or [], define or [])
@@ -100,7 +107,8 @@ def run(
             sources,
             toolchain,
             library,
-            architecture=arch,
+            architecture=devices[0],
+            further=tuple(dict.fromkeys(devices[1:])),
             device_assembly=file.read_text() if host is not None else None,
             optimization=f"-O{optimization}",
         )
@@ -111,17 +119,20 @@ def run(
             inputs=inputs,
             stdin=standard_input(stdin),
             compiler=toolchain,
-            architecture=arch,
+            devices=devices,
         )
         completed = execute(executable, arguments or [], library, options)
     raise typer.Exit(finish(completed, seconds))
 
 
-def _check_usage(file: Path, host: Path | None, optimization: str, arch: str) -> None:
+def _check_usage(
+    file: Path, host: Path | None, optimization: str, devices: tuple[str, ...]
+) -> None:
     try:
-        known_architecture(arch, emulated_architectures())
+        for processor in devices:
+            known_architecture(processor, emulated_architectures())
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--arch") from None
+        raise typer.BadParameter(str(error), param_hint="--arch, --device") from None
     for path in filter(None, (file, host)):
         if not path.is_file():
             raise typer.BadParameter(f"{path} is not a file", param_hint="FILE")

@@ -43,7 +43,7 @@ FOLDER_BYTES = 256 << 20
 """What a program can write to its working folder."""
 
 DEVICES_VARIABLE = "CASS_DEVICES"
-"""Names the processor of the device that the runtime presents."""
+"""Names the processors of the devices that the runtime presents, with commas between them."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,8 @@ class RunOptions:
     file for execution counters.
     ``inputs`` is a folder whose files the program finds in its working folder, read-only.
     ``compiler`` is what HIPRTC compiles with; without one it fails.
-    ``architecture`` is the device's processor (default: the one that the program has code for).
+    ``devices`` are the devices' processors, by ordinal (default: one that the program has code
+    for).
     """
 
     seconds: float = 600.0
@@ -66,7 +67,7 @@ class RunOptions:
     inputs: Path | None = None
     stdin: bytes = b""
     compiler: AmdToolchain | None = None
-    architecture: str = ""
+    devices: tuple[str, ...] = ()
 
     @property
     def limits(self) -> Limits:
@@ -85,12 +86,14 @@ def build(
     runtime_library: Path,
     *,
     architecture: str = DEFAULT_ARCHITECTURE,
+    further: Sequence[str] = (),
     device_assembly: str | None = None,
     optimization: str = DEFAULT_OPTIMIZATION,
 ) -> Path:
     """The executable of ``sources``, from the cache if it has been built before.
 
-    ``device_assembly`` replaces the compiler's, which is for ``architecture``.
+    It holds code for ``architecture`` and the ``further`` ones. ``device_assembly`` replaces the
+    compiler's, which is for ``architecture``.
 
     Raises:
         CompileFailure: the sources or the assembly do not compile.
@@ -100,7 +103,7 @@ def build(
             sources.digest,
             toolchain.fingerprint,
             str(runtime_library.resolve()),
-            architecture,
+            ",".join((architecture, *further)),
             optimization,
             device_assembly or "",
         ]
@@ -122,6 +125,13 @@ def build(
                 assembly,
                 made,
                 architecture=architecture,
+                further={
+                    other: toolchain.compile_device(
+                        unit, other, optimization=optimization
+                    ).device_assembly
+                    for other in further
+                    if other != architecture
+                },
                 runtime_library=runtime_library,
             )
     return executable
@@ -220,8 +230,8 @@ def work(options: RunOptions) -> Iterator[EmptyFolder]:
 def environment(options: RunOptions) -> dict[str, str]:
     """Environment variables of a program: the same whatever is asked of the device."""
     variables = {**CLEAN_ENVIRONMENT, **LIBRARY_ENVIRONMENT}
-    if options.architecture:
-        variables[DEVICES_VARIABLE] = options.architecture
+    if options.devices:
+        variables[DEVICES_VARIABLE] = ",".join(options.devices)
     if options.compiler is not None:
         variables["CASS_CLANG"] = str(options.compiler.clang)
         variables["CASS_HIP_ROOT"] = str(options.compiler.rocm_path)

@@ -105,7 +105,7 @@ class Workbench:
 
     def _environment(self) -> dict[str, str]:
         """As ``/opt/rocm`` and its tools set up a shell."""
-        options = RunOptions(compiler=self.toolchain, architecture=self.architecture)
+        options = RunOptions(compiler=self.toolchain, devices=(self.architecture,))
         variables = environment(options)
         prefix = str(self.prefix)
         return {

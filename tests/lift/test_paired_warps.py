@@ -109,7 +109,7 @@ def test_warps_do_what_they_do_alone(processor: str, tmp_path: Path) -> None:
             architecture=processor,
             runtime_library=runtime_library(),
         )
-        options = RunOptions(seconds=60, architecture=processor)
+        options = RunOptions(seconds=60, devices=(processor,))
         done = execute(program, (), runtime_library(), options)
         assert done.ok, done.stderr_text
         assert done.stdout_text.splitlines() == EXPECTED, architecture

@@ -104,9 +104,21 @@ class DecoderBase {
     return !used || take_literal();
   }
 
+  // SOP2, SOPK, SOP1, SOPC and SOPP.
+  bool scalar_format();
+  // Sources and modifiers of VOP3 (of VOP3SD, where `carries`), and of VOP3P.
+  void vop3_operands(bool carries);
+  void packed_operands();
+  // Of MUBUF and MTBUF: what is loaded or stored, and the address's VGPRs.
+  void buffer_data(Field data, bool wants_old_value);
+  void buffer_address(unsigned vector_register, bool offen, bool idxen);
+
   std::span<const std::uint32_t> words_;
   std::uint64_t word_;
   Decoded decoded_;
+
+ private:
+  bool sopk();
 };
 
 // A type of as many registers, or the next larger one.

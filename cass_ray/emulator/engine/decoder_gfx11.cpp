@@ -1,8 +1,5 @@
 // gfx11: RDNA3's formats of memory (RDNA3 ISA, chapter 15).
-#include <bit>
-
 #include "decoder_rdna.hpp"
-#include "image.hpp"
 
 namespace cass::rdna3 {
 namespace {
@@ -15,31 +12,16 @@ class Decoder : public RdnaDecoder {
   std::optional<Decoded> run() { return checked(dispatch()); }
 
  private:
-  bool dispatch();
+  bool memory_format() override;
   bool smem();
   bool flat();
   bool buffer(Encoding encoding, unsigned number);
   bool image(unsigned number);
 };
 
-bool Decoder::dispatch() {
+bool Decoder::memory_format() {
   const auto word = static_cast<std::uint32_t>(word_);
-  if ((word >> 31) == 0) {
-    if (word >> 25 == 0b0111111) return vop1();
-    if (word >> 25 == 0b0111110) return vopc();
-    return vop2();
-  }
-  if (word >> 30 == 0b10) return scalar_format();
   switch (word >> 26) {
-    case 0b110010: return vopd();
-    case 0b110011:
-      if (word >> 24 == 0b11001100) return vop3p();
-      if (word >> 24 == 0b11001101)
-        return has_words(2) && only_named(Encoding::VINTERP, bits(word, 16, 7));
-      if (word >> 24 == 0b11001110) return only_named(Encoding::LDSDIR, bits(word, 20, 2));
-      return false;
-    case 0b110101: return vop3();
-    case 0b110110: return ds();
     case 0b110111: return flat();
     case 0b111000: return buffer(Encoding::MUBUF, bits(word, 18, 8));
     case 0b111010: return buffer(Encoding::MTBUF, bits(word, 15, 4));
@@ -48,7 +30,6 @@ bool Decoder::dispatch() {
       return has_words(2 + extra) && image(bits(word, 18, 8));
     }
     case 0b111101: return smem();
-    case 0b111110: return has_words(2) && only_named(Encoding::EXP, 0);
     default: return false;
   }
 }
@@ -71,24 +52,12 @@ bool Decoder::flat() {
   constexpr Encoding by_segment[] = {Encoding::FLAT, Encoding::SCRATCH, Encoding::GLOBAL};
   const unsigned segment = bits(word_, 16, 2);
   if (!has_words(2) || segment == 3 || !find(by_segment[segment], bits(word_, 18, 7))) return false;
-  const OpcodeRow& opcode = *op.row;
-  const bool atomic = mnemonic(opcode.opcode).find("atomic") != std::string_view::npos;
-  const bool returns = !atomic || bits(word_, 14, 1) != 0;
-  if (opcode.destination != Type::none && returns) {
-    op.destination = vector_field(bits(word_, 56, 8), opcode.destination);
-  }
-  if (atomic && returns) op.flags |= flag::returns;
-  const unsigned base = bits(word_, 48, 7);
-  const bool has_base = segment != 0 && base != source_code::null;
-  if (has_base) op.source[3] = scalar_field(base, segment == 1 ? Type::b32 : Type::b64);
-  const bool uses_address = segment != 1 || bits(word_, 55, 1) != 0;
-  if (opcode.source[0] != Type::none && uses_address) {
-    const bool narrow = segment == 1 || (segment == 2 && has_base);
-    op.source[0] = vector_field(bits(word_, 32, 8), narrow ? Type::b32 : Type::b64);
-  }
-  if (opcode.source[1] != Type::none) {
-    op.source[1] = vector_field(bits(word_, 40, 8), opcode.source[1]);
-  }
+  flat_operands({.destination = bits(word_, 56, 8),
+                 .address = bits(word_, 32, 8),
+                 .data = bits(word_, 40, 8),
+                 .base = bits(word_, 48, 7),
+                 .has_scratch_address = bits(word_, 55, 1) != 0,
+                 .wants_old_value = bits(word_, 14, 1) != 0});
   op.immediate = sign_extend(bits(word_, 0, 13), 13);
   return true;
 }
@@ -98,27 +67,8 @@ bool Decoder::buffer(Encoding encoding, unsigned number) {
   if (!has_words(2) || !find(encoding, number)) return false;
   if (is_ignorable(op.row->opcode)) return true;
   if (bits(word_, 53, 1) != 0) return false;  // TFE: partially resident textures
-  const std::string_view name = mnemonic(op.row->opcode);
-  const bool atomic = name.find("atomic") != std::string_view::npos;
-  const bool load = name.find("_load") != std::string_view::npos;
-  const bool returns = bits(word_, 14, 1) != 0;
-  if (atomic && returns) op.flags |= flag::returns;
-  const bool offen = bits(word_, 54, 1) != 0;
-  const bool idxen = bits(word_, 55, 1) != 0;
-  if (offen) op.flags |= flag::offen;
-  if (idxen) op.flags |= flag::idxen;
-  const Field data = vector_field(bits(word_, 40, 8), op.row->destination);
-  if (op.row->destination != Type::none) {
-    if (load || (atomic && returns)) op.destination = data;
-    if (!load) op.source[1] = data;
-    // A compare-and-swap returns one value and takes two.
-    if (atomic && returns && name.find("cmpswap") != std::string_view::npos) {
-      op.destination.type = data.type == Type::b128 ? Type::b64 : Type::b32;
-    }
-  }
-  if (offen || idxen) {
-    op.source[0] = vector_field(bits(word_, 32, 8), offen && idxen ? Type::b64 : Type::b32);
-  }
+  buffer_data(vector_field(bits(word_, 40, 8), op.row->destination), bits(word_, 14, 1) != 0);
+  buffer_address(bits(word_, 32, 8), bits(word_, 54, 1) != 0, bits(word_, 55, 1) != 0);
   op.source[2] = scalar_field(bits(word_, 48, 5) * 4, Type::b128);
   op.source[3] = scalar_field(bits(word_, 56, 8), Type::b32);
   op.immediate = bits(word_, 0, 12);
@@ -127,7 +77,6 @@ bool Decoder::buffer(Encoding encoding, unsigned number) {
 }
 
 bool Decoder::image(unsigned number) {
-  Operation& op = operation();
   if (!find(Encoding::MIMG, number)) return false;
   ImageFields fields;
   fields.mask = static_cast<std::uint8_t>(bits(word_, 8, 4));
@@ -141,17 +90,10 @@ bool Decoder::image(unsigned number) {
   for (unsigned k = 0; fields.separate && k < 4; ++k) {
     fields.registers[k] = static_cast<std::uint8_t>(words_[2] >> 8 * k);
   }
-  const ImageControl control = image_control(op.row->opcode, fields);
-  op.immediate = std::bit_cast<std::int64_t>(control);
-  const bool stores = control.kind == ImageKind::store || control.kind == ImageKind::store_mip;
-  const Field data = vector_field(bits(word_, 40, 8), raw_type(data_registers(control)));
-  (stores ? op.source[1] : op.destination) = data;
-  const bool separate = control.has(ImageControl::separate);
-  op.source[0] =
-      vector_field(bits(word_, 32, 8), separate ? Type::b32 : raw_type(address_registers(control)));
-  op.source[2] = scalar_field(bits(word_, 48, 5) * 4, Type::b256);
-  const bool samples = control.kind == ImageKind::sample || control.kind == ImageKind::gather;
-  if (samples) op.source[3] = scalar_field(bits(word_, 58, 5) * 4, Type::b128);
+  image_operands(fields, {.data = bits(word_, 40, 8),
+                          .address = bits(word_, 32, 8),
+                          .resource = bits(word_, 48, 5) * 4,
+                          .sampler = bits(word_, 58, 5) * 4});
   return true;
 }
 

@@ -1,9 +1,6 @@
 // gfx12: RDNA4's formats of memory (RDNA4 ISA, chapter 15). Those of vector memory are 96 bits long
 // and have an offset of 24 bits, temporal hints and a scope.
-#include <bit>
-
 #include "decoder_rdna.hpp"
-#include "image.hpp"
 
 namespace cass::rdna3 {
 namespace {
@@ -19,12 +16,11 @@ class Decoder : public RdnaDecoder {
   std::optional<Decoded> run() { return checked(dispatch()); }
 
  private:
-  bool dispatch();
+  bool memory_format() override;
   bool smem();
   bool flat();
   bool buffer();
   bool image(bool samples);
-  void byte_selects();
 
   // Of the third word: the address's registers, and the offset.
   unsigned address_register() const { return bits(third_, 0, 8); }
@@ -35,46 +31,15 @@ class Decoder : public RdnaDecoder {
   std::uint32_t third_;
 };
 
-bool Decoder::dispatch() {
-  const auto word = static_cast<std::uint32_t>(word_);
-  if ((word >> 31) == 0) {
-    if (word >> 25 == 0b0111111) return vop1();
-    if (word >> 25 == 0b0111110) return vopc();
-    return vop2();
-  }
-  if (word >> 30 == 0b10) return scalar_format();
-  switch (word >> 26) {
+bool Decoder::memory_format() {
+  switch (static_cast<std::uint32_t>(word_) >> 26) {
     case 0b110001: return buffer();
-    case 0b110010: return vopd();
-    case 0b110011:
-      if (word >> 24 == 0b11001100) return vop3p();
-      if (word >> 24 == 0b11001101) {
-        return has_words(2) && only_named(Encoding::VINTERP, bits(word, 16, 7));
-      }
-      if (word >> 24 == 0b11001110) return only_named(Encoding::LDSDIR, bits(word, 20, 2));
-      return false;
     case 0b110100: return image(false);
-    case 0b110101: {
-      if (!vop3()) return false;
-      byte_selects();
-      return true;
-    }
-    case 0b110110: return ds();
     case 0b111001: return image(true);
     case 0b111011: return flat();
     case 0b111101: return smem();
-    case 0b111110: return has_words(2) && only_named(Encoding::EXP, 0);
     default: return false;
   }
-}
-
-// What op_sel means to conversions from bytes: which of the four, its bits in the order 1, 0.
-void Decoder::byte_selects() {
-  Operation& op = operation();
-  if (op.row->opcode != Opcode::v_cvt_f32_fp8_ocp && op.row->opcode != Opcode::v_cvt_f32_bf8_ocp) {
-    return;
-  }
-  op.immediate = bits(word_, 12, 1) | bits(word_, 11, 1) << 1;
 }
 
 bool Decoder::smem() {
@@ -102,23 +67,12 @@ bool Decoder::flat() {
     return true;
   }
   if (is_ignorable(opcode.opcode)) return true;
-  const bool atomic = mnemonic(opcode.opcode).find("atomic") != std::string_view::npos;
-  const bool returns = !atomic || wants_old_value();
-  if (opcode.destination != Type::none && returns) {
-    op.destination = vector_field(bits(word_, 32, 8), opcode.destination);
-  }
-  if (atomic && returns) op.flags |= flag::returns;
-  const unsigned base = bits(word_, 0, 7);
-  const bool has_base = segment != 0 && base != source_code::null;
-  if (has_base) op.source[3] = scalar_field(base, segment == 1 ? Type::b32 : Type::b64);
-  const bool uses_address = segment != 1 || bits(word_, 49, 1) != 0;
-  if (opcode.source[0] != Type::none && uses_address) {
-    const bool narrow = segment == 1 || (segment == 2 && has_base);
-    op.source[0] = vector_field(address_register(), narrow ? Type::b32 : Type::b64);
-  }
-  if (opcode.source[1] != Type::none) {
-    op.source[1] = vector_field(bits(word_, 55, 8), opcode.source[1]);
-  }
+  flat_operands({.destination = bits(word_, 32, 8),
+                 .address = address_register(),
+                 .data = bits(word_, 55, 8),
+                 .base = bits(word_, 0, 7),
+                 .has_scratch_address = bits(word_, 49, 1) != 0,
+                 .wants_old_value = wants_old_value()});
   op.immediate = offset();
   return true;
 }
@@ -133,27 +87,8 @@ bool Decoder::buffer() {
     return false;
   }
   if (bits(word_, 22, 1) != 0) return false;  // TFE: partially resident textures
-  const std::string_view name = mnemonic(op.row->opcode);
-  const bool atomic = name.find("atomic") != std::string_view::npos;
-  const bool load = name.find("_load") != std::string_view::npos;
-  const bool returns = wants_old_value();
-  if (atomic && returns) op.flags |= flag::returns;
-  const bool offen = bits(word_, 62, 1) != 0;
-  const bool idxen = bits(word_, 63, 1) != 0;
-  if (offen) op.flags |= flag::offen;
-  if (idxen) op.flags |= flag::idxen;
-  const Field data = vector_field(bits(word_, 32, 8), op.row->destination);
-  if (op.row->destination != Type::none) {
-    if (load || (atomic && returns)) op.destination = data;
-    if (!load) op.source[1] = data;
-    // A compare-and-swap returns one value and takes two.
-    if (atomic && returns && name.find("cmpswap") != std::string_view::npos) {
-      op.destination.type = data.type == Type::b128 ? Type::b64 : Type::b32;
-    }
-  }
-  if (offen || idxen) {
-    op.source[0] = vector_field(address_register(), offen && idxen ? Type::b64 : Type::b32);
-  }
+  buffer_data(vector_field(bits(word_, 32, 8), op.row->destination), wants_old_value());
+  buffer_address(address_register(), bits(word_, 62, 1) != 0, bits(word_, 63, 1) != 0);
   op.source[2] = scalar_field(bits(word_, 41, 9), Type::b128);
   op.source[3] = scalar_field(bits(word_, 0, 7), Type::b32);
   op.immediate = bits(third_, 8, 24);
@@ -164,7 +99,6 @@ bool Decoder::buffer() {
 // VIMAGE and VSAMPLE: each address has a register of its own; of VSAMPLE's the fourth and those
 // behind it follow one another.
 bool Decoder::image(bool samples) {
-  Operation& op = operation();
   constexpr unsigned first_sampling = 256;
   const unsigned number = bits(word_, 14, 8) + (samples ? first_sampling : 0);
   if (!has_words(3) || !find(Encoding::MIMG, number)) return false;
@@ -182,16 +116,10 @@ bool Decoder::image(bool samples) {
   }
   fields.registers[3] = samples ? static_cast<std::uint8_t>(fields.registers[2] + 1)
                                 : static_cast<std::uint8_t>(bits(word_, 56, 8));
-  const ImageControl control = image_control(op.row->opcode, fields);
-  op.immediate = std::bit_cast<std::int64_t>(control);
-  const bool stores = control.kind == ImageKind::store || control.kind == ImageKind::store_mip;
-  const Field data = vector_field(bits(word_, 32, 8), raw_type(data_registers(control)));
-  (stores ? op.source[1] : op.destination) = data;
-  op.source[0] = vector_field(address_register(), Type::b32);
-  op.source[2] = scalar_field(bits(word_, 41, 9), Type::b256);
-  if (control.kind == ImageKind::sample || control.kind == ImageKind::gather) {
-    op.source[3] = scalar_field(bits(word_, 55, 9), Type::b128);
-  }
+  image_operands(fields, {.data = bits(word_, 32, 8),
+                          .address = address_register(),
+                          .resource = bits(word_, 41, 9),
+                          .sampler = bits(word_, 55, 9)});
   return true;
 }
 

@@ -63,8 +63,6 @@ class Decoder : public DecoderBase {
   }
 
   bool dispatch();
-  bool scalar_format();
-  bool sopk();
   bool smem();
   bool vop1();
   bool vop2();
@@ -98,56 +96,6 @@ bool Decoder::dispatch() {
     case 0b111010: return buffer(Encoding::MTBUF, bits(word, 15, 4));
     default: return false;
   }
-}
-
-bool Decoder::scalar_format() {
-  const auto word = static_cast<std::uint32_t>(word_);
-  Operation& op = operation();
-  if (word >> 23 == 0b101111111) {
-    if (!find(Encoding::SOPP, bits(word, 16, 7))) return false;
-    op.immediate = sign_extend(bits(word, 0, 16), 16);
-    return true;
-  }
-  if (word >> 23 == 0b101111110) {
-    if (!find(Encoding::SOPC, bits(word, 16, 7))) return false;
-    op.source[0] = scalar_field(bits(word, 0, 8), op.row->source[0]);
-    if (op.row->opcode == Opcode::s_set_gpr_idx_on) {
-      op.immediate = bits(word, 8, 8);  // which operands are indexed, not a register
-      return take_literal_if_used();
-    }
-    op.source[1] = scalar_field(bits(word, 8, 8), op.row->source[1]);
-    return take_literal_if_used();
-  }
-  if (word >> 23 == 0b101111101) {
-    if (!find(Encoding::SOP1, bits(word, 8, 8))) return false;
-    op.destination = scalar_field(bits(word, 16, 7), op.row->destination);
-    op.source[0] = scalar_field(bits(word, 0, 8), op.row->source[0]);
-    return take_literal_if_used();
-  }
-  if (word >> 28 == 0b1011) return sopk();
-  if (!find(Encoding::SOP2, bits(word, 23, 7))) return false;
-  op.destination = scalar_field(bits(word, 16, 7), op.row->destination);
-  op.source[0] = scalar_field(bits(word, 0, 8), op.row->source[0]);
-  op.source[1] = scalar_field(bits(word, 8, 8), op.row->source[1]);
-  return take_literal_if_used();
-}
-
-bool Decoder::sopk() {
-  const auto word = static_cast<std::uint32_t>(word_);
-  Operation& op = operation();
-  if (!find(Encoding::SOPK, bits(word, 23, 5))) return false;
-  op.destination = scalar_field(bits(word, 16, 7), op.row->destination);
-  op.immediate = sign_extend(bits(word, 0, 16), 16);
-  if (op.row->opcode == Opcode::s_setreg_imm32_b32) {
-    op.destination = {};
-    op.source[0] = scalar_field(code::literal, Type::b32);
-    return take_literal();
-  }
-  if (op.row->opcode == Opcode::s_setreg_b32) {
-    op.source[0] = op.destination;
-    op.destination = {};
-  }
-  return true;
 }
 
 // The offset: 21 bits of the instruction (IMM), a register that these bits name, or both with the
@@ -315,27 +263,10 @@ bool Decoder::vop3() {
   } else {
     op.destination = type == Type::s32 ? scalar_field(target, type) : vector_field(target, type);
   }
-  for (unsigned i = 0; i < 3; ++i) {
-    Field& field = op.source[i];
-    field = {static_cast<std::uint16_t>(bits(word_, 32 + 9 * i, 9)), op.row->source[i], 0};
-    if (!field.present()) continue;
-    if (takes_sign(field.type) && bits(word_, 61 + i, 1) != 0) field.modifiers |= modifier::negate;
-    if (carries) continue;
-    if (takes_sign(field.type) && bits(word_, 8 + i, 1) != 0) field.modifiers |= modifier::absolute;
-    if (bits(word_, 11 + i, 1) != 0) field.modifiers |= modifier::high;
-  }
-  if (carries) {
-    op.scalar_destination = scalar_field(bits(word_, 8, 7), Type::mask);
-  } else {
-    if (bits(word_, 14, 1) != 0) op.destination.modifiers |= modifier::high;
-    if (bits(word_, 11, 1) != 0) op.flags |= flag::op_sel_0;
-    if (bits(word_, 12, 1) != 0) op.flags |= flag::op_sel_1;
-  }
+  vop3_operands(carries);
   const bool rounds_to_byte =
       op.row->opcode == Opcode::v_cvt_sr_fp8_f32 || op.row->opcode == Opcode::v_cvt_sr_bf8_f32;
   if (rounds_to_byte) op.immediate = bits(word_, 13, 2);  // which byte of the destination
-  if (bits(word_, 15, 1) != 0) op.flags |= flag::clamp;
-  op.output_scale = static_cast<std::uint8_t>(bits(word_, 59, 2));
   set_rest_of_destination();
   return true;
 }
@@ -355,17 +286,7 @@ bool Decoder::vop3p() {
     return true;
   }
   op.destination = vector_field(target, op.row->destination);
-  const unsigned select_high = bits(word_, 59, 2) | bits(word_, 14, 1) << 2;
-  for (unsigned i = 0; i < 3; ++i) {
-    Field& field = op.source[i];
-    field = {static_cast<std::uint16_t>(bits(word_, 32 + 9 * i, 9)), op.row->source[i], 0};
-    if (!field.present()) continue;
-    if (bits(word_, 61 + i, 1) != 0) field.modifiers |= modifier::negate;
-    if (bits(word_, 8 + i, 1) != 0) field.modifiers |= modifier::negate_high;
-    if (bits(word_, 11 + i, 1) != 0) field.modifiers |= modifier::high;
-    if ((select_high >> i & 1) != 0) field.modifiers |= modifier::select_high;
-  }
-  if (bits(word_, 15, 1) != 0) op.flags |= flag::clamp;
+  packed_operands();
   return true;
 }
 
@@ -448,29 +369,11 @@ bool Decoder::buffer(Encoding encoding, unsigned number) {
   Operation& op = operation();
   if (!has_words(2) || !find(encoding, number)) return false;
   if (is_ignorable(op.row->opcode)) return true;
-  const std::string_view name = mnemonic(op.row->opcode);
-  const bool atomic = name.find("atomic") != std::string_view::npos;
-  const bool load = name.find("_load") != std::string_view::npos;
-  const bool returns = bits(word_, 14, 1) != 0;
   if (encoding == Encoding::MUBUF && bits(word_, 16, 1) != 0) op.flags |= flag::lds;
-  if (atomic && returns) op.flags |= flag::returns;
-  const bool offen = bits(word_, 12, 1) != 0;
-  const bool idxen = bits(word_, 13, 1) != 0;
-  if (offen) op.flags |= flag::offen;
-  if (idxen) op.flags |= flag::idxen;
   const bool accumulator = bits(word_, 55, 1) != 0;
-  const Field data = data_field(bits(word_, 40, 8), op.row->destination, accumulator);
-  if (op.row->destination != Type::none) {
-    if (load || (atomic && returns)) op.destination = data;
-    if (!load) op.source[1] = data;
-    // A compare-and-swap returns one value and takes two.
-    if (atomic && returns && name.find("cmpswap") != std::string_view::npos) {
-      op.destination.type = data.type == Type::b128 ? Type::b64 : Type::b32;
-    }
-  }
-  if (offen || idxen) {
-    op.source[0] = vector_field(bits(word_, 32, 8), offen && idxen ? Type::b64 : Type::b32);
-  }
+  buffer_data(data_field(bits(word_, 40, 8), op.row->destination, accumulator),
+              bits(word_, 14, 1) != 0);
+  buffer_address(bits(word_, 32, 8), bits(word_, 12, 1) != 0, bits(word_, 13, 1) != 0);
   op.source[2] = scalar_field(bits(word_, 48, 5) * 4, Type::b128);
   op.source[3] = scalar_field(bits(word_, 56, 8), Type::b32);
   op.immediate = bits(word_, 0, 12);

@@ -1,10 +1,34 @@
 #include "decoder_rdna.hpp"
 
-#include <utility>
+#include <bit>
+#include <string_view>
 
 namespace cass::rdna3 {
 
 namespace code = source_code;
+
+bool RdnaDecoder::dispatch() {
+  const auto word = static_cast<std::uint32_t>(word_);
+  if ((word >> 31) == 0) {
+    if (word >> 25 == 0b0111111) return vop1();
+    if (word >> 25 == 0b0111110) return vopc();
+    return vop2();
+  }
+  if (word >> 30 == 0b10) return scalar_format();
+  switch (word >> 26) {
+    case 0b110010: return vopd();
+    case 0b110011:
+      if (word >> 24 == 0b11001100) return vop3p();
+      if (word >> 24 == 0b11001101) {
+        return has_words(2) && find(Encoding::VINTERP, bits(word, 16, 7));
+      }
+      return word >> 24 == 0b11001110 && find(Encoding::LDSDIR, bits(word, 20, 2));
+    case 0b110101: return vop3();
+    case 0b110110: return ds();
+    case 0b111110: return has_words(2) && find(Encoding::EXP, 0);
+    default: return memory_format();
+  }
+}
 
 // Source 0 may name a DPP dword instead of a register.
 bool RdnaDecoder::take_dpp_if_used() {
@@ -34,61 +58,6 @@ bool RdnaDecoder::take_dpp_if_used() {
   source.code = static_cast<std::uint16_t>(code::vector_first + bits(word, 0, 8));
   split_half(source);
   decoded_.dpp = dpp;
-  return true;
-}
-
-bool RdnaDecoder::scalar_format() {
-  const auto word = static_cast<std::uint32_t>(word_);
-  Operation& op = operation();
-  if (word >> 23 == 0b101111111) {
-    if (!find(Encoding::SOPP, bits(word, 16, 7))) return false;
-    op.immediate = sign_extend(bits(word, 0, 16), 16);
-    return true;
-  }
-  if (word >> 23 == 0b101111110) {
-    if (!find(Encoding::SOPC, bits(word, 16, 7))) return false;
-    op.source[0] = scalar_field(bits(word, 0, 8), op.row->source[0]);
-    op.source[1] = scalar_field(bits(word, 8, 8), op.row->source[1]);
-    return take_literal_if_used();
-  }
-  if (word >> 23 == 0b101111101) {
-    if (!find(Encoding::SOP1, bits(word, 8, 8))) return false;
-    op.destination = scalar_field(bits(word, 16, 7), op.row->destination);
-    op.source[0] = scalar_field(bits(word, 0, 8), op.row->source[0]);
-    if (op.row->opcode == Opcode::s_sendmsg_rtn_b32 ||
-        op.row->opcode == Opcode::s_sendmsg_rtn_b64) {
-      op.immediate = bits(word, 0, 8);  // a message number, not a register
-      op.source[0] = {};
-    }
-    return take_literal_if_used();
-  }
-  if (word >> 28 == 0b1011) return sopk();
-  if (!find(Encoding::SOP2, bits(word, 23, 7))) return false;
-  op.destination = scalar_field(bits(word, 16, 7), op.row->destination);
-  op.source[0] = scalar_field(bits(word, 0, 8), op.row->source[0]);
-  op.source[1] = scalar_field(bits(word, 8, 8), op.row->source[1]);
-  if (op.row->source[2] != Type::none) {
-    op.source[2] = scalar_field(code::literal, op.row->source[2]);
-    if (op.row->opcode == Opcode::s_fmamk_f32) std::swap(op.source[1], op.source[2]);
-  }
-  return take_literal_if_used();
-}
-
-bool RdnaDecoder::sopk() {
-  const auto word = static_cast<std::uint32_t>(word_);
-  Operation& op = operation();
-  if (!find(Encoding::SOPK, bits(word, 23, 5))) return false;
-  op.destination = scalar_field(bits(word, 16, 7), op.row->destination);
-  op.immediate = sign_extend(bits(word, 0, 16), 16);
-  if (op.row->opcode == Opcode::s_setreg_imm32_b32) {
-    op.destination = {};
-    op.source[0] = scalar_field(code::literal, Type::b32);
-    return take_literal();
-  }
-  if (op.row->opcode == Opcode::s_setreg_b32) {
-    op.source[0] = op.destination;
-    op.destination = {};
-  }
   return true;
 }
 
@@ -158,24 +127,11 @@ bool RdnaDecoder::vop3() {
   } else {
     op.destination = type == Type::s32 ? scalar_field(target, type) : vector_field(target, type);
   }
-  for (unsigned i = 0; i < 3; ++i) {
-    Field& field = op.source[i];
-    field = {static_cast<std::uint16_t>(bits(word_, 32 + 9 * i, 9)), op.row->source[i], 0};
-    if (!field.present()) continue;
-    if (takes_sign(field.type) && bits(word_, 61 + i, 1) != 0) field.modifiers |= modifier::negate;
-    if (carries) continue;
-    if (takes_sign(field.type) && bits(word_, 8 + i, 1) != 0) field.modifiers |= modifier::absolute;
-    if (bits(word_, 11 + i, 1) != 0) field.modifiers |= modifier::high;
+  vop3_operands(carries);
+  if (op.row->opcode == Opcode::v_cvt_f32_fp8_ocp || op.row->opcode == Opcode::v_cvt_f32_bf8_ocp) {
+    // RDNA4: op_sel says which of the four bytes, its bits in the order 1, 0.
+    op.immediate = bits(word_, 12, 1) | bits(word_, 11, 1) << 1;
   }
-  if (carries) {
-    op.scalar_destination = scalar_field(bits(word_, 8, 7), Type::mask);
-  } else {
-    if (bits(word_, 14, 1) != 0) op.destination.modifiers |= modifier::high;
-    if (bits(word_, 11, 1) != 0) op.flags |= flag::op_sel_0;
-    if (bits(word_, 12, 1) != 0) op.flags |= flag::op_sel_1;
-  }
-  if (bits(word_, 15, 1) != 0) op.flags |= flag::clamp;
-  op.output_scale = static_cast<std::uint8_t>(bits(word_, 59, 2));
   return take_dpp_if_used() && take_literal_if_used();
 }
 
@@ -184,17 +140,7 @@ bool RdnaDecoder::vop3p() {
   const unsigned number = bits(word_, 16, 7);
   if (!has_words(2) || !find(Encoding::VOP3P, number)) return false;
   op.destination = vector_field(bits(word_, 0, 8), op.row->destination);
-  const unsigned select_high = bits(word_, 59, 2) | bits(word_, 14, 1) << 2;
-  for (unsigned i = 0; i < 3; ++i) {
-    Field& field = op.source[i];
-    field = {static_cast<std::uint16_t>(bits(word_, 32 + 9 * i, 9)), op.row->source[i], 0};
-    if (!field.present()) continue;
-    if (bits(word_, 61 + i, 1) != 0) field.modifiers |= modifier::negate;
-    if (bits(word_, 8 + i, 1) != 0) field.modifiers |= modifier::negate_high;
-    if (bits(word_, 11 + i, 1) != 0) field.modifiers |= modifier::high;
-    if ((select_high >> i & 1) != 0) field.modifiers |= modifier::select_high;
-  }
-  if (bits(word_, 15, 1) != 0) op.flags |= flag::clamp;
+  packed_operands();
   if (!has_matrices_in_registers(number)) return false;
   return take_dpp_if_used() && take_literal_if_used();
 }
@@ -255,6 +201,40 @@ bool RdnaDecoder::ds() {
   if (bits(word_, 17, 1) != 0) op.flags |= flag::gds;
   if (opcode.destination != Type::none) op.flags |= flag::returns;
   return true;
+}
+
+void RdnaDecoder::flat_operands(const FlatFields& fields) {
+  Operation& op = operation();
+  const OpcodeRow& opcode = *op.row;
+  const bool scratch = opcode.encoding == Encoding::SCRATCH;
+  const bool atomic = mnemonic(opcode.opcode).find("atomic") != std::string_view::npos;
+  const bool returns = !atomic || fields.wants_old_value;
+  if (opcode.destination != Type::none && returns) {
+    op.destination = vector_field(fields.destination, opcode.destination);
+  }
+  if (atomic && returns) op.flags |= flag::returns;
+  const bool has_base = opcode.encoding != Encoding::FLAT && fields.base != code::null;
+  if (has_base) op.source[3] = scalar_field(fields.base, scratch ? Type::b32 : Type::b64);
+  if (opcode.source[0] != Type::none && (!scratch || fields.has_scratch_address)) {
+    op.source[0] = vector_field(fields.address, scratch || has_base ? Type::b32 : Type::b64);
+  }
+  if (opcode.source[1] != Type::none) op.source[1] = vector_field(fields.data, opcode.source[1]);
+}
+
+void RdnaDecoder::image_operands(const ImageFields& fields, const ImageRegisters& registers) {
+  Operation& op = operation();
+  const ImageControl control = image_control(op.row->opcode, fields);
+  op.immediate = std::bit_cast<std::int64_t>(control);
+  const bool stores = control.kind == ImageKind::store || control.kind == ImageKind::store_mip;
+  const Field data = vector_field(registers.data, raw_type(data_registers(control)));
+  (stores ? op.source[1] : op.destination) = data;
+  const bool separate = control.has(ImageControl::separate);
+  op.source[0] = vector_field(registers.address,
+                              separate ? Type::b32 : raw_type(address_registers(control)));
+  op.source[2] = scalar_field(registers.resource, Type::b256);
+  if (control.kind == ImageKind::sample || control.kind == ImageKind::gather) {
+    op.source[3] = scalar_field(registers.sampler, Type::b128);
+  }
 }
 
 }  // namespace cass::rdna3

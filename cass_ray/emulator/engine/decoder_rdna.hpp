@@ -3,22 +3,33 @@
 #pragma once
 
 #include "decoder_base.hpp"
+#include "image.hpp"
 
 namespace cass::rdna3 {
 
 class RdnaDecoder : public DecoderBase {
+ public:
+  virtual ~RdnaDecoder() = default;
+
  protected:
   using DecoderBase::DecoderBase;
 
-  bool scalar_format();
-  bool vop1();
-  bool vop2();
-  bool vopc();
-  bool vop3();
-  bool vop3p();
-  bool vopd();
-  bool ds();
-  bool only_named(Encoding encoding, unsigned number) { return find(encoding, number); }
+  // Any instruction; memory_format() has those of memory.
+  bool dispatch();
+  virtual bool memory_format() = 0;
+
+  // Fields of FLAT, GLOBAL and SCRATCH: numbers of registers, and whether they matter.
+  struct FlatFields {
+    unsigned destination, address, data, base;
+    bool has_scratch_address;
+    bool wants_old_value;  // of atomics
+  };
+  void flat_operands(const FlatFields& fields);
+
+  struct ImageRegisters {
+    unsigned data, address, resource, sampler;
+  };
+  void image_operands(const ImageFields& fields, const ImageRegisters& registers);
 
   // What has been read, if it is an instruction.
   std::optional<Decoded> checked(bool read) {
@@ -28,7 +39,13 @@ class RdnaDecoder : public DecoderBase {
   }
 
  private:
-  bool sopk();
+  bool vop1();
+  bool vop2();
+  bool vopc();
+  bool vop3();
+  bool vop3p();
+  bool vopd();
+  bool ds();
   bool take_dpp_if_used();
   bool has_matrices_in_registers(unsigned number);
   Operation vopd_part(const OpcodeRow& row, unsigned source0, unsigned source1, unsigned target);

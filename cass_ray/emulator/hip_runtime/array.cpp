@@ -87,7 +87,7 @@ hipError_t create_array(hipArray_t* handle, const hipChannelFormatDesc& channels
   array->flags = flags;
   void* data = nullptr;
   const auto bytes = array->slice_bytes() * array->slices();
-  if (const auto error = Memory::instance().allocate(bytes, MemoryKind::array, 0, &data);
+  if (const auto error = Memory::instance().allocate(bytes, MemoryKind::array, Device::current().ordinal, 0, &data);
       error != hipSuccess) {
     return error;
   }
@@ -100,7 +100,7 @@ hipError_t create_array(hipArray_t* handle, const hipChannelFormatDesc& channels
 
 hipError_t destroy_array(hipArray_t handle) {
   if (handle == nullptr) return hipErrorInvalidValue;
-  static_cast<void>(Device::instance().synchronize());
+  Device::synchronize_all();
   const std::lock_guard lock(arrays().guard);
   const auto found = arrays().all.find(handle);
   if (found == arrays().all.end()) return hipErrorContextIsDestroyed;

@@ -99,22 +99,25 @@ void Capture::join(Stream& stream, const Nodes& nodes) {
   stream.capture = shared_from_this();
 }
 
-bool Capture::forbids_null_stream() {
+bool Capture::forbids_null_stream(const Device& device) {
   if (active_count == 0) return false;
-  return std::any_of(active().begin(), active().end(), [](const auto* capture) {
-    return capture->mode_ != hipStreamCaptureModeRelaxed && capture->origin_->blocking();
+  return std::any_of(active().begin(), active().end(), [&](const auto* capture) {
+    const Stream& origin = *capture->origin_;
+    return capture->mode_ != hipStreamCaptureModeRelaxed && origin.blocking() &&
+           &origin.device() == &device;
   });
 }
 
-void Capture::invalidate_blocking() {
+void Capture::invalidate_blocking(const Device& device) {
   for (auto* capture : active()) {
-    if (capture->origin_->blocking()) capture->invalidate();
+    const Stream& origin = *capture->origin_;
+    if (origin.blocking() && &origin.device() == &device) capture->invalidate();
   }
 }
 
 hipError_t Capture::check_unsafe_call() {
   if (active_count == 0 || thread_capture_mode() == hipStreamCaptureModeRelaxed) return hipSuccess;
-  const std::lock_guard lock(Device::instance().lock());
+  const std::lock_guard lock(Device::lock());
   auto result = hipSuccess;
   for (auto* capture : active()) {
     const bool own_thread = capture->thread_ == std::this_thread::get_id();

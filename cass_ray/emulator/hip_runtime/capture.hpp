@@ -14,6 +14,7 @@
 
 namespace cass::hip {
 
+class Device;
 class Stream;
 
 using Nodes = std::vector<hipGraphNode*>;
@@ -47,9 +48,9 @@ class Capture : public std::enable_shared_from_this<Capture> {
   unsigned long long id() const { return id_; }
   bool owns_graph() const { return owns_graph_; }
 
-  // Whether a capture of a blocking stream is in progress: the null stream would depend on it.
-  static bool forbids_null_stream();
-  static void invalidate_blocking();
+  // Whether a capture of a blocking stream of the device is in progress: its null stream would depend on it.
+  static bool forbids_null_stream(const Device& device);
+  static void invalidate_blocking(const Device& device);
 
   // Whether the calling thread may make calls that could wait for captured work (hipMalloc, ...).
   // If not, the captures in its way become invalid.

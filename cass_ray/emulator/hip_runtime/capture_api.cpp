@@ -18,11 +18,10 @@ bool is_mode(hipStreamCaptureMode mode) {
 
 hipError_t begin(hipStream_t handle, hipStreamCaptureMode mode, hipGraph_t target, Nodes tails) {
   if (!is_mode(mode)) return hipErrorInvalidValue;
-  auto& device = Device::instance();
-  const auto stream = device.stream(handle);
+  const auto stream = Device::stream(handle);
   if (stream == nullptr) return hipErrorInvalidHandle;
-  if (stream == device.stream(nullptr)) return hipErrorStreamCaptureUnsupported;
-  const std::lock_guard lock(device.lock());
+  if (stream == Device::stream(nullptr)) return hipErrorStreamCaptureUnsupported;
+  const std::lock_guard lock(Device::lock());
   if (stream->capture != nullptr) return hipErrorIllegalState;
   Capture::begin(*stream, mode, target, std::move(tails));
   return hipSuccess;
@@ -59,7 +58,7 @@ hipError_t hipStreamBeginCaptureToGraph(hipStream_t stream, hipGraph_t graph,
 hipError_t hipStreamEndCapture(hipStream_t handle, hipGraph_t* graph) {
   if (graph == nullptr) return record(hipErrorInvalidValue);
   CASS_STREAM(stream, handle);
-  const std::lock_guard lock(Device::instance().lock());
+  const std::lock_guard lock(Device::lock());
   if (stream->capture == nullptr) return record(hipErrorIllegalState);
   const auto capture = stream->capture;
   const bool own = capture->owns_graph();
@@ -78,7 +77,7 @@ hipError_t hipStreamGetCaptureInfo_v2(hipStream_t handle, hipStreamCaptureStatus
                                       const hipGraphNode_t** dependencies, std::size_t* count) {
   if (status == nullptr) return record(hipErrorInvalidValue);
   CASS_STREAM(stream, handle);
-  const std::lock_guard lock(Device::instance().lock());
+  const std::lock_guard lock(Device::lock());
   const auto& capture = stream->capture;
   *status = capture == nullptr ? hipStreamCaptureStatusNone : capture->status();
   if (*status != hipStreamCaptureStatusActive) return hipSuccess;
@@ -123,7 +122,7 @@ hipError_t hipStreamUpdateCaptureDependencies(hipStream_t handle, hipGraphNode_t
     return record(hipErrorInvalidValue);
   }
   CASS_STREAM(stream, handle);
-  const std::lock_guard lock(Device::instance().lock());
+  const std::lock_guard lock(Device::lock());
   const auto& capture = stream->capture;
   if (capture == nullptr) return record(hipErrorIllegalState);
   for (std::size_t index = 0; index < count; ++index) {

@@ -7,12 +7,11 @@ namespace cass::hip {
 void Command::execute() {
   for (const auto& command : after_) command->wait();
   after_.clear();  // else every command would keep all earlier ones alive
-  auto& device = Device::instance();
   started_at_ = Clock::now();
-  result_ = device.failure();
+  result_ = device_.failure();
   if (result_ == hipSuccess) {
     result_ = operation_->run();
-    if (result_ != hipSuccess) device.fail(result_);
+    if (result_ != hipSuccess) device_.fail(result_);
   }
   operation_.reset();
   finished_at_ = Clock::now();

@@ -14,6 +14,7 @@
 namespace cass::hip {
 
 class Command;
+class Device;
 using CommandPointer = std::shared_ptr<Command>;
 
 class Command {
@@ -21,8 +22,8 @@ class Command {
   using Clock = std::chrono::steady_clock;
 
   // `after`: commands of other streams that have to be finished first.
-  Command(std::shared_ptr<Operation> operation, std::vector<CommandPointer> after)
-      : operation_(std::move(operation)), after_(std::move(after)) {}
+  Command(Device& device, std::shared_ptr<Operation> operation, std::vector<CommandPointer> after)
+      : device_(device), operation_(std::move(operation)), after_(std::move(after)) {}
 
   // Waits for `after`, then runs. Called once, by the stream's thread.
   void execute();
@@ -36,6 +37,7 @@ class Command {
   Clock::time_point finished_at() const { return finished_at_; }
 
  private:
+  Device& device_;
   std::shared_ptr<Operation> operation_;
   std::vector<CommandPointer> after_;
   hipError_t result_ = hipSuccess;

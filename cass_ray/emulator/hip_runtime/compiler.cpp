@@ -13,7 +13,7 @@
 #include <optional>
 #include <system_error>
 
-#include "device_kind.hpp"
+#include "device.hpp"
 
 extern char** environ;
 
@@ -125,10 +125,27 @@ std::vector<std::string> compilers() {
   return {"clang++-19", "clang++"};
 }
 
+constexpr std::string_view architecture_options[] = {"--gpu-architecture=", "-arch=",
+                                                     "--offload-arch="};
+
+// The device that the options name, by its processor; else the current one.
+std::string processor_for(const std::vector<std::string>& options) {
+  for (const std::string& option : options) {
+    for (const auto prefix : architecture_options) {
+      if (!option.starts_with(prefix)) continue;
+      const std::string name = option.substr(prefix.size());
+      for (const DeviceKind* kind : device_kinds()) {
+        if (name.substr(0, name.find(':')) == kind->processor) return std::string(kind->processor);
+      }
+    }
+  }
+  return std::string(Device::current().kind.processor);
+}
+
 // Options that HIPRTC knows and clang calls otherwise.
 std::optional<std::string> clang_option(const std::string& option) {
-  for (const char* prefix : {"--gpu-architecture=", "-arch=", "--offload-arch="}) {
-    if (option.starts_with(prefix)) return std::nullopt;  // there is one architecture
+  for (const auto prefix : architecture_options) {
+    if (option.starts_with(prefix)) return std::nullopt;  // see processor_for
   }
   if (option == "-dopt" || option == "--device-debug" || option == "-G") return "-g";
   return option;
@@ -159,7 +176,7 @@ CompilerOutput compile(const SourceText& source, const std::vector<SourceText>& 
                                      "hip",
                                      "--cuda-device-only",
                                      "--no-gpu-bundle-output",
-                                     "--offload-arch=" + std::string(device_kind().processor),
+                                     "--offload-arch=" + processor_for(options),
                                      "-mcode-object-version=5",
                                      "--rocm-path=" + root->string(),
                                      "-D__HIP_PLATFORM_AMD__=1",

@@ -118,9 +118,8 @@ hipError_t submit_copy(const StreamPointer& stream, const CopyRequest& request, 
   const auto& memory = Memory::instance();
   const bool known = memory.find(request.destination) && memory.find(request.source);
   auto operation = std::make_shared<CopyOperation>(request);
-  auto& device = Device::instance();
-  if (known && waiting == Waiting::as_hip_does) return device.submit(stream, std::move(operation));
-  return device.submit_and_wait(stream, std::move(operation));
+  if (known && waiting == Waiting::as_hip_does) return Device::submit(stream, std::move(operation));
+  return Device::submit_and_wait(stream, std::move(operation));
 }
 
 hipError_t check_fill(const FillRequest& request) {
@@ -153,9 +152,8 @@ hipError_t submit_fill(const StreamPointer& stream, const FillRequest& request, 
   if (request.width == 0 || request.height == 0 || request.depth == 0) return hipSuccess;
   if (const auto error = check_fill(request); error != hipSuccess) return error;
   auto operation = std::make_shared<FillOperation>(request);
-  auto& device = Device::instance();
-  return wait ? device.submit_and_wait(stream, std::move(operation))
-              : device.submit(stream, std::move(operation));
+  return wait ? Device::submit_and_wait(stream, std::move(operation))
+              : Device::submit(stream, std::move(operation));
 }
 
 }  // namespace cass::hip

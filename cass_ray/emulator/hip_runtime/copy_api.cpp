@@ -1,6 +1,7 @@
 // Entry points of one-dimensional copies and fills, and of copies to and from symbols.
 #include <hip/hip_runtime_api.h>
 
+#include "device_properties.hpp"
 #include "copy.hpp"
 #include "errors.hpp"
 #include "module.hpp"
@@ -11,14 +12,14 @@ namespace {
 
 hipError_t copy(void* destination, const void* source, std::size_t bytes, hipMemcpyKind kind,
                 hipStream_t handle, Waiting waiting) {
-  const auto stream = Device::instance().stream(handle);
+  const auto stream = Device::stream(handle);
   if (stream == nullptr) return hipErrorInvalidHandle;
   return submit_copy(stream, CopyRequest::linear(destination, source, bytes, kind), waiting);
 }
 
 hipError_t fill(void* destination, std::uint32_t value, std::size_t element_bytes,
                 std::size_t count, hipStream_t handle, bool wait) {
-  const auto stream = Device::instance().stream(handle);
+  const auto stream = Device::stream(handle);
   if (stream == nullptr) return hipErrorInvalidHandle;
   FillRequest request;
   request.destination = static_cast<std::byte*>(destination);
@@ -33,7 +34,9 @@ hipError_t part_of_symbol(const void* symbol, std::size_t bytes, std::size_t off
                           std::byte** address) {
   cass::rdna3::Symbol variable;
   if (symbol == nullptr) return hipErrorInvalidSymbol;
-  if (const auto error = Program::instance().variable(symbol, &variable); error != hipSuccess) {
+  const int device = Device::current().ordinal;
+  if (const auto error = Program::instance().variable(symbol, device, &variable);
+      error != hipSuccess) {
     return error;
   }
   if (offset > variable.size || bytes > variable.size - offset) return hipErrorInvalidValue;
@@ -110,13 +113,23 @@ hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t destination, hipDeviceptr_t source,
 
 hipError_t hipMemcpyPeer(void* destination, int destination_device, const void* source,
                          int source_device, std::size_t bytes) {
-  if (destination_device != 0 || source_device != 0) return record(hipErrorInvalidDevice);
+  if (check_device(destination_device) != hipSuccess || check_device(source_device) != hipSuccess) {
+    return record(hipErrorInvalidDevice);
+  }
+  // It starts when both devices have done what was asked of them.
+  for (const int device : {source_device, destination_device}) {
+    if (const auto error = Device::at(device).synchronize(); error != hipSuccess) {
+      return record(error);
+    }
+  }
   return hipMemcpy(destination, source, bytes, hipMemcpyDeviceToDevice);
 }
 
 hipError_t hipMemcpyPeerAsync(void* destination, int destination_device, const void* source,
                               int source_device, std::size_t bytes, hipStream_t stream) {
-  if (destination_device != 0 || source_device != 0) return record(hipErrorInvalidDevice);
+  if (check_device(destination_device) != hipSuccess || check_device(source_device) != hipSuccess) {
+    return record(hipErrorInvalidDevice);
+  }
   return hipMemcpyAsync(destination, source, bytes, hipMemcpyDeviceToDevice, stream);
 }
 
@@ -145,7 +158,9 @@ hipError_t hipMemcpyFromSymbolAsync(void* destination, const void* symbol, std::
 hipError_t hipGetSymbolAddress(void** address, const void* symbol) {
   if (address == nullptr) return record(hipErrorInvalidValue);
   cass::rdna3::Symbol variable;
-  if (const auto error = Program::instance().variable(symbol, &variable); error != hipSuccess) {
+  const int device = Device::current().ordinal;
+  if (const auto error = Program::instance().variable(symbol, device, &variable);
+      error != hipSuccess) {
     return record(error);
   }
   *address = variable.address;
@@ -155,7 +170,9 @@ hipError_t hipGetSymbolAddress(void** address, const void* symbol) {
 hipError_t hipGetSymbolSize(std::size_t* size, const void* symbol) {
   if (size == nullptr) return record(hipErrorInvalidValue);
   cass::rdna3::Symbol variable;
-  if (const auto error = Program::instance().variable(symbol, &variable); error != hipSuccess) {
+  const int device = Device::current().ordinal;
+  if (const auto error = Program::instance().variable(symbol, device, &variable);
+      error != hipSuccess) {
     return record(error);
   }
   *size = variable.size;

@@ -19,7 +19,7 @@ std::size_t round_up(std::size_t value, std::size_t multiple) {
 }
 
 hipError_t submit(const CopyRequest& request, hipStream_t handle, Waiting waiting) {
-  const auto stream = Device::instance().stream(handle);
+  const auto stream = Device::stream(handle);
   if (stream == nullptr) return hipErrorInvalidHandle;
   return submit_copy(stream, request, waiting);
 }
@@ -86,7 +86,7 @@ hipError_t linear(void* destination, const void* source, std::size_t bytes, hipM
 
 hipError_t fill_3d(hipPitchedPtr target, int value, hipExtent extent, hipStream_t handle,
                    bool wait) {
-  const auto stream = Device::instance().stream(handle);
+  const auto stream = Device::stream(handle);
   if (stream == nullptr) return hipErrorInvalidHandle;
   if (extent.width > target.pitch && extent.height > 1) return hipErrorInvalidValue;
   FillRequest request;

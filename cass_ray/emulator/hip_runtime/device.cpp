@@ -8,32 +8,61 @@
 
 namespace cass::hip {
 
-Device& Device::instance() {
-  static auto& device = *new Device;  // never destroyed: its threads may outlive main
-  return device;
+namespace {
+
+thread_local int current_ordinal = 0;
+
+}  // namespace
+
+// Never destroyed: their threads may outlive main.
+std::vector<std::unique_ptr<Device>>& Device::all() {
+  static auto& devices = *new std::vector<std::unique_ptr<Device>>([] {
+    std::vector<std::unique_ptr<Device>> made;
+    for (const DeviceKind* kind : device_kinds()) {
+      made.emplace_back(new Device(static_cast<int>(made.size()), *kind));
+    }
+    return made;
+  }());
+  return devices;
 }
 
-Device::Device() : null_stream_(std::make_shared<Stream>(hipStreamDefault, 0)) {}
+int Device::count() { return static_cast<int>(all().size()); }
+Device& Device::at(int ordinal) { return *all()[static_cast<std::size_t>(ordinal)]; }
+Device& Device::current() { return at(current_ordinal); }
+void Device::make_current(int ordinal) { current_ordinal = ordinal; }
+
+std::recursive_mutex& Device::lock() {
+  static auto& order = *new std::recursive_mutex;
+  return order;
+}
+
+Device::Device(int ordinal, const DeviceKind& kind)
+    : ordinal(ordinal), kind(kind), null_stream_(std::make_shared<Stream>(*this, hipStreamDefault, 0)) {}
 
 StreamPointer Device::stream(hipStream_t handle) {
-  if (handle == nullptr || handle == hipStreamLegacy) return null_stream_;
-  const std::lock_guard lock(order_);
+  Device& here = current();
+  if (handle == nullptr || handle == hipStreamLegacy) return here.null_stream_;
+  const std::lock_guard order(lock());
   if (handle == hipStreamPerThread) {
-    thread_local StreamPointer own;
-    if (own == nullptr) {
-      own = std::make_shared<Stream>(hipStreamDefault, 0);
-      thread_streams_.push_back(own);
+    thread_local std::map<int, StreamPointer> own;
+    StreamPointer& stream = own[here.ordinal];
+    if (stream == nullptr) {
+      stream = std::make_shared<Stream>(here, hipStreamDefault, 0);
+      here.thread_streams_.push_back(stream);
     }
-    return own;
+    return stream;
   }
-  const auto found = streams_.find(handle);
-  return found == streams_.end() ? nullptr : found->second;
+  for (const auto& device : all()) {
+    const auto found = device->streams_.find(handle);
+    if (found != device->streams_.end()) return found->second;
+  }
+  return nullptr;
 }
 
 hipStream_t Device::create_stream(unsigned flags, int priority) {
-  auto stream = std::make_shared<Stream>(flags, priority);
+  auto stream = std::make_shared<Stream>(*this, flags, priority);
   const auto handle = reinterpret_cast<hipStream_t>(stream.get());
-  const std::lock_guard lock(order_);
+  const std::lock_guard order(lock());
   streams_.emplace(handle, std::move(stream));
   return handle;
 }
@@ -41,26 +70,27 @@ hipStream_t Device::create_stream(unsigned flags, int priority) {
 hipError_t Device::destroy_stream(hipStream_t handle) {
   StreamPointer stream;
   {
-    const std::lock_guard lock(order_);
-    const auto found = streams_.find(handle);
-    if (found == streams_.end()) return hipErrorInvalidHandle;
-    stream = std::move(found->second);
-    streams_.erase(found);
+    const std::lock_guard order(lock());
+    stream = Device::stream(handle);
+    if (stream == nullptr || stream->device().streams_.erase(handle) == 0) {
+      return hipErrorInvalidHandle;
+    }
   }
   return hipSuccess;  // the destructor waits, without the lock
 }
 
 hipError_t Device::submit(const StreamPointer& stream, std::shared_ptr<Operation> operation,
                           CommandPointer* queued) {
+  Device& device = stream->device();
   if (queued != nullptr) queued->reset();
-  if (const auto error = failure(); error != hipSuccess) return error;
-  const std::lock_guard lock(order_);
+  if (const auto error = device.failure(); error != hipSuccess) return error;
+  const std::lock_guard order(lock());
   if (stream->capture != nullptr) return stream->capture->add(*stream, std::move(operation));
-  if (stream == null_stream_ && Capture::forbids_null_stream()) {
-    Capture::invalidate_blocking();
+  if (stream == device.null_stream_ && Capture::forbids_null_stream(device)) {
+    Capture::invalidate_blocking(device);
     return hipErrorStreamCaptureImplicit;
   }
-  auto command = std::make_shared<Command>(std::move(operation), predecessors(stream));
+  auto command = std::make_shared<Command>(device, std::move(operation), device.predecessors(stream));
   if (queued != nullptr) *queued = command;
   stream->push(std::move(command));
   return hipSuccess;
@@ -79,10 +109,12 @@ hipError_t Device::submit_and_wait(const StreamPointer& stream,
 
 void Device::wait_for(const StreamPointer& stream, const CommandPointer& command) {
   if (command == nullptr || command->finished()) return;
-  const std::lock_guard lock(order_);
-  auto after = predecessors(stream);
+  const std::lock_guard order(lock());
+  Device& device = stream->device();
+  auto after = device.predecessors(stream);
   after.push_back(command);
-  stream->push(std::make_shared<Command>(std::make_shared<EmptyOperation>(), std::move(after)));
+  stream->push(
+      std::make_shared<Command>(device, std::make_shared<EmptyOperation>(), std::move(after)));
 }
 
 std::vector<CommandPointer> Device::predecessors(const StreamPointer& stream) {
@@ -113,7 +145,7 @@ std::vector<StreamPointer> Device::all_streams() {
 hipError_t Device::synchronize() {
   std::vector<CommandPointer> commands;
   {
-    const std::lock_guard lock(order_);
+    const std::lock_guard order(lock());
     for (const auto& stream : all_streams()) {
       if (auto command = stream->pending()) commands.push_back(std::move(command));
     }
@@ -124,20 +156,49 @@ hipError_t Device::synchronize() {
 
 hipError_t Device::synchronize(const StreamPointer& stream) {
   // Waiting for the null stream is waiting for what it would wait for.
+  Device& device = stream->device();
   std::vector<CommandPointer> commands;
   {
-    const std::lock_guard lock(order_);
-    if (stream == null_stream_) commands = predecessors(stream);
+    const std::lock_guard order(lock());
+    if (stream == device.null_stream_) commands = device.predecessors(stream);
     if (auto command = stream->pending()) commands.push_back(std::move(command));
   }
   for (const auto& command : commands) command->wait();
-  return failure();
+  return device.failure();
+}
+
+void Device::synchronize_all() {
+  for (const auto& device : all()) static_cast<void>(device->synchronize());
+}
+
+bool Device::any_has_ever_failed() {
+  return std::ranges::any_of(all(), [](const auto& device) {
+    return device->ever_failed_.load(std::memory_order_acquire);
+  });
 }
 
 bool Device::idle(const StreamPointer& stream) {
-  const std::lock_guard lock(order_);
+  const std::lock_guard order(lock());
   if (stream->pending() != nullptr) return false;
-  return stream != null_stream_ || predecessors(stream).empty();
+  Device& device = stream->device();
+  return stream != device.null_stream_ || device.predecessors(stream).empty();
+}
+
+hipError_t Device::enable_peer(int peer) {
+  if (peer < 0 || peer >= count() || peer == ordinal) return hipErrorInvalidDevice;
+  const std::lock_guard order(lock());
+  return peers_.insert(peer).second ? hipSuccess : hipErrorPeerAccessAlreadyEnabled;
+}
+
+bool Device::reaches(int other) const {
+  const std::lock_guard order(lock());
+  return other == ordinal || peers_.contains(other);
+}
+
+hipError_t Device::disable_peer(int peer) {
+  if (peer < 0 || peer >= count()) return hipErrorInvalidDevice;
+  const std::lock_guard order(lock());
+  return peers_.erase(peer) == 1 ? hipSuccess : hipErrorPeerAccessNotEnabled;
 }
 
 void Device::fail(hipError_t error) {
@@ -150,8 +211,9 @@ hipError_t Device::reset() {
   const auto result = synchronize();
   std::map<hipStream_t, StreamPointer> doomed;
   {
-    const std::lock_guard lock(order_);
+    const std::lock_guard order(lock());
     doomed.swap(streams_);
+    peers_.clear();
   }
   doomed.clear();
   failure_.store(hipSuccess, std::memory_order_release);

@@ -2,6 +2,7 @@
 #include <hip/hip_runtime_api.h>
 
 #include "capture.hpp"
+#include "context.hpp"
 #include "device.hpp"
 #include "device_properties.hpp"
 #include "errors.hpp"
@@ -12,6 +13,10 @@ using namespace cass::hip;
 namespace {
 
 constexpr std::size_t largest_stack_bytes = 131'056;  // 128 KiB - 16, see hipLimit_t
+
+bool are_peers(int device, int peer) {
+  return check_device(device) == hipSuccess && check_device(peer) == hipSuccess && device != peer;
+}
 
 }  // namespace
 
@@ -29,17 +34,21 @@ hipError_t hipRuntimeGetVersion(int* version) { return hipDriverGetVersion(versi
 
 hipError_t hipGetDeviceCount(int* count) {
   if (count == nullptr) return record(hipErrorInvalidValue);
-  *count = device_count;
+  *count = Device::count();
   return hipSuccess;
 }
 
 hipError_t hipGetDevice(int* device) {
   if (device == nullptr) return record(hipErrorInvalidValue);
-  *device = 0;
+  *device = Device::current().ordinal;
   return hipSuccess;
 }
 
-hipError_t hipSetDevice(int device) { return record(check_device(device)); }
+hipError_t hipSetDevice(int device) {
+  if (const auto error = check_device(device); error != hipSuccess) return record(error);
+  use_primary_context(device);
+  return hipSuccess;
+}
 
 hipError_t hipSetValidDevices(int* devices, int length) {
   if (devices == nullptr && length != 0) return record(hipErrorInvalidValue);
@@ -58,12 +67,13 @@ hipError_t hipDeviceGet(hipDevice_t* device, int ordinal) {
 
 hipError_t hipDeviceSynchronize() {
   if (const auto error = Capture::check_unsafe_call(); error != hipSuccess) return record(error);
-  return record(Device::instance().synchronize());
+  return record(Device::current().synchronize());
 }
 
 hipError_t hipDeviceReset() {
-  const auto result = Device::instance().reset();
-  Memory::instance().release_all();
+  Device& device = Device::current();
+  const auto result = device.reset();
+  Memory::instance().release_all(device.ordinal);
   return record(result);
 }
 
@@ -72,13 +82,13 @@ hipError_t hipSetDeviceFlags(unsigned flags) {
   const bool one_schedule = (schedule & (schedule - 1)) == 0;
   constexpr unsigned known = hipDeviceScheduleMask | hipDeviceMapHost | hipDeviceLmemResizeToMax;
   if (!one_schedule || (flags & ~known) != 0) return record(hipErrorInvalidValue);
-  Device::instance().flags = schedule;
+  Device::current().flags = schedule;
   return hipSuccess;
 }
 
 hipError_t hipGetDeviceFlags(unsigned* flags) {
   if (flags == nullptr) return record(hipErrorInvalidValue);
-  *flags = Device::instance().flags;
+  *flags = Device::current().flags;
   return hipSuccess;
 }
 
@@ -86,7 +96,7 @@ hipError_t hipDeviceSetLimit(hipLimit_t limit, std::size_t value) {
   switch (limit) {
     case hipLimitStackSize:
       if (value == 0 || value > largest_stack_bytes) return record(hipErrorInvalidValue);
-      Device::instance().stack_bytes = value;
+      Device::current().stack_bytes = value;
       return hipSuccess;
     case hipLimitMallocHeapSize:  // device malloc takes from the process's memory
       return record(value == 0 ? hipErrorInvalidValue : hipSuccess);
@@ -99,11 +109,11 @@ hipError_t hipDeviceGetLimit(std::size_t* value, hipLimit_t limit) {
   if (value == nullptr) return record(hipErrorInvalidValue);
   switch (limit) {
     case hipLimitStackSize: {
-      const std::size_t set = Device::instance().stack_bytes;
+      const std::size_t set = Device::current().stack_bytes;
       *value = set != 0 ? set : default_stack_bytes;
       return hipSuccess;
     }
-    case hipLimitMallocHeapSize: *value = Memory::instance().total(); return hipSuccess;
+    case hipLimitMallocHeapSize: *value = Memory::instance().total(Device::current().ordinal); return hipSuccess;
     case hipLimitPrintfFifoSize: return record(hipErrorUnsupportedLimit);
     default: return record(hipErrorInvalidValue);
   }
@@ -132,32 +142,45 @@ hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return hipSuccess;
 }
 
-// One device has no peers.
+// Memory of all devices lies in one process: each could reach the others'.
 hipError_t hipDeviceCanAccessPeer(int* can_access, int device, int peer) {
   if (can_access == nullptr) return record(hipErrorInvalidValue);
   if (check_device(device) != hipSuccess || check_device(peer) != hipSuccess) {
     return record(hipErrorInvalidDevice);
   }
-  *can_access = 0;
+  *can_access = device != peer ? 1 : 0;
   return hipSuccess;
 }
 
-hipError_t hipDeviceEnablePeerAccess(int, unsigned flags) {
+hipError_t hipDeviceEnablePeerAccess(int peer, unsigned flags) {
   if (flags != 0) return record(hipErrorInvalidValue);
-  return record(hipErrorInvalidDevice);  // not there, or the device itself
+  return record(Device::current().enable_peer(peer));
 }
 
 hipError_t hipDeviceDisablePeerAccess(int peer) {
-  return record(check_device(peer) != hipSuccess ? hipErrorInvalidDevice
-                                                 : hipErrorPeerAccessNotEnabled);
+  return record(Device::current().disable_peer(peer));
 }
 
-hipError_t hipDeviceGetP2PAttribute(int* value, hipDeviceP2PAttr, int, int) {
-  return record(value == nullptr ? hipErrorInvalidValue : hipErrorInvalidDevice);
+hipError_t hipDeviceGetP2PAttribute(int* value, hipDeviceP2PAttr attribute, int device, int peer) {
+  if (value == nullptr) return record(hipErrorInvalidValue);
+  if (!are_peers(device, peer)) return record(hipErrorInvalidDevice);
+  switch (attribute) {
+    case hipDevP2PAttrPerformanceRank: *value = 0; return hipSuccess;  // all links are alike
+    case hipDevP2PAttrAccessSupported:
+    case hipDevP2PAttrNativeAtomicSupported: *value = 1; return hipSuccess;
+    case hipDevP2PAttrHipArrayAccessSupported: *value = 0; return hipSuccess;
+    default: return record(hipErrorInvalidValue);
+  }
 }
 
-hipError_t hipExtGetLinkTypeAndHopCount(int, int, std::uint32_t*, std::uint32_t*) {
-  return record(hipErrorInvalidDevice);
+hipError_t hipExtGetLinkTypeAndHopCount(int device, int peer, std::uint32_t* type,
+                                        std::uint32_t* hops) {
+  constexpr std::uint32_t pcie = 2;  // HSA_AMD_LINK_INFO_TYPE_PCIE
+  if (type == nullptr || hops == nullptr) return record(hipErrorInvalidValue);
+  if (!are_peers(device, peer)) return record(hipErrorInvalidDevice);
+  *type = pcie;
+  *hops = 1;
+  return hipSuccess;
 }
 
 hipError_t hipProfilerStart() { return hipSuccess; }

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ranges>
 #include <string>
+#include <vector>
 
 #include "../engine/engine.hpp"
 #include "errors.hpp"
@@ -75,33 +77,51 @@ constexpr DeviceKind kinds[] = {
      .memory_bytes = 16304 * mebibyte},  // of 16 GiB
 };
 
+constexpr std::size_t most_devices = 16;
+
 const DeviceKind* find(std::string_view processor) {
   const auto* found = std::ranges::find(kinds, processor, &DeviceKind::processor);
   return found == std::end(kinds) ? nullptr : found;
 }
 
-const DeviceKind& choose() {
+[[noreturn]] void refuse(const std::string& problem) {
+  report("CASS_DEVICES " + problem);
+  std::exit(EXIT_FAILURE);
+}
+
+std::vector<const DeviceKind*> named(std::string_view list) {
+  std::vector<const DeviceKind*> found;
+  for (const auto part : std::views::split(list, ',')) {
+    const std::string_view processor(part.begin(), part.end());
+    const DeviceKind* kind = find(processor);
+    if (kind == nullptr) {
+      std::string known;
+      for (const DeviceKind& other : kinds) known += " " + std::string(other.processor);
+      refuse("names " + std::string(processor) + "; known:" + known);
+    }
+    found.push_back(kind);
+  }
+  if (found.size() > most_devices) refuse("names more than 16 devices");
+  return found;
+}
+
+std::vector<const DeviceKind*> choose() {
   if (const char* names = std::getenv("CASS_DEVICES"); names != nullptr && *names != '\0') {
-    const std::string_view list = names;
-    const std::string_view first = list.substr(0, list.find(','));
-    if (first.size() != list.size()) report_once("CASS_DEVICES: one device, the first, is there");
-    if (const DeviceKind* found = find(first)) return *found;
-    report("CASS_DEVICES names " + std::string(first) + "; known: gfx1100, gfx1201, gfx90a, gfx942");
-    std::exit(EXIT_FAILURE);
+    return named(names);
   }
   const std::string processor = Program::instance().processor();
   // Those of a family run each other's code.
   for (const DeviceKind& kind : kinds) {
-    if (!processor.empty() && rdna3::runs_on(processor, kind.processor)) return kind;
+    if (!processor.empty() && rdna3::runs_on(processor, kind.processor)) return {&kind};
   }
-  return kinds[0];
+  return {&kinds[0]};
 }
 
 }  // namespace
 
-const DeviceKind& device_kind() {
-  static const DeviceKind& kind = choose();
-  return kind;
+std::span<const DeviceKind* const> device_kinds() {
+  static const auto& chosen = *new std::vector<const DeviceKind*>(choose());
+  return chosen;
 }
 
 }  // namespace cass::hip

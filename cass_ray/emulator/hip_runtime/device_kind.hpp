@@ -1,7 +1,8 @@
-// The cards that the runtime can present, and which one it does.
+// The cards that the runtime can present, and which ones it does.
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string_view>
 
 namespace cass::hip {
@@ -20,10 +21,12 @@ struct DeviceKind {
   int memory_bus_bits;
   int l2_bytes;
   std::size_t memory_bytes;
+  std::size_t shared_bytes = 64 << 10;  // LDS that a block can have
 };
 
-// The first one that $CASS_DEVICES names; else the one whose code the program brings, gfx1100 where
-// it brings that or none. It does not change in a process.
-const DeviceKind& device_kind();
+// By ordinal: those that $CASS_DEVICES names, a processor for each, with commas between them; else the
+// one whose code the program brings, gfx1100 where it brings that or none. They do not change in a
+// process.
+std::span<const DeviceKind* const> device_kinds();
 
 }  // namespace cass::hip

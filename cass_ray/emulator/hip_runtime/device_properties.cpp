@@ -5,7 +5,9 @@
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <vector>
 
+#include "device.hpp"
 #include "device_kind.hpp"
 #include "errors.hpp"
 #include "memory.hpp"
@@ -13,14 +15,19 @@
 namespace cass::hip {
 namespace {
 
-constexpr char device_uuid[16] = {'c', 'a', 's', 's', '-', 'r', 'd', 'n',
-                                  'a', '3', '-', '0', '0', '0', '0', '0'};
 constexpr int registers_per_block = 65'536;
 constexpr int timestamp_khz = 100'000;
-constexpr int pci_bus = 3;
+constexpr int first_pci_bus = 3;
 constexpr int image_width = 16'384;
 constexpr int image_depth = 8'192;
 constexpr int int_max = std::numeric_limits<int>::max();
+
+// Its last byte is the device's ordinal.
+void set_uuid(char (&bytes)[16], int device) {
+  static constexpr char text[] = "cass-rdna3-0000";
+  std::memcpy(bytes, text, sizeof text);
+  bytes[15] = static_cast<char>('0' + device);
+}
 
 void set_images(hipDeviceProp_tR0600& p) {
   p.maxTexture1D = p.maxSurface1D = image_width;
@@ -38,7 +45,7 @@ void set_images(hipDeviceProp_tR0600& p) {
   p.texturePitchAlignment = 256;
 }
 
-void set_features(hipDeviceProp_tR0600& p) {
+void set_features(hipDeviceProp_tR0600& p, const DeviceKind& kind) {
   p.arch.hasGlobalInt32Atomics = 1;
   p.arch.hasGlobalFloatAtomicExch = 1;
   p.arch.hasSharedInt32Atomics = 1;
@@ -73,20 +80,20 @@ void set_features(hipDeviceProp_tR0600& p) {
   p.memoryPoolsSupported = 1;
   p.globalL1CacheSupported = 1;
   p.localL1CacheSupported = 1;
-  p.persistingL2CacheMaxSize = device_kind().l2_bytes;
+  p.persistingL2CacheMaxSize = kind.l2_bytes;
 }
 
-hipDeviceProp_tR0600 make_properties() {
+hipDeviceProp_tR0600 make_properties(int device) {
   hipDeviceProp_tR0600 p{};
-  const DeviceKind& kind = device_kind();
+  const DeviceKind& kind = Device::at(device).kind;
   kind.name.copy(p.name, sizeof p.name - 1);
   kind.architecture.copy(p.gcnArchName, sizeof p.gcnArchName - 1);
-  std::memcpy(p.uuid.bytes, device_uuid, sizeof device_uuid);
-  p.totalGlobalMem = Memory::instance().total();
-  p.sharedMemPerBlock = shared_bytes_per_block;
-  p.sharedMemPerMultiprocessor = shared_bytes_per_block *
+  set_uuid(p.uuid.bytes, device);
+  p.totalGlobalMem = Memory::instance().total(device);
+  p.sharedMemPerBlock = kind.shared_bytes;
+  p.sharedMemPerMultiprocessor = kind.shared_bytes *
                                   static_cast<std::size_t>(kind.multiprocessors);  // as AMD's runtime
-  p.maxSharedMemoryPerMultiProcessor = shared_bytes_per_block;
+  p.maxSharedMemoryPerMultiProcessor = kind.shared_bytes;
   p.regsPerBlock = p.regsPerMultiprocessor = registers_per_block;
   p.warpSize = kind.warp_size;
   p.memPitch = int_max;
@@ -105,21 +112,25 @@ hipDeviceProp_tR0600 make_properties() {
   p.maxThreadsPerMultiProcessor = kind.threads_per_multiprocessor;
   p.maxBlocksPerMultiProcessor = kind.threads_per_multiprocessor / max_threads_per_block;
   p.l2CacheSize = kind.l2_bytes;
-  p.pciBusID = pci_bus;
+  p.pciBusID = first_pci_bus + device;
   set_images(p);
-  set_features(p);
+  set_features(p, kind);
   return p;
 }
 
 }  // namespace
 
-const hipDeviceProp_tR0600& device_properties() {
-  static const auto properties = make_properties();
-  return properties;
+const hipDeviceProp_tR0600& device_properties(int device) {
+  static const auto& all = *new std::vector<hipDeviceProp_tR0600>([] {
+    std::vector<hipDeviceProp_tR0600> made;
+    for (int each = 0; each < Device::count(); ++each) made.push_back(make_properties(each));
+    return made;
+  }());
+  return all[static_cast<std::size_t>(device)];
 }
 
 hipError_t check_device(int device) {
-  return device >= 0 && device < device_count ? hipSuccess : hipErrorInvalidDevice;
+  return device >= 0 && device < Device::count() ? hipSuccess : hipErrorInvalidDevice;
 }
 
 }  // namespace cass::hip
@@ -131,8 +142,8 @@ namespace {
 int clamped(std::size_t value) { return static_cast<int>(std::min<std::size_t>(value, int_max)); }
 
 // Attributes that are one property each; false where `attribute` is none of them.
-bool simple_attribute(int* value, hipDeviceAttribute_t attribute) {
-  const auto& p = device_properties();
+bool simple_attribute(int* value, hipDeviceAttribute_t attribute,
+                      const hipDeviceProp_tR0600& p) {
   switch (attribute) {
 #define CASS_ATTRIBUTE(attribute, property) \
   case hipDeviceAttribute##attribute: *value = static_cast<int>(p.property); return true;
@@ -142,13 +153,35 @@ bool simple_attribute(int* value, hipDeviceAttribute_t attribute) {
   }
 }
 
+// The first of those that have the most of the properties that are asked for, which are not zero.
+int closest_device(const hipDeviceProp_tR0600& wanted) {
+  int best = 0, most = -1;
+  for (int device = 0; device < Device::count(); ++device) {
+    const auto& p = device_properties(device);
+    int met = 0;
+    if (wanted.major != 0) met += p.major >= wanted.major ? 1 : 0;
+    if (wanted.minor != 0) met += p.minor >= wanted.minor ? 1 : 0;
+    if (wanted.totalGlobalMem != 0) met += p.totalGlobalMem >= wanted.totalGlobalMem ? 1 : 0;
+    if (wanted.sharedMemPerBlock != 0) met += p.sharedMemPerBlock >= wanted.sharedMemPerBlock ? 1 : 0;
+    if (wanted.warpSize != 0) met += p.warpSize >= wanted.warpSize ? 1 : 0;
+    if (wanted.multiProcessorCount != 0) {
+      met += p.multiProcessorCount >= wanted.multiProcessorCount ? 1 : 0;
+    }
+    if (met > most) {
+      best = device;
+      most = met;
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
 hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device) {
   if (value == nullptr) return record(hipErrorInvalidValue);
   if (const auto error = check_device(device); error != hipSuccess) return record(error);
-  if (simple_attribute(value, attribute)) return hipSuccess;
-  const auto& p = device_properties();
+  const auto& p = device_properties(device);
+  if (simple_attribute(value, attribute, p)) return hipSuccess;
   switch (attribute) {
     case hipDeviceAttributeTotalConstantMemory:
       *value = clamped(p.totalConstMem);
@@ -157,7 +190,7 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
     case hipDeviceAttributeMaxPitch: *value = clamped(p.memPitch); return hipSuccess;
     case hipDeviceAttributeWallClockRate: *value = timestamp_khz; return hipSuccess;
     case hipDeviceAttributePhysicalMultiProcessorCount:
-      *value = device_kind().physical_compute_units;
+      *value = Device::at(device).kind.physical_compute_units;
       return hipSuccess;
     case hipDeviceAttributeCanUseStreamWaitValue:
     case hipDeviceAttributeFineGrainSupport:
@@ -177,49 +210,50 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
 hipError_t hipGetDevicePropertiesR0600(hipDeviceProp_tR0600* properties, int device) {
   if (properties == nullptr) return record(hipErrorInvalidValue);
   if (const auto error = check_device(device); error != hipSuccess) return record(error);
-  *properties = device_properties();
+  *properties = device_properties(device);
   return hipSuccess;
 }
 
 hipError_t hipChooseDeviceR0600(int* device, const hipDeviceProp_tR0600* properties) {
   if (device == nullptr || properties == nullptr) return record(hipErrorInvalidValue);
-  *device = 0;
+  *device = closest_device(*properties);
   return hipSuccess;
 }
 
 hipError_t hipDeviceGetName(char* name, int length, hipDevice_t device) {
   if (const auto error = check_device(device); error != hipSuccess) return record(error);
   if (name == nullptr || length <= 0) return record(hipErrorInvalidValue);
-  std::snprintf(name, static_cast<std::size_t>(length), "%s", device_properties().name);
+  std::snprintf(name, static_cast<std::size_t>(length), "%s", device_properties(device).name);
   return hipSuccess;
 }
 
 hipError_t hipDeviceGetUuid(hipUUID* uuid, hipDevice_t device) {
   if (const auto error = check_device(device); error != hipSuccess) return record(error);
   if (uuid == nullptr) return record(hipErrorInvalidValue);
-  std::memcpy(uuid->bytes, device_uuid, sizeof device_uuid);
+  set_uuid(uuid->bytes, device);
   return hipSuccess;
 }
 
 hipError_t hipDeviceTotalMem(std::size_t* bytes, hipDevice_t device) {
   if (const auto error = check_device(device); error != hipSuccess) return record(error);
   if (bytes == nullptr) return record(hipErrorInvalidValue);
-  *bytes = Memory::instance().total();
+  *bytes = Memory::instance().total(device);
   return hipSuccess;
 }
 
 hipError_t hipDeviceComputeCapability(int* major, int* minor, hipDevice_t device) {
   if (const auto error = check_device(device); error != hipSuccess) return record(error);
   if (major == nullptr || minor == nullptr) return record(hipErrorInvalidValue);
-  *major = device_properties().major;
-  *minor = device_properties().minor;
+  *major = device_properties(device).major;
+  *minor = device_properties(device).minor;
   return hipSuccess;
 }
 
 hipError_t hipDeviceGetPCIBusId(char* text, int length, int device) {
   if (const auto error = check_device(device); error != hipSuccess) return record(error);
   if (text == nullptr || length <= 12) return record(hipErrorInvalidValue);
-  std::snprintf(text, static_cast<std::size_t>(length), "%04x:%02x:%02x.0", 0, pci_bus, 0);
+  std::snprintf(text, static_cast<std::size_t>(length), "%04x:%02x:%02x.0", 0,
+                first_pci_bus + device, 0);
   return hipSuccess;
 }
 
@@ -230,9 +264,9 @@ hipError_t hipDeviceGetByPCIBusId(int* device, const char* text) {
   unsigned slot = 0;
   unsigned function = 0;
   if (std::sscanf(text, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4 || domain != 0 ||
-      bus != pci_bus || slot != 0 || function != 0) {
+      slot != 0 || function != 0 || check_device(static_cast<int>(bus) - first_pci_bus) != hipSuccess) {
     return record(hipErrorInvalidValue);
   }
-  *device = 0;
+  *device = static_cast<int>(bus) - first_pci_bus;
   return hipSuccess;
 }

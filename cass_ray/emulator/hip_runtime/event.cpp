@@ -35,7 +35,7 @@ bool reached_at(ihipEvent_t& event, Command::Clock::time_point& time) {
 }  // namespace
 
 hipEvent_t create_event(unsigned flags) {
-  auto event = std::make_shared<ihipEvent_t>(flags);
+  auto event = std::make_shared<ihipEvent_t>(flags, Device::current());
   auto* handle = event.get();
   const std::lock_guard lock(registry_guard());
   registry().emplace(handle, std::move(event));
@@ -51,8 +51,8 @@ EventPointer event_of(hipEvent_t handle) {
 hipError_t record_event(hipEvent_t handle, const StreamPointer& stream) {
   const auto event = event_of(handle);
   if (event == nullptr) return hipErrorInvalidHandle;
-  auto& device = Device::instance();
-  const std::lock_guard order(device.lock());
+  if (&event->device != &stream->device()) return hipErrorInvalidHandle;
+  const std::lock_guard order(Device::lock());
   if (stream->capture != nullptr) {
     const std::lock_guard lock(event->guard);
     event->capture = stream->capture;
@@ -61,7 +61,7 @@ hipError_t record_event(hipEvent_t handle, const StreamPointer& stream) {
     return hipSuccess;
   }
   CommandPointer command;
-  const auto error = device.submit(stream, std::make_shared<EmptyOperation>(), &command);
+  const auto error = Device::submit(stream, std::make_shared<EmptyOperation>(), &command);
   if (error != hipSuccess) return error;
   const std::lock_guard lock(event->guard);
   event->command = std::move(command);
@@ -131,7 +131,7 @@ hipError_t hipEventQuery(hipEvent_t handle) {
   const std::lock_guard lock(event->guard);
   if (event->captured) return record(hipErrorCapturedEvent);
   if (event->command != nullptr && !event->command->finished()) return hipErrorNotReady;
-  return record(Device::instance().failure());
+  return record(event->device.failure());
 }
 
 hipError_t hipEventSynchronize(hipEvent_t handle) {
@@ -144,7 +144,7 @@ hipError_t hipEventSynchronize(hipEvent_t handle) {
     command = event->command;
   }
   if (command != nullptr) command->wait();
-  return record(Device::instance().failure());
+  return record(event->device.failure());
 }
 
 hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start_handle,
@@ -152,7 +152,9 @@ hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start_handle,
   if (milliseconds == nullptr) return record(hipErrorInvalidValue);
   const auto start = event_of(start_handle);
   const auto stop = event_of(stop_handle);
-  if (start == nullptr || stop == nullptr) return record(hipErrorInvalidHandle);
+  if (start == nullptr || stop == nullptr || &start->device != &stop->device) {
+    return record(hipErrorInvalidHandle);
+  }
   Command::Clock::time_point times[2];
   int index = 0;
   for (const auto& event : {start, stop}) {
@@ -173,8 +175,7 @@ hipError_t hipStreamWaitEvent(hipStream_t handle, hipEvent_t event_handle, unsig
   CASS_STREAM(stream, handle);
   const auto event = event_of(event_handle);
   if (event == nullptr) return record(hipErrorInvalidHandle);
-  auto& device = Device::instance();
-  const std::lock_guard order(device.lock());
+  const std::lock_guard order(Device::lock());
   CommandPointer command;
   {
     const std::lock_guard lock(event->guard);
@@ -195,7 +196,7 @@ hipError_t hipStreamWaitEvent(hipStream_t handle, hipEvent_t event_handle, unsig
     stream->capture->invalidate();
     return record(hipErrorStreamCaptureIsolation);
   }
-  device.wait_for(stream, command);
+  Device::wait_for(stream, command);
   return hipSuccess;
 }
 

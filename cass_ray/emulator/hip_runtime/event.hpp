@@ -13,9 +13,10 @@
 #include "operation.hpp"
 
 struct ihipEvent_t {
-  explicit ihipEvent_t(unsigned flags) : flags(flags) {}
+  ihipEvent_t(unsigned flags, cass::hip::Device& device) : flags(flags), device(device) {}
 
   const unsigned flags;
+  cass::hip::Device& device;  // the one that it was made on
 
   std::mutex guard;
   // The latest record: a command in a stream, or a time when a graph recorded it.

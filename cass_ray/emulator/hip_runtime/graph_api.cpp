@@ -261,7 +261,7 @@ hipError_t hipGraphLaunch(hipGraphExec_t exec, hipStream_t handle) {
     if (!is_exec(exec)) return record(hipErrorInvalidValue);
     launch = launch_of(*exec);
   }
-  return record(Device::instance().submit(stream, std::move(launch)));
+  return record(Device::submit(stream, std::move(launch)));
 }
 
 extern "C" HIP_PUBLIC_API hipError_t hipGraphLaunch_spt(hipGraphExec_t exec, hipStream_t stream) {

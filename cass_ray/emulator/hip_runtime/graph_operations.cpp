@@ -1,6 +1,8 @@
 #include "graph_operations.hpp"
 
 #include "copy_shapes.hpp"
+#include "device.hpp"
+#include "device_properties.hpp"
 #include "host_operation.hpp"
 #include "memory.hpp"
 #include "module.hpp"
@@ -12,7 +14,9 @@ hipError_t symbol_part(const void* symbol, std::size_t bytes, std::size_t offset
                        std::byte** address) {
   rdna3::Symbol variable;
   if (symbol == nullptr) return hipErrorInvalidValue;
-  if (const auto error = Program::instance().variable(symbol, &variable); error != hipSuccess) {
+  const int device = Device::current().ordinal;
+  if (const auto error = Program::instance().variable(symbol, device, &variable);
+      error != hipSuccess) {
     return error;
   }
   if (offset > variable.size || bytes > variable.size - offset) return hipErrorInvalidValue;
@@ -26,7 +30,8 @@ hipError_t kernel_operation(const hipKernelNodeParams* parameters,
                             std::shared_ptr<Operation>* made) {
   if (parameters == nullptr || parameters->func == nullptr) return hipErrorInvalidValue;
   LaunchRequest request;
-  if (const auto error = Program::instance().function(parameters->func, &request.function);
+  if (const auto error = Program::instance().function(
+          parameters->func, Device::current().ordinal, &request.function);
       error != hipSuccess) {
     return error;
   }
@@ -145,9 +150,15 @@ hipMemsetParams parameters_of(const FillOperation& operation) {
 hipError_t AllocateOperation::make(hipMemAllocNodeParams* parameters,
                                    std::shared_ptr<Operation>* made) {
   if (parameters == nullptr || parameters->bytesize == 0) return hipErrorInvalidValue;
+  const auto& location = parameters->poolProps.location;
+  if (location.type == hipMemLocationTypeDevice && check_device(location.id) != hipSuccess) {
+    return hipErrorInvalidValue;
+  }
+  const int device =
+      location.type == hipMemLocationTypeDevice ? location.id : Device::current().ordinal;
   void* memory = nullptr;
   if (const auto error =
-          Memory::instance().allocate(parameters->bytesize, MemoryKind::device, 0, &memory);
+          Memory::instance().allocate(parameters->bytesize, MemoryKind::device, device, 0, &memory);
       error != hipSuccess) {
     return error;
   }

@@ -4,11 +4,12 @@
 #include <cstring>
 #include <limits>
 
-#include "device_kind.hpp"
 #include "device.hpp"
 #include "device_properties.hpp"
 #include "errors.hpp"
 #include "graph_exec.hpp"
+#include "memory.hpp"
+#include "pool.hpp"
 #include "remote_device.hpp"
 
 namespace cass::hip {
@@ -35,6 +36,7 @@ hipError_t error_of(FaultKind kind) {
 
 hipError_t check(const LaunchRequest& request) {
   const auto& kernel = *request.function->kernel;
+  const DeviceKind& kind = Device::at(request.function->device).kind;
   const auto threads = product(request.block_threads);
   if (threads == 0 || product(request.grid_blocks) == 0) return hipErrorInvalidConfiguration;
   for (int dimension = 0; dimension < 3; ++dimension) {
@@ -45,7 +47,7 @@ hipError_t check(const LaunchRequest& request) {
     }
   }
   if (request.arguments != nullptr && request.extra != nullptr) return hipErrorInvalidValue;
-  if (request.shared_bytes > shared_bytes_per_block) return hipErrorInvalidValue;
+  if (request.shared_bytes > kind.shared_bytes) return hipErrorInvalidValue;
   if (threads > max_threads_per_block) {
     return request.cooperative ? hipErrorInvalidConfiguration : hipErrorInvalidValue;
   }
@@ -55,10 +57,10 @@ hipError_t check(const LaunchRequest& request) {
                 std::to_string(kernel.max_flat_workgroup_size) + " (__launch_bounds__)");
     return hipErrorLaunchFailure;
   }
-  if (kernel.lds_size + request.shared_bytes > shared_bytes_per_block) return hipErrorInvalidValue;
+  if (kernel.lds_size + request.shared_bytes > kind.shared_bytes) return hipErrorInvalidValue;
   if (request.cooperative) {
     const auto resident =
-        static_cast<std::uint64_t>(device_kind().multiprocessors) *
+        static_cast<std::uint64_t>(kind.multiprocessors) *
         resident_blocks(kernel, static_cast<std::uint32_t>(threads), request.shared_bytes);
     if (product(request.grid_blocks) > resident) return hipErrorCooperativeLaunchTooLarge;
   }
@@ -121,7 +123,34 @@ hipError_t KernelOperation::copy_arguments() {
   return hipSuccess;
 }
 
+// Memory of another device is a fault until peer access to it is enabled. Only the pointers among the
+// arguments themselves are looked at, not those in structures or in memory.
+hipError_t KernelOperation::check_peers() const {
+  const Device& device = Device::at(request_.function->device);
+  if (Device::count() == 1) return hipSuccess;
+  for (const auto& argument : request_.function->kernel->arguments) {
+    void* pointer = nullptr;
+    if (argument.kind != rdna3::ArgumentKind::global_buffer || argument.size != sizeof pointer) {
+      continue;
+    }
+    std::memcpy(&pointer, kernarg_.data() + argument.offset, sizeof pointer);
+    const auto allocation = Memory::instance().find(pointer);
+    const bool shared = !allocation || !allocation->on_device() ||
+                        allocation->kind == MemoryKind::managed;
+    if (shared || device.reaches(allocation->device)) continue;
+    Pool* pool = allocation->pool;
+    if (pool != nullptr && pool->access(device.ordinal) != hipMemAccessFlagsProtNone) continue;
+    report("kernel " + request_.function->kernel->name + " on device " +
+           std::to_string(device.ordinal) + ": an argument is memory of device " +
+           std::to_string(allocation->device) +
+           ", to which it has no access (hipDeviceEnablePeerAccess)");
+    return hipErrorIllegalAddress;
+  }
+  return hipSuccess;
+}
+
 hipError_t KernelOperation::run() {
+  if (const auto error = check_peers(); error != hipSuccess) return error;
   device::Launch launch;
   launch.code_object = code_object_->number;
   launch.kernel = code_object_->number_of(*request_.function->kernel);
@@ -129,7 +158,7 @@ hipError_t KernelOperation::run() {
   launch.block_threads = request_.block_threads;
   launch.remainder = request_.remainder_threads;
   launch.dynamic_lds_bytes = static_cast<std::uint32_t>(request_.shared_bytes);
-  launch.stack_bytes = static_cast<std::uint32_t>(Device::instance().stack_bytes);
+  launch.stack_bytes = static_cast<std::uint32_t>(Device::at(request_.function->device).stack_bytes);
   launch.cooperative = request_.cooperative ? 1 : 0;
   launch.graph = GraphLaunchOperation::is_running() ? 1 : 0;
   std::vector<RemoteDevice::Fault> faults;

@@ -50,6 +50,7 @@ class KernelOperation final : public Operation {
 
  private:
   hipError_t copy_arguments();
+  hipError_t check_peers() const;
 
   LaunchRequest request_;
   std::shared_ptr<RemoteCode> code_object_;

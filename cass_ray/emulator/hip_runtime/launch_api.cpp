@@ -18,8 +18,11 @@ std::array<std::uint32_t, 3> sizes(dim3 value) { return {value.x, value.y, value
 // Launches between two optional events.
 hipError_t submit(hipStream_t handle, const LaunchRequest& request, void* named_by,
                   hipEvent_t start = nullptr, hipEvent_t stop = nullptr) {
-  const auto stream = Device::instance().stream(handle);
+  const auto stream = Device::stream(handle);
   if (stream == nullptr) return hipErrorInvalidHandle;
+  if (request.function != nullptr && request.function->device != stream->device().ordinal) {
+    return hipErrorInvalidResourceHandle;  // loaded for another device
+  }
   std::shared_ptr<KernelOperation> operation;
   if (const auto error = KernelOperation::make(request, &operation); error != hipSuccess) {
     return error;
@@ -28,7 +31,7 @@ hipError_t submit(hipStream_t handle, const LaunchRequest& request, void* named_
   if (start != nullptr) {
     if (const auto error = record_event(start, stream); error != hipSuccess) return error;
   }
-  const auto error = Device::instance().submit(stream, std::move(operation));
+  const auto error = Device::submit(stream, std::move(operation));
   if (error != hipSuccess || stop == nullptr) return error;
   return record_event(stop, stream);
 }
@@ -37,7 +40,10 @@ hipError_t launch_host_function(const void* function, dim3 grid, dim3 block, voi
                                 std::size_t shared_bytes, hipStream_t stream, bool cooperative,
                                 hipEvent_t start = nullptr, hipEvent_t stop = nullptr) {
   LaunchRequest request;
-  if (const auto error = Program::instance().function(function, &request.function);
+  const auto owner = Device::stream(stream);
+  if (owner == nullptr) return hipErrorInvalidHandle;
+  const int device = owner->device().ordinal;
+  if (const auto error = Program::instance().function(function, device, &request.function);
       error != hipSuccess) {
     return error;
   }
@@ -119,18 +125,24 @@ extern "C" HIP_PUBLIC_API hipError_t hipLaunchCooperativeKernel_spt(const void* 
                                     stream == nullptr ? hipStreamPerThread : stream);
 }
 
+// Grids of several devices that synchronize with each other are not there: one launch only.
 hipError_t hipLaunchCooperativeKernelMultiDevice(hipLaunchParams* launches, int devices, unsigned) {
-  if (launches == nullptr || devices != 1) return record(hipErrorInvalidValue);
+  if (launches == nullptr || devices < 1) return record(hipErrorInvalidValue);
+  if (devices > 1) return unsupported("hipLaunchCooperativeKernelMultiDevice on several devices");
   const auto& launch = launches[0];
   return record(launch_host_function(launch.func, launch.gridDim, launch.blockDim, launch.args,
                                      launch.sharedMem, launch.stream, true));
 }
 
 hipError_t hipExtLaunchMultiKernelMultiDevice(hipLaunchParams* launches, int devices, unsigned) {
-  if (launches == nullptr || devices != 1) return record(hipErrorInvalidValue);
-  const auto& launch = launches[0];
-  return record(launch_host_function(launch.func, launch.gridDim, launch.blockDim, launch.args,
-                                     launch.sharedMem, launch.stream, false));
+  if (launches == nullptr || devices < 1) return record(hipErrorInvalidValue);
+  for (int each = 0; each < devices; ++each) {
+    const auto& launch = launches[each];
+    const auto error = launch_host_function(launch.func, launch.gridDim, launch.blockDim,
+                                            launch.args, launch.sharedMem, launch.stream, false);
+    if (error != hipSuccess) return record(error);
+  }
+  return hipSuccess;
 }
 
 hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y,

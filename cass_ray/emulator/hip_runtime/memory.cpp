@@ -20,15 +20,15 @@ namespace cass::hip {
 namespace {
 
 // $CASS_RDNA3_MEMORY, in bytes, else that of the card.
-std::size_t device_memory() {
+std::size_t device_memory(const DeviceKind& kind) {
   const char* text = std::getenv("CASS_RDNA3_MEMORY");
-  if (text == nullptr) return device_kind().memory_bytes;
+  if (text == nullptr) return kind.memory_bytes;
   const std::string_view value = text;
   std::size_t bytes = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), bytes);
   if (error == std::errc{} && end == value.data() + value.size() && bytes > 0) return bytes;
   report_once("CASS_RDNA3_MEMORY is not a number of bytes: ignored");
-  return device_kind().memory_bytes;
+  return kind.memory_bytes;
 }
 
 // What the machine could give now without swapping.
@@ -64,18 +64,21 @@ Memory& Memory::instance() {
   return memory;
 }
 
-Memory::Memory() : total_(device_memory()) {}
+Memory::Memory() {
+  for (const DeviceKind* kind : device_kinds()) amounts_.push_back({device_memory(*kind)});
+}
 
-hipError_t Memory::allocate(std::size_t bytes, MemoryKind kind, unsigned flags, void** address,
-                            Pool* pool) {
+hipError_t Memory::allocate(std::size_t bytes, MemoryKind kind, int device, unsigned flags,
+                            void** address, Pool* pool) {
   const std::unique_lock lock(guard_);
-  if (bytes > total_ || (is_device_memory(kind) && bytes > total_ - std::min(used_, total_))) {
+  Amounts& amounts = amounts_[static_cast<std::size_t>(device)];
+  if (bytes > amounts.total || (is_device_memory(kind) && bytes > amounts.left())) {
     return hipErrorOutOfMemory;
   }
   std::byte* block = RemoteDevice::instance().allocate(remote_kind(kind), bytes);
   if (block == nullptr) return hipErrorOutOfMemory;
-  if (is_device_memory(kind)) used_ += bytes;
-  remember({block, bytes, kind, flags, pool, next_id_++});
+  if (is_device_memory(kind)) amounts.used += bytes;
+  remember({block, bytes, kind, device, flags, pool, next_id_++});
   *address = block;
   return hipSuccess;
 }
@@ -87,23 +90,24 @@ hipError_t Memory::release(void* address) {
   const auto allocation = found->second;
   allocations_.erase(found);
   const bool on_device = is_device_memory(allocation.kind);
-  if (on_device) used_ -= allocation.size;
+  if (on_device) amounts_[static_cast<std::size_t>(allocation.device)].used -= allocation.size;
   RemoteDevice::instance().release(allocation.base, allocation.size, !on_device);
   return hipSuccess;
 }
 
-void Memory::release_all() {
+void Memory::release_all(int device) {
   std::vector<void*> ours;
   {
     const std::shared_lock lock(guard_);
     for (const auto& [start, allocation] : allocations_) {
-      if (is_ours(allocation.kind)) ours.push_back(allocation.base);
+      if (is_ours(allocation.kind) && allocation.device == device) ours.push_back(allocation.base);
     }
   }
   for (void* address : ours) static_cast<void>(release(address));
 }
 
-hipError_t Memory::adopt(void* address, std::size_t bytes, MemoryKind kind, unsigned flags) {
+hipError_t Memory::adopt(void* address, std::size_t bytes, MemoryKind kind, int device,
+                         unsigned flags) {
   const std::unique_lock lock(guard_);
   const auto next = allocations_.lower_bound(key(address));
   const bool meets_next = next != allocations_.end() && next->first < key(address) + bytes;
@@ -117,7 +121,7 @@ hipError_t Memory::adopt(void* address, std::size_t bytes, MemoryKind kind, unsi
   if (kind == MemoryKind::registered && !SharedPages::instance().take(start, bytes)) {
     return hipErrorOutOfMemory;
   }
-  remember({start, bytes, kind, flags, nullptr, next_id_++});
+  remember({start, bytes, kind, device, flags, nullptr, next_id_++});
   return hipSuccess;
 }
 
@@ -145,9 +149,9 @@ std::optional<Allocation> Memory::find(const void* address) const {
   return allocation;
 }
 
-std::size_t Memory::available() const {
+std::size_t Memory::available(int device) const {
   const std::shared_lock lock(guard_);
-  return std::min(total_ - std::min(used_, total_), machine_memory());
+  return std::min(amounts_[static_cast<std::size_t>(device)].left(), machine_memory());
 }
 
 void Memory::remember(const Allocation& allocation) {

@@ -6,11 +6,13 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <shared_mutex>
+#include <vector>
 
 #include "../engine/aperture.hpp"
 
@@ -24,6 +26,7 @@ struct Allocation {
   std::byte* base = nullptr;
   std::size_t size = 0;  // bytes, as asked for
   MemoryKind kind = MemoryKind::device;
+  int device = 0;        // the ordinal of the one that it was asked of
   unsigned flags = 0;    // of hipHostMalloc, hipHostRegister, hipMallocManaged
   Pool* pool = nullptr;  // of hipMallocAsync
   std::uint64_t id = 0;  // unique in the process
@@ -40,18 +43,18 @@ class Memory {
   static Memory& instance();
 
   // Device, pinned or managed memory. hipErrorOutOfMemory beyond the device's memory.
-  hipError_t allocate(std::size_t bytes, MemoryKind kind, unsigned flags, void** address,
-                      Pool* pool = nullptr);
+  hipError_t allocate(std::size_t bytes, MemoryKind kind, int device, unsigned flags,
+                      void** address, Pool* pool = nullptr);
 
   // Releases the allocation that starts at `address`; hipErrorInvalidValue where there is none.
   hipError_t release(void* address);
 
-  // Releases everything that allocate() gave out: hipDeviceReset.
-  void release_all();
+  // Releases everything that allocate() gave out for a device: hipDeviceReset.
+  void release_all(int device);
 
   // Memory that is not ours: hipHostRegister, variables of a module. The pages of the former
   // become memory of both processes; hipErrorOutOfMemory where they cannot.
-  hipError_t adopt(void* address, std::size_t bytes, MemoryKind kind, unsigned flags);
+  hipError_t adopt(void* address, std::size_t bytes, MemoryKind kind, int device, unsigned flags);
   hipError_t abandon(void* address, MemoryKind kind);
 
   // The allocation that `address` lies in.
@@ -63,8 +66,9 @@ class Memory {
   // Whether the device process has the memory at `address`, in an allocation or a variable.
   bool is_remote(const void* address) const { return in_device_range(address) || find(address); }
 
-  std::size_t total() const { return total_; }
-  std::size_t available() const;
+  // Bytes that a device has, and that it has left.
+  std::size_t total(int device) const { return amounts_[static_cast<std::size_t>(device)].total; }
+  std::size_t available(int device) const;
 
  private:
   Memory();
@@ -72,8 +76,12 @@ class Memory {
 
   mutable std::shared_mutex guard_;
   std::map<std::uintptr_t, Allocation> allocations_;  // by start
-  std::size_t total_;
-  std::size_t used_ = 0;  // device memory
+  struct Amounts {
+    std::size_t total;
+    std::size_t used = 0;  // device memory
+    std::size_t left() const { return total - std::min(used, total); }
+  };
+  std::vector<Amounts> amounts_;  // by device
   std::uint64_t next_id_ = 1;
 };
 

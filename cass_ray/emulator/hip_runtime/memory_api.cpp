@@ -24,7 +24,7 @@ hipError_t allocate(void** address, std::size_t bytes, MemoryKind kind, unsigned
     *address = nullptr;
     return hipSuccess;
   }
-  return Memory::instance().allocate(bytes, kind, flags, address);
+  return Memory::instance().allocate(bytes, kind, Device::current().ordinal, flags, address);
 }
 
 // Frees memory of one of `kinds` once nothing uses it any more.
@@ -36,7 +36,7 @@ hipError_t release(void* address, Kinds... kinds) {
   if (!allocation || allocation->base != address || ((allocation->kind != kinds) && ...)) {
     return hipErrorInvalidValue;
   }
-  if (!Stream::on_worker_thread()) static_cast<void>(Device::instance().synchronize());
+  if (!Stream::on_worker_thread()) Device::synchronize_all();
   return Memory::instance().release(address);
 }
 
@@ -70,7 +70,7 @@ hipError_t pointer_attribute(void* data, hipPointer_attribute attribute, void* p
       return answer<unsigned>(data, static_cast<unsigned>(allocation->id));
     case HIP_POINTER_ATTRIBUTE_IS_MANAGED:
       return answer<bool>(data, allocation->kind == MemoryKind::managed);
-    case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return answer<int>(data, 0);
+    case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return answer<int>(data, allocation->device);
     case HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR: return answer<void*>(data, allocation->base);
     case HIP_POINTER_ATTRIBUTE_RANGE_SIZE: return answer<std::size_t>(data, allocation->size);
     case HIP_POINTER_ATTRIBUTE_MAPPED: return answer<bool>(data, true);
@@ -135,12 +135,13 @@ hipError_t hipHostRegister(void* address, std::size_t bytes, unsigned flags) {
   if (address == nullptr || bytes == 0 || (flags & ~known) != 0) {
     return record(hipErrorInvalidValue);
   }
-  return record(Memory::instance().adopt(address, bytes, MemoryKind::registered, flags));
+  return record(Memory::instance().adopt(address, bytes, MemoryKind::registered,
+                                         Device::current().ordinal, flags));
 }
 
 hipError_t hipHostUnregister(void* address) {
   if (address == nullptr) return record(hipErrorInvalidValue);
-  if (!Stream::on_worker_thread()) static_cast<void>(Device::instance().synchronize());
+  if (!Stream::on_worker_thread()) Device::synchronize_all();
   return record(Memory::instance().abandon(address, MemoryKind::registered));
 }
 
@@ -163,8 +164,9 @@ hipError_t hipHostGetFlags(unsigned* flags, void* host) {
 
 hipError_t hipMemGetInfo(std::size_t* available, std::size_t* total) {
   if (available == nullptr || total == nullptr) return record(hipErrorInvalidValue);
-  *available = Memory::instance().available();
-  *total = Memory::instance().total();
+  const int device = Device::current().ordinal;
+  *available = Memory::instance().available(device);
+  *total = Memory::instance().total(device);
   return hipSuccess;
 }
 
@@ -197,6 +199,7 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void
     return hipSuccess;
   }
   attributes->type = type_of(allocation->kind);
+  attributes->device = allocation->device;
   attributes->devicePointer = const_cast<void*>(address);
   if (attributes->type != hipMemoryTypeDevice) {
     attributes->hostPointer = const_cast<void*>(address);

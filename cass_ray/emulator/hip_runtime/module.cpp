@@ -12,7 +12,7 @@
 
 using namespace cass::hip;
 
-std::unique_ptr<ihipModule_t> ihipModule_t::load(std::span<const std::byte> image,
+std::unique_ptr<ihipModule_t> ihipModule_t::load(std::span<const std::byte> image, int device,
                                                  hipError_t* problem) {
   if (problem != nullptr) *problem = hipErrorInvalidImage;
   cass::rdna3::Error error;
@@ -25,9 +25,11 @@ std::unique_ptr<ihipModule_t> ihipModule_t::load(std::span<const std::byte> imag
     }
     image = expanded;
   }
-  const std::string_view processor = device_kind().processor;
+  const std::string_view processor =
+      device_kinds()[static_cast<std::size_t>(device)]->processor;
   const auto elf = cass::rdna3::find_code_object(image, error, processor);
   auto module = std::make_unique<ihipModule_t>();
+  module->device = device;
   if (!error) module->code_object = RemoteDevice::instance().load(elf, error);
   if (module->code_object != nullptr &&
       !cass::rdna3::runs_on(module->code_object->target(), processor)) {
@@ -58,7 +60,7 @@ hipFunction_t ihipModule_t::function(std::string_view name) {
   if (known != functions_.end()) return known->second.get();
   const auto* kernel = code_object->kernel(name);
   if (kernel == nullptr) return nullptr;
-  auto handle = std::make_unique<ihipModuleSymbol_t>(kernel, code_object);
+  auto handle = std::make_unique<ihipModuleSymbol_t>(kernel, code_object, device);
   return functions_.emplace(name, std::move(handle)).first->second.get();
 }
 
@@ -71,7 +73,7 @@ std::optional<cass::rdna3::Symbol> ihipModule_t::variable(std::string_view name)
   variables_.emplace(name, *symbol);
   // Refused only where another name of the same variable is known already.
   static_cast<void>(
-      Memory::instance().adopt(symbol->address, symbol->size, MemoryKind::variable, 0));
+      Memory::instance().adopt(symbol->address, symbol->size, MemoryKind::variable, device, 0));
   return symbol;
 }
 
@@ -120,7 +122,7 @@ void Program::add_variable(FatBinary* binary, const void* host, const char* name
 void Program::add_managed_variable(FatBinary* binary, void** pointer, const void* initial,
                                    const char* name, std::size_t size) {
   void* memory = nullptr;
-  if (Memory::instance().allocate(size, MemoryKind::managed, hipMemAttachGlobal, &memory) !=
+  if (Memory::instance().allocate(size, MemoryKind::managed, 0, hipMemAttachGlobal, &memory) !=
       hipSuccess) {
     report(std::string("no memory for the managed variable ") + name);
     std::abort();
@@ -140,33 +142,34 @@ void Program::remove_binary(FatBinary* binary) {
   std::erase_if(binaries_, [&](const auto& owned) { return owned.get() == binary; });
 }
 
-ihipModule_t* Program::module_of(FatBinary* binary) {
-  if (binary->attempted) return binary->module.get();
-  binary->attempted = true;
-  binary->module = ihipModule_t::load({binary->image, image_size(binary->image)});
-  if (binary->module == nullptr) return nullptr;
+ihipModule_t* Program::module_of(FatBinary* binary, int device) {
+  const auto [known, is_new] = binary->modules.try_emplace(device);
+  auto& module = known->second;
+  if (!is_new) return module.get();
+  module = ihipModule_t::load({binary->image, image_size(binary->image)}, device);
+  if (module == nullptr) return nullptr;
   for (const auto& [name, memory] : binary->managed) {
-    const auto symbol = binary->module->variable(name);
+    const auto symbol = module->variable(name);
     if (!symbol || symbol->size < sizeof memory) continue;
     void* pointer = memory;
     const CopySide to{symbol->address, sizeof pointer, true};
     const CopySide from{reinterpret_cast<std::byte*>(&pointer), sizeof pointer, false};
     static_cast<void>(RemoteDevice::instance().copy(to, from, sizeof pointer, 1));
   }
-  return binary->module.get();
+  return module.get();
 }
 
-hipError_t Program::function(const void* host, hipFunction_t* found) {
+hipError_t Program::function(const void* host, int device, hipFunction_t* found) {
   const std::lock_guard lock(guard_);
   const auto entry = functions_.find(host);
   if (entry == functions_.end()) return hipErrorInvalidDeviceFunction;
-  auto* module = module_of(entry->second.binary);
+  auto* module = module_of(entry->second.binary, device);
   if (module == nullptr) return hipErrorNoBinaryForGpu;
   *found = module->function(entry->second.name);
   return *found != nullptr ? hipSuccess : hipErrorInvalidDeviceFunction;
 }
 
-hipError_t Program::variable(const void* host, rdna3::Symbol* found) {
+hipError_t Program::variable(const void* host, int device, rdna3::Symbol* found) {
   const std::lock_guard lock(guard_);
   if (const auto managed = managed_.find(host); managed != managed_.end()) {
     *found = {static_cast<std::byte*>(managed->second.first), managed->second.second};
@@ -174,7 +177,7 @@ hipError_t Program::variable(const void* host, rdna3::Symbol* found) {
   }
   const auto entry = variables_.find(host);
   if (entry == variables_.end()) return hipErrorInvalidSymbol;
-  auto* module = module_of(entry->second.binary);
+  auto* module = module_of(entry->second.binary, device);
   if (module == nullptr) return hipErrorNoBinaryForGpu;
   const auto symbol = module->variable(entry->second.name);
   if (!symbol) return hipErrorInvalidSymbol;

@@ -20,14 +20,15 @@
 struct ihipModuleSymbol_t {
   const cass::rdna3::Kernel* kernel = nullptr;
   std::shared_ptr<cass::hip::RemoteCode> code_object;
+  int device = 0;  // that it is loaded for
 };
 
 // A code object with its handles. Thread-safe.
 struct ihipModule_t {
-  // Loads the device's code object in `image`: an ELF file or an offload bundle, compressed or not.
+  // Loads the code object of a device in `image`: an ELF file or an offload bundle, compressed or not.
   // Reports why it cannot, and returns null.
   // `problem`: hipErrorNoBinaryForGpu for code of another GPU, else hipErrorInvalidImage.
-  static std::unique_ptr<ihipModule_t> load(std::span<const std::byte> image,
+  static std::unique_ptr<ihipModule_t> load(std::span<const std::byte> image, int device,
                                             hipError_t* problem = nullptr);
   ~ihipModule_t();
 
@@ -35,6 +36,7 @@ struct ihipModule_t {
   std::optional<cass::rdna3::Symbol> variable(std::string_view name);
 
   std::shared_ptr<cass::hip::RemoteCode> code_object;
+  int device = 0;
 
  private:
   std::mutex guard_;
@@ -49,8 +51,7 @@ class Program {
  public:
   struct FatBinary {
     const std::byte* image = nullptr;
-    std::unique_ptr<ihipModule_t> module;
-    bool attempted = false;
+    std::map<int, std::unique_ptr<ihipModule_t>> modules;  // by device; null: it has no code for it
     std::vector<std::pair<std::string, void*>> managed;  // variable name, managed memory
   };
 
@@ -67,11 +68,12 @@ class Program {
   void remove_binary(FatBinary* binary);
 
   // The kernel of a host function (the address that <<<>>> passes to hipLaunchKernel), or of a
-  // handle that hipGetFuncBySymbol gave. hipErrorInvalidDeviceFunction, hipErrorNoBinaryForGpu.
-  hipError_t function(const void* host, hipFunction_t* found);
+  // handle that hipGetFuncBySymbol gave, for a device. hipErrorInvalidDeviceFunction,
+  // hipErrorNoBinaryForGpu.
+  hipError_t function(const void* host, int device, hipFunction_t* found);
 
-  // A __device__ or __constant__ variable by its host address. hipErrorInvalidSymbol.
-  hipError_t variable(const void* host, rdna3::Symbol* found);
+  // A device's __device__ or __constant__ variable by its host address. hipErrorInvalidSymbol.
+  hipError_t variable(const void* host, int device, rdna3::Symbol* found);
 
   // The name that a kernel was registered under; null for an unknown address.
   const char* function_name(const void* host);
@@ -83,7 +85,7 @@ class Program {
     std::size_t size;
   };
 
-  ihipModule_t* module_of(FatBinary* binary);
+  ihipModule_t* module_of(FatBinary* binary, int device);
 
   std::recursive_mutex guard_;
   std::vector<std::unique_ptr<FatBinary>> binaries_;

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "../engine/engine.hpp"
-#include "device_kind.hpp"
 #include "device.hpp"
 #include "device_properties.hpp"
 #include "errors.hpp"
@@ -34,7 +33,7 @@ Modules& modules() {
 
 hipError_t load(std::span<const std::byte> image, hipModule_t* handle) {
   hipError_t problem = hipSuccess;
-  auto module = ihipModule_t::load(image, &problem);
+  auto module = ihipModule_t::load(image, Device::current().ordinal, &problem);
   if (module == nullptr) return problem;
   *handle = module.get();
   const std::lock_guard lock(modules().guard);
@@ -42,15 +41,26 @@ hipError_t load(std::span<const std::byte> image, hipModule_t* handle) {
   return hipSuccess;
 }
 
+// That of the current device.
+hipError_t current_function(const void* host_function, hipFunction_t* found) {
+  return Program::instance().function(host_function, Device::current().ordinal, found);
+}
+
 bool is_loaded(hipModule_t handle) {
   const std::lock_guard lock(modules().guard);
   return modules().loaded.contains(handle);
 }
 
-int binary_version(const cass::rdna3::Kernel&) { return device_properties().major * 10; }
+int binary_version(int device) { return device_properties(device).major * 10; }
+
+int shared_bytes_left(const ihipModuleSymbol_t& function) {
+  return static_cast<int>(Device::at(function.device).kind.shared_bytes) -
+         static_cast<int>(function.kernel->lds_size);
+}
 
 hipError_t function_attribute(int* value, hipFunction_attribute attribute,
-                              const cass::rdna3::Kernel& kernel) {
+                              const ihipModuleSymbol_t& function) {
+  const auto& kernel = *function.kernel;
   switch (attribute) {
     case HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
       *value = static_cast<int>(kernel.max_flat_workgroup_size);
@@ -65,9 +75,11 @@ hipError_t function_attribute(int* value, hipFunction_attribute attribute,
     case HIP_FUNC_ATTRIBUTE_PTX_VERSION:
       *value = 30;  // what AMD's runtime answers
       return hipSuccess;
-    case HIP_FUNC_ATTRIBUTE_BINARY_VERSION: *value = binary_version(kernel); return hipSuccess;
+    case HIP_FUNC_ATTRIBUTE_BINARY_VERSION: 
+      *value = binary_version(function.device);
+      return hipSuccess;
     case HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-      *value = static_cast<int>(shared_bytes_per_block) - static_cast<int>(kernel.lds_size);
+      *value = shared_bytes_left(function);
       return hipSuccess;
     case HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
     case HIP_FUNC_ATTRIBUTE_CACHE_MODE_CA:
@@ -88,8 +100,10 @@ hipError_t active_blocks(int* blocks, const cass::rdna3::Kernel& kernel, int blo
 }
 
 // The largest block of whole waves, and the grid that fills the device with it.
-hipError_t potential_block_size(int* grid_size, int* block_size, const cass::rdna3::Kernel& kernel,
-                                std::size_t shared_bytes, int limit) {
+hipError_t potential_block_size(int* grid_size, int* block_size,
+                                const ihipModuleSymbol_t& function, std::size_t shared_bytes,
+                                int limit) {
+  const auto& kernel = *function.kernel;
   const int wave = kernel.wave_size;
   const int largest = static_cast<int>(
       std::min<std::uint64_t>(kernel.max_flat_workgroup_size, max_threads_per_block));
@@ -104,7 +118,7 @@ hipError_t potential_block_size(int* grid_size, int* block_size, const cass::rdn
     if (blocks > 0) break;
   }
   *block_size = size;
-  *grid_size = blocks * device_kind().multiprocessors;
+  *grid_size = blocks * Device::at(function.device).kind.multiprocessors;
   return hipSuccess;
 }
 
@@ -131,7 +145,7 @@ hipError_t hipModuleLoad(hipModule_t* module, const char* path) {
 
 hipError_t hipModuleUnload(hipModule_t module) {
   if (!is_loaded(module)) return record(hipErrorNotFound);
-  static_cast<void>(Device::instance().synchronize());
+  static_cast<void>(Device::at(module->device).synchronize());
   const std::lock_guard lock(modules().guard);
   return record(modules().loaded.erase(module) == 1 ? hipSuccess : hipErrorNotFound);
 }
@@ -160,31 +174,30 @@ hipError_t hipModuleGetGlobal(hipDeviceptr_t* address, std::size_t* size, hipMod
 
 hipError_t hipGetFuncBySymbol(hipFunction_t* function, const void* symbol) {
   if (function == nullptr || symbol == nullptr) return record(hipErrorInvalidValue);
-  return record(Program::instance().function(symbol, function));
+  return record(Program::instance().function(symbol, Device::current().ordinal, function));
 }
 
 hipError_t hipFuncGetAttribute(int* value, hipFunction_attribute attribute,
                                hipFunction_t function) {
   if (value == nullptr) return record(hipErrorInvalidValue);
   if (function == nullptr) return record(hipErrorInvalidDeviceFunction);
-  return record(function_attribute(value, attribute, *function->kernel));
+  return record(function_attribute(value, attribute, *function));
 }
 
 hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* host_function) {
   if (attributes == nullptr) return record(hipErrorInvalidValue);
   hipFunction_t function = nullptr;
-  if (const auto error = Program::instance().function(host_function, &function);
+  if (const auto error = current_function(host_function, &function);
       error != hipSuccess) {
     return record(error);
   }
   const auto& kernel = *function->kernel;
   *attributes = {};
-  attributes->binaryVersion = binary_version(kernel);
+  attributes->binaryVersion = binary_version(function->device);
   attributes->ptxVersion = 30;
   attributes->localSizeBytes = kernel.private_size;
   attributes->sharedSizeBytes = kernel.lds_size;
-  attributes->maxDynamicSharedSizeBytes =
-      static_cast<int>(shared_bytes_per_block) - static_cast<int>(kernel.lds_size);
+  attributes->maxDynamicSharedSizeBytes = shared_bytes_left(*function);
   attributes->maxThreadsPerBlock = static_cast<int>(kernel.max_flat_workgroup_size);
   attributes->numRegs = kernel.vgpr_count;
   return hipSuccess;
@@ -202,7 +215,7 @@ hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*
                                                         int block_size, std::size_t shared_bytes) {
   if (blocks == nullptr) return record(hipErrorInvalidValue);
   hipFunction_t function = nullptr;
-  if (const auto error = Program::instance().function(host_function, &function);
+  if (const auto error = current_function(host_function, &function);
       error != hipSuccess) {
     return record(error);
   }
@@ -224,12 +237,12 @@ hipError_t hipOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size,
                                              int limit) {
   if (grid_size == nullptr || block_size == nullptr) return record(hipErrorInvalidValue);
   hipFunction_t function = nullptr;
-  if (const auto error = Program::instance().function(host_function, &function);
+  if (const auto error = current_function(host_function, &function);
       error != hipSuccess) {
     return record(error);
   }
   return record(
-      potential_block_size(grid_size, block_size, *function->kernel, shared_bytes, limit));
+      potential_block_size(grid_size, block_size, *function, shared_bytes, limit));
 }
 
 hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, hipFunction_t function,
@@ -252,7 +265,7 @@ hipError_t hipModuleOccupancyMaxPotentialBlockSize(int* grid_size, int* block_si
     return record(hipErrorInvalidValue);
   }
   return record(
-      potential_block_size(grid_size, block_size, *function->kernel, shared_bytes, limit));
+      potential_block_size(grid_size, block_size, *function, shared_bytes, limit));
 }
 
 hipError_t hipModuleOccupancyMaxPotentialBlockSizeWithFlags(int* grid_size, int* block_size,

@@ -4,6 +4,7 @@
 #include <hip/hip_runtime_api.h>
 
 #include <cstdint>
+#include <map>
 #include <mutex>
 
 namespace cass::hip {
@@ -19,10 +20,13 @@ class Pool {
   hipError_t set(hipMemPoolAttr attribute, const void* value);
 
   const hipMemPoolProps properties;
-  hipMemAccessFlags access = hipMemAccessFlagsProtReadWrite;
+  // What a device may do with its memory; its own reads and writes.
+  hipMemAccessFlags access(int device);
+  hipError_t set_access(int device, hipMemAccessFlags flags);
 
  private:
   std::mutex guard_;
+  std::map<int, hipMemAccessFlags> peers_;
   std::uint64_t used_ = 0;
   std::uint64_t most_used_ = 0;
   std::uint64_t release_threshold_ = 0;

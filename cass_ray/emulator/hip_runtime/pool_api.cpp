@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <span>
 
 #include "device.hpp"
 #include "device_properties.hpp"
@@ -69,28 +70,49 @@ hipError_t Pool::set(hipMemPoolAttr attribute, const void* value) {
   }
 }
 
+hipMemAccessFlags Pool::access(int device) {
+  if (device == properties.location.id) return hipMemAccessFlagsProtReadWrite;
+  const std::lock_guard lock(guard_);
+  const auto found = peers_.find(device);
+  return found == peers_.end() ? hipMemAccessFlagsProtNone : found->second;
+}
+
+hipError_t Pool::set_access(int device, hipMemAccessFlags flags) {
+  if (device == properties.location.id) {  // it cannot lose access to its own memory
+    return flags == hipMemAccessFlagsProtReadWrite ? hipSuccess : hipErrorInvalidDevice;
+  }
+  const std::lock_guard lock(guard_);
+  peers_[device] = flags;
+  return hipSuccess;
+}
+
 }  // namespace cass::hip
 
 using namespace cass::hip;
 
 namespace {
 
-hipMemPoolProps default_properties() {
+hipMemPoolProps default_properties(int device) {
   hipMemPoolProps properties{};
   properties.allocType = hipMemAllocationTypePinned;
-  properties.location = {hipMemLocationTypeDevice, 0};
+  properties.location = {hipMemLocationTypeDevice, device};
   return properties;
 }
 
-// Pools by handle, the default one included.
+// Pools by handle, the devices' default ones included.
 struct Pools {
   std::mutex guard;
   std::map<hipMemPool_t, std::shared_ptr<Pool>> all;
   std::vector<std::shared_ptr<Pool>> destroyed;  // allocations may still point to them
-  hipMemPool_t standard;
-  hipMemPool_t current;
+  std::vector<hipMemPool_t> standard;  // by device
+  std::vector<hipMemPool_t> current;
 
-  Pools() { standard = current = add(default_properties()); }
+  Pools() {
+    for (int device = 0; device < Device::count(); ++device) {
+      standard.push_back(add(default_properties(device)));
+    }
+    current = standard;
+  }
 
   hipMemPool_t add(const hipMemPoolProps& properties) {
     auto pool = std::make_shared<Pool>(properties);
@@ -114,7 +136,7 @@ std::shared_ptr<Pool> pool_of(hipMemPool_t handle) {
 hipError_t allocate(void** address, std::size_t bytes, hipMemPool_t handle,
                     hipStream_t stream_handle) {
   if (address == nullptr) return hipErrorInvalidValue;
-  const auto stream = Device::instance().stream(stream_handle);
+  const auto stream = Device::stream(stream_handle);
   if (stream == nullptr) return hipErrorInvalidHandle;
   const auto pool = pool_of(handle);
   if (pool == nullptr) return hipErrorInvalidValue;
@@ -122,8 +144,7 @@ hipError_t allocate(void** address, std::size_t bytes, hipMemPool_t handle,
     *address = nullptr;
     return hipSuccess;
   }
-  auto& device = Device::instance();
-  const std::lock_guard order(device.lock());
+  const std::lock_guard order(Device::lock());
   if (stream->capture != nullptr) {
     hipMemAllocNodeParams parameters{};
     parameters.poolProps = pool->properties;
@@ -132,29 +153,30 @@ hipError_t allocate(void** address, std::size_t bytes, hipMemPool_t handle,
     const auto error = AllocateOperation::make(&parameters, &operation);
     if (error != hipSuccess) return error;
     *address = parameters.dptr;
-    return device.submit(stream, std::move(operation));
+    return Device::submit(stream, std::move(operation));
   }
   // The memory is there at once: earlier than the stream needs it.
-  const auto error = Memory::instance().allocate(bytes, MemoryKind::device, 0, address, pool.get());
+  const int device = pool->properties.location.id;
+  const auto error =
+      Memory::instance().allocate(bytes, MemoryKind::device, device, 0, address, pool.get());
   if (error == hipSuccess) pool->add(bytes);
   return error;
 }
 
 hipError_t release(void* address, hipStream_t stream_handle) {
   if (address == nullptr) return hipErrorInvalidValue;
-  const auto stream = Device::instance().stream(stream_handle);
+  const auto stream = Device::stream(stream_handle);
   if (stream == nullptr) return hipErrorInvalidHandle;
-  auto& device = Device::instance();
-  const std::lock_guard order(device.lock());
+  const std::lock_guard order(Device::lock());
   if (stream->capture != nullptr) {
-    return device.submit(stream, std::make_shared<FreeOperation>(address));
+    return Device::submit(stream, std::make_shared<FreeOperation>(address));
   }
   const auto allocation = Memory::instance().find(address);
   if (!allocation || allocation->base != address || allocation->kind != MemoryKind::device) {
     return hipErrorInvalidValue;
   }
   auto* pool = allocation->pool;
-  return device.submit(stream, std::make_shared<HostOperation>([=, bytes = allocation->size] {
+  return Device::submit(stream, std::make_shared<HostOperation>([=, bytes = allocation->size] {
                          if (Memory::instance().release(address) != hipSuccess) {
                            report("hipFreeAsync: the memory has been freed already");
                          } else if (pool != nullptr) {
@@ -166,7 +188,10 @@ hipError_t release(void* address, hipStream_t stream_handle) {
 }  // namespace
 
 hipError_t hipMallocAsync(void** address, std::size_t bytes, hipStream_t stream) {
-  return record(allocate(address, bytes, pools().current, stream));
+  CASS_STREAM(owned, stream);
+  hipMemPool_t pool = nullptr;
+  const auto error = hipDeviceGetMemPool(&pool, owned->device().ordinal);
+  return error != hipSuccess ? error : record(allocate(address, bytes, pool, stream));
 }
 
 hipError_t hipMallocFromPoolAsync(void** address, std::size_t bytes, hipMemPool_t pool,
@@ -194,12 +219,15 @@ hipError_t hipMemPoolCreate(hipMemPool_t* pool, const hipMemPoolProps* propertie
 hipError_t hipMemPoolDestroy(hipMemPool_t pool) {
   const std::lock_guard lock(pools().guard);
   const auto found = pools().all.find(pool);
-  if (found == pools().all.end() || pool == pools().standard) {
+  const bool standard = std::ranges::count(pools().standard, pool) != 0;
+  if (found == pools().all.end() || standard) {
     return record(hipErrorInvalidValue);
   }
   pools().destroyed.push_back(std::move(found->second));
   pools().all.erase(found);
-  if (pools().current == pool) pools().current = pools().standard;
+  for (std::size_t device = 0; device < pools().current.size(); ++device) {
+    if (pools().current[device] == pool) pools().current[device] = pools().standard[device];
+  }
   return hipSuccess;
 }
 
@@ -222,32 +250,34 @@ hipError_t hipMemPoolGetAttribute(hipMemPool_t handle, hipMemPoolAttr attribute,
 hipError_t hipMemPoolSetAccess(hipMemPool_t handle, const hipMemAccessDesc* descriptions,
                                std::size_t count) {
   const auto pool = pool_of(handle);
-  if (pool == nullptr || descriptions == nullptr || count != 1 ||
-      descriptions->location.type != hipMemLocationTypeDevice) {
-    return record(hipErrorInvalidValue);
+  if (pool == nullptr || descriptions == nullptr || count == 0) return record(hipErrorInvalidValue);
+  for (const auto& each : std::span(descriptions, count)) {
+    if (each.location.type != hipMemLocationTypeDevice) return record(hipErrorInvalidValue);
+    if (const auto error = check_device(each.location.id); error != hipSuccess) {
+      return record(error);
+    }
+    if (const auto error = pool->set_access(each.location.id, each.flags); error != hipSuccess) {
+      return record(error);
+    }
   }
-  if (const auto error = check_device(descriptions->location.id); error != hipSuccess) {
-    return record(error);
-  }
-  // A device cannot lose access to its own memory.
-  return record(descriptions->flags == hipMemAccessFlagsProtReadWrite ? hipSuccess
-                                                                      : hipErrorInvalidDevice);
+  return hipSuccess;
 }
 
 hipError_t hipMemPoolGetAccess(hipMemAccessFlags* flags, hipMemPool_t handle,
                                hipMemLocation* location) {
   const auto pool = pool_of(handle);
-  if (pool == nullptr || flags == nullptr || location == nullptr) {
+  if (pool == nullptr || flags == nullptr || location == nullptr ||
+      location->type != hipMemLocationTypeDevice || check_device(location->id) != hipSuccess) {
     return record(hipErrorInvalidValue);
   }
-  *flags = pool->access;
+  *flags = pool->access(location->id);
   return hipSuccess;
 }
 
 hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* pool, int device) {
   if (pool == nullptr) return record(hipErrorInvalidValue);
   if (const auto error = check_device(device); error != hipSuccess) return record(error);
-  *pool = pools().standard;
+  *pool = pools().standard[static_cast<std::size_t>(device)];
   return hipSuccess;
 }
 
@@ -255,7 +285,7 @@ hipError_t hipDeviceGetMemPool(hipMemPool_t* pool, int device) {
   if (pool == nullptr) return record(hipErrorInvalidValue);
   if (const auto error = check_device(device); error != hipSuccess) return record(error);
   const std::lock_guard lock(pools().guard);
-  *pool = pools().current;
+  *pool = pools().current[static_cast<std::size_t>(device)];
   return hipSuccess;
 }
 
@@ -263,6 +293,6 @@ hipError_t hipDeviceSetMemPool(int device, hipMemPool_t pool) {
   if (const auto error = check_device(device); error != hipSuccess) return record(error);
   if (pool_of(pool) == nullptr) return record(hipErrorInvalidValue);
   const std::lock_guard lock(pools().guard);
-  pools().current = pool;
+  pools().current[static_cast<std::size_t>(device)] = pool;
   return hipSuccess;
 }

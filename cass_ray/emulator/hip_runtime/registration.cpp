@@ -56,7 +56,7 @@ CASS_EXPORT void** __hipRegisterFatBinary(const void* data) {
 
 CASS_EXPORT void __hipUnregisterFatBinary(void** handle) {
   // At the program's end, or when a shared library is unloaded: kernels may still be running.
-  if (!Stream::on_worker_thread()) static_cast<void>(Device::instance().synchronize());
+  if (!Stream::on_worker_thread()) Device::synchronize_all();
   if (handle != nullptr) Program::instance().remove_binary(binary_of(handle));
 }
 

@@ -14,10 +14,12 @@
 namespace cass::hip {
 
 class Capture;
+class Device;
 
 class Stream {
  public:
-  Stream(unsigned flags, int priority) : flags_(flags), priority_(priority) {}
+  Stream(Device& device, unsigned flags, int priority)
+      : device_(device), flags_(flags), priority_(priority) {}
   ~Stream();  // executes what is queued first
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
@@ -28,6 +30,7 @@ class Stream {
   // The newest command that has not finished; null when the stream is idle.
   CommandPointer pending() const;
 
+  Device& device() const { return device_; }
   unsigned flags() const { return flags_; }
   int priority() const { return priority_; }
   bool blocking() const { return (flags_ & hipStreamNonBlocking) == 0; }
@@ -41,6 +44,7 @@ class Stream {
  private:
   void work();
 
+  Device& device_;
   const unsigned flags_;
   const int priority_;
   mutable std::mutex guard_;

@@ -6,7 +6,6 @@
 #include <memory>
 #include <thread>
 
-#include "device_kind.hpp"
 #include "capture.hpp"
 #include "device.hpp"
 #include "device_properties.hpp"
@@ -25,7 +24,7 @@ hipError_t create(hipStream_t* stream, unsigned flags, int priority) {
   if (stream == nullptr) return hipErrorInvalidValue;
   if (flags != hipStreamDefault && flags != hipStreamNonBlocking) return hipErrorInvalidValue;
   priority = std::min(std::max(priority, greatest_priority), least_priority);
-  *stream = Device::instance().create_stream(flags, priority);
+  *stream = Device::current().create_stream(flags, priority);
   return hipSuccess;
 }
 
@@ -42,9 +41,9 @@ bool satisfied(Word value, Word wanted, Word mask, unsigned flags) {
 
 // Queues `work`, a step that the stream's thread takes.
 hipError_t submit_step(hipStream_t handle, std::function<void()> work) {
-  const auto stream = Device::instance().stream(handle);
+  const auto stream = Device::stream(handle);
   if (stream == nullptr) return hipErrorInvalidHandle;
-  return Device::instance().submit(stream, std::make_shared<HostOperation>(std::move(work)));
+  return Device::submit(stream, std::make_shared<HostOperation>(std::move(work)));
 }
 
 template <typename Word>
@@ -91,30 +90,29 @@ hipError_t hipStreamDestroy(hipStream_t stream) {
   if (stream == nullptr || stream == hipStreamPerThread || stream == hipStreamLegacy) {
     return record(hipErrorInvalidHandle);
   }
-  const auto owned = Device::instance().stream(stream);
+  const auto owned = Device::stream(stream);
   if (owned == nullptr) return record(hipErrorContextIsDestroyed);
   {
-    const std::lock_guard lock(Device::instance().lock());
+    const std::lock_guard lock(Device::lock());
     if (owned->capture != nullptr) {
       owned->capture->invalidate();
       owned->capture->leave(*owned);
       owned->capture.reset();
     }
   }
-  return record(Device::instance().destroy_stream(stream));
+  return record(Device::destroy_stream(stream));
 }
 
 hipError_t hipStreamSynchronize(hipStream_t handle) {
   CASS_STREAM(stream, handle);
-  auto& device = Device::instance();
   {
-    const std::lock_guard lock(device.lock());
+    const std::lock_guard lock(Device::lock());
     if (stream->capture != nullptr) {
       stream->capture->invalidate();
       return record(hipErrorStreamCaptureUnsupported);
     }
   }
-  return record(device.synchronize(stream));
+  return record(Device::synchronize(stream));
 }
 
 extern "C" HIP_PUBLIC_API hipError_t hipStreamSynchronize_spt(hipStream_t stream) {
@@ -123,16 +121,15 @@ extern "C" HIP_PUBLIC_API hipError_t hipStreamSynchronize_spt(hipStream_t stream
 
 hipError_t hipStreamQuery(hipStream_t handle) {
   CASS_STREAM(stream, handle);
-  auto& device = Device::instance();
   {
-    const std::lock_guard lock(device.lock());
+    const std::lock_guard lock(Device::lock());
     if (stream->capture != nullptr) {
       stream->capture->invalidate();
       return record(hipErrorStreamCaptureUnsupported);
     }
   }
-  if (!device.idle(stream)) return hipErrorNotReady;
-  return record(device.failure());
+  if (!Device::idle(stream)) return hipErrorNotReady;
+  return record(stream->device().failure());
 }
 
 extern "C" HIP_PUBLIC_API hipError_t hipStreamQuery_spt(hipStream_t stream) {
@@ -164,19 +161,22 @@ extern "C" HIP_PUBLIC_API hipError_t hipStreamGetPriority_spt(hipStream_t stream
 hipError_t hipStreamGetDevice(hipStream_t handle, hipDevice_t* device) {
   if (device == nullptr) return record(hipErrorInvalidValue);
   CASS_STREAM(stream, handle);
-  *device = 0;
+  *device = stream->device().ordinal;
   return hipSuccess;
 }
 
-extern "C" HIP_PUBLIC_API int hipGetStreamDeviceId(hipStream_t) { return 0; }
+extern "C" HIP_PUBLIC_API int hipGetStreamDeviceId(hipStream_t handle) {
+  const auto stream = Device::stream(handle);
+  return stream == nullptr ? hipInvalidDeviceId : stream->device().ordinal;
+}
 
 hipError_t hipExtStreamGetCUMask(hipStream_t handle, std::uint32_t words, std::uint32_t* mask) {
-  if (mask == nullptr || words * 32 < static_cast<unsigned>(device_kind().physical_compute_units)) {
-    return record(hipErrorInvalidValue);
-  }
+  if (mask == nullptr) return record(hipErrorInvalidValue);
   CASS_STREAM(stream, handle);
+  const int units = stream->device().kind.physical_compute_units;
+  if (words * 32 < static_cast<unsigned>(units)) return record(hipErrorInvalidValue);
   for (std::uint32_t word = 0; word < words; ++word) {
-    const int left = device_kind().physical_compute_units - static_cast<int>(word) * 32;
+    const int left = units - static_cast<int>(word) * 32;
     mask[word] = left >= 32 ? ~0u : left > 0 ? (1u << left) - 1 : 0u;
   }
   return hipSuccess;
@@ -185,7 +185,7 @@ hipError_t hipExtStreamGetCUMask(hipStream_t handle, std::uint32_t words, std::u
 hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data) {
   if (function == nullptr) return record(hipErrorInvalidValue);
   CASS_STREAM(owned, stream);
-  return record(Device::instance().submit(owned, std::make_shared<HostOperation>(function, data)));
+  return record(Device::submit(owned, std::make_shared<HostOperation>(function, data)));
 }
 
 extern "C" HIP_PUBLIC_API hipError_t hipLaunchHostFunc_spt(hipStream_t stream, hipHostFn_t function,
@@ -196,7 +196,10 @@ extern "C" HIP_PUBLIC_API hipError_t hipLaunchHostFunc_spt(hipStream_t stream, h
 hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void* data,
                                 unsigned flags) {
   if (callback == nullptr || flags != 0) return record(hipErrorInvalidValue);
-  return record(submit_step(stream, [=] { callback(stream, Device::instance().failure(), data); }));
+  CASS_STREAM(owned, stream);
+  return record(submit_step(stream, [=, &device = owned->device()] {
+    callback(stream, device.failure(), data);
+  }));
 }
 
 extern "C" HIP_PUBLIC_API hipError_t hipStreamAddCallback_spt(hipStream_t stream,

@@ -88,7 +88,8 @@ hipError_t publish(const ImageWords& image, const SamplerWords& sampler, const O
                    void** handle) {
   void* place = nullptr;
   constexpr std::size_t bytes = sizeof image + sizeof sampler;
-  if (const auto error = Memory::instance().allocate(bytes, MemoryKind::array, 0, &place);
+  if (const auto error = Memory::instance().allocate(bytes, MemoryKind::array, Device::current().ordinal, 0,
+                                                     &place);
       error != hipSuccess) {
     return error;
   }
@@ -145,7 +146,7 @@ hipError_t create_surface(const hipResourceDesc& resource, void** handle) {
 // Destroying null is allowed, as freeing it is.
 hipError_t destroy(const void* handle, bool is_surface) {
   if (handle == nullptr) return hipSuccess;
-  static_cast<void>(Device::instance().synchronize());
+  Device::synchronize_all();
   {
     const std::lock_guard lock(objects().guard);
     const auto found = objects().all.find(handle);

@@ -8,7 +8,7 @@ Assembly may be edited by people or models, so every step runs in the sandbox.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -54,19 +54,21 @@ def assemble(tools: LinkTools, device_assembly: str, architecture: str) -> bytes
 def recombine(
     tools: LinkTools,
     host_assembly: str,
-    device_assembly: str,
+    device_assembly: Mapping[str, str],
     output: Path,
-    architecture: str,
     runtime_library: Path | None,
     libraries: Sequence[str] = (),
 ) -> Path:
-    """Link both texts into ``output``, with the flags ``libraries``.
+    """Link the host's text and the device's, by architecture, with the flags ``libraries``.
 
     See :meth:`AmdToolchain.recombine`.
     """
     with private_folder() as folder:
-        code_object = _code_object(tools, device_assembly, architecture, folder)
-        (folder / "device.hipfb").write_bytes(bundle({architecture: code_object}))
+        code_objects = {
+            architecture: _code_object(tools, assembly, architecture, folder)
+            for architecture, assembly in device_assembly.items()
+        }
+        (folder / "device.hipfb").write_bytes(bundle(code_objects))
         (folder / "host.s").write_text(host_assembly)
         (folder / "embed.s").write_text(embedding(host_assembly, "device.hipfb"))
         for name in ("host", "embed"):

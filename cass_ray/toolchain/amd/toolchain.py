@@ -7,6 +7,7 @@ header. The host assembly leaves the device code out: it refers to ``__hip_fatbi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -170,10 +171,12 @@ class AmdToolchain:
         output: Path,
         *,
         architecture: str = DEFAULT_ARCHITECTURE,
+        further: Mapping[str, str] | None = None,
         runtime_library: Path | None = None,
     ) -> Path:
         """Assemble both texts and link them into the executable ``output``.
 
+        ``further``: device assembly for other architectures, which the executable holds as well.
         Links against ``runtime_library``, else the toolchain's. Without either the object file
         ``output`` + ``.o`` is written and :class:`~cass_ray.toolchain.errors.ToolMissing` raised.
         """
@@ -182,9 +185,8 @@ class AmdToolchain:
         return link.recombine(
             self._link_tools(),
             host_assembly,
-            device_assembly,
+            {architecture: device_assembly, **(further or {})},
             output,
-            architecture,
             library,
             libraries,
         )

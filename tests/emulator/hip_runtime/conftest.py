@@ -46,10 +46,16 @@ def run_program(toolchain: AmdToolchain, library: Path) -> RunProgram:
         arguments: Sequence[str] = (),
         options: RunOptions | None = None,
         architecture: str = DEFAULT_ARCHITECTURE,
+        further: Sequence[str] = (),
     ) -> Completed:
         sources = gather(Unit(PROGRAMS, PurePosixPath(name)))
         executable = build(
-            sources, toolchain, library, architecture=architecture, optimization="-O1"
+            sources,
+            toolchain,
+            library,
+            architecture=architecture,
+            further=further,
+            optimization="-O1",
         )
         options = options or RunOptions(seconds=60, compiler=toolchain)
         return execute(executable, arguments, library, options)

@@ -69,7 +69,7 @@ def test_a_program_for_another_device_says_so(
     executable = tmp_path / "bin" / "program"
     executable.parent.mkdir()
     toolchain.recombine(host, MI200, executable, architecture="gfx90a", runtime_library=library)
-    completed = execute(executable, [], library, RunOptions(seconds=60, architecture="gfx1100"))
+    completed = execute(executable, [], library, RunOptions(seconds=60, devices=("gfx1100",)))
     assert completed.stdout_text == "hipErrorNoBinaryForGpu\n", completed.stderr_text
     assert "gfx90a" in completed.stderr_text
     assert completed.returncode == 7

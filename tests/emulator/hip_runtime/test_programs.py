@@ -41,9 +41,39 @@ def test_arguments_that_are_in_registers_from_the_start(
     (tmp_path / "inputs").mkdir()
     code = assemble_code_object(tmp_path, PRELOADING, "gfx942")
     (tmp_path / "inputs" / "preload.co").write_bytes(code)
-    options = RunOptions(seconds=60, inputs=tmp_path / "inputs", architecture="gfx942")
+    options = RunOptions(seconds=60, inputs=tmp_path / "inputs", devices=("gfx942",))
     completed = run_program("preload.cpp", options=options, architecture="gfx942")
     assert completed.stdout_text == "all as expected\n", completed.stderr_text
+
+
+DEVICES = ("gfx1100", "gfx942")
+
+
+def test_two_devices_of_different_kinds(run_program: RunProgram) -> None:
+    options = RunOptions(seconds=60, devices=DEVICES)
+    completed = run_program("devices.hip", options=options, further=DEVICES[1:])
+    assert completed.stdout_text == "all as expected\n", completed.stderr_text
+    assert completed.ok
+
+
+def test_a_device_cannot_use_a_peers_memory_without_access(run_program: RunProgram) -> None:
+    options = RunOptions(seconds=60, devices=DEVICES)
+    completed = run_program("devices.hip", ["foreign"], options=options, further=DEVICES[1:])
+    assert "an argument is memory of device 0, to which it has no access" in completed.stderr_text
+    assert completed.stdout_text == "all as expected\n"
+
+
+def test_code_is_missing_for_one_of_the_devices(run_program: RunProgram) -> None:
+    options = RunOptions(seconds=60, devices=DEVICES)
+    completed = run_program("devices.hip", options=options)
+    assert "compile with --offload-arch=gfx942" in completed.stderr_text
+
+
+def test_a_device_that_is_not_known(run_program: RunProgram) -> None:
+    options = RunOptions(seconds=60, devices=("gfx1100", "gfx803"))
+    completed = run_program("launches.hip", options=options)
+    assert "CASS_DEVICES names gfx803; known: gfx1100" in completed.stderr_text
+    assert not completed.ok
 
 
 def test_a_barrier_in_two_halves(run_program: RunProgram) -> None:

@@ -49,42 +49,42 @@ struct Reader {
   }
 };
 
-// All of a matrix.
-template <class From, unsigned depth>
-ALWAYS_INLINE auto whole_matrix(Wave& w, const Operand& operand) {
+// What `operand` holds, where `column(first, e, lane)` says that element e of a lane belongs whose
+// part of the depth begins at `first`. `stored` elements of the depth are there, or all of them.
+template <class From, unsigned depth, unsigned stored, class Column>
+ALWAYS_INLINE auto matrix_of(Wave& w, const Operand& operand, Column column) {
   const Reader<From> reader{w, operand};
-  const unsigned groups = groups_of(w, depth / 2 / From::per_word);
-  const unsigned held = depth / groups;
-  Factors<typename From::Element, depth> factors;
+  const unsigned groups = groups_of(w, stored / 2 / From::per_word);
+  Factors<typename From::Element, depth> factors = {};
   for (unsigned lane = 0; lane < groups * order; ++lane) {
     const unsigned first = first_of(depth, lane / order, groups);
-    for (unsigned e = 0; e < held; ++e) {
-      factors.at[lane % order][first + e] = reader.get(e, lane);
+    for (unsigned e = 0; e < stored / groups; ++e) {
+      factors.at[lane % order][column(first, e, lane)] = reader.get(e, lane);
     }
   }
   return factors;
+}
+
+// All of a matrix.
+template <class From, unsigned depth>
+ALWAYS_INLINE auto whole_matrix(Wave& w, const Operand& operand) {
+  return matrix_of<From, depth, depth>(
+      w, operand, [](unsigned first, unsigned e, unsigned) { return first + e; });
 }
 
 // Of each four consecutive elements two are there, in order; two bits for each say which. op_sel
 // names the part of the index register where a lane's bits are.
 template <class From, unsigned depth>
 ALWAYS_INLINE auto half_of_matrix(Wave& w, const Instruction& i) {
-  const Reader<From> reader{w, i.source[0]};
-  const unsigned groups = groups_of(w, depth / 4 / From::per_word);
-  const unsigned stored = depth / groups / 2;
+  const unsigned stored = depth / groups_of(w, depth / 4 / From::per_word) / 2;
   const unsigned key = ((i.source[0].modifiers & modifier::high) != 0 ? 1U : 0U) |
                        ((i.source[1].modifiers & modifier::high) != 0 ? 2U : 0U);
   const unsigned shift = key * 2 * stored % 32;
-  Factors<typename From::Element, depth> factors = {};
-  for (unsigned lane = 0; lane < groups * order; ++lane) {
-    const unsigned first = first_of(depth, lane / order, groups);
-    const u32 indices = register_word(w, i.source[2], 0, lane) >> shift;
-    for (unsigned e = 0; e < stored; ++e) {
-      const unsigned at = first + e / 2 * 4 + (indices >> (2 * e) & 3);
-      factors.at[lane % order][at] = reader.get(e, lane);
-    }
-  }
-  return factors;
+  return matrix_of<From, depth, depth / 2>(
+      w, i.source[0], [&](unsigned first, unsigned e, unsigned lane) {
+        const u32 indices = register_word(w, i.source[2], 0, lane) >> shift;
+        return first + e / 2 * 4 + (indices >> (2 * e) & 3);
+      });
 }
 
 // Row `number` of those that each lane has, `half` of the wave: the sum over the depth.
