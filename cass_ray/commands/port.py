@@ -68,7 +68,7 @@ def port_command(
         raise typer.BadParameter(str(error), param_hint="--arch") from None
     options = RunOptions(
         seconds=seconds,
-        architecture=arch,
+        devices=(arch,),
         check=check,
         counters=counters,
         inputs=inputs,
