@@ -41,6 +41,7 @@ SUMMARIES: dict[str, str] = {
     "generate": "Random, correct CUDA programs.",
     "train": "Train a translation model on pairs.",
     "serve": "Translations over HTTP, with a page.",
+    "mcp": "Tools for agents (MCP), stdio or HTTP.",
     "cluster": "A local multi-node Ray cluster.",
 }
 """Command name -> help line, in the order of ``cass --help``."""
