@@ -77,13 +77,15 @@ missing_packages() {
     ! compgen -G '/usr/lib/llvm-2?/bin/llvm-mc' >/dev/null; then echo llvm; fi
 }
 
-# What only a part needs (OpenCL on Nvidia; with --dev the tests of OpenCL drivers and of the page).
+# What only a part needs (OpenCL on Nvidia; with --dev the tests of OpenCL drivers, of the page and of
+# projects that CMake builds).
 # Setup goes on where the system has no such package, or may not be changed.
 optional_packages() {
   find_libclc || echo libclc
   if $TEST_TOOLS; then
     find_opencl_driver || printf '%s\n' pocl-opencl-icd ocl-icd-libopencl1
     find_browser || echo chromium
+    command -v cmake >/dev/null || echo cmake
   fi
 }
 

@@ -531,8 +531,9 @@ def test_a_verdict_is_not_lent(service: RealService) -> None:
     claimed = [{"expected_stdout": "7\n"}]
     theirs = translated(service, "theirs", source=source, check="execute", inputs=claimed)
     assert theirs["verdict"]["verification"] == "matched"
+    assert theirs["verdict"]["execution"]["reference_kind"] == "given"
     mine = translated(service, "mine", source=source, check="execute")
-    assert not mine["cached"] and mine["verdict"]["verification"] == "executed"
+    assert not mine["cached"] and mine["verdict"]["execution"]["reference_kind"] != "given"
     compiled = translated(service, "mine", source=source, check="compile")
     assert not compiled["cached"] and compiled["verdict"]["verification"] == "compiled"
     otherwise = translated(
