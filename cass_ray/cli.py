@@ -6,13 +6,18 @@ registered in ``pyproject.toml`` under ``cass_ray.commands``; nothing here names
 
 from __future__ import annotations
 
+import errno
+import os
+import platform
 import sys
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 import typer.main
 from typer.core import TyperGroup
+
+from cass_ray.version import __version__
 
 GROUP = "cass_ray.commands"
 """The group of entry points: name -> ``module:typer application``."""
@@ -105,14 +110,44 @@ def _no_such_command(name: str, known: list[str]) -> str:
 app = typer.Typer(cls=LazyGroup, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"cass-ray {__version__} (Python {platform.python_version()})")
+        raise typer.Exit
+
+
 @app.callback()
-def _root() -> None:
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version, and end."
+        ),
+    ] = False,
+) -> None:
     """Port GPU programs from Nvidia to AMD and prove that the port is right."""
+    del version
+
+
+_NO_ROOM = {
+    errno.ENOSPC: "free some space, or choose another disk (--out, CASS_CACHE, TMPDIR)",
+    errno.EDQUOT: "your quota is used up: free some space, or choose another disk",
+    errno.EROFS: "choose a folder that can be written to",
+}
+"""Errors of the disk that are nobody's defect, and what to do about each."""
 
 
 def main() -> None:
-    """Entry point. Exit codes: 0 done, 1 work failed, 2 usage or settings, 3 tool missing."""
-    sys.exit(app())
+    """Entry point. Exit codes: 0 done, 1 work failed, 2 usage or settings, 3 tool missing,
+    130 interrupted."""
+    try:
+        sys.exit(app())
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        place = f"{os.fspath(error.filename)}: " if isinstance(error.filename, str) else ""
+        sys.stderr.write(f"cass: {place}{error.strerror}: {_NO_ROOM[error.errno]}\n")
+        sys.exit(1)
 
 
 if __name__ == "__main__":

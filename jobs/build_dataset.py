@@ -30,10 +30,17 @@ from cass_ray.dataset.card import write_card
 from cass_ray.dataset.duplicates_report import write_removed_rows
 from cass_ray.dataset.parquet import write_rows
 from cass_ray.dataset.schema import REJECT_SCHEMA
-from cass_ray.exit_codes import EXIT_INTERRUPTED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
+from cass_ray.exit_codes import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_TOOL_MISSING,
+    EXIT_USAGE,
+    fail,
+)
 from cass_ray.pipeline.cached_run import CachedRun
 from cass_ray.pipeline.ingest import Ingested, Ingestion, finished_columns, read_sources
 from cass_ray.pipeline.journal import Journal
+from cass_ray.pipeline.output_lock import OutputBusy, output_lock
 from cass_ray.pipeline.progress import Progress
 from cass_ray.pipeline.report import Tally, card_facts, print_summary, write_report
 from cass_ray.pipeline.settings import BuildSettings
@@ -74,7 +81,15 @@ class Build:
         self.selection = Selection(settings.selection)
 
     def run(self, resume: bool) -> Tally:
-        """Build the data set. Raises ``ConservationError`` if a row got lost."""
+        """Build the data set.
+
+        Raises ``ConservationError`` if a row got lost, and ``OutputBusy`` where another build
+        writes to the folder.
+        """
+        with output_lock(self.settings.out):
+            return self._run(resume)
+
+    def _run(self, resume: bool) -> Tally:
         started = time.monotonic()
         if not resume:
             shutil.rmtree(self.work, ignore_errors=True)
@@ -175,6 +190,8 @@ def build_dataset(
         Build(settings, console).run(resume)
     except (SettingsError, SourceError) as error:
         fail("build-dataset", error, EXIT_USAGE)
+    except OutputBusy as error:
+        fail("build-dataset", error, EXIT_FAILED)
     except ToolMissing as error:
         fail("build-dataset", error, EXIT_TOOL_MISSING)
     except KeyboardInterrupt:

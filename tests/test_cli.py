@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, version
 
 import pytest
 import typer
@@ -65,3 +67,35 @@ def test_another_package_may_add_a_command(monkeypatch: pytest.MonkeyPatch) -> N
     assert "Of cass_ray.commands.doctor." in result.output
     assert CliRunner().invoke(cli.app, ["extra", "--help"]).exit_code == 0
     assert "not installed" in CliRunner().invoke(cli.app, ["train"]).output
+
+
+def test_version_is_that_of_the_package() -> None:
+    result = CliRunner().invoke(cli.app, ["--version"])
+    assert result.exit_code == 0
+    assert result.output.startswith(f"cass-ray {version('cass-ray')} (Python 3.")
+
+
+def test_a_full_disk_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full() -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/data/out")
+
+    monkeypatch.setattr(cli, "app", full)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 1
+    assert capsys.readouterr().err == (
+        "cass: /data/out: No space left on device: free some space, or choose another disk"
+        " (--out, CASS_CACHE, TMPDIR)\n"
+    )
+
+
+def test_an_interrupted_command_ends_with_130() -> None:
+    code = (
+        "import os, signal; from cass_ray import cli; from cass_ray.commands import doctor\n"
+        "doctor.app.registered_commands[0].callback = lambda: os.kill(os.getpid(), signal.SIGINT)\n"
+        "import sys; sys.argv = ['cass', 'doctor']; cli.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (130, False)

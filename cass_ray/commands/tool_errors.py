@@ -10,6 +10,7 @@ import typer
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING
 from cass_ray.printable import printable_text
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.headers import missing_header_advice
 from cass_ray.toolchain.nvidia.steps import NvccError
 from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
 from cass_ray.toolchain.sandbox.process import Starved
@@ -27,6 +28,8 @@ def tool_errors() -> Iterator[None]:
     except CompileFailure as failure:
         said = printable_text(failure.diagnostic)
         typer.echo(f"{said}\n{failure.tool}: {failure.reason.value}", err=True)
+        if advice := missing_header_advice(failure):
+            typer.echo(printable_text(advice), err=True)
         raise typer.Exit(EXIT_FAILED) from None
     except (ToolMissing, NvccError, IsolationUnavailableError) as error:
         typer.echo(printable_text(str(error)), err=True)

@@ -39,6 +39,7 @@ def build_dataset(
         SettingsError: a setting is unknown or wrong.
         SourceError: a source cannot be read.
         ToolMissing: no node has a compiler that is needed.
+        OutputBusy: another build writes to ``out``.
         ConservationError: a row got lost, which is a defect.
     """
     given = {"sources": list(sources), "out": Path(out).absolute(), **settings}

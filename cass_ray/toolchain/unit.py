@@ -167,6 +167,14 @@ def _reason(completed: Completed, text: str, unit: Unit) -> Reason:
     return Reason.COMPILE_ERROR
 
 
+def unopened_file(diagnostic: str) -> str:
+    """The file that a compiler says it could not open; empty where it says nothing of the kind."""
+    for pattern in _UNOPENED:
+        if match := pattern.search(diagnostic):
+            return match["path"]
+    return ""
+
+
 def _is_forbidden(path: str, included_by: str) -> bool:
     """Whether ``path``, named in the file ``included_by`` of the tree, lies outside the tree."""
     if posixpath.isabs(path):
