@@ -25,6 +25,7 @@ from cass_ray.train.data.prepare import (
     read_pairs,
     store_examples,
 )
+from cass_ray.train.data.recipe_files import prepare_recipe
 from cass_ray.train.data.token_store import EXAMPLE_SCHEMA
 from cass_ray.train.run_files import RunFiles
 from cass_ray.train.settings import TrainSettings
@@ -70,6 +71,11 @@ def prepare_data(settings: TrainSettings, say: Callable[[str], None]) -> None:
     files = pair_files(settings.data.pairs)
     if is_prepared(settings, files):
         say("tokens: made by an earlier run")
+        return
+    if settings.data.recipe is not None:
+        columns = ("id", "origin", "repository", "cuda_source", "hip_source")
+        drawn = prepare_recipe(settings, files, read_pairs(files, columns))
+        say(f"{drawn['pairs']} pairs to draw from, {drawn['held_out']} held out")
         return
     tokenizer = make_tokenizer(settings, files)
     tokenizer.save_pretrained(RunFiles(settings.out).tokenizer)

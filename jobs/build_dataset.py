@@ -60,6 +60,7 @@ def fingerprint(settings: BuildSettings) -> str:
             "amd_architectures",
             "optimization",
             "translator",
+            "compile",
             "execute",
             "lift",
             "scrub",

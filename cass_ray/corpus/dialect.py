@@ -13,7 +13,7 @@ class Dialect:
 
     name: str
     suffixes: tuple[str, ...]
-    """Extensions of the files that become rows; headers never do."""
+    """Extensions of the files that become rows; headers do where nothing is compiled."""
     column: str
     """Column of the row that holds the source."""
     kernel_words: tuple[str, ...]
@@ -25,6 +25,8 @@ class Dialect:
 
 
 CUDA = Dialect("CUDA", (".cu",), "cuda_source", ("__global__",))
+CUDA_WITH_HEADERS = Dialect("CUDA", (".cu", ".cuh"), "cuda_source", ("__global__",))
+"""For pairs of sources alone, which need not be programs."""
 OPENCL = Dialect("OpenCL", (".cl",), "opencl_source", ("__kernel", "kernel"))
 
 

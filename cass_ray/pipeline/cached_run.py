@@ -40,6 +40,8 @@ class CachedRun:
             return cls(())
         prepare = make_stages(wanted_stages(settings, [Pool.TRANSLATOR]), context)
         rest = wanted_stages(settings, [pool for pool in Pool if pool is not Pool.TRANSLATOR])
+        if not rest:
+            return cls(prepare, ())
         if cache is None or not all(stage.replayable for stage in rest):
             return cls(prepare)
         try:

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow.dataset as pads
 
+from cass_ray.corpus.dialect import CUDA_WITH_HEADERS
 from cass_ray.corpus.reading.trees import TreeStore
 from cass_ray.corpus.screening.screening import Screening
 from cass_ray.corpus.sources.registry import parse_source
+from cass_ray.corpus.sources.repositories import RepositorySource
 from cass_ray.dataset.parquet import PartWriter
 from cass_ray.dataset.schema import REJECT_SCHEMA, is_rejected
 from cass_ray.pipeline.journal import Journal
@@ -40,6 +42,8 @@ def read_sources(settings: BuildSettings, work: Path, trees: TreeStore) -> Itera
     """
     for specification in settings.sources:
         source = parse_source(specification, settings.read)
+        if not settings.compile and isinstance(source, RepositorySource):
+            source = replace(source, dialect=CUDA_WITH_HEADERS)
         for item in source.iterate(work / "sources", trees):
             yield item.to_row()
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from cass_ray.architectures import (
     AMD_ARCHITECTURES,
@@ -19,6 +19,7 @@ from cass_ray.config import StrictModel
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.screening.screening import ScreeningSettings
 from cass_ray.corpus.screening.selection import SelectionSettings
+from cass_ray.translate.engines.registry import IN_PROCESS_ENGINES
 
 
 class CompileLimits(StrictModel):
@@ -53,6 +54,10 @@ class BuildSettings(ScreeningSettings):
     """Compile slots of a local cluster; default: the number of cores."""
     cache: bool = True
     """Reuse results of earlier runs from the node's content cache."""
+    compile: bool = True
+    """Without it a pair is of sources alone, ``verified: none``: what an in-process engine
+    translated without a finding. Files then need nothing beside them, so headers become rows
+    too."""
     execute: bool = False
     lifted_reference: bool = True
     """With ``execute``: where no GPU has run the CUDA side, compare with its machine code, lifted.
@@ -60,6 +65,17 @@ class BuildSettings(ScreeningSettings):
     lift: bool = False
     """Also lift each architecture's machine code to RDNA3 (column ``lifted``); with ``execute``,
     what was lifted runs too."""
+
+    @model_validator(mode="after")
+    def _sources_alone(self) -> Self:
+        if not self.compile and (self.execute or self.lift):
+            raise ValueError("`execute` and `lift` need `compile`")
+        if not self.compile and self.translator not in IN_PROCESS_ENGINES:
+            raise ValueError(
+                f"`compile: false` translates as files are read, which `{self.translator}` is too "
+                f"slow for; engines that are not: {', '.join(IN_PROCESS_ENGINES)}"
+            )
+        return self
 
     @field_validator("nvidia_architectures")
     @classmethod

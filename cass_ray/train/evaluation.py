@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from cass_ray.train.data.collate import collate
+from cass_ray.train.data.collate import collate, padded
 from cass_ray.train.data.packing import Window, best_fit
 from cass_ray.train.data.token_store import TokenStore
 from cass_ray.train.distributed import DistributedContext
@@ -24,8 +24,13 @@ class Evaluator:
         self._distributed = distributed
         self._store = TokenStore(files.held_out)
         lengths = self._store.lengths.tolist()
-        windows = best_fit(lengths, range(len(lengths)), settings.data.window)
-        self._windows: list[Window] = windows[: settings.evaluation.max_windows]
+        recipe = settings.data.recipe
+        self._row_tokens = recipe.row_tokens if recipe is not None else 0
+        capacity = self._row_tokens or settings.data.window
+        windows = best_fit(lengths, range(len(lengths)), capacity)
+        # The packing begins with the longest examples: a sample of all lengths takes every so many.
+        every = max(1, len(windows) // settings.evaluation.max_windows)
+        self._windows: list[Window] = windows[::every][: settings.evaluation.max_windows]
 
     def run(self, model: AnswerModel, engine: TrainingEngine, step: int) -> dict[str, float]:
         """Everything that is due after ``step``."""
@@ -51,8 +56,8 @@ class Evaluator:
             number = first + rank
             real = number < len(self._windows)
             window = self._windows[number if real else rank % len(self._windows)]
-            batch = collate(self._store, [window]).to(self._distributed.device)
-            loss = float(model(batch))
+            batch = padded(collate(self._store, [window]), self._row_tokens, 0)
+            loss = float(model(batch.to(self._distributed.device)))
             if real:
                 summed += loss
                 predicted += len(batch.targets)

@@ -25,6 +25,16 @@ class RunFiles:
         return self.out / "tokens" / "held_out.arrow"
 
     @property
+    def recipe_pairs(self) -> Path:
+        """Pairs that a recipe draws from."""
+        return self.out / "tokens" / "pairs.arrow"
+
+    @property
+    def recipe_held_out(self) -> Path:
+        """Pairs that a recipe leaves out."""
+        return self.out / "tokens" / "held_out_pairs.arrow"
+
+    @property
     def data_record(self) -> Path:
         """What the tokens were made from, and how many examples were dropped for which reason."""
         return self.out / "tokens" / "data.json"

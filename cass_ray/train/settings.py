@@ -38,6 +38,8 @@ class DataSettings(StrictModel):
     """Tokens of a window, and the longest example."""
     packing: Literal["best-fit", "length-grouped", "none"] = "best-fit"
     seed: int = 0
+    recipe: RecipeSettings | None = None
+    """Examples made as they are drawn; then ``window``, ``packing`` and ``tasks`` say nothing."""
 
     @field_validator("tasks")
     @classmethod
@@ -56,8 +58,49 @@ class DataSettings(StrictModel):
         return tuple(map(parse_task, self.tasks))
 
 
+class RecipeSettings(StrictModel):
+    """Examples made anew each time they are drawn, instead of token files that are read again.
+
+    Every step is one row of ``row_tokens`` tokens for each worker.
+    """
+
+    row_tokens: int = Field(default=65536, ge=256)
+    row_examples: int = Field(default=62, ge=1)
+    """The most examples in a row."""
+    longest: int = Field(default=12288, ge=64)
+    """Tokens of the longest example …"""
+    shortest_limit: int = Field(default=2048, ge=64)
+    """… which the run begins with this in place of …"""
+    curriculum: float = Field(default=0.15, ge=0, le=1)
+    """… and reaches after this share of its steps; 0: from the beginning."""
+    file_share: float = Field(default=0.4, ge=0, le=1)
+    """Share of the examples that are answered as a whole file; the others as numbered edits."""
+    edit_weight: float = Field(default=2.0, gt=0)
+    """What an answer token of numbered edits counts; one of a whole file counts 1."""
+    respelled: float = Field(default=0.6, ge=0, le=1)
+    exchanged: float = Field(default=0.15, ge=0, le=1)
+    """Share of the examples in which names of the API stand for others of their kind."""
+    foreign_text: float = Field(default=0.1, ge=0, le=1)
+    """Share of the examples with text outside ASCII in comments and strings."""
+    parts: float = Field(default=0.2, ge=0, le=1)
+    """Share of the examples that are a part of a file although the whole would fit."""
+    weights: dict[str, float] = {}
+    """How often pairs of a kind are drawn; others count 1."""
+    held_out_repositories: list[str] = []
+    """Repositories nothing is learned of."""
+    processes: int = Field(default=4, ge=0)
+    """Processes of each worker that make rows ahead of time; 0: none but its own."""
+    seed: int = 0
+
+    @model_validator(mode="after")
+    def _limits_fit(self) -> Self:
+        if self.longest > self.row_tokens:
+            raise ValueError("`longest` examples must fit a row of `row_tokens`")
+        return self
+
+
 class FreshModel(StrictModel):
-    """A Qwen2 of random weights, with a tokenizer trained on the pairs.
+    """A Qwen2 or Qwen3 of random weights, with a tokenizer trained on the pairs.
 
     The sizes have the names of Hugging Face's configurations.
     """
@@ -72,11 +115,15 @@ class FreshModel(StrictModel):
         "positions": "max_position_embeddings",
     }
 
+    family: Literal["qwen2", "qwen3"] = "qwen2"
+    """``qwen3`` normalizes queries and keys, and begins with blocks that change nothing."""
     vocab_size: int = Field(default=4096, ge=512)
     hidden_size: int = Field(default=192, ge=32)
     num_hidden_layers: int = Field(default=6, ge=1)
     num_attention_heads: int = Field(default=6, ge=1)
     num_key_value_heads: int = Field(default=2, ge=1)
+    head_dim: int | None = Field(default=None, ge=16)
+    """Default: the hidden size over the heads."""
     intermediate_size: int = Field(default=512, ge=32)
     max_position_embeddings: int = Field(default=4096, ge=64)
     rope_theta: float = 10000.0
@@ -117,8 +164,9 @@ class ModelSettings(StrictModel):
     backward pass. Default: 94% of the device."""
     activation_checkpointing: Literal["auto", "all", "none"] = "auto"
     """What the backward pass recomputes; ``auto``: as little as ``memory_gib`` allows."""
-    compile: bool = False
-    """``torch.compile`` of the decoder layers (pays for small models; recompiles by shape)."""
+    compile: bool | Literal["static"] = False
+    """``torch.compile`` of the decoder layers (pays for small models; recompiles by shape).
+    ``static``: for rows of one size (``data.recipe``)."""
     lora: LoraSettings | None = None
     load_bits: Literal[4, 8] | None = None
     """Frozen weights quantized through bitsandbytes; only with ``lora``."""
@@ -133,7 +181,7 @@ class ModelSettings(StrictModel):
 
 
 class OptimizerSettings(StrictModel):
-    """AdamW in its variants; paged ones keep their state in unified memory."""
+    """AdamW in its variants, paged ones with their state in unified memory; or Muon."""
 
     RENAMED = {
         "clip": "max_grad_norm",
@@ -142,14 +190,20 @@ class OptimizerSettings(StrictModel):
         "gradients": "grad_accum_dtype",
     }
 
-    kind: Literal["adamw", "adamw-8bit", "paged-adamw", "paged-adamw-8bit"] = "adamw"
+    kind: Literal["adamw", "adamw-8bit", "paged-adamw", "paged-adamw-8bit", "muon"] = "adamw"
+    """``muon``: matrices of the decoder by Muon, everything else by AdamW."""
+    muon_momentum: float = Field(default=0.95, ge=0, lt=1)
+    adamw_lr_ratio: float = Field(default=1 / 6, gt=0)
+    """With Muon: AdamW's learning rate, as a share of ``learning_rate``."""
     learning_rate: float = Field(default=1e-5, gt=0)
     betas: tuple[float, float] = (0.9, 0.999)
     epsilon: float = 1e-8
     weight_decay: float = Field(default=0.0, ge=0)
     max_grad_norm: float | None = Field(default=1.0, gt=0)
     """The gradient is scaled down to this norm; None: never."""
-    schedule: Literal["cosine", "linear", "constant"] = "cosine"
+    schedule: Literal["cosine", "linear", "constant", "trapezoid"] = "cosine"
+    stable_ratio: float = Field(default=0.35, ge=0, lt=1)
+    """``trapezoid``: the share of the steps after which the learning rate falls, linearly."""
     warmup_ratio: float = Field(default=0.03, ge=0, lt=1)
     """Share of the steps that the learning rate rises over."""
     min_lr_ratio: float = Field(default=0.0, ge=0, le=1)
@@ -318,6 +372,10 @@ class TrainSettings(StrictModel):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         self.batch.accumulation(self.workers.number)
+        if self.zero.stage and self.optimizer.kind == "muon":
+            raise ValueError("`optimizer.kind: muon` needs whole matrices: `zero.stage: 0`")
+        if self.data.recipe is not None and self.steps is None:
+            raise ValueError("`data.recipe` makes examples without end: set `steps`")
         if self.zero.stage and not self.optimizer.master_weights:
             raise ValueError("`optimizer.master_weights: false` needs `zero.stage: 0`")
         if self.model.fresh is not None and self.model.rope is None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from cass_ray.llm.pretrained import extend_rope, load_config, load_tokenizer
-from cass_ray.train.data.collate import collate
-from cass_ray.train.data.packing import Plan
+from cass_ray.train.data.collate import Batch
 from cass_ray.train.data.prepare import check_window
-from cass_ray.train.data.token_store import TokenStore
 from cass_ray.train.distributed import DistributedContext
 from cass_ray.train.engines.base import TrainingEngine
 from cass_ray.train.engines.replicated import ReplicatedEngine
@@ -57,8 +56,7 @@ def choose_activation_checkpoints(
     prepared: PreparedModel,
     settings: TrainSettings,
     distributed: DistributedContext,
-    store: TokenStore,
-    plan: Plan,
+    longest_batch: Callable[[], Batch],
 ) -> None:
     """Decide by a trial on the longest possible batch what the backward pass recomputes."""
     layers, model = prepared.model.layers, settings.model
@@ -68,8 +66,7 @@ def choose_activation_checkpoints(
     if model.activation_checkpointing == "all":
         activation_checkpoint.apply(layers, [activation_checkpoint.Keep.NOTHING] * len(layers), 0)
         return
-    windows = sorted(plan.epoch(0), key=lambda w: -sum(int(store.lengths[e]) for e in w))
-    batch = collate(store, windows[: settings.batch.micro_batch_size]).to(distributed.device)
+    batch = longest_batch().to(distributed.device)
     total = torch.cuda.get_device_properties(distributed.device).total_memory
     budget = int((model.memory_gib or 0.94 * total / 2**30) * 2**30)
     _, note = activation_checkpoint.choose(

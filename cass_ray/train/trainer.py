@@ -23,9 +23,8 @@ from cass_ray.train.checkpoint.reader import CheckpointReader
 from cass_ray.train.checkpoint.store import CheckpointStore
 from cass_ray.train.checkpoint.writer import CheckpointWriter
 from cass_ray.train.curves import Curves
-from cass_ray.train.data.loader import BatchLoader, OptimizerStep
-from cass_ray.train.data.packing import Plan, fill_rate
-from cass_ray.train.data.token_store import TokenStore
+from cass_ray.train.data.loader import OptimizerStep
+from cass_ray.train.data.sources import StepLoader, TrainingSource, training_source
 from cass_ray.train.distributed import DistributedContext
 from cass_ray.train.engines.base import TrainingEngine
 from cass_ray.train.engines.optimizers import learning_rate
@@ -57,18 +56,6 @@ class TrainingSummary:
     model: str
     resumed_from: int | None
     skipped: int
-
-
-def make_plan(settings: TrainSettings, store: TokenStore) -> Plan:
-    """The order of the data, the same for every worker of the run."""
-    return Plan(
-        lengths=store.lengths,
-        weights=store.weights,
-        capacity=settings.data.window,
-        kind=settings.data.packing,
-        batch=settings.batch.global_batch_size,
-        seed=settings.data.seed,
-    )
 
 
 class Trainer:
@@ -116,26 +103,21 @@ class Trainer:
 
     def _run(self, started: float) -> TrainingSummary:
         settings, distributed = self.settings, self.distributed
-        store = TokenStore(self.files.train)
-        plan = make_plan(settings, store)
-        steps = settings.steps or plan.steps(settings.epochs)
-        if steps == 0:
-            windows = len(plan.epoch(0))
-            raise ValueError(
-                f"the data fill {windows} window(s) an epoch, batch.global_batch_size is "
-                f"{settings.batch.global_batch_size}: lower it, or raise epochs"
-            )
+        source = training_source(settings, distributed, self.files)
+        steps = settings.steps or source.steps_of_epochs()
         checkpoints = CheckpointStore(settings.checkpoint_url)
         first = distributed.from_main(self._newest(checkpoints) if distributed.is_main else None)
-        engine, prepared, tokenizer = self._prepared(checkpoints, first, store, plan)
+        engine, prepared, tokenizer = self._prepared(checkpoints, first, source)
         for note in prepared.notes:
             self._say(note)
-        self._say(self._outline(store, plan, steps, first))
+        resumed = f", going on after step {first}" if first is not None else ""
+        workers = f"{distributed.world_size} worker(s){resumed}"
+        self._say(f"{source.outline()}; {steps} steps on {workers}")
         writer = CheckpointWriter(checkpoints, distributed.rank, distributed.world_size)
         curves = Curves(settings, first or 0) if distributed.is_main else None
         try:
             loss = self._steps(
-                engine, prepared, store, plan, first or 0, steps, (checkpoints, writer), curves
+                engine, prepared, source, first or 0, steps, (checkpoints, writer), curves
             )
             writer.finish()
             distributed.barrier()
@@ -153,7 +135,7 @@ class Trainer:
         return summary
 
     def _prepared(
-        self, checkpoints: CheckpointStore, first: int | None, store: TokenStore, plan: Plan
+        self, checkpoints: CheckpointStore, first: int | None, source: TrainingSource
     ) -> tuple[TrainingEngine, PreparedModel, Any]:
         """Engine, model and tokenizer; as they were after step ``first``, where there is one."""
         settings, distributed = self.settings, self.distributed
@@ -164,7 +146,7 @@ class Trainer:
             state.load_weights(prepared.model, reader)
         config = inner_model(prepared.model.model).config
         self._operations = Operations.of(config, prepared.model.layers)
-        setup.choose_activation_checkpoints(prepared, settings, distributed, store, plan)
+        setup.choose_activation_checkpoints(prepared, settings, distributed, source.longest_batch)
         engine = setup.make_engine(prepared, settings, distributed)
         if reader is not None:
             state.load_engine(engine, reader, reader.manifest.notes["updates"])
@@ -192,22 +174,11 @@ class Trainer:
         checkpoints.remove_after(step)
         return step
 
-    def _outline(self, store: TokenStore, plan: Plan, steps: int, first: int | None) -> str:
-        windows = plan.epoch(0)
-        filled = fill_rate(windows, store.lengths.tolist(), plan.capacity)
-        resumed = f", going on after step {first}" if first is not None else ""
-        return (
-            f"{len(store)} examples, {int(store.lengths.sum()):,} tokens in {len(windows)} windows "
-            f"of {plan.capacity} ({filled:.1%} full); {steps} steps of {plan.batch} windows on "
-            f"{self.distributed.world_size} worker(s){resumed}"
-        )
-
     def _steps(
         self,
         engine: TrainingEngine,
         prepared: PreparedModel,
-        store: TokenStore,
-        plan: Plan,
+        source: TrainingSource,
         first: int,
         last: int,
         saving: tuple[CheckpointStore, CheckpointWriter],
@@ -215,12 +186,12 @@ class Trainer:
     ) -> float:
         settings, distributed = self.settings, self.distributed
         evaluation = Evaluator(settings, distributed, self.files)
-        loader = BatchLoader(store, plan, distributed, settings.batch.micro_batch_size)
+        loader = source.loader()
         energy = EnergyMeter(distributed.device)
         used = self._progress.energy_kwh
         began, loss = time.perf_counter(), float("nan")
         for step in loader.steps(first, last):
-            loss, values = self._step(engine, loader, store, step, last)
+            loss, values = self._step(engine, loader, source, step, last)
             done = step.number + 1
             self._progress.energy_kwh = used + distributed.all_sum(energy.kilowatt_hours)[0]
             values["energy_kwh"] = self._progress.energy_kwh
@@ -237,7 +208,8 @@ class Trainer:
                 for finished in saving[1].commit():
                     saving[0].prune(settings.checkpoints)
                     self._say(f"checkpoint of step {finished} written")
-            if curves is not None and (done % settings.logging.every == 0 or done == last):
+            due = done % settings.logging.every == 0 or "held_out_loss" in values
+            if curves is not None and (due or done == last):
                 curves.write(done, values)
                 self._say(_progress_line(done, first, last, values, time.perf_counter() - began))
             if self._on_step is not None:
@@ -247,8 +219,8 @@ class Trainer:
     def _step(
         self,
         engine: TrainingEngine,
-        loader: BatchLoader,
-        store: TokenStore,
+        loader: StepLoader,
+        source: TrainingSource,
         step: OptimizerStep,
         last: int,
     ) -> tuple[float, dict[str, float]]:
@@ -269,7 +241,7 @@ class Trainer:
         verdict, reason = self._guard.judge(loss)
         norm = 0.0
         if verdict is not LossVerdict.GO:
-            self._report(verdict, reason, step, store)
+            self._report(verdict, reason, step, source)
         if verdict is LossVerdict.SKIP:
             engine.zero_grad()
             self._progress.skipped += 1
@@ -279,9 +251,9 @@ class Trainer:
         return loss, self._values(meter, loss, norm, rate, tokens, computed)
 
     def _report(
-        self, verdict: LossVerdict, reason: str, step: OptimizerStep, store: TokenStore
+        self, verdict: LossVerdict, reason: str, step: OptimizerStep, source: TrainingSource
     ) -> None:
-        pairs = sorted({store[example].pair for window in step.windows for example in window})
+        pairs = source.pairs_of(step)
         message = f"step {step.number + 1}: {reason}; pairs: {', '.join(pairs)}"
         if verdict is LossVerdict.STOP:
             raise TrainingDiverged(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 
 from cass_ray.corpus.reading.trees import DirectoryTreeStore
 from cass_ray.corpus.screening.evaluation import CANARY, benchmark_programs
 from cass_ray.corpus.screening.screening import Screening
 from cass_ray.dataset.duplicates_report import write_removed_rows
 from cass_ray.dataset.schema import REJECT_SCHEMA
+from cass_ray.pipeline.cached_run import CachedRun
 from cass_ray.pipeline.ingest import Ingestion, read_sources
 from cass_ray.pipeline.journal import Journal
 from cass_ray.pipeline.report import Tally
@@ -73,3 +76,44 @@ def test_rows_in_are_rows_out_and_planted_copies_are_named(tmp_path: Path) -> No
     assert planted["repeats"] == name and planted["similarity"] > 0.9
     kept = pq.read_table(work / "staged").column("path").to_pylist()
     assert kept == ["a.cu", "d.cu"]
+
+
+def test_sources_alone_are_pairs_that_nothing_was_compiled_of(tmp_path: Path) -> None:
+    folder = tmp_path / "repository"
+    write_files(
+        folder,
+        {
+            "LICENSE": "",
+            "a.cu": "#include <cuda_runtime.h>\n" + program("alpha"),
+            "b.cuh": "#include <cuda_runtime.h>\n" + program("beta"),
+            "c.cu": program("gamma")
+            + '__device__ void f() { asm("wgmma.fence.sync.aligned;"); }\n',
+        },
+    )
+    git = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "all"]):
+        subprocess.run([*git, *command], check=True)
+    settings = BuildSettings(
+        sources=[f"repository:{folder}"], out=tmp_path / "out", compile=False, cache=False
+    )
+    work, trees = tmp_path / "work", DirectoryTreeStore(tmp_path / "work" / "trees")
+    run = CachedRun.on_this_machine(settings, trees)
+    journal = Journal(work / "journal", REJECT_SCHEMA)
+    ingestion = Ingestion(Screening(settings), work, journal, run.prepare, run.finish)
+
+    ingested = ingestion.run(read_sources(settings, work, trees))
+    rows = {row["path"]: row for row in ingested.in_order(journal)}
+
+    assert ingested.staged_rows == 0
+    assert set(rows) == {"a.cu", "b.cuh", "c.cu"}
+    assert rows["c.cu"]["reason"] == "untranslatable"
+    for path in ("a.cu", "b.cuh"):
+        assert rows[path]["verified"] == "none"
+        assert "hip/hip_runtime.h" in rows[path]["hip_source"]
+
+
+def test_sources_alone_cannot_be_run() -> None:
+    with pytest.raises(ValueError, match="need `compile`"):
+        BuildSettings(sources=["shipped"], out=Path("x"), compile=False, execute=True)
+    with pytest.raises(ValueError, match="too slow"):
+        BuildSettings(sources=["shipped"], out=Path("x"), compile=False, translator="chat:x")

@@ -10,6 +10,7 @@ import torch
 
 from cass_ray.llm.pretrained import load_tokenizer
 from cass_ray.train.data.collate import collate
+from cass_ray.train.data.sources import make_plan
 from cass_ray.train.data.token_store import TokenStore
 from cass_ray.train.engines.optimizers import learning_rate
 from cass_ray.train.engines.replicated import ReplicatedEngine
@@ -17,7 +18,6 @@ from cass_ray.train.model.attention import ExampleLengths
 from cass_ray.train.model.build import fresh_config
 from cass_ray.train.run_files import RunFiles
 from cass_ray.train.settings import OptimizerSettings
-from cass_ray.train.trainer import make_plan
 from tests.train.conftest import tiny_settings
 from tests.train.group import run_group
 from tests.train.model.test_activation_checkpoint import make_batch, make_prepared

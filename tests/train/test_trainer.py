@@ -13,13 +13,14 @@ import torch
 from cass_ray.train import trainer as loop_module
 from cass_ray.train.checkpoint.store import CheckpointStore
 from cass_ray.train.curves import read_metrics
+from cass_ray.train.data.sources import make_plan
 from cass_ray.train.data.token_store import TokenStore
 from cass_ray.train.loss_guard import TrainingDiverged
 from cass_ray.train.model.build import AnswerModel
 from cass_ray.train.model.memory import OutOfMemory
 from cass_ray.train.run_files import RunFiles
 from cass_ray.train.settings import TrainSettings
-from cass_ray.train.trainer import Trainer, TrainingSummary, make_plan
+from cass_ray.train.trainer import Trainer, TrainingSummary
 from tests.train.conftest import tiny_settings
 from tests.train.runs import ALONE, changed, with_data
 

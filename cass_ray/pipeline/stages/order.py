@@ -25,7 +25,7 @@ from cass_ray.pipeline.stages.execute import ExecuteStage
 from cass_ray.pipeline.stages.lift import LiftStage
 from cass_ray.pipeline.stages.nvidia import NvidiaStage
 from cass_ray.pipeline.stages.reference import ReferenceStage
-from cass_ray.pipeline.stages.translate import TranslateStage
+from cass_ray.pipeline.stages.translate import SourcePairStage, TranslateStage
 from cass_ray.pipeline.workspace import Workspace
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia
@@ -78,6 +78,10 @@ class StageEntry:
 def _always(settings: BuildSettings) -> bool:
     del settings
     return True
+
+
+def _compile(settings: BuildSettings) -> bool:
+    return settings.compile
 
 
 def _execute(settings: BuildSettings) -> bool:
@@ -168,10 +172,17 @@ STAGES: tuple[StageEntry, ...] = (
         _always,
     ),
     StageEntry(
-        "compile Nvidia", Pool.NVIDIA_COMPILER, Needs.NVIDIA_TOOLCHAIN, _make_nvidia, _always
+        "sources alone",
+        Pool.TRANSLATOR,
+        Needs.NOTHING,
+        lambda given: SourcePairStage(),
+        lambda settings: not settings.compile,
     ),
-    StageEntry("compile AMD", Pool.AMD_COMPILER, Needs.AMD_TOOLCHAIN, _make_amd, _always),
-    StageEntry("align", Pool.AMD_COMPILER, Needs.NOTHING, lambda given: AlignStage(), _always),
+    StageEntry(
+        "compile Nvidia", Pool.NVIDIA_COMPILER, Needs.NVIDIA_TOOLCHAIN, _make_nvidia, _compile
+    ),
+    StageEntry("compile AMD", Pool.AMD_COMPILER, Needs.AMD_TOOLCHAIN, _make_amd, _compile),
+    StageEntry("align", Pool.AMD_COMPILER, Needs.NOTHING, lambda given: AlignStage(), _compile),
     StageEntry("lift", Pool.AMD_COMPILER, Needs.AMD_TOOLCHAIN, _make_lift, _lift),
     StageEntry(
         "reference",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cass_ray.corpus.dialect import OPENCL, dialect_of
-from cass_ray.dataset.schema import Reason, Stage, rejected
+from cass_ray.dataset.schema import Reason, Stage, Verified, is_rejected, rejected
 from cass_ray.pipeline.stages.base import Row, guarded
 from cass_ray.pipeline.workspace import Workspace
 from cass_ray.translate.protocol import Context, Translator, TranslatorError
@@ -40,3 +40,12 @@ class TranslateStage:
             listing = "\n".join(finding.format(row["path"]) for finding in translation.errors)
             return rejected(row, Stage.TRANSLATE, Reason.UNTRANSLATABLE, listing)
         return {**row, "hip_source": translation.source}
+
+
+class SourcePairStage:
+    """Ends the way of a row that nothing is compiled of: a pair of sources, not verified."""
+
+    def run(self, rows: Sequence[Row]) -> list[Row]:
+        """Translated rows as pairs without kernels."""
+        facts = {"verified": Verified.NONE.value, "kernels": []}
+        return [row if is_rejected(row) else {**row, **facts} for row in rows]

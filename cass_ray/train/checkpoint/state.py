@@ -45,15 +45,19 @@ def load_engine(engine: TrainingEngine, reader: CheckpointReader, step: int) -> 
         by_flat.setdefault(id(shard.flat), []).append(shard)
     for shards in by_flat.values():
         flat = shards[0].flat
-        with_moments = all(reader.has(optimizers.MOMENTS[0], shard.name) for shard in shards)
-        kinds = (WEIGHT, *optimizers.MOMENTS) if with_moments else (WEIGHT,)
+        moments_there = [
+            name
+            for name in optimizers.MOMENTS
+            if all(reader.has(name, shard.name) for shard in shards)
+        ]
+        kinds = (WEIGHT, *moments_there)
         values = {kind: torch.zeros(flat.numel(), dtype=torch.float32) for kind in kinds}
         for shard in shards:
             place = slice(shard.offset, shard.offset + shard.size)
             for kind in kinds:
                 values[kind][place] = reader.read(kind, shard.name, shard.start, shard.size)
         flat.copy_(values.pop(WEIGHT).view_as(flat))
-        if with_moments:
+        if moments_there:
             moments = {kind: tensor.view_as(flat) for kind, tensor in values.items()}
             optimizers.write_moments(engine.optimizer, shards[0].group_index, flat, moments, step)
     engine.after_load()

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
 
 from cass_ray.train.data.packing import Window
 from cass_ray.train.data.token_store import TokenStore
+
+PADDING_EXAMPLE = 4096
+"""Tokens that padding lays out as one example: attention over it is not for nothing long."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,8 @@ class Batch:
     """int64, (N,): the answer tokens."""
     examples: tuple[str, ...]
     """Ids of the pairs, for reports."""
+    weights: torch.Tensor | None = None
+    """float32, (N,): what each target counts in the loss; None: 1."""
 
     @property
     def tokens(self) -> int:
@@ -42,11 +48,16 @@ class Batch:
         """The batch on ``device``, copied from pinned memory without waiting."""
         if device.type == "cpu":
             return self
-        moved = {
-            name: getattr(self, name).pin_memory().to(device, non_blocking=True)
-            for name in ("input_ids", "position_ids", "predictors", "targets")
+        moved: dict[str, Any] = {
+            name: _pinned(getattr(self, name)).to(device, non_blocking=True)
+            for name in ("input_ids", "position_ids", "predictors", "targets", "weights")
+            if getattr(self, name) is not None
         }
         return replace(self, **moved)
+
+
+def _pinned(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor if tensor.is_pinned() else tensor.pin_memory()
 
 
 def collate(store: TokenStore, windows: Sequence[Window]) -> Batch:
@@ -67,6 +78,22 @@ def collate(store: TokenStore, windows: Sequence[Window]) -> Batch:
         predictors=_long(np.concatenate(predictors)),
         targets=_long(np.concatenate(targets)),
         examples=tuple(example.pair for example in examples),
+    )
+
+
+def padded(batch: Batch, tokens: int, padding: int) -> Batch:
+    """``batch`` in a row of just ``tokens`` tokens; the padding is examples without answers."""
+    more = tokens - batch.tokens
+    if more <= 0:
+        return batch
+    whole, rest = divmod(more, PADDING_EXAMPLE)
+    sizes = [PADDING_EXAMPLE] * whole + [rest] * (rest > 0)
+    places = torch.cat([torch.arange(size) for size in sizes])[None]
+    return replace(
+        batch,
+        input_ids=torch.cat((batch.input_ids, torch.full((1, more), padding)), 1),
+        position_ids=torch.cat((batch.position_ids, places), 1),
+        lengths=(*batch.lengths, *sizes),
     )
 
 

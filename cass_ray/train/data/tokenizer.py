@@ -21,15 +21,34 @@ _PIECES = r"""\p{N}|[ \t]*[\r\n]+|[ ]?[\p{L}_]+|[ ]?[^\s\p{L}\p{N}_]+|\s+"""
 """Digits one by one: addresses, registers and offsets are numbers, not words."""
 
 
-def train_tokenizer(texts: Iterable[str], vocabulary: int) -> Any:
-    """A ``PreTrainedTokenizerFast`` of at most ``vocabulary`` tokens, learned from ``texts``."""
+_PREFIXES = (
+    r"[ ]?(?:cuda|hip|CUDA|HIP)(?=[A-Z_])|[ ]?(?:cu|hip)(?=(?:blas|rand|fft|sparse|solver|dnn|cub)"
+    r"\p{L}*)|[ ]+(?=[ ][^\s])|"
+)
+"""What translating changes is a piece of its own: ``cuda`` and ``Malloc`` apart, and never one
+token that a model would have to know whole."""
+
+
+def train_tokenizer(
+    texts: Iterable[str], vocabulary: int, *, prefixes: bool = False, special: Iterable[str] = ()
+) -> Any:
+    """A ``PreTrainedTokenizerFast`` of at most ``vocabulary`` tokens, learned from ``texts``.
+
+    Args:
+        texts: programs.
+        vocabulary: tokens in all, ``special`` ones not counted.
+        prefixes: whether the prefixes of both APIs are pieces of their own.
+        special: further special tokens; they come behind the learned ones.
+    """
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
-            pre_tokenizers.Split(Regex(_PIECES), behavior="isolated"),
+            pre_tokenizers.Split(
+                Regex((_PREFIXES if prefixes else "") + _PIECES), behavior="isolated"
+            ),
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )
@@ -41,6 +60,7 @@ def train_tokenizer(texts: Iterable[str], vocabulary: int) -> Any:
         show_progress=False,
     )
     tokenizer.train_from_iterator(texts, trainer)
+    tokenizer.add_special_tokens(list(special))
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         eos_token=END_OF_TURN,

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from cass_ray.train.engines.muon import Muon, muon_groups
 from cass_ray.train.settings import OptimizerSettings
 
 MOMENTS = ("exp_avg", "exp_avg_sq")
@@ -30,6 +31,10 @@ def learning_rate(settings: OptimizerSettings, step: int, steps: int) -> float:
         return settings.learning_rate * (step + 1) / warm
     if settings.schedule == "constant":
         return settings.learning_rate
+    if settings.schedule == "trapezoid":
+        warm = max(warm, math.ceil(settings.stable_ratio * steps))
+        if step < warm:
+            return settings.learning_rate
     done = min((step - warm) / max(steps - warm, 1), 1.0)
     shape = 0.5 * (1 + math.cos(math.pi * done)) if settings.schedule == "cosine" else 1 - done
     return settings.learning_rate * (settings.min_lr_ratio + (1 - settings.min_lr_ratio) * shape)
@@ -49,6 +54,15 @@ def decay_groups(
         {"params": plain, "weight_decay": 0.0},
     ]
     return [group for group in groups if group["params"]]
+
+
+def parameter_groups(
+    named: Iterable[tuple[str, torch.nn.Parameter]], settings: OptimizerSettings
+) -> list[dict[str, Any]]:
+    """The groups that the optimizer of ``settings`` is made of."""
+    if settings.kind == "muon":
+        return muon_groups(named, settings)
+    return decay_groups(named, settings.weight_decay)
 
 
 def split_groups(groups: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
@@ -83,6 +97,8 @@ def make_optimizer(
     }
     if settings.kind == "adamw":
         return torch.optim.AdamW(groups, fused=fused, **common)
+    if settings.kind == "muon":
+        return Muon(groups, settings)
     try:
         import bitsandbytes
     except ImportError as error:
@@ -99,11 +115,14 @@ def make_optimizer(
 
 
 def read_moments(state: dict[str, Any]) -> dict[str, torch.Tensor]:
-    """The moments in ``state`` (one parameter's) as fp32 tensors; none before the first step."""
+    """The moments in ``state`` (one parameter's) as fp32 tensors; none before the first step.
+
+    Muon has the first only.
+    """
     if not state:
         return {}
     if "exp_avg" in state:
-        return {name: state[name].float() for name in MOMENTS}
+        return {name: state[name].float() for name in MOMENTS if name in state}
     found = {}
     for name, (values, code, scale) in _BNB_MOMENTS.items():
         tensor = state[values]
@@ -135,8 +154,8 @@ def write_moments(
     if not hasattr(optimizer, "init_state"):
         device = parameter.device if optimizer.defaults.get("fused") else torch.device("cpu")
         state["step"] = torch.tensor(float(step), device=device)
-        for name in MOMENTS:
-            state[name] = moments[name].to(parameter).clone()
+        for name, moment in moments.items():
+            state[name] = moment.to(parameter).clone()
         return
     group = optimizer.param_groups[group_index[0]]
     listed = group["params"]

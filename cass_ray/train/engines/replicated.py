@@ -40,7 +40,7 @@ class ReplicatedEngine:
                 self._masters[name] = torch.nn.Parameter(parameter.detach().float())
             else:
                 self._masters[name] = parameter
-        groups = optimizers.decay_groups(self._masters.items(), settings.weight_decay)
+        groups = optimizers.parameter_groups(self._masters.items(), settings)
         fused = distributed.device.type == "cuda" and settings.kind == "adamw"
         self.optimizer = optimizers.make_optimizer(groups, settings, fused=fused)
         self._sums: dict[str, torch.Tensor] = {}
@@ -99,7 +99,7 @@ class ReplicatedEngine:
             factor = self._settings.max_grad_norm / (float(norm) + 1e-6)
             torch._foreach_mul_(tensors, factor)
         for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate
+            group["lr"] = learning_rate * group.get("lr_ratio", 1.0)
         if all(self._masters[name] is parameter for name, parameter in self._named):
             self._use_sums(gradients)
             self.optimizer.step()

@@ -15,10 +15,14 @@ from cass_ray.train.settings import FreshModel, LoraSettings, ModelSettings
 
 
 def fresh_config(sizes: FreshModel, vocabulary: int, end: int, padding: int | None) -> Any:
-    """The configuration of a Qwen2 of the given sizes."""
-    from transformers import Qwen2Config
+    """The configuration of a Qwen2 or Qwen3 of the given sizes."""
+    from transformers import Qwen2Config, Qwen3Config
 
-    return Qwen2Config(
+    more: dict[str, Any] = {} if sizes.head_dim is None else {"head_dim": sizes.head_dim}
+    if sizes.family == "qwen3":
+        more.setdefault("head_dim", sizes.hidden_size // sizes.num_attention_heads)
+    return (Qwen3Config if sizes.family == "qwen3" else Qwen2Config)(
+        **more,
         vocab_size=vocabulary,
         hidden_size=sizes.hidden_size,
         intermediate_size=sizes.intermediate_size,
@@ -62,6 +66,8 @@ def build_model(
         torch.manual_seed(seed)
         # Random weights are drawn in fp32 on the CPU: the same on every machine and precision.
         model = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+        if config.model_type == "qwen3":
+            _begin_as_identity(model)
         model = model.to(device=device, dtype=dtype)
     else:
         options: dict[str, Any] = {}
@@ -85,6 +91,16 @@ def build_model(
         model = _with_lora(model, settings.lora)
     model.config.use_cache = False
     return model
+
+
+@torch.no_grad()
+def _begin_as_identity(model: Any) -> None:
+    """Weights for Muon: what a block adds to the stream is zero at first, the rest 0.7/sqrt(n)."""
+    for name, weight in model.named_parameters():
+        if name.endswith(("o_proj.weight", "down_proj.weight")):
+            nn.init.zeros_(weight)
+        elif name.endswith("_proj.weight"):
+            nn.init.normal_(weight, std=0.7 * weight.shape[1] ** -0.5)
 
 
 def _with_lora(model: Any, lora: LoraSettings) -> Any:
@@ -112,7 +128,7 @@ def inner_model(model: Any) -> Any:
 
 
 class AnswerModel(nn.Module):
-    """A causal language model whose forward pass is the summed loss on answer tokens.
+    """A causal language model whose forward pass is the summed, weighted loss on answer tokens.
 
     Logits are computed only where an answer token is predicted.
     """
@@ -135,7 +151,7 @@ class AnswerModel(nn.Module):
             lengths=attention.ExampleLengths(batch.lengths),
         ).last_hidden_state
         wanted = hidden[0].index_select(0, batch.predictors)
-        loss: torch.Tensor = base.get_output_embeddings()(wanted, batch.targets)
+        loss: torch.Tensor = base.get_output_embeddings()(wanted, batch.targets, batch.weights)
         return loss
 
 
@@ -175,7 +191,7 @@ def prepare(model: Any, settings: ModelSettings, device: torch.device) -> Prepar
     wrapped = AnswerModel(model)
     if settings.compile:
         for layer in wrapped.layers:
-            layer.compile(dynamic=True)
+            layer.compile(dynamic=settings.compile != "static")
         notes.append("decoder layers compiled")
     parameters = sum(parameter.numel() for parameter in wrapped.parameters())
     return PreparedModel(wrapped, device, notes, backend, parameters)

@@ -18,13 +18,21 @@ as the hidden states, which for a vocabulary of 152,000 means products of 128 ro
 the weights again, and they are as slow as memory."""
 
 
-def _plain_loss(hidden: torch.Tensor, head: torch.nn.Linear, targets: torch.Tensor) -> torch.Tensor:
+def _plain_loss(
+    hidden: torch.Tensor,
+    head: torch.nn.Linear,
+    targets: torch.Tensor,
+    weights: torch.Tensor | None = None,
+) -> torch.Tensor:
     total = hidden.new_zeros((), dtype=torch.float32)
     for start in range(0, len(targets), _CHUNK):
-        logits = F.linear(hidden[start : start + _CHUNK], head.weight, head.bias)
-        total = total + F.cross_entropy(
-            logits.float(), targets[start : start + _CHUNK], reduction="sum"
-        )
+        part = slice(start, start + _CHUNK)
+        logits = F.linear(hidden[part], head.weight, head.bias).float()
+        if weights is None:
+            total = total + F.cross_entropy(logits, targets[part], reduction="sum")
+        else:
+            losses = F.cross_entropy(logits, targets[part], reduction="none")
+            total = total + torch.dot(losses, weights[part])
     return total
 
 
@@ -53,19 +61,24 @@ def logits_budget(predictions: int, width: int, vocabulary: int) -> int:
 
 
 def add_loss_to_head(head: torch.nn.Linear, fused: bool) -> None:
-    """Let ``head(hidden, targets)`` return the summed cross entropy, without keeping logits.
+    """Let ``head(hidden, targets, weights)`` return the summed cross entropy.
+
+    All logits are never held at once, and each target counts its weight (None: 1).
 
     It stays a call of the module, so that ZeRO-3 gathers the weights for it.
     """
 
     def forward(
-        self: torch.nn.Linear, hidden: torch.Tensor, targets: torch.Tensor | None = None
+        self: torch.nn.Linear,
+        hidden: torch.Tensor,
+        targets: torch.Tensor | None = None,
+        weights: torch.Tensor | None = None,
     ) -> torch.Tensor:
         if targets is None:
             return F.linear(hidden, self.weight, self.bias)
-        if fused and hidden.is_cuda:
+        if fused and hidden.is_cuda and weights is None:
             return _liger_loss(hidden, self, targets)
-        return _plain_loss(hidden, self, targets)
+        return _plain_loss(hidden, self, targets, weights)
 
     head.forward = MethodType(forward, head)  # type: ignore[method-assign]
 

@@ -133,3 +133,17 @@ def test_a_string_without_end_is_reported() -> None:
     result = translate('asm(x "mov.u32 ;\n);')
     assert result.source == 'asm(x "mov.u32 ;\n);'
     assert result.errors
+
+
+@pytest.mark.parametrize(
+    "ptx",
+    [
+        'asm volatile("red.async.global.mbarrier.u32 [%0], %1;" :: "l"(p), "r"(a));',
+        'asm volatile("fence.sc.cluster;" ::: "memory");',
+        'asm volatile("membar.everything;");',
+    ],
+)
+def test_atomics_and_fences_that_are_not_known_are_findings(ptx):
+    translation = translate(f"__device__ void f(unsigned* p, unsigned a) {{ {ptx} }}")
+    assert translation.errors
+    assert ptx in translation.source

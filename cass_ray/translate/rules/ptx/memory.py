@@ -73,7 +73,9 @@ _ATOMICS = {
 def _atomic(returns: bool) -> Handler:
     def handler(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
         kind = kind_of(modifiers)
-        operation = next(item for item in modifiers if item in _ATOMICS)
+        operation = next((item for item in modifiers if item in _ATOMICS), None)
+        if operation is None:
+            raise UnknownInstructionError(f"atomics `{'.'.join(modifiers)}`")
         if kind == "s64" and operation == "add":
             kind = "u64"
         target, rest = (operands[0], operands[1:]) if returns else ("_", operands)
@@ -92,7 +94,10 @@ def _fence(state: RegisterState, modifiers: list[str], operands: list[str]) -> s
     scopes["sys"] = "__threadfence_system();"
     if "proxy" in modifiers:
         raise UnknownInstructionError("fences between proxies")
-    return next(scopes[item] for item in reversed(modifiers) if item in scopes)
+    scope = next((scopes[item] for item in reversed(modifiers) if item in scopes), None)
+    if scope is None:
+        raise UnknownInstructionError(f"fences of `{'.'.join(modifiers)}`")
+    return scope
 
 
 def _barrier(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:

@@ -1,0 +1,243 @@
+"""Answers to many questions at once from a small Qwen3 on one GPU: static caches, one CUDA graph.
+
+Questions of different lengths are not padded: each row of the batch has its own position, and its
+cache is filled from the front. A step of decoding is captured once and replayed. On a CPU the same
+steps run one by one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+
+_CHECK = 32
+"""Steps between looks at which rows have ended."""
+
+
+def _norm(x: torch.Tensor, weight: torch.Tensor, epsilon: float) -> torch.Tensor:
+    return F.rms_norm(x.float(), (x.shape[-1],), weight.float(), epsilon).to(x.dtype)
+
+
+def _rotate(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+    a, b = x.chunk(2, -1)
+    return x * cos + torch.cat((-b, a), -1) * sin
+
+
+@dataclass
+class _Layer:
+    """Weights of a decoder layer, by their short names."""
+
+    q: torch.Tensor
+    k: torch.Tensor
+    v: torch.Tensor
+    o: torch.Tensor
+    gate: torch.Tensor
+    up: torch.Tensor
+    down: torch.Tensor
+    before: torch.Tensor
+    behind: torch.Tensor
+    q_norm: torch.Tensor
+    k_norm: torch.Tensor
+
+    @classmethod
+    def of(cls, layer: Any) -> _Layer:
+        attention, mlp = layer.self_attn, layer.mlp
+        return cls(
+            q=attention.q_proj.weight,
+            k=attention.k_proj.weight,
+            v=attention.v_proj.weight,
+            o=attention.o_proj.weight,
+            gate=mlp.gate_proj.weight,
+            up=mlp.up_proj.weight,
+            down=mlp.down_proj.weight,
+            before=layer.input_layernorm.weight,
+            behind=layer.post_attention_layernorm.weight,
+            q_norm=attention.q_norm.weight,
+            k_norm=attention.k_norm.weight,
+        )
+
+
+class BatchDecoder:
+    """Decodes with the weights of ``model``, a transformers Qwen3."""
+
+    def __init__(self, model: Any) -> None:
+        config = model.config
+        if config.model_type != "qwen3":
+            raise ValueError(f"a Qwen3 is decoded here, not a {config.model_type}")
+        decoder = model.get_decoder()
+        self._layers = [_Layer.of(layer) for layer in decoder.layers]
+        self._embedding = decoder.embed_tokens.weight
+        self._last_norm = decoder.norm.weight
+        self._head = model.get_output_embeddings().weight
+        self._epsilon = float(config.rms_norm_eps)
+        self._heads, self._groups = config.num_attention_heads, config.num_key_value_heads
+        self._width = config.head_dim
+        theta = float(config.rope_parameters["rope_theta"])
+        places = torch.arange(0, self._width, 2, device=self._embedding.device).float()
+        frequencies = theta ** -(places / self._width)
+        angles = torch.arange(config.max_position_embeddings, device=frequencies.device)
+        table = angles.float()[:, None] * frequencies[None]
+        table = torch.cat((table, table), -1)
+        dtype = self._embedding.dtype
+        self._cos, self._sin = table.cos().to(dtype), table.sin().to(dtype)
+
+    @torch.inference_mode()
+    def __call__(
+        self,
+        questions: Sequence[Sequence[int]],
+        most: int,
+        temperatures: Sequence[float],
+        end: int,
+        *,
+        seconds: float = float("inf"),
+        say: Callable[[str], None] = lambda _: None,
+    ) -> list[list[int]]:
+        """Answers of at most ``most`` tokens, with ``end`` where the model ended them.
+
+        Greedy where the temperature is 0. After ``seconds`` all rows are cut.
+        """
+        started = time.monotonic()
+        state = _State(self, questions, most, temperatures, end)
+        self._fill(state, questions)
+        step = state.captured(self)
+        steps, ended = 0, 0
+        while steps < most and ended < len(questions) and time.monotonic() - started < seconds:
+            for _ in range(min(_CHECK, most - steps)):
+                step()
+                steps += 1
+            ended = int(state.done.sum())
+        say(
+            f"{len(questions)} rows, {steps} steps, {ended} ended, "
+            f"{time.monotonic() - started:.0f} s"
+        )
+        rows = state.out[:, :steps].tolist()
+        return [[token for token in row if token >= 0] for row in rows]
+
+    def _fill(self, state: _State, questions: Sequence[Sequence[int]]) -> None:
+        """Caches of all tokens of the questions but the last; equal questions are read once."""
+        known: dict[tuple[int, ...], int] = {}
+        for row, question in enumerate(map(tuple, questions)):
+            size = len(question) - 1
+            if question in known:
+                for keys, values in zip(state.keys, state.values, strict=True):
+                    keys[row, :, :size] = keys[known[question], :, :size]
+                    values[row, :, :size] = values[known[question], :, :size]
+                continue
+            known[question] = row
+            ids = torch.tensor(question[:-1], device=self._embedding.device)
+            x = F.embedding(ids, self._embedding)
+            cos, sin = self._cos[:size, None], self._sin[:size, None]
+            for number, layer in enumerate(self._layers):
+                q, k, v = self._projected(layer, x, cos, sin)
+                state.keys[number][row, :, :size] = k.transpose(0, 1)
+                state.values[number][row, :, :size] = v.transpose(0, 1)
+                query, key, value = (item.transpose(0, 1)[None] for item in (q, k, v))
+                seen = F.scaled_dot_product_attention(
+                    query, key, value, is_causal=True, enable_gqa=True
+                )
+                x = self._rest(layer, x, seen[0].transpose(0, 1).reshape(size, -1))
+
+    def _projected(
+        self, layer: _Layer, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        h = _norm(x, layer.before, self._epsilon)
+        rows = x.shape[0]
+        q = F.linear(h, layer.q).view(rows, self._heads, self._width)
+        k = F.linear(h, layer.k).view(rows, self._groups, self._width)
+        v = F.linear(h, layer.v).view(rows, self._groups, self._width)
+        q = _rotate(_norm(q, layer.q_norm, self._epsilon), cos, sin)
+        k = _rotate(_norm(k, layer.k_norm, self._epsilon), cos, sin)
+        return q, k, v
+
+    def _rest(self, layer: _Layer, x: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
+        x = x + F.linear(seen, layer.o)
+        h = _norm(x, layer.behind, self._epsilon)
+        return x + F.linear(F.silu(F.linear(h, layer.gate)) * F.linear(h, layer.up), layer.down)
+
+    def step(self, state: _State) -> None:
+        """One token of every row that has not ended."""
+        rows = len(state.token)
+        x = F.embedding(state.token, self._embedding)
+        cos, sin = self._cos[state.place][:, None], self._sin[state.place][:, None]
+        hidden = (state.columns[None] > state.place[:, None])[:, None, None]
+        shared = self._heads // self._groups
+        for layer, keys, values in zip(self._layers, state.keys, state.values, strict=True):
+            q, k, v = self._projected(layer, x, cos, sin)
+            keys[state.rows, :, state.place] = k
+            values[state.rows, :, state.place] = v
+            q = q.view(rows, self._groups, shared, self._width) * self._width**-0.5
+            scores = torch.matmul(q, keys.transpose(2, 3)).float()
+            scores = scores.masked_fill(hidden, float("-inf")).softmax(-1).to(x.dtype)
+            x = self._rest(layer, x, torch.matmul(scores, values).reshape(rows, -1))
+        logits = F.linear(_norm(x, self._last_norm, self._epsilon), self._head).float()
+        state.take(logits)
+
+
+class _State:
+    """Tensors of one batch; a captured graph reads and writes just these."""
+
+    def __init__(
+        self,
+        decoder: BatchDecoder,
+        questions: Sequence[Sequence[int]],
+        most: int,
+        temperatures: Sequence[float],
+        end: int,
+    ) -> None:
+        device, rows = decoder._embedding.device, len(questions)
+        longest = max(map(len, questions)) + most
+        shape = (rows, decoder._groups, longest, decoder._width)
+        self.keys = [
+            torch.zeros(shape, dtype=decoder._embedding.dtype, device=device)
+            for _ in decoder._layers
+        ]
+        self.values = [torch.zeros_like(keys) for keys in self.keys]
+        self.token = torch.tensor([question[-1] for question in questions], device=device)
+        self.place = torch.tensor([len(question) - 1 for question in questions], device=device)
+        self.out = torch.full((rows, most + 2), -1, dtype=torch.long, device=device)
+        self.number = torch.zeros(1, dtype=torch.long, device=device)
+        self.done = torch.zeros(rows, dtype=torch.bool, device=device)
+        self.rows = torch.arange(rows, device=device)
+        self.columns = torch.arange(longest, device=device)
+        self._temperature = torch.tensor(temperatures, device=device)[:, None]
+        self._sampled = max(temperatures) > 0
+        self._end = end
+
+    def take(self, logits: torch.Tensor) -> None:
+        """The next token of each row: the likeliest, or by Gumbel's trick a sample."""
+        if self._sampled:
+            noise = -torch.empty_like(logits).exponential_().clamp_(min=1e-20).log_()
+            hot = logits / self._temperature.clamp(min=1e-3) + noise
+            logits = torch.where(self._temperature > 0, hot, logits)
+        chosen = logits.argmax(-1)
+        self.out.index_copy_(1, self.number, torch.where(self.done, -1, chosen)[:, None])
+        self.done.logical_or_(chosen == self._end)
+        self.number.add_(1).clamp_(max=self.out.shape[1] - 1)
+        self.token.copy_(torch.where(self.done, self.token, chosen))
+        self.place.add_((~self.done).long()).clamp_(max=len(self.columns) - 1)
+
+    def captured(self, decoder: BatchDecoder) -> Callable[[], None]:
+        """A function that makes one step; on a GPU a graph is replayed."""
+        if self.token.device.type != "cuda":
+            return lambda: decoder.step(self)
+        changed = (self.token, self.place, self.out, self.number, self.done)
+        kept = [tensor.clone() for tensor in changed]
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            decoder.step(self)
+            decoder.step(self)
+        torch.cuda.current_stream().wait_stream(side)
+        for tensor, old in zip(changed, kept, strict=True):
+            tensor.copy_(old)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            decoder.step(self)
+        for tensor, old in zip(changed, kept, strict=True):
+            tensor.copy_(old)
+        return graph.replay

@@ -1,0 +1,176 @@
+"""Examples made anew each time a pair is drawn, and batches of them that a step number fixes.
+
+A pair is drawn by weight, seen in one of many ways (:mod:`cass_ray.train.data.augment`), asked in
+one of two formats, and packed with others into rows of one fixed size. A batch follows from the
+seed and the number of its step alone: nothing but the step number needs saving to go on.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from cass_ray.llm.line_edits import MARKS, edits_of, regions
+from cass_ray.llm.translation_format import TranslationFormat
+from cass_ray.train.data.augment import ApiNames, part, respell, with_foreign_text
+from cass_ray.train.data.collate import Batch, padded
+from cass_ray.train.settings import RecipeSettings
+
+_CHARACTERS = {"file": 14_000, "edits": 22_000}
+"""The longest question of each format: a file is written twice."""
+_TRIES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnExample:
+    """A question and its answer as tokens, and how much each answer token counts."""
+
+    pair: str
+    question: Sequence[int]
+    answer: Sequence[int]
+    weight: float
+
+    def __len__(self) -> int:
+        return len(self.question) + len(self.answer)
+
+
+@dataclass(frozen=True, slots=True)
+class RecipePair:
+    """Both sides as lines, snippets collapsed; ``kind`` chooses the weight."""
+
+    id: str
+    kind: str
+    cuda: Sequence[str]
+    hip: Sequence[str]
+
+
+class ExampleRecipe:
+    """Makes examples of ``pairs`` by ``settings``."""
+
+    def __init__(
+        self,
+        settings: RecipeSettings,
+        pairs: Sequence[RecipePair],
+        format_: TranslationFormat,
+        names: ApiNames,
+    ) -> None:
+        self.settings = settings
+        self.format = format_
+        self._pairs = pairs
+        self._names = names
+        weights = [settings.weights.get(pair.kind, 1.0) for pair in pairs]
+        self._cumulated = np.cumsum(weights)
+
+    def draw(self, chance: random.Random, longest: int) -> DrawnExample:
+        """An example of at most ``longest`` tokens.
+
+        Raises ``ValueError`` when no draw of many gives one.
+        """
+        for _ in range(_TRIES):
+            place = chance.random() * self._cumulated[-1]
+            pair = self._pairs[int(np.searchsorted(self._cumulated, place, side="right"))]
+            example = self._example(pair, chance, longest)
+            if example is not None and len(example) <= longest:
+                return example
+        raise ValueError(f"no example of at most {longest} tokens in {_TRIES} draws")
+
+    def _example(
+        self, pair: RecipePair, chance: random.Random, longest: int
+    ) -> DrawnExample | None:
+        settings = self.settings
+        whole_file = chance.random() < settings.file_share
+        cuda, hip = list(pair.cuda), list(pair.hip)
+        if chance.random() < settings.respelled:
+            cuda, hip = respell(cuda, hip, chance)
+        if chance.random() < settings.exchanged:
+            cuda, hip = self._names.exchanged(cuda, hip, chance, chance.uniform(0.2, 0.8))
+        if chance.random() < settings.foreign_text:
+            cuda, hip = with_foreign_text(cuda, hip, chance)
+        characters = min(_CHARACTERS["file" if whole_file else "edits"], 2 * longest)
+        size = sum(map(len, cuda)) + len(cuda)
+        if size > characters or len(cuda) > MARKS or chance.random() < settings.parts:
+            cut = part(cuda, hip, regions(cuda, hip), chance, characters)
+            if cut is None and (size > characters or len(cuda) > MARKS):
+                return None
+            cuda, hip = cut or (cuda, hip)
+        if len(cuda) > MARKS:
+            return None
+        return self.example(pair.id, cuda, hip, whole_file, chance.randrange(MARKS))
+
+    def example(
+        self, pair: str, cuda: Sequence[str], hip: Sequence[str], whole_file: bool, first: int = 0
+    ) -> DrawnExample:
+        """The example of just these sides, in one of the formats."""
+        form = self.format
+        if whole_file:
+            question = form.file_question("\n".join(cuda))
+            return DrawnExample(pair, question, form.file_answer("\n".join(hip)), 1.0)
+        edits = edits_of(cuda, hip, regions(cuda, hip))
+        answer = form.edit_answer(edits, first)
+        return DrawnExample(
+            pair, form.edit_question(cuda, first), answer, self.settings.edit_weight
+        )
+
+    def batch(self, step: int, worker: int = 0, progress: float = 1.0) -> Batch:
+        """The row of a step, ``settings.row_tokens`` long; ``progress`` is the run's, 0 to 1."""
+        settings = self.settings
+        chance = random.Random(f"{settings.seed} {step} {worker}")
+        grown = min(1.0, progress / settings.curriculum) if settings.curriculum else 1.0
+        longest = int(
+            settings.shortest_limit + grown * (settings.longest - settings.shortest_limit)
+        )
+        left, taken, missed = settings.row_tokens, list[DrawnExample](), 0
+        while missed < 6 and left > 64 and len(taken) < settings.row_examples:
+            example = self.draw(chance, longest)
+            if len(example) <= left:
+                taken.append(example)
+                left -= len(example)
+            else:
+                missed += 1
+        return lay_out(taken, settings.row_tokens, self.format.padding)
+
+
+def lay_out(examples: Sequence[DrawnExample], tokens: int, padding: int) -> Batch:
+    """``examples`` end to end in a row of just ``tokens`` tokens; what is left is padding."""
+    row, targets = list[int](), list[int]()
+    positions, predictors, weights = [], [], []
+    place = 0
+    for example in examples:
+        row += [*example.question, *example.answer]
+        positions.append(np.arange(len(example)))
+        first = place + len(example.question) - 1
+        place += len(example)
+        predictors.append(np.arange(first, place - 1))
+        targets += example.answer
+        weights.append(np.full(len(example.answer), example.weight, dtype=np.float32))
+    batch = Batch(
+        input_ids=torch.tensor(row, dtype=torch.int64)[None],
+        position_ids=torch.from_numpy(np.concatenate(positions).astype(np.int64))[None],
+        lengths=tuple(map(len, examples)),
+        predictors=torch.from_numpy(np.concatenate(predictors).astype(np.int64)),
+        targets=torch.tensor(targets, dtype=torch.int64),
+        examples=tuple(example.pair for example in examples),
+        weights=torch.from_numpy(np.concatenate(weights)),
+    )
+    return padded(batch, tokens, padding)
+
+
+def recipe_pairs(
+    rows: Sequence[Mapping[str, Any]], snippets: Mapping[str, str]
+) -> list[RecipePair]:
+    """Pairs of ``id``, ``kind``, ``cuda_source``, ``hip_source``; snippets are collapsed."""
+    from cass_ray.llm.snippets import collapse
+
+    made = []
+    for row in rows:
+        cuda = row["cuda_source"].replace("\r\n", "\n")
+        hip = row["hip_source"].replace("\r\n", "\n")
+        if "CASS_" in hip:  # every snippet has a guard of this name
+            hip = collapse(hip, snippets)
+        made.append(RecipePair(row["id"], row["kind"], cuda.split("\n"), hip.split("\n")))
+    return made
