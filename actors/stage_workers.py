@@ -16,8 +16,8 @@ import pyarrow as pa
 import ray
 
 from actors.staged_rows import with_rows
-from cass_ray.cache import ContentCache, results_directory
 from cass_ray.dataset.schema import Reason, Stage, is_rejected, rejected
+from cass_ray.pipeline.results import result_cache
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import WORK_SCHEMA, Row, RowStage
 from cass_ray.pipeline.stages.order import (
@@ -29,11 +29,6 @@ from cass_ray.pipeline.stages.order import (
 )
 from cass_ray.pipeline.stages.reference import REFERENCE_COLUMN
 from cass_ray.pipeline.workspace import Workspace
-
-
-def result_cache(settings: BuildSettings) -> ContentCache | None:
-    """The node's cache of compiler results, unless settings turn it off."""
-    return ContentCache(results_directory()) if settings.cache else None
 
 
 class StageWorker:

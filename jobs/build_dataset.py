@@ -44,6 +44,7 @@ from cass_ray.pipeline.output_lock import OutputBusy, output_lock
 from cass_ray.pipeline.progress import Progress
 from cass_ray.pipeline.report import Tally, card_facts, print_summary, write_report
 from cass_ray.pipeline.settings import BuildSettings
+from cass_ray.storage.store import StorageError
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.version import __version__
@@ -189,7 +190,7 @@ def build_dataset(
         settings = load(BuildSettings, config, {**overrides, **parse_overrides(set_ or [])})
         settings = settings.model_copy(update={"out": settings.out.absolute()})
         Build(settings, console).run(resume)
-    except (SettingsError, SourceError) as error:
+    except (SettingsError, SourceError, StorageError) as error:
         fail("build-dataset", error, EXIT_USAGE)
     except OutputBusy as error:
         fail("build-dataset", error, EXIT_FAILED)

@@ -16,11 +16,11 @@ from pathlib import Path
 import pyarrow.dataset as pads
 from rich.console import Console
 
-from actors.stage_workers import result_cache
 from cass_ray.config import load
 from cass_ray.pipeline.ingest import Ingested, finished_columns
 from cass_ray.pipeline.journal import Journal
 from cass_ray.pipeline.progress import Progress
+from cass_ray.pipeline.results import result_cache
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import Row
 from cass_ray.pipeline.stages.order import (

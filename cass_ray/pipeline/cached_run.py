@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cass_ray.cache import ContentCache, results_directory
 from cass_ray.corpus.reading.trees import TreeStore
 from cass_ray.dataset.schema import is_rejected
 from cass_ray.pipeline.ingest import finished_columns
+from cass_ray.pipeline.results import result_cache
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import NotCached, Row, RowStage
 from cass_ray.pipeline.stages.order import (
@@ -34,7 +34,7 @@ class CachedRun:
     @classmethod
     def on_this_machine(cls, settings: BuildSettings, trees: TreeStore) -> CachedRun:
         """Stages for the toolchains found here; without both of them nothing is finished early."""
-        cache = ContentCache(results_directory()) if settings.cache else None
+        cache = result_cache(settings)
         context = StageContext(settings, Workspace(trees.get), cache, cached_only=True)
         if not translates_when_read(settings):
             return cls(())

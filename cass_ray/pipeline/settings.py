@@ -58,6 +58,9 @@ class BuildSettings(ScreeningSettings):
     """Without it a pair is of sources alone, ``verified: none``: what an in-process engine
     translated without a finding. Files then need nothing beside them, so headers become rows
     too."""
+    shared_results: str | None = None
+    """Results that all nodes share, behind each node's own: a folder that they mount, or
+    ``s3://…``, ``gs://…``, ``az://…`` with the credentials in each node's environment."""
     execute: bool = False
     lifted_reference: bool = True
     """With ``execute``: where no GPU has run the CUDA side, compare with its machine code, lifted.

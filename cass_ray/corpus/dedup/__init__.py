@@ -1,1 +1,1 @@
-"""Exact and near duplicates in a stream of programs. May import ``corpus.parsing``."""
+"""Exact and near duplicates, in a stream or in partitions. May import ``corpus.parsing``."""

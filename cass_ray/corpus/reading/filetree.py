@@ -32,6 +32,10 @@ class FileProblemError(Exception):
         super().__init__(message)
         self.reason = reason
 
+    def __reduce__(self) -> tuple[type[FileProblemError], tuple[Reason, str]]:
+        """An exception travels to other processes by ``args``, which lack the reason."""
+        return (FileProblemError, (self.reason, str(self)))
+
 
 @dataclass(frozen=True, slots=True)
 class Listed:

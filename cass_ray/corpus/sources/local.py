@@ -5,22 +5,39 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import groupby, islice
 from pathlib import Path
 
 from cass_ray.corpus.dialect import CUDA, Dialect
 from cass_ray.corpus.program import Program, Provenance, ReadReject, SourceError
 from cass_ray.corpus.reading.archives import is_archive, unpack_archive
-from cass_ray.corpus.reading.filetree import DirectoryTree
+from cass_ray.corpus.reading.filetree import DirectoryTree, Listed
 from cass_ray.corpus.reading.git import origin_url
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.reading.programs import ProgramReader, must_become_row
 from cass_ray.corpus.reading.trees import TreeStore
 from cass_ray.corpus.screening.licenses import license_of_tree
 from cass_ray.corpus.sources.repositories import repository_name
+from cass_ray.corpus.sources.splits import Readable, WholeSource
 from cass_ray.dataset.schema import Origin
 
 _MAGIC = re.compile(r"[*?\[]")
+
+FILES_IN_A_SPLIT = 256
+"""Each split asks once for the license of its folder, and looks for headers anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFolder:
+    """A folder whose files see each other; of a pattern it is called by its own name."""
+
+    path: Path
+    of_pattern: bool = False
+
+
+_Found = tuple[SourceFolder, Listed] | Path
+"""A candidate file, or an archive."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +73,60 @@ class LocalSource:
         path = Path(self.path).expanduser()
         if path.is_file():
             yield from self._file(path, workdir, trees)
-        elif path.is_dir():
-            yield from self._folder(path, trees)
-        elif _MAGIC.search(self.path):
-            yield from self._glob(path, workdir, trees)
-        else:
-            raise SourceError(f"{self._kind}:{self.path}: no such file or folder")
+            return
+        readers: dict[SourceFolder, ProgramReader] = {}
+        for found in self._found():
+            if isinstance(found, Path):
+                yield from self._archive(found, workdir, trees)
+                continue
+            folder, listed = found
+            if folder not in readers:
+                # The walk comes back to a folder from a clone in it, and to nothing else.
+                readers = {
+                    each: reader
+                    for each, reader in readers.items()
+                    if folder.path.is_relative_to(each.path)
+                }
+                readers[folder] = self.reader(folder, trees)
+            yield readers[folder].read_listed(listed)
+
+    def splits(self, workdir: Path) -> Iterator[Readable]:
+        """Runs of files of one folder, and archives. Every worker has to reach the folder.
+
+        Raises ``SourceError`` as :meth:`iterate` does.
+        """
+        del workdir
+        if Path(self.path).expanduser().is_file():
+            yield WholeSource(self)
+            return
+        for folder, group in groupby(self._found(), _folder_of):
+            if folder is None:
+                for archive in group:
+                    yield replace(self, path=str(archive))
+                continue
+            files = (found[1] for found in group if not isinstance(found, Path))
+            while run := tuple(islice(files, FILES_IN_A_SPLIT)):
+                yield FolderSplit(self, folder, run)
+
+    def reader(self, folder: SourceFolder, trees: TreeStore) -> ProgramReader:
+        """Reads files of ``folder``."""
+        tree = DirectoryTree(folder.path)
+        url = origin_url(folder.path) if tree.is_clone and not folder.of_pattern else ""
+        name = (
+            folder.path.resolve().name
+            if folder.of_pattern
+            else repository_name(url or str(folder.path))
+        )
+        provenance = Provenance(self.origin, name, license_of_tree(tree))
+        return ProgramReader(tree, provenance, trees, self.limits, dialect=self.dialect)
+
+    def _found(self) -> Iterator[_Found]:
+        path = Path(self.path).expanduser()
+        if path.is_dir():
+            return self._folder(path)
+        if _MAGIC.search(self.path):
+            return self._glob(path)
+        raise SourceError(f"{self._kind}:{self.path}: no such file or folder")
 
     def _file(self, path: Path, workdir: Path, trees: TreeStore) -> Iterator[Program | ReadReject]:
         if is_archive(path):
@@ -88,42 +153,56 @@ class LocalSource:
         finally:
             shutil.rmtree(unpacked.root, ignore_errors=True)
 
-    def _folder(self, path: Path, trees: TreeStore) -> Iterator[Program | ReadReject]:
-        tree = DirectoryTree(path)
-        url = origin_url(path) if tree.is_clone else ""
-        name = repository_name(url or str(path))
-        provenance = Provenance(self.origin, name, license_of_tree(tree))
-        reader = ProgramReader(tree, provenance, trees, self.limits, dialect=self.dialect)
-        for listed in tree.walk():
+    def _folder(self, path: Path) -> Iterator[_Found]:
+        folder = SourceFolder(path)
+        for listed in DirectoryTree(path).walk():
             if listed.is_repository:
-                yield from self._folder(path / listed.path, trees)
+                yield from self._folder(path / listed.path)
             elif must_become_row(listed, self.dialect):
-                yield reader.read_listed(listed)
+                yield folder, listed
 
-    def _glob(self, path: Path, workdir: Path, trees: TreeStore) -> Iterator[Program | ReadReject]:
+    def _glob(self, path: Path) -> Iterator[_Found]:
         parts = path.parts
         first = next(index for index, part in enumerate(parts) if _MAGIC.search(part))
         root = Path(*parts[:first]) if first else Path()
         if not root.is_dir():
             raise SourceError(f"{self._kind}:{self.path}: no such folder: {root}")
         pattern = glob_pattern("/".join(parts[first:]))
-        tree = DirectoryTree(root)
-        provenance = Provenance(self.origin, root.resolve().name, license_of_tree(tree))
-        reader = ProgramReader(tree, provenance, trees, self.limits, dialect=self.dialect)
+        folder = SourceFolder(root, of_pattern=True)
         matched = False
-        for listed in tree.walk():
+        for listed in DirectoryTree(root).walk():
             if not pattern.fullmatch(listed.path):
                 continue
             if self.dialect.is_candidate(listed.path):
                 matched = True
-                yield reader.read_listed(listed)
+                yield folder, listed
             elif is_archive(root / listed.path):
                 matched = True
-                yield from self._archive(root / listed.path, workdir, trees)
+                yield root / listed.path
         if not matched:
             raise SourceError(
                 f"{self._kind}:{self.path}: no {self.dialect.name} file or archive matches"
             )
+
+
+@dataclass(frozen=True)
+class FolderSplit:
+    """Files of one folder, in the order of its walk."""
+
+    source: LocalSource
+    folder: SourceFolder
+    files: tuple[Listed, ...]
+
+    def iterate(self, workdir: Path, trees: TreeStore) -> Iterator[Program | ReadReject]:
+        """One item for each of the files."""
+        del workdir
+        reader = self.source.reader(self.folder, trees)
+        for listed in self.files:
+            yield reader.read_listed(listed)
+
+
+def _folder_of(found: _Found) -> SourceFolder | None:
+    return None if isinstance(found, Path) else found[0]
 
 
 def glob_pattern(pattern: str) -> re.Pattern[str]:

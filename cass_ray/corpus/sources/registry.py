@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
 from cass_ray.corpus.generate.source import GeneratedSource
-from cass_ray.corpus.program import Program, ReadReject, SourceError
+from cass_ray.corpus.program import SourceError
 from cass_ray.corpus.reading.limits import ReadLimits
-from cass_ray.corpus.reading.trees import TreeStore
 from cass_ray.corpus.sources.local import LocalSource
 from cass_ray.corpus.sources.opencl import ShippedOpenclSource, opencl_source
 from cass_ray.corpus.sources.repositories import RepositorySource
 from cass_ray.corpus.sources.shipped import ShippedSource
+from cass_ray.corpus.sources.splits import Readable
 from cass_ray.corpus.synthetic.source import SyntheticSource
 
 
-class Source(Protocol):
-    """A place that programs come from."""
+class Source(Readable, Protocol):
+    """A place that programs come from.
 
-    def iterate(self, workdir: Path, trees: TreeStore) -> Iterator[Program | ReadReject]:
-        """Exactly one item for each candidate file, in a fixed order.
-
-        Args:
-            workdir: a directory for clones and unpacked archives.
-            trees: where the include closures of the programs go.
-
-        Raises:
-            SourceError: the source as a whole cannot be read. One bad file never raises.
-        """
-        ...
+    ``iterate`` raises ``SourceError`` where the source as a whole cannot be read; one bad file
+    never raises.
+    """
 
 
 def parse_source(specification: str, limits: ReadLimits | None = None) -> Source:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import pickle
 import subprocess
 import threading
 from collections import Counter
@@ -20,6 +21,7 @@ from cass_ray.corpus.program import Program, ReadReject, SourceError
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.reading.trees import DirectoryTreeStore, read_archive
 from cass_ray.corpus.sources.registry import parse_source
+from cass_ray.corpus.sources.splits import splits_of
 from cass_ray.corpus.sources.stack_v2.objects import blob_id
 from cass_ray.corpus.sources.stack_v2.settings import StackV2Settings
 from cass_ray.corpus.sources.stack_v2.source import StackV2Source
@@ -300,3 +302,24 @@ def test_a_clone_has_the_files_that_the_metadata_lacks(
     assert set(read_archive(store.get(program.tree))) == {"src/k.cu", "include/scale.h"}
     assert (program.provenance.origin, program.license) == (Origin.STACK_V2, "MIT")
     assert not server.asked
+
+
+def test_each_repository_is_a_split_that_needs_no_metadata(
+    server: ObjectServer, metadata: Path, tmp_path: Path
+) -> None:
+    expected, _ = read(server, metadata, tmp_path / "work", companions=["C"])
+    settings = StackV2Settings(
+        metadata=str(metadata),
+        store=f"http://127.0.0.1:{server.port}/content",
+        trees="blobs",
+        companions=["C"],
+    )
+    splits = list(splits_of(StackV2Source(settings, ReadLimits()), tmp_path / "driver"))
+    metadata.rename(tmp_path / "away")
+    store = DirectoryTreeStore(tmp_path / "trees")
+    found = [
+        list(pickle.loads(pickle.dumps(split)).iterate(tmp_path / f"worker{number}", store))
+        for number, split in enumerate(splits)
+    ]
+    assert [len(items) for items in found] == [3, 1, 1]
+    assert [item for items in found for item in items] == expected

@@ -16,6 +16,7 @@ from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.reading.programs import ProgramReader
 from cass_ray.corpus.reading.trees import TreeStore
 from cass_ray.corpus.screening.licenses import license_of_tree
+from cass_ray.corpus.sources.splits import Readable
 from cass_ray.corpus.sources.stack_v2.metadata import (
     StackRepository,
     build_index,
@@ -25,6 +26,8 @@ from cass_ray.corpus.sources.stack_v2.objects import ObjectStore
 from cass_ray.corpus.sources.stack_v2.settings import StackV2Settings
 from cass_ray.corpus.sources.stack_v2.tree import BlobTree
 from cass_ray.dataset.schema import Origin
+
+_FOLDER = "stack_v2"
 
 
 @dataclass(frozen=True)
@@ -45,13 +48,29 @@ class StackV2Source:
         ``SourceError`` when the metadata cannot be read; a repository or object that cannot be had
         gives rejects.
         """
-        folder = workdir / "stack_v2"
+        folder = workdir / _FOLDER
         index = build_index(self.settings, folder)
-        objects = ObjectStore(self.settings, ContentCache(folder / "objects"))
+        objects = self._objects(folder)
         for repository in ranked_repositories(self.settings, index):
-            yield from self._repository(repository, folder, objects, trees)
+            yield from self._read(repository, folder, objects, trees)
 
-    def _repository(
+    def splits(self, workdir: Path) -> Iterator[Readable]:
+        """One split a repository. Raises ``SourceError`` when the metadata cannot be read."""
+        index = build_index(self.settings, workdir / _FOLDER)
+        for repository in ranked_repositories(self.settings, index):
+            yield StackSplit(self, repository)
+
+    def read_one(
+        self, repository: StackRepository, workdir: Path, trees: TreeStore
+    ) -> Iterator[Program | ReadReject]:
+        """The programs of ``repository``."""
+        folder = workdir / _FOLDER
+        yield from self._read(repository, folder, self._objects(folder), trees)
+
+    def _objects(self, folder: Path) -> ObjectStore:
+        return ObjectStore(self.settings, ContentCache(folder / "objects"))
+
+    def _read(
         self, repository: StackRepository, folder: Path, objects: ObjectStore, trees: TreeStore
     ) -> Iterator[Program | ReadReject]:
         snapshot = self._clone(repository, folder) if self.settings.trees == "clone" else None
@@ -84,6 +103,18 @@ class StackV2Source:
         tree = BlobTree(repository, objects)
         reader = ProgramReader(tree, provenance, trees, self.limits, dialect=self.dialect)
         yield from _licensed(reader.read_all(), repository)
+
+
+@dataclass(frozen=True)
+class StackSplit:
+    """One repository of the source."""
+
+    source: StackV2Source
+    repository: StackRepository
+
+    def iterate(self, workdir: Path, trees: TreeStore) -> Iterator[Program | ReadReject]:
+        """Its programs; needs no metadata."""
+        yield from self.source.read_one(self.repository, workdir, trees)
 
 
 def stack_v2_source(path: str, limits: ReadLimits) -> StackV2Source:

@@ -1,0 +1,240 @@
+"""Near duplicates decided span by span, from edges alone: what one process finds, in parts.
+
+A *span* is a run of consecutive texts. Where its candidate pairs come from (an index divided by
+band keys) and who compares their sets (tasks) is behind :class:`Comparisons`; the one process that
+decides sees only *edges*, pairs that are similar enough. A text is compared with the kept texts of
+earlier spans and with all texts before it in its own, so the work in a cluster of n similar texts
+grows as n, not as n squared, and spans of any length give the same result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from cass_ray.corpus.dedup.bands import BandIndex, Keys
+from cass_ray.corpus.dedup.near import SetStore
+from cass_ray.corpus.dedup.partitions import (
+    Numbers,
+    count_shared,
+    partition_of_keys,
+    shared_keys,
+)
+from cass_ray.corpus.dedup.shingles import Hashes, jaccard
+
+Pairs = npt.NDArray[np.uint64]
+"""``later << 32 | earlier``: sorted, they are in the order in which they are decided."""
+
+MOST_PAIRS = 4 << 20
+"""Candidate pairs of one span; a span with more is halved."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Texts with consecutive numbers: their sets, and their band keys, (texts, bands)."""
+
+    first: int
+    sets: Sequence[Hashes]
+    keys: Keys
+
+    def __len__(self) -> int:
+        return len(self.sets)
+
+    @property
+    def numbers(self) -> Numbers:
+        """The numbers of the texts."""
+        return np.arange(self.first, self.first + len(self), dtype=np.uint32)
+
+    def cut(self, start: int, stop: int) -> Span:
+        """The texts at places ``start`` to ``stop``."""
+        return Span(self.first + start, self.sets[start:stop], self.keys[start:stop])
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Pairs of texts that are similar enough; every earlier text of another span was kept."""
+
+    later: Numbers
+    earlier: Numbers
+    similarity: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """The text ``number`` repeats the kept text ``earlier``."""
+
+    number: int
+    earlier: int
+    similarity: float
+
+
+class Comparisons(Protocol):
+    """Candidates and their similarities, in this process or on a cluster."""
+
+    def pairs(self, span: Span, among: npt.NDArray[np.int64]) -> int:
+        """How many pairs of the texts at the places ``among`` of ``span`` share a key."""
+        ...
+
+    def edges(self, span: Span, among: npt.NDArray[np.int64]) -> Edges:
+        """Edges of the texts at the places ``among``: among each other and to kept texts."""
+        ...
+
+    def keep(self, span: Span, places: npt.NDArray[np.int64]) -> None:
+        """Later spans are compared with the texts at ``places`` of ``span``."""
+        ...
+
+
+def decide(span: Span, edges: Edges) -> dict[int, Repeats]:
+    """The texts of ``span`` that are not kept, by number.
+
+    A text goes when a kept text before it is similar; of several the earliest is named.
+    """
+    gone: dict[int, Repeats] = {}
+    order = np.lexsort((edges.earlier, edges.later))
+    for later, earlier, similarity in zip(
+        edges.later[order].tolist(),
+        edges.earlier[order].tolist(),
+        edges.similarity[order].tolist(),
+        strict=True,
+    ):
+        # Edges come in the order of the later text: what is before it has been decided.
+        if later not in gone and earlier not in gone:
+            gone[later] = Repeats(later, earlier, similarity)
+    return gone
+
+
+def offer(span: Span, comparisons: Comparisons, most_pairs: int = MOST_PAIRS) -> list[Repeats]:
+    """Note the texts of ``span``; those that repeat an earlier kept text, in order.
+
+    What :meth:`~.near.NearDuplicates.offer_sets` finds on the same texts.
+    """
+    firsts, copies = _equal_sets(span.sets)
+    if len(span) > 1 and comparisons.pairs(span, firsts) > most_pairs:
+        half = len(span) // 2
+        parts = (span.cut(0, half), span.cut(half, len(span)))
+        return [each for part in parts for each in offer(part, comparisons, most_pairs)]
+    gone = decide(span, comparisons.edges(span, firsts))
+    kept = [place for place in firsts.tolist() if span.first + place not in gone]
+    for place, first in copies.items():
+        # Equal sets have equal keys and equal similarities: what holds for the first holds for it.
+        like = gone.get(span.first + first)
+        earlier, similarity = (
+            (like.earlier, like.similarity) if like is not None else (span.first + first, 1.0)
+        )
+        number = span.first + place
+        gone[number] = Repeats(number, earlier, similarity)
+    comparisons.keep(span, np.array(kept, np.int64))
+    return [gone[number] for number in sorted(gone)]
+
+
+def _equal_sets(sets: Sequence[Hashes]) -> tuple[npt.NDArray[np.int64], dict[int, int]]:
+    """Places of the first text of each set, and for every other text the place of its first."""
+    seen: dict[bytes, int] = {}
+    copies: dict[int, int] = {}
+    for place, own in enumerate(sets):
+        first = seen.setdefault(own.tobytes(), place)
+        if first != place:
+            copies[place] = first
+    return np.array(list(seen.values()), np.int64), copies
+
+
+class Partition:
+    """The band keys of one partition: what an actor holds, 12 bytes a key of a kept text."""
+
+    def __init__(self) -> None:
+        self._index = BandIndex()
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def candidates(self, keys: Keys, numbers: Numbers) -> Pairs:
+        """Pairs of texts that share a key of this partition, each once.
+
+        The later text is of ``numbers``, the earlier one of these or kept.
+        """
+        places, known = self._index.find(keys)
+        later, earlier = shared_keys(keys, numbers)
+        other = later != earlier  # a text may have one key twice
+        return np.unique(
+            np.concatenate((_packed(numbers[places], known), _packed(later[other], earlier[other])))
+        )
+
+    def insert(self, keys: Keys, numbers: Numbers) -> None:
+        """Note that the kept texts ``numbers`` have these keys."""
+        self._index.insert(keys, numbers)
+
+
+class LocalComparisons:
+    """:class:`Comparisons` in this process, in as many partitions as are asked for.
+
+    Args:
+        threshold: Jaccard similarity above 0, at most 1.
+        partitions: what the band keys are divided into.
+        folder: where the file with the sets of kept texts goes; default: temporary.
+    """
+
+    def __init__(self, threshold: float, partitions: int, folder: Path | None = None) -> None:
+        if not 0 < threshold <= 1:
+            raise ValueError(f"threshold is {threshold}; it must be above 0 and at most 1")
+        self._threshold = threshold
+        self._partitions = [Partition() for _ in range(partitions)]
+        self._kept = SetStore(folder)
+        self._places: dict[int, int] = {}
+
+    def pairs(self, span: Span, among: npt.NDArray[np.int64]) -> int:
+        """As :meth:`Comparisons.pairs`."""
+        return sum(count_shared(*part) for part in self._parts(span, among))
+
+    def edges(self, span: Span, among: npt.NDArray[np.int64]) -> Edges:
+        """As :meth:`Comparisons.edges`."""
+        found = [
+            partition.candidates(*part)
+            for partition, part in zip(self._partitions, self._parts(span, among), strict=True)
+        ]
+        # A pair that shares keys of several partitions is compared once.
+        later, earlier = _unpacked(np.unique(np.concatenate(found)))
+        similarity = np.array(
+            [
+                jaccard(self._set(span, a), self._set(span, b))
+                for a, b in zip(later.tolist(), earlier.tolist(), strict=True)
+            ],
+            np.float64,
+        )
+        similar = similarity >= self._threshold
+        return Edges(later[similar], earlier[similar], similarity[similar])
+
+    def keep(self, span: Span, places: npt.NDArray[np.int64]) -> None:
+        """As :meth:`Comparisons.keep`."""
+        for partition, part in zip(self._partitions, self._parts(span, places), strict=True):
+            partition.insert(*part)
+        for place in places.tolist():
+            self._places[span.first + place] = len(self._places)
+        self._kept.append([span.sets[place] for place in places.tolist()])
+
+    def _parts(self, span: Span, among: npt.NDArray[np.int64]) -> list[tuple[Keys, Numbers]]:
+        """Keys and numbers of the texts at ``among`` by partition."""
+        keys = span.keys[among].reshape(-1)
+        numbers = np.repeat(span.numbers[among], span.keys.shape[1])
+        owners = partition_of_keys(keys, len(self._partitions))
+        return [
+            (keys[owners == number], numbers[owners == number])
+            for number in range(len(self._partitions))
+        ]
+
+    def _set(self, span: Span, number: int) -> Hashes:
+        if number >= span.first:
+            return span.sets[number - span.first]
+        return self._kept[self._places[number]]
+
+
+def _packed(later: Numbers, earlier: Numbers) -> Pairs:
+    return (later.astype(np.uint64) << np.uint64(32)) | earlier.astype(np.uint64)
+
+
+def _unpacked(pairs: Pairs) -> tuple[Numbers, Numbers]:
+    return (pairs >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32)

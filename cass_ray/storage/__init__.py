@@ -1,0 +1,1 @@
+"""Committed parts at any fsspec URL, written by many processes. Imports only root modules."""

@@ -1,0 +1,188 @@
+"""Which pieces of work are done, and where their results are: one committed entry each.
+
+A worker writes its results as *parts* under names that nobody else has, then commits one entry
+that names them, put-if-absent. Before that nothing counts, after that nothing changes: a worker
+that was thought dead and comes back, or two that had the same work, leave parts that no entry
+names, never a row twice. A later run reads the entries and does the rest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from cass_ray.storage.store import StorageError, Store
+
+_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+
+
+class Part(BaseModel):
+    """One file of results."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    file: str
+    """Name in the manifest's folder of parts."""
+    bytes: int
+    sha256: str
+    rows: int | None = None
+    """Of a table."""
+
+
+class Entry(BaseModel):
+    """What one piece of work came to."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    writer: str
+    """Drawn by chance for every attempt: two attempts never have equal entries."""
+    parts: dict[str, Part]
+    counts: dict[str, int]
+    """What the driver adds up, so that it need not read any part."""
+
+
+class PartManifest:
+    """The entries of the pieces of work called ``name`` in ``store``, by key.
+
+    Keys sort as the results are to be read: ``000012``, or ``000012-DIGEST`` where the input of a
+    piece may change between runs.
+    """
+
+    def __init__(self, store: Store, name: str) -> None:
+        self.store = store
+        self.name = _checked(name)
+
+    def draft(self, key: str) -> Draft:
+        """Results of the piece ``key`` to be. Raises ``ValueError`` for a key that is no name."""
+        return Draft(self, _checked(key))
+
+    def keys(self) -> list[str]:
+        """Keys of the committed pieces, sorted."""
+        names = self.store.names(f"{self.name}/entries")
+        return [name.removesuffix(".json") for name in names if name.endswith(".json")]
+
+    def get(self, key: str) -> Entry | None:
+        """The entry of ``key``, None where it is not committed."""
+        try:
+            return _parse(self.entry_path(key), self.store.read(self.entry_path(key)))
+        except FileNotFoundError:
+            return None
+
+    def entries(self) -> dict[str, Entry]:
+        """All entries in the order of their keys."""
+        paths = {self.entry_path(key): key for key in self.keys()}
+        contents = self.store.read_all(paths)
+        return {key: _parse(path, contents[path]) for path, key in paths.items()}
+
+    def read(self, part: Part) -> bytes:
+        """The content of ``part``. Raises :class:`StorageError` where it is gone or damaged."""
+        path = self.part_path(part.file)
+        try:
+            content = self.store.read(path)
+        except FileNotFoundError:
+            raise StorageError(
+                f"{self.store.url}/{path}: a committed part is gone; delete the entry that names "
+                "it to compute it again"
+            ) from None
+        if len(content) != part.bytes or hashlib.sha256(content).hexdigest() != part.sha256:
+            raise StorageError(
+                f"{self.store.url}/{path}: {len(content)} bytes that are not the {part.bytes} "
+                "that were committed; delete the entry that names it to compute it again"
+            )
+        return content
+
+    def table(self, part: Part) -> pa.Table:
+        """The table that ``part`` holds. Raises as :meth:`read`."""
+        return pq.read_table(io.BytesIO(self.read(part)))
+
+    def sweep(self) -> int:
+        """Delete the parts that no entry names; how many.
+
+        Only when every piece is committed: a worker may be between its parts and its entry.
+        """
+        named = {part.file for entry in self.entries().values() for part in entry.parts.values()}
+        left = [name for name in self.store.names(f"{self.name}/parts") if name not in named]
+        for name in left:
+            self.store.remove(self.part_path(name))
+        return len(left)
+
+    def entry_path(self, key: str) -> str:
+        """Where the entry of ``key`` is in the store."""
+        return f"{self.name}/entries/{key}.json"
+
+    def part_path(self, file: str) -> str:
+        """Where the part called ``file`` is in the store."""
+        return f"{self.name}/parts/{file}"
+
+
+@dataclass
+class Draft:
+    """Results of one attempt at one piece; nothing of it counts before :meth:`commit`."""
+
+    manifest: PartManifest
+    key: str
+    _writer: str = field(default_factory=lambda: uuid.uuid4().hex)
+    _parts: dict[str, Part] = field(default_factory=dict)
+
+    def write(self, output: str, content: bytes, suffix: str = "bin") -> Part:
+        """Write ``content`` as the part called ``output``."""
+        return self._add(output, content, suffix, None)
+
+    def write_table(self, output: str, table: pa.Table) -> Part:
+        """Write ``table`` as Parquet; the same table gives the same bytes."""
+        buffer = io.BytesIO()
+        pq.write_table(table, buffer, compression="zstd")
+        return self._add(output, buffer.getvalue(), "parquet", table.num_rows)
+
+    def commit(self, **counts: int) -> Entry:
+        """Make this attempt the piece's result, unless another one is; the entry that counts.
+
+        May be called again. Parts of an attempt that came too late are deleted.
+        """
+        own = Entry(writer=self._writer, parts=self._parts, counts=counts)
+        path = self.manifest.entry_path(self.key)
+        content = own.model_dump_json().encode()
+        winner = _parse(path, self.manifest.store.create(path, content))
+        if winner.writer != self._writer:
+            for part in self._parts.values():
+                self.manifest.store.remove(self.manifest.part_path(part.file))
+        return winner
+
+    def _add(self, output: str, content: bytes, suffix: str, rows: int | None) -> Part:
+        part = Part(
+            file=f"{self.key}.{self._writer}.{_checked(output)}.{suffix}",
+            bytes=len(content),
+            sha256=hashlib.sha256(content).hexdigest(),
+            rows=rows,
+        )
+        self.manifest.store.put(self.manifest.part_path(part.file), content)
+        self._parts[output] = part
+        return part
+
+
+def tables(manifest: PartManifest, output: str) -> Iterator[pa.Table]:
+    """The tables called ``output`` of all pieces, in the order of their keys, one at a time."""
+    for entry in manifest.entries().values():
+        if (part := entry.parts.get(output)) is not None:
+            yield manifest.table(part)
+
+
+def _checked(name: str) -> str:
+    if not _KEY.fullmatch(name):
+        raise ValueError(f"not a name of letters, digits, _ and -: {name!r}")
+    return name
+
+
+def _parse(path: str, content: bytes) -> Entry:
+    try:
+        return Entry.model_validate_json(content)
+    except ValidationError as error:
+        raise StorageError(f"{path}: not an entry of a manifest: {error}") from None

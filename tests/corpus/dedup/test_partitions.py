@@ -1,0 +1,175 @@
+"""Duplicates in partitions and spans: what one process finds on the same rows."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Sequence
+from itertools import combinations, pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cass_ray.corpus.dedup.bands import band_keys, band_shape, signatures
+from cass_ray.corpus.dedup.exact import ExactDuplicates
+from cass_ray.corpus.dedup.near import NearDuplicates
+from cass_ray.corpus.dedup.partitions import (
+    count_shared,
+    digests_of,
+    partition_of_digests,
+    repeated,
+    shared_keys,
+)
+from cass_ray.corpus.dedup.shingles import hash_sets
+from cass_ray.corpus.dedup.spans import Edges, LocalComparisons, Span, offer
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 12), max_size=40), st.integers(1, 5), st.randoms())
+def test_exact_duplicates_in_partitions(
+    contents: list[int], partitions: int, order: random.Random
+) -> None:
+    ids = [hashlib.sha256(b"%d" % content).hexdigest() for content in contents]
+    alone = ExactDuplicates()
+    expected = [number for number, row_id in enumerate(ids) if alone.offer(row_id) is not None]
+
+    arrival = list(range(len(ids)))
+    order.shuffle(arrival)
+    numbers = np.array(arrival, np.uint32)
+    digests = digests_of([ids[number] for number in arrival])
+    owners = partition_of_digests(digests, partitions)
+    found = [repeated(digests[owners == p], numbers[owners == p]) for p in range(partitions)]
+    assert sorted(np.concatenate(found).tolist()) == expected
+
+
+def test_ids_must_be_digests() -> None:
+    with pytest.raises(ValueError, match="not every row id"):
+        digests_of(["ab"])
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9)), max_size=25, unique=True))
+def test_shared_keys_are_all_pairs(keyed: list[tuple[int, int]]) -> None:
+    keys = np.array([key for key, _ in keyed], np.uint64)
+    numbers = np.array([number for _, number in keyed], np.uint32)
+    later, earlier = shared_keys(keys, numbers)
+    expected = sorted(
+        (max(a, b), min(a, b)) for (k, a), (other, b) in combinations(keyed, 2) if k == other
+    )
+    assert sorted(zip(later.tolist(), earlier.tolist(), strict=True)) == expected
+    assert count_shared(keys, numbers) == len(expected)
+
+
+def in_spans(
+    texts: Sequence[Sequence[str]],
+    threshold: float,
+    cuts: Sequence[int],
+    partitions: int,
+    most_pairs: int,
+) -> list[tuple[int, float] | None]:
+    """For each text the earlier kept text that it repeats, with their similarity."""
+    sets = hash_sets(texts)
+    keys = band_keys(signatures(sets), *band_shape(threshold))
+    comparisons = LocalComparisons(threshold, partitions)
+    found: list[tuple[int, float] | None] = [None] * len(texts)
+    for start, stop in pairwise([0, *sorted(cuts), len(texts)]):
+        span = Span(start, sets[start:stop], keys[start:stop])
+        for each in offer(span, comparisons, most_pairs):
+            found[each.number] = (each.earlier, each.similarity)
+    return found
+
+
+def alone(texts: Sequence[Sequence[str]], threshold: float) -> list[tuple[int, float] | None]:
+    found = NearDuplicates(threshold).offer_batch([str(i) for i in range(len(texts))], texts)
+    return [None if each is None else (int(each.id), each.similarity) for each in found]
+
+
+@st.composite
+def similar_texts(draw: st.DrawFn) -> list[list[str]]:
+    """Texts of which many are changed copies, and copies of copies."""
+    seed = draw(st.integers(0, 2**32 - 1))
+    generator = random.Random(seed)
+    texts = [[f"w{generator.randrange(50)}" for _ in range(40)]]
+    for _ in range(draw(st.integers(0, 24))):
+        text = list(generator.choice(texts))
+        for position in generator.sample(range(40), generator.choice((0, 1, 1, 2, 3, 20))):
+            text[position] = f"x{generator.randrange(50)}"
+        texts.append(text)
+    return texts
+
+
+@settings(deadline=None)
+@given(
+    similar_texts(),
+    st.sampled_from([0.5, 0.7, 0.8, 1.0]),
+    st.integers(1, 4),
+    st.sampled_from([0, 5, 1 << 20]),
+    st.data(),
+)
+def test_spans_find_what_one_process_finds(
+    texts: list[list[str]], threshold: float, partitions: int, most: int, data: st.DataObject
+) -> None:
+    cuts = data.draw(st.lists(st.integers(0, len(texts)), max_size=4))
+    assert in_spans(texts, threshold, cuts, partitions, most) == alone(texts, threshold)
+
+
+def test_a_chain_breaks_at_the_text_that_went() -> None:
+    """B repeats A, C repeats B and not A: B goes, so C stays."""
+    first = [f"w{number}" for number in range(100)]
+    second = [*first[:96], "b1", "b2", "b3", "b4"]
+    third = ["c1", "c2", "c3", "c4", *second[4:]]
+    texts = [first, second, third]
+    # Four new words at an end change 4 of 96 runs: neighbors share 92 of 100, the outer two 88 of
+    # 104, which is 0.846.
+    for cuts in ([], [1], [2], [1, 2]):
+        found = in_spans(texts, 0.9, cuts, 2, 1 << 20)
+        assert [each and each[0] for each in found] == [None, 0, None]
+        assert found[1] == (0, pytest.approx(92 / 100))
+
+
+class Counted(LocalComparisons):
+    """Counts what is compared."""
+
+    compared = 0
+
+    def edges(self, span: Span, among: npt.NDArray[np.int64]) -> Edges:
+        self.compared += self.pairs(span, among)
+        return super().edges(span, among)
+
+
+def test_copies_of_one_text_are_compared_once() -> None:
+    """2,000 equal texts: no pair of them is a candidate, where all pairs would be two million."""
+    texts = [[f"w{number}" for number in range(60)]] * 2000
+    sets = hash_sets(texts)
+    keys = band_keys(signatures(sets), *band_shape(0.8))
+    comparisons = Counted(0.8, 2)
+    found = offer(Span(0, sets, keys), comparisons)
+    assert [each.number for each in found] == list(range(1, 2000))
+    assert {(each.earlier, each.similarity) for each in found} == {(0, 1.0)}
+    assert comparisons.compared == 0
+
+
+def test_a_large_cluster_of_similar_texts_takes_no_square_of_pairs() -> None:
+    """600 variants of one text: with spans halved the pairs stay near their number."""
+    generator = random.Random(4)
+    base = [f"w{number}" for number in range(300)]
+    texts = []
+    for number in range(600):
+        text = list(base)
+        text[generator.randrange(300)] = f"x{number}"
+        texts.append(text)
+    sets = hash_sets(texts)
+    keys = band_keys(signatures(sets), *band_shape(0.8))
+    comparisons = Counted(0.8, 3)
+    found = offer(Span(0, sets, keys), comparisons, most_pairs=2000)
+    assert [each.number for each in found] == list(range(1, 600))
+    # Each band is common to most texts: all pairs at once would be near 21 * 600 * 599 / 2.
+    assert comparisons.compared < 100_000
+    assert [(e.earlier, e.similarity) for e in found] == [
+        (int(each.id), each.similarity)
+        for each in NearDuplicates(0.8).offer_batch([str(i) for i in range(600)], texts)
+        if each is not None
+    ]
