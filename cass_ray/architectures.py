@@ -16,6 +16,7 @@ _RDNA = (32, 64)
 _CDNA = (64,)
 
 OWN_DEVICE_LIBRARIES = "clang for AMDGPU and the HIP headers"
+NEWER_CLANG = "clang 20 or newer for AMDGPU and the HIP headers"
 ROCM_DEVICE_LIBRARIES = "ROCm's device libraries"
 
 
@@ -29,6 +30,8 @@ class AmdTarget:
     """Lanes of a wavefront; the first is what HIP compiles for."""
     needs: str = OWN_DEVICE_LIBRARIES
     """What a machine must have to compile for it."""
+    oldest_clang: int = 18
+    """The first major version of clang that knows it."""
     emulated: bool = False
     """Whether the CPU backend executes its code objects."""
     offered: bool = False
@@ -52,7 +55,7 @@ AMD_TARGETS: tuple[AmdTarget, ...] = (
     AmdTarget("gfx908", "CDNA 1", _CDNA, ROCM_DEVICE_LIBRARIES),
     AmdTarget("gfx90a", "CDNA 2", _CDNA, emulated=True, offered=True),
     AmdTarget("gfx942", "CDNA 3", _CDNA, emulated=True, offered=True),
-    AmdTarget("gfx950", "CDNA 4", _CDNA, ROCM_DEVICE_LIBRARIES),
+    AmdTarget("gfx950", "CDNA 4", _CDNA, NEWER_CLANG, oldest_clang=20, emulated=True),
     AmdTarget("gfx1200", "RDNA 4", _RDNA, emulated=True),
     AmdTarget("gfx1201", "RDNA 4", _RDNA, emulated=True, offered=True),
 )

@@ -14,7 +14,7 @@ from cass_ray.architectures import (
 from cass_ray.bench.authoring.index import SASS_ARCHITECTURES
 from cass_ray.config import SettingsError, validate
 from cass_ray.pipeline.settings import BuildSettings
-from cass_ray.toolchain.hip.root import ARCHITECTURES as ROOT_ARCHITECTURES
+from cass_ray.toolchain.hip.root import architectures_of
 
 
 def test_each_target_is_listed_once() -> None:
@@ -25,7 +25,9 @@ def test_what_a_target_is() -> None:
     assert amd_target("gfx1100").code_object == "amdgcn-amd-amdhsa--gfx1100"
     assert amd_target("gfx1100").wave_widths == (32, 64)
     assert amd_target("gfx942").wave_widths == (64,)
-    assert emulated_architectures() == ("gfx1100", "gfx90a", "gfx942", "gfx1200", "gfx1201")
+    assert emulated_architectures() == (
+        *("gfx1100", "gfx90a", "gfx942", "gfx950", "gfx1200", "gfx1201"),
+    )
 
 
 def test_an_unknown_target_is_answered_with_the_nearest() -> None:
@@ -37,7 +39,7 @@ def test_an_unknown_target_is_answered_with_the_nearest() -> None:
 
 def test_lists_elsewhere_come_from_the_table() -> None:
     assert OFFERED == ("gfx1100", "gfx1101", "gfx1102", "gfx1030", "gfx90a", "gfx942", "gfx1201")
-    assert ROOT_ARCHITECTURES[:6] == (
+    assert architectures_of(19)[:6] == (
         "gfx1100",
         "gfx1101",
         "gfx1102",
@@ -45,7 +47,8 @@ def test_lists_elsewhere_come_from_the_table() -> None:
         "gfx1150",
         "gfx1151",
     )
-    assert ROOT_ARCHITECTURES[6:] == ("gfx90a", "gfx942", "gfx1200", "gfx1201")
+    assert architectures_of(19)[6:] == ("gfx90a", "gfx942", "gfx1200", "gfx1201")
+    assert set(architectures_of(20)) - set(architectures_of(19)) == {"gfx950"}
     assert set(SASS_ARCHITECTURES) <= set(NVIDIA_ARCHITECTURES)
 
 

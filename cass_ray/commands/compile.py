@@ -152,8 +152,8 @@ def _hip(
     unit: Unit, emit: Emit, architectures: list[str], output: Path | None, optimization: str
 ) -> str | None:
     """The text to write; None when the executable ``output`` has been written."""
-    toolchain = find_amd()
     (architecture,) = architectures
+    toolchain = find_amd(architectures=architectures)
     if emit is Emit.EXE and output is not None:
         toolchain.build_executable(unit, output, architecture, optimization=optimization)
         return None

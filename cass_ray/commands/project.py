@@ -84,8 +84,9 @@ def project(
     translator = make_translator()
     try:
         with tool_errors():
+            toolchain = find_amd(architectures=architectures)
             made = port_project(
-                source, settings, translator, find_amd(), runtime_library(), work, _say
+                source, settings, translator, toolchain, runtime_library(), work, _say
             )
     except ProjectError as error:
         fail("project", error, EXIT_USAGE)

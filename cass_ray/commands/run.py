@@ -102,7 +102,7 @@ def run(
         unit = unit_of(source, root, include or [], define or [])
         sources = _sources(unit)
         library = runtime_library()
-        toolchain = find_amd()
+        toolchain = find_amd(architectures=devices)
         executable = build(
             sources,
             toolchain,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cass_ray.emulator.build import engine_library
 
-INSTRUCTION_SETS = ("gfx11", "gfx90a", "gfx942", "gfx12")
+INSTRUCTION_SETS = ("gfx11", "gfx90a", "gfx942", "gfx12", "gfx950")
 """By the engine's number for each."""
 
 

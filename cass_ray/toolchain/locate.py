@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Generic, TypeVar
 
-from cass_ray.architectures import DEFAULT_NVIDIA_ARCHITECTURE
+from cass_ray.architectures import DEFAULT_NVIDIA_ARCHITECTURE, amd_target
 from cass_ray.cache import default_directory, digest
-from cass_ray.toolchain.amd.clang import CLANG_REMEDY, Clang, find_clangs
+from cass_ray.toolchain.amd.clang import CLANG_REMEDY, NEWER_CLANG_REMEDY, Clang, find_clangs
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.hip.packages import unpack_once
@@ -24,7 +24,7 @@ from cass_ray.toolchain.hip.root import build_hip_root, find_hip_root, open_hip_
 from cass_ray.toolchain.nvidia.link_names import with_link_names
 from cass_ray.toolchain.nvidia.steps import NvccError
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
-from cass_ray.toolchain.places import Places
+from cass_ray.toolchain.places import CLANG_MAJORS, Places
 from cass_ray.toolchain.probe import remembered, tool_version
 from cass_ray.toolchain.unit import CompileFailure, Unit
 
@@ -58,14 +58,19 @@ def find_nvidia(places: Places | None = None, cache: Path | None = None) -> Nvid
 
 
 def find_amd(
-    places: Places | None = None, cache: Path | None = None, *, fetch: bool = True
+    places: Places | None = None,
+    cache: Path | None = None,
+    *,
+    fetch: bool = True,
+    architectures: Iterable[str] = (),
 ) -> AmdToolchain:
     """The first AMD toolchain that compiles: ROCm's, else clang with our HIP root.
 
+    Its clang knows all of ``architectures``: gfx950 takes a newer one than the others.
     The HIP root is made (and its parts downloaded) if needed, unless ``fetch`` is false.
     Raises :class:`ToolMissing`.
     """
-    return locate_amd(places, cache, fetch=fetch).toolchain
+    return locate_amd(places, cache, fetch=fetch, architectures=architectures).toolchain
 
 
 def locate_nvidia(
@@ -85,19 +90,33 @@ def locate_nvidia(
 
 
 def locate_amd(
-    places: Places | None = None, cache: Path | None = None, *, fetch: bool = True
+    places: Places | None = None,
+    cache: Path | None = None,
+    *,
+    fetch: bool = True,
+    architectures: Iterable[str] = (),
 ) -> Located[AmdToolchain]:
     """:func:`find_amd` with the origin."""
     places, cache = places or Places(), cache or default_directory()
+    targets = [amd_target(name) for name in architectures]
     answers: list[str] = []
     for clang in find_clangs(places, cache, answers):
+        too_new = [target for target in targets if target.oldest_clang > clang.major]
+        if too_new:
+            answers.append(
+                f"{clang.clang} ({clang.origin}): clang {clang.version} does not know"
+                f" {too_new[0].name}, which needs {too_new[0].needs}"
+            )
+            continue
         try:
             toolchain = _amd_with(clang, places, cache, fetch=fetch)
             _check_amd(toolchain, cache)
             return Located(toolchain, clang.origin)
         except (CompileFailure, ToolMissing) as error:
             answers.append(f"{clang.clang} ({clang.origin}): {error}")
-    raise ToolMissing("A compiler for AMD GPUs (clang)", CLANG_REMEDY, "\n".join(answers))
+    newest = max((target.oldest_clang for target in targets), default=0)
+    remedy = NEWER_CLANG_REMEDY if newest > min(CLANG_MAJORS) else CLANG_REMEDY
+    raise ToolMissing("A compiler for AMD GPUs (clang)", remedy, "\n".join(answers))
 
 
 def _nvidia_at(home: Path, places: Places, cache: Path) -> NvidiaToolchain:

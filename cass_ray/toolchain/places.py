@@ -15,7 +15,7 @@ ROCM_VARIABLES = ("CASS_ROCM_PATH", "ROCM_PATH", "HIP_PATH")
 CLANG_VARIABLE = "CASS_CLANG"
 RUNTIME_VARIABLE = "CASS_HIP_RUNTIME"
 
-CLANG_MAJORS = (19, 20, 18)
+CLANG_MAJORS = (19, 20, 18, 22)
 """Clang versions that compile the HIP headers, best tried first."""
 
 

@@ -125,6 +125,15 @@ class TestClang:
         assert "14.0.6" in str(missing.value)
         assert "clang-19" in str(missing.value)
 
+    def test_a_processor_takes_a_newer_one(self, tmp_path: Path) -> None:
+        program(tmp_path / "bin/clang++-19", "Debian clang version 19.1.7")
+        program(tmp_path / "bin/ld.lld-19")
+        places = Places({"PATH": str(tmp_path / "bin")}, tmp_path / "root", ())
+        with pytest.raises(ToolMissing) as missing:
+            find_amd(places, tmp_path / "cache", architectures=("gfx942", "gfx950"))
+        assert "clang 19.1.7 does not know gfx950, which needs clang 20" in str(missing.value)
+        assert "CASS_CLANG" in missing.value.remedy
+
     def test_lld_is_missing(self, tmp_path: Path) -> None:
         program(tmp_path / "bin/clang++-19", "Debian clang version 19.1.7")
         places = Places({"PATH": str(tmp_path / "bin")}, tmp_path / "root", ())

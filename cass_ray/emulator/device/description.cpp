@@ -17,6 +17,7 @@ void write(Writer& to, const rdna3::Kernel& kernel) {
   to.put(kernel.wave_size);
   to.put(kernel.uses_dynamic_stack);
   to.put(kernel.gfx9);
+  to.put(kernel.lds_capacity);
   to.put(static_cast<std::uint32_t>(kernel.arguments.size()));
   for (const rdna3::KernelArgument& argument : kernel.arguments) {
     to.put(argument.offset);
@@ -37,6 +38,7 @@ rdna3::Kernel read_kernel(Reader& from) {
   kernel.wave_size = from.get<std::uint8_t>();
   kernel.uses_dynamic_stack = from.get<bool>();
   kernel.gfx9 = from.get<bool>();
+  kernel.lds_capacity = from.get<std::uint32_t>();
   const auto count = from.get<std::uint32_t>();
   for (std::uint32_t k = 0; k < count && from.ok(); ++k) {
     rdna3::KernelArgument argument;

@@ -53,6 +53,7 @@ std::shared_ptr<CodeObject> CodeObject::load(std::span<const std::byte> elf, Err
   for (Kernel& kernel : result->content_->kernels) {
     kernel.code_object = result.get();
     kernel.gfx9 = is_gfx9(result->content_->set);
+    kernel.lds_capacity = lds_bytes_of(result->content_->set);
   }
   error = {};
   return result;

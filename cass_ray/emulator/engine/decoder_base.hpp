@@ -33,6 +33,8 @@ inline bool needs_register(Opcode opcode) {
     case Opcode::v_swap_b16:
     case Opcode::v_swaprel_b32:
     case Opcode::v_permlane64_b32:
+    case Opcode::v_permlane16_swap_b32:
+    case Opcode::v_permlane32_swap_b32:
     case Opcode::v_movrels_b32:
     case Opcode::v_movrelsd_b32:
     case Opcode::v_movrelsd_2_b32: return true;
@@ -130,6 +132,7 @@ inline Type raw_type(unsigned registers) {
     case 3: return Type::b96;
     case 4: return Type::b128;
     case 5: return Type::b160;
+    case 6: return Type::b192;
     default: return registers <= 8 ? Type::b256 : Type::b512;
   }
 }

@@ -1,4 +1,4 @@
-// gfx90a and gfx942: CDNA's formats (MI300 ISA, chapter 13).
+// gfx90a, gfx942 and gfx950: CDNA's formats (MI300 ISA and CDNA4 ISA, chapter 13).
 #include "decoder_base.hpp"
 
 namespace cass::rdna3 {
@@ -13,7 +13,11 @@ constexpr unsigned no_scalar_address = 0x7F;
 bool preserves_high_half(Opcode opcode) {
   switch (opcode) {
     case Opcode::v_cvt_pk_fp8_f32:
-    case Opcode::v_cvt_pk_bf8_f32: return true;
+    case Opcode::v_cvt_pk_bf8_f32:
+    case Opcode::v_cvt_pk_fp8_f32_gfx950:
+    case Opcode::v_cvt_pk_bf8_f32_gfx950:
+    case Opcode::v_cvt_scalef32_f16_fp8:
+    case Opcode::v_cvt_scalef32_f16_bf8: return true;
     default: return false;
   }
 }
@@ -267,6 +271,14 @@ bool Decoder::vop3() {
   const bool rounds_to_byte =
       op.row->opcode == Opcode::v_cvt_sr_fp8_f32 || op.row->opcode == Opcode::v_cvt_sr_bf8_f32;
   if (rounds_to_byte) op.immediate = bits(word_, 13, 2);  // which byte of the destination
+  if (op.row->opcode == Opcode::v_bitop3_b32 || op.row->opcode == Opcode::v_bitop3_b16) {
+    // The truth table is where other instructions have modifiers: OMOD, ABS and NEG.
+    op.immediate = bits(word_, 59, 2) << 6 | bits(word_, 8, 3) << 3 | bits(word_, 61, 3);
+    op.output_scale = 0;
+  }
+  if (std::string_view(op.row->name).starts_with("v_cvt_scalef32")) {
+    op.immediate = bits(word_, 11, 4);  // OPSEL: bytes and halves of operands
+  }
   set_rest_of_destination();
   return true;
 }
@@ -343,7 +355,7 @@ bool Decoder::flat() {
   const bool atomic = mnemonic(opcode.opcode).find("atomic") != std::string_view::npos;
   const bool returns = !atomic || bits(word_, 16, 1) != 0;
   const bool accumulator = bits(word_, 55, 1) != 0;
-  const bool gfx942 = decoded_.set == InstructionSet::gfx942;
+  const bool gfx90a = decoded_.set == InstructionSet::gfx90a;
   if (opcode.destination != Type::none && returns) {
     op.destination = data_field(bits(word_, 56, 8), opcode.destination, accumulator);
   }
@@ -351,10 +363,10 @@ bool Decoder::flat() {
   const unsigned base = bits(word_, 48, 7);
   const bool has_base = segment != 0 && base != no_scalar_address;
   if (has_base) op.source[3] = scalar_field(base, segment == 1 ? Type::b32 : Type::b64);
-  // Bit 13: on gfx942 scratch has a VGPR in its address, on gfx90a the load goes to LDS.
+  // Bit 13: scratch has a VGPR in its address; on gfx90a the load goes to LDS.
   const bool bit_13 = bits(word_, 13, 1) != 0;
-  if (!gfx942 && bit_13) return false;
-  const bool uses_address = segment != 1 || (gfx942 ? bit_13 : !has_base);
+  if (gfx90a && bit_13) return false;
+  const bool uses_address = segment != 1 || (gfx90a ? !has_base : bit_13);
   if (opcode.source[0] != Type::none && uses_address) {
     const bool narrow = segment == 1 || (segment == 2 && has_base);
     op.source[0] = vector_field(bits(word_, 32, 8), narrow ? Type::b32 : Type::b64);

@@ -61,7 +61,7 @@ class Loader {
     if (!set) {
       return fail(error_, ErrorKind::wrong_target,
                   "the code object is for " + content_.target +
-                      "; compile for gfx1100, gfx1201, gfx90a or gfx942 (--offload-arch)");
+                      "; compile for gfx1100, gfx1201, gfx90a, gfx942 or gfx950 (--offload-arch)");
     }
     content_.set = *set;
     const unsigned abi = header_.e_ident[EI_ABIVERSION];

@@ -1,4 +1,4 @@
-// Runs code objects of gfx11 (RDNA3), gfx90a and gfx942 (CDNA) on the CPU: the engine's public
+// Runs code objects of gfx11 and gfx12 (RDNA), gfx90a, gfx942 and gfx950 (CDNA) on the CPU: the engine's public
 // interface, with device_memory.hpp and settings.hpp.
 //
 // Memory model: device pointers are addresses of this process. Kernels can use what DeviceMemory
@@ -100,6 +100,7 @@ struct Kernel {
   std::uint8_t code_object_version = 5;   // 4, 5 or 6
   bool uses_dynamic_stack = false;
   bool gfx9 = false;                      // CDNA
+  std::uint32_t lds_capacity = 64 << 10;  // bytes that a workgroup can have
   UserSgprs user_sgprs;
   std::uint64_t entry = 0;                // host address of the first instruction
   std::uint32_t rsrc1 = 0, rsrc2 = 0, rsrc3 = 0;  // compute_pgm_rsrc words of the descriptor
@@ -249,7 +250,8 @@ std::vector<Fault> take_reports();  // faults since the last call, for a summary
 
 // Waves resident at once, workgroup limits: for occupancy queries of the runtime. The model is one
 // WGP of 4 SIMDs with 1536 VGPRs of 32 lanes each and 128 KiB of LDS per WGP (64 KiB a workgroup); of
-// CDNA one compute unit of 4 SIMDs with 512 VGPRs of 64 lanes each, 8 waves, and 64 KiB of LDS.
+// CDNA one compute unit of 4 SIMDs with 512 VGPRs of 64 lanes each, 8 waves, and 64 KiB of LDS (gfx950:
+// 160 KiB).
 std::uint32_t max_workgroups_per_compute_unit(const Kernel& kernel, std::uint32_t block_threads,
                                               std::uint32_t dynamic_lds_bytes);
 

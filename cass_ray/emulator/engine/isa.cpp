@@ -18,6 +18,9 @@ constexpr OpcodeRow gfx90a_rows[] = {
 constexpr OpcodeRow gfx942_rows[] = {
 #include "tables/gfx942.inc"
 };
+constexpr OpcodeRow gfx950_rows[] = {
+#include "tables/gfx950.inc"
+};
 constexpr OpcodeRow gfx12_rows[] = {
 #include "tables/gfx12.inc"
 };
@@ -66,6 +69,7 @@ constexpr Table tables[] = {
     {gfx90a_rows, make_index(gfx90a_rows)},
     {gfx942_rows, make_index(gfx942_rows)},
     {gfx12_rows, make_index(gfx12_rows)},
+    {gfx950_rows, make_index(gfx950_rows)},
 };
 static_assert(std::size(tables) == instruction_set_count);
 
@@ -81,7 +85,7 @@ const OpcodeRow* find_row(InstructionSet set, Encoding encoding, unsigned number
 }
 
 std::string_view name_of(InstructionSet set) {
-  constexpr std::string_view set_names[] = {"gfx11", "gfx90a", "gfx942", "gfx12"};
+  constexpr std::string_view set_names[] = {"gfx11", "gfx90a", "gfx942", "gfx12", "gfx950"};
   return set_names[static_cast<std::size_t>(set)];
 }
 
@@ -89,6 +93,7 @@ std::optional<InstructionSet> instruction_set_of(std::string_view processor) {
   if (processor.starts_with("gfx11")) return InstructionSet::gfx11;
   if (processor == "gfx90a") return InstructionSet::gfx90a;
   if (processor == "gfx942") return InstructionSet::gfx942;
+  if (processor == "gfx950") return InstructionSet::gfx950;
   if (processor == "gfx1200" || processor == "gfx1201") return InstructionSet::gfx12;
   return std::nullopt;
 }

@@ -1,7 +1,7 @@
 // The instruction sets as data: encodings, opcodes, operand types.
 // Sources: AMD, "RDNA3 Instruction Set Architecture Reference Guide" and that of RDNA4, chapter 15,
-// and "AMD Instinct MI300 Instruction Set Architecture Reference Guide", chapter 13 (microcode
-// formats).
+// and "AMD Instinct MI300 Instruction Set Architecture Reference Guide" and that of CDNA4, chapter 13
+// (microcode formats).
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,21 @@
 
 namespace cass::rdna3 {
 
-// What code objects are made of; gfx11 is RDNA3, gfx90a CDNA2, gfx942 CDNA3, gfx12 RDNA4.
-enum class InstructionSet : std::uint8_t { gfx11, gfx90a, gfx942, gfx12 };
-inline constexpr int instruction_set_count = 4;
+// What code objects are made of; gfx11 is RDNA3, gfx90a CDNA2, gfx942 CDNA3, gfx12 RDNA4, gfx950 CDNA4.
+enum class InstructionSet : std::uint8_t { gfx11, gfx90a, gfx942, gfx12, gfx950 };
+inline constexpr int instruction_set_count = 5;
 
-// gfx90a and gfx942 have their formats from GCN: 64 lanes, accumulation registers, SDWA.
+// CDNA has its formats from GCN: 64 lanes, accumulation registers, SDWA.
 constexpr bool is_gfx9(InstructionSet set) {
-  return set == InstructionSet::gfx90a || set == InstructionSet::gfx942;
+  return set == InstructionSet::gfx90a || set == InstructionSet::gfx942 ||
+         set == InstructionSet::gfx950;
 }
+
+// Bytes of LDS that a workgroup can have.
+constexpr std::uint32_t lds_bytes_of(InstructionSet set) {
+  return (set == InstructionSet::gfx950 ? 160 : 64) * 1024;
+}
+inline constexpr std::uint32_t most_lds_bytes = 160 * 1024;
 
 std::string_view name_of(InstructionSet set);
 // That of a processor ("gfx1100"); empty where the engine does not run its code.
@@ -75,6 +82,7 @@ enum class Type : std::uint8_t {
   b96,
   b128,
   b160,
+  b192,
   b256,
   b512,
   b1024,
@@ -92,6 +100,7 @@ constexpr unsigned register_count(Type type) {
     case Type::b96: return 3;
     case Type::b128: return 4;
     case Type::b160: return 5;
+    case Type::b192: return 6;
     case Type::b256: return 8;
     case Type::b512: return 16;
     case Type::b1024: return 32;

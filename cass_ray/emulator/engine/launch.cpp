@@ -19,7 +19,6 @@ namespace cass::rdna3 {
 namespace {
 
 constexpr std::uint32_t max_block_threads = 1024;
-constexpr std::uint32_t max_lds = 64 * 1024;
 constexpr std::uint32_t default_stack = 16 * 1024;     // bytes per lane, kernels that need one
 constexpr std::uint32_t max_scratch = 8 * 1024 * 1024; // bytes per lane
 
@@ -46,11 +45,11 @@ std::optional<Fault> check_sizes(const Launch& launch) {
   for (const std::uint32_t extent : launch.grid_blocks) {
     if (extent == 0) return refuse(launch, "the grid has no workgroups");
   }
-  if (std::uint64_t{kernel.lds_size} + launch.dynamic_lds_bytes > max_lds) {
+  if (std::uint64_t{kernel.lds_size} + launch.dynamic_lds_bytes > kernel.lds_capacity) {
     return refuse(launch,
                   "the kernel asks for " +
                       std::to_string(std::uint64_t{kernel.lds_size} + launch.dynamic_lds_bytes) +
-                      " bytes of LDS; a workgroup has 65536");
+                      " bytes of LDS; a workgroup has " + std::to_string(kernel.lds_capacity));
   }
   if (launch.kernarg.size() < kernel.kernarg_size) {
     return refuse(launch, "the kernel takes " + std::to_string(kernel.kernarg_size) +

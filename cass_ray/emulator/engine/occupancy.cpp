@@ -10,7 +10,8 @@ std::uint32_t max_workgroups_per_compute_unit(const Kernel& kernel, std::uint32_
   const bool gfx9 = kernel.gfx9;
   const std::uint32_t simds = gfx9 ? 4 : 2, waves_per_simd = gfx9 ? 8 : 16;
   const std::uint32_t registers = gfx9 ? 512 : 1536, granule = gfx9 ? 8 : 24;
-  constexpr std::uint32_t lds = 64 * 1024, max_workgroups = 16;
+  constexpr std::uint32_t max_workgroups = 16;
+  const std::uint32_t lds = kernel.lds_capacity;
   if (block_threads == 0 || block_threads > kernel.max_flat_workgroup_size) return 0;
   const std::uint32_t wave = kernel.wave_size;
   const std::uint32_t waves = (block_threads + wave - 1) / wave;

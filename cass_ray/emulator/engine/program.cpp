@@ -69,6 +69,8 @@ bool once_for_both_halves(Opcode opcode) {
     case Opcode::v_readfirstlane_b32:
     case Opcode::v_writelane_b32:
     case Opcode::v_permlane64_b32:
+    case Opcode::v_permlane32_swap_b32:
+    case Opcode::ds_load_b64_tr_b16:
     case Opcode::ds_append:
     case Opcode::ds_consume:
     case Opcode::ds_gws_barrier:

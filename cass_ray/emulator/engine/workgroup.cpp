@@ -57,7 +57,7 @@ void set_fixed_mode(LaunchState& state) {
 LdsArena::LdsArena() {
   static std::atomic<std::uint64_t> next{first_aperture};
   for (std::uint64_t at = next += aperture_step; at < last_aperture; at = next += aperture_step) {
-    void* memory = mmap(reinterpret_cast<void*>(at), size, PROT_READ | PROT_WRITE,
+    void* memory = mmap(reinterpret_cast<void*>(at), most_lds_bytes, PROT_NONE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (memory == MAP_FAILED) continue;
     data_ = static_cast<std::byte*>(memory);
@@ -66,7 +66,16 @@ LdsArena::LdsArena() {
   throw std::bad_alloc();
 }
 
-LdsArena::~LdsArena() { munmap(data_, size); }
+LdsArena::~LdsArena() { munmap(data_, most_lds_bytes); }
+
+void LdsArena::limit(std::size_t bytes) {
+  if (bytes == accessible_) return;
+  if (mprotect(data_, bytes, PROT_READ | PROT_WRITE) != 0 ||
+      (bytes < accessible_ && mprotect(data_ + bytes, accessible_ - bytes, PROT_NONE) != 0)) {
+    throw std::bad_alloc();
+  }
+  accessible_ = bytes;
+}
 
 void GuardedMemory::reserve(std::size_t size) {
   if (size <= size_) return;
@@ -96,6 +105,7 @@ void Workgroup::adopt(const LaunchState& state) {
   launch_serial = state.serial;
   launch = &state;
   wave_count = state.wave_count;
+  lds.limit(lds_bytes_of(state.program->set));
   const std::size_t rows =
       std::max<std::size_t>({state.program->vector_count, state.kernel->vgpr_count, 1}) + 1;
   const unsigned halves = state.wide ? 2 : 1;

@@ -22,15 +22,18 @@ class GlobalWriters;
 // 64 KiB of LDS on a 4 GiB boundary, so that its flat addresses are host addresses.
 class LdsArena {
  public:
-  static constexpr std::size_t size = 64 * 1024;
   LdsArena();
   ~LdsArena();
   LdsArena(const LdsArena&) = delete;
   LdsArena& operator=(const LdsArena&) = delete;
   std::byte* data() const { return data_; }
 
+  // Makes so many bytes accessible, and none beyond them; at most most_lds_bytes.
+  void limit(std::size_t bytes);
+
  private:
   std::byte* data_ = nullptr;
+  std::size_t accessible_ = 0;
 };
 
 // Page-aligned memory between guard pages.

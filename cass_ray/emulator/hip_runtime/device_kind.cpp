@@ -1,5 +1,5 @@
-// Sources: AMD's product pages and data sheets (RX 7900 XT, RX 9070 XT, Instinct MI250X, MI300X), and what AMD's
-// runtime 6.2 fills in for them.
+// Sources: AMD's product pages and data sheets (RX 7900 XT, RX 9070 XT, Instinct MI250X, MI300X and
+// MI350X), and what AMD's runtime 6.2 fills in for them.
 #include "device_kind.hpp"
 
 #include <algorithm>
@@ -61,6 +61,21 @@ constexpr DeviceKind kinds[] = {
      .memory_bus_bits = 8192,
      .l2_bytes = 4 * of_l2,  // of each of its eight dies
      .memory_bytes = 196592 * mebibyte},
+    {.processor = "gfx950",
+     .architecture = "gfx950:sramecc+:xnack-",
+     .name = "AMD Instinct MI350X",
+     .major = 9,
+     .minor = 5,
+     .warp_size = 64,
+     .multiprocessors = 256,
+     .physical_compute_units = 256,
+     .threads_per_multiprocessor = 2048,
+     .clock_khz = 2'200'000,
+     .memory_clock_khz = 2'000'000,
+     .memory_bus_bits = 8192,
+     .l2_bytes = 4 * of_l2,  // of each of its eight dies
+     .memory_bytes = 294896 * mebibyte,  // of 288 GiB
+     .shared_bytes = 160 << 10},
     {.processor = "gfx1201",
      .architecture = "gfx1201",
      .name = "AMD Radeon RX 9070 XT",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cass_ray.emulator.isa.gfx9.operations import gfx950_operation_of as gfx950_operation
 from cass_ray.emulator.isa.gfx9.operations import operation_of as gfx9_operation
 from cass_ray.emulator.isa.gfx12.operations import operation_of as gfx12_operation
 from cass_ray.emulator.isa.operand_types import types_of
@@ -36,6 +37,8 @@ def operation_of(item: Probed, instruction_set: str) -> str:
 
 def operation_named(mnemonic: str, instruction_set: str) -> str:
     """The same for a mnemonic, without the format's suffix."""
+    if instruction_set == "gfx950":
+        return gfx950_operation(mnemonic)
     if instruction_set.startswith("gfx9"):
         return gfx9_operation(mnemonic)
     return gfx12_operation(mnemonic) if instruction_set == "gfx12" else mnemonic

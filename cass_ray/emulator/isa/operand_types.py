@@ -62,6 +62,25 @@ _EXCEPTIONS: dict[str, tuple[str, ...]] = {
     "v_cvt_sr_fp8_f32": ("b32", "f32", "u32"),
     "v_cvt_sr_bf8_f32": ("b32", "f32", "u32"),
     "v_pipeflush": (),
+    "v_dot2acc_f32_bf16": ("f32", "pk16", "pk16"),
+    "v_cvt_f32_bf16": ("f32", "b16"),
+    "v_cvt_pk_f16_f32": ("b32", "f32", "f32"),
+    "v_cvt_pk_bf16_f32": ("b32", "f32", "f32"),
+    "v_cvt_sr_bf16_f32": ("b16", "f32", "u32"),
+    "v_cvt_sr_f16_f32": ("f16", "f32", "u32"),
+    "v_ashr_pk_i8_i32": ("b16", "i32", "i32", "u32"),
+    "v_ashr_pk_u8_i32": ("b16", "i32", "i32", "u32"),
+    "v_prng_b32": ("b32", "b32"),
+    "v_cvt_f32_fp8_gfx950": ("f32", "b32"),
+    "v_cvt_f32_bf8_gfx950": ("f32", "b32"),
+    "v_cvt_pk_f32_fp8_gfx950": ("b64", "b32"),
+    "v_cvt_pk_f32_bf8_gfx950": ("b64", "b32"),
+    "v_cvt_pk_fp8_f32_gfx950": ("b16", "f32", "f32"),
+    "v_cvt_pk_bf8_f32_gfx950": ("b16", "f32", "f32"),
+    "v_cvt_sr_fp8_f32_gfx950": ("b32", "f32", "u32"),
+    "v_cvt_sr_bf8_f32_gfx950": ("b32", "f32", "u32"),
+    "v_cvt_scalef32_f16_fp8": ("f16", "b32", "b32"),
+    "v_cvt_scalef32_f16_bf8": ("f16", "b32", "b32"),
     "v_cvt_f32_fp8_ocp": ("f32", "b32"),
     "v_cvt_f32_bf8_ocp": ("f32", "b32"),
     "v_cvt_pk_f32_fp8_ocp": ("b64", "b16"),
@@ -104,6 +123,8 @@ def _vector_types(item: Probed, name: str) -> list[str]:
             return [match.expand(kind) for kind in kinds]
     operands = _own_operands(item)
     found = _TYPE.findall(name)
+    if name.startswith("v_cvt_scalef32"):
+        return [_raw(_width(operand)) for operand in operands]
     if name.startswith("v_pk_") and name.endswith("32"):
         return ["pk32"] * len(operands)
     if name.startswith("v_pk_"):

@@ -40,6 +40,8 @@ class InstructionSet:
     name: str
     forms: Callable[[], Iterator[Form]]
     attributes: tuple[str, ...] = ()
+    oldest_llvm: int = 19
+    """The first major version of LLVM that knows the machine."""
 
 
 INSTRUCTION_SETS = {
@@ -49,6 +51,7 @@ INSTRUCTION_SETS = {
     "gfx90a": InstructionSet("gfx90a", gfx9.forms),
     "gfx942": InstructionSet("gfx942", gfx9.forms),
     "gfx12": InstructionSet("gfx1201", gfx12.forms, ("+real-true16",)),
+    "gfx950": InstructionSet("gfx950", gfx9.forms, oldest_llvm=20),
 }
 """By the name of the engine's table of opcodes."""
 
@@ -96,12 +99,23 @@ def disassembler_version() -> str:
     return found[1] if found else "unknown"
 
 
+def knows(name: str) -> bool:
+    """Whether the disassembler knows an instruction set. Raises :class:`FileNotFoundError`."""
+    major = disassembler_version().split(".")[0]
+    return not major.isdecimal() or int(major) >= INSTRUCTION_SETS[name].oldest_llvm
+
+
 def probe(name: str = "gfx11") -> list[Probed]:
     """Every opcode of an instruction set that the disassembler knows, the first form of each.
 
-    Raises :class:`FileNotFoundError` where no ``llvm-mc`` is installed.
+    Raises :class:`FileNotFoundError` where no ``llvm-mc`` is installed that knows it.
     """
     instruction_set = INSTRUCTION_SETS[name]
+    if not knows(name):
+        raise FileNotFoundError(
+            f"{name} takes llvm-mc {instruction_set.oldest_llvm} or newer, this is"
+            f" {disassembler_version()}: name one in {DISASSEMBLER_VARIABLE}"
+        )
     forms = list(instruction_set.forms())
     found: dict[tuple[str, int, str], Probed] = {}
     for attributes in ("", *instruction_set.attributes):

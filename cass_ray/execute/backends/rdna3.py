@@ -48,7 +48,7 @@ class HipBackend(Backend):
     @cached_property
     def toolchain(self) -> AmdToolchain:
         """The compiler. Raises :class:`ToolMissing`."""
-        return find_amd()
+        return find_amd(architectures=(self.architecture,))
 
     @cached_property
     def runtime(self) -> Path:

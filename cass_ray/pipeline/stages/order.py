@@ -104,7 +104,7 @@ def _make_nvidia(given: StageContext) -> RowStage:
 
 def _make_amd(given: StageContext) -> RowStage:
     return AmdStage(
-        find_amd(),
+        find_amd(architectures=given.settings.amd_architectures),
         given.workspace,
         given.translator,
         given.settings,

@@ -15,6 +15,11 @@ CLANG_REMEDY = (
     "Install clang and lld: apt-get install clang-19 lld-19 (make setup does), or install ROCm."
 )
 
+NEWER_CLANG_REMEDY = (
+    "Install clang and lld 20 or newer (Debian 13: apt-get install clang-22 lld-22) and name it in"
+    f" {CLANG_VARIABLE}, or install ROCm 7."
+)
+
 _OLDEST = min(CLANG_MAJORS)
 
 
@@ -27,6 +32,20 @@ class Clang:
     version: str
     origin: str
     rocm: Path | None = None
+
+    @property
+    def major(self) -> int:
+        return int(self.version.split(".")[0])
+
+
+def clang_version(program: Path, cache: Path | None = None) -> str:
+    """The version of ``program``, which is asked once. Raises :class:`ToolMissing`."""
+    return remembered(
+        cache or default_directory(),
+        "clang version",
+        [program],
+        lambda: tool_version(program, r"clang version ([\d.]+)"),
+    )
 
 
 def find_clang(places: Places | None = None, cache: Path | None = None) -> Clang:
@@ -66,9 +85,7 @@ def _clang_at(found: Found, rocm: Path | None, places: Places, cache: Path) -> C
     program = found.path
     if not program.exists():
         raise ToolMissing(str(program), f"{found.origin} names it and it does not exist.")
-    version = remembered(
-        cache, "clang version", [program], lambda: tool_version(program, r"clang version ([\d.]+)")
-    )
+    version = clang_version(program, cache)
     major = int(version.split(".")[0])
     if major < _OLDEST:
         raise ToolMissing(f"clang {_OLDEST} or newer", f"This is {version}. {CLANG_REMEDY}")

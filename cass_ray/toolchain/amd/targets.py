@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cass_ray.architectures import amd_target
+from cass_ray.architectures import NEWER_CLANG, amd_target
+from cass_ray.toolchain.amd.clang import NEWER_CLANG_REMEDY
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.places import ROCM_VARIABLES
 
@@ -16,6 +17,8 @@ def target_problem(toolchain: AmdToolchain, name: str) -> str:
     bitcode = toolchain.rocm_path / "amdgcn" / "bitcode"
     if (bitcode / f"oclc_isa_version_{name.removeprefix('gfx')}.bc").exists():
         return ""
+    if target.needs == NEWER_CLANG:
+        return f"{name} needs {target.needs}. {NEWER_CLANG_REMEDY}"
     return (
         f"{name} needs {target.needs}: install ROCm's rocm-device-libs and name the installation"
         f" in {ROCM_VARIABLES[0]}"

@@ -54,9 +54,10 @@ _ALL_TARGETS = (
     *("gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx1010", "gfx1030"),
     *("gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201"),
 )
+_KEPT_TARGETS = tuple(name for name in emulated_architectures() if name in _ALL_TARGETS)
 _LEAVE_OUT = (
     "./usr/share/doc",
-    *(f"*{name}*" for name in _ALL_TARGETS if name not in emulated_architectures()),
+    *(f"*{name}*" for name in _ALL_TARGETS if name not in _KEPT_TARGETS),
 )
 """Kernels of processors that the backend does not run take gigabytes."""
 
@@ -168,7 +169,7 @@ def free_bytes(cache: Path) -> int:
 
 
 def _folder(cache: Path) -> Path:
-    return cache / "rocm-libraries" / digest([_RECIPE, *emulated_architectures()])[:16]
+    return cache / "rocm-libraries" / digest([_RECIPE, *_KEPT_TARGETS])[:16]
 
 
 def _whole(path: Path, part: str) -> bool:

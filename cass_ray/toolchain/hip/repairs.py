@@ -63,6 +63,24 @@ def repair_radix_sort(folder: Path) -> None:
     path.write_text(_TEMPLATE_WITHOUT_LIST.sub(r"\1(", text), encoding="utf-8")
 
 
+# clang 21 dropped the macro that HIP 6's headers use; on the host side it was always 64.
+_WAVEFRONT_SIZE = """
+#if !defined(__AMDGCN_WAVEFRONT_SIZE)
+#if defined(__HIP_DEVICE_COMPILE__) && !defined(__GFX9__)
+#define __AMDGCN_WAVEFRONT_SIZE 32
+#else
+#define __AMDGCN_WAVEFRONT_SIZE 64
+#endif
+#endif
+"""
+
+
+def define_wavefront_size(include: Path) -> None:
+    """Give the headers under ``include`` the width of wavefronts, where clang does not say it."""
+    header = include / "hip" / "hip_version.h"  # what all others include first
+    header.write_text(header.read_text() + _WAVEFRONT_SIZE)
+
+
 def repair_cooperative_groups(include: Path) -> None:
     """Add the members of groups that CUDA has and HIP 6.2 does not.
 

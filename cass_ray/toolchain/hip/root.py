@@ -15,23 +15,25 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from cass_ray.architectures import AMD_TARGETS, OWN_DEVICE_LIBRARIES
+from cass_ray.architectures import AMD_TARGETS, ROCM_DEVICE_LIBRARIES
 from cass_ray.cache import default_directory, digest
-from cass_ray.toolchain.amd.clang import find_clang
+from cass_ray.toolchain.amd.clang import clang_version, find_clang
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.hip.archive_headers import archive_headers
 from cass_ray.toolchain.hip.libraries import library_headers
 from cass_ray.toolchain.hip.packages import debian_headers, hip_headers, unpack_once
-from cass_ray.toolchain.hip.repairs import repair_cooperative_groups
+from cass_ray.toolchain.hip.repairs import define_wavefront_size, repair_cooperative_groups
 
-ARCHITECTURES = tuple(target.name for target in AMD_TARGETS if target.needs == OWN_DEVICE_LIBRARIES)
-"""Processors that the root has an ISA library for."""
+_OWN_TARGETS = tuple(target for target in AMD_TARGETS if target.needs != ROCM_DEVICE_LIBRARIES)
 
 ABI_VERSIONS = (400, 500, 600)
 """Code object versions 4, 5 and 6."""
 
 _RECIPE = "4"
 """Part of the root's key: raise it when the layout below changes."""
+
+_WITHOUT_WAVEFRONT_SIZE = 21
+"""The first clang that does not define ``__AMDGCN_WAVEFRONT_SIZE``."""
 
 _TARGET = "amdgcn-amd-amdhsa"
 
@@ -66,6 +68,8 @@ def build_hip_root(clang: Path, cache: Path | None = None, wheel: Path | None = 
     def fill(target: Path) -> None:
         shutil.copytree(headers / "include", target / "include")
         repair_cooperative_groups(target / "include")
+        if _major(clang) >= _WITHOUT_WAVEFRONT_SIZE:
+            define_wavefront_size(target / "include")
         for folder in libraries:
             _lay_over(folder / "include", target / "include")
         bitcode = target / "amdgcn" / "bitcode"
@@ -118,8 +122,21 @@ def header_version(include: Path) -> tuple[int, int, int]:
     return int(found["MAJOR"]), int(found["MINOR"]), int(found["PATCH"])
 
 
-def control_libraries() -> dict[str, str]:
-    """LLVM IR of each control library, by file name.
+def architectures_of(clang_major: int) -> tuple[str, ...]:
+    """Processors that the root has an ISA library for: those that such a clang knows."""
+    return tuple(target.name for target in _OWN_TARGETS if target.oldest_clang <= clang_major)
+
+
+def _architectures(clang: Path) -> tuple[str, ...]:
+    return architectures_of(_major(clang))
+
+
+def _major(clang: Path) -> int:
+    return int(clang_version(clang).split(".")[0])
+
+
+def control_libraries(names: tuple[str, ...]) -> dict[str, str]:
+    """LLVM IR of each control library, by file name; ``names`` are processors.
 
     Constants and their types are those that AMD's device libraries declare (``oclc.h``).
     """
@@ -127,7 +144,7 @@ def control_libraries() -> dict[str, str]:
     for version in ABI_VERSIONS:
         constant = _constant("ABI_version", "i32", version)
         modules[f"oclc_abi_version_{version}.bc"] = _module(constant)
-    for architecture in ARCHITECTURES:
+    for architecture in names:
         constant = _constant("ISA_version", "i32", isa_version(architecture))
         modules[f"oclc_isa_version_{architecture.removeprefix('gfx')}.bc"] = _module(constant)
     switches = {
@@ -155,7 +172,7 @@ def isa_version(architecture: str) -> int:
 
 def write_control_libraries(clang: Path, folder: Path) -> None:
     """Compile :func:`control_libraries` into ``folder`` with ``clang``."""
-    for name, text in control_libraries().items():
+    for name, text in control_libraries(_architectures(clang)).items():
         command = [str(clang), "-target", _TARGET, "-nogpulib", "-x", "ir", "-c", "-emit-llvm"]
         command += ["-o", str(folder / name), "-"]
         done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
@@ -189,7 +206,8 @@ def _key(clang: Path, headers: Path, libraries: list[Path]) -> str:
 def _clang_stamp(clang: Path) -> str:
     program = clang.resolve()
     stat = program.stat()
-    identity = [_RECIPE, *ARCHITECTURES, str(program), str(stat.st_size), str(stat.st_mtime_ns)]
+    names = _architectures(clang)
+    identity = [_RECIPE, *names, str(program), str(stat.st_size), str(stat.st_mtime_ns)]
     return digest(identity)[:12]
 
 

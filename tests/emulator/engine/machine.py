@@ -19,6 +19,10 @@ from cass_ray.toolchain.amd.clang import find_clang
 EXEC, VCC, M0 = 126, 106, 125
 
 
+_END_OF_PROGRAM = 0xBF810000
+"""Of gfx9."""
+
+
 @functools.cache
 def assemble(text: str, *, wide: bool = False, processor: str = "gfx1100") -> tuple[int, ...]:
     """The machine code of ``text`` and an ``s_endpgm``, by LLVM: llvm-mc, else clang and lld."""
@@ -104,6 +108,11 @@ class Wave:
         """Assemble and run ``text``."""
         words = assemble(text, wide=bool(self.machine.wide), processor=self.processor)
         assert self.engine.execute(words, self.machine), text
+        return self
+
+    def run_words(self, words: Sequence[int]) -> Wave:
+        """Run machine code, which an ``s_endpgm`` is added to."""
+        assert self.engine.execute((*words, _END_OF_PROGRAM), self.machine), words
         return self
 
 

@@ -86,8 +86,8 @@ class _Shape:
         return cls(result, int(order), int(depth), int(blocks or 1), left, right or left)
 
 
-def _code(value: float, kind: str) -> int:
-    """The bits of ``value``, which the format represents."""
+def _code(value: float, kind: str, *, ocp: bool = False) -> int:
+    """The bits of ``value``, which the format represents; ``ocp``: bytes as gfx950 has them."""
     if kind in ("f64", "f32", "f16"):
         width = _BITS[kind]
         return int(np.array(value, f"f{width // 8}").view(f"u{width // 8}"))
@@ -97,7 +97,8 @@ def _code(value: float, kind: str) -> int:
         return _code(value, "f32") >> 16
     if kind in ("i8", "i32"):
         return int(value) & (0xFF if kind == "i8" else 0xFFFFFFFF)
-    return _byte_code(value, *((3, 8) if kind == "fp8" else (2, 16)))
+    mantissa_bits, bias = (3, 8) if kind == "fp8" else (2, 16)
+    return _byte_code(value, mantissa_bits, bias - ocp)
 
 
 def _byte_code(value: float, mantissa_bits: int, bias: int) -> int:
@@ -160,17 +161,17 @@ def _matrices(rng: random.Random, shape: _Shape) -> tuple[Numbers, Numbers, Numb
     return a, b, draw.integers(-99, 99, (blocks, n, n)).astype(float)
 
 
-def _load_factors(wave: Wave, shape: _Shape, a: Numbers, b: Numbers) -> None:
+def _load_factors(wave: Wave, shape: _Shape, a: Numbers, b: Numbers, *, ocp: bool = False) -> None:
     left = _Registers(wave, A, _BITS[shape.left])
     right = _Registers(wave, B, _BITS[shape.right])
     for block in range(shape.blocks):
         for line in range(shape.order):
             for k in range(a.shape[2]):
                 place = _input_place(shape, a.shape[2], line, k, block)
-                left.put(*place, _code(a[block, line, k], shape.left))
+                left.put(*place, _code(a[block, line, k], shape.left, ocp=ocp))
             for k in range(shape.depth):
                 place = _input_place(shape, shape.depth, line, k, block)
-                right.put(*place, _code(b[block, k, line], shape.right))
+                right.put(*place, _code(b[block, k, line], shape.right, ocp=ocp))
 
 
 def _load_results(wave: Wave, shape: _Shape, first: int, c: Numbers) -> None:
@@ -226,6 +227,30 @@ def test_the_same_on_gfx90a(engine: Engine, name: str) -> None:
     _load_factors(wave, shape, a, b)
     _load_results(wave, shape, C, c)
     wave.run(_text(name, shape))
+    np.testing.assert_array_equal(_results(wave, shape, D), a @ b + c)
+
+
+_OF_GFX950 = {
+    "f32_16x16x32_f16": (0xD3D40060, 0x04822100),
+    "f32_32x32x16_f16": (0xD3D50060, 0x04822100),
+    "f32_16x16x32_bf16": (0xD3B50060, 0x04822100),
+    "f32_32x32x16_bf16": (0xD3B70060, 0x04822100),
+    "i32_16x16x64_i8": (0xD3B60060, 0x04822100),
+    "i32_32x32x32_i8": (0xD3B80060, 0x04822100),
+    "f32_16x16x32_fp8_bf8": (0xD3F20060, 0x04822100),
+    "f32_32x32x16_bf8_fp8": (0xD3F50060, 0x04822100),
+}
+"""D in v96 on, A in v0, B in v16, C in v32: by LLVM 22, which knows gfx950."""
+
+
+@pytest.mark.parametrize("name", list(_OF_GFX950))
+def test_products_of_gfx950(engine: Engine, name: str) -> None:
+    shape = _Shape.of(name)
+    a, b, c = _matrices(random.Random(name), shape)
+    wave = Wave(engine, processor="gfx950")
+    _load_factors(wave, shape, a, b, ocp=True)
+    _load_results(wave, shape, C, c)
+    wave.run_words(_OF_GFX950[name])
     np.testing.assert_array_equal(_results(wave, shape, D), a @ b + c)
 
 

@@ -92,6 +92,40 @@ OPERATION(v_permlane64_b32) {
   write_row(w, w.scalar[scalar::exec + 1], i.destination.value + next, low);
 }
 
+// gfx950: rows 1 and 3 of the destination change places with rows 0 and 2 of the source, or its upper
+// half with the source's lower one (CDNA4 ISA, 12.8 VOP1). The manual does not say what happens where
+// one of two lanes is inactive.
+FALLIBLE(v_permlane16_swap_b32) {
+  const Instruction& i = *ip;
+  const u32 exec = exec_of(w, i), active = exec & 0xFFFFU;
+  if (exec >> 16 != active) {
+    w.current = ip;
+    stop(w, ip, WaveFault::unsupported_instruction);
+    return false;
+  }
+  U32& to = place<U32>(w, i.destination.value);
+  U32& from = place<U32>(w, i.source[0].value);
+  const U32 old_to = to, old_from = from;
+  from = select(lanes_of(active), permute(old_to, lane_numbers ^ 16U), from);
+  to = select(lanes_of(active << 16), permute(old_from, lane_numbers ^ 16U), to);
+  return true;
+}
+FALLIBLE(v_permlane32_swap_b32) {
+  const Instruction& i = *ip;
+  const u32 active = w.scalar[scalar::exec];
+  if (w.scalar[scalar::exec + 1] != active) {
+    w.current = ip;
+    stop(w, ip, WaveFault::unsupported_instruction);
+    return false;
+  }
+  U32& upper = place<U32>(w, i.destination.value + static_cast<u32>(sizeof(Row)));
+  U32& lower = place<U32>(w, i.source[0].value);
+  const U32 old_upper = upper, old_lower = lower;
+  upper = select(lanes_of(active), old_lower, old_upper);
+  lower = select(lanes_of(active), old_upper, old_lower);
+  return true;
+}
+
 // ---- through the LDS crossbar: addresses are lane numbers times four
 
 ALWAYS_INLINE U32 crossbar_lane(Wave& w, const Instruction& i) {

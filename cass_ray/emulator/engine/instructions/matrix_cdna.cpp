@@ -332,15 +332,26 @@ DENSE(v_mfma_i32_16x16x32_i8, 16, 32, 1, Signed8)
 DENSE(v_mfma_f64_16x16x4_f64, 16, 4, 1, Double)
 DENSE(v_mfma_f64_4x4x4_4b_f64, 4, 4, 4, Double)
 
-#define OF_BYTES(prefix, kind, M, K)                                     \
-  MATRIX(prefix##_bf8_bf8, kind, M, K, 1, Byte<Bf8>, Byte<Bf8>)          \
-  MATRIX(prefix##_bf8_fp8, kind, M, K, 1, Byte<Bf8>, Byte<Fp8>)          \
-  MATRIX(prefix##_fp8_bf8, kind, M, K, 1, Byte<Fp8>, Byte<Bf8>)          \
-  MATRIX(prefix##_fp8_fp8, kind, M, K, 1, Byte<Fp8>, Byte<Fp8>)
-OF_BYTES(v_mfma_f32_32x32x16, dense, 32, 16)
-OF_BYTES(v_mfma_f32_16x16x32, dense, 16, 32)
-OF_BYTES(v_smfmac_f32_32x32x32, sparse, 32, 32)
-OF_BYTES(v_smfmac_f32_16x16x64, sparse, 16, 64)
+#define OF_BYTES(prefix, ending, kind, M, K, F, B)                         \
+  MATRIX(prefix##_bf8_bf8##ending, kind, M, K, 1, Byte<B>, Byte<B>)        \
+  MATRIX(prefix##_bf8_fp8##ending, kind, M, K, 1, Byte<B>, Byte<F>)        \
+  MATRIX(prefix##_fp8_bf8##ending, kind, M, K, 1, Byte<F>, Byte<B>)        \
+  MATRIX(prefix##_fp8_fp8##ending, kind, M, K, 1, Byte<F>, Byte<F>)
+#define OF_ALL_BYTES(ending, F, B)                              \
+  OF_BYTES(v_mfma_f32_32x32x16, ending, dense, 32, 16, F, B)    \
+  OF_BYTES(v_mfma_f32_16x16x32, ending, dense, 16, 32, F, B)    \
+  OF_BYTES(v_smfmac_f32_32x32x32, ending, sparse, 32, 32, F, B) \
+  OF_BYTES(v_smfmac_f32_16x16x64, ending, sparse, 16, 64, F, B)
+OF_ALL_BYTES(, Fp8, Bf8)
+OF_ALL_BYTES(_gfx950, OcpFp8, OcpBf8)
+
+// gfx950: twice as many elements a lane.
+DENSE(v_mfma_f32_32x32x16_f16, 32, 16, 1, Half)
+DENSE(v_mfma_f32_16x16x32_f16, 16, 32, 1, Half)
+DENSE(v_mfma_f32_32x32x16_bf16, 32, 16, 1, Bfloat)
+DENSE(v_mfma_f32_16x16x32_bf16, 16, 32, 1, Bfloat)
+DENSE(v_mfma_i32_32x32x32_i8, 32, 32, 1, Signed8)
+DENSE(v_mfma_i32_16x16x64_i8, 16, 64, 1, Signed8)
 
 MATRIX(v_smfmac_f32_32x32x16_f16, sparse, 32, 16, 1, Half, Half)
 MATRIX(v_smfmac_f32_16x16x32_f16, sparse, 16, 32, 1, Half, Half)

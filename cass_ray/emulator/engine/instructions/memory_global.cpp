@@ -1,6 +1,8 @@
 // Loads and stores of global, flat and scratch memory (RDNA3 ISA, 16.15 FLAT, chapter 11).
 #include "memory_address.hpp"
 
+#include "../program.hpp"
+
 namespace cass::rdna3::CASS_RDNA3_LEVEL {
 namespace {
 
@@ -58,7 +60,8 @@ namespace {
 LOADS(ALL_THREE)
 STORES(ALL_THREE)
 
-// To LDS: a dword a lane from M0's low half on, in the order of the wave's lanes (MI300 ISA, 9.1.9).
+// To LDS: a dword a lane from M0's low half on (gfx950 has 18 bits of LDS addresses), in the order of the
+// wave's lanes (MI300 ISA, 9.1.9).
 // The instruction's offset counts for both addresses. LDS addresses have 32 bits: what lies outside
 // LDS, below it too, stays in its 4 GiB and is a fault.
 template <class Memory, class Register>
@@ -67,13 +70,15 @@ ALWAYS_INLINE void load_to_lds(Wave& w, const Instruction& i) {
   const Wide at = any_global_addresses(w, i);
   require(exec_of(w, i), at, sizeof(Memory));
   const AddressList from = listed(at.address);
-  const u32 to = (w.scalar[scalar::m0] & 0xFFFF) + static_cast<u32>(i.immediate) +
-                 4U * lanes * i.half;
+  constexpr u32 bytes = sizeof(Register);
+  const u32 address_bits = w.program->set == InstructionSet::gfx950 ? 0x3FFFF : 0xFFFF;
+  const u32 to = (w.scalar[scalar::m0] & address_bits) + static_cast<u32>(i.immediate) +
+                 bytes * lanes * i.half;
   for_active_lanes(exec_of(w, i), [&](int lane) {
     Memory value;
     std::memcpy(&value, reinterpret_cast<const void*>(from.lane[lane]), sizeof value);
-    const auto bits = static_cast<u32>(static_cast<Register>(value));
-    std::memcpy(w.lds + (to + 4U * static_cast<u32>(lane)), &bits, sizeof bits);
+    const auto kept = static_cast<Register>(value);
+    std::memcpy(w.lds + (to + bytes * static_cast<u32>(lane)), &kept, sizeof kept);
   });
 }
 OPERATION(global_load_lds_dword) { load_to_lds<u32, u32>(w, i); }
@@ -81,6 +86,13 @@ OPERATION(global_load_lds_ubyte) { load_to_lds<u8, u32>(w, i); }
 OPERATION(global_load_lds_sbyte) { load_to_lds<std::int8_t, std::int32_t>(w, i); }
 OPERATION(global_load_lds_ushort) { load_to_lds<u16, u32>(w, i); }
 OPERATION(global_load_lds_sshort) { load_to_lds<std::int16_t, std::int32_t>(w, i); }
+// gfx950: several dwords a lane, those of a lane together.
+template <unsigned words>
+struct Dwords {
+  u32 word[words];
+};
+OPERATION(global_load_lds_dwordx3) { load_to_lds<Dwords<3>, Dwords<3>>(w, i); }
+OPERATION(global_load_lds_dwordx4) { load_to_lds<Dwords<4>, Dwords<4>>(w, i); }
 
 // The lane's number times four is part of the address.
 ALWAYS_INLINE Wide addtid_addresses(Wave& w, const Instruction& i) {

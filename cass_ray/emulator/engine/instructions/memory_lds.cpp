@@ -70,6 +70,35 @@ OPERATION(ds_store_2addr_b64) { store_two<2, 8>(w, i); }
 OPERATION(ds_store_2addr_stride64_b32) { store_two<1, 4 * 64>(w, i); }
 OPERATION(ds_store_2addr_stride64_b64) { store_two<2, 8 * 64>(w, i); }
 
+// gfx950 (CDNA4 ISA, 11.4): of each sixteen lanes, which read four halves each, lane l gets half l mod 4
+// of lanes l / 4, l / 4 + 4, l / 4 + 8 and l / 4 + 12. What inactive lanes do is not known.
+FALLIBLE(ds_load_b64_tr_b16) {
+  const Instruction& i = *ip;
+  w.current = ip;
+  constexpr u32 all = ~0U, group = 16, elements = 4;
+  if (w.scalar[scalar::exec] != all || w.scalar[scalar::exec + 1] != all) {
+    stop(w, ip, WaveFault::unsupported_instruction);
+    return false;
+  }
+  u16 read[64][elements];
+  for (u32 lane = 0; lane < 64; ++lane) {
+    const u32 half = lane / lanes * static_cast<u32>(sizeof(Row));
+    const u32 base = place<u32>(w, i.source[0].value + half + 4 * (lane % lanes));
+    std::memcpy(read[lane], w.lds + (base + static_cast<u32>(i.immediate)), sizeof read[lane]);
+  }
+  for (u32 lane = 0; lane < 64; ++lane) {
+    const u32 first = lane / group * group + lane % group / elements;
+    const u32 half = lane / lanes * static_cast<u32>(sizeof(Row));
+    for (u32 word = 0; word < 2; ++word) {
+      const u32 low = read[first + 8 * word][lane % elements];
+      const u32 high = read[first + 8 * word + 4][lane % elements];
+      place<u32>(w, i.destination.value + word * w.row_stride + half + 4 * (lane % lanes)) =
+          low | high << 16;
+    }
+  }
+  return true;
+}
+
 // The address is M0's low half, the offset and four bytes per lane.
 ALWAYS_INLINE Local addtid(Wave& w, const Instruction& i) {
   const u32 base = (w.scalar[scalar::m0] & 0xFFFF) + static_cast<u32>(i.immediate);

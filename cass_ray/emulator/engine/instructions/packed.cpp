@@ -91,6 +91,8 @@ PACKED(v_pk_min_f16, F16, TWO, minimum(w, a, b))
 PACKED(v_pk_max_f16, F16, TWO, maximum(w, a, b))
 PACKED(v_pk_minimum_f16, F16, TWO, ordered_minimum(a, b))
 PACKED(v_pk_maximum_f16, F16, TWO, ordered_maximum(a, b))
+PACKED(v_pk_minimum3_f16, F16, THREE, ordered_minimum(ordered_minimum(a, b), c))
+PACKED(v_pk_maximum3_f16, F16, THREE, ordered_maximum(ordered_maximum(a, b), c))
 // VOP2: no selects; the destination is added.
 OPERATION(v_pk_fmac_f16) {
   const U32 a = read_u32(w, i.source[0]), b = read_u32(w, i.source[1]);
@@ -275,6 +277,11 @@ ALWAYS_INLINE F32 plain_bfloat(Wave& w, const Instruction& i, int n, u32 high) {
   if ((modifiers & modifier::absolute) != 0) bits &= 0x7FFF'FFFFU;
   if ((modifiers & modifier::negate) != 0) bits ^= 0x8000'0000U;
   return bits_as<F32>(bits);
+}
+OPERATION(v_dot2acc_f32_bf16) {
+  write(w, i,
+        dot_of_pairs(plain_bfloat(w, i, 0, 0), plain_bfloat(w, i, 1, 0), plain_bfloat(w, i, 0, 1),
+                     plain_bfloat(w, i, 1, 1), place<F32>(w, i.destination.value)));
 }
 OPERATION(v_dot2_bf16_bf16) {
   const U32 c = convert<U32>(read_u16(w, i.source[2])) << 16;

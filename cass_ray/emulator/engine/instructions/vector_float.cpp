@@ -58,6 +58,7 @@ UNARY(v_cvt_i32_f32, F32, I32, to_signed(a))
 UNARY(v_cvt_u32_f32, F32, U32, to_unsigned(a))
 UNARY(v_cvt_nearest_i32_f32, F32, I32, to_signed(__builtin_elementwise_floor(a + 0.5F)))
 UNARY(v_cvt_floor_i32_f32, F32, I32, to_signed(__builtin_elementwise_floor(a)))
+OPERATION(v_cvt_f32_bf16) { write_bits(w, i, convert<U32>(read_u16(w, i.source[0])) << 16); }
 UNARY(v_cvt_f32_ubyte0, U32, F32, convert<F32>(a & 0xFFU))
 UNARY(v_cvt_f32_ubyte1, U32, F32, convert<F32>(a >> 8 & 0xFFU))
 UNARY(v_cvt_f32_ubyte2, U32, F32, convert<F32>(a >> 16 & 0xFFU))

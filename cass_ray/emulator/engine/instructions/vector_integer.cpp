@@ -151,6 +151,31 @@ TERNARY(v_lshl_or_b32, U32, U32, (a << (b & 31U)) | c)
 TERNARY(v_and_or_b32, U32, U32, (a & b) | c)
 TERNARY(v_or3_b32, U32, U32, a | b | c)
 TERNARY(v_xor3_b32, U32, U32, a ^ b ^ c)
+// gfx950: bit k of the table is the result where the sources' bits are those of k, the first the highest.
+template <class T>
+ALWAYS_INLINE T by_table(const Instruction& i, T a, T b, T c) {
+  T result = a ^ a;
+  for (unsigned k = 0; k < 8; ++k) {
+    if ((i.immediate >> k & 1) == 0) continue;
+    result |= ((k & 4) != 0 ? a : ~a) & ((k & 2) != 0 ? b : ~b) & ((k & 1) != 0 ? c : ~c);
+  }
+  return result;
+}
+TERNARY(v_bitop3_b32, U32, U32, by_table(i, a, b, c))
+TERNARY(v_bitop3_b16, U16, U16, by_table(i, a, b, c))
+UNARY(v_prng_b32, U32, U32, a << 1 ^ (a >> 31) * 197U)
+// Two shifted numbers, clamped to bytes.
+ALWAYS_INLINE U16 shifted_bytes(Wave& w, const Instruction& i, I32 least, I32 most) {
+  const I32 count = bits_as<I32>(read_u32(w, i.source[2]) & 31U);
+  const auto byte = [&](int n) {
+    const I32 value = source<I32>(w, i, n) >> count;
+    const I32 clamped = select(value < least, least, select(value > most, most, value));
+    return bits_as<U32>(clamped) & 0xFFU;
+  };
+  return convert<U16>(byte(0) | byte(1) << 8);
+}
+OPERATION(v_ashr_pk_i8_i32) { write_bits(w, i, shifted_bytes(w, i, (I32)-128, (I32)127)); }
+OPERATION(v_ashr_pk_u8_i32) { write_bits(w, i, shifted_bytes(w, i, (I32)0, (I32)255)); }
 TERNARY(v_xad_u32, U32, U32, (a ^ b) + c)
 
 OPERATION(v_lshl_add_u64) {

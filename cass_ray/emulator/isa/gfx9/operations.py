@@ -45,6 +45,7 @@ _SAME: dict[str, str] = {
     "v_ffbl_b32": "v_ctz_i32_b32",
     "v_ffbh_i32": "v_cls_i32",
     "v_dot2c_f32_f16": "v_dot2acc_f32_f16",
+    "v_dot2c_f32_bf16": "v_dot2acc_f32_bf16",
     "v_accvgpr_read_b32": "v_mov_b32",
     "v_accvgpr_write_b32": "v_mov_b32",
     "v_accvgpr_mov_b32": "v_mov_b32",
@@ -124,6 +125,14 @@ _ATOMIC_TYPES = {
 _OLD_MATRIX = re.compile(r"v_mfma_(f32|i32|f64)_(\d+)x(\d+)x(\d+)_?(f32|f16|bf16_1k|bf16|i8|f64)")
 
 
+_BYTE_FLOAT = re.compile(
+    r"v_cvt_(f32|pk_f32)_[fb]p?f?8|v_cvt_(pk|sr)_[fb]p?f?8_f32"
+    r"|v_mfma_f32_(32x32x16|16x16x32)_[fb]p?f?8_[fb]p?f?8"
+    r"|v_smfmac_f32_(32x32x32|16x16x64)_[fb]p?f?8_[fb]p?f?8"
+)
+"""What gfx942 has too, with AMD's own formats."""
+
+
 def operation_of(mnemonic: str) -> str:
     """The engine's operation for a gfx9 mnemonic."""
     if known := _SAME.get(mnemonic):
@@ -136,6 +145,12 @@ def operation_of(mnemonic: str) -> str:
     if match := _OLD_MATRIX.fullmatch(mnemonic):
         return _of_matrix(match)
     return _of_memory(mnemonic)
+
+
+def gfx950_operation_of(mnemonic: str) -> str:
+    """The engine's operation for a gfx950 mnemonic: bytes are floats of the OCP there."""
+    name = operation_of(mnemonic)
+    return f"{name}_gfx950" if _BYTE_FLOAT.fullmatch(name) else name
 
 
 def _of_lds(mnemonic: str) -> str:
