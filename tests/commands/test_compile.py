@@ -66,7 +66,7 @@ class TestHip:
     ) -> None:
         found = find_amd(fetch=False)
         bare = AmdToolchain(found.clang, found.linker, found.rocm_path, found.version, found.cache)
-        monkeypatch.setattr(compile_command, "find_amd", lambda: bare)
+        monkeypatch.setattr(compile_command, "find_amd", lambda **_: bare)
         output = tmp_path / "twice"
         result = cass_compile(hip_file, "--emit", "exe", "-o", output, "-D", "FACTOR=2")
         assert result.exit_code == 3
@@ -126,7 +126,8 @@ class TestUsage:
 
 @pytest.mark.parametrize("name", ["a.cu", "a.hip"])
 def test_no_toolchain_is_exit_3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    def absent() -> None:
+    def absent(**options: object) -> None:
+        del options
         raise ToolMissing("The compiler", "Install it.")
 
     monkeypatch.setattr(compile_command, "find_amd", absent)

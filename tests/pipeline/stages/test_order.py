@@ -24,6 +24,7 @@ def settings(**changes: object) -> BuildSettings:
 def test_order_pools_and_needs() -> None:
     assert [(each.name, each.pool.name, each.needs.name) for each in STAGES] == [
         ("translate", "TRANSLATOR", "NOTHING"),
+        ("sources alone", "TRANSLATOR", "NOTHING"),
         ("compile Nvidia", "NVIDIA_COMPILER", "NVIDIA_TOOLCHAIN"),
         ("compile AMD", "AMD_COMPILER", "AMD_TOOLCHAIN"),
         ("align", "AMD_COMPILER", "NOTHING"),
