@@ -3,7 +3,7 @@
 import tempfile
 from pathlib import Path
 
-import cass_ray
+import cass_ray as cass
 
 CUDA = """\
 #include <cuda_runtime.h>
@@ -27,9 +27,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         cuda_file, hip_file = Path(folder) / "axpy.cu", Path(folder) / "axpy.hip"
         cuda_file.write_text(CUDA)
-        hip_file.write_text(cass_ray.translate_cuda(CUDA).source)
-        cuda = cass_ray.compile_file(cuda_file, arch="sm_89")
-        hip = cass_ray.compile_file(hip_file, arch="gfx1100")
+        hip_file.write_text(cass.translate(CUDA).source)
+        cuda = cass.compile(cuda_file, arch="sm_89")
+        hip = cass.compile(hip_file, arch="gfx1100")
     print("SASS (sm_89)\n")
     print(cuda.device)
     print("RDNA3 (gfx1100)\n")

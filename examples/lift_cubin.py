@@ -3,7 +3,7 @@
 import tempfile
 from pathlib import Path, PurePosixPath
 
-import cass_ray
+import cass_ray as cass
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.unit import Unit
 
@@ -25,7 +25,7 @@ def main() -> None:
         cubin = folder / "reverse.cubin"
         cubin.write_bytes(made.cubins["sm_90"])
         # From here on only the cubin counts: an executable or a fat binary would do as well.
-        [module] = cass_ray.lift_file(cubin)
+        [module] = cass.lift(cubin)
     for kernel in module.kernels:
         print(f"{kernel}: {module.instructions[kernel]} SASS instructions")
     print(module.assembly)

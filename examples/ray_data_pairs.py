@@ -11,7 +11,7 @@ from typing import Any
 
 import ray
 
-import cass_ray
+import cass_ray as cass
 from actors.session import start_local
 from cass_ray.corpus.sources.shipped import SHIPPED_ROOT
 from cass_ray.toolchain.unit import CompileFailure
@@ -23,7 +23,7 @@ PROGRAMS = SHIPPED_ROOT / "programs" / "simulation"
 def translated(row: Row) -> Row:
     """Adds ``hip_source`` to a row that Ray Data has read from a file."""
     source = row["bytes"].decode()
-    return {"cuda_source": source, "hip_source": cass_ray.translate_cuda(source).source}
+    return {"cuda_source": source, "hip_source": cass.translate(source).source}
 
 
 def compiled(row: Row) -> list[Row]:
@@ -33,7 +33,7 @@ def compiled(row: Row) -> list[Row]:
         cuda_file.write_text(row["cuda_source"])
         hip_file.write_text(row["hip_source"])
         try:
-            cuda, hip = cass_ray.compile_file(cuda_file), cass_ray.compile_file(hip_file)
+            cuda, hip = cass.compile(cuda_file), cass.compile(hip_file)
         except CompileFailure:
             return []
     return [{**row, "cuda_device": cuda.device, "hip_device": hip.device}]

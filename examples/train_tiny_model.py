@@ -7,7 +7,7 @@ other engine's answer. The recipes for real models are ``jobs/configs/train_*.ya
 import sys
 from pathlib import Path
 
-import cass_ray
+import cass_ray as cass
 from cass_ray.config import load
 from cass_ray.train.settings import TrainSettings
 from jobs.train import main as train
@@ -19,7 +19,7 @@ QUESTION = "__global__ void twice(int *p) { *p *= 2; }\nint main() { cudaDeviceR
 def main(folder: Path) -> None:
     pairs = folder / "pairs_of_random_programs"
     # Random, correct CUDA programs, of which a model can have as many as it likes.
-    cass_ray.build_dataset(["generated:16@7"], pairs)
+    cass.build(["generated:16@7"], pairs)
     # The recipe, made smaller: fewer steps, and one worker instead of two.
     smaller = {
         "out": folder / "tiny",
@@ -30,7 +30,7 @@ def main(folder: Path) -> None:
     }
     summary = train(load(TrainSettings, RECIPE, smaller), resume=False)
     print(f"{summary['steps']} steps, loss {summary['loss']:.3f}")
-    answer = cass_ray.translate_cuda(QUESTION, engine=f"model:{summary['model']}?max_new_tokens=32")
+    answer = cass.translate(QUESTION, engine=f"model:{summary['model']}?max_new_tokens=32")
     print(answer.source)
     for finding in answer.findings:
         print(finding.format("question.cu"))

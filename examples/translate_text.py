@@ -1,6 +1,6 @@
 """Translate CUDA text to HIP and look at what could not be translated."""
 
-import cass_ray
+import cass_ray as cass
 
 CUDA = """\
 #include <cuda_runtime.h>
@@ -16,7 +16,7 @@ void run(float *data, cudaGraphConditionalHandle *handle, cudaGraph_t graph) {
 
 
 def main() -> None:
-    made = cass_ray.translate_cuda(CUDA)
+    made = cass.translate(CUDA)
     print(made.source)
     # Nothing is guessed: what HIP does not have is reported where it stands in the CUDA text.
     for finding in made.findings:

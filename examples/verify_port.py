@@ -3,7 +3,7 @@
 import tempfile
 from pathlib import Path
 
-import cass_ray
+import cass_ray as cass
 
 CUDA = """\
 #include <cuda_runtime.h>
@@ -31,13 +31,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "sum.cu").write_text(CUDA)
-        right = cass_ray.translate_cuda(CUDA).source
+        right = cass.translate(CUDA).source
         (folder / "right.hip").write_text(right)
         # Without the bound, the last block adds too much, unless `count` is a multiple of 64.
         (folder / "wrong.hip").write_text(right.replace("if (index < count) ", ""))
         for port in ("right.hip", "wrong.hip"):
             # With an Nvidia GPU the CUDA program itself is the reference; without, its translation.
-            result = cass_ray.verify_port(folder / "sum.cu", folder / port, inputs=[(), ("100",)])
+            result = cass.verify(folder / "sum.cu", folder / port, inputs=[(), ("100",)])
             print(f"{port}: {'verified' if result.passed else result.reason}")
             print(f"  against {result.reference}, on {result.candidate}")
 

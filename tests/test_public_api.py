@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-import cass_ray
+import cass_ray as cass
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.sandbox import isolation
@@ -18,14 +18,7 @@ from cass_ray.toolchain.unit import Unit
 from cass_ray.translate.engines.registry import UnknownEngineError
 from tests.folders import REPOSITORY
 
-FUNCTIONS = {
-    "build_dataset",
-    "compile_file",
-    "lift_file",
-    "run_file",
-    "translate_cuda",
-    "verify_port",
-}
+FUNCTIONS = {"build", "compile", "lift", "run", "translate", "verify"}
 HEAVY = ("aiohttp", "datasets", "numpy", "pandas", "pyarrow", "pydantic", "ray", "torch", "typer")
 
 SUM = """\
@@ -76,59 +69,76 @@ def test_import_loads_nothing_heavy_and_takes_little_time() -> None:
 
 
 def test_every_public_name_resolves_and_says_what_it_raises() -> None:
-    assert set(cass_ray.__all__) == FUNCTIONS | {"__version__"}
-    assert set(cass_ray.__all__) <= set(dir(cass_ray))
+    assert set(cass.__all__) == FUNCTIONS | {"__version__"}
+    assert set(cass.__all__) <= set(dir(cass))
     for name in FUNCTIONS:
-        function = getattr(cass_ray, name)
+        assert callable(getattr(cass, name))
+        function = cass._function(name)
         assert function.__name__ == name
+        assert inspect.signature(getattr(cass, name)) == inspect.signature(function)
         assert "Raises:" in (inspect.getdoc(function) or "")
-        assert name in (cass_ray.__doc__ or "")
+        assert f":func:`{name}`" in (cass.__doc__ or "")
 
 
-def test_no_public_name_is_hidden_by_a_package() -> None:
-    """``cass_ray.lift`` is a package: once it is imported, a function of that name is gone."""
-    folder = Path(cass_ray.__file__).parent
-    taken = {path.stem for path in folder.iterdir()}
-    assert not FUNCTIONS & taken
+@pytest.mark.parametrize(
+    "before",
+    [
+        "",
+        "import cass_ray.translate, cass_ray.lift",
+        "from cass_ray.translate.protocol import Finding; from cass_ray.lift import LiftError",
+        "from cass_ray import translate, lift",
+        "cass.translate; cass.lift",
+    ],
+)
+def test_packages_of_the_same_name_do_not_hide_the_functions(before: str) -> None:
+    code = (
+        f"import cass_ray as cass; {before}\n"
+        "assert 'hipFree(p);' in cass.translate('cudaFree(p);').source\n"
+        "try: cass.lift('/no/such/file')\n"
+        "except (OSError, RuntimeError): pass  # no such file, or no clang\n"
+        "import cass_ray.lift as package, cass_ray.translate.protocol\n"
+        "assert package is cass.lift and package.lift_cubin and cass.translate.protocol.Finding\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=REPOSITORY)
 
 
 def test_unknown_attribute_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'translat'"):
-        cass_ray.translat  # noqa: B018
+        cass.translat  # noqa: B018
 
 
 def test_translate_a_text_and_a_file(tmp_path: Path) -> None:
     text = "#include <cuda_runtime.h>\nvoid f(void *p) { cudaFree(p); }\n"
     wanted = "#include <hip/hip_runtime.h>\nvoid f(void *p) { hipFree(p); }\n"
-    made = cass_ray.translate_cuda(text)
+    made = cass.translate(text)
     assert made.errors == ()
     assert made.source == wanted
     (tmp_path / "f.cu").write_text(text)
-    assert cass_ray.translate_cuda(tmp_path / "f.cu").source == wanted
+    assert cass.translate(tmp_path / "f.cu").source == wanted
 
 
 def test_translate_reports_what_it_cannot_do() -> None:
-    made = cass_ray.translate_cuda("void f() {\n  cudaGraphConditionalHandleCreate(0, 0, 0);\n}\n")
+    made = cass.translate("void f() {\n  cudaGraphConditionalHandleCreate(0, 0, 0);\n}\n")
     assert [finding.line for finding in made.errors] == [2]
     with pytest.raises(UnknownEngineError):
-        cass_ray.translate_cuda("", engine="rulez")
+        cass.translate("", engine="rulez")
 
 
 def test_compile_refuses_a_wrong_pair(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"give a [.]cu file for sm_"):
-        cass_ray.compile_file(tmp_path / "a.cu", "gfx1100")
+        cass.compile(tmp_path / "a.cu", "gfx1100")
 
 
 @pytest.mark.nvidia
 @pytest.mark.amd
 @pytest.mark.usefixtures("both_compilers")
 def test_compile_both_sides(cuda_file: Path) -> None:
-    cuda = cass_ray.compile_file(cuda_file, "sm_89")
+    cuda = cass.compile(cuda_file, "sm_89")
     assert ".target\tsm_89" in cuda.device
     assert "main:" in cuda.host
     hip_file = cuda_file.with_suffix(".hip")
-    hip_file.write_text(cass_ray.translate_cuda(cuda_file).source)
-    hip = cass_ray.compile_file(hip_file)
+    hip_file.write_text(cass.translate(cuda_file).source)
+    hip = cass.compile(hip_file)
     assert "s_endpgm" in hip.device
     assert "main:" in hip.host
 
@@ -140,7 +150,7 @@ def test_lift_the_machine_code_of_an_executable(cuda_file: Path) -> None:
     executable = cuda_file.with_suffix("")
     unit = Unit(cuda_file.parent, PurePosixPath(cuda_file.name))
     find_nvidia().build_executable(unit, executable, ["sm_90"])
-    [module] = cass_ray.lift_file(executable)
+    [module] = cass.lift(executable)
     assert module.kernels == ("_Z3addPi",)
     assert "amdhsa_kernel _Z3addPi" in module.assembly
 
@@ -148,18 +158,16 @@ def test_lift_the_machine_code_of_an_executable(cuda_file: Path) -> None:
 @pytest.mark.amd
 @pytest.mark.usefixtures("both_compilers")
 def test_run_and_verify(cuda_file: Path) -> None:
-    done = cass_ray.run_file(cuda_file, ["10"], backend="rdna3")
+    done = cass.run(cuda_file, ["10"], backend="rdna3")
     assert done.ended.stdout == b"45\n"
     assert done.launch_count == 1
-    right = cass_ray.verify_port(
-        cuda_file, inputs=[(), ("33",)], backend="rdna3", reference_backend="rdna3"
-    )
+    right = cass.verify(cuda_file, inputs=[(), ("33",)], backend="rdna3", reference_backend="rdna3")
     assert right.passed
     assert [run.arguments for run in right.runs] == [[], ["33"]]
     port = cuda_file.with_name("port.hip")
-    text = cass_ray.translate_cuda(cuda_file).source
+    text = cass.translate(cuda_file).source
     port.write_text(text.replace("threadIdx.x)", "threadIdx.x + 1)"))
-    wrong = cass_ray.verify_port(cuda_file, port, backend="rdna3", reference_backend="rdna3")
+    wrong = cass.verify(cuda_file, port, backend="rdna3", reference_backend="rdna3")
     assert not wrong.passed
 
 
@@ -169,8 +177,8 @@ def test_run_and_verify(cuda_file: Path) -> None:
 @pytest.mark.usefixtures("both_compilers")
 def test_build_a_data_set_of_one_pair(cuda_file: Path, tmp_path: Path) -> None:
     code = (
-        "import sys, cass_ray; tally = cass_ray.build_dataset([sys.argv[1]], sys.argv[2],"
-        " quiet=True, slots=1); print(tally.as_dict())"
+        "import sys, cass_ray as cass; print(cass.build([sys.argv[1]], sys.argv[2],"
+        " quiet=True, slots=1))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, f"local:{cuda_file.parent}", str(tmp_path / "out")],
@@ -180,5 +188,5 @@ def test_build_a_data_set_of_one_pair(cuda_file: Path, tmp_path: Path) -> None:
         cwd=tmp_path,
         timeout=300,
     )
-    assert "'pairs': 1" in done.stdout
+    assert "out: 1 rows in, 1 pairs, 1 kernels>" in done.stdout
     assert list((tmp_path / "out/pairs").glob("*.parquet"))

@@ -44,7 +44,7 @@ from cass_ray.project.patch import PatchError
 from cass_ray.project.porting import PortSettings, ProjectError, port_project, work_folder
 from cass_ray.project.report import ProjectResult, write_reports
 from cass_ray.project.steps import Step
-from cass_ray.public.compiling import compile_file
+from cass_ray.public import compiling
 from cass_ray.public.verifying import Comparison, compare_programs
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd
@@ -313,7 +313,7 @@ def _gathered(file: Path) -> Sources:
 
 def _compiled(file: Path, arch: str) -> Assembly:
     if arch.startswith("sm_") or file.suffix not in (*CUDA_SUFFIXES, ".hip"):
-        return compile_file(file, arch)
+        return compiling.compile(file, arch)
     known_architecture(arch, AMD_ARCHITECTURES)
     return Rdna3Backend(architecture=arch).compile(as_hip(_gathered(file), wavefronts_of([arch])))
 

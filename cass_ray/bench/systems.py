@@ -16,7 +16,7 @@ from typing import Protocol
 
 from pydantic import Field
 
-from cass_ray import lift
+import cass_ray.lift as lift
 from cass_ray.architectures import wavefronts_of
 from cass_ray.bench.candidate import candidate_sources
 from cass_ray.bench.programs import Compilers, reference_text

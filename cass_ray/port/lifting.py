@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from cass_ray import lift
+import cass_ray.lift as lift
 from cass_ray.cache import ContentCache, default_directory, digest
 from cass_ray.lift.errors import LiftError
 from cass_ray.port.errors import PortError

@@ -1,8 +1,9 @@
-"""``cass_ray.build_dataset``."""
+"""``cass_ray.build``."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,58 @@ from rich.console import Console
 from cass_ray.config import load
 from cass_ray.pipeline.report import Tally
 from cass_ray.pipeline.settings import BuildSettings
+from cass_ray.public.views import Cells, Mark, Shown, View
 
 JOBS = "cass_ray.jobs"
 """The group of entry points under which the jobs, which use Ray, are installed."""
 
 
-def build_dataset(
+@dataclass(frozen=True, repr=False)
+class BuildResult(Shown):
+    """What became of the rows of a build: ``rows`` = ``pairs`` + duplicates + rejects.
+
+    ``duplicates`` are by reason, ``rejects`` by stage and reason, ``verified`` counts pairs by how
+    far they were proved.
+    """
+
+    out: Path
+    rows: int
+    pairs: int
+    kernels: int
+    duplicates: Mapping[str, int]
+    rejects: Mapping[tuple[str, str], int]
+    verified: Mapping[str, int]
+
+    @classmethod
+    def of(cls, tally: Tally, out: Path) -> BuildResult:
+        """The counts of a finished build into ``out``."""
+        return cls(
+            out,
+            tally.rows,
+            tally.pairs,
+            tally.kernels,
+            dict(tally.duplicates),
+            dict(tally.rejects),
+            dict(tally.verified),
+        )
+
+    def view(self) -> View:
+        """A line for each thing that became of rows."""
+        rows = [("pairs", level, str(count)) for level, count in sorted(self.verified.items())]
+        marks = [Mark.GOOD] * len(rows)
+        rows += [("duplicates", why, str(count)) for why, count in sorted(self.duplicates.items())]
+        marks += [Mark.PLAIN] * (len(rows) - len(marks))
+        rows += [
+            (f"rejected at {stage}", why, str(count))
+            for (stage, why), count in sorted(self.rejects.items())
+        ]
+        marks += [Mark.WARNING] * (len(rows) - len(marks))
+        said = f"{self.out}: {self.rows} rows in, {self.pairs} pairs, {self.kernels} kernels"
+        table = Cells("Rows", ("became", "how", "rows"), rows, marks)
+        return View(said, Mark.GOOD if self.pairs else Mark.WARNING, [table])
+
+
+def build(
     sources: Sequence[str],
     out: Path | str,
     *,
@@ -25,7 +72,7 @@ def build_dataset(
     resume: bool = False,
     quiet: bool = False,
     **settings: Any,
-) -> Tally:
+) -> BuildResult:
     """Build a data set of aligned pairs from ``sources`` into the folder ``out``.
 
     A source is what ``cass build-dataset --source`` takes: ``shipped``, ``local:PATH``,
@@ -44,5 +91,6 @@ def build_dataset(
     """
     given = {"sources": list(sources), "out": Path(out).absolute(), **settings}
     job = entry_points(group=JOBS)["build-dataset"].load()
-    tally: Tally = job(load(BuildSettings, config, given), Console(quiet=quiet)).run(resume)
-    return tally
+    wanted = load(BuildSettings, config, given)
+    tally: Tally = job(wanted, Console(quiet=quiet)).run(resume)
+    return BuildResult.of(tally, wanted.out)

@@ -1,26 +1,66 @@
-"""``cass_ray.run_file``."""
+"""``cass_ray.run``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from cass_ray.corpus.reading.source_files import gather
 from cass_ray.execute.backends.base import Execution, Inputs, RunMode
 from cass_ray.execute.backends.registry import candidate_backend, make_backend
 from cass_ray.execute.sides import build_for
+from cass_ray.public.views import Cells, Listings, Mark, Shown, View
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.unit import Unit
 
 
-def run_file(
+@dataclass(frozen=True, repr=False)
+class RunResult(Shown, Execution):
+    """What one run did, and which program it was, where."""
+
+    filename: str = ""
+    backend: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether it ended by itself with status 0."""
+        return self.ended.ok
+
+    @property
+    def stdout(self) -> str:
+        """What it printed; the bytes are in ``ended.stdout``."""
+        return self.ended.stdout.decode("utf-8", "replace")
+
+    @property
+    def stderr(self) -> str:
+        """What it wrote to standard error."""
+        return self.ended.stderr.decode("utf-8", "replace")
+
+    def view(self) -> View:
+        """How it ended, what it launched, what it printed."""
+        ended = self.ended
+        said = f"{self.filename} on {self.backend}: {ended.verdict}, status {ended.status}"
+        said += f", {ended.wall_seconds:.2f} s, {self.launch_count} launch(es)"
+        if self.not_provided:
+            said += f"; not provided: {self.not_provided}"
+        launches = [(launch.format(),) for launch in self.launches]
+        texts = (("standard output", self.stdout), ("standard error", self.stderr))
+        blocks = [
+            *([Cells("Launches", ("kernel and configuration",), launches)] if launches else []),
+            *(Listings(name, [("", text)]) for name, text in texts if text),
+        ]
+        return View(said, Mark.GOOD if self.ok else Mark.BAD, blocks)
+
+
+def run(
     path: Path | str,
     arguments: Sequence[str] = (),
     *,
     stdin: bytes = b"",
     backend: str | None = None,
     mode: RunMode | None = None,
-) -> Execution:
+) -> RunResult:
     """Compile a ``.cu`` or ``.hip`` file and run it once, in the sandbox.
 
     ``backend`` is a name of ``cass verify --backend``; the default is an AMD GPU where there is
@@ -42,4 +82,7 @@ def run_file(
     if problem := engine.problem():
         raise ToolMissing(f"The backend {engine.name}", "", problem)
     built = build_for(engine, gather(Unit(source.parent, PurePosixPath(source.name))))
-    return engine.run(built, Inputs(tuple(arguments), stdin), mode)
+    done = engine.run(built, Inputs(tuple(arguments), stdin), mode)
+    return RunResult(
+        done.ended, done.launches, done.counters, done.not_provided, source.name, engine.name
+    )

@@ -1,16 +1,57 @@
-"""``cass_ray.translate_cuda``."""
+"""``cass_ray.translate``."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
+from cass_ray.public.views import Block, Cells, Difference, Mark, Shown, View
+from cass_ray.translate.diagnostics import diagnostic_of
 from cass_ray.translate.engines.registry import make_translator
-from cass_ray.translate.protocol import Context, Translation
+from cass_ray.translate.protocol import Context, Severity, Translation
+
+_MARKS = {Severity.ERROR: Mark.BAD, Severity.WARNING: Mark.WARNING, Severity.NOTE: Mark.PLAIN}
 
 
-def translate_cuda(
+@dataclass(frozen=True, repr=False)
+class TranslateResult(Shown, Translation):
+    """A translation with the ``original`` that it is of; shown as what changed, and findings."""
+
+    original: str = ""
+    filename: str = ""
+
+    def view(self) -> View:
+        """Counts, findings by place, and the lines that changed."""
+        counts = self.counts
+        said = f"{counts.converted} constructs converted, {counts.unsupported} without translation"
+        worst = max((_MARKS[item.severity] for item in self.findings), key=_rank, default=Mark.GOOD)
+        blocks: list[Block] = []
+        if self.findings:
+            rows = [
+                (
+                    f"{item.line}:{item.column}",
+                    diagnostic_of(item).code,
+                    item.severity.value,
+                    item.message,
+                    item.advice,
+                )
+                for item in self.findings
+            ]
+            heads = ("place", "number", "severity", "message", "advice")
+            marks = [_MARKS[item.severity] for item in self.findings]
+            blocks.append(Cells("Findings", heads, rows, marks))
+        if self.source != self.original:
+            blocks.append(Difference("What changed", self.original, self.source))
+        return View(f"{self.filename or 'text'}: {said}", worst, blocks)
+
+
+def _rank(mark: Mark) -> int:
+    return list(Mark).index(mark)
+
+
+def translate(
     source: str | Path, *, engine: str = "rules", context: Context | None = None
-) -> Translation:
+) -> TranslateResult:
     """Translate one CUDA source to HIP: a text (``str``) or a file (:class:`~pathlib.Path`).
 
     ``engine`` is a name of ``cass translate --engine``: ``rules``, ``hipify-perl``,
@@ -25,8 +66,10 @@ def translate_cuda(
         OSError: the file cannot be read.
     """
     translator = make_translator(engine)
-    context = context or Context()
-    if isinstance(source, str):
-        return translator.translate(source, context=context)
-    text = source.read_text(encoding="utf-8", errors="surrogateescape")
-    return translator.translate(text, filename=source.name, context=context)
+    filename, text = "", source
+    if isinstance(source, Path):
+        filename = source.name
+        text = source.read_text(encoding="utf-8", errors="surrogateescape")
+    assert isinstance(text, str)
+    made = translator.translate(text, filename=filename, context=context or Context())
+    return TranslateResult(made.source, made.findings, made.counts, made.usage, text, filename)

@@ -1,22 +1,70 @@
-"""``cass_ray.verify_port``."""
+"""``cass_ray.verify``."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from cass_ray.corpus.reading.source_files import gather
+from cass_ray.execute import verify as judging
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.evidence.exploits import source_findings
 from cass_ray.execute.originals import measure_original, reference_backends
 from cass_ray.execute.sides import as_hip, usable_targets, wavefronts_on
-from cass_ray.execute.verify import Policy, PortVerification, verify
+from cass_ray.execute.verify import Policy, PortVerification
+from cass_ray.public.views import Block, Cells, Mark, Shown, View
 from cass_ray.toolchain.unit import Unit
 
 
-def verify_port(
+class VerifyResult(Shown, PortVerification):
+    """A port judged against its original, with the evidence, and what they are called."""
+
+    original_name: str = ""
+    port_name: str = ""
+
+    def view(self) -> View:
+        """The verdict first, then what it rests on."""
+        said = f"{self.port_name} against {self.original_name}: "
+        said += "the same" if self.passed else self.reason
+        return View(said, Mark.GOOD if self.passed else Mark.BAD, list(self._blocks()))
+
+    def _blocks(self) -> Iterator[Block]:
+        runs = [
+            (
+                " ".join(run.arguments) or "(none)",
+                run.verdict.value,
+                "exact" if run.exact else "within tolerance" if run.numeric else "different",
+                f"{run.max_error:.3g}" if run.floats else "",
+                run.difference,
+            )
+            for run in self.runs
+        ]
+        marks = [Mark.GOOD if run.numeric else Mark.BAD for run in self.runs]
+        yield Cells("Runs", ("arguments", "ended", "output", "largest error", ""), runs, marks)
+        found = [("finding", finding.message) for finding in self.findings]
+        found += [("checking mode", fault) for fault in self.device_faults]
+        found += [("checking mode, warning", warning) for warning in self.warnings]
+        if found:
+            yield Cells("Found", ("by", "what"), found, [Mark.WARNING] * len(found))
+        yield Cells("Evidence", ("what", ""), list(self._evidence()))
+
+    def _evidence(self) -> Iterator[tuple[str, str]]:
+        made_by = "" if self.independent else ", not independent of a port by the rules"
+        yield "reference", f"{self.reference_kind}{made_by} ({self.reference})"
+        for why in self.passed_over:
+            yield "passed over", why
+        yield "port ran on", self.candidate
+        if self.observed_by:
+            yield "observed by", self.observed_by
+        yield "tolerance", self.tolerance
+        if self.coverage.kernels:
+            share = f"{self.coverage.share:.0%} of the instructions"
+            yield "kernels' code that ran", f"{share} of {len(self.coverage.kernels)} kernel(s)"
+
+
+def verify(
     original: Path | str,
     port: Path | str | None = None,
     *,
@@ -25,7 +73,7 @@ def verify_port(
     reference_backend: str | None = None,
     order_free: bool = False,
     architecture: str | None = None,
-) -> PortVerification:
+) -> VerifyResult:
     """Run a port and its original on the same inputs and compare what they print.
 
     ``inputs`` are the arguments of each run; ``port`` is by default the original, translated by
@@ -45,12 +93,13 @@ def verify_port(
     how = Comparison(inputs, backend, reference_backend, order_free)
     asked = [architecture] if architecture else []
     (result,) = compare_programs(original, port, how, asked).values()
-    return result
+    names = Path(original).name, Path(port if port is not None else original).name
+    return VerifyResult(**dict(result), original_name=names[0], port_name=names[1])
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What :func:`verify_port` takes beside the programs, under the same names."""
+    """What :func:`verify` takes beside the programs, under the same names."""
 
     inputs: Sequence[Sequence[str]] = ((),)
     backend: str | None = None
@@ -64,7 +113,7 @@ def compare_programs(
     how: Comparison,
     architectures: Sequence[str] = (),
 ) -> dict[str, PortVerification]:
-    """As :func:`verify_port`, the same port on each of ``architectures``; by architecture.
+    """As :func:`verify`, the same port on each of ``architectures``; by architecture.
 
     The original runs once. Where it can only run translated, that is as the first of them: let
     that be one whose wavefronts are as wide as CUDA's warps. Without a ``port`` the original is
@@ -90,5 +139,7 @@ def compare_programs(
             counters=not engine.real_gpu,
             check=not engine.real_gpu,
         )
-        results[name] = verify(made, engine.build(candidate), engine, policy, findings=findings)
+        results[name] = judging.verify(
+            made, engine.build(candidate), engine, policy, findings=findings
+        )
     return results

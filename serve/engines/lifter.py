@@ -6,7 +6,7 @@ import base64
 import time
 from pathlib import PurePosixPath
 
-from cass_ray import lift
+import cass_ray.lift as lift
 from cass_ray.api.schema import RULES, CountsModel, FindingModel, TranslateRequest
 from cass_ray.architectures import DEFAULT_NVIDIA_ARCHITECTURE
 from cass_ray.corpus.reading.source_files import Sources

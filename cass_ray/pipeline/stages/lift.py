@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cass_ray import lift
+import cass_ray.lift as lift
 from cass_ray.cache import ContentCache, digest
 from cass_ray.dataset.schema import Stage, Verified, clip_diagnostic, is_rejected
 from cass_ray.lift.standing import only_lifted
