@@ -18,7 +18,8 @@ def changed_lines(difference: Difference, limit: int) -> Iterator[tuple[Mark, st
     A last line says what was left out, as often as something was.
     """
     texts = [text.splitlines() for text in (difference.before, difference.after)]
-    lines = difflib.unified_diff(*(text[:_COMPARED_LINES] for text in texts), lineterm="", n=2)
+    before, after = (text[:_COMPARED_LINES] for text in texts)
+    lines = difflib.unified_diff(before, after, lineterm="", n=2)
     shown = islice(lines, 2, None)  # the names of files, of which there are none
     for line in islice(shown, limit):
         yield _MARKS.get(line[:1], Mark.PLAIN), line

@@ -10,7 +10,7 @@ from cass_ray.corpus.reading.source_files import gather
 from cass_ray.execute.backends.base import Execution, Inputs, RunMode
 from cass_ray.execute.backends.registry import candidate_backend, make_backend
 from cass_ray.execute.sides import build_for
-from cass_ray.public.views import Cells, Listings, Mark, Shown, View
+from cass_ray.public.views import Block, Cells, Listings, Mark, Shown, View
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.unit import Unit
 
@@ -46,10 +46,10 @@ class RunResult(Shown, Execution):
             said += f"; not provided: {self.not_provided}"
         launches = [(launch.format(),) for launch in self.launches]
         texts = (("standard output", self.stdout), ("standard error", self.stderr))
-        blocks = [
-            *([Cells("Launches", ("kernel and configuration",), launches)] if launches else []),
-            *(Listings(name, [("", text)]) for name, text in texts if text),
-        ]
+        blocks: list[Block] = []
+        if launches:
+            blocks.append(Cells("Launches", ("kernel and configuration",), launches))
+        blocks += [Listings(name, [("", text)]) for name, text in texts if text]
         return View(said, Mark.GOOD if self.ok else Mark.BAD, blocks)
 
 
