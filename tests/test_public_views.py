@@ -17,8 +17,9 @@ from cass_ray.public.building import BuildResult
 from cass_ray.public.compiling import CompileResult
 from cass_ray.public.differing import changed_lines
 from cass_ray.public.running import RunResult
+from cass_ray.public.shown import Shown
 from cass_ray.public.verifying import VerifyResult
-from cass_ray.public.views import Difference, Mark, Shown
+from cass_ray.public.views import Difference, Mark
 from cass_ray.toolchain.sandbox.executable import SandboxRun, SandboxVerdict
 
 HOSTILE = "<script>alert(1)</script>\x1b[2J\u202e&amp;"

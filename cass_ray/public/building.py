@@ -13,7 +13,8 @@ from rich.console import Console
 from cass_ray.config import load
 from cass_ray.pipeline.report import Tally
 from cass_ray.pipeline.settings import BuildSettings
-from cass_ray.public.views import Cells, Mark, Shown, View
+from cass_ray.public.shown import Shown
+from cass_ray.public.views import Cells, Mark, View
 
 JOBS = "cass_ray.jobs"
 """The group of entry points under which the jobs, which use Ray, are installed."""

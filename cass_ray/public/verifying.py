@@ -14,7 +14,8 @@ from cass_ray.execute.evidence.exploits import source_findings
 from cass_ray.execute.originals import measure_original, reference_backends
 from cass_ray.execute.sides import as_hip, usable_targets, wavefronts_on
 from cass_ray.execute.verify import Policy, PortVerification
-from cass_ray.public.views import Block, Cells, Mark, Shown, View
+from cass_ray.public.shown import Shown
+from cass_ray.public.views import Block, Cells, Mark, View
 from cass_ray.toolchain.unit import Unit
 
 

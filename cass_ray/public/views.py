@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-
-from rich.console import RenderableType
 
 
 class Mark(StrEnum):
@@ -56,27 +53,3 @@ class View:
     headline: str
     mark: Mark
     blocks: Sequence[Block] = ()
-
-
-class Shown:
-    """A result that shows itself: in one line, in a terminal, in a notebook."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def view(self) -> View:
-        """What there is to see."""
-        raise NotImplementedError
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self.view().headline}>"
-
-    def __rich__(self) -> RenderableType:
-        from cass_ray.public.terminal import rendered
-
-        return rendered(self.view())
-
-    def _repr_html_(self) -> str:
-        from cass_ray.public.notebook import rendered
-
-        return rendered(self.view())
