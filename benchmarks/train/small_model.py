@@ -19,8 +19,10 @@ import os
 import random
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -28,11 +30,14 @@ from typing import Any
 import pyarrow as pa
 
 from cass_ray.config import load
+from cass_ray.llm.line_edits import MARKS
 from cass_ray.train.settings import TrainSettings
 
 CONFIG = Path(__file__).parents[2] / "jobs/configs/train_small.yaml"
 SOURCES, QUESTIONS = "sources.zst", "bench.json"
-DRILLS, GENERATED = 9000, 2500
+DRILLS, GENERATED = 9000, 6000
+_FEW = 4
+"""A public file with fewer changed lines is of the kind ``few``."""
 _SHORT = {
     "kernels": (1, 1),
     "statements": (1, 4),
@@ -71,18 +76,17 @@ def unpacked(folder: Path) -> Iterator[Row]:
 # --- on the machine with a GPU
 
 
-_rules: Any = None
+@lru_cache(maxsize=1)
+def _translator() -> Any:
+    from cass_ray.translate.rules import RulesTranslator
+
+    return RulesTranslator()
 
 
 def _translated(row: Row) -> Row | None:
     """``row`` as a pair; None where the rules have a finding or nothing to do."""
-    global _rules
-    if _rules is None:
-        from cass_ray.translate.rules import RulesTranslator
-
-        _rules = RulesTranslator()
     try:
-        translation = _rules.translate(row["cuda"])
+        translation = _translator().translate(row["cuda"])
     except Exception as error:
         return {"error": repr(error), "path": row.get("path")}
     if translation.errors:
@@ -90,6 +94,8 @@ def _translated(row: Row) -> Row | None:
     kind = row.get("kind") or ("program" if " main(" in row["cuda"] else "file")
     if translation.source == row["cuda"]:
         kind = "same"
+    elif kind == "file" and _changed(row["cuda"], translation.source) < _FEW:
+        kind = "few"
     return {
         "id": row["id"],
         "kind": kind,
@@ -97,6 +103,29 @@ def _translated(row: Row) -> Row | None:
         "cuda_source": row["cuda"],
         "hip_source": translation.source,
     }
+
+
+def _changed(cuda: str, hip: str) -> int:
+    """Lines of ``hip`` that ``cuda`` has not."""
+    known = set(cuda.split("\n"))
+    return sum(line not in known for line in hip.split("\n"))
+
+
+def shipped_rows() -> Iterator[Row]:
+    """The programs that come with the package, but those that are like the benchmark."""
+    from cass_ray.corpus.dedup.shingles import hash_sets, source_tokens
+    from cass_ray.corpus.reading.encoding import decode
+    from cass_ray.corpus.screening.decontaminate import Decontamination, DecontaminationSettings
+    from cass_ray.corpus.sources.shipped import SHIPPED_ROOT
+
+    settings = DecontaminationSettings(source_similarity=0.5, opcodes=False)
+    paths = sorted((SHIPPED_ROOT / "programs").rglob("*.cu"))
+    texts = {path: decode(path.read_bytes()).text for path in paths}
+    sets = hash_sets([source_tokens(text) for text in texts.values()])
+    overlaps = Decontamination(settings, lambda _: None).by_source(sets)
+    for (path, text), overlap in zip(texts.items(), overlaps, strict=True):
+        if overlap is None:
+            yield {"id": f"shipped-{path.stem}", "kind": "shipped", "cuda": text}
 
 
 def _generated(seed: int) -> list[Row]:
@@ -150,7 +179,7 @@ def pairs(folder: Path, generated: int, drilled: int, most: int | None) -> list[
     made: list[Row] = []
     with ProcessPoolExecutor(os.cpu_count(), get_context("fork")) as pool:
         programs = pool.map(_generated, range(generated // 50))
-        rows = list(unpacked(folder))[:most] + list(drill_rows(drilled))
+        rows = list(unpacked(folder))[:most] + list(drill_rows(drilled)) + list(shipped_rows())
         random.Random(0).shuffle(rows)
         for pair in pool.map(_translated, rows, chunksize=16):
             _count(pair, made, counts)
@@ -232,7 +261,6 @@ def answer(model: str, folder: Path, out: Path, options: argparse.Namespace) -> 
     import torch
     from transformers import AutoModelForCausalLM
 
-    from cass_ray.llm.batch_decode import BatchDecoder
     from cass_ray.llm.pretrained import load_tokenizer
     from cass_ray.llm.translation_format import TranslationFormat
     from cass_ray.train.data.recipe_files import snippets, stored_pairs
@@ -243,45 +271,126 @@ def answer(model: str, folder: Path, out: Path, options: argparse.Namespace) -> 
     dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
     loaded = AutoModelForCausalLM.from_pretrained(model, dtype=dtype).to(device).eval()
     form = TranslationFormat(load_tokenizer(model), snippets())
-    asking = _Asking(BatchDecoder(loaded), form, out, options)
     bench = [
-        (row["task"], row["file"], row["cuda"])
+        Program(row["task"], row["file"], row["cuda"])
         for row in json.loads((folder / QUESTIONS).read_text())
-    ]
+    ][: options.first]
     held_out = [
-        (row["id"], row["repository"], row["cuda_source"])
+        Program(row["id"], row["repository"], row["cuda_source"])
         for row in stored_pairs(RunFiles(Path(model).parent).recipe_held_out)
         if row["kind"] == "program"
-    ]
-    bench, held_out = bench[: options.first], held_out[: options.first]
+    ][: options.first]
+    decoder = _decoder(loaded, form, bench)
+    asking = Asking(decoder, form, out, options.rows, options.longest, options.seconds)
     hot = [options.temperature] * options.samples
-    asking.ask("bench-edits", bench, False, [0.0], 60)
-    asking.ask("bench-edits-samples", bench, False, hot, 60)
-    asking.ask("public-edits", held_out, False, [0.0], 60)
-    asking.ask("bench-file", bench, True, [0.0], 80)
-    asking.ask("bench-file-samples", bench, True, hot, 60)
+    asking.ask("bench-edits", bench, False, [0.0])
+    asking.ask("bench-file", bench, True, [0.0])
+    unanswered = asking.ask("bench-edits-samples", bench, False, hot)
+    asking.ask("public-edits", held_out, False, [0.0])
+    asking.ask("bench-file-samples", unanswered, True, hot)
 
 
-class _Asking:
-    def __init__(self, decoder: Any, form: Any, out: Path, options: argparse.Namespace) -> None:
+def _decoder(model: Any, form: Any, programs: Sequence[Program]) -> Any:
+    """With the kernel of our own, where it runs and begins answers as the plain products do."""
+    from cass_ray.llm.batch_decode import BatchDecoder
+
+    plain = BatchDecoder(model, fused=False)
+    if not next(model.parameters()).is_cuda:
+        return plain
+    questions = [form.edit_question(program.lines) for program in programs[:8]]
+    try:
+        fused = BatchDecoder(model, fused=True)
+        both = [made(questions, 64, [0.0] * 8, form.end) for made in (fused, plain)]
+    except Exception as error:
+        _say(f"plain attention: {error!r}")
+        return plain
+    same = sum(a == b for a, b in zip(*both, strict=True))
+    _say(f"{same} of 8 answers begin alike with both kinds of attention")
+    return fused if same >= 5 else plain
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program to ask for, by its name and the file it is in."""
+
+    name: str
+    file: str
+    cuda: str
+
+    @property
+    def lines(self) -> list[str]:
+        return self.cuda.replace("\r\n", "\n").split("\n")
+
+
+@dataclass(frozen=True)
+class _Job:
+    program: Program
+    question: list[int]
+    temperature: float
+
+
+class Asking:
+    """Asks ``decoder`` for batches of ``rows`` answers until ``seconds`` have passed."""
+
+    def __init__(
+        self, decoder: Any, form: Any, out: Path, rows: int, longest: int, seconds: float
+    ) -> None:
         self._decoder, self._form, self._out = decoder, form, out
-        self._longest, self._rows = options.longest, options.rows
-        self._until = time.monotonic() + options.seconds
+        self._longest, self._rows = longest, rows
+        self._until = time.monotonic() + seconds
 
     def ask(
         self,
         label: str,
-        programs: Iterable[tuple[str, str, str]],
+        programs: Sequence[Program],
         whole_file: bool,
         temperatures: list[float],
-        seconds: float,
-    ) -> None:
+    ) -> list[Program]:
+        """Write ``label.jsonl``; those of ``programs`` that have no usable answer."""
         from cass_ray.llm.translation_format import UnusableAnswer
 
-        form = self._form
-        jobs, refused = [], 0
-        for name, file, cuda in programs:
-            lines = cuda.replace("\r\n", "\n").split("\n")
+        counts: Counter[str] = Counter()
+        answered: set[str] = set()
+        jobs = self._jobs(programs, whole_file, temperatures, counts)
+        started = time.monotonic()
+        with (self._out / f"{label}.jsonl").open("w") as stream:
+            while jobs:
+                batch, jobs = jobs[: self._rows], jobs[self._rows :]
+                for job, ids in zip(batch, self._answers(batch, whole_file, counts), strict=False):
+                    record: Row = {
+                        "task": job.program.name,
+                        "file": job.program.file,
+                        "temperature": job.temperature,
+                        "tokens": len(ids),
+                    }
+                    try:
+                        record["code"] = (
+                            self._form.read_file(ids)
+                            if whole_file
+                            else self._form.read_edits(job.program.lines, ids)
+                        )
+                        counts["usable"] += 1
+                        answered.add(job.program.name)
+                        counts["as the rules"] += record["code"] == _by_rules(job.program.cuda)
+                    except UnusableAnswer as error:
+                        record["problem"] = str(error)
+                        counts[str(error)[:40]] += 1
+                    stream.write(json.dumps(record) + "\n")
+        _say(f"{label}: {time.monotonic() - started:.0f} s, {dict(counts)}")
+        return [program for program in programs if program.name not in answered]
+
+    def _jobs(
+        self,
+        programs: Sequence[Program],
+        whole_file: bool,
+        temperatures: list[float],
+        counts: Counter[str],
+    ) -> list[_Job]:
+        from cass_ray.llm.translation_format import UnusableAnswer
+
+        form, jobs = self._form, []
+        for program in programs:
+            lines = program.lines
             try:
                 question = (
                     form.file_question("\n".join(lines))
@@ -289,44 +398,40 @@ class _Asking:
                     else form.edit_question(lines)
                 )
             except UnusableAnswer:
-                refused += 1
+                counts["not to be asked"] += 1
                 continue
-            jobs += [(len(question), name, file, lines, question, t) for t in temperatures]
-        jobs.sort(key=lambda job: job[0])
-        counts: Counter[str] = Counter(refused=refused)
-        with (self._out / f"{label}.jsonl").open("w") as stream:
-            while jobs:
-                batch, jobs = jobs[: self._rows], jobs[self._rows :]
-                size = batch[-1][0]
-                most = min(
-                    size + size // 4 + 400 if whole_file else min(1500, size + 400), 16000 - size
-                )
-                most = min(most, self._longest)
-                left = self._until - time.monotonic()
-                if most < 16 or left < 5:
-                    counts["not asked"] += len(batch)
-                    continue
-                answers = self._decoder(
-                    [job[4] for job in batch], most, [job[5] for job in batch], form.end,
-                    seconds=min(seconds, left), say=_say,
-                )  # fmt: skip
-                for (_, name, file, lines, _, temperature), ids in zip(batch, answers, strict=True):
-                    record: Row = {
-                        "task": name,
-                        "file": file,
-                        "temperature": temperature,
-                        "tokens": len(ids),
-                    }
-                    try:
-                        record["code"] = (
-                            form.read_file(ids) if whole_file else form.read_edits(lines, ids)
-                        )
-                        counts["usable"] += 1
-                    except UnusableAnswer as error:
-                        record["problem"] = str(error)
-                        counts[str(error)[:40]] += 1
-                    stream.write(json.dumps(record) + "\n")
-        _say(f"{label}: {dict(counts)}")
+            jobs += [_Job(program, question, temperature) for temperature in temperatures]
+        return sorted(jobs, key=lambda job: len(job.question))
+
+    def _answers(
+        self, batch: list[_Job], whole_file: bool, counts: Counter[str]
+    ) -> list[list[int]]:
+        """Answers of at most what a right one may need; none when the time is over."""
+        from cass_ray.llm.batch_decode import EditMarks
+
+        form, size = self._form, len(batch[-1].question)
+        most = int(1.3 * size) + 300 if whole_file else min(3000, size + 500)
+        most = min(most, 16000 - size, self._longest)
+        left = self._until - time.monotonic()
+        if most < 16 or left < 5:
+            counts["not asked"] += len(batch)
+            return []
+        lines = [None if whole_file else len(job.program.lines) for job in batch]
+        answers: list[list[int]] = self._decoder(
+            [job.question for job in batch],
+            most,
+            [job.temperature for job in batch],
+            form.end,
+            edits=EditMarks(form.first_mark, MARKS, lines),
+            seconds=left,
+            say=_say,
+        )
+        return answers
+
+
+@lru_cache(maxsize=4096)
+def _by_rules(cuda: str) -> str:
+    return str(_translator().translate(cuda.replace("\r\n", "\n")).source)
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import torch
@@ -62,10 +63,25 @@ class _Layer:
         )
 
 
-class BatchDecoder:
-    """Decodes with the weights of ``model``, a transformers Qwen3."""
+@dataclass(frozen=True)
+class EditMarks:
+    """What an answer of numbered edits may hold: the marks of its question's lines, ascending."""
 
-    def __init__(self, model: Any) -> None:
+    first: int
+    """The token of the first mark; the others follow it."""
+    marks: int
+    """Marks there are in the vocabulary."""
+    lines: Sequence[int | None]
+    """Of each question, how many lines it has; None where the answer is no list of edits."""
+
+
+class BatchDecoder:
+    """Decodes with the weights of ``model``, a transformers Qwen3.
+
+    ``fused``: whether a kernel of our own attends; default: where there is a GPU and Triton.
+    """
+
+    def __init__(self, model: Any, *, fused: bool | None = None) -> None:
         config = model.config
         if config.model_type != "qwen3":
             raise ValueError(f"a Qwen3 is decoded here, not a {config.model_type}")
@@ -85,6 +101,8 @@ class BatchDecoder:
         table = torch.cat((table, table), -1)
         dtype = self._embedding.dtype
         self._cos, self._sin = table.cos().to(dtype), table.sin().to(dtype)
+        on_gpu = self._embedding.is_cuda and find_spec("triton") is not None
+        self._fused = on_gpu if fused is None else fused
 
     @torch.inference_mode()
     def __call__(
@@ -94,15 +112,18 @@ class BatchDecoder:
         temperatures: Sequence[float],
         end: int,
         *,
+        edits: EditMarks | None = None,
         seconds: float = float("inf"),
         say: Callable[[str], None] = lambda _: None,
     ) -> list[list[int]]:
         """Answers of at most ``most`` tokens, with ``end`` where the model ended them.
 
-        Greedy where the temperature is 0. After ``seconds`` all rows are cut.
+        Greedy where the temperature is 0. With ``edits``, an answer begins with a mark, names only
+        lines that its question has, and each later than the one before; where a question has no
+        number of lines, no marks are written. After ``seconds`` all rows are cut.
         """
         started = time.monotonic()
-        state = _State(self, questions, most, temperatures, end)
+        state = _State(self, questions, most, temperatures, end, edits)
         self._fill(state, questions)
         step = state.captured(self)
         steps, ended = 0, 0
@@ -170,12 +191,31 @@ class BatchDecoder:
             q, k, v = self._projected(layer, x, cos, sin)
             keys[state.rows, :, state.place] = k
             values[state.rows, :, state.place] = v
-            q = q.view(rows, self._groups, shared, self._width) * self._width**-0.5
-            scores = torch.matmul(q, keys.transpose(2, 3)).float()
-            scores = scores.masked_fill(hidden, float("-inf")).softmax(-1).to(x.dtype)
-            x = self._rest(layer, x, torch.matmul(scores, values).reshape(rows, -1))
+            q = q.view(rows, self._groups, shared, self._width)
+            seen = (
+                self._attend_fused(q, keys, values, state.place)
+                if self._fused
+                else _attend(q, keys, values, hidden)
+            )
+            x = self._rest(layer, x, seen.reshape(rows, -1))
         logits = F.linear(_norm(x, self._last_norm, self._epsilon), self._head).float()
         state.take(logits)
+
+    @staticmethod
+    def _attend_fused(
+        query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, place: torch.Tensor
+    ) -> torch.Tensor:
+        from cass_ray.llm.decode_attention import attend_cached
+
+        return attend_cached(query, keys, values, place)
+
+
+def _attend(
+    query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, hidden: torch.Tensor
+) -> torch.Tensor:
+    scores = torch.matmul(query * query.shape[-1] ** -0.5, keys.transpose(2, 3)).float()
+    scores = scores.masked_fill(hidden, float("-inf")).softmax(-1).to(query.dtype)
+    return torch.matmul(scores, values)
 
 
 class _State:
@@ -188,6 +228,7 @@ class _State:
         most: int,
         temperatures: Sequence[float],
         end: int,
+        edits: EditMarks | None = None,
     ) -> None:
         device, rows = decoder._embedding.device, len(questions)
         longest = max(map(len, questions)) + most
@@ -207,14 +248,42 @@ class _State:
         self._temperature = torch.tensor(temperatures, device=device)[:, None]
         self._sampled = max(temperatures) > 0
         self._end = end
+        self.line = torch.full((rows,), -1, dtype=torch.long, device=device)
+        """The line of the last mark; -1 before the first."""
+        self._edits = edits
+        if edits is not None:
+            lines = [-1 if number is None else number for number in edits.lines]
+            self._lines = torch.tensor(lines, device=device)
+            self._marks = torch.arange(edits.marks, device=device)
+            self._opening = torch.ones(decoder._head.shape[0], dtype=torch.bool, device=device)
+            self._opening[edits.first : edits.first + edits.marks] = False
+            self._opening[end] = False
+
+    def _constrain(self, logits: torch.Tensor, edits: EditMarks) -> None:
+        """What cannot come next is made impossible, in place."""
+        last = edits.first + edits.marks
+        later = self._marks[None] > self.line[:, None]
+        there = self._marks[None] < self._lines[:, None]
+        logits[:, edits.first : last].masked_fill_(~(later & there), float("-inf"))
+        begins = (self.line < 0) & (self._lines >= 0)
+        logits.masked_fill_(begins[:, None] & self._opening[None], float("-inf"))
+
+    def _follow(self, chosen: torch.Tensor, edits: EditMarks) -> None:
+        number = chosen - edits.first
+        marked = (number >= 0) & (number < edits.marks)
+        self.line.copy_(torch.where(marked & ~self.done, number, self.line))
 
     def take(self, logits: torch.Tensor) -> None:
         """The next token of each row: the likeliest, or by Gumbel's trick a sample."""
+        if self._edits is not None:
+            self._constrain(logits, self._edits)
         if self._sampled:
             noise = -torch.empty_like(logits).exponential_().clamp_(min=1e-20).log_()
             hot = logits / self._temperature.clamp(min=1e-3) + noise
             logits = torch.where(self._temperature > 0, hot, logits)
         chosen = logits.argmax(-1)
+        if self._edits is not None:
+            self._follow(chosen, self._edits)
         self.out.index_copy_(1, self.number, torch.where(self.done, -1, chosen)[:, None])
         self.done.logical_or_(chosen == self._end)
         self.number.add_(1).clamp_(max=self.out.shape[1] - 1)
@@ -225,7 +294,7 @@ class _State:
         """A function that makes one step; on a GPU a graph is replayed."""
         if self.token.device.type != "cuda":
             return lambda: decoder.step(self)
-        changed = (self.token, self.place, self.out, self.number, self.done)
+        changed = (self.token, self.place, self.out, self.number, self.done, self.line)
         kept = [tensor.clone() for tensor in changed]
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())

@@ -1,8 +1,12 @@
+import os
+import subprocess
+import sys
+
 import pytest
 import torch
 from transformers import AutoModelForCausalLM, Qwen2Config, Qwen3Config
 
-from cass_ray.llm.batch_decode import BatchDecoder
+from cass_ray.llm.batch_decode import BatchDecoder, EditMarks
 
 END = 2
 SIZES = {
@@ -74,3 +78,40 @@ def test_another_family_is_refused():
     config = Qwen2Config(**SIZES)
     with pytest.raises(ValueError, match="not a qwen2"):
         BatchDecoder(AutoModelForCausalLM.from_config(config))
+
+
+FIRST_MARK, MARKS = 100, 50
+INTERPRETED = """
+import torch
+from cass_ray.llm.decode_attention import attend_cached
+torch.manual_seed(0)
+query = torch.randn(3, 2, 3, 32)
+keys, values = torch.randn(2, 3, 2, 1100, 32).unbind(0)
+place = torch.tensor([0, 600, 1099])
+out = attend_cached(query, keys, values, place)
+for row, last in enumerate(place.tolist()):
+    seen = [tensor[row, :, : last + 1] for tensor in (keys, values)]
+    right = torch.nn.functional.scaled_dot_product_attention(query[row], *seen)
+    torch.testing.assert_close(out[row], right, rtol=1e-5, atol=1e-6)
+"""
+
+
+def test_edits_name_lines_of_the_question_in_order(model):
+    questions = [torch.randint(3, 300, (8,)).tolist() for _ in range(24)]
+    lines: list[int | None] = [5] * 23 + [None]
+
+    answers = BatchDecoder(model)(
+        questions, 40, [1.5] * 24, END, edits=EditMarks(FIRST_MARK, MARKS, lines)
+    )
+
+    marks = [[t - FIRST_MARK for t in a if 0 <= t - FIRST_MARK < MARKS] for a in answers]
+    assert any(len(numbers) > 1 for numbers in marks)
+    assert not marks[-1]
+    for answer, numbers in zip(answers[:-1], marks, strict=False):
+        assert answer[0] == END or answer[0] - FIRST_MARK == numbers[0]
+        assert numbers == sorted(set(numbers) & set(range(5)))
+
+
+def test_the_kernel_attends_like_torch():
+    environment = {**os.environ, "TRITON_INTERPRET": "1"}  # read when Triton is imported
+    subprocess.run([sys.executable, "-c", INTERPRETED], env=environment, check=True)
