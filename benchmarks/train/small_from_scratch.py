@@ -30,11 +30,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from benchmarks.train.respell import respell
 from cass_ray.config import load
 from cass_ray.llm.chat_format import encode_prompt
 from cass_ray.llm.prompts import prompt_format
 from cass_ray.task import Direction, Level, Task
+from cass_ray.train.data.augment import respell
 from cass_ray.train.data.examples import is_held_out
 from cass_ray.train.settings import TrainSettings
 
@@ -91,6 +91,10 @@ def generated_rows(count: int, seed: int, knobs: dict[str, Any]) -> Iterator[dic
             yield make_row(program.name, "synthetic", program.source, translation.source)
 
 
+def _sides(row: dict[str, Any]) -> tuple[list[str], list[str]]:
+    return row["cuda_source"].split("\n"), row["hip_source"].split("\n")
+
+
 def respelled_rows(
     rows: Iterable[dict[str, Any]], times: int, held_out: float
 ) -> Iterator[dict[str, Any]]:
@@ -103,7 +107,7 @@ def respelled_rows(
             made = make_row(
                 f"respelled_{row['id'][:8]}_{number}",
                 "synthetic",
-                *respell(row["cuda_source"], row["hip_source"], chance),
+                *("\n".join(side) for side in respell(*_sides(row), chance)),
             )
             if not is_held_out(made["id"], held_out):
                 yield made

@@ -263,8 +263,9 @@ def answer(model: str, folder: Path, out: Path, options: argparse.Namespace) -> 
 
     from cass_ray.llm.pretrained import load_tokenizer
     from cass_ray.llm.translation_format import TranslationFormat
-    from cass_ray.train.data.recipe_files import snippets, stored_pairs
+    from cass_ray.train.data.recipe_files import stored_pairs
     from cass_ray.train.run_files import RunFiles
+    from cass_ray.translate.rules.tables import snippets
 
     out.mkdir(parents=True, exist_ok=True)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

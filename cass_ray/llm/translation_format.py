@@ -15,6 +15,9 @@ from cass_ray.llm.prompts import PromptFormat, prompt_format
 from cass_ray.llm.snippets import expand, snippet_token
 from cass_ray.task import Task
 
+ANSWERS = ("edits", "file")
+"""The answer formats, under the names that a model's ``cass_ray.json`` and ``?answer=`` have."""
+
 _EDIT = "Edit this CUDA program to be HIP."
 
 
@@ -116,6 +119,24 @@ class TranslationFormat:
             ids += [self._deleted] if new is None else self.answer_text("\n".join(new))
         return [*ids, self.end]
 
+    def line_of(self, token: int) -> int | None:
+        """The line whose mark ``token`` is, where the first line bears the first mark."""
+        number = token - self.first_mark
+        return number if 0 <= number < MARKS else None
+
+    def edited_lines(self, tokens: Sequence[int]) -> list[str]:
+        """The lines of one edit, snippets written out; a snippet is one of them, of many lines.
+
+        Raises ``UnusableAnswer``.
+        """
+        ids = [token for token in tokens if token != self.end]
+        if ids == [self._deleted]:
+            return []
+        return [
+            self._expanded(line).removesuffix("\n") if "<|snippet " in line else line
+            for line in self._text(ids).split("\n")
+        ]
+
     def read_edits(self, lines: Sequence[str], answer: Sequence[int], first: int = 0) -> str:
         """The program after the edits of an answer. Raises ``UnusableAnswer``."""
         edits: dict[int, list[str] | None] = {}
@@ -139,6 +160,10 @@ class TranslationFormat:
         if not answer or answer[-1] != self.end:
             raise UnusableAnswer("the answer was cut")
         return list(answer[:-1])
+
+    def text_of(self, answer: Sequence[int]) -> str:
+        """An answer as it was written, marks and all, without its end."""
+        return self._text([token for token in answer if token != self.end])
 
     def _text(self, ids: Sequence[int]) -> str:
         return str(self._own.decode(list(ids), skip_special_tokens=False))

@@ -8,11 +8,14 @@ from typing import Any
 
 from cass_ray.api.schema import CountsModel, FindingModel, TranslateRequest, Usage
 from cass_ray.llm.code_blocks import extract
+from cass_ray.llm.edit_stream import EditStream
+from cass_ray.llm.translation_format import TranslationFormat, UnusableAnswer
 from cass_ray.task import Task
+from cass_ray.translate.engines.edits import formatted_question, load_form
 from cass_ray.translate.engines.model import ModelTranslator
 from cass_ray.translate.protocol import TranslatorError
 from serve.engines.base import EngineAnswer
-from serve.generation.continuous import ContinuousGenerator, Produced
+from serve.generation.continuous import ContinuousGenerator, Detokenizer, Produced
 from serve.settings import EngineSettings
 
 _TEMPERATURE = 0.8
@@ -27,6 +30,8 @@ class ModelReplica:
         self._generator = ContinuousGenerator(
             self._translator.path, settings.generation, self._translator.options.device
         )
+        formats = self._translator.answers_in_formats
+        self._form = load_form(self._generator.tokenizer) if formats else None
 
     async def version(self) -> str:
         return self._translator.version
@@ -45,14 +50,18 @@ class ModelReplica:
         """
         started = time.perf_counter()
         task = Task(request.level, request.direction)
+        first = 0.0 if request.candidates == 1 or seed == request.seed else _TEMPERATURE
+        temperature = first if request.temperature is None else request.temperature
+        if self._form is not None and task == Task():
+            async for formatted in self._formatted(self._form, request, temperature, started):
+                yield formatted
+            return
         layout = self._translator.format
         try:
             messages = layout.messages(task, request.source)
             fence = layout.wording(task).answer_fence
         except ValueError as error:
             raise TranslatorError(str(error)) from None
-        first = 0.0 if request.candidates == 1 or seed == request.seed else _TEMPERATURE
-        temperature = first if request.temperature is None else request.temperature
         text: list[str] = []
         produced = Produced(0, 0, False)
         ids = self._generator.encode(list(messages))
@@ -64,6 +73,43 @@ class ModelReplica:
                 text.append(piece)
                 yield piece
         yield self._answer(request, "".join(text), fence, produced, started)
+
+    async def _formatted(
+        self, form: TranslationFormat, request: TranslateRequest, temperature: float, started: float
+    ) -> AsyncIterator[str | EngineAnswer]:
+        """As :meth:`stream`, of a model that knows both answer formats; its words are the lines of
+        the program that edits have settled.
+        """
+        options = self._translator.options
+        question = formatted_question(form, request.source, options.answer)
+        limit = question.room(self._generator.positions, options.max_new_tokens)
+        shown = EditStream(form, question.edited) if question.edited is not None else None
+        text = Detokenizer(self._generator.tokenizer)
+        ids: list[int] = []
+        produced = Produced(0, 0, False)
+        async for piece in self._generator.tokens(question.ids, temperature, limit):
+            if isinstance(piece, Produced):
+                produced = piece
+                continue
+            ids += piece
+            words = text.add(piece) if shown is None else shown.feed(piece)
+            if words:
+                yield words
+        code, failed = "", ""
+        try:
+            code = question.read(ids)
+            if shown is not None and (words := shown.rest()):
+                yield words
+        except UnusableAnswer as error:
+            failed = f"no usable answer: {error}"
+        yield EngineAnswer(
+            source=request.source if failed else code,
+            version=self._translator.version,
+            counts=CountsModel(converted=int(not failed)),
+            usage=Usage(prompt_tokens=produced.prompt_tokens, completion_tokens=produced.tokens),
+            seconds=time.perf_counter() - started,
+            failed=failed,
+        )
 
     async def chat(
         self, messages: list[dict[str, str]], options: dict[str, Any]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -105,6 +106,19 @@ class ContinuousGenerator:
 
         Raises ``TranslatorError``: the question does not fit, or the model failed.
         """
+        text = Detokenizer(self.tokenizer)
+        async with aclosing(self.tokens(ids, temperature, max_new_tokens)) as pieces:
+            async for piece in pieces:
+                shown = text.rest() if isinstance(piece, Produced) else text.add(piece)
+                if shown:
+                    yield shown
+                if isinstance(piece, Produced):
+                    yield piece
+
+    async def tokens(
+        self, ids: list[int], temperature: float = 0.0, max_new_tokens: int | None = None
+    ) -> AsyncGenerator[list[int] | Produced, None]:
+        """As :meth:`generate`, with token ids in place of text."""
         limit = self._room(ids, max_new_tokens)
         request_id = f"request-{next(self._numbers)}"
         queue: asyncio.Queue[Any] = asyncio.Queue()
@@ -115,21 +129,16 @@ class ContinuousGenerator:
         )
         if added is None:
             raise TranslatorError("the model has stopped: see the replica's log")
-        text, known, finished = Detokenizer(self.tokenizer), 0, False
+        known, finished = 0, False
         try:
-            while True:
+            while not finished:
                 output = await queue.get()
                 if output.error:
                     finished = True
                     raise TranslatorError(f"the model failed: {output.error}")
                 new, known = output.generated_tokens[known:], len(output.generated_tokens)
-                if piece := text.add(list(new)):
-                    yield piece
-                if output.is_finished():
-                    finished = True
-                    break
-            if piece := text.rest():
-                yield piece
+                finished = output.is_finished()
+                yield list(new)
             tokens = output.generated_tokens
             ended = bool(tokens) and tokens[-1] in self._ends
             yield Produced(len(ids), len(tokens), ended)

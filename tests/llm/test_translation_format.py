@@ -3,9 +3,9 @@ import pytest
 from cass_ray.llm.line_edits import edits_of, regions
 from cass_ray.llm.snippets import collapse, expand
 from cass_ray.llm.translation_format import TranslationFormat, UnusableAnswer, special_tokens
-from cass_ray.train.data.recipe_files import snippets
 from cass_ray.train.data.tokenizer import train_tokenizer
 from cass_ray.translate.rules import RulesTranslator
+from cass_ray.translate.rules.tables import snippets
 
 PROGRAM = """#include <cuda_runtime.h>
 

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from cass_ray.llm.pretrained import TRANSLATION_FILE
+from cass_ray.llm.translation_format import ANSWERS
 from cass_ray.train.engines.base import TrainingEngine
 from cass_ray.train.settings import TrainSettings
 from cass_ray.version import __version__
@@ -46,11 +47,13 @@ def export(
     model.config.use_cache = False
     tokenizer.save_pretrained(part)
     _generation_config(tokenizer).save_pretrained(part)
-    asked = {
+    asked: dict[str, Any] = {
         "prompt": settings.data.prompt,
         "tasks": settings.data.tasks,
         "window": settings.data.window,
     }
+    if settings.data.recipe is not None:
+        asked["answers"] = list(ANSWERS)
     (part / TRANSLATION_FILE).write_text(json.dumps(asked, indent=2) + "\n")
     (part / "README.md").write_text(model_card(settings, results))
     shutil.rmtree(folder, ignore_errors=True)
@@ -67,9 +70,14 @@ def _generation_config(tokenizer: Any) -> Any:
     )
 
 
+def _architecture(settings: TrainSettings) -> str:
+    assert settings.model.fresh is not None
+    return f"architecture of {settings.model.fresh.family.capitalize()}"
+
+
 def model_card(settings: TrainSettings, results: dict[str, Any]) -> str:
     """What the model is, what it learned from and what came out, in Markdown."""
-    base = settings.model.base or "random weights (Qwen2 architecture)"
+    base = settings.model.base or f"random weights ({_architecture(settings)})"
     held_out = results.get("held_out_loss")
     lines = [
         "---",

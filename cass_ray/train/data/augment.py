@@ -36,14 +36,29 @@ _FOREIGN = (
 )  # fmt: skip
 
 
-def respell(cuda: Sequence[str], hip: Sequence[str], chance: random.Random) -> Sides:
-    """Invented names in place of a share of those that the program declares itself."""
+def own_names(cuda: Sequence[str], hip: Sequence[str]) -> list[str]:
+    """Names that the program declares itself and both sides use equally often."""
     left, right = (Counter(_WORD.findall("\n".join(side))) for side in (cuda, hip))
-    taken, names = set(left) | set(right), dict[str, str]()
+    return [
+        name
+        for name in dict.fromkeys(_DECLARED.findall("\n".join(cuda)))
+        if name not in _KEPT
+        and not name.startswith(("__", "cuda", "hip", "CUDA", "HIP"))
+        and left[name] == right[name] > 0
+    ]
+
+
+def respell(cuda: Sequence[str], hip: Sequence[str], chance: random.Random) -> Sides:
+    """Invented names in place of a share of :func:`own_names`.
+
+    A model that learned from one set of names has no reason to copy: it knows the names. Invented
+    ones teach that what stands in the question is written down again, letter by letter.
+    """
+    taken = {word for side in (cuda, hip) for line in side for word in _WORD.findall(line)}
+    names = dict[str, str]()
     share = chance.uniform(0.3, 1.0)
-    for name in dict.fromkeys(_DECLARED.findall("\n".join(cuda))):
-        own = name not in _KEPT and not name.startswith(("__", "cuda", "hip", "CUDA", "HIP"))
-        if not own or not left[name] == right[name] > 0 or chance.random() > share:
+    for name in own_names(cuda, hip):
+        if chance.random() > share:
             continue
         fresh = invented_name(chance)
         while fresh in taken:

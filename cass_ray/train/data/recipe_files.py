@@ -28,12 +28,6 @@ _SCHEMA = pa.schema([(name, pa.string()) for name in PAIR_COLUMNS])
 _TOKENIZER_CHARACTERS = 48_000_000
 
 
-def snippets() -> dict[str, str]:
-    """The helper texts of the rules by name, longer ones first: a text may begin as another."""
-    texts = {path.stem: tables.snippet(path.stem) for path in sorted(tables.SNIPPETS.glob("*.hpp"))}
-    return dict(sorted(texts.items(), key=lambda item: (-len(item[1]), item[0])))
-
-
 def api_names() -> ApiNames:
     """The names of the mapping tables that need no more than another spelling."""
     special = {*tables.calls(), *tables.device_functions(), *tables.casts(), *tables.absent()}
@@ -111,7 +105,7 @@ def _tokenizer(settings: TrainSettings, rows: Iterable[Mapping[str, Any]]) -> An
 
     if settings.model.fresh is None:
         return load_tokenizer(str(settings.model.base))
-    special = special_tokens(sorted(snippets()))
+    special = special_tokens(sorted(tables.snippets()))
     size = settings.model.fresh.vocab_size - len(special)
     return train_tokenizer(_texts(rows), size, prefixes=True, special=special)
 
@@ -153,7 +147,7 @@ def load_recipe(settings: TrainSettings) -> ExampleRecipe:
     """The recipe of a run that :func:`prepare_recipe` has prepared."""
     assert settings.data.recipe is not None
     paths = RunFiles(settings.out)
-    texts = snippets()
+    texts = tables.snippets()
     form = TranslationFormat(load_tokenizer(str(paths.tokenizer)), texts)
     pairs = recipe_pairs(list(stored_pairs(paths.recipe_pairs)), texts)
     return ExampleRecipe(settings.data.recipe, pairs, form, api_names())

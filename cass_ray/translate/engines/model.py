@@ -5,9 +5,12 @@
     model:out/train/tiny/model
     model:ahmedheakl/cass-src-7b?format=cass&rope=yarn:2
     model:PATH?temperature=0.8&samples=4&seed=1&max_new_tokens=8192
+    model:PATH?answer=file
 
-Models trained here say themselves which prompt format they know (``cass_ray.json``); the published
-CASS checkpoints are known by name. torch and transformers are imported when a model is loaded.
+Models trained here say which prompt and answer formats they know (``cass_ray.json``);
+the published CASS checkpoints are known by name. One that knows numbered edits is asked for them
+where it can be; ``answer`` says otherwise. torch and transformers are imported when a model is
+loaded.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import parse_qsl
 
 from cass_ray.config import SettingsError, StrictModel, validate
@@ -33,8 +36,10 @@ from cass_ray.llm.pretrained import (
     positions,
 )
 from cass_ray.llm.prompts import PromptFormat, prompt_format
+from cass_ray.llm.translation_format import UnusableAnswer
 from cass_ray.task import Direction, Level, Task, parse_task
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.translate.engines.edits import FormattedAnswers, formatted_question
 from cass_ray.translate.engines.prefixes import MODEL_PREFIX
 from cass_ray.translate.protocol import (
     NO_CONTEXT,
@@ -67,15 +72,20 @@ class ModelOptions(StrictModel):
     rope: str | None = None
     """Context extension: ``linear:F``, ``dynamic:F`` or ``yarn:F`` with its factor."""
     device: str | None = None
+    answer: Literal["auto", "edits", "file"] = "auto"
+    """Of a model that knows both: numbered edits or the whole file; ``auto``: edits where the
+    program is short enough."""
 
 
 @dataclass(frozen=True)
 class ModelAnswer:
-    """One sample: the code (None: no fenced block), the raw text, and whether it was cut."""
+    """One sample: the code, the raw text, and whether it was cut."""
 
     code: str | None
+    """None: the answer holds none; ``problem`` says why."""
     text: str
     cut: bool
+    problem: str = "the model's answer holds no code block"
 
 
 def parse_engine(engine: str) -> tuple[str, ModelOptions]:
@@ -131,9 +141,8 @@ class ModelTranslator:
         """How the model wants to be asked."""
         if self.options.format is not None:
             return prompt_format(self.options.format)
-        described = Path(self.path) / TRANSLATION_FILE
-        if described.exists():
-            return prompt_format(json.loads(described.read_text())["prompt"])
+        if self._described:
+            return prompt_format(self._described["prompt"])
         published = self.path.lower().startswith(_PUBLISHED)
         return prompt_format("cass" if published else "ours")
 
@@ -163,8 +172,8 @@ class ModelTranslator:
         )
         answer = self.samples(source, task, 1, options)[0]
         if not (answer.code or "").strip():
-            message = "the model's answer holds no code block"
-            finding = Finding(0, 0, "", Severity.ERROR, message, "ask again with another seed")
+            advice = "ask again with another seed"
+            finding = Finding(0, 0, "", Severity.ERROR, answer.problem, advice)
             return Translation(source, (finding,), Counts(unsupported=1))
         findings: tuple[Finding, ...] = ()
         if answer.cut:
@@ -185,6 +194,8 @@ class ModelTranslator:
         """
         options = options or self.options
         number = (number or options.samples) if options.temperature > 0 else 1
+        if self.answers_in_formats and task == Task():
+            return self._formatted(source, number, options)
         try:
             question = self.format.messages(task, source)
             fence = self.format.wording(task).answer_fence
@@ -198,6 +209,40 @@ class ModelTranslator:
                 ModelAnswer(found.code if found else None, text, not ended and not _closed(found))
             )
         return answers
+
+    @cached_property
+    def answers_in_formats(self) -> bool:
+        """Whether the model knows the formats of :mod:`cass_ray.llm.translation_format`."""
+        return bool(self._described.get("answers"))
+
+    @cached_property
+    def _described(self) -> dict[str, Any]:
+        path = Path(self.path) / TRANSLATION_FILE
+        if not path.exists():
+            return {}
+        described: dict[str, Any] = json.loads(path.read_text())
+        return described
+
+    def _formatted(self, source: str, number: int, options: ModelOptions) -> list[ModelAnswer]:
+        import torch
+
+        answering = self._answering
+        question = formatted_question(answering.form, source, options.answer)
+        torch.manual_seed(options.seed)
+        temperatures = [options.temperature] * number
+        answers = []
+        for ids in answering.samples(question, temperatures, options.max_new_tokens):
+            text = answering.form.text_of(ids)
+            cut = ids[-1:] != [answering.form.end]
+            try:
+                answers.append(ModelAnswer(question.read(ids), text, cut))
+            except UnusableAnswer as error:
+                answers.append(ModelAnswer(None, text, cut, f"no usable answer: {error}"))
+        return answers
+
+    @cached_property
+    def _answering(self) -> FormattedAnswers:
+        return FormattedAnswers.of(self._loaded.model, self._loaded.tokenizer)
 
     @cached_property
     def _loaded(self) -> Generator:

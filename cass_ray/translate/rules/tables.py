@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -147,6 +147,13 @@ def header(path: str) -> Header | None:
 def snippet(name: str) -> str:
     """The HIP code of one piece of device code that CUDA has built in and HIP has not."""
     return (SNIPPETS / f"{name}.hpp").read_text("utf-8")
+
+
+@cache
+def snippets() -> Mapping[str, str]:
+    """All of them by name, longer ones first: a text may begin as another."""
+    texts = {path.stem: snippet(path.stem) for path in sorted(SNIPPETS.glob("*.hpp"))}
+    return dict(sorted(texts.items(), key=lambda item: (-len(item[1]), item[0])))
 
 
 @cache

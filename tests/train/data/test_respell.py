@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from benchmarks.train.respell import own_names, respell
+from cass_ray.train.data.augment import own_names
+from cass_ray.train.data.augment import respell as respell_lines
 from tests.train.conftest import cuda_program
 
 
@@ -12,9 +13,22 @@ def to_hip(cuda: str) -> str:
     return cuda.replace("cuda_runtime.h", "hip/hip_runtime.h").replace("cuda", "hip")
 
 
+def respell(cuda: str, hip: str, chance: random.Random) -> tuple[str, str]:
+    left, right = respell_lines(cuda.split("\n"), hip.split("\n"), chance)
+    return "\n".join(left), "\n".join(right)
+
+
 def test_own_names_are_what_the_program_declares():
     cuda = cuda_program(3)
-    assert own_names(cuda, to_hip(cuda)) == ["kernel3", "a", "b", "out", "n", "i", "x"]
+    assert own_names(cuda.split("\n"), to_hip(cuda).split("\n")) == [
+        "kernel3",
+        "a",
+        "b",
+        "out",
+        "n",
+        "i",
+        "x",
+    ]
 
 
 @pytest.mark.parametrize("number", range(12))

@@ -1,0 +1,103 @@
+"""Answers of a model that knows both formats of :mod:`cass_ray.llm.translation_format`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cass_ray.llm.pretrained import positions
+from cass_ray.llm.translation_format import MARKS, TranslationFormat, UnusableAnswer
+from cass_ray.translate.protocol import TranslatorError
+from cass_ray.translate.rules.tables import snippets
+
+_LEAST_ROOM = 16
+
+
+@dataclass(frozen=True)
+class FormattedQuestion:
+    """A program as a model is asked for it, and what is needed to read the answer."""
+
+    form: TranslationFormat
+    ids: list[int]
+    edited: Sequence[str] | None
+    """The lines that are edited; None where the answer is a whole file."""
+
+    def room(self, most: int, wanted: int | None) -> int:
+        """Tokens of the answer, at most; ``most`` is for both. Raises ``TranslatorError``."""
+        left = most - len(self.ids)
+        if left < _LEAST_ROOM:
+            raise TranslatorError(
+                f"the question has {len(self.ids)} tokens, the model {most} positions: extend it "
+                "with ?rope=yarn:2, or split the file"
+            )
+        usual = len(self.ids) + 512 if self.edited is not None else 2 * len(self.ids) + 512
+        return min(wanted or usual, left)
+
+    def read(self, answer: Sequence[int]) -> str:
+        """The program. Raises ``UnusableAnswer``."""
+        if self.edited is None:
+            return self.form.read_file(answer)
+        return self.form.read_edits(self.edited, answer)
+
+
+def load_form(tokenizer: Any) -> TranslationFormat:
+    """The format of a model. Raises ``TranslatorError``: its snippets are not those of here."""
+    try:
+        return TranslationFormat(tokenizer, snippets())
+    except ValueError as error:
+        raise TranslatorError(
+            f"{error}; it was made with another version of the rules' snippets: train it anew"
+        ) from None
+
+
+def formatted_question(form: TranslationFormat, source: str, answer: str) -> FormattedQuestion:
+    """``answer``: ``edits``, ``file``, or ``auto``: edits where the program has marks enough."""
+    text = source.replace("\r\n", "\n")
+    lines = text.split("\n")
+    spelled = "<|snippet " in text  # edits could not be told from the program's own text
+    if answer == "edits" or (answer == "auto" and len(lines) <= MARKS and not spelled):
+        try:
+            return FormattedQuestion(form, form.edit_question(lines), lines)
+        except UnusableAnswer as error:
+            raise TranslatorError(f"{error}: ask with ?answer=file, or split the file") from None
+    return FormattedQuestion(form, form.file_question(text), None)
+
+
+@dataclass
+class FormattedAnswers:
+    """A loaded model, which answers :func:`formatted_question`."""
+
+    form: TranslationFormat
+    decoder: Any
+    """A :class:`cass_ray.llm.batch_decode.BatchDecoder`."""
+    positions: int
+
+    @classmethod
+    def of(cls, model: Any, tokenizer: Any) -> FormattedAnswers:
+        """Raises ``TranslatorError``."""
+        from cass_ray.llm.batch_decode import BatchDecoder
+
+        try:
+            decoder = BatchDecoder(model)
+        except ValueError as error:
+            raise TranslatorError(str(error)) from None
+        return cls(load_form(tokenizer), decoder, positions(model.config))
+
+    def samples(
+        self, question: FormattedQuestion, temperatures: Sequence[float], wanted: int | None
+    ) -> list[list[int]]:
+        """An answer for each of ``temperatures`` (0: greedy), of at most ``wanted`` tokens; edits
+        name lines that the program has, in order. Raises ``TranslatorError``.
+        """
+        from cass_ray.llm.batch_decode import EditMarks
+
+        lines = None if question.edited is None else len(question.edited)
+        answers: list[list[int]] = self.decoder(
+            [question.ids] * len(temperatures),
+            question.room(self.positions, wanted),
+            temperatures,
+            self.form.end,
+            edits=EditMarks(self.form.first_mark, MARKS, [lines] * len(temperatures)),
+        )
+        return answers
