@@ -20,12 +20,12 @@ _QUERIES = 16
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _parts(
+def _parts(  # type: ignore[no-untyped-def]
     query, keys, values, place, sums, greatest, weight,
     scale, stride,
     shared: tl.constexpr, width: tl.constexpr, queries: tl.constexpr,
     part: tl.constexpr, block: tl.constexpr,
-):  # type: ignore[no-untyped-def]  # fmt: skip
+):  # fmt: skip
     row, group, number = tl.program_id(0), tl.program_id(1), tl.program_id(2)
     groups, parts = tl.num_programs(1), tl.num_programs(2)
     pair = row * groups + group
@@ -81,9 +81,8 @@ def attend_cached(
     rows, groups, shared, width = query.shape
     longest = keys.shape[2]
     parts = -(-longest // _PART)
-    numbers = {"device": query.device, "dtype": torch.float32}
-    sums = torch.empty(rows, groups, shared, parts, width, **numbers)
-    greatest, weight = (torch.empty(rows, groups, shared, parts, **numbers) for _ in range(2))
+    sums = query.new_empty((rows, groups, shared, parts, width), dtype=torch.float32)
+    greatest, weight = sums.new_empty((2, rows, groups, shared, parts)).unbind(0)
     _parts[(rows, groups, parts)](
         query.contiguous(), keys, values, place, sums, greatest, weight,
         width**-0.5, longest,
@@ -91,4 +90,5 @@ def attend_cached(
     )  # fmt: skip
     share = (greatest - greatest.amax(-1, keepdim=True)).exp()
     whole = (share * weight).sum(-1, keepdim=True)
-    return ((sums * share[..., None]).sum(-2) / whole).to(query.dtype)
+    out: torch.Tensor = ((sums * share[..., None]).sum(-2) / whole).to(query.dtype)
+    return out

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cass_ray.llm.line_edits import MARKS
 from cass_ray.llm.pretrained import positions
-from cass_ray.llm.translation_format import MARKS, TranslationFormat, UnusableAnswer
+from cass_ray.llm.translation_format import TranslationFormat, UnusableAnswer
 from cass_ray.translate.protocol import TranslatorError
 from cass_ray.translate.rules.tables import snippets
 
