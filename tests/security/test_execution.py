@@ -68,5 +68,5 @@ def test_a_program_under_test(name: str, attacks: Path) -> None:
 def test_groups_are_removed(attacks: Path) -> None:
     run_sandboxed(attacks, ["a gigabyte of memory"], bounds=BOUNDS)
     parents = {control_group.pids_parent(), control_group.memory_parent()} - {None}
-    left = [folder for parent in parents for folder in parent.glob(f"cass-{os.getpid()}-*")]
+    left = [folder for parent in parents for folder in parent.glob(f"cass-*-{os.getpid()}-*")]
     assert left == []

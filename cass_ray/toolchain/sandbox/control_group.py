@@ -28,8 +28,9 @@ MEMORY_HEADROOM = 64 << 20
 """For bubblewrap, its shell and the kernel's own structures, which the group counts as well."""
 
 _PREFIX = "cass-"
-_OWNER = re.compile(rf"{_PREFIX}(\d+)-")
+_OWNER = re.compile(rf"{_PREFIX}(\d+)-(\d+)-")
 _REMOVAL_SECONDS = 2.0
+_FORGOTTEN_SECONDS = 24 * 3600.0
 
 # The shell moves itself into the groups ("0" is the writer), then becomes the command.
 _ENTER = (
@@ -93,7 +94,7 @@ def limited(processes: int, memory_bytes: int) -> Iterator[Group]:
     folders: list[Path] = []
     try:
         for parent in dict.fromkeys(filter(None, (pids_parent(), memory_parent()))):
-            folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=parent))
+            folder = Path(tempfile.mkdtemp(prefix=_own_prefix(), dir=parent))
             folders.append(folder)
             _limit(folder, processes + THREADS, memory_bytes + MEMORY_HEADROOM)
         yield Group(tuple(folders))
@@ -135,7 +136,7 @@ def _parent(controller: str, limit_files: tuple[str, ...]) -> Path | None:
     for parent in _candidates(controller):
         with contextlib.suppress(OSError):
             _sweep(parent)
-            probe = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=parent))
+            probe = Path(tempfile.mkdtemp(prefix=_own_prefix(), dir=parent))
             limits = any((probe / name).exists() for name in limit_files)
             usable = limits and os.access(probe / "cgroup.procs", os.W_OK)
             probe.rmdir()
@@ -168,13 +169,39 @@ def _candidates(controller: str) -> Iterator[Path]:
             yield from (folder for folder in own.parents if folder.is_relative_to(root))
 
 
+def _own_prefix() -> str:
+    """How groups of this process are called: its PID name space, and its number there."""
+    return f"{_PREFIX}{_pid_name_space()}-{os.getpid()}-"
+
+
+def _pid_name_space() -> int:
+    return Path("/proc/self/ns/pid").stat().st_ino
+
+
 def _sweep(parent: Path) -> None:
-    """Remove what processes left behind that were killed."""
+    """Remove what processes left behind that were killed.
+
+    Containers may share a hierarchy: a number of another name space says nothing about who lives
+    there, so that only age tells.
+    """
+    here, now = _pid_name_space(), time.time()
     for folder in parent.glob(f"{_PREFIX}*"):
         owner = _OWNER.match(folder.name)
-        if owner and not Path(f"/proc/{owner[1]}").exists():
+        if owner and int(owner[1]) == here:
+            dead = not Path(f"/proc/{owner[2]}").exists()
+        else:
+            dead = now - _changed(folder, now) > _FORGOTTEN_SECONDS
+        if dead:
             with contextlib.suppress(OSError):
                 folder.rmdir()
+
+
+def _changed(folder: Path, gone: float) -> float:
+    """When ``folder`` was changed last; ``gone`` where it is not there any more."""
+    try:
+        return folder.stat().st_mtime
+    except OSError:
+        return gone
 
 
 def _remove(group: Path) -> None:
