@@ -1,6 +1,6 @@
 """Every kind of finding has a number that stays: ``CASS1001`` and so on.
 
-1xxx belong to translation, 2xxx to building, 3xxx to running. ``docs/diagnostics.md`` is made of
+1xxx belong to sources, 2xxx to building, 3xxx to running. ``docs/diagnostics.md`` is made of
 this table; numbers are never given to another kind.
 """
 
@@ -161,6 +161,75 @@ DIAGNOSTICS: tuple[Diagnostic, ...] = (
         r"^the build downloads",
     ),
     Diagnostic(
+        "CASS1018",
+        "A copy in the wrong direction",
+        "The direction says that the destination or the source is memory of the other side. AMD's"
+        " runtime believes it, where Nvidia's may look at the pointers.",
+        "Name the direction in which the arguments lie.",
+        r"^wrong direction of a copy",
+    ),
+    Diagnostic(
+        "CASS1019",
+        "A size or value in the wrong unit",
+        "sizeof of a pointer is not the size of what it points to, and cudaMemset sets bytes.",
+        "Count in bytes of elements; fill with other values than 0 by a kernel.",
+        r"^the size of a pointer|sets each byte to",
+    ),
+    Diagnostic(
+        "CASS1020",
+        "Memory after it was freed",
+        "The pointer is used, or freed again, after a free that every run makes.",
+        "Free it once, after its last use.",
+        r" is (?:freed twice|used after it is freed)$",
+    ),
+    Diagnostic(
+        "CASS1021",
+        "Memory that the other side cannot reach",
+        "Host code cannot read what cudaMalloc gives; kernels cannot read what malloc, new or an"
+        " array gives, except on some machines.",
+        "Copy it, or allocate it with cudaMallocManaged.",
+        r"^device memory on the host|^host memory for a kernel",
+    ),
+    Diagnostic(
+        "CASS1022",
+        "A launch with a wrong configuration",
+        "The block is larger than any card's, the kernel's dynamic shared memory is not given, or"
+        " the grid leaves the last elements out.",
+        "Follow the advice of the finding.",
+        r"cannot be launched$|^no shared memory for|^a grid that is rounded down",
+    ),
+    Diagnostic(
+        "CASS1023",
+        "A launch that nobody asks about",
+        "A launch reports no error by itself: without a question the program goes on with what was"
+        " in memory before. A port fails in other places than its original.",
+        "Check cudaGetLastError() after launches, and what a synchronization returns.",
+        r"^a launch that nobody asks about",
+    ),
+    Diagnostic(
+        "CASS1024",
+        "A result that is read before it is there",
+        "Kernels and copies of streams go on after the call; what they write is read with no wait.",
+        "Synchronize the stream, the event or the device first.",
+        r" is read before \w* ?has to be done|may not have happened yet",
+    ),
+    Diagnostic(
+        "CASS1025",
+        "A barrier that not all threads reach",
+        "__syncthreads() has to be reached by all threads of a block; others wait for ever, or are"
+        " let through, which differs between cards.",
+        "Move the barrier out of the condition; let threads skip the work, not the barrier.",
+        r"^a barrier that not all threads reach|^threads that return do not reach",
+    ),
+    Diagnostic(
+        "CASS1026",
+        "No barrier between threads that share memory",
+        "One thread writes shared memory and another one reads it, or the other way round. Warps"
+        " that happen to run in step hide it, on one card and not on the next.",
+        "Put __syncthreads() between the two. `cass verify` finds races in what runs.",
+        r"^no barrier before other threads",
+    ),
+    Diagnostic(
         "CASS2001",
         "The port does not build",
         "The project's own build command failed with ROCm's tools.",
@@ -188,8 +257,9 @@ def documentation() -> str:
     lines = [
         "# Diagnostics",
         "",
-        "What `cass translate` and `cass project` report has a number. Numbers stay: 1xxx are of",
-        "the translation, 2xxx of the build, 3xxx of the tests. The page is made of",
+        "What `cass translate`, `cass project` and the check of changes (`docs/ci.md`) report has",
+        "a number. Numbers stay: 1xxx are of sources (from 1018 on: defects of the program",
+        "itself), 2xxx of the build, 3xxx of the tests. The page is made of",
         "`cass_ray/translate/diagnostics.py`.",
     ]
     for item in (OTHER, *DIAGNOSTICS):

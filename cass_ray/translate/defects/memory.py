@@ -1,0 +1,273 @@
+"""Memory of the wrong side: copies, sizes, frees, pointers used where they do not reach."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+
+from tree_sitter import Node
+
+from cass_ray.translate.defects.syntax import (
+    Call,
+    Function,
+    SourceFile,
+    compact,
+    finding,
+    name_in,
+    text,
+    variable_at,
+    within,
+)
+from cass_ray.translate.protocol import Finding, Severity
+
+
+class Side(StrEnum):
+    """Where a pointer points to."""
+
+    DEVICE = "device"
+    HOST = "host"
+    PINNED = "pinned"
+    MANAGED = "managed"
+
+
+_ALLOCATIONS = {
+    "Malloc": Side.DEVICE, "MallocAsync": Side.DEVICE, "MallocPitch": Side.DEVICE,
+    "MallocManaged": Side.MANAGED, "MallocHost": Side.PINNED, "HostAlloc": Side.PINNED,
+    "HostMalloc": Side.PINNED,
+}  # fmt: skip
+_HOST_VALUE = re.compile(
+    r"(?:\([\w\s:]+\*\)|(?:static|reinterpret)_cast<[^>]*>\()?\s*(?:std::)?(?:malloc|calloc)\s*\("
+)
+_COPIES = {"Memcpy": (0, 1, 2, 3), "MemcpyAsync": (0, 1, 2, 3), "Memcpy2D": (0, 2, 4, 6)}
+"""Destination, source, size, direction."""
+_DIRECTIONS = {
+    "HostToDevice": (Side.DEVICE, Side.HOST),
+    "DeviceToHost": (Side.HOST, Side.DEVICE),
+    "DeviceToDevice": (Side.DEVICE, Side.DEVICE),
+    "HostToHost": (Side.HOST, Side.HOST),
+}
+_BYTES = ("char", "void", "uint8_t", "int8_t", "byte", "bool")
+_EVERY_BYTE = {
+    "0",
+    "-1",
+    "0xff",
+    "0xFF",
+    "255",
+    "~0",
+    "0u",
+    "0x00",
+    "false",
+    "'\\0'",
+    "0.0f",
+    "0.0",
+}
+_SIZEOF_NAME = re.compile(r"(?<!\w)sizeof\(?(\w+)\)?(?!\w)")
+
+
+def sides(function: Function) -> dict[str, Side]:
+    """Where the local pointers and arrays of a host function point to, as far as that is sure."""
+    found: dict[str, set[Side]] = {}
+    for name, variables in function.variables.items():
+        for variable in variables:
+            array = variable.kind == "array" and not variable.shared
+            if array or _is_vector(variable.type, variable.kind) or _is_heap(variable.value):
+                found.setdefault(name, set()).add(Side.HOST)
+            elif variable.kind == "pointer" and text(variable.value) not in _NO_VALUE:
+                found.setdefault(name, set()).update(Side)
+    for call in function.calls:
+        if side := _ALLOCATIONS.get(call.runtime):
+            found.setdefault(variable_at(call.argument(0)), set()).add(side)
+    for node in function.nodes:
+        if node.type == "assignment_expression":
+            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+            if left is not None and left.type == "identifier" and text(right) not in _NO_VALUE:
+                where = {Side.HOST} if _is_heap(right) else set(Side)
+                found.setdefault(text(left), set()).update(where)
+    return {
+        name: next(iter(known))
+        for name, known in found.items()
+        if name and len(known) == 1 and len(function.variables.get(name, [])) <= 1
+    }
+
+
+_NO_VALUE = ("", "nullptr", "NULL", "0")
+
+
+def _is_heap(value: Node | None) -> bool:
+    if value is None:
+        return False
+    return value.type == "new_expression" or _HOST_VALUE.match(text(value)) is not None
+
+
+def memory_defects(unit: SourceFile) -> Iterator[Finding]:
+    """Of all host functions."""
+    for function in unit.host:
+        known = sides(function)
+        for call in function.calls:
+            yield from _direction(call, known)
+            yield from _size(call, function)
+            yield from _fill(call, function)
+            if call.is_launch:
+                yield from _host_arguments(call, known, unit)
+        yield from _touched_on_the_host(function, known)
+        yield from _after_free(function)
+
+
+def _direction(call: Call, known: dict[str, Side]) -> Iterator[Finding]:
+    places = _COPIES.get(call.runtime)
+    if places is None:
+        return
+    written = text(call.argument(places[3]))
+    for ending, wanted in _DIRECTIONS.items():
+        if not written.endswith("Memcpy" + ending):
+            continue
+        for place, side, role in zip(places[:2], wanted, ("destination", "source"), strict=True):
+            name = name_in(call.argument(place))
+            is_at = known.get(name)
+            if is_at in (Side.DEVICE, Side.HOST) and is_at is not side:
+                yield finding(
+                    call.node,
+                    call.name,
+                    f"wrong direction of a copy: its {role} {name} is {is_at} memory in {written}",
+                    "name the direction in which the arguments lie, or exchange them",
+                )
+                return
+
+
+def _size(call: Call, function: Function) -> Iterator[Finding]:
+    index = {"Malloc": 1, "MallocManaged": 1, "Memset": 2, "MemsetAsync": 2}.get(call.runtime)
+    if call.runtime in ("Memcpy", "MemcpyAsync"):
+        index = 2
+    if index is None:
+        return
+    for name in _SIZEOF_NAME.findall(compact(call.argument(index))):
+        variable = function.variable(name)
+        if variable is not None and variable.kind == "pointer":
+            yield finding(
+                call.node,
+                call.name,
+                f"the size of a pointer: sizeof({name}) is not the size of what it points to",
+                f"write the number of elements times sizeof(*{name})",
+            )
+
+
+def _fill(call: Call, function: Function) -> Iterator[Finding]:
+    if call.runtime not in ("Memset", "MemsetAsync"):
+        return
+    value, variable = compact(call.argument(1)), function.variable(name_in(call.argument(0)))
+    literal = re.fullmatch(r"-?(?:0[xX])?[\da-fA-F.]+[fFuUlL]*", value)
+    if variable is None or variable.kind != "pointer" or not literal:
+        return
+    if value not in _EVERY_BYTE and not any(word in variable.type for word in _BYTES):
+        yield finding(
+            call.node,
+            call.name,
+            f"{call.name} sets each byte to {value}, not each {variable.type}",
+            "fill by a kernel, or with 0",
+            Severity.WARNING,
+        )
+
+
+def _host_arguments(call: Call, known: dict[str, Side], unit: SourceFile) -> Iterator[Finding]:
+    for argument in call.arguments:
+        bare = argument.type == "identifier" or text(argument).endswith(".data()")
+        name = name_in(argument) if bare else ""
+        if known.get(name) is Side.HOST and name not in unit.constants:
+            yield finding(
+                argument,
+                name,
+                f"host memory for a kernel: {name} goes to {call.name}, which cannot read it",
+                "copy it to memory of cudaMalloc, and pass that",
+            )
+
+
+_ONLY_NAMED = frozenset({"sizeof_expression", "decltype"})
+
+
+def _touched_on_the_host(function: Function, known: dict[str, Side]) -> Iterator[Finding]:
+    if b"__device__" in (function.body.text or b""):
+        return  # lambdas for the device, which the grammar does not know as such
+    reported: set[str] = set()
+    for node in function.nodes:
+        dereferences = node.type == "pointer_expression" and text(node).startswith("*")
+        if not dereferences and node.type != "subscript_expression":
+            continue
+        name = text(node.child_by_field_name("argument"))
+        address = node.parent is not None and node.parent.type == "pointer_expression"
+        address = address and text(node.parent).startswith("&")
+        named = address or within(node, _ONLY_NAMED, function.body) is not None
+        if known.get(name) is Side.DEVICE and name not in reported and not named:
+            reported.add(name)
+            yield finding(
+                node,
+                name,
+                f"device memory on the host: {name} is of {_allocator(function, name)} and read or"
+                " written by host code",
+                "copy what is needed with cudaMemcpy, or allocate it with cudaMallocManaged",
+            )
+
+
+def _allocator(function: Function, name: str) -> str:
+    return next(
+        call.name
+        for call in function.calls
+        if call.runtime in _ALLOCATIONS and variable_at(call.argument(0)) == name
+    )
+
+
+def _after_free(function: Function) -> Iterator[Finding]:
+    """Uses of a pointer after a free that every run makes, up to its next value."""
+    for call in function.calls:
+        statement = _statement(call.node)
+        if call.runtime not in ("Free", "FreeAsync") or statement is None:
+            continue
+        name = name_in(call.argument(0))
+        # What leaves the function or is one of several ways is followed by others.
+        if (
+            not name
+            or statement.parent != function.body
+            or len(function.variables.get(name, [])) > 1
+        ):
+            continue
+        for node in function.nodes:
+            if (
+                node.type != "identifier"
+                or text(node) != name
+                or node.start_byte < call.node.end_byte
+            ):
+                continue
+            if not _gets_a_value(node):
+                freed = "freed twice" if _is_freed(node) else "used after it is freed"
+                yield finding(node, name, f"{name} is {freed}", "free it once, after its last use")
+            break
+
+
+def _gets_a_value(node: Node) -> bool:
+    above = node.parent
+    if above is None:
+        return False
+    if above.type == "assignment_expression":
+        return above.child_by_field_name("left") == node
+    return text(above).startswith("&") or (
+        above.type == "init_declarator" or above.type.endswith("_declarator")
+    )
+
+
+def _is_freed(node: Node) -> bool:
+    call = within(node, frozenset({"call_expression"}), node)
+    above = node.parent.parent if node.parent is not None else None
+    return (call or above) is not None and re.match(
+        r"(?:cuda|hip)Free", text(call or above)
+    ) is not None
+
+
+def _statement(node: Node) -> Node | None:
+    above: Node | None = node
+    while above is not None and above.type != "expression_statement":
+        above = above.parent
+    return above
+
+
+def _is_vector(written: str, kind: str) -> bool:
+    return kind == "value" and re.match(r"(?:std::)?vector\s*<", written) is not None

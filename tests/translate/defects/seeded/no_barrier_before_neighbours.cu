@@ -1,0 +1,31 @@
+#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+
+#define CHECK(call)                                                         \
+    do {                                                                    \
+        cudaError_t error_ = (call);                                        \
+        if (error_ != cudaSuccess) {                                        \
+            fprintf(stderr, "%s\n", cudaGetErrorString(error_));            \
+            exit(1);                                                        \
+        }                                                                   \
+    } while (0)
+__global__ void reverse(float *data, int n)
+{
+    __shared__ float line[256];
+    line[threadIdx.x] = data[threadIdx.x];
+    data[threadIdx.x] = line[255 - threadIdx.x];
+}
+
+int main()
+{
+    float host[256], *device;
+    for (int i = 0; i < 256; ++i) host[i] = i;
+    CHECK(cudaMalloc(&device, sizeof(host)));
+    CHECK(cudaMemcpy(device, host, sizeof(host), cudaMemcpyHostToDevice));
+    reverse<<<1, 256>>>(device, 256);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(host, device, sizeof(host), cudaMemcpyDeviceToHost));
+    CHECK(cudaFree(device));
+    printf("%g\n", host[0]);
+}

@@ -1,0 +1,28 @@
+#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+
+#define CHECK(call)                                                         \
+    do {                                                                    \
+        cudaError_t error_ = (call);                                        \
+        if (error_ != cudaSuccess) {                                        \
+            fprintf(stderr, "%s\n", cudaGetErrorString(error_));            \
+            exit(1);                                                        \
+        }                                                                   \
+    } while (0)
+__global__ void scale(float *data, float factor)
+{
+    data[blockIdx.x * blockDim.x + threadIdx.x] *= factor;
+}
+
+int main()
+{
+    float host[256], *device;
+    CHECK(cudaMalloc(&device, sizeof(host)));
+    CHECK(cudaMemset(device, 0, sizeof(host)));
+    scale<<<1, 256>>>(device, 2.0f);
+    CHECK(cudaGetLastError());
+    CHECK(cudaFree(device));
+    CHECK(cudaMemcpy(host, device, sizeof(host), cudaMemcpyDeviceToHost));
+    printf("%g\n", host[0]);
+}

@@ -1,0 +1,136 @@
+"""Defects that were planted are named at their line; programs known to be right are left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from cass_ray.translate.defects import defects
+from cass_ray.translate.defects.syntax import MAXIMUM_BYTES
+from cass_ray.translate.diagnostics import OTHER, diagnostic_of
+from cass_ray.translate.protocol import Finding
+from cass_ray.translate.rules.widths import width_findings
+
+SEEDED = Path(__file__).parent / "seeded"
+PLANTED = yaml.safe_load((SEEDED / "seeded.yaml").read_text())
+
+
+def found_in(path: Path) -> list[Finding]:
+    source = path.read_text()
+    widths = width_findings(source) if path.suffix == ".hip" else ()
+    return [*defects(source), *widths]
+
+
+def test_every_planted_file_is_listed() -> None:
+    files = {path.name for path in SEEDED.iterdir() if path.suffix in (".cu", ".hip")}
+    assert files == {each["file"] for each in PLANTED}
+    assert len(files) == 30
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda each: each["file"])
+def test_a_planted_defect_is_found_and_nothing_else(planted: dict[str, str]) -> None:
+    found = found_in(SEEDED / planted["file"])
+    assert [(item.line, planted["says"] in item.message) for item in found] == [
+        (planted["line"], True)
+    ]
+    assert diagnostic_of(found[0]) is not OTHER
+
+
+CORRECT = """\
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+__global__ void sum(float *data, int n) {{
+    __shared__ float part[256];
+    {kernel}
+}}
+int main(int argc, char **argv) {{
+    int n = atoi(argv[1]);
+    std::vector<float> values(n);
+    float *device = nullptr, *pinned;
+    {host}
+    return cudaGetLastError() != cudaSuccess;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        # A tree with its barriers.
+        """part[threadIdx.x] = data[threadIdx.x]; __syncthreads();
+        for (int w = 128; w > 0; w /= 2) {
+            if (threadIdx.x < w) part[threadIdx.x] += part[threadIdx.x + w];
+            __syncthreads();
+        }
+        if (threadIdx.x == 0) data[0] = part[0];""",
+        # Each thread has a row of its own.
+        """int t = threadIdx.x * 4;
+        for (int i = 0; i < 4; ++i) part[t + i] = data[t + i];
+        for (int i = 0; i < 4; ++i) data[t + i] = part[t + 3 - i];""",
+        # Each thread has a column of its own.
+        """int t = threadIdx.x;
+        for (int i = 0; i < 4; ++i) part[i * 64 + t] = data[i];
+        for (int i = 0; i < 4; ++i) data[i] = part[(3 - i) * 64 + t];""",
+        # One thread does it all, then all read.
+        """if (threadIdx.x == 0) { part[0] = data[0]; part[1] = part[0] + 1; }
+        __syncthreads();
+        data[threadIdx.x] = part[1];""",
+        # A condition that is the same for all threads.
+        "if (blockIdx.x < n) { part[threadIdx.x] = 1; __syncthreads(); data[0] = part[n]; }",
+        # Sums by atomics.
+        """part[threadIdx.x] = 0; __syncthreads();
+        atomicAdd(&part[n % 256], 1.0f); atomicAdd(&part[threadIdx.x], 1.0f); __syncthreads();
+        data[threadIdx.x] = part[threadIdx.x];""",
+    ],
+)
+def test_correct_kernels_are_left_alone(kernel: str) -> None:
+    assert defects(CORRECT.format(kernel=kernel, host="")) == ()
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        # Between two devices, and from the host.
+        """cudaMalloc(&device, 4); cudaMemcpy(device, values.data(), 4, cudaMemcpyHostToDevice);
+        cudaMemcpy(device + 1, device, 4, cudaMemcpyDeviceToDevice);""",
+        # An array of device pointers is host memory, what is in it is not.
+        """float *parts[4]; cudaMalloc(&parts[0], 4);
+        cudaMemcpy(parts[0], values.data(), 4, cudaMemcpyHostToDevice);
+        cudaMemcpy(&n, parts[0], 4, cudaMemcpyDeviceToHost);""",
+        # A pointer that is freed and gets a value again.
+        "cudaMalloc(&device, 4); cudaFree(device); cudaMalloc(&device, 8); cudaFree(device);",
+        "cudaMalloc(&device, 4); cudaFree(device); device = nullptr; cudaFree(device);",
+        # Freed on one way, and on the other one.
+        "if (n) { cudaFree(device); return 1; } cudaFree(device);",
+        # Addresses and sizes are no reads.
+        """cudaMalloc(&device, sizeof(*device));
+        cudaMemcpy(&device[n], &n, 4, cudaMemcpyHostToDevice);""",
+        # Pinned memory is read by kernels.
+        "cudaMallocHost(&pinned, 4); sum<<<1, 1>>>(pinned, 1); cudaDeviceSynchronize();",
+        # An asynchronous copy that is awaited.
+        """cudaMallocHost(&pinned, 4); cudaMemcpyAsync(pinned, device, 4, cudaMemcpyDeviceToHost);
+        cudaStreamSynchronize(0); printf("%g", pinned[0]);""",
+        # All bytes of these are the same.
+        "cudaMalloc(&device, 4); cudaMemset(device, 0, 4); cudaMemset(device, 0xff, 4);",
+        # A device lambda.
+        "cudaMalloc(&device, 4); each<<<1, 1>>>([=] __device__(int i) { device[i] = 1; });",
+        # A name that two places declare differently is not known.
+        "{ float *p = new float[4]; } { float *p; cudaMalloc(&p, 4); sum<<<1, 1>>>(p, 1); }",
+    ],
+)
+def test_correct_hosts_are_left_alone(host: str) -> None:
+    assert defects(CORRECT.format(kernel="", host=host)) == ()
+
+
+def test_broken_and_huge_sources_end() -> None:
+    assert defects("__global__ void f( {{{{ <<<") == ()
+    assert defects("int x;" * (MAXIMUM_BYTES // 6 + 1)) == ()
+    deep = "__global__ void f(int *p) { __shared__ int s[4]; s[0] = " + "(" * 3000 + "1"
+    assert defects(deep + ")" * 3000 + "; }") == ()
+    loops = "for (;;) {" * 200
+    assert (
+        defects(f"__global__ void f() {{ __shared__ int s[4]; {loops} s[0]++; {'}' * 200} }}") == ()
+    )
