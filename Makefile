@@ -7,6 +7,9 @@ WORKERS ?= 2
 SECONDS_EACH ?= 600
 
 .DEFAULT_GOAL := help
+# Builds and tests start thousands of Python processes: what they import is compiled once.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup setup-dev demo demo-train test test-full attack fuzz fresh lint compile-commands bench lock clean
 
 help: ## Show this list
