@@ -30,6 +30,11 @@ _LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 PLACEHOLDERS = re.compile(r"NAME|FAMILY|CATEGORY|PREFIX")
 """A path with one of these is a pattern, as in ``cass_ray/commands/NAME.py``."""
 
+MADE_PAGE = re.compile(
+    r"(?:reference/(?:cli|settings|http)|notebooks/\w+|results/(?:index|\w+)|changelog)\.md$"
+)
+"""Pages that scripts/docs_pages.py makes; tests/test_docs_site.py checks links to them."""
+
 RENAMED_AWAY = {"CHANGELOG.md"}
 """Names there may be gone: it says so."""
 
@@ -100,7 +105,8 @@ def test_paths_and_names_exist(document: Path) -> None:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=ids)
 def test_links_lead_somewhere(document: Path) -> None:
     targets = _LINK.findall(document.read_text())
-    assert [link for link in targets if not (document.parent / link).exists()] == []
+    missing = [link for link in targets if not (document.parent / link).exists()]
+    assert [link for link in missing if not MADE_PAGE.search(link)] == []
 
 
 def test_the_checks_find_what_is_wrong() -> None:
