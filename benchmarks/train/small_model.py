@@ -38,15 +38,6 @@ SOURCES, QUESTIONS = "sources.zst", "bench.json"
 DRILLS, GENERATED = 9000, 6000
 _FEW = 4
 """A public file with fewer changed lines is of the kind ``few``."""
-_SHORT = {
-    "kernels": (1, 1),
-    "statements": (1, 4),
-    "depth": 2,
-    "nesting": 1,
-    "device_functions": 0.3,
-    "constant_memory": 0.2,
-}
-"""Knobs of generated programs about a third as long as the generator's own choice."""
 Row = dict[str, Any]
 
 
@@ -129,10 +120,11 @@ def shipped_rows() -> Iterator[Row]:
 
 
 def _generated(seed: int) -> list[Row]:
+    from benchmarks.train.small_from_scratch import SHORT
     from cass_ray.corpus.generate.knobs import Knobs
     from cass_ray.corpus.generate.program import generate
 
-    knobs = Knobs.model_validate(_SHORT if seed % 2 else {})
+    knobs = Knobs.model_validate(SHORT if seed % 2 else {})
     return [
         {"id": f"generated-{seed}-{number}", "kind": "synthetic", "cuda": program.source}
         for number, program in enumerate(generate(50, seed, knobs))

@@ -26,7 +26,7 @@ from cass_ray.translate.defects.syntax import MAXIMUM_BYTES
 from cass_ray.translate.diagnostics import diagnostic_of
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.tree import FileResult, TreeResult, is_source
-from cass_ray.translate.protocol import Finding, Severity, Translator
+from cass_ray.translate.protocol import Finding, Severity, Translator, in_order
 from cass_ray.translate.rules.widths import width_findings
 from cass_ray.translate.sarif import sarif
 
@@ -54,7 +54,7 @@ def findings_of(text: str, path: str, translator: Translator) -> tuple[Finding, 
         found = {*width_findings(text, path), *defects(text)}
     else:
         found = {*translator.translate(text, filename=path).findings, *defects(text)}
-    return tuple(sorted(found, key=lambda item: (item.line, item.column, item.message)))
+    return in_order(found)
 
 
 def compare(before: Sequence[Finding], after: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -72,13 +72,14 @@ def compare(before: Sequence[Finding], after: Sequence[Finding]) -> tuple[Findin
 def check(root: Path, paths: Sequence[str], base: str, translator: Translator) -> list[Change]:
     """The changes in ``paths``, which count from ``root``; without a ``base`` all is new."""
     changes = []
+    start = _git(root, "merge-base", base, "HEAD").decode().strip() if base else ""
     for path in paths:
         data = (root / path).read_bytes()
         if len(data) > MAXIMUM_BYTES:
             changes.append(Change(path, (), skipped=f"larger than {MAXIMUM_BYTES >> 20} MiB"))
             continue
         after = findings_of(data.decode("utf-8", "replace"), path, translator)
-        old = _at(root, base, path) if base else b""
+        old = _at(root, start, path) if start else b""
         before = findings_of(old.decode("utf-8", "replace"), path, translator) if old else ()
         new = compare(before, after)
         changes.append(Change(path, new, len(after) - len(new)))
@@ -92,11 +93,10 @@ def changed_paths(root: Path, base: str) -> list[str]:
     return [name for name in names if name and is_source(name) and (root / name).is_file()]
 
 
-def _at(root: Path, base: str, path: str) -> bytes:
-    """The file where this branch left ``base``; empty where it was not there."""
-    start = _git(root, "merge-base", base, "HEAD").decode().strip()
+def _at(root: Path, revision: str, path: str) -> bytes:
+    """The file as of ``revision``; empty where it was not there."""
     try:
-        return _git(root, "show", f"{start}:./{path}")
+        return _git(root, "show", f"{revision}:./{path}")
     except ChangesError:
         return b""
 

@@ -1,4 +1,4 @@
-"""The lines in which two texts differ, with a bound on time and length."""
+"""The lines of a text, or in which two differ, with a bound on time and length."""
 
 from __future__ import annotations
 
@@ -10,6 +10,13 @@ from cass_ray.public.views import Difference, Mark
 
 _COMPARED_LINES = 5000
 """Of each text: comparing takes quadratic time where many lines are alike."""
+
+
+def first_lines(text: str, limit: int) -> list[str]:
+    """The first ``limit`` lines of ``text``; one more says how many were left out."""
+    lines = text.splitlines()
+    rest = [f"… {len(lines) - limit} more lines"] if len(lines) > limit else []
+    return [*lines[:limit], *rest]
 
 
 def changed_lines(difference: Difference, limit: int) -> Iterator[tuple[Mark, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from cass_ray.printable import printable_text
-from cass_ray.public.differing import changed_lines
+from cass_ray.public.differing import changed_lines, first_lines
 from cass_ray.public.views import Block, Cells, Difference, Listings, Mark, View
 
 LINES = 2000
@@ -94,6 +94,4 @@ def _columns(listings: Listings) -> str:
 
 
 def _beginning(text: str) -> str:
-    lines = text.splitlines()
-    rest = f"\n… {len(lines) - LINES} more lines" if len(lines) > LINES else ""
-    return _text("\n".join(lines[:LINES]) + rest)
+    return _text("\n".join(first_lines(text, LINES)))

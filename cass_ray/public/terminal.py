@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cass_ray.printable import printable_text
-from cass_ray.public.differing import changed_lines
+from cass_ray.public.differing import changed_lines, first_lines
 from cass_ray.public.views import Block, Cells, Difference, Listings, Mark, View
 
 LINES = 60
@@ -58,6 +58,5 @@ def _columns(listings: Listings) -> Table:
 
 
 def _beginning(text: str) -> Text:
-    lines = text.expandtabs(4).splitlines()
-    rest = [f"… {len(lines) - LINES} more lines"] if len(lines) > LINES else []
-    return Text("\n".join(printable_text(line) for line in (*lines[:LINES], *rest)))
+    lines = first_lines(text.expandtabs(4), LINES)
+    return Text("\n".join(printable_text(line) for line in lines))

@@ -6,7 +6,7 @@ data set, the benchmark and the command line drive them alike.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
@@ -47,6 +47,11 @@ class Finding:
         place = f"{filename or '<source>'}:{self.line}:{self.column}"
         advice = f" ({self.advice})" if self.advice else ""
         return f"{place}: {self.severity}: {self.message}{advice}"
+
+
+def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """``findings`` by place."""
+    return tuple(sorted(findings, key=lambda item: (item.line, item.column, item.message)))
 
 
 @dataclass(frozen=True, slots=True)

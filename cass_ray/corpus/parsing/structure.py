@@ -6,13 +6,9 @@ machine code have the same opcodes.
 
 from __future__ import annotations
 
-from functools import cache
-
-import tree_sitter
-import tree_sitter_cuda
-
 from cass_ray.assembly import sass
 from cass_ray.corpus.dedup.shingles import Hashes, hash_sets
+from cass_ray.corpus.parsing.syntax import cuda_parser
 
 SHAPE_RUN = 9
 """Nodes in a run: about one statement."""
@@ -26,17 +22,12 @@ _UNSHAPED = frozenset({"comment", "preproc_include", "string_content", "system_l
 _PADDING = frozenset({"NOP"})
 
 
-@cache
-def _parser() -> tree_sitter.Parser:
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_cuda.language()))
-
-
 def syntax_shape(source: str) -> list[str]:
     """Types of the named nodes of the syntax tree, in preorder, with the ends of statements lists.
 
     OpenCL is parsed as CUDA: address-space words become part of declarations, which is enough.
     """
-    cursor = _parser().parse(source.encode("utf-8", "surrogatepass")).walk()
+    cursor = cuda_parser().parse(source.encode("utf-8", "surrogatepass")).walk()
     shape: list[str] = []
     while True:
         node = cursor.node

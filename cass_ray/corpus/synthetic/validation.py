@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
-
-import tree_sitter
-import tree_sitter_cuda
 
 from cass_ray.corpus.parsing.kernels import kernel_definitions
 from cass_ray.corpus.parsing.lexer import TokenKind, significant_tokens
+from cass_ray.corpus.parsing.syntax import cuda_parser
 from cass_ray.llm.client import Reply
 from cass_ray.llm.code_blocks import code_of
 
@@ -108,15 +105,10 @@ def defines_main(source: str) -> bool:
     return False
 
 
-@cache
-def _parser() -> tree_sitter.Parser:
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_cuda.language()))
-
-
 def unparsed_share(source: str) -> float:
     """Share of the bytes of ``source`` that the CUDA grammar cannot place."""
     data = source.encode("utf-8", "surrogatepass")
-    tree = _parser().parse(data)
+    tree = cuda_parser().parse(data)
     wrong = 0
     nodes = [tree.root_node]
     while nodes:

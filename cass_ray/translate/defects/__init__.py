@@ -12,7 +12,7 @@ from cass_ray.translate.defects.launches import launch_defects
 from cass_ray.translate.defects.memory import memory_defects
 from cass_ray.translate.defects.shared_memory import shared_memory_defects
 from cass_ray.translate.defects.syntax import MAXIMUM_BYTES, read
-from cass_ray.translate.protocol import Finding
+from cass_ray.translate.protocol import Finding, in_order
 
 _CHECKS = (memory_defects, launch_defects, barrier_defects, shared_memory_defects)
 
@@ -24,4 +24,4 @@ def defects(source: str) -> tuple[Finding, ...]:
         return ()
     unit = read(data)
     found = {finding for check in _CHECKS for finding in check(unit)}
-    return tuple(sorted(found, key=lambda item: (item.line, item.column, item.message)))
+    return in_order(found)

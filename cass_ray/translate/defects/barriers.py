@@ -41,12 +41,9 @@ def thread_dependent(function: Function) -> set[str]:
 def depends(expression: str, names: set[str]) -> bool:
     """Whether its value differs between threads. What is read from memory is taken not to: often
     one thread has put it there for all."""
-    if _THREAD.search(expression):
-        return (
-            "[" not in expression
-            or _THREAD.search(re.sub(r"\w+\s*\[[^\]]*\]", "", expression)) is not None
-        )
     plain = re.sub(r"\w+\s*\[[^\]]*\]", "", expression)
+    if _THREAD.search(expression):
+        return _THREAD.search(plain) is not None
     return bool(names & set(re.findall(r"\b[A-Za-z_]\w*\b", plain)))
 
 

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import tree_sitter
-import tree_sitter_cuda
 from tree_sitter import Node
 
+from cass_ray.corpus.parsing.syntax import cuda_parser
 from cass_ray.translate.protocol import Finding, Severity
 
 MAXIMUM_BYTES = 1 << 20
@@ -182,8 +181,7 @@ def integer(written: str) -> int:
 
 def read(data: bytes) -> SourceFile:
     """Parse a source, with whatever errors it has."""
-    parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_cuda.language()))
-    root = parser.parse(data).root_node
+    root = cuda_parser().parse(data).root_node
     return SourceFile(root, [each for node in walk(root) if (each := _function(node)) is not None])
 
 

@@ -47,6 +47,13 @@ ALWAYS_INLINE F16 fused(F16 a, F16 b, F16 c) {
                                             convert<F64>(widened(c))));
 }
 
+// bf16 in the low half, to nearest even; NaN stays NaN, quieted.
+ALWAYS_INLINE U32 bfloat_of(F32 value) {
+  const U32 bits = bits_as<U32>(value);
+  const U32 rounded = (bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16;
+  return select(is_nan(value), bits >> 16 | 0x40U, rounded);
+}
+
 ALWAYS_INLINE U32 pack(U16 low, U16 high) { return convert<U32>(low) | convert<U32>(high) << 16; }
 
 // Toward zero: what f32 has beyond f16's bits is cut off; numbers too large give the largest f16.

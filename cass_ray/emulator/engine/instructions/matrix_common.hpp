@@ -75,11 +75,6 @@ ALWAYS_INLINE F32 with_modifiers(const Operand& operand, F32 value) {
 ALWAYS_INLINE bool is_constant(const Instruction& i) {
   return i.source[2].kind != OperandKind::vector;
 }
-ALWAYS_INLINE U32 bfloat_of(F32 sum) {
-  const U32 bits = bits_as<U32>(sum);
-  const U32 rounded = (bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16;
-  return select(is_nan(sum), bits >> 16 | 0x40U, rounded);
-}
 // Sums of the products stay far below 2^31: only adding C can overflow.
 ALWAYS_INLINE U32 added(const Instruction& i, I32 products, I32 c) {
   const U32 sum = bits_as<U32>(products), wrapped = sum + bits_as<U32>(c);

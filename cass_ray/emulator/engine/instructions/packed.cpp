@@ -287,11 +287,7 @@ OPERATION(v_dot2_bf16_bf16) {
   const U32 c = convert<U32>(read_u16(w, i.source[2])) << 16;
   const F32 sum = dot_of_pairs(plain_bfloat(w, i, 0, 0), plain_bfloat(w, i, 1, 0),
                                plain_bfloat(w, i, 0, 1), plain_bfloat(w, i, 1, 1), bits_as<F32>(c));
-  // To nearest even.
-  const U32 bits = bits_as<U32>(sum);
-  const U32 rounded = (bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16;
-  const U32 result = select(is_nan(sum), bits >> 16 | 0x40U, rounded);
-  write_bits(w, i, convert<U16>(result));
+  write_bits(w, i, convert<U16>(bfloat_of(sum)));
 }
 
 }  // namespace

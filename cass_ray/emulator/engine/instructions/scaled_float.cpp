@@ -70,11 +70,7 @@ ALWAYS_INLINE F32 elements(Wave& w, const Instruction& i, unsigned number, unsig
 ALWAYS_INLINE U32 half_bits(Wave& w, F32 value) {
   return convert<U32>(bits_as<U16>(result_half(w, narrowed(value))));
 }
-ALWAYS_INLINE U32 bfloat_bits(Wave&, F32 value) {
-  const U32 bits = bits_as<U32>(value);
-  const U32 rounded = (bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16;
-  return select(is_nan(value), bits >> 16 | 0x40U, rounded) & 0xFFFFU;
-}
+ALWAYS_INLINE U32 bfloat_bits(Wave&, F32 value) { return bfloat_of(value) & 0xFFFFU; }
 
 // OPSEL as the decoder packs it: its lowest bits choose the half or byte to begin with.
 ALWAYS_INLINE unsigned chosen_half(const Instruction& i) { return (i.immediate & 1) * 16; }

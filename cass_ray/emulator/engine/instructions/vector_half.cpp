@@ -103,13 +103,8 @@ OPERATION(v_cvt_pk_f16_f32) {
   const F16 high = result_half(w, narrowed(source<F32>(w, i, 1)));
   write(w, i, pack(bits_as<U16>(low), bits_as<U16>(high)));
 }
-ALWAYS_INLINE U32 to_bfloat(F32 value) {
-  const U32 bits = bits_as<U32>(value);
-  const U32 rounded = (bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16;
-  return select(is_nan(value), bits >> 16 | 0x40U, rounded);
-}
 OPERATION(v_cvt_pk_bf16_f32) {
-  const U32 low = to_bfloat(source<F32>(w, i, 0)), high = to_bfloat(source<F32>(w, i, 1));
+  const U32 low = bfloat_of(source<F32>(w, i, 0)), high = bfloat_of(source<F32>(w, i, 1));
   write(w, i, pack(convert<U16>(low), convert<U16>(high)));
 }
 OPERATION(v_cvt_pk_rtz_f16_f32) {
