@@ -17,6 +17,7 @@ import typer
 import typer.main
 from typer.core import TyperGroup
 
+from cass_ray.exit_codes import EXIT_INTERRUPTED
 from cass_ray.version import __version__
 
 GROUP = "cass_ray.commands"
@@ -107,7 +108,7 @@ def _no_such_command(name: str, known: list[str]) -> str:
     return f"no command `{name}`; {did_you_mean(name, known)}"
 
 
-app = typer.Typer(cls=LazyGroup, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+app = typer.Typer(cls=LazyGroup, no_args_is_help=True, rich_markup_mode=None)
 
 
 def _print_version(wanted: bool) -> None:
@@ -141,7 +142,9 @@ def main() -> None:
     """Entry point. Exit codes: 0 done, 1 work failed, 2 usage or settings, 3 tool missing,
     130 interrupted."""
     try:
-        sys.exit(app())
+        sys.exit(app(prog_name="cass"))
+    except KeyboardInterrupt:  # where typer does not see it: while a command is imported
+        sys.exit(EXIT_INTERRUPTED)
     except OSError as error:
         if error.errno not in _NO_ROOM:
             raise

@@ -7,7 +7,7 @@ of a GPU runs lifted on the same inputs. Then its port (the rules' translation; 
 reference port) is judged against both. A *wrong agreement* is a port that passes against the lifted
 original and fails against the GPU; a *wrong alarm* is the opposite.
 
-``faults``: faults are planted in the ports of the shipped programs (one of each kind a program), and
+``faults``: faults are planted in the ports of the shipped programs (one of each kind a program) and
 judged against the lifted originals: how many are caught.
 
 FILE holds a JSON object a line; programs that are in it are not measured again, so that a run that
@@ -171,8 +171,8 @@ def planted(subject: Subject, lifted: LiftedBackend, engine: Rdna3Backend) -> Pl
     alarm, none = "", ""
     mutants: list[MutantResult] = []
     try:
-        for _, unchanged, mutants in run_selftest([subject], engine, originals=lifted):
-            alarm = "" if unchanged.passed else unchanged.reason
+        [(_, unchanged, mutants)] = run_selftest([subject], engine, originals=lifted)
+        alarm = "" if unchanged.passed else unchanged.reason
     except CompileFailure as failure:
         none = failure.diagnostic[:300]
     seconds = time.monotonic() - started

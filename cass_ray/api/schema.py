@@ -78,6 +78,9 @@ ORDER = (
 Argument = Annotated[str, Field(max_length=4096)]
 
 
+TargetName = Annotated[str, Field(max_length=16, pattern=r"^gfx[0-9a-f]{3,5}$")]
+
+
 class RunInput(StrictModel):
     """One run of the program; ``expected_stdout`` is compared with what it prints, if given."""
 
@@ -113,6 +116,10 @@ class TranslateRequest(StrictModel):
     engine: str = Field(default=RULES, max_length=200)
     arch: str = Field(default="", max_length=16, pattern=r"^((gfx|sm_)[0-9a-f]{2,5})?$")
     """Empty: gfx1100, or sm_80 for HIP to CUDA."""
+    targets: list[TargetName] = Field(default_factory=list, max_length=4)
+    """Further AMD processors that the same translation is compiled for and run as, as far as
+    ``check`` says; the verdict is then about all of them. With one of each wavefront width it says
+    whether the port is right on both."""
     check: Check = Check.NONE
     candidates: int = Field(default=1, ge=1, le=16)
     """Answers to draw from a model; the first that passes the check is taken."""
@@ -154,6 +161,13 @@ class TranslateRequest(StrictModel):
         known = ARCHITECTURES if self.direction is Direction.CUDA_TO_HIP else NVIDIA_ARCHITECTURES
         if self.arch and self.arch not in known:
             raise ValueError(f"arch {self.arch}: {did_you_mean(self.arch, known)}")
+        for name in self.targets:
+            if name not in ARCHITECTURES:
+                raise ValueError(f"target {name}: {did_you_mean(name, ARCHITECTURES)}")
+        if self.targets and (
+            self.level is not Level.SOURCE or self.direction is not Direction.CUDA_TO_HIP
+        ):
+            raise ValueError("targets: only of HIP source; other translations are for one target")
         return self
 
     @property
@@ -163,6 +177,11 @@ class TranslateRequest(StrictModel):
             return self.arch
         amd = self.direction is Direction.CUDA_TO_HIP
         return ARCHITECTURES[0] if amd else NVIDIA_ARCHITECTURES[0]
+
+    @property
+    def further_targets(self) -> list[str]:
+        """``targets`` without :attr:`architecture`, each once."""
+        return [name for name in dict.fromkeys(self.targets) if name != self.architecture]
 
 
 class FindingModel(StrictModel):
@@ -175,6 +194,10 @@ class FindingModel(StrictModel):
     severity: Literal["error", "warning", "note"]
     message: str
     advice: str = ""
+    code: str = ""
+    """The number of its kind, as CASS1005; ``docs/diagnostics.md`` describes each."""
+    title: str = ""
+    """Its kind in words."""
 
 
 class CountsModel(StrictModel):
@@ -254,14 +277,30 @@ class ExecutionReport(StrictModel):
     seconds: float = 0.0
 
 
+class TargetVerdict(StrictModel):
+    """What is known about a translation on one processor."""
+
+    architecture: str
+    wavefront: int
+    """Lanes."""
+    verification: Verification
+    label: str
+    compile: CompileReport | None = None
+    execution: ExecutionReport | None = None
+
+
 class Verdict(StrictModel):
-    """What is known about a translation."""
+    """What is known about a translation: the least of what is known on each target."""
 
     verification: Verification
     label: str
     """The same in words, for people."""
     compile: CompileReport | None = None
     execution: ExecutionReport | None = None
+    targets: list[TargetVerdict] = []
+    """All of them, where the request names further ones; the first is ``architecture``."""
+    portable: bool | None = None
+    """Whether it matched on wavefronts of 32 and of 64 lanes; None: not run on both."""
 
 
 class Attempt(StrictModel):
@@ -297,6 +336,58 @@ class TranslateResponse(StrictModel):
     cached: bool = False
     timings: dict[str, float] = {}
     """Seconds by stage: translate, compile, execute, total."""
+
+
+class AssemblyRequest(StrictModel):
+    """A program and its translation, to be shown as the machine code that they become."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    source: str = Field(max_length=1 << 20)
+    """CUDA."""
+    translation: str = Field(max_length=1 << 20)
+    """HIP."""
+    arch: str = Field(default=ARCHITECTURES[0], max_length=16)
+    nvidia_arch: str = Field(default=NVIDIA_ARCHITECTURES[0], max_length=16)
+
+    @model_validator(mode="after")
+    def _known(self) -> AssemblyRequest:
+        for name, known in (
+            (self.arch, ARCHITECTURES),
+            (self.nvidia_arch, NVIDIA_ARCHITECTURES),
+        ):
+            if name not in known:
+                raise ValueError(f"arch {name}: {did_you_mean(name, known)}")
+        return self
+
+
+class AssemblyFunction(StrictModel):
+    """A function of machine code; ``lines`` has, for each instruction, the line of the program's
+    text that it is from, or 0."""
+
+    name: str
+    """Mangled."""
+    instructions: list[str]
+    lines: list[int]
+
+
+class AssemblySide(StrictModel):
+    """What one vendor's compiler made of a program, or why nothing."""
+
+    vendor: Literal["nvidia", "amd"]
+    architecture: str
+    compiler: str = ""
+    functions: list[AssemblyFunction] = []
+    left_out: int = 0
+    """Instructions beyond what is shown."""
+    problem: str = ""
+
+
+class AssemblyResponse(StrictModel):
+    """Both sides of a translation as machine code."""
+
+    nvidia: AssemblySide
+    amd: AssemblySide
 
 
 class Event(StrictModel):
@@ -407,3 +498,11 @@ class JobStatus(StrictModel):
     """Once it is done."""
     left_out: list[str] = []
     """Members of the archive that were not unpacked, with the reason."""
+
+
+class JobFileTexts(StrictModel):
+    """A file of an archive as it came and as it is now."""
+
+    path: str
+    before: str
+    after: str

@@ -18,6 +18,7 @@ from rich.text import Text
 
 from cass_ray.browse.filters import RowFilter
 from cass_ray.dataset.schema import PAIR_SCHEMA, REJECT_SCHEMA
+from cass_ray.printable import printable_text
 
 SIDE_BY_SIDE = (
     ("cuda_source", "hip_source"),
@@ -42,7 +43,6 @@ _SIZES = {
     for pair in SIDE_BY_SIDE
     for column in pair
 }
-_CONTROL = dict.fromkeys((*range(9), *range(11, 32), 127, *range(128, 160)), "�")
 
 
 class NotFoundError(Exception):
@@ -165,11 +165,11 @@ def cell(name: str, value: Any) -> Text:
 
 
 def plain(value: Any) -> str:
-    """``value`` as text for a terminal: sources are untrusted, escape sequences must not act."""
+    """``value`` as text for a terminal: sources are untrusted, what steers one is written out."""
     if value is None:
         return ""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text.replace("\r\n", "\n").translate(_CONTROL)
+    return printable_text(text)
 
 
 def _either(names: list[str]) -> str:

@@ -15,6 +15,8 @@ import typer
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.commands.lift import translate_assembly
 from cass_ray.commands.remote import Wanted, translate_remotely
+from cass_ray.commands.sides import exit_codes
+from cass_ray.commands.verify import agree
 from cass_ray.dataset.schema import clip_diagnostic
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
 from cass_ray.printable import printable, printable_text
@@ -74,6 +76,13 @@ def translate(
     check: Annotated[
         bool, typer.Option("--check", help="Compile every .cu and .hip file for AMD.")
     ] = False,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify",
+            help="Run the file beside its original too, as `cass verify` does; implies --check.",
+        ),
+    ] = False,
     repairs: Annotated[
         int,
         typer.Option("--repair", metavar="N", min=0, help="Rounds of repair; implies --check."),
@@ -107,7 +116,7 @@ def translate(
             server,
             path,
             output,
-            Wanted(engine, level.value, check or repairs > 0, repairs, as_json),
+            Wanted(engine, level.value, check or verify or repairs > 0, repairs, as_json),
         )
         return
     if level is Level.ASSEMBLY or engine == "lift":
@@ -120,8 +129,13 @@ def translate(
         fail(
             "translate", "the report goes to standard output: give -o OUT for the code", EXIT_USAGE
         )
-    if (check or repairs) and output is None:
-        fail("translate", "--check and --repair work on what is written: give -o OUT", EXIT_USAGE)
+    check = check or verify or repairs > 0
+    if check and output is None:
+        problem = "--check, --verify and --repair work on what is written: give -o OUT"
+        fail("translate", problem, EXIT_USAGE)
+    if verify and path.is_dir():
+        problem = f"--verify {path}: give a file; `cass project` builds and tests whole folders"
+        fail("translate", problem, EXIT_USAGE)
     if as_json and report is ReportFormat.SARIF:
         fail("translate", "--json and --report sarif exclude each other", EXIT_USAGE)
     translator = _translator(engine)
@@ -136,7 +150,11 @@ def translate(
     except (OSError, ValueError) as error:
         fail("translate", error, EXIT_USAGE)
     propose = _proposer(repair_with or engine, bool(repair_with)) if repairs else None
-    failed = _check(path, output, result, repairs, propose) if check or repairs else 0
+    failed = _check(path, output, result, repairs, propose) if check else 0
+    if verify and not failed:
+        assert output is not None
+        with exit_codes():
+            failed += not agree(path, output / path.name if output.is_dir() else output)
     if as_json:
         sys.stdout.write(json.dumps(_as_json(result, translator), indent=2) + "\n")
     if report is ReportFormat.SARIF:

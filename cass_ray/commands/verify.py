@@ -13,6 +13,7 @@ from cass_ray.architectures import AMD_ARCHITECTURES, wavefronts_of
 from cass_ray.commands.sides import existing, exit_codes
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.backends.registry import BACKENDS, make_backend
+from cass_ray.execute.programs import has_main
 from cass_ray.execute.references import TRANSLATION
 from cass_ray.execute.selftest.selftest import SelfTest, run_selftest, summarize
 from cass_ray.execute.shipped import shipped_subjects
@@ -25,6 +26,11 @@ from cass_ray.translate.rules.widths import width_findings
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 selftest_app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+_DRIVER = """\
+driver     there is no main: a generated one launches the kernels on both sides; its arguments are
+           elements, threads in a block, blocks (0: as many as needed), seed"""
 
 
 @app.command("verify")
@@ -64,10 +70,14 @@ def verify_port(
     translation; the output says which it was, and why. With several
     --arch the same port runs as each: `--arch gfx1100 --arch gfx942` shows what is right on
     wavefronts of 32 lanes only.
+    Files without a main function get the same generated one on both sides: it launches each kernel
+    whose parameters can be made up, on arguments of several sizes (--with: elements, threads in a
+    block, blocks, seed).
     Exit codes: 0 they agree, 1 they do not or one does not compile, 2 usage, 3 a tool is missing.
     """
     with exit_codes():
         programs = existing(reference), existing(candidate) if candidate else None
+        driven = not has_main([reference.read_text(errors="replace")])
         how = Comparison(
             inputs=[text.split() for text in arguments or [""]],
             backend=backend,
@@ -75,6 +85,8 @@ def verify_port(
             order_free=order_free,
         )
         results = compare_programs(*programs, how, list(dict.fromkeys(arch or [])))
+    if driven and not as_json:
+        typer.echo(_DRIVER)
     typer.echo(_as_json(results) if as_json else _report(results))
     if candidate is not None and not as_json:
         _advise(candidate, results)
@@ -125,6 +137,16 @@ def selftest(
     else:
         typer.echo(_selftest_table(outcome))
     raise typer.Exit(EXIT_FAILED if outcome.false_alarms else 0)
+
+
+def agree(original: Path, port: Path) -> bool:
+    """Whether ``port`` prints what ``original`` prints; the report goes to standard error.
+
+    Raises what :func:`cass_ray.commands.sides.exit_codes` turns into an exit code.
+    """
+    results = compare_programs(original, port, Comparison())
+    typer.echo(_report(results), err=True)
+    return not _first_difference(results)
 
 
 def _first_difference(results: Mapping[str, PortVerification]) -> str:

@@ -70,6 +70,8 @@ class RunRecord(BaseModel):
     launches: list[str] = []
     stdout: str = ""
     """The first bytes that it printed, as Latin-1 text, where the policy keeps any."""
+    stderr: str = ""
+    """The last bytes of its standard error, in the same way."""
 
 
 class PortVerification(BaseModel):
@@ -305,4 +307,5 @@ def _record(
         peak_memory_bytes=ended.peak_memory_bytes,
         launches=[launch.format() for launch in execution.launches],
         stdout=ended.stdout[:kept_output].decode("latin-1"),
+        stderr=ended.stderr[-kept_output:].decode("latin-1") if kept_output else "",
     )

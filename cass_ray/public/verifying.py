@@ -10,6 +10,8 @@ from cass_ray.corpus.reading.source_files import gather
 from cass_ray.execute import verify as judging
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.comparison.tolerances import tolerance_for
+from cass_ray.execute.drivers.driver import ARGUMENT_LISTS
+from cass_ray.execute.drivers.pairs import driven_pair
 from cass_ray.execute.evidence.exploits import source_findings
 from cass_ray.execute.originals import measure_original, reference_backends
 from cass_ray.execute.sides import as_hip, usable_targets, wavefronts_on
@@ -119,7 +121,8 @@ def compare_programs(
     The original runs once. Where it can only run translated, that is as the first of them: let
     that be one whose wavefronts are as wide as CUDA's warps. Without a ``port`` the original is
     translated once, to be right on all. Without architectures the backend's own, called by the
-    backend's name.
+    backend's name. Files without ``main`` get the same generated driver on both sides; without
+    ``inputs`` it makes up arguments of several sizes.
     """
     ours = usable_targets(how.backend, architectures)
     theirs = reference_backends(how.reference_backend, ours[0])
@@ -127,9 +130,13 @@ def compare_programs(
     reference = gather(Unit(source.parent, PurePosixPath(source.name)))
     target = Path(port).resolve() if port is not None else source
     program = gather(Unit(target.parent, PurePosixPath(target.name)))
-    candidate = as_hip(program, wavefronts_on(ours))
     texts = [content.decode("utf-8", "replace") for content in reference.files.values()]
-    inputs = [Inputs(tuple(each)) for each in how.inputs]
+    arguments = how.inputs
+    if driven := driven_pair(reference, program):
+        reference, program = driven.original, driven.port
+        arguments = arguments if any(arguments) else ARGUMENT_LISTS
+    candidate = as_hip(program, wavefronts_on(ours))
+    inputs = [Inputs(tuple(each)) for each in arguments]
     made = measure_original(reference, theirs, inputs)
     findings = source_findings(candidate.files, reference.files)
     results = {}

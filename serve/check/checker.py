@@ -7,9 +7,11 @@ import contextvars
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 from cass_ray.api.schema import (
+    AssemblyRequest,
+    AssemblySide,
     Check,
     CompileReport,
     ExecutionReport,
@@ -18,7 +20,7 @@ from cass_ray.api.schema import (
 )
 from cass_ray.architectures import AMD_TARGETS
 from cass_ray.config import StrictModel
-from cass_ray.execute.backends.base import Backend
+from cass_ray.execute.backends.base import Assembly, Backend
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.backends.registry import BACKENDS, candidate_backend, make_backend
 from cass_ray.task import Level
@@ -30,7 +32,10 @@ from cass_ray.toolchain.sandbox.process import ABANDON, Abandoned
 from cass_ray.translate.rules import RulesTranslator
 from serve.check.compile_stage import CheckCompilers, Compiled
 from serve.check.execute_stage import CheckedProgram, TranslationRunner
+from serve.check.reference_runs import ComparedInputs
 from serve.settings import CheckerSettings
+
+Stage = TypeVar("Stage")
 
 
 class CheckRequest(StrictModel):
@@ -46,6 +51,8 @@ class CheckStage(StrictModel):
     """Progress: a stage begins (no report) or is done. ``source`` is the repaired translation."""
 
     name: Literal["compile", "execute"]
+    target: str = ""
+    """Which of the request's further targets it is about; empty: the one that it is for."""
     compile: CompileReport | None = None
     execution: ExecutionReport | None = None
     source: str = ""
@@ -108,12 +115,46 @@ class Checker:
         yield CheckStage(name="compile")
         done = self._compilers.compile(request, check.translation, check.host)
         yield CheckStage(name="compile", compile=done.report, source=done.source)
-        if request.check is not Check.EXECUTE or not done.report.passed:
+        if not done.report.passed:
             return
-        yield CheckStage(name="execute")
-        yield CheckStage(name="execute", execution=self._execute(check, done))
+        execute = request.check is Check.EXECUTE
+        references = self._runner.references(self._subject(check, done))
+        if execute:
+            yield CheckStage(name="execute")
+            yield CheckStage(name="execute", execution=self._execute(check, done, references))
+        for target in request.further_targets:
+            yield from self._on_target(check, done.source, target, references)
 
-    def _execute(self, check: CheckRequest, done: Compiled) -> ExecutionReport:
+    def _on_target(
+        self,
+        check: CheckRequest,
+        source: str,
+        target: str,
+        references: Callable[[], ComparedInputs],
+    ) -> Iterator[CheckStage]:
+        """The stages of ``source`` as it is on a further target: nothing is repaired for one."""
+        request = check.request.model_copy(update={"arch": target, "repair": 0})
+        check = check.model_copy(update={"request": request, "translation": source})
+        yield CheckStage(name="compile", target=target)
+        done = self._compilers.compile(request, source)
+        yield CheckStage(name="compile", target=target, compile=done.report, source=source)
+        if request.check is Check.EXECUTE and done.report.passed:
+            yield CheckStage(name="execute", target=target)
+            report = self._execute(check, done, references)
+            yield CheckStage(name="execute", target=target, execution=report)
+
+    @staticmethod
+    def _subject(check: CheckRequest, done: Compiled) -> CheckedProgram:
+        program = done.program or Assembly("", "")  # of no concern to what it is compared with
+        return CheckedProgram(check.request, check.engine, done.source, program)
+
+    def listings(self, request: AssemblyRequest) -> Iterator[AssemblySide]:
+        """A program and its translation as machine code, with source lines; AMD's side first."""
+        return self._compilers.listings(request)
+
+    def _execute(
+        self, check: CheckRequest, done: Compiled, references: Callable[[], ComparedInputs]
+    ) -> ExecutionReport:
         if done.program is None:
             assembly = check.request.level is Level.ASSEMBLY
             problem = "no host program to launch it" if assembly else "the file holds no kernel"
@@ -125,9 +166,7 @@ class Checker:
                 independent=False,
                 problem=problem,
             )
-        return self._runner.run(
-            CheckedProgram(check.request, check.engine, done.source, done.program)
-        )
+        return self._runner.run(self._subject(check, done), references)
 
 
 def _backend(settings: CheckerSettings) -> Backend:
@@ -138,13 +177,13 @@ def _backend(settings: CheckerSettings) -> Backend:
     return backend
 
 
-async def stages_in_thread(stages: Callable[[], Iterator[CheckStage]]) -> AsyncIterator[CheckStage]:
+async def stages_in_thread(stages: Callable[[], Iterator[Stage]]) -> AsyncIterator[Stage]:
     """Drive blocking stages from an event loop; ends them when the caller stops listening."""
     loop = asyncio.get_running_loop()
-    queue: asyncio.Queue[CheckStage | BaseException | None] = asyncio.Queue()
+    queue: asyncio.Queue[Stage | BaseException | None] = asyncio.Queue()
     abandon = threading.Event()
 
-    def put(item: CheckStage | BaseException | None) -> None:
+    def put(item: Stage | BaseException | None) -> None:
         loop.call_soon_threadsafe(queue.put_nowait, item)
 
     def work() -> None:

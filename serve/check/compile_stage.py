@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from cass_ray.api.schema import CompileReport, TranslateRequest
+from cass_ray.api.schema import AssemblyRequest, AssemblySide, CompileReport, TranslateRequest
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.dataset.schema import Reason, clip_diagnostic
 from cass_ray.execute.backends.base import Assembly, Language
@@ -18,6 +18,7 @@ from cass_ray.toolchain.sandbox.isolation import private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.repair.loop import Propose, repair
+from serve.check.listings import amd_side, nvidia_side
 from serve.check.verdicts import diagnostics_of
 
 _OPTIMIZATION = "-Os"
@@ -103,6 +104,11 @@ class CheckCompilers:
         if language is Language.CUDA and done.compiles:
             program = Sources(PurePosixPath(name), {name: done.source.encode()})
         return Compiled(report, done.source, program)
+
+    def listings(self, request: AssemblyRequest) -> Iterator[AssemblySide]:
+        """Both programs of ``request`` as machine code, AMD's first; each with its problem."""
+        yield amd_side(self.amd, request, self.limits)
+        yield nvidia_side(self.nvidia, request, self.limits)
 
     def _hip(self, request: TranslateRequest) -> Callable[[Sources], Assembly | None]:
         toolchain = self.amd()

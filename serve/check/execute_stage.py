@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
@@ -93,7 +94,14 @@ class TranslationRunner:
         """What runs CUDA programs as they are, the best first."""
         return [each for each in (self.nvidia, self.lifted) if not each.problem()]
 
-    def run(self, subject: CheckedProgram) -> ExecutionReport:
+    def references(self, subject: CheckedProgram) -> Callable[[], ComparedInputs]:
+        """What ``subject`` is compared with, measured when it is first asked for and once: it is
+        the same on every target."""
+        return functools.cache(lambda: self._compared(subject, self._driven(subject)))
+
+    def run(
+        self, subject: CheckedProgram, references: Callable[[], ComparedInputs] | None = None
+    ) -> ExecutionReport:
         """Run and compare; what cannot be run is a report with a problem."""
         started = time.perf_counter()
         request = subject.request
@@ -112,7 +120,7 @@ class TranslationRunner:
             built = backend.build(self._program(subject, kernels, backend.language))
         except CompileFailure as failure:
             return _not_run(backend, f"it does not link: {failure.diagnostic[:_STDERR]}")
-        compared = self._compared(subject, kernels)
+        compared = references() if references else self._compared(subject, kernels)
         report = self._judged(subject, backend, built, compared)
         seconds = time.perf_counter() - started
         return report.model_copy(update={"driver": kernels is not None, "seconds": seconds})
@@ -287,7 +295,8 @@ class TranslationRunner:
             status=record.status,
             matched=record.numeric if reference is not None else None,
             exact=record.exact,
-            stdout=record.stdout.encode("latin-1").decode("utf-8", "replace"),
+            stdout=_shown(record.stdout),
+            stderr=_shown(record.stderr)[-_STDERR:],
             expected=expected,
             difference=record.difference,
             max_error=record.max_error,
@@ -295,6 +304,11 @@ class TranslationRunner:
             peak_memory_bytes=record.peak_memory_bytes,
             launches=record.launches,
         )
+
+
+def _shown(latin: str) -> str:
+    """Bytes that travelled as Latin-1, as the text that they are meant to be."""
+    return latin.encode("latin-1").decode("utf-8", "replace")
 
 
 def _single(name: str, text: str) -> Sources:

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from cass_ray.api.schema import (
+    ORDER,
     Check,
     CompileReport,
     Diagnostic,
     ExecutionReport,
+    TargetVerdict,
     Verdict,
     Verification,
 )
+from cass_ray.architectures import amd_target
+
+Reports = tuple[CompileReport | None, ExecutionReport | None]
+"""What compiler and runs said of a translation on one target."""
+NO_REPORTS: Mapping[str, Reports] = MappingProxyType({})
 
 _DIAGNOSTIC = re.compile(
     r"^(?P<file>[^:\n]+):(?P<line>\d+):(?P<column>\d+): "
@@ -61,15 +70,64 @@ def verification_of(
     return Verification.MATCHED if executed.matched else Verification.EXECUTED
 
 
-def verdict_of(compiled: CompileReport | None, executed: ExecutionReport | None) -> Verdict:
-    """Both reports, what they prove, and a label that says so in words."""
+def verdict_of(
+    compiled: CompileReport | None,
+    executed: ExecutionReport | None,
+    further: Mapping[str, Reports] = NO_REPORTS,
+) -> Verdict:
+    """Both reports, what they prove, and a label that says so in words.
+
+    ``further`` has the reports on the request's further targets, by their names.
+    """
     verification = verification_of(compiled, executed)
+    label = _label(verification, compiled, executed)
+    if compiled is None or not further:
+        return Verdict(verification=verification, label=label, compile=compiled, execution=executed)
+    first = (compiled, executed)
+    targets = [
+        _on_target(name, reports)
+        for name, reports in {compiled.architecture: first, **further}.items()
+    ]
+    worst = min(targets, key=lambda each: ORDER.index(each.verification))
     return Verdict(
-        verification=verification,
-        label=_label(verification, compiled, executed),
+        verification=worst.verification,
+        label=_label_of_all(targets),
         compile=compiled,
         execution=executed,
+        targets=targets,
+        portable=_portable(targets),
     )
+
+
+def _on_target(name: str, reports: Reports) -> TargetVerdict:
+    verification = verification_of(*reports)
+    return TargetVerdict(
+        architecture=name,
+        wavefront=amd_target(name).wave_widths[0],
+        verification=verification,
+        label=_label(verification, *reports),
+        compile=reports[0],
+        execution=reports[1],
+    )
+
+
+def _label_of_all(targets: Sequence[TargetVerdict]) -> str:
+    """One sentence where all targets agree; else one for each."""
+    names = [f"{each.architecture} ({each.wavefront} lanes)" for each in targets]
+    labels = [each.label for each in targets]
+    if len(set(labels)) == 1:
+        return f"{labels[0]}, on {' and '.join(names)}"
+    return "; ".join(f"{name}: {label}" for name, label in zip(names, labels, strict=True))
+
+
+def _portable(targets: Sequence[TargetVerdict]) -> bool | None:
+    """Whether both widths were matched; None where one of them was not compared."""
+    known: dict[int, bool] = {}
+    for each in targets:
+        if each.execution is not None and each.execution.matched is not None:
+            matched = each.verification is Verification.MATCHED
+            known[each.wavefront] = known.get(each.wavefront, True) and matched
+    return all(known.values()) if len(known) > 1 else None
 
 
 def enough(verification: Verification, check: Check) -> bool:
@@ -104,8 +162,19 @@ def _label(
                     f"({executed.reference_kind})"
                 )
             if executed.independent:
-                return "compiled, ran, and printed what the original prints"
+                stored = executed.reference_kind == "stored"
+                how = " on an Nvidia GPU (a stored run)" if stored else " on an Nvidia GPU"
+                return f"compiled, ran, and printed what the original prints{how}"
             return "compiled, ran, and printed what the rules' translation prints"
+
+
+def _compared_with(executed: ExecutionReport) -> str:
+    """Whose output that of the translation was compared with."""
+    kind = executed.reference_kind
+    if kind.startswith("lifted"):
+        return f"the original's machine code ({kind})"
+    names = {"given": "the request expects", "translation": "the rules' translation"}
+    return names.get(kind, "the original")
 
 
 def _failure(compiled: CompileReport | None, executed: ExecutionReport | None) -> str:
@@ -116,5 +185,5 @@ def _failure(compiled: CompileReport | None, executed: ExecutionReport | None) -
         ended = next((run for run in executed.runs if run.verdict != "ok"), None)
         return f"it ended with {ended.verdict}" if ended else "it does not run to its end"
     if executed.matched is False:
-        return "it prints something else than the original"
+        return f"it prints something else than {_compared_with(executed)}"
     return executed.findings[0]

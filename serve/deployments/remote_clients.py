@@ -15,7 +15,15 @@ from ray.exceptions import RayActorError, RayTaskError
 from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
 from ray.serve.handle import DeploymentHandle
 
-from cass_ray.api.schema import EngineInfo, JobStatus, TargetInfo, TranslateRequest
+from cass_ray.api.schema import (
+    AssemblyRequest,
+    AssemblySide,
+    EngineInfo,
+    JobFileTexts,
+    JobStatus,
+    TargetInfo,
+    TranslateRequest,
+)
 from serve.check.checker import CheckRequest, CheckStage
 from serve.engines.base import EngineAnswer
 from serve.errors import ApiError, from_library, overloaded
@@ -155,6 +163,16 @@ class RemoteChecker:
             finally:
                 await stages.aclose()  # type: ignore[attr-defined]
 
+    async def listings(self, request: AssemblyRequest) -> AsyncIterator[AssemblySide]:
+        """On a replica; not asked for again where one dies under it."""
+        handle = self.handle.options(stream=True)
+        sides = _streamed(lambda: handle.listings.remote(request), "checker", deaths=1)
+        try:
+            async for side in sides:
+                yield side
+        finally:
+            await sides.aclose()  # type: ignore[attr-defined]
+
     async def backends(self) -> dict[str, str]:
         return await retried(self.handle.backends.remote, "checker")
 
@@ -188,3 +206,9 @@ class RemoteJobs:
 
     async def result(self, job: str, owner: str) -> bytes:
         return await retried(lambda: self.handle.result.remote(job, owner), "jobs")
+
+    async def patch(self, job: str, owner: str) -> bytes:
+        return await retried(lambda: self.handle.patch.remote(job, owner), "jobs")
+
+    async def texts(self, job: str, owner: str, path: str) -> JobFileTexts:
+        return await retried(lambda: self.handle.texts.remote(job, owner, path), "jobs")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from cass_ray.api.schema import JobStatus, TranslateRequest
+from cass_ray.api.schema import JobFileTexts, JobStatus, TranslateRequest
 from cass_ray.toolchain.sandbox import process
 from cass_ray.translate.engines.prefixes import MODEL_PREFIX
 from cass_ray.translate.engines.registry import make_translator
@@ -80,6 +80,12 @@ class JobsReplica:
 
     async def result(self, job: str, owner: str) -> bytes:
         return await asyncio.to_thread(self._jobs.result, job, owner)
+
+    async def patch(self, job: str, owner: str) -> bytes:
+        return await asyncio.to_thread(self._jobs.patch, job, owner)
+
+    async def texts(self, job: str, owner: str, path: str) -> JobFileTexts:
+        return await asyncio.to_thread(self._jobs.texts, job, owner, path)
 
 
 def job_translators(engines: list[EngineSettings]) -> dict[str, Any]:

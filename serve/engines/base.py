@@ -10,10 +10,8 @@ from pydantic import Field
 from cass_ray.api.schema import CountsModel, FindingModel, TranslateRequest, Usage
 from cass_ray.config import StrictModel
 from cass_ray.task import Direction
-from cass_ray.translate.protocol import (
-    Finding,
-    Translation,
-)
+from cass_ray.translate.diagnostics import diagnostic_of
+from cass_ray.translate.protocol import Finding, Translation
 
 
 class EngineAnswer(StrictModel):
@@ -71,8 +69,11 @@ def findings_of(findings: tuple[Finding, ...]) -> list[FindingModel]:
             severity=item.severity.value,
             message=item.message,
             advice=item.advice,
+            code=kind.code,
+            title=kind.title,
         )
         for item in findings
+        for kind in [diagnostic_of(item)]
     ]
 
 

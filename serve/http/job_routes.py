@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from cass_ray.api.schema import RULES, Check, JobStatus
+from cass_ray.api.schema import RULES, Check, JobFileTexts, JobStatus
 from serve.errors import ApiError
 from serve.http.dependencies import Admitted, Authenticated, ServicesOf
 from serve.http.routes import PROBLEMS
@@ -108,6 +108,42 @@ async def result(job: JobId, services: ServicesOf, client: Admitted) -> Response
         media_type="application/zip",
         headers={"Content-Disposition": f'attachment; filename="translated-{job[:8]}.zip"'},
     )
+
+
+@router.get(
+    "/{job}/patch",
+    response_class=Response,
+    responses={
+        **PROBLEMS,
+        200: {"content": {"text/x-diff": {}}},
+        409: {"model": PROBLEMS[400]["model"], "description": "The job is not done"},
+    },
+)
+async def patch(job: JobId, services: ServicesOf, client: Admitted) -> Response:
+    """What was changed, as a patch for ``git apply`` in the folder that was sent."""
+    data = await services.jobs.patch(job, client.name)
+    return Response(
+        data,
+        media_type="text/x-diff",
+        headers={"Content-Disposition": f'attachment; filename="translated-{job[:8]}.patch"'},
+    )
+
+
+@router.get(
+    "/{job}/file",
+    responses={
+        **PROBLEMS,
+        409: {"model": PROBLEMS[400]["model"], "description": "The job is not done"},
+    },
+)
+async def file(
+    job: JobId,
+    services: ServicesOf,
+    client: Admitted,
+    path: Annotated[str, Query(max_length=4096)],
+) -> JobFileTexts:
+    """One file as it came and as it is now; at most a MiB of each."""
+    return await services.jobs.texts(job, client.name, path)
 
 
 def _suffix(data: bytes) -> str:

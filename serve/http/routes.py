@@ -14,6 +14,9 @@ from fastapi.responses import StreamingResponse
 from cass_ray.api.schema import (
     ARCHITECTURES,
     EXAMPLE,
+    AssemblyRequest,
+    AssemblyResponse,
+    AssemblySide,
     Capabilities,
     Check,
     Event,
@@ -140,6 +143,24 @@ def _failed(error: Exception, request_id: str) -> str:
 
 def _encoded(event: Event) -> str:
     return f"event: {event.type}\ndata: {json.dumps(event.data)}\n\n"
+
+
+@router.post("/v1/assembly", responses=PROBLEMS, tags=["translate"])
+async def assembly(
+    request: Request, body: AssemblyRequest, services: ServicesOf, client: Admitted
+) -> AssemblyResponse:
+    """A program and its translation as machine code: SASS beside AMD's, each instruction with the
+    line of its source. What does not compile is a side with a problem."""
+    sides: dict[str, AssemblySide] = {}
+
+    async def both() -> None:
+        async for side in services.checker.listings(body):
+            sides[side.vendor] = side
+
+    with services.admission.check(client.name):
+        async with asyncio.timeout(services.settings.limits.request_seconds):
+            await unless_gone(request, both())
+    return AssemblyResponse.model_validate(sides)
 
 
 @router.get("/v1/examples", tags=["page"])

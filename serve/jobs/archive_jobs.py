@@ -20,11 +20,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cass_ray.api.schema import Check, JobFile, JobState, JobStatus
+from cass_ray.api.schema import Check, JobFile, JobFileTexts, JobState, JobStatus
 from cass_ray.config import StrictModel
 from cass_ray.corpus.reading.archives import unpack_archive
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.dataset.schema import clip_diagnostic
+from cass_ray.project.patch import make_patch
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.sandbox.process import ABANDON, Abandoned
 from cass_ray.translate.project.tree import (
@@ -50,6 +51,8 @@ REPORT = "cass-report.json"
 LOG = logging.getLogger("cass.serve")
 
 _STATUS, _ORDER, _RESULT = "status.json", "order.json", "result.zip"
+_PATCH, _BEFORE = "result.patch", "before.zip"
+_TEXT_BYTES = 1 << 20
 _FINISHED = frozenset({JobState.DONE, JobState.FAILED, JobState.CANCELLED})
 
 
@@ -107,7 +110,7 @@ class _Job:
     def bytes_kept(self) -> int:
         """What the job takes on disk, without what it works on."""
         kept = 0
-        for name in (self.order.archive, _RESULT):
+        for name in (self.order.archive, _RESULT, _PATCH, _BEFORE):
             with suppress(FileNotFoundError):
                 kept += (self.folder / name).stat().st_size
         return kept
@@ -213,10 +216,22 @@ class ArchiveJobs:
 
     def result(self, job_id: str, owner: str) -> bytes:
         """The translated tree. Raises :class:`ApiError` 404, 409."""
-        job = self._job(job_id, owner)
-        if job.status.state is not JobState.DONE:
-            raise ApiError(409, "not_done", f"the job is {job.status.state}")
-        return (job.folder / _RESULT).read_bytes()
+        return (self._done(job_id, owner).folder / _RESULT).read_bytes()
+
+    def patch(self, job_id: str, owner: str) -> bytes:
+        """What was changed. Raises :class:`ApiError` 404, 409."""
+        return (self._done(job_id, owner).folder / _PATCH).read_bytes()
+
+    def texts(self, job_id: str, owner: str, path: str) -> JobFileTexts:
+        """A file of the job before and after. Raises :class:`ApiError` 404, 409."""
+        job = self._done(job_id, owner)
+        if path not in {file.path for file in job.status.files}:
+            raise ApiError(404, "unknown_file", f"the job has no file {path!r}")
+        after = _text(job.folder / _RESULT, path)
+        before = _text(job.folder / _BEFORE, path)
+        return JobFileTexts(
+            path=path, before=after if before is None else before, after=after or ""
+        )
 
     def sweep(self) -> None:
         """Remove what has been kept long enough."""
@@ -247,6 +262,12 @@ class ArchiveJobs:
     def close(self) -> None:
         """Finish what is queued, and take no more."""
         self._pool.shutdown(wait=True)
+
+    def _done(self, job_id: str, owner: str) -> _Job:
+        job = self._job(job_id, owner)
+        if job.status.state is not JobState.DONE:
+            raise ApiError(409, "not_done", f"the job is {job.status.state}")
+        return job
 
     def _job(self, job_id: str, owner: str) -> _Job:
         job = self._jobs.get(job_id)
@@ -306,7 +327,7 @@ def _run(
         shutil.rmtree(work, ignore_errors=True)
         (job.folder / job.order.archive).unlink(missing_ok=True)
         if job.status.state is not JobState.DONE:
-            for left in (_RESULT, "result.part"):
+            for left in (_RESULT, "result.part", _PATCH, _BEFORE):
                 (job.folder / left).unlink(missing_ok=True)
         job.occupies = False
 
@@ -341,6 +362,7 @@ def _translated(
     if job.order.check is not Check.NONE:
         files = _compiled(job, files, output)
     job.update(stage="pack")
+    _keep_changes(job, [file.path for file in files], unpacked.root, work)
     _pack(output, job.folder / _RESULT, _report(made, files, translator), job.check)
     return files
 
@@ -387,6 +409,35 @@ def _pack(root: Path, target: Path, report: str, check: Callable[[], None]) -> N
     part.replace(target)
 
 
+def _keep_changes(job: _Job, paths: list[str], original: Path, work: Path) -> None:
+    """Write the patch, and what the changed files were."""
+    before, after = work / "before", work / "after"
+    before.mkdir()
+    after.mkdir()
+    with zipfile.ZipFile(job.folder / _BEFORE, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in paths:
+            job.check()
+            old, new = original / path, work / "out" / path
+            if old.read_bytes() == new.read_bytes():
+                continue
+            archive.write(old, path)
+            for source, folder in ((old, before), (new, after)):
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, folder / path)
+    # Of copies: nothing but these files reaches git, none of the archive's own settings for it.
+    (job.folder / _PATCH).write_text(make_patch(before, after), "utf-8", "surrogateescape")
+
+
+def _text(archive: Path, path: str) -> str | None:
+    """The beginning of a member; None where there is none of that name."""
+    with zipfile.ZipFile(archive) as opened:
+        try:
+            with opened.open(path) as member:
+                return member.read(_TEXT_BYTES).decode("utf-8", "replace")
+        except KeyError:
+            return None
+
+
 @dataclass
 class LocalJobs:
     """:class:`ArchiveJobs` in this process, as a :class:`serve.request.clients.JobsClient`."""
@@ -407,3 +458,9 @@ class LocalJobs:
 
     async def result(self, job: str, owner: str) -> bytes:
         return await asyncio.to_thread(self.inner.result, job, owner)
+
+    async def patch(self, job: str, owner: str) -> bytes:
+        return await asyncio.to_thread(self.inner.patch, job, owner)
+
+    async def texts(self, job: str, owner: str, path: str) -> JobFileTexts:
+        return await asyncio.to_thread(self.inner.texts, job, owner, path)

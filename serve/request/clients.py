@@ -8,7 +8,10 @@ from typing import Any, Protocol
 from cass_ray.api.schema import (
     LIFT,
     RULES,
+    AssemblyRequest,
+    AssemblySide,
     EngineInfo,
+    JobFileTexts,
     JobStatus,
     TargetInfo,
     TranslateRequest,
@@ -54,6 +57,10 @@ class CheckerClient(Protocol):
         """See :meth:`serve.check.checker.Checker.stages`; ended by closing the iterator."""
         ...
 
+    def listings(self, request: AssemblyRequest) -> AsyncIterator[AssemblySide]:
+        """See :meth:`serve.check.checker.Checker.listings`; ended by closing the iterator."""
+        ...
+
     async def backends(self) -> dict[str, str]:
         """See :meth:`serve.check.checker.Checker.backends`."""
         ...
@@ -84,6 +91,14 @@ class JobsClient(Protocol):
 
     async def result(self, job: str, owner: str) -> bytes:
         """The translated tree as a zip archive. Raises :class:`serve.errors.ApiError`."""
+        ...
+
+    async def patch(self, job: str, owner: str) -> bytes:
+        """What was changed, for ``git apply``. Raises :class:`serve.errors.ApiError`."""
+        ...
+
+    async def texts(self, job: str, owner: str, path: str) -> JobFileTexts:
+        """One file, before and after. Raises :class:`serve.errors.ApiError`."""
         ...
 
 

@@ -7,7 +7,13 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
-from cass_ray.api.schema import EngineInfo, TargetInfo, TranslateRequest
+from cass_ray.api.schema import (
+    AssemblyRequest,
+    AssemblySide,
+    EngineInfo,
+    TargetInfo,
+    TranslateRequest,
+)
 from serve.check.checker import Checker, CheckRequest, CheckStage, stages_in_thread
 from serve.engines.base import EngineAnswer, TranslationEngine
 from serve.request.clients import EngineClient
@@ -75,6 +81,15 @@ class LocalChecker:
                 yield stage
         finally:
             await stages.aclose()  # type: ignore[attr-defined]
+
+    async def listings(self, request: AssemblyRequest) -> AsyncIterator[AssemblySide]:
+        """Sides as they come; a compiler is ended when the iterator is closed."""
+        sides = stages_in_thread(lambda: self.checker.listings(request))
+        try:
+            async for side in sides:
+                yield side
+        finally:
+            await sides.aclose()  # type: ignore[attr-defined]
 
     async def backends(self) -> dict[str, str]:
         return await asyncio.to_thread(self.checker.backends)

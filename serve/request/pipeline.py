@@ -27,7 +27,7 @@ from cass_ray.api.schema import (
 )
 from cass_ray.task import Level
 from serve.check.checker import CheckRequest
-from serve.check.verdicts import enough, verdict_of
+from serve.check.verdicts import Reports, enough, verdict_of
 from serve.engines.base import EngineAnswer
 from serve.errors import ApiError, from_library
 from serve.request.answer_cache import answer_key
@@ -193,6 +193,7 @@ class Pipeline:
         while True:
             compiled: CompileReport | None = None
             executed: ExecutionReport | None = None
+            further: dict[str, Reports] = {}
             if self.request.check is not Check.NONE:
                 check = CheckRequest(
                     request=self.request,
@@ -202,13 +203,20 @@ class Pipeline:
                 )
                 with _api_errors():
                     async for stage in self.services.checker.stages(check):
-                        if stage.compile is not None:
+                        if stage.target:
+                            known = further.get(stage.target, (None, None))
+                            further[stage.target] = (
+                                stage.compile or known[0],
+                                stage.execution or known[1],
+                            )
+                        elif stage.compile is not None:
                             compiled = stage.compile
                             answer = answer.model_copy(update={"source": stage.source})
-                        executed = stage.execution or executed
+                        else:
+                            executed = stage.execution or executed
                         if self.request.stream:
                             yield Event(type="stage", data=stage.model_dump(mode="json"))
-            self._keep(engine, answer, verdict_of(compiled, executed), started)
+            self._keep(engine, answer, verdict_of(compiled, executed, further), started)
             if compiled is None or compiled.passed or rounds == 0:
                 return
             rounds -= 1
@@ -230,9 +238,10 @@ class Pipeline:
                 seconds=time.perf_counter() - started,
             )
         )
-        for name, report in (("compile", verdict.compile), ("execute", verdict.execution)):
-            if report is not None:
-                self.timings[name] = self.timings.get(name, 0.0) + report.seconds
+        for checked in verdict.targets or [verdict]:
+            for name, report in (("compile", checked.compile), ("execute", checked.execution)):
+                if report is not None:
+                    self.timings[name] = self.timings.get(name, 0.0) + report.seconds
         candidate = _Candidate(engine.info.name, answer, verdict)
         if self.best is None or candidate.rank > self.best.rank:
             self.best = candidate

@@ -128,12 +128,13 @@ def test_escape_sequences_of_sources_do_not_reach_the_terminal(
     tmp_path: Path, pair: dict[str, Any]
 ) -> None:
     (tmp_path / "pairs").mkdir()
-    hostile = {**pair, "filename": "\x1b[2Ja.cu", "cuda_source": "// \x1b]0;title\x07\n"}
+    # U+202E turns the direction of what follows: the name would read "ucb.a".
+    hostile = {**pair, "filename": "\x1b[2Ja\u202eb.cu", "cuda_source": "// \x1b]0;title\x07\n"}
     table = pa.Table.from_pylist([hostile], schema=PAIR_SCHEMA)
     pq.write_table(table, tmp_path / "pairs" / "0.parquet")
 
     async def steps(app: DatasetBrowser, pilot: Pilot[None]) -> None:
-        assert names(app) == ["�[2Ja.cu"]
+        assert names(app) == ["\\x1b[2Ja\\u202eb.cu"]
         await pilot.press("enter")
         await pilot.pause()
         assert "\x1b" not in app.screen.query_one("#cuda_source", Pane).text

@@ -156,7 +156,8 @@ def test_escape_sequences_of_a_source_do_not_reach_the_terminal(tmp_path: Path) 
         assert "\x1b]" not in result.output
         assert "\x1b[2J" not in result.output
         assert "\r" not in result.output
-        assert "{}�" not in result.output
+        assert "\\x1b]0;owned\\x07.cu" in result.output.replace("\n", "")
+        assert "{}\\r" not in result.output
 
 
 def test_a_foreign_data_set_with_fewer_columns(tmp_path: Path) -> None:

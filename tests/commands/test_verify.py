@@ -52,3 +52,36 @@ def test_a_processor_that_is_not_emulated(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, [str(tmp_path / "a.cu"), "--arch", "gfx1030"])
     assert done.exit_code == 2
     assert "gfx1030" in done.output
+
+
+_KERNELS = """\
+#include <{header}>
+__global__ void axpy(float* y, const float* x, float a, int n) {{
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < {bound}) y[i] = a * x[i] + y[i];
+}}
+template <typename T> __global__ void other(T* p) {{ p[0] = 0; }}
+"""
+
+
+@pytest.mark.nvidia
+def test_files_without_main_are_launched_by_the_same_driver(tmp_path: Path) -> None:
+    original = tmp_path / "axpy.cu"
+    original.write_text(_KERNELS.format(header="cuda_runtime.h", bound="n"))
+    for bound, code in (("n", 0), ("n - 1", 1)):
+        port = tmp_path / "port.hip"
+        port.write_text(_KERNELS.format(header="hip/hip_runtime.h", bound=bound))
+        done = CliRunner().invoke(app, [str(original), str(port), "--with", "1000 64 0 3"])
+        assert done.exit_code == code, done.output
+        assert done.output.startswith("driver ")
+        assert "reference  lifted sm_90" in done.output
+        verdict = "differs" if code else "exact"
+        assert any(line.split()[:2] == [verdict, "1000"] for line in done.output.splitlines())
+
+
+def test_no_main_and_nothing_to_launch(tmp_path: Path) -> None:
+    original = tmp_path / "axpy.cu"
+    original.write_text("template <typename T> __global__ void other(T* p) { p[0] = 0; }\n")
+    done = CliRunner().invoke(app, [str(original)])
+    assert done.exit_code == 2
+    assert "no kernel that a generated driver can launch" in " ".join(done.output.split())

@@ -2,8 +2,12 @@
 
 import { Editor } from "./editor.js";
 import { api, ApiProblem, events, hasKey, rememberKey } from "./api.js";
+import { dropped, isArchive, translateFolder } from "./folder.js";
+import * as kept from "./kept.js";
+import { Listings } from "./listings.js";
+import { make, save } from "./make.js";
 import * as show from "./show.js";
-import { translateFolder } from "./folder.js";
+import { words } from "./text.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -13,13 +17,15 @@ const TASKS = {
   "source:hip-to-cuda": { from: "HIP", to: "CUDA", left: "cpp", right: "cpp", file: "cu" },
 };
 
-const state = { capabilities: null, examples: [], running: null, name: "program", answered: null };
+// `original` is the program that the translation on the right is of.
+const state = { capabilities: null, examples: [], running: null, name: "program", answered: null, original: null };
+const FIELDS = ["task", "engine", "arch", "check", "arguments", "expected"];
 
 const run = { key: "Mod-Enter", run: () => (translate(), true) };
 const source = new Editor($("source"), {
   label: "Program to translate",
   hint: "Paste a program here, or drop a file.",
-  onChange: () => source.setDiagnostics([]),
+  onChange: () => changed(),
   keys: [run],
 });
 const translation = new Editor($("translation"), {
@@ -27,6 +33,56 @@ const translation = new Editor($("translation"), {
   readOnly: true,
   hint: "The translation appears here.",
 });
+
+const listings = new Listings((line, translated) => {
+  reveal(source, line);
+  if (translated) reveal(translation, translated);
+});
+
+/** Show a line without taking the focus, as `goTo` does. */
+function reveal(editor, line) {
+  const { doc } = editor.view.state;
+  if (line < 1 || line > doc.lines) return;
+  editor.view.dispatch({ selection: { anchor: doc.line(line).from }, scrollIntoView: true });
+}
+
+/** The program or what is asked about it is another one: what was said of it no longer holds. */
+function changed() {
+  source.setDiagnostics([]);
+  keepDraft();
+  if (state.running || !state.answered) return;
+  state.answered = null;
+  translation.setDiagnostics([]);
+  show.cleared("Changed since it was translated.");
+  listings.clear("Translate the program again to see what it becomes.");
+}
+
+let waiting = 0;
+
+function keepDraft() {
+  clearTimeout(waiting);
+  waiting = setTimeout(() => kept.keepDraft(draft()), 300);
+}
+
+function draft() {
+  const fields = Object.fromEntries(FIELDS.map((id) => [id, $(id).value]));
+  return { name: state.name, source: source.text, ...fields };
+}
+
+/** Put a kept program back, with its settings as far as this server has them. */
+function restore(found) {
+  for (const id of FIELDS) {
+    if (typeof found?.[id] !== "string") continue;
+    const before = $(id).value;
+    $(id).value = found[id];
+    const chosen = $(id).selectedOptions?.[0];
+    if ($(id).tagName === "SELECT" && (!chosen || chosen.disabled)) $(id).value = before;
+    if (id === "task") taskChanged();
+    if (id === "arch") archChanged();
+  }
+  $("expected-box").open = Boolean($("expected").value);
+  openText(String(found.name ?? "program"), String(found.source ?? ""));
+}
 
 function task() {
   const [level, direction] = $("task").value.split(":");
@@ -69,11 +125,43 @@ function taskChanged() {
   const targets = new Map(known.targets.map((each) => [each.name, each]));
   options($("arch"), archs.map((each) => described(each, targets.get(each))), $("arch").value);
   $("diff").disabled = level !== "source";
+  archChanged();
+}
+
+/** The executed target whose wavefront is not as wide as that of the chosen one. */
+function otherWidth() {
+  const targets = state.capabilities?.targets ?? [];
+  const chosen = targets.find((each) => each.name === $("arch").value);
+  if (!chosen?.executed || task().to !== "HIP") return null;
+  return targets.find((each) => each.executed && !each.problem && each.wavefront !== chosen.wavefront);
+}
+
+function archChanged() {
+  const both = $("check").querySelector('[value="both"]');
+  const other = otherWidth();
+  both.disabled = !other;
+  both.textContent = other ? `run it on both wave widths (+ ${other.name})` : "run it on both wave widths (not here)";
+  if (both.disabled && both.selected) $("check").value = "execute";
+}
+
+function listTargets() {
+  const rows = state.capabilities.targets.map((each) =>
+    make("tr", [
+      make("th", each.name, { scope: "row" }),
+      make("td", each.family),
+      make("td", `${each.wavefront} lanes`),
+      make("td", each.problem || (each.executed ? "compiled and executed here" : "compiled here; not executed")),
+    ]),
+  );
+  $("targets-list").replaceChildren(make("table", rows));
+  $("targets-dialog").showModal();
 }
 
 function inputs() {
-  const text = $("arguments").value.trim();
-  return text ? [{ arguments: text.split(/\s+/) }] : [];
+  const asked = words($("arguments").value);
+  const expected = $("expected").value;
+  if (!asked.length && !expected) return [];
+  return [{ arguments: asked, ...(expected ? { expected_stdout: expected } : {}) }];
 }
 
 async function translate() {
@@ -88,19 +176,24 @@ async function translate() {
     direction,
     engine: $("engine").value,
     arch: $("arch").value,
-    check: $("check").value,
+    check: checked(),
+    targets: $("check").value === "both" ? [otherWidth().name] : [],
     inputs: inputs(),
     stream: true,
   };
   state.running = new AbortController();
+  state.answered = null;
+  state.original = request.source;
+  const asked = draft();
   working(true);
-  show.reset(request.check);
+  show.reset(request);
+  listings.clear("Compiled when the translation is here and you open this.");
   translation.setOriginal(null);
   translation.text = "";
   source.setDiagnostics([]);
   try {
     for await (const event of events("/v1/translate", request, state.running.signal)) {
-      happened(event);
+      happened(event, asked);
     }
   } catch (error) {
     if (error.name === "AbortError") show.stopped();
@@ -109,15 +202,20 @@ async function translate() {
     state.running = null;
     working(false);
   }
+  if (JSON.stringify(asked) !== JSON.stringify(draft())) changed();
 }
+
+/** How far the server is to check. */
+const checked = () => ($("check").value === "both" ? "execute" : $("check").value);
 
 function working(busy) {
   $("go").disabled = busy;
   $("stop").hidden = !busy;
   $("outcome").setAttribute("aria-busy", String(busy));
+  show.timing(busy);
 }
 
-function happened({ type, data }) {
+function happened({ type, data }, asked) {
   if (type === "token") translation.append(data.text);
   else if (type === "translation") {
     translation.text = data.source;
@@ -128,51 +226,111 @@ function happened({ type, data }) {
   else if (type === "result") {
     state.answered = data;
     if (translation.text !== data.translation) translation.text = data.translation;
-    translation.setOriginal($("diff").checked && !$("diff").disabled ? source.text : null);
+    showChanges();
     source.setDiagnostics(data.findings);
     translation.setDiagnostics(data.verdict.compile?.diagnostics ?? []);
     show.result(data, {
       source: (line) => source.goTo(line),
       translation: (line) => translation.goTo(line),
     });
+    if (!$("panel-assembly").hidden) showListings();
+    const kind = data.verdict.verification === "failed" ? "error" : "";
+    kept.remember({ when: Date.now(), name: state.name, label: data.verdict.label, kind, draft: asked });
   }
+}
+
+function showChanges() {
+  const asked = $("diff").checked && !$("diff").disabled && translation.text;
+  translation.setOriginal(asked ? state.original : null);
+}
+
+function showListings() {
+  const { level, direction } = task();
+  if (!state.answered) return;
+  if (level !== "source" || direction !== "cuda-to-hip") {
+    listings.clear("Shown of translations from CUDA to HIP.");
+    return;
+  }
+  listings.show({ source: state.original, translation: translation.text, arch: state.answered.architecture });
+}
+
+function listHistory() {
+  const items = kept.history().map((run) => {
+    const when = new Date(run.when).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
+    const parts = [make("span", when, { className: "where" }), make("strong", run.name), make("span", run.label, { className: run.kind })];
+    const button = make("button", parts, { type: "button" });
+    button.addEventListener("click", () => {
+      $("history-dialog").close();
+      restore(run.draft);
+      source.focus();
+    });
+    return make("li", button);
+  });
+  $("history-list").replaceChildren(...(items.length ? items : [make("li", "Nothing yet.", { className: "empty" })]));
+  $("history-dialog").showModal();
+}
+
+/** A file of a translated folder, before and after. */
+function openPair({ path, before, after }, file) {
+  $("task").value = "source:cuda-to-hip";
+  taskChanged();
+  openText(path.split("/").at(-1), before);
+  state.original = before;
+  translation.text = after;
+  showChanges();
+  source.setDiagnostics(file.findings);
+  show.cleared(`${path}, as the folder's translation has it.`);
+  source.focus();
 }
 
 function openText(name, text) {
   state.name = name.replace(/\.[^.]+$/, "") || "program";
+  translation.setOriginal(null);
+  translation.text = "";
   source.text = text;
 }
 
+/** Open {file, path}s: one source in the editor, anything else as a folder. */
 async function openFiles(files) {
-  if (files.length === 1 && !files[0].webkitRelativePath) {
-    openText(files[0].name, await files[0].text());
-    source.focus();
+  if (!files.length) return;
+  const [{ file, path }] = files;
+  if (files.length > 1 || path.includes("/") || isArchive(path)) {
+    await translateFolder(files, checked(), openPair);
     return;
   }
-  if (files.length) await translateFolder(files, $("check").value);
-}
-
-function save(name, blob) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  openText(file.name, await file.text());
+  source.focus();
 }
 
 function wire() {
   $("go").addEventListener("click", translate);
   $("stop").addEventListener("click", () => state.running?.abort());
   $("task").addEventListener("change", taskChanged);
+  $("arch").addEventListener("change", archChanged);
+  for (const id of FIELDS) $(id).addEventListener("input", changed);
+  $("targets").addEventListener("click", () => state.capabilities && listTargets());
+  $("history").addEventListener("click", listHistory);
+  $("forget").addEventListener("click", () => {
+    clearTimeout(waiting);
+    kept.forget();
+    $("history-dialog").close();
+    show.label("Forgotten.", "");
+  });
+  $("panel-assembly").addEventListener("shown", showListings);
+  for (const type of ["keyup", "mouseup"]) {
+    $("source").addEventListener(type, () => {
+      const { doc, selection } = source.view.state;
+      if (!$("panel-assembly").hidden) listings.choose(doc.lineAt(selection.main.head).number);
+    });
+  }
   $("example").addEventListener("change", () => {
     const example = state.examples.find((each) => each.name === $("example").value);
     if (!example) return;
-    openText(example.name, example.source);
     $("arguments").value = "";
+    $("expected").value = "";
+    openText(example.name, example.source);
   });
-  $("diff").addEventListener("change", () =>
-    translation.setOriginal($("diff").checked && state.answered ? source.text : null),
-  );
+  $("diff").addEventListener("change", showChanges);
   $("copy").addEventListener("click", async () => {
     await navigator.clipboard.writeText(translation.text);
     show.label("Copied.", "");
@@ -186,7 +344,7 @@ function wire() {
     $(id).addEventListener("change", async (event) => {
       const files = [...event.target.files];
       event.target.value = "";
-      await openFiles(files);
+      await openFiles(files.map((file) => ({ file, path: file.webkitRelativePath || file.name })));
     });
   }
   const drop = $("source");
@@ -199,7 +357,7 @@ function wire() {
     if (!event.dataTransfer.files.length) return;
     event.preventDefault();
     drop.classList.remove("over");
-    await openFiles([...event.dataTransfer.files]);
+    await openFiles(await dropped(event.dataTransfer));
   }, true);
   document.addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key === "Enter" && !event.defaultPrevented) {
@@ -237,7 +395,11 @@ async function start() {
       await askForKey();
     }
   }
+  const archs = state.capabilities.architectures.filter((each) => each.startsWith("sm_"));
+  options($("asm-nvidia"), archs.map((each) => [each, each]), archs[0]);
   taskChanged();
+  const before = kept.draft();
+  if (before?.source && !source.text) restore(before);
   state.examples = await api("/v1/examples");
   const texts = state.examples.map((each) => [each.name, each.title]);
   options($("example"), [["", "choose …"], ...texts], "");

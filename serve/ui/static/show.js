@@ -1,13 +1,9 @@
 // What is known about a translation: stages, verdict, outputs side by side, messages, evidence.
 
-const $ = (id) => document.getElementById(id);
+import { make } from "./make.js";
+import { duration, sentence } from "./text.js";
 
-/** An element with text or children; never HTML from elsewhere. */
-export function make(name, content = [], properties = {}) {
-  const element = Object.assign(document.createElement(name), properties);
-  element.append(...(Array.isArray(content) ? content : [content]));
-  return element;
-}
+const $ = (id) => document.getElementById(id);
 
 export function label(text, kind) {
   $("label").textContent = text;
@@ -23,15 +19,40 @@ export function stage(name, kind) {
   else item.removeAttribute("aria-label");
 }
 
-export function reset(check) {
-  for (const name of ["translate", "compile", "execute", "match"]) stage(name, "");
-  stage("translate", "running");
-  const goal = { none: "", compile: " and compiling", execute: ", compiling and running" }[check];
-  label(`Translating${goal} …`, "");
+const STAGES = ["translate", "compile", "execute", "match", "portable"];
+
+/** Nothing is known (any more); `why` is said in place of a verdict. */
+export function cleared(why) {
+  for (const name of STAGES) stage(name, "");
+  $("elapsed").textContent = "";
+  label(why, "");
   $("message-count").textContent = "";
-  empty("output", check === "execute" ? "Not run yet." : "Only what is run prints something.");
+  empty("output", "Not run yet.");
   empty("messages", "Nothing to report.");
   empty("evidence", "Nothing yet.");
+}
+
+export function reset({ check, targets }) {
+  const goal = { none: "", compile: " and compiling", execute: ", compiling and running" }[check];
+  cleared(`Translating${goal} …`);
+  stage("translate", "running");
+  document.querySelector('#stages [data-stage="portable"]').hidden = !targets.length;
+  if (check !== "execute") empty("output", "Only what is run prints something.");
+}
+
+let started = 0;
+let clock = 0;
+
+/** Count the seconds of a request that is under way; not read aloud. */
+export function timing(busy) {
+  clearInterval(clock);
+  if (!busy) return;
+  started = performance.now();
+  const tick = () => {
+    $("elapsed").textContent = `${Math.round((performance.now() - started) / 1000)} s`;
+  };
+  tick();
+  clock = setInterval(tick, 500);
 }
 
 function empty(panel, text) {
@@ -40,10 +61,12 @@ function empty(panel, text) {
 
 export function checkStage(data) {
   const report = data.compile ?? data.execution;
+  const where = data.target ? ` for ${data.target}` : "";
   if (!report) {
-    stage(data.name, "running");
-    label(data.name === "compile" ? "Compiling …" : "Running in the sandbox …", "");
-  } else if (data.compile) stage("compile", report.passed ? "good" : "bad");
+    stage(data.target ? "portable" : data.name, "running");
+    label(data.name === "compile" ? `Compiling${where} …` : `Running in the sandbox${where} …`, "");
+  } else if (data.target) stage("portable", "");
+  else if (data.compile) stage("compile", report.passed ? "good" : "bad");
   else if (report.runs.length) {
     stage("execute", report.ran ? "good" : "bad");
     if (report.matched !== null) stage("match", report.matched ? "good" : "bad");
@@ -78,39 +101,60 @@ export function result(answer, goTo) {
     // A kept answer comes without its stages.
     if (verdict[name]) checkStage({ name, [name]: verdict[name] });
   }
+  if (verdict.portable !== null) stage("portable", verdict.portable ? "good" : "bad");
   const good = ["compiled", "executed", "matched"].includes(verdict.verification);
   const kind = verdict.verification === "failed" ? "bad" : good ? "good" : "";
   const by = answer.attempts.length > 1 ? ` — answered by ${answer.engine}` : "";
   const seconds = answer.timings.total;
   label(`${sentence(verdict.label)}${by} (${duration(seconds)}${answer.cached ? ", kept" : ""})`, kind);
-  outputs(verdict.execution);
+  $("elapsed").textContent = "";
+  outputs(verdict);
   messages(answer, goTo);
   evidence(answer);
   if (verdict.compile && !verdict.compile.passed) select("messages");
   else if (verdict.execution?.runs.length) select("output");
 }
 
-const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-const duration = (seconds) =>
-  seconds < 1 ? `${Math.max(1, Math.round(seconds * 1000))} ms` : `${seconds.toFixed(1)} s`;
+const CALLED = {
+  gpu: "Original, on this machine's Nvidia GPU",
+  stored: "Original, on an Nvidia GPU (stored)",
+  given: "Your expected output",
+  translation: "Rules' translation, run here (no original to be had)",
+};
 
-function outputs(execution) {
-  if (!execution) return;
-  if (!execution.runs.length) return empty("output", sentence(execution.problem || "It did not run."));
-  $("panel-output").replaceChildren(...execution.runs.map(oneRun));
+/** What the outputs stand beside. */
+function compared({ reference_kind: kind, reference }) {
+  if (kind.startsWith("lifted")) return `Original's machine code (${kind.slice(7)}), lifted and run on the CPU`;
+  return CALLED[kind] ?? reference;
 }
 
-function oneRun(run) {
+function outputs(verdict) {
+  const targets = verdict.targets.length ? verdict.targets : [verdict];
+  const parts = targets.flatMap((each) => {
+    const title = each.architecture ? [make("h2", `${each.architecture}, wavefronts of ${each.wavefront} lanes`)] : [];
+    return each.execution ? [...title, ...runsOf(each.execution)] : [];
+  });
+  if (parts.length) $("panel-output").replaceChildren(...parts);
+}
+
+function runsOf(execution) {
+  if (!execution.runs.length) {
+    return [make("p", sentence(execution.problem || "It did not run."), { className: "empty" })];
+  }
+  return execution.runs.map((run) => oneRun(run, execution));
+}
+
+function oneRun(run, execution) {
   const how = run.matched === null ? run.verdict : run.exact ? "the same bytes" : run.matched ? "the same numbers" : "different";
   const title = `${run.arguments.join(" ") || "no arguments"} — ${how}, ${duration(run.seconds)}`;
-  const ours = make("div", [make("h4", "Translation"), make("pre", run.stdout || "(nothing)", { tabIndex: 0 })]);
+  const ours = make("div", [make("h4", `Translation, on ${execution.backend.split(":")[0]}`), make("pre", run.stdout || "(nothing)", { tabIndex: 0 })]);
   const sides = [ours];
   if (run.expected !== null) {
-    sides.push(make("div", [make("h4", "Original"), make("pre", run.expected || "(nothing)", { tabIndex: 0 })]));
+    sides.push(make("div", [make("h4", compared(execution)), make("pre", run.expected || "(nothing)", { tabIndex: 0 })]));
   }
   const parts = [make("h3", title), make("div", sides, { className: sides.length > 1 ? "sides" : "" })];
-  const wrong = run.difference || (run.verdict === "ok" ? "" : run.stderr);
-  if (wrong) parts.push(make("p", wrong));
+  if (run.difference) parts.push(make("p", run.difference));
+  if (run.stderr) parts.push(make("h4", "Standard error"), make("pre", run.stderr, { tabIndex: 0 }));
   return make("div", parts, { className: "run" });
 }
 
@@ -125,10 +169,20 @@ function messages(answer, goTo) {
   for (const fix of compiled?.repairs ?? []) more.push(make("p", `Repaired: ${fix}`));
   $("message-count").textContent = found.length ? `(${found.length})` : "";
   if (!found.length && !more.length) return empty("messages", "Nothing to report.");
+  const groups = new Map();
+  for (const each of found) {
+    const kind = each.side === "source" ? `${each.code} ${each.title}` : " What the compiler says";
+    groups.set(kind, [...(groups.get(kind) ?? []), each]);
+  }
+  $("panel-messages").replaceChildren(...[...groups].map(([kind, of]) => group(kind, of, goTo)), ...more);
+}
+
+/** Findings of one kind, under its documented number. */
+function group(kind, found, goTo) {
+  const [code, title] = [kind.slice(0, kind.indexOf(" ")), kind.slice(kind.indexOf(" ") + 1)];
+  const heading = make("h3", [...(code ? [make("code", code)] : []), `${title || "Other"} (${found.length})`]);
   const list = make("ul", found.map((each) => oneMessage(each, goTo)), { className: "messages" });
-  list.style.padding = 0;
-  list.style.margin = 0;
-  $("panel-messages").replaceChildren(list, ...more);
+  return make("div", [heading, list], { className: "group" });
 }
 
 function oneMessage(each, goTo) {
@@ -137,7 +191,7 @@ function oneMessage(each, goTo) {
     "button",
     [
       make("span", each.severity, { className: each.severity }),
-      make("span", `${each.side === "source" ? "left" : "right"}, ${where}`, { className: "where" }),
+      make("span", `${$(`${each.side === "source" ? "left" : "right"}-title`).textContent}, ${where}`, { className: "where" }),
       make("span", each.text),
     ],
     { type: "button" },
@@ -156,9 +210,14 @@ function evidence(answer) {
     rows.push(["Attempts", answer.attempts.map((each) => `${each.engine}: ${each.problem || each.verification}`).join("\n")]);
   }
   if (compile) rows.push(["Compiler", `clang ${compile.compiler}, ${compile.architecture}, ${duration(compile.seconds)}`]);
+  for (const each of answer.verdict.targets) {
+    rows.push([each.architecture, `wavefronts of ${each.wavefront} lanes: ${each.label}`]);
+  }
   if (execution) {
     rows.push(["Ran on", execution.backend]);
-    rows.push(["Compared with", execution.reference || "nothing: there is no output of the original"]);
+    const kind = execution.reference ? `${compared(execution)}\n` : "";
+    rows.push(["Compared with", kind + (execution.reference || "nothing: there is no output of the original")]);
+    if (execution.passed_over.length) rows.push(["Not compared with", execution.passed_over.join("\n")]);
     if (execution.problem) rows.push(["Not run because", execution.problem]);
     if (execution.tolerance) rows.push(["Tolerance", execution.tolerance]);
     if (execution.driver) rows.push(["Driver", "the file has no main: its kernels were launched by a generated one"]);
@@ -177,7 +236,7 @@ function evidence(answer) {
   $("panel-evidence").replaceChildren(table);
 }
 
-const TABS = ["output", "messages", "evidence", "files"];
+const TABS = ["output", "messages", "assembly", "evidence", "files"];
 
 export function select(name, focus = false) {
   for (const each of TABS) {
@@ -187,6 +246,7 @@ export function select(name, focus = false) {
     $(`panel-${each}`).hidden = each !== name;
   }
   if (focus) $(`tab-${name}`).focus();
+  $(`panel-${name}`).dispatchEvent(new CustomEvent("shown"));
 }
 
 export function wireTabs() {

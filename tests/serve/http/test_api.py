@@ -71,6 +71,64 @@ def test_executed_as_the_processor_that_was_asked_for(checked_api: Api) -> None:
     assert verdict["compile"]["architecture"] == "gfx942"
 
 
+WIDTH = """\
+#include <cstdio>
+
+__global__ void width(int* out) {
+  if (threadIdx.x == 0) out[0] = warpSize;
+}
+
+int main() {
+  int host = 0, *out;
+  cudaMalloc(&out, sizeof(host));
+  width<<<1, 32>>>(out);
+  cudaMemcpy(&host, out, sizeof(host), cudaMemcpyDeviceToHost);
+  printf("%d\\n", host);
+  cudaFree(out);
+}
+"""
+
+
+@pytest.mark.amd
+def test_both_wave_widths_of_one_request(checked_api: Api) -> None:
+    request = {"check": "execute", "targets": ["gfx942", "gfx1100"]}
+    verdicts = []
+    for source, expected in ((EXAMPLE, "1\n4\n9\n16\n"), (WIDTH, "32\n")):
+        inputs = [{"expected_stdout": expected}]
+        asked = checked_api(
+            "POST", "/v1/translate", json={**request, "source": source, "inputs": inputs}
+        )
+        verdicts.append(asked.json()["verdict"])
+    same, other = verdicts
+    assert (same["verification"], same["portable"]) == ("matched", True)
+    assert same["label"].endswith("on gfx1100 (32 lanes) and gfx942 (64 lanes)")
+    # A wavefront of CDNA has 64 lanes, and a program that prints its width says so.
+    assert (other["verification"], other["portable"]) == ("failed", False)
+    found = {each["architecture"]: each for each in other["targets"]}
+    assert [each["wavefront"] for each in found.values()] == [32, 64]
+    assert found["gfx1100"]["verification"] == "matched"
+    assert found["gfx942"]["execution"]["runs"][0]["stdout"] == "64\n"
+
+
+@pytest.mark.amd
+@pytest.mark.nvidia
+def test_both_assemblies_with_the_lines_of_their_sources(checked_api: Api) -> None:
+    translation = checked_api("POST", "/v1/translate", json={"source": EXAMPLE}).json()
+    body = {"source": EXAMPLE, "translation": translation["translation"], "arch": "gfx942"}
+    made = checked_api("POST", "/v1/assembly", json=body).json()
+    for side, multiply in (("nvidia", "FMUL"), ("amd", "v_mul_f32")):
+        [kernel] = made[side]["functions"]
+        assert kernel["name"] == "_Z6squarePKfPfi"
+        text = EXAMPLE if side == "nvidia" else translation["translation"]
+        wanted = 1 + next(n for n, line in enumerate(text.splitlines()) if "out[i] =" in line)
+        found = zip(kernel["instructions"], kernel["lines"], strict=True)
+        assert [line for words, line in found if multiply in words] == [wanted]
+    broken = checked_api("POST", "/v1/assembly", json={**body, "source": "int main() {"}).json()
+    assert "program.cu" in broken["nvidia"]["problem"]
+    assert broken["amd"]["functions"]
+    assert checked_api("POST", "/v1/assembly", json={**body, "arch": "gfx1"}).status_code == 422
+
+
 @pytest.mark.amd
 def test_what_is_known_of_each_processor(checked_api: Api) -> None:
     targets = checked_api("GET", "/v1/capabilities").json()["targets"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
 import tarfile
 import time
 import zipfile
@@ -65,6 +66,27 @@ def test_zip_in_tree_out(api: Api) -> None:
     assert [each["id"] for each in api("GET", "/v1/jobs").json()] == [job]
     assert api("DELETE", f"/v1/jobs/{job}").status_code == 200
     assert api("GET", f"/v1/jobs/{job}").status_code == 404
+
+
+def test_a_patch_and_both_texts_of_a_file(api: Api, tmp_path: Path) -> None:
+    job = api("POST", "/v1/jobs", content=zipped(TREE)).json()["id"]
+    assert finished(api, job)["state"] == "done"
+    for name, text in TREE.items():
+        (tmp_path / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "tree" / name).write_text(text)
+    patch = tmp_path / "port.patch"
+    patch.write_bytes(api("GET", f"/v1/jobs/{job}/patch").content)
+    subprocess.run(["git", "apply", str(patch)], cwd=tmp_path / "tree", check=True)
+    result = api("GET", f"/v1/jobs/{job}/result").content
+    with zipfile.ZipFile(io.BytesIO(result)) as archive:
+        for name in TREE:
+            assert (tmp_path / "tree" / name).read_bytes() == archive.read(name)
+    for name, text in TREE.items():
+        texts = api("GET", f"/v1/jobs/{job}/file", params={"path": name}).json()
+        assert texts["before"] == text
+        assert texts["after"] == (tmp_path / "tree" / name).read_text()
+    for name in ("../../status.json", REPORT, "src"):
+        assert api("GET", f"/v1/jobs/{job}/file", params={"path": name}).status_code == 404
 
 
 def test_tar_and_members_that_lead_out(api: Api) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import socket
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,62 +10,20 @@ import pytest
 from serve.check.checker import Checker
 from serve.request.local_clients import LocalChecker
 from tests.serve.conftest import Api, make_services, make_settings
+from tests.serve.ui.conftest import served
 
 playwright = pytest.importorskip("playwright.sync_api")
-uvicorn = pytest.importorskip("uvicorn")
 
 pytestmark = [pytest.mark.slow, pytest.mark.amd]
 
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _PATIENCE = 120_000  # milliseconds
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory, checker: Checker) -> Iterator[str]:
     settings = make_settings(tmp_path_factory.mktemp("serve"))
-    app = Api(make_services(settings, LocalChecker(checker))).app
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()
-        running = uvicorn.Server(uvicorn.Config(app, log_config=None))
-        thread = threading.Thread(target=running.run, args=([listening],))
-        thread.start()
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
-        running.should_exit = True
-        thread.join()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    found = next(filter(None, map(shutil.which, _BROWSERS)), None)
-    if found is None:
-        pytest.skip("no Chromium on this machine")
-    with playwright.sync_playwright() as running:
-        made = running.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield made
-        made.close()
-
-
-@pytest.fixture
-def page(browser: Any, url: str) -> Iterator[Any]:
-    context = browser.new_context()
-    made = context.new_page()
-    problems: list[str] = []
-    made.on("pageerror", lambda error: problems.append(str(error)))
-    made.on("console", lambda line: problems.append(line.text) if line.type == "error" else None)
-    made.on(
-        "request",
-        lambda asked: (
-            None
-            if asked.url.startswith((url, "data:", "blob:"))
-            else problems.append(f"asks {asked.url}")
-        ),
-    )
-    made.goto(url)
-    made.locator("#example option").nth(1).wait_for(state="attached")
-    yield made
-    context.close()
-    assert problems == []
+    with served(Api(make_services(settings, LocalChecker(checker))).app) as address:
+        yield address
 
 
 def test_an_example_is_executed_and_matches(page: Any) -> None:
@@ -101,14 +56,27 @@ def test_errors_lead_to_their_lines_by_keyboard(page: Any) -> None:
     assert page.locator("#translation .cm-lint-marker-error").count() == 1
 
 
-def test_a_phone_shows_everything_without_scrolling_sideways(page: Any) -> None:
-    page.set_viewport_size({"width": 390, "height": 844})
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
-    for name in ("#go", "#open", "#download", "#tab-files"):
-        box = page.locator(name).bounding_box()
-        assert box is not None
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= 390
+@pytest.mark.nvidia
+def test_a_line_leads_to_what_it_became_on_both_sides(page: Any) -> None:
+    page.select_option("#example", "block_reduce.cu")
+    page.select_option("#check", "none")
+    page.click("#go")
+    playwright.expect(page.locator("#label")).to_contain_text("Not checked", timeout=_PATIENCE)
+    page.click("#tab-assembly")
+    sides = page.locator(".asm")
+    playwright.expect(sides).to_have_count(2, timeout=_PATIENCE)
+    shuffles = page.locator(".asm").first.locator("text=SHFL.DOWN").first
+    line = int(shuffles.get_attribute("data-line"))
+    assert "__shfl_down_sync" in page.evaluate(
+        "line => document.querySelectorAll('#source .cm-line')[line - 1].textContent", line
+    )
+    shuffles.click()
+    chosen = page.locator(".asm").last.locator(".chosen").all_inner_texts()
+    # On RDNA3 a shuffle is a permutation of LDS' crossbar, for each half of a 64-bit value.
+    assert [text for text in chosen if text.startswith("ds_bpermute_b32")]
+    page.locator("#asm-next").focus()
+    page.keyboard.press("Enter")
+    assert page.locator("#asm-line").inner_text().startswith("line ")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -118,7 +86,7 @@ def test_axe_finds_nothing(page: Any, scheme: str) -> None:
     page.select_option("#example", "block_reduce.cu")
     page.click("#go")
     playwright.expect(page.locator("#label")).to_contain_text("printed", timeout=_PATIENCE)
-    for tab in ("#tab-output", "#tab-messages", "#tab-evidence", "#tab-files"):
+    for tab in ("#tab-output", "#tab-messages", "#tab-assembly", "#tab-evidence", "#tab-files"):
         page.click(tab)
         found = axe.Axe().run(page)
         assert found.violations_count == 0, found.generate_report()

@@ -1,0 +1,284 @@
+"""The page in headless Chromium, with answers that are given: what it keeps, sends and shows."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import zipfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cass_ray.api.schema import (
+    EXAMPLE,
+    AssemblyFunction,
+    AssemblyRequest,
+    AssemblySide,
+    CompileReport,
+    ExecutionReport,
+    RunReport,
+    TargetInfo,
+)
+from serve.check.checker import CheckRequest, CheckStage
+from tests.serve.conftest import Api, make_services, make_settings
+from tests.serve.ui.conftest import served
+
+playwright = pytest.importorskip("playwright.sync_api")
+
+_REMEDY = "gfx1030 needs a thing: install it"
+_TARGETS = (
+    ("gfx1100", "RDNA 3", 32, True, ""),
+    ("gfx1030", "RDNA 2", 32, False, _REMEDY),
+    ("gfx942", "CDNA 3", 64, True, ""),
+)
+
+
+class GivenChecker:
+    """Every program compiles, complains on standard error, and prints its arguments."""
+
+    async def stages(self, check: CheckRequest) -> AsyncIterator[CheckStage]:
+        request = check.request
+        for target in ["", *request.further_targets]:
+            architecture = target or request.architecture
+            compiled = CompileReport(
+                passed=True, architecture=architecture, compiler="19", seconds=0.1
+            )
+            yield CheckStage(name="compile", target=target)
+            yield CheckStage(
+                name="compile", target=target, compile=compiled, source=check.translation
+            )
+            yield CheckStage(name="execute", target=target)
+            yield CheckStage(name="execute", target=target, execution=_executed(request.inputs))
+
+    async def listings(self, request: AssemblyRequest) -> AsyncIterator[AssemblySide]:
+        line = 1 + EXAMPLE.splitlines().index("  if (i < n) out[i] = in[i] * in[i];")
+        for vendor, text in (("amd", "v_mul_f32"), ("nvidia", "FMUL")):
+            kernel = AssemblyFunction(name="square", instructions=[text, "end"], lines=[line, 0])
+            given = {"vendor": vendor, "architecture": request.arch, "functions": [kernel]}
+            yield AssemblySide.model_validate(given)
+
+    async def backends(self) -> dict[str, str]:
+        return {"rdna3": ""}
+
+    async def targets(self) -> list[TargetInfo]:
+        names = ("name", "family", "wavefront", "executed", "problem")
+        return [TargetInfo.model_validate(dict(zip(names, each, strict=True))) for each in _TARGETS]
+
+
+def _executed(inputs: list[Any]) -> ExecutionReport:
+    run = RunReport(
+        arguments=inputs[0].arguments if inputs else [],
+        verdict="ok",
+        status=0,
+        matched=True,
+        exact=True,
+        stdout="printed",
+        expected=inputs[0].expected_stdout if inputs else "printed",
+        stderr="first line\nsecond line",
+        seconds=0.1,
+        peak_memory_bytes=1,
+    )
+    return ExecutionReport(
+        ran=True,
+        matched=True,
+        backend="rdna3: given",
+        reference="given",
+        reference_kind="given" if inputs else "lifted sm_90",
+        independent=True,
+        runs=[run],
+    )
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    settings = make_settings(tmp_path_factory.mktemp("serve"))
+    with served(Api(make_services(settings, GivenChecker())).app) as address:
+        yield address
+
+
+def _write(page: Any, text: str) -> None:
+    page.locator("#source .cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(text)
+
+
+def _translated(page: Any) -> None:
+    page.click("#go")
+    playwright.expect(page.locator("#label.good, #label.bad")).to_be_visible()
+
+
+def test_the_program_and_its_settings_outlive_a_reload(page: Any) -> None:
+    _write(page, EXAMPLE)
+    page.fill("#arguments", "7 'two words'")
+    page.select_option("#arch", "gfx942")
+    _translated(page)
+    page.reload()
+    playwright.expect(page.locator("#source .cm-content")).to_contain_text("square<<<1, 4>>>")
+    assert page.input_value("#arguments") == "7 'two words'"
+    assert page.input_value("#arch") == "gfx942"
+
+
+def test_a_change_takes_the_verdict_back(page: Any) -> None:
+    _write(page, EXAMPLE)
+    _translated(page)
+    assert page.locator("#stages .good").count() == 4
+    page.locator("#source .cm-content").click()
+    page.keyboard.type(" ")
+    label = page.locator("#label")
+    playwright.expect(label).to_have_text("Changed since it was translated.")
+    assert page.locator("#stages .good").count() == 0
+    assert "printed" not in page.locator("#panel-output").inner_text()
+    _translated(page)
+    page.fill("#arguments", "9")
+    playwright.expect(label).to_have_text("Changed since it was translated.")
+
+
+def test_history_brings_a_program_back_and_forgets(page: Any) -> None:
+    _write(page, EXAMPLE)
+    _translated(page)
+    _write(page, "int main() {}")
+    page.click("#history")
+    entries = page.locator("#history-list button")
+    assert entries.count() == 1
+    entries.first.click()
+    playwright.expect(page.locator("#source .cm-content")).to_contain_text("square<<<1, 4>>>")
+    page.click("#history")
+    page.click("#forget")
+    page.click("#history")
+    assert page.locator("#history-list").inner_text() == "Nothing yet."
+    assert page.evaluate("localStorage.length") == 0
+
+
+def test_arguments_and_expected_output_are_sent_and_named(page: Any) -> None:
+    _write(page, EXAMPLE)
+    page.fill("#arguments", "7 'two words' \"\"")
+    page.click("#expected-box summary")
+    page.fill("#expected", "1\n2\n")
+    with page.expect_request("**/v1/translate") as asked:
+        _translated(page)
+    [given] = json.loads(asked.value.post_data)["inputs"]
+    assert given == {"arguments": ["7", "two words", ""], "expected_stdout": "1\n2\n"}
+    assert "printed what the request expects" in page.locator("#label").inner_text()
+    shown = page.locator("#panel-output")
+    assert "Your expected output" in shown.inner_text()
+    assert shown.locator("pre").nth(1).inner_text() == "1\n2\n"
+    assert "first line\nsecond line" in shown.locator("pre").all_inner_texts()
+
+
+def test_both_wave_widths(page: Any) -> None:
+    _write(page, EXAMPLE)
+    page.select_option("#check", "both")
+    with page.expect_request("**/v1/translate") as asked:
+        _translated(page)
+    assert json.loads(asked.value.post_data)["targets"] == ["gfx942"]
+    assert page.locator("#stages .good").count() == 5
+    shown = page.locator("#panel-output").inner_text()
+    assert "gfx1100, wavefronts of 32 lanes" in shown
+    assert "gfx942, wavefronts of 64 lanes" in shown
+    assert "machine code (sm_90), lifted" in shown
+
+
+def test_targets_that_are_not_here_say_what_they_need(page: Any) -> None:
+    missing = page.locator('#arch option[value="gfx1030"]')
+    assert missing.is_disabled()
+    page.click("#targets")
+    assert _REMEDY in page.locator("#targets-list").inner_text()
+
+
+def test_findings_stand_under_their_numbers(page: Any) -> None:
+    _write(page, "#include <cuda_runtime.h>\n__global__ void k(int* p) {\n"
+                 '  asm("bfind.shiftamt.u32 %0, %1;" : "=r"(p[0]) : "r"(p[1]));\n}\n')  # fmt: skip
+    page.select_option("#check", "none")
+    page.click("#go")
+    playwright.expect(page.locator("#label")).to_contain_text("ot checked")
+    page.click("#tab-messages")
+    group = page.locator(".group").first
+    assert "CASS1001" in group.inner_text()
+    assert "Inline PTX without a translation" in group.inner_text()
+    group.locator("button").first.click()
+    assert "bfind" in page.locator("#source .cm-activeLine").inner_text()
+
+
+def test_a_zip_is_translated_and_its_files_open(page: Any, tmp_path: Path) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("src/main.cu", EXAMPLE)
+        archive.writestr("README.md", "text\n")
+    archive_file = {"name": "mine.zip", "mimeType": "application/zip"}
+    page.select_option("#check", "none")
+    page.set_input_files("#file", {**archive_file, "buffer": packed.getvalue()})
+    page.locator("text=2 files, 1 translated").wait_for()
+    with page.expect_download() as saved:
+        page.click("text=Download a patch")
+    assert saved.value.suggested_filename == "mine-translated.patch"
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "main.cu").write_text(EXAMPLE)
+    subprocess.run(["git", "apply", str(saved.value.path())], cwd=tmp_path, check=True)
+    assert "hipMalloc" in (tmp_path / "src" / "main.cu").read_text()
+    page.click("text=src/main.cu")
+    playwright.expect(page.locator("#source .cm-content")).to_contain_text("cudaMalloc")
+    playwright.expect(page.locator("#translation .cm-content")).to_contain_text("hipMalloc")
+
+
+def test_the_focus_ring_of_the_editor_lies_over_its_gutters(page: Any) -> None:
+    page.locator("#source .cm-content").click()
+    style = "([of, part]) => { const found = getComputedStyle(document.querySelector(of), part);"
+    style += " return [found.borderLeftWidth, found.position, Number(found.zIndex)] }"
+    width, position, above = page.evaluate(style, ["#source .cm-editor", "::after"])
+    gutter = page.evaluate(style, ["#source .cm-gutters", None])[2]
+    assert (width, position) == ("2px", "absolute")
+    assert above > gutter
+
+
+def test_everything_by_keyboard(page: Any) -> None:
+    """Tab reaches every control, also out of the editor; arrows go through the tabs."""
+    seen = []
+    page.locator("#task").focus()
+    for _ in range(24):
+        seen.append(page.evaluate("document.activeElement.id || document.activeElement.className"))
+        page.keyboard.press("Tab")
+    for name in ("engine", "arch", "targets", "check", "history", "go", "example", "arguments",
+                 "open", "folder", "diff", "copy", "download", "tab-output"):  # fmt: skip
+        assert name in seen, name
+    page.locator("#tab-output").focus()
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    assert page.locator("#panel-assembly").is_visible()
+
+
+def test_a_phone_shows_everything_without_scrolling_sideways(page: Any) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    for name in (
+        "#go",
+        "#history",
+        "#targets",
+        "#open",
+        "#expected-box",
+        "#download",
+        "#tab-files",
+    ):
+        box = page.locator(name).bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(page: Any, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    page.emulate_media(color_scheme=scheme)
+    _write(page, EXAMPLE)
+    _translated(page)
+    for tab in ("output", "messages", "assembly", "evidence", "files"):
+        page.click(f"#tab-{tab}")
+        found = axe.Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+    for opened, dialog in (("#history", "#history-dialog"), ("#targets", "#targets-dialog")):
+        page.click(opened)
+        found = axe.Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+        page.click(f"{dialog} button.primary")
