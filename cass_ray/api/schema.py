@@ -96,6 +96,17 @@ class RunInput(StrictModel):
         return value
 
 
+def _as_text(value: str) -> str:
+    """``value`` where it can be a file's text. Raises ``ValueError``."""
+    if "\0" in value:
+        raise ValueError("it holds the character NUL: send text")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError("it holds half a surrogate pair: send UTF-8") from None
+    return value
+
+
 class TranslateRequest(StrictModel):
     """A program to translate."""
 
@@ -136,13 +147,7 @@ class TranslateRequest(StrictModel):
     @field_validator("source")
     @classmethod
     def _text(cls, value: str) -> str:
-        if "\0" in value:
-            raise ValueError("it holds the character NUL: send text")
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            raise ValueError("it holds half a surrogate pair: send UTF-8") from None
-        return value
+        return _as_text(value)
 
     @field_validator("cubin")
     @classmethod
@@ -349,6 +354,11 @@ class AssemblyRequest(StrictModel):
     """HIP."""
     arch: str = Field(default=ARCHITECTURES[0], max_length=16)
     nvidia_arch: str = Field(default=NVIDIA_ARCHITECTURES[0], max_length=16)
+
+    @field_validator("source", "translation")
+    @classmethod
+    def _text(cls, value: str) -> str:
+        return _as_text(value)
 
     @model_validator(mode="after")
     def _known(self) -> AssemblyRequest:

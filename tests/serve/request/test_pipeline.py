@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from cass_ray.api.schema import (
+    AssemblyRequest,
+    AssemblySide,
     CompileReport,
     EngineInfo,
     TargetInfo,
@@ -93,6 +95,10 @@ class WordChecker:
         )
         yield CheckStage(name="compile")
         yield CheckStage(name="compile", compile=report, source=check.translation)
+
+    async def listings(self, request: AssemblyRequest) -> AsyncIterator[AssemblySide]:
+        yield AssemblySide(vendor="amd", architecture=request.arch, problem="words")
+        yield AssemblySide(vendor="nvidia", architecture=request.nvidia_arch, problem="words")
 
     async def backends(self) -> dict[str, str]:
         return {}
