@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
 from importlib.metadata import EntryPoint, version
+from pathlib import Path
 
 import pytest
 import typer
@@ -78,7 +80,7 @@ def test_version_is_that_of_the_package() -> None:
 def test_a_full_disk_is_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def full() -> None:
+    def full(**options: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/data/out")
 
     monkeypatch.setattr(cli, "app", full)
@@ -99,3 +101,48 @@ def test_an_interrupted_command_ends_with_130() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, "Traceback" in done.stderr) == (130, False)
+
+
+@pytest.fixture
+def in_path(tmp_path: Path) -> dict[str, str]:
+    """An environment whose ``cass`` is this one."""
+    program = tmp_path / "cass"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m cass_ray.cli "$@"\n')
+    program.chmod(0o755)
+    return {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "HOME": str(tmp_path)}
+
+
+_COMPLETIONS = {
+    "bash": (
+        'eval "$(_CASS_COMPLETE=source_bash cass)"; COMP_WORDS=(cass veri); COMP_CWORD=1;'
+        ' $(complete -p cass | sed "s/.*-F \\([^ ]*\\).*/\\1/") cass; echo "${COMPREPLY[@]}"'
+    ),
+    # Outside its line editor zsh cannot complete: the words that the script's function would offer.
+    "zsh": (
+        'compdef() { true }; _arguments() { print -r -- "$@" }; words=(cass veri); CURRENT=2;'
+        ' eval "$(_CASS_COMPLETE=source_zsh cass)"; _cass_completion'
+    ),
+    "fish": '_CASS_COMPLETE=source_fish cass | source; complete -C "cass veri"',
+}
+
+
+@pytest.mark.parametrize("shell", list(_COMPLETIONS))
+def test_shells_complete_commands(shell: str, in_path: dict[str, str]) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"no {shell} on this machine")
+    done = subprocess.run(
+        [shell, "-c", _COMPLETIONS[shell]], env=in_path, capture_output=True, text=True, check=False
+    )
+    assert "verify" in done.stdout, done.stderr
+    assert "verify-selftest" in done.stdout
+    assert "translate" not in done.stdout
+
+
+def test_an_interrupt_while_a_command_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(**options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "app", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 130

@@ -83,11 +83,8 @@ def verdict_of(
     label = _label(verification, compiled, executed)
     if compiled is None or not further:
         return Verdict(verification=verification, label=label, compile=compiled, execution=executed)
-    first = (compiled, executed)
-    targets = [
-        _on_target(name, reports)
-        for name, reports in {compiled.architecture: first, **further}.items()
-    ]
+    known: dict[str, Reports] = {compiled.architecture: (compiled, executed), **further}
+    targets = [_on_target(name, reports) for name, reports in known.items()]
     worst = min(targets, key=lambda each: ORDER.index(each.verification))
     return Verdict(
         verification=worst.verification,

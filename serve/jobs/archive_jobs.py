@@ -227,11 +227,9 @@ class ArchiveJobs:
         job = self._done(job_id, owner)
         if path not in {file.path for file in job.status.files}:
             raise ApiError(404, "unknown_file", f"the job has no file {path!r}")
-        after = _text(job.folder / _RESULT, path)
+        after = _text(job.folder / _RESULT, path) or ""
         before = _text(job.folder / _BEFORE, path)
-        return JobFileTexts(
-            path=path, before=after if before is None else before, after=after or ""
-        )
+        return JobFileTexts(path=path, before=after if before is None else before, after=after)
 
     def sweep(self) -> None:
         """Remove what has been kept long enough."""

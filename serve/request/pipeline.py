@@ -7,7 +7,7 @@ then the rules, then the best attempt so far, which says that it is not verified
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -19,6 +19,7 @@ from cass_ray.api.schema import (
     CompileReport,
     Event,
     ExecutionReport,
+    TargetVerdict,
     TranslateRequest,
     TranslateResponse,
     Usage,
@@ -238,7 +239,10 @@ class Pipeline:
                 seconds=time.perf_counter() - started,
             )
         )
-        for checked in verdict.targets or [verdict]:
+        on_targets: Sequence[Verdict | TargetVerdict] = (
+            verdict.targets if verdict.targets else [verdict]
+        )
+        for checked in on_targets:
             for name, report in (("compile", checked.compile), ("execute", checked.execution)):
                 if report is not None:
                     self.timings[name] = self.timings.get(name, 0.0) + report.seconds

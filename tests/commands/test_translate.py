@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from cass_ray.api.schema import EXAMPLE
 from cass_ray.commands.translate import app
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.translate.engines import hipify
@@ -53,6 +54,24 @@ def test_a_folder_needs_an_output(source: Path) -> None:
     result = RUN.invoke(app, [str(source.parent)])
     assert result.exit_code == 2
     assert "-o" in result.stderr
+
+
+def test_verify_is_of_one_file(source: Path, tmp_path: Path) -> None:
+    result = RUN.invoke(app, [str(tmp_path), "-o", str(tmp_path.with_name("out")), "--verify"])
+    assert result.exit_code == 2
+    assert "cass project" in result.stderr
+    assert RUN.invoke(app, [str(source), "--verify"]).exit_code == 2
+
+
+@pytest.mark.amd
+@pytest.mark.nvidia
+def test_verify_runs_the_file_beside_its_original(tmp_path: Path) -> None:
+    path = tmp_path / "square.cu"
+    path.write_text(EXAMPLE)
+    result = RUN.invoke(app, [str(path), "-o", str(tmp_path / "square.hip"), "--verify"])
+    assert result.exit_code == 0, result.stderr
+    assert "reference  lifted sm_90" in result.stderr
+    assert "exact      (no arguments)" in result.stderr
 
 
 def test_a_folder(source: Path, tmp_path: Path) -> None:
