@@ -51,7 +51,8 @@ def sass_lines(listing: str, filename: str) -> Lines:
 def rdna3_lines(assembly: str, filename: str) -> Lines:
     """Lines from the ``.loc`` directives of clang's ``-gline-tables-only``.
 
-    Of code inlined from another file, the line of ``filename`` that the call stands in.
+    Of code inlined from another file, the line of ``filename`` that the call stands in, which clang
+    says from version 20 on; before, none.
     """
     module = rdna3.parse(assembly)
     files: dict[str, str] = {}

@@ -60,8 +60,16 @@ function changed() {
 let waiting = 0;
 
 function keepDraft() {
+  keepNothing();
+  waiting = setTimeout(() => {
+    waiting = 0;
+    kept.keepDraft(draft());
+  }, 300);
+}
+
+function keepNothing() {
   clearTimeout(waiting);
-  waiting = setTimeout(() => kept.keepDraft(draft()), 300);
+  waiting = 0;
 }
 
 function draft() {
@@ -308,10 +316,12 @@ function wire() {
   $("task").addEventListener("change", taskChanged);
   $("arch").addEventListener("change", archChanged);
   for (const id of FIELDS) $(id).addEventListener("input", changed);
+  // What was typed just before a reload is not kept yet.
+  addEventListener("pagehide", () => waiting && kept.keepDraft(draft()));
   $("targets").addEventListener("click", () => state.capabilities && listTargets());
   $("history").addEventListener("click", listHistory);
   $("forget").addEventListener("click", () => {
-    clearTimeout(waiting);
+    keepNothing();
     kept.forget();
     $("history-dialog").close();
     show.label("Forgotten.", "");

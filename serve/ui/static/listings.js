@@ -7,6 +7,15 @@ import { sameLines } from "./text.js";
 const $ = (id) => document.getElementById(id);
 const NAMES = { nvidia: "SASS", amd: "AMD assembly" };
 
+/** Scroll a row's listing to it, and nothing around: what one steps with stays in sight. */
+function within(row) {
+  const listing = row.closest(".asm");
+  const top = row.getBoundingClientRect().top - listing.getBoundingClientRect().top;
+  if (top < 0 || top + row.offsetHeight > listing.clientHeight) {
+    listing.scrollTop += top - listing.clientHeight / 3;
+  }
+}
+
 export class Listings {
   /** `goTo(line, translated)` shows a line of the program and the one that it became, or 0. */
   constructor(goTo) {
@@ -102,7 +111,7 @@ export class Listings {
       for (const each of column.querySelectorAll(".chosen")) each.classList.remove("chosen");
       const found = column.querySelectorAll(`[data-line="${line}"]`);
       for (const each of found) each.classList.add("chosen");
-      found[0]?.scrollIntoView({ block: "nearest" });
+      if (found.length) within(found[0]);
       counts.push(`${found.length} of ${NAMES[vendor]}`);
     }
     $("asm-line").textContent = `line ${line}: ${counts.join(", ")}`;

@@ -65,15 +65,16 @@ def test_a_line_leads_to_what_it_became_on_both_sides(page: Any) -> None:
     page.click("#tab-assembly")
     sides = page.locator(".asm")
     playwright.expect(sides).to_have_count(2, timeout=_PATIENCE)
-    shuffles = page.locator(".asm").first.locator("text=SHFL.DOWN").first
-    line = int(shuffles.get_attribute("data-line"))
-    assert "__shfl_down_sync" in page.evaluate(
+    stores = page.locator(".asm").first.locator("text=STS.64").first
+    line = int(stores.get_attribute("data-line"))
+    assert "partial[threadIdx.x / 32] = v;" in page.evaluate(
         "line => document.querySelectorAll('#source .cm-line')[line - 1].textContent", line
     )
-    shuffles.click()
+    stores.click()
     chosen = page.locator(".asm").last.locator(".chosen").all_inner_texts()
-    # On RDNA3 a shuffle is a permutation of LDS' crossbar, for each half of a 64-bit value.
-    assert [text for text in chosen if text.startswith("ds_bpermute_b32")]
+    # AMD's store of 64 bits to LDS, as STS.64 is Nvidia's to shared memory.
+    assert any(text.startswith("ds_store_b64") for text in chosen)
+    playwright.expect(page.locator("#asm-next")).to_be_in_viewport()
     page.locator("#asm-next").focus()
     page.keyboard.press("Enter")
     assert page.locator("#asm-line").inner_text().startswith("line ")

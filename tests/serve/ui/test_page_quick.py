@@ -265,6 +265,11 @@ def test_a_phone_shows_everything_without_scrolling_sideways(page: Any) -> None:
         assert box is not None
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 390
+    _write(page, EXAMPLE)
+    _translated(page)
+    page.click("#tab-evidence")
+    panel = page.locator("#panel-evidence")
+    assert panel.evaluate("panel => panel.scrollWidth - panel.clientWidth") == 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
