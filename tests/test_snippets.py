@@ -1,4 +1,4 @@
-"""The quick start does what it says, command by command."""
+"""The quick start and the tutorials do what they say, command by command."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.folders import REPOSITORY
 from tests.snippets import RUN, missing, snippets
 
 DOCS = REPOSITORY / "docs"
-PAGES = [DOCS / "start.md"]
+PAGES = [DOCS / "start.md", *sorted((DOCS / "tutorials").glob("*.md"))]
 
 
 def test_a_page_is_read_as_it_is_written() -> None:

@@ -70,6 +70,13 @@ def compile_file(
         typer.Option(help="Source tree that the compiler may read. [default: the file's folder]"),
     ] = None,
     optimization: Annotated[str, typer.Option("-O", help="Level: 0, 1, 2, 3 or s.")] = "s",
+    shared_runtime: Annotated[
+        bool,
+        typer.Option(
+            "--shared-runtime",
+            help="Link a CUDA executable with libcudart.so, as `cass port` wants it.",
+        ),
+    ] = False,
 ) -> None:
     """Compile a CUDA, HIP or OpenCL file with the vendor's compiler, inside the sandbox.
 
@@ -79,6 +86,8 @@ def compile_file(
     2 usage, 3 a tool is missing.
     """
     language = _language(file)
+    if shared_runtime and (language is not SourceLanguage.CUDA or emit is not Emit.EXE):
+        raise typer.BadParameter("only with --emit exe, of CUDA", param_hint="--shared-runtime")
     if output is None and emit is Emit.EXE:
         raise typer.BadParameter("an executable needs a file: give -o", param_hint="--emit exe")
     if optimization not in {"0", "1", "2", "3", "s"}:
@@ -95,6 +104,11 @@ def compile_file(
     ]
     with tool_errors():
         unit = unit_of(file, root, include or [], define or [])
+        if shared_runtime and output is not None:
+            find_nvidia().build_executable(
+                unit, output, architectures, optimization=f"-O{optimization}", shared_runtime=True
+            )
+            return
         text = build(unit, emit, architectures, output, f"-O{optimization}")
     if text is not None:
         _write(text, output)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,17 @@ class TestCuda:
         assert result.exit_code == 0, result.output
         assert ".visible .entry _Z5twicePf" in result.stdout
 
+    @pytest.mark.parametrize("shared", [True, False])
+    def test_an_executable_with_either_runtime(self, tmp_path: Path, shared: bool) -> None:
+        source = tmp_path / "main.cu"
+        source.write_text("__global__ void k() {}\nint main() { k<<<1, 1>>>(); }\n")
+        output = tmp_path / "program"
+        options = ["--shared-runtime"] if shared else []
+        result = cass_compile(source, "--emit", "exe", "-o", output, *options)
+        assert result.exit_code == 0, result.output
+        needed = subprocess.run(["readelf", "-d", output], capture_output=True, text=True).stdout
+        assert ("[libcudart.so." in needed) == shared
+
 
 class TestUsage:
     @pytest.mark.parametrize(
@@ -106,6 +118,8 @@ class TestUsage:
             ("a.hip", ["--arch", "gfx1100", "--arch", "gfx1101"], "one architecture"),
             ("a.cu", ["--arch", "gfx1100"], "sm_"),
             ("a.cu", ["--emit", "exe"], "give -o"),
+            ("a.cu", ["--shared-runtime"], "only with --emit exe"),
+            ("a.hip", ["--shared-runtime", "--emit", "exe"], "only with --emit exe"),
             ("a.cu", ["-O", "9"], "0, 1, 2, 3 or s"),
             ("a.cu", ["-I", "../elsewhere"], "leads out of the source tree"),
             ("a.cu", ["--root", "/usr/include"], "is not inside"),

@@ -167,8 +167,10 @@ class NvidiaToolchain:
         *,
         optimization: str = "-Os",
         limits: Limits = COMPILE_LIMITS,
+        shared_runtime: bool = False,
     ) -> Path:
-        """Compile ``unit`` and link it with the CUDA runtime into ``output``.
+        """Compile ``unit`` and link it with the CUDA runtime into ``output``: with a copy of it, as
+        nvcc does unless it is told otherwise, or with ``libcudart.so``.
 
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
         """
@@ -176,6 +178,7 @@ class NvidiaToolchain:
         for architecture in architectures:
             number = architecture.removeprefix("sm_")
             command += ["-gencode", f"arch=compute_{number},code={architecture}"]
+        command += ["-cudart", "shared"] if shared_runtime else []
         # The packages of the Python registry have lib where nvcc looks for lib64.
         command += [f"-L{directory}" for directory in self.library_directories]
         with private_folder() as folder:
