@@ -105,7 +105,9 @@ class TestCuda:
         options = ["--shared-runtime"] if shared else []
         result = cass_compile(source, "--emit", "exe", "-o", output, *options)
         assert result.exit_code == 0, result.output
-        needed = subprocess.run(["readelf", "-d", output], capture_output=True, text=True).stdout
+        needed = subprocess.run(
+            ["readelf", "-d", output], capture_output=True, text=True, check=True
+        ).stdout
         assert ("[libcudart.so." in needed) == shared
 
 
