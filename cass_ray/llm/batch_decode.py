@@ -18,6 +18,9 @@ import torch.nn.functional as F  # noqa: N812
 
 _CHECK = 32
 """Steps between looks at which rows have ended."""
+_PERIOD, _REPEATED = 160, 480
+"""A row that has written the same tokens, at most ``_PERIOD`` of them, over and over for
+``_REPEATED`` tokens is cut: no such answer was ever right, and none ended by itself."""
 
 
 def _norm(x: torch.Tensor, weight: torch.Tensor, epsilon: float) -> torch.Tensor:
@@ -118,9 +121,10 @@ class BatchDecoder:
     ) -> list[list[int]]:
         """Answers of at most ``most`` tokens, with ``end`` where the model ended them.
 
-        Greedy where the temperature is 0. With ``edits``, an answer begins with a mark, names only
-        lines that its question has, and each later than the one before; where a question has no
-        number of lines, no marks are written. After ``seconds`` all rows are cut.
+        Greedy where the temperature is 0; cut where it only repeats itself. With ``edits``, an
+        answer begins with a mark, names only lines that its question has, and each later than the
+        one before; where a question has no number of lines, no marks are written. After ``seconds``
+        all rows are cut.
         """
         started = time.monotonic()
         state = _State(self, questions, most, temperatures, end, edits)
@@ -131,6 +135,8 @@ class BatchDecoder:
             for _ in range(min(_CHECK, most - steps)):
                 step()
                 steps += 1
+            if steps % (4 * _CHECK) == 0:
+                state.cut_repeats(steps)
             ended = int(state.done.sum())
         say(
             f"{len(questions)} rows, {steps} steps, {ended} ended, "
@@ -289,6 +295,16 @@ class _State:
         self.number.add_(1).clamp_(max=self.out.shape[1] - 1)
         self.token.copy_(torch.where(self.done, self.token, chosen))
         self.place.add_((~self.done).long()).clamp_(max=len(self.columns) - 1)
+
+    def cut_repeats(self, steps: int) -> None:
+        """End the rows that repeat themselves after ``steps`` steps; they get no end token."""
+        if steps < _REPEATED + _PERIOD:
+            return
+        tail = self.out[:, steps - _REPEATED - _PERIOD : steps]
+        last = tail[:, _PERIOD:]
+        for period in range(1, _PERIOD + 1):
+            before = tail[:, _PERIOD - period : _PERIOD - period + _REPEATED]
+            self.done.logical_or_((last == before).all(1))
 
     def captured(self, decoder: BatchDecoder) -> Callable[[], None]:
         """A function that makes one step; on a GPU a graph is replayed."""

@@ -6,7 +6,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, Qwen2Config, Qwen3Config
 
-from cass_ray.llm.batch_decode import BatchDecoder, EditMarks
+from cass_ray.llm.batch_decode import BatchDecoder, EditMarks, _State
 
 END = 2
 SIZES = {
@@ -116,3 +116,17 @@ def test_the_kernel_attends_like_torch():
     pytest.importorskip("triton")
     environment = {**os.environ, "TRITON_INTERPRET": "1"}  # read when Triton is imported
     subprocess.run([sys.executable, "-c", INTERPRETED], env=environment, check=True)
+
+
+def test_an_answer_that_only_repeats_itself_is_cut(model):
+    questions = [[5], [5]]
+    state = _State(BatchDecoder(model), questions, 700, [0.0, 0.0], END)
+    line = torch.arange(3, 103)
+    state.out[0, :640] = line.repeat(7)[:640]
+    state.out[1, :640] = line.repeat(7)[:640]
+    state.out[1, 300] = 299  # one other token, within what is looked at
+
+    state.cut_repeats(480 + 100)
+    assert state.done.tolist() == [False, False]  # not long enough yet
+    state.cut_repeats(640)
+    assert state.done.tolist() == [True, False]

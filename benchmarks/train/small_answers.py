@@ -1,0 +1,193 @@
+"""Greedy answers and samples of a small model, for CASS-Bench and for programs held out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.train.small_pairs import PROGRAMS, QUESTIONS, Row, by_rules
+from cass_ray.llm.line_edits import MARKS
+
+
+def say(text: str) -> None:
+    """``text`` with the time, at once."""
+    print(f"{time.strftime('%H:%M:%S')} {text}", flush=True)
+
+
+def answer(model: str, folder: Path, out: Path, options: argparse.Namespace) -> None:
+    """Greedy answers and samples in both formats; a JSON object a line in ``out``."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    from cass_ray.llm.pretrained import load_tokenizer
+    from cass_ray.llm.translation_format import TranslationFormat
+    from cass_ray.train.data.recipe_files import stored_pairs
+    from cass_ray.train.run_files import RunFiles
+    from cass_ray.translate.rules.tables import snippets
+
+    out.mkdir(parents=True, exist_ok=True)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
+    loaded = AutoModelForCausalLM.from_pretrained(model, dtype=dtype).to(device).eval()
+    form = TranslationFormat(load_tokenizer(model), snippets())
+    bench = [
+        Program(row["task"], row["file"], row["cuda"])
+        for row in json.loads((folder / QUESTIONS).read_text())
+    ][: options.first]
+    asked = (folder / PROGRAMS).exists() and set(json.loads((folder / PROGRAMS).read_text()))
+    held_out = [
+        Program(row["id"], row["repository"], row["cuda_source"])
+        for row in stored_pairs(RunFiles(Path(model).parent).recipe_held_out)
+        if row["kind"] == "program" and (not asked or row["id"] in asked)
+    ][: options.first]
+    decoder = _decoder(loaded, form, bench)
+    asking = Asking(decoder, form, out, options.rows, options.longest, options.seconds)
+    hot = [options.temperature] * options.samples
+    asking.ask("bench-edits", bench, False, [0.0])
+    asking.ask("bench-file", bench, True, [0.0])
+    asking.ask("bench-edits-samples", bench, False, hot)
+    asking.ask("bench-file-samples", bench, True, hot)
+    asking.ask("public-edits", held_out, False, [0.0])
+    asking.ask("public-file", held_out, True, [0.0])
+
+
+def _decoder(model: Any, form: Any, programs: Sequence[Program]) -> Any:
+    """With the kernel of our own, where it runs and begins answers as the plain products do."""
+    from cass_ray.llm.batch_decode import BatchDecoder
+
+    plain = BatchDecoder(model, fused=False)
+    if not next(model.parameters()).is_cuda:
+        return plain
+    questions = [form.edit_question(program.lines) for program in programs[:8]]
+    try:
+        fused = BatchDecoder(model, fused=True)
+        both = [made(questions, 64, [0.0] * 8, form.end) for made in (fused, plain)]
+    except Exception as error:
+        say(f"plain attention: {error!r}")
+        return plain
+    same = sum(a == b for a, b in zip(*both, strict=True))
+    say(f"{same} of 8 answers begin alike with both kinds of attention")
+    return fused if same >= 5 else plain
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program to ask for, by its name and the file it is in."""
+
+    name: str
+    file: str
+    cuda: str
+
+    @property
+    def lines(self) -> list[str]:
+        return self.cuda.replace("\r\n", "\n").split("\n")
+
+
+@dataclass(frozen=True)
+class _Job:
+    program: Program
+    question: list[int]
+    temperature: float
+
+
+class Asking:
+    """Asks ``decoder`` for batches of ``rows`` answers until ``seconds`` have passed."""
+
+    def __init__(
+        self, decoder: Any, form: Any, out: Path, rows: int, longest: int, seconds: float
+    ) -> None:
+        self._decoder, self._form, self._out = decoder, form, out
+        self._longest, self._rows = longest, rows
+        self._until = time.monotonic() + seconds
+
+    def ask(
+        self,
+        label: str,
+        programs: Sequence[Program],
+        whole_file: bool,
+        temperatures: list[float],
+    ) -> None:
+        """Write ``label.jsonl``."""
+        from cass_ray.llm.translation_format import UnusableAnswer
+
+        counts: Counter[str] = Counter()
+        jobs = self._jobs(programs, whole_file, temperatures, counts)
+        started = time.monotonic()
+        with (self._out / f"{label}.jsonl").open("w") as stream:
+            while jobs:
+                batch, jobs = jobs[: self._rows], jobs[self._rows :]
+                for job, ids in zip(batch, self._answers(batch, whole_file, counts), strict=False):
+                    record: Row = {
+                        "task": job.program.name,
+                        "file": job.program.file,
+                        "temperature": job.temperature,
+                        "tokens": len(ids),
+                    }
+                    try:
+                        record["code"] = (
+                            self._form.read_file(ids)
+                            if whole_file
+                            else self._form.read_edits(job.program.lines, ids)
+                        )
+                        counts["usable"] += 1
+                        counts["as the rules"] += record["code"] == by_rules(job.program.cuda)
+                    except UnusableAnswer as error:
+                        record["problem"] = str(error)
+                        counts[str(error)[:40]] += 1
+                    stream.write(json.dumps(record) + "\n")
+        say(f"{label}: {time.monotonic() - started:.0f} s, {dict(counts)}")
+
+    def _jobs(
+        self,
+        programs: Sequence[Program],
+        whole_file: bool,
+        temperatures: list[float],
+        counts: Counter[str],
+    ) -> list[_Job]:
+        from cass_ray.llm.translation_format import UnusableAnswer
+
+        form, jobs = self._form, []
+        for program in programs:
+            lines = program.lines
+            try:
+                question = (
+                    form.file_question("\n".join(lines))
+                    if whole_file
+                    else form.edit_question(lines)
+                )
+            except UnusableAnswer:
+                counts["not to be asked"] += 1
+                continue
+            jobs += [_Job(program, question, temperature) for temperature in temperatures]
+        return sorted(jobs, key=lambda job: len(job.question))
+
+    def _answers(
+        self, batch: list[_Job], whole_file: bool, counts: Counter[str]
+    ) -> list[list[int]]:
+        """Answers of at most what a right one may need; none when the time is over."""
+        from cass_ray.llm.batch_decode import EditMarks
+
+        form, size = self._form, len(batch[-1].question)
+        most = int(1.3 * size) + 300 if whole_file else min(3000, size + 500)
+        most = min(most, 16000 - size, self._longest)
+        left = self._until - time.monotonic()
+        if most < 16 or left < 5:
+            counts["not asked"] += len(batch)
+            return []
+        lines = [None if whole_file else len(job.program.lines) for job in batch]
+        answers: list[list[int]] = self._decoder(
+            [job.question for job in batch],
+            most,
+            [job.temperature for job in batch],
+            form.end,
+            edits=EditMarks(form.first_mark, MARKS, lines),
+            seconds=left,
+            say=say,
+        )
+        return answers

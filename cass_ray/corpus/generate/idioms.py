@@ -1,0 +1,282 @@
+"""Lines around kernels as programmers write them: macros, typed arithmetic, a host part."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+_HEADERS = (
+    *("<cstdio>", "<cstdlib>", "<vector>", "<cuda_runtime.h>", "<cstdint>", "<cuda_fp16.h>"),
+    *("<cooperative_groups.h>", "<stdio.h>", "<cmath>", "<algorithm>", "<cuda.h>"),
+)
+_CHECKS = (
+    "cudaError_t {e} = ({c}); if ({e} != cudaSuccess) {{ fprintf(stderr, {f}, {a}); {x}; }}",
+    "const cudaError_t {e} = {c}; if ({e} != cudaSuccess) {{ printf({f}, {a}); {x}; }}",
+    "cudaError_t {e} = {c}; if (cudaSuccess != {e}) {{ fprintf(stderr, {f}, {a}); {x}; }}",
+)
+_FORMATS = (
+    (r'"%s:%d: %s\n"', "__FILE__, __LINE__, cudaGetErrorString({e})"),
+    (r'"CUDA error %d at line %d: %s\n"', "(int){e}, __LINE__, cudaGetErrorString({e})"),
+    (r'"error: %s\n"', "cudaGetErrorString({e})"),
+    (r'"CUDA call failed: %s (%s:%d)\n"', "cudaGetErrorName({e}), __FILE__, __LINE__"),
+    (r'"failure %d in %s\n"', "static_cast<int>({e}), #{p}"),
+)
+_NAMES = ("CHECK", "CUDA_CHECK", "CUDA_CALL", "checkCuda", "TRY", "GPU_OK", "CK", "CUDA_TRY",
+          "cudaCheck", "ASSERT_CUDA", "HANDLE_ERROR", "MUST", "SAFE_CALL")  # fmt: skip
+_ENDS = ("exit(1)", "exit(EXIT_FAILURE)", "abort()", "std::exit(2)", "exit(3)", "return 1")
+
+
+def head(chance: random.Random) -> list[str]:
+    """A comment perhaps, and includes."""
+    lines = []
+    if chance.random() < 0.3:
+        lines.append(chance.choice(("// Inline PTX.", "// Helpers.", "/* device code */", "")))
+    chosen = [header for header in _HEADERS[:5] if chance.random() < 0.6]
+    chosen += [header for header in _HEADERS[5:] if chance.random() < 0.15]
+    if not {"<cstdio>", "<stdio.h>"} & set(chosen):
+        chosen.append("<cstdio>")
+    if "<cstdint>" not in chosen:
+        chosen.append("<cstdint>")
+    if "<cstdlib>" not in chosen:
+        chosen.append("<cstdlib>")
+    chance.shuffle(chosen)
+    return [*lines, *(f"#include {header}" for header in chosen)]
+
+
+def check_macro(chance: random.Random) -> tuple[str, list[str]]:
+    """A macro that checks a call: its name and its lines, mostly several."""
+    name, parameter = chance.choice(_NAMES), chance.choice(("call", "x", "expr", "e", "stmt"))
+    error = chance.choice(("err", "status", "error_", "rc", "result", "err_"))
+    form, arguments = chance.choice(_FORMATS)
+    end = chance.choice(_ENDS[:-1])
+    text = chance.choice(_CHECKS).format(
+        e=error, c=parameter, f=form, a=arguments.format(e=error, p=parameter), x=end
+    )
+    opening = chance.choice(("do {", "{", "do {", "do {"))
+    closing = "} while (0)" if opening.startswith("do") else "}"
+    parts = [opening, *_broken(chance, text), closing]
+    if chance.random() < 0.15:
+        return name, [f"#define {name}({parameter}) {' '.join(parts)}"]
+    indent = chance.choice(("    ", "  ", "\t", "        "))
+    pad = chance.choice((1, 1, 1, 79, 88))
+    lines = [f"#define {name}({parameter})", *(indent + part for part in parts)]
+    if chance.random() < 0.4:
+        lines[:2] = [f"{lines[0]} {parts[0]}"]
+    if chance.random() < 0.4:
+        lines[-2:] = [f"{lines[-2]} {closing}"]
+    return name, [*((line + " ").ljust(pad) + "\\" for line in lines[:-1]), lines[-1]]
+
+
+def _broken(chance: random.Random, text: str) -> list[str]:
+    """``text`` on one line or several."""
+    if chance.random() < 0.25:
+        return [text]
+    first, _, rest = text.partition("; ")
+    condition, _, inside = rest.partition(" { ")
+    body = [part for part in inside.removesuffix(" }").split("; ") if part]
+    if chance.random() < 0.4:
+        return [f"{first};", f"{condition} {{ {inside}"]
+    return [
+        f"{first};",
+        f"{condition} {{",
+        *(f"    {part.removesuffix(';')};" for part in body),
+        "}",
+    ]
+
+
+class TypedLines:
+    """Declarations and arithmetic whose translation depends on types.
+
+    ``min`` and ``max`` of two types are compared in their common one, and CUDA's ``__popc`` and
+    ``__ffs`` give an ``int``: the rules write both out.
+    """
+
+    _NARROW = ("int", "unsigned", "unsigned", "int", "uint32_t", "short", "unsigned char")
+    _WIDE = ("long long", "unsigned long long")
+
+    def __init__(self, chance: random.Random, fresh: Callable[[], str]) -> None:
+        self._chance, self._fresh = chance, fresh
+        self._wide = chance.random() < 0.25
+        """CUDA has no overload for a number of 64 bits beside one of 32."""
+        self._known: list[str] = []
+
+    def _operand(self) -> str:
+        chance = self._chance
+        name = chance.choice(self._known)
+        if self._wide:
+            return chance.choice(
+                (name, name, f"(long long){name}", f"{name} + 1", f"{chance.randrange(99)}ll")
+            )
+        return chance.choice(
+            (name, name, name, f"{name} + 1", f"({name} & 31)", f"{name} * 2", "threadIdx.x",
+             str(chance.choice((0, 1, 31, 255, 1024))), f"{chance.randrange(99)}u",
+             f"(int){name}", f"__popc({name})")
+        )  # fmt: skip
+
+    def _expression(self) -> str:
+        chance, a, b = self._chance, self._operand(), self._operand()
+        if self._wide:
+            return chance.choice(
+                (f"min({a}, {b})", f"max({a}, {b})", f"__popcll({a})", f"__ffsll({a}) - 1",
+                 f"__umul64hi({a}, {b})", f"(__popcll({a}) & 1) ? {b} : 0", f"__clzll({a})")
+            )  # fmt: skip
+        return chance.choice(
+            (f"min({a}, {b})", f"max({a}, {b})", f"min({a}, {b})", f"max({a}, {b}) + 1",
+             f"min(max({a}, 0), {b})", f"__popc((unsigned)({a})) + {b}", f"__ffs({a}) - 1",
+             f"__umulhi({a}, {b})", f"__mulhi({a}, {b})", f"(__popc({a}) & 1) ? {b} : 0",
+             f"(unsigned long long)__umulhi({a}, {b}) << 32", f"__clz({a}) + __ffs({b})",
+             f"min({a}, __shfl_xor_sync(0xffffffffu, (int){chance.choice(self._known)}, 1))",
+             f"__funnelshift_l({a}, {b}, 7)", f"__byte_perm({a}, {b}, 0x3210)",
+             f"__dp4a((int)({a}), (int)({b}), 0)", f"__brev({a}) >> 27")
+        )  # fmt: skip
+
+    def lines(self, target: str) -> list[str]:
+        """A few lines; the last changes ``target``, an unsigned."""
+        chance = self._chance
+        made = []
+        for _ in range(chance.randrange(1, 4)):
+            type_, name = chance.choice(self._WIDE if self._wide else self._NARROW), self._fresh()
+            start = f"({type_}){target}" if not self._known else self._expression()
+            made.append(f"{chance.choice(('', '', 'const '))}{type_} {name} = {start};")
+            self._known.append(name)
+        made.append(
+            chance.choice(
+                (f"{target} += {self._expression()};", f"{target} = {self._expression()};",
+                 f"if (({self._expression()}) > 3 && __popc({target}) % 2 == 0) {target} ^= 1u;",
+                 f"if ((int)__ffs({target}) - 1 == (int)(threadIdx.x % 32)) {target} += 1u;")
+            )
+        )  # fmt: skip
+        return made
+
+
+_GRAPH = (
+    "cudaGraph_t {g};",
+    "cudaGraphExec_t {x};",
+    "{o}cudaStreamBeginCapture({s}, cudaStreamCaptureMode{mode}){c};",
+    "{k}<<<{blocks}, 128, 0, {s}>>>({w}, {r}, n);",
+    "{o}cudaStreamEndCapture({s}, &{g}){c};",
+    "{o}cudaGraphInstantiate(&{x}, {g}{flags}){c};",
+    "{o}cudaGraphLaunch({x}, {s}){c};",
+    "{o}cudaStreamSynchronize({s}){c};",
+    "{o}cudaGraphExecDestroy({x}){c};",
+    "{o}cudaGraphDestroy({g}){c};",
+)
+_EVENTS = (
+    "cudaEvent_t {g}, {x};",
+    "{o}cudaEventCreate(&{g}){c};",
+    "{o}cudaEventCreateWithFlags(&{x}, cudaEventDisableTiming){c};",
+    "{o}cudaEventRecord({g}, {s}){c};",
+    "{k}<<<{blocks}, 128, 0, {s}>>>({w}, {r}, n);",
+    "{o}cudaEventRecord({x}, {s}){c};",
+    "{o}cudaStreamWaitEvent({s}, {x}, 0){c};",
+    "{o}cudaEventSynchronize({x}){c};",
+)
+_LAUNCH = (
+    "void* {g}[] = {{&{w}, &{r}, (void*)&n}};",
+    "{o}cudaLaunchKernel((const void*){k}, dim3({blocks}), dim3(128), {g}{launch}){c};",
+    "{o}cudaFuncSetAttribute({k}, cudaFuncAttributeMaxDynamicSharedMemorySize, 65536){c};",
+    "int {x} = 0;",
+    "{o}cudaOccupancyMaxActiveBlocksPerMultiprocessor(&{x}, {k}, 128, 0){c};",
+)
+_COOPERATIVE = (
+    "void* {g}[] = {{&{w}, &{r}, (void*)&n}};",
+    "{o}cudaLaunchCooperativeKernel((void*){k}, {blocks}, 128, {g}){c};",
+)
+_POOL = (
+    "cudaMemPool_t {g};",
+    "{o}cudaDeviceGetDefaultMemPool(&{g}, 0){c};",
+    "unsigned* {x} = nullptr;",
+    "{o}cudaMallocAsync(&{x}, 64 * sizeof(unsigned), {s}){c};",
+    "{o}cudaMemsetAsync({x}, 0, 64 * sizeof(unsigned), {s}){c};",
+    "{o}cudaFreeAsync({x}, {s}){c};",
+)
+_CALLBACK = "{o}cudaLaunchHostFunc({s}, {h}, (void*)&n){c};"
+_STREAM_CALLBACK = "{o}cudaStreamAddCallback({s}, {h}, nullptr, 0){c};"
+
+
+def host_part(
+    chance: random.Random, fresh: Callable[[], str], kernel: str, check: str
+) -> list[str]:
+    """Tables and functions of the host, and ``main``, which launches ``kernel(words, reals, n)``.
+
+    ``check`` is the macro around calls, or empty.
+    """
+    opened, closed = (f"{check}(", ")") if check else ("", "")
+    fields = {
+        **{key: fresh() for key in "gxswrh"},
+        "k": kernel,
+        "o": opened,
+        "c": closed,
+        "blocks": chance.choice(("(n + 127) / 128", "8", "dim3((n + 127) / 128)")),
+        "mode": chance.choice(("Global", "ThreadLocal", "Relaxed")),
+        "flags": chance.choice((", 0", ", 0", ", nullptr, nullptr, 0", "", ", NULL, NULL, 0")),
+        "launch": chance.choice(("", ", 0", ", 0, {s}", ", 0, 0")),
+    }
+    fields["launch"] = fields["launch"].format(**fields)
+    before: list[str] = []
+    middle: list[str] = []
+    if chance.random() < 0.3:
+        table = fresh()
+        before += ["", f"__constant__ unsigned {table}[16];"]
+        values = fresh()
+        middle += [
+            f"unsigned {values}[16] = {{1, 2, 3}};",
+            f"{opened}cudaMemcpyToSymbol({table}, {values}, sizeof({values})){closed};",
+        ]
+    if chance.random() < 0.35:
+        plain = chance.random() < 0.6
+        word = chance.choice(("CUDART_CB ", "CUDART_CB ", ""))
+        static = chance.choice(("static ", "static ", ""))
+        given = "void* data" if plain else "cudaStream_t stream, cudaError_t status, void* data"
+        before += ["", f"{static}void {word}{fields['h']}({given})"]
+        before[-1:] = (
+            [f"{before[-1]} {{", '    printf("done\\n");', "}"]
+            if chance.random() < 0.5
+            else [before[-1], "{", '    printf("done\\n");', "}"]
+        )
+        middle.append((_CALLBACK if plain else _STREAM_CALLBACK).format(**fields))
+    launched = f"{kernel}<<<{fields['blocks']}, 128>>>({fields['w']}, {fields['r']}, n);"
+    shapes: Sequence[tuple[Sequence[str], float]] = (
+        (_GRAPH, 0.3), (_EVENTS, 0.2), (_LAUNCH, 0.2), (_COOPERATIVE, 0.1), (_POOL, 0.1),
+    )  # fmt: skip
+    body = [line.format(**fields) for lines, share in shapes if chance.random() < share
+            for line in _scoped(lines)]  # fmt: skip
+    stream = any(fields["s"] in line for line in [*body, *middle])
+    lines = [
+        "const int n = 256;",
+        f"unsigned* {fields['w']} = nullptr;",
+        f"float* {fields['r']} = nullptr;",
+        f"{opened}cudaMalloc(&{fields['w']}, n * sizeof(unsigned)){closed};",
+        f"{opened}cudaMalloc((void**)&{fields['r']}, n * sizeof(float)){closed};",
+        f"{opened}cudaMemset({fields['w']}, 0, n * sizeof(unsigned)){closed};",
+    ]
+    if stream:
+        lines += [
+            f"cudaStream_t {fields['s']};",
+            chance.choice(("{o}cudaStreamCreate(&{s}){c};",
+                           "{o}cudaStreamCreateWithFlags(&{s}, cudaStreamNonBlocking){c};",
+                           "{o}cudaStreamCreateWithPriority(&{s}, cudaStreamDefault, 0){c};"))
+            .format(**fields),
+        ]  # fmt: skip
+    lines += [*middle, *body, launched]
+    host = fresh()
+    lines += [
+        chance.choice((f"{opened}cudaGetLastError(){closed};",
+                       f"{opened}cudaPeekAtLastError(){closed};")),
+        f"{opened}cudaDeviceSynchronize(){closed};",
+        f"unsigned {host}[256];",
+        f"{opened}cudaMemcpy({host}, {fields['w']}, sizeof({host}), "
+        f"cudaMemcpyDeviceToHost){closed};",
+        f'printf("%u\\n", {host}[0]);',
+        *([f"{opened}cudaStreamDestroy({fields['s']}){closed};"] if stream else []),
+        f"{opened}cudaFree({fields['w']}){closed};",
+        f"{opened}cudaFree({fields['r']}){closed};",
+        "return 0;",
+    ]  # fmt: skip
+    indent = chance.choice(("    ", "    ", "  ", "\t"))
+    return [*before, "", "int main() {", *(indent + line for line in lines), "}"]
+
+
+def _scoped(lines: Sequence[str]) -> list[str]:
+    """In braces of their own: shapes share names."""
+    return ["{{", *(f"    {line}" for line in lines), "}}"]

@@ -1,0 +1,1 @@
+"""Random CUDA files whose device code is written in inline PTX."""
