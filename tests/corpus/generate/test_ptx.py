@@ -43,7 +43,9 @@ def test_the_rules_translate_whole_files():
     for source in ptx_files(60, 0):
         translation = RULES.translate(source)
         assert not translation.errors, (source, translation.errors)
-        assert not re.search(r"\basm\b|__asm|cuda(?:Malloc|Graph|Free)|CUDART_CB", translation.source)
+        assert not re.search(
+            r"\basm\b|__asm|cuda(?:Malloc|Graph|Free)|CUDART_CB", translation.source
+        )
 
 
 def compile_cuda(source: str, folder: Path) -> None:
