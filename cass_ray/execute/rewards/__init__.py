@@ -1,0 +1,1 @@
+"""Execution as reward: is this answer a port of that program?"""

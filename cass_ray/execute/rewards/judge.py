@@ -1,0 +1,225 @@
+"""The judge of rewards: compiles an answer, runs it beside its question, and compares.
+
+Both happen in the sandbox, with what :mod:`cass_ray.execute.evidence.exploits` finds of forgeries:
+an answer that prints the right text without its kernels having made it gets nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from cass_ray.cache import ContentCache, digest
+from cass_ray.corpus.reading.source_files import Sources
+from cass_ray.dataset.schema import Reason, clip_diagnostic
+from cass_ray.execute.backends.base import Backend, Inputs
+from cass_ray.execute.comparison.tolerances import tolerance_for
+from cass_ray.execute.evidence.exploits import source_findings
+from cass_ray.execute.originals import measure_original
+from cass_ray.execute.references import ReferenceRuns
+from cass_ray.execute.rewards.verdicts import (
+    Outcome,
+    PartialCredit,
+    RewardItem,
+    RewardVerdict,
+    undecided,
+)
+from cass_ray.execute.verify import Policy, PortVerification, verify
+from cass_ray.llm.code_blocks import code_of
+from cass_ray.toolchain.sandbox.executable import Bounds, SandboxVerdict
+from cass_ray.toolchain.sandbox.process import Starved
+from cass_ray.toolchain.unit import CompileFailure
+
+_FORMAT = "1"
+_FENCES = ("hip", "cpp", "c++", "cuda", "cu", "c")
+_BY_LOAD = frozenset({Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.INTERNAL_ERROR})
+_RUN_BY_LOAD = frozenset({SandboxVerdict.TIME_LIMIT, SandboxVerdict.MEMORY_LIMIT})
+_REFERENCES = 4096
+"""Questions whose outputs are remembered."""
+
+
+class _Once:
+    """Results by key, each made once however many ask for it at the same time."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._made: OrderedDict[str, Future[ReferenceRuns]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: str, make: Callable[[], ReferenceRuns]) -> ReferenceRuns:
+        """What ``make`` gives; what it raises is raised to everyone who waits, and forgotten."""
+        with self._lock:
+            known = self._made.get(key)
+            mine = known is None
+            found: Future[ReferenceRuns] = Future() if known is None else known
+            self._made[key] = found
+            self._made.move_to_end(key)
+            while len(self._made) > self._most:
+                self._made.popitem(last=False)
+        if mine:
+            try:
+                found.set_result(make())
+            except BaseException as error:
+                with self._lock:
+                    self._made.pop(key, None)
+                found.set_exception(error)
+        return found.result()
+
+
+@dataclass
+class RewardJudge:
+    """Judges answers; may be used from several threads.
+
+    ``backend`` is where they run, ``originals`` where questions may, the best first
+    (:func:`cass_ray.execute.originals.reference_backends`). ``cache`` keeps verdicts by content;
+    those that load on the machine may have decided are not kept.
+    """
+
+    backend: Backend
+    originals: Sequence[Backend]
+    cache: ContentCache | None = None
+    partial: PartialCredit | None = None
+    """None: right or nothing."""
+    bounds: Bounds = field(default_factory=Bounds)
+    _references: _Once = field(default_factory=lambda: _Once(_REFERENCES))
+
+    def judge(self, item: RewardItem) -> RewardVerdict:
+        """The verdict; raises for nothing that an answer is."""
+        started = time.monotonic()
+        try:
+            made = self._cached(item)
+        except Starved as error:
+            made = undecided(str(error))
+        return made.model_copy(update={"seconds": time.monotonic() - started})
+
+    def _cached(self, item: RewardItem) -> RewardVerdict:
+        code = code_of(item.answer, _FENCES)
+        if code is None or code.cut:
+            reason = "the answer was cut" if code else "there is no program in the answer"
+            return RewardVerdict(reward=0.0, outcome=Outcome.NO_CODE, reason=reason)
+        if self.cache is None:
+            return self._judged(item, code.text)[0]
+        key = self._key(item, code.text)
+        if (found := self.cache.get(key)) is not None:
+            return RewardVerdict.model_validate_json(found)
+        made, lasting = self._judged(item, code.text)
+        if lasting:
+            self.cache.put(key, made.model_dump_json().encode())
+        return made
+
+    def _key(self, item: RewardItem, code: str) -> str:
+        credit = self.partial.model_dump_json() if self.partial else ""
+        parts: list[str] = ["reward", _FORMAT, credit, repr(self.bounds), str(item.order_free)]
+        parts += self._identities
+        parts += [repr(item.inputs), item.question, code]
+        return digest(parts)
+
+    @cached_property
+    def _identities(self) -> list[str]:
+        """What verdicts depend on beside texts; a backend that is not there runs no original."""
+        there = [each for each in self.originals if not each.problem()]
+        return [each.identity() for each in (self.backend, *there)]
+
+    def _judged(self, item: RewardItem, code: str) -> tuple[RewardVerdict, bool]:
+        """The verdict, and whether it would be the same on another day."""
+        question = _program("program.cu", item.question)
+        answer = _program("program.hip", code)
+        try:
+            built = self.backend.build(answer)
+        except CompileFailure as failure:
+            lasting = failure.reason not in _BY_LOAD
+            if not lasting:
+                return undecided(f"{failure.reason.value}: {failure.tool}"), False
+            reason = clip_diagnostic(failure.diagnostic)
+            return RewardVerdict(reward=0.0, outcome=Outcome.NOT_COMPILED, reason=reason), True
+        try:
+            reference = self._reference(item, question)
+        except CompileFailure as failure:
+            return undecided(f"the question does not build: {failure.diagnostic[:300]}"), False
+        if not reference.whole:
+            why = next((run.problem for run in reference.runs if run.problem), "no run")
+            return undecided(f"the question itself fails: {why}"), False
+        policy = Policy(
+            tolerance=tolerance_for([item.question]),
+            bounds=self.bounds,
+            order_free=item.order_free,
+            stop_early=self.partial is None,
+        )
+        findings = source_findings(answer.files, question.files)
+        result = verify(reference, built, self.backend, policy, findings=findings)
+        by_load = not result.passed and any(run.verdict in _RUN_BY_LOAD for run in result.runs)
+        return self._verdict(result, len(item.inputs)), not by_load
+
+    def _reference(self, item: RewardItem, question: Sources) -> ReferenceRuns:
+        inputs = [Inputs(tuple(each)) for each in item.inputs]
+        key = digest([item.question, repr(item.inputs)])
+        return self._references.get(key, lambda: measure_original(question, self.originals, inputs))
+
+    def _verdict(self, result: PortVerification, inputs: int) -> RewardVerdict:
+        right = sum(run.numeric for run in result.runs)
+        if result.passed:
+            outcome = Outcome.RIGHT
+        elif result.findings:
+            outcome = Outcome.FORGED
+        else:
+            outcome = Outcome.WRONG if result.ran else Outcome.NOT_RUN
+        return RewardVerdict(
+            reward=self._reward(outcome, right / inputs),
+            outcome=outcome,
+            inputs=inputs,
+            right=right,
+            reason=result.reason[:1000],
+            findings=[finding.message for finding in result.findings],
+            reference=result.reference_kind,
+            independent=result.independent,
+        )
+
+    def _reward(self, outcome: Outcome, share: float) -> float:
+        if outcome is Outcome.RIGHT:
+            return 1.0
+        if self.partial is None or outcome is Outcome.FORGED:
+            return 0.0
+        ran = self.partial.ran if outcome is Outcome.WRONG else 0.0
+        return min(0.99, self.partial.compiled + ran + share * self.partial.right_inputs)
+
+
+def _program(name: str, text: str) -> Sources:
+    return Sources(PurePosixPath(name), {name: text.encode("utf-8", "replace")})
+
+
+@dataclass
+class LocalRewards:
+    """A :class:`~cass_ray.execute.rewards.verdicts.Rewarder` of this process.
+
+    Work is in processes of the sandbox; a thread for each waits.
+    """
+
+    judge: RewardJudge
+    threads: int
+
+    def __post_init__(self) -> None:
+        self._pool = ThreadPoolExecutor(self.threads, thread_name_prefix="cass-reward")
+
+    def rewards(self, items: Sequence[RewardItem]) -> list[RewardVerdict]:
+        """A verdict for each; equal items are judged once, at the same time with the others."""
+        known: dict[str, Future[RewardVerdict]] = {}
+        waiting = []
+        for item in items:
+            key = item.model_dump_json()
+            if key not in known:
+                known[key] = self._pool.submit(self._one, item)
+            waiting.append(known[key])
+        return [each.result() for each in waiting]
+
+    def _one(self, item: RewardItem) -> RewardVerdict:
+        """An answer that breaks the judge costs its own verdict, not its batch."""
+        try:
+            return self.judge.judge(item)
+        except Exception as error:
+            return undecided(f"the judge failed: {error!r}"[:500])

@@ -1,0 +1,149 @@
+"""Verdicts on answers that are right, wrong, broken and forged."""
+
+from __future__ import annotations
+
+import pytest
+
+from cass_ray.cache import ContentCache
+from cass_ray.execute.originals import reference_backends
+from cass_ray.execute.rewards.judge import LocalRewards, RewardJudge
+from cass_ray.execute.rewards.settings import RewardSettings
+from cass_ray.execute.rewards.verdicts import Outcome, PartialCredit, RewardItem
+from tests.execute.conftest import HONEST
+
+INPUTS = [["100", "3"], ["257", "11"]]
+
+
+def in_cuda(hip: str) -> str:
+    return hip.replace("hip/hip_runtime.h", "cuda_runtime.h").replace("hip", "cuda")
+
+
+QUESTION = in_cuda(HONEST)
+# What the port prints on the first input, from the definition: n and the sum of squares of
+# (s >> 24) for s = 3 * 1664525 + 1013904223 and on, modulo 2^32.
+
+
+def output_of(n: int, seed: int) -> str:
+    total = 0
+    for _ in range(n):
+        seed = (seed * 1664525 + 1013904223) % 2**32
+        total += (seed >> 24) ** 2
+    return f"n {n}\nsum {total}\n"
+
+
+WRONG = HONEST.replace("if (i < n)", "if (i < n - 1)")
+BROKEN = HONEST.replace("hipMalloc(&in", "cudaMalloc(&in")
+CRASHES = HONEST.replace("  int* in;", "  abort();\n  int* in;")
+HALF_RIGHT = HONEST.replace('  printf("n %d', '  if (n > 200) sum += 1;\n  printf("n %d')
+PRINTED = output_of(100, 3).replace("\n", "\\n")
+CONSTANT = (
+    "#include <cstdio>\n#include <hip/hip_runtime.h>\n__global__ void k() {}\n"
+    f'int main() {{ k<<<1, 1>>>(); printf("{PRINTED}"); }}\n'
+)
+
+
+@pytest.fixture(scope="module")
+def judge(backend) -> RewardJudge:  # type: ignore[no-untyped-def]
+    # The original in the place where the port runs: it needs no Nvidia compiler.
+    return RewardJudge(backend, reference_backends("rdna3", backend), partial=PartialCredit())
+
+
+def item(answer: str) -> RewardItem:
+    return RewardItem(question=QUESTION, answer=answer, inputs=INPUTS)
+
+
+@pytest.mark.parametrize("fence", ["", "hip"])
+def test_a_right_answer_gets_all(judge, fence):
+    answer = f"Here it is:\n```{fence}\n{HONEST}```\nDone." if fence else HONEST
+
+    verdict = judge.judge(item(answer))
+
+    assert verdict.outcome is Outcome.RIGHT, verdict.reason
+    assert (verdict.reward, verdict.inputs, verdict.right) == (1.0, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome", "reward"),
+    [
+        (WRONG, Outcome.WRONG, 0.2),  # compiles and runs
+        (HALF_RIGHT, Outcome.WRONG, 0.45),  # and is right on one input of two
+        (BROKEN, Outcome.NOT_COMPILED, 0.0),
+        (CRASHES, Outcome.NOT_RUN, 0.1),
+        ("I cannot do that.", Outcome.NO_CODE, 0.0),
+        ("```hip\n" + HONEST, Outcome.NO_CODE, 0.0),  # cut
+    ],
+    ids=["wrong", "half", "broken", "crashes", "refusal", "cut"],
+)
+def test_partial_credit(judge, answer, outcome, reward):
+    verdict = judge.judge(item(answer))
+
+    assert verdict.outcome is outcome, verdict.reason
+    assert verdict.reward == pytest.approx(reward)
+
+
+def test_what_is_printed_without_the_device_gets_nothing(judge):
+    verdict = judge.judge(RewardItem(question=QUESTION, answer=CONSTANT, inputs=INPUTS[:1]))
+
+    assert verdict.right == 1  # its text is right
+    assert verdict.outcome is Outcome.FORGED
+    assert verdict.reward == 0.0
+    assert verdict.findings
+
+
+def test_a_question_that_fails_itself_decides_nothing(judge):
+    broken = QUESTION.replace("return cudaFree(in)", "return 1 || cudaFree(in)")
+
+    verdict = judge.judge(RewardItem(question=broken, answer=HONEST, inputs=INPUTS[:1]))
+
+    assert verdict.outcome is Outcome.UNDECIDED
+    assert verdict.reward is None
+
+
+def test_verdicts_are_kept(judge, tmp_path):
+    cached = RewardJudge(judge.backend, judge.originals, ContentCache(tmp_path))
+    first = cached.judge(item(WRONG))
+    without = RewardJudge(judge.backend, [], ContentCache(tmp_path))
+
+    class Elsewhere(RewardJudge):
+        def _judged(self, item, code):
+            raise AssertionError("it was judged again")
+
+    again = Elsewhere(judge.backend, judge.originals, ContentCache(tmp_path)).judge(item(WRONG))
+    assert again.model_copy(update={"seconds": 0}) == first.model_copy(update={"seconds": 0})
+    assert first.reward == 0.0  # no partial credit was asked for
+    assert without._key(item(WRONG), WRONG) != cached._key(item(WRONG), WRONG)
+
+
+def test_the_judge_of_the_settings_keeps_verdicts_without_an_nvidia_gpu(tmp_path, monkeypatch):
+    monkeypatch.setenv("CASS_RESULTS", str(tmp_path))
+    judge = RewardSettings(reference_backend="rdna3").judge()
+    judge.originals = [*reference_backends(None, judge.backend)[:1], *judge.originals]
+
+    assert judge.judge(item(HONEST)).passed
+    assert judge.judge(item(HONEST)).passed
+    assert list(tmp_path.rglob("*"))
+
+
+def test_a_batch_judges_equal_answers_once_and_in_order(judge):
+    asked = []
+
+    class Counting:
+        def judge(self, item):
+            asked.append(item.answer)
+            return judge.judge(item)
+
+    items = [item(HONEST), item("no"), item(HONEST)]
+    verdicts = LocalRewards(Counting(), 2).rewards(items)
+
+    assert [verdict.reward for verdict in verdicts] == [1.0, 0.0, 1.0]
+    assert sorted(asked) == sorted([HONEST, "no"])
+
+
+def test_an_item_that_breaks_the_judge_costs_itself_alone():
+    class Breaking:
+        def judge(self, item):
+            raise RuntimeError("out of disk")
+
+    [verdict] = LocalRewards(Breaking(), 1).rewards([item("x")])
+    assert verdict.reward is None
+    assert "out of disk" in verdict.reason
