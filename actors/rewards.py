@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import ray
-from ray.exceptions import ActorDiedError, RayError
+from ray.exceptions import ActorDiedError, RayError, RayTaskError
 
 from cass_ray.execute.rewards.verdicts import RewardItem, RewardVerdict, undecided
 
@@ -67,7 +67,9 @@ class ClusterRewards:
                     verdicts[number] = undecided("two workers died of it")
                 else:
                     waiting.append((number, 1))
+            except RayTaskError as error:
+                verdicts[number] = undecided(f"the judge failed: {error.cause!r}"[:500])
             except RayError as error:
-                verdicts[number] = undecided(f"the judge failed: {error}"[:500])
+                verdicts[number] = undecided(f"the worker could not be asked: {error}"[:500])
             self._idle.append(worker)
         return [verdict for verdict in verdicts if verdict is not None]
