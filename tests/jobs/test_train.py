@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import signal
 from dataclasses import dataclass
@@ -11,11 +10,8 @@ from pathlib import Path
 import pytest
 import ray
 
-from cass_ray.config import load
 from cass_ray.train.curves import read_metrics
-from cass_ray.train.settings import TrainSettings
 from cass_ray.translate.engines.registry import make_translator
-from tests.folders import REPOSITORY
 from tests.train.conftest import cuda_program, pair, tiny_settings, write_pairs
 from tests.train.runs import ALONE, changed, train, with_data
 
@@ -92,57 +88,3 @@ def test_many_pairs_become_tokens_in_a_pool_of_actors(tmp_path, cluster, monkeyp
     monkeypatch.setattr(job, "FEW_PAIRS", 0)
     job.prepare_data(other, print)
     assert RunFiles(other.out).train.read_bytes() == few
-
-
-def test_the_recipe_of_the_small_model_trains_through_the_job(tmp_path, pairs_folder, cluster):
-    """``train_small.yaml`` with other sizes: tokenizer, examples, Muon, a model that is asked."""
-    from jobs.train import main
-
-    vocabulary = 1600
-    settings = load(
-        TrainSettings,
-        REPOSITORY / "jobs/configs/train_small.yaml",
-        {
-            "out": tmp_path / "small",
-            "data": {
-                "pairs": [pairs_folder],
-                "window": 1536,
-                "recipe": {
-                    "row_tokens": 1536,
-                    "longest": 1024,
-                    "shortest_limit": 512,
-                    "processes": 0,
-                },
-            },
-            "model": {
-                "precision": "fp32",
-                "attention": "auto",
-                "compile": False,
-                "fresh": {
-                    "vocab_size": vocabulary,
-                    "hidden_size": 64,
-                    "num_hidden_layers": 2,
-                    "num_attention_heads": 4,
-                    "num_key_value_heads": 2,
-                    "head_dim": 16,
-                    "intermediate_size": 128,
-                    "max_position_embeddings": 2048,
-                },
-            },
-            "steps": 6,
-            "workers": {"gpus": 0},
-            "checkpoints": {"every": 3},
-            "logging": {"every": 1},
-        },
-    )
-
-    summary = main(settings, resume=False)
-
-    assert summary["steps"] == 6
-    losses = [row["loss"] for row in read_metrics(settings.out / "metrics.jsonl")]
-    # A model of random weights takes every token for as likely as any other.
-    assert losses[0] == pytest.approx(math.log(vocabulary), rel=0.1)
-    assert losses[-1] < losses[0]
-    translator = make_translator(f"model:{summary['model']}?max_new_tokens=24")
-    assert translator.answers_in_formats
-    assert translator.translate(cuda_program(1)).source
