@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 import ray
 from ray.exceptions import ActorDiedError, RayError, RayTaskError
 
-from cass_ray.execute.rewards.verdicts import RewardItem, RewardVerdict, undecided
-
-
-class ItemJudge(Protocol):
-    """What an actor holds (:class:`cass_ray.execute.rewards.judge.RewardJudge`)."""
-
-    def judge(self, item: RewardItem) -> RewardVerdict:
-        """The verdict."""
-        ...
+from cass_ray.execute.rewards.verdicts import ItemJudge, RewardItem, RewardVerdict, undecided
 
 
 class RewardWorker:

@@ -24,6 +24,7 @@ from cass_ray.execute.evidence.exploits import source_findings
 from cass_ray.execute.originals import measure_original
 from cass_ray.execute.references import ReferenceRuns
 from cass_ray.execute.rewards.verdicts import (
+    ItemJudge,
     Outcome,
     PartialCredit,
     RewardItem,
@@ -200,7 +201,7 @@ class LocalRewards:
     Work is in processes of the sandbox; a thread for each waits.
     """
 
-    judge: RewardJudge
+    judge: ItemJudge
     threads: int
 
     def __post_init__(self) -> None:

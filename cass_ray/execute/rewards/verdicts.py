@@ -78,6 +78,14 @@ class PartialCredit(StrictModel):
     """Times the share of inputs that were right."""
 
 
+class ItemJudge(Protocol):
+    """Judges one answer (:class:`cass_ray.execute.rewards.judge.RewardJudge`)."""
+
+    def judge(self, item: RewardItem) -> RewardVerdict:
+        """The verdict."""
+        ...
+
+
 class Rewarder(Protocol):
     """Judges batches: here, on a cluster, or at a server."""
 
