@@ -35,6 +35,13 @@ class Emit(StrEnum):
     EXE = "exe"
 
 
+class Cudart(StrEnum):
+    """As nvcc's option of this name."""
+
+    STATIC = "static"
+    SHARED = "shared"
+
+
 class SourceLanguage(StrEnum):
     """A source language by its file suffix."""
 
@@ -70,13 +77,10 @@ def compile_file(
         typer.Option(help="Source tree that the compiler may read. [default: the file's folder]"),
     ] = None,
     optimization: Annotated[str, typer.Option("-O", help="Level: 0, 1, 2, 3 or s.")] = "s",
-    shared_runtime: Annotated[
-        bool,
-        typer.Option(
-            "--shared-runtime",
-            help="Link a CUDA executable with libcudart.so, as `cass port` wants it.",
-        ),
-    ] = False,
+    cudart: Annotated[
+        Cudart,
+        typer.Option(help="CUDA's runtime in an executable; `cass port` wants it shared."),
+    ] = Cudart.STATIC,
 ) -> None:
     """Compile a CUDA, HIP or OpenCL file with the vendor's compiler, inside the sandbox.
 
@@ -86,8 +90,9 @@ def compile_file(
     2 usage, 3 a tool is missing.
     """
     language = _language(file)
+    shared_runtime = cudart is Cudart.SHARED
     if shared_runtime and (language is not SourceLanguage.CUDA or emit is not Emit.EXE):
-        raise typer.BadParameter("only with --emit exe, of CUDA", param_hint="--shared-runtime")
+        raise typer.BadParameter("only with --emit exe, of CUDA", param_hint="--cudart shared")
     if output is None and emit is Emit.EXE:
         raise typer.BadParameter("an executable needs a file: give -o", param_hint="--emit exe")
     if optimization not in {"0", "1", "2", "3", "s"}:

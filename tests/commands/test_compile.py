@@ -102,7 +102,7 @@ class TestCuda:
         source = tmp_path / "main.cu"
         source.write_text("__global__ void k() {}\nint main() { k<<<1, 1>>>(); }\n")
         output = tmp_path / "program"
-        options = ["--shared-runtime"] if shared else []
+        options = ["--cudart", "shared"] if shared else []
         result = cass_compile(source, "--emit", "exe", "-o", output, *options)
         assert result.exit_code == 0, result.output
         needed = subprocess.run(
@@ -120,8 +120,8 @@ class TestUsage:
             ("a.hip", ["--arch", "gfx1100", "--arch", "gfx1101"], "one architecture"),
             ("a.cu", ["--arch", "gfx1100"], "sm_"),
             ("a.cu", ["--emit", "exe"], "give -o"),
-            ("a.cu", ["--shared-runtime"], "only with --emit exe"),
-            ("a.hip", ["--shared-runtime", "--emit", "exe"], "only with --emit exe"),
+            ("a.cu", ["--cudart", "shared"], "only with --emit exe"),
+            ("a.hip", ["--cudart", "shared", "--emit", "exe"], "only with --emit exe"),
             ("a.cu", ["-O", "9"], "0, 1, 2, 3 or s"),
             ("a.cu", ["-I", "../elsewhere"], "leads out of the source tree"),
             ("a.cu", ["--root", "/usr/include"], "is not inside"),
