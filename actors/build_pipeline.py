@@ -1,4 +1,4 @@
-"""The Ray Data pipeline of ``build_dataset``: staged rows through the actor pools."""
+"""The Ray Data pipeline of ``build_dataset``: blocks of rows through the actor pools."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import math
 import os
 import uuid
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import ray
 from ray.data import ActorPoolStrategy
@@ -16,16 +16,15 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from actors.coordinator import Coordinator
 from actors.session import LEAN_NODE, join_submitted, start_local
-from actors.stage_workers import WORKERS
-from actors.staged_rows import staged_blocks
+from actors.stage_workers import WORKERS, named_blocks
+from cass_ray.pipeline.pieces.blocks import Block
+from cass_ray.pipeline.pieces.work import BuildWork, Decided
 from cass_ray.pipeline.settings import BuildSettings
-from cass_ray.pipeline.stages.base import Needs, Row
-from cass_ray.pipeline.stages.order import Pool, translates_when_read, wanted_stages
+from cass_ray.pipeline.stages.base import Needs
+from cass_ray.pipeline.stages.order import Pool, wanted_pools, wanted_stages
 from cass_ray.toolchain.errors import ToolMissing
 
 _OBJECT_STORE_BYTES = 512 << 20
-_ROWS_PER_BLOCK = 8
-_BLOCKS_PER_SLOT = 4
 _MOST_THREADS = 8
 
 
@@ -69,77 +68,97 @@ def threads_of_an_actor(resource: str) -> int:
     return max(share for share in range(1, _MOST_THREADS + 1) if common % share == 0)
 
 
-def _workers(settings: BuildSettings) -> list[tuple[Pool, Needs, float]]:
-    """The pools that a row passes, the resource each needs, and its share of a slot of it.
+def _workers(settings: BuildSettings) -> list[tuple[tuple[Pool, ...], Needs, float]]:
+    """The pools that rows pass, those in a tuple together; the resource that each needs, and its
+    share of a slot of it.
 
     With execution, a slot of ``amd`` is shared by a compiler and an executor.
     """
     offered = ray.cluster_resources()
-    needs: dict[Pool, Needs] = {}
-    for stage in wanted_stages(settings):
-        if stage.needs is not Needs.NVIDIA_GPU or offered.get(Needs.NVIDIA_GPU, 0) >= 1:
-            needs[stage.pool] = needs.get(stage.pool) or stage.needs
+    needs: dict[tuple[Pool, ...], Needs] = {}
+    for pools in wanted_pools(settings):
+        entries = wanted_stages(settings, pools)
+        resource = next((each.needs for each in entries if each.needs), Needs.NOTHING)
+        if resource is not Needs.NVIDIA_GPU or offered.get(Needs.NVIDIA_GPU, 0) >= 1:
+            needs[pools] = resource
     sharing = Counter(needs.values())
-    return [(pool, resource, 1 / sharing[resource]) for pool, resource in needs.items() if resource]
+    return [(pools, resource, 1 / sharing[resource]) for pools, resource in needs.items()]
 
 
-def rows_per_block(settings: BuildSettings, staged_rows: int) -> int:
-    """As set; else 8, or fewer when every slot would not get a few blocks to work on."""
-    if settings.rows_per_block is not None:
-        return settings.rows_per_block
-    blocks = _BLOCKS_PER_SLOT * slots_of("nvidia")
-    return max(1, min(_ROWS_PER_BLOCK, staged_rows // blocks))
-
-
-def compile_rows(
-    settings: BuildSettings, staged: Path, staged_rows: int, trees: Path
-) -> Iterator[list[Row]]:
-    """Stream the staged rows through both compilers; finished blocks come out.
+def compile_blocks(
+    work: BuildWork, blocks: Sequence[tuple[Decided, Block]]
+) -> Iterator[dict[str, int]]:
+    """Stream ``blocks`` through both compilers; the counts of each come out when it is committed.
 
     Raises ``ToolMissing`` when no node offers a compiler.
     """
+    settings = work.settings
     connect(settings.slots)
+    _quiet()
+    coordinator = f"coordinator-{uuid.uuid4().hex}"
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    keep_alive = (
+        ray.remote(Coordinator)
+        .options(name=coordinator, num_cpus=0, max_concurrency=16, scheduling_strategy=here)
+        .remote()
+    )
+    dataset = _dataset(blocks)
+    workers = _workers(settings)
+    for number, (pools, resource, share) in enumerate(workers):
+        arguments = {
+            "work": work,
+            "coordinator": coordinator,
+            "pools": pools,
+            "commits": number == len(workers) - 1,
+        }
+        dataset = dataset.map_batches(
+            WORKERS[pools[-1]],
+            fn_constructor_kwargs=arguments,
+            batch_size=None,
+            batch_format="pyarrow",
+            **_placement(settings, resource, share),
+        )
+    for batch in dataset.iter_batches(batch_size=None, batch_format="pyarrow"):
+        for counts in batch.column("counts").to_pylist():
+            yield dict(counts)
+    ray.kill(keep_alive)
+
+
+def _placement(settings: BuildSettings, resource: Needs, share: float) -> dict[str, Any]:
+    """Options of ``map_batches`` for a pool."""
+    if resource is Needs.NOTHING:
+        return {"compute": ActorPoolStrategy(size=settings.slots or 1)}
+    on_gpu = resource is Needs.NVIDIA_GPU
+    threads = 1 if on_gpu else threads_of_an_actor(resource)
+    return {
+        "compute": ActorPoolStrategy(
+            size=slots_of(resource) // threads,
+            max_concurrent_calls_per_actor=threads,
+            enable_true_multi_threading=True,
+        ),
+        "num_cpus": 0,
+        "num_gpus": share if on_gpu else 0,
+        "resources": {} if on_gpu else {resource.value: share * threads},
+    }
+
+
+def _dataset(blocks: Sequence[tuple[Decided, Block]]) -> Any:
+    """One block of Ray Data for each of ours.
+
+    Nothing but compilers' work is a Ray task then: no worker process reads, and the object store
+    holds rows that somebody works on.
+    """
+    return ray.data.from_blocks(
+        [named_blocks([(piece.read, block.key)]) for piece, block in blocks]
+    )
+
+
+def _quiet() -> None:
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.verbose_stats_logs = False
     context.memory_usage_poll_interval_s = None
     context.print_on_execution_start = False
+    # A block that is cut in two could not be committed as one.
+    context.target_max_block_size = None
     logging.getLogger("ray.data").setLevel(logging.ERROR)
-    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-    coordinator = f"coordinator-{uuid.uuid4().hex}"
-    keep_alive = (
-        ray.remote(Coordinator)
-        .options(name=coordinator, num_cpus=0, max_concurrency=16, scheduling_strategy=here)
-        .remote(str(trees))
-    )
-    blocks = staged_blocks(staged, rows_per_block(settings, staged_rows))
-    dataset = ray.data.from_blocks(blocks)
-    arguments = {"settings": settings, "coordinator": coordinator}
-    if not translates_when_read(settings):
-        dataset = dataset.map_batches(
-            WORKERS[Pool.TRANSLATOR],
-            fn_constructor_kwargs=arguments,
-            compute=ActorPoolStrategy(size=settings.slots or 1),
-            batch_size=None,
-            batch_format="pyarrow",
-        )
-    for pool, resource, share in _workers(settings):
-        on_gpu = resource is Needs.NVIDIA_GPU
-        threads = 1 if on_gpu else threads_of_an_actor(resource)
-        dataset = dataset.map_batches(
-            WORKERS[pool],
-            fn_constructor_kwargs=arguments,
-            compute=ActorPoolStrategy(
-                size=slots_of(resource) // threads,
-                max_concurrent_calls_per_actor=threads,
-                enable_true_multi_threading=True,
-            ),
-            num_cpus=0,
-            num_gpus=share if on_gpu else 0,
-            resources={} if on_gpu else {resource.value: share * threads},
-            batch_size=None,
-            batch_format="pyarrow",
-        )
-    for batch in dataset.iter_batches(batch_size=None, batch_format="pyarrow"):
-        yield batch.to_pylist()
-    ray.kill(keep_alive)

@@ -1,41 +1,36 @@
-"""One actor a job: hands out rows and trees, and remembers which rows killed their worker."""
+"""What the workers of a job have in common: who began what, so that deadly rows are found."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from cass_ray.corpus.reading.trees import DirectoryTreeStore
-
 ATTEMPTS = 2
 """A row may take its worker down this often on its own before it is rejected."""
 
 
 class Coordinator:
-    """Lives on the driver's node, beside the staged rows and tree archives that ingestion wrote."""
+    """Lives on the driver's node. It remembers batches at work, and rows that were tried alone."""
 
-    def __init__(self, trees: str) -> None:
-        self._trees = DirectoryTreeStore(trees)
+    def __init__(self) -> None:
         self._batches: Counter[tuple[str, str]] = Counter()
         self._rows: Counter[tuple[str, str]] = Counter()
 
-    def staged(self, part: str, start: int, rows: int) -> pa.Table:
-        """Rows ``start`` to ``start + rows`` of the staged Parquet file ``part``."""
-        return pq.read_table(part).slice(start, rows)
+    def begin_batch(self, stage: str, keys: Sequence[str]) -> bool:
+        """Note that a worker starts on these; True when one of them was begun before."""
+        self._batches.update((stage, key) for key in keys)
+        return any(self._batches[stage, key] > 1 for key in keys)
 
-    def tree(self, digest: str) -> bytes:
-        """The archive of ``digest``; raises ``KeyError`` when ingestion never stored it."""
-        return self._trees.get(digest)
-
-    def begin_batch(self, stage: str, row_ids: Sequence[str]) -> bool:
-        """Note that a worker starts on these rows; True when one of them was begun before."""
-        self._batches.update((stage, row_id) for row_id in row_ids)
-        return any(self._batches[stage, row_id] > 1 for row_id in row_ids)
+    def end_batch(self, stage: str, keys: Sequence[str]) -> None:
+        """Forget what :meth:`begin_batch` noted."""
+        for key in keys:
+            self._batches.pop((stage, key), None)
 
     def begin_row(self, stage: str, row_id: str) -> bool:
         """Note a try of one row on its own; False when it has used up its attempts."""
         self._rows[stage, row_id] += 1
         return self._rows[stage, row_id] <= ATTEMPTS
+
+    def end_row(self, stage: str, row_id: str) -> None:
+        """Forget the tries of a row that did its worker no harm."""
+        self._rows.pop((stage, row_id), None)

@@ -3,23 +3,26 @@
 An actor serves one compile slot or several, each slot a thread with stages of its own: compilers
 are processes, so threads suffice, and a slot costs no Python process of its own.
 
-A batch is an Arrow table of ``WORK_SCHEMA``; what comes back has the same rows.
+A batch is an Arrow table of ``WORK_SCHEMA``, or for the first workers one that names blocks; the
+last workers commit the blocks and only say so.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from itertools import groupby
+from operator import itemgetter
+from typing import ClassVar
 
 import pyarrow as pa
 import ray
 
-from actors.staged_rows import with_rows
 from cass_ray.dataset.schema import Reason, Stage, is_rejected, rejected
+from cass_ray.pipeline.pieces.blocks import Block, BlockReader, commit_block
+from cass_ray.pipeline.pieces.work import BuildWork
 from cass_ray.pipeline.results import result_cache
-from cass_ray.pipeline.settings import BuildSettings
-from cass_ray.pipeline.stages.base import WORK_SCHEMA, Row, RowStage
+from cass_ray.pipeline.stages.base import BLOCK_COLUMN, WORK_SCHEMA, Row, RowStage
 from cass_ray.pipeline.stages.order import (
     Pool,
     StageContext,
@@ -30,13 +33,35 @@ from cass_ray.pipeline.stages.order import (
 from cass_ray.pipeline.stages.reference import REFERENCE_COLUMN
 from cass_ray.pipeline.workspace import Workspace
 
+READ_COLUMN = "read"
+"""With ``block``, what a table of block names has: the key of the piece as it was read."""
+
+COMMITTED_SCHEMA = pa.schema(
+    [(BLOCK_COLUMN, pa.string()), ("counts", pa.map_(pa.string(), pa.int64()))]
+)
+"""What the last workers return."""
+
+
+def named_blocks(blocks: Sequence[tuple[str, str]]) -> pa.Table:
+    """A table that stands for blocks: (key of the piece as it was read, key of the block)."""
+    return pa.table(
+        {READ_COLUMN: [read for read, _ in blocks], BLOCK_COLUMN: [key for _, key in blocks]}
+    )
+
 
 class StageWorker:
-    """What all share: rows and trees from the coordinator, and rows that kill their worker.
+    """What all share: rows from the store, and rows that kill their worker.
 
-    ``coordinator`` is the name of the job's :class:`~actors.coordinator.Coordinator`. A row on
-    which a worker died is tried alone, then rejected. Raises ``ToolMissing`` where this node
-    cannot run a stage that it offers to run.
+    A row on which a worker died is tried alone, then rejected.
+
+    Args:
+        work: the build.
+        coordinator: name of the job's :class:`~actors.coordinator.Coordinator`.
+        pools: those whose stages rows pass here, in order.
+        commits: whether rows are finished here.
+
+    Raises:
+        ToolMissing: this node cannot run a stage that it offers to run.
     """
 
     pool: ClassVar[Pool]
@@ -44,39 +69,64 @@ class StageWorker:
     """Where a row that kills this worker is rejected."""
     schema: ClassVar[pa.Schema] = WORK_SCHEMA
 
-    def __init__(self, settings: BuildSettings, coordinator: str) -> None:
-        self._settings = settings
+    def __init__(
+        self, work: BuildWork, coordinator: str, pools: Sequence[Pool], commits: bool
+    ) -> None:
+        self._work = work
+        self._commits = commits
         self._coordinator = ray.get_actor(coordinator)
-        self._entries = wanted_stages(settings, [self.pool])
+        self._entries = wanted_stages(work.settings, pools)
         for entry in self._entries:
             if problem := entry.problem():
                 raise problem
+        self._reader = BlockReader(work)
         self._of_thread = threading.local()
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         """Work on the rows of ``batch``; one by one when a worker died on them before."""
         stages = self._stages()
-        rows: list[Row] = with_rows(batch, self._coordinator).to_pylist()
-        open_ids = [row["id"] for row in rows if not is_rejected(row)]
-        if open_ids and self._begun_before(open_ids):
+        rows = self._rows(batch)
+        blocks = list(dict.fromkeys(row[BLOCK_COLUMN] for row in rows))
+        if self._begun_before(blocks):
             rows = [self._alone(row, stages) for row in rows]
         else:
             rows = run_stages(stages, rows)
+        made = self._committed(rows) if self._commits else self._table(rows)
+        self._coordinator.end_batch.remote(self.pool.value, blocks)
+        return made
+
+    def _rows(self, batch: pa.Table) -> list[Row]:
+        if READ_COLUMN not in batch.column_names:
+            rows: list[Row] = batch.to_pylist()
+            return rows
+        return [
+            row
+            for each in batch.to_pylist()
+            for row in self._reader.rows(Block.parse(each[BLOCK_COLUMN]), each[READ_COLUMN])
+        ]
+
+    def _table(self, rows: list[Row]) -> pa.Table:
         return pa.Table.from_pylist(rows, schema=self.schema)
+
+    def _committed(self, rows: list[Row]) -> pa.Table:
+        """Commit whole blocks: one that came in parts would be a bug of the pipeline."""
+        found = []
+        for key, own in groupby(rows, key=itemgetter(BLOCK_COLUMN)):
+            entry = commit_block(self._work, key, list(own))
+            found.append({BLOCK_COLUMN: key, "counts": list(entry.counts.items())})
+        return pa.Table.from_pylist(found, schema=COMMITTED_SCHEMA)
 
     def _stages(self) -> Sequence[RowStage]:
         stages: Sequence[RowStage] | None = getattr(self._of_thread, "stages", None)
         if stages is None:
-            workspace = Workspace(self._tree)
-            context = StageContext(self._settings, workspace, result_cache(self._settings))
+            settings = self._work.settings
+            workspace = Workspace(self._work.trees.get)
+            context = StageContext(settings, workspace, result_cache(settings))
             stages = self._of_thread.stages = make_stages(self._entries, context)
         return stages
 
-    def _tree(self, digest: str) -> Any:
-        return ray.get(self._coordinator.tree.remote(digest))
-
-    def _begun_before(self, row_ids: list[str]) -> bool:
-        begun: bool = ray.get(self._coordinator.begin_batch.remote(self.pool.value, row_ids))
+    def _begun_before(self, blocks: list[str]) -> bool:
+        begun: bool = ray.get(self._coordinator.begin_batch.remote(self.pool.value, blocks))
         return begun
 
     def _alone(self, row: Row, stages: Sequence[RowStage]) -> Row:
@@ -85,11 +135,14 @@ class StageWorker:
         if not ray.get(self._coordinator.begin_row.remote(self.pool.value, row["id"])):
             message = "the worker died each time it had this row alone in hand"
             return rejected(row, self.blame, Reason.WORKER_DIED, message)
-        return run_stages(stages, [row])[0]
+        (made,) = run_stages(stages, [row])
+        # A later row of the block may kill the next worker, which tries this one once more.
+        self._coordinator.end_row.remote(self.pool.value, row["id"])
+        return made
 
 
 class SourceTranslator(StageWorker):
-    """CUDA -> HIP by an engine that is too slow for the driver."""
+    """CUDA -> HIP by an engine that is too slow to go along with a compiler."""
 
     pool = Pool.TRANSLATOR
     blame = Stage.TRANSLATE

@@ -3,33 +3,27 @@
 
 read -> filter -> deduplicate -> translate -> compile Nvidia -> compile AMD -> align -> write
 
-Runs as ``cass build-dataset``, ``python jobs/build_dataset.py`` and under ``ray job submit``. The
-driver reads the sources and stages rows that need compilers on disk; Ray Data streams them through
-actor pools pinned by the resources ``nvidia`` and ``amd``; finished rows go to a journal, from
-which the data set is written in input order. A killed job continues with ``--resume``.
+Runs as ``cass build-dataset``, ``python jobs/build_dataset.py`` and under ``ray job submit``. Work
+is divided into pieces of the input, and each result is committed once to a store; the driver holds
+counts (``cass_ray/pipeline/pieces``). On a cluster tasks read, decide and write; Ray Data streams
+blocks of rows through actor pools pinned by the resources ``nvidia`` and ``amd``. A killed job
+continues with ``--resume``.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from cass_ray.cache import digest
 from cass_ray.config import SettingsError, load, parse_overrides
 from cass_ray.corpus.program import SourceError
-from cass_ray.corpus.reading.trees import DirectoryTreeStore
-from cass_ray.corpus.screening.screening import Screening
-from cass_ray.corpus.screening.selection import Selection
 from cass_ray.dataset.card import write_card
-from cass_ray.dataset.duplicates_report import write_removed_rows
-from cass_ray.dataset.parquet import write_rows
-from cass_ray.dataset.schema import REJECT_SCHEMA
 from cass_ray.exit_codes import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
@@ -37,37 +31,20 @@ from cass_ray.exit_codes import (
     EXIT_USAGE,
     fail,
 )
-from cass_ray.pipeline.cached_run import CachedRun
-from cass_ray.pipeline.ingest import Ingested, Ingestion, finished_columns, read_sources
-from cass_ray.pipeline.journal import Journal
 from cass_ray.pipeline.output_lock import OutputBusy, output_lock
+from cass_ray.pipeline.pieces.blocks import Block
+from cass_ray.pipeline.pieces.read import evaluation_without_opcodes, scrubbed_in
+from cass_ray.pipeline.pieces.runner import InlineRunner, Runner
+from cass_ray.pipeline.pieces.steps import Steps
+from cass_ray.pipeline.pieces.work import BuildWork, Decided
 from cass_ray.pipeline.progress import Progress
 from cass_ray.pipeline.report import Tally, card_facts, print_summary, write_report
 from cass_ray.pipeline.settings import BuildSettings
-from cass_ray.storage.store import StorageError
+from cass_ray.storage.store import StorageError, Store
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.translate.engines.registry import make_translator
 from cass_ray.version import __version__
 
 app = typer.Typer(add_completion=False)
-
-
-def fingerprint(settings: BuildSettings) -> str:
-    """What finished rows depend on: other settings mean another journal."""
-    translator = make_translator(settings.translator)
-    relevant = settings.model_dump_json(
-        include={
-            "nvidia_architectures",
-            "amd_architectures",
-            "optimization",
-            "translator",
-            "compile",
-            "execute",
-            "lift",
-            "scrub",
-        }
-    )
-    return digest([__version__, relevant, translator.version])[:16]
 
 
 class Build:
@@ -76,11 +53,12 @@ class Build:
     def __init__(self, settings: BuildSettings, console: Console) -> None:
         self.settings = settings
         self.console = console
-        self.work = settings.out / ".work"
-        self.trees = DirectoryTreeStore(str(self.work / "trees"))
-        self.work.mkdir(parents=True, exist_ok=True)
-        self.screening = Screening(settings, self.work)
-        self.selection = Selection(settings.selection)
+        self.store = Store(settings.out / ".work")
+        self.sources = settings.out / ".work" / "sources"
+        self.work = BuildWork(self.store, settings)
+        self.runner: Runner = InlineRunner()
+        self.joined = False
+        """Whether nodes of a cluster do the work of pieces."""
 
     def run(self, resume: bool) -> Tally:
         """Build the data set.
@@ -89,66 +67,58 @@ class Build:
         writes to the folder.
         """
         with output_lock(self.settings.out):
+            if os.environ.get("RAY_ADDRESS") and self.settings.compile:
+                self._join()
             return self._run(resume)
+
+    def _join(self) -> None:
+        from actors.build_pipeline import connect
+        from actors.piece_tasks import TaskRunner
+        from actors.shared_files import reachable
+
+        connect(self.settings.slots)
+        self.work = BuildWork(reachable(self.store), self.settings)
+        self.runner = TaskRunner()
+        self.joined = True
 
     def _run(self, resume: bool) -> Tally:
         started = time.monotonic()
         if not resume:
-            shutil.rmtree(self.work, ignore_errors=True)
-        journal = Journal(self.work / f"journal-{fingerprint(self.settings)}", REJECT_SCHEMA)
+            self.store.remove_all("")
         with Progress(self.console) as progress:
-            ingested = self._ingest(journal, progress)
-            progress.expect(ingested.staged_rows, len(ingested.order))
-            if ingested.staged_rows:
-                self._compile(ingested, journal, progress)
-        tally = self._write(ingested, journal)
+            steps = Steps(self.work, self.runner, progress, self._slots(), not self.joined)
+            pieces = steps.read(self.sources)
+            rows_per_block = steps.finish(pieces, self._compile)
+            tally, selected = steps.write(pieces, rows_per_block, self.settings.out)
         seconds = time.monotonic() - started
-        write_report(self.settings.out / "report.json", self._report(tally, seconds))
-        write_card(self.settings.out, card_facts(self.settings, tally))
-        print_summary(self.console, tally, seconds, self.settings.out)
-        return tally
-
-    def _ingest(self, journal: Journal, progress: Progress) -> Ingested:
-        cached = CachedRun.on_this_machine(self.settings, self.trees)
-        rows = read_sources(self.settings, self.work, self.trees)
-        ingestion = Ingestion(self.screening, self.work, journal, cached.prepare, cached.finish)
-        return ingestion.run(rows, progress.add)
-
-    def _compile(self, ingested: Ingested, journal: Journal, progress: Progress) -> None:
-        # Ray is imported only when there is work for it, and reads this when it is: Ray Data's own
-        # actors make its core warn on every start.
-        os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-        from actors.build_pipeline import compile_rows
-
-        for rows in compile_rows(
-            self.settings, ingested.staged, ingested.staged_rows, self.work / "trees"
-        ):
-            finished = [finished_columns(row) for row in rows]
-            journal.append(finished)
-            for row in finished:
-                progress.add(row, compiled=True)
-
-    def _write(self, ingested: Ingested, journal: Journal) -> Tally:
-        tally = Tally()
-        rows = self.screening.after_compiling(ingested.in_order(journal))
-        for row in write_rows(self.selection.select(rows), self.settings.out):
-            tally.add(row)
-        tally.check_conservation(len(ingested.order))
-        self.selection.write(self.settings.out)
-        removed = self.screening.findings
-        write_removed_rows(self.settings.out, removed.duplicates, removed.overlaps)
-        return tally
-
-    def _report(self, tally: Tally, seconds: float) -> dict[str, Any]:
-        return {
+        report = {
             "cass_ray": __version__,
             "seconds": round(seconds, 2),
             "settings": self.settings.model_dump(mode="json"),
             **tally.as_dict(),
-            "scrubbed": dict(self.screening.findings.scrubbed),
-            "selection": self.selection.summary(),
-            "evaluation_without_opcodes": len(self.screening.decontamination.without_opcodes),
+            "scrubbed": scrubbed_in(self.work, pieces),
+            "selection": selected,
+            "evaluation_without_opcodes": evaluation_without_opcodes(self.settings),
         }
+        write_report(self.settings.out / "report.json", report)
+        write_card(self.settings.out, card_facts(self.settings, tally))
+        print_summary(self.console, tally, seconds, self.settings.out)
+        return tally
+
+    def _slots(self) -> int:
+        if not self.joined:
+            return self.settings.slots or os.cpu_count() or 1
+        from actors.build_pipeline import slots_of
+
+        return slots_of("nvidia")
+
+    def _compile(self, blocks: Sequence[tuple[Decided, Block]]) -> Iterator[dict[str, int]]:
+        # Ray is imported only when there is work for it, and reads this when it is: Ray Data's own
+        # actors make its core warn on every start.
+        os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+        from actors.build_pipeline import compile_blocks
+
+        return compile_blocks(self.work, blocks)
 
 
 @app.command()

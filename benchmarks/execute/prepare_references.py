@@ -22,9 +22,10 @@ from benchmarks.execute import collect_references
 from cass_ray.bench.task import loadable_tasks
 from cass_ray.corpus.program import Program
 from cass_ray.corpus.reading.source_files import Sources, gather
-from cass_ray.corpus.reading.trees import DirectoryTreeStore, unpack
+from cass_ray.corpus.reading.trees import StoredTrees, unpack
 from cass_ray.corpus.sources.shipped import REPOSITORY, ShippedSource, load_manifest
 from cass_ray.execute.evidence.launches import RECORDER_SOURCE
+from cass_ray.storage.store import Store
 from cass_ray.toolchain.hip.nvidia_platform import DEFINITIONS, FORCED_HEADER, hip_nvidia_include
 from cass_ray.toolchain.unit import Unit
 from cass_ray.translate.engines.registry import make_translator
@@ -42,7 +43,7 @@ def shipped_path(program: Program) -> str:
 
 def shipped_sources(work: Path) -> dict[str, tuple[str, Sources]]:
     """Manifest path -> (id, files) of every program of the shipped corpus."""
-    store = DirectoryTreeStore(str(work / "trees"))
+    store = StoredTrees(Store(work / "trees"))
     found: dict[str, tuple[str, Sources]] = {}
     for item in ShippedSource().iterate(work, store):
         if not isinstance(item, Program):

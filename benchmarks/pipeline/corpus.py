@@ -5,16 +5,18 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import pyarrow.dataset as pads
+from rich.console import Console
 
 from benchmarks.pipeline.paper_way import PaperProgram
-from cass_ray.corpus.reading.trees import DirectoryTreeStore, unpack
-from cass_ray.corpus.screening.screening import Screening
+from cass_ray.corpus.reading.trees import unpack
 from cass_ray.corpus.sources.shipped import SHIPPED_ROOT
-from cass_ray.dataset.schema import REJECT_SCHEMA
-from cass_ray.pipeline.ingest import Ingestion, read_sources
-from cass_ray.pipeline.journal import Journal
+from cass_ray.pipeline.pieces.blocks import BlockReader, OpenBlocks
+from cass_ray.pipeline.pieces.runner import InlineRunner
+from cass_ray.pipeline.pieces.steps import ROWS_PER_BLOCK, Steps
+from cass_ray.pipeline.pieces.work import BuildWork
+from cass_ray.pipeline.progress import Progress
 from cass_ray.pipeline.settings import BuildSettings
+from cass_ray.storage.store import Store
 
 SHIPPED_PROGRAMS = SHIPPED_ROOT / "programs"
 
@@ -36,15 +38,19 @@ def staged_programs(settings: BuildSettings, work: Path) -> list[PaperProgram]:
 
     The same reading, filters and duplicate removal as in the pipeline: its own ingestion.
     """
-    store = DirectoryTreeStore(str(work / "trees"))
-    journal = Journal(work / "journal", REJECT_SCHEMA)
-    ingestion = Ingestion(Screening(settings), work, journal, lambda row: row, lambda row: None)
-    staged = ingestion.run(read_sources(settings, work, store)).staged
+    build = BuildWork(Store(work), settings)
+    steps = Steps(build, InlineRunner(), Progress(Console(quiet=True)), 1, from_cache=False)
+    pieces, reader = steps.read(work / "sources"), BlockReader(build)
     programs = []
-    for row in pads.dataset(staged).to_table().to_pylist():
+    staged = (
+        row
+        for piece, block in OpenBlocks(build, pieces, ROWS_PER_BLOCK)
+        for row in reader.rows(block, piece.read)
+    )
+    for row in staged:
         root = work / "unpacked" / (row["tree"] or row["id"])
         if row["tree"] and not root.exists():
-            unpack(store.get(row["tree"]), root, row["tree"])
+            unpack(build.trees.get(row["tree"]), root, row["tree"])
         main = root / row["path"]
         main.parent.mkdir(parents=True, exist_ok=True)
         main.write_text(row["cuda_source"], newline="")

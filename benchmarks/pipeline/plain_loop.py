@@ -10,19 +10,16 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import pyarrow.dataset as pads
 from rich.console import Console
 
 from cass_ray.config import load
-from cass_ray.pipeline.ingest import Ingested, finished_columns
-from cass_ray.pipeline.journal import Journal
-from cass_ray.pipeline.progress import Progress
+from cass_ray.pipeline.pieces.blocks import Block, BlockReader, commit_block
+from cass_ray.pipeline.pieces.work import Decided
 from cass_ray.pipeline.results import result_cache
 from cass_ray.pipeline.settings import BuildSettings
-from cass_ray.pipeline.stages.base import Row
 from cass_ray.pipeline.stages.order import (
     Pool,
     StageContext,
@@ -35,31 +32,22 @@ from jobs.build_dataset import Build
 
 RESULT = "plain_loop.json"
 
-_ROWS_PER_BLOCK = 8
-
-COMPILERS = (Pool.NVIDIA_COMPILER, Pool.AMD_COMPILER)
+COMPILERS = (Pool.TRANSLATOR, Pool.NVIDIA_COMPILER, Pool.AMD_COMPILER)
 
 
 class PlainBuild(Build):
-    """The job with a plain loop where it has the Ray Data pipeline.
+    """The job with a plain loop where it has the Ray Data pipeline."""
 
-    Rows are translated when they are read, as by every engine that runs in the driver.
-    """
-
-    def _compile(self, ingested: Ingested, journal: Journal, progress: Progress) -> None:
-        settings = self.settings
-        context = StageContext(settings, Workspace(self.trees.get), result_cache(settings))
-        stages = make_stages(wanted_stages(settings, COMPILERS), context)
-        for block in _blocks(ingested.staged, settings.rows_per_block or _ROWS_PER_BLOCK):
-            finished = [finished_columns(row) for row in run_stages(stages, block)]
-            journal.append(finished)
-            for row in finished:
-                progress.add(row, compiled=True)
-
-
-def _blocks(staged: Path, rows: int) -> Iterator[list[Row]]:
-    for batch in pads.dataset(staged).to_batches(batch_size=rows):
-        yield batch.to_pylist()
+    def _compile(self, blocks: Sequence[tuple[Decided, Block]]) -> Iterator[dict[str, int]]:
+        work = self.work
+        context = StageContext(
+            self.settings, Workspace(work.trees.get), result_cache(self.settings)
+        )
+        stages = make_stages(wanted_stages(self.settings, COMPILERS), context)
+        reader = BlockReader(work)
+        for piece, block in blocks:
+            rows = run_stages(stages, reader.rows(block, piece.read))
+            yield commit_block(work, block.key, rows).counts
 
 
 def _own_cpu_seconds() -> float:

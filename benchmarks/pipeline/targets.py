@@ -13,7 +13,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from cass_ray.corpus.reading.trees import DirectoryTreeStore
+from cass_ray.corpus.reading.trees import StoredTrees
 from cass_ray.corpus.sources.registry import parse_source
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import Row
@@ -25,6 +25,7 @@ from cass_ray.pipeline.stages.order import (
     wanted_stages,
 )
 from cass_ray.pipeline.workspace import Workspace
+from cass_ray.storage.store import Store
 
 POOLS = tuple(pool for pool in Pool if pool is not Pool.NVIDIA_EXECUTOR)
 
@@ -35,7 +36,7 @@ def cpu_seconds() -> float:
     return sum(part.ru_utime + part.ru_stime for part in parts)
 
 
-def build(rows: list[Row], settings: BuildSettings, store: DirectoryTreeStore) -> list[Row]:
+def build(rows: list[Row], settings: BuildSettings, store: StoredTrees) -> list[Row]:
     """``rows`` through the stages, one by one."""
     context = StageContext(settings, Workspace(store.get))
     stages = make_stages(wanted_stages(settings, POOLS), context)
@@ -49,7 +50,7 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        store = DirectoryTreeStore(folder / "trees")
+        store = StoredTrees(Store(folder / "trees"))
         programs = list(parse_source("shipped").iterate(folder / "work", store))
         rows = [program.to_row() for program in programs][:: given.every]
         taken = []

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 REMOVED_SCHEMA = pa.schema(
     [
@@ -40,14 +38,6 @@ class RemovedRow:
     similarity: float
 
 
-def write_removed_rows(
-    out: Path, duplicates: Sequence[RemovedRow], overlaps: Sequence[RemovedRow]
-) -> None:
-    """Write both files to ``out``; they are there, with their schema, also when they are empty."""
-    _write(duplicates, out / "clusters.parquet")
-    _write(overlaps, out / "decontamination.parquet")
-
-
-def _write(rows: Sequence[RemovedRow], path: Path) -> None:
-    table = pa.Table.from_pylist([asdict(each) for each in rows], schema=REMOVED_SCHEMA)
-    pq.write_table(table, path, compression="zstd")
+def removed_table(rows: Sequence[RemovedRow]) -> pa.Table:
+    """``rows`` with :data:`REMOVED_SCHEMA`."""
+    return pa.Table.from_pylist([asdict(each) for each in rows], schema=REMOVED_SCHEMA)

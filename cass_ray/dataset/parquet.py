@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -24,17 +25,23 @@ _ROWS_PER_GROUP = 50
 class PartWriter:
     """Writes rows of ``schema`` as ``part-00000.parquet`` … under ``directory``.
 
-    At most one row group (50 rows) is held in memory; ``rows_per_part`` is a multiple of that. An
-    empty data set still gets one part, so that readers find a schema.
+    At most one row group (50 rows) is held in memory; ``rows_per_part`` is a multiple of that.
+    Without a row there is still one part, so that readers find a schema. ``first`` is the number of
+    the first part.
     """
 
     def __init__(
-        self, directory: Path, schema: pa.Schema, rows_per_part: int = ROWS_PER_PART
+        self,
+        directory: Path,
+        schema: pa.Schema,
+        rows_per_part: int = ROWS_PER_PART,
+        first: int = 0,
     ) -> None:
         self.directory = directory
         self.schema = schema
         self.rows = 0
         self._rows_per_part = rows_per_part
+        self._first = first
         self._pending: list[dict[str, Any]] = []
         self._writer: pq.ParquetWriter | None = None
         directory.mkdir(parents=True, exist_ok=True)
@@ -61,7 +68,8 @@ class PartWriter:
 
     def _flush(self) -> None:
         if self._writer is None:
-            path = self.directory / f"part-{self.rows // self._rows_per_part:05}.parquet"
+            number = self._first + self.rows // self._rows_per_part
+            path = self.directory / f"part-{number:05}.parquet"
             self._writer = pq.ParquetWriter(path, self.schema, compression="zstd")
         self._writer.write_table(pa.Table.from_pylist(self._pending, schema=self.schema))
         self.rows += len(self._pending)
@@ -71,26 +79,35 @@ class PartWriter:
             self._writer = None
 
 
-def write_rows(rows: Iterable[dict[str, Any]], directory: Path) -> Iterator[dict[str, Any]]:
-    """Write ``rows`` as pairs and rejects under ``directory``, yielding each row as it is written.
+@contextmanager
+def replaced(directory: Path) -> Iterator[Path]:
+    """A folder for ``pairs`` and ``rejects``, which take the place of those in ``directory``.
 
-    Both folders are built aside and swapped in when every row is out, so a reader never sees half
-    of a data set.
+    That happens when everything is out, so a reader never sees half of a data set; after an error
+    the old ones stay.
     """
-    names = ("pairs", "rejects")
-    fresh = {name: directory / f".{name}.part" for name in names}
-    for path in fresh.values():
-        shutil.rmtree(path, ignore_errors=True)
+    fresh = directory / ".fresh"
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir(parents=True)
+    try:
+        yield fresh
+        for name in ("pairs", "rejects"):
+            shutil.rmtree(directory / name, ignore_errors=True)
+            (fresh / name).rename(directory / name)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def write_rows(rows: Iterable[dict[str, Any]], directory: Path) -> Iterator[dict[str, Any]]:
+    """Write ``rows`` as pairs and rejects under ``directory``, yielding each as it is written."""
     with (
-        PartWriter(fresh["pairs"], PAIR_SCHEMA) as pairs,
-        PartWriter(fresh["rejects"], REJECT_SCHEMA) as rejects,
+        replaced(directory) as fresh,
+        PartWriter(fresh / "pairs", PAIR_SCHEMA) as pairs,
+        PartWriter(fresh / "rejects", REJECT_SCHEMA) as rejects,
     ):
         for row in rows:
             (rejects if is_rejected(row) else pairs).write(row)
             yield row
-    for name in names:
-        shutil.rmtree(directory / name, ignore_errors=True)
-        fresh[name].rename(directory / name)
 
 
 def read_rows(

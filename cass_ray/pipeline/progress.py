@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
 from rich.console import Console
 from rich.live import Live
-
-from cass_ray.dataset.schema import is_rejected
 
 _LINE_SECONDS = 10.0
 
@@ -53,13 +52,19 @@ class Progress:
         self.to_compile = to_compile
         self._compile_started = self._clock()
 
-    def add(self, row: dict[str, Any], compiled: bool = False) -> None:
-        self.rows += 1
-        self.compiled += compiled
-        if is_rejected(row):
-            self.reasons[row["reason"]] += 1
-        else:
-            self.pairs += 1
+    def add(self, counts: Mapping[str, int], compiled: bool = False) -> None:
+        """Note finished rows: their ``pairs``, and ``reason-WHY`` of those that were rejected."""
+        prefix = "reason-"
+        reasons = {
+            name.removeprefix(prefix): count
+            for name, count in counts.items()
+            if name.startswith(prefix)
+        }
+        rows = counts.get("pairs", 0) + sum(reasons.values())
+        self.rows += rows
+        self.compiled += rows if compiled else 0
+        self.pairs += counts.get("pairs", 0)
+        self.reasons.update(reasons)
         now = self._clock()
         if self._console.is_terminal:
             self._live.update(self.line())

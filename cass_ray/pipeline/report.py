@@ -45,6 +45,17 @@ class Tally:
         else:
             self.rejects[row["stage"], row["reason"]] += 1
 
+    def merge(self, other: Tally) -> None:
+        """Add the counts of other rows."""
+        self.rows += other.rows
+        self.pairs += other.pairs
+        self.kernels += other.kernels
+        self.rejects.update(other.rejects)
+        self.duplicates.update(other.duplicates)
+        self.origins.update(other.origins)
+        self.domains.update(other.domains)
+        self.verified.update(other.verified)
+
     def check_conservation(self, rows_in: int) -> None:
         """Raise ``ConservationError`` unless every input row ended in exactly one place."""
         out = self.pairs + self.rejects.total() + self.duplicates.total()

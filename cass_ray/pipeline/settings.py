@@ -17,8 +17,8 @@ from cass_ray.architectures import (
 )
 from cass_ray.config import StrictModel
 from cass_ray.corpus.reading.limits import ReadLimits
-from cass_ray.corpus.screening.screening import ScreeningSettings
 from cass_ray.corpus.screening.selection import SelectionSettings
+from cass_ray.corpus.screening.settings import ScreeningSettings
 from cass_ray.translate.engines.registry import IN_PROCESS_ENGINES
 
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from cass_ray.storage.store import StorageError, Store
+from cass_ray.storage.store import Files, StorageError
 
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
@@ -56,7 +56,7 @@ class PartManifest:
     piece may change between runs.
     """
 
-    def __init__(self, store: Store, name: str) -> None:
+    def __init__(self, store: Files, name: str) -> None:
         self.store = store
         self.name = _checked(name)
 

@@ -13,7 +13,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import fsspec  # type: ignore[import-untyped]
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
@@ -41,6 +41,31 @@ T = TypeVar("T")
 
 class StorageError(RuntimeError):
     """A store cannot be used, or what it holds is damaged; the message names the URL."""
+
+
+class Files(Protocol):
+    """What a :class:`Store` does, here or in another process that has it."""
+
+    @property
+    def url(self) -> str:
+        """Where the files are, for messages."""
+        ...
+
+    def put(self, path: str, content: bytes) -> None: ...
+
+    def create(self, path: str, content: bytes) -> bytes: ...
+
+    def read(self, path: str) -> bytes: ...
+
+    def read_all(self, paths: Iterable[str]) -> dict[str, bytes]: ...
+
+    def exists(self, path: str) -> bool: ...
+
+    def names(self, folder: str) -> list[str]: ...
+
+    def remove(self, path: str) -> None: ...
+
+    def remove_all(self, folder: str) -> None: ...
 
 
 def is_transient(error: BaseException) -> bool:
@@ -71,11 +96,13 @@ class Store:
     def __init__(
         self, url: str | Path, *, wait: Callable[[float], None] = time.sleep, **options: Any
     ) -> None:
-        self.url = str(url)
+        self._url = str(url)
         self._options = options
         try:
             # Listings are what other processes did meanwhile: never from memory.
-            self._files, root = fsspec.core.url_to_fs(self.url, use_listings_cache=False, **options)
+            self._files, root = fsspec.core.url_to_fs(
+                self._url, use_listings_cache=False, **options
+            )
         except (ImportError, ValueError) as error:
             raise StorageError(f"{self.url}: {error}") from None
         self._root = str(root).rstrip("/")
@@ -92,7 +119,17 @@ class Store:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travels to other processes as its address alone."""
-        return (_open, (self.url, self._options))
+        return (_open, (self._url, self._options))
+
+    @property
+    def url(self) -> str:
+        """As it was given."""
+        return self._url
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether the files are in a folder of this machine, which others may mount or not."""
+        return self._local
 
     def put(self, path: str, content: bytes) -> None:
         """Write ``content``, durably where the store is a folder; replaces what was there."""
@@ -129,6 +166,10 @@ class Store:
             for name, content in zip(names, found, strict=True)
         }
 
+    def exists(self, path: str) -> bool:
+        """Whether there is a file at ``path``."""
+        return bool(self._retried(path, lambda: self._files.exists(self._path(path))))
+
     def names(self, folder: str) -> list[str]:
         """Sorted names of the files in ``folder``; none where it is not there."""
 
@@ -152,6 +193,17 @@ class Store:
                 pass
 
         self._retried(path, once)
+
+    def remove_all(self, folder: str) -> None:
+        """Delete ``folder`` and what is below it; nothing happens where it is gone."""
+
+        def once() -> None:
+            try:
+                self._files.rm(self._path(folder), recursive=True)
+            except FileNotFoundError:
+                pass
+
+        self._retried(folder, once)
 
     def _create(self, path: str, content: bytes) -> None:
         if self._local:

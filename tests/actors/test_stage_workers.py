@@ -1,23 +1,27 @@
-"""A worker of the build on a real node: rows and trees from the coordinator, and deadly rows."""
+"""A worker of the build on a real node: rows from the store, blocks committed, and deadly rows."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import ray
 
 from actors.coordinator import ATTEMPTS, Coordinator
-from actors.stage_workers import WORKERS, SourceTranslator, StageWorker
-from actors.staged_rows import staged_blocks
+from actors.stage_workers import WORKERS, SourceTranslator, StageWorker, named_blocks
 from cass_ray.dataset.schema import is_rejected
+from cass_ray.pipeline.pieces.blocks import blocks_of_run
+from cass_ray.pipeline.pieces.duplicates import DUPLICATES_SCHEMA
+from cass_ray.pipeline.pieces.read import rows_part
+from cass_ray.pipeline.pieces.work import BuildWork, Decided
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import WORK_SCHEMA
 from cass_ray.pipeline.stages.order import STAGES, Pool
+from cass_ray.storage.store import Store
 
 NAME = "coordinator of the test"
 GOOD = "__global__ void k(int *p) { *p = 1; }\nint main() { cudaFree(0); }\n"
@@ -25,15 +29,16 @@ BAD = '__global__ void k(int *p) { asm("no.such.instruction %0;" : "=r"(*p)); }\
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> BuildSettings:
-    return BuildSettings(sources=["shipped"], out=tmp_path, cache=False)
+def work(tmp_path: Path) -> BuildWork:
+    settings = BuildSettings(sources=["shipped"], out=tmp_path, cache=False)
+    return BuildWork(Store(tmp_path / "work"), settings)
 
 
 @pytest.fixture
-def worker(node: None, settings: BuildSettings, tmp_path: Path) -> Iterator[StageWorker]:
-    coordinator = ray.remote(Coordinator).options(name=NAME).remote(str(tmp_path / "trees"))
+def worker(node: None, work: BuildWork) -> Iterator[StageWorker]:
+    coordinator = ray.remote(Coordinator).options(name=NAME).remote()
     ray.get(coordinator.begin_batch.remote("none", []))  # it is there
-    yield SourceTranslator(settings, NAME)
+    yield SourceTranslator(work, NAME, [Pool.TRANSLATOR], commits=False)
     ray.kill(coordinator)
 
 
@@ -41,8 +46,9 @@ def row(id_: str, source: str) -> dict[str, Any]:
     empty: dict[str, Any] = dict.fromkeys(WORK_SCHEMA.names)
     return {
         **empty,
-        "id": id_,
+        "id": hashlib.sha256(id_.encode()).hexdigest(),
         "path": f"{id_}.cu",
+        "block": f"000000-ab-00000-000-{id_}",
         "cuda_source": source,
         "opencl_source": "",
         "tree": "",
@@ -55,6 +61,22 @@ def table(*rows: dict[str, Any]) -> pa.Table:
     return pa.Table.from_pylist(list(rows), schema=WORK_SCHEMA)
 
 
+def names(rows: list[dict[str, Any]]) -> list[str]:
+    return [each["path"].removesuffix(".cu") for each in rows]
+
+
+def decided(work: BuildWork, *rows: dict[str, Any]) -> Decided:
+    """A piece with one run of ``rows``, none of them a duplicate."""
+    piece = Decided(0, "000000-ab", "000000-cd")
+    draft = work.pieces.draft(piece.read)
+    draft.write_table(rows_part(0), table(*rows))
+    draft.commit(**{"rows": len(rows), "rows-0": len(rows), "live-0": len(rows)})
+    draft = work.duplicates.draft(piece.key)
+    draft.write_table("duplicates", pa.Table.from_pylist([], schema=DUPLICATES_SCHEMA))
+    draft.commit()
+    return piece
+
+
 def test_every_pool_has_a_worker() -> None:
     assert set(WORKERS) == set(Pool) == {each.pool for each in STAGES}
 
@@ -63,29 +85,46 @@ def test_rows_come_back_in_order_translated_or_rejected(worker: StageWorker) -> 
     made = worker(table(row("a", GOOD), row("b", BAD), row("c", GOOD)))
     assert made.schema == WORK_SCHEMA
     first, second, third = made.to_pylist()
-    assert [each["id"] for each in (first, second, third)] == ["a", "b", "c"]
+    assert names([first, second, third]) == ["a", "b", "c"]
     assert "hipFree(0)" in first["hip_source"]
     assert third["hip_source"] == first["hip_source"]
     assert (second["stage"], second["reason"]) == ("translate", "untranslatable")
 
 
-def test_a_block_that_says_where_its_rows_are(worker: StageWorker, tmp_path: Path) -> None:
-    folder = tmp_path / "staged"
-    folder.mkdir()
-    pq.write_table(table(*(row(f"r{n}", GOOD) for n in range(3))), folder / "part-0.parquet")
-    first, second = staged_blocks(folder, rows_per_block=2)
-    assert [each["id"] for each in worker(first).to_pylist()] == ["r0", "r1"]
-    (last,) = worker(second).to_pylist()
-    assert last["id"] == "r2"
+def test_blocks_by_name_are_read_and_committed(node: None, work: BuildWork) -> None:
+    piece = decided(work, *(row(f"r{n}", GOOD if n else BAD) for n in range(3)))
+    first, second = blocks_of_run(piece.key, 0, 3, rows_per_block=2)
+    coordinator = ray.remote(Coordinator).options(name=NAME).remote()
+    ray.get(coordinator.begin_batch.remote("none", []))
+    worker = SourceTranslator(work, NAME, [Pool.TRANSLATOR], commits=True)
+    made = worker(named_blocks([(piece.read, second.key)])).to_pylist()
+    assert [(each["block"], dict(each["counts"])) for each in made] == [
+        (second.key, {"rows": 1, "pairs": 1})
+    ]
+    entry = work.blocks.get(second.key)
+    assert entry is not None
+    (last,) = work.blocks.table(entry.parts["rows"]).to_pylist()
+    assert names([last]) == ["r2"]
     assert "hipFree(0)" in last["hip_source"]
+    assert work.blocks.keys() == [second.key]
+    (counts,) = worker(named_blocks([(piece.read, first.key)])).column("counts").to_pylist()
+    assert dict(counts) == {"rows": 2, "pairs": 1, "reason-untranslatable": 1}
+    ray.kill(coordinator)
 
 
 def test_a_row_that_kills_its_worker_is_tried_alone_then_rejected(worker: StageWorker) -> None:
-    """A batch begun before means that a worker died on it."""
-    for _ in range(1 + ATTEMPTS):
-        (made,) = worker(table(row("deadly", GOOD))).to_pylist()
-        assert not is_rejected(made)
-    (made,) = worker(table(row("deadly", GOOD))).to_pylist()
-    assert (made["stage"], made["reason"]) == ("translate", "worker_died")
-    (other,) = worker(table(row("harmless", GOOD))).to_pylist()
+    """A block that was begun and not ended means that a worker died on it."""
+    coordinator, pool = ray.get_actor(NAME), worker.pool.value
+    harmless, deadly = row("harmless", GOOD), row("deadly", GOOD)
+    deadly["block"] = harmless["block"]
+    for _ in range(ATTEMPTS):
+        ray.get(coordinator.begin_batch.remote(pool, [deadly["block"]]))
+        ray.get(coordinator.begin_row.remote(pool, deadly["id"]))  # and there it died
+        first, _ = worker(table(harmless, {**deadly, "reason": "too_long"})).to_pylist()
+        assert not is_rejected(first)
+    ray.get(coordinator.begin_batch.remote(pool, [deadly["block"]]))
+    first, second = worker(table(harmless, deadly)).to_pylist()
+    assert not is_rejected(first)
+    assert (second["stage"], second["reason"]) == ("translate", "worker_died")
+    (other,) = worker(table(row("other", GOOD))).to_pylist()
     assert not is_rejected(other)

@@ -5,20 +5,21 @@ import pytest
 
 from cass_ray.corpus.program import Program, ReadReject
 from cass_ray.corpus.reading.limits import ReadLimits
-from cass_ray.corpus.reading.trees import DirectoryTreeStore, read_archive
+from cass_ray.corpus.reading.trees import StoredTrees, read_archive
 from cass_ray.corpus.sources.registry import parse_source
+from cass_ray.storage.store import Store
 
 Items = dict[str, Program | ReadReject]
 
 
 @pytest.fixture
-def store(tmp_path_factory: pytest.TempPathFactory) -> DirectoryTreeStore:
-    return DirectoryTreeStore(tmp_path_factory.mktemp("store"))
+def store(tmp_path_factory: pytest.TempPathFactory) -> StoredTrees:
+    return StoredTrees(Store(tmp_path_factory.mktemp("store")))
 
 
 @pytest.fixture
 def read(
-    store: DirectoryTreeStore, tmp_path_factory: pytest.TempPathFactory
+    store: StoredTrees, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[..., list[Program | ReadReject]]:
     """Reads a source specification to a list."""
 
@@ -30,7 +31,7 @@ def read(
 
 
 @pytest.fixture
-def tree_of(store: DirectoryTreeStore) -> Callable[[Program], dict[str, bytes]]:
+def tree_of(store: StoredTrees) -> Callable[[Program], dict[str, bytes]]:
     """The files of the tree of a program."""
     return lambda program: read_archive(store.get(program.tree))
 

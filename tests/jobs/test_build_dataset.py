@@ -33,8 +33,9 @@ def wait_until(condition: Callable[[], bool], seconds: float = 300.0) -> None:
         time.sleep(0.02)
 
 
-def shards(out: Path) -> list[Path]:
-    return list(out.glob(".work/journal-*/*.parquet"))
+def committed(out: Path) -> list[Path]:
+    """Finished blocks."""
+    return list(out.glob(".work/blocks-*/entries/*.json"))
 
 
 def test_every_row_ends_in_pairs_or_rejects(reference: Path) -> None:
@@ -84,10 +85,10 @@ def test_killed_driver_then_resume_gives_the_same_bytes(
     arguments = ["--source", f"local:{corpus}", "--out", str(out), "--set", "rows_per_block=2"]
     arguments += ["--set", "cache=false"]
     process = start(arguments, environment, tmp_path / "first.log")
-    wait_until(lambda: len(shards(out)) >= 1 or process.poll() is not None)
+    wait_until(lambda: len(committed(out)) >= 1 or process.poll() is not None)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    finished = len(shards(out))
+    finished = len(committed(out))
     assert finished >= 1
     assert not (out / "pairs").exists()
     build([*arguments, "--resume"], environment, tmp_path / "second.log")

@@ -47,6 +47,19 @@ def test_report_counts() -> None:
     }
 
 
+def test_counts_of_two_halves_are_those_of_the_whole() -> None:
+    both, twice = filled(), filled()
+    both.merge(filled())
+    for row in (
+        PAIR,
+        rejected(PAIR, Stage.FILTER, Reason.NO_KERNEL, ""),
+        rejected(PAIR, Stage.DEDUPLICATE, Reason.EXACT_DUPLICATE, "", "a"),
+    ):
+        twice.add(row)
+    assert both.as_dict() == twice.as_dict()
+    both.check_conservation(6)
+
+
 def test_summary_names_every_reason_and_the_path(tmp_path: Path) -> None:
     console = Console(record=True, width=100)
     print_summary(console, filled(), 1.5, tmp_path)
@@ -61,9 +74,8 @@ def test_progress_line_shows_rate_and_time_left() -> None:
     progress = Progress(Console(quiet=True), clock=lambda: now[0])
     progress.expect(to_compile=10, total=12)
     now[0] = 104.0
-    for _ in range(2):
-        progress.add(PAIR, compiled=True)
-    progress.add(rejected(PAIR, Stage.FILTER, Reason.NO_KERNEL, ""))
+    progress.add({"rows": 2, "pairs": 2}, compiled=True)
+    progress.add({"rows": 1, "live-0": 0, "reason-no_kernel": 1})
     assert progress.line() == (
         "rows 3/12 · pairs 2 · rejects 1 (no_kernel 1) · 0.50 rows/s · about 16 s left"
     )

@@ -23,8 +23,9 @@ from cass_ray.corpus.reading.git import GitTree
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.reading.source_files import gather
 from cass_ray.corpus.reading.tar_stream import check_pax
-from cass_ray.corpus.reading.trees import DirectoryTreeStore, TreeError, read_archive
+from cass_ray.corpus.reading.trees import StoredTrees, TreeError, read_archive
 from cass_ray.corpus.sources.registry import parse_source
+from cass_ray.storage.store import Store
 from cass_ray.toolchain.unit import Unit
 
 KERNEL = b"__global__ void k(int *a) { a[0] = 1; }\n"
@@ -52,7 +53,7 @@ def rows(folder: Path, name: str, data: bytes, limits: ReadLimits | None = None)
     (folder / "given").mkdir()
     (folder / "given" / name).write_bytes(data)
     source = parse_source(f"local:{folder / 'given' / name}", limits)
-    items: Items = list(source.iterate(folder / "work", DirectoryTreeStore(folder / "store")))
+    items: Items = list(source.iterate(folder / "work", StoredTrees(Store(folder / "store"))))
     for item in items:
         assert item.to_row()["stage"] == "read" or isinstance(item, Program)
     left = folder / "work" / "archives"
@@ -383,7 +384,7 @@ def commit(folder: Path, tree_id: str) -> str:
 
 def repository_rows(folder: Path, work: Path) -> dict[str, str]:
     source = parse_source(f"repository:{folder}")
-    items = source.iterate(work / "work", DirectoryTreeStore(work / "store"))
+    items = source.iterate(work / "work", StoredTrees(Store(work / "store")))
     return {item.path: str(item.to_row()["reason"]) for item in items}
 
 
@@ -497,5 +498,5 @@ def test_an_include_of_a_name_that_no_file_can_have(tmp_path: Path) -> None:
     (tmp_path / "a.cu").write_bytes(text + KERNEL)
     assert set(gather(Unit(tmp_path, PurePosixPath("a.cu"))).files) == {"a.cu"}
     source = parse_source(f"local:{tmp_path}")
-    (item,) = source.iterate(tmp_path / "work", DirectoryTreeStore(tmp_path / "store"))
+    (item,) = source.iterate(tmp_path / "work", StoredTrees(Store(tmp_path / "store")))
     assert item.to_row()["reason"] != "internal_error"

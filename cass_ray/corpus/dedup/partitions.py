@@ -36,14 +36,6 @@ def partition_of_keys(keys: Keys, partitions: int) -> npt.NDArray[np.int64]:
     return (keys % np.uint64(partitions)).astype(np.int64)
 
 
-def repeated(digests: Digests, numbers: Numbers) -> Numbers:
-    """Of the rows of one partition those that repeat one with a smaller number, sorted."""
-    words = _words(digests)
-    order = np.lexsort((numbers, *words.T))
-    same = (words[order][1:] == words[order][:-1]).all(axis=1)
-    return np.sort(numbers[order][1:][same])
-
-
 def shared_keys(keys: Keys, numbers: Numbers) -> tuple[Numbers, Numbers]:
     """Pairs (later, earlier) of texts of one partition that have a key in common.
 

@@ -11,24 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from cass_ray.corpus.dedup.bands import BandIndex, Keys
-from cass_ray.corpus.dedup.near import SetStore
-from cass_ray.corpus.dedup.partitions import (
-    Numbers,
-    count_shared,
-    partition_of_keys,
-    shared_keys,
-)
-from cass_ray.corpus.dedup.shingles import Hashes, jaccard
-
-Pairs = npt.NDArray[np.uint64]
-"""``later << 32 | earlier``: sorted, they are in the order in which they are decided."""
+from cass_ray.corpus.dedup.bands import Keys
+from cass_ray.corpus.dedup.partitions import Digests, Numbers
+from cass_ray.corpus.dedup.shingles import Hashes
 
 MOST_PAIRS = 4 << 20
 """Candidate pairs of one span; a span with more is halved."""
@@ -36,9 +26,10 @@ MOST_PAIRS = 4 << 20
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Texts with consecutive numbers: their sets, and their band keys, (texts, bands)."""
+    """Texts with consecutive numbers: ids, sets, and band keys, (texts, bands)."""
 
     first: int
+    digests: Digests
     sets: Sequence[Hashes]
     keys: Keys
 
@@ -52,7 +43,16 @@ class Span:
 
     def cut(self, start: int, stop: int) -> Span:
         """The texts at places ``start`` to ``stop``."""
-        return Span(self.first + start, self.sets[start:stop], self.keys[start:stop])
+        return Span(
+            self.first + start,
+            self.digests[start:stop],
+            self.sets[start:stop],
+            self.keys[start:stop],
+        )
+
+    def set_of(self, number: int | np.uint32) -> Hashes:
+        """The set of the text ``number``, which is in this span."""
+        return self.sets[int(number) - self.first]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,100 +141,3 @@ def _equal_sets(sets: Sequence[Hashes]) -> tuple[npt.NDArray[np.int64], dict[int
         if first != place:
             copies[place] = first
     return np.array(list(seen.values()), np.int64), copies
-
-
-class Partition:
-    """The band keys of one partition: what an actor holds, 12 bytes a key of a kept text."""
-
-    def __init__(self) -> None:
-        self._index = BandIndex()
-
-    def __len__(self) -> int:
-        return len(self._index)
-
-    def candidates(self, keys: Keys, numbers: Numbers) -> Pairs:
-        """Pairs of texts that share a key of this partition, each once.
-
-        The later text is of ``numbers``, the earlier one of these or kept.
-        """
-        places, known = self._index.find(keys)
-        later, earlier = shared_keys(keys, numbers)
-        other = later != earlier  # a text may have one key twice
-        return np.unique(
-            np.concatenate((_packed(numbers[places], known), _packed(later[other], earlier[other])))
-        )
-
-    def insert(self, keys: Keys, numbers: Numbers) -> None:
-        """Note that the kept texts ``numbers`` have these keys."""
-        self._index.insert(keys, numbers)
-
-
-class LocalComparisons:
-    """:class:`Comparisons` in this process, in as many partitions as are asked for.
-
-    Args:
-        threshold: Jaccard similarity above 0, at most 1.
-        partitions: what the band keys are divided into.
-        folder: where the file with the sets of kept texts goes; default: temporary.
-    """
-
-    def __init__(self, threshold: float, partitions: int, folder: Path | None = None) -> None:
-        if not 0 < threshold <= 1:
-            raise ValueError(f"threshold is {threshold}; it must be above 0 and at most 1")
-        self._threshold = threshold
-        self._partitions = [Partition() for _ in range(partitions)]
-        self._kept = SetStore(folder)
-        self._places: dict[int, int] = {}
-
-    def pairs(self, span: Span, among: npt.NDArray[np.int64]) -> int:
-        """As :meth:`Comparisons.pairs`."""
-        return sum(count_shared(*part) for part in self._parts(span, among))
-
-    def edges(self, span: Span, among: npt.NDArray[np.int64]) -> Edges:
-        """As :meth:`Comparisons.edges`."""
-        found = [
-            partition.candidates(*part)
-            for partition, part in zip(self._partitions, self._parts(span, among), strict=True)
-        ]
-        # A pair that shares keys of several partitions is compared once.
-        later, earlier = _unpacked(np.unique(np.concatenate(found)))
-        similarity = np.array(
-            [
-                jaccard(self._set(span, a), self._set(span, b))
-                for a, b in zip(later.tolist(), earlier.tolist(), strict=True)
-            ],
-            np.float64,
-        )
-        similar = similarity >= self._threshold
-        return Edges(later[similar], earlier[similar], similarity[similar])
-
-    def keep(self, span: Span, places: npt.NDArray[np.int64]) -> None:
-        """As :meth:`Comparisons.keep`."""
-        for partition, part in zip(self._partitions, self._parts(span, places), strict=True):
-            partition.insert(*part)
-        for place in places.tolist():
-            self._places[span.first + place] = len(self._places)
-        self._kept.append([span.sets[place] for place in places.tolist()])
-
-    def _parts(self, span: Span, among: npt.NDArray[np.int64]) -> list[tuple[Keys, Numbers]]:
-        """Keys and numbers of the texts at ``among`` by partition."""
-        keys = span.keys[among].reshape(-1)
-        numbers = np.repeat(span.numbers[among], span.keys.shape[1])
-        owners = partition_of_keys(keys, len(self._partitions))
-        return [
-            (keys[owners == number], numbers[owners == number])
-            for number in range(len(self._partitions))
-        ]
-
-    def _set(self, span: Span, number: int) -> Hashes:
-        if number >= span.first:
-            return span.sets[number - span.first]
-        return self._kept[self._places[number]]
-
-
-def _packed(later: Numbers, earlier: Numbers) -> Pairs:
-    return (later.astype(np.uint64) << np.uint64(32)) | earlier.astype(np.uint64)
-
-
-def _unpacked(pairs: Pairs) -> tuple[Numbers, Numbers]:
-    return (pairs >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32)

@@ -14,6 +14,7 @@ from cass_ray.corpus.generate.program import generate
 from cass_ray.corpus.parsing.normalize import program_id, source_digest
 from cass_ray.corpus.program import Program, Provenance, ReadReject, SourceError
 from cass_ray.corpus.reading.limits import ReadLimits
+from cass_ray.corpus.reading.state import file_state
 from cass_ray.corpus.reading.trees import TreeStore
 from cass_ray.dataset.schema import Origin
 
@@ -44,7 +45,7 @@ class GeneratedSource:
                 f"generated:{self.argument}: write it as generated:N[@SEED][,KNOBS.yaml],"
                 " for example generated:500@7"
             )
-        path = Path(match["knobs"]).expanduser() if match["knobs"] else None
+        path = _knobs_file(match)
         try:
             knobs = load(Knobs, path, {})
         except SettingsError as error:
@@ -59,3 +60,13 @@ class GeneratedSource:
                 license=LICENSE,
                 domain=classify(made.source).value,
             )
+
+    def state(self) -> str:
+        """Of the file of knobs."""
+        match = _ARGUMENT.fullmatch(self.argument)
+        path = _knobs_file(match) if match else None
+        return repr((self, file_state(path) if path else ""))
+
+
+def _knobs_file(match: re.Match[str]) -> Path | None:
+    return Path(match["knobs"]).expanduser() if match["knobs"] else None

@@ -11,14 +11,14 @@ import io
 import shutil
 import tarfile
 import tempfile
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
-import fsspec  # type: ignore[import-untyped]
 import zstandard
+
+from cass_ray.storage.store import Files
 
 _MODE = 0o644
 _COMPRESSION_LEVEL = 6
@@ -159,56 +159,39 @@ class TreeStore(Protocol):
         ...
 
 
-class DirectoryTreeStore:
-    """Trees as files below a directory, local or remote.
+class StoredTrees:
+    """Trees as files of a store, below ``folder``."""
 
-    Args:
-        url: a path, or any URL that fsspec opens (``s3://…``, ``gs://…``, ``memory://…``).
-        options: passed to the fsspec file system (credentials, endpoint).
-    """
-
-    def __init__(self, url: str | Path, **options: Any) -> None:
-        self.url = str(url)
-        self._options = options
-        self._filesystem, self._root = fsspec.core.url_to_fs(self.url, **options)
+    def __init__(self, files: Files, folder: str = "") -> None:
+        self._files = files
+        self._folder = folder
         self._known: set[str] = set()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travels to other processes as its address alone."""
-        return (_open_store, (self.url, self._options))
+        return (StoredTrees, (self._files, self._folder))
 
     def has(self, digest: str) -> bool:
-        return digest in self._known or bool(self._filesystem.exists(self._path(digest)))
+        return digest in self._known or self._files.exists(self._path(digest))
 
     def put(self, tree: PackedTree) -> None:
         """Store ``tree``; it appears whole or not at all."""
-        if self.has(tree.digest):
-            return
-        path = self._path(tree.digest)
-        self._filesystem.makedirs(self._filesystem._parent(path), exist_ok=True)
-        temporary = f"{path}.{uuid.uuid4().hex}.part"
-        self._filesystem.pipe_file(temporary, tree.archive)
-        self._filesystem.mv(temporary, path)
-        self._remember(tree.digest)
+        if not self.has(tree.digest):
+            self._files.put(self._path(tree.digest), tree.archive)
+        if len(self._known) >= _REMEMBERED_DIGESTS:
+            self._known.clear()
+        self._known.add(tree.digest)
 
     def get(self, digest: str) -> bytes:
         """The archive of the tree ``digest``."""
         try:
-            return bytes(self._filesystem.cat_file(self._path(digest)))
+            return self._files.read(self._path(digest))
         except FileNotFoundError:
             raise TreeError(
-                f"tree {digest} is not in the store {self.url}; the store must be a place that "
-                "every node reaches, and must be kept as long as the run may be resumed"
+                f"tree {digest} is not in the store {self._files.url}; the store must be a place "
+                "that every node reaches, and must be kept as long as the run may be resumed"
             ) from None
 
-    def _remember(self, digest: str) -> None:
-        if len(self._known) >= _REMEMBERED_DIGESTS:
-            self._known.clear()
-        self._known.add(digest)
-
     def _path(self, digest: str) -> str:
-        return f"{self._root}/{digest[:2]}/{digest}.tar.zst"
-
-
-def _open_store(url: str, options: dict[str, Any]) -> DirectoryTreeStore:
-    return DirectoryTreeStore(url, **options)
+        path = f"{digest[:2]}/{digest}.tar.zst"
+        return f"{self._folder}/{path}" if self._folder else path

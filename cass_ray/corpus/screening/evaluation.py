@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cass_ray.config import SettingsError
+from cass_ray.corpus.reading.state import file_state, tree_state
 
 TASKS_FOLDER = Path(__file__).resolve().parents[2] / "bench" / "tasks"
 TASK_FILE = "task.yaml"
@@ -42,6 +43,11 @@ class EvaluationProgram:
 
 class EvaluationError(SettingsError):
     """The benchmark or a list cannot be loaded; the message says which file and why."""
+
+
+def list_state(path: Path) -> str:
+    """What tells this content of an evaluation list from another one."""
+    return tree_state(path) if path.is_dir() else file_state(path)
 
 
 def benchmark_programs(root: Path = TASKS_FOLDER) -> list[EvaluationProgram]:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pydantic import Field, field_validator
 
 from cass_ray.config import SettingsError, StrictModel
@@ -99,54 +98,36 @@ def copies_of(row: Mapping[str, Any], settings: SelectionSettings) -> int:
 
 
 class Selection:
-    """Measures pairs, rejects those beyond the window, remembers a line for each of the rest."""
+    """Measures pairs. Raises ``SettingsError`` where the tokenizer cannot be loaded."""
 
     def __init__(self, settings: SelectionSettings) -> None:
         if settings.window is not None and settings.tokenizer is None:
             raise SettingsError("selection.window: give selection.tokenizer to measure with")
         self._settings = settings
         self._count = load_tokenizer(settings.tokenizer) if settings.tokenizer else None
-        self._lines: list[Row] = []
 
-    def select(self, rows: Iterable[Row]) -> Iterable[Row]:
-        """``rows`` with those beyond the window rejected."""
-        return map(self._one, rows)
+    def one(self, row: Row) -> tuple[Row, Row | None]:
+        """``row``, rejected if it is beyond the window, and its line of :data:`SELECTION_SCHEMA`.
 
-    def write(self, out: Path) -> None:
-        """Write ``out/selection.parquet``."""
-        table = pa.Table.from_pylist(self._lines, schema=SELECTION_SCHEMA)
-        pq.write_table(table, out / "selection.parquet", compression="zstd")
-
-    def summary(self) -> dict[str, int]:
-        """Pairs by split, and copies in an epoch."""
-        splits = [line["split"] for line in self._lines]
-        return {
-            "train": splits.count("train"),
-            "validation": splits.count("validation"),
-            "copies": sum(line["copies"] for line in self._lines),
-        }
-
-    def _one(self, row: Row) -> Row:
+        A row that was rejected before has no line.
+        """
         if is_rejected(row):
-            return row
+            return row, None
         tokens = {level: self._tokens(row, level) for level in ("source", "assembly")}
         measured, window = tokens[self._settings.level], self._settings.window
         if window is not None and measured is not None and measured > window:
             message = f"{measured} tokens of {self._settings.level}; the window has {window}"
-            return rejected(row, Stage.SELECT, Reason.OVER_TOKEN_LIMIT, message)
+            return rejected(row, Stage.SELECT, Reason.OVER_TOKEN_LIMIT, message), None
         split = split_of(row, self._settings)
-        self._lines.append(
-            {
-                "id": row["id"],
-                "split": split,
-                "origin": row["origin"],
-                "repository": row["repository"],
-                "copies": copies_of(row, self._settings) if split == "train" else 0,
-                "source_tokens": tokens["source"],
-                "assembly_tokens": tokens["assembly"],
-            }
-        )
-        return row
+        return row, {
+            "id": row["id"],
+            "split": split,
+            "origin": row["origin"],
+            "repository": row["repository"],
+            "copies": copies_of(row, self._settings) if split == "train" else 0,
+            "source_tokens": tokens["source"],
+            "assembly_tokens": tokens["assembly"],
+        }
 
     def _tokens(self, row: Row, level: str) -> int | None:
         if self._count is None:

@@ -16,6 +16,7 @@ from cass_ray.corpus.reading.filetree import DirectoryTree, Listed
 from cass_ray.corpus.reading.git import origin_url
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.reading.programs import ProgramReader, must_become_row
+from cass_ray.corpus.reading.state import file_state, tree_state
 from cass_ray.corpus.reading.trees import TreeStore
 from cass_ray.corpus.screening.licenses import license_of_tree
 from cass_ray.corpus.sources.repositories import repository_name
@@ -99,14 +100,21 @@ class LocalSource:
         if Path(self.path).expanduser().is_file():
             yield WholeSource(self)
             return
+        states: dict[SourceFolder, str] = {}
         for folder, group in groupby(self._found(), _folder_of):
             if folder is None:
                 for archive in group:
                     yield replace(self, path=str(archive))
                 continue
+            if folder not in states:
+                states[folder] = tree_state(folder.path)
             files = (found[1] for found in group if not isinstance(found, Path))
             while run := tuple(islice(files, FILES_IN_A_SPLIT)):
-                yield FolderSplit(self, folder, run)
+                yield FolderSplit(self, folder, run, states[folder])
+
+    def state(self) -> str:
+        """Of a file or an archive; folders are told by their splits."""
+        return repr((self, file_state(Path(self.path).expanduser())))
 
     def reader(self, folder: SourceFolder, trees: TreeStore) -> ProgramReader:
         """Reads files of ``folder``."""
@@ -192,6 +200,8 @@ class FolderSplit:
     source: LocalSource
     folder: SourceFolder
     files: tuple[Listed, ...]
+    contents: str
+    """State of the folder: any file in it may be included."""
 
     def iterate(self, workdir: Path, trees: TreeStore) -> Iterator[Program | ReadReject]:
         """One item for each of the files."""

@@ -23,6 +23,7 @@ from cass_ray.corpus.reading.git import (
 )
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.reading.programs import ProgramReader
+from cass_ray.corpus.reading.state import file_state
 from cass_ray.corpus.reading.trees import TreeStore
 from cass_ray.corpus.screening.licenses import license_of_tree
 from cass_ray.dataset.schema import Origin
@@ -118,6 +119,17 @@ class RepositorySource:
             provenance = Provenance(self.origin, name, license_of_tree(tree), commit)
             reader = ProgramReader(tree, provenance, trees, self.limits, dialect=self.dialect)
             yield from reader.read_all()
+
+    def state(self) -> str:
+        """Of a clone or a snapshot on this machine; one elsewhere stays what it was."""
+        path = Path(self.address).expanduser()
+        if path.is_file():
+            return repr((self, file_state(path)))
+        address = parse_address(self.address)
+        if address.is_remote:
+            return repr(self)
+        git_directory = find_git_directory(Path(address.location).expanduser())
+        return repr((self, resolve_revision(git_directory, address.revision)))
 
     def _archive(
         self, path: Path, workdir: Path, trees: TreeStore

@@ -40,6 +40,15 @@ class Divisible(Protocol):
         ...
 
 
+@runtime_checkable
+class Changeable(Protocol):
+    """What may read other programs tomorrow under the same name."""
+
+    def state(self) -> str:
+        """Equal for equal programs; changes when a file does."""
+        ...
+
+
 @dataclass(frozen=True)
 class WholeSource:
     """The one split of a source that one worker has to read."""
@@ -49,6 +58,18 @@ class WholeSource:
     def iterate(self, workdir: Path, trees: TreeStore) -> Iterator[Program | ReadReject]:
         """As the source's own."""
         yield from self.source.iterate(workdir, trees)
+
+    def state(self) -> str:
+        """As the source's own."""
+        return state_of(self.source)
+
+
+def state_of(readable: Readable) -> str:
+    """What tells this content of a source or split from another one.
+
+    A repository without a revision is what it was when it was first read.
+    """
+    return readable.state() if isinstance(readable, Changeable) else repr(readable)
 
 
 def splits_of(source: Readable, workdir: Path) -> Iterator[Readable]:

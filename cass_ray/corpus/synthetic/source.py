@@ -11,6 +11,7 @@ from cass_ray.corpus.program import Program, Provenance, ReadReject, SourceError
 from cass_ray.corpus.reading.filetree import DirectoryTree
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.reading.programs import ProgramReader
+from cass_ray.corpus.reading.state import tree_state
 from cass_ray.corpus.reading.trees import TreeStore
 from cass_ray.dataset.schema import Origin
 
@@ -44,3 +45,7 @@ class SyntheticSource:
         provenance = Provenance(Origin.SYNTHETIC, f"synthetic/{model}")
         tree = DirectoryTree(folder / PROGRAMS)
         yield from ProgramReader(tree, provenance, trees, self.limits, search=False).read_all()
+
+    def state(self) -> str:
+        """Of the folder: a synthesis may go on."""
+        return repr((self, tree_state(Path(self.path).expanduser())))

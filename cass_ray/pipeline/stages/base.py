@@ -31,6 +31,7 @@ from cass_ray.translate.protocol import Translator
 Row = dict[str, Any]
 
 CUBINS_COLUMN = "cubins"
+BLOCK_COLUMN = "block"
 
 _CUBIN = pa.struct(
     [("arch", pa.string()), ("cubin", pa.large_binary()), ("listing", pa.large_string())]
@@ -38,14 +39,15 @@ _CUBIN = pa.struct(
 WORK_SCHEMA = pa.schema(
     [
         *REJECT_SCHEMA,
-        ("sequence", pa.int64()),
+        (BLOCK_COLUMN, pa.string()),
         ("tree", pa.string()),
         ("include_directories", pa.list_(pa.string())),
         (CUBINS_COLUMN, pa.list_(_CUBIN)),
     ]
 )
-"""``sequence``: position in the input. ``tree``: digest of the archive that holds the program.
-``include_directories``: relative to the tree. ``cubins``: for the lifter, with their listings."""
+"""``block``: key of the block that the row is worked on in. ``tree``: digest of the archive that
+holds the program. ``include_directories``: relative to the tree. ``cubins``: for the lifter, with
+their listings."""
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 

@@ -214,9 +214,20 @@ STAGES: tuple[StageEntry, ...] = (
 """Every stage, in the order in which rows pass them."""
 
 
-def translates_when_read(settings: BuildSettings) -> bool:
-    """Whether the engine is quick enough to translate rows as they are read, in the driver."""
+def translates_in_process(settings: BuildSettings) -> bool:
+    """Whether the engine is quick enough to need no workers of its own."""
     return settings.translator in IN_PROCESS_ENGINES
+
+
+def wanted_pools(settings: BuildSettings) -> list[tuple[Pool, ...]]:
+    """Pools that rows pass under ``settings``, in order; those in a tuple share their workers.
+
+    A translator that works in process goes along with the first compiler.
+    """
+    pools = list(dict.fromkeys(stage.pool for stage in wanted_stages(settings)))
+    if not translates_in_process(settings) or pools == [Pool.TRANSLATOR]:
+        return [(pool,) for pool in pools]
+    return [(Pool.TRANSLATOR, pools[1]), *((pool,) for pool in pools[2:])]
 
 
 def wanted_stages(settings: BuildSettings, pools: Iterable[Pool] = Pool) -> list[StageEntry]:

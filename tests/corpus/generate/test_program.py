@@ -21,12 +21,13 @@ from cass_ray.corpus.generate.types import BYTE, FLOAT, INT, Grid, Span
 from cass_ray.corpus.parsing.kernels import kernel_definitions
 from cass_ray.corpus.program import Program, SourceError
 from cass_ray.corpus.reading.source_files import Sources
-from cass_ray.corpus.reading.trees import DirectoryTreeStore
+from cass_ray.corpus.reading.trees import StoredTrees
 from cass_ray.corpus.sources.registry import parse_source
 from cass_ray.corpus.synthetic.validation import SyntheticVerdict, check_reply
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions, build, execute
 from cass_ray.llm.client import Reply
+from cass_ray.storage.store import Store
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.program import translate_program
@@ -144,7 +145,7 @@ def test_the_command_writes_programs_and_their_output(tmp_path: Path) -> None:
 
 
 def test_the_source_gives_programs(tmp_path: Path) -> None:
-    trees = DirectoryTreeStore(str(tmp_path / "trees"))
+    trees = StoredTrees(Store(tmp_path / "trees"))
     (tmp_path / "knobs.yaml").write_text("kernels: [1, 1]\n")
     for argument in ("3@5", f"3@5,{tmp_path / 'knobs.yaml'}"):
         items = list(parse_source(f"generated:{argument}").iterate(tmp_path, trees))

@@ -9,7 +9,7 @@ import zstandard
 
 from cass_ray.corpus.program import Program, ReadReject
 from cass_ray.corpus.reading.limits import ReadLimits
-from cass_ray.corpus.reading.trees import DirectoryTreeStore
+from cass_ray.corpus.reading.trees import StoredTrees
 from cass_ray.corpus.sources.registry import parse_source
 
 Read = Callable[..., list[Program | ReadReject]]
@@ -222,7 +222,7 @@ def test_an_extended_header_is_not_read_whole(tmp_path: Path, read: Read) -> Non
     assert "extended header of 1800000 bytes" in item.message
 
 
-def test_unpacked_files_are_removed(tmp_path: Path, store: DirectoryTreeStore) -> None:
+def test_unpacked_files_are_removed(tmp_path: Path, store: StoredTrees) -> None:
     (tmp_path / "a.zip").write_bytes(plain_zip())
     source = parse_source(f"local:{tmp_path / 'a.zip'}")
     assert len(list(source.iterate(tmp_path / "work", store))) == 1

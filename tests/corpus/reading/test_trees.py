@@ -9,14 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cass_ray.corpus.reading.trees import (
-    DirectoryTreeStore,
     PackedTree,
+    StoredTrees,
     TreeError,
     pack,
     read_archive,
     tree_digest,
     unpack,
 )
+from cass_ray.storage.store import Store
 
 FILES = {
     "src/main.cu": b"int a;\n",
@@ -115,13 +116,13 @@ def test_damaged_and_swapped_archives_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("scheme", ["directory", "memory"])
 def test_store(tmp_path: Path, scheme: str) -> None:
     url = str(tmp_path / "store") if scheme == "directory" else "memory://cass-ray-test-store"
-    store = DirectoryTreeStore(url)
+    store = StoredTrees(Store(url))
     packed = pack(FILES)
     assert not store.has(packed.digest)
     with pytest.raises(TreeError, match="is not in the store"):
         store.get(packed.digest)
     store.put(packed)
     store.put(PackedTree(packed.digest, b"a second put does nothing"))
-    other = DirectoryTreeStore(url)
+    other = StoredTrees(Store(url))
     assert other.has(packed.digest)
     assert other.get(packed.digest) == packed.archive

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,10 @@ import pytest
 
 import cass_ray.bench.task
 from cass_ray.cache import digest
+from cass_ray.corpus.dedup.shards import LocalShards
 from cass_ray.corpus.parsing.structure import opcode_set, syntax_shape
+from cass_ray.corpus.screening.comparison import compared_sources, source_levels
+from cass_ray.corpus.screening.decide import Decider, Duplicate
 from cass_ray.corpus.screening.decontaminate import Decontamination, DecontaminationSettings
 from cass_ray.corpus.screening.evaluation import (
     CANARY,
@@ -24,16 +29,16 @@ from cass_ray.corpus.screening.evaluation import (
 )
 from cass_ray.corpus.screening.licenses import LicenseSettings, is_allowed, license_objection
 from cass_ray.corpus.screening.opcode_store import read_store, source_key, write_store
-from cass_ray.corpus.screening.screening import (
+from cass_ray.corpus.screening.screening import Screening
+from cass_ray.corpus.screening.scrub import ScrubSettings, scrub
+from cass_ray.corpus.screening.settings import (
     NearDuplicateSettings,
-    Screening,
     ScreeningSettings,
     StructuralDuplicateSettings,
 )
-from cass_ray.corpus.screening.scrub import ScrubSettings, scrub
 from cass_ray.corpus.sources.shipped import SHIPPED_ROOT
-from cass_ray.dataset.duplicates_report import write_removed_rows
-from cass_ray.dataset.schema import Reason, is_rejected
+from cass_ray.dataset.duplicates_report import RemovedRow
+from cass_ray.dataset.schema import Reason, Stage, is_rejected, rejected
 
 NO_EVALUATION = DecontaminationSettings(benchmark=False)
 
@@ -63,11 +68,42 @@ def row(source: str, **columns: Any) -> dict[str, Any]:
     }
 
 
-def screened(rows: list[dict[str, Any]], **settings: Any) -> tuple[list[str], Screening]:
-    """Reasons of the rows, "" for those that pass."""
-    settings.setdefault("decontamination", NO_EVALUATION)
-    screening = Screening(ScreeningSettings(**settings))
-    return [done["reason"] for done in screening.before_compiling(rows)], screening
+@dataclass
+class Outcome:
+    """What became of rows."""
+
+    rows: list[dict[str, Any]]
+    """Screened, then marked as what they repeat."""
+    duplicates: list[Duplicate]
+    overlaps: list[RemovedRow]
+    scrubbed: Counter[str]
+
+    @property
+    def reasons(self) -> list[str]:
+        """ "" for a row that passes."""
+        return [row["reason"] for row in self.rows]
+
+
+def screened(rows: list[dict[str, Any]], batch: int = 64, **changes: Any) -> Outcome:
+    """Both steps before compiling, ``batch`` rows at a time."""
+    changes.setdefault("decontamination", NO_EVALUATION)
+    settings = ScreeningSettings(**changes)
+    screening = Screening(settings)
+    decider = Decider(source_levels(settings), LocalShards(2))
+    outcome = Outcome([], [], [], Counter())
+    for start in range(0, len(rows), batch):
+        done = screening.sources(rows[start : start + batch])
+        table = compared_sources(done.rows, done.live, done.sets, settings)
+        for each in decider.offer(table):
+            place = table.column("position")[each.line].as_py()
+            row = done.rows[place]
+            message, again = each.message(), each.repeats
+            done.rows[place] = rejected(row, Stage.DEDUPLICATE, each.reason, message, again)
+            outcome.duplicates.append(each)
+        outcome.rows += done.rows
+        outcome.overlaps += done.overlaps
+        outcome.scrubbed += done.scrubbed
+    return outcome
 
 
 def task_source() -> tuple[str, str]:
@@ -103,8 +139,8 @@ class TestLicenses:
 
     def test_rows(self) -> None:
         rows = [row(program("a"), license="GPL-3.0"), row(program("b"), license="MIT")]
-        reasons, _ = screened(rows, licenses=LicenseSettings(allow=["MIT"]))
-        assert reasons == ["license_not_allowed", ""]
+        found = screened(rows, licenses=LicenseSettings(allow=["MIT"]))
+        assert found.reasons == ["license_not_allowed", ""]
 
 
 class TestScrub:
@@ -145,39 +181,36 @@ class TestScrub:
             assert scrub(path.read_text(errors="replace"), ScrubSettings())[1] == {}, path
 
     def test_rows_and_report(self) -> None:
-        screening = Screening(ScreeningSettings(decontamination=NO_EVALUATION))
         source = "// by jane@example.org\n" + program("a")
-        (done,) = screening.before_compiling([row(source)])
+        found = screened([row(source)])
+        (done,) = found.rows
         assert "<EMAIL>" in done["cuda_source"] and "jane@" not in done["cuda_source"]
-        assert screening.findings.scrubbed == {"emails": 1}
+        assert found.scrubbed == {"emails": 1}
 
 
 class TestDuplicates:
-    def test_levels_and_clusters(self, tmp_path: Path) -> None:
+    def test_levels_and_clusters(self) -> None:
         first, near = program("alpha"), program("alpha").replace("alpha_3 ", "alpha_2 ")
         shape = program("omega", constant=8)
         rows = [row(first, origin="synthetic"), row(near, origin="synthetic")]
         rows += [{**rows[0], "path": "copy.cu"}, row(shape, origin="synthetic"), row(shape)]
-        reasons, screening = screened(rows)
+        found = screened(rows)
         expected = ["", "near_duplicate", "exact_duplicate", "structural_duplicate"]
         # The last has the tokens of the fourth, which was not dropped as a near duplicate.
-        assert reasons == [*expected, "near_duplicate"]
-        found = screening.findings
-        write_removed_rows(tmp_path, found.duplicates, found.overlaps)
-        clusters = pq.read_table(tmp_path / "clusters.parquet").to_pylist()
-        assert sorted(line["level"] for line in clusters) == ["exact", "near", "near", "shape"]
-        assert {line["repeats"] for line in clusters} == {rows[0]["id"], rows[3]["id"]}
-        assert pq.read_table(tmp_path / "decontamination.parquet").num_rows == 0
+        assert found.reasons == [*expected, "near_duplicate"]
+        assert sorted(each.level for each in found.duplicates) == ["exact", "near", "near", "shape"]
+        assert {each.repeats for each in found.duplicates} == {rows[0]["id"], rows[3]["id"]}
+        assert [row["duplicate_of"] for row in found.rows[1:4]] == [rows[0]["id"]] * 3
+        assert found.overlaps == []
 
     def test_shape_counts_for_the_origins_named_only(self) -> None:
         rows = [row(program("alpha")), row(program("omega", constant=8))]
-        assert screened(rows)[0] == ["", ""]
+        assert screened(rows).reasons == ["", ""]
 
     def test_batches_do_not_matter(self) -> None:
         rows = [row(program(f"name{i % 150}", lines=4 + i % 7)) for i in range(700)]
-        whole = screened(rows)[0]
-        screening = Screening(ScreeningSettings(decontamination=NO_EVALUATION))
-        single = [next(iter(screening.before_compiling([each])))["reason"] for each in rows]
+        whole = screened(rows, batch=700).reasons
+        single = screened(rows, batch=1).reasons
         assert whole == single
         assert 0 < whole.count("") < 700
 
@@ -185,7 +218,8 @@ class TestDuplicates:
         rows = [row(program("a")), row(program("a").replace("a_3 ", "a_2 "))]
         off = NearDuplicateSettings(enabled=False)
         none = StructuralDuplicateSettings(shape=None, opcodes=None)
-        assert screened(rows, near_duplicates=off, structural_duplicates=none)[0] == ["", ""]
+        found = screened(rows, near_duplicates=off, structural_duplicates=none)
+        assert found.reasons == ["", ""]
 
     def test_shape_ignores_names_constants_and_comments(self) -> None:
         assert syntax_shape("int a = 1; // x") == syntax_shape("int bcd = 22;")
@@ -207,14 +241,12 @@ class TestDecontamination:
         copied = source.replace(CANARY, "")
         changed = copied.replace("int main", "static int unused(int a) { return a; }\nint main")
         rows = [row(source), row(copied), row(changed), row(program("mine"))]
-        screening = Screening(ScreeningSettings())
-        done = list(screening.before_compiling(rows))
+        found = screened(rows, decontamination=DecontaminationSettings())
+        done = found.rows
         assert [each["reason"] for each in done] == [*["benchmark_overlap"] * 3, ""]
-        levels = sorted((each.level, each.id) for each in screening.findings.overlaps)
+        levels = sorted((each.level, each.id) for each in found.overlaps)
         assert [level for level, _ in levels] == ["canary", "source", "source"]
-        assert all(
-            each.repeats == name for each in screening.findings.overlaps if each.level == "source"
-        )
+        assert all(each.repeats == name for each in found.overlaps if each.level == "source")
         assert name in done[1]["diagnostic"]
         assert not is_rejected(done[3])
 
@@ -222,9 +254,9 @@ class TestDecontamination:
         (tmp_path / "held_out.txt").write_text("# held out\nhttps://host.example/Owner/Name.git\n")
         settings = DecontaminationSettings(benchmark=False, lists=[tmp_path / "held_out.txt"])
         rows = [row(program("a"), repository="owner/name"), row(program("b"), repository="o/n")]
-        reasons, screening = screened(rows, decontamination=settings)
-        assert reasons == ["benchmark_overlap", ""]
-        assert screening.findings.overlaps[0].level == "repository"
+        found = screened(rows, decontamination=settings)
+        assert found.reasons == ["benchmark_overlap", ""]
+        assert found.overlaps[0].level == "repository"
 
     def test_by_opcodes_of_an_evaluation_list(self, tmp_path: Path) -> None:
         table = pa.table({"cuda_device": [SASS], "filename": ["held_out.cu"]})
@@ -234,7 +266,7 @@ class TestDecontamination:
         renamed = SASS.replace("_Z1kPf", "_Z9different").replace("R1,", "R7,")
         other = SASS.replace("FMUL", "DMUL").replace("LDG.E", "LDS")
         rows = [row(program("a"), cuda_device=text) for text in (renamed, other, "")]
-        done = list(screening.after_compiling(rows))
+        done = screening.machine_code(rows).rows
         assert [each["reason"] for each in done] == ["benchmark_overlap", "", ""]
         assert "evaluation.parquet[0].cuda_device" in done[0]["diagnostic"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 from pydantic import ValidationError
 
@@ -83,16 +82,17 @@ def test_weights() -> None:
         SelectionSettings(weights={Origin.LOCAL: -1.0})
 
 
-def test_window_measured_with_the_tokenizer(tokenizer: Path, tmp_path: Path) -> None:
+def test_window_measured_with_the_tokenizer(tokenizer: Path) -> None:
     settings = SelectionSettings(tokenizer=tokenizer, window=16, level="assembly")
     selection = Selection(settings)
     long = row(2, hip_device="v_add " * 14)  # 14 words with the 3 of the other side: 17
     already = {**row(3), "reason": "too_long"}
-    done = list(selection.select([row(1), long, already]))
-    assert [each["reason"] for each in done] == ["", "over_token_limit", "too_long"]
-    assert "17 tokens of assembly; the window has 16" in done[1]["diagnostic"]
-    selection.write(tmp_path)
-    (line,) = pq.read_table(tmp_path / "selection.parquet").to_pylist()
+    done = [selection.one(each) for each in (row(1), long, already)]
+    assert [each["reason"] for each, _ in done] == ["", "over_token_limit", "too_long"]
+    assert "17 tokens of assembly; the window has 16" in done[1][0]["diagnostic"]
+    line, *others = [line for _, line in done]
+    assert others == [None, None]
+    assert line is not None
     assert (line["id"], line["source_tokens"], line["assembly_tokens"]) == (row(1)["id"], 5, 4)
 
 

@@ -10,7 +10,7 @@ import pytest
 from cass_ray.corpus.dialect import OPENCL, dialect_of, source_of
 from cass_ray.corpus.parsing.kernels import kernel_definitions
 from cass_ray.corpus.program import Program, ReadReject
-from cass_ray.corpus.reading.trees import DirectoryTreeStore
+from cass_ray.corpus.reading.trees import StoredTrees
 from cass_ray.corpus.screening.filters import FilterSettings, first_objection
 from cass_ray.corpus.sources.opencl import SHIPPED_OPENCL_ROOT
 from cass_ray.dataset.schema import Origin, Reason, Stage
@@ -20,6 +20,7 @@ from cass_ray.pipeline.stages.amd import AmdStage
 from cass_ray.pipeline.stages.nvidia import NvidiaStage
 from cass_ray.pipeline.stages.translate import TranslateStage
 from cass_ray.pipeline.workspace import Workspace
+from cass_ray.storage.store import Store
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.translate.engines.registry import make_translator
 from tests.corpus.conftest import write_files
@@ -96,8 +97,8 @@ def test_shipped_kernels_are_many_and_pass_the_filters(read: Read) -> None:
 @pytest.fixture(scope="module")
 def stages(
     tmp_path_factory: pytest.TempPathFactory,
-) -> tuple[DirectoryTreeStore, NvidiaStage, AmdStage]:
-    store = DirectoryTreeStore(tmp_path_factory.mktemp("trees"))
+) -> tuple[StoredTrees, NvidiaStage, AmdStage]:
+    store = StoredTrees(Store(tmp_path_factory.mktemp("trees")))
     trees = Workspace(store.get)
     settings = BuildSettings(sources=["shipped-opencl"], out=Path("unused"))
     nvidia = NvidiaStage(find_nvidia(), trees, settings)
@@ -107,7 +108,7 @@ def stages(
 @pytest.mark.nvidia
 @pytest.mark.amd
 def test_a_program_with_a_header_becomes_a_pair_without_host_code(
-    stages: tuple[DirectoryTreeStore, NvidiaStage, AmdStage], tmp_path: Path
+    stages: tuple[StoredTrees, NvidiaStage, AmdStage], tmp_path: Path
 ) -> None:
     from cass_ray.corpus.sources.registry import parse_source
 
@@ -127,7 +128,7 @@ def test_a_program_with_a_header_becomes_a_pair_without_host_code(
 @pytest.mark.nvidia
 @pytest.mark.amd
 def test_what_does_not_compile_is_rejected_with_the_tools_message(
-    stages: tuple[DirectoryTreeStore, NvidiaStage, AmdStage], tmp_path: Path
+    stages: tuple[StoredTrees, NvidiaStage, AmdStage], tmp_path: Path
 ) -> None:
     from cass_ray.corpus.sources.registry import parse_source
 
@@ -143,7 +144,7 @@ def test_what_does_not_compile_is_rejected_with_the_tools_message(
 @pytest.mark.nvidia
 @pytest.mark.amd
 def test_every_shipped_kernel_pairs(
-    read: Read, stages: tuple[DirectoryTreeStore, NvidiaStage, AmdStage]
+    read: Read, stages: tuple[StoredTrees, NvidiaStage, AmdStage]
 ) -> None:
     _, nvidia, amd = stages
     rows = [{**item.to_row(), "hip_source": ""} for item in read("shipped-opencl")]

@@ -7,7 +7,7 @@ from cass_ray.corpus.dedup.near import NearDuplicates
 from cass_ray.corpus.dialect import CUDA
 from cass_ray.corpus.parsing.kernels import kernel_definitions
 from cass_ray.corpus.program import Program, ReadReject
-from cass_ray.corpus.reading.trees import DirectoryTreeStore
+from cass_ray.corpus.reading.trees import StoredTrees
 from cass_ray.corpus.screening.filters import FilterSettings, first_objection
 from cass_ray.corpus.sources.shipped import (
     SHIPPED_ROOT,
@@ -16,6 +16,7 @@ from cass_ray.corpus.sources.shipped import (
     load_manifest,
 )
 from cass_ray.dataset.schema import Reason, Stage
+from cass_ray.storage.store import Store
 
 MANIFEST = load_manifest()
 REJECTS = load_expected_rejects()
@@ -44,7 +45,7 @@ def outcomes(items: list[Program | ReadReject]) -> dict[tuple[str, str], tuple[s
 @pytest.fixture(scope="module")
 def shipped(tmp_path_factory: pytest.TempPathFactory) -> list[Program | ReadReject]:
     folder = tmp_path_factory.mktemp("shipped")
-    return list(ShippedSource().iterate(folder / "work", DirectoryTreeStore(folder / "trees")))
+    return list(ShippedSource().iterate(folder / "work", StoredTrees(Store(folder / "trees"))))
 
 
 def test_every_input_ends_as_expected_until_compilation(

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from cass_ray.corpus.program import SourceError
-from cass_ray.corpus.reading.trees import DirectoryTreeStore
+from cass_ray.corpus.reading.trees import StoredTrees
 from cass_ray.corpus.sources import local
 from cass_ray.corpus.sources.registry import parse_source
 from cass_ray.corpus.sources.splits import splits_of
+from cass_ray.storage.store import Store
 from tests.corpus.conftest import write_files
 
 KERNEL = '#include "h.h"\n__global__ void k{0}(int *a) {{ a[{0}] = 1; }}\n'
@@ -43,7 +44,7 @@ def folder(tmp_path: Path) -> Path:
 def rows_by_split(specification: str, tmp_path: Path) -> list[list[dict[str, object]]]:
     """Rows of each split, which comes to its reader as bytes."""
     splits = list(splits_of(parse_source(specification), tmp_path / "driver"))
-    trees = DirectoryTreeStore(tmp_path / "trees")
+    trees = StoredTrees(Store(tmp_path / "trees"))
     return [
         [item.to_row() for item in pickle.loads(sent).iterate(tmp_path / f"worker{n}", trees)]
         for n, sent in enumerate(map(pickle.dumps, splits))
@@ -51,7 +52,7 @@ def rows_by_split(specification: str, tmp_path: Path) -> list[list[dict[str, obj
 
 
 def rows_at_once(specification: str, tmp_path: Path) -> list[dict[str, object]]:
-    trees = DirectoryTreeStore(tmp_path / "other-trees")
+    trees = StoredTrees(Store(tmp_path / "other-trees"))
     return [item.to_row() for item in parse_source(specification).iterate(tmp_path / "one", trees)]
 
 

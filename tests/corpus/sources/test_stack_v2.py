@@ -19,13 +19,14 @@ from aiohttp import web
 
 from cass_ray.corpus.program import Program, ReadReject, SourceError
 from cass_ray.corpus.reading.limits import ReadLimits
-from cass_ray.corpus.reading.trees import DirectoryTreeStore, read_archive
+from cass_ray.corpus.reading.trees import StoredTrees, read_archive
 from cass_ray.corpus.sources.registry import parse_source
 from cass_ray.corpus.sources.splits import splits_of
 from cass_ray.corpus.sources.stack_v2.objects import blob_id
 from cass_ray.corpus.sources.stack_v2.settings import StackV2Settings
 from cass_ray.corpus.sources.stack_v2.source import StackV2Source
 from cass_ray.dataset.schema import Origin, Reason
+from cass_ray.storage.store import Store
 from tests.corpus.conftest import write_files
 
 KERNEL = '#include "../include/scale.h"\n__global__ void k(float *p) {{ p[{0}] = SCALE; }}\n'
@@ -151,7 +152,7 @@ def write_metadata(folder: Path, **languages: list[dict[str, Any]]) -> Path:
 
 def read(
     server: ObjectServer, metadata: Path, workdir: Path, **settings: Any
-) -> tuple[list[Program | ReadReject], DirectoryTreeStore]:
+) -> tuple[list[Program | ReadReject], StoredTrees]:
     chosen = {"trees": "blobs", "back_off_seconds": 0.0, "attempts": 3, **settings}
     source = StackV2Source(
         StackV2Settings(
@@ -159,7 +160,7 @@ def read(
         ),
         ReadLimits(),
     )
-    store = DirectoryTreeStore(workdir / "trees")
+    store = StoredTrees(Store(workdir / "trees"))
     return list(source.iterate(workdir, store)), store
 
 
@@ -276,7 +277,7 @@ def test_a_repository_that_cannot_be_cloned_is_rebuilt(
 
 def test_wrong_metadata_and_settings_say_what_would_do(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="accept its terms"):
-        store = DirectoryTreeStore(tmp_path / "trees")
+        store = StoredTrees(Store(tmp_path / "trees"))
         settings = StackV2Settings(metadata=str(tmp_path / "nowhere"))
         list(StackV2Source(settings).iterate(tmp_path / "work", store))
     (tmp_path / "s.yaml").write_text("repositorys: 3\n")
@@ -316,7 +317,7 @@ def test_each_repository_is_a_split_that_needs_no_metadata(
     )
     splits = list(splits_of(StackV2Source(settings, ReadLimits()), tmp_path / "driver"))
     metadata.rename(tmp_path / "away")
-    store = DirectoryTreeStore(tmp_path / "trees")
+    store = StoredTrees(Store(tmp_path / "trees"))
     found = [
         list(pickle.loads(pickle.dumps(split)).iterate(tmp_path / f"worker{number}", store))
         for number, split in enumerate(splits)

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from cass_ray.cli import app
 from cass_ray.corpus.program import Program, SourceError
-from cass_ray.corpus.reading.trees import DirectoryTreeStore
+from cass_ray.corpus.reading.trees import StoredTrees
 from cass_ray.corpus.sources.registry import parse_source
 from cass_ray.corpus.sources.shipped import SHIPPED_ROOT
 from cass_ray.corpus.synthetic.ledger import Ledger
@@ -25,6 +25,7 @@ from cass_ray.corpus.synthetic.synthesis import Synthesis, SynthesisOutcome, Syn
 from cass_ray.corpus.synthetic.validation import SyntheticVerdict
 from cass_ray.dataset.schema import Origin
 from cass_ray.llm.client import ChatClient
+from cass_ray.storage.store import Store
 from tests.corpus.synthetic.server import Json, Server, ServerAnswer, in_turn, running
 
 PROGRAMS = [
@@ -243,7 +244,7 @@ def test_the_command_writes_programs_a_report_and_a_source(tmp_path: Path) -> No
     assert sum(found["prompts"] for found in report["templates"].values()) == 12
     kept = [row for row in rows if row["verdict"] == "ok"]
     assert 0 < len(kept) == report["programs"] < 12
-    trees = DirectoryTreeStore(str(tmp_path / "trees"))
+    trees = StoredTrees(Store(tmp_path / "trees"))
     items = list(parse_source(f"synthetic:{out}").iterate(tmp_path / "work", trees))
     assert all(isinstance(item, Program) for item in items)
     assert {f"programs/{item.path}" for item in items} == {row["path"] for row in kept}
@@ -262,7 +263,7 @@ def test_a_spent_budget_ends_the_run_with_a_reason(tmp_path: Path) -> None:
 
 
 def test_other_folders_are_no_synthetic_source(tmp_path: Path) -> None:
-    trees = DirectoryTreeStore(str(tmp_path / "trees"))
+    trees = StoredTrees(Store(tmp_path / "trees"))
     with pytest.raises(SourceError, match="local:"):
         list(parse_source(f"synthetic:{tmp_path}").iterate(tmp_path, trees))
 

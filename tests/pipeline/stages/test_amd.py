@@ -7,15 +7,16 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from cass_ray.corpus.reading.trees import DirectoryTreeStore
+from cass_ray.corpus.reading.trees import StoredTrees
 from cass_ray.corpus.sources.registry import parse_source
 from cass_ray.dataset.schema import PAIR_SCHEMA
-from cass_ray.pipeline.ingest import finished_columns
+from cass_ray.pipeline.pieces.blocks import finished_columns
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.amd import AmdStage
 from cass_ray.pipeline.stages.base import Row
 from cass_ray.pipeline.stages.translate import TranslateStage
 from cass_ray.pipeline.workspace import Workspace
+from cass_ray.storage.store import Store
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.translate.engines.registry import make_translator
 
@@ -34,7 +35,7 @@ int main() { swap<<<1, 32>>>(nullptr); }
 
 
 def compiled(folder: Path, architectures: list[str]) -> Row:
-    store = DirectoryTreeStore(folder / "trees")
+    store = StoredTrees(Store(folder / "trees"))
     (folder / "source").mkdir()
     (folder / "source" / "swap.cu").write_text(PROGRAM)
     trees, rules = Workspace(store.get), make_translator("rules")

@@ -12,7 +12,8 @@ from cass_ray.pipeline.stages.order import (
     STAGES,
     Pool,
     run_stages,
-    translates_when_read,
+    translates_in_process,
+    wanted_pools,
     wanted_stages,
 )
 
@@ -72,8 +73,26 @@ def test_what_ran_is_not_taken_from_the_cache() -> None:
 
 
 def test_only_quick_engines_translate_when_rows_are_read() -> None:
-    assert translates_when_read(settings(translator="rules"))
-    assert not translates_when_read(settings(translator="chat:some-model"))
+    assert translates_in_process(settings(translator="rules"))
+    assert not translates_in_process(settings(translator="chat:some-model"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, [["TRANSLATOR", "NVIDIA_COMPILER"], ["AMD_COMPILER"]]),
+        (
+            {"translator": "chat:some-model"},
+            [["TRANSLATOR"], ["NVIDIA_COMPILER"], ["AMD_COMPILER"]],
+        ),
+        ({"compile": False}, [["TRANSLATOR"]]),
+    ],
+)
+def test_a_quick_translator_has_no_workers_of_its_own(
+    changes: dict[str, object], expected: list[list[str]]
+) -> None:
+    pools = wanted_pools(settings(**changes))
+    assert [[each.name for each in together] for together in pools] == expected
 
 
 def test_rows_pass_one_stage_after_the_other() -> None:

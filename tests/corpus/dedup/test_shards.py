@@ -17,32 +17,28 @@ from cass_ray.corpus.dedup.bands import band_keys, band_shape, signatures
 from cass_ray.corpus.dedup.exact import ExactDuplicates
 from cass_ray.corpus.dedup.near import NearDuplicates
 from cass_ray.corpus.dedup.partitions import (
+    Digests,
     count_shared,
     digests_of,
-    partition_of_digests,
-    repeated,
     shared_keys,
 )
+from cass_ray.corpus.dedup.shards import LocalShards, ShardedComparisons, repeated_ids
 from cass_ray.corpus.dedup.shingles import hash_sets
-from cass_ray.corpus.dedup.spans import Edges, LocalComparisons, Span, offer
+from cass_ray.corpus.dedup.spans import Edges, Span, offer
 
 
 @settings(deadline=None)
-@given(st.lists(st.integers(0, 12), max_size=40), st.integers(1, 5), st.randoms())
-def test_exact_duplicates_in_partitions(
-    contents: list[int], partitions: int, order: random.Random
-) -> None:
+@given(st.lists(st.integers(0, 12), max_size=40), st.integers(1, 5), st.data())
+def test_exact_duplicates_in_shards(contents: list[int], count: int, data: st.DataObject) -> None:
     ids = [hashlib.sha256(b"%d" % content).hexdigest() for content in contents]
     alone = ExactDuplicates()
-    expected = [number for number, row_id in enumerate(ids) if alone.offer(row_id) is not None]
+    expected = [alone.offer(row_id) is not None for row_id in ids]
 
-    arrival = list(range(len(ids)))
-    order.shuffle(arrival)
-    numbers = np.array(arrival, np.uint32)
-    digests = digests_of([ids[number] for number in arrival])
-    owners = partition_of_digests(digests, partitions)
-    found = [repeated(digests[owners == p], numbers[owners == p]) for p in range(partitions)]
-    assert sorted(np.concatenate(found).tolist()) == expected
+    cuts = data.draw(st.lists(st.integers(0, len(ids)), max_size=3))
+    shards, found = LocalShards(count), []
+    for start, stop in pairwise([0, *sorted(cuts), len(ids)]):
+        found += repeated_ids(shards, digests_of(ids[start:stop])).tolist()
+    assert found == expected
 
 
 def test_ids_must_be_digests() -> None:
@@ -63,6 +59,11 @@ def test_shared_keys_are_all_pairs(keyed: list[tuple[int, int]]) -> None:
     assert count_shared(keys, numbers) == len(expected)
 
 
+def numbered(count: int) -> Digests:
+    """Ids of as many texts."""
+    return digests_of([hashlib.sha256(b"%d" % number).hexdigest() for number in range(count)])
+
+
 def in_spans(
     texts: Sequence[Sequence[str]],
     threshold: float,
@@ -73,12 +74,15 @@ def in_spans(
     """For each text the earlier kept text that it repeats, with their similarity."""
     sets = hash_sets(texts)
     keys = band_keys(signatures(sets), *band_shape(threshold))
-    comparisons = LocalComparisons(threshold, partitions)
+    comparisons = ShardedComparisons(LocalShards(partitions), "near", threshold)
+    ids = numbered(len(texts))
     found: list[tuple[int, float] | None] = [None] * len(texts)
     for start, stop in pairwise([0, *sorted(cuts), len(texts)]):
-        span = Span(start, sets[start:stop], keys[start:stop])
+        span = Span(start, ids[start:stop], sets[start:stop], keys[start:stop])
         for each in offer(span, comparisons, most_pairs):
             found[each.number] = (each.earlier, each.similarity)
+            (named,) = comparisons.ids(np.array([each.earlier], np.uint32))
+            assert named == ids[each.earlier].tobytes().hex()
     return found
 
 
@@ -127,10 +131,10 @@ def test_a_chain_breaks_at_the_text_that_went() -> None:
     for cuts in ([], [1], [2], [1, 2]):
         found = in_spans(texts, 0.9, cuts, 2, 1 << 20)
         assert [each and each[0] for each in found] == [None, 0, None]
-        assert found[1] == (0, pytest.approx(92 / 100))
+    assert found[1] is not None and found[1][1] == pytest.approx(92 / 100)
 
 
-class Counted(LocalComparisons):
+class Counted(ShardedComparisons):
     """Counts what is compared."""
 
     compared = 0
@@ -145,8 +149,8 @@ def test_copies_of_one_text_are_compared_once() -> None:
     texts = [[f"w{number}" for number in range(60)]] * 2000
     sets = hash_sets(texts)
     keys = band_keys(signatures(sets), *band_shape(0.8))
-    comparisons = Counted(0.8, 2)
-    found = offer(Span(0, sets, keys), comparisons)
+    comparisons = Counted(LocalShards(2), "near", 0.8)
+    found = offer(Span(0, numbered(len(texts)), sets, keys), comparisons)
     assert [each.number for each in found] == list(range(1, 2000))
     assert {(each.earlier, each.similarity) for each in found} == {(0, 1.0)}
     assert comparisons.compared == 0
@@ -163,8 +167,8 @@ def test_a_large_cluster_of_similar_texts_takes_no_square_of_pairs() -> None:
         texts.append(text)
     sets = hash_sets(texts)
     keys = band_keys(signatures(sets), *band_shape(0.8))
-    comparisons = Counted(0.8, 3)
-    found = offer(Span(0, sets, keys), comparisons, most_pairs=2000)
+    comparisons = Counted(LocalShards(3), "near", 0.8)
+    found = offer(Span(0, numbered(len(texts)), sets, keys), comparisons, most_pairs=2000)
     assert [each.number for each in found] == list(range(1, 600))
     # Each band is common to most texts: all pairs at once would be near 21 * 600 * 599 / 2.
     assert comparisons.compared < 100_000

@@ -1,0 +1,82 @@
+"""Pieces of a build as Ray tasks, and the shards of its duplicates as actors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import ray
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from cass_ray.corpus.dedup.shards import Shard, Shards
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_AHEAD_OF_A_CORE = 2
+_ROWS_OF_A_SHARD_CORE = 4
+"""Cores of the cluster to one shard."""
+
+
+class TaskRunner:
+    """A :class:`~cass_ray.pipeline.pieces.runner.Runner` on the cluster that was joined.
+
+    A task whose node is lost runs again elsewhere. An item with ``here`` set needs files of this
+    machine and runs on it.
+    """
+
+    def each(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """As :meth:`Runner.each`; a few tasks a core wait or run at a time."""
+        shared = ray.put(work)
+        most = _AHEAD_OF_A_CORE * max(1, int(ray.cluster_resources().get("CPU", 1)))
+        pending: list[Any] = []
+        for item in items:
+            pending.append(_task(item).remote(shared, item))
+            if len(pending) >= most:
+                done, pending = ray.wait(pending)
+                yield from ray.get(done)
+        while pending:
+            done, pending = ray.wait(pending)
+            yield from ray.get(done)
+
+    def shards(self) -> Shards:
+        """Actors, spread over the nodes."""
+        cores = int(ray.cluster_resources().get("CPU", 1))
+        return ActorShards(max(1, cores // _ROWS_OF_A_SHARD_CORE))
+
+
+class ActorShards:
+    """:class:`~cass_ray.corpus.dedup.shards.Shards`, an actor each.
+
+    One that is lost takes with it what was noted: the run fails, and a resumed one decides anew.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._actors = [
+            ray.remote(Shard).options(num_cpus=0, scheduling_strategy="SPREAD").remote()
+            for _ in range(count)
+        ]
+
+    def __len__(self) -> int:
+        return len(self._actors)
+
+    def call(self, method: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """As :meth:`Shards.call`, all at once."""
+        calls = [
+            getattr(actor, method).remote(*own)
+            for actor, own in zip(self._actors, arguments, strict=True)
+        ]
+        found: list[Any] = ray.get(calls)
+        return found
+
+
+def _task(item: Any) -> Any:
+    task = ray.remote(_call)
+    if getattr(item, "here", False):
+        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+        return task.options(scheduling_strategy=here)
+    return task.options(scheduling_strategy="SPREAD")
+
+
+def _call(work: Callable[[T], R], item: T) -> R:
+    return work(item)

@@ -1,0 +1,192 @@
+"""The last step: Parquet parts of the data set, each made by itself from runs of the pieces.
+
+Every part holds a fixed number of rows, so which rows are in it follows from counts alone, and the
+bytes are those that one process would write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cass_ray.corpus.screening.screening import removed
+from cass_ray.corpus.screening.selection import SELECTION_SCHEMA
+from cass_ray.dataset.duplicates_report import REMOVED_SCHEMA, RemovedRow, removed_table
+from cass_ray.dataset.parquet import ROWS_PER_PART, PartWriter
+from cass_ray.dataset.schema import PAIR_SCHEMA, REJECT_SCHEMA, is_rejected
+from cass_ray.pipeline.pieces.blocks import live_runs
+from cass_ray.pipeline.pieces.conclude import facts_of, finished_run, with_facts
+from cass_ray.pipeline.pieces.duplicates import duplicates_of
+from cass_ray.pipeline.pieces.work import BuildWork, Decided
+from cass_ray.pipeline.report import Tally
+from cass_ray.pipeline.stages.base import Row
+
+PAIRS, REJECTS = "pairs", "rejects"
+SCHEMAS = {PAIRS: PAIR_SCHEMA, REJECTS: REJECT_SCHEMA}
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Rows of one kind in one run: ``count`` of them, ``skip`` before."""
+
+    piece: Decided
+    run: int
+    live: int
+    skip: int
+    count: int
+
+
+@dataclass(frozen=True)
+class PartPlan:
+    """One Parquet file to be, of rows of ``kind``."""
+
+    kind: str
+    number: int
+    stretches: tuple[Stretch, ...]
+
+
+def plan(work: BuildWork, pieces: Sequence[Decided]) -> Iterator[PartPlan]:
+    """Every part of the data set, in order; one without rows where there are none of a kind."""
+    for kind in (PAIRS, REJECTS):
+        number, left = 0, ROWS_PER_PART
+        stretches: list[Stretch] = []
+        for piece, run, live, counts in _counted(work, pieces):
+            taken, rows = 0, counts[kind]
+            while taken < rows:
+                count = min(left, rows - taken)
+                stretches.append(Stretch(piece, run, live, taken, count))
+                taken, left = taken + count, left - count
+                if not left:
+                    yield PartPlan(kind, number, tuple(stretches))
+                    number, left, stretches = number + 1, ROWS_PER_PART, []
+        if stretches or not number:
+            yield PartPlan(kind, number, tuple(stretches))
+
+
+def _counted(
+    work: BuildWork, pieces: Sequence[Decided]
+) -> Iterator[tuple[Decided, int, int, dict[str, int]]]:
+    """Each run with the rows that were worked on, and its rows by kind."""
+    for piece in pieces:
+        read, facts = work.pieces.get(piece.read), work.facts.get(piece.key)
+        assert read is not None and facts is not None, f"piece {piece.key} is not concluded"
+        structural = structural_of(work, piece)
+        for run, live in live_runs(work, piece):
+            pairs = facts.counts[f"pairs-{run}"]
+            if gone := structural.get(run):
+                # A row that goes for its machine code may have gone already, for its length.
+                known = facts_of(work, piece, run)
+                pairs -= sum(not known[place]["reason"] for place in gone)
+            rows = read.counts[f"rows-{run}"]
+            yield piece, run, live, {PAIRS: pairs, REJECTS: rows - pairs}
+
+
+@dataclass(frozen=True)
+class WriteParts:
+    """Writes a part to ``folder``; what is in it comes back."""
+
+    work: BuildWork
+    folder: Path
+    rows_per_block: int
+
+    def __call__(self, part: PartPlan) -> Tally:
+        """Counts over the rows of ``part``."""
+        tally = Tally()
+        with PartWriter(self.folder / part.kind, SCHEMAS[part.kind], first=part.number) as writer:
+            for stretch in part.stretches:
+                for row in self._rows(part.kind, stretch):
+                    writer.write(row)
+                    tally.add(row)
+        return tally
+
+    def _rows(self, kind: str, stretch: Stretch) -> Iterator[Row]:
+        rows = self._leaving(stretch)
+        own = (row for row in rows if is_rejected(row) == (kind == REJECTS))
+        found = list(islice(own, stretch.skip, stretch.skip + stretch.count))
+        assert len(found) == stretch.count, f"run {stretch.run} of {stretch.piece.key} has changed"
+        yield from found
+
+    def _leaving(self, stretch: Stretch) -> Iterator[Row]:
+        work, piece, run = self.work, stretch.piece, stretch.run
+        lines = duplicates_of(work.duplicates, piece.key).get(run, {})
+        rows = finished_run(work, piece, run, stretch.live, lines, self.rows_per_block)
+        facts, structural = facts_of(work, piece, run), structural_of(work, piece).get(run, {})
+        for place, row in enumerate(rows):
+            yield with_facts(row, facts.get(place), structural.get(place))
+
+
+def structural_of(work: BuildWork, piece: Decided) -> dict[int, dict[int, Row]]:
+    """Duplicates by machine code of ``piece``: run -> place -> line."""
+    if work.structural.get(piece.key) is None:
+        return {}
+    return duplicates_of(work.structural, piece.key)
+
+
+class SideFiles:
+    """``clusters.parquet``, ``decontamination.parquet`` and ``selection.parquet``, streamed."""
+
+    def __init__(self, work: BuildWork, folder: Path, rows_per_block: int) -> None:
+        self._work = work
+        self._folder = folder
+        self._rows_per_block = rows_per_block
+        self.selected = {"train": 0, "validation": 0, "copies": 0}
+        """Pairs by split, and copies in an epoch."""
+
+    def write(self, pieces: Sequence[Decided]) -> None:
+        """Write all three to the folder."""
+        with (
+            _writer(self._folder / "clusters.parquet", REMOVED_SCHEMA) as clusters,
+            _writer(self._folder / "decontamination.parquet", REMOVED_SCHEMA) as overlaps,
+            _writer(self._folder / "selection.parquet", SELECTION_SCHEMA) as selection,
+        ):
+            for piece in pieces:
+                facts = self._work.facts
+                entry = facts.get(piece.key)
+                assert entry is not None
+                structural = structural_of(self._work, piece)
+                _append(clusters, facts.table(entry.parts["clusters"]))
+                _append(clusters, removed_table(self._by_machine_code(piece, structural)))
+                _append(overlaps, facts.table(entry.parts["overlaps"]))
+                _append(selection, self._lines(piece, structural))
+
+    def _by_machine_code(
+        self, piece: Decided, structural: dict[int, dict[int, Row]]
+    ) -> list[RemovedRow]:
+        found: list[RemovedRow] = []
+        live = dict(live_runs(self._work, piece)) if structural else {}
+        gone = duplicates_of(self._work.duplicates, piece.key) if structural else {}
+        for run, lines in sorted(structural.items()):
+            rows = finished_run(
+                self._work, piece, run, live[run], gone.get(run, {}), self._rows_per_block
+            )
+            found += [
+                removed(rows[place], line["level"], line["repeats"], line["similarity"])
+                for place, line in sorted(lines.items())
+            ]
+        return found
+
+    def _lines(self, piece: Decided, structural: dict[int, dict[int, Row]]) -> pa.Table:
+        lines = []
+        for run, _ in live_runs(self._work, piece):
+            for place, fact in sorted(facts_of(self._work, piece, run).items()):
+                line = fact["line"]
+                if line is None or place in structural.get(run, {}):
+                    continue
+                lines.append(line)
+                self.selected[line["split"]] += 1
+                self.selected["copies"] += line["copies"]
+        return pa.Table.from_pylist(lines, schema=SELECTION_SCHEMA)
+
+
+def _writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
+    return pq.ParquetWriter(path, schema, compression="zstd")
+
+
+def _append(writer: pq.ParquetWriter, table: pa.Table) -> None:
+    if table.num_rows:
+        writer.write_table(table)

@@ -1,0 +1,166 @@
+"""The second step: which rows of the pieces repeat an earlier one, decided in input order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from cass_ray.cache import digest
+from cass_ray.corpus.dedup.shards import Shards
+from cass_ray.corpus.screening.comparison import Level
+from cass_ray.corpus.screening.decide import Decider, Duplicate
+from cass_ray.dataset.schema import Reason, Stage, rejected
+from cass_ray.pipeline.pieces.read import compared_part
+from cass_ray.pipeline.pieces.work import Decided
+from cass_ray.pipeline.stages.base import Row
+from cass_ray.storage.manifest import Entry, PartManifest
+
+LINES_OF_A_SPAN = 2048
+"""Lines decided together, in whole runs: each span asks every shard a few times."""
+
+DUPLICATES_SCHEMA = pa.schema(
+    [
+        ("run", pa.int32()),
+        ("position", pa.int32()),
+        ("level", pa.string()),
+        ("reason", pa.string()),
+        ("repeats", pa.string()),
+        ("similarity", pa.float64()),
+    ]
+)
+_PART = "duplicates"
+
+
+def chained(keys: Iterable[str]) -> list[Decided]:
+    """What is decided of each piece is called after all pieces up to it."""
+    found: list[Decided] = []
+    chain = ""
+    for index, key in enumerate(keys):
+        chain = digest([chain, key])
+        found.append(Decided(index, key, f"{index:06}-{chain[:12]}"))
+    return found
+
+
+@dataclass
+class _Open:
+    """A piece of which some runs may be undecided."""
+
+    decided: Decided
+    runs_left: int
+    found: list[Row] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class DecidePieces:
+    """Decides pieces in order and commits what was found of each.
+
+    Nothing is read where the last piece is committed already; else all is decided again, from the
+    first, for the shards begin empty.
+
+    Args:
+        compared: the pieces whose parts ``compared-N`` are looked at, and their key there.
+        results: where ``duplicates`` are committed.
+        levels: kinds of similarity.
+        shards: made when they are needed.
+        exact: whether equal ids go first.
+    """
+
+    compared: PartManifest
+    compared_key: Callable[[Decided], str]
+    results: PartManifest
+    levels: Sequence[Level]
+    shards: Callable[[], Shards]
+    exact: bool = True
+
+    def __call__(self, pieces: Sequence[Decided]) -> Iterator[Entry]:
+        """Committed entries in order. Counts: ``gone-N`` of run N, ``reason-WHY``."""
+        if pieces and self.results.get(pieces[-1].key) is None:
+            self._decide_all(pieces)
+        for piece in pieces:
+            entry = self.results.get(piece.key)
+            assert entry is not None, f"piece {piece.key} was not decided"
+            yield entry
+
+    def _decide_all(self, pieces: Sequence[Decided]) -> None:
+        decider = Decider(self.levels, self.shards(), exact=self.exact)
+        waiting: list[tuple[_Open, int, pa.Table]] = []
+        lines = 0
+        for opened, run, table in self._lines(pieces):
+            waiting.append((opened, run, table))
+            lines += table.num_rows
+            if lines >= LINES_OF_A_SPAN:
+                self._decide(decider, waiting)
+                waiting, lines = [], 0
+        self._decide(decider, waiting)
+
+    def _lines(self, pieces: Sequence[Decided]) -> Iterator[tuple[_Open, int, pa.Table]]:
+        for decided in pieces:
+            key = self.compared_key(decided)
+            entry = self.compared.get(key)
+            assert entry is not None, f"piece {key} was not read"
+            runs = _compared_runs(entry)
+            opened = _Open(decided, len(runs))
+            if not runs:
+                self._commit(opened)
+            for run in runs:
+                yield opened, run, self.compared.table(entry.parts[compared_part(run)])
+
+    def _decide(self, decider: Decider, waiting: Sequence[tuple[_Open, int, pa.Table]]) -> None:
+        if not waiting:
+            return
+        # Positions differ from run to run, the rest of the columns makes one table of lines.
+        found = iter(decider.offer(pa.concat_tables([table for _, _, table in waiting])))
+        each = next(found, None)
+        first = 0
+        for opened, run, table in waiting:
+            positions = table.column("position").to_pylist()
+            while each is not None and each.line < first + table.num_rows:
+                opened.found.append(_line(run, positions[each.line - first], each))
+                each = next(found, None)
+            first += table.num_rows
+            opened.runs_left -= 1
+            if not opened.runs_left:
+                self._commit(opened)
+
+    def _commit(self, opened: _Open) -> None:
+        draft = self.results.draft(opened.decided.key)
+        draft.write_table(_PART, pa.Table.from_pylist(opened.found, schema=DUPLICATES_SCHEMA))
+        counts: dict[str, int] = {}
+        for line in opened.found:
+            for name in (f"gone-{line['run']}", f"reason-{line['reason']}"):
+                counts[name] = counts.get(name, 0) + 1
+        draft.commit(**counts)
+
+
+def _compared_runs(entry: Entry) -> list[int]:
+    prefix = compared_part(0).rstrip("0")
+    return sorted(int(name.removeprefix(prefix)) for name in entry.parts if name.startswith(prefix))
+
+
+def _line(run: int, position: int, found: Duplicate) -> Row:
+    return {
+        "run": run,
+        "position": position,
+        "level": found.level,
+        "reason": found.reason.value,
+        "repeats": found.repeats,
+        "similarity": found.similarity,
+    }
+
+
+def duplicates_of(manifest: PartManifest, key: str) -> dict[int, dict[int, Row]]:
+    """What was decided of a piece: run -> position -> line of :data:`DUPLICATES_SCHEMA`."""
+    entry = manifest.get(key)
+    assert entry is not None, f"piece {key} was not decided"
+    found: dict[int, dict[int, Row]] = {}
+    for line in manifest.table(entry.parts[_PART]).to_pylist():
+        found.setdefault(line["run"], {})[line["position"]] = line
+    return found
+
+
+def marked(row: Row, line: Row) -> Row:
+    """``row`` rejected as a duplicate, as ``line`` says."""
+    own = Duplicate(0, line["level"], Reason(line["reason"]), line["repeats"], line["similarity"])
+    return rejected(row, Stage.DEDUPLICATE, own.reason, own.message(), duplicate_of=own.repeats)

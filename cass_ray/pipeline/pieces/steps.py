@@ -1,0 +1,127 @@
+"""The steps of a build in order, by whoever does the work of pieces; compilers are the caller's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import Path
+
+from cass_ray.corpus.screening.comparison import opcode_levels, source_levels
+from cass_ray.dataset.parquet import replaced
+from cass_ray.pipeline.pieces.assemble import SideFiles, WriteParts, plan
+from cass_ray.pipeline.pieces.blocks import Block, OpenBlocks, live_rows
+from cass_ray.pipeline.pieces.cached import FinishCached
+from cass_ray.pipeline.pieces.conclude import ConcludePieces
+from cass_ray.pipeline.pieces.duplicates import DecidePieces, chained
+from cass_ray.pipeline.pieces.read import ReadPieces, pieces_of, rows_of
+from cass_ray.pipeline.pieces.runner import Runner
+from cass_ray.pipeline.pieces.work import BuildWork, Decided, Piece
+from cass_ray.pipeline.progress import Progress
+from cass_ray.pipeline.report import Tally
+
+ROWS_PER_BLOCK = 8
+_BLOCKS_PER_SLOT = 4
+
+Compile = Callable[[Sequence[tuple[Decided, Block]]], Iterator[dict[str, int]]]
+"""Finishes and commits blocks; the counts of each as it is committed."""
+
+
+@dataclass
+class Steps:
+    """One build.
+
+    ``slots`` is how many compilers run at a time; ``from_cache`` whether this process finishes
+    what needs no compiler, before any is started.
+    """
+
+    work: BuildWork
+    runner: Runner
+    progress: Progress
+    slots: int
+    from_cache: bool
+
+    def read(self, folder: Path) -> list[Decided]:
+        """Read all sources and decide which rows repeat others.
+
+        ``folder`` is for what sources fetch. Raises ``SourceError`` when a source as a whole cannot
+        be read.
+        """
+        keys: list[str] = []
+
+        def noted() -> Iterator[Piece]:
+            for piece in pieces_of(self.work.settings, folder):
+                keys.append(piece.key)
+                yield piece
+
+        for entry in self.runner.each(ReadPieces(self.work, folder), noted()):
+            self.progress.add(entry.counts)
+        pieces = chained(keys)
+        decide = DecidePieces(
+            compared=self.work.pieces,
+            compared_key=attrgetter("read"),
+            results=self.work.duplicates,
+            levels=source_levels(self.work.settings),
+            shards=self.runner.shards,
+        )
+        for entry in decide(pieces):
+            self.progress.add(entry.counts)
+        return pieces
+
+    def finish(self, pieces: Sequence[Decided], compile_blocks: Compile) -> int:
+        """Finish every row; returns how many rows a whole block has."""
+        rows = live_rows(self.work, pieces)
+        wanted = rows_per_block(self.work.settings.rows_per_block, rows, self.slots)
+        # A resumed run may have other slots, and goes on with the blocks of the first.
+        agreed = self.work.agreed("rows_per_block", wanted)
+        blocks = OpenBlocks(self.work, pieces, agreed)
+        for entry in blocks.committed():
+            self.progress.add(entry.counts)
+        if self.from_cache:
+            for entry in FinishCached(self.work)(list(blocks)):
+                self.progress.add(entry.counts)
+        left = list(blocks)
+        self.progress.expect(sum(block.rows for _, block in left), rows_of(self.work, pieces))
+        if left:
+            for counts in compile_blocks(left):
+                self.progress.add(counts, compiled=True)
+        return agreed
+
+    def write(
+        self, pieces: Sequence[Decided], rows_per_block: int, out: Path
+    ) -> tuple[Tally, dict[str, int]]:
+        """Write the data set; what is in it, and the counts of its selection.
+
+        Raises ``ConservationError`` if a row got lost.
+        """
+        work = self.work
+        for _ in self.runner.each(ConcludePieces(work, rows_per_block), pieces):
+            pass
+        levels = opcode_levels(work.settings)
+        if levels and work.settings.compile:
+            decide = DecidePieces(
+                compared=work.facts,
+                compared_key=attrgetter("key"),
+                results=work.structural,
+                levels=levels,
+                shards=self.runner.shards,
+                exact=False,
+            )
+            for _ in decide(pieces):
+                pass
+        tally = Tally()
+        with replaced(out) as fresh:
+            parts = WriteParts(work, fresh, rows_per_block)
+            for counts in self.runner.each(parts, plan(work, pieces)):
+                tally.merge(counts)
+            tally.check_conservation(rows_of(work, pieces))
+            files = SideFiles(work, out, rows_per_block)
+            files.write(pieces)
+        return tally, files.selected
+
+
+def rows_per_block(wanted: int | None, rows: int, slots: int) -> int:
+    """As wanted; else 8, or fewer when every slot would not get a few blocks to work on."""
+    if wanted is not None:
+        return wanted
+    return max(1, min(ROWS_PER_BLOCK, rows // (_BLOCKS_PER_SLOT * slots)))

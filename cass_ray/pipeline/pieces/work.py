@@ -1,0 +1,124 @@
+"""Where a build keeps what it has done, and what that depends on.
+
+Everything is below one store: ``pieces`` (input as read), ``duplicates`` (what was decided),
+``blocks`` (finished rows), ``facts`` (what is said of finished rows), ``trees``. Each name ends in
+a digest of the settings behind it, so that a build with other settings begins anew.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+
+from cass_ray.cache import digest
+from cass_ray.corpus.reading.trees import StoredTrees
+from cass_ray.corpus.screening.evaluation import list_state
+from cass_ray.corpus.screening.settings import ScreeningSettings
+from cass_ray.corpus.sources.splits import Readable, state_of
+from cass_ray.pipeline.settings import BuildSettings
+from cass_ray.storage.manifest import PartManifest
+from cass_ray.storage.store import Files
+from cass_ray.translate.engines.registry import make_translator
+from cass_ray.version import __version__
+
+_READ = {*ScreeningSettings.model_fields, "sources", "read", "compile"}
+_FINISHED = {
+    "nvidia_architectures",
+    "amd_architectures",
+    "optimization",
+    "translator",
+    "execute",
+    "lifted_reference",
+    "lift",
+}
+_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The rows of one split of the input."""
+
+    index: int
+    key: str
+    """``000012-DIGEST``: sorts as the input does; the digest is of what the split reads."""
+    split: Readable
+
+    @classmethod
+    def of(cls, index: int, split: Readable) -> Piece:
+        """Piece ``index`` of the input."""
+        return cls(index, f"{index:06}-{digest([state_of(split)])[:_DIGITS]}", split)
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A piece whose duplicates are known."""
+
+    index: int
+    read: str
+    """Key of the piece as it was read."""
+    key: str
+    """Key of what was decided: it depends on all pieces up to this one."""
+
+
+@dataclass(frozen=True)
+class BuildWork:
+    """The work of the build that ``settings`` describe, in ``files``."""
+
+    files: Files
+    settings: BuildSettings
+
+    @cached_property
+    def reading(self) -> str:
+        """Digest of what a piece as read depends on, the split left out."""
+        lists = [list_state(path) for path in self.settings.decontamination.lists]
+        relevant = self.settings.model_dump_json(include=_READ)
+        return digest([__version__, relevant, *lists])[:_DIGITS]
+
+    @cached_property
+    def finishing(self) -> str:
+        """Digest of what a finished row depends on."""
+        translator = make_translator(self.settings.translator)
+        relevant = self.settings.model_dump_json(include=_FINISHED)
+        return digest([self.reading, relevant, translator.version])[:_DIGITS]
+
+    @property
+    def pieces(self) -> PartManifest:
+        """By :attr:`Piece.key`: ``rows-N`` and ``compared-N`` for each run, and ``overlaps``."""
+        return PartManifest(self.files, f"pieces-{self.reading}")
+
+    @property
+    def duplicates(self) -> PartManifest:
+        """By :attr:`Decided.key`: ``duplicates``."""
+        return PartManifest(self.files, f"duplicates-{self.reading}")
+
+    @property
+    def blocks(self) -> PartManifest:
+        """By :attr:`~.blocks.Block.key`: ``rows``."""
+        return PartManifest(self.files, f"blocks-{self.finishing}")
+
+    @property
+    def facts(self) -> PartManifest:
+        """By :attr:`Decided.key`: ``facts-N`` and ``compared-N`` for each run, ``overlaps`` and
+        ``clusters``."""
+        return PartManifest(self.files, f"facts-{self._concluding}")
+
+    @property
+    def structural(self) -> PartManifest:
+        """By :attr:`Decided.key`: ``duplicates`` by machine code."""
+        return PartManifest(self.files, f"structural-{self._concluding}")
+
+    @property
+    def trees(self) -> StoredTrees:
+        """Include closures of programs."""
+        return StoredTrees(self.files, "trees")
+
+    def agreed(self, name: str, value: int) -> int:
+        """``value``, or what an earlier run of this build noted under ``name``."""
+        path = f"agreed-{self.finishing}/{name}.json"
+        return int(json.loads(self.files.create(path, json.dumps(value).encode())))
+
+    @cached_property
+    def _concluding(self) -> str:
+        selection = self.settings.model_dump_json(include={"selection"})
+        return digest([self.finishing, selection])[:_DIGITS]

@@ -1,0 +1,79 @@
+"""The work of pieces on a real node: what one process makes, to the byte."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import ray
+
+from actors.piece_tasks import ActorShards, TaskRunner
+from actors.shared_files import FilesActor, RemoteFiles, reachable
+from cass_ray.corpus.dedup.shards import Shards
+from cass_ray.pipeline.pieces.steps import Steps
+from cass_ray.pipeline.pieces.work import BuildWork
+from cass_ray.pipeline.progress import Progress
+from cass_ray.pipeline.settings import BuildSettings
+from cass_ray.storage.store import Files, Store
+from tests.pipeline.pieces.test_build import built, content, corpus, no_compiler, sources_alone
+
+__all__ = ["corpus"]
+
+from rich.console import Console
+
+
+class ThreeShards(TaskRunner):
+    """As many as a larger cluster has."""
+
+    def shards(self) -> Shards:
+        return ActorShards(3)
+
+
+def finished(work: BuildWork, settings: BuildSettings) -> None:
+    """A build by tasks; nothing of it needs a compiler."""
+    steps = Steps(work, ThreeShards(), Progress(Console(quiet=True)), 2, from_cache=True)
+    pieces = steps.read(settings.out / ".work" / "sources")
+    steps.write(pieces, steps.finish(pieces, no_compiler), settings.out)
+
+
+def test_tasks_make_what_one_process_makes(node: None, corpus: Path, tmp_path: Path) -> None:
+    built(sources_alone(corpus, tmp_path / "alone"))
+    settings = sources_alone(corpus, tmp_path / "tasks")
+    finished(BuildWork(Store(settings.out / ".work"), settings), settings)
+    assert content(settings.out) == content(tmp_path / "alone")
+
+
+def test_a_store_that_only_one_node_has(node: None, corpus: Path, tmp_path: Path) -> None:
+    built(sources_alone(corpus, tmp_path / "alone"))
+    settings = sources_alone(corpus, tmp_path / "served")
+    files = served(settings.out / ".work")
+    finished(BuildWork(files, settings), settings)
+    assert content(settings.out) == content(tmp_path / "alone")
+
+
+def served(folder: Path) -> Files:
+    actor = ray.remote(FilesActor).options(name=str(folder), num_cpus=0, lifetime="detached")
+    actor.remote(str(folder))
+    return RemoteFiles(str(folder), str(folder))
+
+
+def test_a_served_store_does_what_a_store_does(node: None, tmp_path: Path) -> None:
+    files = served(tmp_path)
+    files.put("a/x", b"1")
+    assert files.create("a/x", b"2") == b"1"
+    assert files.create("a/y", b"3") == b"3"
+    assert (tmp_path / "a" / "y").read_bytes() == b"3"
+    assert files.names("a") == ["x", "y"]
+    assert files.read_all(["a/x", "a/y"]) == {"a/x": b"1", "a/y": b"3"}
+    assert files.exists("a/x") and not files.exists("a/z")
+    with pytest.raises(FileNotFoundError):
+        files.read("a/z")
+    files.remove("a/x")
+    files.remove_all("a")
+    assert files.names("a") == []
+    assert files.url == str(tmp_path)
+
+
+def test_on_one_machine_a_store_is_used_as_it_is(node: None, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    assert reachable(store) is store
