@@ -95,7 +95,7 @@ class Analysis:
 
 @app.command("analyze")
 def analyze(
-    dataset: Annotated[Path | None, typer.Argument(help="Folder of the data set.")] = None,
+    dataset: Annotated[str | None, typer.Argument(help="Folder or URL of the data set.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of the report.")] = None,
     config: Annotated[Path | None, typer.Option(help="Settings in YAML.")] = None,
     cluster: Annotated[bool, typer.Option(help="Read parts on a Ray cluster.")] = False,

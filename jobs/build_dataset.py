@@ -23,7 +23,7 @@ from rich.console import Console
 
 from cass_ray.config import SettingsError, load, parse_overrides
 from cass_ray.corpus.program import SourceError
-from cass_ray.dataset.card import write_card
+from cass_ray.dataset.card import card
 from cass_ray.exit_codes import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
@@ -31,16 +31,17 @@ from cass_ray.exit_codes import (
     EXIT_USAGE,
     fail,
 )
-from cass_ray.pipeline.output_lock import OutputBusy, output_lock
+from cass_ray.pipeline.output import REPORT, WORK, OutputBusy, output_at
 from cass_ray.pipeline.pieces.blocks import Block
 from cass_ray.pipeline.pieces.read import evaluation_without_opcodes, scrubbed_in
 from cass_ray.pipeline.pieces.runner import InlineRunner, Runner
 from cass_ray.pipeline.pieces.steps import Steps
 from cass_ray.pipeline.pieces.work import BuildWork, Decided
 from cass_ray.pipeline.progress import Progress
-from cass_ray.pipeline.report import Tally, card_facts, print_summary, write_report
+from cass_ray.pipeline.report import Tally, card_facts, print_summary, report_json
 from cass_ray.pipeline.settings import BuildSettings
-from cass_ray.storage.store import StorageError, Store
+from cass_ray.storage.location import absolute
+from cass_ray.storage.store import StorageError
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.version import __version__
 
@@ -53,9 +54,8 @@ class Build:
     def __init__(self, settings: BuildSettings, console: Console) -> None:
         self.settings = settings
         self.console = console
-        self.store = Store(settings.out / ".work")
-        self.sources = settings.out / ".work" / "sources"
-        self.work = BuildWork(self.store, settings)
+        self.output = output_at(settings.out)
+        self.work = BuildWork(self.output.store, settings)
         self.runner: Runner = InlineRunner()
         self.joined = False
         """Whether nodes of a cluster do the work of pieces."""
@@ -66,7 +66,7 @@ class Build:
         Raises ``ConservationError`` if a row got lost, and ``OutputBusy`` where another build
         writes to the folder.
         """
-        with output_lock(self.settings.out):
+        with self.output.held(resume):
             if os.environ.get("RAY_ADDRESS") and self.settings.compile:
                 self._join()
             return self._run(resume)
@@ -77,19 +77,19 @@ class Build:
         from actors.shared_files import reachable
 
         connect(self.settings.slots)
-        self.work = BuildWork(reachable(self.store), self.settings)
+        self.work = BuildWork(reachable(self.output.store), self.settings)
         self.runner = TaskRunner()
         self.joined = True
 
     def _run(self, resume: bool) -> Tally:
         started = time.monotonic()
         if not resume:
-            self.store.remove_all("")
+            self.output.store.remove_all(WORK)
         with Progress(self.console) as progress:
             steps = Steps(self.work, self.runner, progress, self._slots(), not self.joined)
-            pieces = steps.read(self.sources)
+            pieces = steps.read(self.output.scratch)
             rows_per_block = steps.finish(pieces, self._compile)
-            tally, selected = steps.write(pieces, rows_per_block, self.settings.out)
+            tally, selected = steps.write(pieces, rows_per_block, self.output)
         seconds = time.monotonic() - started
         report = {
             "cass_ray": __version__,
@@ -100,8 +100,8 @@ class Build:
             "selection": selected,
             "evaluation_without_opcodes": evaluation_without_opcodes(self.settings),
         }
-        write_report(self.settings.out / "report.json", report)
-        write_card(self.settings.out, card_facts(self.settings, tally))
+        self.output.store.put("README.md", card(card_facts(self.settings, tally)).encode())
+        self.output.store.put(REPORT, report_json(report))
         print_summary(self.console, tally, seconds, self.settings.out)
         return tally
 
@@ -129,7 +129,9 @@ def build_dataset(
             help="local:PATH, repository:URL[@REV], opencl:PATH, shipped …; may be repeated."
         ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder of the data set.")] = None,
+    out: Annotated[
+        str | None, typer.Option(help="Folder of the data set, or s3://…, gs://…, az://….")
+    ] = None,
     config: Annotated[Path | None, typer.Option(help="Settings in YAML.")] = None,
     arch: Annotated[
         list[str] | None,
@@ -158,7 +160,7 @@ def build_dataset(
     try:
         overrides = {key: value for key, value in flags.items() if value is not None}
         settings = load(BuildSettings, config, {**overrides, **parse_overrides(set_ or [])})
-        settings = settings.model_copy(update={"out": settings.out.absolute()})
+        settings = settings.model_copy(update={"out": absolute(settings.out)})
         Build(settings, console).run(resume)
     except (SettingsError, SourceError, StorageError) as error:
         fail("build-dataset", error, EXIT_USAGE)

@@ -18,6 +18,7 @@ import typer
 
 from cass_ray.config import SettingsError, load, parse_overrides
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
+from cass_ray.storage.location import absolute
 from cass_ray.train.settings import TrainSettings
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -87,7 +88,7 @@ def train(
             update={
                 "out": settings.out.absolute(),
                 "data": settings.data.model_copy(
-                    update={"pairs": [path.absolute() for path in settings.data.pairs]}
+                    update={"pairs": [absolute(each) for each in settings.data.pairs]}
                 ),
             }
         )

@@ -129,14 +129,15 @@ def build_ours(
 
     ``plain_loop`` is the same job without Ray.
     """
-    settings.out.mkdir(parents=True, exist_ok=True)
-    config = settings.out.with_suffix(".json")  # JSON is YAML
+    out = Path(settings.out)
+    out.mkdir(parents=True, exist_ok=True)
+    config = out.with_suffix(".json")  # JSON is YAML
     config.write_text(settings.model_dump_json(indent=2))
     words = [sys.executable, *_JOBS[job], "--config", str(config)]
     environment = _environment() | {"CASS_CACHE": str(cache)}
     cost = measure(words, cwd=REPOSITORY, env=environment, watch=watch)
-    report = json.loads((settings.out / "report.json").read_text())
-    pairs = pads.dataset(settings.out / "pairs").to_table(columns=["id"]).column("id")
+    report = json.loads((out / "report.json").read_text())
+    pairs = pads.dataset(out / "pairs").to_table(columns=["id"]).column("id")
     kept = frozenset(pairs.to_pylist())
     if len(kept) != report["pairs"]:
         raise ValueError(f"report.json counts {report['pairs']} pairs, pairs/ holds {len(kept)}")

@@ -40,7 +40,7 @@ def staged_programs(settings: BuildSettings, work: Path) -> list[PaperProgram]:
     """
     build = BuildWork(Store(work), settings)
     steps = Steps(build, InlineRunner(), Progress(Console(quiet=True)), 1, from_cache=False)
-    pieces, reader = steps.read(work / "sources"), BlockReader(build)
+    pieces, reader = steps.read(work / "fetched"), BlockReader(build)
     programs = []
     staged = (
         row

@@ -91,7 +91,7 @@ def ray_overhead(name: str, rows: int, work: Path, setting: Setting) -> RayOverh
     more = {"near_duplicates": {"enabled": False}, "slots": setting.machine.cores}
     plain = settings_for([f"local:{work / 'once'}"], work / "plain", ["sm_80"], **more)
     contenders.build_ours(plain, contenders.new_cache(work / "cache_plain"), job="plain_loop")
-    library = json.loads((plain.out / plain_loop.RESULT).read_text())
+    library = json.loads((Path(plain.out) / plain_loop.RESULT).read_text())
     settings = settings_for([f"local:{work / 'many'}"], work / "ours", ["sm_80"], **more)
     built = contenders.build_ours(settings, contenders.new_cache(work / "cache"))
     processes = built.cost.processes

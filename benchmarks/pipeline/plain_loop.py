@@ -61,7 +61,7 @@ def main(config: Path) -> None:
     before = _own_cpu_seconds()
     tally = PlainBuild(settings, Console()).run(resume=False)
     figures = {"python_cpu_seconds": _own_cpu_seconds() - before, "rows": tally.rows}
-    (settings.out / RESULT).write_text(json.dumps(figures))
+    (Path(settings.out) / RESULT).write_text(json.dumps(figures))
 
 
 if __name__ == "__main__":

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
 from cass_ray.analysis.collected import Collected, collect, read_rejects
 from cass_ray.analysis.document import Document, Section
 from cass_ray.analysis.parts import Part, PartTask
@@ -24,6 +22,7 @@ from cass_ray.analysis.sections.published import published
 from cass_ray.analysis.sections.subjects import subjects
 from cass_ray.analysis.sections.yields import yields
 from cass_ray.analysis.settings import AnalysisSettings
+from cass_ray.dataset.parquet import parquet_dataset, parquet_files
 from cass_ray.version import __version__
 
 
@@ -33,12 +32,12 @@ class NoDataSetError(FileNotFoundError):
 
 def tasks(settings: AnalysisSettings) -> list[PartTask]:
     """One for each file of pairs. Raises :class:`NoDataSetError`."""
-    files = sorted((settings.dataset / "pairs").glob("*.parquet"))
+    files = parquet_files(settings.dataset)
     if not files:
         raise NoDataSetError(
             f"{settings.dataset}: no pairs/*.parquet here (cass build-dataset makes them)"
         )
-    total = sum(pq.ParquetFile(path).metadata.num_rows for path in files)
+    total = parquet_dataset(files).count_rows()
     return [
         PartTask(
             path=path,
@@ -52,7 +51,7 @@ def tasks(settings: AnalysisSettings) -> list[PartTask]:
 
 def assemble(settings: AnalysisSettings, parts: Iterable[Part]) -> Document:
     """The report of analysed ``parts``, in the order of :func:`tasks`."""
-    data = collect(parts, read_rejects(settings.dataset / "rejects"))
+    data = collect(parts, read_rejects(settings.dataset))
     return Document(
         title=_title(settings.dataset),
         subtitle=f"{data.pairs:,} pairs, {len(data.rejects):,} rows left out",
@@ -61,8 +60,8 @@ def assemble(settings: AnalysisSettings, parts: Iterable[Part]) -> Document:
     )
 
 
-def _title(folder: Path) -> str:
-    return f"Data set {folder.absolute().name}"
+def _title(dataset: Path | str) -> str:
+    return f"Data set {Path(dataset).absolute().name}"
 
 
 def _sections(data: Collected, settings: AnalysisSettings) -> list[Section]:

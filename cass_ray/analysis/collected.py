@@ -12,10 +12,10 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as pads
 
 from cass_ray.analysis.parts import Part
 from cass_ray.analysis.row_features import FEATURES, Mnemonics
+from cass_ray.dataset.parquet import parquet_dataset, parquet_files
 
 _REJECT_COLUMNS = ["id", "filename", "origin", "stage", "reason", "duplicate_of"]
 
@@ -77,9 +77,9 @@ def collect(parts: Iterable[Part], rejects: pd.DataFrame) -> Collected:
     )
 
 
-def read_rejects(folder: Path) -> pd.DataFrame:
-    """The rejects of a data set without their texts; none where the folder is not there."""
-    files = sorted(folder.glob("*.parquet"))
+def read_rejects(dataset: Path | str) -> pd.DataFrame:
+    """The rejects of a data set without their texts; none where it has none."""
+    files = parquet_files(dataset, "rejects")
     if not files:
         return pd.DataFrame({name: [] for name in _REJECT_COLUMNS}, dtype=object)
-    return pd.DataFrame(pads.dataset(files).to_table(columns=_REJECT_COLUMNS).to_pandas())
+    return pd.DataFrame(parquet_dataset(files).to_table(columns=_REJECT_COLUMNS).to_pandas())

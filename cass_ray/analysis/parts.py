@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import fsspec  # type: ignore[import-untyped]
 import pyarrow as pa
-import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 from pydantic import Field
 
@@ -22,6 +22,7 @@ from cass_ray.analysis.sampling import position
 from cass_ray.analysis.sides import Level, texts
 from cass_ray.analysis.similarity import similarities
 from cass_ray.config import StrictModel
+from cass_ray.dataset.parquet import parquet_dataset
 from cass_ray.dataset.schema import PAIR_SCHEMA
 
 _FORMAT = 1
@@ -36,7 +37,7 @@ _COLUMNS = [
 class PartTask(StrictModel):
     """What to do with one part; with the file's content it decides the result."""
 
-    path: Path
+    path: str
     similarity_rate: float = Field(ge=0, le=1)
     similarity_characters: int
     embedding_rate: float = Field(ge=0, le=1)
@@ -56,9 +57,9 @@ class Part:
     """CUDA sources of the same rows: id, domain, ``words``."""
 
 
-def read_rows(path: Path) -> Iterator[dict[str, Any]]:
+def read_rows(path: str) -> Iterator[dict[str, Any]]:
     """Rows of one file, with the columns of ``PAIR_SCHEMA`` that it has."""
-    data = pads.dataset(path)
+    data = parquet_dataset([path])
     columns = [name for name in _COLUMNS if name in data.schema.names and name in PAIR_SCHEMA.names]
     for batch in data.to_batches(columns=columns, batch_size=64):
         yield from batch.to_pylist()
@@ -102,7 +103,7 @@ def _documents(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def analyse_kept(task: PartTask, folder: Path) -> Part:
     """As :func:`analyse`; kept in ``folder`` under the digest of the file and of what is asked."""
     digest = hashlib.sha256()
-    with task.path.open("rb") as file:
+    with fsspec.open(task.path, "rb") as file:
         while block := file.read(1 << 20):
             digest.update(block)
     asked = task.model_dump_json(exclude={"path"})

@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from cass_ray.config import StrictModel
+from cass_ray.storage.location import Location
 
 
 class AnalysisSettings(StrictModel):
@@ -16,8 +17,8 @@ class AnalysisSettings(StrictModel):
     Samples are chosen by a hash of the row's id: the same rows whatever else runs.
     """
 
-    dataset: Path
-    """Folder with ``pairs/`` and ``rejects/``, as ``cass build-dataset`` writes it."""
+    dataset: Location
+    """Folder or URL with ``pairs/`` and ``rejects/``, as ``cass build-dataset`` writes it."""
     out: Path
     similarity_rows: int = Field(default=400, ge=0)
     """Rows whose texts are compared (chrF and edit similarity)."""

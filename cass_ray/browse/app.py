@@ -47,7 +47,7 @@ class DatasetBrowser(App[None]):
         Binding("q", "quit", "quit"),
     ]
 
-    def __init__(self, directory: Path, rejects: bool = False) -> None:
+    def __init__(self, directory: Path | str, rejects: bool = False) -> None:
         super().__init__()
         self._directory = directory
         self._rejects = rejects
@@ -109,7 +109,7 @@ class DatasetBrowser(App[None]):
     @work(thread=True, exclusive=True)
     def _find(self, part: Part, condition: RowFilter) -> None:
         worker = get_current_worker()
-        columns = list(REJECT_COLUMNS if part.folder.name == "rejects" else COLUMNS)
+        columns = list(REJECT_COLUMNS if part.name == "rejects" else COLUMNS)
         found, total = part.matching(condition, MOST_ROWS)
         rows = part.some(found, columns)
         if not worker.is_cancelled:
@@ -124,7 +124,7 @@ class DatasetBrowser(App[None]):
         for number, row in zip(found, rows, strict=True):
             table.add_row(str(number), *(cell(name, value) for name, value in row.items()))
         self._found = found
-        name = self._part.folder.name
+        name = self._part.name
         shown = f", the first {len(found)} here" if total > len(found) else ""
         self._say(f"{total} of {self._part.rows} {name}{shown} in {self._directory}")
 

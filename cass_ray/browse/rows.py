@@ -17,6 +17,7 @@ import pyarrow.dataset as pads
 from rich.text import Text
 
 from cass_ray.browse.filters import RowFilter
+from cass_ray.dataset.parquet import parquet_dataset, parquet_files
 from cass_ray.dataset.schema import PAIR_SCHEMA, REJECT_SCHEMA
 from cass_ray.printable import printable_text
 
@@ -51,18 +52,20 @@ class NotFoundError(Exception):
 
 @dataclass(frozen=True)
 class Part:
-    """The pairs or the rejects of a data set on disk; rows are read only when asked for."""
+    """The pairs or the rejects of a data set; rows are read only when asked for."""
 
-    folder: Path
+    name: str
+    files: list[str]
     schema: pa.Schema
 
     @classmethod
-    def open(cls, directory: Path, rejects: bool) -> Part:
-        """Raises ``NotFoundError`` when ``directory`` holds no data set."""
+    def open(cls, directory: Path | str, rejects: bool) -> Part:
+        """Raises ``NotFoundError`` when ``directory``, a folder or a URL, holds no data set."""
         name = "rejects" if rejects else "pairs"
-        folder = directory / name
-        if any(folder.glob("*.parquet")):
-            return cls(folder, REJECT_SCHEMA if rejects else PAIR_SCHEMA)
+        if files := parquet_files(directory, name):
+            return cls(name, files, REJECT_SCHEMA if rejects else PAIR_SCHEMA)
+        if isinstance(directory, str):
+            raise NotFoundError(f"{directory}: no {name}/*.parquet in it")
         if not directory.exists():
             near = difflib.get_close_matches(directory.name, _names_in(directory.parent), n=1)
             hint = f"; did you mean {directory.parent / near[0]}?" if near else ""
@@ -73,8 +76,7 @@ class Part:
 
     @cached_property
     def _dataset(self) -> pads.Dataset:
-        files = sorted(str(path) for path in self.folder.glob("*.parquet"))
-        return pads.dataset(files, schema=self.schema, format="parquet")
+        return parquet_dataset(self.files, self.schema)
 
     @property
     def rows(self) -> int:
@@ -110,7 +112,7 @@ class Part:
                     found: dict[str, Any] = table.slice(left, 1).to_pylist()[0]
                     return found
                 left -= size
-        raise NotFoundError(f"no row {index}; there are {self.rows} ({self.folder.name})")
+        raise NotFoundError(f"no row {index}; there are {self.rows} ({self.name})")
 
     def matching(self, condition: RowFilter, most: int) -> tuple[list[int], int]:
         """Numbers of the first ``most`` rows that ``condition`` holds for; how many there are."""
@@ -143,7 +145,7 @@ class Part:
             prefix, {id_[: len(prefix)] for _, id_ in self._ids()}, n=3
         )
         hint = f"; {_either(near)}" if near else ""
-        raise NotFoundError(f"no id in {self.folder.name} starts with {prefix!r}{hint}")
+        raise NotFoundError(f"no id in {self.name} starts with {prefix!r}{hint}")
 
     def _ids(self) -> Iterator[tuple[int, str]]:
         index = 0

@@ -25,6 +25,7 @@ from cass_ray.browse.rows import (
     plain,
 )
 from cass_ray.exit_codes import EXIT_USAGE, fail
+from cass_ray.storage.location import parse_location
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -36,7 +37,7 @@ DEFAULT_TEXTS = ("cuda_source", "hip_source", "cuda_device", "hip_device")
 @app.command()
 def inspect(
     dataset: Annotated[
-        Path, typer.Argument(help="Folder of a data set (holds pairs/ and rejects/).")
+        str, typer.Argument(help="Folder or URL of a data set (holds pairs/ and rejects/).")
     ],
     id_prefix: Annotated[str, typer.Option("--id", help="Show the row whose id starts so.")] = "",
     index: Annotated[int | None, typer.Option(min=0, help="Show row number N, from 0.")] = None,
@@ -59,22 +60,23 @@ def inspect(
     """Browse the rows of a data set, or show one row with CUDA and HIP side by side."""
     if id_prefix and index is not None:
         raise typer.BadParameter("--id and --index exclude each other", param_hint="--index")
+    place = parse_location(dataset)
     names = [name.strip() for name in columns.split(",") if name.strip()]
     is_one_row = bool(id_prefix) or index is not None
     if browse is None:
         browse = not (is_one_row or names or as_json) and _has_terminal()
     try:
         if browse:
-            _browse(dataset, rejects)
+            _browse(place, rejects)
             return
-        part = Part.open(dataset, rejects)
+        part = Part.open(place, rejects)
         part.check_columns(names, computed=not is_one_row)
         if is_one_row:
-            number = index if index is not None else _find(dataset, part, id_prefix)
+            number = index if index is not None else _find(place, part, id_prefix)
             _show_row(part.row(number, _to_read(names)), names, as_json, lines)
         else:
             names = names or list(REJECT_SUMMARY if rejects else SUMMARY)
-            _show_table(part.head(names, limit), part.rows, part.folder.name, as_json)
+            _show_table(part.head(names, limit), part.rows, part.name, as_json)
     except NotFoundError as error:
         fail("inspect", plain(str(error)), EXIT_USAGE)
     except (pa.ArrowInvalid, OSError) as error:
@@ -94,7 +96,7 @@ def _has_terminal() -> bool:
     return known and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _browse(dataset: Path, rejects: bool) -> None:
+def _browse(dataset: Path | str, rejects: bool) -> None:
     try:
         from cass_ray.browse.app import DatasetBrowser
     except ModuleNotFoundError as error:
@@ -103,12 +105,12 @@ def _browse(dataset: Path, rejects: bool) -> None:
     DatasetBrowser(dataset, rejects).run()
 
 
-def _find(directory: Path, part: Part, prefix: str) -> int:
+def _find(directory: Path | str, part: Part, prefix: str) -> int:
     """The row's index; when it is on the other side of the data set, the message says so."""
     try:
         return part.find(prefix)
     except NotFoundError as error:
-        other = part.folder.name == "pairs"
+        other = part.name == "pairs"
         try:
             Part.open(directory, rejects=other).find(prefix)
         except NotFoundError:

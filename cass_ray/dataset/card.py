@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from cass_ray.dataset.schema import PAIR_SCHEMA
 from cass_ray.printable import printable
@@ -109,8 +108,3 @@ with its stage, reason and the tool's message.
 
 Each row keeps the license of its repository in `license` (empty: unknown).
 """
-
-
-def write_card(out: Path, facts: CardFacts) -> None:
-    """Write the card to ``out/README.md``."""
-    (out / "README.md").write_text(card(facts))

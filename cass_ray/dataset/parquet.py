@@ -5,29 +5,34 @@ Parts are written in row order with fixed row counts, so the same rows give the 
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import fsspec  # type: ignore[import-untyped]
 import pyarrow as pa
 import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 
-from cass_ray.dataset.schema import PAIR_SCHEMA, REJECT_SCHEMA, is_rejected
+from cass_ray.storage.location import SEPARATOR, below
 
 ROWS_PER_PART = 2000
 _ROWS_PER_GROUP = 50
+
+
+def part_name(number: int) -> str:
+    """File name of a part."""
+    return f"part-{number:05}.parquet"
 
 
 class PartWriter:
     """Writes rows of ``schema`` as ``part-00000.parquet`` … under ``directory``.
 
     At most one row group (50 rows) is held in memory; ``rows_per_part`` is a multiple of that.
-    Without a row there is still one part, so that readers find a schema. ``first`` is the number of
-    the first part.
+    Without a row there is still one part, so that readers find a schema.
     """
 
     def __init__(
@@ -35,13 +40,11 @@ class PartWriter:
         directory: Path,
         schema: pa.Schema,
         rows_per_part: int = ROWS_PER_PART,
-        first: int = 0,
     ) -> None:
         self.directory = directory
         self.schema = schema
         self.rows = 0
         self._rows_per_part = rows_per_part
-        self._first = first
         self._pending: list[dict[str, Any]] = []
         self._writer: pq.ParquetWriter | None = None
         directory.mkdir(parents=True, exist_ok=True)
@@ -68,8 +71,7 @@ class PartWriter:
 
     def _flush(self) -> None:
         if self._writer is None:
-            number = self._first + self.rows // self._rows_per_part
-            path = self.directory / f"part-{number:05}.parquet"
+            path = self.directory / part_name(self.rows // self._rows_per_part)
             self._writer = pq.ParquetWriter(path, self.schema, compression="zstd")
         self._writer.write_table(pa.Table.from_pylist(self._pending, schema=self.schema))
         self.rows += len(self._pending)
@@ -79,47 +81,49 @@ class PartWriter:
             self._writer = None
 
 
-@contextmanager
-def replaced(directory: Path) -> Iterator[Path]:
-    """A folder for ``pairs`` and ``rejects``, which take the place of those in ``directory``.
-
-    That happens when everything is out, so a reader never sees half of a data set; after an error
-    the old ones stay.
-    """
-    fresh = directory / ".fresh"
-    shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir(parents=True)
-    try:
-        yield fresh
-        for name in ("pairs", "rejects"):
-            shutil.rmtree(directory / name, ignore_errors=True)
-            (fresh / name).rename(directory / name)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+def part_bytes(rows: Iterable[dict[str, Any]], schema: pa.Schema) -> bytes:
+    """The bytes that a :class:`PartWriter` writes of one part."""
+    buffer = io.BytesIO()
+    left = iter(rows)
+    group = list(islice(left, _ROWS_PER_GROUP))
+    with pq.ParquetWriter(buffer, schema, compression="zstd") as writer:
+        writer.write_table(pa.Table.from_pylist(group, schema=schema))
+        while group := list(islice(left, _ROWS_PER_GROUP)):
+            writer.write_table(pa.Table.from_pylist(group, schema=schema))
+    return buffer.getvalue()
 
 
-def write_rows(rows: Iterable[dict[str, Any]], directory: Path) -> Iterator[dict[str, Any]]:
-    """Write ``rows`` as pairs and rejects under ``directory``, yielding each as it is written."""
-    with (
-        replaced(directory) as fresh,
-        PartWriter(fresh / "pairs", PAIR_SCHEMA) as pairs,
-        PartWriter(fresh / "rejects", REJECT_SCHEMA) as rejects,
-    ):
-        for row in rows:
-            (rejects if is_rejected(row) else pairs).write(row)
-            yield row
+def parquet_files(location: Path | str, part: str = "pairs") -> list[str]:
+    """Paths or URLs of the files of ``location/part``, in order; none where there is no such
+    folder."""
+    folder = below(location, part)
+    if isinstance(folder, Path):
+        return sorted(str(path) for path in folder.glob("*.parquet"))
+    files, root = fsspec.core.url_to_fs(folder, use_listings_cache=False)
+    return sorted(files.unstrip_protocol(path) for path in files.glob(f"{root}/*.parquet"))
+
+
+def parquet_dataset(files: Sequence[str], schema: pa.Schema | None = None) -> pads.Dataset:
+    """``files``, all local or all of one storage, as one."""
+    if not files or SEPARATOR not in files[0]:
+        return pads.dataset(list(files), schema=schema, format="parquet")
+    filesystem, _ = fsspec.core.url_to_fs(files[0], use_listings_cache=False)
+    paths = [filesystem._strip_protocol(path) for path in files]
+    return pads.dataset(paths, schema=schema, format="parquet", filesystem=filesystem)
 
 
 def read_rows(
-    directory: Path, part: str = "pairs", columns: list[str] | None = None
+    location: Path | str, part: str = "pairs", columns: list[str] | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Rows of ``directory/part`` (``pairs`` or ``rejects``), streamed in order.
+    """Rows of ``location/part`` (``pairs`` or ``rejects``), streamed in order.
 
     Raises ``FileNotFoundError`` when there is no such data set.
     """
-    folder = directory / part
-    if not folder.is_dir():
-        raise FileNotFoundError(f"{folder}: no data set here (build one with `cass build-dataset`)")
-    for path in sorted(folder.glob("*.parquet")):
-        for batch in pads.dataset(path).to_batches(columns=columns, batch_size=64):
+    files = parquet_files(location, part)
+    if not files:
+        raise FileNotFoundError(
+            f"{below(location, part)}: no data set here (build one with `cass build-dataset`)"
+        )
+    for path in files:
+        for batch in parquet_dataset([path]).to_batches(columns=columns, batch_size=64):
             yield from batch.to_pylist()

@@ -98,14 +98,12 @@ def card_facts(settings: BuildSettings, tally: Tally) -> CardFacts:
     )
 
 
-def write_report(path: Path, report: dict[str, Any]) -> None:
-    """Write ``report`` as JSON, whole or not at all."""
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(report, indent=2, sort_keys=True, default=str) + "\n")
-    part.replace(path)
+def report_json(report: dict[str, Any]) -> bytes:
+    """``report`` as it is written."""
+    return (json.dumps(report, indent=2, sort_keys=True, default=str) + "\n").encode()
 
 
-def print_summary(console: Console, tally: Tally, seconds: float, out: Path) -> None:
+def print_summary(console: Console, tally: Tally, seconds: float, out: Path | str) -> None:
     """The table at the end of a build."""
     table = Table(title="Data set", title_justify="left", show_header=False, min_width=60)
     table.add_column(justify="right", style="bold")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -19,6 +18,7 @@ from cass_ray.config import StrictModel
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.screening.selection import SelectionSettings
 from cass_ray.corpus.screening.settings import ScreeningSettings
+from cass_ray.storage.location import Location
 from cass_ray.translate.engines.registry import IN_PROCESS_ENGINES
 
 
@@ -38,7 +38,9 @@ class BuildSettings(ScreeningSettings):
 
     sources: list[str] = Field(min_length=1)
     """``shipped``, ``local:PATH``, ``repository:URL[@REVISION]`` …"""
-    out: Path
+    out: Location
+    """A folder, or ``s3://…``, ``gs://…``, ``az://…`` with the credentials in each node's
+    environment."""
     nvidia_architectures: list[str] = Field(default=[DEFAULT_NVIDIA_ARCHITECTURE], min_length=1)
     amd_architectures: list[str] = Field(default=[DEFAULT_AMD_ARCHITECTURE], min_length=1)
     """The first has the columns ``hip_host`` and ``hip_device``, further ones are ``devices``."""

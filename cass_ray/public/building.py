@@ -15,6 +15,7 @@ from cass_ray.pipeline.report import Tally
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.public.shown import Shown
 from cass_ray.public.views import Cells, Mark, View
+from cass_ray.storage.location import absolute, parse_location
 
 JOBS = "cass_ray.jobs"
 """The group of entry points under which the jobs, which use Ray, are installed."""
@@ -28,7 +29,7 @@ class BuildResult(Shown):
     far they were proved.
     """
 
-    out: Path
+    out: Path | str
     rows: int
     pairs: int
     kernels: int
@@ -37,7 +38,7 @@ class BuildResult(Shown):
     verified: Mapping[str, int]
 
     @classmethod
-    def of(cls, tally: Tally, out: Path) -> BuildResult:
+    def of(cls, tally: Tally, out: Path | str) -> BuildResult:
         """The counts of a finished build into ``out``."""
         return cls(
             out,
@@ -74,7 +75,7 @@ def build(
     quiet: bool = False,
     **settings: Any,
 ) -> BuildResult:
-    """Build a data set of aligned pairs from ``sources`` into the folder ``out``.
+    """Build a data set of aligned pairs from ``sources`` into ``out``, a folder or a URL.
 
     A source is what ``cass build-dataset --source`` takes: ``shipped``, ``local:PATH``,
     ``repository:URL[@REVISION]`` …. ``settings`` are fields of
@@ -90,7 +91,7 @@ def build(
         OutputBusy: another build writes to ``out``.
         ConservationError: a row got lost, which is a defect.
     """
-    given = {"sources": list(sources), "out": Path(out).absolute(), **settings}
+    given = {"sources": list(sources), "out": absolute(parse_location(str(out))), **settings}
     job = entry_points(group=JOBS)["build-dataset"].load()
     wanted = load(BuildSettings, config, given)
     tally: Tally = job(wanted, Console(quiet=quiet)).run(resume)

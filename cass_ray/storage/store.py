@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import time
 import uuid
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -78,6 +80,55 @@ def is_transient(error: BaseException) -> bool:
     return kind.__module__.partition(".")[0] in _CLIENT_LIBRARIES and not any(
         word in kind.__name__ for word in _NEVER_TRANSIENT
     )
+
+
+@dataclass(frozen=True)
+class Subfolder:
+    """The :class:`Files` of one folder of others."""
+
+    files: Files
+    name: str
+
+    @property
+    def url(self) -> str:
+        """Where the files are, for messages."""
+        return f"{self.files.url}/{self.name}"
+
+    def put(self, path: str, content: bytes) -> None:
+        """As :meth:`Store.put`."""
+        self.files.put(self._path(path), content)
+
+    def create(self, path: str, content: bytes) -> bytes:
+        """As :meth:`Store.create`."""
+        return self.files.create(self._path(path), content)
+
+    def read(self, path: str) -> bytes:
+        """As :meth:`Store.read`."""
+        return self.files.read(self._path(path))
+
+    def read_all(self, paths: Iterable[str]) -> dict[str, bytes]:
+        """As :meth:`Store.read_all`."""
+        own = {self._path(path): path for path in paths}
+        return {own[path]: content for path, content in self.files.read_all(own).items()}
+
+    def exists(self, path: str) -> bool:
+        """As :meth:`Store.exists`."""
+        return self.files.exists(self._path(path))
+
+    def names(self, folder: str) -> list[str]:
+        """As :meth:`Store.names`."""
+        return self.files.names(self._path(folder))
+
+    def remove(self, path: str) -> None:
+        """As :meth:`Store.remove`."""
+        self.files.remove(self._path(path))
+
+    def remove_all(self, folder: str) -> None:
+        """As :meth:`Store.remove_all`."""
+        self.files.remove_all(self._path(folder))
+
+    def _path(self, path: str) -> str:
+        return f"{self.name}/{path}" if path else self.name
 
 
 class Store:
@@ -149,6 +200,15 @@ class Store:
         except FileExistsError:
             return self.read(path)
         return content
+
+    def upload(self, path: str, source: Path) -> None:
+        """Write the content of the local file ``source``, which may be larger than memory; replaces
+        what was there."""
+        target = self._path(path)
+        if self._local:
+            self._retried(path, lambda: _copy_local(source, Path(target)))
+        else:
+            self._retried(path, lambda: self._files.put_file(str(source), target))
 
     def read(self, path: str) -> bytes:
         """The content of ``path``. Raises ``FileNotFoundError``."""
@@ -258,6 +318,16 @@ class Store:
 
 def _open(url: str, options: dict[str, Any]) -> Store:
     return Store(url, **options)
+
+
+def _copy_local(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    aside = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+    try:
+        shutil.copyfile(source, aside)
+        aside.replace(target)
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 def _replace(source: str, target: str) -> None:

@@ -10,6 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from cass_ray.config import StrictModel
 from cass_ray.llm.pretrained import RopeSettings
 from cass_ray.llm.prompts import prompt_format
+from cass_ray.storage.location import Location
 from cass_ray.task import Task, parse_task
 
 Attention = Literal["auto", "cudnn", "flash", "flash-attn", "math"]
@@ -18,8 +19,8 @@ Attention = Literal["auto", "cudnn", "flash", "flash-attn", "math"]
 class DataSettings(StrictModel):
     """Which pairs become which examples."""
 
-    pairs: list[Path] = Field(min_length=1)
-    """Data sets of ``cass build-dataset`` (folders that hold ``pairs/*.parquet``)."""
+    pairs: list[Location] = Field(min_length=1)
+    """Data sets of ``cass build-dataset`` (folders or URLs that hold ``pairs/*.parquet``)."""
     tasks: list[str] = Field(default=["source"], min_length=1)
     """``source``, ``assembly``, each with ``:cuda-to-hip`` (default) or ``:hip-to-cuda``."""
     prompt: str = "ours"

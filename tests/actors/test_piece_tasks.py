@@ -10,6 +10,7 @@ import ray
 from actors.piece_tasks import ActorShards, TaskRunner
 from actors.shared_files import FilesActor, RemoteFiles, reachable
 from cass_ray.corpus.dedup.shards import Shards
+from cass_ray.pipeline.output import output_at
 from cass_ray.pipeline.pieces.steps import Steps
 from cass_ray.pipeline.pieces.work import BuildWork
 from cass_ray.pipeline.progress import Progress
@@ -32,23 +33,24 @@ class ThreeShards(TaskRunner):
 def finished(work: BuildWork, settings: BuildSettings) -> None:
     """A build by tasks; nothing of it needs a compiler."""
     steps = Steps(work, ThreeShards(), Progress(Console(quiet=True)), 2, from_cache=True)
-    pieces = steps.read(settings.out / ".work" / "sources")
-    steps.write(pieces, steps.finish(pieces, no_compiler), settings.out)
+    output = output_at(settings.out)
+    pieces = steps.read(output.scratch)
+    steps.write(pieces, steps.finish(pieces, no_compiler), output)
 
 
 def test_tasks_make_what_one_process_makes(node: None, corpus: Path, tmp_path: Path) -> None:
     built(sources_alone(corpus, tmp_path / "alone"))
     settings = sources_alone(corpus, tmp_path / "tasks")
-    finished(BuildWork(Store(settings.out / ".work"), settings), settings)
-    assert content(settings.out) == content(tmp_path / "alone")
+    finished(BuildWork(Store(settings.out), settings), settings)
+    assert content(Path(settings.out)) == content(tmp_path / "alone")
 
 
 def test_a_store_that_only_one_node_has(node: None, corpus: Path, tmp_path: Path) -> None:
     built(sources_alone(corpus, tmp_path / "alone"))
     settings = sources_alone(corpus, tmp_path / "served")
-    files = served(settings.out / ".work")
+    files = served(Path(settings.out))
     finished(BuildWork(files, settings), settings)
-    assert content(settings.out) == content(tmp_path / "alone")
+    assert content(Path(settings.out)) == content(tmp_path / "alone")
 
 
 def served(folder: Path) -> Files:

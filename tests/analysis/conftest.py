@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cass_ray.dataset.parquet import write_rows
+from tests.datasets_on_disk import write_rows
 
 SASS = """\
 .target sm_80
@@ -115,6 +115,5 @@ def five_rows(tmp_path: Path) -> Path:
             "duplicate_of": "",
         },
     ]
-    for _ in write_rows(rows, folder):
-        pass
+    write_rows(rows, folder)
     return folder

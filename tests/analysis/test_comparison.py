@@ -14,13 +14,12 @@ from cass_ray.analysis.parts import analyse
 from cass_ray.analysis.report.write import write
 from cass_ray.analysis.settings import AnalysisSettings
 from cass_ray.commands.compare import app
-from cass_ray.dataset.parquet import write_rows
 from tests.analysis.conftest import row
+from tests.datasets_on_disk import write_rows
 
 
 def analysed(rows: list[dict[str, object]], folder: Path) -> Path:
-    for _ in write_rows(rows, folder / "data"):
-        pass
+    write_rows(rows, folder / "data")
     settings = AnalysisSettings(dataset=folder / "data", out=folder, similarity_rows=0)
     document = assemble(settings, [analyse(task) for task in tasks(settings)])
     write(document, folder, images=False, done=lambda _: None)

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-from pathlib import Path
-
-from cass_ray.dataset.card import CardFacts, write_card
+from cass_ray.dataset.card import CardFacts, card
 
 FACTS = CardFacts(
     sources=["shipped", "files"],
@@ -18,9 +16,8 @@ FACTS = CardFacts(
 )
 
 
-def test_card_states_the_counts_and_how_the_set_was_made(tmp_path: Path) -> None:
-    write_card(tmp_path, FACTS)
-    text = (tmp_path / "README.md").read_text()
+def test_card_states_the_counts_and_how_the_set_was_made() -> None:
+    text = card(FACTS)
     assert text.startswith("---\nconfigs:\n")
     assert "size_categories: [n<1K]" in text
     assert "6 pairs with 9 kernels, from 10 programs read\n(`shipped`, `files`)" in text

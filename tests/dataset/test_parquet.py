@@ -1,4 +1,5 @@
 import hashlib
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -6,7 +7,13 @@ import datasets
 import pyarrow.parquet as pq
 import pytest
 
-from cass_ray.dataset.parquet import ROWS_PER_PART, read_rows, write_rows
+from cass_ray.dataset.parquet import (
+    ROWS_PER_PART,
+    parquet_dataset,
+    parquet_files,
+    part_bytes,
+    read_rows,
+)
 from cass_ray.dataset.schema import (
     PAIR_SCHEMA,
     REJECT_SCHEMA,
@@ -15,6 +22,8 @@ from cass_ray.dataset.schema import (
     clip_diagnostic,
     rejected,
 )
+from cass_ray.storage.store import Store
+from tests.datasets_on_disk import write_rows
 
 
 def pair(number: int) -> dict[str, Any]:
@@ -30,7 +39,7 @@ def digests(folder: Path) -> dict[str, str]:
 
 def test_pairs_and_rejects_are_parted_in_order(tmp_path: Path) -> None:
     bad = rejected(pair(1), Stage.FILTER, Reason.NO_KERNEL, "no __global__")
-    list(write_rows([pair(0), bad, pair(2)], tmp_path))
+    write_rows([pair(0), bad, pair(2)], tmp_path)
     assert [row["id"] for row in read_rows(tmp_path)] == ["0000", "0002"]
     (reject,) = read_rows(tmp_path, "rejects")
     assert (reject["stage"], reject["reason"]) == ("filter", "no_kernel")
@@ -40,8 +49,8 @@ def test_pairs_and_rejects_are_parted_in_order(tmp_path: Path) -> None:
 
 def test_the_same_rows_give_the_same_bytes_over_several_parts(tmp_path: Path) -> None:
     rows = [pair(number) for number in range(ROWS_PER_PART + 51)]
-    list(write_rows(rows, tmp_path / "a"))
-    list(write_rows(rows, tmp_path / "b"))
+    write_rows(rows, tmp_path / "a")
+    write_rows(rows, tmp_path / "b")
     assert digests(tmp_path / "a") == digests(tmp_path / "b")
     assert sorted(path.name for path in (tmp_path / "a/pairs").iterdir()) == [
         "part-00000.parquet",
@@ -51,36 +60,42 @@ def test_the_same_rows_give_the_same_bytes_over_several_parts(tmp_path: Path) ->
 
 
 def test_an_empty_data_set_still_has_a_schema(tmp_path: Path) -> None:
-    list(write_rows([], tmp_path))
+    write_rows([], tmp_path)
     assert list(read_rows(tmp_path)) == []
     assert pq.read_schema(tmp_path / "pairs/part-00000.parquet").equals(PAIR_SCHEMA)
 
 
 def test_hugging_face_datasets_opens_it(tmp_path: Path) -> None:
     listing = [{"arch": "sm_80", "sass": "EXIT ;"}]
-    list(write_rows([{**pair(0), "cuda_device_by_arch": listing}], tmp_path))
+    write_rows([{**pair(0), "cuda_device_by_arch": listing}], tmp_path)
     loaded = datasets.load_dataset(
         "parquet", data_files=str(tmp_path / "pairs/*.parquet"), cache_dir=str(tmp_path / "cache")
     )
     assert loaded["train"][0]["cuda_device_by_arch"] == listing
 
 
-def test_a_new_build_replaces_an_old_one(tmp_path: Path) -> None:
-    list(write_rows([pair(0), pair(1)], tmp_path))
-    list(write_rows([pair(2)], tmp_path))
-    assert [row["id"] for row in read_rows(tmp_path)] == ["0002"]
+@pytest.mark.parametrize("rows", [0, 1, 50, 51, 100])
+def test_a_part_in_memory_is_the_same_bytes(rows: int, tmp_path: Path) -> None:
+    some = [pair(number) for number in range(rows)]
+    write_rows(some, tmp_path)
+    written = (tmp_path / "pairs" / "part-00000.parquet").read_bytes()
+    assert part_bytes(iter(some), PAIR_SCHEMA) == written
 
 
-def test_a_failure_half_way_leaves_the_old_data_set(tmp_path: Path) -> None:
-    list(write_rows([pair(0)], tmp_path))
-
-    def broken() -> Any:
-        yield pair(1)
-        raise RuntimeError("source broke")
-
-    with pytest.raises(RuntimeError):
-        list(write_rows(broken(), tmp_path))
-    assert [row["id"] for row in read_rows(tmp_path)] == ["0000"]
+def test_a_data_set_at_a_url_is_read_in_order() -> None:
+    store = Store(f"memory://{uuid.uuid4().hex}")
+    for part in (1, 0):
+        rows = [pair(2 * part), pair(2 * part + 1)]
+        store.put(f"pairs/part-0000{part}.parquet", part_bytes(rows, PAIR_SCHEMA))
+    assert [row["id"] for row in read_rows(store.url)] == ["0000", "0001", "0002", "0003"]
+    files = parquet_files(store.url)
+    assert [path.partition("pairs/")[2] for path in files] == [
+        "part-00000.parquet",
+        "part-00001.parquet",
+    ]
+    assert parquet_dataset(files, PAIR_SCHEMA).count_rows() == 4
+    with pytest.raises(FileNotFoundError, match="cass build-dataset"):
+        list(read_rows(store.url, "rejects"))
 
 
 def test_missing_data_set_says_how_to_build_one(tmp_path: Path) -> None:

@@ -19,13 +19,13 @@ import yaml
 from typer.testing import CliRunner
 
 from cass_ray.config import SettingsError
-from cass_ray.dataset.parquet import write_rows
 from cass_ray.dataset.schema import PAIR_SCHEMA
 from cass_ray.publish.prepare import Kind, NothingToPublishError, prepare
 from cass_ray.publish.settings import PublishSettings
 from cass_ray.publish.withheld import canonical, read_opt_out
 from jobs.publish import app
 from tests.analysis.conftest import row
+from tests.datasets_on_disk import write_rows
 
 SECRET = "__global__ void not_to_be_shown() {}"
 
@@ -49,8 +49,7 @@ def built(tmp_path: Path) -> Path:
             "duplicate_of": "",
         },
     ]
-    for _ in write_rows(rows, folder):
-        pass
+    write_rows(rows, folder)
     return folder
 
 

@@ -12,24 +12,14 @@ import pytest
 
 from cass_ray.storage.store import StorageError, Store, is_transient
 from tests.storage.faults import Fault, faulty_store
-
-BUCKET = "s3-bucket"
+from tests.storage.s3_server import BUCKET, s3_server
 
 
 @pytest.fixture(scope="module")
 def s3() -> Iterator[dict[str, Any]]:
     """Options of fsspec for a local S3 server that has :data:`BUCKET`."""
-    pytest.importorskip("s3fs", reason="the S3 client is the extra `s3`")
-    server = pytest.importorskip("moto.server", reason="a local S3 server").ThreadedMotoServer(
-        ip_address="127.0.0.1", port=0, verbose=False
-    )
-    server.start()
-    host, port = server.get_host_and_port()
-    client = {"endpoint_url": f"http://{host}:{port}", "region_name": "eu-west-1"}
-    options = {"key": "name", "secret": "word", "client_kwargs": client}
-    Store(f"s3://{BUCKET}", **options)._files.mkdir(BUCKET)
-    yield options
-    server.stop()
+    with s3_server() as options:
+        yield options
 
 
 @pytest.fixture(params=["folder", "file", "memory", "s3"])

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,16 +18,18 @@ import pyarrow.parquet as pq
 from cass_ray.corpus.screening.screening import removed
 from cass_ray.corpus.screening.selection import SELECTION_SCHEMA
 from cass_ray.dataset.duplicates_report import REMOVED_SCHEMA, RemovedRow, removed_table
-from cass_ray.dataset.parquet import ROWS_PER_PART, PartWriter
+from cass_ray.dataset.parquet import ROWS_PER_PART, part_bytes, part_name
 from cass_ray.dataset.schema import PAIR_SCHEMA, REJECT_SCHEMA, is_rejected
+from cass_ray.pipeline.output import KINDS
 from cass_ray.pipeline.pieces.blocks import live_runs
 from cass_ray.pipeline.pieces.conclude import facts_of, finished_run, with_facts
 from cass_ray.pipeline.pieces.duplicates import duplicates_of
 from cass_ray.pipeline.pieces.work import BuildWork, Decided
 from cass_ray.pipeline.report import Tally
 from cass_ray.pipeline.stages.base import Row
+from cass_ray.storage.store import Store
 
-PAIRS, REJECTS = "pairs", "rejects"
+PAIRS, REJECTS = KINDS
 SCHEMAS = {PAIRS: PAIR_SCHEMA, REJECTS: REJECT_SCHEMA}
 
 
@@ -48,6 +51,11 @@ class PartPlan:
     kind: str
     number: int
     stretches: tuple[Stretch, ...]
+
+    @property
+    def name(self) -> str:
+        """Path in the data set."""
+        return f"{self.kind}/{part_name(self.number)}"
 
 
 def plan(work: BuildWork, pieces: Sequence[Decided]) -> Iterator[PartPlan]:
@@ -88,20 +96,25 @@ def _counted(
 
 @dataclass(frozen=True)
 class WriteParts:
-    """Writes a part to ``folder``; what is in it comes back."""
+    """Writes a part to ``folder`` of the data set's place; what is in it comes back."""
 
     work: BuildWork
-    folder: Path
+    folder: str
     rows_per_block: int
 
     def __call__(self, part: PartPlan) -> Tally:
         """Counts over the rows of ``part``."""
         tally = Tally()
-        with PartWriter(self.folder / part.kind, SCHEMAS[part.kind], first=part.number) as writer:
+
+        def rows() -> Iterator[Row]:
             for stretch in part.stretches:
                 for row in self._rows(part.kind, stretch):
-                    writer.write(row)
                     tally.add(row)
+                    yield row
+
+        content = part_bytes(rows(), SCHEMAS[part.kind])
+        name = f"{self.folder}/{part.name}" if self.folder else part.name
+        self.work.root.put(name, content)
         return tally
 
     def _rows(self, kind: str, stretch: Stretch) -> Iterator[Row]:
@@ -130,19 +143,25 @@ def structural_of(work: BuildWork, piece: Decided) -> dict[int, dict[int, Row]]:
 class SideFiles:
     """``clusters.parquet``, ``decontamination.parquet`` and ``selection.parquet``, streamed."""
 
-    def __init__(self, work: BuildWork, folder: Path, rows_per_block: int) -> None:
+    def __init__(self, work: BuildWork, store: Store, rows_per_block: int) -> None:
         self._work = work
-        self._folder = folder
+        self._store = store
         self._rows_per_block = rows_per_block
         self.selected = {"train": 0, "validation": 0, "copies": 0}
         """Pairs by split, and copies in an epoch."""
 
     def write(self, pieces: Sequence[Decided]) -> None:
-        """Write all three to the folder."""
+        """Write all three, by way of files of this machine."""
+        with TemporaryDirectory(prefix="cass-build-") as folder:
+            self._write(pieces, Path(folder))
+            for path in sorted(Path(folder).iterdir()):
+                self._store.upload(path.name, path)
+
+    def _write(self, pieces: Sequence[Decided], folder: Path) -> None:
         with (
-            _writer(self._folder / "clusters.parquet", REMOVED_SCHEMA) as clusters,
-            _writer(self._folder / "decontamination.parquet", REMOVED_SCHEMA) as overlaps,
-            _writer(self._folder / "selection.parquet", SELECTION_SCHEMA) as selection,
+            _writer(folder / "clusters.parquet", REMOVED_SCHEMA) as clusters,
+            _writer(folder / "decontamination.parquet", REMOVED_SCHEMA) as overlaps,
+            _writer(folder / "selection.parquet", SELECTION_SCHEMA) as selection,
         ):
             for piece in pieces:
                 facts = self._work.facts

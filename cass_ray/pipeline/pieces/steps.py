@@ -8,8 +8,8 @@ from operator import attrgetter
 from pathlib import Path
 
 from cass_ray.corpus.screening.comparison import opcode_levels, source_levels
-from cass_ray.dataset.parquet import replaced
-from cass_ray.pipeline.pieces.assemble import SideFiles, WriteParts, plan
+from cass_ray.pipeline.output import Output
+from cass_ray.pipeline.pieces.assemble import PartPlan, SideFiles, WriteParts, plan
 from cass_ray.pipeline.pieces.blocks import Block, OpenBlocks, live_rows
 from cass_ray.pipeline.pieces.cached import FinishCached
 from cass_ray.pipeline.pieces.conclude import ConcludePieces
@@ -88,7 +88,7 @@ class Steps:
         return agreed
 
     def write(
-        self, pieces: Sequence[Decided], rows_per_block: int, out: Path
+        self, pieces: Sequence[Decided], rows_per_block: int, output: Output
     ) -> tuple[Tally, dict[str, int]]:
         """Write the data set; what is in it, and the counts of its selection.
 
@@ -110,12 +110,19 @@ class Steps:
             for _ in decide(pieces):
                 pass
         tally = Tally()
-        with replaced(out) as fresh:
-            parts = WriteParts(work, fresh, rows_per_block)
-            for counts in self.runner.each(parts, plan(work, pieces)):
+        names: set[str] = set()
+
+        def noted() -> Iterator[PartPlan]:
+            for part in plan(work, pieces):
+                names.add(part.name)
+                yield part
+
+        with output.replaced(names):
+            parts = WriteParts(work, output.parts, rows_per_block)
+            for counts in self.runner.each(parts, noted()):
                 tally.merge(counts)
             tally.check_conservation(rows_of(work, pieces))
-            files = SideFiles(work, out, rows_per_block)
+            files = SideFiles(work, output.store, rows_per_block)
             files.write(pieces)
         return tally, files.selected
 

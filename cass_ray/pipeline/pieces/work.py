@@ -16,9 +16,10 @@ from cass_ray.corpus.reading.trees import StoredTrees
 from cass_ray.corpus.screening.evaluation import list_state
 from cass_ray.corpus.screening.settings import ScreeningSettings
 from cass_ray.corpus.sources.splits import Readable, state_of
+from cass_ray.pipeline.output import WORK
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.storage.manifest import PartManifest
-from cass_ray.storage.store import Files
+from cass_ray.storage.store import Files, Subfolder
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.version import __version__
 
@@ -63,10 +64,15 @@ class Decided:
 
 @dataclass(frozen=True)
 class BuildWork:
-    """The work of the build that ``settings`` describe, in ``files``."""
+    """The work of the build that ``settings`` describe, in the data set's own place, ``root``."""
 
-    files: Files
+    root: Files
     settings: BuildSettings
+
+    @property
+    def files(self) -> Files:
+        """Where the work is."""
+        return Subfolder(self.root, WORK)
 
     @cached_property
     def reading(self) -> str:

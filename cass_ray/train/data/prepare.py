@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import pyarrow.dataset as pads
-
+from cass_ray.dataset.parquet import parquet_dataset, parquet_files
 from cass_ray.dataset.schema import PAIR_SCHEMA
 from cass_ray.llm.chat_format import check_tokenizer
 from cass_ray.llm.pretrained import ModelError, load_config, load_tokenizer, positions
@@ -23,17 +23,17 @@ _TOKENIZER_CHARACTERS = 64_000_000
 """A tokenizer of our own learns from about so much text."""
 
 
-def pair_files(folders: Iterable[Path]) -> list[str]:
+def pair_files(places: Iterable[Path | str]) -> list[str]:
     """Parquet files of the data sets. Raises ``DataError`` for one that is not there."""
     found: list[str] = []
-    for folder in folders:
-        files = sorted((folder / "pairs").glob("*.parquet"))
+    for place in places:
+        files = parquet_files(place)
         if not files:
             raise DataError(
-                f"{folder}: no pairs/*.parquet here; build a data set with "
-                f"`cass build-dataset --out {folder}`"
+                f"{place}: no pairs/*.parquet here; build a data set with "
+                f"`cass build-dataset --out {place}`"
             )
-        found.extend(map(str, files))
+        found.extend(files)
     return found
 
 
@@ -41,10 +41,10 @@ def read_pairs(
     files: list[str], columns: tuple[str, ...] = (*COLUMNS, LIFTED)
 ) -> Iterator[dict[str, Any]]:
     """Rows of ``files``; ``columns`` that a file does not have, for it is older, are None."""
-    for batch in pads.dataset(files, schema=PAIR_SCHEMA).to_batches(
-        columns=list(columns), batch_size=64
-    ):
-        yield from batch.to_pylist()
+    for _, some in groupby(files, key=lambda path: path.rpartition("/")[0]):
+        data = parquet_dataset(list(some), PAIR_SCHEMA)
+        for batch in data.to_batches(columns=list(columns), batch_size=64):
+            yield from batch.to_pylist()
 
 
 def make_tokenizer(settings: TrainSettings, files: list[str]) -> Any:

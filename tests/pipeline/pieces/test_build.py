@@ -16,6 +16,7 @@ from cass_ray.corpus.dedup.shards import LocalShards, Shards
 from cass_ray.corpus.screening.evaluation import CANARY, benchmark_programs
 from cass_ray.corpus.sources import local
 from cass_ray.dataset.parquet import read_rows
+from cass_ray.pipeline.output import output_at
 from cass_ray.pipeline.pieces import duplicates, read
 from cass_ray.pipeline.pieces.blocks import Block, BlockReader, commit_block
 from cass_ray.pipeline.pieces.runner import InlineRunner
@@ -27,6 +28,7 @@ from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.storage.store import Store
 from tests.corpus.conftest import write_files
 from tests.corpus.screening.test_screening import SASS, program
+from tests.storage.s3_server import BUCKET, environment, s3_server
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -42,12 +44,13 @@ def built(
     compile_blocks: Callable[..., Iterator[dict[str, int]]] | None = None,
 ) -> tuple[Tally, dict[str, int]]:
     """The data set in ``settings.out``: its counts, and those of its selection."""
-    work = BuildWork(Store(settings.out / ".work"), settings)
+    output = output_at(settings.out)
+    work = BuildWork(output.store, settings)
     progress = Progress(Console(quiet=True))
     steps = Steps(work, runner or InlineRunner(), progress, 2, from_cache=compile_blocks is None)
-    pieces = steps.read(settings.out / ".work" / "sources")
+    pieces = steps.read(output.scratch)
     finish = (lambda blocks: compile_blocks(work, blocks)) if compile_blocks else no_compiler
-    tally, selected = steps.write(pieces, steps.finish(pieces, finish), settings.out)
+    tally, selected = steps.write(pieces, steps.finish(pieces, finish), output)
     assert progress.rows == tally.rows
     return tally, selected
 
@@ -280,3 +283,29 @@ def test_sources_alone_cannot_be_run() -> None:
         BuildSettings(sources=["shipped"], out=Path("x"), compile=False, execute=True)
     with pytest.raises(ValueError, match="too slow"):
         BuildSettings(sources=["shipped"], out=Path("x"), compile=False, translator="chat:x")
+
+
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[str]:
+    """A URL on a local S3 server that clients of this process find."""
+    with s3_server() as options, pytest.MonkeyPatch.context() as patch:
+        for name, value in environment(options).items():
+            patch.setenv(name, value)
+        yield f"s3://{BUCKET}"
+
+
+@pytest.mark.parametrize("after", [7, 50])
+def test_a_build_into_storage_is_the_same_to_the_byte(
+    bucket: str, corpus: Path, tmp_path: Path, after: int
+) -> None:
+    built(sources_alone(corpus, tmp_path / "folder"))
+    stored = sources_alone(corpus, tmp_path).model_copy(update={"out": f"{bucket}/{after}"})
+    try:
+        built(stored, Stops(after))
+    except Killed:
+        built(stored)
+    store = Store(f"{bucket}/{after}")
+    for name, digest in content(tmp_path / "folder").items():
+        assert hashlib.sha256(store.read(name)).hexdigest() == digest
+    expected = [row["id"] for row in read_rows(tmp_path / "folder")]
+    assert [row["id"] for row in read_rows(f"{bucket}/{after}")] == expected
