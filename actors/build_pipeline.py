@@ -7,7 +7,8 @@ import math
 import os
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import ray
@@ -26,6 +27,8 @@ from cass_ray.toolchain.errors import ToolMissing
 
 _OBJECT_STORE_BYTES = 512 << 20
 _MOST_THREADS = 8
+_BLOCKS_OF_A_RUN = 20_000
+"""Blocks of one run of Ray Data, whose driver keeps a reference and metadata of each."""
 
 
 def connect(slots: int | None, amd_share: float = 0.5) -> None:
@@ -86,14 +89,20 @@ def _workers(settings: BuildSettings) -> list[tuple[tuple[Pool, ...], Needs, flo
 
 
 def compile_blocks(
-    work: BuildWork, blocks: Sequence[tuple[Decided, Block]]
+    work: BuildWork, blocks: Iterable[tuple[Decided, Block]]
 ) -> Iterator[dict[str, int]]:
     """Stream ``blocks`` through both compilers; the counts of each come out when it is committed.
 
     Raises ``ToolMissing`` when no node offers a compiler.
     """
+    connect(work.settings.slots)
+    left = iter(blocks)
+    while some := list(islice(left, _BLOCKS_OF_A_RUN)):
+        yield from _compile(work, some)
+
+
+def _compile(work: BuildWork, blocks: Sequence[tuple[Decided, Block]]) -> Iterator[dict[str, int]]:
     settings = work.settings
-    connect(settings.slots)
     _quiet()
     coordinator = f"coordinator-{uuid.uuid4().hex}"
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -112,7 +112,7 @@ class Build:
 
         return slots_of("nvidia")
 
-    def _compile(self, blocks: Sequence[tuple[Decided, Block]]) -> Iterator[dict[str, int]]:
+    def _compile(self, blocks: Iterable[tuple[Decided, Block]]) -> Iterator[dict[str, int]]:
         # Ray is imported only when there is work for it, and reads this when it is: Ray Data's own
         # actors make its core warn on every start.
         os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rich.console import Console
@@ -38,7 +38,7 @@ COMPILERS = (Pool.TRANSLATOR, Pool.NVIDIA_COMPILER, Pool.AMD_COMPILER)
 class PlainBuild(Build):
     """The job with a plain loop where it has the Ray Data pipeline."""
 
-    def _compile(self, blocks: Sequence[tuple[Decided, Block]]) -> Iterator[dict[str, int]]:
+    def _compile(self, blocks: Iterable[tuple[Decided, Block]]) -> Iterator[dict[str, int]]:
         work = self.work
         context = StageContext(
             self.settings, Workspace(work.trees.get), result_cache(self.settings)

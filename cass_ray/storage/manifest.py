@@ -12,8 +12,9 @@ import hashlib
 import io
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cass_ray.storage.store import Files, StorageError
 
+_ENTRIES_AT_ONCE = 500
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
@@ -64,6 +66,11 @@ class PartManifest:
         """Results of the piece ``key`` to be. Raises ``ValueError`` for a key that is no name."""
         return Draft(self, _checked(key))
 
+    def begin(self, draft: Draft) -> bool:
+        """Note that ``draft`` is worked on; whether nobody began with the piece before."""
+        path = f"{self.name}/begun/{draft.key}"
+        return self.store.create(path, draft.writer.encode()) == draft.writer.encode()
+
     def keys(self) -> list[str]:
         """Keys of the committed pieces, sorted."""
         names = self.store.names(f"{self.name}/entries")
@@ -78,9 +85,19 @@ class PartManifest:
 
     def entries(self) -> dict[str, Entry]:
         """All entries in the order of their keys."""
-        paths = {self.entry_path(key): key for key in self.keys()}
-        contents = self.store.read_all(paths)
-        return {key: _parse(path, contents[path]) for path, key in paths.items()}
+        return dict(self.read_entries(self.keys()))
+
+    def read_entries(self, keys: Iterable[str]) -> Iterator[tuple[str, Entry]]:
+        """The entries of committed ``keys`` in this order, some hundreds at a time.
+
+        Raises ``FileNotFoundError`` for a key that is not committed.
+        """
+        left = iter(keys)
+        while some := list(islice(left, _ENTRIES_AT_ONCE)):
+            paths = [self.entry_path(key) for key in some]
+            contents = self.store.read_all(paths)
+            for key, path in zip(some, paths, strict=True):
+                yield key, _parse(path, contents[path])
 
     def read(self, part: Part) -> bytes:
         """The content of ``part``. Raises :class:`StorageError` where it is gone or damaged."""
@@ -129,7 +146,7 @@ class Draft:
 
     manifest: PartManifest
     key: str
-    _writer: str = field(default_factory=lambda: uuid.uuid4().hex)
+    writer: str = field(default_factory=lambda: uuid.uuid4().hex)
     _parts: dict[str, Part] = field(default_factory=dict)
 
     def write(self, output: str, content: bytes, suffix: str = "bin") -> Part:
@@ -147,18 +164,18 @@ class Draft:
 
         May be called again. Parts of an attempt that came too late are deleted.
         """
-        own = Entry(writer=self._writer, parts=self._parts, counts=counts)
+        own = Entry(writer=self.writer, parts=self._parts, counts=counts)
         path = self.manifest.entry_path(self.key)
         content = own.model_dump_json().encode()
         winner = _parse(path, self.manifest.store.create(path, content))
-        if winner.writer != self._writer:
+        if winner.writer != self.writer:
             for part in self._parts.values():
                 self.manifest.store.remove(self.manifest.part_path(part.file))
         return winner
 
     def _add(self, output: str, content: bytes, suffix: str, rows: int | None) -> Part:
         part = Part(
-            file=f"{self.key}.{self._writer}.{_checked(output)}.{suffix}",
+            file=f"{self.key}.{self.writer}.{_checked(output)}.{suffix}",
             bytes=len(content),
             sha256=hashlib.sha256(content).hexdigest(),
             rows=rows,

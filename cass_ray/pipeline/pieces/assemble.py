@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cass_ray.corpus.screening.comparison import opcode_levels
 from cass_ray.corpus.screening.screening import removed
 from cass_ray.corpus.screening.selection import SELECTION_SCHEMA
 from cass_ray.dataset.duplicates_report import REMOVED_SCHEMA, RemovedRow, removed_table
@@ -81,16 +82,15 @@ def _counted(
 ) -> Iterator[tuple[Decided, int, int, dict[str, int]]]:
     """Each run with the rows that were worked on, and its rows by kind."""
     for piece in pieces:
-        read, facts = work.pieces.get(piece.read), work.facts.get(piece.key)
-        assert read is not None and facts is not None, f"piece {piece.key} is not concluded"
+        read, facts = work.read_counts.of(piece.read), work.fact_counts.of(piece.key)
         structural = structural_of(work, piece)
         for run, live in live_runs(work, piece):
-            pairs = facts.counts[f"pairs-{run}"]
+            pairs = facts[f"pairs-{run}"]
             if gone := structural.get(run):
                 # A row that goes for its machine code may have gone already, for its length.
                 known = facts_of(work, piece, run)
                 pairs -= sum(not known[place]["reason"] for place in gone)
-            rows = read.counts[f"rows-{run}"]
+            rows = read[f"rows-{run}"]
             yield piece, run, live, {PAIRS: pairs, REJECTS: rows - pairs}
 
 
@@ -135,7 +135,7 @@ class WriteParts:
 
 def structural_of(work: BuildWork, piece: Decided) -> dict[int, dict[int, Row]]:
     """Duplicates by machine code of ``piece``: run -> place -> line."""
-    if work.structural.get(piece.key) is None:
+    if not opcode_levels(work.settings) or work.structural.get(piece.key) is None:
         return {}
     return duplicates_of(work.structural, piece.key)
 

@@ -120,9 +120,9 @@ class OpenBlocks:
     def committed(self) -> Iterator[Entry]:
         """Entries of the blocks that an earlier run committed."""
         keys = set(self.work.blocks.keys())
-        for _, block in self.all() if keys else ():
-            if block.key in keys and (entry := self.work.blocks.get(block.key)) is not None:
-                yield entry
+        own = (block.key for _, block in self.all() if block.key in keys) if keys else ()
+        for _, entry in self.work.blocks.read_entries(own):
+            yield entry
 
     def all(self) -> Iterator[tuple[Decided, Block]]:
         """Every block, in order."""
@@ -134,12 +134,11 @@ class OpenBlocks:
 
 def live_runs(work: BuildWork, piece: Decided) -> Iterator[tuple[int, int]]:
     """Each run of ``piece``, and how many of its rows need work."""
-    read, decided = work.pieces.get(piece.read), work.duplicates.get(piece.key)
-    assert read is not None and decided is not None, f"piece {piece.key} was not decided"
-    for name, live in read.counts.items():
+    decided = work.duplicate_counts.of(piece.key)
+    for name, live in work.read_counts.of(piece.read).items():
         if name.startswith("live-"):
             run = int(name.removeprefix("live-"))
-            yield run, live - decided.counts.get(f"gone-{run}", 0)
+            yield run, live - decided.get(f"gone-{run}", 0)
 
 
 def live_rows(work: BuildWork, pieces: Iterable[Decided]) -> int:

@@ -5,7 +5,7 @@ A re-run over unchanged input then needs no cluster at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from cass_ray.dataset.schema import is_rejected
@@ -31,15 +31,15 @@ class FinishCached:
 
     work: BuildWork
 
-    def __call__(self, blocks: Sequence[tuple[Decided, Block]]) -> list[Entry]:
-        """Entries of those that were finished here."""
+    def __call__(self, blocks: Iterable[tuple[Decided, Block]]) -> Iterator[Entry]:
+        """Entries of those that are finished here."""
         stages = stages_without_tools(self.work)
-        reader = BlockReader(self.work)
-        return list(self._finished(blocks, stages, reader)) if stages is not None else []
+        if stages is not None:
+            yield from self._finished(blocks, stages, BlockReader(self.work))
 
     def _finished(
         self,
-        blocks: Sequence[tuple[Decided, Block]],
+        blocks: Iterable[tuple[Decided, Block]],
         stages: Sequence[RowStage],
         reader: BlockReader,
     ) -> Iterator[Entry]:

@@ -21,9 +21,8 @@ from cass_ray.dataset.schema import is_rejected
 from cass_ray.pipeline.pieces.blocks import blocks_of_run, live_runs
 from cass_ray.pipeline.pieces.duplicates import duplicates_of, marked
 from cass_ray.pipeline.pieces.read import compared_part, rows_part, screening_of
-from cass_ray.pipeline.pieces.work import BuildWork, Decided
+from cass_ray.pipeline.pieces.work import BuildWork, Decided, Done
 from cass_ray.pipeline.stages.base import Row
-from cass_ray.storage.manifest import Entry
 
 _VERDICT = ("stage", "reason", "diagnostic", "duplicate_of")
 FACTS_SCHEMA = pa.schema(
@@ -43,14 +42,14 @@ class ConcludePieces:
     work: BuildWork
     rows_per_block: int
 
-    def __call__(self, piece: Decided) -> Entry:
-        """The committed entry. Counts: ``pairs-N`` of run N, before :attr:`BuildWork.structural`.
+    def __call__(self, piece: Decided) -> Done:
+        """What was committed. Counts: ``pairs-N`` of run N, before :attr:`BuildWork.structural`.
 
         Raises ``KeyError`` when a block of the piece was never finished.
         """
         manifest = self.work.facts
-        if (done := manifest.get(piece.key)) is not None:
-            return done
+        if (entry := manifest.get(piece.key)) is not None:
+            return Done(piece.key, entry.counts)
         draft = manifest.draft(piece.key)
         counts: Counter[str] = Counter()
         overlaps, clusters = self._read_overlaps(piece), list[RemovedRow]()
@@ -71,7 +70,7 @@ class ConcludePieces:
             counts[f"pairs-{run}"] = sum(not is_rejected(row) for row in facts.rows)
         draft.write_table("overlaps", removed_table(overlaps))
         draft.write_table("clusters", removed_table(clusters))
-        return draft.commit(**counts)
+        return Done(piece.key, draft.commit(**counts).counts)
 
     def _by_machine_code(self, facts: _Facts) -> list[RemovedRow]:
         done = screening_of(self.work.settings).machine_code(facts.rows)

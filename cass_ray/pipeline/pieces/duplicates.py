@@ -13,7 +13,7 @@ from cass_ray.corpus.screening.comparison import Level
 from cass_ray.corpus.screening.decide import Decider, Duplicate
 from cass_ray.dataset.schema import Reason, Stage, rejected
 from cass_ray.pipeline.pieces.read import compared_part
-from cass_ray.pipeline.pieces.work import Decided
+from cass_ray.pipeline.pieces.work import Decided, Done
 from cass_ray.pipeline.stages.base import Row
 from cass_ray.storage.manifest import Entry, PartManifest
 
@@ -74,14 +74,12 @@ class DecidePieces:
     shards: Callable[[], Shards]
     exact: bool = True
 
-    def __call__(self, pieces: Sequence[Decided]) -> Iterator[Entry]:
-        """Committed entries in order. Counts: ``gone-N`` of run N, ``reason-WHY``."""
+    def __call__(self, pieces: Sequence[Decided]) -> Iterator[Done]:
+        """What was committed, in order. Counts: ``gone-N`` of run N, ``reason-WHY``."""
         if pieces and self.results.get(pieces[-1].key) is None:
             self._decide_all(pieces)
-        for piece in pieces:
-            entry = self.results.get(piece.key)
-            assert entry is not None, f"piece {piece.key} was not decided"
-            yield entry
+        for key, entry in self.results.read_entries(piece.key for piece in pieces):
+            yield Done(key, entry.counts)
 
     def _decide_all(self, pieces: Sequence[Decided]) -> None:
         decider = Decider(self.levels, self.shards(), exact=self.exact)

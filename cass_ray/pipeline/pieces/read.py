@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
@@ -12,17 +13,18 @@ from pathlib import Path
 import pyarrow as pa
 
 from cass_ray.corpus.dialect import CUDA_WITH_HEADERS
-from cass_ray.corpus.screening.comparison import compared_sources
-from cass_ray.corpus.screening.screening import Screening
+from cass_ray.corpus.screening.screening import Screened, Screening
 from cass_ray.corpus.sources.registry import Source, parse_source
 from cass_ray.corpus.sources.repositories import RepositorySource
 from cass_ray.corpus.sources.splits import splits_of
 from cass_ray.dataset.duplicates_report import RemovedRow, removed_table
 from cass_ray.dataset.schema import is_rejected
-from cass_ray.pipeline.pieces.work import BuildWork, Decided, Piece
+from cass_ray.pipeline.pieces.probe import PROBE, screened, without_deadly
+from cass_ray.pipeline.pieces.work import BuildWork, Decided, Done, Piece
 from cass_ray.pipeline.settings import BuildSettings
-from cass_ray.pipeline.stages.base import WORK_SCHEMA
-from cass_ray.storage.manifest import Entry
+from cass_ray.pipeline.stages.base import WORK_SCHEMA, Row
+
+_LOG = logging.getLogger(__name__)
 
 ROWS_PER_RUN = 64
 """Rows of one part: what a worker decodes to get at a block of a few."""
@@ -53,43 +55,56 @@ def _sources(settings: BuildSettings) -> Iterator[Source]:
 class ReadPieces:
     """A piece read, screened and committed; as it is where it was committed before.
 
+    A row that ends the process which screens it, and with it this attempt, is rejected by the next
+    attempt, which finds out by ``probe`` (:mod:`.probe`).
+
     ``folder`` is for what a source fetches, on the reading machine. Raises ``SourceError`` when a
     source as a whole cannot be read.
     """
 
     work: BuildWork
     folder: Path
+    probe: Sequence[str] = PROBE
 
-    def __call__(self, piece: Piece) -> Entry:
-        """The committed entry.
+    def __call__(self, piece: Piece) -> Done:
+        """What was committed.
 
         Counts: ``rows``; ``rows-N`` and ``live-N`` of run N; ``scrubbed-WHAT``; ``reason-WHY``.
         """
         manifest = self.work.pieces
-        if (done := manifest.get(piece.key)) is not None:
-            return done
+        if (entry := manifest.get(piece.key)) is not None:
+            return Done(piece.key, entry.counts)
         draft = manifest.draft(piece.key)
-        screening = screening_of(self.work.settings)
+        # Whoever began before us may have died of a row.
+        wary = not manifest.begin(draft)
         counts: Counter[str] = Counter()
         overlaps: list[RemovedRow] = []
         items = piece.split.iterate(self.folder, self.work.trees)
         rows = (item.to_row() for item in items)
         for run, some in enumerate(iter(lambda: list(islice(rows, ROWS_PER_RUN)), [])):
-            done_rows = screening.sources(some)
-            table = pa.Table.from_pylist(done_rows.rows, schema=WORK_SCHEMA)
+            done, compared = self._screened(some, wary)
+            table = pa.Table.from_pylist(done.rows, schema=WORK_SCHEMA)
             draft.write_table(rows_part(run), table)
-            compared = compared_sources(
-                done_rows.rows, done_rows.live, done_rows.sets, self.work.settings
-            )
             draft.write_table(compared_part(run), compared)
-            overlaps += done_rows.overlaps
-            counts["rows"] += len(done_rows.rows)
-            counts[f"rows-{run}"] = len(done_rows.rows)
-            counts[f"live-{run}"] = len(done_rows.live)
-            counts.update({f"scrubbed-{what}": n for what, n in done_rows.scrubbed.items()})
-            counts.update(f"reason-{row['reason']}" for row in done_rows.rows if is_rejected(row))
+            overlaps += done.overlaps
+            counts["rows"] += len(done.rows)
+            counts[f"rows-{run}"] = len(done.rows)
+            counts[f"live-{run}"] = len(done.live)
+            counts.update({f"scrubbed-{what}": n for what, n in done.scrubbed.items()})
+            counts.update(f"reason-{row['reason']}" for row in done.rows if is_rejected(row))
         draft.write_table("overlaps", removed_table(overlaps))
-        return draft.commit(**counts)
+        return Done(piece.key, draft.commit(**counts).counts)
+
+    def _screened(self, rows: Sequence[Row], wary: bool) -> tuple[Screened, pa.Table]:
+        settings = self.work.settings
+        if not wary:
+            try:
+                return screened(rows, screening_of(settings), settings)
+            except Exception:
+                # It costs the row that it is about, which is found below.
+                _LOG.exception("screening failed: rows are tried one by one")
+        left = without_deadly(rows, settings, self.probe)
+        return screened(left, screening_of(settings), settings)
 
 
 def rows_part(run: int) -> str:
@@ -119,20 +134,14 @@ def screening_of(settings: BuildSettings) -> Screening:
 
 def rows_of(work: BuildWork, pieces: Iterable[Decided]) -> int:
     """Rows of the input."""
-    return sum(_entry(work, piece).counts.get("rows", 0) for piece in pieces)
+    return sum(work.read_counts.of(piece.read).get("rows", 0) for piece in pieces)
 
 
 def scrubbed_in(work: BuildWork, pieces: Iterable[Decided]) -> dict[str, int]:
     """What was scrubbed, and how often."""
     found: Counter[str] = Counter()
     for piece in pieces:
-        for name, count in _entry(work, piece).counts.items():
+        for name, count in work.read_counts.of(piece.read).items():
             if name.startswith("scrubbed-"):
                 found[name.removeprefix("scrubbed-")] += count
     return dict(sorted(found.items()))
-
-
-def _entry(work: BuildWork, piece: Decided) -> Entry:
-    entry = work.pieces.get(piece.read)
-    assert entry is not None, f"piece {piece.read} was not read"
-    return entry

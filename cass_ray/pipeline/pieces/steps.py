@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -14,7 +14,7 @@ from cass_ray.pipeline.pieces.blocks import Block, OpenBlocks, live_rows
 from cass_ray.pipeline.pieces.cached import FinishCached
 from cass_ray.pipeline.pieces.conclude import ConcludePieces
 from cass_ray.pipeline.pieces.duplicates import DecidePieces, chained
-from cass_ray.pipeline.pieces.read import ReadPieces, pieces_of, rows_of
+from cass_ray.pipeline.pieces.read import ROWS_PER_RUN, ReadPieces, pieces_of, rows_of
 from cass_ray.pipeline.pieces.runner import Runner
 from cass_ray.pipeline.pieces.work import BuildWork, Decided, Piece
 from cass_ray.pipeline.progress import Progress
@@ -22,8 +22,10 @@ from cass_ray.pipeline.report import Tally
 
 ROWS_PER_BLOCK = 8
 _BLOCKS_PER_SLOT = 4
+_MANY_BLOCKS = 20_000
+"""The driver knows each block: with more of them blocks grow, up to a whole run."""
 
-Compile = Callable[[Sequence[tuple[Decided, Block]]], Iterator[dict[str, int]]]
+Compile = Callable[[Iterable[tuple[Decided, Block]]], Iterator[dict[str, int]]]
 """Finishes and commits blocks; the counts of each as it is committed."""
 
 
@@ -54,8 +56,9 @@ class Steps:
                 keys.append(piece.key)
                 yield piece
 
-        for entry in self.runner.each(ReadPieces(self.work, folder), noted()):
-            self.progress.add(entry.counts)
+        for done in self.runner.each(ReadPieces(self.work, folder), noted()):
+            self.work.read_counts.note(done)
+            self.progress.add(done.counts)
         pieces = chained(keys)
         decide = DecidePieces(
             compared=self.work.pieces,
@@ -64,8 +67,9 @@ class Steps:
             levels=source_levels(self.work.settings),
             shards=self.runner.shards,
         )
-        for entry in decide(pieces):
-            self.progress.add(entry.counts)
+        for done in decide(pieces):
+            self.work.duplicate_counts.note(done)
+            self.progress.add(done.counts)
         return pieces
 
     def finish(self, pieces: Sequence[Decided], compile_blocks: Compile) -> int:
@@ -78,12 +82,12 @@ class Steps:
         for entry in blocks.committed():
             self.progress.add(entry.counts)
         if self.from_cache:
-            for entry in FinishCached(self.work)(list(blocks)):
+            for entry in FinishCached(self.work)(blocks):
                 self.progress.add(entry.counts)
-        left = list(blocks)
-        self.progress.expect(sum(block.rows for _, block in left), rows_of(self.work, pieces))
+        left = sum(block.rows for _, block in blocks)
+        self.progress.expect(left, rows_of(self.work, pieces))
         if left:
-            for counts in compile_blocks(left):
+            for counts in compile_blocks(blocks):
                 self.progress.add(counts, compiled=True)
         return agreed
 
@@ -95,8 +99,8 @@ class Steps:
         Raises ``ConservationError`` if a row got lost.
         """
         work = self.work
-        for _ in self.runner.each(ConcludePieces(work, rows_per_block), pieces):
-            pass
+        for done in self.runner.each(ConcludePieces(work, rows_per_block), pieces):
+            work.fact_counts.note(done)
         levels = opcode_levels(work.settings)
         if levels and work.settings.compile:
             decide = DecidePieces(
@@ -128,7 +132,9 @@ class Steps:
 
 
 def rows_per_block(wanted: int | None, rows: int, slots: int) -> int:
-    """As wanted; else 8, or fewer when every slot would not get a few blocks to work on."""
+    """As wanted; else 8, fewer when every slot would not get a few blocks to work on, or more when
+    there are very many."""
     if wanted is not None:
         return wanted
-    return max(1, min(ROWS_PER_BLOCK, rows // (_BLOCKS_PER_SLOT * slots)))
+    most = min(ROWS_PER_RUN, max(ROWS_PER_BLOCK, rows // _MANY_BLOCKS))
+    return max(1, min(most, rows // (_BLOCKS_PER_SLOT * slots)))

@@ -8,8 +8,11 @@ a digest of the settings behind it, so that a build with other settings begins a
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple
 
 from cass_ray.cache import digest
 from cass_ray.corpus.reading.trees import StoredTrees
@@ -62,12 +65,44 @@ class Decided:
     """Key of what was decided: it depends on all pieces up to this one."""
 
 
+class Done(NamedTuple):
+    """A committed entry, as far as the driver needs it."""
+
+    key: str
+    counts: Mapping[str, int]
+
+
+class EntryCounts:
+    """Counts of committed entries, each read by this process once at most."""
+
+    def __init__(self, manifest: PartManifest) -> None:
+        self._manifest = manifest
+        self._known: dict[str, Mapping[str, int]] = {}
+
+    def note(self, done: Done) -> None:
+        """Know the counts of an entry."""
+        self._known[done.key] = {sys.intern(name): count for name, count in done.counts.items()}
+
+    def of(self, key: str) -> Mapping[str, int]:
+        """The counts of ``key``. Raises ``KeyError`` where it is not committed."""
+        if key not in self._known:
+            entry = self._manifest.get(key)
+            if entry is None:
+                raise KeyError(f"{self._manifest.name}: {key} was never committed")
+            self.note(Done(key, entry.counts))
+        return self._known[key]
+
+
 @dataclass(frozen=True)
 class BuildWork:
     """The work of the build that ``settings`` describe, in the data set's own place, ``root``."""
 
     root: Files
     settings: BuildSettings
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Counts that this process knows stay here."""
+        return (BuildWork, (self.root, self.settings))
 
     @property
     def files(self) -> Files:
@@ -93,10 +128,20 @@ class BuildWork:
         """By :attr:`Piece.key`: ``rows-N`` and ``compared-N`` for each run, and ``overlaps``."""
         return PartManifest(self.files, f"pieces-{self.reading}")
 
+    @cached_property
+    def read_counts(self) -> EntryCounts:
+        """Of :attr:`pieces`."""
+        return EntryCounts(self.pieces)
+
     @property
     def duplicates(self) -> PartManifest:
         """By :attr:`Decided.key`: ``duplicates``."""
         return PartManifest(self.files, f"duplicates-{self.reading}")
+
+    @cached_property
+    def duplicate_counts(self) -> EntryCounts:
+        """Of :attr:`duplicates`."""
+        return EntryCounts(self.duplicates)
 
     @property
     def blocks(self) -> PartManifest:
@@ -108,6 +153,11 @@ class BuildWork:
         """By :attr:`Decided.key`: ``facts-N`` and ``compared-N`` for each run, ``overlaps`` and
         ``clusters``."""
         return PartManifest(self.files, f"facts-{self._concluding}")
+
+    @cached_property
+    def fact_counts(self) -> EntryCounts:
+        """Of :attr:`facts`."""
+        return EntryCounts(self.facts)
 
     @property
     def structural(self) -> PartManifest:
