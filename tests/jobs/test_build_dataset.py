@@ -144,9 +144,13 @@ def test_unchanged_input_needs_no_compiler_and_no_cluster(
 ) -> None:
     arguments = ["--source", f"local:{corpus}", "--set", "rows_per_block=2", "--out"]
     build([*arguments, str(tmp_path / "a")], environment, tmp_path / "a.log")
-    # No Ray can start with this: the second run must not try to.
-    broken = {**environment, "RAY_ADDRESS": "127.0.0.1:1"}
-    build([*arguments, str(tmp_path / "b")], broken, tmp_path / "b.log")
+    # The second run must not even try to import Ray.
+    (tmp_path / "without").mkdir()
+    (tmp_path / "without" / "ray.py").write_text("raise ImportError('no Ray here')\n")
+    paths = os.pathsep.join([str(tmp_path / "without"), os.environ.get("PYTHONPATH", "")])
+    build(
+        [*arguments, str(tmp_path / "b")], {**environment, "PYTHONPATH": paths}, tmp_path / "b.log"
+    )
     assert parquet_bytes(tmp_path / "b") == parquet_bytes(reference)
 
 
