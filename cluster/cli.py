@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from itertools import count
 from pathlib import Path
 from typing import Annotated
 
@@ -25,10 +26,12 @@ def _running() -> local.ClusterState:
 @app.command()
 def up(
     slots: Annotated[int | None, typer.Option(help="Compile slots a node; default: cores.")] = None,
+    nodes: Annotated[str, typer.Option(help="How many of each kind.")] = "nvidia=1,amd=1",
 ) -> None:
-    """Start a head, a node offering `nvidia` and a node offering `amd`."""
+    """Start a head and nodes that offer `nvidia` or `amd`."""
     try:
-        state = local.start(local.default_plan(slots or os.cpu_count() or 1))
+        plan = local.plan_of(local.parse_nodes(nodes), slots or os.cpu_count() or 1)
+        state = local.start(plan)
     except local.ClusterError as error:
         fail("cluster", error, EXIT_FAILED)
     print(f"cluster at {state.address}, dashboard {state.dashboard}, {len(state.nodes)} nodes")
@@ -54,6 +57,35 @@ def submit(
 ) -> None:
     """Run a command as a Ray job: `cass cluster submit -- python jobs/build_dataset.py …`."""
     raise typer.Exit(local.submit(_running(), context.args, working_dir))
+
+
+@app.command()
+def add(
+    resource: Annotated[str, typer.Argument(help="What it offers: nvidia or amd.")],
+    name: Annotated[str, typer.Option(help="Default: the first free one.")] = "",
+    slots: Annotated[int | None, typer.Option(help="Compile slots; default: cores.")] = None,
+) -> None:
+    """Start one more node."""
+    state = _running()
+    taken = {node.name for node in state.nodes}
+    free = (each for n in count(1) if (each := f"{resource}-{n}") not in taken)
+    try:
+        local.parse_nodes(f"{resource}=1")
+        wanted = slots or os.cpu_count() or 1
+        state = local.add(state, local.NodePlan(name or next(free), wanted, {resource: wanted}))
+    except local.ClusterError as error:
+        fail("cluster", error, EXIT_FAILED)
+    print(f"node {state.nodes[-1].name} joined")
+
+
+@app.command()
+def kill(name: Annotated[str, typer.Argument(help="As `cass cluster status` lists it.")]) -> None:
+    """End a node as a power cut would, to see what a job makes of it."""
+    try:
+        local.kill(_running(), name)
+    except local.ClusterError as error:
+        fail("cluster", error, EXIT_FAILED)
+    print(f"node {name} killed")
 
 
 @app.command()

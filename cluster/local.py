@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from pydantic import BaseModel, ConfigDict
 
 from cass_ray.cache import default_directory
 
+RESOURCES = ("nvidia", "amd")
 _START_SECONDS = 60.0
 _STOP_SECONDS = 15.0
 
@@ -64,13 +66,35 @@ class NodePlan:
     resources: dict[str, float]
 
 
+def plan_of(nodes: Mapping[str, int], slots: int) -> list[NodePlan]:
+    """A head without compilers, and so many nodes with ``slots`` of each resource in ``nodes``.
+
+    A node is called after what it offers; where there are several, they are numbered from 1.
+    """
+    plan = [NodePlan("head", 1, {})]
+    for resource, count in nodes.items():
+        names = [resource] if count == 1 else [f"{resource}-{n}" for n in range(1, count + 1)]
+        plan += [NodePlan(name, slots, {resource: slots}) for name in names]
+    return plan
+
+
 def default_plan(slots: int) -> list[NodePlan]:
     """A head without compilers, one node with ``slots`` of ``nvidia``, one with ``amd``."""
-    return [
-        NodePlan("head", 1, {}),
-        NodePlan("nvidia", slots, {"nvidia": slots}),
-        NodePlan("amd", slots, {"amd": slots}),
-    ]
+    return plan_of({"nvidia": 1, "amd": 1}, slots)
+
+
+def parse_nodes(text: str) -> dict[str, int]:
+    """``nvidia=2,amd=2`` as numbers of nodes. Raises ``ClusterError``."""
+    found: dict[str, int] = {}
+    for word in text.split(","):
+        resource, _, count = word.strip().partition("=")
+        if resource not in RESOURCES or resource in found or not count.isdigit():
+            raise ClusterError(
+                f"--nodes {text}: {word.strip()!r} is not one of {', '.join(RESOURCES)} with a "
+                "number, each named once, as in nvidia=2,amd=2"
+            )
+        found[resource] = int(count)
+    return found
 
 
 def state_file() -> Path:
@@ -164,6 +188,30 @@ def start(plan: list[NodePlan] | None = None, *, object_store_mib: int = 256) ->
     return state
 
 
+def add(state: ClusterState, plan: NodePlan, *, object_store_mib: int = 256) -> ClusterState:
+    """One more node. Raises ``ClusterError`` for a name that is taken, or when it does not come
+    up."""
+    if plan.name in {node.name for node in state.nodes}:
+        raise ClusterError(f"there is a node {plan.name} already")
+    return _add_node(state, plan, object_store_mib)
+
+
+def kill(state: ClusterState, name: str) -> ClusterState:
+    """End a node as a power cut would: no process of it has a chance to say so.
+
+    Raises ``ClusterError`` for a name that no node has.
+    """
+    gone = next((node for node in state.nodes if node.name == name), None)
+    if gone is None:
+        names = ", ".join(node.name for node in state.nodes)
+        raise ClusterError(f"no node is called {name}; there are {names}")
+    _kill(gone.process, signal.SIGKILL)
+    left = [node for node in state.nodes if node is not gone]
+    state = state.model_copy(update={"nodes": left})
+    _record(state)
+    return state
+
+
 def _wait_for_job_agent(state: ClusterState) -> None:
     """Nodes join seconds before one of them takes jobs; a job that does nothing tells when."""
     probe = [_ray(), "job", "submit", "--no-wait", f"--address={state.dashboard}", "--", "true"]
@@ -202,22 +250,27 @@ def _add_node(state: ClusterState, plan: NodePlan, object_store_mib: int) -> Clu
             f"--ray-client-server-port={_free_port()}",
             f"--temp-dir={state.temporary}",
         ]
+    alive_before = node_count(state) if state.nodes else 0
     log = state.temporary / f"{plan.name}.log"
     process = _launch(arguments, state.token, log)
     node = Node(name=plan.name, process=process, resources=plan.resources)
     state = state.model_copy(update={"nodes": [*state.nodes, node]})
+    _record(state)
+    _wait_for_node(state, alive_before + 1, log)
+    return state
+
+
+def _record(state: ClusterState) -> None:
     record = state_file()
     record.parent.mkdir(parents=True, exist_ok=True)
     record.touch(mode=0o600)
     record.write_text(state.model_dump_json(indent=2))
-    _wait_for_node(state, log)
-    return state
 
 
-def _wait_for_node(state: ClusterState, log: Path) -> None:
+def _wait_for_node(state: ClusterState, wanted: int, log: Path) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline and _alive(state.nodes[-1].process):
-        if node_count(state) >= len(state.nodes):
+        if node_count(state) >= wanted:
             return
         time.sleep(0.2)
     raise ClusterError(
