@@ -400,9 +400,9 @@ def page(figures: dict[str, Any]) -> str:
 
 `{figures["setting"]["command"]}`
 
-{figures["programs"]} generated programs, compiled for both sides with nothing cached, a row a block,
-on local clusters of real raylets. {equal} of {len(rows)} data sets are, to the byte, the one of an
-undisturbed build.
+{figures["programs"]} generated programs, compiled for both sides with nothing cached, a row a
+block, on local clusters of real raylets. {equal} of {len(rows)} data sets are, to the byte, the one
+of an undisturbed build.
 
 {table(["schedule", "what happens", "data set", "seconds"], rows)}
 """
