@@ -57,11 +57,12 @@ def kept(folder: Path) -> set[str]:
     return {path.name for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_finished_job_keeps_its_result_alone(tmp_path: Path) -> None:
+def test_a_finished_job_keeps_its_result_and_what_that_changed(tmp_path: Path) -> None:
     jobs = rules(tmp_path)
     jobs.submit("me", "mine", zipped(a=KERNEL), ORDER)
     jobs.close()
-    assert kept(tmp_path) == {"status.json", "order.json", "result.zip"}
+    result = {"result.zip", "result.patch", "before.zip"}
+    assert kept(tmp_path) == {"status.json", "order.json", *result}
 
 
 @pytest.mark.parametrize("data", [b"PK\x03\x04 no archive", zipped()])
