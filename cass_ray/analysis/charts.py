@@ -40,15 +40,26 @@ def bars(
     )
 
 
-def colored_bars(data: pd.DataFrame, name: str, share: str, by: str) -> dict[str, Any]:
-    """Horizontal bars of shares, longest first, each in the colour of its class."""
+def colored_bars(
+    data: pd.DataFrame, name: str, share: str, by: str, order: list[str]
+) -> dict[str, Any]:
+    """Horizontal bars of shares, longest first, each in the colour of its class.
+
+    ``order`` has all classes, so that one has the same colour as in :func:`stacked`.
+    """
+    there = [each for each in order if each in set(data[by])]
     chart = (
         alt.Chart(data)
         .mark_bar()
         .encode(
             x=alt.X(f"{share}:Q", title=share, axis=alt.Axis(format="%")),
             y=alt.Y(f"{name}:N", sort="-x", title=None, axis=alt.Axis(labelLimit=260)),
-            color=alt.Color(f"{by}:N", title=by, scale=alt.Scale(scheme="tableau20")),
+            color=alt.Color(
+                f"{by}:N",
+                title=by,
+                scale=alt.Scale(scheme="tableau20", domain=order),
+                legend=alt.Legend(values=there),
+            ),
             tooltip=[name, by, alt.Tooltip(f"{share}:Q", format=".2%")],
         )
     )
@@ -102,9 +113,16 @@ def ranges(
 
 
 def points(
-    data: pd.DataFrame, x: alt.X, y: alt.Y, by: str, tooltip: list[str], lines: pd.DataFrame | None
+    data: pd.DataFrame,
+    x: alt.X,
+    y: alt.Y,
+    by: str,
+    tooltip: list[str],
+    lines: pd.DataFrame | None,
+    dashed: str = "",
 ) -> dict[str, Any]:
-    """A cloud of points by colour; ``lines`` (columns x, y and ``by``) are drawn over it."""
+    """A cloud of points by colour; ``lines`` (columns x, y and ``by``) are drawn over it, one for
+    each colour and value of the column ``dashed``."""
     cloud = (
         alt.Chart(data)
         .mark_circle(size=14, opacity=0.5)
@@ -112,7 +130,16 @@ def points(
     )
     if lines is None:
         return finished(cloud, height=420)
-    drawn = alt.Chart(lines).mark_line(strokeWidth=2).encode(x="x:Q", y="y:Q", color=color(by))
+    drawn = (
+        alt.Chart(lines)
+        .mark_line(strokeWidth=2)
+        .encode(
+            x="x:Q",
+            y="y:Q",
+            color=color(by),
+            strokeDash=alt.StrokeDash(f"{dashed}:N", title=f"line of {dashed}"),
+        )
+    )
     return finished(cloud + drawn, height=420)
 
 

@@ -82,12 +82,18 @@ def _environment() -> jinja2.Environment:
     environment.filters["cell"] = shown
     environment.filters["number"] = lambda value: shown(value, Column(name="", digits=3))
     environment.filters["has_something"] = has_something
+    environment.filters["longest_word"] = longest_word
     return environment
 
 
 def has_something(section: Section) -> bool:
     """Whether there is anything to show beyond the heading."""
     return bool(section.text or section.tables or section.figures or section.numbers)
+
+
+def longest_word(value: Any) -> int:
+    """Characters of the longest word of a cell: a table may break only very long ones."""
+    return max(map(len, str(value).split()), default=0)
 
 
 def shown(value: Any, column: Column) -> str:

@@ -31,6 +31,7 @@ TEN_CLASSES = {
 }
 """Ten classes, as many as the paper's figure 8 has; its text does not list their names."""
 
+_CLASS_OF = {each: name for name, categories in TEN_CLASSES.items() for each in categories}
 _MOST = 20
 _TABLE_ROW = re.compile(r"^INSTRUCTION\(\w+, 0x[0-9a-f]+, (\w+)", re.MULTILINE)
 
@@ -124,7 +125,7 @@ def _top_figures(totals: dict[tuple[str, str], Counter[str]]) -> list[Figure]:
             {
                 "mnemonic": name,
                 "share": number / counts.total(),
-                "class": category(InstructionSet(kind), name).value.replace("_", " "),
+                "class": _CLASS_OF[category(InstructionSet(kind), name).value],
             }
             for name, number in counts.most_common(_MOST)
         ]
@@ -134,7 +135,9 @@ def _top_figures(totals: dict[tuple[str, str], Counter[str]]) -> list[Figure]:
                 title=f"Most frequent mnemonics, {_named(kind, target)}",
                 caption=f"Share of static instructions; N = {counts.total():,}, "
                 f"{len(counts):,} different mnemonics with modifiers.",
-                spec=charts.colored_bars(pd.DataFrame(rows), "mnemonic", "share", "class"),
+                spec=charts.colored_bars(
+                    pd.DataFrame(rows), "mnemonic", "share", "class", list(TEN_CLASSES)
+                ),
             )
         )
     return figures

@@ -143,6 +143,7 @@ def _growth(texts: pd.DataFrame) -> tuple[dict[tuple[str, str], Fit], list[Figur
             "side",
             ["side", "origin", "source_lines", "instructions"],
             pd.DataFrame(lines) if lines else None,
+            dashed="origin",
         ),
     )
     return fits, [figure]
