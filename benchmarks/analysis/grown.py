@@ -28,9 +28,10 @@ from pydantic import BaseModel
 from benchmarks.folders import REPOSITORY
 from benchmarks.folders import RESULTS as FOLDER
 from benchmarks.measure.machine import MeasuredMachine, this_machine
+from cass_ray.dataset.parquet import ROWS_PER_PART
 
 RESULTS = FOLDER / "analysis.json"
-_ROWS_A_PART = 1_000
+_ROWS_A_GROUP = 50
 _SAMPLE_SECONDS = 0.5
 _GIB = 1 << 30
 
@@ -91,18 +92,30 @@ def _grow(dataset: Path, grown: Path, rows: int) -> tuple[int, int]:
     (grown / "pairs").mkdir()
     source = pads.dataset(dataset / "pairs")
     written = size = 0
-    for batch in _again(source, rows):
-        size += batch.nbytes
-        part = pa.Table.from_batches([batch])
-        pq.write_table(part, grown / "pairs" / f"{written:09}.parquet", compression="zstd")
-        written += batch.num_rows
+    for part in _parts(_again(source, rows)):
+        size += part.nbytes
+        path = grown / "pairs" / f"{written:09}.parquet"
+        pq.write_table(part, path, row_group_size=_ROWS_A_GROUP, compression="zstd")
+        written += part.num_rows
     return source.count_rows(), size
+
+
+def _parts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """``batches`` in tables of as many rows as a part of a build."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(each.num_rows for each in held) >= ROWS_PER_PART:
+            yield pa.Table.from_batches(held)
+            held = []
+    if held:
+        yield pa.Table.from_batches(held)
 
 
 def _again(source: pads.Dataset, rows: int) -> Iterator[pa.RecordBatch]:
     left, copy = rows, 0
     while left:
-        for batch in source.to_batches(batch_size=_ROWS_A_PART):
+        for batch in source.to_batches(batch_size=_ROWS_A_GROUP):
             kept = batch.slice(0, min(left, batch.num_rows))
             ids = [
                 hashlib.sha256(f"{copy} {each}".encode()).hexdigest()

@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.live import Live
 
 _LINE_SECONDS = 10.0
+# Before so much is measured an estimate says more about the start of workers than about the rows.
+_MEASURED_SECONDS = 15.0
 
 
 class Progress:
@@ -22,7 +24,7 @@ class Progress:
         self._clock = clock
         self._started = clock()
         self._printed = self._started
-        self._compile_started: float | None = None
+        self._first_result: tuple[float, int] | None = None
         self.total: int | None = None
         self.rows = 0
         self.pairs = 0
@@ -50,7 +52,6 @@ class Progress:
         """All sources are read: ``total`` rows, of which ``to_compile`` need compilers."""
         self.total = total
         self.to_compile = to_compile
-        self._compile_started = self._clock()
 
     def add(self, counts: Mapping[str, int], compiled: bool = False) -> None:
         """Note finished rows: their ``pairs``, and ``reason-WHY`` of those that were rejected."""
@@ -66,6 +67,8 @@ class Progress:
         self.pairs += counts.get("pairs", 0)
         self.reasons.update(reasons)
         now = self._clock()
+        if compiled and rows and self._first_result is None:
+            self._first_result = now, self.compiled
         if self._console.is_terminal:
             self._live.update(self.line())
         elif now - self._printed >= _LINE_SECONDS:
@@ -78,11 +81,18 @@ class Progress:
         if self.reasons:
             top = ", ".join(f"{reason} {n}" for reason, n in self.reasons.most_common(4))
             parts.append(f"rejects {self.reasons.total()} ({top})")
-        if self._compile_started is not None and self.compiled:
-            elapsed = self._clock() - self._compile_started
-            rate = self.compiled / max(elapsed, 1e-9)
-            left = (self.to_compile - self.compiled) / rate
+        if (rate := self._rate()) is not None:
             parts.append(f"{rate:.2f} rows/s")
             if self.compiled < self.to_compile:
-                parts.append(f"about {left:.0f} s left")
+                parts.append(f"about {(self.to_compile - self.compiled) / rate:.0f} s left")
         return " · ".join(parts)
+
+    def _rate(self) -> float | None:
+        """Compiled rows a second since the first were; ``None`` where too little is measured."""
+        if self._first_result is None:
+            return None
+        started, rows = self._first_result
+        elapsed = self._clock() - started
+        if elapsed < _MEASURED_SECONDS or self.compiled == rows:
+            return None
+        return (self.compiled - rows) / elapsed

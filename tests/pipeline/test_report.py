@@ -73,9 +73,12 @@ def test_progress_line_shows_rate_and_time_left() -> None:
     now = [100.0]
     progress = Progress(Console(quiet=True), clock=lambda: now[0])
     progress.expect(to_compile=10, total=12)
-    now[0] = 104.0
-    progress.add({"rows": 2, "pairs": 2}, compiled=True)
+    now[0] = 160.0
+    progress.add({"rows": 4, "pairs": 4}, compiled=True)
     progress.add({"rows": 1, "live-0": 0, "reason-no_kernel": 1})
+    assert progress.line() == "rows 5/12 · pairs 4 · rejects 1 (no_kernel 1)"
+    now[0] = 180.0
+    progress.add({"rows": 2, "pairs": 2}, compiled=True)
     assert progress.line() == (
-        "rows 3/12 · pairs 2 · rejects 1 (no_kernel 1) · 0.50 rows/s · about 16 s left"
+        "rows 7/12 · pairs 6 · rejects 1 (no_kernel 1) · 0.10 rows/s · about 40 s left"
     )
