@@ -123,21 +123,9 @@ def translate(
         _check_assembly(level, engine, path)
         translate_assembly(path, output, host, arch)
         return
-    if path.is_dir() and output is None:
-        fail("translate", f"{path} is a folder: give -o OUT for the translated tree", EXIT_USAGE)
-    if (as_json or report is ReportFormat.SARIF) and output is None:
-        fail(
-            "translate", "the report goes to standard output: give -o OUT for the code", EXIT_USAGE
-        )
     check = check or verify or repairs > 0
-    if check and output is None:
-        problem = "--check, --verify and --repair work on what is written: give -o OUT"
+    if problem := _problem_with(path, output, check, verify, as_json, report):
         fail("translate", problem, EXIT_USAGE)
-    if verify and path.is_dir():
-        problem = f"--verify {path}: give a file; `cass project` builds and tests whole folders"
-        fail("translate", problem, EXIT_USAGE)
-    if as_json and report is ReportFormat.SARIF:
-        fail("translate", "--json and --report sarif exclude each other", EXIT_USAGE)
     translator = _translator(engine)
     try:
         if path.is_dir():
@@ -163,6 +151,29 @@ def translate(
         _print_report(path, result)
     if failed or (strict and result.errors):
         raise typer.Exit(EXIT_FAILED)
+
+
+def _problem_with(
+    path: Path,
+    output: Path | None,
+    check: bool,
+    verify: bool,
+    as_json: bool,
+    report: ReportFormat,
+) -> str:
+    """Why these options do not go together; empty where they do."""
+    sarif_wanted = report is ReportFormat.SARIF
+    if path.is_dir() and output is None:
+        return f"{path} is a folder: give -o OUT for the translated tree"
+    if (as_json or sarif_wanted) and output is None:
+        return "the report goes to standard output: give -o OUT for the code"
+    if check and output is None:
+        return "--check, --verify and --repair work on what is written: give -o OUT"
+    if verify and path.is_dir():
+        return f"--verify {path}: give a file; `cass project` builds and tests whole folders"
+    if as_json and sarif_wanted:
+        return "--json and --report sarif exclude each other"
+    return ""
 
 
 def _check_assembly(level: Level, engine: str, path: Path) -> None:
