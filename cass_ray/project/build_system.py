@@ -13,6 +13,7 @@ from pathlib import Path
 BUILD_FOLDER = "build-hip"
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _TEST_TARGET = re.compile(r"^(test|check|run_tests|tests)\s*:(?!=)", re.MULTILINE)
+_PYTHON_TEST = re.compile(r"test_.*\.py|.*_test\.py")
 _CPM = "CPM"
 _CPM_VERSION = re.compile(r"\bset\s*\(\s*CPM_DOWNLOAD_VERSION\s+\"?([\w.-]{1,40})", re.IGNORECASE)
 
@@ -66,6 +67,21 @@ def _system(root: Path) -> BuildSystem:
     if any((root / name).is_file() for name in ("setup.py", "pyproject.toml")):
         return BuildSystem.PYTHON
     return BuildSystem.NONE
+
+
+def uses_torch(root: Path) -> bool:
+    """Whether ``setup.py`` builds extensions of PyTorch."""
+    setup = root / "setup.py"
+    return setup.is_file() and "torch.utils.cpp_extension" in setup.read_text("utf-8", "replace")
+
+
+def _has_python_tests(root: Path) -> bool:
+    """Whether there are files that pytest takes for tests."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith(".") and name != "build"]
+        if any(_PYTHON_TEST.fullmatch(name) for name in names if Path(folder, name).is_file()):
+            return True
+    return False
 
 
 def _definitions(dependencies: Mapping[str, Path]) -> str:
@@ -140,5 +156,8 @@ def _commands(
             generate = "" if (root / "configure").is_file() else "autoreconf --install && "
             configure = f"{generate}./configure"
             return f"{configure} && make -j {jobs}", "make check"
+        case BuildSystem.PYTHON if (root / "setup.py").is_file():
+            build = f"MAX_JOBS={jobs} python setup.py build_ext --inplace"
+            return build, "python -m pytest -q" if _has_python_tests(root) else ""
         case _:
             return "", ""

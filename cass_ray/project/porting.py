@@ -6,14 +6,20 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
 from cass_ray.cache import digest
-from cass_ray.project.build_system import BUILD_FOLDER, BuildPlan, find_plan
+from cass_ray.project.build_system import BUILD_FOLDER, BuildPlan, find_plan, uses_torch
 from cass_ray.project.patch import make_patch
 from cass_ray.project.prefix import write_prefix
+from cass_ray.project.pytorch.backend import (
+    TorchBackend,
+    find_torch,
+    link_backend,
+    torch_backend,
+)
 from cass_ray.project.repairs import Repairs
 from cass_ray.project.report import ProjectResult, TargetResult
 from cass_ray.project.steps import Step, StepOutcome, Workbench
@@ -94,12 +100,37 @@ def port_project(
             f"no command is known that builds a project of the kind {plan.system.value}: give"
             " --build"
         )
+    torch = _torch(port, toolchain, runtime, translator, say)
     targets = tuple(
-        _target(architecture, plan, settings, toolchain, runtime, work, repairs, say)
+        _target(architecture, plan, settings, toolchain, runtime, work, repairs, torch, say)
         for architecture in settings.architectures
     )
     patch = make_patch(root, port)
     return ProjectResult(name_of(source), plan, translation, targets, patch, tuple(repairs.made))
+
+
+def _torch(
+    root: Path,
+    toolchain: AmdToolchain,
+    runtime: Path,
+    translator: Translator,
+    say: Callable[[str], None],
+) -> TorchBackend | None:
+    """What an extension of PyTorch is built with; None for other projects.
+
+    Raises :class:`ProjectError` without PyTorch, and what
+    :func:`~cass_ray.project.pytorch.backend.torch_backend` raises.
+    """
+    if not uses_torch(root):
+        return None
+    install = find_torch()
+    if install is None:
+        raise ProjectError(
+            "an extension of PyTorch is built with PyTorch, which this environment has not:"
+            " pip install 'cass-ray[train]'"
+        )
+    say(f"PyTorch {install.version} on the CPU backend (built once)")
+    return torch_backend(install, toolchain, runtime, translator, toolchain.cache)
 
 
 def _dependencies(settings: PortSettings, translator: Translator, folder: Path) -> dict[str, Path]:
@@ -162,6 +193,7 @@ def _target(
     runtime: Path,
     work: Path,
     repairs: Repairs,
+    torch: TorchBackend | None,
     say: Callable[[str], None],
 ) -> TargetResult:
     folder = work / architecture
@@ -175,6 +207,14 @@ def _target(
     prefix = write_prefix(folder / "rocm", toolchain, runtime, architecture, libraries)
     seen = (work / "dependencies",) if settings.dependencies else ()
     bench = Workbench(tree, prefix, toolchain, runtime, architecture, settings.seconds, seen)
+    if torch is not None:
+        link_backend(torch, prefix)
+        bench = replace(
+            bench,
+            also_visible=(*seen, *torch.visible()),
+            variables=torch.variables(architecture),
+            tools=torch.install.interpreter.parent,
+        )
     say(f"{architecture}: {plan.build}")
     # A repair is made for AMD's compiler alone; the lines are NVIDIA's as well.
     rounds = 0 if settings.style is PortStyle.SHARED else settings.repairs

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -54,6 +55,10 @@ class Workbench:
     architecture: str
     seconds: float = 1800.0
     also_visible: tuple[Path, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """More of the environment."""
+    tools: Path | None = None
+    """A folder of programs that come before the system's."""
     memory_bytes: int = 12 << 30
 
     def build(self, command: str) -> Step:
@@ -90,6 +95,8 @@ class Workbench:
             process_filesystem=True,
             # Downloads of a build fail as without a network; they don't end CMake by a signal.
             device_access=not on_device,
+            # Test runners ask which networks there are.
+            refuses_sockets=True,
         )
         argv = ["/bin/bash", "-c", command]
         with device_process(self.runtime, DeviceMode(), limits) as device:
@@ -108,9 +115,10 @@ class Workbench:
         options = RunOptions(compiler=self.toolchain, devices=(self.architecture,))
         variables = environment(options)
         prefix = str(self.prefix)
+        path = [f"{prefix}/bin", *([str(self.tools)] if self.tools else []), variables["PATH"]]
         return {
             **variables,
-            "PATH": f"{prefix}/bin:{variables['PATH']}",
+            "PATH": ":".join(path),
             "COMPILER_PATH": f"{prefix}/host",
             "ROCM_PATH": prefix,
             "ROCM_HOME": prefix,
@@ -119,6 +127,7 @@ class Workbench:
             "HIP_ARCHITECTURES": self.architecture,
             "CMAKE_PREFIX_PATH": prefix,
             "CMAKE_TOOLCHAIN_FILE": f"{prefix}/toolchain.cmake",
+            **self.variables,
         }
 
 

@@ -85,7 +85,8 @@ class View:
     results do not depend on where the host keeps it. ``devices`` are device nodes.
     ``temporary_bytes`` bounds ``/tmp``, which lives in memory and goes with the process.
     ``process_filesystem`` mounts a ``/proc`` that shows the sandbox's own processes only.
-    ``device_access`` relaxes the filter of system calls for GPU drivers.
+    ``device_access`` relaxes the filter of system calls for GPU drivers. With ``refuses_sockets``
+    a socket of a network cannot be made; without it, who tries is ended.
     ``system`` may be narrowed for programs that need less than ``/usr``; ``arguments`` are further
     bubblewrap arguments.
     """
@@ -97,6 +98,7 @@ class View:
     temporary_bytes: int = 1 << 30
     process_filesystem: bool = False
     device_access: bool = False
+    refuses_sockets: bool = False
     system: tuple[Path, ...] = SYSTEM_PATHS
     arguments: tuple[str, ...] = ()
 

@@ -293,6 +293,7 @@ def system_call_filter(view: View | None) -> Iterator[tuple[int, ...]]:
         return
     program = seccomp.filter_program(
         strict_sockets=not view.device_access,
+        refused_sockets=view.refuses_sockets,
         memory_files=control_group.bounds_memory() or view.device_access,
     )
     descriptor = os.memfd_create("seccomp")

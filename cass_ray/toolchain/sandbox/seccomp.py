@@ -95,11 +95,14 @@ class _Instruction:
 
 
 @functools.cache
-def filter_program(*, strict_sockets: bool = True, memory_files: bool = True) -> bytes:
+def filter_program(
+    *, strict_sockets: bool = True, refused_sockets: bool = False, memory_files: bool = True
+) -> bytes:
     """The filter as an array of ``struct sock_filter``.
 
     ``strict_sockets`` forbids every socket that is not a local one; without it only creating name
     spaces and :data:`FORBIDDEN` calls end the process (a GPU driver may open other sockets).
+    With ``refused_sockets`` a forbidden one answers EAFNOSUPPORT instead of ending the process.
     Without ``memory_files``, where no control group bounds them, ``memfd_create`` answers ENOSYS.
     ``clone3`` answers ENOSYS, so that the C library uses ``clone``, whose flags can be read.
     """
@@ -131,11 +134,12 @@ def filter_program(*, strict_sockets: bool = True, memory_files: bool = True) ->
         _Instruction(_RETURN, _ALLOW),
     ]
     if strict_sockets:
+        refused = _ERRNO | errno.EAFNOSUPPORT if refused_sockets else _KILL_PROCESS
         program += [
             _Instruction(_JUMP_EQUAL, _SOCKET, 0, 4),
             _Instruction(_LOAD, _FIRST_ARGUMENT),
             _Instruction(_JUMP_EQUAL, _UNIX_FAMILY, 1, 0),
-            _Instruction(_RETURN, _KILL_PROCESS),
+            _Instruction(_RETURN, refused),
             _Instruction(_RETURN, _ALLOW),
         ]
     program.append(_Instruction(_RETURN, _ALLOW))

@@ -46,12 +46,17 @@ FLAGS = (
         r"-{1,2}(?:maxrregcount|ptxas-options|diag-suppress|threads|split-compile)[= ][^\s\"')>;]+",
         "",
     ),
-    (r"-Xptxas(?:=|\s+)[^\s\"')>;]+", ""),
+    (r"-X(?:ptxas|fatbin)(?:=|\s+)[^\s\"')>;]+", ""),
     (r"-Xcudafe(?:=|\s+)(?:\"[^\"]*\"|'[^']*'|[^\s\"')>;]+)", ""),
     (r"-Xcompiler(?:=|\s+)(?=[-\"'$])", ""),
     (r"-{1,2}compiler-options(?:=|\s+)(?=[-\"'$])", ""),
     (r"-(?:prec-div|prec-sqrt)=(?:true|false)", ""),
     (r"-x\s+cu\b", "-x hip"),
+    *(
+        (f"-{sign}__CUDA_NO_HALF_{part}__", f"-{sign}__HIP_NO_HALF_{part}__")
+        for sign in "DU"
+        for part in ("OPERATORS", "CONVERSIONS")
+    ),
 )
 LIBRARIES = {
     "cudart": "",
@@ -115,6 +120,12 @@ PACKAGES = {
 }
 """ROCm's target -> the CMake package that defines it."""
 
+_FLAG_AND_VALUE = re.compile(
+    r"([\"'])(?:-X(?:ptxas|fatbin|cudafe)|-gencode|-t|-{1,2}(?:gpu-architecture|arch|code"
+    r"|maxrregcount|ptxas-options|diag-suppress|threads|split-compile))\1\s*,\s*"
+    r"(?:f?([\"'])(?:(?!\2).)*\2|str\([^()]*\))\s*,?\s*"
+)
+"""In a list of Python: an option of nvcc alone, and its value as the next item."""
 _FLAG_RULES = tuple((re.compile(rf"(?<![\w-]){pattern}"), new) for pattern, new in FLAGS)
 _CMAKE_COMMENT = r"#\[(?P<comment>=*)\[.*?(?:\](?P=comment)\]|\Z)|#[^\n]*"
 _COMMAND = re.compile(
@@ -369,6 +380,7 @@ def translate_setup(text: str) -> Translation:
     file = _Text(text)
     if "CUDAExtension" not in text and "nvcc" not in text:
         return file.done()
+    file.substitute(_FLAG_AND_VALUE, "")
     for pattern, new in _FLAG_RULES:
         quoted = re.compile(rf"([\"']){pattern.pattern}\1\s*,?\s*")
         file.substitute(quoted, rf"\g<1>{new}\g<1>, " if new else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import socket
 from pathlib import Path
@@ -117,3 +118,11 @@ def test_a_private_folder_is_private_and_temporary() -> None:
         assert folder.stat().st_mode & 0o077 == 0
         (folder / "file").write_text("x")
     assert not folder.exists()
+
+
+@needs_sandbox
+def test_sockets_of_networks_can_be_refused() -> None:
+    ask = "import socket\ntry:\n socket.socket()\nexcept OSError as error:\n print(error.errno)"
+    shown = shell(f"/usr/bin/python3 -c '{ask}'", View(refuses_sockets=True))
+    assert shown.stdout == f"{errno.EAFNOSUPPORT}\n".encode()
+    assert shell(f"/usr/bin/python3 -c '{ask}'", View()).returncode == 128 + signal.SIGSYS

@@ -91,6 +91,21 @@ def test_setup_py_loses_nvccs_flags() -> None:
 
 
 @pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ('"-O3", "-Xfatbin", "-compress-all"', '"-O3", '),
+        ("'--threads', '4', '-DX'", "'-DX'"),
+        ('"-gencode", f"arch=compute_{cc},code=sm_{cc}", "-DX"', '"-DX"'),
+        ('"-Xptxas", "-v", "-DX"', '"-DX"'),
+        ('"-U__CUDA_NO_HALF_OPERATORS__"', '"-U__HIP_NO_HALF_OPERATORS__", '),
+    ],
+)
+def test_setup_py_loses_options_with_their_values(flags: str, expected: str) -> None:
+    source = f"CUDAExtension('x', extra_compile_args={{'nvcc': [{flags}]}})\n"
+    assert f"[{expected}]" in translate_setup(source).source
+
+
+@pytest.mark.parametrize(
     ("path", "expected"),
     [
         ("a/CMakeLists.txt", translate_cmake),

@@ -1,0 +1,161 @@
+"""The library and the headers that let extensions of one PyTorch run on the CPU backend."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from cass_ray.cache import digest
+from cass_ray.emulator.build import BuildFailed
+from cass_ray.toolchain.amd.toolchain import AmdToolchain
+from cass_ray.toolchain.hip.root import header_version
+from cass_ray.translate.protocol import Translator
+
+LIBRARIES = ("libc10_hip.so", "libtorch_hip.so")
+"""Names by which extensions link what PyTorch for ROCm has; one library of ours is both."""
+
+_PACKAGE = Path(__file__).parent
+_SOURCES = _PACKAGE / "csrc"
+_STARTUP = _PACKAGE / "startup"
+_HEADERS = _PACKAGE / "headers"
+_CUDA_HEADERS = ("ATen/cuda", "c10/cuda")
+_SUFFIXES = {".h", ".cuh", ".hpp"}
+_COMPILER_LINES = 20
+
+
+@dataclass(frozen=True)
+class TorchInstall:
+    """The PyTorch of an interpreter."""
+
+    interpreter: Path
+    folder: Path
+    version: str
+
+
+@dataclass(frozen=True)
+class TorchBackend:
+    """What a port of an extension is built and tested with."""
+
+    install: TorchInstall
+    library: Path
+    include: Path
+    hip_version: str
+
+    def variables(self, architecture: str) -> dict[str, str]:
+        """Environment of the interpreters that build and test for ``architecture``."""
+        return {
+            "PYTHONPATH": str(_STARTUP),
+            "PYTORCH_ROCM_ARCH": architecture,
+            "CASS_TORCH_BACKEND": str(self.library),
+            "CASS_TORCH_INCLUDE": str(self.include),
+            "CASS_TORCH_HIP_VERSION": self.hip_version,
+        }
+
+    def visible(self) -> tuple[Path, ...]:
+        """Folders that those interpreters read."""
+        prefixes = {Path(sys.prefix), Path(sys.base_prefix), self.install.folder.parent}
+        return (*sorted(prefixes), self.library.parent, self.include, _STARTUP)
+
+
+def find_torch() -> TorchInstall | None:
+    """The PyTorch of this interpreter, which is not imported."""
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None:
+        return None
+    version = importlib.metadata.version("torch")
+    return TorchInstall(Path(sys.executable), Path(spec.origin).parent, version)
+
+
+def torch_backend(
+    install: TorchInstall,
+    toolchain: AmdToolchain,
+    runtime: Path,
+    translator: Translator,
+    cache: Path,
+) -> TorchBackend:
+    """Translate PyTorch's CUDA headers and build the library; kept below ``cache``.
+
+    Raises :class:`~cass_ray.emulator.build.BuildFailed` with the compiler's message: the part of
+    PyTorch that this stands in for changes between its releases.
+    """
+    texts = [path.read_text() for path in sorted(_SOURCES.iterdir())]
+    texts += [path.read_text() for path in sorted(_HEADERS.rglob("*.h"))]
+    places = [str(path) for path in (install.folder, toolchain.rocm_path, runtime.resolve())]
+    folder = cache / "torch" / digest([install.version, *places, *texts])[:24]
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix=".made-", dir=folder.parent))
+        try:
+            _translate_headers(install, translator, made / "include")
+            _build(install, toolchain, runtime, made)
+            made.rename(folder)
+        except OSError:
+            if not folder.is_dir():  # else another process was faster
+                raise
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+    version = ".".join(str(part) for part in header_version(toolchain.rocm_path / "include"))
+    return TorchBackend(install, folder / LIBRARIES[0], folder / "include", version)
+
+
+def link_backend(backend: TorchBackend, prefix: Path) -> None:
+    """Put the libraries where builds of extensions look for ROCm's."""
+    for name in LIBRARIES:
+        place = prefix / "lib" / name
+        place.unlink(missing_ok=True)
+        place.symlink_to(backend.library)
+
+
+def _translate_headers(install: TorchInstall, translator: Translator, target: Path) -> None:
+    """PyTorch's own headers about CUDA, as HIP: PyTorch for ROCm makes them the same way."""
+    shutil.copytree(_HEADERS, target)
+    include = install.folder / "include"
+    for part in _CUDA_HEADERS:
+        for path in sorted((include / part).rglob("*")):
+            if path.suffix in _SUFFIXES:
+                place = target / path.relative_to(include)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                translation = translator.translate(path.read_text(), filename=path.name)
+                place.write_text(translation.source)
+
+
+def _build(install: TorchInstall, toolchain: AmdToolchain, runtime: Path, folder: Path) -> None:
+    torch = install.folder
+    flags = [
+        *("-std=c++20", "-O1", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-w"),
+        *("-D__HIP_PLATFORM_AMD__=1", "-DUSE_ROCM=1", "-DHIPBLAS_V2"),
+        *("-isystem", str(folder / "include"), "-isystem", str(torch / "include")),
+        *("-isystem", str(torch / "include/torch/csrc/api/include")),
+        *("-isystem", str(toolchain.rocm_path / "include")),
+    ]
+    objects = []
+    for source in sorted(_SOURCES.glob("*.cpp")):
+        made = folder / f"{source.stem}.o"
+        _run([str(toolchain.clang), *flags, "-c", str(source), "-o", str(made)], install)
+        objects.append(str(made))
+    runtime = runtime.resolve()
+    link = [
+        *("-shared", f"-Wl,-soname,{LIBRARIES[0]}", "-Wl,-Bsymbolic", "-Wl,-z,defs"),
+        *(f"-L{torch / 'lib'}", "-lc10", "-ltorch_cpu", str(runtime)),
+        *(f"-Wl,-rpath,{runtime.parent}", f"-Wl,-rpath,{torch / 'lib'}"),
+        f"--ld-path={toolchain.linker}",
+    ]
+    library = folder / LIBRARIES[0]
+    _run([str(toolchain.clang), *objects, *link, "-o", str(library)], install)
+    for made in objects:
+        Path(made).unlink()
+
+
+def _run(command: list[str], install: TorchInstall) -> None:
+    environment = {**os.environ, "LC_ALL": "C"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    if done.returncode != 0:
+        said = "\n".join(done.stderr.splitlines()[:_COMPILER_LINES])
+        raise BuildFailed(f"the backend for PyTorch {install.version} does not build:\n{said}")

@@ -1,0 +1,7 @@
+"""Loaded by every interpreter of a port's build and tests; acts when PyTorch is imported."""
+
+from __future__ import annotations
+
+import cass_torch_device
+
+cass_torch_device.wait_for_torch()

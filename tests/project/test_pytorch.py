@@ -1,0 +1,139 @@
+"""PyTorch extensions: built for AMD, their operators run on the CPU backend's devices."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cass_ray.commands.project import app
+from cass_ray.project.build_system import BuildSystem, find_plan, uses_torch
+
+EXTENSION = {
+    "setup.py": """\
+from setuptools import setup
+from torch.utils.cpp_extension import BuildExtension, CUDAExtension
+
+setup(
+    name="rowsoftmax",
+    ext_modules=[CUDAExtension("rowsoftmax", ["rowsoftmax.cpp", "rowsoftmax_kernel.cu"])],
+    cmdclass={"build_ext": BuildExtension},
+)
+""",
+    "rowsoftmax.cpp": """\
+#include <torch/extension.h>
+
+torch::Tensor row_softmax(torch::Tensor input);
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+  m.def("row_softmax", &row_softmax, "softmax of each row");
+}
+""",
+    "rowsoftmax_kernel.cu": """\
+#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <cuda_runtime.h>
+#include <torch/extension.h>
+
+template <typename scalar_t>
+__global__ void softmax_kernel(const scalar_t* input, scalar_t* output, int columns) {
+  const scalar_t* row = input + blockIdx.x * static_cast<int64_t>(columns);
+  float most = -INFINITY;
+  for (int i = threadIdx.x; i < columns; i += 32) most = fmaxf(most, static_cast<float>(row[i]));
+  for (int step = 16; step > 0; step /= 2)
+    most = fmaxf(most, __shfl_xor_sync(0xffffffff, most, step));
+  float sum = 0.0f;
+  for (int i = threadIdx.x; i < columns; i += 32)
+    sum += expf(static_cast<float>(row[i]) - most);
+  for (int step = 16; step > 0; step /= 2)
+    sum += __shfl_xor_sync(0xffffffff, sum, step);
+  for (int i = threadIdx.x; i < columns; i += 32)
+    output[blockIdx.x * static_cast<int64_t>(columns) + i] =
+        static_cast<scalar_t>(expf(static_cast<float>(row[i]) - most) / sum);
+}
+
+torch::Tensor row_softmax(torch::Tensor input) {
+  TORCH_CHECK(input.is_cuda(), "a CUDA tensor is wanted");
+    const c10::cuda::CUDAGuard guard(input.device());
+  torch::Tensor output = torch::empty_like(input);
+  AT_DISPATCH_FLOATING_TYPES_AND_HALF(input.scalar_type(), "row_softmax", [&] {
+    softmax_kernel<scalar_t><<<input.size(0), 32, 0, at::cuda::getCurrentCUDAStream()>>>(
+        input.data_ptr<scalar_t>(), output.data_ptr<scalar_t>(), input.size(1));
+  });
+  C10_CUDA_KERNEL_LAUNCH_CHECK();
+  return output;
+}
+""",
+    "test_rowsoftmax.py": """\
+import pytest
+import torch
+
+import rowsoftmax
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16])
+def test_softmax(dtype):
+    x = torch.randn(5, 77, device="cuda", dtype=dtype)
+    expected = torch.softmax(x.cpu().double(), dim=1)
+    found = rowsoftmax.row_softmax(x)
+    assert found.is_cuda
+    torch.testing.assert_close(found.cpu().double(), expected, atol=1e-3, rtol=1e-3)
+
+
+def test_host_tensor_is_refused():
+    with pytest.raises(RuntimeError, match="CUDA tensor"):
+        rowsoftmax.row_softmax(torch.randn(2, 3))
+
+
+def test_operators_of_pytorch():
+    x = torch.arange(6.0, device="cuda").view(2, 3)
+    assert (x @ x.T).cpu().tolist() == [[5.0, 14.0], [14.0, 50.0]]
+    assert x.t()[1].tolist() == [1.0, 4.0]
+    assert x[x > 3].tolist() == [4.0, 5.0]
+    x[:, 1] = 7
+    assert x.tolist() == [[0.0, 7.0, 2.0], [3.0, 7.0, 5.0]]
+    y = torch.ones(3, 3, device="cuda", requires_grad=True)
+    (y * y).sum().backward()
+    assert y.grad.tolist() == [[2.0] * 3] * 3
+    empty = torch.empty(0, device="cuda").resize_(2).fill_(1)
+    assert torch.cat([empty, empty]).sum().item() == 4.0
+    assert torch.cuda.get_device_properties(0).warp_size == 32
+""",
+}
+
+
+def write(folder: Path) -> Path:
+    for name, text in EXTENSION.items():
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_extension_is_recognized(tmp_path: Path) -> None:
+    root = write(tmp_path / "rowsoftmax")
+    assert uses_torch(root)
+    plan = find_plan(root)
+    assert plan.system is BuildSystem.PYTHON
+    assert plan.build == "MAX_JOBS=2 python setup.py build_ext --inplace"
+    assert plan.test == "python -m pytest -q"
+    (root / "test_rowsoftmax.py").unlink()
+    assert find_plan(root).test == ""
+
+
+def test_other_packages_need_no_torch(tmp_path: Path) -> None:
+    (tmp_path / "setup.py").write_text("from setuptools import setup\nsetup()\n")
+    assert not uses_torch(tmp_path)
+
+
+@pytest.mark.slow
+def test_tests_of_an_extension_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    root = write(tmp_path / "rowsoftmax")
+    done = CliRunner().invoke(app, [str(root), "-o", "out"])
+    assert done.exit_code == 0, done.output
+    report = json.loads((tmp_path / "out/report.json").read_text())
+    (target,) = report["targets"]
+    assert "5 passed" in target["test"]["log"]
