@@ -1,0 +1,72 @@
+"""A wheel and a source distribution of this tree, and an environment with the wheel installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+from tests.folders import REPOSITORY
+
+
+def copy_of_sources(folder: Path) -> Path:
+    """What git would clone: tracked files and new ones, and none that are ignored."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        if (REPOSITORY / name).exists():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(REPOSITORY / name, folder / name, follow_symlinks=False)
+    return folder
+
+
+def install(wheel: Path, folder: Path) -> Path:
+    """An environment with the wheel, whose requirements come from the one that runs the tests."""
+    venv.create(folder, with_pip=False)
+    pip = (sys.executable, "-m", "pip", "--quiet", "--python", folder, "install")
+    subprocess.run([*pip, "--no-deps", "--no-index", "--no-compile", wheel], check=True)
+    paths = {"base": str(folder), "platbase": str(folder)}
+    packages = Path(sysconfig.get_path("purelib", vars=paths))
+    (packages / "requirements.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return copy_of_sources(tmp_path_factory.mktemp("sources"))
+
+
+@pytest.fixture(scope="session")
+def dist(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built as a release is: the wheel of the source distribution."""
+    folder = tmp_path_factory.mktemp("dist")
+    subprocess.run(
+        [sys.executable, "-m", "build", "--no-isolation", "--outdir", folder],
+        cwd=sources,
+        env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"},
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def wheel(dist: Path) -> Path:
+    [made] = dist.glob("*.whl")
+    return made
+
+
+@pytest.fixture(scope="session")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return install(wheel, tmp_path_factory.mktemp("installed"))
