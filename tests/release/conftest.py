@@ -47,12 +47,10 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy_of_sources(tmp_path_factory.mktemp("sources"))
 
 
-@pytest.fixture(scope="session")
-def dist(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built as a release is: the wheel of the source distribution."""
-    folder = tmp_path_factory.mktemp("dist")
+def build(sources: Path, folder: Path, *kinds: str) -> Path:
+    """What ``python -m build`` makes of ``sources``, with times of files that are always the same."""
     subprocess.run(
-        [sys.executable, "-m", "build", "--no-isolation", "--outdir", folder],
+        [sys.executable, "-m", "build", "--no-isolation", *kinds, "--outdir", folder],
         cwd=sources,
         env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"},
         stdout=subprocess.DEVNULL,
@@ -62,9 +60,15 @@ def dist(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def wheel(dist: Path) -> Path:
-    [made] = dist.glob("*.whl")
+def wheel(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    [made] = build(sources, tmp_path_factory.mktemp("wheel"), "--wheel").iterdir()
     return made
+
+
+@pytest.fixture(scope="session")
+def dist(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As a release has it: a source distribution, and the wheel that is made of that."""
+    return build(sources, tmp_path_factory.mktemp("dist"))
 
 
 @pytest.fixture(scope="session")
