@@ -54,7 +54,8 @@ def prepare_metadata_for_build_wheel(
     """The metadata of the renamed packages."""
     target = str(Path(metadata_directory).resolve())
     with _renamed_tree():
-        return build_meta.prepare_metadata_for_build_wheel(target, config_settings)
+        made: str = build_meta.prepare_metadata_for_build_wheel(target, config_settings)
+    return made
 
 
 def build_wheel(
@@ -64,7 +65,8 @@ def build_wheel(
     target = str(Path(wheel_directory).resolve())
     metadata = str(Path(metadata_directory).resolve()) if metadata_directory else None
     with _renamed_tree():
-        return build_meta.build_wheel(target, config_settings, metadata)
+        made: str = build_meta.build_wheel(target, config_settings, metadata)
+    return made
 
 
 @contextmanager

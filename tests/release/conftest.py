@@ -48,7 +48,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def build(sources: Path, folder: Path, *kinds: str) -> Path:
-    """What ``python -m build`` makes of ``sources``, with times of files that are always the same."""
+    """What ``python -m build`` makes of ``sources``; times of files are always the same."""
     subprocess.run(
         [sys.executable, "-m", "build", "--no-isolation", *kinds, "--outdir", folder],
         cwd=sources,
