@@ -35,7 +35,9 @@ def install(wheel: Path, folder: Path) -> Path:
     """An environment with the wheel, whose requirements come from the one that runs the tests."""
     venv.create(folder, with_pip=False)
     pip = (sys.executable, "-m", "pip", "--quiet", "--python", folder, "install")
-    subprocess.run([*pip, "--no-deps", "--no-index", "--no-compile", wheel], check=True)
+    # What $PYTHONPATH leads to would count as installed.
+    options = ("--no-deps", "--no-index", "--no-compile", "--ignore-installed")
+    subprocess.run([*pip, *options, wheel], check=True)
     paths = {"base": str(folder), "platbase": str(folder)}
     packages = Path(sysconfig.get_path("purelib", vars=paths))
     (packages / "requirements.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
