@@ -46,6 +46,7 @@ SUMMARIES: dict[str, str] = {
     "synthesize": "CUDA programs from a language model.",
     "generate": "Random, correct CUDA programs.",
     "train": "Train a translation model on pairs.",
+    "reward": "Execution as reward, for training.",
     "serve": "Translations over HTTP, with a page.",
     "mcp": "Tools for agents (MCP), stdio or HTTP.",
     "cluster": "A local multi-node Ray cluster.",

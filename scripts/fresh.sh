@@ -157,8 +157,8 @@ expect 0 tester '
   /tmp/empty/bin/cass translate program.cu -o program.hip
   /tmp/empty/bin/cass run program.cu
   /tmp/empty/bin/python -c "
-import serve, pathlib
-assert list(pathlib.Path(serve.__file__).parent.rglob(\"index.html\"))"
+import cass_ray_serve, pathlib
+assert list(pathlib.Path(cass_ray_serve.__file__).parent.rglob(\"index.html\"))"
 ' 'the wheel in an empty environment translates and runs a program'
 
 if ! $QUICK && [[ $SUITE == bookworm ]]; then

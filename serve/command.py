@@ -67,7 +67,7 @@ def serve(
 
 
 def _print_key(name: str) -> None:
-    from serve.request.access import key_digest, new_key
+    from cass_ray.api.keys import key_digest, new_key
 
     key = new_key()
     sys.stdout.write(

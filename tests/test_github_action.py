@@ -15,14 +15,14 @@ import yaml
 
 from cass_ray.execute.backends.registry import candidate_backend
 from tests.folders import REPOSITORY
+from tests.github_steps import EXPRESSION, run_step
 from tests.project.test_changes import git
 
 ACTION = REPOSITORY / ".github" / "actions" / "cass" / "action.yml"
+CONTAINER = REPOSITORY / ".github" / "actions" / "cass-container"
 TEMPLATE = REPOSITORY / "examples" / "ci-template"
 WRONG = "cudaMemcpy(host, device, sizeof(host), cudaMemcpyHostToDevice)"
 RIGHT = WRONG.replace("HostToDevice", "DeviceToHost")
-
-_EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 
 
 class Runner:
@@ -95,34 +95,13 @@ class Runner:
             skipped = failed and "always()" not in condition
             if skipped or (condition and not self.wanted(condition)) or "uses" in step:
                 continue
-            assert not _EXPRESSION.search(step["run"]), "inputs belong into the environment"
             assert step["shell"] == "bash"
-            done, outputs = self._step(step)
+            place = self.temporary / "outputs"
+            done, outputs = run_step(step, self.project, self.environment, place, self.value)
             printed += done.stdout
             self.outputs[step.get("id", step["name"])] = outputs
             failed = failed or done.returncode
         return failed, printed
-
-    def _step(
-        self, step: dict[str, Any]
-    ) -> tuple[subprocess.CompletedProcess[str], dict[str, str]]:
-        outputs = self.temporary / "outputs"
-        outputs.write_text("")
-        given = {
-            name: _EXPRESSION.sub(lambda found: self.value(found[1]), str(text))
-            for name, text in step.get("env", {}).items()
-        }
-        done = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
-            cwd=self.project,
-            env={**self.environment, **given, "GITHUB_OUTPUT": str(outputs)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        lines = [line.partition("=") for line in outputs.read_text().splitlines()]
-        return done, {name: value for name, _, value in lines}
 
 
 @pytest.fixture
@@ -193,6 +172,67 @@ def test_the_port_is_built_and_tested_on_both_widths(
     assert (code == 0) is passes, printed
     word = "pass" if passes else "fail"
     assert f"on gfx1100 gfx942: **{word}**" in runner.summary.read_text()
+
+
+def run_container(
+    project: Path, folder: Path, **inputs: str
+) -> tuple[subprocess.CompletedProcess[str], str]:
+    """What the container's entry point printed, and the outputs, with GitHub's variables."""
+    action = yaml.safe_load((CONTAINER / "action.yml").read_text())
+    given = {name: str(each["default"]) for name, each in action["inputs"].items()}
+    given |= {"base": "main"} | inputs
+    variables = {
+        name: EXPRESSION.sub(lambda found: given[found[1].removeprefix("inputs.")], text)
+        for name, text in action["runs"]["env"].items()
+    }
+    outputs = folder / "outputs"
+    outputs.touch()
+    environment = {
+        **os.environ,
+        **variables,
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PYTHONPATH": str(REPOSITORY),
+        "HOME": str(folder),
+        "GITHUB_WORKSPACE": str(project),
+        "GITHUB_OUTPUT": str(outputs),
+        "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
+    }
+    done = subprocess.run(
+        [CONTAINER / "entrypoint.sh"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done, outputs.read_text()
+
+
+@pytest.mark.parametrize(("before", "after", "status"), [("3.0f", "2.0f", 0), (RIGHT, WRONG, 1)])
+def test_the_container_says_what_the_steps_say(
+    project: Path, tmp_path: Path, before: str, after: str, status: int
+) -> None:
+    change(project, before, after)
+    done, outputs = run_container(project, tmp_path)
+    assert done.returncode == status, done.stdout
+    assert outputs.splitlines()[-1] == f"status={status}"
+    assert ("CASS1018" in (tmp_path / "summary.md").read_text()) is bool(status)
+    assert (project / ".cass" / "findings.sarif").is_file()
+
+
+def test_inputs_of_the_container_are_text_too(project: Path, tmp_path: Path) -> None:
+    change(project, "3.0f", "4.0f")
+    done, _ = run_container(project, tmp_path, base=f'"; $(touch {tmp_path}/owned)')
+    assert done.returncode == 2
+    assert not (tmp_path / "owned").exists()
+
+
+def test_both_forms_of_the_action_take_the_same_inputs() -> None:
+    composite = yaml.safe_load(ACTION.read_text())["inputs"]
+    container = yaml.safe_load((CONTAINER / "action.yml").read_text())["inputs"]
+    only_outside = {"install", "upload-sarif", "comment", "token"}
+    assert composite.keys() - container.keys() == only_outside
+    assert container.keys() <= composite.keys()
 
 
 def test_the_template_and_the_hooks_fit_the_action() -> None:

@@ -35,9 +35,9 @@ from benchmarks.folders import RESULTS
 from benchmarks.serve.hostile import ATTACKS, Target
 from benchmarks.serve.overload_page import page
 from benchmarks.serve.resources import Resources
+from cass_ray.api.keys import key_digest, new_key
 from cass_ray.cache import default_directory
 from cass_ray.translate.rules import RulesTranslator
-from serve.request.access import key_digest, new_key
 
 HONEST_SHARE = 0.1
 """Of what is offered: half of what the service can do on its own."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-import hmac
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -108,31 +107,3 @@ def _add_documents(server: MCPServer) -> None:
     def skill() -> str:
         """How to port with these tools, as a skill for agents."""
         return _SKILL.read_text("utf-8")
-
-
-_Message = MutableMapping[str, Any]
-_App = Callable[
-    [_Message, Callable[[], Awaitable[_Message]], Callable[[_Message], Awaitable[None]]],
-    Awaitable[None],
-]
-
-
-def with_token(app: _App, token: str) -> _App:
-    """``app`` for those who send ``Authorization: Bearer TOKEN``; others get 401."""
-    wanted = f"Bearer {token}".encode()
-
-    async def guarded(
-        scope: _Message,
-        receive: Callable[[], Awaitable[_Message]],
-        send: Callable[[_Message], Awaitable[None]],
-    ) -> None:
-        headers = dict(scope.get("headers") or ())
-        given = headers.get(b"authorization", b"")
-        if scope["type"] == "lifespan" or hmac.compare_digest(given, wanted):
-            await app(scope, receive, send)
-            return
-        headers_out = [(b"content-type", b"text/plain"), (b"www-authenticate", b"Bearer")]
-        await send({"type": "http.response.start", "status": 401, "headers": headers_out})
-        await send({"type": "http.response.body", "body": b"a token is needed\n"})
-
-    return guarded

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import secrets
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from cass_ray.api.keys import BearerGuard, key_digest, new_key
 from cass_ray.exit_codes import EXIT_TOOL_MISSING, EXIT_USAGE, fail
 
 TOKEN_VARIABLE = "CASS_MCP_TOKEN"
@@ -36,7 +36,7 @@ def mcp_command(
     if not root.is_dir():
         fail("mcp", f"{root} is not a folder", EXIT_USAGE)
     try:
-        from cass_ray.agents.server import make_server, with_token
+        from cass_ray.agents.server import make_server
     except ImportError as error:
         message = f"{error.name} is missing: pip install 'cass-ray[mcp]'"
         fail("mcp", message, EXIT_TOOL_MISSING)
@@ -46,9 +46,9 @@ def mcp_command(
         return
     import uvicorn
 
-    token = os.environ.get(TOKEN_VARIABLE) or secrets.token_urlsafe(32)
+    token = os.environ.get(TOKEN_VARIABLE) or new_key()
     if TOKEN_VARIABLE not in os.environ:
         typer.echo(f"{TOKEN_VARIABLE}={token}", err=True)
     typer.echo(f"http://127.0.0.1:{http}/mcp", err=True)
-    guarded = with_token(server.streamable_http_app(), token)
+    guarded = BearerGuard(server.streamable_http_app(), key_digest(token))
     uvicorn.run(guarded, host="127.0.0.1", port=http, log_level="warning")

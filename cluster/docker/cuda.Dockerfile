@@ -16,6 +16,8 @@ RUN apt-get update \
 
 WORKDIR /opt/cass-ray
 COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY release release
+COPY docs/glossary.md docs/glossary.md
 COPY cass_ray cass_ray
 COPY actors actors
 COPY cluster cluster
@@ -28,6 +30,6 @@ ENV NVIDIA_VISIBLE_DEVICES=all \
 
 RUN useradd --create-home --uid 1000 ray \
     && install --directory --owner=ray /var/cache/cass-ray /data
-USER ray
+USER 1000
 ENV CASS_CACHE=/var/cache/cass-ray
 CMD ["bash"]

@@ -14,6 +14,8 @@ ARG PROVIDER_PACKAGES=boto3
 
 WORKDIR /opt/cass-ray
 COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY release release
+COPY docs/glossary.md docs/glossary.md
 COPY cass_ray cass_ray
 COPY actors actors
 COPY cluster cluster
@@ -23,6 +25,6 @@ RUN pip install --no-cache-dir --constraint constraints.txt --editable ".[serve]
 
 RUN useradd --create-home --uid 1000 ray \
     && install --directory --owner=ray /var/cache/cass-ray /data
-USER ray
+USER 1000
 ENV CASS_CACHE=/var/cache/cass-ray
 CMD ["bash"]

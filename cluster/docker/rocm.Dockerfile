@@ -25,6 +25,8 @@ RUN ldconfig && python3.11 -c "import ctypes, sqlite3, ssl"
 
 WORKDIR /opt/cass-ray
 COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY release release
+COPY docs/glossary.md docs/glossary.md
 COPY cass_ray cass_ray
 COPY actors actors
 COPY cluster cluster
@@ -36,7 +38,7 @@ RUN python3.11 -m pip install --no-cache-dir --constraint constraints.txt --edit
 RUN (userdel --remove ubuntu || true) \
     && useradd --create-home --uid 1000 ray \
     && install --directory --owner=ray /var/cache/cass-ray /data
-USER ray
+USER 1000
 ENV CASS_CACHE=/var/cache/cass-ray \
     ROCM_PATH=/opt/rocm
 CMD ["bash"]

@@ -11,7 +11,7 @@ from cass_ray.config import validate
 from serve.deployments.application import NAME, build
 from serve.settings import ServeSettings
 
-IMPORT_PATH = "serve.deployments.deploy:application"
+IMPORT_PATH = f"{__name__}:application"
 
 
 def application(args: dict[str, Any]) -> Application:

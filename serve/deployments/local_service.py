@@ -12,8 +12,8 @@ from ray import serve
 from ray.serve.config import HTTPOptions
 
 from actors.session import LEAN_NODE, start_local
+from cass_ray.api.keys import key_digest, new_key
 from serve.deployments.application import NAME, build
-from serve.request.access import key_digest, new_key
 from serve.settings import ApiKey, ServeSettings
 
 _KEEP_ALIVE_SECONDS = 75

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from serve.settings import LIMITS_VARIABLE, Proxy, ServeSettings
 
+_BOUNDED = f"{ServeSettings.__module__.partition('.')[0]}.http.connections:bounded"
+"""Imported by Serve, not here: it needs uvicorn."""
 _THREADS = 2
 _PORTS_AWAY = 1000
 """HAProxy's own ports lie this far above the service's."""
@@ -38,7 +40,7 @@ def switches(settings: ServeSettings) -> dict[str, str]:
         "RAY_SERVE_RUN_USER_CODE_IN_SEPARATE_THREAD": "0",
         "RAY_SERVE_RUN_ROUTER_IN_SEPARATE_LOOP": "0",
         "RAY_SERVE_REQUEST_PATH_LOG_BUFFER_SIZE": "1000",
-        "RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH": "serve.http.connections:bounded",
+        "RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH": _BOUNDED,
         LIMITS_VARIABLE: settings.limits.model_dump_json(),
     }
     if settings.proxy is Proxy.HAPROXY:

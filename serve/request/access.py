@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import secrets
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from cass_ray.api.keys import bearer_key, is_key_of
 from serve.errors import ApiError, overloaded
 from serve.settings import ApiKey, Authentication, RequestLimits
 
@@ -21,17 +19,6 @@ _NEWEST_WEIGHT = 0.1
 _SHORTEST_WAIT = 1.0
 _LONGEST_WAIT = 60.0
 """Seconds; who is told more has often gone for good."""
-KEY_PREFIX = "cass_"
-
-
-def new_key() -> str:
-    """A key of 256 random bits; it is nowhere kept."""
-    return KEY_PREFIX + secrets.token_urlsafe(32)
-
-
-def key_digest(key: str) -> str:
-    """What is kept of a key. Keys are random, so no salt and no slow hash is needed."""
-    return hashlib.sha256(key.encode()).hexdigest()
 
 
 @dataclass
@@ -112,12 +99,11 @@ class Keyring:
         """The client with this ``Authorization`` header. Raises :class:`ApiError` 401."""
         if not self.enabled:
             return self._anyone
-        scheme, _, key = (authorization or "").partition(" ")
-        if scheme.lower() != "bearer" or not key.strip():
+        key = bearer_key(authorization)
+        if not key:
             raise ApiError(401, "no_key", "send `Authorization: Bearer KEY`")
-        digest = key_digest(key.strip())
         for known, client in self._clients.items():
-            if hmac.compare_digest(known, digest):
+            if is_key_of(key, known):
                 return client
         raise ApiError(401, "unknown_key", "this key is not known here")
 

@@ -15,7 +15,8 @@ pytest.importorskip("mcp")
 
 from mcp import Client, MCPError, StdioServerParameters
 
-from cass_ray.agents.server import make_server, with_token
+from cass_ray.agents.server import make_server
+from cass_ray.api.keys import BearerGuard, key_digest
 from cass_ray.execute.backends.lifted import LiftedBackend
 from cass_ray.translate.diagnostics import DIAGNOSTICS
 from tests.folders import REPOSITORY
@@ -255,7 +256,9 @@ def test_standard_input_and_output(root: Path) -> None:
 def test_http_asks_for_the_token(root: Path) -> None:
     httpx = pytest.importorskip("httpx2")
     server = make_server(root)
-    app = with_token(server.streamable_http_app(json_response=True, stateless_http=True), "right")
+    app = BearerGuard(
+        server.streamable_http_app(json_response=True, stateless_http=True), key_digest("right")
+    )
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
     request["params"] = {"name": "explain", "arguments": {"code": "CASS1001"}}
     headers = {"Accept": "application/json, text/event-stream"}

@@ -12,11 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 from cass_ray.api.client import Client, ServerError
+from cass_ray.api.keys import key_digest, new_key
 from cass_ray.api.schema import EXAMPLE, Verification
 from cass_ray.commands.translate import app as translate_app
 from serve.errors import ApiError
 from serve.request.access import Caller as Known
-from serve.request.access import key_digest, new_key
 from serve.settings import ApiKey, Authentication, ServeSettings
 from tests.folders import REPOSITORY
 from tests.serve.conftest import Api, httpx, make_services, make_settings

@@ -304,6 +304,11 @@ def test_there_is_an_image_for_the_head_and_each_toolchain() -> None:
     assert {path.stem for path in DOCKERFILES} == {"head", *TOOLCHAIN_OF}
 
 
+def links_out() -> list[Path]:
+    """Files of the library that are links to what lies elsewhere."""
+    return [path for path in (REPOSITORY / "cass_ray").rglob("*") if path.is_symlink()]
+
+
 @pytest.mark.parametrize("dockerfile", DOCKERFILES, ids=lambda path: path.stem)
 def test_every_copied_source_exists_and_none_is_forgotten(dockerfile: Path) -> None:
     copied = set()
@@ -316,6 +321,8 @@ def test_every_copied_source_exists_and_none_is_forgotten(dockerfile: Path) -> N
     packages = project["tool"]["setuptools"]["packages"]["find"]["include"]
     needed = {name.removesuffix("*") for name in packages} | {"pyproject.toml", "constraints.txt"}
     needed |= {project["project"]["readme"], *project["project"]["license-files"]}
+    needed |= set(project["build-system"]["backend-path"])
+    needed |= {link.resolve().relative_to(REPOSITORY).as_posix() for link in links_out()}
     assert needed <= copied
 
 
@@ -334,7 +341,7 @@ def test_installs_are_pinned_and_extras_exist(dockerfile: Path) -> None:
 def test_images_share_python_and_do_not_run_as_root(dockerfile: Path) -> None:
     bases = [rest.split()[0] for rest in values(dockerfile, "FROM")]
     assert "python:3.11-slim-bookworm" in bases
-    assert values(dockerfile, "USER")[-1] == "ray"
+    assert values(dockerfile, "USER")[-1] == "1000"
 
 
 def test_ray_is_one_version_everywhere(ray_cluster: RayCluster) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from serve.request.access import key_digest, new_key
+from cass_ray.api.keys import key_digest, new_key
 from tests.folders import REPOSITORY
 from tests.security.test_ports import descendants
 

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("ray.serve")
 
-from serve.request.access import key_digest, new_key
+from cass_ray.api.keys import key_digest, new_key
 from serve.settings import ApiKey, Authentication, RequestLimits
 from tests.security.test_disk import KERNEL, zipped
 from tests.serve.conftest import Api, make_services, make_settings

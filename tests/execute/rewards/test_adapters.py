@@ -76,7 +76,7 @@ def app_of(rewarder, key=""):
     pytest.importorskip("fastapi")
     from starlette.testclient import TestClient
 
-    from serve.rewards import make_app
+    from serve.http.rewards import make_app
 
     return TestClient(make_app(rewarder, key))
 
@@ -125,9 +125,9 @@ def test_a_busy_server_is_asked_again():
 
 def test_the_server_refuses_what_is_too_large(monkeypatch):
     pytest.importorskip("fastapi")
-    import serve.rewards
+    from serve.http import rewards
 
-    monkeypatch.setattr(serve.rewards, "LARGEST_BODY", 1000)
+    monkeypatch.setattr(rewards, "LARGEST_BODY", 1000)
     with app_of(Letters()) as server:
         body = {"items": [{"question": "A" * 2000, "answer": "B"}]}
         assert server.post("/v1/rewards", json=body).status_code == 413

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from cass_ray.api.keys import key_digest, new_key
 from cass_ray.api.schema import EXAMPLE
-from serve.request.access import key_digest, new_key
 from serve.settings import ApiKey, Authentication, RequestLimits
 from tests.serve.conftest import Api, make_services, make_settings
 

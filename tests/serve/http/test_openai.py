@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from cass_ray.api.keys import key_digest, new_key
 from cass_ray.llm.code_blocks import extract
-from serve.request.access import key_digest, new_key
 from serve.settings import ApiKey, Authentication, EngineSettings
 from tests.serve.conftest import Api, httpx, make_services, make_settings
 from tests.serve.request.test_pipeline import Model

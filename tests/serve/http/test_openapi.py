@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from serve.request.access import key_digest, new_key
+from cass_ray.api.keys import key_digest, new_key
 from serve.settings import ApiKey, Authentication
 from tests.serve.conftest import Api, make_services, make_settings
 from tests.serve.request.test_pipeline import WordChecker

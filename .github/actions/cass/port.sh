@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# The port, built and tested on each of $ARCHITECTURES; a line of the summary in $OUT, the status as output.
+# Environment: PROJECT, ARCHITECTURES, BUILD, TEST, OUT; PORT_FOLDER, where the port goes (default $OUT/port).
+set -euo pipefail
+
+options=()
+for name in $ARCHITECTURES; do options+=(--arch "$name"); done
+if [ -n "$BUILD" ]; then options+=(--build "$BUILD"); fi
+if [ -n "$TEST" ]; then options+=(--test "$TEST"); fi
+status=0
+cass project "$PROJECT" "${options[@]}" -o "${PORT_FOLDER:-$OUT/port}" > "$OUT/project.txt" 2>&1 || status=$?
+cat "$OUT/project.txt"
+if [ "$status" -gt 1 ]; then exit "$status"; fi
+echo "status=$status" >> "$GITHUB_OUTPUT"
+if [ "$status" -eq 0 ]; then word=pass; else word=fail; fi
+printf '\nBuild and tests of the port on %s: **%s**.\n' "$ARCHITECTURES" "$word" >> "$OUT/summary.md"
