@@ -92,7 +92,7 @@ class Progress:
         if self._first_result is None:
             return None
         started, rows = self._first_result
-        elapsed = self._clock() - started
+        elapsed = float(self._clock()) - started
         if elapsed < _MEASURED_SECONDS or self.compiled == rows:
             return None
         return (self.compiled - rows) / elapsed

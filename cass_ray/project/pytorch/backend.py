@@ -149,8 +149,8 @@ def _build(install: TorchInstall, toolchain: AmdToolchain, runtime: Path, folder
     ]
     library = folder / LIBRARIES[0]
     _run([str(toolchain.clang), *objects, *link, "-o", str(library)], install)
-    for made in objects:
-        Path(made).unlink()
+    for each in objects:
+        Path(each).unlink()
 
 
 def _run(command: list[str], install: TorchInstall) -> None:

@@ -30,7 +30,7 @@ class _Action:
     """What happens before and after a module's own code runs."""
 
     before: Callable[[], None]
-    after: Callable[[ModuleType], None]
+    after: Callable[[Any], None]
 
 
 class _Around(importlib.abc.MetaPathFinder):
@@ -56,7 +56,8 @@ class _Loader(importlib.abc.Loader):
         self._loader, self._action = loader, action
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
-        return self._loader.create_module(spec)
+        made: ModuleType | None = self._loader.create_module(spec)
+        return made
 
     def exec_module(self, module: ModuleType) -> None:
         self._action.before()
@@ -80,7 +81,7 @@ def _load() -> None:
     ctypes.CDLL(os.environ[_BACKEND])
 
 
-def present(torch: ModuleType) -> None:
+def present(torch: Any) -> None:
     """Make the devices of HIP's runtime those of ``torch.cuda``."""
     torch.version.hip = os.environ[_HIP_VERSION]
     torch.version.cuda = None
@@ -94,7 +95,7 @@ def present(torch: ModuleType) -> None:
     torch.cuda.Event = Event
 
 
-def build_for_hip(extension: ModuleType) -> None:
+def build_for_hip(extension: Any) -> None:
     """Let ``CUDAExtension`` compile a port's files as they are, with headers of HIP's names."""
     from torch.utils.hipify import hipify_python
 

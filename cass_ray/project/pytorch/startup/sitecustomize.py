@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-import cass_torch_device
+import importlib
 
-cass_torch_device.wait_for_torch()
+importlib.import_module("cass_torch_device").wait_for_torch()
