@@ -26,9 +26,11 @@ setup(
 #include <torch/extension.h>
 
 torch::Tensor row_softmax(torch::Tensor input);
+void sparse_handle();
 
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("row_softmax", &row_softmax, "softmax of each row");
+  m.def("sparse_handle", &sparse_handle, "a handle of cuSPARSE");
 }
 """,
     "rowsoftmax_kernel.cu": """\
@@ -65,6 +67,8 @@ torch::Tensor row_softmax(torch::Tensor input) {
   C10_CUDA_KERNEL_LAUNCH_CHECK();
   return output;
 }
+
+void sparse_handle() { at::cuda::getCurrentCUDASparseHandle(); }
 """,
     "test_rowsoftmax.py": """\
 import pytest
@@ -85,6 +89,11 @@ def test_softmax(dtype):
 def test_host_tensor_is_refused():
     with pytest.raises(RuntimeError, match="CUDA tensor"):
         rowsoftmax.row_softmax(torch.randn(2, 3))
+
+
+def test_what_is_not_there_is_refused_by_name():
+    with pytest.raises(NotImplementedError, match="a handle of hipSPARSE is not there"):
+        rowsoftmax.sparse_handle()
 
 
 def test_operators_of_pytorch():
@@ -136,4 +145,4 @@ def test_tests_of_an_extension_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert done.exit_code == 0, done.output
     report = json.loads((tmp_path / "out/report.json").read_text())
     (target,) = report["targets"]
-    assert "5 passed" in target["test"]["log"]
+    assert "6 passed" in target["test"]["log"]
