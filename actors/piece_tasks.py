@@ -14,7 +14,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _AHEAD_OF_A_CORE = 2
-_ROWS_OF_A_SHARD_CORE = 4
+_CORES_OF_A_SHARD = 4
 """Cores of the cluster to one shard."""
 
 
@@ -42,7 +42,7 @@ class TaskRunner:
     def shards(self) -> Shards:
         """Actors, spread over the nodes."""
         cores = int(ray.cluster_resources().get("CPU", 1))
-        return ActorShards(max(1, cores // _ROWS_OF_A_SHARD_CORE))
+        return ActorShards(max(1, cores // _CORES_OF_A_SHARD))
 
 
 class ActorShards:

@@ -116,10 +116,6 @@ class Shard:
         """Ids of kept texts. Raises ``KeyError`` for one that was not kept here."""
         return [self._levels[level].row_id(number) for number in numbers.tolist()]
 
-    def size(self, level: str) -> int:
-        """Band keys held."""
-        return len(self._levels[level].index)
-
 
 class Shards(Protocol):
     """Shards by number, wherever they are."""
