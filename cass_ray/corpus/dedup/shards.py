@@ -117,8 +117,12 @@ class Shard:
         return [self._levels[level].row_id(number) for number in numbers.tolist()]
 
 
+class ShardsLost(RuntimeError):
+    """A shard is gone, and what was noted in it: all has to be decided anew, with other shards."""
+
+
 class Shards(Protocol):
-    """Shards by number, wherever they are."""
+    """Shards by number, wherever they are. Any call may raise :class:`ShardsLost`."""
 
     def __len__(self) -> int: ...
 
