@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.live import Live
@@ -14,11 +14,22 @@ from rich.live import Live
 _LINE_SECONDS = 10.0
 
 
+class Observer(Protocol):
+    """Hears what :class:`Progress` hears."""
+
+    def add(self, counts: Mapping[str, int]) -> None: ...
+
+    def expect(self, rows: int) -> None: ...
+
+
 class Progress:
     """Rows, pairs, rejects by reason, rate and time left. Use as a context manager."""
 
-    def __init__(self, console: Console, clock: Any = time.monotonic) -> None:
+    def __init__(
+        self, console: Console, clock: Any = time.monotonic, observers: Sequence[Observer] = ()
+    ) -> None:
         self._console = console
+        self._observers = observers
         self._clock = clock
         self._started = clock()
         self._printed = self._started
@@ -51,9 +62,13 @@ class Progress:
         self.total = total
         self.to_compile = to_compile
         self._compile_started = self._clock()
+        for observer in self._observers:
+            observer.expect(total)
 
     def add(self, counts: Mapping[str, int], compiled: bool = False) -> None:
         """Note finished rows: their ``pairs``, and ``reason-WHY`` of those that were rejected."""
+        for observer in self._observers:
+            observer.add(counts)
         prefix = "reason-"
         reasons = {
             name.removeprefix(prefix): count
