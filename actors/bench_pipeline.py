@@ -18,9 +18,10 @@ import ray
 from ray.data import ActorPoolStrategy
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from actors.build_pipeline import connect, slots_of, threads_of_an_actor
+from actors.build_pipeline import connect
 from actors.coordinator import Coordinator
 from actors.examiners import Answerer, Marker, Questioner, answered, rows
+from actors.nodes import ALL_NODES
 from cass_ray.bench.plan import Asked, BenchSettings, Item, in_process
 from cass_ray.bench.programs import Compilers, ask
 from cass_ray.bench.question import BenchLevel
@@ -175,9 +176,9 @@ class _Run:
 
 def _slots(resource: str, share: float) -> dict[str, Any]:
     """Actors that take ``share`` of every slot of ``resource``, a thread for each slot."""
-    threads = threads_of_an_actor(resource)
+    threads = ALL_NODES.threads_of_an_actor(resource)
     return {
-        "actors": math.ceil(slots_of(resource) / threads),
+        "actors": math.ceil(ALL_NODES.slots_of(resource) / threads),
         "threads": threads,
         "resources": {resource: share * threads},
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import os
 import uuid
 from collections import Counter
@@ -16,6 +15,8 @@ from ray.data import ActorPoolStrategy
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from actors.coordinator import Coordinator
+from actors.errors import plain_errors
+from actors.nodes import ALL_NODES, NodeChoice
 from actors.session import LEAN_NODE, join_submitted, start_local
 from actors.stage_workers import WORKERS, named_blocks
 from cass_ray.pipeline.pieces.blocks import Block
@@ -23,10 +24,8 @@ from cass_ray.pipeline.pieces.work import BuildWork, Decided
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import Needs
 from cass_ray.pipeline.stages.order import Pool, wanted_pools, wanted_stages
-from cass_ray.toolchain.errors import ToolMissing
 
 _OBJECT_STORE_BYTES = 512 << 20
-_MOST_THREADS = 8
 _BLOCKS_OF_A_RUN = 20_000
 """Blocks of one run of Ray Data, whose driver keeps a reference and metadata of each."""
 
@@ -52,23 +51,10 @@ def connect(slots: int | None, amd_share: float = 0.5) -> None:
     )
 
 
-def slots_of(resource: str) -> int:
-    """Slots of ``resource`` on all nodes together. Raises ``ToolMissing`` where there is none."""
-    offered = int(ray.cluster_resources().get(resource, 0))
-    if offered < 1:
-        raise ToolMissing(
-            f"A node that offers the resource `{resource}`",
-            f"Start a cluster with `cass cluster up`, or add a node where `cass doctor` finds the "
-            f"toolchain: `ray start --address=... --resources='{{\"{resource}\": 2}}'`.",
-        )
-    return offered
-
-
-def threads_of_an_actor(resource: str) -> int:
-    """How many slots of a node one actor takes: as many as leave none of any node unused."""
-    offered = [int(node["Resources"].get(resource, 0)) for node in ray.nodes() if node["Alive"]]
-    common = math.gcd(*offered)
-    return max(share for share in range(1, _MOST_THREADS + 1) if common % share == 0)
+def compilers_of(settings: BuildSettings) -> list[str]:
+    """Resources that nodes have to offer for a build."""
+    needs = {stage.needs for stage in wanted_stages(settings)}
+    return sorted(needs & {Needs.NVIDIA_TOOLCHAIN, Needs.AMD_TOOLCHAIN})
 
 
 def _workers(settings: BuildSettings) -> list[tuple[tuple[Pool, ...], Needs, float]]:
@@ -89,21 +75,24 @@ def _workers(settings: BuildSettings) -> list[tuple[tuple[Pool, ...], Needs, flo
 
 
 def compile_blocks(
-    work: BuildWork, blocks: Iterable[tuple[Decided, Block]]
+    work: BuildWork, blocks: Iterable[tuple[Decided, Block]], nodes: NodeChoice = ALL_NODES
 ) -> Iterator[dict[str, int]]:
-    """Stream ``blocks`` through both compilers; the counts of each come out when it is committed.
+    """Stream ``blocks`` through both compilers on ``nodes``; the counts of each come out when it is
+    committed.
 
     Raises ``ToolMissing`` when no node offers a compiler.
     """
     connect(work.settings.slots)
     left = iter(blocks)
     while some := list(islice(left, _BLOCKS_OF_A_RUN)):
-        yield from _compile(work, some)
+        yield from _compile(work, some, nodes)
 
 
-def _compile(work: BuildWork, blocks: Sequence[tuple[Decided, Block]]) -> Iterator[dict[str, int]]:
+def _compile(
+    work: BuildWork, blocks: Sequence[tuple[Decided, Block]], nodes: NodeChoice
+) -> Iterator[dict[str, int]]:
     settings = work.settings
-    _quiet()
+    quiet_data()
     coordinator = f"coordinator-{uuid.uuid4().hex}"
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
     keep_alive = (
@@ -125,29 +114,33 @@ def _compile(work: BuildWork, blocks: Sequence[tuple[Decided, Block]]) -> Iterat
             fn_constructor_kwargs=arguments,
             batch_size=None,
             batch_format="pyarrow",
-            **_placement(settings, resource, share),
+            **_placement(settings, resource, share, nodes),
         )
-    for batch in dataset.iter_batches(batch_size=None, batch_format="pyarrow"):
-        for counts in batch.column("counts").to_pylist():
-            yield dict(counts)
+    with plain_errors():
+        for batch in dataset.iter_batches(batch_size=None, batch_format="pyarrow"):
+            for counts in batch.column("counts").to_pylist():
+                yield dict(counts)
     ray.kill(keep_alive)
 
 
-def _placement(settings: BuildSettings, resource: Needs, share: float) -> dict[str, Any]:
+def _placement(
+    settings: BuildSettings, resource: Needs, share: float, nodes: NodeChoice
+) -> dict[str, Any]:
     """Options of ``map_batches`` for a pool."""
     if resource is Needs.NOTHING:
         return {"compute": ActorPoolStrategy(size=settings.slots or 1)}
     on_gpu = resource is Needs.NVIDIA_GPU
-    threads = 1 if on_gpu else threads_of_an_actor(resource)
+    threads = 1 if on_gpu else nodes.threads_of_an_actor(resource)
     return {
         "compute": ActorPoolStrategy(
-            size=slots_of(resource) // threads,
+            size=nodes.slots_of(resource) // threads,
             max_concurrent_calls_per_actor=threads,
             enable_true_multi_threading=True,
         ),
         "num_cpus": 0,
         "num_gpus": share if on_gpu else 0,
         "resources": {} if on_gpu else {resource.value: share * threads},
+        **nodes.selector(),
     }
 
 
@@ -162,7 +155,8 @@ def _dataset(blocks: Sequence[tuple[Decided, Block]]) -> Any:
     )
 
 
-def _quiet() -> None:
+def quiet_data() -> None:
+    """Set Ray Data up for a build."""
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.verbose_stats_logs = False
@@ -170,4 +164,7 @@ def _quiet() -> None:
     context.print_on_execution_start = False
     # A block that is cut in two could not be committed as one.
     context.target_max_block_size = None
-    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    # Ray Data's own wrapping forgets on its way what it wraps; errors are raised, so nobody has to
+    # log them as well.
+    context.raise_original_map_exception = True
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)

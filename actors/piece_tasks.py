@@ -8,13 +8,14 @@ from typing import Any, TypeVar
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from cass_ray.corpus.dedup.shards import Shard, Shards
+from actors.errors import plain_errors
+from cass_ray.corpus.dedup.shards import Shard, Shards, ShardsLost
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 _AHEAD_OF_A_CORE = 2
-_ROWS_OF_A_SHARD_CORE = 4
+_CORES_OF_A_SHARD = 4
 """Cores of the cluster to one shard."""
 
 
@@ -34,21 +35,21 @@ class TaskRunner:
             pending.append(_task(item).remote(shared, item))
             if len(pending) >= most:
                 done, pending = ray.wait(pending)
-                yield from ray.get(done)
+                yield from _results(done)
         while pending:
             done, pending = ray.wait(pending)
-            yield from ray.get(done)
+            yield from _results(done)
 
     def shards(self) -> Shards:
         """Actors, spread over the nodes."""
         cores = int(ray.cluster_resources().get("CPU", 1))
-        return ActorShards(max(1, cores // _ROWS_OF_A_SHARD_CORE))
+        return ActorShards(max(1, cores // _CORES_OF_A_SHARD))
 
 
 class ActorShards:
     """:class:`~cass_ray.corpus.dedup.shards.Shards`, an actor each.
 
-    One that is lost takes with it what was noted: the run fails, and a resumed one decides anew.
+    One that is lost with its node takes with it what was noted.
     """
 
     def __init__(self, count: int) -> None:
@@ -61,13 +62,22 @@ class ActorShards:
         return len(self._actors)
 
     def call(self, method: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """As :meth:`Shards.call`, all at once."""
+        """As :meth:`Shards.call`, all at once. Raises ``ShardsLost``."""
         calls = [
             getattr(actor, method).remote(*own)
             for actor, own in zip(self._actors, arguments, strict=True)
         ]
-        found: list[Any] = ray.get(calls)
+        try:
+            found: list[Any] = ray.get(calls)
+        except ray.exceptions.RayActorError as error:
+            raise ShardsLost(str(error)) from error
         return found
+
+
+def _results(done: Sequence[Any]) -> list[Any]:
+    with plain_errors():
+        found: list[Any] = ray.get(list(done))
+    return found
 
 
 def _task(item: Any) -> Any:

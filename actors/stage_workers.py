@@ -18,6 +18,7 @@ from typing import ClassVar
 import pyarrow as pa
 import ray
 
+from actors.metrics import PoolMetrics
 from cass_ray.dataset.schema import Reason, Stage, is_rejected, rejected
 from cass_ray.pipeline.pieces.blocks import Block, BlockReader, commit_block
 from cass_ray.pipeline.pieces.work import BuildWork
@@ -80,14 +81,21 @@ class StageWorker:
             if problem := entry.problem():
                 raise problem
         self._reader = BlockReader(work)
+        self._metrics = PoolMetrics(self.pool.value)
         self._of_thread = threading.local()
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         """Work on the rows of ``batch``; one by one when a worker died on them before."""
+        with self._metrics.busy():
+            return self._worked_on(batch)
+
+    def _worked_on(self, batch: pa.Table) -> pa.Table:
         stages = self._stages()
         rows = self._rows(batch)
+        self._metrics.given(len(rows))
         blocks = list(dict.fromkeys(row[BLOCK_COLUMN] for row in rows))
         if self._begun_before(blocks):
+            self._metrics.again(len(blocks))
             rows = [self._alone(row, stages) for row in rows]
         else:
             rows = run_stages(stages, rows)

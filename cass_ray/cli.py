@@ -6,8 +6,6 @@ registered in ``pyproject.toml`` under ``cass_ray.commands``; nothing here names
 
 from __future__ import annotations
 
-import errno
-import os
 import platform
 import sys
 from importlib.metadata import EntryPoint, entry_points
@@ -17,7 +15,7 @@ import typer
 import typer.main
 from typer.core import TyperGroup
 
-from cass_ray.exit_codes import EXIT_INTERRUPTED
+from cass_ray.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, no_room
 from cass_ray.version import __version__
 
 GROUP = "cass_ray.commands"
@@ -131,14 +129,6 @@ def _root(
     del version
 
 
-_NO_ROOM = {
-    errno.ENOSPC: "free some space, or choose another disk (--out, CASS_CACHE, TMPDIR)",
-    errno.EDQUOT: "your quota is used up: free some space, or choose another disk",
-    errno.EROFS: "choose a folder that can be written to",
-}
-"""Errors of the disk that are nobody's defect, and what to do about each."""
-
-
 def main() -> None:
     """Entry point. Exit codes: 0 done, 1 work failed, 2 usage or settings, 3 tool missing,
     130 interrupted."""
@@ -147,11 +137,10 @@ def main() -> None:
     except KeyboardInterrupt:  # where typer does not see it: while a command is imported
         sys.exit(EXIT_INTERRUPTED)
     except OSError as error:
-        if error.errno not in _NO_ROOM:
+        if (message := no_room(error)) is None:
             raise
-        place = f"{os.fspath(error.filename)}: " if isinstance(error.filename, str) else ""
-        sys.stderr.write(f"cass: {place}{error.strerror}: {_NO_ROOM[error.errno]}\n")
-        sys.exit(1)
+        sys.stderr.write(f"cass: {message}\n")
+        sys.exit(EXIT_FAILED)
 
 
 if __name__ == "__main__":

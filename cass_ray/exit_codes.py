@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from typing import NoReturn
 
@@ -24,3 +25,19 @@ def fail(command: str, message: object, code: int) -> NoReturn:
     """
     sys.stderr.write(f"cass {command}: {printable_text(str(message))}\n")
     raise typer.Exit(code) from None
+
+
+_NO_ROOM = {
+    errno.ENOSPC: "free some space, or choose another disk (--out, CASS_CACHE, TMPDIR)",
+    errno.EDQUOT: "your quota is used up: free some space, or choose another disk",
+    errno.EROFS: "choose a folder that can be written to",
+}
+"""Errors of the disk that are nobody's defect, and what to do about each."""
+
+
+def no_room(error: OSError) -> str | None:
+    """What to say where a disk takes no more; None for other errors."""
+    if error.errno not in _NO_ROOM:
+        return None
+    place = f"{error.filename}: " if isinstance(error.filename, str) else ""
+    return f"{place}{error.strerror}: {_NO_ROOM[error.errno]}"

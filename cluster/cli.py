@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,7 @@ import typer
 
 from cass_ray.exit_codes import EXIT_FAILED, fail
 from cluster import local
+from cluster.network import Network, NetworkError
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
@@ -23,15 +25,30 @@ def _running() -> local.ClusterState:
     return state
 
 
+def _of_link(action: Callable[[Network, str], None], name: str) -> None:
+    network = _running().network
+    if network is None:
+        fail(
+            "cluster", "no links of their own; start it with `cass cluster up --links`", EXIT_FAILED
+        )
+    try:
+        action(network, name)
+    except NetworkError as error:
+        fail("cluster", error, EXIT_FAILED)
+
+
 @app.command()
 def up(
     slots: Annotated[int | None, typer.Option(help="Compile slots a node; default: cores.")] = None,
     nodes: Annotated[str, typer.Option(help="How many of each kind.")] = "nvidia=1,amd=1",
+    links: Annotated[
+        bool, typer.Option("--links", help="A network link each, to be cut; takes root.")
+    ] = False,
 ) -> None:
     """Start a head and nodes that offer `nvidia` or `amd`."""
     try:
         plan = local.plan_of(local.parse_nodes(nodes), slots or os.cpu_count() or 1)
-        state = local.start(plan)
+        state = local.start(plan, links=links)
     except local.ClusterError as error:
         fail("cluster", error, EXIT_FAILED)
     print(f"cluster at {state.address}, dashboard {state.dashboard}, {len(state.nodes)} nodes")
@@ -86,6 +103,20 @@ def kill(name: Annotated[str, typer.Argument(help="As `cass cluster status` list
     except local.ClusterError as error:
         fail("cluster", error, EXIT_FAILED)
     print(f"node {name} killed")
+
+
+@app.command()
+def cut(name: Annotated[str, typer.Argument(help="A node of a cluster with --links.")]) -> None:
+    """Cut the network link of a node, to see what a job makes of it."""
+    _of_link(Network.cut, name)
+    print(f"the link of {name} is cut")
+
+
+@app.command()
+def mend(name: Annotated[str, typer.Argument(help="A node whose link was cut.")]) -> None:
+    """Mend the network link of a node; where Ray gave the node up meanwhile, it ends itself."""
+    _of_link(Network.mend, name)
+    print(f"the link of {name} is whole")
 
 
 @app.command()

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,9 +25,12 @@ import ray.util
 from pydantic import BaseModel, ConfigDict
 
 from cass_ray.cache import default_directory
+from cluster.network import Network, NetworkError, make_network
 
 RESOURCES = ("nvidia", "amd")
-_START_SECONDS = 60.0
+_START_SECONDS = 90.0
+_START_ATTEMPTS = 3
+_STARTED_TOO_SLOWLY = "timed out during startup"
 _STOP_SECONDS = 15.0
 
 
@@ -55,15 +58,20 @@ class ClusterState(BaseModel):
     temporary: Path
     token: str
     nodes: list[Node]
+    network: Network | None = None
 
 
 @dataclass(frozen=True)
 class NodePlan:
-    """A node to start: ``cpus`` for Ray's own tasks and the custom resources it offers."""
+    """A node to start: ``cpus`` for Ray's own tasks and the custom resources it offers.
+
+    ``before`` goes before its command: ``env``, ``unshare`` and the like, which become it.
+    """
 
     name: str
     cpus: int
     resources: dict[str, float]
+    before: tuple[str, ...] = ()
 
 
 def plan_of(nodes: Mapping[str, int], slots: int) -> list[NodePlan]:
@@ -115,6 +123,8 @@ def environment(token: str) -> dict[str, str]:
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": token,
         "RAY_DISABLE_IMPORT_WARNING": "1",
+        # Ray gives a node 10 s to be noticed, which a machine that is busy compiling may exceed.
+        "RAY_raylet_start_wait_time_s": "60",
     }
 
 
@@ -135,10 +145,10 @@ def _free_port() -> int:
         return port
 
 
-def _launch(arguments: list[str], token: str, log: Path) -> int:
+def _launch(before: Sequence[str], arguments: list[str], token: str, log: Path) -> int:
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [_ray(), "start", "--block", "--disable-usage-stats", *arguments],
+            [*before, _ray(), "start", "--block", "--disable-usage-stats", *arguments],
             stdout=out,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
@@ -160,8 +170,17 @@ def _alive(process: int) -> bool:
     return True
 
 
-def start(plan: list[NodePlan] | None = None, *, object_store_mib: int = 256) -> ClusterState:
+def start(
+    plan: list[NodePlan] | None = None,
+    *,
+    object_store_mib: int = 256,
+    links: bool = False,
+    jobs: bool = True,
+) -> ClusterState:
     """Start the nodes of ``plan`` (the first is the head), one after the other.
+
+    With ``links`` all but the head have a network name space each (:mod:`cluster.network`). Without
+    ``jobs`` nobody waits until jobs can be submitted; drivers can join before.
 
     Raises ``ClusterError`` when a cluster is already running or a node does not come up.
     """
@@ -170,22 +189,33 @@ def start(plan: list[NodePlan] | None = None, *, object_store_mib: int = 256) ->
         raise ClusterError(
             f"a cluster runs already at {running.address}; `cass cluster down` ends it"
         )
+    network = _network() if links else None
     temporary = Path(tempfile.mkdtemp(prefix="cass-cluster-"))
+    host = network.head if network else ray.util.get_node_ip_address()
     state = ClusterState(
-        address=f"{ray.util.get_node_ip_address()}:{_free_port()}",
+        address=f"{host}:{_free_port()}",
         dashboard=f"http://127.0.0.1:{_free_port()}",
         temporary=temporary,
         token=secrets.token_hex(32),
         nodes=[],
+        network=network,
     )
     try:
         for item in plan or default_plan(os.cpu_count() or 1):
             state = _add_node(state, item, object_store_mib)
-        _wait_for_job_agent(state)
+        if jobs:
+            _wait_for_job_agent(state)
     except ClusterError:
         stop(state)
         raise
     return state
+
+
+def _network() -> Network:
+    try:
+        return make_network()
+    except NetworkError as error:
+        raise ClusterError(str(error)) from None
 
 
 def add(state: ClusterState, plan: NodePlan, *, object_store_mib: int = 256) -> ClusterState:
@@ -230,6 +260,11 @@ def _wait_for_job_agent(state: ClusterState) -> None:
 def _add_node(state: ClusterState, plan: NodePlan, object_store_mib: int) -> ClusterState:
     """Start one raylet and wait until the head counts it; two that start at once race for ports."""
     host, port = state.address.split(":")
+    before = plan.before
+    if state.network is not None and state.nodes:
+        network = state.network.attach(plan.name)
+        state = state.model_copy(update={"network": network})
+        host, before = network.address(plan.name), (*network.enter(plan.name), *before)
     arguments = [
         f"--num-cpus={plan.cpus}",
         "--num-gpus=0",
@@ -252,12 +287,18 @@ def _add_node(state: ClusterState, plan: NodePlan, object_store_mib: int) -> Clu
         ]
     alive_before = node_count(state) if state.nodes else 0
     log = state.temporary / f"{plan.name}.log"
-    process = _launch(arguments, state.token, log)
-    node = Node(name=plan.name, process=process, resources=plan.resources)
-    state = state.model_copy(update={"nodes": [*state.nodes, node]})
-    _record(state)
-    _wait_for_node(state, alive_before + 1, log)
-    return state
+    for _ in range(_START_ATTEMPTS):
+        process = _launch(before, arguments, state.token, log)
+        node = Node(name=plan.name, process=process, resources=plan.resources)
+        started = state.model_copy(update={"nodes": [*state.nodes, node]})
+        _record(started)
+        if _joins(started, alive_before + 1):
+            return started
+        _kill(process, signal.SIGKILL)
+        # Ray gives a node 30 s, which a machine that is busy compiling may exceed.
+        if _STARTED_TOO_SLOWLY not in log.read_text() or not state.nodes:
+            break
+    raise ClusterError(f"node {plan.name} did not join; its log:\n{log.read_text()[-2000:]}")
 
 
 def _record(state: ClusterState) -> None:
@@ -267,15 +308,14 @@ def _record(state: ClusterState) -> None:
     record.write_text(state.model_dump_json(indent=2))
 
 
-def _wait_for_node(state: ClusterState, wanted: int, log: Path) -> None:
+def _joins(state: ClusterState, wanted: int) -> bool:
+    """Whether the head counts ``wanted`` nodes before the last one ends, or time runs out."""
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline and _alive(state.nodes[-1].process):
         if node_count(state) >= wanted:
-            return
+            return True
         time.sleep(0.2)
-    raise ClusterError(
-        f"node {state.nodes[-1].name} did not join; its log:\n{log.read_text()[-2000:]}"
-    )
+    return False
 
 
 def node_count(state: ClusterState) -> int:
@@ -285,7 +325,7 @@ def node_count(state: ClusterState) -> int:
     request = urllib.request.Request(url, headers={"Authorization": f"Bearer {state.token}"})
     try:
         with urllib.request.urlopen(request, timeout=5) as reply:
-            return int(json.load(reply)["data"]["result"]["total"])
+            return int(json.load(reply)["data"]["result"]["num_filtered"])
     except (OSError, KeyError, ValueError):
         return 0
 
@@ -318,6 +358,8 @@ def stop(state: ClusterState) -> None:
         time.sleep(0.1)
     for node in state.nodes:
         _kill(node.process, signal.SIGKILL)
+    if state.network is not None:
+        state.network.remove()
     state_file().unlink(missing_ok=True)
     shutil.rmtree(state.temporary, ignore_errors=True)
 

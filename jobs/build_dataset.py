@@ -15,8 +15,9 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -30,6 +31,7 @@ from cass_ray.exit_codes import (
     EXIT_TOOL_MISSING,
     EXIT_USAGE,
     fail,
+    no_room,
 )
 from cass_ray.pipeline.output import REPORT, WORK, OutputBusy, output_at
 from cass_ray.pipeline.pieces.blocks import Block
@@ -37,13 +39,16 @@ from cass_ray.pipeline.pieces.read import evaluation_without_opcodes, scrubbed_i
 from cass_ray.pipeline.pieces.runner import InlineRunner, Runner
 from cass_ray.pipeline.pieces.steps import Steps
 from cass_ray.pipeline.pieces.work import BuildWork, Decided
-from cass_ray.pipeline.progress import Progress
+from cass_ray.pipeline.progress import Observer, Progress
 from cass_ray.pipeline.report import Tally, card_facts, print_summary, report_json
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.storage.location import absolute
 from cass_ray.storage.store import StorageError
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.version import __version__
+
+if TYPE_CHECKING:
+    from actors.nodes import NodeChoice
 
 app = typer.Typer(add_completion=False)
 
@@ -57,6 +62,9 @@ class Build:
         self.output = output_at(settings.out)
         self.work = BuildWork(self.output.store, settings)
         self.runner: Runner = InlineRunner()
+        self.observers: list[Observer] = []
+        self.nodes: NodeChoice | None = None
+        """Those of a cluster that was joined."""
         self.joined = False
         """Whether nodes of a cluster do the work of pieces."""
 
@@ -66,26 +74,33 @@ class Build:
         Raises ``ConservationError`` if a row got lost, and ``OutputBusy`` where another build
         writes to the folder.
         """
-        with self.output.held(resume):
+        with self.output.held(resume), ExitStack() as stack:
             if os.environ.get("RAY_ADDRESS") and self.settings.compile:
-                self._join()
+                self._join(stack)
             return self._run(resume)
 
-    def _join(self) -> None:
-        from actors.build_pipeline import connect
+    def _join(self, stack: ExitStack) -> None:
+        _quiet_ray()
+        from actors.build_pipeline import compilers_of, connect
+        from actors.metrics import BuildMetrics
+        from actors.nodes import release_nodes, wait_for_nodes
         from actors.piece_tasks import TaskRunner
         from actors.shared_files import reachable
 
         connect(self.settings.slots)
+        stack.callback(release_nodes)
+        needed = compilers_of(self.settings)
+        self.nodes = wait_for_nodes(self.settings, needed, self.console.print)
         self.work = BuildWork(reachable(self.output.store), self.settings)
         self.runner = TaskRunner()
+        self.observers.append(BuildMetrics())
         self.joined = True
 
     def _run(self, resume: bool) -> Tally:
         started = time.monotonic()
         if not resume:
             self.output.store.remove_all(WORK)
-        with Progress(self.console) as progress:
+        with Progress(self.console, observers=self.observers) as progress:
             steps = Steps(self.work, self.runner, progress, self._slots(), not self.joined)
             pieces = steps.read(self.output.scratch)
             rows_per_block = steps.finish(pieces, self._compile)
@@ -106,19 +121,22 @@ class Build:
         return tally
 
     def _slots(self) -> int:
-        if not self.joined:
+        if self.nodes is None:
             return self.settings.slots or os.cpu_count() or 1
-        from actors.build_pipeline import slots_of
-
-        return slots_of("nvidia")
+        return self.nodes.slots_of("nvidia")
 
     def _compile(self, blocks: Iterable[tuple[Decided, Block]]) -> Iterator[dict[str, int]]:
-        # Ray is imported only when there is work for it, and reads this when it is: Ray Data's own
-        # actors make its core warn on every start.
-        os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+        _quiet_ray()
         from actors.build_pipeline import compile_blocks
+        from actors.nodes import ALL_NODES
 
-        return compile_blocks(self.work, blocks)
+        return compile_blocks(self.work, blocks, self.nodes or ALL_NODES)
+
+
+def _quiet_ray() -> None:
+    # Ray is imported only when there is work for it, and reads this when it is: Ray Data's own
+    # actors make its core warn on every start.
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
 
 
 @app.command()
@@ -168,6 +186,10 @@ def build_dataset(
         fail("build-dataset", error, EXIT_FAILED)
     except ToolMissing as error:
         fail("build-dataset", error, EXIT_TOOL_MISSING)
+    except OSError as error:
+        if (message := no_room(error)) is None:
+            raise
+        fail("build-dataset", f"{message}; then --resume", EXIT_FAILED)
     except KeyboardInterrupt:
         fail(
             "build-dataset",

@@ -21,7 +21,7 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from cass_ray.bench.evaluate import make_compilers, run_threaded
-from cass_ray.bench.plan import BenchSettings, Item, in_process, plan
+from cass_ray.bench.plan import BenchSettings, Item, PublishSettings, in_process, plan
 from cass_ray.bench.predecessor import load_predecessor
 from cass_ray.bench.question import BenchLevel
 from cass_ray.bench.reporting.publish import print_scores, publish
@@ -33,6 +33,9 @@ from cass_ray.config import SettingsError, load, parse_overrides
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
 from cass_ray.pipeline.journal import Journal
 from cass_ray.pipeline.report import ConservationError
+from cass_ray.storage.location import absolute, below
+from cass_ray.storage.runs import keep_run, run_name
+from cass_ray.storage.store import StorageError, Store
 from cass_ray.task import Direction
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
@@ -158,6 +161,12 @@ class BenchJob:
         return list(read_samples(self._settings.out))
 
 
+def _kept(folder: Path, settings: PublishSettings) -> Path | str:
+    url, name = absolute(settings.url), run_name()
+    keep_run(Store(url), folder, name, settings.keep)
+    return below(url, name)
+
+
 @app.command("run")
 def run_bench(
     system: Annotated[
@@ -228,7 +237,9 @@ def run_bench(
         settings.out.mkdir(parents=True, exist_ok=True)
         made = BenchJob(settings, console).run(resume)
         print_scores(console, publish(settings.out, made, compare=settings.compare))
-    except (SettingsError, TaskError, UnknownEngineError, OSError) as error:
+        if settings.publish is not None:
+            console.print(f"results: {_kept(settings.out, settings.publish)}", highlight=False)
+    except (SettingsError, TaskError, UnknownEngineError, OSError, StorageError) as error:
         fail("bench", error, EXIT_USAGE)
     except (ToolMissing, IsolationUnavailableError) as error:
         fail("bench", error, EXIT_TOOL_MISSING)

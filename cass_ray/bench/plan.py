@@ -21,10 +21,20 @@ from cass_ray.bench.results import TARGET_TAG, sample_id
 from cass_ray.bench.systems import REPAIR_SUFFIX, Description
 from cass_ray.bench.task import TASKS_FOLDER, BenchTask
 from cass_ray.config import StrictModel
+from cass_ray.storage.location import Location
 from cass_ray.task import Direction
 
 IN_PROCESS = ("reference", "echo", "rules", "answers:")
 """Systems that take milliseconds for a source file: the driver asks them itself."""
+
+
+class PublishSettings(StrictModel):
+    """Where results go when a run has ended."""
+
+    url: Location
+    """A folder, or ``s3://…``, ``gs://…``, ``az://…``; each run is a folder there."""
+    keep: int = Field(default=10, ge=1)
+    """The newest so many stay."""
 
 
 class BenchSettings(StrictModel):
@@ -63,6 +73,8 @@ class BenchSettings(StrictModel):
     """Requests of a ``chat:`` system at a time."""
     compare: list[Path] = []
     """Earlier results that the report tests these against."""
+    publish: PublishSettings | None = None
+    """Also copy the results there."""
 
     @field_validator("architectures")
     @classmethod

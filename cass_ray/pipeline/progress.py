@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.live import Live
@@ -16,11 +16,22 @@ _LINE_SECONDS = 10.0
 _MEASURED_SECONDS = 15.0
 
 
+class Observer(Protocol):
+    """Hears what :class:`Progress` hears."""
+
+    def add(self, counts: Mapping[str, int]) -> None: ...
+
+    def expect(self, rows: int) -> None: ...
+
+
 class Progress:
     """Rows, pairs, rejects by reason, rate and time left. Use as a context manager."""
 
-    def __init__(self, console: Console, clock: Any = time.monotonic) -> None:
+    def __init__(
+        self, console: Console, clock: Any = time.monotonic, observers: Sequence[Observer] = ()
+    ) -> None:
         self._console = console
+        self._observers = observers
         self._clock = clock
         self._started = clock()
         self._printed = self._started
@@ -52,9 +63,13 @@ class Progress:
         """All sources are read: ``total`` rows, of which ``to_compile`` need compilers."""
         self.total = total
         self.to_compile = to_compile
+        for observer in self._observers:
+            observer.expect(total)
 
     def add(self, counts: Mapping[str, int], compiled: bool = False) -> None:
         """Note finished rows: their ``pairs``, and ``reason-WHY`` of those that were rejected."""
+        for observer in self._observers:
+            observer.add(counts)
         prefix = "reason-"
         reasons = {
             name.removeprefix(prefix): count

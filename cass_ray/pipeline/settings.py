@@ -53,7 +53,10 @@ class BuildSettings(ScreeningSettings):
     """Rows an actor takes at a time, also the batch of one disassembler run. Default: 8, and fewer
     where a small corpus would leave slots idle."""
     slots: int | None = Field(default=None, ge=1)
-    """Compile slots of a local cluster; default: the number of cores."""
+    """Compile slots of this machine; default: the number of cores. On a cluster: slots of each
+    compiler that an autoscaler is asked for; default: those that there are, or one node."""
+    node_wait_seconds: int = Field(default=300, ge=0)
+    """How long a build on a cluster waits for nodes that offer its compilers."""
     cache: bool = True
     """Reuse results of earlier runs from the node's content cache."""
     compile: bool = True

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import ray
 
 from actors.piece_tasks import ActorShards, TaskRunner
 from actors.shared_files import FilesActor, RemoteFiles, reachable
-from cass_ray.corpus.dedup.shards import Shards
+from cass_ray.corpus.dedup.partitions import DIGEST_BYTES
+from cass_ray.corpus.dedup.shards import Shards, ShardsLost
 from cass_ray.pipeline.output import output_at
 from cass_ray.pipeline.pieces.steps import Steps
 from cass_ray.pipeline.pieces.work import BuildWork
@@ -79,3 +81,12 @@ def test_a_served_store_does_what_a_store_does(node: None, tmp_path: Path) -> No
 def test_on_one_machine_a_store_is_used_as_it_is(node: None, tmp_path: Path) -> None:
     store = Store(tmp_path)
     assert reachable(store) is store
+
+
+def test_a_shard_whose_process_ends_is_said(node: None) -> None:
+    shards = ActorShards(2)
+    nothing = np.zeros((0, DIGEST_BYTES), np.uint8)
+    assert [len(each) for each in shards.call("repeated", [(nothing,), (nothing,)])] == [0, 0]
+    ray.kill(shards._actors[1])
+    with pytest.raises(ShardsLost):
+        shards.call("repeated", [(nothing,), (nothing,)])

@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,20 @@ def test_progress_line_shows_rate_and_time_left() -> None:
     assert progress.line() == (
         "rows 7/12 · pairs 6 · rejects 1 (no_kernel 1) · 0.10 rows/s · about 40 s left"
     )
+
+
+def test_observers_hear_what_progress_hears() -> None:
+    heard: list[object] = []
+
+    class Listener:
+        def add(self, counts: Mapping[str, int]) -> None:
+            heard.append(dict(counts))
+
+        def expect(self, rows: int) -> None:
+            heard.append(rows)
+
+    progress = Progress(Console(quiet=True), observers=[Listener()])
+    progress.add({"reason-no_kernel": 2})
+    progress.expect(to_compile=3, total=5)
+    progress.add({"pairs": 3}, compiled=True)
+    assert heard == [{"reason-no_kernel": 2}, 5, {"pairs": 3}]

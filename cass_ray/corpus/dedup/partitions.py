@@ -18,14 +18,6 @@ Digests = npt.NDArray[np.uint8]
 DIGEST_BYTES = 32
 
 
-def digests_of(row_ids: list[str]) -> Digests:
-    """Row ids as bytes. Raises ``ValueError`` for one that is not 64 hexadecimal digits."""
-    joined = b"".join(bytes.fromhex(row_id) for row_id in row_ids)
-    if len(joined) != DIGEST_BYTES * len(row_ids):
-        raise ValueError("not every row id is a SHA-256 in hexadecimal")
-    return np.frombuffer(joined, np.uint8).reshape(-1, DIGEST_BYTES)
-
-
 def partition_of_digests(digests: Digests, partitions: int) -> npt.NDArray[np.int64]:
     """Which partition each row belongs to; all equal rows to one."""
     return (_words(digests)[:, 0] % np.uint64(partitions)).astype(np.int64)

@@ -116,13 +116,13 @@ class Shard:
         """Ids of kept texts. Raises ``KeyError`` for one that was not kept here."""
         return [self._levels[level].row_id(number) for number in numbers.tolist()]
 
-    def size(self, level: str) -> int:
-        """Band keys held."""
-        return len(self._levels[level].index)
+
+class ShardsLost(RuntimeError):
+    """A shard is gone, and what was noted in it: all has to be decided anew, with other shards."""
 
 
 class Shards(Protocol):
-    """Shards by number, wherever they are."""
+    """Shards by number, wherever they are. Any call may raise :class:`ShardsLost`."""
 
     def __len__(self) -> int: ...
 

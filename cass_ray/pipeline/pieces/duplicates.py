@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
 from cass_ray.cache import digest
-from cass_ray.corpus.dedup.shards import Shards
+from cass_ray.corpus.dedup.shards import Shards, ShardsLost
 from cass_ray.corpus.screening.comparison import Level
 from cass_ray.corpus.screening.decide import Decider, Duplicate
 from cass_ray.dataset.schema import Reason, Stage, rejected
@@ -19,6 +20,9 @@ from cass_ray.storage.manifest import Entry, PartManifest
 
 LINES_OF_A_SPAN = 2048
 """Lines decided together, in whole runs: each span asks every shard a few times."""
+
+_ATTEMPTS = 8
+"""Nodes that hold shards may be lost; what was committed before is the same in the next attempt."""
 
 DUPLICATES_SCHEMA = pa.schema(
     [
@@ -75,9 +79,17 @@ class DecidePieces:
     exact: bool = True
 
     def __call__(self, pieces: Sequence[Decided]) -> Iterator[Done]:
-        """What was committed, in order. Counts: ``gone-N`` of run N, ``reason-WHY``."""
+        """What was committed, in order. Counts: ``gone-N`` of run N, ``reason-WHY``.
+
+        Raises ``ShardsLost`` where shards were lost each of several times.
+        """
         if pieces and self.results.get(pieces[-1].key) is None:
-            self._decide_all(pieces)
+            attempts = Retrying(
+                retry=retry_if_exception_type(ShardsLost),
+                stop=stop_after_attempt(_ATTEMPTS),
+                reraise=True,
+            )
+            attempts(self._decide_all, pieces)
         for key, entry in self.results.read_entries(piece.key for piece in pieces):
             yield Done(key, entry.counts)
 

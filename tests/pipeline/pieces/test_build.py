@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from cass_ray.corpus.dedup.shards import LocalShards, Shards
+from cass_ray.corpus.dedup.shards import LocalShards, Shards, ShardsLost
 from cass_ray.corpus.screening.evaluation import CANARY, benchmark_programs
 from cass_ray.corpus.sources import local
 from cass_ray.dataset.parquet import read_rows
@@ -160,6 +160,40 @@ def test_how_the_input_is_cut_does_not_matter(
         else:
             tables = [pq.read_table(tmp_path / out / name) for out in ("whole", "cut")]
             assert tables[0].equals(tables[1]), name
+
+
+class LosesShards(InlineRunner):
+    """Its shards are gone at one call, and others can be had."""
+
+    def __init__(self, at: int) -> None:
+        self.left = at
+
+    def shards(self) -> Shards:
+        return Fragile(self)
+
+
+class Fragile(LocalShards):
+    def __init__(self, runner: LosesShards) -> None:
+        super().__init__()
+        self._runner = runner
+
+    def call(self, method: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        self._runner.left -= 1
+        if not self._runner.left:
+            raise ShardsLost("their node was lost")
+        return super().call(method, arguments)
+
+
+@pytest.mark.parametrize("at", [1, 2, 5])
+def test_shards_that_are_lost_are_filled_again(
+    at: int, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built(sources_alone(corpus, tmp_path / "alone"))
+    monkeypatch.setattr(duplicates, "LINES_OF_A_SPAN", 1)
+    runner = LosesShards(at)
+    built(sources_alone(corpus, tmp_path / "lost"), runner)
+    assert runner.left < 0
+    assert content(tmp_path / "lost") == content(tmp_path / "alone")
 
 
 class Killed(Exception):

@@ -1,0 +1,46 @@
+"""What went wrong in a worker, as the caller of a job knows it: without Ray's wrapping."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ray.exceptions import RayError
+
+from cass_ray.corpus.program import SourceError
+from cass_ray.exit_codes import no_room
+from cass_ray.storage.store import StorageError
+from cass_ray.toolchain.errors import ToolMissing
+
+_KNOWN = (SourceError, StorageError, ToolMissing)
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Errors that have a message for people are raised as if they had happened here."""
+    try:
+        yield
+    except (RayError, OSError, *_KNOWN) as error:
+        known = next((each for each in _chain(error) if _is_known(each)), None)
+        if known is None or known is error:
+            raise
+        raise known from None
+
+
+def _is_known(error: BaseException) -> bool:
+    # Ray's own wrapping is a subclass of both.
+    return type(error) in _KNOWN or (
+        isinstance(error, OSError)
+        and not isinstance(error, RayError)
+        and no_room(error) is not None
+    )
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """``error`` and what caused it, from the outside in; Ray and Ray Data wrap it in turn."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        inner = getattr(error, "cause", None)
+        error = inner if isinstance(inner, BaseException) else error.__cause__

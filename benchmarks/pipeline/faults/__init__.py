@@ -1,0 +1,1 @@
+"""Builds on local clusters to which things happen."""

@@ -1,0 +1,115 @@
+"""A build in S3 whose nodes are killed every half minute, against one that nothing happens to.
+
+    python -m benchmarks.pipeline.faults.losses --programs 1000
+
+Generated programs, compiled for both sides with nothing cached. Every ``--every`` seconds a random
+node is killed and another one joins. Results: ``benchmarks/results/node_losses.md``.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from benchmarks.folders import RESULTS
+from benchmarks.measure.machine import this_machine
+from benchmarks.pipeline.faults.actions import kill_node
+from benchmarks.pipeline.faults.build import (
+    PATIENCE,
+    Build,
+    Clusters,
+    Schedule,
+    run,
+    variables,
+)
+from benchmarks.pipeline.faults.weather import Weather
+from cass_ray.corpus.generate.program import generate
+
+_NODES = (("nvidia", 2), ("amd", 1))
+_SETTINGS = ("--set", "rows_per_block=4")
+
+
+class Losses:
+    """An action: kills go on until the driver ends."""
+
+    def __init__(self, every: float) -> None:
+        self._every = every
+        self.killed = {"nvidia": 0, "amd": 0}
+
+    def __call__(self, build: Build) -> None:
+        assert build.driver is not None
+        deadline = time.monotonic() + 4 * PATIENCE
+        while time.monotonic() < deadline:
+            began = time.monotonic()
+            while time.monotonic() - began < self._every:
+                if build.driver.poll() is not None:
+                    return
+                time.sleep(0.5)
+            resource = build.chance.choice(["nvidia", "nvidia", "amd"])
+            kill_node(resource, replaced=True)(build)
+            self.killed[resource] += 1
+
+
+def main(
+    programs: Annotated[int, typer.Option(help="Generated; about 1.6 CPU seconds each.")] = 1000,
+    every: Annotated[float, typer.Option(help="Seconds between losses.")] = 30,
+    seed: Annotated[int, typer.Option(help="Of which node is killed.")] = 1,
+    results: Annotated[Path, typer.Option(help="Markdown.")] = RESULTS / "node_losses.md",
+) -> None:
+    """Build twice and compare to the byte."""
+    folder = Path(tempfile.mkdtemp(prefix="cass-losses-"))
+    corpus = folder / "corpus"
+    corpus.mkdir()
+    for number, program in enumerate(generate(programs, 3)):
+        (corpus / f"p{number:04}.cu").write_text(program.source)
+    losses, clusters = Losses(every), Clusters()
+    disturbed = Schedule("nodes lost", ((0.0, losses),), _NODES, (), _SETTINGS, storage=Weather())
+    with variables({"CASS_CACHE": str(folder / "cache")}):
+        try:
+            began = time.monotonic()
+            quiet = run(
+                Schedule("nothing", nodes=_NODES, settings=_SETTINGS),
+                corpus,
+                folder / "quiet",
+                seed,
+                clusters,
+            )
+            middle = time.monotonic()
+            lost = run(disturbed, corpus, folder / "lost", seed, clusters)
+            ended = time.monotonic()
+        finally:
+            clusters.end()
+    equal = lost.content == quiet.content
+    killed = f"{losses.killed['nvidia']} with nvcc, {losses.killed['amd']} with clang"
+    machine = this_machine()
+    results.write_text(f"""# Nodes lost all the time
+
+`{shlex.join(["python", "-m", "benchmarks.pipeline.faults.losses", *sys.argv[1:]])}` · \
+{machine.cores} cores, shared with other work
+
+{programs} generated programs, compiled for sm_80 and gfx1100 with nothing cached, four rows a
+block, on a local cluster of two nodes with nvcc and one with AMD's clang, two slots each.
+
+| | quiet, in a folder | in S3, a node killed every {every:.0f} s |
+|---|---:|---:|
+| seconds | {middle - began:.0f} | {ended - middle:.0f} |
+| nodes killed and replaced | 0 | {killed} |
+| drivers | {quiet.drivers} | {lost.drivers} |
+| requests of storage | | {lost.storage.get("requests", 0):,} |
+| Parquet files | {len(quiet.content)} | {len(lost.content)} |
+
+Data sets {"are equal to the byte" if equal else "DIFFER"}.
+""")
+    typer.echo(json.dumps({"equal": equal, "killed": losses.killed}))
+    raise typer.Exit(not equal)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,157 @@
+"""How a build grows: its driver to ten million rows, many slots, reading by many nodes.
+
+    python -m benchmarks.pipeline.scale driver --rows 1000000 --rows 10000000
+    python -m benchmarks.pipeline.scale slots --slots 64 --slots 1024
+    python -m benchmarks.pipeline.scale ingest --nodes 0 --nodes 2
+
+Compilers are played back from a recording that is made first. Each figure is of a process of its
+own, and is written when it is there. Results: ``benchmarks/results/scale.md``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from benchmarks.folders import REPOSITORY, RESULTS
+from benchmarks.measure.machine import this_machine
+from benchmarks.pipeline.scale.source import settings_of
+from benchmarks.pipeline.tables import table
+
+app = typer.Typer(add_completion=False)
+FIGURES = RESULTS / "scale.json"
+_RECORDED = 12
+
+
+@app.command()
+def driver(rows: Annotated[list[int], typer.Option(help="Of the input.")]) -> None:
+    """The driver's memory and time, all others' work answered at once."""
+    for each in rows:
+        _note("driver", each, _alone("driver", rows=each))
+
+
+@app.command()
+def slots(
+    slots: Annotated[list[int], typer.Option(help="Simulated compile slots of `nvidia`.")],
+    seconds: Annotated[float, typer.Option(help="About how long each run is to take.")] = 60,
+) -> None:
+    """Blocks a second, and the share of the slots that is at work."""
+    with tempfile.TemporaryDirectory(prefix="cass-scale-") as folder:
+        recording = Path(folder) / "recording.json"
+        recording.write_text(_recorded())
+        for each in slots:
+            found = _alone("slots", slots=each, seconds=seconds, recording=str(recording))
+            _note("slots", each, found)
+
+
+@app.command()
+def ingest(
+    nodes: Annotated[list[int], typer.Option(help="0: this process alone.")],
+    rows: Annotated[int, typer.Option(help="Of the input.")] = 4000,
+) -> None:
+    """Rows read and screened a second, and the driver's own time for each."""
+    for each in nodes:
+        _note("ingest", each, _alone("ingest", rows=rows, nodes=each))
+
+
+@app.command(hidden=True)
+def measure(what: str, arguments: str) -> None:
+    """In a process of its own; prints JSON."""
+    given = json.loads(arguments)
+    if "recording" in given:
+        given["recording"] = Path(given["recording"])
+    with tempfile.TemporaryDirectory(prefix="cass-scale-") as folder:
+        module = __import__(f"benchmarks.pipeline.scale.{what}", fromlist=["measure"])
+        print(json.dumps(module.measure(folder=Path(folder), **given)))
+
+
+def _alone(what: str, **arguments: object) -> dict[str, Any]:
+    command = [sys.executable, "-m", "benchmarks.pipeline.scale", "measure"]
+    done = subprocess.run(
+        [*command, what, json.dumps(arguments)],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+    )
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def _recorded() -> str:
+    from benchmarks.pipeline.scale.replay import programs_to_record, record
+
+    return record(settings_of(1, "out"), programs_to_record(_RECORDED)).model_dump_json()
+
+
+def _note(section: str, key: int, found: dict[str, Any]) -> None:
+    figures: dict[str, Any] = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
+    figures.setdefault("machine", this_machine().model_dump(mode="json"))
+    figures.setdefault(section, {})[str(key)] = found
+    for name in ("driver", "slots", "ingest"):
+        figures[name] = dict(sorted(figures.get(name, {}).items(), key=lambda item: int(item[0])))
+    FIGURES.write_text(json.dumps(figures, indent=1) + "\n")
+    FIGURES.with_suffix(".md").write_text(page(figures))
+    typer.echo(json.dumps(found))
+
+
+def page(figures: dict[str, Any]) -> str:
+    """The results in Markdown."""
+    machine = figures["machine"]
+    parts = [
+        f"# How builds grow\n\n`python -m benchmarks.pipeline.scale driver`, `slots`, `ingest` · "
+        f"{machine['cores']} cores, {machine['memory_gib']} GiB, shared with other work"
+    ]
+    for section, text in _TEXTS.items():
+        lines = list(figures[section].values())
+        if lines:
+            rows = [[f"{value:,}" for value in line.values()] for line in lines]
+            parts += [text, table(list(lines[0]), rows)]
+        if section == "driver" and len(lines) > 1:
+            parts.append(_slope(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def _slope(lines: list[dict[str, Any]]) -> str:
+    first, last = lines[-2], lines[-1]
+    grown = (last["mib"] - first["mib"]) * 2**20 / (last["rows"] - first["rows"])
+    at_most = last["mib"] + grown / 2**20 * max(0, 10_000_000 - last["rows"])
+    return (
+        f"From {first['rows']:,} to {last['rows']:,} rows: {grown:.1f} bytes a row; at 10,000,000 "
+        f"rows {at_most:,.0f} MiB."
+    )
+
+
+_TEXTS = {
+    "driver": """\
+## The driver
+
+The steps of a build as they are, a hundred rows to a split; what tasks, compilers and storage
+answer is made up at once, so that what is left is the driver's. A fifth of the rows repeat others
+or are filtered. Times are CPU seconds. Not in it: references of at most 20,000 blocks (below); the
+span of 2,048 rows that is decided on at a time; `clusters`, `decontamination` and
+`selection.parquet`, which the driver writes, a run of 64 rows at a time.""",
+    "slots": """\
+## Compile slots
+
+Ray Data and the workers of a build as they are, with each compiler replaced by a pause as long as
+it took for one of 12 generated programs, and by what it wrote; 64 slots share a process. `busy` is
+the share of the slots' time in pauses, start and end of the run included. All processes share the
+machine's cores.""",
+    "ingest": """\
+## Reading
+
+Rows read, screened, compared by tokens and decided, of a source of small programs. 0 nodes: one
+process does all. `driver cpu` is what reading on nodes leaves to the driver, deciding included.""",
+}
+
+
+if __name__ == "__main__":
+    app()

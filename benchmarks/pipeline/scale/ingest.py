@@ -1,0 +1,66 @@
+"""Reading and screening: rows a second in one process, and what is left to the driver."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import ray
+from rich.console import Console
+
+from actors.piece_tasks import TaskRunner
+from actors.session import join_submitted
+from benchmarks.pipeline.scale.source import settings_of
+from cass_ray.pipeline.pieces.read import screening_of
+from cass_ray.pipeline.pieces.runner import InlineRunner, Runner
+from cass_ray.pipeline.pieces.steps import Steps
+from cass_ray.pipeline.pieces.work import BuildWork
+from cass_ray.pipeline.progress import Progress
+from cass_ray.storage.store import Store
+from cluster import local
+
+
+def measure(rows: int, nodes: int, folder: Path) -> dict[str, float]:
+    """One process for ``nodes`` 0, else tasks on so many nodes of a core each.
+
+    Call it in a process of its own.
+    """
+    state = None
+    if nodes:
+        plan = [local.NodePlan(f"cpu-{number}", 1, {}) for number in range(1, nodes + 1)]
+        state = local.start([local.NodePlan("head", 0, {}), *plan], jobs=False)
+    try:
+        return _measured(rows, nodes, folder, state)
+    finally:
+        if state is not None:
+            ray.shutdown()
+            local.stop(state)
+
+
+def _measured(
+    rows: int, nodes: int, folder: Path, state: local.ClusterState | None
+) -> dict[str, float]:
+    settings = settings_of(rows, str(folder / "out"))
+    work = BuildWork(Store(folder / "out"), settings)
+    runner: Runner = InlineRunner()
+    if state is not None:
+        os.environ.update(local.environment(state.token) | {"RAY_ADDRESS": state.address})
+        join_submitted(log_to_driver=False)
+        runner = TaskRunner()
+        list(runner.each(_ready, range(4 * nodes)))  # workers have started and imported
+    steps = Steps(work, runner, Progress(Console(quiet=True)), 2, from_cache=False)
+    began, cpu = time.monotonic(), time.process_time()
+    steps.read(folder)
+    seconds = time.monotonic() - began
+    return {
+        "rows": rows,
+        "nodes": nodes,
+        "rows/s": round(rows / seconds, 1),
+        "driver cpu us a row": round((time.process_time() - cpu) / rows * 1e6, 1),
+    }
+
+
+def _ready(number: int) -> int:
+    screening_of(settings_of(1, "out"))
+    return number

@@ -1,0 +1,71 @@
+"""Many simulated compile slots: how many blocks a second Ray Data starts, and what waits for it."""
+
+from __future__ import annotations
+
+import resource
+import time
+from pathlib import Path
+
+from rich.console import Console
+
+from actors import build_pipeline, nodes, stage_workers
+from actors.session import start_local
+from benchmarks.pipeline.scale.replay import Recording, workers
+from benchmarks.pipeline.scale.source import settings_of
+from cass_ray.pipeline.pieces.blocks import OpenBlocks
+from cass_ray.pipeline.pieces.runner import InlineRunner
+from cass_ray.pipeline.pieces.steps import ROWS_PER_BLOCK, Steps
+from cass_ray.pipeline.pieces.work import BuildWork
+from cass_ray.pipeline.progress import Progress
+from cass_ray.pipeline.stages.order import Pool
+from cass_ray.storage.store import Store
+
+_THREADS = 64
+"""Slots of one worker process: memory has not room for a process each."""
+
+
+def measure(slots: int, seconds: float, folder: Path, recording: Path) -> dict[str, float]:
+    """As many slots of ``nvidia``, and of ``amd`` what keeps up with them, for about ``seconds``.
+
+    Call it in a process of its own.
+    """
+    recorded = Recording.model_validate_json(recording.read_text()).programs
+    each = {
+        pool: sum(program.seconds[pool] for program in recorded) / len(recorded)
+        for pool in recorded[0].seconds
+    }
+    nvidia, amd = each[Pool.NVIDIA_COMPILER.value], each[Pool.AMD_COMPILER.value]
+    amd_slots = _THREADS * max(1, round(slots * amd / nvidia * 1.3 / _THREADS))
+    rows = int(slots * seconds / nvidia)
+    settings = settings_of(
+        rows, str(folder / "out"), near_duplicates={"enabled": False}, slots=slots
+    )
+    work = BuildWork(Store(folder / "out"), settings)
+    steps = Steps(work, InlineRunner(), Progress(Console(quiet=True)), slots, from_cache=False)
+    pieces = steps.read(folder)
+    read = time.process_time()
+    blocks = list(OpenBlocks(work, pieces, ROWS_PER_BLOCK))
+    start_local(
+        num_cpus=2,
+        resources={"nvidia": slots, "amd": amd_slots},
+        object_store_memory=512 << 20,
+        log_to_driver=False,
+    )
+    nodes._MOST_THREADS = _THREADS
+    stage_workers.WORKERS.update(workers(recording))
+    began = time.monotonic()
+    first = 0.0
+    for _ in build_pipeline.compile_blocks(work, blocks):
+        first = first or time.monotonic()
+    ended = time.monotonic()
+    return {
+        "slots": slots,
+        "rows": rows,
+        "blocks": len(blocks),
+        "seconds": round(ended - began, 1),
+        "seconds to the first": round(first - began, 1),
+        "blocks/s": round(len(blocks) / (ended - began), 1),
+        "busy": round(rows * nvidia / (slots * (ended - began)), 3),
+        "driver cpu ms a block": round((time.process_time() - read) * 1000 / len(blocks), 2),
+        "driver mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
+    }

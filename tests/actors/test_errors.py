@@ -1,0 +1,49 @@
+"""Errors of workers, as callers see them."""
+
+from __future__ import annotations
+
+import errno
+
+import pytest
+import ray
+
+from actors.build_pipeline import quiet_data
+from actors.errors import plain_errors
+from actors.piece_tasks import TaskRunner
+from cass_ray.exit_codes import no_room
+from cass_ray.storage.store import StorageError
+from cass_ray.toolchain.errors import ToolMissing
+
+
+def refuse(batch: object) -> object:
+    raise StorageError("s3://bucket/x: no space")
+
+
+def overflow(batch: object) -> object:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def lack(item: int) -> int:
+    raise ToolMissing("nvcc", "Install it.")
+
+
+def divide(item: int) -> float:
+    return 1 / item
+
+
+def test_an_error_with_a_message_is_what_it_was(node: None) -> None:
+    with pytest.raises(ToolMissing) as lacking:
+        list(TaskRunner().each(lack, [1]))
+    assert str(lacking.value) == "nvcc is missing. Install it."
+    quiet_data()
+    with pytest.raises(StorageError) as refused, plain_errors():
+        ray.data.range(1).map_batches(refuse).materialize()
+    assert str(refused.value) == "s3://bucket/x: no space"
+    with pytest.raises(OSError, match="No space left") as full, plain_errors():
+        ray.data.range(1).map_batches(overflow).materialize()
+    assert no_room(full.value) and not isinstance(full.value, ray.exceptions.RayError)
+
+
+def test_other_errors_say_where_they_happened(node: None) -> None:
+    with pytest.raises(ray.exceptions.RayTaskError, match="in divide"):
+        list(TaskRunner().each(divide, [0]))

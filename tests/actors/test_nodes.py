@@ -1,0 +1,39 @@
+"""Waiting for the nodes that a build needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import ray
+
+from actors.nodes import release_nodes, wait_for_nodes
+from actors.session import start_local
+from cass_ray.pipeline.settings import BuildSettings
+from cass_ray.toolchain.errors import ToolMissing
+
+NEEDED = ["amd", "nvidia"]
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> BuildSettings:
+    return BuildSettings(sources=["shipped"], out=tmp_path, node_wait_seconds=0)
+
+
+def test_a_cluster_without_a_compiler_is_said(node: None, settings: BuildSettings) -> None:
+    said: list[str] = []
+    with pytest.raises(ToolMissing, match="offers the resource `amd`"):
+        wait_for_nodes(settings, NEEDED, said.append)
+    assert said == ["waiting up to 0 s for nodes that offer amd and nvidia"]
+
+
+def test_fewer_slots_than_were_asked_for_will_do(settings: BuildSettings) -> None:
+    ray.shutdown()
+    start_local(num_cpus=1, resources={"nvidia": 1, "amd": 1}, log_to_driver=False)
+    said: list[str] = []
+    wait_for_nodes(settings, NEEDED, said.append)
+    assert said == []
+    wait_for_nodes(settings.model_copy(update={"slots": 2}), NEEDED, said.append)
+    assert said == ["waiting up to 0 s for nodes that offer amd and nvidia"]
+    release_nodes()
+    ray.shutdown()
