@@ -56,6 +56,8 @@ def find_plan(
 
 
 def _system(root: Path) -> BuildSystem:
+    if uses_torch(root):
+        return BuildSystem.PYTHON  # some build a library for C++ with CMake as well
     if (root / "CMakeLists.txt").is_file():
         return BuildSystem.CMAKE
     if (root / "meson.build").is_file():

@@ -122,6 +122,7 @@ def write(folder: Path) -> Path:
 
 def test_extension_is_recognized(tmp_path: Path) -> None:
     root = write(tmp_path / "rowsoftmax")
+    (root / "CMakeLists.txt").write_text("project(rowsoftmax)\n")
     assert uses_torch(root)
     plan = find_plan(root)
     assert plan.system is BuildSystem.PYTHON

@@ -11,6 +11,7 @@ from cass_ray.translate.rules.text import Span
 
 _CAST_ALREADY = re.compile(r"\(\s*(?:const\s+)?void\b|(?:reinterpret|static)_cast\b")
 _WMMA = re.compile(r"nvcuda\s*::\s*wmma\b")
+_CUB_ALIAS = re.compile(r"\bnamespace\s+cub\s*=\s*(?:::\s*)?hipcub\s*;")
 _CLASS_KEY = re.compile(r"\b(?:struct|union|enum)\s+\Z")
 _DEFINITION = re.compile(r"\s*(?:final\s*)?(?:\{|:(?!:))")
 _QUALIFIED = re.compile(r"(\w+)\s*::\s*\Z")
@@ -139,9 +140,16 @@ def _cast_argument(unit: Rewrite, offset: int, word: str) -> None:
 
 
 def rename_namespaces(unit: Rewrite) -> None:
-    """``cub`` is ``hipcub``, ``thrust::cuda`` is ``thrust::hip``."""
+    """``cub`` is ``hipcub``, ``thrust::cuda`` is ``thrust::hip``.
+
+    Sources for both vendors that call ``hipcub`` ``cub`` themselves do without that.
+    """
     code = unit.source.code
     for offset in unit.words.get("cub", ()):
+        alias = _CUB_ALIAS.search(code, max(0, offset - 24), offset + 64)
+        if alias and offset < alias.end():
+            unit.edits.replace(*alias.span(), "")
+            continue
         after = code[offset + 3 : offset + 16].lstrip()
         before = code[max(0, offset - 24) : offset].rstrip()
         if after.startswith("::") or before.endswith(("namespace", "=")):

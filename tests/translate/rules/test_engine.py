@@ -52,6 +52,7 @@ def test_it_is_a_translator() -> None:
         ("cufftExecC2C(p, a, b, CUFFT_FORWARD);", "hipfftExecC2C(p, a, b, HIPFFT_FORWARD);"),
         ("cub::BlockReduce<int, 4> r;", "hipcub::BlockReduce<int, 4> r;"),
         ("using namespace cub;", "using namespace hipcub;"),
+        ("namespace cub = hipcub;\ncub::X x;", "\nhipcub::X x;"),
         ("thrust::cuda::par.on(s)", "thrust::hip::par.on(s)"),
         ("__nv_bfloat16 x;", "__hip_bfloat16 x;"),
         ("cuMemsetD32Async(p, 1, 2, s);", "hipMemsetD32Async(p, 1, 2, s);"),
