@@ -5,12 +5,13 @@
     $P pack SOURCES --out DIR                   # here: files and questions, compressed
     $P prepare DIR --out OUT                    # there: pairs and tokens
     $P run DIR --out OUT --seconds 1000         # there: a trained model; prepares what is not there
-    torchrun --nproc-per-node 2 -m benchmarks.train.small_model run …     # there: on two GPUs
     $P answer OUT/run/model DIR --out ANSWERS   # there: CASS-Bench and held-out programs
 
 The files are translated by the rules on all cores of the machine with the GPU; generated programs
 and drills are made there too. ``--base MODEL`` goes on from an earlier model, ``--set`` changes
-settings. ``answer`` writes files of JSON lines: ``code``, or the ``problem``.
+settings. ``run`` under torchrun trains on several GPUs (``--set batch.global_batch_size=N
+--set workers.number=N``); ``small_run.sh`` does all of it on a machine for a limited time.
+``answer`` writes files of JSON lines: ``code``, or the ``problem``.
 """
 
 from __future__ import annotations
