@@ -4,8 +4,9 @@
 
 What ``cass build-dataset`` screens with before it compiles is done here: licenses, lengths, exact
 and near duplicates, similarity with the benchmark. ``--clones`` holds clones as ``owner/name``,
-where they are not to be fetched. The rest (translation) needs a file alone: see
-``benchmarks.train.small_model``.
+where they are not to be fetched. ``--measured`` names more of them, read as they are and whatever
+their license: nothing is learned of them (``held_out_repositories``). The rest (translation) needs
+a file alone: see ``benchmarks.train.small_model``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from cass_ray.corpus.dedup.shingles import hash_sets, source_tokens
 from cass_ray.corpus.dialect import CUDA_WITH_HEADERS
 from cass_ray.corpus.reading.encoding import BinaryFileError, decode
 from cass_ray.corpus.reading.filetree import FileProblemError
-from cass_ray.corpus.reading.git import GitTree, find_git_directory
+from cass_ray.corpus.reading.git import GitTree, find_git_directory, resolve_revision
 from cass_ray.corpus.reading.limits import ReadLimits
 from cass_ray.corpus.screening.decontaminate import Decontamination
 from cass_ray.corpus.screening.licenses import PERMISSIVE, license_of_tree
@@ -44,18 +45,28 @@ def files_of(specification: str, clones: Path) -> Iterator[dict[str, Any]]:
     git = find_git_directory(clones / name)
     with GitTree(git, address.revision, ReadLimits()) as tree:
         license_name = license_of_tree(tree)
-        if license_name not in PERMISSIVE:
-            return
-        for listed in tree.walk():
-            if listed.problem is not None or not CUDA_WITH_HEADERS.is_candidate(listed.path):
+        if license_name in PERMISSIVE:
+            yield from _files(tree, name, license_name)
+
+
+def measured_files(name: str, clones: Path) -> Iterator[dict[str, Any]]:
+    """The CUDA files of a clone at its HEAD, to be measured with."""
+    git = find_git_directory(clones / name)
+    with GitTree(git, resolve_revision(git, "HEAD"), ReadLimits()) as tree:
+        yield from _files(tree, name, license_of_tree(tree))
+
+
+def _files(tree: GitTree, name: str, license_name: str) -> Iterator[dict[str, Any]]:
+    for listed in tree.walk():
+        if listed.problem is not None or not CUDA_WITH_HEADERS.is_candidate(listed.path):
+            continue
+        try:
+            if tree.size(listed.path) > _LONGEST:
                 continue
-            try:
-                if tree.size(listed.path) > _LONGEST:
-                    continue
-                text = decode(tree.read(listed.path)).text
-            except (FileProblemError, BinaryFileError):
-                continue
-            yield {"repository": name, "path": listed.path, "license": license_name, "cuda": text}
+            text = decode(tree.read(listed.path)).text
+        except (FileProblemError, BinaryFileError):
+            continue
+        yield {"repository": name, "path": listed.path, "license": license_name, "cuda": text}
 
 
 def screened(
@@ -99,11 +110,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("config", type=Path)
     parser.add_argument("--clones", type=Path, required=True)
+    parser.add_argument("--measured", nargs="*", default=[], metavar="OWNER/NAME")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     started, counts = time.monotonic(), Counter[str]()
     settings = load(BuildSettings, options.config, {})
-    rows = (row for item in settings.sources for row in files_of(item, options.clones))
+    learned = (files_of(item, options.clones) for item in settings.sources)
+    more = (measured_files(name, options.clones) for name in options.measured)
+    rows = chain.from_iterable(chain(learned, more))
     with options.out.open("w") as stream:
         for number, row in enumerate(screened(rows, settings, counts)):
             stream.write(json.dumps(row, ensure_ascii=False) + "\n")

@@ -49,12 +49,14 @@ def answer(model: str, folder: Path, out: Path, options: argparse.Namespace) -> 
     decoder = _decoder(loaded, form, bench)
     asking = Asking(decoder, form, out, options.rows, options.longest, options.seconds)
     hot = [options.temperature] * options.samples
-    asking.ask("bench-edits", bench, False, [0.0])
-    asking.ask("bench-file", bench, True, [0.0])
-    asking.ask("bench-edits-samples", bench, False, hot)
-    asking.ask("bench-file-samples", bench, True, hot)
-    asking.ask("public-edits", held_out, False, [0.0])
-    asking.ask("public-file", held_out, True, [0.0])
+    if options.only != "public":
+        asking.ask("bench-edits", bench, False, [0.0])
+        asking.ask("bench-file", bench, True, [0.0])
+        asking.ask("bench-edits-samples", bench, False, hot)
+        asking.ask("bench-file-samples", bench, True, hot)
+    if options.only != "bench":
+        asking.ask("public-edits", held_out, False, [0.0])
+        asking.ask("public-file", held_out, True, [0.0])
 
 
 def _decoder(model: Any, form: Any, programs: Sequence[Program]) -> Any:

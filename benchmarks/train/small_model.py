@@ -9,20 +9,29 @@
 
 The files are translated by the rules on all cores of the machine with the GPU; generated programs
 and drills are made there too. ``--base MODEL`` goes on from an earlier model, ``--set`` changes
-settings. ``answer`` writes files of JSON lines: ``code``, or the ``problem``.
+settings. ``run`` under torchrun trains on several GPUs (``--set batch.global_batch_size=N
+--set workers.number=N``); ``small_run.sh`` does all of it on a machine for a limited time.
+``answer`` writes files of JSON lines: ``code``, or the ``problem``.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import time
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
 
 from benchmarks.train.small_answers import answer, say
 from benchmarks.train.small_pairs import Amounts, pack, pairs
 from cass_ray.config import load, parse_overrides
 from cass_ray.train.settings import TrainSettings
+
+if TYPE_CHECKING:
+    from cass_ray.train.distributed import DistributedContext
 
 CONFIG = Path(__file__).parents[2] / "jobs/configs/train_small.yaml"
 
@@ -55,18 +64,33 @@ def prepare(folder: Path, out: Path, options: argparse.Namespace) -> TrainSettin
     return settings
 
 
+def _joined() -> DistributedContext:
+    """This process as torchrun started it; alone, the only worker."""
+    import torch
+    import torch.distributed as dist
+
+    from cass_ray.train.distributed import distributed_context
+
+    on_gpu = torch.cuda.is_available()
+    device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0"))) if on_gpu else None
+    if device is not None:
+        torch.cuda.set_device(device)
+    if "WORLD_SIZE" in os.environ:
+        dist.init_process_group("nccl" if on_gpu else "gloo", device_id=device)
+    return distributed_context(device or torch.device("cpu"))
+
+
 def run(folder: Path, out: Path, options: argparse.Namespace) -> None:
     """Train for about ``seconds``; the model is in ``out/run/model``."""
-    import torch
-
-    from cass_ray.train.distributed import DistributedContext
     from cass_ray.train.trainer import Trainer
 
     started = time.monotonic()
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    settings = prepare(folder, out, options)
-    context = DistributedContext(0, 1, device)
-    times: list[float] = []
+    context = _joined()
+    if context.is_main:
+        prepare(folder, out, options)
+    context.barrier()
+    settings = settings_of(out, options)
+    times = [time.monotonic()]
     trial = settings.model_copy(
         update={
             "steps": options.trial,
@@ -76,13 +100,17 @@ def run(folder: Path, out: Path, options: argparse.Namespace) -> None:
     )
 
     def hear(step: int, values: dict[str, float]) -> None:
-        times.append(values["seconds"])
+        times.append(time.monotonic())
 
     Trainer(trial, context, on_step=hear, say=say).run()
-    step_seconds = sorted(times[len(times) // 2 :])[len(times) // 4]
+    half = len(times) // 2
+    step_seconds = median(b - a for a, b in pairwise(times[half:]))
     left = started + options.seconds - time.monotonic()
-    steps = max(options.trial, int(0.97 * left / step_seconds))
-    say(f"{step_seconds:.3f} s a step, {left:.0f} s left: {steps} steps")
+    chosen = context.from_main(max(options.trial, int(options.share * left / step_seconds)))
+    assert chosen is not None
+    steps = chosen
+    if context.is_main:
+        say(f"{step_seconds:.3f} s a step, {left:.0f} s left: {steps} steps")
     settings = settings.model_copy(
         update={
             "steps": steps,
@@ -91,7 +119,8 @@ def run(folder: Path, out: Path, options: argparse.Namespace) -> None:
         }
     )
     summary = Trainer(settings, context, say=say).run()
-    say(json.dumps(vars(summary)))
+    if context.is_main:
+        say(json.dumps(vars(summary)))
 
 
 def main() -> None:
@@ -113,6 +142,7 @@ def main() -> None:
         training.add_argument("--grafted", type=int, default=3000)
         training.add_argument("--most", type=int, help="Public files, at most.")
         training.add_argument("--trial", type=int, default=40, help="Steps that measure the speed.")
+        training.add_argument("--share", type=float, default=0.97, help="Of the time, for steps.")
         training.add_argument("--base", help="A model of an earlier run to go on from.")
     asking = commands.add_parser("answer")
     asking.add_argument("model")
@@ -124,6 +154,7 @@ def main() -> None:
     asking.add_argument("--rows", type=int, default=320)
     asking.add_argument("--longest", type=int, default=10**6)
     asking.add_argument("--first", type=int, help="Programs, at most.")
+    asking.add_argument("--only", choices=["bench", "public"], help="One of the two alone.")
     options = parser.parse_args()
     if options.command == "pack":
         pack(options.sources, options.out)

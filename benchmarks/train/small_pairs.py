@@ -66,7 +66,7 @@ def _translator() -> Any:
     return RulesTranslator()
 
 
-def _translated(row: Row) -> Row | None:
+def translated(row: Row) -> Row | None:
     """``row`` as a pair; None where the rules have a finding or nothing to do."""
     try:
         translation = _translator().translate(row["cuda"])
@@ -196,10 +196,10 @@ def pairs(folder: Path, amounts: Amounts, held_out: frozenset[str]) -> list[Row]
         rows += list(grafted_rows(rows, amounts.grafted, held_out))
         rows += [*drill_rows(amounts.drills), *shipped_rows()]
         random.Random(0).shuffle(rows)
-        for pair in pool.map(_translated, rows, chunksize=16):
+        for pair in pool.map(translated, rows, chunksize=16):
             _count(pair, made, counts)
         more = [row for part in (*programs, *assembly) for row in part]
-        for pair in pool.map(_translated, more, chunksize=16):
+        for pair in pool.map(translated, more, chunksize=16):
             _count(pair, made, counts)
     print(f"{time.monotonic() - started:.0f} s: {dict(counts)}", flush=True)
     return made

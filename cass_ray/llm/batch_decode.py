@@ -34,15 +34,15 @@ def _rotate(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tens
 
 @dataclass
 class _Layer:
-    """Weights of a decoder layer, by their short names."""
+    """Products and norms of a decoder layer, by their short names."""
 
-    q: torch.Tensor
-    k: torch.Tensor
-    v: torch.Tensor
-    o: torch.Tensor
-    gate: torch.Tensor
-    up: torch.Tensor
-    down: torch.Tensor
+    q: torch.nn.Module
+    k: torch.nn.Module
+    v: torch.nn.Module
+    o: torch.nn.Module
+    gate: torch.nn.Module
+    up: torch.nn.Module
+    down: torch.nn.Module
     before: torch.Tensor
     behind: torch.Tensor
     q_norm: torch.Tensor
@@ -52,13 +52,13 @@ class _Layer:
     def of(cls, layer: Any) -> _Layer:
         attention, mlp = layer.self_attn, layer.mlp
         return cls(
-            q=attention.q_proj.weight,
-            k=attention.k_proj.weight,
-            v=attention.v_proj.weight,
-            o=attention.o_proj.weight,
-            gate=mlp.gate_proj.weight,
-            up=mlp.up_proj.weight,
-            down=mlp.down_proj.weight,
+            q=attention.q_proj,
+            k=attention.k_proj,
+            v=attention.v_proj,
+            o=attention.o_proj,
+            gate=mlp.gate_proj,
+            up=mlp.up_proj,
+            down=mlp.down_proj,
             before=layer.input_layernorm.weight,
             behind=layer.post_attention_layernorm.weight,
             q_norm=attention.q_norm.weight,
@@ -92,7 +92,7 @@ class BatchDecoder:
         self._layers = [_Layer.of(layer) for layer in decoder.layers]
         self._embedding = decoder.embed_tokens.weight
         self._last_norm = decoder.norm.weight
-        self._head = model.get_output_embeddings().weight
+        self._head = model.get_output_embeddings()
         self._epsilon = float(config.rms_norm_eps)
         self._heads, self._groups = config.num_attention_heads, config.num_key_value_heads
         self._width = config.head_dim
@@ -174,17 +174,17 @@ class BatchDecoder:
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         h = _norm(x, layer.before, self._epsilon)
         rows = x.shape[0]
-        q = F.linear(h, layer.q).view(rows, self._heads, self._width)
-        k = F.linear(h, layer.k).view(rows, self._groups, self._width)
-        v = F.linear(h, layer.v).view(rows, self._groups, self._width)
+        q = layer.q(h).view(rows, self._heads, self._width)
+        k = layer.k(h).view(rows, self._groups, self._width)
+        v = layer.v(h).view(rows, self._groups, self._width)
         q = _rotate(_norm(q, layer.q_norm, self._epsilon), cos, sin)
         k = _rotate(_norm(k, layer.k_norm, self._epsilon), cos, sin)
         return q, k, v
 
     def _rest(self, layer: _Layer, x: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
-        x = x + F.linear(seen, layer.o)
+        x = x + layer.o(seen)
         h = _norm(x, layer.behind, self._epsilon)
-        return x + F.linear(F.silu(F.linear(h, layer.gate)) * F.linear(h, layer.up), layer.down)
+        return x + layer.down(F.silu(layer.gate(h)) * layer.up(h))
 
     def step(self, state: _State) -> None:
         """One token of every row that has not ended."""
@@ -204,7 +204,7 @@ class BatchDecoder:
                 else _attend(q, keys, values, hidden)
             )
             x = self._rest(layer, x, seen.reshape(rows, -1))
-        logits = F.linear(_norm(x, self._last_norm, self._epsilon), self._head).float()
+        logits = self._head(_norm(x, self._last_norm, self._epsilon)).float()
         state.take(logits)
 
     @staticmethod
@@ -261,7 +261,7 @@ class _State:
             lines = [-1 if number is None else number for number in edits.lines]
             self._lines = torch.tensor(lines, device=device)
             self._marks = torch.arange(edits.marks, device=device)
-            self._opening = torch.ones(decoder._head.shape[0], dtype=torch.bool, device=device)
+            self._opening = torch.ones(decoder._embedding.shape[0], dtype=torch.bool, device=device)
             self._opening[edits.first : edits.first + edits.marks] = False
             self._opening[end] = False
 

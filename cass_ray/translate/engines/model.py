@@ -266,6 +266,8 @@ class Generator:
         try:
             import torch
             from transformers import AutoModelForCausalLM
+
+            from cass_ray.llm.int8_weights import INT8_FILE, load_int8_copy
         except ImportError as error:
             raise ToolMissing(
                 "PyTorch with transformers", "pip install 'cass-ray[train]'", str(error)
@@ -283,7 +285,10 @@ class Generator:
         device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
         dtype = torch.bfloat16 if device.startswith("cuda") else torch.float32
         try:
-            model = AutoModelForCausalLM.from_pretrained(path, config=config, dtype=dtype)
+            if (Path(path) / INT8_FILE).exists():
+                model = load_int8_copy(Path(path), config, device)
+            else:
+                model = AutoModelForCausalLM.from_pretrained(path, config=config, dtype=dtype)
         except (OSError, ValueError) as error:
             raise TranslatorError(f"{path}: {str(error).strip().splitlines()[0]}") from None
         return cls(model.to(device).eval(), tokenizer)

@@ -1,0 +1,306 @@
+"""What the answers of a small model are worth: compiled, run, compared.
+
+    J="python -m benchmarks.train.small_judge"
+    $J choose DIR                                # before the run: held-out programs to be asked
+    $J rules DIR --out JUDGED                    # CASS-Bench: the rules' translations
+    $J bench ANSWERS --out JUDGED                # CASS-Bench: public output, hidden inputs
+    $J public DIR --answers ANSWERS --out JUDGED # held-out programs: compiled, beside the rules'
+
+``DIR`` is what ``small_model pack`` wrote, ``ANSWERS`` what ``small_model answer`` did. Each
+verdict is a line of JSON as soon as it is there, and one that is there already is not made again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+from collections import Counter, defaultdict
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.train.small_pairs import PROGRAMS, Row, by_rules, translated, unpacked
+from cass_ray.config import load
+from cass_ray.train.settings import TrainSettings
+
+if TYPE_CHECKING:
+    from cass_ray.toolchain.amd.toolchain import AmdToolchain
+
+GREEDY = ("bench-file", "bench-edits")
+SAMPLES = ("bench-file-samples", "bench-edits-samples")
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
+_OF_A_REPOSITORY = 12
+"""Programs of a repository that the corpus does not name, at most."""
+
+
+# --- Which programs are asked -------------------------------------------------------------------
+
+
+def choose(folder: Path, config: Path, named: Path) -> None:
+    """Write the ids of held-out programs that one file and the headers of this machine suffice for.
+
+    ``named`` is the configuration of the corpus that is learned from: of repositories that it does
+    not have, ``_OF_A_REPOSITORY`` each at most.
+    """
+    recipe = load(TrainSettings, config, {}).data.recipe
+    assert recipe is not None
+    held_out, corpus = set(recipe.held_out_repositories), named.read_text()
+    made: list[Row] = []
+    for row in unpacked(folder):
+        if row["repository"] in held_out and " main(" in row["cuda"]:
+            pair = translated(row)
+            if pair is not None and pair.get("kind") == "program":
+                made.append(pair)
+    here = _present(sorted({name for pair in made for name in _includes(pair["hip_source"])}))
+    fitting: dict[str, list[str]] = defaultdict(list)
+    for pair in made:
+        if all(name in here for name in _includes(pair["hip_source"])):
+            fitting[pair["repository"]].append(pair["id"])
+    chosen: list[str] = []
+    for repository, ids in sorted(fitting.items()):
+        random.Random(repository).shuffle(ids)
+        known = f"github.com/{repository}.git@" in corpus
+        chosen += ids if known else ids[:_OF_A_REPOSITORY]
+        print(f"{repository}: {len(ids)}{'' if known else ', not in the corpus'}")
+    (folder / PROGRAMS).write_text(json.dumps(chosen))
+    print(f"{len(chosen)} programs of {len(fitting)} repositories; {len(made)} translated")
+
+
+def _includes(source: str) -> list[str]:
+    return _INCLUDE.findall(source)
+
+
+def _present(names: list[str]) -> set[str]:
+    """Those of ``names`` that a HIP program can include here, in one compilation."""
+    usual = [name for name in names if re.fullmatch(r"[\w./+-]+", name)]
+    lines = ["#include <hip/hip_runtime.h>", "__global__ void kernel() {}"]
+    for number, name in enumerate(usual):
+        declared = f'extern "C" __device__ __attribute__((used)) int found_{number} = 1;'
+        lines += [f"#if __has_include(<{name}>)", declared, "#endif"]
+    assembly = _device_assembly("\n".join(lines) + "\n", _toolchain())
+    found = {int(number) for number in re.findall(r"^found_(\d+):", assembly, re.MULTILINE)}
+    return {name for number, name in enumerate(usual) if number in found}
+
+
+# --- Compiling ----------------------------------------------------------------------------------
+
+
+def _toolchain() -> AmdToolchain:
+    from cass_ray.bench.evaluate import usable_backend
+
+    return usable_backend().toolchain
+
+
+def _sources(code: str) -> Any:
+    from cass_ray.corpus.reading.source_files import Sources
+
+    main = PurePosixPath("main.hip")
+    return Sources(main, {str(main): code.encode("utf-8", "replace")}, (PurePosixPath("."),))
+
+
+def _device_assembly(code: str, toolchain: AmdToolchain) -> str:
+    from cass_ray.execute.backends.base import unit_on_disk
+
+    with unit_on_disk(_sources(code)) as unit:
+        return toolchain.compile_device(unit).device_assembly
+
+
+def _diagnostic(code: str, toolchain: AmdToolchain) -> str:
+    """What the compiler says of a HIP program, both sides; empty when it compiles."""
+    from cass_ray.execute.backends.base import unit_on_disk
+    from cass_ray.toolchain.unit import CompileFailure
+
+    try:
+        with unit_on_disk(_sources(code)) as unit:
+            toolchain.compile(unit)
+    except CompileFailure as failure:
+        return str(failure)[:2000]
+    return ""
+
+
+# --- Verdicts -----------------------------------------------------------------------------------
+
+
+def _rows(path: Path) -> list[Row]:
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+class Kept:
+    """Verdicts in a file, by a key; made where they are missing."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._path = path
+        self._known: dict[str, Row] = {row["key"]: row for row in _rows(path)}
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._known
+
+    def get(self, key: str) -> Row:
+        return self._known[key]
+
+    def put(self, key: str, row: Row) -> Row:
+        self._known[key] = {"key": key, **row}
+        with self._path.open("a") as stream:
+            stream.write(json.dumps(self._known[key]) + "\n")
+        return row
+
+
+def _key(*parts: str) -> str:
+    from cass_ray.cache import digest
+
+    return str(digest(["small judge", *parts]))[:24]
+
+
+class BenchVerdicts:
+    """Verdicts on answers to CASS-Bench, source level, on the backend of this machine."""
+
+    def __init__(self, kept: Kept) -> None:
+        from cass_ray.bench.evaluate import make_compilers
+        from cass_ray.bench.judge import Judge
+        from cass_ray.bench.task import load_tasks
+
+        self._compilers = make_compilers()
+        self._judge = Judge(self._compilers, self._compilers.cache)
+        self.tasks = {task.name: task for task in load_tasks()}
+        self._kept = kept
+
+    def of(self, name: str, file: str, code: str | None) -> Row:
+        """``compiled``, ``public`` and ``hidden`` of an answer; None: no usable one."""
+        from cass_ray.bench.programs import ask
+        from cass_ray.bench.question import BenchAnswer, QuestionKind
+
+        if code is None:
+            return {"compiled": False, "public": False, "hidden": False, "why": "no answer"}
+        key = _key(name, code)
+        if key in self._kept:
+            return self._kept.get(key)
+        task = self.tasks[name]
+        question = ask(task, QuestionKind(), self._compilers)
+        made = self._judge.judge(task, question, BenchAnswer(files={file: code}))
+        own = "exact" if task.spec.comparison.kind == "exact" else "numeric"
+        row = {
+            "task": name,
+            "compiled": bool(made.compiled),
+            "public": bool(getattr(made, own)),
+            "hidden": bool(getattr(made, f"hidden_{own}")),
+            "passed": bool(made.passed),
+            "why": (made.diagnostic or made.problem)[:600],
+        }
+        return self._kept.put(key, row)
+
+
+def judge_bench(answers: Path, out: Path) -> None:
+    """Greedy answers, each; and the best of all: the first that compiles and prints the public
+    output, of the greedy file and edits and then of the samples in turn."""
+    verdicts = BenchVerdicts(Kept(out / "bench.jsonl"))
+    given: dict[str, dict[str, list[Row]]] = {}
+    for label in (*GREEDY, *SAMPLES):
+        by_task: dict[str, list[Row]] = defaultdict(list)
+        for row in _rows(answers / f"{label}.jsonl"):
+            by_task[row["task"]].append(row)
+        given[label] = by_task
+    names = [name for name in verdicts.tasks if any(name in given[label] for label in GREEDY)]
+    for label in GREEDY:
+        counts: Counter[str] = Counter()
+        for name in names:
+            for row in given[label].get(name, [])[:1]:
+                _count(counts, verdicts.of(name, row["file"], row.get("code")))
+        print(label, dict(counts), flush=True)
+    best = {name: _best(verdicts, name, given) for name in names}
+    (out / "best.json").write_text(json.dumps(best, indent=1))
+    counts = Counter(row["chosen"] or "none" for row in best.values())
+    right = sum(row["hidden"] for row in best.values())
+    wrong = [name for name, row in best.items() if row["chosen"] and not row["hidden"]]
+    print(f"best of all: {right} right of {len(names)}; chosen, wrong on hidden inputs: {wrong}")
+    print(dict(counts))
+
+
+def _count(counts: Counter[str], verdict: Row) -> None:
+    counts["compiled"] += verdict["compiled"]
+    counts["public"] += verdict["public"]
+    counts["right"] += verdict["public"] and verdict["hidden"]
+
+
+def _best(verdicts: BenchVerdicts, name: str, given: dict[str, dict[str, list[Row]]]) -> Row:
+    turns = [given[label].get(name, [])[:1] for label in GREEDY]
+    samples = [given[label].get(name, []) for label in SAMPLES]
+    turns += [list(rows) for rows in zip(*samples, strict=False)]
+    for row in (row for turn in turns for row in turn):
+        verdict = verdicts.of(name, row["file"], row.get("code"))
+        if verdict["compiled"] and verdict["public"]:
+            how = "greedy" if not row["temperature"] else "sampled"
+            return {"chosen": how, "hidden": verdict["hidden"]}
+    return {"chosen": "", "hidden": False}
+
+
+def judge_rules(folder: Path, out: Path) -> None:
+    """The rules' translations of the same questions, under the same verdicts."""
+    from benchmarks.train.small_pairs import QUESTIONS
+
+    verdicts, counts = BenchVerdicts(Kept(out / "bench.jsonl")), Counter[str]()
+    for row in json.loads((folder / QUESTIONS).read_text()):
+        if row["task"] in verdicts.tasks:
+            _count(counts, verdicts.of(row["task"], row["file"], by_rules(row["cuda"])))
+    print("the rules", dict(counts))
+
+
+def judge_public(answers: Path | None, folder: Path, out: Path) -> None:
+    """Held-out programs compiled for AMD: the rules' translation, and each answer."""
+    kept, toolchain = Kept(out / "public.jsonl"), _toolchain()
+    chosen = set(json.loads((folder / PROGRAMS).read_text()))
+    cuda = {row["id"]: row["cuda"] for row in unpacked(folder) if row["id"] in chosen}
+
+    def compiles(code: str | None) -> bool:
+        if code is None:
+            return False
+        key = _key(code)
+        if key not in kept:
+            kept.put(key, {"why": _diagnostic(code, toolchain)})
+        return not kept.get(key)["why"]
+
+    rules = {name: compiles(by_rules(text)) for name, text in cuda.items()}
+    print(f"the rules: {sum(rules.values())} of {len(rules)} compile", flush=True)
+    for label in ("public-edits", "public-file") if answers is not None else ():
+        rows = _rows(answers / f"{label}.jsonl") if answers is not None else []
+        own = {row["task"]: compiles(row.get("code")) for row in rows}
+        unusable = sum("problem" in row for row in rows)
+        pairs = Counter((rules[name], right) for name, right in own.items())
+        print(
+            f"{label}: {sum(own.values())} of {len(own)} compile; unusable {unusable}; "
+            f"(rules compile, answer does): {dict(pairs)}",
+            flush=True,
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    configs = Path(__file__).parents[2] / "jobs/configs"
+    choosing = commands.add_parser("choose")
+    choosing.add_argument("folder", type=Path)
+    choosing.add_argument("--config", type=Path, default=configs / "train_small.yaml")
+    choosing.add_argument("--corpus", type=Path, default=configs / "corpus_public.yaml")
+    bench = commands.add_parser("bench")
+    bench.add_argument("answers", type=Path)
+    rules = commands.add_parser("rules")
+    rules.add_argument("folder", type=Path)
+    public = commands.add_parser("public")
+    public.add_argument("folder", type=Path)
+    public.add_argument("--answers", type=Path, help="Without them: the rules' translations alone.")
+    for command in (bench, rules, public):
+        command.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    if options.command == "choose":
+        choose(options.folder, options.config, options.corpus)
+    elif options.command == "bench":
+        judge_bench(options.answers, options.out)
+    elif options.command == "rules":
+        judge_rules(options.folder, options.out)
+    else:
+        judge_public(options.answers, options.folder, options.out)
+
+
+if __name__ == "__main__":
+    main()

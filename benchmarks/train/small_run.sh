@@ -1,0 +1,46 @@
+#!/bin/bash
+# Everything of a run on a machine with GPUs within so many seconds: pairs and tokens, training on
+# all of its GPUs, answers, an int8 copy of the model.
+#
+#     setsid nohup benchmarks/train/small_run.sh DIR OUT SECONDS > OUT.log 2>&1 &
+#
+# DIR is what `small_model pack` and `small_judge choose` wrote. OUT/at.NAME appears as each part is
+# done: prepared, trained, int8, answered; or failed. Answers take the last ANSWERING seconds (260).
+DIR=$1 OUT=$2 END=$((SECONDS + $3))
+ANSWERING=${ANSWERING:-260}
+RUN="python3 -m benchmarks.train.small_model"
+export PYTHONUNBUFFERED=1
+mkdir -p "$OUT"
+done_with() { echo "== $SECONDS s: $1"; touch "$OUT/at.$1"; }
+left() { echo $((END - SECONDS - ${1:-0})); }
+
+train() { # on so many GPUs
+  python3 -m torch.distributed.run --nproc-per-node "$1" -m benchmarks.train.small_model run \
+    "$DIR" --out "$OUT" --seconds "$(left "$ANSWERING")" --share 0.965 \
+    --set batch.global_batch_size="$1" --set workers.number="$1"
+}
+
+answer() { # what, on which GPU
+  CUDA_VISIBLE_DEVICES=$2 $RUN answer "$OUT/run/model" "$DIR" --out "$OUT/answers" \
+    --only "$1" --seconds "$(left)"
+}
+
+$RUN prepare "$DIR" --out "$OUT" || { done_with failed; exit 1; }
+done_with prepared
+GPUS=$(nvidia-smi -L | wc -l)
+if ! train "$GPUS"; then
+  echo "== again, on one GPU"
+  rm -rf "$OUT/trial" "$OUT/run/checkpoints"
+  train 1 || { done_with failed; exit 1; }
+fi
+done_with trained
+(python3 -m cass_ray.llm.int8_weights "$OUT/run/model" "$OUT/int8" && done_with int8) &
+if [ "$GPUS" -gt 1 ]; then
+  answer public 1 &
+  answer bench 0
+else
+  answer bench 0
+  answer public 0
+fi
+wait
+done_with answered

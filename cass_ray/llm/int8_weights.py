@@ -1,0 +1,128 @@
+"""A copy of a model whose matrices are int8 with one scale a row: half of bf16, a quarter of fp32.
+
+    python -m cass_ray.llm.int8_weights MODEL COPY
+    cass translate program.cu --engine model:COPY
+
+The copy is a folder as transformers writes it, but for its weights, which are in ``INT8_FILE``:
+the integers under the name of the matrix, its scales under that name and ``SCALES``. On a CPU the
+products are made in int8 as well; elsewhere the matrices are restored.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from cass_ray.llm.pretrained import ModelError
+
+INT8_FILE = "model.int8.safetensors"
+SCALES = ".scales"
+_LARGEST = 127
+
+
+def quantized(matrix: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Integers and the scales (fp32) that each row is to be multiplied by."""
+    values = matrix.float()
+    scales = values.abs().amax(dim=1).clamp_min(1e-12) / _LARGEST
+    return (values / scales[:, None]).round().to(torch.int8), scales
+
+
+def restored(integers: torch.Tensor, scales: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """The matrix of what :func:`quantized` returned."""
+    return (integers.float() * scales[:, None]).to(dtype)
+
+
+def write_int8_copy(source: Path, out: Path) -> None:
+    """Write the int8 copy of the model in ``source`` as the folder ``out``.
+
+    Raises ``ModelError`` where ``source`` holds no weights in safetensors.
+    """
+    from safetensors.torch import load_file, save_file
+
+    files = sorted(source.glob("model*.safetensors"))
+    if not files or source / INT8_FILE in files:
+        raise ModelError(f"{source} holds no weights that could be quantized: model*.safetensors")
+    made: dict[str, torch.Tensor] = {}
+    for file in files:
+        for name, tensor in load_file(file).items():
+            if tensor.ndim == 2:
+                made[name], made[name + SCALES] = quantized(tensor)
+            else:
+                made[name] = tensor
+    out.mkdir(parents=True, exist_ok=True)
+    for path in source.iterdir():
+        if path.is_file() and path not in files:
+            shutil.copy2(path, out)
+    save_file(made, out / INT8_FILE)
+
+
+class Int8Linear(torch.nn.Module):
+    """A product with int8 weights on a CPU. What comes in is quantized by its own largest value."""
+
+    def __init__(self, integers: torch.Tensor, scales: torch.Tensor) -> None:
+        super().__init__()
+        self.out_features, self.in_features = integers.shape
+        zeros = torch.zeros(len(scales), dtype=torch.long)
+        matrix = torch._make_per_channel_quantized_tensor(integers, scales.double(), zeros, 0)
+        self._packed = torch.ops.quantized.linear_prepack(matrix, None)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """``x`` (…, ``in_features``), fp32."""
+        made: torch.Tensor = torch.ops.quantized.linear_dynamic(x, self._packed, False)
+        return made
+
+
+def load_int8_copy(folder: Path, config: Any, device: str) -> Any:
+    """The model of ``folder``: with :class:`Int8Linear` on a CPU, elsewhere in bf16.
+
+    Raises ``ModelError`` where the weights are not those of ``config``.
+    """
+    on_cpu = device.startswith("cpu")
+    dtype = torch.float32 if on_cpu else torch.bfloat16
+    stored = _stored(folder)
+    model = _restored_model(folder, stored, config, dtype)
+    if on_cpu:
+        head = model.get_output_embeddings()
+        tied = model.get_input_embeddings().weight is head.weight
+        for name, module in list(model.named_modules()):
+            if isinstance(module, torch.nn.Linear):
+                source = "model.embed_tokens" if module is head and tied else name
+                weight = f"{source}.weight"
+                model.set_submodule(name, Int8Linear(stored[weight], stored[weight + SCALES]))
+    return model.to(device)
+
+
+def _stored(folder: Path) -> dict[str, torch.Tensor]:
+    from safetensors.torch import load_file
+
+    return load_file(folder / INT8_FILE)
+
+
+def _restored_model(
+    folder: Path, stored: dict[str, torch.Tensor], config: Any, dtype: torch.dtype
+) -> Any:
+    from transformers import AutoModelForCausalLM
+
+    weights = {
+        name: restored(tensor, stored[name + SCALES], dtype)
+        if name + SCALES in stored
+        else tensor.to(dtype)
+        for name, tensor in stored.items()
+        if not name.endswith(SCALES)
+    }
+    model = AutoModelForCausalLM.from_config(config, dtype=dtype)
+    missing, unknown = model.load_state_dict(weights, strict=False)
+    tied = set(getattr(model, "all_tied_weights_keys", None) or ())
+    if unknown or set(missing) - tied:
+        names = ", ".join([*unknown, *sorted(set(missing) - tied)][:3])
+        raise ModelError(f"{folder / INT8_FILE} is of another model than its config.json: {names}")
+    model.tie_weights()
+    return model
+
+
+if __name__ == "__main__":
+    write_int8_copy(Path(sys.argv[1]), Path(sys.argv[2]))
