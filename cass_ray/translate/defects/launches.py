@@ -12,6 +12,8 @@ from cass_ray.translate.defects.syntax import (
     Call,
     Function,
     SourceFile,
+    compact,
+    declared,
     finding,
     integer,
     name_in,
@@ -73,13 +75,51 @@ def _asks(call: Call) -> bool:
 
 def _too_many_threads(call: Call, function: Function, unit: SourceFile) -> Iterator[Finding]:
     threads = _product(call.configuration[1], function, unit) if len(call.configuration) > 1 else 0
-    if threads > _MOST_THREADS:
+    if threads > _MOST_THREADS and not _failure_is_wanted(call, function):
         yield finding(
             call.configuration[1],
             call.name,
             f"a block of {threads} threads: more than {_MOST_THREADS} cannot be launched",
             "launch more blocks of fewer threads",
         )
+
+
+def _failure_is_wanted(call: Call, function: Function) -> bool:
+    """Whether the next statement keeps the launch's error, and nothing leaves because of it: a
+    program that launches what cannot run, to see what the runtime says."""
+    statement = _statement(call.node)
+    following = statement.next_named_sibling if statement is not None else None
+    while following is not None and following.type == "comment":
+        following = following.next_named_sibling
+    if following is None or following.type != "declaration":
+        return False
+    kept = {
+        each.name
+        for each in declared(following)
+        if re.fullmatch(r"(?:cuda|hip)(?:Get|PeekAt)LastError\(\)", compact(each.value))
+    }
+    checks = (each for each in function.calls if not each.runtime and _asks(each))
+    if any(kept & _words(argument) for check in checks for argument in check.arguments):
+        return False
+    return bool(kept) and not any(_leaves_by(node, kept) for node in function.nodes)
+
+
+def _statement(node: Node) -> Node | None:
+    above: Node | None = node
+    while above is not None and above.type != "expression_statement":
+        above = above.parent
+    return above
+
+
+def _leaves_by(node: Node, names: set[str]) -> bool:
+    """Whether ``node`` ends the function or the program, depending on what ``names`` hold."""
+    if node.type != "if_statement" or not names & _words(node.child_by_field_name("condition")):
+        return False
+    return re.search(r"\b(?:return|exit|abort|throw|goto|terminate)\b", text(node)) is not None
+
+
+def _words(node: Node | None) -> set[str]:
+    return set(re.findall(r"\b[A-Za-z_]\w*\b", text(node)))
 
 
 def _product(node: Node, function: Function, unit: SourceFile) -> int:

@@ -27,11 +27,16 @@ _ONE = re.compile(r"==|!\s*(?:threadIdx|tid|t\b|lane)")
 
 
 class _Index(NamedTuple):
-    """One dimension of an index: terms that depend on the thread, and the others."""
+    """One dimension of an index: terms that depend on the thread, and the others.
+
+    Of ``r * n + c`` the ``stride`` is ``n``, and ``parts`` are ``r`` and ``c``.
+    """
 
     text: str
     threads: tuple[str, ...]
     others: tuple[str, ...]
+    stride: str = ""
+    parts: tuple[_Index, ...] = ()
 
     def is_apart(self, other: _Index) -> bool:
         """Whether different threads are at different places in this dimension, whatever else:
@@ -59,7 +64,11 @@ class _Access(NamedTuple):
         """Whether two threads may be at the same place, one of them writing."""
         if (self.atomic and other.atomic) or (self.only and self.only == other.only):
             return False
-        pairs = list(zip(self.indices, other.indices, strict=False))
+        pairs = [
+            pair
+            for both in zip(self.indices, other.indices, strict=False)
+            for pair in _rows_and_columns(*both)
+        ]
         updates = self.updates or other.updates
         if updates and any(bool(mine.threads) != bool(theirs.threads) for mine, theirs in pairs):
             return False
@@ -68,6 +77,13 @@ class _Access(NamedTuple):
             return not all(mine.is_apart(theirs) for mine, theirs in of_threads)
         # Places that do not depend on the thread: harmless where all do the same.
         return self.only != other.only
+
+
+def _rows_and_columns(mine: _Index, theirs: _Index) -> list[tuple[_Index, _Index]]:
+    """A flat index of a matrix as its two dimensions, where both have the same row length."""
+    if mine.stride and mine.stride == theirs.stride:
+        return list(zip(mine.parts, theirs.parts, strict=True))
+    return [(mine, theirs)]
 
 
 @dataclass
@@ -267,7 +283,9 @@ class _Follower:
             if depends(term, self._names)
         )
         others = sorted(term for term in terms if not depends(term, self._names))
-        return _Index(part, tuple(ours), tuple(others))
+        row, stride, column = _row_and_column(terms)
+        parts = (self._index(row), self._index(column)) if stride else ()
+        return _Index(part, tuple(ours), tuple(others), stride, parts)
 
     def _report(self, node: Node, name: str) -> None:
         if name not in self._found:
@@ -283,6 +301,16 @@ class _Follower:
 def _terms(expression: str) -> list[str]:
     """What is added up in it, as far as that is outside of brackets."""
     return [term for term in re.split(r"[+-](?![^(]*\))", expression) if term]
+
+
+def _row_and_column(terms: list[str]) -> tuple[str, str, str]:
+    """Of ``r*n`` and ``c``: ``r``, ``n`` and ``c``; empty where it is not clear which is which."""
+    products = [term for term in terms if "*" in term]
+    if len(products) != 1 or len(terms) < 2:
+        return "", "", ""
+    row, _, stride = products[0].rpartition("*")
+    column = "+".join(term for term in terms if term != products[0])
+    return (row, stride, column) if re.fullmatch(r"\w+", stride) else ("", "", "")
 
 
 def _multiples(function: Function, names: set[str]) -> set[str]:

@@ -36,6 +36,12 @@ _WIDTH_CONSTANT = re.compile(
 _SHARED_BY_32 = re.compile(
     r"\b__shared__\b[^;=(){}\[]{1,80}?(?P<name>\w{1,60})\s?\[[^\]]{0,80}(?:/\s?32|>>\s?5)\b"
 )
+_OWN_HALF = (
+    r"(?:&\s*\(?\s*(?:32|0x20|~\s*\(?\s*(?:31|0x1[fF]))[uUlL]*\b"
+    r"|\b__lane_id\s*\(\s*\)\s*-\s*\w)"
+)
+_SHIFT_BY_HALF = re.compile(rf">>\s*\([^;{{}}]{{0,120}}{_OWN_HALF}")
+_NAMED_HALF = re.compile(rf"\b(\w{{1,60}})\s?=[^;={{}}]{{0,120}}{_OWN_HALF}")
 _LOOK_BACK = 240  # characters before a call that say what becomes of it
 
 _ADVICE_WARP = "use warpSize, or keep warps of 32 lanes throughout: shuffles with the width 32"
@@ -48,7 +54,7 @@ def report_widths(unit: Rewrite) -> None:
     _report_votes(unit)
     _report_shuffles(unit)
     _report_masks(unit)
-    if _acts_on_wavefronts(unit):
+    if _acts_on_wavefronts(unit) and not _takes_own_half(unit):
         _report_numbers(unit)
 
 
@@ -119,6 +125,17 @@ def _acts_on_wavefronts(unit: Rewrite) -> bool:
     """Whether anything in the file acts on a whole wavefront, whatever its width."""
     whole = any(arguments == 2 for _, _, arguments in _calls(unit, _SHUFFLES))
     return whole or "warpSize" in unit.words or bool(_calls(unit, (*_VOTES, *_MASKED)))
+
+
+def _takes_own_half(unit: Rewrite) -> bool:
+    """Whether votes are shifted to the half of a wavefront that a thread's 32 lanes are: groups of
+    32 are meant then, and what is counted by 32 is theirs."""
+    code = unit.source.code
+    if not _calls(unit, _VOTES):
+        return False
+    names = {re.escape(match[1]) for match in _NAMED_HALF.finditer(code)}
+    named = names and re.search(rf">>\s*\(?\s*(?:{'|'.join(sorted(names))})\b", code)
+    return bool(named) or _SHIFT_BY_HALF.search(code) is not None
 
 
 def _report_numbers(unit: Rewrite) -> None:

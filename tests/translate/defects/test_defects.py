@@ -80,6 +80,15 @@ int main(int argc, char **argv) {{
         data[threadIdx.x] = part[1];""",
         # A condition that is the same for all threads.
         "if (blockIdx.x < n) { part[threadIdx.x] = 1; __syncthreads(); data[0] = part[n]; }",
+        # An elimination: below the row r and right of the column c one writes, in and left of them
+        # one reads.
+        """int t = threadIdx.x;
+        for (int c = 0; c < n; ++c) {
+            __syncthreads();
+            for (int r = c + 1 + threadIdx.y; r < n; r += blockDim.y)
+                for (int k = c + 1 + t; k < n; k += blockDim.x)
+                    part[r * n + k] -= part[r * n + c] * part[c * n + k];
+        }""",
         # Sums by atomics.
         """part[threadIdx.x] = 0; __syncthreads();
         atomicAdd(&part[n % 256], 1.0f); atomicAdd(&part[threadIdx.x], 1.0f); __syncthreads();
@@ -117,12 +126,37 @@ def test_correct_kernels_are_left_alone(kernel: str) -> None:
         "cudaMalloc(&device, 4); cudaMemset(device, 0, 4); cudaMemset(device, 0xff, 4);",
         # A device lambda.
         "cudaMalloc(&device, 4); each<<<1, 1>>>([=] __device__(int i) { device[i] = 1; });",
+        # A launch that shall fail: what it says is looked at, and the program goes on.
+        """sum<<<1, 4096>>>(pinned, 1);  // too many
+        const cudaError_t peeked = cudaPeekAtLastError(); // the first to ask
+        printf("%s", peeked == cudaSuccess ? "?" : cudaGetErrorString(peeked));""",
         # A name that two places declare differently is not known.
         "{ float *p = new float[4]; } { float *p; cudaMalloc(&p, 4); sum<<<1, 1>>>(p, 1); }",
     ],
 )
 def test_correct_hosts_are_left_alone(host: str) -> None:
     assert defects(CORRECT.format(kernel="", host=host)) == ()
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        'cudaError_t e = cudaGetLastError(); if (e != cudaSuccess) { printf("failed"); exit(1); }',
+        "cudaError_t e = cudaGetLastError(); checkErrors(e);",
+        "checkErrors(cudaGetLastError());",
+    ],
+)
+def test_a_launch_that_cannot_run_is_named_where_its_error_ends_the_program(after: str) -> None:
+    found = defects(CORRECT.format(kernel="", host=f"sum<<<1, 2048>>>(pinned, 1); {after}"))
+    assert [diagnostic_of(item).code for item in found] == ["CASS1022"]
+
+
+def test_a_flat_matrix_without_its_barrier_is_named() -> None:
+    kernel = """int t = threadIdx.x;
+    part[n * 32 + t] = data[t];
+    data[t] = part[n * 32 + t + 1];"""
+    found = defects(CORRECT.format(kernel=kernel, host=""))
+    assert [diagnostic_of(item).code for item in found] == ["CASS1026"]
 
 
 def test_broken_and_huge_sources_end() -> None:

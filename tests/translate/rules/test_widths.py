@@ -56,6 +56,8 @@ def hip(body: str) -> str:
         ("const int WARP_SIZE = 32; p[0] = __shfl(n, WARP_SIZE - 1);", "WARP_SIZE"),
         ("p[threadIdx.x >> 5] = __shfl(n, 0);", "threadIdx.x >> 5"),
         ("int t = threadIdx.x; p[t / 32] = __shfl(n, 0);", "t / 32"),
+        ("p[threadIdx.x / 32] = __popcll(__ballot(n) >> 3);", "threadIdx.x / 32"),
+        ("int f = n & 32; p[threadIdx.x / 32] = __popcll(__ballot(n));", "threadIdx.x / 32"),
     ],
 )
 def test_forms(body: str, construct: str) -> None:
@@ -72,6 +74,8 @@ def test_forms(body: str, construct: str) -> None:
         "for (int s = 16; s > 0; s /= 2) n += __shfl_down(n, s, 32);",
         "p[threadIdx.x % 32] = n; // a bank of LDS, no lane",
         "p[0] = __shfl_sync(0xffffffffffffffffull, n, 0);",
+        "p[threadIdx.x & 31] = __popc((unsigned)(__ballot(n) >> (__lane_id() & 32)));",
+        "int f = __lane_id() & ~31; p[threadIdx.x / 32] = (int)(__ballot(n) >> f);",
         "// unsigned m = __ballot(n);",
     ],
 )
