@@ -3,6 +3,7 @@
     python -m benchmarks.pipeline.scale driver --rows 1000000 --rows 10000000
     python -m benchmarks.pipeline.scale slots --slots 64 --slots 1024
     python -m benchmarks.pipeline.scale ingest --nodes 0 --nodes 2
+    python -m benchmarks.pipeline.scale nodes --nodes 1 --nodes 4
 
 Compilers are played back from a recording that is made first. Each figure is of a process of its
 own, and is written when it is there. Results: ``benchmarks/results/scale.md``.
@@ -61,6 +62,16 @@ def ingest(
         _note("ingest", each, _alone("ingest", rows=rows, nodes=each))
 
 
+@app.command()
+def nodes(
+    nodes: Annotated[list[int], typer.Option(help="1, or an even number: half of each kind.")],
+    rows: Annotated[int, typer.Option(help="Generated programs.")] = 40,
+) -> None:
+    """A build by one node and by several that have the same cores."""
+    for each in nodes:
+        _note("nodes", each, _alone("nodes", rows=rows, nodes=each))
+
+
 @app.command(hidden=True)
 def measure(what: str, arguments: str) -> None:
     """In a process of its own; prints JSON."""
@@ -95,7 +106,7 @@ def _note(section: str, key: int, found: dict[str, Any]) -> None:
     figures: dict[str, Any] = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
     figures.setdefault("machine", this_machine().model_dump(mode="json"))
     figures.setdefault(section, {})[str(key)] = found
-    for name in ("driver", "slots", "ingest"):
+    for name in ("driver", "slots", "ingest", "nodes"):
         figures[name] = dict(sorted(figures.get(name, {}).items(), key=lambda item: int(item[0])))
     FIGURES.write_text(json.dumps(figures, indent=1) + "\n")
     FIGURES.with_suffix(".md").write_text(page(figures))
@@ -110,7 +121,7 @@ def page(figures: dict[str, Any]) -> str:
         f"{machine['cores']} cores, {machine['memory_gib']} GiB, shared with other work"
     ]
     for section, text in _TEXTS.items():
-        lines = list(figures[section].values())
+        lines = list(figures.get(section, {}).values())
         if lines:
             rows = [[f"{value:,}" for value in line.values()] for line in lines]
             parts += [text, table(list(lines[0]), rows)]
@@ -150,6 +161,11 @@ machine's cores.""",
 
 Rows read, screened, compared by tokens and decided, of a source of small programs. 0 nodes: one
 process does all. `driver cpu` is what reading on nodes leaves to the driver, deciding included.""",
+    "nodes": """\
+## The same cores as several nodes
+
+A build of generated programs, compiled for sm_80 and gfx1100 with nothing cached, from the start of
+its driver to its end; as many slots of each compiler as cores, on one node or shared out.""",
 }
 
 
