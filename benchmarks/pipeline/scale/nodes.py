@@ -45,4 +45,4 @@ def _plan(nodes: int) -> list[local.NodePlan]:
     if nodes == 1:
         return [local.NodePlan("head", cores, {name: float(cores) for name in local.RESOURCES})]
     each = nodes // len(local.RESOURCES)
-    return local.plan_of({name: each for name in local.RESOURCES}, max(1, cores // each))
+    return local.plan_of(dict.fromkeys(local.RESOURCES, each), max(1, cores // each))
