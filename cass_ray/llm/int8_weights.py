@@ -10,8 +10,8 @@ products are made in int8 as well; elsewhere the matrices are restored.
 
 from __future__ import annotations
 
+import argparse
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -61,19 +61,24 @@ def write_int8_copy(source: Path, out: Path) -> None:
 
 
 class Int8Linear(torch.nn.Module):
-    """A product with int8 weights on a CPU. What comes in is quantized by its own largest value."""
+    """A product with int8 weights on a CPU. Each row that comes in is quantized in its turn, so that
+    what comes out of it does not depend on the rows beside it."""
+
+    integers: torch.Tensor
+    scales: torch.Tensor
 
     def __init__(self, integers: torch.Tensor, scales: torch.Tensor) -> None:
         super().__init__()
         self.out_features, self.in_features = integers.shape
-        zeros = torch.zeros(len(scales), dtype=torch.long)
-        matrix = torch._make_per_channel_quantized_tensor(integers, scales.double(), zeros, 0)
-        self._packed = torch.ops.quantized.linear_prepack(matrix, None)
+        self.register_buffer("integers", integers, persistent=False)
+        self.register_buffer("scales", scales, persistent=False)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """``x`` (…, ``in_features``), fp32."""
-        made: torch.Tensor = torch.ops.quantized.linear_dynamic(x, self._packed, False)
-        return made
+        rows, steps = quantized(x.reshape(-1, self.in_features))
+        sums = torch._int_mm(rows, self.integers.t()).float()
+        made: torch.Tensor = sums.mul_(steps[:, None]).mul_(self.scales)
+        return made.view(*x.shape[:-1], self.out_features)
 
 
 def load_int8_copy(folder: Path, config: Any, device: str) -> Any:
@@ -125,4 +130,8 @@ def _restored_model(
 
 
 if __name__ == "__main__":
-    write_int8_copy(Path(sys.argv[1]), Path(sys.argv[2]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("copy", type=Path)
+    given = parser.parse_args()
+    write_int8_copy(given.model, given.copy)
