@@ -127,10 +127,17 @@ def _compile(work: BuildWork, blocks: Sequence[tuple[Decided, Block]]) -> Iterat
             batch_format="pyarrow",
             **_placement(settings, resource, share),
         )
-    for batch in dataset.iter_batches(batch_size=None, batch_format="pyarrow"):
-        for counts in batch.column("counts").to_pylist():
-            yield dict(counts)
-    ray.kill(keep_alive)
+    try:
+        for batch in dataset.iter_batches(batch_size=None, batch_format="pyarrow"):
+            for counts in batch.column("counts").to_pylist():
+                yield dict(counts)
+    except Exception:  # Ray Data wraps it in errors of its own
+        problem: ToolMissing | None = ray.get(keep_alive.problem.remote())
+        if problem is not None:
+            raise problem from None
+        raise
+    finally:
+        ray.kill(keep_alive)
 
 
 def _placement(settings: BuildSettings, resource: Needs, share: float) -> dict[str, Any]:

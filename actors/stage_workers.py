@@ -78,6 +78,7 @@ class StageWorker:
         self._entries = wanted_stages(work.settings, pools)
         for entry in self._entries:
             if problem := entry.problem():
+                ray.get(self._coordinator.cannot_begin.remote(problem))
                 raise problem
         self._reader = BlockReader(work)
         self._of_thread = threading.local()
