@@ -51,6 +51,12 @@ def test_faults_in_source(fault: Fault) -> None:
     assert all("1 + 2" in mutant.text for mutant in source_mutants(SOURCE))  # host code stays
 
 
+def test_a_mutant_is_never_the_program_itself() -> None:
+    source = SOURCE.replace("<<<n / 32, 32>>>", "<<<1, 32>>>")
+    changes = [mutant.change for mutant in source_mutants(source) if mutant.fault is Fault.LAUNCH]
+    assert changes == ["32 -> 1"]
+
+
 def test_faults_in_assembly() -> None:
     lines = ["s_waitcnt vmcnt(0)", "v_add_f32_e32 v1, v2, v3", "v_ashrrev_i32_e32 v2, 31, v1"]
     assembly = "".join(f"\t{line}\n" for line in [*lines, "s_barrier", "s_endpgm"])
