@@ -21,7 +21,7 @@ class Coordinator:
         self._problem: ToolMissing | None = None
 
     def cannot_begin(self, problem: ToolMissing) -> None:
-        """Note what a worker lacks: of an actor that fails as it is made Ray keeps text only."""
+        """Note what a worker lacks."""
         self._problem = problem
 
     def problem(self) -> ToolMissing | None:
