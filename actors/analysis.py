@@ -9,6 +9,7 @@ from typing import Any
 
 import ray
 
+from actors.errors import plain_errors
 from cass_ray.analysis.parts import Part, PartTask, analyse_kept
 
 _AHEAD = 2
@@ -18,7 +19,7 @@ _AHEAD = 2
 def analysed(tasks: Sequence[PartTask], folder: Path) -> Iterator[Part]:
     """Results in the order of ``tasks``; ``folder`` keeps them, best where all nodes see it.
 
-    Ray has been joined. Raises :class:`ray.exceptions.RayTaskError` where a part fails.
+    Ray has been joined. Raises what a part fails with.
     """
     # One try more for a node that is lost; an error of ours comes back at once.
     work = ray.remote(max_retries=3)(analyse_kept)
@@ -26,7 +27,13 @@ def analysed(tasks: Sequence[PartTask], folder: Path) -> Iterator[Part]:
     running: deque[Any] = deque()
     for task in tasks:
         if len(running) == most:
-            yield ray.get(running.popleft())
+            yield _result(running.popleft())
         running.append(work.remote(task, folder))
     while running:
-        yield ray.get(running.popleft())
+        yield _result(running.popleft())
+
+
+def _result(running: Any) -> Part:
+    with plain_errors():
+        part: Part = ray.get(running)
+    return part

@@ -24,6 +24,7 @@ from cass_ray.pipeline.pieces.work import BuildWork, Decided
 from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import Needs
 from cass_ray.pipeline.stages.order import Pool, wanted_pools, wanted_stages
+from cass_ray.toolchain.errors import ToolMissing
 
 _OBJECT_STORE_BYTES = 512 << 20
 _BLOCKS_OF_A_RUN = 20_000
@@ -116,11 +117,18 @@ def _compile(
             batch_format="pyarrow",
             **_placement(settings, resource, share, nodes),
         )
-    with plain_errors():
-        for batch in dataset.iter_batches(batch_size=None, batch_format="pyarrow"):
-            for counts in batch.column("counts").to_pylist():
-                yield dict(counts)
-    ray.kill(keep_alive)
+    try:
+        with plain_errors():
+            for batch in dataset.iter_batches(batch_size=None, batch_format="pyarrow"):
+                for counts in batch.column("counts").to_pylist():
+                    yield dict(counts)
+    except Exception:  # Ray Data wraps it in errors of its own
+        problem: ToolMissing | None = ray.get(keep_alive.problem.remote())
+        if problem is not None:
+            raise problem from None
+        raise
+    finally:
+        ray.kill(keep_alive)
 
 
 def _placement(

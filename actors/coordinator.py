@@ -5,16 +5,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from cass_ray.toolchain.errors import ToolMissing
+
 ATTEMPTS = 2
 """A row may take its worker down this often on its own before it is rejected."""
 
 
 class Coordinator:
-    """Lives on the driver's node. It remembers batches at work, and rows that were tried alone."""
+    """Lives on the driver's node. It remembers batches at work, rows that were tried alone, and why
+    a worker could not begin."""
 
     def __init__(self) -> None:
         self._batches: Counter[tuple[str, str]] = Counter()
         self._rows: Counter[tuple[str, str]] = Counter()
+        self._problem: ToolMissing | None = None
+
+    def cannot_begin(self, problem: ToolMissing) -> None:
+        """Note what a worker lacks."""
+        self._problem = problem
+
+    def problem(self) -> ToolMissing | None:
+        """What a worker lacked."""
+        return self._problem
 
     def begin_batch(self, stage: str, keys: Sequence[str]) -> bool:
         """Note that a worker starts on these; True when one of them was begun before."""

@@ -7,20 +7,20 @@ from contextlib import contextmanager
 
 from ray.exceptions import RayError
 
-from cass_ray.corpus.program import SourceError
 from cass_ray.exit_codes import no_room
-from cass_ray.storage.store import StorageError
-from cass_ray.toolchain.errors import ToolMissing
 
-_KNOWN = (SourceError, StorageError, ToolMissing)
+_OURS = "cass_ray."
 
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Errors that have a message for people are raised as if they had happened here."""
+    """Errors that have a message for people are raised as if they had happened here.
+
+    Those are ours, and disks that take no more; of others Ray's whole account is wanted.
+    """
     try:
         yield
-    except (RayError, OSError, *_KNOWN) as error:
+    except Exception as error:
         known = next((each for each in _chain(error) if _is_known(each)), None)
         if known is None or known is error:
             raise
@@ -29,7 +29,7 @@ def plain_errors() -> Iterator[None]:
 
 def _is_known(error: BaseException) -> bool:
     # Ray's own wrapping is a subclass of both.
-    return type(error) in _KNOWN or (
+    return type(error).__module__.startswith(_OURS) or (
         isinstance(error, OSError)
         and not isinstance(error, RayError)
         and no_room(error) is not None

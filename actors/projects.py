@@ -7,6 +7,7 @@ from typing import Any
 
 import ray
 
+from actors.errors import plain_errors
 from cass_ray.project.many import ManySettings, ProjectOutcome, port_kept
 
 
@@ -14,7 +15,7 @@ def ported(settings: ManySettings) -> Iterator[ProjectOutcome]:
     """Outcomes in the order in which they come; ``settings.out`` is where all nodes see it.
 
     A task takes as many processors as a project has compilers at a time. Ray has been joined.
-    Raises :class:`ray.exceptions.RayTaskError` where a tool is missing.
+    Raises :class:`ToolMissing` where a node has not what the work needs.
     """
     processors = min(settings.jobs, max(1, int(ray.cluster_resources().get("CPU", 1))))
     # One try more for a node that is lost; an error of ours comes back at once.
@@ -22,4 +23,6 @@ def ported(settings: ManySettings) -> Iterator[ProjectOutcome]:
     running: list[Any] = [work.remote(entry, settings) for entry in settings.projects]
     while running:
         done, running = ray.wait(running)
-        yield from ray.get(done)
+        with plain_errors():
+            outcomes = ray.get(done)
+        yield from outcomes

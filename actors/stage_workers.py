@@ -33,6 +33,7 @@ from cass_ray.pipeline.stages.order import (
 )
 from cass_ray.pipeline.stages.reference import REFERENCE_COLUMN
 from cass_ray.pipeline.workspace import Workspace
+from cass_ray.toolchain.errors import ToolMissing
 
 READ_COLUMN = "read"
 """With ``block``, what a table of block names has: the key of the piece as it was read."""
@@ -79,7 +80,7 @@ class StageWorker:
         self._entries = wanted_stages(work.settings, pools)
         for entry in self._entries:
             if problem := entry.problem():
-                raise problem
+                raise self._told(problem)
         self._reader = BlockReader(work)
         self._metrics = PoolMetrics(self.pool.value)
         self._of_thread = threading.local()
@@ -90,7 +91,10 @@ class StageWorker:
             return self._worked_on(batch)
 
     def _worked_on(self, batch: pa.Table) -> pa.Table:
-        stages = self._stages()
+        try:
+            stages = self._stages()
+        except ToolMissing as error:
+            raise self._told(error) from None
         rows = self._rows(batch)
         self._metrics.given(len(rows))
         blocks = list(dict.fromkeys(row[BLOCK_COLUMN] for row in rows))
@@ -102,6 +106,11 @@ class StageWorker:
         made = self._committed(rows) if self._commits else self._table(rows)
         self._coordinator.end_batch.remote(self.pool.value, blocks)
         return made
+
+    def _told(self, problem: ToolMissing) -> ToolMissing:
+        """``problem``, which the driver then knows of: Ray makes errors and texts of its own."""
+        ray.get(self._coordinator.cannot_begin.remote(problem))
+        return problem
 
     def _rows(self, batch: pa.Table) -> list[Row]:
         if READ_COLUMN not in batch.column_names:

@@ -82,6 +82,8 @@ def explain(error: ValidationError, model: type[BaseModel], where: str) -> str:
         if problem["type"] == "extra_forbidden":
             hint = _hint(str(location[-1]), _model_at(model, location))
             lines.append(f"{where}: unknown key `{key}`; {hint}")
+        elif problem["type"] == "missing":
+            lines.append(f"{where}: `{key}` is missing")
         else:
             lines.append(f"{where}: `{key}`: {problem['msg']} (got {problem['input']!r})")
     return "\n".join(lines)

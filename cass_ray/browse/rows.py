@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -155,6 +156,10 @@ class Part:
                 index += 1
 
 
+_PLACE = re.compile(r"\S+:\d+(?::\d+)?: (?:(?:fatal )?error: )?")
+"""Where a compiler's message says that something is: in a narrow column the place is all of it."""
+
+
 def cell(name: str, value: Any) -> Text:
     """``value`` of a column as one line of a table."""
     if name == "id":
@@ -163,7 +168,8 @@ def cell(name: str, value: Any) -> Text:
         return Text(", ".join(plain(kernel) for kernel in value or []))
     if isinstance(value, int) and not isinstance(value, bool):
         return Text(f"{value:,}", justify="right")
-    return Text(next(iter(plain(value).splitlines()), ""))
+    first = next(iter(plain(value).splitlines()), "")
+    return Text(_PLACE.sub("", first) if name == "diagnostic" else first)
 
 
 def plain(value: Any) -> str:

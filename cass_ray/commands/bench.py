@@ -44,6 +44,7 @@ from cass_ray.bench.task import (
     loadable_tasks,
     task_folders,
 )
+from cass_ray.commands.waiting import waiting
 from cass_ray.config import SettingsError
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
@@ -80,9 +81,10 @@ def lint(
         linter = Linter() if static else Linter(find_nvidia(), usable_backend())
         chosen, broken = _load(tasks, names or [])
         if write:
-            _write_index(chosen, jobs)
+            with waiting("measuring sizes"):
+                _write_index(chosen, jobs)
         found += broken
-        with ThreadPoolExecutor(jobs) as pool:
+        with waiting(f"checking {len(chosen)} tasks"), ThreadPoolExecutor(jobs) as pool:
             for findings in pool.map(linter.check, chosen):
                 found.append(findings)
                 if not as_json:
@@ -150,7 +152,7 @@ def admit(
             raise ToolMissing("The backend rdna3", "Run `cass doctor`.", problem)
         chosen, broken = _load(tasks, names or [])
         results = []
-        with ThreadPoolExecutor(jobs) as pool:
+        with waiting(f"planting faults in {len(chosen)} tasks"), ThreadPoolExecutor(jobs) as pool:
             test = partial(mutation_test, backend=engine, per_fault=per_fault, seed=seed)
             for result in pool.map(test, chosen):
                 results.append(result)

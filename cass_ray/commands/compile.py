@@ -18,6 +18,7 @@ from cass_ray.architectures import (
 )
 from cass_ray.commands.sides import unit_of
 from cass_ray.commands.tool_errors import tool_errors
+from cass_ray.commands.waiting import waiting
 from cass_ray.config import did_you_mean
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.opencl.locate import find_opencl_amd, find_opencl_nvidia
@@ -107,7 +108,7 @@ def compile_file(
     build = {SourceLanguage.CUDA: _cuda, SourceLanguage.HIP: _hip, SourceLanguage.OPENCL: _opencl}[
         language
     ]
-    with tool_errors():
+    with tool_errors(), waiting(f"compiling {file.name}"):
         unit = unit_of(file, root, include or [], define or [])
         if shared_runtime and output is not None:
             find_nvidia().build_executable(

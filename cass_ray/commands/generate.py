@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from cass_ray.commands.waiting import waiting
 from cass_ray.config import SettingsError, load, parse_overrides
 from cass_ray.corpus.generate.knobs import Knobs
 from cass_ray.corpus.generate.program import generate as generate_programs
@@ -45,10 +46,13 @@ def generate(
     except (SettingsError, OSError) as error:
         fail("generate", error, EXIT_USAGE)
     started, lines = time.monotonic(), 0
-    for program in generate_programs(count, seed, chosen):
-        (out / f"{program.name}.cu").write_text(program.source)
-        (out / f"{program.name}.expected").write_text(program.expected)
-        lines += program.source.count("\n")
+    with waiting(f"writing {count} programs") as say:
+        for number, program in enumerate(generate_programs(count, seed, chosen), 1):
+            # The output first: a program of an interrupted run is never without it.
+            (out / f"{program.name}.expected").write_text(program.expected)
+            (out / f"{program.name}.cu").write_text(program.source)
+            lines += program.source.count("\n")
+            say(f"{number} of {count} programs")
     seconds = time.monotonic() - started
     figures = {"programs": count, "lines": lines, "seconds": round(seconds, 2), "seed": seed}
     if as_json:

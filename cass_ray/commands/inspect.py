@@ -29,7 +29,8 @@ from cass_ray.storage.location import parse_location
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
-_KEPT_WIDE = {"filename": 20, "stage": 14, "reason": 16}
+_GIVE_WAY = ("filename", "diagnostic", "kernels")
+"""Columns that are cut where a terminal is narrow; the others say what a row is, and stay."""
 
 DEFAULT_TEXTS = ("cuda_source", "hip_source", "cuda_device", "hip_device")
 
@@ -81,13 +82,6 @@ def inspect(
         fail("inspect", plain(str(error)), EXIT_USAGE)
     except (pa.ArrowInvalid, OSError) as error:
         fail("inspect", plain(f"{dataset}: not readable as Parquet: {error}"), EXIT_USAGE)
-
-
-def _width(name: str, rows: list[dict[str, Any]]) -> int | None:
-    """What a narrow terminal leaves of a column that says which row it is and why."""
-    if name not in _KEPT_WIDE:
-        return None
-    return min(_KEPT_WIDE[name], max(len(plain(row[name])) for row in rows))
 
 
 def _has_terminal() -> bool:
@@ -178,18 +172,20 @@ def _show_table(rows: list[dict[str, Any]], total: int, part: str, as_json: bool
         console.print(f"no rows in {part}")
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("#", justify="right", style="dim", min_width=len(str(len(rows))))
+    table.add_column("#", justify="right", style="dim", no_wrap=True)
     for name, value in rows[0].items():
         is_number = isinstance(value, int) and not isinstance(value, bool)
         table.add_column(
             name.removesuffix("_bytes").replace("_", " "),
             justify="right" if is_number else "left",
-            no_wrap=name != "kernels",
-            min_width=_width(name, rows),
+            no_wrap=name not in _GIVE_WAY,
             overflow="ellipsis",
         )
     for number, row in enumerate(rows):
-        table.add_row(str(number), *(cell(name, value) for name, value in row.items()))
+        cells = {name: cell(name, value) for name, value in row.items()}
+        for name in cells.keys() - {"kernels"}:
+            cells[name].no_wrap = True
+        table.add_row(str(number), *cells.values())
     console.print(table)
     if total > len(rows):
         console.print(f"{len(rows)} of {total} {part}; --limit {total} shows all")

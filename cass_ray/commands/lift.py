@@ -12,6 +12,7 @@ import typer
 
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.commands.sides import gather_program
+from cass_ray.commands.waiting import waiting
 from cass_ray.execute.backends.base import unit_on_disk
 from cass_ray.execute.sides import as_hip
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
@@ -47,7 +48,8 @@ def coverage(
 ) -> None:
     """Opcode forms in machine code: proven, tested, only lifted, not lifted."""
     try:
-        found = measure(_listings(paths, find_nvidia()))
+        with waiting("reading machine code"):
+            found = measure(_listings(paths, find_nvidia()))
     except ToolMissing as error:
         fail("lift", error, EXIT_TOOL_MISSING)
     except (OSError, LiftError, CubinError, DisassemblyError) as error:
@@ -134,7 +136,8 @@ def translate_assembly(
         if is_listing(data := path.read_bytes()):
             text = data.decode("utf-8", "replace")
             renamed = names_for_host(cubin_of(text), wanted) if wanted else None
-            made = lift_text(text, architecture, amd=amd, names=renamed)
+            with waiting(f"lifting {path.name}"):
+                made = lift_text(text, architecture, amd=amd, names=renamed)
             _write(made, output)
             sys.stderr.write(f"{path.name}: {len(made.kernels)} kernel(s) lifted\n")
             return
@@ -146,7 +149,8 @@ def translate_assembly(
             )
         for number, each in enumerate(found):
             renamed = names_for_host(Cubin.parse(each.data), wanted) if wanted else None
-            made = lift_cubin(each.data, architecture, amd=amd, nvidia=nvidia, names=renamed)
+            with waiting(f"lifting {each.name}"):
+                made = lift_cubin(each.data, architecture, amd=amd, nvidia=nvidia, names=renamed)
             _write(made, _numbered(output, number))
             sys.stderr.write(f"{each.name}: {len(made.kernels)} kernel(s) lifted\n")
     except ToolMissing as error:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cass_ray.commands.sides import exit_codes, gather_program
+from cass_ray.commands.waiting import waiting
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.backends.registry import BACKENDS
 from cass_ray.execute.parity import RUNS, Parity, ParityError, Ratio, measure_parity
@@ -43,7 +44,7 @@ def parity(
     and the like are compared there, and labelled as counters.
     Exit codes: 0 measured, 1 a program fails or does not compile, 2 usage, 3 a tool is missing.
     """
-    with exit_codes():
+    with exit_codes(), waiting("compiling and running both sides"):
         ours, theirs = usable_backends(backend, reference_backend)
         original = gather_program(reference)
         port = as_hip(gather_program(candidate) if candidate else original)

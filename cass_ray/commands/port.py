@@ -13,6 +13,7 @@ from cass_ray.architectures import (
     known_architecture,
 )
 from cass_ray.commands.run import finish, standard_input
+from cass_ray.commands.waiting import waiting
 from cass_ray.emulator.build import BuildFailed, runtime_library
 from cass_ray.emulator.execution import RunOptions
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING
@@ -78,9 +79,11 @@ def port_command(
         program = read_executable(executable)
         for library in program.libraries:
             typer.echo(f"cass port: {library} is needed too and is not provided", err=True)
-        ported = port(program, ContainerLifter(find_nvidia(), find_amd(), arch))
+        with waiting(f"lifting {executable.name}"):
+            ported = port(program, ContainerLifter(find_nvidia(), find_amd(), arch))
         _report(ported)
-        completed = execute(ported, arguments or [], runtime_library(), options)
+        with waiting(f"running {executable.name}"):
+            completed = execute(ported, arguments or [], runtime_library(), options)
     except (PortError, LiftError, BuildFailed) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(EXIT_FAILED) from None

@@ -18,6 +18,7 @@ from cass_ray.architectures import (
 )
 from cass_ray.commands.sides import unit_of
 from cass_ray.commands.tool_errors import tool_errors
+from cass_ray.commands.waiting import waiting
 from cass_ray.corpus.reading.source_files import CUDA_SUFFIXES, Sources, gather
 from cass_ray.emulator.build import BuildFailed, runtime_library
 from cass_ray.emulator.execution import RunOptions, build, execute
@@ -98,7 +99,7 @@ def run(
     devices = tuple(device or [arch])
     _check_usage(file, host, optimization, devices)
     source = host or file
-    with _exit_codes():
+    with _exit_codes(), waiting(f"compiling and running {source.name}"):
         unit = unit_of(source, root, include or [], define or [])
         sources = _sources(unit)
         library = runtime_library()

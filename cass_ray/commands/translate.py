@@ -17,6 +17,7 @@ from cass_ray.commands.lift import translate_assembly
 from cass_ray.commands.remote import Wanted, translate_remotely
 from cass_ray.commands.sides import exit_codes
 from cass_ray.commands.verify import agree
+from cass_ray.commands.waiting import waiting
 from cass_ray.dataset.schema import clip_diagnostic
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
 from cass_ray.printable import printable, printable_text
@@ -130,7 +131,8 @@ def translate(
     try:
         if path.is_dir():
             assert output is not None
-            result = translate_tree(path, output, translator, workers=os.cpu_count() or 1)
+            with waiting(f"translating {path}"):
+                result = translate_tree(path, output, translator, workers=os.cpu_count() or 1)
         else:
             result = _translate_file(path, output, translator)
     except TranslatorError as error:
@@ -138,10 +140,13 @@ def translate(
     except (OSError, ValueError) as error:
         fail("translate", error, EXIT_USAGE)
     propose = _proposer(repair_with or engine, bool(repair_with)) if repairs else None
-    failed = _check(path, output, result, repairs, propose) if check else 0
+    failed = 0
+    if check:
+        with waiting("compiling for AMD"):
+            failed = _check(path, output, result, repairs, propose)
     if verify and not failed:
         assert output is not None
-        with exit_codes():
+        with exit_codes(), waiting("compiling and running both sides"):
             failed += not agree(path, output / path.name if output.is_dir() else output)
     if as_json:
         sys.stdout.write(json.dumps(_as_json(result, translator), indent=2) + "\n")
@@ -199,7 +204,8 @@ def _translate_file(path: Path, output: Path | None, translator: Translator) -> 
     if b"\0" in data:
         raise ValueError(f"{path} is not text")
     text = data.decode("utf-8", "surrogateescape")
-    translation = translator.translate(text, filename=path.name)
+    with waiting(f"translating {path.name}"):
+        translation = translator.translate(text, filename=path.name)
     result = translation.source.encode("utf-8", "surrogateescape")
     if output is None:
         sys.stdout.buffer.write(result)

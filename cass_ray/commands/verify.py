@@ -11,6 +11,7 @@ import typer
 
 from cass_ray.architectures import AMD_ARCHITECTURES, wavefronts_of
 from cass_ray.commands.sides import existing, exit_codes
+from cass_ray.commands.waiting import waiting
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.backends.registry import BACKENDS, make_backend
 from cass_ray.execute.programs import has_main
@@ -75,7 +76,7 @@ def verify_port(
     block, blocks, seed).
     Exit codes: 0 they agree, 1 they do not or one does not compile, 2 usage, 3 a tool is missing.
     """
-    with exit_codes():
+    with exit_codes(), waiting("compiling and running both sides"):
         programs = existing(reference), existing(candidate) if candidate else None
         driven = not has_main([reference.read_text(errors="replace")])
         how = Comparison(
@@ -115,7 +116,7 @@ def selftest(
 
     Exit codes: 0 no false alarm, 1 a correct program did not pass, 3 a tool is missing.
     """
-    with exit_codes():
+    with exit_codes(), waiting("planting faults") as say:
         engine = Rdna3Backend(threads=1)
         if problem := engine.problem():
             raise ToolMissing("The backend rdna3", "", problem)
@@ -129,6 +130,7 @@ def selftest(
             chosen, engine, per_fault=per_fault, seed=seed, originals=originals
         ):
             results.append((subject, unchanged, mutants))
+            say(f"{len(results)} of {len(chosen)} programs")
             if not as_json:
                 typer.echo(f"{subject.name}: {len(mutants)} mutants", err=True)
         outcome = summarize(results)

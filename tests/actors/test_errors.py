@@ -44,6 +44,15 @@ def test_an_error_with_a_message_is_what_it_was(node: None) -> None:
     assert no_room(full.value) and not isinstance(full.value, ray.exceptions.RayError)
 
 
+def test_an_error_of_ours_is_told_apart_without_a_cluster() -> None:
+    trace = 'Traceback (most recent call last):\n  File "worker.py", line 1, in work\n'
+    cause = ToolMissing("nvcc", "Run `make setup`.")
+    error = ray.exceptions.RayTaskError("work", trace, cause, proctitle="ray::work()", pid=7)
+    with pytest.raises(ToolMissing) as raised, plain_errors():
+        raise error.as_instanceof_cause()
+    assert str(raised.value) == "nvcc is missing. Run `make setup`."
+
+
 def test_other_errors_say_where_they_happened(node: None) -> None:
     with pytest.raises(ray.exceptions.RayTaskError, match="in divide"):
         list(TaskRunner().each(divide, [0]))

@@ -22,6 +22,7 @@ from cass_ray.pipeline.settings import BuildSettings
 from cass_ray.pipeline.stages.base import WORK_SCHEMA
 from cass_ray.pipeline.stages.order import STAGES, Pool
 from cass_ray.storage.store import Store
+from cass_ray.toolchain.errors import ToolMissing
 
 NAME = "coordinator of the test"
 GOOD = "__global__ void k(int *p) { *p = 1; }\nint main() { cudaFree(0); }\n"
@@ -79,6 +80,22 @@ def decided(work: BuildWork, *rows: dict[str, Any]) -> Decided:
 
 def test_every_pool_has_a_worker() -> None:
     assert set(WORKERS) == set(Pool) == {each.pool for each in STAGES}
+
+
+def test_the_driver_learns_what_a_worker_lacks(
+    worker: StageWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ray makes an error of its own of one in a worker, with a text of many lines."""
+    coordinator = ray.get_actor(NAME)
+    assert ray.get(coordinator.problem.remote()) is None
+
+    def lacking(*arguments: object) -> None:
+        raise ToolMissing("nvcc", "Run `make setup`.")
+
+    monkeypatch.setattr("actors.stage_workers.make_stages", lacking)
+    with pytest.raises(ToolMissing):
+        worker(table(row("any", GOOD)))
+    assert str(ray.get(coordinator.problem.remote())) == "nvcc is missing. Run `make setup`."
 
 
 def test_rows_come_back_in_order_translated_or_rejected(worker: StageWorker) -> None:

@@ -113,6 +113,28 @@ def test_rejects_show_stage_reason_and_diagnostic(dataset: Path) -> None:
     assert "'cub.h' file not found" in one.output
 
 
+def test_rejects_are_readable_on_80_columns(
+    tmp_path: Path,
+) -> None:
+    long = [
+        rejected(
+            row(number, filename="folder/" * 12 + f"{number}.cu"),
+            Stage.COMPILE_AMD, Reason.MISSING_HEADER, "/a/b.cu:1:2: error: no matching " * 9,
+        )
+        for number in range(12)
+    ]  # fmt: skip
+    write(tmp_path / "rejects", long, REJECT_SCHEMA)
+    narrow = {"COLUMNS": "80"}
+    lines = runner.invoke(app, [str(tmp_path), "--rejects"], env=narrow).output.splitlines()
+    assert max(map(len, lines)) <= 80
+    shown = [line.split() for line in lines if "missing_header" in line]
+    assert [words[0] for words in shown] == [str(number) for number in range(12)]
+    assert all("compile_amd" in words and "folder/" in words[1] for words in shown)
+    assert all(" no matching" in line for line in lines if "missing_header" in line)
+    one = runner.invoke(app, [str(tmp_path), "--rejects", "--index", shown[7][0]]).output
+    assert "7.cu" in "".join(one.split())
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -73,8 +73,9 @@ _FLOAT = re.compile(r"(\d+\.\d*|\.\d+)([eE][+-]?\d+)?[fF]?")
 def source_mutants(source: str) -> list[Mutant]:
     """Every fault that can be planted in a HIP source; those in ``main`` concern the runtime."""
     text = splice_lines(source)
-    found = _Scan(text).edits()
-    return [_apply(text, edit) for edit in sorted(found, key=lambda edit: edit.start)]
+    found = sorted(_Scan(text).edits(), key=lambda edit: edit.start)
+    mutants = [_apply(text, edit) for edit in found]
+    return [mutant for mutant in mutants if mutant.text != text]  # a grid of one block stays one
 
 
 def assembly_mutants(assembly: str) -> list[Mutant]:

@@ -9,6 +9,7 @@ machine code, is no mutant and does not count.
 from __future__ import annotations
 
 import functools
+import math
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from cass_ray.assembly import rdna3
 from cass_ray.config import StrictModel
 from cass_ray.corpus.parsing.lexer import splice_lines
 from cass_ray.corpus.reading.source_files import Sources
-from cass_ray.execute.backends.base import Assembly, Backend, Inputs
+from cass_ray.execute.backends.base import Assembly, Backend, Inputs, RunMode
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.comparison.compare import Tolerance
 from cass_ray.execute.comparison.tolerances import tolerance_for
@@ -32,6 +33,11 @@ from cass_ray.execute.selftest.mutants import Fault, Mutant, assembly_mutants, d
 from cass_ray.execute.verify import Policy, PortVerification, verify
 from cass_ray.toolchain.sandbox.executable import Bounds
 from cass_ray.toolchain.unit import CompileFailure
+
+_SIZE = 32
+"""Smaller numbers among arguments are taken for seeds, rounds or kinds."""
+_LARGER_SECONDS = 10.0
+"""An input of ours on which the original takes longer is left out."""
 
 
 class Fate(StrEnum):
@@ -156,6 +162,24 @@ def summarize(
     return SelfTest(programs=len(results), false_alarms=alarms, mutants=mutants)
 
 
+def larger(inputs: Sequence[Inputs]) -> Inputs | None:
+    """The largest of ``inputs`` with sizes three times as large; None where nothing is a size.
+
+    A lifted original runs on any input, not only where a GPU's output is stored. More elements than
+    16 bits count, and other remainders by the block, show what small inputs do not.
+    """
+    sizes = [[int(text) for text in each.arguments if text.isdecimal()] for each in inputs]
+    products = [math.prod(number for number in row if number >= _SIZE) for row in sizes]
+    if max(products, default=1) < _SIZE:
+        return None
+    most = inputs[products.index(max(products))]
+    grown = tuple(
+        str(3 * int(text)) if text.isdecimal() and int(text) >= _SIZE else text
+        for text in most.arguments
+    )
+    return replace(most, arguments=grown)
+
+
 class _Trial:
     """One program: its reference, and mutants against it."""
 
@@ -182,7 +206,14 @@ class _Trial:
             return measure(self._backend, built, subject.inputs)
         if subject.original is None:
             raise ValueError(f"{subject.name} has no CUDA original")
-        return measure(originals, originals.build(subject.original), subject.inputs)
+        built = originals.build(subject.original)
+        known = measure(originals, built, subject.inputs)
+        if (more := larger(subject.inputs)) is None:
+            return known
+        mode = RunMode(Bounds(wall_seconds=_LARGER_SECONDS))
+        runs = measure(originals, built, [more], mode).runs
+        usable = tuple(run for run in runs if not run.problem and run.status == 0)
+        return replace(known, runs=(*known.runs, *usable))
 
     @staticmethod
     def _tolerance_of(files: Mapping[str, bytes]) -> Tolerance:

@@ -7,11 +7,20 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from cass_ray.translate.defects.syntax import Function, SourceFile, finding, text, walk
+from cass_ray.translate.defects.syntax import (
+    Function,
+    SourceFile,
+    compact,
+    finding,
+    outside_lambdas,
+    text,
+)
 from cass_ray.translate.protocol import Finding, Severity
 
 _THREAD = re.compile(r"\bthreadIdx\b|\bhipThreadIdx_[xyz]\b|\bthread_rank\s*\(|\blane_?id\b")
 _BARRIER = re.compile(r"__syncthreads(?:_count|_and|_or)?\Z")
+_NAME = re.compile(r"(?<![\w.])(?<!->)[A-Za-z_]\w*")
+"""Not of a member: the y of gridDim.y is no variable y."""
 _CONDITIONAL = ("if_statement", "while_statement", "for_statement", "switch_statement")
 
 
@@ -44,15 +53,17 @@ def depends(expression: str, names: set[str]) -> bool:
     plain = re.sub(r"\w+\s*\[[^\]]*\]", "", expression)
     if _THREAD.search(expression):
         return _THREAD.search(plain) is not None
-    return bool(names & set(re.findall(r"\b[A-Za-z_]\w*\b", plain)))
+    return bool(names & set(_NAME.findall(plain)))
 
 
 def barrier_defects(unit: SourceFile) -> Iterator[Finding]:
-    """Of kernels; what calls a device function is not known here."""
+    """Of kernels and of what runs in them; parameters of device functions are taken to be the same
+    for all threads."""
     for function in unit.functions:
-        if not function.kernel:
+        if not function.kernel and not function.device:
             continue
         names = thread_dependent(function)
+        names -= _unclear(function, names)
         barriers = [call for call in function.calls if _BARRIER.match(call.name)]
         for call in barriers:
             if (condition := _condition_around(call.node, function, names)) is not None:
@@ -76,16 +87,35 @@ def barrier_defects(unit: SourceFile) -> Iterator[Finding]:
             )
 
 
+def _unclear(function: Function, names: set[str]) -> set[str]:
+    """Names of several variables of which some are the same for all threads."""
+    return {
+        name
+        for name in names
+        if len(found := function.variables.get(name, [])) > 1
+        and not all(depends(text(each.value), names) for each in found)
+    }
+
+
 def _condition_around(node: Node, function: Function, names: set[str]) -> Node | None:
     above = node.parent
     while above is not None and above != function.body:
         if above.type in _CONDITIONAL:
             condition = above.child_by_field_name("condition")
             inside = condition is not None and node.start_byte >= condition.end_byte
-            if condition is not None and inside and depends(text(condition), names):
+            divergent = condition is not None and inside and depends(text(condition), names)
+            if divergent and not _is_rounded_up(above, function):
                 return condition
         above = above.parent
     return None
+
+
+def _is_rounded_up(loop: Node, function: Function) -> bool:
+    """Whether ``i < bound; i += step`` goes to a multiple of the step: as often for all threads."""
+    bound = re.search(r"<(\w+)\Z", compact(loop.child_by_field_name("condition")))
+    step = re.search(r"\+=(.+)", compact(loop.child_by_field_name("update")))
+    variable = function.variable(bound[1]) if bound else None
+    return bool(variable and step and compact(variable.value).endswith(f"*{step[1]}"))
 
 
 def _early_return(function: Function, names: set[str], last_barrier: int) -> Node | None:
@@ -96,7 +126,7 @@ def _early_return(function: Function, names: set[str], last_barrier: int) -> Nod
         taken = statement.child_by_field_name("consequence")
         if condition is None or taken is None or not depends(text(condition), names):
             continue
-        for node in walk(taken):
+        for node in outside_lambdas(taken):
             if node.type == "return_statement":
                 return node
     return None

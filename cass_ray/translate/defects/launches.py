@@ -12,6 +12,7 @@ from cass_ray.translate.defects.syntax import (
     Call,
     Function,
     SourceFile,
+    Variable,
     compact,
     declared,
     finding,
@@ -27,7 +28,7 @@ _WAITS = re.compile(
     r"(?:Device|Thread|Stream|Event)Synchronize\Z|Memcpy(?:2D|3D|FromSymbol)?\Z|(?:Event|Stream)Query\Z"
 )
 _ASKS = ("GetLastError", "PeekAtLastError")
-_OWN_CHECK = re.compile(r"(?i)check|error|assert|safe|verify|try\b|call\b")
+_OWN_CHECK = re.compile(r"(?i)check|error|assert|safe|verify|try\b|call\b|synchronize(?!d)")
 
 
 def launch_defects(unit: SourceFile) -> Iterator[Finding]:
@@ -47,7 +48,12 @@ def launch_defects(unit: SourceFile) -> Iterator[Finding]:
 
 
 def _unchecked(unit: SourceFile) -> Iterator[Finding]:
-    """The first launch of a file in which nothing asks whether launches succeeded."""
+    """The first launch of a program in which nothing asks whether launches succeeded.
+
+    In a part of a program others may ask: only files with ``main`` are looked at.
+    """
+    if not any(function.name == "main" for function in unit.host):
+        return
     launches = []
     for function in unit.functions:
         for call in function.calls:
@@ -174,9 +180,7 @@ def _cut_off(call: Call, function: Function, unit: SourceFile) -> Iterator[Findi
     kernels = unit.kernels.get(call.name, [])
     if not found or len(kernels) != 1 or integer(found[1]) >= 0 or found[1] in unit.constants:
         return
-    variable = function.variable(found[1])
-    given = variable is None or (variable.value is not None and "arg" in text(variable.value))
-    if not given:
+    if _may_be_a_multiple(function.variable(found[1]), unit):
         return
     places = [index for index, each in enumerate(call.arguments) if text(each) == found[1]]
     parameters = kernels[0].node.child_by_field_name("declarator")
@@ -186,7 +190,7 @@ def _cut_off(call: Call, function: Function, unit: SourceFile) -> Iterator[Findi
     )
     for place in places:
         name = names[place][0] if place < len(names) and names[place] else ""
-        guard = re.compile(rf"<\s*{re.escape(name)}\s*[)&]|>=\s*{re.escape(name)}\s*[)|]")
+        guard = re.compile(rf"<\s*{re.escape(name)}\s*[)&?]|>=\s*{re.escape(name)}\s*[)|]")
         if name and guard.search(text(kernels[0].body)):
             yield finding(
                 call.configuration[0],
@@ -196,6 +200,16 @@ def _cut_off(call: Call, function: Function, unit: SourceFile) -> Iterator[Findi
                 Severity.WARNING,
             )
             return
+
+
+def _may_be_a_multiple(variable: Variable | None, unit: SourceFile) -> bool:
+    """Whether a number of elements is known, or is made of something times something."""
+    if variable is None:
+        return False
+    value = text(variable.value)
+    return re.search(r"[*~]|<<", value) is not None or not _words(variable.value) - set(
+        unit.constants
+    )
 
 
 def _copy_not_awaited(call: Call, function: Function) -> Iterator[Finding]:

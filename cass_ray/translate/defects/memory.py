@@ -48,20 +48,10 @@ _DIRECTIONS = {
     "HostToHost": (Side.HOST, Side.HOST),
 }
 _BYTES = ("char", "void", "uint8_t", "int8_t", "byte", "bool")
-_EVERY_BYTE = {
-    "0",
-    "-1",
-    "0xff",
-    "0xFF",
-    "255",
-    "~0",
-    "0u",
-    "0x00",
-    "false",
-    "'\\0'",
-    "0.0f",
-    "0.0",
-}
+_EVERY_BYTE = re.compile(
+    r"-1|~0[uU]?|0[xX]?0*[uUlLfF]*|0[xX][fF]{2}[uU]?|255|false|'\\\\0'|0\.0*f?"
+)
+"""Values of which every byte is the same as that of an element."""
 _SIZEOF_NAME = re.compile(r"(?<!\w)sizeof\(?(\w+)\)?(?!\w)")
 
 
@@ -105,7 +95,7 @@ def memory_defects(unit: SourceFile) -> Iterator[Finding]:
     for function in unit.host:
         known = sides(function)
         for call in function.calls:
-            yield from _direction(call, known)
+            yield from _direction(call, known, function)
             yield from _size(call, function)
             yield from _fill(call, function)
             if call.is_launch:
@@ -114,7 +104,7 @@ def memory_defects(unit: SourceFile) -> Iterator[Finding]:
         yield from _after_free(function)
 
 
-def _direction(call: Call, known: dict[str, Side]) -> Iterator[Finding]:
+def _direction(call: Call, known: dict[str, Side], function: Function) -> Iterator[Finding]:
     places = _COPIES.get(call.runtime)
     if places is None:
         return
@@ -123,8 +113,10 @@ def _direction(call: Call, known: dict[str, Side]) -> Iterator[Finding]:
         if not written.endswith("Memcpy" + ending):
             continue
         for place, side, role in zip(places[:2], wanted, ("destination", "source"), strict=True):
-            name = name_in(call.argument(place))
-            is_at = known.get(name)
+            argument = call.argument(place)
+            name = name_in(argument)
+            own = _is_own_value(argument, function)
+            is_at = Side.HOST if own else known.get(name)
             if is_at in (Side.DEVICE, Side.HOST) and is_at is not side:
                 yield finding(
                     call.node,
@@ -133,6 +125,12 @@ def _direction(call: Call, known: dict[str, Side]) -> Iterator[Finding]:
                     "name the direction in which the arguments lie, or exchange them",
                 )
                 return
+
+
+def _is_own_value(argument: Node | None, function: Function) -> bool:
+    """Whether it is the address of a local variable that is no pointer."""
+    variable = function.variable(variable_at(argument))
+    return variable is not None and variable.kind == "value" and variable.type != "auto"
 
 
 def _size(call: Call, function: Function) -> Iterator[Finding]:
@@ -159,7 +157,7 @@ def _fill(call: Call, function: Function) -> Iterator[Finding]:
     literal = re.fullmatch(r"-?(?:0[xX])?[\da-fA-F.]+[fFuUlL]*", value)
     if variable is None or variable.kind != "pointer" or not literal:
         return
-    if value not in _EVERY_BYTE and not any(word in variable.type for word in _BYTES):
+    if not _EVERY_BYTE.fullmatch(value) and not any(word in variable.type for word in _BYTES):
         yield finding(
             call.node,
             call.name,

@@ -21,22 +21,37 @@ from cass_ray.translate.protocol import Finding, Severity
 _LOOPS = 4
 """Loops in loops that are followed twice each: deeper ones once."""
 
-_SYNC = re.compile(r"(?i)sync|barrier|wait|fence|arrive|shfl|ballot")
+_SYNC = re.compile(
+    r"(?i)sync|barrier|wait|fence|arrive|shfl|ballot|block\w*(?:reduce|scan|sort|exchange)"
+)
+"""What waits for others; the blockwise algorithms of CUB and their like do."""
 _ATOMIC = re.compile(r"atomic\w+\Z")
+_ROUND = re.compile(r"%|\^\s*1\b")
+_ONLY_ONE = re.compile(r"\(?([\w.]+)==(\d+)\)?")
 _ONE = re.compile(r"==|!\s*(?:threadIdx|tid|t\b|lane)")
 
 
 class _Index(NamedTuple):
-    """One dimension of an index: terms that depend on the thread, and the others.
+    """One dimension of an index, or ``.x`` of a member: terms that depend on the thread, and the
+    others.
 
-    Of ``r * n + c`` the ``stride`` is ``n``, and ``parts`` are ``r`` and ``c``.
+    Of ``r * n + c`` the ``stride`` is ``n``, and ``parts`` are ``r`` and ``c``. ``of_ring``: it
+    counts round, as the stages of a buffer of several do.
     """
 
     text: str
     threads: tuple[str, ...]
     others: tuple[str, ...]
+    of_ring: bool = False
     stride: str = ""
     parts: tuple[_Index, ...] = ()
+
+    def is_never(self, other: _Index) -> bool:
+        """Whether they are different places: two numbers or members; of rings it is taken so."""
+        if self.text == other.text:
+            return False
+        fixed = [each.text.isdigit() or each.text.startswith(".") for each in (self, other)]
+        return (self.of_ring and other.of_ring) or all(fixed)
 
     def is_apart(self, other: _Index) -> bool:
         """Whether different threads are at different places in this dimension, whatever else:
@@ -64,11 +79,15 @@ class _Access(NamedTuple):
         """Whether two threads may be at the same place, one of them writing."""
         if (self.atomic and other.atomic) or (self.only and self.only == other.only):
             return False
+        if self._is_by_owner_of(other) or other._is_by_owner_of(self):
+            return False
         pairs = [
             pair
             for both in zip(self.indices, other.indices, strict=False)
             for pair in _rows_and_columns(*both)
         ]
+        if any(mine.is_never(theirs) for mine, theirs in pairs):
+            return False
         updates = self.updates or other.updates
         if updates and any(bool(mine.threads) != bool(theirs.threads) for mine, theirs in pairs):
             return False
@@ -77,6 +96,15 @@ class _Access(NamedTuple):
             return not all(mine.is_apart(theirs) for mine, theirs in of_threads)
         # Places that do not depend on the thread: harmless where all do the same.
         return self.only != other.only
+
+    def _is_by_owner_of(self, other: _Access) -> bool:
+        """Whether the one thread that is here made the other access as well: ``s[0]`` where
+        ``t == 0``, and ``s[t]``."""
+        found = _ONLY_ONE.fullmatch(self.only)
+        return found is not None and [
+            (each.text, theirs.text)
+            for each, theirs in zip(self.indices, other.indices, strict=False)
+        ] == [(found[2], found[1])]
 
 
 def _rows_and_columns(mine: _Index, theirs: _Index) -> list[tuple[_Index, _Index]]:
@@ -116,14 +144,15 @@ class _State:
 
 
 def shared_memory_defects(unit: SourceFile) -> Iterator[Finding]:
-    """The first such place of each array in each kernel."""
+    """The first such place of each array in each function that declares it."""
     for function in unit.functions:
         arrays = {
             name
             for name, found in function.variables.items()
             if len(found) == 1 and found[0].shared and "volatile" not in text(found[0].node.parent)
         }
-        if function.kernel and (followed := arrays - _given_away(function, arrays)):
+        on_device = function.kernel or function.device
+        if on_device and (followed := arrays - _given_away(function, arrays)):
             yield from _Follower(function, followed).findings()
 
 
@@ -175,7 +204,7 @@ class _Follower:
                     self._indices(argument)
             case "call_expression":
                 self._call(node)
-            case "subscript_expression" | "identifier":
+            case "subscript_expression" | "identifier" | "field_expression":
                 self._access(node, writes=False)
                 self._indices(node)
             case "declaration" if "__shared__" in text(node):
@@ -246,12 +275,14 @@ class _Follower:
             self._state.clear()
 
     def _indices(self, node: Node) -> None:
+        below = node.child_by_field_name("argument")
         if node.type == "subscript_expression":
             for child in node.named_children[1:]:
                 self._follow(child)
-            below = node.child_by_field_name("argument")
-            if below is not None and below.type == "subscript_expression":
-                self._indices(below)
+        if below is not None and below.type in ("subscript_expression", "field_expression"):
+            self._indices(below)
+        elif node.type == "field_expression" and below is not None and below.type != "identifier":
+            self._follow(below)
 
     def _access(
         self, node: Node, *, writes: bool, atomic: bool = False, updates: bool = False
@@ -262,6 +293,8 @@ class _Follower:
             if below.type == "subscript_expression":
                 indices = below.child_by_field_name("indices")
                 parts.insert(0, compact(indices).strip("[]"))
+            else:
+                parts.insert(0, f".{text(below.child_by_field_name('field'))}")
             below = below.child_by_field_name("argument")
         name = text(below) if below is not None and below.type == "identifier" else ""
         if name not in self._arrays:
@@ -270,7 +303,8 @@ class _Follower:
             tuple(self._index(part) for part in parts), "&&".join(self._only), atomic, updates
         )
         state = self._state
-        against = state.carried if writes else state.written
+        # What an atomic finds there has to be the other's write, not what was before it.
+        against = state.written if atomic or not writes else state.carried
         if any(access.conflicts(other) for other in against.get(name, ())):
             self._report(node, name)
         (state.written if writes else state.read).setdefault(name, set()).add(access)
@@ -285,7 +319,11 @@ class _Follower:
         others = sorted(term for term in terms if not depends(term, self._names))
         row, stride, column = _row_and_column(terms)
         parts = (self._index(row), self._index(column)) if stride else ()
-        return _Index(part, tuple(ours), tuple(others), stride, parts)
+        return _Index(part, tuple(ours), tuple(others), self._counts_round(part), stride, parts)
+
+    def _counts_round(self, part: str) -> bool:
+        values = [text(each.value) for each in self._function.variables.get(part, [])] or [part]
+        return part not in self._names and all(_ROUND.search(each) for each in values)
 
     def _report(self, node: Node, name: str) -> None:
         if name not in self._found:

@@ -114,13 +114,13 @@ class Function:
     @cached_property
     def calls(self) -> list[Call]:
         """In the order of the text, without those of lambdas."""
-        return [call for node in _outside_lambdas(self.body) if (call := _call(node)) is not None]
+        return [call for node in outside_lambdas(self.body) if (call := _call(node)) is not None]
 
     @cached_property
     def variables(self) -> dict[str, list[Variable]]:
         """Declarations in the body by name; of one name there may be several."""
         found: dict[str, list[Variable]] = {}
-        for node in _outside_lambdas(self.body):
+        for node in outside_lambdas(self.body):
             if node.type == "declaration":
                 for variable in declared(node):
                     found.setdefault(variable.name, []).append(variable)
@@ -134,7 +134,7 @@ class Function:
     @cached_property
     def nodes(self) -> list[Node]:
         """Everything in the body, without lambdas, in the order of the text."""
-        return list(_outside_lambdas(self.body))
+        return list(outside_lambdas(self.body))
 
 
 @dataclass(frozen=True)
@@ -195,8 +195,8 @@ def declared(declaration: Node) -> Iterator[Variable]:
         value = declarator.child_by_field_name("value")
         inner, shape = declarator, "value"
         while inner.type not in ("identifier", "field_identifier"):
-            if inner.type == "function_declarator":
-                return
+            if inner.type == "function_declarator" and not _may_construct(declaration, inner):
+                break
             if inner.type in ("pointer_declarator", "array_declarator"):
                 part = inner.type.removesuffix("_declarator")
                 shape = part if shape in ("value", part) else "other"
@@ -206,6 +206,22 @@ def declared(declaration: Node) -> Iterator[Variable]:
             inner = below
         if inner.type == "identifier":
             yield Variable(text(inner), shape, kind, value, shared, external, declarator)
+
+
+def _may_construct(declaration: Node, declarator: Node) -> bool:
+    """Whether ``std::vector<T> values(count)``, which the grammar takes for a function that has a
+    parameter of the type ``count``, is a variable: in a body of a type with arguments."""
+    written = declaration.child_by_field_name("type")
+    in_body = declaration.parent is not None and declaration.parent.type == "compound_statement"
+    listed = declarator.child_by_field_name("parameters")
+    names = listed.named_children if listed is not None else []
+    return (
+        in_body
+        and written is not None
+        and text(written).endswith(">")
+        and bool(names)
+        and all(re.fullmatch(r"[A-Za-z_]\w*", text(each)) for each in names)
+    )
 
 
 def name_in(node: Node | None) -> str:
@@ -245,7 +261,8 @@ def variable_at(node: Node | None) -> str:
     return text(argument) if argument is not None and argument.type == "identifier" else ""
 
 
-def _outside_lambdas(node: Node) -> Iterator[Node]:
+def outside_lambdas(node: Node) -> Iterator[Node]:
+    """As :func:`walk`, without what lambdas do."""
     waiting = [node]
     while waiting:
         current = waiting.pop()

@@ -9,7 +9,7 @@ import pytest
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.selftest.mutants import Fault, assembly_mutants, draw, source_mutants
-from cass_ray.execute.selftest.selftest import Fate, Subject, run_selftest, summarize
+from cass_ray.execute.selftest.selftest import Fate, Subject, larger, run_selftest, summarize
 from tests.execute.conftest import HONEST, hip
 
 SOURCE = """
@@ -49,6 +49,26 @@ def test_faults_in_source(fault: Fault) -> None:
     found = {mutant.change.strip() for mutant in source_mutants(SOURCE) if mutant.fault is fault}
     assert {change.strip() for change in EXPECTED[fault]} <= found
     assert all("1 + 2" in mutant.text for mutant in source_mutants(SOURCE))  # host code stays
+
+
+def test_a_mutant_is_never_the_program_itself() -> None:
+    source = SOURCE.replace("<<<n / 32, 32>>>", "<<<1, 32>>>")
+    changes = [mutant.change for mutant in source_mutants(source) if mutant.fault is Fault.LAUNCH]
+    assert changes == ["32 -> 1"]
+
+
+@pytest.mark.parametrize(
+    ("lists", "expected"),
+    [
+        ([(), ("40", "30", "2"), ("250", "200", "3")], ("750", "600", "3")),
+        ([("--size", "100", "-5", "0.5"), ("31",)], ("--size", "300", "-5", "0.5")),
+        ([(), ("3", "7")], None),
+        ([], None),
+    ],
+)
+def test_larger_inputs(lists: list[tuple[str, ...]], expected: tuple[str, ...] | None) -> None:
+    found = larger([Inputs(each) for each in lists])
+    assert (found and found.arguments) == expected
 
 
 def test_faults_in_assembly() -> None:

@@ -89,6 +89,37 @@ int main(int argc, char **argv) {{
                 for (int k = c + 1 + t; k < n; k += blockDim.x)
                     part[r * n + k] -= part[r * n + c] * part[c * n + k];
         }""",
+        # Members are places of their own; thread 0 reads what it wrote.
+        """__shared__ float2 both[64]; int t = threadIdx.x; both[t].x = 1; both[t].y = 1;
+        __syncthreads();
+        if (t < 32) { both[t].x += both[t + 32].x; both[t].y += both[t + 32].y; }
+        if (t == 0) data[0] = both[0].x;""",
+        # A ring of two stages.
+        """int t = threadIdx.x; __shared__ int stages[2][64];
+        for (int i = 0; i < n; ++i) {
+            const int next = (i + 1) % 2; const int now = i % 2;
+            stages[next][t] = i;
+            data[t] = stages[now][63 - t];
+            __syncthreads();
+        }""",
+        # As many rounds for all threads, whose number is a multiple of the step.
+        """int most = (1 + n / 64) * 64;
+        for (int i = threadIdx.x; i < most; i += 64) { __syncthreads(); }""",
+        # The y of a grid is no variable y; only one of two j is a thread's own.
+        """int y = threadIdx.y; if (gridDim.y > 1) __syncthreads();
+        for (int j = threadIdx.x; j < n; j += 64) data[j + y] = 0;
+        for (int j = 32; j > 0; j /= 2) __syncthreads();""",
+        # What a lambda returns from is itself.
+        """if (threadIdx.x < 64) { auto twice = [](int v) { return 2 * v; }; data[0] = twice(n); }
+        __syncthreads();""",
+        # A blockwise algorithm waits for all.
+        """__shared__ int chosen;
+        for (int i = 0; i < n; ++i) {
+            int best = BlockReduce(storage).Reduce(data[i], cub::Max());
+            if (threadIdx.x == 0) chosen = best;
+            __syncthreads();
+            data[threadIdx.x] = chosen;
+        }""",
         # Sums by atomics.
         """part[threadIdx.x] = 0; __syncthreads();
         atomicAdd(&part[n % 256], 1.0f); atomicAdd(&part[threadIdx.x], 1.0f); __syncthreads();
@@ -130,6 +161,8 @@ def test_correct_kernels_are_left_alone(kernel: str) -> None:
         """sum<<<1, 4096>>>(pinned, 1);  // too many
         const cudaError_t peeked = cudaPeekAtLastError(); // the first to ask
         printf("%s", peeked == cudaSuccess ? "?" : cudaGetErrorString(peeked));""",
+        # Zero, however it is written.
+        "int *p; cudaMalloc(&p, 4); cudaMemset(p, 0x0, 4);",
         # A name that two places declare differently is not known.
         "{ float *p = new float[4]; } { float *p; cudaMalloc(&p, 4); sum<<<1, 1>>>(p, 1); }",
     ],
@@ -149,6 +182,41 @@ def test_correct_hosts_are_left_alone(host: str) -> None:
 def test_a_launch_that_cannot_run_is_named_where_its_error_ends_the_program(after: str) -> None:
     found = defects(CORRECT.format(kernel="", host=f"sum<<<1, 2048>>>(pinned, 1); {after}"))
     assert [diagnostic_of(item).code for item in found] == ["CASS1022"]
+
+
+@pytest.mark.parametrize(
+    ("source", "number"),
+    [
+        # The grammar takes this vector for the declaration of a function.
+        ("template <typename T> void in(T *to, size_t count) { std::vector<T> from(count); "
+         "cudaMemcpy(from.data(), to, count, cudaMemcpyHostToDevice); }", "CASS1018"),
+        ("void in(int *to) { int one = 1; cudaMemcpy(to, &one, 4, cudaMemcpyDeviceToHost); }",
+         "CASS1018"),
+        ("__device__ void all() { if (threadIdx.x < 7) __syncthreads(); }", "CASS1025"),
+        ("__device__ int next(int v) { __shared__ int s[65]; s[threadIdx.x] = v; "
+         "return s[threadIdx.x + 1]; }", "CASS1026"),
+        ("__global__ void count(int k) { __shared__ int s[64]; s[threadIdx.x] = 0; "
+         "atomicAdd(&s[k], 1); }", "CASS1026"),
+        ("__global__ void f(int *p, int n) { int i = threadIdx.x; int v = i < n ? p[i] : 0; }\n"
+         "void g(std::vector<int> &v, int *p) { int n = v.size(); f<<<n / 256, 256>>>(p, n); "
+         "check(cudaGetLastError()); }", "CASS1022"),
+    ],
+)  # fmt: skip
+def test_what_edits_of_right_programs_showed(source: str, number: str) -> None:
+    assert [diagnostic_of(item).code for item in defects(source)] == [number]
+
+
+def test_a_part_of_a_program_is_not_asked_for_its_check_of_launches() -> None:
+    part = "__global__ void f() {}\nvoid g() { f<<<1, 1>>>(); }\n"
+    assert defects(part) == ()
+    assert len(defects(part + "int main() { g(); }")) == 1
+
+
+def test_a_grid_of_a_number_that_is_a_multiple_is_left_alone() -> None:
+    source = """__global__ void f(int *p, int n) { int i = threadIdx.x; if (i < n) p[i] = 0; }
+    void g(int *p, int b) { int n = b * 256; f<<<n / 256, 256>>>(p, n); check(cudaGetLastError()); }
+    """
+    assert defects(source) == ()
 
 
 def test_a_flat_matrix_without_its_barrier_is_named() -> None:

@@ -1,0 +1,67 @@
+"""A command that takes long says so on a terminal, and nowhere else."""
+
+from __future__ import annotations
+
+import io
+import threading
+
+import pytest
+from rich.console import Console
+
+from cass_ray.commands.waiting import waiting
+
+SHOW_CURSOR = "\x1b[?25h"
+
+
+class Screen(io.StringIO):
+    """Text, and who waits for a part of it is told."""
+
+    def __init__(self, expected: str) -> None:
+        super().__init__()
+        self._expected = expected
+        self.seen = threading.Event()
+
+    def write(self, text: str) -> int:
+        written = super().write(text)
+        if self._expected in self.getvalue():
+            self.seen.set()
+        return written
+
+
+def terminal(screen: Screen) -> Console:
+    return Console(file=screen, force_terminal=True, width=80)
+
+
+def test_the_line_appears_says_what_is_new_and_goes() -> None:
+    screen = Screen("2 of 3 [programs]")
+    with waiting("writing", console=terminal(screen), silent_seconds=0) as say:
+        say("2 of 3 [programs]\x1b[2J")
+        assert screen.seen.wait(30)
+    assert "\x1b[2J" not in screen.getvalue()
+    assert screen.getvalue().rstrip().endswith("\x1b[2K")  # the line is erased
+    assert SHOW_CURSOR in screen.getvalue()
+
+
+def test_a_short_command_shows_nothing() -> None:
+    screen = Screen("compiling")
+    with waiting("compiling", console=terminal(screen), silent_seconds=3600):
+        pass
+    assert "compiling" not in screen.getvalue()
+
+
+def test_an_interrupt_leaves_the_terminal_as_it_was() -> None:
+    screen = Screen("compiling")
+    with (
+        pytest.raises(KeyboardInterrupt),
+        waiting("compiling", console=terminal(screen), silent_seconds=0),
+    ):
+        assert screen.seen.wait(30)
+        raise KeyboardInterrupt
+    assert SHOW_CURSOR in screen.getvalue()
+
+
+def test_what_is_no_terminal_gets_nothing() -> None:
+    file = io.StringIO()
+    with waiting("compiling", console=Console(file=file), silent_seconds=0) as say:
+        say("more")
+    assert file.getvalue() == ""
