@@ -21,10 +21,10 @@ def plain_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        known = next((each for each in _chain(error) if _is_known(each)), None)
-        if known is None or known is error:
+        known = [each for each in _chain(error) if _is_known(each)]
+        if not known or known[-1] is error:
             raise
-        raise known from None
+        raise known[-1] from None  # the innermost: Ray Data adds words of its own
 
 
 def _is_known(error: BaseException) -> bool:

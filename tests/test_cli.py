@@ -97,7 +97,8 @@ def test_an_interrupted_command_ends_with_130() -> None:
     code = (
         "import os, signal; from cass_ray import cli; from cass_ray.commands import doctor\n"
         "doctor.app.registered_commands[0].callback = lambda: os.kill(os.getpid(), signal.SIGINT)\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background ignores it
+        # Ignored where a shell started the tests in the background.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "import sys; sys.argv = ['cass', 'doctor']; cli.main()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
