@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,6 +11,8 @@ from ray.exceptions import RayError
 from cass_ray.exit_codes import no_room
 
 _OURS = "cass_ray."
+_RAYS_WORDS = re.compile(r"\nFailed to [^\n]* attempts \(total backoff .*", re.DOTALL)
+"""What Ray Data adds to the message of whatever a function raises."""
 
 
 @contextmanager
@@ -21,10 +24,15 @@ def plain_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        known = [each for each in _chain(error) if _is_known(each)]
-        if not known or known[-1] is error:
+        known = next((each for each in _chain(error) if _is_known(each)), None)
+        if known is None:
             raise
-        raise known[-1] from None  # the innermost: Ray Data adds words of its own
+        known.args = tuple(_without_rays_words(each) for each in known.args)
+        raise known from None
+
+
+def _without_rays_words(value: object) -> object:
+    return _RAYS_WORDS.sub("", value) if isinstance(value, str) else value
 
 
 def _is_known(error: BaseException) -> bool:
