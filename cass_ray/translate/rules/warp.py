@@ -96,7 +96,9 @@ def _rewrite_shuffle(unit: Rewrite, offset: int, word: str, hip: str, *, masked:
     if masked:
         unit.edits.replace(arguments[0][0], arguments[1][0], "")
     if len(arguments) == values and unit.wave64:
-        unit.edits.insert(closing, ", 32")
+        # A program's own overload, for a type of its own, takes the width that its calls give.
+        own = masked and unit.is_declaration(offset, word)
+        unit.edits.insert(closing, ", int" if own else ", 32")
     if masked:
         unit.rename(offset, word, hip)
 

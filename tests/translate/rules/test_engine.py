@@ -52,6 +52,11 @@ def test_it_is_a_translator() -> None:
         ("cufftExecC2C(p, a, b, CUFFT_FORWARD);", "hipfftExecC2C(p, a, b, HIPFFT_FORWARD);"),
         ("cub::BlockReduce<int, 4> r;", "hipcub::BlockReduce<int, 4> r;"),
         ("using namespace cub;", "using namespace hipcub;"),
+        (
+            "__device__ H __shfl_up_sync(unsigned m, H v, int d) {\n"
+            "  return __shfl_up_sync(m, v.x, d);\n}",
+            "__device__ H __shfl_up(H v, int d, int) {\n  return __shfl_up(v.x, d, 32);\n}",
+        ),
         ("namespace cub = hipcub;\ncub::X x;", "\nhipcub::X x;"),
         ("thrust::cuda::par.on(s)", "thrust::hip::par.on(s)"),
         ("__nv_bfloat16 x;", "__hip_bfloat16 x;"),
