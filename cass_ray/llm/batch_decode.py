@@ -184,7 +184,8 @@ class BatchDecoder:
     def _rest(self, layer: _Layer, x: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
         x = x + layer.o(seen)
         h = _norm(x, layer.behind, self._epsilon)
-        return x + layer.down(F.silu(layer.gate(h)) * layer.up(h))
+        made: torch.Tensor = x + layer.down(F.silu(layer.gate(h)) * layer.up(h))
+        return made
 
     def step(self, state: _State) -> None:
         """One token of every row that has not ended."""

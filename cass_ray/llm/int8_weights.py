@@ -107,7 +107,8 @@ def load_int8_copy(folder: Path, config: Any, device: str) -> Any:
 def _stored(folder: Path) -> dict[str, torch.Tensor]:
     from safetensors.torch import load_file
 
-    return load_file(folder / INT8_FILE)
+    stored: dict[str, torch.Tensor] = load_file(folder / INT8_FILE)
+    return stored
 
 
 def _restored_model(
