@@ -61,8 +61,10 @@ def write_int8_copy(source: Path, out: Path) -> None:
 
 
 class Int8Linear(torch.nn.Module):
-    """A product with int8 weights on a CPU. Each row that comes in is quantized in its turn, so that
-    what comes out of it does not depend on the rows beside it."""
+    """A product with int8 weights on a CPU.
+
+    Each row that comes in is quantized by itself: what comes out does not depend on its neighbors.
+    """
 
     integers: torch.Tensor
     scales: torch.Tensor
