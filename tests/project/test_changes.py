@@ -78,7 +78,7 @@ def test_a_regression_fails_and_is_named(repository: Path) -> None:
 
 
 def test_warnings_fail_only_where_asked(repository: Path) -> None:
-    launch = "__global__ void k() {}\nvoid g() { k<<<1, 1>>>(); }\n"
+    launch = "__global__ void k() {}\nint main() { k<<<1, 1>>>(); }\n"
     (repository / "new.cu").write_text(launch)
     git(repository, "add", "-A")
     git(repository, "commit", "-qm", "launch")
