@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -15,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import ray
 
+from actors.progress_file import followed, write_line
 from actors.session import join_submitted, start_local
 from cass_ray.llm.pretrained import load_tokenizer
 from cass_ray.train.data.examples import COLUMNS, LIFTED, DataError, ExampleMaker
@@ -45,9 +47,10 @@ def join_cluster(workers: int) -> None:
     os.environ.setdefault("RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S", "600")
     # Ray makes workers nice, which other work on the machine turns into waiting: steps of a minute.
     os.environ.setdefault("RAY_worker_niceness", "0")
-    if join_submitted(logging_level="warning"):
+    quiet: dict[str, Any] = {"logging_level": "warning", "log_to_driver": False}
+    if join_submitted(**quiet):
         return
-    start_local(num_cpus=max(os.cpu_count() or 1, workers), logging_level="warning")
+    start_local(num_cpus=max(os.cpu_count() or 1, workers), **quiet)
 
 
 class PairTokenizer:
@@ -138,13 +141,8 @@ class TrainWorker:
             device = device[0]
         context = ray.train.get_context()
         os.environ["LOCAL_RANK"] = str(context.get_local_rank())
-        Trainer(
-            self.settings, distributed_context(device), on_step=self.on_step, say=_print_line
-        ).run()
-
-
-def _print_line(text: str) -> None:
-    print(text, flush=True)
+        say = partial(write_line, RunFiles(self.settings.out).progress)
+        Trainer(self.settings, distributed_context(device), on_step=self.on_step, say=say).run()
 
 
 def sample_programs(settings: TrainSettings, model: str) -> tuple[int, dict[str, int]]:
@@ -208,12 +206,16 @@ def second_round(settings: TrainSettings, model: str, say: Callable[[str], None]
     )
 
 
-def fit(settings: TrainSettings, on_step: StepHook | None = None) -> dict[str, Any]:
+def fit(
+    settings: TrainSettings,
+    on_step: StepHook | None = None,
+    say: Callable[[str], None] = print,
+) -> dict[str, Any]:
     """Train on the cluster that ``ray.init`` has joined; returns the run's summary.
 
-    ``on_step`` runs in every worker after each optimizer step. Raises
-    ``ray.train.TrainingFailedError`` when more workers fail than ``workers.failures``, or the loop
-    raises.
+    ``say`` hears of its progress, ``on_step`` runs in every worker after each optimizer step.
+    Raises ``ray.train.TrainingFailedError`` when more workers fail than ``workers.failures``, or
+    the loop raises.
     """
     import ray.train
     from ray.train.torch import TorchConfig, TorchTrainer
@@ -234,9 +236,11 @@ def fit(settings: TrainSettings, on_step: StepHook | None = None) -> dict[str, A
             failure_config=ray.train.FailureConfig(max_failures=workers.failures),
         ),
     )
-    path = RunFiles(settings.out).summary
+    files = RunFiles(settings.out)
+    path = files.summary
     path.unlink(missing_ok=True)
-    result = trainer.fit()
+    with followed(files.progress, say):
+        result = trainer.fit()
     if result.error is not None:
         raise result.error
     summary: dict[str, Any] = json.loads(path.read_text())

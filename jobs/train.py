@@ -21,6 +21,8 @@ from cass_ray.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TOOL_MISSING
 from cass_ray.storage.location import absolute
 from cass_ray.train.settings import TrainSettings
 
+_LINES_SHOWN = 16
+
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
@@ -126,8 +128,26 @@ def _run(settings: TrainSettings, resume: bool) -> None:
         f"{summary['kilowatt_hours']:.3f} kWh; loss {summary['loss']:.4f}"
         + (f", held-out loss {held_out:.4f}" if held_out is not None else "")
         + f"\nmodel: {summary['model']}"
-        f"\ntry it: cass translate FILE.cu --engine model:{summary['model']}"
     )
+    if settings.data.recipe is not None and settings.evaluation.answers:
+        _show_answers(settings)
+    print(f"try it: cass translate FILE.cu --engine model:{summary['model']}")
+
+
+def _show_answers(settings: TrainSettings) -> None:
+    """Print what the model answers to some programs, and the edits of the best answer."""
+    from cass_ray.train.answers import answered_programs
+    from cass_ray.train.run_files import RunFiles
+
+    answers = answered_programs(RunFiles(settings.out), settings.evaluation.answers)
+    readable = [answer for answer in answers if answer.readable]
+    print(f"{len(readable)} of {len(answers)} answers are edits that a program can be made of:")
+    for answer in answers:
+        print(f"  {answer.describe()}")
+    if readable:
+        best = max(readable, key=lambda answer: answer.found)
+        print(f"the edits of {best.pair}:")
+        print("\n".join(f"  {line}" for line in best.difference[:_LINES_SHOWN]))
 
 
 def _cause(error: BaseException) -> str:

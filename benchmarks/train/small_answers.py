@@ -22,20 +22,15 @@ def say(text: str) -> None:
 
 def answer(model: str, folder: Path, out: Path, options: argparse.Namespace) -> None:
     """Greedy answers and samples in both formats; a JSON object a line in ``out``."""
-    import torch
-    from transformers import AutoModelForCausalLM
-
-    from cass_ray.llm.pretrained import load_tokenizer
     from cass_ray.llm.translation_format import TranslationFormat
     from cass_ray.train.data.recipe_files import stored_pairs
     from cass_ray.train.run_files import RunFiles
+    from cass_ray.translate.engines.model import Generator, ModelOptions
     from cass_ray.translate.rules.tables import snippets
 
     out.mkdir(parents=True, exist_ok=True)
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
-    loaded = AutoModelForCausalLM.from_pretrained(model, dtype=dtype).to(device).eval()
-    form = TranslationFormat(load_tokenizer(model), snippets())
+    loaded = Generator.load(model, ModelOptions())  # an int8 copy as well
+    form = TranslationFormat(loaded.tokenizer, snippets())
     bench = [
         Program(row["task"], row["file"], row["cuda"])
         for row in json.loads((folder / QUESTIONS).read_text())
@@ -46,7 +41,7 @@ def answer(model: str, folder: Path, out: Path, options: argparse.Namespace) -> 
         for row in stored_pairs(RunFiles(Path(model).parent).recipe_held_out)
         if row["kind"] == "program" and (not asked or row["id"] in asked)
     ][: options.first]
-    decoder = _decoder(loaded, form, bench)
+    decoder = _decoder(loaded.model, form, bench)
     asking = Asking(decoder, form, out, options.rows, options.longest, options.seconds)
     hot = [options.temperature] * options.samples
     if options.only != "public":

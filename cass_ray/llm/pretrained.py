@@ -85,3 +85,10 @@ def not_found(name: str, error: Exception) -> ModelError:
     return ModelError(
         f"no model at {name}: neither a folder nor a name that could be fetched ({first}).{hint}"
     )
+
+
+def without_progress_bars() -> None:
+    """transformers draws bars for reading and writing weights, which take a moment here."""
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()

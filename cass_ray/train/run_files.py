@@ -55,6 +55,11 @@ class RunFiles:
         return self.out / "summary.json"
 
     @property
+    def progress(self) -> Path:
+        """What the first worker says, a line each."""
+        return self.out / "progress.log"
+
+    @property
     def events(self) -> Path:
         """Skipped and reported steps, a JSON object a line."""
         return self.out / "events.jsonl"

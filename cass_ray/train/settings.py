@@ -307,6 +307,9 @@ class EvaluationSettings(StrictModel):
     every: int = Field(default=50, ge=1)
     max_windows: int = Field(default=32, ge=1)
     bench: BenchEvaluationSettings | None = None
+    answers: int = Field(default=0, ge=0)
+    """Programs that the finished model of a recipe is asked for, held-out ones where there are
+    any, the shortest first."""
 
 
 class GuardSettings(StrictModel):

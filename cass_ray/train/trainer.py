@@ -170,7 +170,7 @@ class Trainer:
         )
 
     def _newest(self, checkpoints: CheckpointStore) -> int | None:
-        step = checkpoints.latest(log.warning)
+        step = checkpoints.latest(self._say)
         checkpoints.remove_after(step)
         return step
 
@@ -254,14 +254,15 @@ class Trainer:
         self, verdict: LossVerdict, reason: str, step: OptimizerStep, source: TrainingSource
     ) -> None:
         pairs = source.pairs_of(step)
-        message = f"step {step.number + 1}: {reason}; pairs: {', '.join(pairs)}"
+        of = f"; pairs: {', '.join(pairs)}" if pairs else ""
+        message = f"step {step.number + 1}: {reason}{of}"
         if verdict is LossVerdict.STOP:
             raise TrainingDiverged(
                 f"{message}. Training stopped (guard); the checkpoints before it are kept"
             )
         action = "the step is skipped" if verdict is LossVerdict.SKIP else "reported only"
         if self.distributed.is_main:
-            log.warning("%s: %s", message, action)
+            self._say(f"{message}: {action}")
             self.files.append_event({"step": step.number + 1, "reason": reason, "pairs": pairs})
 
     def _values(

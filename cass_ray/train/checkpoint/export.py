@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from cass_ray.llm.pretrained import TRANSLATION_FILE
+from cass_ray.llm.pretrained import TRANSLATION_FILE, without_progress_bars
 from cass_ray.llm.translation_format import ANSWERS
 from cass_ray.train.engines.base import TrainingEngine
 from cass_ray.train.settings import TrainSettings
@@ -38,6 +38,7 @@ def export(
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     model.config.use_cache = True
+    without_progress_bars()
     if adapted and settings.model.load_bits is None:
         model.merge_and_unload().save_pretrained(part)
     elif adapted:

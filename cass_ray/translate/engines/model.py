@@ -34,6 +34,7 @@ from cass_ray.llm.pretrained import (
     load_config,
     load_tokenizer,
     positions,
+    without_progress_bars,
 )
 from cass_ray.llm.prompts import PromptFormat, prompt_format
 from cass_ray.llm.translation_format import UnusableAnswer
@@ -284,6 +285,7 @@ class Generator:
             raise TranslatorError(str(error)) from None
         device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
         dtype = torch.bfloat16 if device.startswith("cuda") else torch.float32
+        without_progress_bars()
         try:
             if (Path(path) / INT8_FILE).exists():
                 model = load_int8_copy(Path(path), config, device)
