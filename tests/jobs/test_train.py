@@ -12,6 +12,7 @@ import ray
 
 from cass_ray.train.curves import read_metrics
 from cass_ray.translate.engines.registry import make_translator
+from tests.folders import REPOSITORY
 from tests.train.conftest import cuda_program, pair, tiny_settings, write_pairs
 from tests.train.runs import ALONE, changed, train, with_data
 
@@ -88,3 +89,28 @@ def test_many_pairs_become_tokens_in_a_pool_of_actors(tmp_path, cluster, monkeyp
     monkeypatch.setattr(job, "FEW_PAIRS", 0)
     job.prepare_data(other, print)
     assert RunFiles(other.out).train.read_bytes() == few
+
+
+def test_a_recipe_trains_through_the_job_and_answers(tmp_path, pairs_folder, cluster):
+    """``make demo-train``'s settings, shortened: progress of the workers, then answers."""
+    from typer.testing import CliRunner
+
+    from jobs.train import app
+
+    shorter = ["steps=2", "logging.every=1", "evaluation.answers=2"]
+    shorter += ["data.recipe.processes=0", "data.recipe.row_tokens=2048"]
+    shorter += [f"data.pairs=[{pairs_folder}]"]
+    arguments = ["--config", str(REPOSITORY / "jobs/configs/train_tiny.yaml")]
+    arguments += ["--out", str(tmp_path / "run"), *(f"--set={each}" for each in shorter)]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    lines = result.output.splitlines()
+    assert lines[0] == "40 pairs to draw from, 0 held out"
+    assert [line.split(" · ")[0] for line in lines if line.startswith("step ")] == [
+        "step 1/2", "step 2/2"
+    ]  # fmt: skip
+    assert any(
+        line.endswith("of 2 answers are edits that a program can be made of:") for line in lines
+    )
+    assert lines[-1].startswith("try it: cass translate FILE.cu --engine model:")
+    assert not [line for line in lines if "pid=" in line or "WARNING" in line]
