@@ -7,6 +7,7 @@ makes no reference and is said.
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 import tempfile
@@ -59,6 +60,8 @@ PROGRAM_SECONDS = 120
 
 _MEMORY_BYTES = 12 << 30
 _LOG_LINES = 3
+_ERROR = re.compile(r"(?i)\berror\b|cannot find|undefined reference|not found")
+_SUMMED_UP = re.compile(r"g?make(?:\[\d+\])?:|collect2:|ninja:")
 _FORM = "1"
 """Of what is kept: part of its key."""
 
@@ -77,14 +80,17 @@ class Original:
     also_visible: tuple[Path, ...] = ()
 
 
-def without_arguments(programs: Sequence[str]) -> str:
-    """A command that starts each of ``programs`` in its own folder, without arguments."""
+def what_runs(test: str, programs: Sequence[str]) -> tuple[str, str]:
+    """The command that runs ``programs``, and what to call it: ``test`` where there is one, else
+    each of them in its own folder, without arguments."""
+    if test:
+        return test, test
     lines = []
     for name in programs:
         folder, program = shlex.quote(str(Path(name).parent)), shlex.quote(f"./{Path(name).name}")
         started = f"timeout -s KILL {PROGRAM_SECONDS} {program} < /dev/null"
         lines.append(f"(cd {folder} && {started})")
-    return "; ".join([*lines, "true"]) if lines else ""
+    return "; ".join([*lines, "true"]), f"programs without arguments ({len(programs)})"
 
 
 def runs_of_original(original: Original, say: Callable[[str], None]) -> OriginalRuns:
@@ -140,12 +146,9 @@ class _Session:
         programs = gpu_programs(files)
         if not programs:
             return no_reference("the original's build makes no program that uses the GPU")
-        command = plan.test or without_arguments(programs)
-        return self._tested(command, files, programs)
+        return self._tested(files, programs)
 
-    def _tested(
-        self, command: str, files: Sequence[BuiltFile], programs: Sequence[str]
-    ) -> OriginalRuns:
+    def _tested(self, files: Sequence[BuiltFile], programs: Sequence[str]) -> OriginalRuns:
         executables, problems = self._executables(files)
         lifted = self._original.work / "lifted"
         capability = self._lift(executables, lifted, problems)
@@ -162,14 +165,15 @@ class _Session:
             "CASS_PORT_DIRECTORY": str(lifted),
             "CASS_PORT_CAPABILITY": str(capability),
         }
+        command, called = what_runs(self._original.plan.test, programs)
         passes = []
         for number in range(PASSES):
-            self._say(f"original: {command} (lifted, {number + 1} of {PASSES})")
+            self._say(f"original: {called} (lifted, {number + 1} of {PASSES})")
             with recording(self._original.tree, programs) as record:
                 done = self._test(command, view, variables, record)
                 runs = read_runs(record, self._original.tree)
             self._say(
-                f"original: tests {done.step.outcome.value}, {done.step.seconds:.0f} s,"
+                f"original: run {done.step.outcome.value}, {done.step.seconds:.0f} s,"
                 f" {len(runs)} runs of its programs"
             )
             if not done.launches:
@@ -259,7 +263,7 @@ def _without_launch(runs: Sequence[ProgramRun], problems: Mapping[str, str], ste
 def _said(step: Step) -> str:
     """The lines of a failed step's log that name an error, else its last ones."""
     lines = [line.strip() for line in step.log.splitlines() if line.strip()]
-    errors = [line for line in lines if "error" in line.lower()]
+    errors = [line for line in lines if _ERROR.search(line) and not _SUMMED_UP.match(line)]
     return " / ".join(errors[:_LOG_LINES] or lines[-_LOG_LINES:])[:600] or step.outcome.value
 
 

@@ -20,7 +20,7 @@ from cass_ray.project.reference.original import (
     no_reference,
     recording,
     runs_of_original,
-    without_arguments,
+    what_runs,
 )
 from cass_ray.project.reference.recording import built_files, gpu_programs, read_runs
 from cass_ray.project.steps import Step, StepOutcome, Workbench
@@ -54,22 +54,27 @@ def test_beside(
     """
     skipped = Step(plan.test, StepOutcome.SKIPPED)
     if reference is None or reference.runs.kind == NO_REFERENCE:
-        test = _said(bench, plan.test, None, say)[0] if plan.test else skipped
+        test = _said(bench, plan.test, plan.test, None, say)[0] if plan.test else skipped
         if reference is None:
             return test, None
         return test, compare_runs(reference.runs, (), 0, reference.tolerance)
     programs = gpu_programs(built_files(bench.tree))
     with recording(bench.tree, programs) as record:
-        test, launches = _said(bench, plan.test or without_arguments(programs), record, say)
+        command, called = what_runs(plan.test, programs)
+        test, launches = _said(bench, command, called, record, say)
         runs = read_runs(record, bench.tree)
     compared = compare_runs(reference.runs, runs, launches, reference.tolerance)
     return (test if plan.test else skipped), compared
 
 
 def _said(
-    bench: Workbench, command: str, record: Path | None, say: Callable[[str], None]
+    bench: Workbench,
+    command: str,
+    called: str,
+    record: Path | None,
+    say: Callable[[str], None],
 ) -> tuple[Step, int]:
-    say(f"{bench.architecture}: {command}")
+    say(f"{bench.architecture}: {called}")
     done = bench.test(command, record)
-    say(f"{bench.architecture}: tests {done.step.outcome.value}, {done.step.seconds:.0f} s")
+    say(f"{bench.architecture}: run {done.step.outcome.value}, {done.step.seconds:.0f} s")
     return done.step, done.launches
