@@ -215,7 +215,7 @@ class TestThisMachine:
             find_clang()
         except ToolMissing as error:
             pytest.skip(str(error))
-        with pytest.raises(ToolMissing, match="make setup"):
+        with pytest.raises(ToolMissing, match="downloads it"):
             find_amd(cache=tmp_path / "cache", fetch=False)
 
 
