@@ -174,7 +174,7 @@ class _Session:
                 runs = read_runs(record, self._original.tree)
             self._say(
                 f"original: run {done.step.outcome.value}, {done.step.seconds:.0f} s,"
-                f" {len(runs)} runs of its programs"
+                f" its programs ran {len(runs)} time(s)"
             )
             if not done.launches:
                 return no_reference(_without_launch(runs, problems, done.step))
