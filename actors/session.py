@@ -15,8 +15,14 @@ from typing import Any
 import ray
 from ray._private import ray_constants
 
+from cass_ray.toolchain.errors import ToolMissing
+
 _START_ATTEMPTS = 4
-_CHATTER = b"Set ray log level from environment variable"
+_CHATTER = (
+    b"Set ray log level from environment variable",
+    b"The object spilling config is specified from an unstable API",  # of our _system_config
+    b"Failed to get node info",  # the start is tried again, or its failure is told
+)
 _STARTED_TOO_SLOWLY = "timed out during startup"
 
 LEAN_NODE: dict[str, Any] = {
@@ -37,8 +43,9 @@ def start_local(**options: Any) -> None:
 
     Its ports can be reached from this machine only, unless ``RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER``
     is 1; another process that joins it needs that variable to be 0, else Ray waits for a node at
-    the machine's address. Ray gives a node 30 s, which a machine that is busy compiling may exceed:
-    then once more.
+    the machine's address. Ray gives its own processes 15 s, a number that nothing sets and that a
+    machine that is busy compiling may exceed: then again. Raises :class:`ToolMissing` where a node
+    does not start.
     """
     logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
     for attempt in range(_START_ATTEMPTS):
@@ -48,10 +55,17 @@ def start_local(**options: Any) -> None:
                 ray.init(address="local", include_dashboard=False, **options)
             return
         except Exception as error:  # Ray raises nothing narrower
-            if _STARTED_TOO_SLOWLY not in str(error) or attempt + 1 == _START_ATTEMPTS:
+            if _STARTED_TOO_SLOWLY not in str(error):
                 raise
             ray.shutdown()
             _end(_children() - others)
+            if attempt + 1 == _START_ATTEMPTS:
+                raise ToolMissing(
+                    "A node of Ray on this machine",
+                    f"It did not start in {_START_ATTEMPTS} attempts, each of 15 seconds that Ray"
+                    " allows: try again when the machine is less busy, or join a cluster"
+                    " (RAY_ADDRESS).",
+                ) from error
 
 
 def _children() -> set[int]:
@@ -101,7 +115,7 @@ def _on_loopback() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _without_chatter() -> Iterator[None]:
-    """Ray's core says on standard error, past Python's, which log level it was given."""
+    """Ray's core and Ray's logger write to standard error what nobody asked about."""
     sys.stderr.flush()
     kept = os.dup(2)
     with tempfile.TemporaryFile() as said:
@@ -114,5 +128,5 @@ def _without_chatter() -> Iterator[None]:
             os.close(kept)
             said.seek(0)
             for line in said:
-                if _CHATTER not in line:
+                if not any(each in line for each in _CHATTER):
                     os.write(2, line)

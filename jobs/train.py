@@ -19,6 +19,7 @@ import typer
 from cass_ray.config import SettingsError, load, parse_overrides
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
 from cass_ray.storage.location import absolute
+from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.train.settings import TrainSettings
 
 _LINES_SHOWN = 16
@@ -116,6 +117,8 @@ def _run(settings: TrainSettings, resume: bool) -> None:
         summary = main(settings, resume)
     except ValueError as error:
         fail("train", error, EXIT_USAGE)
+    except ToolMissing as error:
+        fail("train", error, EXIT_TOOL_MISSING)
     except KeyboardInterrupt:
         fail("train", "interrupted; go on with --resume", EXIT_INTERRUPTED)
     except Exception as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -12,6 +13,7 @@ import typer
 
 from cass_ray.config import SettingsError, load, parse_overrides
 from cass_ray.exit_codes import EXIT_TOOL_MISSING, EXIT_USAGE, fail
+from cass_ray.toolchain.errors import ToolMissing
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -91,7 +93,11 @@ def _run(settings: Any, address: str) -> None:
         _missing(error)
     stop = threading.Event()
     settings, key = with_key(settings)
-    with Service(settings, address) as service:
+    with ExitStack() as stack:
+        try:
+            service = stack.enter_context(Service(settings, address))
+        except ToolMissing as error:
+            fail("serve", error, EXIT_TOOL_MISSING)
         # Only now: Ray puts handlers of its own in place, which end the process at once.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stop.set())

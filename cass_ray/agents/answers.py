@@ -171,4 +171,8 @@ class ProjectAnswer(_Answer):
     repairs: list[str]
     build: dict[str, StepAnswer]
     test: dict[str, StepAnswer]
+    compared: dict[str, str]
+    """What its programs print beside what the original's print, with the reference or why there is
+    none."""
+    differences: dict[str, list[str]]
     reports: str

@@ -42,6 +42,7 @@ from cass_ray.execute.backends.registry import make_backend
 from cass_ray.execute.sides import as_hip, build_for
 from cass_ray.project.patch import PatchError
 from cass_ray.project.porting import PortSettings, ProjectError, port_project, work_folder
+from cass_ray.project.reference.comparing import RunVerdict
 from cass_ray.project.report import ProjectResult, write_reports
 from cass_ray.project.steps import Step
 from cass_ray.public import compiling
@@ -73,6 +74,7 @@ _SECONDS = 120.0
 _LISTS = 16
 _FILES = 2000
 _LOG_CHARACTERS = 8000
+_DIFFERENCES = 20
 
 Name = Annotated[str, Field(min_length=1, max_length=500, description="Path in the workspace.")]
 Arguments = Annotated[
@@ -276,7 +278,8 @@ class Tools:
             str, Field(max_length=2000, description="Default: found; `true` only builds.")
         ] = "",
     ) -> ProjectAnswer:
-        """Port a whole project: translate, build as on ROCm, repair, test for each target.
+        """Port a whole project: translate, build as on ROCm, repair, test for each target, and
+        compare what its programs print with what the original's print.
 
         Go on step by step: read the log of the step that failed, change the project's own sources,
         call again (only what changed is done again). The project stays as it is; `port.patch` in
@@ -338,11 +341,24 @@ def _project_answer(made: ProjectResult, reports: str) -> ProjectAnswer:
             command=each.command, outcome=each.outcome.value, seconds=round(each.seconds), log=log
         )
 
+    compared = {
+        target.architecture: target.comparison for target in made.targets if target.comparison
+    }
     return ProjectAnswer(
         passed=made.passed,
         changed_files=made.changed_files,
         repairs=[f"{item.path}: {'; '.join(item.fixes)}" for item in made.repairs],
         build={target.architecture: step(target.build) for target in made.targets},
         test={target.architecture: step(target.test) for target in made.targets},
+        compared={name: each.summary for name, each in compared.items()},
+        differences={
+            name: [
+                bounded(f"{run.command}: {run.why}")
+                for run in each.runs
+                if run.verdict is RunVerdict.DIFFERS
+            ][:_DIFFERENCES]
+            for name, each in compared.items()
+            if each.differing
+        },
         reports=reports,
     )

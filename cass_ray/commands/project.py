@@ -27,6 +27,7 @@ from cass_ray.project.porting import (
     port_project,
     work_folder,
 )
+from cass_ray.project.reference.comparing import RunVerdict
 from cass_ray.project.report import ProjectResult, TargetResult, write_reports
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.translate.engines.registry import make_translator
@@ -63,13 +64,20 @@ def project(
     style: Annotated[
         PortStyle, typer.Option(help="hip: sources in HIP; shared: for both vendors' compilers.")
     ] = PortStyle.HIP,
+    reference: Annotated[
+        bool,
+        typer.Option(
+            help="Compare what its programs print with the original's: built by nvcc, lifted."
+        ),
+    ] = True,
 ) -> None:
     """Port a project: translate it, build it with ROCm's tools, run its tests on each target.
 
-    Leaves port.patch, which `git apply` takes, and a report (HTML, JSON, SARIF) in the output
-    folder. The project itself is not touched; its commands run in the sandbox, without a network.
-    Exit codes: 0 builds and passes its tests on every target, 1 does not, 2 usage, 3 a tool is
-    missing.
+    What the port's programs print in these tests is compared with what the original's print, as
+    nvcc's machine code, lifted. Leaves port.patch, which `git apply` takes, and a report (HTML,
+    JSON, SARIF) in the output folder. The project itself is not touched; its commands run in the
+    sandbox, without a network. Exit codes: 0 builds, passes its tests and prints nothing other
+    than the original on every target, 1 does not, 2 usage, 3 a tool is missing.
     """
     try:
         architectures = tuple(
@@ -79,7 +87,9 @@ def project(
         dependencies = tuple(_named(item) for item in dependency or [])
     except ValueError as error:
         fail("project", error, EXIT_USAGE)
-    settings = PortSettings(architectures, build, test, seconds, jobs, repairs, dependencies, style)
+    settings = PortSettings(
+        architectures, build, test, seconds, jobs, repairs, dependencies, style, reference
+    )
     work = work_folder(source, default_directory())
     translator = make_translator()
     try:
@@ -122,8 +132,19 @@ def _summary(made: ProjectResult, folder: Path) -> None:
     for target in made.targets:
         tests = target.test.outcome.value if target.test.command else "none known (--test)"
         typer.echo(f"{target.architecture}: build {target.build.outcome.value}, tests {tests}")
+        _compared(target)
         _log(target)
     typer.echo(f"{folder / 'port.patch'}, {folder / 'report.html'}")
+
+
+def _compared(target: TargetResult) -> None:
+    made = target.comparison
+    if made is None:
+        return
+    typer.echo(f"{target.architecture}: {printable(made.summary)}")
+    for run in made.runs:
+        if run.verdict is RunVerdict.DIFFERS:
+            typer.echo(f"  {printable(run.command)}: {printable(run.why)}")
 
 
 def _log(target: TargetResult) -> None:

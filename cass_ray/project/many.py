@@ -80,6 +80,8 @@ class ManySettings(StrictModel):
     jobs: int = Field(default=1, ge=1)
     """Compilers at a time in each project."""
     repairs: int = Field(default=3, ge=0)
+    reference: bool = False
+    """Compare with the original's machine code, lifted: it is built as well, and tested twice."""
     cluster: bool = False
     """Port on the nodes of a Ray cluster, else one after another in this process."""
 
@@ -105,6 +107,10 @@ class TargetOutcome(StrictModel):
     test: str
     said: str = ""
     """The last lines of what failed."""
+    compared: str = ""
+    """How its programs' output compares with the original's, where that was asked for."""
+    differs: bool = False
+    """Whether a program prints something other than the original."""
 
 
 class ProjectOutcome(StrictModel):
@@ -125,12 +131,14 @@ class ProjectOutcome(StrictModel):
 
     @property
     def standing(self) -> Literal["passed", "built", "failed", "refused"]:
-        """``built``: on every target, but tests fail somewhere or there are none."""
+        """``built``: on every target, but tests fail somewhere, there are none, or a program prints
+        something other than the original."""
         if not self.targets:
             return "refused"
         if any(target.build != "passed" for target in self.targets):
             return "failed"
-        return "passed" if all(t.test == "passed" for t in self.targets) else "built"
+        right = all(target.test == "passed" and not target.differs for target in self.targets)
+        return "passed" if right else "built"
 
 
 def port_kept(entry: ProjectEntry, settings: ManySettings) -> ProjectOutcome:
@@ -164,6 +172,7 @@ def _ported(entry: ProjectEntry, settings: ManySettings, folder: Path, key: str)
         settings.jobs,
         settings.repairs,
         tuple(entry.dependencies.items()),
+        reference=settings.reference,
     )
     work = work_folder(entry.source, default_directory())
     try:
@@ -187,6 +196,8 @@ def _outcome(made: ProjectResult, empty: ProjectOutcome) -> ProjectOutcome:
                 build=target.build.outcome.value,
                 test=target.test.outcome.value,
                 said=said,
+                compared=target.comparison.summary if target.comparison else "",
+                differs=target.differs,
             )
         )
     return empty.model_copy(
@@ -202,7 +213,7 @@ def _outcome(made: ProjectResult, empty: ProjectOutcome) -> ProjectOutcome:
 
 
 def _key(entry: ProjectEntry, settings: ManySettings) -> str:
-    asked = settings.model_dump_json(include={"architectures", "seconds", "repairs"})
+    asked = settings.model_dump_json(include={"architectures", "seconds", "repairs", "reference"})
     parts = [entry.model_dump_json(), asked, make_translator().version]
     root = Path(entry.source)
     if root.is_dir():
@@ -257,7 +268,9 @@ def write_summary(outcomes: Sequence[ProjectOutcome], out: Path) -> Path:
 
 def _row(item: ProjectOutcome) -> str:
     targets = "; ".join(
-        f"{each.architecture}: build {each.build}, tests {each.test}" for each in item.targets
+        f"{each.architecture}: build {each.build}, tests {each.test}"
+        + (f", {each.compared}" if each.compared else "")
+        for each in item.targets
     )
     why = item.why or next((each.said for each in item.targets if each.said), "")
     name = html.escape(item.name)

@@ -20,6 +20,9 @@ from cass_ray.project.pytorch.backend import (
     link_backend,
     torch_backend,
 )
+from cass_ray.project.reference.original import Original
+from cass_ray.project.reference.recording import launcher, put_back
+from cass_ray.project.reference.testing import Reference, reference_of, test_beside
 from cass_ray.project.repairs import Repairs
 from cass_ray.project.report import ProjectResult, TargetResult
 from cass_ray.project.steps import Step, StepOutcome, Workbench
@@ -27,7 +30,12 @@ from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.archive.library_root import find_library_root
 from cass_ray.translate.project import build_files
 from cass_ray.translate.project.shared import share_tree
-from cass_ray.translate.project.tree import SKIPPED_FOLDERS, STATE, source_files, translate_tree
+from cass_ray.translate.project.tree import (
+    SKIPPED_FOLDERS,
+    STATE,
+    source_files,
+    translate_tree,
+)
 from cass_ray.translate.protocol import Translator
 
 _CLONE_SECONDS = 1800
@@ -60,6 +68,8 @@ class PortSettings:
     dependencies: tuple[tuple[str, Path], ...] = ()
     """Name and folder of what the build would download."""
     style: PortStyle = PortStyle.HIP
+    reference: bool = True
+    """Compare what the project's programs print with what the original prints, lifted."""
 
 
 def port_project(
@@ -101,12 +111,37 @@ def port_project(
             " --build"
         )
     torch = _torch(port, toolchain, runtime, translator, say)
+    reference = (
+        _reference(root, settings, toolchain, runtime, work / "reference", say)
+        if settings.reference
+        else None
+    )
     targets = tuple(
-        _target(architecture, plan, settings, toolchain, runtime, work, repairs, torch, say)
+        _target(
+            architecture, plan, settings, toolchain, runtime, work, repairs, torch, reference, say
+        )
         for architecture in settings.architectures
     )
     patch = make_patch(root, port)
     return ProjectResult(name_of(source), plan, translation, targets, patch, tuple(repairs.made))
+
+
+def _reference(
+    root: Path,
+    settings: PortSettings,
+    toolchain: AmdToolchain,
+    runtime: Path,
+    work: Path,
+    say: Callable[[str], None],
+) -> Reference:
+    """The project ``root`` itself, built and run below ``work``."""
+    dependencies = {name: source.resolve() for name, source in settings.dependencies}
+    tree = work / "tree"
+    synchronize(root, tree)
+    plan = find_plan(tree, settings.build, settings.test, settings.jobs, dependencies)
+    seen = tuple(dependencies.values())
+    original = Original(root, tree, plan, work, toolchain, runtime, settings.seconds, seen)
+    return reference_of(original, say)
 
 
 def _torch(
@@ -194,6 +229,7 @@ def _target(
     work: Path,
     repairs: Repairs,
     torch: TorchBackend | None,
+    reference: Reference | None,
     say: Callable[[str], None],
 ) -> TargetResult:
     folder = work / architecture
@@ -206,6 +242,7 @@ def _target(
     libraries = find_library_root(toolchain.cache)
     prefix = write_prefix(folder / "rocm", toolchain, runtime, architecture, libraries)
     seen = (work / "dependencies",) if settings.dependencies else ()
+    put_back(tree, launcher())
     bench = Workbench(tree, prefix, toolchain, runtime, architecture, settings.seconds, seen)
     if torch is not None:
         link_backend(torch, prefix)
@@ -220,12 +257,10 @@ def _target(
     rounds = 0 if settings.style is PortStyle.SHARED else settings.repairs
     build = repairs.build(tree, lambda: bench.build(plan.build), rounds)
     say(f"{architecture}: build {build.outcome.value}, {build.seconds:.0f} s")
-    if not build.passed or not plan.test:
+    if not build.passed:
         return TargetResult(architecture, build, Step(plan.test, StepOutcome.SKIPPED))
-    say(f"{architecture}: {plan.test}")
-    test = bench.test(plan.test)
-    say(f"{architecture}: tests {test.outcome.value}, {test.seconds:.0f} s")
-    return TargetResult(architecture, build, test)
+    test, comparison = test_beside(bench, plan, reference, say)
+    return TargetResult(architecture, build, test, comparison)
 
 
 def synchronize(source: Path, target: Path) -> list[str]:

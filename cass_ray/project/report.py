@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cass_ray.project.build_system import BuildPlan
+from cass_ray.project.reference.comparing import ProjectComparison
 from cass_ray.project.repairs import FileRepair
 from cass_ray.project.steps import Step
 from cass_ray.translate.diagnostics import diagnostic_of
@@ -21,7 +22,7 @@ _STYLE = """\
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem }
 table { border-collapse: collapse; width: 100% } td, th { text-align: left; padding: .3rem .8rem }
 tr + tr { border-top: 1px solid #ccc } pre { background: #f4f4f4; padding: 1rem; overflow: auto }
-.error, .failed { color: #a00 } .passed { color: #060 }
+.error, .failed, .differs { color: #a00 } .passed, .exact, .numeric { color: #060 }
 """
 _LOG_LINES = 120
 
@@ -33,11 +34,19 @@ class TargetResult:
     architecture: str
     build: Step
     test: Step
+    comparison: ProjectComparison | None = None
+    """With the original's machine code, where that was asked for and the port builds."""
 
     @property
     def passed(self) -> bool:
-        """Whether it builds and its tests, where there are any, pass."""
-        return self.build.passed and (self.test.passed or not self.test.command)
+        """Whether it builds, its tests, where there are any, pass, and no run of its programs
+        prints something other than the original."""
+        tested = self.test.passed or not self.test.command
+        return self.build.passed and tested and not self.differs
+
+    @property
+    def differs(self) -> bool:
+        return self.comparison is not None and self.comparison.differing > 0
 
 
 @dataclass(frozen=True)
@@ -89,6 +98,7 @@ def as_json(result: ProjectResult, translator: Translator) -> dict[str, Any]:
                 "architecture": target.architecture,
                 "build": _step(target.build),
                 "test": _step(target.test),
+                "comparison": target.comparison and target.comparison.model_dump(mode="json"),
             }
             for target in result.targets
         ],
@@ -126,6 +136,7 @@ def _page(result: ProjectResult) -> str:
         f'<html lang="en"><meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style>',
         f"<h1>{title}</h1>",
         _targets(result),
+        *(_comparison(target) for target in result.targets),
         _repairs(result),
         _kinds(result),
         _files(result),
@@ -148,6 +159,30 @@ def _targets(result: ProjectResult) -> str:
         for target in result.targets
     ]
     return f"<h2>Targets</h2>{_table(['target', 'build', 'tests'], rows)}"
+
+
+def _comparison(target: TargetResult) -> str:
+    made = target.comparison
+    if made is None:
+        return ""
+    name = html.escape(target.architecture)
+    about = [f"<h2>{name}: beside the original</h2><p>{html.escape(made.summary)}"]
+    if made.identity:
+        about.append(
+            f"Reference: {html.escape(made.identity)}. The original's own tests, lifted:"
+            f" {html.escape(made.tests)}. Tolerance of floats: {html.escape(made.tolerance)}."
+        )
+    rows = [
+        [
+            f"<code>{html.escape(run.command)}</code>",
+            f"<code>{html.escape(run.folder)}</code>",
+            f'<span class="{run.verdict.value}">{run.verdict.value}</span>',
+            html.escape(run.why),
+        ]
+        for run in made.runs
+    ]
+    table = _table(["program", "started in", "compared", ""], rows) if rows else ""
+    return "<br>".join(about) + f"</p>{table}"
 
 
 def _repairs(result: ProjectResult) -> str:

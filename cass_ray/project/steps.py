@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -15,7 +15,10 @@ from cass_ray.printable import printable_text
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.archive.library_root import visible_libraries
 from cass_ray.toolchain.sandbox.isolation import View
-from cass_ray.toolchain.sandbox.process import Completed, Limits, ProcessOutcome, run
+from cass_ray.toolchain.sandbox.process import Companion, Completed, Limits, ProcessOutcome, run
+
+RECORD_VARIABLE = "CASS_RECORD"
+"""Names the folder of records to launchers (``reference/launcher.c``)."""
 
 _TAIL = 200_000
 
@@ -45,6 +48,14 @@ class Step:
 
 
 @dataclass(frozen=True)
+class DeviceStep:
+    """A step with a device: how often kernels were launched in it."""
+
+    step: Step
+    launches: int
+
+
+@dataclass(frozen=True)
 class Workbench:
     """Where a project is built for one target: its tree, the ROCm root, compiler and runtime."""
 
@@ -63,27 +74,32 @@ class Workbench:
 
     def build(self, command: str) -> Step:
         """Run a build command in the tree, which it may change."""
-        return self._step(command, on_device=False)
+        # Downloads of a build fail as without a network; they don't end CMake by a signal.
+        view = replace(self._view(), device_access=True)
+        return run_step(command, self.tree, self._limits, view, self._environment())
 
-    def test(self, command: str) -> Step:
-        """Run a test command in the tree; its programs find a device of ``architecture``."""
-        return self._step(command, on_device=True)
+    def test(self, command: str, record: Path | None = None) -> DeviceStep:
+        """Run a test command in the tree; its programs find a device of ``architecture``.
 
-    def _step(self, command: str, *, on_device: bool) -> Step:
-        if not command:
-            return Step(command, StepOutcome.SKIPPED)
-        limits = Limits(
-            cpu_seconds=self.seconds * (os.cpu_count() or 1),
-            wall_seconds=self.seconds,
-            memory_bytes=self.memory_bytes,
-            address_space_bytes=None,
-            file_bytes=4 << 30,
-            output_bytes=64 << 20,
-            processes=512,
-            open_files=4096,
+        Launchers write to ``record`` (:mod:`cass_ray.project.reference.recording`).
+        """
+        return run_on_device(
+            command,
+            self.tree,
+            self._limits,
+            self._view(),
+            self._environment(),
+            self.runtime,
+            record,
         )
+
+    @property
+    def _limits(self) -> Limits:
+        return limits_of(self.seconds, self.memory_bytes)
+
+    def _view(self) -> View:
         libraries = visible_libraries(default_directory())
-        view = View(
+        return View(
             read_only=(
                 *self.toolchain.visible(),
                 self.prefix,
@@ -93,22 +109,9 @@ class Workbench:
             ),
             writable=(self.tree,),
             process_filesystem=True,
-            # Downloads of a build fail as without a network; they don't end CMake by a signal.
-            device_access=not on_device,
             # Test runners ask which networks there are.
             refuses_sockets=True,
         )
-        argv = ["/bin/bash", "-c", command]
-        with device_process(self.runtime, DeviceMode(), limits) as device:
-            done = run(
-                argv,
-                cwd=self.tree,
-                limits=limits,
-                view=view,
-                env=self._environment(),
-                companion=device.companion if on_device else None,
-            )
-        return Step(command, _outcome(done), done.wall_seconds, _log(done))
 
     def _environment(self) -> dict[str, str]:
         """As ``/opt/rocm`` and its tools set up a shell."""
@@ -129,6 +132,55 @@ class Workbench:
             "CMAKE_TOOLCHAIN_FILE": f"{prefix}/toolchain.cmake",
             **self.variables,
         }
+
+
+def limits_of(seconds: float, memory_bytes: int) -> Limits:
+    """Bounds of one command of a project."""
+    return Limits(
+        cpu_seconds=seconds * (os.cpu_count() or 1),
+        wall_seconds=seconds,
+        memory_bytes=memory_bytes,
+        address_space_bytes=None,
+        file_bytes=4 << 30,
+        output_bytes=64 << 20,
+        processes=512,
+        open_files=4096,
+    )
+
+
+def run_step(
+    command: str,
+    tree: Path,
+    limits: Limits,
+    view: View,
+    variables: Mapping[str, str],
+    companion: Companion | None = None,
+) -> Step:
+    """Run ``command`` by bash in ``tree``; an empty one is skipped."""
+    if not command:
+        return Step(command, StepOutcome.SKIPPED)
+    argv = ["/bin/bash", "-c", command]
+    done = run(argv, cwd=tree, limits=limits, view=view, env=variables, companion=companion)
+    return Step(command, _outcome(done), done.wall_seconds, _log(done))
+
+
+def run_on_device(
+    command: str,
+    tree: Path,
+    limits: Limits,
+    view: View,
+    variables: Mapping[str, str],
+    runtime: Path,
+    record: Path | None,
+) -> DeviceStep:
+    """:func:`run_step` with a device process of ``runtime``, the records of launchers in
+    ``record``."""
+    if record is not None:
+        view = replace(view, writable=(*view.writable, record))
+        variables = {**variables, RECORD_VARIABLE: str(record)}
+    with device_process(runtime, DeviceMode(), limits) as device:
+        step = run_step(command, tree, limits, view, variables, device.companion)
+        return DeviceStep(step, sum(launch.count for launch in device.launches()))
 
 
 def _outcome(done: Completed) -> StepOutcome:

@@ -44,6 +44,10 @@ int main() { probe<<<1, 32>>>(nullptr); return cudaDeviceSynchronize() != cudaSu
 _HIP_PROBE = "#include <hip/hip_runtime.h>\n" + _CUDA_PROBE.replace("cuda", "hip")
 
 
+class _NotFetchedYet(ToolMissing):
+    """What is downloaded when it is first needed."""
+
+
 @dataclass(frozen=True)
 class Located(Generic[T]):
     """A toolchain and where it was found."""
@@ -100,6 +104,7 @@ def locate_amd(
     places, cache = places or Places(), cache or default_directory()
     targets = [amd_target(name) for name in architectures]
     answers: list[str] = []
+    unfetched: _NotFetchedYet | None = None
     for clang in find_clangs(places, cache, answers):
         too_new = [target for target in targets if target.oldest_clang > clang.major]
         if too_new:
@@ -112,8 +117,12 @@ def locate_amd(
             toolchain = _amd_with(clang, places, cache, fetch=fetch)
             _check_amd(toolchain, cache)
             return Located(toolchain, clang.origin)
+        except _NotFetchedYet as error:
+            unfetched = error
         except (CompileFailure, ToolMissing) as error:
             answers.append(f"{clang.clang} ({clang.origin}): {error}")
+    if unfetched is not None:
+        raise unfetched
     newest = max((target.oldest_clang for target in targets), default=0)
     remedy = NEWER_CLANG_REMEDY if newest > min(CLANG_MAJORS) else CLANG_REMEDY
     raise ToolMissing("A compiler for AMD GPUs (clang)", remedy, "\n".join(answers))
@@ -169,7 +178,11 @@ def _amd_with(clang: Clang, places: Places, cache: Path, *, fetch: bool) -> AmdT
     else:
         made = find_hip_root(clang.clang, cache)
         if made is None and not fetch:
-            raise ToolMissing("The HIP headers", "Run make setup: it downloads them.")
+            raise _NotFetchedYet(
+                "The package of HIP headers",
+                "Nothing is to be installed: the first command that compiles for AMD downloads it"
+                " (cass run, cass translate --check).",
+            )
         root = made or build_hip_root(clang.clang, cache)
     runtime = next(places.hip_runtimes(clang.rocm), None)
     return AmdToolchain(

@@ -1,0 +1,287 @@
+"""A project as it is: built by nvcc, its kernels lifted, its tests run on this machine's CPU.
+
+No translator of source has a part in it, as in :mod:`cass_ray.execute.backends.lifted`. What it
+cannot do (a library of Nvidia's, a kernel that is not lifted, a build that needs something else)
+makes no reference and is said.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pydantic import ValidationError
+
+import cass_ray.lift as lift
+from cass_ray.cache import digest
+from cass_ray.emulator.build import BuildFailed
+from cass_ray.emulator.execution import RunOptions, environment
+from cass_ray.lift.errors import LiftError
+from cass_ray.port.errors import PortError
+from cass_ray.port.executable import Executable, read_executable
+from cass_ray.port.lifting import ContainerLifter, write_fat_binaries
+from cass_ray.port.shim import shim_library
+from cass_ray.project.build_system import BuildPlan
+from cass_ray.project.reference.comparing import NO_REFERENCE, OriginalRuns
+from cass_ray.project.reference.recording import (
+    BuiltFile,
+    ProgramRun,
+    built_files,
+    gpu_programs,
+    launcher,
+    put_back,
+    read_runs,
+    watched,
+)
+from cass_ray.project.reference.toolkit import Toolkit, ToolkitError, write_toolkit
+from cass_ray.project.steps import DeviceStep, Step, limits_of, run_on_device, run_step
+from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE, AmdToolchain
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.locate import find_nvidia
+from cass_ray.toolchain.nvidia.steps import NvccError
+from cass_ray.toolchain.sandbox.isolation import View
+from cass_ray.translate.project.tree import source_files
+
+ARCHITECTURE = "sm_90"
+"""The newest that the lifter reads."""
+
+KIND = f"lifted {ARCHITECTURE}"
+PASSES = 2
+"""How often the tests run: what differs from one time to the next is no reference."""
+
+PROGRAM_SECONDS = 120
+"""For each program that is started without arguments, where no test is known."""
+
+_MEMORY_BYTES = 12 << 30
+_LOG_LINES = 3
+_ERROR = re.compile(r"(?i)\berror\b|cannot find|undefined reference|not found")
+_SUMMED_UP = re.compile(r"g?make(?:\[\d+\])?:|collect2:|ninja:")
+_FORM = "1"
+"""Of what is kept: part of its key."""
+
+
+@dataclass(frozen=True)
+class Original:
+    """How the project ``source`` is built and tested: in ``tree``, a copy of it, by ``plan``."""
+
+    source: Path
+    tree: Path
+    plan: BuildPlan
+    work: Path
+    amd: AmdToolchain
+    runtime: Path
+    seconds: float
+    also_visible: tuple[Path, ...] = ()
+
+
+def what_runs(test: str, programs: Sequence[str]) -> tuple[str, str]:
+    """The command that runs ``programs``, and what to call it: ``test`` where there is one, else
+    each of them in its own folder, without arguments."""
+    if test:
+        return test, test
+    lines = []
+    for name in programs:
+        folder, program = shlex.quote(str(Path(name).parent)), shlex.quote(f"./{Path(name).name}")
+        started = f"timeout -s KILL {PROGRAM_SECONDS} {program} < /dev/null"
+        lines.append(f"(cd {folder} && {started})")
+    return "; ".join([*lines, "true"]), f"programs without arguments ({len(programs)})"
+
+
+def runs_of_original(original: Original, say: Callable[[str], None]) -> OriginalRuns:
+    """The runs of ``original``'s programs; those of the last time if nothing has changed."""
+    try:
+        toolkit = write_toolkit(original.work / "cuda", find_nvidia(), ARCHITECTURE)
+        kept = original.work / "runs.json"
+        key = _key(original, toolkit)
+        if (known := _read(kept, key)) is not None:
+            return known
+        made = _Session(original, toolkit, say).runs()
+    except (ToolMissing, NvccError, ToolkitError, BuildFailed) as error:
+        return no_reference(str(error).partition("\n")[0])
+    part = kept.with_suffix(".part")
+    part.write_text(f"{key}\n{made.model_dump_json()}\n", "utf-8")
+    part.replace(kept)
+    return made
+
+
+def no_reference(problem: str) -> OriginalRuns:
+    """No runs, and why."""
+    return OriginalRuns(kind=NO_REFERENCE, problem=problem)
+
+
+class _Session:
+    """One build of the original and its tests."""
+
+    def __init__(self, original: Original, toolkit: Toolkit, say: Callable[[str], None]) -> None:
+        self._original = original
+        self._toolkit = toolkit
+        self._say = say
+        self._limits = limits_of(original.seconds, _MEMORY_BYTES)
+        options = RunOptions(devices=(DEFAULT_ARCHITECTURE,))
+        variables = environment(options)
+        self._variables = {**variables, **toolkit.variables(variables["PATH"])}
+        self._view = View(
+            read_only=(*toolkit.visible(), *original.also_visible),
+            writable=(original.tree,),
+            process_filesystem=True,
+            refuses_sockets=True,
+        )
+
+    def runs(self) -> OriginalRuns:
+        plan, tree = self._original.plan, self._original.tree
+        put_back(tree, launcher())
+        self._say(f"original: {plan.build}")
+        view = replace(self._view, device_access=True)
+        build = run_step(plan.build, tree, self._limits, view, self._variables)
+        self._say(f"original: build {build.outcome.value}, {build.seconds:.0f} s")
+        if not build.passed:
+            return no_reference(f"the original does not build with nvcc: {_said(build)}")
+        files = built_files(tree)
+        programs = gpu_programs(files)
+        if not programs:
+            return no_reference("the original's build makes no program that uses the GPU")
+        return self._tested(files, programs)
+
+    def _tested(self, files: Sequence[BuiltFile], programs: Sequence[str]) -> OriginalRuns:
+        executables, problems = self._executables(files)
+        lifted = self._original.work / "lifted"
+        capability = self._lift(executables, lifted, problems)
+        if not capability:
+            reasons = dict.fromkeys(problems.values())
+            return no_reference("; ".join(reasons) or "the original has no kernel")
+        runtime = next(iter(executables.values())).runtime
+        shim = shim_library(runtime, self._original.runtime)
+        seen = (shim.parent, self._original.runtime.resolve().parent, lifted)
+        view = replace(self._view, read_only=(*self._view.read_only, *seen))
+        variables = {
+            **self._variables,
+            "LD_LIBRARY_PATH": str(shim.parent),
+            "CASS_PORT_DIRECTORY": str(lifted),
+            "CASS_PORT_CAPABILITY": str(capability),
+        }
+        command, called = what_runs(self._original.plan.test, programs)
+        passes = []
+        for number in range(PASSES):
+            self._say(f"original: {called} (lifted, {number + 1} of {PASSES})")
+            with recording(self._original.tree, programs) as record:
+                done = self._test(command, view, variables, record)
+                runs = read_runs(record, self._original.tree)
+            self._say(
+                f"original: run {done.step.outcome.value}, {done.step.seconds:.0f} s,"
+                f" its programs ran {len(runs)} time(s)"
+            )
+            if not done.launches:
+                return no_reference(_without_launch(runs, problems, done.step))
+            passes.append(runs)
+        return OriginalRuns(
+            kind=KIND,
+            identity=(
+                f"machine code for {ARCHITECTURE} of CUDA {self._toolkit.toolchain.version},"
+                f" lifted to {DEFAULT_ARCHITECTURE} and executed by the CPU backend"
+            ),
+            tests=done.step.outcome.value if self._original.plan.test else "none known",
+            launches=done.launches,
+            passes=tuple(passes),
+            lacking=problems,
+        )
+
+    def _test(
+        self, command: str, view: View, variables: Mapping[str, str], record: Path
+    ) -> DeviceStep:
+        original = self._original
+        return run_on_device(
+            command, original.tree, self._limits, view, variables, original.runtime, record
+        )
+
+    def _executables(
+        self, files: Sequence[BuiltFile]
+    ) -> tuple[dict[str, Executable], dict[str, str]]:
+        """Files with device code by their paths, and what is in the way of running them."""
+        found: dict[str, Executable] = {}
+        problems: dict[str, str] = {}
+        for file in files:
+            path = self._original.tree / file.path
+            if b"nv_fatbin" not in path.read_bytes():
+                continue
+            try:
+                found[file.path] = read_executable(path)
+            except PortError as error:
+                problems[file.path] = str(error).replace(f"{self._original.tree}/", "")
+                continue
+            if names := ", ".join(found[file.path].libraries):
+                problems[file.path] = f"it needs {names}, which lifted programs do not have"
+        return found, problems
+
+    def _lift(
+        self, executables: Mapping[str, Executable], folder: Path, problems: dict[str, str]
+    ) -> int:
+        """Write the lifted code of all to ``folder``; returns its compute capability, 0: none."""
+        lifter = ContainerLifter(self._toolkit.toolchain, self._original.amd)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        capability = 0
+        for name, executable in executables.items():
+            self._say(f"original: lifting {name}")
+            for container in executable.containers:
+                try:
+                    made = lifter.lift(container)
+                except (PortError, LiftError) as error:
+                    problems.setdefault(name, str(error))
+                    continue
+                for kernel, reason in made.failures.items():
+                    problems.setdefault(name, f"{kernel} is not lifted: {reason}")
+                if made.fat_binary:
+                    capability = max(capability, made.capability)
+                write_fat_binaries([made], folder)
+        return capability
+
+
+@contextmanager
+def recording(tree: Path, programs: Sequence[str]) -> Iterator[Path]:
+    """The folder to which the runs of ``programs`` below ``tree`` are written."""
+    with tempfile.TemporaryDirectory(prefix="cass-record-") as name:
+        record = Path(name).resolve()
+        with watched(tree, programs, launcher()):
+            yield record
+
+
+def _without_launch(runs: Sequence[ProgramRun], problems: Mapping[str, str], step: Step) -> str:
+    refused = dict.fromkeys(run.refused for run in runs if run.refused)
+    reasons = [*refused, *dict.fromkeys(problems.values())]
+    if not reasons and not step.passed:
+        reasons = [_said(step)]
+    because = f": {'; '.join(reasons)}" if reasons else ""
+    return f"no kernel of the original ran, lifted{because}"
+
+
+def _said(step: Step) -> str:
+    """The lines of a failed step's log that name an error, else its last ones."""
+    lines = [line.strip() for line in step.log.splitlines() if line.strip()]
+    errors = [line for line in lines if _ERROR.search(line) and not _SUMMED_UP.match(line)]
+    return " / ".join(errors[:_LOG_LINES] or lines[-_LOG_LINES:])[:600] or step.outcome.value
+
+
+def _key(original: Original, toolkit: Toolkit) -> str:
+    """Digest of all that the runs depend on."""
+    plan, tree = original.plan, str(original.tree)
+    parts: list[str | bytes] = [_FORM, plan.build, plan.test, tree, str(original.runtime.resolve())]
+    parts += [toolkit.toolchain.fingerprint, original.amd.fingerprint, lift.fingerprint()]
+    parts += [str(original.seconds), launcher().parent.name]
+    for root in (original.source, *original.also_visible):
+        for path in source_files(root):
+            parts += [path.relative_to(root).as_posix(), path.read_bytes()]
+    return digest(parts)
+
+
+def _read(kept: Path, key: str) -> OriginalRuns | None:
+    try:
+        known, _, text = kept.read_text("utf-8").partition("\n")
+        return OriginalRuns.model_validate_json(text) if known == key else None
+    except (OSError, UnicodeError, ValidationError):
+        return None
