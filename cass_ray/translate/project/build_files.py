@@ -126,6 +126,10 @@ _FLAG_AND_VALUE = re.compile(
     r"(?:f?([\"'])(?:(?!\2).)*\2|str\([^()]*\))\s*,?\s*"
 )
 """In a list of Python: an option of nvcc alone, and its value as the next item."""
+_RUN_NVCC = re.compile(
+    r"(\b(?:(?:check_)?(?:call|output)|run|Popen|which|find_executable)\(\s*\[?\s*[\"'])nvcc\b"
+)
+"""In Python: nvcc as a command, not as the key of a table of flags."""
 _FLAG_RULES = tuple((re.compile(rf"(?<![\w-]){pattern}"), new) for pattern, new in FLAGS)
 _CMAKE_COMMENT = r"#\[(?P<comment>=*)\[.*?(?:\](?P=comment)\]|\Z)|#[^\n]*"
 _COMMAND = re.compile(
@@ -380,6 +384,7 @@ def translate_setup(text: str) -> Translation:
     file = _Text(text)
     if "CUDAExtension" not in text and "nvcc" not in text:
         return file.done()
+    file.substitute(_RUN_NVCC, r"\g<1>hipcc")
     file.substitute(_FLAG_AND_VALUE, "")
     for pattern, new in _FLAG_RULES:
         quoted = re.compile(rf"([\"']){pattern.pattern}\1\s*,?\s*")

@@ -106,6 +106,20 @@ def test_setup_py_loses_options_with_their_values(flags: str, expected: str) -> 
 
 
 @pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('call(["nvcc"], stdout=DEVNULL)', 'call(["hipcc"], stdout=DEVNULL)'),
+        ("check_output(['nvcc', '--version'])", "check_output(['hipcc', '--version'])"),
+        ('os.popen; shutil.which("nvcc")', 'os.popen; shutil.which("hipcc")'),
+        ('flags["nvcc"].append("-O3")', 'flags["nvcc"].append("-O3")'),
+        ('append({"nvcc": ["-O3"]})', 'append({"nvcc": ["-O3"]})'),
+    ],
+)
+def test_setup_py_that_looks_for_nvcc_finds_hipcc(source: str, expected: str) -> None:
+    assert translate_setup(source).source == expected
+
+
+@pytest.mark.parametrize(
     ("path", "expected"),
     [
         ("a/CMakeLists.txt", translate_cmake),

@@ -459,7 +459,7 @@ def test_hipblas_is_told_to_declare_what_cublas_does() -> None:
         "#include <cublas_v2.h>\n#include <cstdio>\n", filename="a.h"
     )
     assert made.source == (
-        "#define HIPBLAS_V2\n#define ROCM_MATHLIBS_API_USE_HIP_COMPLEX\n"
+        "#define HIPBLAS_V2 1\n#define ROCM_MATHLIBS_API_USE_HIP_COMPLEX 1\n"
         "#include <hipblas/hipblas.h>\n#include <cstdio>\n"
     )
 
