@@ -32,6 +32,7 @@ from cass_ray.corpus.reading.source_files import Sources, gather
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions, build, execute
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
+from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.sandbox.process import Completed, ProcessOutcome
@@ -161,6 +162,8 @@ class EngineComparison:
             program = build(hip, self.toolchain, self.runtime)
         except TranslatorError as error:
             return TranslationState.UNTRANSLATED, str(error)[:200]
+        except ToolMissing as error:
+            return TranslationState.BACKEND, str(error)[:200]
         except CompileFailure as failure:
             undefined = _UNDEFINED.search(failure.diagnostic)
             state = TranslationState.PART if undefined else TranslationState.UNCOMPILED

@@ -125,9 +125,11 @@ def _counterpart(unit: Rewrite, include: _Include) -> str | None:
         if not _is_local(unit, path):
             _report_unsupported(unit, include, path)
         return None
+    if include.quoted and _is_local(unit, path):
+        return None  # A header of the project's own.
     if found.library == standard_library.LIBRARY and unit.standard_library is None:
         unit.standard_library = include.start
-    return None if include.quoted and _is_local(unit, path) else found.hip
+    return found.hip
 
 
 def _is_local(unit: Rewrite, path: str) -> bool:

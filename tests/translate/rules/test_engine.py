@@ -410,6 +410,12 @@ def test_what_libhipcxx_has_stays(source: str) -> None:
     assert result.counts.unsupported == 0
 
 
+def test_headers_of_a_projects_own_folder_cuda_are_not_libcudacxx() -> None:
+    source = '#include "cuda/x_cuda.h"\n'
+    result = translate(source, "csrc/x.cu", files=("csrc/cuda/x_cuda.h",))
+    assert not result.findings
+
+
 def test_that_libhipcxx_is_needed_is_said_once() -> None:
     source = "#include <cuda/std/tuple>\n#include <cuda/atomic>\ncuda::std::tuple<int> t;\n"
     (finding,) = translate(source).findings
