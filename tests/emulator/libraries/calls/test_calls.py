@@ -32,12 +32,14 @@ PARTS: dict[str, ModuleType] = {
 pytestmark = [pytest.mark.amd, pytest.mark.slow]
 
 
-def failures(folder: Path, module: ModuleType, calls: Sequence[Call], *options: str) -> list[str]:
+def failures(
+    folder: Path, module: ModuleType, calls: Sequence[Call], architecture: str
+) -> list[str]:
     """Run the calls as one program in ``folder``; which are not right, and why."""
     shutil.copy(HERE / "prelude.cuh", folder)
     source = folder / "calls.cu"
     source.write_text(program(module.HEADERS, calls, module.START))
-    done = CliRunner().invoke(app, ["run", *options, str(source)])
+    done = CliRunner().invoke(app, ["run", "--arch", architecture, str(source)])
     said = outputs(done.stdout)
     found = [f"{call.name}: {why}" for call in calls if (why := wrong(call, said))]
     if done.exit_code != 0:
@@ -45,9 +47,10 @@ def failures(folder: Path, module: ModuleType, calls: Sequence[Call], *options: 
     return found
 
 
+@pytest.mark.parametrize("architecture", ["gfx1100", "gfx942"])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.letter)
 @pytest.mark.parametrize("part", PARTS)
-def test_calls(part: str, kind: Kind, tmp_path: Path) -> None:
+def test_calls(part: str, kind: Kind, architecture: str, tmp_path: Path) -> None:
     if ROOT is None or part not in ROOT.parts:
         pytest.skip(f"needs cass setup libraries {part}")
     module = PARTS[part]
@@ -55,5 +58,5 @@ def test_calls(part: str, kind: Kind, tmp_path: Path) -> None:
     if not calls:
         pytest.skip("its transforms are named by their complex type")
     assert len({call.name for call in calls}) == len(calls)
-    found = failures(tmp_path, module, calls)
+    found = failures(tmp_path, module, calls, architecture)
     assert not found, "\n".join(found)
