@@ -29,6 +29,8 @@ pytestmark = pytest.mark.amd
         ("textures", "gfx1201"),
         ("scratch", "gfx90a"),
         ("scratch", "gfx942"),
+        ("lds_zeros", "gfx1100"),
+        ("lds_zeros", "gfx90a"),
     ],
 )
 def test_program_finds_all_as_expected(

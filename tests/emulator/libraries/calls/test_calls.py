@@ -47,7 +47,7 @@ def failures(
     return found
 
 
-@pytest.mark.parametrize("architecture", ["gfx1100", "gfx942"])
+@pytest.mark.parametrize("architecture", ["gfx1100", "gfx90a"])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.letter)
 @pytest.mark.parametrize("part", PARTS)
 def test_calls(part: str, kind: Kind, architecture: str, tmp_path: Path) -> None:
