@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.translate.project.cmake_features import (
     downloads,
+    interface_libraries,
     legacy_target,
     nvcc_flags,
     separable_compilation,
@@ -241,7 +242,8 @@ def translate_cmake(text: str) -> Translation:
     headers = _INCLUDE_VARIABLE.search(text) is not None
     version = _VERSION_VARIABLE.search(text)
     asked = version[0] if version else ""
-    file.replace_commands(lambda name, whole: _command(name, whole, targets, headers, asked))
+    own = interface_libraries(text)
+    file.replace_commands(lambda name, whole: _command(name, whole, targets, headers, asked, own))
     file.substitute(_INCLUDE_VARIABLE, "hip_INCLUDE_DIRS")
     file.substitute(r"\bCUDA(?:Toolkit)?_FOUND\b", "hip_FOUND")
     file.substitute(_TARGET, lambda match: TARGETS.get(match[1], match.group()))
@@ -282,7 +284,9 @@ def _closing(text: str, start: int) -> int | None:
     return None
 
 
-def _command(name: str, whole: str, targets: set[str], headers: bool, version: str) -> str:
+def _command(
+    name: str, whole: str, targets: set[str], headers: bool, version: str, own: frozenset[str]
+) -> str:
     lower, body = name.lower(), whole[whole.index("(") + 1 : -1]
     words = body.split()
     if lower == "project":
@@ -311,7 +315,7 @@ def _command(name: str, whole: str, targets: set[str], headers: bool, version: s
     if lower == "aux_source_directory" and len(words) == 2:
         return f"{whole}\n{_glob(*words)}"
     if lower in {"set", "set_property", "set_target_properties"}:
-        whole = _architectures(whole) + separable_compilation(lower, body)
+        whole = _architectures(whole) + separable_compilation(lower, body, own)
     if lower in _LISTING:
         return whole + _language(lower, words, body)
     return whole
