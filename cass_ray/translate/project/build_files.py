@@ -24,7 +24,11 @@ DEFAULT_ARCHITECTURE = DEFAULT_AMD_ARCHITECTURE
 
 FLAGS = (
     # nvcc's flag, with its argument -> hipcc's; the longest spelling first.
-    (r"-{1,2}(?:gencode|generate-code)(?:=|\s+|[\"']\s*,\s*[\"'])[^\s\"')>;]+", ""),
+    (
+        r"-{1,2}(?:gencode|generate-code)(?:=|\s+|[\"']\s*,\s*[\"'])"
+        r"(?:=\\?\"[^\"\\\s]*\\?\"|[^\s\"')>;])+",
+        "",
+    ),
     (
         r"-{1,2}(?:arch|gpu-architecture)[= ](?:sm|compute)_?"
         r"\$(?:\((?:[^(){}]|\([^()]*\)|\{[^{}]*\})*\)|\{[^{}]*\})",
@@ -47,8 +51,8 @@ FLAGS = (
         r"-{1,2}(?:maxrregcount|ptxas-options|diag-suppress|threads|split-compile)[= ][^\s\"')>;]+",
         "",
     ),
-    (r"-X(?:ptxas|fatbin)(?:=|\s+)[^\s\"')>;]+", ""),
-    (r"-Xcudafe(?:=|\s+)(?:\"[^\"]*\"|'[^']*'|[^\s\"')>;]+)", ""),
+    (r"-X(?:ptxas|fatbin|cudafe)(?:=|\s+)(?:\"[^\"]*\"|'[^']*'|[^\s\"')>;]+)", ""),
+    (r"-{1,2}(?:dc|device-c)(?=\s|$)", "-fgpu-rdc -c"),
     (r"-Xcompiler(?:=|\s+)(?=[-\"'$])", ""),
     (r"-{1,2}compiler-options(?:=|\s+)(?=[-\"'$])", ""),
     (r"-(?:prec-div|prec-sqrt)=(?:true|false)", ""),
@@ -152,6 +156,9 @@ _VERSION = "11.8"  # as the version macros of translated sources say
 _TARGET = re.compile(r"\bCUDA::(\w+)")
 _VARIABLE = re.compile(r"\$\{(" + "|".join(VARIABLES) + r")\}")
 _LISTING = {"add_executable", "add_library", "target_sources", "set", "list", "file"}
+_DEVICE_DEBUG = re.compile(
+    r"^(?!.*\bcmake\b)(.*(?<![\w-]))(?:-G|--device-debug)(?=\s|$)", re.MULTILINE
+)
 _CUDA_FOLDER = re.compile(
     r"(?P<use>-I|-isystem|-L|-Wl,-rpath[=,])\s*(?:\$[({]\w*CUDA\w*[)}]|/usr/local/cuda[\w.-]*)[\w/]*"
 )
@@ -366,6 +373,7 @@ def translate_makefile(text: str) -> Translation:
     folders = _CUDA_FOLDER.search(text) is not None
     file.substitute(r"(?:\$[({]\w*CUDA\w*[)}]|/usr/local/cuda[\w.-]*)/bin/nvcc\b", "hipcc")
     file.substitute(r"(?<![\w./$({-])nvcc\b(?!\s*[?:+]?=)", "hipcc")
+    file.substitute(_DEVICE_DEBUG, r"\1-g")  # clang's -G takes a number
     file.substitute(_CUDA_FOLDER, lambda match: _ROCM_FOLDERS[match["use"]])
     file.substitute(_LINK, lambda match: _library(match, folders))
     file.flags()

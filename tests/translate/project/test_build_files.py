@@ -75,6 +75,11 @@ def test_cmake_without_cuda_stays() -> None:
          " a.cpp -L$(ROCM_PATH)/lib -lamdhip64\n"),
         ("a:\n\tnvcc -arch=sm_$(subst .,,${C}) -fatbin a.cu -o a.fatbin\n",
          "a:\n\thipcc  --genco a.cu -o a.fatbin\n"),
+        ("S = -gencode=arch=compute_52,code=\\\"sm_52,compute_52\\\" -O3 # nvcc\n",
+         "S =  -O3 # hipcc\n"),
+        ('F = -Xptxas="-dlcm=cg -v" -G -O0\n\tnvcc -O3 -dc a.cu -o a.o\n',
+         "F =  -g -O0\n\thipcc -O3 -fgpu-rdc -c a.cu -o a.o\n"),
+        ("a:\n\tcmake -G Ninja . # nvcc\n", "a:\n\tcmake -G Ninja . # hipcc\n"),
         ("CC = gcc -arch=x\n", "CC = gcc -arch=x\n"),
     ],
 )  # fmt: skip
