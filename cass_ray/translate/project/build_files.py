@@ -148,6 +148,7 @@ _CMAKE_TOKEN = re.compile(
     re.DOTALL,
 )
 _CUDA_SOURCE = re.compile(r"(?<![\w./*$@{}%-])[\w./${}-]+\.cu\b(?![\w(])")
+_OPEN_END = re.compile(r"(?<![\w./*$@{}%-])[\w./${}-]+\.\$\{\w+\}(?![\w.(])")
 _CUDA_GLOB = re.compile(r"\*\.cu(?!\w)")
 _CUDA_WORD = re.compile(r"(?<![${-])\bCUDA\b(?![}_])")
 _INCLUDE_VARIABLE = re.compile(r"\bCUDA(?:Toolkit)?_INCLUDE_DIRS?\b")
@@ -355,10 +356,18 @@ def _language(command: str, words: list[str], body: str) -> str:
             return ""
         sources = [f"${{{words[1]}}}"]
         return f"\nset_source_files_properties({' '.join(sources)} PROPERTIES LANGUAGE HIP)"
-    found = _CUDA_SOURCE.findall(re.sub(r"#[^\n]*", "", body))
-    if not found or "set_source_files_properties" in body:
+    text = re.sub(r"#[^\n]*", "", body)
+    if "set_source_files_properties" in body:
         return ""
-    return f"\nset_source_files_properties({' '.join(found)} PROPERTIES LANGUAGE HIP)"
+    found = _CUDA_SOURCE.findall(text)
+    made = f"\nset_source_files_properties({' '.join(found)} PROPERTIES LANGUAGE HIP)"
+    # Names whose end is a variable are known when CMake runs, of targets alone.
+    open_ends = _OPEN_END.findall(text) if command.startswith("add_") else []
+    return (made if found else "") + "".join(
+        f'\nif("{name}" MATCHES "[.]cu$")\n'
+        f"  set_source_files_properties({name} PROPERTIES LANGUAGE HIP)\nendif()"
+        for name in open_ends
+    )
 
 
 def translate_makefile(text: str) -> Translation:

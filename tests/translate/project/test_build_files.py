@@ -54,6 +54,16 @@ def test_a_target_without_counterpart_is_an_error() -> None:
     assert "CUDA::nppc" in error.message
 
 
+def test_the_end_of_a_files_name_may_be_a_variable() -> None:
+    source = "# CUDA\nadd_library(a_${device} STATIC b/${device}/make.${suffix})\n"
+    assert translate_cmake(source).source == (
+        f"{source}"
+        'if("b/${device}/make.${suffix}" MATCHES "[.]cu$")\n'
+        "  set_source_files_properties(b/${device}/make.${suffix} PROPERTIES LANGUAGE HIP)\n"
+        "endif()\n"
+    )
+
+
 def test_cmake_without_cuda_stays() -> None:
     source = "project(x LANGUAGES CXX)\nadd_executable(x a.cpp) # -lineinfo\n"
     assert translate_cmake(source).source == source
