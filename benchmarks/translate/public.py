@@ -10,8 +10,9 @@ missing on the CUDA side too, or they are one part of a program: no engine's out
 counted and left out.
 
 Programs are taken in the order of a digest of their paths, so that whatever was measured when
-``--minutes`` were over is a sample that nobody chose. ``--resume`` keeps the rows that the JSON
-file has; ``--markdown`` writes the table.
+``--minutes`` were over is a sample that nobody chose. ``--including thrust/ --including cub/``
+takes those that include a header from one of these folders. ``--resume`` keeps the rows that the
+JSON file has; ``--markdown`` writes the table.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from cass_ray.corpus.reading.source_files import Sources, gather
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions, build, execute
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
+from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.sandbox.process import Completed, ProcessOutcome
@@ -91,11 +93,20 @@ class TranslationRow:
     detail: str = ""
 
 
-def candidates(checkout: Path) -> Iterator[PurePosixPath]:
-    """The ``.cu`` files below ``checkout`` that define ``main``, in an order of no meaning."""
+def candidates(checkout: Path, including: tuple[str, ...] = ()) -> Iterator[PurePosixPath]:
+    """The ``.cu`` files below ``checkout`` that define ``main``, in an order of no meaning.
+
+    With ``including`` those that include a header whose name starts so. Of copies the first one.
+    """
+    headers = "|".join(re.escape(start) for start in including)
+    included = re.compile(rf"^[ \t]*#[ \t]*include[ \t]*[<\"](?:{headers})", re.MULTILINE)
     paths = [PurePosixPath(path.relative_to(checkout)) for path in checkout.rglob("*.cu")]
+    seen = set()
     for path in sorted(paths, key=lambda path: digest([str(path)])):
-        if _MAIN.search((checkout / path).read_text(encoding="utf-8", errors="replace")):
+        text = (checkout / path).read_text(encoding="utf-8", errors="replace")
+        taken = not including or included.search(text)
+        if taken and _MAIN.search(text) and text not in seen:
+            seen.add(text)
             yield path
 
 
@@ -151,6 +162,8 @@ class EngineComparison:
             program = build(hip, self.toolchain, self.runtime)
         except TranslatorError as error:
             return TranslationState.UNTRANSLATED, str(error)[:200]
+        except ToolMissing as error:
+            return TranslationState.BACKEND, str(error)[:200]
         except CompileFailure as failure:
             undefined = _UNDEFINED.search(failure.diagnostic)
             state = TranslationState.PART if undefined else TranslationState.UNCOMPILED
@@ -228,11 +241,13 @@ def _engine(name: str, hipify: Path | None) -> Translator:
     return make_translator(name)
 
 
-def _interleaved(checkouts: dict[str, Path]) -> Iterator[tuple[str, PurePosixPath]]:
+def _interleaved(
+    checkouts: dict[str, Path], including: tuple[str, ...]
+) -> Iterator[tuple[str, PurePosixPath]]:
     """Programs of all checkouts, each checkout advancing at the same rate."""
     programs = []
     for name, checkout in checkouts.items():
-        own = list(candidates(checkout))
+        own = list(candidates(checkout, including))
         programs += [(index / len(own), name, program) for index, program in enumerate(own)]
     for _, name, program in sorted(programs):
         yield name, program
@@ -242,6 +257,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("checkout", nargs="+", help="NAME=FOLDER")
     parser.add_argument("--engine", action="append", required=True)
+    parser.add_argument("--including", action="append", default=[], help="start of a header's name")
     parser.add_argument("--hipify", type=Path, help="where hipify-perl is")
     parser.add_argument("--seconds", type=float, default=60.0, help="time limit of a program")
     parser.add_argument("--minutes", type=float, default=600.0, help="when to stop")
@@ -267,7 +283,7 @@ def main() -> None:
         name: Path(folder).resolve()
         for name, _, folder in (item.partition("=") for item in arguments.checkout)
     }
-    for repository, program in _interleaved(checkouts):
+    for repository, program in _interleaved(checkouts, tuple(arguments.including)):
         if time.monotonic() > end:
             break
         key = f"{repository}:{program}"

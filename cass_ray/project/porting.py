@@ -12,6 +12,7 @@ from pathlib import Path
 
 from cass_ray.cache import digest
 from cass_ray.project.build_system import BUILD_FOLDER, BuildPlan, find_plan, uses_torch
+from cass_ray.project.cmake import newer_cmake
 from cass_ray.project.patch import make_patch
 from cass_ray.project.prefix import write_prefix
 from cass_ray.project.pytorch.backend import (
@@ -250,7 +251,13 @@ def _target(
             bench,
             also_visible=(*seen, *torch.visible()),
             variables=torch.variables(architecture),
-            tools=torch.install.interpreter.parent,
+            tools=(torch.install.interpreter.parent,),
+        )
+    if cmake := newer_cmake(tree):
+        bench = replace(
+            bench,
+            also_visible=(*bench.also_visible, cmake.parents[1]),
+            tools=(cmake, *bench.tools),
         )
     say(f"{architecture}: {plan.build}")
     # A repair is made for AMD's compiler alone; the lines are NVIDIA's as well.

@@ -45,6 +45,22 @@ set({name}_INCLUDE_DIR "{include}")
 set({name}_INCLUDE_DIRS "{include}")
 set({name}_LIBRARIES {first})
 """
+_COMPILER = """\
+#!/bin/sh
+# Objects are linked without targets: with -fopenmp clang would link OpenMP's offloading for them.
+objects=true
+for argument do
+  case $argument in
+    -c | -S | -E | -M | -MM | -x | -fsyntax-only | --hip-link | *.hip | *.cu) objects=false ;;
+  esac
+done
+for argument do
+  shift
+  case $objects$argument in true--offload-arch=*) continue ;; esac
+  set -- "$@" "$argument"
+done
+exec {command} "$@"
+"""
 _TARGET = """\
 if(NOT TARGET {target})
   add_library({target} INTERFACE IMPORTED)
@@ -115,7 +131,7 @@ def _write_compiler(folder: Path, toolchain: AmdToolchain, toolchain_file: Path)
     script.parent.mkdir(parents=True, exist_ok=True)
     options = [f"--rocm-path={folder}", f"-B{folder / 'bin'}", "-Wno-unused-command-line-argument"]
     command = shlex.join([str(toolchain.clang), *options, *toolchain.workarounds])
-    script.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+    script.write_text(_COMPILER.format(command=command))
     script.chmod(0o755)
     with toolchain_file.open("a") as file:
         file.write(f'set(CMAKE_HIP_COMPILER "{script}")\n')

@@ -68,8 +68,8 @@ class Workbench:
     also_visible: tuple[Path, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     """More of the environment."""
-    tools: Path | None = None
-    """A folder of programs that come before the system's."""
+    tools: tuple[Path, ...] = ()
+    """Folders of programs that come before the system's."""
     memory_bytes: int = 12 << 30
 
     def build(self, command: str) -> Step:
@@ -118,7 +118,7 @@ class Workbench:
         options = RunOptions(compiler=self.toolchain, devices=(self.architecture,))
         variables = environment(options)
         prefix = str(self.prefix)
-        path = [f"{prefix}/bin", *([str(self.tools)] if self.tools else []), variables["PATH"]]
+        path = [f"{prefix}/bin", *(str(folder) for folder in self.tools), variables["PATH"]]
         return {
             **variables,
             "PATH": ":".join(path),

@@ -215,11 +215,12 @@ def test_more_preloaded_arguments_than_registers_are_refused(tmp_path: Path) -> 
         describe(bytes(code))
 
 
-def _bundle(code_object: bytes, target: str = "gfx1100") -> bytes:
-    name = f"hipv4-amdgcn-amd-amdhsa--{target}".encode()
-    header = b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", 1)
-    entry = struct.pack("<QQQ", 4096, len(code_object), len(name)) + name
-    return (header + entry).ljust(4096, b"\0") + code_object
+def _bundle(code_object: bytes, *targets: str) -> bytes:
+    header = b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", max(len(targets), 1))
+    for target in targets or ("gfx1100",):
+        name = f"hipv4-amdgcn-amd-amdhsa--{target}".encode()
+        header += struct.pack("<QQQ", 4096, len(code_object), len(name)) + name
+    return header.ljust(4096, b"\0") + code_object
 
 
 @pytest.mark.parametrize("version", [4, 5, 6])
@@ -247,6 +248,31 @@ def test_offload_bundles(code_object: bytes) -> None:
     assert describe(_bundle(code_object)) == describe(code_object)
     with pytest.raises(CodeObjectError, match="gfx906"):
         describe(_bundle(code_object, "gfx906"))
+
+
+def for_all_of_their_kind(code_object: bytes, machine: int) -> bytes:
+    """The code object as one of a generic target: EF_AMDGPU_MACH of its header."""
+    changed = bytearray(code_object)
+    changed[48] = machine
+    return bytes(changed)
+
+
+@pytest.mark.parametrize(
+    ("architecture", "machine", "target"),
+    [
+        ("gfx1100", 0x54, "gfx11-generic"),
+        ("gfx1201", 0x59, "gfx12-generic"),
+        ("gfx942", 0x5F, "gfx9-4-generic"),
+    ],
+)
+def test_generic_targets(tmp_path: Path, architecture: str, machine: int, target: str) -> None:
+    text = MI200 if architecture == "gfx942" else _ASSEMBLY.format(version=5)
+    for name in ("gfx90a", "gfx1100"):
+        text = text.replace(f"--{name}", f"--{architecture}")
+    code = assemble_code_object(tmp_path, text, architecture)
+    generic = for_all_of_their_kind(code, machine)
+    assert describe(generic).target == target
+    assert describe(_bundle(generic, "gfx906", target)).kernels == describe(code).kernels
 
 
 def test_host_executable(code_object: bytes, tmp_path: Path) -> None:

@@ -92,9 +92,12 @@ std::string_view name_of(InstructionSet set) {
 std::optional<InstructionSet> instruction_set_of(std::string_view processor) {
   if (processor.starts_with("gfx11")) return InstructionSet::gfx11;
   if (processor == "gfx90a") return InstructionSet::gfx90a;
-  if (processor == "gfx942") return InstructionSet::gfx942;
+  // What gfx942 and gfx950 have in common.
+  if (processor == "gfx942" || processor == "gfx9-4-generic") return InstructionSet::gfx942;
   if (processor == "gfx950") return InstructionSet::gfx950;
-  if (processor == "gfx1200" || processor == "gfx1201") return InstructionSet::gfx12;
+  if (processor.starts_with("gfx120") || processor == "gfx12-generic") {
+    return InstructionSet::gfx12;
+  }
   return std::nullopt;
 }
 

@@ -1,8 +1,10 @@
 // Finds the code object in an offload bundle. Also part of the HIP runtime.
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "engine.hpp"
 #include "isa.hpp"
@@ -28,6 +30,18 @@ std::span<const std::byte> failed(Error& error, ErrorKind kind, std::string mess
   return {};
 }
 
+// "gfx942" of a target identifier.
+std::string_view named_processor(std::string_view target) {
+  const std::string_view identifier = target.substr(std::min(target.rfind("gfx"), target.size()));
+  return identifier.substr(0, identifier.find(':'));
+}
+
+// Of what a processor can run, its own code comes first and that for all of its kind last.
+int distance(std::string_view target, std::string_view processor) {
+  const std::string_view own = named_processor(target);
+  return own == processor ? 0 : own.ends_with("-generic") ? 2 : 1;
+}
+
 // The instruction set of a target identifier ("hipv4-amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-")
 // whose code `processor` can run (any that the engine runs, where that is empty). XNACK is off and
 // SRAM-ECC on, as on the cards; code of either setting runs where it does not say.
@@ -35,12 +49,13 @@ std::optional<InstructionSet> loadable_set(std::string_view target, std::string_
   const std::size_t name = target.rfind("gfx");
   if (name == std::string_view::npos) return std::nullopt;
   const std::string_view identifier = target.substr(name);
-  const std::string_view own = identifier.substr(0, identifier.find(':'));
+  const std::string_view own = named_processor(target);
   if (identifier.find(":xnack+") != std::string_view::npos ||
       identifier.find(":sramecc-") != std::string_view::npos) {
     return std::nullopt;
   }
   const auto set = instruction_set_of(own);
+  if (own == "gfx9-4-generic" && processor == "gfx950") return set;
   // gfx11's processors differ in what compute does not show, and gfx12's.
   if (!set || processor.empty() || set == instruction_set_of(processor)) return set;
   return std::nullopt;
@@ -66,7 +81,7 @@ std::span<const std::byte> find_code_object(std::span<const std::byte> bytes, Er
   at += 8;
   std::string targets;
   std::span<const std::byte> found;
-  InstructionSet found_set{};
+  std::pair<int, InstructionSet> found_rank;
   for (std::uint64_t i = 0; i < count; ++i) {
     if (bytes.size() - at < 24)
       return failed(error, ErrorKind::malformed, "the offload bundle is cut short");
@@ -81,9 +96,11 @@ std::span<const std::byte> find_code_object(std::span<const std::byte> bytes, Er
     at += length;
     targets += (targets.empty() ? "" : ", ") + std::string(target);
     const auto set = size != 0 ? loadable_set(target, processor) : std::nullopt;
-    if (!set || (!found.empty() && *set >= found_set)) continue;
+    if (!set) continue;
+    const std::pair rank(distance(target, processor), *set);
+    if (!found.empty() && rank >= found_rank) continue;
     found = bytes.subspan(offset, size);
-    found_set = *set;
+    found_rank = rank;
   }
   if (!found.empty()) {
     error = {};

@@ -21,7 +21,7 @@ constexpr Machine machines[] = {
     {0x41, "gfx1100"}, {0x43, "gfx1150"}, {0x44, "gfx1103"},       {0x45, "gfx1036"},
     {0x46, "gfx1101"}, {0x47, "gfx1102"}, {0x48, "gfx1200"},       {0x4A, "gfx1151"},
     {0x4C, "gfx942"},  {0x4E, "gfx1201"}, {0x4F, "gfx950"},
-    {0x54, "gfx11-generic"},
+    {0x54, "gfx11-generic"},  {0x59, "gfx12-generic"},  {0x5F, "gfx9-4-generic"},
 };
 
 std::string machine_name(unsigned number) {

@@ -19,6 +19,10 @@ namespace {
 constexpr std::uint64_t aperture_step = std::uint64_t{1} << 32;
 constexpr std::uint64_t first_aperture = 0x1000'0000'0000;  // far from where mmap places memory
 constexpr std::uint64_t last_aperture = 0x5000'0000'0000;
+// Offsets that no LDS has and that kernels read on purpose: what is out of range is 0 (ISA, "LDS out of
+// range"), and AMD's gemm clears its accumulators by loads from 0xF00000. Stores there are violations.
+constexpr std::size_t read_as_zero = 0xF0'0000;
+constexpr std::size_t zeros = std::size_t{64} << 10;  // as far as an instruction's offset reaches
 constexpr std::size_t page = 4096;
 constexpr std::size_t guard = 16 * page;
 
@@ -61,12 +65,18 @@ LdsArena::LdsArena() {
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (memory == MAP_FAILED) continue;
     data_ = static_cast<std::byte*>(memory);
-    return;
+    memory = mmap(data_ + read_as_zero, zeros, PROT_READ,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (memory != MAP_FAILED) return;
+    munmap(data_, most_lds_bytes);
   }
   throw std::bad_alloc();
 }
 
-LdsArena::~LdsArena() { munmap(data_, most_lds_bytes); }
+LdsArena::~LdsArena() {
+  munmap(data_, most_lds_bytes);
+  munmap(data_ + read_as_zero, zeros);
+}
 
 void LdsArena::limit(std::size_t bytes) {
   if (bytes == accessible_) return;

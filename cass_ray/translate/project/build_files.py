@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.translate.project.cmake_features import (
     downloads,
+    interface_libraries,
     legacy_target,
     nvcc_flags,
     separable_compilation,
@@ -23,7 +24,11 @@ DEFAULT_ARCHITECTURE = DEFAULT_AMD_ARCHITECTURE
 
 FLAGS = (
     # nvcc's flag, with its argument -> hipcc's; the longest spelling first.
-    (r"-{1,2}(?:gencode|generate-code)(?:=|\s+|[\"']\s*,\s*[\"'])[^\s\"')>;]+", ""),
+    (
+        r"-{1,2}(?:gencode|generate-code)(?:=|\s+|[\"']\s*,\s*[\"'])"
+        r"(?:=\\?\"[^\"\\\s]*\\?\"|[^\s\"')>;])+",
+        "",
+    ),
     (
         r"-{1,2}(?:arch|gpu-architecture)[= ](?:sm|compute)_?"
         r"\$(?:\((?:[^(){}]|\([^()]*\)|\{[^{}]*\})*\)|\{[^{}]*\})",
@@ -46,8 +51,8 @@ FLAGS = (
         r"-{1,2}(?:maxrregcount|ptxas-options|diag-suppress|threads|split-compile)[= ][^\s\"')>;]+",
         "",
     ),
-    (r"-X(?:ptxas|fatbin)(?:=|\s+)[^\s\"')>;]+", ""),
-    (r"-Xcudafe(?:=|\s+)(?:\"[^\"]*\"|'[^']*'|[^\s\"')>;]+)", ""),
+    (r"-X(?:ptxas|fatbin|cudafe)(?:=|\s+)(?:\"[^\"]*\"|'[^']*'|[^\s\"')>;]+)", ""),
+    (r"-{1,2}(?:dc|device-c)(?=\s|$)", "-fgpu-rdc -c"),
     (r"-Xcompiler(?:=|\s+)(?=[-\"'$])", ""),
     (r"-{1,2}compiler-options(?:=|\s+)(?=[-\"'$])", ""),
     (r"-(?:prec-div|prec-sqrt)=(?:true|false)", ""),
@@ -126,6 +131,10 @@ _FLAG_AND_VALUE = re.compile(
     r"(?:f?([\"'])(?:(?!\2).)*\2|str\([^()]*\))\s*,?\s*"
 )
 """In a list of Python: an option of nvcc alone, and its value as the next item."""
+_RUN_NVCC = re.compile(
+    r"(\b(?:(?:check_)?(?:call|output)|run|Popen|which|find_executable)\(\s*\[?\s*[\"'])nvcc\b"
+)
+"""In Python: nvcc as a command, not as the key of a table of flags."""
 _FLAG_RULES = tuple((re.compile(rf"(?<![\w-]){pattern}"), new) for pattern, new in FLAGS)
 _CMAKE_COMMENT = r"#\[(?P<comment>=*)\[.*?(?:\](?P=comment)\]|\Z)|#[^\n]*"
 _COMMAND = re.compile(
@@ -139,6 +148,7 @@ _CMAKE_TOKEN = re.compile(
     re.DOTALL,
 )
 _CUDA_SOURCE = re.compile(r"(?<![\w./*$@{}%-])[\w./${}-]+\.cu\b(?![\w(])")
+_OPEN_END = re.compile(r"(?<![\w./*$@{}%-])[\w./${}-]+\.\$\{\w+\}(?![\w.(])")
 _CUDA_GLOB = re.compile(r"\*\.cu(?!\w)")
 _CUDA_WORD = re.compile(r"(?<![${-])\bCUDA\b(?![}_])")
 _INCLUDE_VARIABLE = re.compile(r"\bCUDA(?:Toolkit)?_INCLUDE_DIRS?\b")
@@ -147,6 +157,9 @@ _VERSION = "11.8"  # as the version macros of translated sources say
 _TARGET = re.compile(r"\bCUDA::(\w+)")
 _VARIABLE = re.compile(r"\$\{(" + "|".join(VARIABLES) + r")\}")
 _LISTING = {"add_executable", "add_library", "target_sources", "set", "list", "file"}
+_DEVICE_DEBUG = re.compile(
+    r"^(?!.*\bcmake\b)(.*(?<![\w-]))(?:-G|--device-debug)(?=\s|$)", re.MULTILINE
+)
 _CUDA_FOLDER = re.compile(
     r"(?P<use>-I|-isystem|-L|-Wl,-rpath[=,])\s*(?:\$[({]\w*CUDA\w*[)}]|/usr/local/cuda[\w.-]*)[\w/]*"
 )
@@ -237,7 +250,8 @@ def translate_cmake(text: str) -> Translation:
     headers = _INCLUDE_VARIABLE.search(text) is not None
     version = _VERSION_VARIABLE.search(text)
     asked = version[0] if version else ""
-    file.replace_commands(lambda name, whole: _command(name, whole, targets, headers, asked))
+    own = interface_libraries(text)
+    file.replace_commands(lambda name, whole: _command(name, whole, targets, headers, asked, own))
     file.substitute(_INCLUDE_VARIABLE, "hip_INCLUDE_DIRS")
     file.substitute(r"\bCUDA(?:Toolkit)?_FOUND\b", "hip_FOUND")
     file.substitute(_TARGET, lambda match: TARGETS.get(match[1], match.group()))
@@ -278,7 +292,9 @@ def _closing(text: str, start: int) -> int | None:
     return None
 
 
-def _command(name: str, whole: str, targets: set[str], headers: bool, version: str) -> str:
+def _command(
+    name: str, whole: str, targets: set[str], headers: bool, version: str, own: frozenset[str]
+) -> str:
     lower, body = name.lower(), whole[whole.index("(") + 1 : -1]
     words = body.split()
     if lower == "project":
@@ -307,7 +323,7 @@ def _command(name: str, whole: str, targets: set[str], headers: bool, version: s
     if lower == "aux_source_directory" and len(words) == 2:
         return f"{whole}\n{_glob(*words)}"
     if lower in {"set", "set_property", "set_target_properties"}:
-        whole = _architectures(whole) + separable_compilation(lower, body)
+        whole = _architectures(whole) + separable_compilation(lower, body, own)
     if lower in _LISTING:
         return whole + _language(lower, words, body)
     return whole
@@ -340,10 +356,18 @@ def _language(command: str, words: list[str], body: str) -> str:
             return ""
         sources = [f"${{{words[1]}}}"]
         return f"\nset_source_files_properties({' '.join(sources)} PROPERTIES LANGUAGE HIP)"
-    found = _CUDA_SOURCE.findall(re.sub(r"#[^\n]*", "", body))
-    if not found or "set_source_files_properties" in body:
+    text = re.sub(r"#[^\n]*", "", body)
+    if "set_source_files_properties" in body:
         return ""
-    return f"\nset_source_files_properties({' '.join(found)} PROPERTIES LANGUAGE HIP)"
+    found = _CUDA_SOURCE.findall(text)
+    made = f"\nset_source_files_properties({' '.join(found)} PROPERTIES LANGUAGE HIP)"
+    # Names whose end is a variable are known when CMake runs, of targets alone.
+    open_ends = _OPEN_END.findall(text) if command.startswith("add_") else []
+    return (made if found else "") + "".join(
+        f'\nif("{name}" MATCHES "[.]cu$")\n'
+        f"  set_source_files_properties({name} PROPERTIES LANGUAGE HIP)\nendif()"
+        for name in open_ends
+    )
 
 
 def translate_makefile(text: str) -> Translation:
@@ -358,6 +382,7 @@ def translate_makefile(text: str) -> Translation:
     folders = _CUDA_FOLDER.search(text) is not None
     file.substitute(r"(?:\$[({]\w*CUDA\w*[)}]|/usr/local/cuda[\w.-]*)/bin/nvcc\b", "hipcc")
     file.substitute(r"(?<![\w./$({-])nvcc\b(?!\s*[?:+]?=)", "hipcc")
+    file.substitute(_DEVICE_DEBUG, r"\1-g")  # clang's -G takes a number
     file.substitute(_CUDA_FOLDER, lambda match: _ROCM_FOLDERS[match["use"]])
     file.substitute(_LINK, lambda match: _library(match, folders))
     file.flags()
@@ -380,6 +405,7 @@ def translate_setup(text: str) -> Translation:
     file = _Text(text)
     if "CUDAExtension" not in text and "nvcc" not in text:
         return file.done()
+    file.substitute(_RUN_NVCC, r"\g<1>hipcc")
     file.substitute(_FLAG_AND_VALUE, "")
     for pattern, new in _FLAG_RULES:
         quoted = re.compile(rf"([\"']){pattern.pattern}\1\s*,?\s*")

@@ -17,6 +17,7 @@ _LINK = (
     '$<JOIN:${CMAKE_HIP_ARCHITECTURES},$<SEMICOLON>--offload-arch=>>"'
 )
 _SEPARABLE = re.compile(r"\bCUDA_SEPARABLE_COMPILATION\s+([^\s()]+)")
+_INTERFACE = re.compile(r"\badd_library\s*\(\s*([^\s()]+)\s+INTERFACE\b", re.IGNORECASE)
 _NVCC_OPTIONS = re.compile(r"\s+OPTIONS\b.*\Z", re.DOTALL)
 _COMMENT = re.compile(r"#[^\n]*")
 
@@ -44,10 +45,15 @@ def legacy_target(name: str, body: str) -> tuple[str, str]:
     return add, f"target_link_libraries({target} hip::host)"
 
 
-def separable_compilation(command: str, body: str) -> str:
+def interface_libraries(text: str) -> frozenset[str]:
+    """Libraries that a CMake file makes of headers alone: nothing of them is compiled."""
+    return frozenset(_INTERFACE.findall(text))
+
+
+def separable_compilation(command: str, body: str, headers: frozenset[str] = frozenset()) -> str:
     """What follows ``command`` so that its targets are compiled and linked with ``-fgpu-rdc``.
 
-    Empty where it asks for no separable compilation.
+    Empty where it asks for no separable compilation. ``headers`` are libraries of headers alone.
     """
     words = _COMMENT.sub("", body).split()
     if command == "set" and words[:1] == ["CMAKE_CUDA_SEPARABLE_COMPILATION"]:
@@ -67,6 +73,7 @@ def separable_compilation(command: str, body: str) -> str:
         f"\ntarget_compile_options({target} PRIVATE {_COMPILE})"
         f"\ntarget_link_options({target} PUBLIC {_LINK})"
         for target in targets
+        if target not in headers
     )
 
 

@@ -31,8 +31,8 @@ _DEFINITIONS = {
 """What a header of ROCm must find defined to declare what CUDA's does.
 
 hipBLAS declares its ``…Ex`` functions with types of its own otherwise, and complex ones with a
-type that is not hipComplex. The definitions are the same text in every file, so that a second one
-does no harm.
+type that is not hipComplex. The definitions are the same text in every file, and what ``-DNAME`` of
+a build makes (PyTorch's has one), so that a second one does no harm.
 """
 
 
@@ -79,7 +79,7 @@ def rewrite_includes(unit: Rewrite) -> None:
 def _define(unit: Rewrite, include: _Include, header: str) -> None:
     line = unit.source.text.rfind("\n", 0, include.start) + 1
     if header in _DEFINITIONS:
-        lines = (f"#define {name}{unit.source.newline}" for name in _DEFINITIONS[header])
+        lines = (f"#define {name} 1{unit.source.newline}" for name in _DEFINITIONS[header])
         unit.edits.insert(line, "".join(lines))
 
 
@@ -125,9 +125,11 @@ def _counterpart(unit: Rewrite, include: _Include) -> str | None:
         if not _is_local(unit, path):
             _report_unsupported(unit, include, path)
         return None
+    if include.quoted and _is_local(unit, path):
+        return None  # A header of the project's own.
     if found.library == standard_library.LIBRARY and unit.standard_library is None:
         unit.standard_library = include.start
-    return None if include.quoted and _is_local(unit, path) else found.hip
+    return found.hip
 
 
 def _is_local(unit: Rewrite, path: str) -> bool:

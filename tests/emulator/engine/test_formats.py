@@ -95,3 +95,14 @@ def test_buffer_atomics_respect_the_bounds(engine: Engine) -> None:
     wave.run("buffer_atomic_add_u32 v10, v1, s[4:7], 0 idxen glc")
     assert struct.unpack("<4I", memory.raw[:16]) == (105, 106, 107, 8)
     assert wave.get(10)[:5] == [5, 6, 7, 0, 0]
+
+
+def test_the_scalar_offset_counts_against_the_bytes_of_a_raw_buffer(engine: Engine) -> None:
+    # RDNA3 ISA: out of range where the offset is not below num_records - sgpr_offset.
+    memory = engine.memory(struct.pack("<8I", *range(10, 18)))
+    words = described(memory, 0, 16)
+    wave = with_buffer(engine, [*words[:3], 3 << 28])
+    wave.machine.scalar[8] = 8
+    wave.set(1, [4 * lane for lane in range(32)])
+    wave.run("buffer_load_b32 v10, v1, s[4:7], s8 offen")
+    assert wave.get(10)[:4] == [12, 13, 0, 0]  # of 16 bytes, from the eighth on

@@ -8,7 +8,11 @@ import pytest
 
 from cass_ray.emulator.execution import RunOptions
 from tests.emulator.hip_runtime.conftest import RunProgram
-from tests.emulator.test_code_object import PRELOADING, assemble_code_object
+from tests.emulator.test_code_object import (
+    PRELOADING,
+    assemble_code_object,
+    for_all_of_their_kind,
+)
 
 pytestmark = pytest.mark.amd
 
@@ -25,6 +29,8 @@ pytestmark = pytest.mark.amd
         ("textures", "gfx1201"),
         ("scratch", "gfx90a"),
         ("scratch", "gfx942"),
+        ("lds_zeros", "gfx1100"),
+        ("lds_zeros", "gfx90a"),
     ],
 )
 def test_program_finds_all_as_expected(
@@ -35,11 +41,14 @@ def test_program_finds_all_as_expected(
     assert completed.ok
 
 
+@pytest.mark.parametrize("generic", [False, True])
 def test_arguments_that_are_in_registers_from_the_start(
-    run_program: RunProgram, tmp_path: Path
+    run_program: RunProgram, tmp_path: Path, generic: bool
 ) -> None:
     (tmp_path / "inputs").mkdir()
     code = assemble_code_object(tmp_path, PRELOADING, "gfx942")
+    if generic:
+        code = for_all_of_their_kind(code, 0x5F)
     (tmp_path / "inputs" / "preload.co").write_bytes(code)
     options = RunOptions(seconds=60, inputs=tmp_path / "inputs", devices=("gfx942",))
     completed = run_program("preload.cpp", options=options, architecture="gfx942")

@@ -54,6 +54,16 @@ def test_a_target_without_counterpart_is_an_error() -> None:
     assert "CUDA::nppc" in error.message
 
 
+def test_the_end_of_a_files_name_may_be_a_variable() -> None:
+    source = "# CUDA\nadd_library(a_${device} STATIC b/${device}/make.${suffix})\n"
+    assert translate_cmake(source).source == (
+        f"{source}"
+        'if("b/${device}/make.${suffix}" MATCHES "[.]cu$")\n'
+        "  set_source_files_properties(b/${device}/make.${suffix} PROPERTIES LANGUAGE HIP)\n"
+        "endif()\n"
+    )
+
+
 def test_cmake_without_cuda_stays() -> None:
     source = "project(x LANGUAGES CXX)\nadd_executable(x a.cpp) # -lineinfo\n"
     assert translate_cmake(source).source == source
@@ -75,6 +85,11 @@ def test_cmake_without_cuda_stays() -> None:
          " a.cpp -L$(ROCM_PATH)/lib -lamdhip64\n"),
         ("a:\n\tnvcc -arch=sm_$(subst .,,${C}) -fatbin a.cu -o a.fatbin\n",
          "a:\n\thipcc  --genco a.cu -o a.fatbin\n"),
+        ("S = -gencode=arch=compute_52,code=\\\"sm_52,compute_52\\\" -O3 # nvcc\n",
+         "S =  -O3 # hipcc\n"),
+        ('F = -Xptxas="-dlcm=cg -v" -G -O0\n\tnvcc -O3 -dc a.cu -o a.o\n',
+         "F =  -g -O0\n\thipcc -O3 -fgpu-rdc -c a.cu -o a.o\n"),
+        ("a:\n\tcmake -G Ninja . # nvcc\n", "a:\n\tcmake -G Ninja . # hipcc\n"),
         ("CC = gcc -arch=x\n", "CC = gcc -arch=x\n"),
     ],
 )  # fmt: skip
@@ -103,6 +118,20 @@ def test_setup_py_loses_nvccs_flags() -> None:
 def test_setup_py_loses_options_with_their_values(flags: str, expected: str) -> None:
     source = f"CUDAExtension('x', extra_compile_args={{'nvcc': [{flags}]}})\n"
     assert f"[{expected}]" in translate_setup(source).source
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('call(["nvcc"], stdout=DEVNULL)', 'call(["hipcc"], stdout=DEVNULL)'),
+        ("check_output(['nvcc', '--version'])", "check_output(['hipcc', '--version'])"),
+        ('os.popen; shutil.which("nvcc")', 'os.popen; shutil.which("hipcc")'),
+        ('flags["nvcc"].append("-O3")', 'flags["nvcc"].append("-O3")'),
+        ('append({"nvcc": ["-O3"]})', 'append({"nvcc": ["-O3"]})'),
+    ],
+)
+def test_setup_py_that_looks_for_nvcc_finds_hipcc(source: str, expected: str) -> None:
+    assert translate_setup(source).source == expected
 
 
 @pytest.mark.parametrize(

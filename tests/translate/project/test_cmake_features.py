@@ -46,6 +46,8 @@ def test_separable_compilation_of_every_target() -> None:
         "set_target_properties(a PROPERTIES CUDA_SEPARABLE_COMPILATION OFF)",
         "set(CMAKE_CUDA_SEPARABLE_COMPILATION OFF)",
         "get_target_property(x a CUDA_SEPARABLE_COMPILATION)",
+        # Of a library of headers CMake compiles nothing, and users do not inherit it.
+        "add_library(a INTERFACE)\nset_property(TARGET a PROPERTY CUDA_SEPARABLE_COMPILATION ON)",
     ],
 )
 def test_separable_compilation_that_nobody_asks_for(command: str) -> None:

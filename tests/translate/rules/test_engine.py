@@ -410,6 +410,12 @@ def test_what_libhipcxx_has_stays(source: str) -> None:
     assert result.counts.unsupported == 0
 
 
+def test_headers_of_a_projects_own_folder_cuda_are_not_libcudacxx() -> None:
+    source = '#include "cuda/x_cuda.h"\n'
+    result = translate(source, "csrc/x.cu", files=("csrc/cuda/x_cuda.h",))
+    assert not result.findings
+
+
 def test_that_libhipcxx_is_needed_is_said_once() -> None:
     source = "#include <cuda/std/tuple>\n#include <cuda/atomic>\ncuda::std::tuple<int> t;\n"
     (finding,) = translate(source).findings
@@ -459,7 +465,7 @@ def test_hipblas_is_told_to_declare_what_cublas_does() -> None:
         "#include <cublas_v2.h>\n#include <cstdio>\n", filename="a.h"
     )
     assert made.source == (
-        "#define HIPBLAS_V2\n#define ROCM_MATHLIBS_API_USE_HIP_COMPLEX\n"
+        "#define HIPBLAS_V2 1\n#define ROCM_MATHLIBS_API_USE_HIP_COMPLEX 1\n"
         "#include <hipblas/hipblas.h>\n#include <cstdio>\n"
     )
 

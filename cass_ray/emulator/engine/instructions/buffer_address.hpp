@@ -50,16 +50,18 @@ ALWAYS_INLINE BufferLanes buffer_lanes(Wave& w, const Instruction& i, u32 size) 
   if (__builtin_expect(is_scratch(w, i), 0)) {
     return {{{scratch_addresses(w, i, offset, size)}}, exec_of(w, i)};
   }
+  const u32 moved = scalar_u32(w, i.source[3]);
   const U64 relative = convert<U64>(index) * (u64)resource.stride + convert<U64>(offset);
   I32 inside = (I32)-1;
   if (resource.bounds == 2) {
     inside = (I32)(resource.records != 0 ? -1 : 0);
   } else if (resource.bounds == 3 || resource.stride == 0) {
-    inside = convert<I32>(relative + (u64)size <= (u64)resource.records);
+    // Out of range: offset >= num_records - sgpr_offset. rocBLAS's gemm reads behind a matrix so.
+    inside = convert<I32>(relative + (u64)size + (u64)moved <= (u64)resource.records);
   } else {
     inside = index < resource.records;
   }
-  const u64 base = resource.base + scalar_u32(w, i.source[3]);
+  const u64 base = resource.base + moved;
   const u32 active = mask_of(inside) & exec_of(w, i);
   const Wide at{relative + base};
   w.current = &i;

@@ -87,6 +87,10 @@ at::Tensor copy_from_and_resize(const at::Tensor& self, const at::Tensor& target
 const at::Tensor& resize(const at::Tensor& self, at::IntArrayRef size,
                          std::optional<at::MemoryFormat> format) {
   auto* const tensor = self.unsafeGetTensorImpl();
+  if (self.sizes() == size) {  // a view stays one: results are written to it through this
+    if (format.has_value()) tensor->empty_tensor_restride(*format);
+    return self;
+  }
   const size_t item = self.dtype().itemsize();
   const auto offset = static_cast<size_t>(self.storage_offset());
   const size_t bytes = (offset + static_cast<size_t>(c10::multiply_integers(size))) * item;

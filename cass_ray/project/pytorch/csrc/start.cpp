@@ -37,12 +37,15 @@ struct Hooks final : at::CUDAHooksInterface {
   std::string showConfig() const override { return "HIP on the CPU backend"; }
 };
 
-// Before libtorch_cuda's, where there is one: the first that asks for the hooks keeps them.
+// The least priority: libtorch_cuda, where there is one, registers its own later without a warning.
 const c10::Registerer<std::string, std::unique_ptr<at::CUDAHooksInterface>, at::CUDAHooksArgs>
-    registered("CUDAHooks", c10::REGISTRY_PREFERRED, at::CUDAHooksRegistry(),
+    registered("CUDAHooks", c10::REGISTRY_FALLBACK, at::CUDAHooksRegistry(),
                [](at::CUDAHooksArgs) -> std::unique_ptr<at::CUDAHooksInterface> {
                  return std::make_unique<Hooks>();
                });
+
+// PyTorch keeps the hooks that it found when it was first asked: now, before libtorch_cuda is loaded.
+[[maybe_unused]] const at::CUDAHooksInterface& kept = at::detail::getCUDAHooks();
 
 }  // namespace
 

@@ -1,0 +1,50 @@
+"""Which CMake builds a project: the system's, or that of the Python package where it is too old."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+Version = tuple[int, ...]
+
+_WANTED = re.compile(r"\bcmake_minimum_required\s*\(\s*VERSION\s+([\d.]+)", re.IGNORECASE)
+_VERSION = re.compile(r"cmake version (\d+(?:\.\d+)*)")
+
+
+def newer_cmake(root: Path) -> Path | None:
+    """The folder of the package ``cmake``'s programs, if the project at ``root`` needs them.
+
+    None if the system's CMake is new enough for what the project's first file asks for, and where
+    the package (``pip install cmake``) is not installed.
+    """
+    file = root / "CMakeLists.txt"
+    wanted = _WANTED.search(file.read_text("utf-8", "replace")) if file.is_file() else None
+    if wanted is None or system_version() >= _numbers(wanted[1]):
+        return None
+    return packaged()
+
+
+def packaged() -> Path | None:
+    """The folder of the programs that the Python package ``cmake`` holds."""
+    spec = importlib.util.find_spec("cmake")
+    if spec is None or spec.origin is None:
+        return None
+    folder = Path(spec.origin).parent / "data" / "bin"
+    return folder if (folder / "cmake").is_file() else None
+
+
+def system_version() -> Version:
+    """That of the CMake on the path; nothing without one."""
+    program = shutil.which("cmake")
+    if program is None:
+        return ()
+    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    found = _VERSION.search(done.stdout)
+    return _numbers(found[1]) if found else ()
+
+
+def _numbers(version: str) -> Version:
+    return tuple(int(part) for part in version.split(".") if part)

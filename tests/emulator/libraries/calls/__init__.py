@@ -1,0 +1,1 @@
+"""Many calls of CUDA's libraries, each with the values that NumPy or SciPy gives for it."""

@@ -1,0 +1,37 @@
+"""Which CMake is taken for a project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cass_ray.project import cmake
+
+
+@pytest.mark.parametrize(
+    ("text", "system", "taken"),
+    [
+        ("cmake_minimum_required(VERSION 3.26)", (3, 25, 1), True),
+        ("cmake_minimum_required(VERSION 3.25.2 FATAL_ERROR)", (3, 25, 1), True),
+        ("CMAKE_MINIMUM_REQUIRED ( VERSION 3.10...3.28 )", (3, 25, 1), False),
+        ("cmake_minimum_required(VERSION 3.26)", (3, 31, 6), False),
+        ("cmake_minimum_required(VERSION 3.26)", (), True),
+        ("project(x)", (3, 25, 1), False),
+    ],
+)
+def test_the_packages_cmake_is_for_projects_that_want_a_newer_one(
+    text: str,
+    system: tuple[int, ...],
+    taken: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(f"{text}\n")
+    monkeypatch.setattr(cmake, "system_version", lambda: system)
+    monkeypatch.setattr(cmake, "packaged", lambda: Path("/packages/cmake/data/bin"))
+    assert (cmake.newer_cmake(tmp_path) is not None) == taken
+
+
+def test_a_project_without_cmake_needs_none(tmp_path: Path) -> None:
+    assert cmake.newer_cmake(tmp_path) is None
