@@ -31,6 +31,7 @@ RESOURCES = ("nvidia", "amd")
 _START_SECONDS = 90.0
 _START_ATTEMPTS = 3
 _STARTED_TOO_SLOWLY = "timed out during startup"
+_STARTED = "Ray runtime started"
 _STOP_SECONDS = 15.0
 
 
@@ -292,7 +293,7 @@ def _add_node(state: ClusterState, plan: NodePlan, object_store_mib: int) -> Clu
         node = Node(name=plan.name, process=process, resources=plan.resources)
         started = state.model_copy(update={"nodes": [*state.nodes, node]})
         _record(started)
-        if _joins(started, alive_before + 1):
+        if _joins(started, alive_before + 1, log):
             return started
         _kill(process, signal.SIGKILL)
         # Ray gives a node 30 s, which a machine that is busy compiling may exceed.
@@ -308,11 +309,15 @@ def _record(state: ClusterState) -> None:
     record.write_text(state.model_dump_json(indent=2))
 
 
-def _joins(state: ClusterState, wanted: int) -> bool:
-    """Whether the head counts ``wanted`` nodes before the last one ends, or time runs out."""
+def _joins(state: ClusterState, wanted: int, log: Path) -> bool:
+    """Whether the head counts ``wanted`` nodes, and the last one says in ``log`` that it has
+    started, before that ends or time runs out.
+
+    Ray may end a node that the head counts already, because its start took too long.
+    """
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline and _alive(state.nodes[-1].process):
-        if node_count(state) >= wanted:
+        if _STARTED in log.read_text(errors="replace") and node_count(state) >= wanted:
             return True
         time.sleep(0.2)
     return False
