@@ -26,7 +26,7 @@ from benchmarks.measure.taskstats import ExitRecords, TaskstatsUnavailableError,
 _SUBREAPER = Path(__file__).with_name("subreaper.py")
 
 _LATE_SECONDS = 1.0
-"""A record may be read so much later than it was made; a process number is not used again so soon."""
+"""A record may be read so much later than it was made; no process number is used again so soon."""
 
 
 @dataclass(frozen=True)
