@@ -206,8 +206,8 @@ def start(
             state = _add_node(state, item, object_store_mib)
         if jobs:
             _wait_for_job_agent(state)
-    except ClusterError:
-        stop(state)
+    except BaseException:  # interrupted, too: what has started is recorded
+        stop(_recorded() or state)
         raise
     return state
 
@@ -335,11 +335,17 @@ def node_count(state: ClusterState) -> int:
         return 0
 
 
+def _recorded() -> ClusterState | None:
+    try:
+        return ClusterState.model_validate_json(state_file().read_text())
+    except (FileNotFoundError, ValueError):
+        return None
+
+
 def load() -> ClusterState | None:
     """The recorded cluster, or None when none runs (a stale record is removed)."""
-    try:
-        state = ClusterState.model_validate_json(state_file().read_text())
-    except (FileNotFoundError, ValueError):
+    state = _recorded()
+    if state is None:
         return None
     if not _alive(state.nodes[0].process):
         stop(state)
