@@ -15,7 +15,9 @@ from typing import Any
 import ray
 from ray._private import ray_constants
 
-_START_ATTEMPTS = 4
+from actors.slow_start import patience
+
+_START_ATTEMPTS = 2
 _CHATTER = b"Set ray log level from environment variable"
 _STARTED_TOO_SLOWLY = "timed out during startup"
 
@@ -37,14 +39,13 @@ def start_local(**options: Any) -> None:
 
     Its ports can be reached from this machine only, unless ``RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER``
     is 1; another process that joins it needs that variable to be 0, else Ray waits for a node at
-    the machine's address. Ray gives a node 30 s, which a machine that is busy compiling may exceed:
-    then once more.
+    the machine's address. A node that does not start in time is tried once more.
     """
     logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
     for attempt in range(_START_ATTEMPTS):
         others = _children()
         try:
-            with _without_chatter(), _on_loopback():
+            with _without_chatter(), _on_loopback(), patience():
                 ray.init(address="local", include_dashboard=False, **options)
             return
         except Exception as error:  # Ray raises nothing narrower

@@ -29,7 +29,7 @@ from cluster.network import Network, NetworkError, make_network
 
 RESOURCES = ("nvidia", "amd")
 _START_SECONDS = 240.0
-_START_ATTEMPTS = 3
+_START_ATTEMPTS = 2
 _STARTED_TOO_SLOWLY = "timed out during startup"
 _STARTED = "Ray runtime started"
 _STOP_SECONDS = 15.0
@@ -124,8 +124,9 @@ def environment(token: str) -> dict[str, str]:
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": token,
         "RAY_DISABLE_IMPORT_WARNING": "1",
-        # Ray gives a node 10 s to be noticed, which a machine that is busy compiling may exceed.
-        "RAY_raylet_start_wait_time_s": "60",
+        # Ray gives a node 10 s to be noticed, which a machine that is busy compiling may exceed; and
+        # the next attempt would make it busier.
+        "RAY_raylet_start_wait_time_s": "180",
     }
 
 
@@ -296,7 +297,6 @@ def _add_node(state: ClusterState, plan: NodePlan, object_store_mib: int) -> Clu
         if _joins(started, alive_before + 1, log):
             return started
         _kill(process, signal.SIGKILL)
-        # Ray gives a node 30 s, which a machine that is busy compiling may exceed.
         if _STARTED_TOO_SLOWLY not in log.read_text(errors="replace"):
             break
     raise ClusterError(f"node {plan.name} did not join; its log:\n{log.read_text()[-2000:]}")
