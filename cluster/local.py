@@ -124,7 +124,7 @@ def environment(token: str) -> dict[str, str]:
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": token,
         "RAY_DISABLE_IMPORT_WARNING": "1",
-        # Ray gives a node 10 s to be noticed, which a machine that is busy compiling may exceed; and
+        # Ray gives a node 10 s to be noticed, which a machine that is busy compiling may exceed;
         # the next attempt would make it busier.
         "RAY_raylet_start_wait_time_s": "180",
     }
