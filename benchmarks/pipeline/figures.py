@@ -108,6 +108,13 @@ class Results(_Figures):
     ray_overhead: RayOverhead | None = None
     memory: MemoryUse | None = None
 
+    def comparison(self, corpus: str, architectures: list[str]) -> Comparison:
+        """The one that there is. Raises ``ValueError``."""
+        for each in self.comparisons:
+            if (each.corpus, each.architectures) == (corpus, architectures):
+                return each
+        raise ValueError(f"{corpus}, {' + '.join(architectures)}: not measured yet")
+
     def with_comparison(self, new: Comparison) -> Results:
         """These results with ``new`` in the place of an earlier run of the same comparison."""
         key = (new.corpus, new.architectures)
