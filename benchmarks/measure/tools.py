@@ -50,7 +50,7 @@ _TOOLS: tuple[tuple[str, str], ...] = (
 )
 """Prefix of the kernel's name for the process (15 characters) -> tool; the first match counts."""
 
-_PYTHON_TOOLS = frozenset({ACTORS, RAY_WORKERS, RAY_DAEMONS, DRIVER})
+PYTHON_TOOLS = frozenset({ACTORS, RAY_WORKERS, RAY_DAEMONS, DRIVER})
 
 
 def tool_of(process: Process) -> str:
@@ -60,7 +60,7 @@ def tool_of(process: Process) -> str:
 
 def is_compiler(process: Process) -> bool:
     """Whether ``process`` is a compiler, a part of one, a disassembler or their sandbox."""
-    return tool_of(process) not in _PYTHON_TOOLS
+    return tool_of(process) not in PYTHON_TOOLS
 
 
 @dataclass(frozen=True)
