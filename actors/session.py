@@ -15,9 +15,10 @@ from typing import Any
 import ray
 from ray._private import ray_constants
 
+from actors.slow_start import START_SECONDS, patience
 from cass_ray.toolchain.errors import ToolMissing
 
-_START_ATTEMPTS = 4
+_START_ATTEMPTS = 2
 _CHATTER = (
     b"Set ray log level from environment variable",
     b"The object spilling config is specified from an unstable API",  # of our _system_config
@@ -43,15 +44,14 @@ def start_local(**options: Any) -> None:
 
     Its ports can be reached from this machine only, unless ``RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER``
     is 1; another process that joins it needs that variable to be 0, else Ray waits for a node at
-    the machine's address. Ray gives its own processes 15 s, a number that nothing sets and that a
-    machine that is busy compiling may exceed: then again. Raises :class:`ToolMissing` where a node
-    does not start.
+    the machine's address. A node that does not start in time is tried once more. Raises
+    :class:`ToolMissing` where it does not start then either.
     """
     logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
     for attempt in range(_START_ATTEMPTS):
         others = _children()
         try:
-            with _without_chatter(), _on_loopback():
+            with _without_chatter(), _on_loopback(), patience():
                 ray.init(address="local", include_dashboard=False, **options)
             return
         except Exception as error:  # Ray raises nothing narrower
@@ -62,9 +62,8 @@ def start_local(**options: Any) -> None:
             if attempt + 1 == _START_ATTEMPTS:
                 raise ToolMissing(
                     "A node of Ray on this machine",
-                    f"It did not start in {_START_ATTEMPTS} attempts, each of 15 seconds that Ray"
-                    " allows: try again when the machine is less busy, or join a cluster"
-                    " (RAY_ADDRESS).",
+                    f"It did not start, twice, in {START_SECONDS:.0f} seconds: try again when the "
+                    "machine is less busy, or join a cluster (RAY_ADDRESS).",
                 ) from error
 
 

@@ -28,9 +28,10 @@ from cass_ray.cache import default_directory
 from cluster.network import Network, NetworkError, make_network
 
 RESOURCES = ("nvidia", "amd")
-_START_SECONDS = 90.0
-_START_ATTEMPTS = 3
+_START_SECONDS = 240.0
+_START_ATTEMPTS = 2
 _STARTED_TOO_SLOWLY = "timed out during startup"
+_STARTED = "Ray runtime started"
 _STOP_SECONDS = 15.0
 
 
@@ -123,8 +124,9 @@ def environment(token: str) -> dict[str, str]:
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": token,
         "RAY_DISABLE_IMPORT_WARNING": "1",
-        # Ray gives a node 10 s to be noticed, which a machine that is busy compiling may exceed.
-        "RAY_raylet_start_wait_time_s": "60",
+        # Ray gives a node 10 s to be noticed, which a machine that is busy compiling may exceed;
+        # the next attempt would make it busier.
+        "RAY_raylet_start_wait_time_s": "180",
     }
 
 
@@ -205,8 +207,8 @@ def start(
             state = _add_node(state, item, object_store_mib)
         if jobs:
             _wait_for_job_agent(state)
-    except ClusterError:
-        stop(state)
+    except BaseException:  # interrupted, too: what has started is recorded
+        stop(_recorded() or state)
         raise
     return state
 
@@ -292,11 +294,10 @@ def _add_node(state: ClusterState, plan: NodePlan, object_store_mib: int) -> Clu
         node = Node(name=plan.name, process=process, resources=plan.resources)
         started = state.model_copy(update={"nodes": [*state.nodes, node]})
         _record(started)
-        if _joins(started, alive_before + 1):
+        if _joins(started, alive_before + 1, log):
             return started
         _kill(process, signal.SIGKILL)
-        # Ray gives a node 30 s, which a machine that is busy compiling may exceed.
-        if _STARTED_TOO_SLOWLY not in log.read_text() or not state.nodes:
+        if _STARTED_TOO_SLOWLY not in log.read_text(errors="replace"):
             break
     raise ClusterError(f"node {plan.name} did not join; its log:\n{log.read_text()[-2000:]}")
 
@@ -308,11 +309,15 @@ def _record(state: ClusterState) -> None:
     record.write_text(state.model_dump_json(indent=2))
 
 
-def _joins(state: ClusterState, wanted: int) -> bool:
-    """Whether the head counts ``wanted`` nodes before the last one ends, or time runs out."""
+def _joins(state: ClusterState, wanted: int, log: Path) -> bool:
+    """Whether the head counts ``wanted`` nodes, and the last one says in ``log`` that it has
+    started, before that ends or time runs out.
+
+    Ray may end a node that the head counts already, because its start took too long.
+    """
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline and _alive(state.nodes[-1].process):
-        if node_count(state) >= wanted:
+        if _STARTED in log.read_text(errors="replace") and node_count(state) >= wanted:
             return True
         time.sleep(0.2)
     return False
@@ -330,11 +335,17 @@ def node_count(state: ClusterState) -> int:
         return 0
 
 
+def _recorded() -> ClusterState | None:
+    try:
+        return ClusterState.model_validate_json(state_file().read_text())
+    except (FileNotFoundError, ValueError):
+        return None
+
+
 def load() -> ClusterState | None:
     """The recorded cluster, or None when none runs (a stale record is removed)."""
-    try:
-        state = ClusterState.model_validate_json(state_file().read_text())
-    except (FileNotFoundError, ValueError):
+    state = _recorded()
+    if state is None:
         return None
     if not _alive(state.nodes[0].process):
         stop(state)

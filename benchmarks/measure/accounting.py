@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,9 @@ from benchmarks.measure.cgroup import ControlGroup, ControlGroupUnavailableError
 from benchmarks.measure.taskstats import ExitRecords, TaskstatsUnavailableError, ThreadExit
 
 _SUBREAPER = Path(__file__).with_name("subreaper.py")
+
+_LATE_SECONDS = 1.0
+"""A record may be read so much later than it was made; no process number is used again so soon."""
 
 
 @dataclass(frozen=True)
@@ -171,47 +175,73 @@ def _until_exit(records: Iterable[ThreadExit], process: int) -> list[ThreadExit]
     return exits
 
 
-@dataclass
-class _Growing:
-    """A process of which not every thread has been seen."""
-
-    leader: ThreadExit
-    belongs: bool
-    cpu_seconds: float
-
-
 def descendants(exits: Sequence[ThreadExit], root: int) -> tuple[Process, ...]:
-    """The processes below ``root`` in the order of their ends; ``exits`` is in time order.
+    """The processes below ``root`` in the order of their ends; ``exits`` is in time order."""
+    ends: dict[int, list[int]] = defaultdict(list)  # of each process number, places in exits
+    for place, thread_exit in enumerate(exits):
+        if thread_exit.thread == thread_exit.process:
+            ends[thread_exit.process].append(place)
+    seconds: dict[int, float] = defaultdict(float)
+    for place, thread_exit in enumerate(exits):
+        holder = _holder(exits, ends[thread_exit.process], place)
+        if holder is not None:
+            seconds[holder] += thread_exit.cpu_seconds
+    belongs: dict[int, bool] = {}
+    for places in ends.values():
+        for place in places:
+            _settle(exits, ends, place, root, belongs)
+    return tuple(
+        _process(exits[place], seconds[place])
+        for place in sorted(belongs)
+        if belongs[place] and exits[place].process != root
+    )
 
-    Read backwards: a parent ends after its children (orphans belong to the subreaper), so whoever
-    holds a process number last was that number's owner before, however often it is used again.
+
+def _holder(exits: Sequence[ThreadExit], ends: Sequence[int], place: int) -> int | None:
+    """Which of ``ends``, the ends of one process number, is of the process that held it at
+    ``place``.
+
+    It ends after its threads and its children, so the next one. But where that began only later,
+    the last one: threads may end after their process does, and so do all in a name space of process
+    numbers whose first process ended.
     """
-    current: dict[int, _Growing] = {}
-    outlived: dict[int, float] = defaultdict(float)  # threads that ended after their leader
-    found: list[_Growing] = []
-    for thread_exit in reversed(exits):
-        pid = thread_exit.process
-        if thread_exit.thread == pid:
-            parent = current.get(thread_exit.parent)
-            belongs = pid == root or (parent is not None and parent.belongs)
-            seconds = thread_exit.cpu_seconds + outlived.pop(pid, 0.0)
-            current[pid] = _Growing(thread_exit, belongs, seconds)
-            if belongs and pid != root:
-                found.append(current[pid])
-        elif pid in current:
-            current[pid].cpu_seconds += thread_exit.cpu_seconds
-        else:
-            outlived[pid] += thread_exit.cpu_seconds
-    return tuple(_process(growing) for growing in reversed(found))
+    after = bisect_left(ends, place)
+    if after < len(ends):
+        leader = exits[ends[after]]
+        if leader.ended - leader.elapsed_seconds <= exits[place].ended + _LATE_SECONDS:
+            return ends[after]
+    return ends[after - 1] if after else None
 
 
-def _process(growing: _Growing) -> Process:
-    leader = growing.leader
+def _settle(
+    exits: Sequence[ThreadExit],
+    ends: Mapping[int, Sequence[int]],
+    place: int,
+    root: int,
+    belongs: dict[int, bool],
+) -> None:
+    """Find out whether the process that ended at ``place`` is ``root`` or below it."""
+    line: dict[int, None] = {}
+    at: int | None = place
+    found = False
+    while at is not None and at not in line:
+        if at in belongs:
+            found = belongs[at]
+            break
+        line[at] = None
+        if root in (exits[at].process, exits[at].parent):
+            found = True
+            break
+        at = _holder(exits, ends.get(exits[at].parent, ()), at)
+    belongs.update(dict.fromkeys(line, found))
+
+
+def _process(leader: ThreadExit, cpu_seconds: float) -> Process:
     return Process(
         pid=leader.process,
         parent=leader.parent,
         name=leader.name,
-        cpu_seconds=growing.cpu_seconds,
+        cpu_seconds=cpu_seconds,
         began=leader.ended - leader.elapsed_seconds,
         ended=leader.ended,
         peak_bytes=leader.peak_bytes,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -50,7 +50,7 @@ _TOOLS: tuple[tuple[str, str], ...] = (
 )
 """Prefix of the kernel's name for the process (15 characters) -> tool; the first match counts."""
 
-_PYTHON_TOOLS = frozenset({ACTORS, RAY_WORKERS, RAY_DAEMONS, DRIVER})
+PYTHON_TOOLS = frozenset({ACTORS, RAY_WORKERS, RAY_DAEMONS, DRIVER})
 
 
 def tool_of(process: Process) -> str:
@@ -60,7 +60,7 @@ def tool_of(process: Process) -> str:
 
 def is_compiler(process: Process) -> bool:
     """Whether ``process`` is a compiler, a part of one, a disassembler or their sandbox."""
-    return tool_of(process) not in _PYTHON_TOOLS
+    return tool_of(process) not in PYTHON_TOOLS
 
 
 @dataclass(frozen=True)
@@ -78,11 +78,18 @@ class SlotUse:
 def slot_use(processes: Sequence[Process], slots: int) -> SlotUse:
     """Use of ``slots`` by compiler commands: compiler processes that an actor started.
 
-    The driver's probes, and the parts that a compiler runs, are none. Raises ``ValueError`` where
-    no actor ran a compiler.
+    The driver's probes, and the parts that a compiler runs, are none. Nor is a resident cicc, which
+    waits for as long as its actor lives: what it forks is. Raises ``ValueError`` where no actor ran
+    a compiler.
     """
+    parents = {process.pid: process.parent for process in processes}
+    compilers = [process for process in processes if is_compiler(process)]
+    cicc = {process.pid for process in compilers if process.name == "cicc"}
+    forks = [process for process in compilers if process.name == "cicc" and process.parent in cicc]
+    resident = {each for fork in forks for each in _line(fork.parent, parents)}
     actors = {process.pid for process in processes if tool_of(process) == ACTORS}
-    commands = [p for p in processes if p.parent in actors and is_compiler(p)]
+    started = [p for p in compilers if p.parent in actors and p.pid not in resident]
+    commands = [*started, *forks]
     if not commands:
         raise ValueError("no actor ran a compiler")
     began = min(process.began for process in commands)
@@ -93,6 +100,15 @@ def slot_use(processes: Sequence[Process], slots: int) -> SlotUse:
         busy += seconds * min(count, slots)
         running += seconds * count
     return SlotUse(slots, window, busy / (window * slots), running / window)
+
+
+def _line(pid: int, parents: Mapping[int, int]) -> Iterable[int]:
+    """``pid``, its parent, and so on."""
+    seen: set[int] = set()
+    while pid in parents and pid not in seen:
+        seen.add(pid)
+        yield pid
+        pid = parents[pid]
 
 
 def _levels(commands: Iterable[Process]) -> Iterable[tuple[float, int]]:

@@ -88,8 +88,8 @@ def build_paper_way(
     words = [sys.executable, "-m", "benchmarks.pipeline.paper_way"]
     words += [str(work / "plan.json"), str(work / "result.json")]
     roots = {program.root for program in programs}
-    readable = {REPOSITORY, Path(sys.prefix), Path(sys.base_prefix), *roots}
-    readable |= {Path(word).parent for word in hipify if Path(word).is_absolute()}
+    readable = {REPOSITORY, Path(sys.prefix).resolve(), Path(sys.base_prefix), *roots}
+    readable |= {Path(word).parent.resolve() for word in hipify if Path(word).is_absolute()}
     readable |= {*nvidia.visible(), *amd.visible()}
     # cuobjdump finds nvdisasm by its own path in /proc.
     view = View(tuple(sorted(readable)), writable=(work,), process_filesystem=True)

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from benchmarks.measure.accounting import Cost
 from benchmarks.measure.machine import MeasuredMachine
-from benchmarks.measure.tools import UNATTRIBUTED, tool_of
+from benchmarks.measure.tools import PYTHON_TOOLS, UNATTRIBUTED, tool_of
 
 
 class _Figures(BaseModel):
@@ -32,6 +32,12 @@ class BuildFigures(_Figures):
     note: str = ""
 
     @property
+    def compiler_seconds(self) -> float:
+        """CPU seconds of compilers, disassemblers and their sandboxes."""
+        others = {*PYTHON_TOOLS, UNATTRIBUTED}
+        return sum(seconds for tool, seconds in self.tools.items() if tool not in others)
+
+    @property
     def cpu_seconds_per_pair(self) -> float:
         """CPU seconds for each kept pair."""
         return self.cpu_seconds / self.pairs
@@ -55,6 +61,11 @@ class Comparison(_Figures):
     def gain(self) -> float:
         """How many times fewer CPU seconds a pair costs us on a first build."""
         return self.paper.cpu_seconds_per_pair / self.cold.cpu_seconds_per_pair
+
+    @property
+    def most_gain(self) -> float:
+        """:attr:`gain`, were all free that is no compiler."""
+        return self.paper.cpu_seconds_per_pair / (self.cold.compiler_seconds / self.cold.pairs)
 
     @property
     def gain_again(self) -> float:
@@ -107,6 +118,13 @@ class Results(_Figures):
     comparisons: list[Comparison] = Field(default_factory=list)
     ray_overhead: RayOverhead | None = None
     memory: MemoryUse | None = None
+
+    def comparison(self, corpus: str, architectures: list[str]) -> Comparison:
+        """The one that there is. Raises ``ValueError``."""
+        for each in self.comparisons:
+            if (each.corpus, each.architectures) == (corpus, architectures):
+                return each
+        raise ValueError(f"{corpus}, {' + '.join(architectures)}: not measured yet")
 
     def with_comparison(self, new: Comparison) -> Results:
         """These results with ``new`` in the place of an earlier run of the same comparison."""

@@ -37,27 +37,45 @@ def settings_for(
 
 
 def compare(
-    name: str, architectures: list[str], work: Path, runs: int, setting: Setting
+    name: str,
+    architectures: list[str],
+    work: Path,
+    runs: int,
+    setting: Setting,
+    before: Comparison | None = None,
 ) -> Comparison:
-    """Both ways over one corpus, one after the other, ``runs`` times; the median run counts."""
+    """Both ways over one corpus, one after the other, ``runs`` times; the median run counts.
+
+    With ``before`` only ours is measured, beside the paper's way as it was then, on this machine.
+    """
+    if before is not None and before.setting.machine != setting.machine:
+        raise ValueError("the paper's way was measured on another machine")
     sources = corpus.sources_of(name)
     cores = setting.machine.cores
     preparation = settings_for(sources, work / "unused", architectures)
     programs = corpus.staged_programs(preparation, work / "corpus")
     if not programs:
         raise ValueError(f"no program of {name} gets past the filters")
-    contenders.build_paper_way(programs[:1], preparation, work / "warm-up", cores)
-    builds: list[tuple[Built, Built, Built]] = []
+    if before is None:
+        contenders.build_paper_way(programs[:1], preparation, work / "warm-up", cores)
+    papers: list[Built] = []
+    builds: list[tuple[Built, Built]] = []
     for number in range(runs):
         folder = work / f"run_{number}"
-        paper = contenders.build_paper_way(programs, preparation, folder / "paper", cores)
+        if before is None:
+            paper = contenders.build_paper_way(programs, preparation, folder / "paper", cores)
+            papers.append(paper)
         settings = settings_for(sources, folder / "ours", architectures)
         cache = contenders.new_cache(folder / "cache")
         cold = contenders.build_ours(settings, cache)
-        builds.append((paper, cold, contenders.build_ours(settings, cache)))
-    paper, cold, warm = (_median([build[way] for build in builds]) for way in range(3))
+        builds.append((cold, contenders.build_ours(settings, cache)))
+    cold, warm = (_median([build[way] for build in builds]) for way in range(2))
     if cold.kept != warm.kept:
         raise ValueError("a re-run on unchanged input kept other programs")
+    if before is not None:
+        ours = {"setting": setting, "cold": _figures(cold), "warm": _figures(warm)}
+        return before.model_copy(update=ours)
+    paper = _median(papers)
     names = {program.id: program.main for program in programs}
     return Comparison(
         corpus=name,

@@ -61,6 +61,12 @@ def _comparison(comparison: Comparison) -> str:
         f"filters and duplicate removal. The paper's way: {comparison.paper.note}. ",
         _difference(comparison),
     ]
+    if comparison.cold.tools:
+        seconds, gain = comparison.cold.compiler_seconds, comparison.most_gain
+        notes.append(
+            f" Compilers, disassembler and their sandboxes take {seconds:.1f} CPU s of ours: were "
+            f"all else free, a pair would cost {gain:.2f} times less than the paper's way."
+        )
     return "\n\n".join(
         [
             title,

@@ -158,7 +158,7 @@ def page(figures: Mapping[str, Any]) -> str:
     return (
         f"""# Builds that are disturbed
 
-`{figures["setting"]["command"]}` · {machine["cores"]} cores
+`{figures["setting"]["command"]}` · {machine["cores"]} cores, shared with other work
 
 {figures["programs"]} generated programs, compiled for both sides with nothing cached, a row a block
 where nothing else is said, on local clusters of real raylets, two slots a node. What is chosen by

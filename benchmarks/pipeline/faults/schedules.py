@@ -30,7 +30,7 @@ _AN_HOUR_AHEAD = NodePlan(
     "ahead",
     SLOTS,
     {"amd": SLOTS},
-    ("env", f"LD_PRELOAD={FAKETIME}", "FAKETIME=+1h", "FAKETIME_DONT_FAKE_MONOTONIC=1"),
+    ("env", f"LD_PRELOAD={FAKETIME}", "FAKETIME=+1h"),
 )
 _WITHOUT_CLANG = NodePlan(
     "bare",

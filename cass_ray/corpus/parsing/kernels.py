@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -38,17 +39,21 @@ class SourceKernel:
     """Tokens between the braces; empty for ``IN_MACRO``."""
 
 
-def find_kernels(source: str, dialect: Dialect = CUDA) -> list[SourceKernel]:
-    """The kernels that ``source`` defines, in order; declarations do not count."""
+@functools.lru_cache(maxsize=4)
+def find_kernels(source: str, dialect: Dialect = CUDA) -> tuple[SourceKernel, ...]:
+    """The kernels that ``source`` defines, in order; declarations do not count.
+
+    Several filters ask, one after the other, of one source: the last few answers are kept.
+    """
     if not any(word in source for word in dialect.kernel_words):
-        return []
+        return ()
     kernels = []
     for after, in_directive in _after_marks(source, dialect.kernel_words):
         if in_directive:
             kernels.append(SourceKernel(IN_MACRO, ()))
         elif name := _defined_function(after):
             kernels.append(SourceKernel(name, _body(after)))
-    return kernels
+    return tuple(kernels)
 
 
 def kernel_definitions(source: str, dialect: Dialect = CUDA) -> list[str]:

@@ -51,6 +51,19 @@ def test_a_process_number_used_twice_belongs_to_whoever_held_it_then() -> None:
     assert [(process.pid, process.cpu_seconds) for process in found] == [(300, 1.0), (200, 2.0)]
 
 
+def test_all_in_a_sandbox_belong_though_its_first_process_is_recorded_before_them() -> None:
+    exits = [
+        thread_exit(402, 402, 401, 0.5, 1.5),  # a fork of 401, ended long before
+        thread_exit(400, 400, 300, 0.25, 2.0),  # the first process of the name space is killed,
+        thread_exit(403, 401, 400, 0.125, 2.0),  # and with it a thread
+        thread_exit(401, 401, 400, 1.0, 2.1),  # and its child
+        thread_exit(300, 300, ROOT, 0.0, 2.2),
+        thread_exit(ROOT, ROOT, 1, 0.0, 2.5),
+    ]
+    found = {process.pid: process.cpu_seconds for process in descendants(exits, ROOT)}
+    assert found == {402: 0.5, 400: 0.25, 401: 1.125, 300: 0.0}
+
+
 def test_cpu_seconds_prefer_the_group_and_say_so() -> None:
     assert Cost(1.0, 2.0, 0.5).cpu_seconds == 2.0
     assert Cost(1.0, None, 0.5).cpu_seconds == 0.5

@@ -48,6 +48,21 @@ def test_slots_are_used_by_commands_that_actors_started() -> None:
     assert use.mean_running == pytest.approx((2 * 1 + 1 * 2 + 1 * 3 + 6 * 1) / 10)
 
 
+def test_a_resident_compiler_uses_a_slot_only_while_a_fork_of_it_works() -> None:
+    processes = [
+        process("ray::MapWorker(", 1, parent=0, began=0, ended=20),
+        process("bwrap", 10, parent=1, began=0, ended=19),  # the sandbox of the resident
+        process("sh", 11, parent=10, began=0, ended=19),
+        process("cicc", 12, parent=11, began=0, ended=19),
+        process("cicc", 13, parent=12, began=2, ended=4),
+        process("cicc", 14, parent=12, began=9, ended=10),
+        process("bwrap", 20, parent=1, began=4, ended=6),
+    ]
+    use = tools.slot_use(processes, slots=1)
+    assert use.window_seconds == 10 - 2
+    assert use.busy_share == pytest.approx((2 + 2 + 1) / 8)
+
+
 def test_no_compiler_is_an_error() -> None:
     with pytest.raises(ValueError, match="no actor ran a compiler"):
         tools.slot_use([process("python3")], slots=2)

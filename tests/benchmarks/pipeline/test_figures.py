@@ -57,6 +57,15 @@ def test_gain_is_per_kept_pair() -> None:
     assert compared.gain_again == pytest.approx(50.0)
 
 
+def test_no_gain_is_larger_than_that_of_compilers_alone() -> None:
+    compared = comparison(paper=40.0, cold=20.0, warm=1.0)
+    tools = {"clang": 6.0, "cicc": 4.0, "driver (Python)": 8.0, UNATTRIBUTED: 2.0}
+    cold = compared.cold.model_copy(update={"tools": tools})
+    compared = compared.model_copy(update={"cold": cold})
+    assert compared.cold.compiler_seconds == 10.0
+    assert compared.most_gain == pytest.approx((40 / 8) / (10 / 10))
+
+
 def test_what_the_records_miss_is_a_row_of_its_own() -> None:
     cost = Cost(1.0, 5.0, 0.0, (Process(1, 0, "clang-19", 3.0, 0, 1, 0),))
     assert figures(cost, 1, 1).tools == {"clang": 3.0, UNATTRIBUTED: 2.0}
