@@ -1,6 +1,6 @@
 """Make pairs, train a tiny model on them, and ask it for a translation.
 
-Two million parameters and a few steps make no good translator; what comes out is judged like any
+A million parameters and a few steps make no good translator; what comes out is judged like any
 other engine's answer. The recipes for real models are ``jobs/configs/train_*.yaml``.
 """
 
