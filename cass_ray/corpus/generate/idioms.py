@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 _HEADERS = (
     *("<cstdio>", "<cstdlib>", "<vector>", "<cuda_runtime.h>", "<cstdint>", "<cuda_fp16.h>"),
@@ -213,35 +213,54 @@ def host_part(
         "launch": chance.choice(("", ", 0", ", 0, {s}", ", 0, 0")),
     }
     fields["launch"] = fields["launch"].format(**fields)
-    before: list[str] = []
-    middle: list[str] = []
-    if chance.random() < 0.3:
-        table = fresh()
-        before += ["", f"__constant__ unsigned {table}[16];"]
-        values = fresh()
-        middle += [
-            f"unsigned {values}[16] = {{1, 2, 3}};",
-            f"{opened}cudaMemcpyToSymbol({table}, {values}, sizeof({values})){closed};",
-        ]
-    if chance.random() < 0.35:
-        plain = chance.random() < 0.6
-        word = chance.choice(("CUDART_CB ", "CUDART_CB ", ""))
-        static = chance.choice(("static ", "static ", ""))
-        given = "void* data" if plain else "cudaStream_t stream, cudaError_t status, void* data"
-        before += ["", f"{static}void {word}{fields['h']}({given})"]
-        before[-1:] = (
-            [f"{before[-1]} {{", '    printf("done\\n");', "}"]
-            if chance.random() < 0.5
-            else [before[-1], "{", '    printf("done\\n");', "}"]
-        )
-        middle.append((_CALLBACK if plain else _STREAM_CALLBACK).format(**fields))
+    table_before, table_copy = _table(chance, fresh, fields)
+    callback_before, callback_call = _callback(chance, fields)
     launched = f"{kernel}<<<{fields['blocks']}, 128>>>({fields['w']}, {fields['r']}, n);"
     shapes: Sequence[tuple[Sequence[str], float]] = (
         (_GRAPH, 0.3), (_EVENTS, 0.2), (_LAUNCH, 0.2), (_COOPERATIVE, 0.1), (_POOL, 0.1),
     )  # fmt: skip
     body = [line.format(**fields) for lines, share in shapes if chance.random() < share
             for line in _scoped(lines)]  # fmt: skip
+    middle = [*table_copy, *callback_call]
     stream = any(fields["s"] in line for line in [*body, *middle])
+    lines = [*_allocation(chance, fields, stream), *middle, *body, launched]
+    lines += _ending(chance, fields, fresh(), stream)
+    indent = chance.choice(("    ", "    ", "  ", "\t"))
+    main = ["", "int main() {", *(indent + line for line in lines), "}"]
+    return [*table_before, *callback_before, *main]
+
+
+def _table(
+    chance: random.Random, fresh: Callable[[], str], fields: Mapping[str, str]
+) -> tuple[list[str], list[str]]:
+    """Constant memory and what fills it, or nothing."""
+    if chance.random() >= 0.3:
+        return [], []
+    table, values = fresh(), fresh()
+    copy = f"cudaMemcpyToSymbol({table}, {values}, sizeof({values}))"
+    return (
+        ["", f"__constant__ unsigned {table}[16];"],
+        [f"unsigned {values}[16] = {{1, 2, 3}};", f"{fields['o']}{copy}{fields['c']};"],
+    )
+
+
+def _callback(chance: random.Random, fields: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """A function of the host and the call that hands it to a stream, or nothing."""
+    if chance.random() >= 0.35:
+        return [], []
+    plain = chance.random() < 0.6
+    word = chance.choice(("CUDART_CB ", "CUDART_CB ", ""))
+    static = chance.choice(("static ", "static ", ""))
+    given = "void* data" if plain else "cudaStream_t stream, cudaError_t status, void* data"
+    head = f"{static}void {word}{fields['h']}({given})"
+    opening = [f"{head} {{"] if chance.random() < 0.5 else [head, "{"]
+    call = (_CALLBACK if plain else _STREAM_CALLBACK).format(**fields)
+    return ["", *opening, '    printf("done\\n");', "}"], [call]
+
+
+def _allocation(chance: random.Random, fields: Mapping[str, str], stream: bool) -> list[str]:
+    """Memory of the device and, where it is needed, a stream."""
+    opened, closed = fields["o"], fields["c"]
     lines = [
         "const int n = 256;",
         f"unsigned* {fields['w']} = nullptr;",
@@ -258,9 +277,13 @@ def host_part(
                            "{o}cudaStreamCreateWithPriority(&{s}, cudaStreamDefault, 0){c};"))
             .format(**fields),
         ]  # fmt: skip
-    lines += [*middle, *body, launched]
-    host = fresh()
-    lines += [
+    return lines
+
+
+def _ending(chance: random.Random, fields: Mapping[str, str], host: str, stream: bool) -> list[str]:
+    """Waiting for the kernel, its result copied to ``host`` and printed, and all of it freed."""
+    opened, closed = fields["o"], fields["c"]
+    return [
         chance.choice((f"{opened}cudaGetLastError(){closed};",
                        f"{opened}cudaPeekAtLastError(){closed};")),
         f"{opened}cudaDeviceSynchronize(){closed};",
@@ -273,8 +296,6 @@ def host_part(
         f"{opened}cudaFree({fields['r']}){closed};",
         "return 0;",
     ]  # fmt: skip
-    indent = chance.choice(("    ", "    ", "  ", "\t"))
-    return [*before, "", "int main() {", *(indent + line for line in lines), "}"]
 
 
 def _scoped(lines: Sequence[str]) -> list[str]:
