@@ -35,7 +35,9 @@ def shown(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]
     monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
     monkeypatch.setenv("IPYTHONDIR", str(folder / "ipython"))
     book = nbformat.read(REPOSITORY / "examples" / f"{name}.ipynb", as_version=4)
-    client = NotebookClient(book, timeout=600, resources={"metadata": {"path": str(folder)}})
+    client = NotebookClient(
+        book, timeout=600, startup_timeout=600, resources={"metadata": {"path": str(folder)}}
+    )
     client.execute(env=dict(os.environ))
     return [_text(cell.outputs) for cell in book.cells if cell.cell_type == "code"]
 
