@@ -19,8 +19,8 @@ namespace {
 constexpr std::uint64_t aperture_step = std::uint64_t{1} << 32;
 constexpr std::uint64_t first_aperture = 0x1000'0000'0000;  // far from where mmap places memory
 constexpr std::uint64_t last_aperture = 0x5000'0000'0000;
-// Offsets that no LDS has and that kernels read on purpose: what is out of range is 0 (ISA, "LDS out of
-// range"), and AMD's gemm clears its accumulators by loads from 0xF00000. Stores there are violations.
+// Offsets that no LDS has and that kernels read on purpose: what is out of range is 0 (ISA), and
+// AMD's gemm clears its accumulators by loads from 0xF00000. Stores there are violations.
 constexpr std::size_t read_as_zero = 0xF0'0000;
 constexpr std::size_t zeros = std::size_t{64} << 10;  // as far as an instruction's offset reaches
 constexpr std::size_t page = 4096;

@@ -44,7 +44,7 @@ const c10::Registerer<std::string, std::unique_ptr<at::CUDAHooksInterface>, at::
                  return std::make_unique<Hooks>();
                });
 
-// PyTorch keeps the hooks that it found when it was first asked: now, before libtorch_cuda is loaded.
+// PyTorch keeps the hooks that it found when it was first asked: now, before libtorch_cuda comes.
 [[maybe_unused]] const at::CUDAHooksInterface& kept = at::detail::getCUDAHooks();
 
 }  // namespace

@@ -1,0 +1,66 @@
+"""The compilers of the ROCm root that projects are built with."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cass_ray.project import prefix
+
+SCRIPTS = Path(prefix.__file__).parent / "rocm"
+TARGET = "--offload-arch=gfx1100"
+
+
+def clang(folder: Path, *arguments: str) -> list[str]:
+    """What the compiler of CMake's builds hands to clang."""
+    script = folder / "clang++"
+    script.write_text(prefix._COMPILER.format(command="printf '%s\\n'"))
+    return said("sh", str(script), *arguments)
+
+
+def hipcc(folder: Path, *arguments: str) -> list[str]:
+    """What ``hipcc`` hands to clang."""
+    root = folder / "rocm"
+    (root / "bin").mkdir(parents=True, exist_ok=True)
+    (root / "share/cass").mkdir(parents=True, exist_ok=True)
+    echo = folder / "echo"
+    echo.write_text("#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
+    echo.chmod(0o755)
+    settings = f"CLANG={echo}\nLINKER=ld\nARCHITECTURE=gfx1100\nLINK_FLAGS=\nWORKAROUNDS=\n"
+    (root / "share/cass/hipcc.env").write_text(settings)
+    script = root / "bin/hipcc"
+    script.write_text((SCRIPTS / "hipcc").read_text())
+    return said("bash", str(script), *arguments)
+
+
+def said(*command: str) -> list[str]:
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("compiler", [clang, hipcc])
+@pytest.mark.parametrize(
+    ("arguments", "targets"),
+    [
+        (("-fopenmp", TARGET, "a b.o", "-o", "a"), 0),
+        (("-fopenmp", TARGET, "-c", "a.hip", "-o", "a.o"), 1),
+        (("-fopenmp", TARGET, "a.hip", "-o", "a"), 1),
+    ],
+)
+def test_objects_are_linked_without_targets(
+    compiler: Callable[..., list[str]],
+    arguments: tuple[str, ...],
+    targets: int,
+    tmp_path: Path,
+) -> None:
+    given = compiler(tmp_path, *arguments)
+    assert given.count(TARGET) == targets
+    assert [name for name in ("a b.o", "-fopenmp") if name in arguments and name not in given] == []
+
+
+def test_relocatable_device_code_is_linked_for_its_targets(tmp_path: Path) -> None:
+    assert TARGET in clang(tmp_path, "--hip-link", TARGET, "a.o", "-o", "a")
+    assert TARGET in hipcc(tmp_path, "-fgpu-rdc", TARGET, "a.o", "-o", "a")
