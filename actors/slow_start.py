@@ -13,7 +13,7 @@ from typing import Any
 
 from ray._private import services
 
-START_SECONDS = 180.0
+START_SECONDS = 120.0
 _POLL_SECONDS = 0.2
 
 

@@ -127,6 +127,7 @@ def environment(token: str) -> dict[str, str]:
         # Ray gives a node 10 s to be noticed, which a machine that is busy compiling may exceed;
         # the next attempt would make it busier.
         "RAY_raylet_start_wait_time_s": "180",
+        "RAY_DASHBOARD_STARTUP_TIMEOUT_S": "180",  # of 60
     }
 
 

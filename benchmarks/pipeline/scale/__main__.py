@@ -117,8 +117,8 @@ def page(figures: dict[str, Any]) -> str:
     """The results in Markdown."""
     machine = figures["machine"]
     parts = [
-        f"# How builds grow\n\n`python -m benchmarks.pipeline.scale driver`, `slots`, `ingest` · "
-        f"{machine['cores']} cores, {machine['memory_gib']} GiB, shared with other work"
+        "# How builds grow\n\n`python -m benchmarks.pipeline.scale driver`, `slots`, `ingest`, "
+        f"`nodes` · {machine['cores']} cores, {machine['memory_gib']} GiB, shared with other work"
     ]
     for section, text in _TEXTS.items():
         lines = list(figures.get(section, {}).values())
@@ -160,7 +160,9 @@ machine's cores.""",
 ## Reading
 
 Rows read, screened, compared by tokens and decided, of a source of small programs. 0 nodes: one
-process does all. `driver cpu` is what reading on nodes leaves to the driver, deciding included.""",
+process does all. `driver cpu` is what reading on nodes leaves to the driver, deciding included. `at
+most` is what a driver with a core to itself allows, however many nodes read: `rows/s` is also a
+matter of what else the machine does.""",
     "nodes": """\
 ## The same cores as several nodes
 

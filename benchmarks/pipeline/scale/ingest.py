@@ -53,11 +53,13 @@ def _measured(
     began, cpu = time.monotonic(), time.process_time()
     steps.read(folder)
     seconds = time.monotonic() - began
+    driver = (time.process_time() - cpu) / rows
     return {
         "rows": rows,
         "nodes": nodes,
         "rows/s": round(rows / seconds, 1),
-        "driver cpu us a row": round((time.process_time() - cpu) / rows * 1e6, 1),
+        "driver cpu us a row": round(driver * 1e6, 1),
+        "rows/s at most": round(1 / driver, 1),
     }
 
 
