@@ -33,9 +33,9 @@ class BuildFigures(_Figures):
 
     @property
     def compiler_seconds(self) -> float:
-        """CPU seconds of compilers, disassemblers and their sandboxes."""
-        others = {*PYTHON_TOOLS, UNATTRIBUTED}
-        return sum(seconds for tool, seconds in self.tools.items() if tool not in others)
+        """CPU seconds of compilers, disassemblers and their sandboxes, most of which are short, so
+        that the ends of processes are theirs."""
+        return sum(seconds for tool, seconds in self.tools.items() if tool not in PYTHON_TOOLS)
 
     @property
     def cpu_seconds_per_pair(self) -> float:

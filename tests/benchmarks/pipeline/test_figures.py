@@ -59,7 +59,7 @@ def test_gain_is_per_kept_pair() -> None:
 
 def test_no_gain_is_larger_than_that_of_compilers_alone() -> None:
     compared = comparison(paper=40.0, cold=20.0, warm=1.0)
-    tools = {"clang": 6.0, "cicc": 4.0, "driver (Python)": 8.0, UNATTRIBUTED: 2.0}
+    tools = {"clang": 6.0, "cicc": 2.0, "driver (Python)": 10.0, UNATTRIBUTED: 2.0}
     cold = compared.cold.model_copy(update={"tools": tools})
     compared = compared.model_copy(update={"cold": cold})
     assert compared.cold.compiler_seconds == 10.0
