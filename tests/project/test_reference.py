@@ -235,6 +235,23 @@ def test_the_compiler_takes_one_architecture(tmp_path: Path, given: str, passed_
     assert printed[-3:] == ["-arch=sm_90", "-cudart", "shared"]
 
 
+def test_cmake_is_told_of_the_toolkit_and_not_of_the_installation(tmp_path: Path) -> None:
+    home = tmp_path / "cuda"
+    (home / "bin").mkdir(parents=True)
+    (home / "lib").mkdir()
+    (home / "lib/libcudart.so").touch()
+    nvcc = home / "bin/nvcc"
+    nvcc.write_text(f"#!/bin/sh\necho out\necho '#$ TOP={home}/bin/..' >&2\nexit 3\n")
+    nvcc.chmod(0o755)
+    toolchain = NvidiaToolchain(nvcc, nvcc, nvcc, (), (home / "lib",), "13.0", clang=None)
+    toolkit = write_toolkit(tmp_path / "toolkit", toolchain, "sm_90")
+    command = [str(toolkit.folder / "bin/nvcc"), "-v", "__cmake_determine_cuda"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert done.stdout == "out\n"
+    assert done.stderr == f"#$ TOP={toolkit.folder}/bin/..\n"
+
+
 MAKEFILE = """\
 sum: sum.cu
 	nvcc -gencode arch=compute_50,code=sm_50 -o sum sum.cu @more@

@@ -60,9 +60,9 @@ PROGRAM_SECONDS = 120
 
 _MEMORY_BYTES = 12 << 30
 _LOG_LINES = 3
-_ERROR = re.compile(r"(?i)\berror\b|cannot find|undefined reference|not found")
-_SUMMED_UP = re.compile(r"g?make(?:\[\d+\])?:|collect2:|ninja:")
-_FORM = "1"
+_ERROR = re.compile(r"(?i)\berror\b|\bfatal\b|cannot find|undefined reference")
+_SUMMED_UP = re.compile(r"g?make(?:\[\d+\])?:|collect2:|ninja:|.*\bWerror\b")
+_FORM = "2"
 """Of what is kept: part of its key."""
 
 
@@ -261,10 +261,15 @@ def _without_launch(runs: Sequence[ProgramRun], problems: Mapping[str, str], ste
 
 
 def _said(step: Step) -> str:
-    """The lines of a failed step's log that name an error, else its last ones."""
+    """A failed step's log from its first line that names an error, else its last lines."""
     lines = [line.strip() for line in step.log.splitlines() if line.strip()]
-    errors = [line for line in lines if _ERROR.search(line) and not _SUMMED_UP.match(line)]
-    return " / ".join(errors[:_LOG_LINES] or lines[-_LOG_LINES:])[:600] or step.outcome.value
+    errors = (number for number, line in enumerate(lines) if _names_error(line))
+    first = next(errors, max(0, len(lines) - _LOG_LINES))
+    return " / ".join(lines[first : first + _LOG_LINES])[:600] or step.outcome.value
+
+
+def _names_error(line: str) -> bool:
+    return _ERROR.search(line) is not None and not _SUMMED_UP.match(line)
 
 
 def _key(original: Original, toolkit: Toolkit) -> str:

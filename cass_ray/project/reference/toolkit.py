@@ -30,7 +30,16 @@ while [ $# -gt 0 ]; do
   esac
   [ $# -eq 0 ] || shift
 done
-exec @nvcc@ "${arguments[@]}" -arch=@architecture@ -cudart shared
+arguments+=(-arch=@architecture@ -cudart shared)
+case " ${arguments[*]} " in
+  *" -v "* | *" --verbose "* | *" -dryrun "* | *" --dryrun "*)
+    # From this CMake reads where the toolkit is, and calls the nvcc that it finds there.
+    exec 3>&1
+    @nvcc@ "${arguments[@]}" 2>&1 >&3 | sed 's|^#[$] TOP=.*|#$ TOP=@root@/bin/..|' >&2
+    exit "${PIPESTATUS[0]}"
+    ;;
+esac
+exec @nvcc@ "${arguments[@]}"
 """
 _LINKER = """\
 #!/bin/bash
@@ -44,7 +53,7 @@ for argument in "$@"; do
 done
 exec /usr/bin/ld "${arguments[@]}" @folders@
 """
-_PLACE = re.compile(r"@(?:nvcc|architecture|runtime|folders)@")
+_PLACE = re.compile(r"@(?:nvcc|architecture|runtime|folders|root)@")
 _RUNTIME_NAME = "libcudart.so"
 
 
@@ -116,6 +125,7 @@ def write_toolkit(folder: Path, toolchain: NvidiaToolchain, architecture: str) -
     values = {
         "@nvcc@": shlex.quote(str(toolchain.nvcc)),
         "@architecture@": architecture,
+        "@root@": str(folder),
         "@runtime@": shlex.quote(str(runtime)),
         "@folders@": shlex.join(f"-L{path}" for path in toolchain.library_directories),
     }
