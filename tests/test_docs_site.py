@@ -84,7 +84,7 @@ def test_the_settings_reference_has_every_key(site: Path) -> None:
     text = text_of(site, "reference/settings")
     for name in BuildSettings.model_fields:
         assert f"<code>{name}</code>" in text
-    assert "Compile slots of a local cluster" in text  # a description
+    assert "Compile slots of this machine" in text  # a description
     assert "<code>60</code>" in text  # the default of limits.cpu_seconds
 
 
