@@ -151,6 +151,7 @@ def drill_rows(count: int) -> Iterator[Row]:
         enumerators=names["enumerator"],
         device=list(tables.device_functions()),
         sizes=forms,
+        headers=tables.header_names(),
     )
     for number, source in enumerate(made):
         yield {"id": f"drill-{number}", "kind": "drill", "cuda": source}

@@ -114,6 +114,18 @@ _DECLARATIONS = (
 )
 
 
+_PLAIN_HEADERS = ("cstdio", "vector", "stdio.h", "stdlib.h", "iostream", "math.h", "assert.h")
+_INCLUDES = (
+    "#include <{header}>",
+    "#include <{header}>",
+    '#include "{header}"',
+    "#include<{header}>",
+    "# include <{header}>",
+    "#include <{header}>  // {name}",
+    "// #include <{header}>",
+)
+
+
 class _Drill:
     """One file; every name in it comes from ``chance``."""
 
@@ -125,8 +137,9 @@ class _Drill:
         enumerators: Sequence[str],
         device: Sequence[str],
         sizes: Mapping[str, Sequence[int]],
+        headers: Sequence[str],
     ) -> None:
-        self._chance = chance
+        self._chance, self._headers = chance, headers
         self._functions, self._types = functions, types
         self._enumerators, self._device = enumerators, device
         self._sizes = sizes
@@ -216,14 +229,19 @@ class _Drill:
             return f"{self._name()} = {chance.choice(self._enumerators)};"
         return chance.choice(_LAUNCHES).format(**fields)
 
+    def _include(self) -> str:
+        chance = self._chance
+        known = chance.random() < 0.6
+        fields = {
+            "header": chance.choice(self._headers if known else _PLAIN_HEADERS),
+            "name": self._name(),
+        }
+        return chance.choice(_INCLUDES).format(**fields)
+
     def source(self) -> str:
         """The text of the file."""
         chance = self._chance
-        lines = [
-            f"#include {header}"
-            for header in ("<cuda_runtime.h>", "<cstdio>", "<vector>", "<cuda_fp16.h>")
-            if chance.random() < 0.5
-        ]
+        lines = [self._include() for _ in range(chance.randrange(1, 8))]
         lines += [
             chance.choice(_DECLARATIONS[:4]).format(**self._fields())
             for _ in range(chance.randrange(3))
@@ -246,8 +264,10 @@ def drills(
     enumerators: Sequence[str],
     device: Sequence[str],
     sizes: Mapping[str, Sequence[int]],
+    headers: Sequence[str],
 ) -> Iterator[str]:
     """``count`` files over the given CUDA names; ``sizes`` are numbers of arguments that matter."""
     for number in range(count):
         chance = random.Random(f"{seed} {number}")
-        yield _Drill(chance, functions, types, enumerators, device, sizes).source()
+        drill = _Drill(chance, functions, types, enumerators, device, sizes, headers)
+        yield drill.source()

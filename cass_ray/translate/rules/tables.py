@@ -130,6 +130,11 @@ def _headers() -> tuple[dict[str, Header], list[tuple[str, Header]]]:
     return exact, prefixes
 
 
+def header_names() -> tuple[str, ...]:
+    """The CUDA headers that the tables name, without those known by the folder they are in."""
+    return tuple(_headers()[0])
+
+
 def header(path: str) -> Header | None:
     """The counterpart of the CUDA header ``path``; None when the tables do not know it."""
     exact, prefixes = _headers()
