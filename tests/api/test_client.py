@@ -143,7 +143,8 @@ def test_the_declarative_files_hold_valid_settings() -> None:
     from serve.deployments.deploy import IMPORT_PATH, deploy_config
 
     folder = REPOSITORY / "cluster" / "kuberay"
-    service = yaml.safe_load((folder / "rayservice.yaml").read_text())
+    documents = yaml.safe_load_all((folder / "rayservice.yaml").read_text())
+    [service] = [each for each in documents if each["kind"] == "RayService"]
     texts = [service["spec"]["serveConfigV2"], (folder / "serve_vllm.yaml").read_text()]
     texts.append(deploy_config(ServeSettings(port=9000)))
     for text in texts:
