@@ -22,7 +22,7 @@ from cass_ray.storage.location import absolute
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.train.settings import TrainSettings
 
-_LINES_SHOWN = 16
+_LINES_SHOWN, _COLUMNS = 16, 110
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -150,7 +150,7 @@ def _show_answers(settings: TrainSettings) -> None:
     if readable:
         best = max(readable, key=lambda answer: answer.found)
         print(f"the edits of {best.pair}:")
-        print("\n".join(f"  {line}" for line in best.difference[:_LINES_SHOWN]))
+        print("\n".join(f"  {line[:_COLUMNS]}" for line in best.difference[:_LINES_SHOWN]))
 
 
 def _cause(error: BaseException) -> str:

@@ -16,12 +16,15 @@ from cass_ray.train.data.recipe_files import stored_pairs
 from cass_ray.train.run_files import RunFiles
 from cass_ray.translate.engines.model import ModelTranslator
 
+_ID_SHOWN = 24
+
 
 @dataclass(frozen=True)
 class AnsweredProgram:
     """One program, asked greedily."""
 
     pair: str
+    """The id of the pair, or what it begins with."""
     readable: bool
     """A program could be made of the answer, and the model ended it."""
     problem: str
@@ -62,7 +65,7 @@ def _answered(model: ModelTranslator, pair: dict[str, Any]) -> AnsweredProgram:
     changed = [line for line in wanted.split("\n") if line not in known]
     compared = difflib.unified_diff(asked.split("\n"), code.split("\n"), lineterm="", n=0)
     return AnsweredProgram(
-        pair=pair["id"],
+        pair=pair["id"][:_ID_SHOWN],
         readable=bool(code),
         problem="" if code else "the answer did not end" if answer.cut else answer.problem,
         changed=len(changed),
