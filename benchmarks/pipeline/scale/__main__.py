@@ -154,8 +154,8 @@ span of 2,048 rows that is decided on at a time; `clusters`, `decontamination` a
 
 Ray Data and the workers of a build as they are, with each compiler replaced by a pause as long as
 it took for one of 12 generated programs, and by what it wrote; 64 slots share a process. `busy` is
-the share of the slots' time in pauses, start and end of the run included. All processes share the
-machine's cores.""",
+the share of the slots' time in pauses (rows compiled, by the mean pause), start and end of the run
+included. All processes share the machine's cores.""",
     "ingest": """\
 ## Reading
 

@@ -12,7 +12,7 @@ from actors import build_pipeline, nodes, stage_workers
 from actors.session import start_local
 from benchmarks.pipeline.scale.replay import Recording, workers
 from benchmarks.pipeline.scale.source import settings_of
-from cass_ray.pipeline.pieces.blocks import OpenBlocks
+from cass_ray.pipeline.pieces.blocks import OpenBlocks, live_rows
 from cass_ray.pipeline.pieces.runner import InlineRunner
 from cass_ray.pipeline.pieces.steps import ROWS_PER_BLOCK, Steps
 from cass_ray.pipeline.pieces.work import BuildWork
@@ -45,6 +45,7 @@ def measure(slots: int, seconds: float, folder: Path, recording: Path) -> dict[s
     pieces = steps.read(folder)
     read = time.process_time()
     blocks = list(OpenBlocks(work, pieces, ROWS_PER_BLOCK))
+    live = live_rows(work, pieces)  # without duplicates and what is filtered
     start_local(
         num_cpus=2,
         resources={"nvidia": slots, "amd": amd_slots},
@@ -60,12 +61,12 @@ def measure(slots: int, seconds: float, folder: Path, recording: Path) -> dict[s
     ended = time.monotonic()
     return {
         "slots": slots,
-        "rows": rows,
+        "rows": live,
         "blocks": len(blocks),
         "seconds": round(ended - began, 1),
         "seconds to the first": round(first - began, 1),
         "blocks/s": round(len(blocks) / (ended - began), 1),
-        "busy": round(rows * nvidia / (slots * (ended - began)), 3),
+        "busy": round(live * nvidia / (slots * (ended - began)), 3),
         "driver cpu ms a block": round((time.process_time() - read) * 1000 / len(blocks), 2),
         "driver mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
     }
