@@ -13,6 +13,7 @@ from typing import Any
 
 from benchmarks.train.small_pairs import PROGRAMS, QUESTIONS, Row, by_rules
 from cass_ray.llm.line_edits import MARKS
+from cass_ray.task import Direction
 
 
 def say(text: str) -> None:
@@ -36,6 +37,11 @@ def answer(model: str, folder: Path, out: Path, options: argparse.Namespace) -> 
         for row in json.loads((folder / QUESTIONS).read_text())
     ][: options.first]
     asked = (folder / PROGRAMS).exists() and set(json.loads((folder / PROGRAMS).read_text()))
+    back = [
+        Program(row["task"], row["hip_file"], row["hip"], Direction.HIP_TO_CUDA)
+        for row in json.loads((folder / QUESTIONS).read_text())
+        if "hip" in row
+    ][: options.first]
     held_out = [
         Program(row["id"], row["repository"], row["cuda_source"])
         for row in stored_pairs(RunFiles(Path(model).parent).recipe_held_out)
@@ -44,13 +50,19 @@ def answer(model: str, folder: Path, out: Path, options: argparse.Namespace) -> 
     decoder = _decoder(loaded.model, form, bench)
     asking = Asking(decoder, form, out, options.rows, options.longest, options.seconds)
     hot = [options.temperature] * options.samples
-    if options.only != "public":
+    if options.only in ("public", None):
+        asking.ask("public-edits", held_out, False, [0.0])
+    if options.only in ("bench", None):
         asking.ask("bench-edits", bench, False, [0.0])
         asking.ask("bench-file", bench, True, [0.0])
         asking.ask("bench-edits-samples", bench, False, hot)
         asking.ask("bench-file-samples", bench, True, hot)
-    if options.only != "bench":
-        asking.ask("public-edits", held_out, False, [0.0])
+    if options.only in ("back", None):
+        asking.ask("back-edits", back, False, [0.0])
+        asking.ask("back-file", back, True, [0.0])
+        asking.ask("back-edits-samples", back, False, hot)
+        asking.ask("back-file-samples", back, True, hot)
+    if options.only in ("public", None):
         asking.ask("public-file", held_out, True, [0.0])
 
 
@@ -79,11 +91,12 @@ class Program:
 
     name: str
     file: str
-    cuda: str
+    text: str
+    direction: Direction = Direction.CUDA_TO_HIP
 
     @property
     def lines(self) -> list[str]:
-        return self.cuda.replace("\r\n", "\n").split("\n")
+        return self.text.replace("\r\n", "\n").split("\n")
 
 
 @dataclass(frozen=True)
@@ -128,12 +141,14 @@ class Asking:
                     }
                     try:
                         record["code"] = (
-                            self._form.read_file(ids)
+                            self._form.read_file(ids, job.program.direction)
                             if whole_file
                             else self._form.read_edits(job.program.lines, ids)
                         )
                         counts["usable"] += 1
-                        counts["as the rules"] += record["code"] == by_rules(job.program.cuda)
+                        if job.program.direction is Direction.CUDA_TO_HIP:
+                            rules = by_rules(job.program.text)
+                            counts["as the rules"] += record["code"] == rules
                     except UnusableAnswer as error:
                         record["problem"] = str(error)
                         counts[str(error)[:40]] += 1
@@ -154,9 +169,9 @@ class Asking:
             lines = program.lines
             try:
                 question = (
-                    form.file_question("\n".join(lines))
+                    form.file_question("\n".join(lines), program.direction)
                     if whole_file
-                    else form.edit_question(lines)
+                    else form.edit_question(lines, direction=program.direction)
                 )
             except UnusableAnswer:
                 counts["not to be asked"] += 1

@@ -168,7 +168,7 @@ def unpack_pairs(path: Path, folder: Path) -> None:
 
 
 def bench_questions() -> list[dict[str, str]]:
-    """The single-file tasks of CASS-Bench: name, file and CUDA source."""
+    """The single-file tasks of CASS-Bench: name, file and CUDA source; the same of HIP."""
     from cass_ray.bench.evaluate import make_compilers
     from cass_ray.bench.programs import ask
     from cass_ray.bench.question import QuestionKind
@@ -179,7 +179,16 @@ def bench_questions() -> list[dict[str, str]]:
         question = ask(task, QuestionKind(), compilers)
         if len(question.asked) == 1:
             path = question.asked[0]
-            found.append({"task": task.name, "file": path, "cuda": question.files[path]})
+            back = ask(task, QuestionKind(direction=Direction.HIP_TO_CUDA), compilers)
+            found.append(
+                {
+                    "task": task.name,
+                    "file": path,
+                    "cuda": question.files[path],
+                    "hip_file": back.main,
+                    "hip": back.files[back.main],
+                }
+            )
     return found
 
 

@@ -4,6 +4,7 @@
     $J choose DIR                                # before the run: held-out programs to be asked
     $J rules DIR --out JUDGED                    # CASS-Bench: the rules' translations
     $J bench ANSWERS --out JUDGED                # CASS-Bench: public output, hidden inputs
+    $J bench ANSWERS --out JUDGED --direction hip-to-cuda   # … run as lifted machine code
     $J public DIR --answers ANSWERS --out JUDGED # held-out programs: compiled, beside the rules'
 
 ``DIR`` is what ``small_model pack`` wrote, ``ANSWERS`` what ``small_model answer`` did. Each
@@ -17,18 +18,22 @@ import json
 import random
 import re
 from collections import Counter, defaultdict
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.train.small_pairs import PROGRAMS, Row, by_rules, translated, unpacked
 from cass_ray.config import load
+from cass_ray.task import Direction
 from cass_ray.train.settings import TrainSettings
 
 if TYPE_CHECKING:
     from cass_ray.toolchain.amd.toolchain import AmdToolchain
 
-GREEDY = ("bench-file", "bench-edits")
-SAMPLES = ("bench-file-samples", "bench-edits-samples")
+_LABELS = {Direction.CUDA_TO_HIP: "bench", Direction.HIP_TO_CUDA: "back"}
+"""What the files of answers in each direction begin with."""
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
 _OF_A_REPOSITORY = 12
 """Programs of a repository that the corpus does not name, at most."""
@@ -40,8 +45,8 @@ _OF_A_REPOSITORY = 12
 def choose(folder: Path, config: Path, named: Path) -> None:
     """Write the ids of held-out programs that one file and the headers of this machine suffice for.
 
-    ``named`` is the configuration of the corpus that is learned from: of repositories that it does
-    not have, ``_OF_A_REPOSITORY`` each at most.
+    Each has a kernel, and nvcc compiles it as it is. ``named`` is the configuration of the corpus
+    that is learned from: of repositories that it does not have, ``_OF_A_REPOSITORY`` each at most.
     """
     recipe = load(TrainSettings, config, {}).data.recipe
     assert recipe is not None
@@ -53,16 +58,19 @@ def choose(folder: Path, config: Path, named: Path) -> None:
             if pair is not None and pair.get("kind") == "program":
                 made.append(pair)
     here = _present(sorted({name for pair in made for name in _includes(pair["hip_source"])}))
-    fitting: dict[str, list[str]] = defaultdict(list)
+    fitting: dict[str, list[Row]] = defaultdict(list)
     for pair in made:
-        if all(name in here for name in _includes(pair["hip_source"])):
-            fitting[pair["repository"]].append(pair["id"])
+        headers = all(name in here for name in _includes(pair["hip_source"]))
+        if headers and "__global__" in pair["hip_source"]:
+            fitting[pair["repository"]].append(pair)
     chosen: list[str] = []
-    for repository, ids in sorted(fitting.items()):
-        random.Random(repository).shuffle(ids)
+    for repository, pairs in sorted(fitting.items()):
+        random.Random(repository).shuffle(pairs)
         known = f"github.com/{repository}.git@" in corpus
-        chosen += ids if known else ids[:_OF_A_REPOSITORY]
-        print(f"{repository}: {len(ids)}{'' if known else ', not in the corpus'}")
+        compiled = (pair["id"] for pair in pairs if _compiles_as_it_is(pair["cuda_source"]))
+        ids = list(islice(compiled, None if known else _OF_A_REPOSITORY))
+        chosen += ids
+        print(f"{repository}: {len(ids)}{'' if known else ', not in the corpus'}", flush=True)
     (folder / PROGRAMS).write_text(json.dumps(chosen))
     print(f"{len(chosen)} programs of {len(fitting)} repositories; {len(made)} translated")
 
@@ -86,6 +94,7 @@ def _present(names: list[str]) -> set[str]:
 # --- Compiling ----------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=1)
 def _toolchain() -> AmdToolchain:
     from cass_ray.bench.evaluate import usable_backend
 
@@ -104,6 +113,22 @@ def _device_assembly(code: str, toolchain: AmdToolchain) -> str:
 
     with unit_on_disk(_sources(code)) as unit:
         return toolchain.compile_device(unit).device_assembly
+
+
+def _compiles_as_it_is(cuda: str) -> bool:
+    from cass_ray.corpus.reading.source_files import Sources
+    from cass_ray.execute.backends.base import unit_on_disk
+    from cass_ray.toolchain.locate import find_nvidia
+    from cass_ray.toolchain.unit import CompileFailure
+
+    main = PurePosixPath("main.cu")
+    sources = Sources(main, {str(main): cuda.encode()}, (PurePosixPath("."),))
+    try:
+        with unit_on_disk(sources) as unit:
+            find_nvidia().compile(unit)
+    except CompileFailure:
+        return False
+    return True
 
 
 def _diagnostic(code: str, toolchain: AmdToolchain) -> str:
@@ -160,13 +185,17 @@ class BenchVerdicts:
         from cass_ray.bench.evaluate import make_compilers
         from cass_ray.bench.judge import Judge
         from cass_ray.bench.task import load_tasks
+        from cass_ray.execute.backends.lifted import LiftedBackend
 
         self._compilers = make_compilers()
-        self._judge = Judge(self._compilers, self._compilers.cache)
+        lifted = LiftedBackend(threads=1)  # runs CUDA programs where no Nvidia GPU is
+        self._judge = Judge(self._compilers, self._compilers.cache, nvidia=lifted)
         self.tasks = {task.name: task for task in load_tasks()}
         self._kept = kept
 
-    def of(self, name: str, file: str, code: str | None) -> Row:
+    def of(
+        self, name: str, file: str, code: str | None, direction: Direction = Direction.CUDA_TO_HIP
+    ) -> Row:
         """``compiled``, ``public`` and ``hidden`` of an answer; None: no usable one."""
         from cass_ray.bench.programs import ask
         from cass_ray.bench.question import BenchAnswer, QuestionKind
@@ -177,7 +206,7 @@ class BenchVerdicts:
         if key in self._kept:
             return self._kept.get(key)
         task = self.tasks[name]
-        question = ask(task, QuestionKind(), self._compilers)
+        question = ask(task, QuestionKind(direction=direction), self._compilers)
         made = self._judge.judge(task, question, BenchAnswer(files={file: code}))
         own = "exact" if task.spec.comparison.kind == "exact" else "numeric"
         row = {
@@ -191,25 +220,28 @@ class BenchVerdicts:
         return self._kept.put(key, row)
 
 
-def judge_bench(answers: Path, out: Path) -> None:
+def judge_bench(answers: Path, out: Path, direction: Direction) -> None:
     """Greedy answers, each; and the best of all: the first that compiles and prints the public
     output, of the greedy file and edits and then of the samples in turn."""
-    verdicts = BenchVerdicts(Kept(out / "bench.jsonl"))
+    verdicts, kind = BenchVerdicts(Kept(out / "bench.jsonl")), _LABELS[direction]
+    greedy = (f"{kind}-file", f"{kind}-edits")
+    samples = tuple(f"{label}-samples" for label in greedy)
     given: dict[str, dict[str, list[Row]]] = {}
-    for label in (*GREEDY, *SAMPLES):
+    for label in (*greedy, *samples):
         by_task: dict[str, list[Row]] = defaultdict(list)
         for row in _rows(answers / f"{label}.jsonl"):
             by_task[row["task"]].append(row)
         given[label] = by_task
-    names = [name for name in verdicts.tasks if any(name in given[label] for label in GREEDY)]
-    for label in GREEDY:
+    names = [name for name in verdicts.tasks if any(name in given[label] for label in greedy)]
+    for label in greedy:
         counts: Counter[str] = Counter()
         for name in names:
             for row in given[label].get(name, [])[:1]:
-                _count(counts, verdicts.of(name, row["file"], row.get("code")))
+                _count(counts, verdicts.of(name, row["file"], row.get("code"), direction))
         print(label, dict(counts), flush=True)
-    best = {name: _best(verdicts, name, given) for name in names}
-    (out / "best.json").write_text(json.dumps(best, indent=1))
+    turns = {name: _turns(name, given, greedy, samples) for name in names}
+    best = {name: _best(verdicts, name, turns[name], direction) for name in names}
+    (out / f"{kind}-best.json").write_text(json.dumps(best, indent=1))
     counts = Counter(row["chosen"] or "none" for row in best.values())
     right = sum(row["hidden"] for row in best.values())
     wrong = [name for name, row in best.items() if row["chosen"] and not row["hidden"]]
@@ -223,12 +255,22 @@ def _count(counts: Counter[str], verdict: Row) -> None:
     counts["right"] += verdict["public"] and verdict["hidden"]
 
 
-def _best(verdicts: BenchVerdicts, name: str, given: dict[str, dict[str, list[Row]]]) -> Row:
-    turns = [given[label].get(name, [])[:1] for label in GREEDY]
-    samples = [given[label].get(name, []) for label in SAMPLES]
-    turns += [list(rows) for rows in zip(*samples, strict=False)]
-    for row in (row for turn in turns for row in turn):
-        verdict = verdicts.of(name, row["file"], row.get("code"))
+def _turns(
+    name: str,
+    given: dict[str, dict[str, list[Row]]],
+    greedy: Sequence[str],
+    samples: Sequence[str],
+) -> list[Row]:
+    """The answers for a task in the order in which they are tried."""
+    turns = [given[label].get(name, [])[:1] for label in greedy]
+    sampled = [given[label].get(name, []) for label in samples]
+    turns += [list(rows) for rows in zip(*sampled, strict=False)]
+    return [row for turn in turns for row in turn]
+
+
+def _best(verdicts: BenchVerdicts, name: str, turns: list[Row], direction: Direction) -> Row:
+    for row in turns:
+        verdict = verdicts.of(name, row["file"], row.get("code"), direction)
         if verdict["compiled"] and verdict["public"]:
             how = "greedy" if not row["temperature"] else "sampled"
             return {"chosen": how, "hidden": verdict["hidden"]}
@@ -284,6 +326,9 @@ def main() -> None:
     choosing.add_argument("--corpus", type=Path, default=configs / "corpus_public.yaml")
     bench = commands.add_parser("bench")
     bench.add_argument("answers", type=Path)
+    bench.add_argument(
+        "--direction", type=Direction, choices=list(Direction), default=Direction.CUDA_TO_HIP
+    )
     rules = commands.add_parser("rules")
     rules.add_argument("folder", type=Path)
     public = commands.add_parser("public")
@@ -295,7 +340,7 @@ def main() -> None:
     if options.command == "choose":
         choose(options.folder, options.config, options.corpus)
     elif options.command == "bench":
-        judge_bench(options.answers, options.out)
+        judge_bench(options.answers, options.out, options.direction)
     elif options.command == "rules":
         judge_rules(options.folder, options.out)
     else:

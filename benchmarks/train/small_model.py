@@ -154,7 +154,7 @@ def main() -> None:
     asking.add_argument("--rows", type=int, default=320)
     asking.add_argument("--longest", type=int, default=10**6)
     asking.add_argument("--first", type=int, help="Programs, at most.")
-    asking.add_argument("--only", choices=["bench", "public"], help="One of the two alone.")
+    asking.add_argument("--only", choices=["bench", "back", "public"], help="One of them alone.")
     options = parser.parse_args()
     if options.command == "pack":
         pack(options.sources, options.out)

@@ -8,17 +8,24 @@ spell: programs are encoded with these tokens as plain text.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from cass_ray.llm.line_edits import DELETED, MARKS, EditError, Edits, apply_edits, mark
 from cass_ray.llm.prompts import PromptFormat, prompt_format
 from cass_ray.llm.snippets import expand, snippet_token
-from cass_ray.task import Task
+from cass_ray.task import Direction, Task
 
 ANSWERS = ("edits", "file")
 """The answer formats, under the names that a model's ``cass_ray.json`` and ``?answer=`` have."""
 
-_EDIT = "Edit this CUDA program to be HIP."
+_EDIT = {
+    Direction.CUDA_TO_HIP: "Edit this CUDA program to be HIP.",
+    Direction.HIP_TO_CUDA: "Edit this HIP program to be CUDA.",
+}
+
+
+_FORWARD = Direction.CUDA_TO_HIP
 
 
 class UnusableAnswer(ValueError):
@@ -28,6 +35,17 @@ class UnusableAnswer(ValueError):
 def special_tokens(snippets: Sequence[str]) -> list[str]:
     """The tokens that a tokenizer needs for both formats, in a fixed order."""
     return [DELETED, *map(mark, range(MARKS)), *map(snippet_token, snippets)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What stands around programs in questions and answers of one direction, as tokens."""
+
+    before_file: list[int]
+    behind_file: list[int]
+    open: list[int]
+    close: list[int]
+    before_lines: list[int]
 
 
 class TranslationFormat:
@@ -48,14 +66,21 @@ class TranslationFormat:
         self.first_mark = self._id(mark(0))
         self._deleted = self._id(DELETED)
         self._snippets = {name: self._id(snippet_token(name)) for name in snippets}
-        style: PromptFormat = prompt_format("ours")
-        question, answer = style.question(Task(), "\0"), style.answer(Task(), "\0")
-        before, behind = question.split("\0")
-        self._before_file = self._special(f"<|im_start|>user\n{before}")
-        self._behind_file = self._special(f"{behind}<|im_end|>\n<|im_start|>assistant\n")
-        self._open, self._close = map(self._special, answer.split("\0"))
-        self._before_lines = self._special(f"<|im_start|>user\n{_EDIT}\n")
+        self._words = {direction: self._worded(direction) for direction in Direction}
         self._behind_lines = self._special("<|im_end|>\n<|im_start|>assistant\n")
+
+    def _worded(self, direction: Direction) -> _Words:
+        style: PromptFormat = prompt_format("ours")
+        task = Task(direction=direction)
+        before, behind = style.question(task, "\0").split("\0")
+        opened, closed = style.answer(task, "\0").split("\0")
+        return _Words(
+            before_file=self._special(f"<|im_start|>user\n{before}"),
+            behind_file=self._special(f"{behind}<|im_end|>\n<|im_start|>assistant\n"),
+            open=self._special(opened),
+            close=self._special(closed),
+            before_lines=self._special(f"<|im_start|>user\n{_EDIT[direction]}\n"),
+        )
 
     def _id(self, token: str) -> int:
         number: int | None = self._own.token_to_id(token)
@@ -83,28 +108,32 @@ class TranslationFormat:
 
     # --- the whole file
 
-    def file_question(self, code: str) -> list[int]:
-        return [*self._before_file, *self.plain(code), *self._behind_file]
+    def file_question(self, code: str, direction: Direction = _FORWARD) -> list[int]:
+        words = self._words[direction]
+        return [*words.before_file, *self.plain(code), *words.behind_file]
 
-    def file_answer(self, code: str) -> list[int]:
+    def file_answer(self, code: str, direction: Direction = _FORWARD) -> list[int]:
         """``code`` with its snippets collapsed, in its fence."""
-        return [*self._open, *self.answer_text(code), *self._close, self.end]
+        words = self._words[direction]
+        return [*words.open, *self.answer_text(code), *words.close, self.end]
 
-    def read_file(self, answer: Sequence[int]) -> str:
+    def read_file(self, answer: Sequence[int], direction: Direction = _FORWARD) -> str:
         """The program of an answer. Raises ``UnusableAnswer``."""
-        ids = self._ended(answer)
-        head, tail = len(self._open), len(ids) - len(self._close)
-        if ids[:head] != self._open or ids[tail:] != self._close or tail < head:
+        ids, words = self._ended(answer), self._words[direction]
+        head, tail = len(words.open), len(ids) - len(words.close)
+        if ids[:head] != words.open or ids[tail:] != words.close or tail < head:
             raise UnusableAnswer("no fenced program")
         return self._expanded(self._text(ids[head:tail]))
 
     # --- numbered edits
 
-    def edit_question(self, lines: Sequence[str], first: int = 0) -> list[int]:
+    def edit_question(
+        self, lines: Sequence[str], first: int = 0, direction: Direction = _FORWARD
+    ) -> list[int]:
         """``lines``, at most ``MARKS``, marked from ``first`` on."""
         if len(lines) > MARKS:
             raise UnusableAnswer(f"{len(lines)} lines; there are {MARKS} marks")
-        ids = list(self._before_lines)
+        ids = list(self._words[direction].before_lines)
         encoded = self._plain.encode_batch(list(lines), add_special_tokens=False)
         for number, line in enumerate(encoded):
             ids.append(self.first_mark + (number + first) % MARKS)

@@ -87,6 +87,10 @@ class RecipeSettings(StrictModel):
     """Share of the examples that are a part of a file although the whole would fit."""
     weights: dict[str, float] = {}
     """How often pairs of a kind are drawn; others count 1."""
+    backward: float = Field(default=0.0, ge=0, le=1)
+    """Share of the examples of … that ask for the CUDA program of the HIP one."""
+    backward_kinds: list[str] = ["program", "file", "few", "shipped", "synthetic", "drill"]
+    """… these kinds. Not of inline PTX: what it becomes does not say which it was."""
     held_out_repositories: list[str] = []
     """Repositories nothing is learned of."""
     processes: int = Field(default=4, ge=0)

@@ -30,8 +30,8 @@ class ModelReplica:
         self._generator = ContinuousGenerator(
             self._translator.path, settings.generation, self._translator.options.device
         )
-        formats = self._translator.answers_in_formats
-        self._form = load_form(self._generator.tokenizer) if formats else None
+        formatted = self._translator.formatted_tasks
+        self._form = load_form(self._generator.tokenizer) if formatted else None
 
     async def version(self) -> str:
         return self._translator.version
@@ -52,7 +52,7 @@ class ModelReplica:
         task = Task(request.level, request.direction)
         first = 0.0 if request.candidates == 1 or seed == request.seed else _TEMPERATURE
         temperature = first if request.temperature is None else request.temperature
-        if self._form is not None and task == Task():
+        if self._form is not None and task in self._translator.formatted_tasks:
             async for formatted in self._formatted(self._form, request, temperature, started):
                 yield formatted
             return
@@ -81,7 +81,7 @@ class ModelReplica:
         the program that edits have settled.
         """
         options = self._translator.options
-        question = formatted_question(form, request.source, options.answer)
+        question = formatted_question(form, request.source, options.answer, request.direction)
         limit = question.room(self._generator.positions, options.max_new_tokens)
         shown = EditStream(form, question.edited) if question.edited is not None else None
         text = Detokenizer(self._generator.tokenizer)

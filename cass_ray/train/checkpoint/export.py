@@ -12,6 +12,7 @@ import torch
 
 from cass_ray.llm.pretrained import TRANSLATION_FILE, without_progress_bars
 from cass_ray.llm.translation_format import ANSWERS
+from cass_ray.task import Direction, Task
 from cass_ray.train.engines.base import TrainingEngine
 from cass_ray.train.settings import TrainSettings
 from cass_ray.version import __version__
@@ -55,6 +56,8 @@ def export(
     }
     if settings.data.recipe is not None:
         asked["answers"] = list(ANSWERS)
+        back = [str(Task(direction=Direction.HIP_TO_CUDA))] if settings.data.recipe.backward else []
+        asked["tasks"] = [str(Task()), *back]
     (part / TRANSLATION_FILE).write_text(json.dumps(asked, indent=2) + "\n")
     (part / "README.md").write_text(model_card(settings, results))
     shutil.rmtree(folder, ignore_errors=True)

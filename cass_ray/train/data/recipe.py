@@ -17,6 +17,7 @@ import torch
 
 from cass_ray.llm.line_edits import MARKS, edits_of, regions
 from cass_ray.llm.translation_format import TranslationFormat
+from cass_ray.task import Direction
 from cass_ray.train.data.augment import ApiNames, part, respell, with_foreign_text
 from cass_ray.train.data.collate import Batch, padded
 from cass_ray.train.settings import RecipeSettings
@@ -104,20 +105,35 @@ class ExampleRecipe:
         if len(cuda) > MARKS:
             return None
         first = 0 if chance.random() < _FROM_FIRST else chance.randrange(MARKS)
-        return self.example(pair.id, cuda, hip, whole_file, first)
+        direction = Direction.CUDA_TO_HIP
+        if pair.kind in settings.backward_kinds and chance.random() < settings.backward:
+            direction = Direction.HIP_TO_CUDA
+            if len(hip) > MARKS or any("<|snippet " in line for line in hip):
+                return None  # no CUDA program stands behind a snippet's text
+        return self.example(pair.id, cuda, hip, whole_file, first, direction)
 
     def example(
-        self, pair: str, cuda: Sequence[str], hip: Sequence[str], whole_file: bool, first: int = 0
+        self,
+        pair: str,
+        cuda: Sequence[str],
+        hip: Sequence[str],
+        whole_file: bool,
+        first: int = 0,
+        direction: Direction = Direction.CUDA_TO_HIP,
     ) -> DrawnExample:
         """The example of just these sides, in one of the formats."""
         form = self.format
+        given, wanted = (cuda, hip) if direction is Direction.CUDA_TO_HIP else (hip, cuda)
         if whole_file:
-            question = form.file_question("\n".join(cuda))
-            return DrawnExample(pair, question, form.file_answer("\n".join(hip)), 1.0)
-        edits = edits_of(cuda, hip, regions(cuda, hip))
-        answer = form.edit_answer(edits, first)
+            question = form.file_question("\n".join(given), direction)
+            answer = form.file_answer("\n".join(wanted), direction)
+            return DrawnExample(pair, question, answer, 1.0)
+        edits = edits_of(given, wanted, regions(given, wanted))
         return DrawnExample(
-            pair, form.edit_question(cuda, first), answer, self.settings.edit_weight
+            pair,
+            form.edit_question(given, first, direction),
+            form.edit_answer(edits, first),
+            self.settings.edit_weight,
         )
 
     def batch(self, step: int, worker: int = 0, progress: float = 1.0) -> Batch:

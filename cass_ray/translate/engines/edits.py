@@ -9,6 +9,7 @@ from typing import Any
 from cass_ray.llm.line_edits import MARKS
 from cass_ray.llm.pretrained import positions
 from cass_ray.llm.translation_format import TranslationFormat, UnusableAnswer
+from cass_ray.task import Direction
 from cass_ray.translate.protocol import TranslatorError
 from cass_ray.translate.rules.tables import snippets
 
@@ -23,6 +24,7 @@ class FormattedQuestion:
     ids: list[int]
     edited: Sequence[str] | None
     """The lines that are edited; None where the answer is a whole file."""
+    direction: Direction = Direction.CUDA_TO_HIP
 
     def room(self, most: int, wanted: int | None) -> int:
         """Tokens of the answer, at most; ``most`` is for both. Raises ``TranslatorError``."""
@@ -38,7 +40,7 @@ class FormattedQuestion:
     def read(self, answer: Sequence[int]) -> str:
         """The program. Raises ``UnusableAnswer``."""
         if self.edited is None:
-            return self.form.read_file(answer)
+            return self.form.read_file(answer, self.direction)
         return self.form.read_edits(self.edited, answer)
 
 
@@ -52,17 +54,23 @@ def load_form(tokenizer: Any) -> TranslationFormat:
         ) from None
 
 
-def formatted_question(form: TranslationFormat, source: str, answer: str) -> FormattedQuestion:
+def formatted_question(
+    form: TranslationFormat,
+    source: str,
+    answer: str,
+    direction: Direction = Direction.CUDA_TO_HIP,
+) -> FormattedQuestion:
     """``answer``: ``edits``, ``file``, or ``auto``: edits where the program has marks enough."""
     text = source.replace("\r\n", "\n")
     lines = text.split("\n")
     spelled = "<|snippet " in text  # edits could not be told from the program's own text
     if answer == "edits" or (answer == "auto" and len(lines) <= MARKS and not spelled):
         try:
-            return FormattedQuestion(form, form.edit_question(lines), lines)
+            ids = form.edit_question(lines, direction=direction)
+            return FormattedQuestion(form, ids, lines, direction)
         except UnusableAnswer as error:
             raise TranslatorError(f"{error}: ask with ?answer=file, or split the file") from None
-    return FormattedQuestion(form, form.file_question(text), None)
+    return FormattedQuestion(form, form.file_question(text, direction), None, direction)
 
 
 @dataclass

@@ -195,8 +195,8 @@ class ModelTranslator:
         """
         options = options or self.options
         number = (number or options.samples) if options.temperature > 0 else 1
-        if self.answers_in_formats and task == Task():
-            return self._formatted(source, number, options)
+        if task in self.formatted_tasks:
+            return self._formatted(source, task, number, options)
         try:
             question = self.format.messages(task, source)
             fence = self.format.wording(task).answer_fence
@@ -212,9 +212,12 @@ class ModelTranslator:
         return answers
 
     @cached_property
-    def answers_in_formats(self) -> bool:
-        """Whether the model knows the formats of :mod:`cass_ray.llm.translation_format`."""
-        return bool(self._described.get("answers"))
+    def formatted_tasks(self) -> frozenset[Task]:
+        """What the model is asked in the formats of :mod:`cass_ray.llm.translation_format`."""
+        known = (
+            self._described.get("tasks", [str(Task())]) if self._described.get("answers") else []
+        )
+        return frozenset(map(parse_task, known))
 
     @cached_property
     def _described(self) -> dict[str, Any]:
@@ -224,11 +227,13 @@ class ModelTranslator:
         described: dict[str, Any] = json.loads(path.read_text())
         return described
 
-    def _formatted(self, source: str, number: int, options: ModelOptions) -> list[ModelAnswer]:
+    def _formatted(
+        self, source: str, task: Task, number: int, options: ModelOptions
+    ) -> list[ModelAnswer]:
         import torch
 
         answering = self._answering
-        question = formatted_question(answering.form, source, options.answer)
+        question = formatted_question(answering.form, source, options.answer, task.direction)
         torch.manual_seed(options.seed)
         temperatures = [options.temperature] * number
         answers = []

@@ -12,6 +12,7 @@ import torch
 
 from cass_ray.config import validate
 from cass_ray.llm.line_edits import regions
+from cass_ray.task import Direction
 from cass_ray.train.checkpoint.store import CheckpointStore
 from cass_ray.train.data.augment import part, respell, with_foreign_text
 from cass_ray.train.data.collate import padded
@@ -19,6 +20,7 @@ from cass_ray.train.data.recipe import DrawnExample, lay_out
 from cass_ray.train.data.recipe_files import api_names, load_recipe, prepare_recipe
 from cass_ray.train.settings import TrainSettings
 from cass_ray.train.trainer import Trainer
+from cass_ray.translate.rules import tables
 from tests.train.conftest import pair
 from tests.train.runs import ALONE
 
@@ -64,6 +66,13 @@ def settings(folder: Path, **changes: Any) -> TrainSettings:
     return validate(TrainSettings, values | changes, "test")
 
 
+def with_recipe(made: TrainSettings, **changes: Any) -> TrainSettings:
+    assert made.data.recipe is not None
+    recipe = made.data.recipe.model_copy(update=changes)
+    data = made.data.model_copy(update={"recipe": recipe})
+    return made.model_copy(update={"data": data})
+
+
 def rows() -> list[dict[str, Any]]:
     kept = ("id", "cuda_source", "hip_source", "origin", "repository")
     made = [{name: pair(number)[name] for name in kept} for number in range(12)]
@@ -98,6 +107,46 @@ def test_answers_lead_to_the_other_side(prepared):
     assert recipe.format.read_file(file.answer) == row["hip_source"]
     assert len(edits.answer) < len(file.answer)
     assert (edits.weight, file.weight) == (2.0, 1.0)
+
+
+def test_answers_lead_back(prepared):
+    recipe = load_recipe(prepared)
+    row = rows()[5]
+    cuda, hip = row["cuda_source"].split("\n"), row["hip_source"].split("\n")
+    back = Direction.HIP_TO_CUDA
+
+    edits = recipe.example("x", cuda, hip, whole_file=False, first=1000, direction=back)
+    file = recipe.example("x", cuda, hip, whole_file=True, direction=back)
+
+    assert list(edits.question) == recipe.format.edit_question(hip, 1000, back)
+    assert list(edits.question) != recipe.format.edit_question(hip, 1000)
+    assert recipe.format.read_edits(hip, edits.answer, 1000) == row["cuda_source"]
+    assert recipe.format.read_file(file.answer, back) == row["cuda_source"]
+
+
+@pytest.mark.parametrize(
+    ("backward", "kinds", "share"), [(0.0, None, 0), (1.0, None, 1), (1.0, [], 0)]
+)
+def test_how_many_ask_for_cuda(tmp_path, backward, kinds, share):
+    changes = {"backward": backward} | ({"backward_kinds": kinds} if kinds is not None else {})
+    made = with_recipe(settings(tmp_path), **changes)
+    prepare_recipe(made, [], rows())
+    recipe = load_recipe(made)
+    chance = random.Random(1)
+    drawn = [recipe.format.text_of(recipe.draw(chance, 1024).question) for _ in range(30)]
+
+    asked_back = sum("Edit this HIP" in text or "```hip" in text for text in drawn)
+
+    assert asked_back == share * len(drawn)
+
+
+def test_no_cuda_is_asked_for_behind_a_snippet(tmp_path):
+    named = {"hip_source": next(iter(tables.snippets().values())) + "int x;\n"}
+    made = with_recipe(settings(tmp_path), backward=1.0, parts=0.0)
+    prepare_recipe(made, [], [row | named for row in rows()])
+
+    with pytest.raises(ValueError, match="no example"):
+        load_recipe(made).draw(random.Random(1), 1024)
 
 
 def test_a_row_has_one_size_and_padding_has_no_targets(prepared):

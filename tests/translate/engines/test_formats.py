@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from cass_ray.task import Task
+from cass_ray.task import Direction, Task
 from cass_ray.translate.engines.model import ModelTranslator
 from cass_ray.translate.protocol import TranslatorError
 from tests.format_model import PROGRAM, ByHeart, save_format_model, translated
@@ -56,6 +59,30 @@ def test_the_model_itself_edits_lines_of_the_program_only(folder: Path) -> None:
     for answer in translator.samples(PROGRAM, Task(), 8):
         # Drawn weights write nonsense, but never a line that is not there.
         assert answer.code is not None or "cut" in answer.problem
+
+
+def test_a_model_is_asked_back_in_the_formats_it_was_taught(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "both")
+    described = json.loads((folder / "cass_ray.json").read_text())
+    both = {"tasks": ["source", "source:hip-to-cuda"]}
+    (tmp_path / "both" / "cass_ray.json").write_text(json.dumps(described | both))
+    back = Task(direction=Direction.HIP_TO_CUDA)
+
+    assert ModelTranslator(str(folder)).formatted_tasks == {Task()}
+    taught = ModelTranslator(str(tmp_path / "both"))
+    assert taught.formatted_tasks == {Task(), back}
+    form = taught._answering.form
+    asked: list[list[int]] = []
+
+    def decoder(questions: list[list[int]], *_: Any, **__: Any) -> list[list[int]]:
+        asked.extend(questions)
+        return [form.edit_answer({0: ["#include <cuda_runtime.h>"]}) for _ in questions]
+
+    taught._answering.decoder = decoder
+    [answer] = taught.samples("#include <hip/hip_runtime.h>\nint x;", back)
+    assert answer.code == "#include <cuda_runtime.h>\nint x;"
+    lines = ["#include <hip/hip_runtime.h>", "int x;"]
+    assert asked == [form.edit_question(lines, direction=Direction.HIP_TO_CUDA)]
 
 
 def test_more_lines_than_marks_are_answered_as_a_file(folder: Path) -> None:

@@ -1,0 +1,177 @@
+"""What the shape of a small model costs: one GPU, rows of random tokens, lengths of a real run.
+
+    python -m benchmarks.train.small_shapes LENGTHS.json --out DIR [--only NAME …]
+
+``LENGTHS.json`` holds rows of ``train_small.yaml``: the tokens of each example, and as the last
+number how many tokens are predicted. All shapes have 105M to 120M weights. Each is trained as the
+recipe trains (Muon, compiled layers) for a few steps; a line of JSON a shape, and with
+``--profile`` a table of the kernels that take the time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import torch
+
+from cass_ray.config import load
+from cass_ray.train.data.collate import Batch, padded
+from cass_ray.train.distributed import distributed_context
+from cass_ray.train.engines.replicated import ReplicatedEngine
+from cass_ray.train.meters import Operations, peak_operations
+from cass_ray.train.model.build import build_model, fresh_config, inner_model, prepare
+from cass_ray.train.settings import TrainSettings
+
+CONFIG = Path(__file__).parents[2] / "jobs/configs/train_small.yaml"
+_ROW = 65536
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Sizes under the names of the configuration, and the attention."""
+
+    hidden: int
+    layers: int
+    heads: int
+    key_value_heads: int
+    width: int
+    intermediate: int
+    attention: str = "flash"
+
+
+SHAPES = {
+    "16x768": Shape(768, 16, 12, 4, 64, 2048),
+    "16x768-wide-heads": Shape(768, 16, 6, 2, 128, 2048),
+    "16x768-wide-heads-cudnn": Shape(768, 16, 6, 2, 128, 2048, "cudnn"),
+    "10x1024": Shape(1024, 10, 8, 2, 128, 2816),
+    "9x1024-wide": Shape(1024, 9, 8, 2, 128, 3072),
+    "6x1280": Shape(1280, 6, 10, 2, 128, 3456),
+}
+
+
+def rows(path: Path, device: torch.device, vocabulary: int) -> list[Batch]:
+    """Batches of random tokens with the lengths in ``path``."""
+    chance = np.random.default_rng(0)
+    made = []
+    for *lengths, predicted in json.loads(path.read_text()):
+        total = sum(lengths)
+        ids = torch.from_numpy(chance.integers(0, vocabulary, (1, total)))
+        share = predicted / total
+        starts = np.cumsum([0, *lengths[:-1]])
+        where = np.concatenate(
+            [
+                np.arange(start + int((1 - share) * size) - 1, start + size - 1)
+                for start, size in zip(starts, lengths, strict=True)
+            ]
+        )
+        predictors = torch.from_numpy(where)
+        batch = Batch(
+            input_ids=ids,
+            position_ids=torch.from_numpy(np.concatenate([np.arange(n) for n in lengths]))[None],
+            lengths=tuple(lengths),
+            predictors=predictors,
+            targets=ids[0][predictors + 1],
+            examples=(),
+            weights=torch.ones(len(where)),
+        )
+        made.append(padded(batch, _ROW, 0).to(device))
+    return made
+
+
+def measured(name: str, lengths: Path, steps: int, profile: Path | None) -> dict[str, Any]:
+    """Throughput of one shape."""
+    shape, device = SHAPES[name], torch.device("cuda", 0)
+    settings = load(TrainSettings, CONFIG, {})
+    assert settings.model.fresh is not None
+    sizes = settings.model.fresh.model_copy(
+        update={
+            "hidden_size": shape.hidden,
+            "num_hidden_layers": shape.layers,
+            "num_attention_heads": shape.heads,
+            "num_key_value_heads": shape.key_value_heads,
+            "head_dim": shape.width,
+            "intermediate_size": shape.intermediate,
+        }
+    )
+    model = settings.model.model_copy(update={"fresh": sizes, "attention": shape.attention})
+    config = fresh_config(sizes, sizes.vocab_size, 0, 1)
+    torch._dynamo.reset()
+    prepared = prepare(build_model(model, config=config, seed=0, device=device), model, device)
+    prepared.model.train()
+    engine = ReplicatedEngine(prepared.model, settings.optimizer, distributed_context(device))
+    operations = Operations.of(inner_model(prepared.model.model).config, prepared.model.layers)
+    batches = rows(lengths, device, sizes.vocab_size)
+    times, rates = list[float](), list[float]()
+    peak = peak_operations(device) or float("nan")
+
+    def step(number: int) -> None:
+        batch = batches[number % len(batches)]
+        started = time.perf_counter()
+        engine.accumulate(batch, 1.0 / len(batch.targets), True)
+        engine.update(0.001)
+        torch.cuda.synchronize()
+        times.append(time.perf_counter() - started)
+        rates.append(operations(batch.lengths, len(batch.targets)) / times[-1] / peak)
+
+    for number in range(8 + steps):
+        step(number)
+    if profile is not None:
+        _profiled(step, profile / f"{name}.txt")
+    return {
+        "shape": name,
+        "weights": prepared.parameters,
+        "seconds_a_step": median(times[8 : 8 + steps]),
+        "tokens_per_second": _ROW / median(times[8 : 8 + steps]),
+        "mfu": median(rates[8 : 8 + steps]),
+        "memory_gib": torch.cuda.max_memory_allocated() / 2**30,
+        "attention": prepared.attention,
+    }
+
+
+def _profiled(step: Any, path: Path) -> None:
+    from torch.profiler import ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as kernels:
+        for number in range(3):
+            step(number)
+    table = kernels.key_averages().table(
+        sort_by="self_cuda_time_total", row_limit=45, max_name_column_width=90
+    )
+    path.write_text(table)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("lengths", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--only", nargs="*", choices=list(SHAPES), default=list(SHAPES))
+    parser.add_argument("--steps", type=int, default=16)
+    parser.add_argument("--profile", action="store_true")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    with (options.out / "shapes.jsonl").open("a") as stream:
+        for name in options.only:
+            try:
+                found = measured(
+                    name, options.lengths, options.steps, options.out if options.profile else None
+                )
+            except Exception as error:  # one shape that fails leaves the others alone
+                found = {"shape": name, "error": repr(error)[:500]}
+            gc.collect()
+            torch.cuda.empty_cache()
+            torch.cuda.reset_peak_memory_stats()
+            print(json.dumps(found), flush=True)
+            stream.write(json.dumps(found) + "\n")
+            stream.flush()
+
+
+if __name__ == "__main__":
+    main()
