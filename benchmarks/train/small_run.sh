@@ -2,12 +2,15 @@
 # Everything of a run on a machine with GPUs within so many seconds: pairs and tokens, training on
 # all of its GPUs, answers, an int8 copy of the model.
 #
-#     setsid nohup benchmarks/train/small_run.sh DIR OUT SECONDS > OUT.log 2>&1 &
+#     setsid nohup benchmarks/train/small_run.sh DIR OUT SECONDS [OPTION …] > OUT.log 2>&1 &
 #
-# DIR is what `small_model pack` and `small_judge choose` wrote. OUT/at.NAME appears as each part is
-# done: prepared, trained, int8, answered; or failed. Answers take the last ANSWERING seconds (260).
+# DIR is what `small_model pack` and `small_judge choose` wrote; OPTIONs are those of `small_model
+# run`. OUT/at.NAME appears as each part is done: prepared, trained, int8, answered; or failed.
+# Answers take the last ANSWERING seconds (340). Training waits for the file WAIT_FOR, if it is set
+# (a base model that is still on its way).
 DIR=$1 OUT=$2 END=$((SECONDS + $3))
-ANSWERING=${ANSWERING:-260}
+MORE=("${@:4}")
+ANSWERING=${ANSWERING:-340}
 RUN="python3 -m benchmarks.train.small_model"
 export PYTHONUNBUFFERED=1
 mkdir -p "$OUT"
@@ -17,16 +20,17 @@ left() { echo $((END - SECONDS - ${1:-0})); }
 train() { # on so many GPUs
   python3 -m torch.distributed.run --nproc-per-node "$1" -m benchmarks.train.small_model run \
     "$DIR" --out "$OUT" --seconds "$(left "$ANSWERING")" --share 0.965 \
-    --set batch.global_batch_size="$1" --set workers.number="$1"
+    --set batch.global_batch_size="$1" --set workers.number="$1" "${MORE[@]}"
 }
 
-answer() { # what, on which GPU
-  CUDA_VISIBLE_DEVICES=$2 $RUN answer "$OUT/run/model" "$DIR" --out "$OUT/answers" \
-    --only "$1" --seconds "$(left)"
+answer() { # on which GPU, what
+  CUDA_VISIBLE_DEVICES=$1 $RUN answer "$OUT/run/model" "$DIR" --out "$OUT/answers" \
+    --seconds "$(left)" "${@:2}"
 }
 
-$RUN prepare "$DIR" --out "$OUT" || { done_with failed; exit 1; }
+$RUN prepare "$DIR" --out "$OUT" "${MORE[@]}" || { done_with failed; exit 1; }
 done_with prepared
+until [ -z "$WAIT_FOR" ] || [ -e "$WAIT_FOR" ]; do sleep 1; done
 GPUS=$(nvidia-smi -L | wc -l)
 if ! train "$GPUS"; then
   echo "== again, on one GPU"
@@ -36,11 +40,11 @@ fi
 done_with trained
 (python3 -m cass_ray.llm.int8_weights "$OUT/run/model" "$OUT/int8" && done_with int8) &
 if [ "$GPUS" -gt 1 ]; then
-  answer public 1 &
-  answer bench 0
+  answer 1 --only back &
+  answer 0 --only bench
+  answer 0 --only public
 else
-  answer bench 0
-  answer public 0
+  answer 0
 fi
 wait
 done_with answered
