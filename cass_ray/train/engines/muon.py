@@ -25,9 +25,13 @@ def orthogonalized(matrices: torch.Tensor) -> torch.Tensor:
     x = x / (x.norm(dim=(-2, -1), keepdim=True) + 1e-7)
     tall = x.size(-2) > x.size(-1)
     x = x.mT if tall else x
-    for _ in range(_STEPS):
+    shape = x.shape
+    x = x.reshape(-1, *shape[-2:])
+    for _ in range(_STEPS):  # a x + (b square + c square square) x, sums made by the products
         square = x @ x.mT
-        x = a * x + (b * square + c * square @ square) @ x
+        square = torch.baddbmm(square, square, square, beta=b, alpha=c)
+        x = torch.baddbmm(x, square, x, beta=a)
+    x = x.reshape(shape)
     made: torch.Tensor = x.mT if tall else x
     return made
 
