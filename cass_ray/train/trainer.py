@@ -193,23 +193,26 @@ class Trainer:
         for step in loader.steps(first, last):
             loss, values = self._step(engine, loader, source, step, last)
             done = step.number + 1
-            self._progress.energy_kwh = used + distributed.all_sum(energy.kilowatt_hours)[0]
-            values["energy_kwh"] = self._progress.energy_kwh
-            if done % settings.evaluation.every == 0 or done == last:
+            evaluated = done % settings.evaluation.every == 0 or done == last
+            saved = done % settings.checkpoints.every == 0 or done == last
+            due = done % settings.logging.every == 0 or evaluated
+            if due or saved:  # the meter takes milliseconds to read
+                self._progress.energy_kwh = used + distributed.all_sum(energy.kilowatt_hours)[0]
+                values["energy_kwh"] = self._progress.energy_kwh
+            if evaluated:
                 measured = evaluation.run(prepared.model, engine, done)
                 self._progress.held_out_loss = measured.get(
                     "held_out_loss", self._progress.held_out_loss
                 )
                 values |= measured
-            if done % settings.checkpoints.every == 0 or done == last:
+            if saved:
                 notes = self._progress.notes(done, distributed.world_size)
                 saving[1].start(done, state.tensors_to_save(engine), notes)
             if distributed.is_main:
                 for finished in saving[1].commit():
                     saving[0].prune(settings.checkpoints)
                     self._say(f"checkpoint of step {finished} written")
-            due = done % settings.logging.every == 0 or "held_out_loss" in values
-            if curves is not None and (due or done == last):
+            if curves is not None and due:
                 curves.write(done, values)
                 self._say(_progress_line(done, first, last, values, time.perf_counter() - began))
             if self._on_step is not None:

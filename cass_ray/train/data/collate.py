@@ -46,7 +46,8 @@ class Batch:
 
     def to(self, device: torch.device) -> Batch:
         """The batch on ``device``, copied from pinned memory without waiting."""
-        if device.type == "cpu":
+        here = self.input_ids.device
+        if here.type == device.type and device.index in (None, here.index):
             return self
         moved: dict[str, Any] = {
             name: _pinned(getattr(self, name)).to(device, non_blocking=True)

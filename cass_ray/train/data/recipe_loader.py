@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader, Dataset
 
+from cass_ray.train.data.ahead import Ahead
 from cass_ray.train.data.collate import Batch
 from cass_ray.train.data.loader import OptimizerStep
 from cass_ray.train.data.recipe import ExampleRecipe
@@ -62,32 +63,41 @@ class RecipeLoader:
         more: dict[str, Any] = {}
         if recipe.processes:
             more = {"prefetch_factor": _AHEAD, "multiprocessing_context": "fork"}
-        self._batches = iter(
-            DataLoader(
-                rows,
-                batch_size=None,
-                sampler=range(first * passes, last * passes),
-                num_workers=recipe.processes,
-                collate_fn=_itself,
-                **more,
-            )
+        rows_made = DataLoader(
+            rows,
+            batch_size=None,
+            sampler=range(first * passes, last * passes),
+            num_workers=recipe.processes,
+            collate_fn=_itself,
+            **more,
         )
-        for number in range(first, last):
-            self._taken = [self._next() for _ in range(passes)]
-            weight = sum(
-                float(batch.weights.sum()) for batch, _ in self._taken if batch.weights is not None
-            )
-            predicted = self.distributed.all_sum(weight)[0]
-            yield OptimizerStep(number, passes, max(round(predicted), 1), ())
+        weighed = map(self._weighed, rows_made)
+        # Taking a row from its process and to the device is work that a GPU need not wait for.
+        ahead = Ahead(weighed, max(2, passes), "rows") if recipe.processes else None
+        self._rows: Iterator[tuple[Batch, float]] = weighed if ahead is None else ahead
+        try:
+            for number in range(first, last):
+                self._taken = [self._next() for _ in range(passes)]
+                weight = sum(weight for _, weight, _ in self._taken)
+                predicted = self.distributed.all_sum(weight)[0]
+                yield OptimizerStep(number, passes, max(round(predicted), 1), ())
+        finally:
+            if ahead is not None:
+                ahead.stop()
 
     def batch(self) -> tuple[Batch, float]:
-        """The next batch, and the seconds it was waited for."""
-        return self._taken.pop(0)
+        """The next batch, on the device, and the seconds it was waited for."""
+        batch, _, waited = self._taken.pop(0)
+        return batch, waited
 
-    def _next(self) -> tuple[Batch, float]:
+    def _weighed(self, batch: Batch) -> tuple[Batch, float]:
+        weight = 0.0 if batch.weights is None else float(batch.weights.sum())
+        return batch.to(self.distributed.device), weight
+
+    def _next(self) -> tuple[Batch, float, float]:
         started = time.perf_counter()
-        batch = next(self._batches)
-        return batch, time.perf_counter() - started
+        batch, weight = next(self._rows)
+        return batch, weight, time.perf_counter() - started
 
 
 def _itself(batch: Any) -> Any:

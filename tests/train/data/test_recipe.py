@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ from cass_ray.llm.line_edits import regions
 from cass_ray.task import Direction
 from cass_ray.train.checkpoint.store import CheckpointStore
 from cass_ray.train.data.augment import part, respell, with_foreign_text
-from cass_ray.train.data.collate import padded
+from cass_ray.train.data.collate import Batch, padded
+from cass_ray.train.data.loader import OptimizerStep
 from cass_ray.train.data.recipe import DrawnExample, lay_out
 from cass_ray.train.data.recipe_files import api_names, load_recipe, prepare_recipe
+from cass_ray.train.data.recipe_loader import RecipeLoader
 from cass_ray.train.settings import TrainSettings
 from cass_ray.train.trainer import Trainer
 from cass_ray.translate.rules import tables
@@ -177,6 +180,21 @@ def test_a_run_goes_on_as_if_it_had_not_stopped(prepared):
     assert rest.resumed_from == 3
     assert rest.loss == pytest.approx(whole.loss, rel=1e-5)
     assert rest.held_out_loss == pytest.approx(whole.held_out_loss, rel=1e-5)
+
+
+def test_a_process_makes_the_same_rows(prepared):
+    alone = list(taken(RecipeLoader(prepared, ALONE)))
+    helped = list(taken(RecipeLoader(with_recipe(prepared, processes=1), ALONE)))
+
+    assert [step.predicted for step, _ in helped] == [step.predicted for step, _ in alone]
+    assert all(
+        torch.equal(a.input_ids, b.input_ids) for (_, a), (_, b) in zip(alone, helped, strict=True)
+    )
+
+
+def taken(loader: RecipeLoader) -> Iterator[tuple[OptimizerStep, Batch]]:
+    for step in loader.steps(1, 4):
+        yield step, loader.batch()[0]
 
 
 def test_what_is_wrong_with_settings(tmp_path):
