@@ -1,6 +1,7 @@
 """Is what an original prints lifted as good a reference as what it prints on an Nvidia GPU?
 
-``python -m benchmarks.execute.lifted_reference shipped|bench|faults [--only PART] [--rows FILE]``
+``python -m benchmarks.execute.lifted_reference shipped|bench|faults [--only PART] [--rows FILE]
+[--minutes NUMBER]``
 
 ``shipped`` and ``bench``: every shipped program (every task of CASS-Bench) that has stored outputs
 of a GPU runs lifted on the same inputs. Then its port (the rules' translation; of a task also the
@@ -11,13 +12,15 @@ original and fails against the GPU; a *wrong alarm* is the opposite.
 judged against the lifted originals: how many are caught.
 
 FILE holds a JSON object a line; programs that are in it are not measured again, so that a run that
-was stopped goes on. The order is a random one, always the same: a part of it is a sample.
+was stopped, or stopped itself after ``--minutes``, goes on. The order is a random one, always the
+same: a part of it is a sample.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import random
 import tempfile
 import time
@@ -213,18 +216,23 @@ def faults_summary(rows: Sequence[Planted]) -> dict[str, object]:
 
 
 def kept_rows(
-    names: Iterable[str], measure: Callable[[str], Kept], kind: type[Kept], file: Path | None
+    names: Iterable[str],
+    measure: Callable[[str], Kept],
+    kind: type[Kept],
+    file: Path | None,
+    until: float = math.inf,
 ) -> list[Kept]:
     """A row for each of ``names``: those of ``file``, and the others measured and appended.
 
-    What the machine had no processor for is left for the next time.
+    None is begun after ``until``, a time of ``time.monotonic``. What the machine had no processor
+    for is left for the next time.
     """
     rows: dict[str, Kept] = {}
     if file is not None and file.exists():
         found = (kind.model_validate_json(line) for line in file.read_text().splitlines())
         rows = {row.name: row for row in found}
     for name in names:
-        if name in rows:
+        if name in rows or time.monotonic() > until:
             continue
         try:
             row = rows[name] = measure(name)
@@ -243,7 +251,9 @@ def main() -> None:
     parser.add_argument("what", choices=("shipped", "bench", "faults"))
     parser.add_argument("--only", default="", help="programs whose name contains this")
     parser.add_argument("--rows", type=Path, help="file for the rows; what is in it is kept")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin none after them")
     given = parser.parse_args()
+    until = time.monotonic() + 60 * given.minutes
     lifted, engine = LiftedBackend(threads=1), Rdna3Backend(threads=1)
     if problem := lifted.problem():
         raise SystemExit(problem)
@@ -257,14 +267,16 @@ def main() -> None:
         subjects = {each.name: each for each in shipped_subjects(make_translator())}
         names = drawn(subjects)
         faults = kept_rows(
-            names, lambda name: planted(subjects[name], lifted, engine), Planted, given.rows
+            names, lambda name: planted(subjects[name], lifted, engine), Planted, given.rows, until
         )
         found = faults_summary(faults)
     else:
         made = bench_cases() if given.what == "bench" else shipped_cases()
         cases = {case.name: case for case in made}
         names = drawn(cases)
-        rows = kept_rows(names, lambda name: measured(cases[name], lifted, engine), Row, given.rows)
+        rows = kept_rows(
+            names, lambda name: measured(cases[name], lifted, engine), Row, given.rows, until
+        )
         found = summary(rows)
     print(json.dumps({"of": len(names), **found}, indent=1))
 

@@ -28,12 +28,16 @@ STRUCTURES = {
     "MemoryLocation": "cudaMemLocation",
     "MemoryPoolProperties": "cudaMemPoolProps",
     "DeviceProperties": "cudaDeviceProp",
+    "ResourceDescription": "cudaResourceDesc",
+    "TextureDescription": "cudaTextureDesc",
+    "ResourceViewDescription": "cudaResourceViewDesc",
 }
 SAME_IN_HIP = {
     "hipMemcpy3DParms": "cudaMemcpy3DParms",
     "hipPitchedPtr": "cudaPitchedPtr",
     "hipExtent": "cudaExtent",
     "hipHostNodeParams": "cudaHostNodeParams",
+    "hipChannelFormatDesc": "cudaChannelFormatDesc",
     "dim3": "dim3",
 }
 UNKNOWN_HERE = {"hipMemcpy3DParms": ("srcArray", "srcPos", "srcPtr", "dstArray", "dstPos",
@@ -41,6 +45,7 @@ UNKNOWN_HERE = {"hipMemcpy3DParms": ("srcArray", "srcPos", "srcPtr", "dstArray",
                 "hipPitchedPtr": ("ptr", "pitch", "xsize", "ysize"),
                 "hipExtent": ("width", "height", "depth"),
                 "hipHostNodeParams": ("fn", "userData"),
+                "hipChannelFormatDesc": ("x", "y", "z", "w", "f"),
                 "dim3": ("x", "y", "z")}  # fmt: skip
 
 
@@ -96,7 +101,7 @@ def test_structures_have_cudas_layout(lifter: ContainerLifter, tmp_path: Path) -
     ours = '#include "abi.hpp"\nusing namespace cass::cuda;\n'
     ours += layout(all_of_them, names, ours=True)
     hip = ["-D__HIP_PLATFORM_AMD__=1", f"-I{SOURCES}", "-isystem", str(root.include)]
-    theirs = "#include <driver_types.h>\n#include <vector_types.h>\n"
+    theirs = "#include <driver_types.h>\n#include <texture_types.h>\n#include <vector_types.h>\n"
     theirs += layout(all_of_them, names, ours=False)
     cuda = [f"-I{folder}" for folder in lifter.nvidia.include_directories]
     assert output(ours, hip, tmp_path) == output(theirs, cuda, tmp_path)

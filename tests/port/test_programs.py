@@ -33,6 +33,11 @@ def test_streams_graphs_launches_and_errors(run_ported: Callable[..., Completed]
     assert (done.returncode, done.stdout_text) == (0, wanted)
 
 
+def test_arrays_textures_and_surfaces(run_ported: Callable[..., Completed]) -> None:
+    done = run_ported("textures.cu")
+    assert (done.returncode, done.stdout_text, done.stderr_text) == (0, "", "")
+
+
 def test_missing_call_says_so_once_and_fails(run_ported: Callable[..., Completed]) -> None:
     done = run_ported("unsupported.cu", UNSUPPORTED)
     assert done.stdout_text == "801 801\n801\n"

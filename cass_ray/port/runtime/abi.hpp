@@ -79,6 +79,38 @@ struct MemoryPoolProperties {
   unsigned char reserved[54];
 };
 
+union ResourceContents {
+  void* array;
+  struct {
+    void* devPtr;
+    hipChannelFormatDesc desc;
+    std::size_t width, height, pitchInBytes;
+  } pitch2D;
+  int reserved[32];
+};
+
+struct ResourceDescription {
+  int resType;
+  ResourceContents res;
+  unsigned flags;
+};
+
+struct TextureDescription {
+  int addressMode[3], filterMode, readMode, sRGB;
+  float borderColor[4];
+  int normalizedCoords;
+  unsigned maxAnisotropy;
+  int mipmapFilterMode;
+  float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
+  int disableTrilinearOptimization, seamlessCubemap;
+};
+
+struct ResourceViewDescription {
+  int format;
+  std::size_t width, height, depth;
+  unsigned firstMipmapLevel, lastMipmapLevel, firstLayer, lastLayer, reserved[16];
+};
+
 struct DeviceProperties {
   char name[256];
   char uuid[16];

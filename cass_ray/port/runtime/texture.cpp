@@ -1,0 +1,112 @@
+// Arrays, textures and surfaces. HIP's descriptions are the first part of CUDA's; what follows them
+// there (trilinear optimization, seamless cube maps) has no counterpart and no effect on what is provided.
+#include <cstring>
+
+#include "forward.hpp"
+
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"  // hipMemcpyToArray, hipMemcpyFromArray
+
+using namespace cass::cuda;
+
+static_assert(offsetof(ResourceDescription, res) == offsetof(hipResourceDesc, res));
+static_assert(sizeof(ResourceDescription) >= sizeof(hipResourceDesc));
+static_assert(offsetof(TextureDescription, borderColor) == offsetof(hipTextureDesc, borderColor));
+static_assert(offsetof(TextureDescription, maxMipmapLevelClamp) ==
+              offsetof(hipTextureDesc, maxMipmapLevelClamp));
+static_assert(offsetof(ResourceViewDescription, lastLayer) ==
+              offsetof(hipResourceViewDesc, lastLayer));
+
+namespace {
+
+// The part of a description that HIP has; null stays null.
+template <typename Hip, typename Cuda>
+const Hip* common(const Cuda* given) {
+  return reinterpret_cast<const Hip*>(given);
+}
+
+// What `query` fills of a description; the rest is zero, as it must be where it is given back.
+template <typename Hip, typename Cuda, typename Handle>
+int described(hipError_t (*query)(Hip*, Handle), Cuda* made, Handle handle) {
+  if (made == nullptr) return fail(invalid_value);
+  Hip found{};
+  const auto result = query(&found, handle);
+  if (result != hipSuccess) return finish(result);
+  *made = {};
+  std::memcpy(made, &found, sizeof found);
+  return success;
+}
+
+}  // namespace
+
+FORWARD(cudaMallocArray, hipMallocArray,
+        (hipArray_t * made, const hipChannelFormatDesc* format, std::size_t width,
+         std::size_t height, unsigned flags),
+        (made, format, width, height, flags))
+FORWARD(cudaMalloc3DArray, hipMalloc3DArray,
+        (hipArray_t * made, const hipChannelFormatDesc* format, hipExtent extent, unsigned flags),
+        (made, format, extent, flags))
+FORWARD(cudaFreeArray, hipFreeArray, (hipArray_t array), (array))
+FORWARD(cudaArrayGetInfo, hipArrayGetInfo,
+        (hipChannelFormatDesc * format, hipExtent* extent, unsigned* flags, hipArray_t array),
+        (format, extent, flags, array))
+FORWARD(cudaGetChannelDesc, hipGetChannelDesc,
+        (hipChannelFormatDesc * format, hipArray_const_t array), (format, array))
+
+FORWARD_BOTH(cudaMemcpy2DToArray, hipMemcpy2DToArray,
+             (hipArray_t target, std::size_t x, std::size_t y, const void* source,
+              std::size_t pitch, std::size_t width, std::size_t height, hipMemcpyKind kind),
+             (target, x, y, source, pitch, width, height, kind))
+FORWARD_STREAM(cudaMemcpy2DToArrayAsync, hipMemcpy2DToArrayAsync,
+               (hipArray_t target, std::size_t x, std::size_t y, const void* source,
+                std::size_t pitch, std::size_t width, std::size_t height, hipMemcpyKind kind,
+                hipStream_t stream),
+               (target, x, y, source, pitch, width, height, kind, stream))
+FORWARD_BOTH(cudaMemcpy2DFromArray, hipMemcpy2DFromArray,
+             (void* target, std::size_t pitch, hipArray_const_t source, std::size_t x,
+              std::size_t y, std::size_t width, std::size_t height, hipMemcpyKind kind),
+             (target, pitch, source, x, y, width, height, kind))
+FORWARD_STREAM(cudaMemcpy2DFromArrayAsync, hipMemcpy2DFromArrayAsync,
+               (void* target, std::size_t pitch, hipArray_const_t source, std::size_t x,
+                std::size_t y, std::size_t width, std::size_t height, hipMemcpyKind kind,
+                hipStream_t stream),
+               (target, pitch, source, x, y, width, height, kind, stream))
+FORWARD_BOTH(cudaMemcpy2DArrayToArray, hipMemcpy2DArrayToArray,
+             (hipArray_t target, std::size_t target_x, std::size_t target_y,
+              hipArray_const_t source, std::size_t source_x, std::size_t source_y,
+              std::size_t width, std::size_t height, hipMemcpyKind kind),
+             (target, target_x, target_y, source, source_x, source_y, width, height, kind))
+FORWARD_BOTH(cudaMemcpyToArray, hipMemcpyToArray,
+             (hipArray_t target, std::size_t x, std::size_t y, const void* source,
+              std::size_t size, hipMemcpyKind kind),
+             (target, x, y, source, size, kind))
+FORWARD_BOTH(cudaMemcpyFromArray, hipMemcpyFromArray,
+             (void* target, hipArray_const_t source, std::size_t x, std::size_t y,
+              std::size_t size, hipMemcpyKind kind),
+             (target, source, x, y, size, kind))
+
+CUDA_API int cudaCreateTextureObject(hipTextureObject_t* made, const ResourceDescription* resource,
+                                     const TextureDescription* texture,
+                                     const ResourceViewDescription* view) {
+  return finish(hipCreateTextureObject(made, common<hipResourceDesc>(resource),
+                                       common<hipTextureDesc>(texture),
+                                       common<hipResourceViewDesc>(view)));
+}
+FORWARD(cudaDestroyTextureObject, hipDestroyTextureObject, (hipTextureObject_t texture), (texture))
+
+CUDA_API int cudaGetTextureObjectResourceDesc(ResourceDescription* made,
+                                              hipTextureObject_t texture) {
+  return described(hipGetTextureObjectResourceDesc, made, texture);
+}
+CUDA_API int cudaGetTextureObjectTextureDesc(TextureDescription* made, hipTextureObject_t texture) {
+  return described(hipGetTextureObjectTextureDesc, made, texture);
+}
+CUDA_API int cudaGetTextureObjectResourceViewDesc(ResourceViewDescription* made,
+                                                  hipTextureObject_t texture) {
+  return described(hipGetTextureObjectResourceViewDesc, made, texture);
+}
+
+CUDA_API int cudaCreateSurfaceObject(hipSurfaceObject_t* made,
+                                     const ResourceDescription* resource) {
+  return finish(hipCreateSurfaceObject(made, common<hipResourceDesc>(resource)));
+}
+FORWARD(cudaDestroySurfaceObject, hipDestroySurfaceObject, (hipSurfaceObject_t surface), (surface))
