@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+#include "exit_status.hpp"
+
 namespace cass::hip {
 namespace {
 
@@ -68,14 +70,17 @@ hipError_t unsupported(const char* entry_point) {
 using namespace cass::hip;
 
 hipError_t hipGetLastError() {
-  const auto result = last_error;
+  const auto result = hipPeekAtLastError();
   last_error = hipSuccess;
   return result;
 }
 
 hipError_t hipExtGetLastError() { return hipGetLastError(); }
 
-hipError_t hipPeekAtLastError() { return last_error; }
+hipError_t hipPeekAtLastError() {
+  if (last_error == hipErrorNoBinaryForGpu) lost_launch_was_heard();
+  return last_error;
+}
 
 const char* hipGetErrorName(hipError_t error) { return description(error).name; }
 

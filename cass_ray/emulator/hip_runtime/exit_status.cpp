@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -15,15 +16,33 @@ namespace {
 
 constexpr int failed_status = 1;
 
+std::atomic<bool> launch_was_lost = false;
+
+const char* failure() {
+  if (Device::any_has_ever_failed()) {
+    return "a kernel failed and the program did not say so: exit status 1";
+  }
+  if (launch_was_lost) {
+    return "a kernel was not launched, for want of code for its device, and the program did not "
+           "ask: exit status 1";
+  }
+  return nullptr;
+}
+
 void end_with_failure(int status, void*) {
-  if (status != 0 || !Device::any_has_ever_failed()) return;
-  report("a kernel failed and the program did not say so: exit status 1");
+  const char* found = status == 0 ? failure() : nullptr;
+  if (found == nullptr) return;
+  report(found);
   std::fflush(nullptr);
   RemoteDevice::instance().finish();
   ::_exit(failed_status);
 }
 
 }  // namespace
+
+void note_lost_launch() { launch_was_lost = true; }
+
+void lost_launch_was_heard() { launch_was_lost = false; }
 
 void watch_exit() {
   static std::once_flag once;

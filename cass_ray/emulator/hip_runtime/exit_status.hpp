@@ -1,10 +1,17 @@
-// A program whose kernel failed must not end as if all were well.
+// A program whose kernel failed, or never ran, must not end as if all were well.
 #pragma once
 
 namespace cass::hip {
 
-// From now on: if a kernel has failed, or checking mode has found something, and the program
-// ends with status 0 all the same, it ends with status 1.
+// From now on: if a kernel has failed, or checking mode has found something, or a launch was lost,
+// and the program ends with status 0 all the same, it ends with status 1.
 void watch_exit();
+
+// `<<<>>>` found no code for its device. Its error is returned to nobody: unless the program asks
+// for the last error, nothing tells that the kernel's results are missing.
+void note_lost_launch();
+
+// The program was told so.
+void lost_launch_was_heard();
 
 }  // namespace cass::hip

@@ -6,6 +6,7 @@
 #include "device.hpp"
 #include "errors.hpp"
 #include "event.hpp"
+#include "exit_status.hpp"
 #include "launch.hpp"
 #include "module.hpp"
 
@@ -45,6 +46,7 @@ hipError_t launch_host_function(const void* function, dim3 grid, dim3 block, voi
   const int device = owner->device().ordinal;
   if (const auto error = Program::instance().function(function, device, &request.function);
       error != hipSuccess) {
+    if (error == hipErrorNoBinaryForGpu) note_lost_launch();
     return error;
   }
   request.grid_blocks = sizes(grid);

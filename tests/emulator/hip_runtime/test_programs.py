@@ -78,6 +78,22 @@ def test_code_is_missing_for_one_of_the_devices(run_program: RunProgram) -> None
     assert "compile with --offload-arch=gfx942" in completed.stderr_text
 
 
+def test_a_lost_launch_that_nobody_asks_about_is_a_failure(run_program: RunProgram) -> None:
+    options = RunOptions(seconds=60, devices=("gfx1100",))
+    completed = run_program("lost_launch.hip", options=options, architecture="gfx942")
+    assert completed.returncode == 1
+    assert "a kernel was not launched" in completed.stderr_text
+
+
+def test_a_lost_launch_that_the_program_asks_about_is_its_own_affair(
+    run_program: RunProgram,
+) -> None:
+    options = RunOptions(seconds=60, devices=("gfx1100",))
+    completed = run_program("lost_launch.hip", ["ask"], options=options, architecture="gfx942")
+    assert completed.stdout_text == "hipErrorNoBinaryForGpu\n"
+    assert completed.returncode == 0
+
+
 def test_a_device_that_is_not_known(run_program: RunProgram) -> None:
     options = RunOptions(seconds=60, devices=("gfx1100", "gfx803"))
     completed = run_program("launches.hip", options=options)
