@@ -9,8 +9,9 @@
 
 The files are translated by the rules on all cores of the machine with the GPU; generated programs
 and drills are made there too. ``--base MODEL`` goes on from an earlier model, ``--set`` changes
-settings. ``run`` under torchrun trains on several GPUs (``--set batch.global_batch_size=N
---set workers.number=N``); ``small_run.sh`` does all of it on a machine for a limited time.
+settings, ``--steps`` fixes their number. ``run`` under torchrun trains on several GPUs (``--set
+batch.global_batch_size=N --set workers.number=N``); ``small_run.sh`` does all of it on a machine
+for a limited time.
 ``answer`` writes files of JSON lines: ``code``, or the ``problem``.
 """
 
@@ -106,7 +107,8 @@ def run(folder: Path, out: Path, options: argparse.Namespace) -> None:
     half = len(times) // 2
     step_seconds = median(b - a for a, b in pairwise(times[half:]))
     left = started + options.seconds - time.monotonic()
-    chosen = context.from_main(max(options.trial, int(options.share * left / step_seconds)))
+    fitting = max(options.trial, int(options.share * left / step_seconds))
+    chosen = context.from_main(options.steps or fitting)
     assert chosen is not None
     steps = chosen
     if context.is_main:
@@ -143,6 +145,7 @@ def main() -> None:
         training.add_argument("--most", type=int, help="Public files, at most.")
         training.add_argument("--trial", type=int, default=40, help="Steps that measure the speed.")
         training.add_argument("--share", type=float, default=0.97, help="Of the time, for steps.")
+        training.add_argument("--steps", type=int, help="So many, however long they take.")
         training.add_argument("--base", help="A model of an earlier run to go on from.")
     asking = commands.add_parser("answer")
     asking.add_argument("model")
