@@ -13,6 +13,7 @@ import typer
 
 from cass_ray.exit_codes import EXIT_FAILED, fail
 from cluster import local
+from cluster.errors import ClusterError
 from cluster.network import Network, NetworkError
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
@@ -49,7 +50,7 @@ def up(
     try:
         plan = local.plan_of(local.parse_nodes(nodes), slots or os.cpu_count() or 1)
         state = local.start(plan, links=links)
-    except local.ClusterError as error:
+    except ClusterError as error:
         fail("cluster", error, EXIT_FAILED)
     print(f"cluster at {state.address}, dashboard {state.dashboard}, {len(state.nodes)} nodes")
     print("submit: cass cluster submit -- python jobs/build_dataset.py --source shipped --out DIR")
@@ -90,7 +91,7 @@ def add(
         local.parse_nodes(f"{resource}=1")
         wanted = slots or os.cpu_count() or 1
         state = local.add(state, local.NodePlan(name or next(free), wanted, {resource: wanted}))
-    except local.ClusterError as error:
+    except ClusterError as error:
         fail("cluster", error, EXIT_FAILED)
     print(f"node {state.nodes[-1].name} joined")
 
@@ -100,7 +101,7 @@ def kill(name: Annotated[str, typer.Argument(help="As `cass cluster status` list
     """End a node as a power cut would, to see what a job makes of it."""
     try:
         local.kill(_running(), name)
-    except local.ClusterError as error:
+    except ClusterError as error:
         fail("cluster", error, EXIT_FAILED)
     print(f"node {name} killed")
 

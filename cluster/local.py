@@ -11,11 +11,11 @@ import os
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,10 @@ import ray.util
 from pydantic import BaseModel, ConfigDict
 
 from cass_ray.cache import default_directory
+from cluster import raylet
+from cluster.errors import ClusterError
 from cluster.network import Network, NetworkError, make_network
+from cluster.ports import free_ports
 
 RESOURCES = ("nvidia", "amd")
 _START_SECONDS = 240.0
@@ -33,10 +36,6 @@ _START_ATTEMPTS = 2
 _STARTED_TOO_SLOWLY = "timed out during startup"
 _STARTED = "Ray runtime started"
 _STOP_SECONDS = 15.0
-
-
-class ClusterError(RuntimeError):
-    """The cluster cannot be started, found or used; the message says what to do."""
 
 
 class Node(BaseModel):
@@ -141,13 +140,6 @@ def _ray() -> str:
     return found
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 def _launch(before: Sequence[str], arguments: list[str], token: str, log: Path) -> int:
     with log.open("wb") as out:
         process = subprocess.Popen(
@@ -195,9 +187,10 @@ def start(
     network = _network() if links else None
     temporary = Path(tempfile.mkdtemp(prefix="cass-cluster-"))
     host = network.head if network else ray.util.get_node_ip_address()
+    port, dashboard = free_ports(2)
     state = ClusterState(
-        address=f"{host}:{_free_port()}",
-        dashboard=f"http://127.0.0.1:{_free_port()}",
+        address=f"{host}:{port}",
+        dashboard=f"http://127.0.0.1:{dashboard}",
         temporary=temporary,
         token=secrets.token_hex(32),
         nodes=[],
@@ -262,45 +255,38 @@ def _wait_for_job_agent(state: ClusterState) -> None:
 
 def _add_node(state: ClusterState, plan: NodePlan, object_store_mib: int) -> ClusterState:
     """Start one raylet and wait until the head counts it; two that start at once race for ports."""
-    host, port = state.address.split(":")
+    host = state.address.split(":")[0]
     before = plan.before
     if state.network is not None and state.nodes:
         network = state.network.attach(plan.name)
         state = state.model_copy(update={"network": network})
         host, before = network.address(plan.name), (*network.enter(plan.name), *before)
-    arguments = [
-        f"--num-cpus={plan.cpus}",
-        "--num-gpus=0",
-        f"--resources={json.dumps(plan.resources)}",
-        f"--object-store-memory={object_store_mib << 20}",
-        f"--node-ip-address={host}",
-        # The default port belongs to the first Ray of the machine; without one, no node takes jobs.
-        f"--dashboard-agent-listen-port={_free_port()}",
-    ]
-    if state.nodes:
-        arguments.append(f"--address={state.address}")
-    else:
-        arguments += [
-            "--head",
-            f"--port={port}",
-            "--dashboard-host=127.0.0.1",
-            f"--dashboard-port={state.dashboard.rsplit(':', 1)[1]}",
-            f"--ray-client-server-port={_free_port()}",
-            f"--temp-dir={state.temporary}",
-        ]
-    alive_before = node_count(state) if state.nodes else 0
     log = state.temporary / f"{plan.name}.log"
     for _ in range(_START_ATTEMPTS):
+        # Another one each time: the head may go on counting what has ended.
+        known_as = f"{plan.name}-{secrets.token_hex(4)}"
+        arguments = _arguments(state, plan, host, known_as, object_store_mib)
         process = _launch(before, arguments, state.token, log)
         node = Node(name=plan.name, process=process, resources=plan.resources)
         started = state.model_copy(update={"nodes": [*state.nodes, node]})
         _record(started)
-        if _joins(started, alive_before + 1, log):
+        if _joins(started, known_as, log):
             return started
         _kill(process, signal.SIGKILL)
         if _STARTED_TOO_SLOWLY not in log.read_text(errors="replace"):
             break
     raise ClusterError(f"node {plan.name} did not join; its log:\n{log.read_text()[-2000:]}")
+
+
+def _arguments(
+    state: ClusterState, plan: NodePlan, host: str, known_as: str, object_store_mib: int
+) -> list[str]:
+    """Of ``ray start``: the head's where there is no node yet."""
+    found = raylet.any_node(plan.cpus, plan.resources, host, known_as, object_store_mib)
+    if state.nodes:
+        return [*found, f"--address={state.address}"]
+    port, dashboard = (int(each.rsplit(":", 1)[1]) for each in (state.address, state.dashboard))
+    return [*found, *raylet.of_head(port, dashboard, state.temporary)]
 
 
 def _record(state: ClusterState) -> None:
@@ -310,25 +296,37 @@ def _record(state: ClusterState) -> None:
     record.write_text(state.model_dump_json(indent=2))
 
 
-def _joins(state: ClusterState, wanted: int, log: Path) -> bool:
-    """Whether the head counts ``wanted`` nodes, and the last one says in ``log`` that it has
-    started, before that ends or time runs out.
+def _joins(state: ClusterState, known_as: str, log: Path) -> bool:
+    """Whether the head counts the node that it knows as ``known_as``, and that says in ``log`` that
+    it has started, before it ends or time runs out.
 
     Ray may end a node that the head counts already, because its start took too long.
     """
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline and _alive(state.nodes[-1].process):
-        if _STARTED in log.read_text(errors="replace") and node_count(state) >= wanted:
+        if _STARTED in log.read_text(errors="replace") and node_count(state, known_as):
             return True
         time.sleep(0.2)
     return False
 
 
-def node_count(state: ClusterState) -> int:
-    """Nodes that the head counts as alive."""
-    alive = "filter_keys=state&filter_predicates=%3D&filter_values=ALIVE"
-    url = f"{state.dashboard}/api/v0/nodes?{alive}"
-    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {state.token}"})
+def node_count(state: ClusterState, known_as: str = "") -> int:
+    """Nodes that the head counts as alive; those that it knows as ``known_as`` only.
+
+    It counts one that was killed for some seconds more.
+    """
+    wanted = {"state": "ALIVE"} | ({"node_name": known_as} if known_as else {})
+    query = urllib.parse.urlencode(
+        [
+            *(("filter_keys", key) for key in wanted),
+            *(("filter_predicates", "=") for _ in wanted),
+            *(("filter_values", value) for value in wanted.values()),
+        ]
+    )
+    request = urllib.request.Request(
+        f"{state.dashboard}/api/v0/nodes?{query}",
+        headers={"Authorization": f"Bearer {state.token}"},
+    )
     try:
         with urllib.request.urlopen(request, timeout=5) as reply:
             return int(json.load(reply)["data"]["result"]["num_filtered"])

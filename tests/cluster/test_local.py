@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from cluster import local
-from cluster.local import ClusterError, NodePlan, default_plan, parse_nodes, plan_of
+from cluster.errors import ClusterError
+from cluster.local import NodePlan, default_plan, parse_nodes, plan_of
 
 
 def test_nodes_are_called_after_what_they_offer() -> None:
@@ -37,7 +43,7 @@ def test_what_is_no_number_of_nodes_is_said(text: str) -> None:
 def test_a_node_that_the_head_counts_has_joined_when_it_says_that_it_has_started(
     said: str, lasts: bool, joins: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local, "node_count", lambda state: 2)
+    monkeypatch.setattr(local, "node_count", lambda state, known_as: int(known_as == "amd-5"))
     log = tmp_path / "amd.log"
     log.write_text(f"Local node IP: 192.0.2.2\n{said}\n")
     process = subprocess.Popen(["sleep", "1000"] if lasts else ["true"])
@@ -46,7 +52,45 @@ def test_a_node_that_the_head_counts_has_joined_when_it_says_that_it_has_started
     node = local.Node(name="amd", process=process.pid, resources={})
     state = local.ClusterState(address="", dashboard="", temporary=tmp_path, token="", nodes=[node])
     try:
-        assert local._joins(state, 2, log) is joins
+        assert local._joins(state, "amd-5", log) is joins
     finally:
         process.kill()
         process.wait()
+
+
+class _Head(BaseHTTPRequestHandler):
+    """Answers as Ray's dashboard: nodes that were killed are alive for a while."""
+
+    nodes = ("head-1", "amd-1", "amd-2")
+
+    def do_GET(self) -> None:
+        asked = parse_qs(urlsplit(self.path).query)
+        wanted = dict(zip(asked["filter_keys"], asked["filter_values"], strict=True))
+        assert wanted["state"] == "ALIVE"
+        assert set(asked["filter_predicates"]) == {"="}
+        found = [each for each in self.nodes if wanted.get("node_name", each) == each]
+        self.send_response(200)
+        self.end_headers()
+        answer = {"data": {"result": {"num_filtered": len(found)}}}
+        self.wfile.write(json.dumps(answer).encode())
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def dashboard() -> Iterator[str]:
+    with HTTPServer(("127.0.0.1", 0), _Head) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize(("known_as", "count"), [("", 3), ("amd-2", 1), ("amd-3", 0)])
+def test_a_node_is_counted_by_its_name_and_not_by_how_many_there_are(
+    known_as: str, count: int, dashboard: str, tmp_path: Path
+) -> None:
+    state = local.ClusterState(
+        address="", dashboard=dashboard, temporary=tmp_path, token="", nodes=[]
+    )
+    assert local.node_count(state, known_as) == count

@@ -30,7 +30,7 @@ from benchmarks.pipeline.faults.schedules import SCHEDULES
 from benchmarks.pipeline.figures import Setting
 from benchmarks.pipeline.tables import table
 from cass_ray.corpus.generate.program import generate
-from cluster.local import ClusterError
+from cluster.errors import ClusterError
 
 PROGRAMS = 10
 _OF = 80

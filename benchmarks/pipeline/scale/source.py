@@ -43,7 +43,7 @@ _STATEMENTS = (
     "    value = fminf(value, {c}.{a}f) + __expf(value * 0.{b}f);",
     "    for (int step = 0; step < {d}; ++step) value = value * 0.{b}f + step;",
 )
-_PROVENANCE = Provenance(Origin.SYNTHETIC, "benchmarks/scale", "MIT")
+_PROVENANCE = Provenance(Origin.REPOSITORY, "benchmarks/scale", "MIT")
 
 
 @dataclass(frozen=True)

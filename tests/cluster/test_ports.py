@@ -1,0 +1,46 @@
+"""Ports that nobody has."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from cluster import ports, raylet
+from cluster.errors import ClusterError
+from cluster.ports import free_ports
+
+
+def test_ports_differ_can_be_bound_and_are_none_that_the_system_gives_away() -> None:
+    found = free_ports(50)
+    assert len(set(found)) == 50
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as stream:
+        first, last = map(int, stream.read().split())
+    assert not [port for port in found if first <= port <= last]
+    for port in found:
+        with socket.socket() as own:
+            own.bind(("", port))
+
+
+def test_a_port_that_somebody_listens_on_is_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    (other, free) = free_ports(2)
+    monkeypatch.setattr(ports, "_RANGE", range(min(other, free), max(other, free) + 1))
+    with socket.socket() as taken:
+        taken.bind(("", other))
+        taken.listen()
+        monkeypatch.setattr("random.sample", lambda drawn, count: [other, free])
+        assert free_ports(1) == [free]
+        with pytest.raises(ClusterError, match="fewer than 2 free ports"):
+            free_ports(2)
+
+
+def test_every_agent_of_a_node_has_a_port_of_its_own() -> None:
+    arguments = [raylet.any_node(1, {}, "192.0.2.1", "amd-1", 64) for _ in range(2)]
+    pinned = [
+        (name, port)
+        for each in arguments
+        for name, port in (word.split("=") for word in each if "-port=" in word)
+        if "worker" not in name
+    ]
+    assert len({name for name, _ in pinned}) == 6
+    assert all(1024 < int(port) for _, port in pinned)
