@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -14,8 +15,8 @@ from cluster.ports import free_ports
 def test_ports_differ_can_be_bound_and_are_none_that_the_system_gives_away() -> None:
     found = free_ports(50)
     assert len(set(found)) == 50
-    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as stream:
-        first, last = map(int, stream.read().split())
+    given_away = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text()
+    first, last = map(int, given_away.split())
     assert not [port for port in found if first <= port <= last]
     for port in found:
         with socket.socket() as own:
@@ -43,4 +44,4 @@ def test_every_agent_of_a_node_has_a_port_of_its_own() -> None:
         if "worker" not in name
     ]
     assert len({name for name, _ in pinned}) == 6
-    assert all(1024 < int(port) for _, port in pinned)
+    assert all(int(port) > 1024 for _, port in pinned)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,6 +30,7 @@ from cass_ray.pipeline.pieces.duplicates import duplicates_of
 from cass_ray.pipeline.pieces.work import BuildWork, Decided
 from cass_ray.pipeline.report import Tally
 from cass_ray.pipeline.stages.base import Row
+from cass_ray.storage.ahead import in_order
 from cass_ray.storage.store import Store
 
 PAIRS, REJECTS = KINDS
@@ -81,9 +84,10 @@ def _counted(
     work: BuildWork, pieces: Sequence[Decided]
 ) -> Iterator[tuple[Decided, int, int, dict[str, int]]]:
     """Each run with the rows that were worked on, and its rows by kind."""
-    for piece in pieces:
+    for piece, structural in zip(
+        pieces, in_order(partial(structural_of, work), pieces), strict=True
+    ):
         read, facts = work.read_counts.of(piece.read), work.fact_counts.of(piece.key)
-        structural = structural_of(work, piece)
         for run, live in live_runs(work, piece):
             pairs = facts[f"pairs-{run}"]
             if gone := structural.get(run):
@@ -140,6 +144,14 @@ def structural_of(work: BuildWork, piece: Decided) -> dict[int, dict[int, Row]]:
     return duplicates_of(work.structural, piece.key)
 
 
+class _Side(NamedTuple):
+    """What the side files say of one piece."""
+
+    clusters: tuple[pa.Table, pa.Table]
+    overlaps: pa.Table
+    lines: list[Row]
+
+
 class SideFiles:
     """``clusters.parquet``, ``decontamination.parquet`` and ``selection.parquet``, streamed."""
 
@@ -163,15 +175,28 @@ class SideFiles:
             _writer(folder / "decontamination.parquet", REMOVED_SCHEMA) as overlaps,
             _writer(folder / "selection.parquet", SELECTION_SCHEMA) as selection,
         ):
-            for piece in pieces:
-                facts = self._work.facts
-                entry = facts.get(piece.key)
-                assert entry is not None
-                structural = structural_of(self._work, piece)
-                _append(clusters, facts.table(entry.parts["clusters"]))
-                _append(clusters, removed_table(self._by_machine_code(piece, structural)))
-                _append(overlaps, facts.table(entry.parts["overlaps"]))
-                _append(selection, self._lines(piece, structural))
+            for each in in_order(self._of_piece, pieces):
+                for table in each.clusters:
+                    _append(clusters, table)
+                _append(overlaps, each.overlaps)
+                _append(selection, pa.Table.from_pylist(each.lines, schema=SELECTION_SCHEMA))
+                for line in each.lines:
+                    self.selected[line["split"]] += 1
+                    self.selected["copies"] += line["copies"]
+
+    def _of_piece(self, piece: Decided) -> _Side:
+        facts = self._work.facts
+        entry = facts.get(piece.key)
+        assert entry is not None
+        structural = structural_of(self._work, piece)
+        return _Side(
+            (
+                facts.table(entry.parts["clusters"]),
+                removed_table(self._by_machine_code(piece, structural)),
+            ),
+            facts.table(entry.parts["overlaps"]),
+            list(self._lines(piece, structural)),
+        )
 
     def _by_machine_code(
         self, piece: Decided, structural: dict[int, dict[int, Row]]
@@ -189,17 +214,11 @@ class SideFiles:
             ]
         return found
 
-    def _lines(self, piece: Decided, structural: dict[int, dict[int, Row]]) -> pa.Table:
-        lines = []
+    def _lines(self, piece: Decided, structural: dict[int, dict[int, Row]]) -> Iterator[Row]:
         for run, _ in live_runs(self._work, piece):
             for place, fact in sorted(facts_of(self._work, piece, run).items()):
-                line = fact["line"]
-                if line is None or place in structural.get(run, {}):
-                    continue
-                lines.append(line)
-                self.selected[line["split"]] += 1
-                self.selected["copies"] += line["copies"]
-        return pa.Table.from_pylist(lines, schema=SELECTION_SCHEMA)
+                if fact["line"] is not None and place not in structural.get(run, {}):
+                    yield fact["line"]
 
 
 def _writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:

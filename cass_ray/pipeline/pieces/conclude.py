@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -23,6 +24,7 @@ from cass_ray.pipeline.pieces.duplicates import duplicates_of, marked
 from cass_ray.pipeline.pieces.read import compared_part, rows_part, screening_of
 from cass_ray.pipeline.pieces.work import BuildWork, Decided, Done
 from cass_ray.pipeline.stages.base import Row
+from cass_ray.storage.ahead import in_order
 
 _VERDICT = ("stage", "reason", "diagnostic", "duplicate_of")
 FACTS_SCHEMA = pa.schema(
@@ -136,13 +138,9 @@ def finished_run(
     """The rows of one run, ``live`` of which were worked on, in order."""
     read = work.pieces.get(piece.read)
     assert read is not None
-    worked = iter(
-        [
-            row
-            for block in blocks_of_run(piece.key, run, live, rows_per_block)
-            for row in _block_rows(work, block.key)
-        ]
-    )
+    keys = [block.key for block in blocks_of_run(piece.key, run, live, rows_per_block)]
+    blocks = in_order(partial(_block_rows, work), keys)
+    worked = iter([row for rows in blocks for row in rows])
     found: list[Row] = []
     for place, row in enumerate(work.pieces.table(read.parts[rows_part(run)]).to_pylist()):
         if is_rejected(row):

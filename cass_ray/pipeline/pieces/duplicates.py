@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import pyarrow as pa
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
@@ -16,7 +17,8 @@ from cass_ray.dataset.schema import Reason, Stage, rejected
 from cass_ray.pipeline.pieces.read import compared_part
 from cass_ray.pipeline.pieces.work import Decided, Done
 from cass_ray.pipeline.stages.base import Row
-from cass_ray.storage.manifest import Entry, PartManifest
+from cass_ray.storage.ahead import in_order
+from cass_ray.storage.manifest import Entry, Part, PartManifest
 
 LINES_OF_A_SPAN = 2048
 """Lines decided together, in whole runs: each span asks every shard a few times."""
@@ -54,6 +56,14 @@ class _Open:
     decided: Decided
     runs_left: int
     found: list[Row] = field(default_factory=list)
+
+
+class _Compared(NamedTuple):
+    """A run, and what its rows are compared on."""
+
+    opened: _Open
+    run: int
+    table: pa.Table
 
 
 @dataclass(frozen=True)
@@ -94,45 +104,39 @@ class DecidePieces:
             yield Done(key, entry.counts)
 
     def _decide_all(self, pieces: Sequence[Decided]) -> None:
-        decider = Decider(self.levels, self.shards(), exact=self.exact)
-        waiting: list[tuple[_Open, int, pa.Table]] = []
-        lines = 0
-        for opened, run, table in self._lines(pieces):
-            waiting.append((opened, run, table))
-            lines += table.num_rows
-            if lines >= LINES_OF_A_SPAN:
-                self._decide(decider, waiting)
-                waiting, lines = [], 0
-        self._decide(decider, waiting)
+        for _ in in_order(self._commit, self._decided(pieces)):
+            pass
 
-    def _lines(self, pieces: Sequence[Decided]) -> Iterator[tuple[_Open, int, pa.Table]]:
-        for decided in pieces:
-            key = self.compared_key(decided)
-            entry = self.compared.get(key)
-            assert entry is not None, f"piece {key} was not read"
+    def _decided(self, pieces: Sequence[Decided]) -> Iterator[_Open]:
+        """Pieces as they are decided, those without rows last."""
+        decider = Decider(self.levels, self.shards(), exact=self.exact)
+        without_rows: list[_Open] = []
+        waiting: list[_Compared] = []
+        lines = 0
+        for each in in_order(self._read, self._runs(pieces, without_rows)):
+            waiting.append(each)
+            lines += each.table.num_rows
+            if lines >= LINES_OF_A_SPAN:
+                yield from _decide(decider, waiting)
+                waiting, lines = [], 0
+        yield from _decide(decider, waiting)
+        yield from without_rows
+
+    def _runs(
+        self, pieces: Sequence[Decided], without_rows: list[_Open]
+    ) -> Iterator[tuple[_Open, int, Part]]:
+        entries = self.compared.read_entries(map(self.compared_key, pieces))
+        for decided, (_, entry) in zip(pieces, entries, strict=True):
             runs = _compared_runs(entry)
             opened = _Open(decided, len(runs))
             if not runs:
-                self._commit(opened)
+                without_rows.append(opened)
             for run in runs:
-                yield opened, run, self.compared.table(entry.parts[compared_part(run)])
+                yield opened, run, entry.parts[compared_part(run)]
 
-    def _decide(self, decider: Decider, waiting: Sequence[tuple[_Open, int, pa.Table]]) -> None:
-        if not waiting:
-            return
-        # Positions differ from run to run, the rest of the columns makes one table of lines.
-        found = iter(decider.offer(pa.concat_tables([table for _, _, table in waiting])))
-        each = next(found, None)
-        first = 0
-        for opened, run, table in waiting:
-            positions = table.column("position").to_pylist()
-            while each is not None and each.line < first + table.num_rows:
-                opened.found.append(_line(run, positions[each.line - first], each))
-                each = next(found, None)
-            first += table.num_rows
-            opened.runs_left -= 1
-            if not opened.runs_left:
-                self._commit(opened)
+    def _read(self, run: tuple[_Open, int, Part]) -> _Compared:
+        opened, number, part = run
+        return _Compared(opened, number, self.compared.table(part))
 
     def _commit(self, opened: _Open) -> None:
         draft = self.results.draft(opened.decided.key)
@@ -142,6 +146,25 @@ class DecidePieces:
             for name in (f"gone-{line['run']}", f"reason-{line['reason']}"):
                 counts[name] = counts.get(name, 0) + 1
         draft.commit(**counts)
+
+
+def _decide(decider: Decider, waiting: Sequence[_Compared]) -> Iterator[_Open]:
+    """Decide these runs; the pieces of which no run is left."""
+    if not waiting:
+        return
+    # Positions differ from run to run, the rest of the columns makes one table of lines.
+    found = iter(decider.offer(pa.concat_tables([each.table for each in waiting])))
+    duplicate = next(found, None)
+    first = 0
+    for opened, run, table in waiting:
+        positions = table.column("position").to_pylist()
+        while duplicate is not None and duplicate.line < first + table.num_rows:
+            opened.found.append(_line(run, positions[duplicate.line - first], duplicate))
+            duplicate = next(found, None)
+        first += table.num_rows
+        opened.runs_left -= 1
+        if not opened.runs_left:
+            yield opened
 
 
 def _compared_runs(entry: Entry) -> list[int]:
