@@ -37,6 +37,8 @@ class Outcome(StrEnum):
     RIGHT = "right"
     WRONG = "wrong output"
     NOT_RUN = "does not run"
+    COMPILED = "compiles"
+    """By a judge that runs nothing."""
     NOT_COMPILED = "does not compile"
     NO_CODE = "no program"
     FORGED = "looks right without being right"

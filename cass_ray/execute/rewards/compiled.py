@@ -1,0 +1,111 @@
+"""A judge that runs nothing: whether an answer compiles for AMD and is the program asked for.
+
+For where no AMD GPU, no emulator and no reference is, and a verdict must cost about a second. What
+compiles is not yet right; :mod:`cass_ray.execute.rewards.faithful` keeps answers from compiling by
+leaving code out.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+from pydantic import Field
+
+from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
+from cass_ray.cache import ContentCache, digest
+from cass_ray.config import StrictModel
+from cass_ray.corpus.reading.source_files import Sources
+from cass_ray.dataset.schema import Reason, clip_diagnostic
+from cass_ray.execute.backends.base import unit_on_disk
+from cass_ray.execute.rewards.faithful import left_out
+from cass_ray.execute.rewards.verdicts import Outcome, RewardItem, RewardVerdict, undecided
+from cass_ray.llm.code_blocks import code_of
+from cass_ray.toolchain.amd.toolchain import AmdToolchain
+from cass_ray.toolchain.sandbox.process import Starved
+from cass_ray.toolchain.unit import CompileFailure
+from cass_ray.translate.rules import RulesTranslator
+
+_FORMAT = "1"
+_FENCES = ("hip", "cpp", "c++", "cuda", "cu", "c")
+_BY_LOAD = frozenset({Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.INTERNAL_ERROR})
+
+
+class CompileCredit(StrictModel):
+    """The reward of an answer by how far it gets; one that leaves code out gets nothing."""
+
+    usable: float = Field(default=0.1, ge=0, le=1)
+    """It is a program, and does not compile."""
+    compiled: float = Field(default=1.0, ge=0, le=1)
+
+
+@lru_cache(maxsize=4096)
+def _translation(question: str) -> str:
+    return str(RulesTranslator().translate(question).source)
+
+
+@dataclass
+class CompileJudge:
+    """An :class:`~cass_ray.execute.rewards.verdicts.ItemJudge`; for several threads.
+
+    The inputs of items are not looked at. ``cache`` keeps verdicts by content.
+    """
+
+    toolchain: AmdToolchain
+    cache: ContentCache | None = None
+    credit: CompileCredit = field(default_factory=CompileCredit)
+    architecture: str = DEFAULT_AMD_ARCHITECTURE
+    optimization: str = "-O1"
+
+    def judge(self, item: RewardItem) -> RewardVerdict:
+        """The verdict; raises for nothing that an answer is."""
+        code = code_of(item.answer, _FENCES)
+        if code is None or code.cut:
+            reason = "the answer was cut" if code else "there is no program in the answer"
+            return RewardVerdict(reward=0.0, outcome=Outcome.NO_CODE, reason=reason)
+        return self.of(item.question, code.text)
+
+    def of(self, question: str, code: str) -> RewardVerdict:
+        """The verdict on a program, where the answer is known to be one."""
+        started = time.monotonic()
+        try:
+            made = self._cached(question.replace("\r\n", "\n"), code)
+        except Starved as error:
+            made = undecided(str(error))
+        return made.model_copy(update={"seconds": time.monotonic() - started})
+
+    def _cached(self, question: str, code: str) -> RewardVerdict:
+        if self.cache is None:
+            return self._judged(question, code)
+        parts = ["compile reward", _FORMAT, self.credit.model_dump_json(), self.architecture]
+        key = digest([*parts, self.optimization, self.toolchain.fingerprint, question, code])
+        if (found := self.cache.get(key)) is not None:
+            return RewardVerdict.model_validate_json(found)
+        made = self._judged(question, code)
+        if made.outcome is not Outcome.UNDECIDED:
+            self.cache.put(key, made.model_dump_json().encode())
+        return made
+
+    def _judged(self, question: str, code: str) -> RewardVerdict:
+        if lacking := left_out(question, _translation(question), code):
+            return RewardVerdict(reward=0.0, outcome=Outcome.FORGED, reason=lacking)
+        try:
+            self._compile(code)
+        except CompileFailure as failure:
+            if failure.reason in _BY_LOAD:
+                return undecided(f"{failure.reason.value}: {failure.tool}")
+            return RewardVerdict(
+                reward=self.credit.usable,
+                outcome=Outcome.NOT_COMPILED,
+                reason=clip_diagnostic(str(failure))[:2000],
+            )
+        return RewardVerdict(reward=self.credit.compiled, outcome=Outcome.COMPILED)
+
+    def _compile(self, code: str) -> None:
+        """Both sides, to assembly. Raises ``CompileFailure``."""
+        main = PurePosixPath("main.hip")
+        content = code.encode("utf-8", "replace")
+        with unit_on_disk(Sources(main, {str(main): content}, (PurePosixPath("."),))) as unit:
+            self.toolchain.compile(unit, self.architecture, optimization=self.optimization)

@@ -1,0 +1,64 @@
+"""Judges in processes of their own: for judges that themselves take a core's time in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+
+from cass_ray.execute.rewards.verdicts import ItemJudge, RewardItem, RewardVerdict, undecided
+
+_judge: ItemJudge | None = None
+"""Of a process of the pool."""
+
+
+class ProcessRewards:
+    """A :class:`~cass_ray.execute.rewards.verdicts.Rewarder` of ``workers`` processes.
+
+    ``make`` makes a judge in each; it must be picklable. Where a process dies, what was not judged
+    yet is undecided, and the next batch finds a new pool.
+    """
+
+    def __init__(self, make: Callable[[], ItemJudge], workers: int) -> None:
+        self._make, self._workers = make, workers
+        self._pool = self._new_pool()
+
+    def _new_pool(self) -> ProcessPoolExecutor:
+        context = get_context("forkserver")  # the caller may hold threads and a GPU
+        context.set_forkserver_preload([__name__])
+        return ProcessPoolExecutor(self._workers, context, _begin, (self._make,))
+
+    def rewards(self, items: Sequence[RewardItem]) -> list[RewardVerdict]:
+        """A verdict for each of ``items``, in their order; equal ones are judged once."""
+        known: dict[str, Future[RewardVerdict]] = {}
+        keys = [item.model_dump_json() for item in items]
+        try:
+            for key, item in zip(keys, items, strict=True):
+                if key not in known:
+                    known[key] = self._pool.submit(_judged, item)
+        except BrokenProcessPool:
+            self._pool = self._new_pool()
+            return self.rewards(items)
+        return [_verdict(known[key]) for key in keys]
+
+    def close(self) -> None:
+        """End the processes; what they were judging is not waited for."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _verdict(waiting: Future[RewardVerdict]) -> RewardVerdict:
+    try:
+        return waiting.result()
+    except Exception as error:
+        return undecided(f"the judge failed: {error!r}"[:500])
+
+
+def _begin(make: Callable[[], ItemJudge]) -> None:
+    global _judge
+    _judge = make()
+
+
+def _judged(item: RewardItem) -> RewardVerdict:
+    assert _judge is not None
+    return _judge.judge(item)

@@ -1,0 +1,85 @@
+"""The judge that compiles alone."""
+
+import os
+import signal
+from functools import partial
+
+import pytest
+
+from cass_ray.cache import ContentCache
+from cass_ray.execute.rewards.compiled import CompileCredit, CompileJudge
+from cass_ray.execute.rewards.processes import ProcessRewards
+from cass_ray.execute.rewards.verdicts import Outcome, RewardItem, RewardVerdict
+from tests.execute.conftest import HONEST
+from tests.execute.rewards.test_judge import BROKEN, QUESTION
+
+
+@pytest.fixture(scope="module")
+def judge(backend, tmp_path_factory):
+    return CompileJudge(backend.toolchain, ContentCache(tmp_path_factory.mktemp("kept")))
+
+
+def test_a_port_that_compiles_gets_all(judge):
+    verdict = judge.judge(RewardItem(question=QUESTION, answer=f"```hip\n{HONEST}```"))
+    assert (verdict.outcome, verdict.reward) == (Outcome.COMPILED, 1.0)
+
+
+def test_what_does_not_compile_gets_the_credit_of_a_program(judge):
+    # A declaration that is missing: nothing of the program is.
+    broken = HONEST.replace("hipMalloc(&in", "hipMallocs(&in")
+    verdict = judge.of(QUESTION, broken)
+    assert (verdict.outcome, verdict.reward) == (Outcome.NOT_COMPILED, CompileCredit().usable)
+    assert "hipMallocs" in verdict.reason
+
+
+def test_inline_ptx_that_stays_gets_nothing(judge):
+    """Assembly is written, not assembled: the compiler alone would not find it."""
+    ptx = 'unsigned lane; asm("mov.u32 %0, %%laneid;" : "=r"(lane));'
+    question = QUESTION.replace("if (i < n)", f"{ptx} if (i < n)")
+    answer = HONEST.replace("if (i < n)", f"{ptx} if (i < n)")
+    verdict = judge.of(question, answer)
+    assert (verdict.outcome, verdict.reward) == (Outcome.FORGED, 0.0)
+    assert "inline assembly" in verdict.reason
+
+
+def test_what_compiles_without_the_kernels_launch_gets_nothing(judge):
+    launch = next(line for line in HONEST.split("\n") if "<<<" in line)
+    verdict = judge.of(QUESTION, HONEST.replace(launch, ""))
+    assert (verdict.outcome, verdict.reward) == (Outcome.FORGED, 0.0)
+
+
+def test_half_a_translation_is_none(judge):
+    assert judge.of(QUESTION, BROKEN).outcome is Outcome.FORGED
+
+
+def test_a_cut_answer_is_no_program(judge):
+    verdict = judge.judge(RewardItem(question=QUESTION, answer=f"```hip\n{HONEST[:200]}"))
+    assert verdict.outcome is Outcome.NO_CODE
+
+
+def test_a_verdict_is_made_once(judge, monkeypatch):
+    first = judge.of(QUESTION, HONEST)
+    monkeypatch.setattr(CompileJudge, "_compile", None)
+    assert judge.of(QUESTION, HONEST).outcome is first.outcome
+
+
+class Fatal:
+    """A judge that one answer kills."""
+
+    def judge(self, item):
+        if item.answer == "fatal":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return RewardVerdict(reward=len(item.answer) / 10, outcome=Outcome.RIGHT)
+
+
+def test_a_judge_that_dies_costs_its_batch_only():
+    def items(*answers):
+        return [RewardItem(question="q", answer=answer) for answer in answers]
+
+    rewards = ProcessRewards(partial(Fatal), 1)
+    try:
+        found = rewards.rewards(items("a", "fatal", "a"))
+        assert found[1].outcome is Outcome.UNDECIDED
+        assert [each.reward for each in rewards.rewards(items("a", "abc", "a"))] == [0.1, 0.3, 0.1]
+    finally:
+        rewards.close()
