@@ -111,7 +111,8 @@ def shipped_rows() -> Iterator[Row]:
             yield {"id": f"shipped-{path.stem}", "kind": "shipped", "cuda": text}
 
 
-def _generated(seed: int) -> list[Row]:
+def generated_programs(seed: int) -> list[Row]:
+    """50 generated programs."""
     from benchmarks.train.small_from_scratch import SHORT
     from cass_ray.corpus.generate.knobs import Knobs
     from cass_ray.corpus.generate.program import generate
@@ -157,7 +158,8 @@ def drill_rows(count: int) -> Iterator[Row]:
         yield {"id": f"drill-{number}", "kind": "drill", "cuda": source}
 
 
-def _ptx(seed: int) -> list[Row]:
+def ptx_programs(seed: int) -> list[Row]:
+    """50 files of inline PTX."""
     from cass_ray.corpus.generate.ptx.files import ptx_files
 
     return [
@@ -191,8 +193,8 @@ def pairs(folder: Path, amounts: Amounts, held_out: frozenset[str]) -> list[Row]
     counts: Counter[str] = Counter()
     made: list[Row] = []
     with ProcessPoolExecutor(os.cpu_count(), get_context("fork")) as pool:
-        programs = pool.map(_generated, range(amounts.generated // 50))
-        assembly = pool.map(_ptx, range(amounts.ptx // 50))
+        programs = pool.map(generated_programs, range(amounts.generated // 50))
+        assembly = pool.map(ptx_programs, range(amounts.ptx // 50))
         rows = list(unpacked(folder))[: amounts.most]
         rows += list(grafted_rows(rows, amounts.grafted, held_out))
         rows += [*drill_rows(amounts.drills), *shipped_rows()]

@@ -78,6 +78,16 @@ class EditMarks:
     """Of each question, how many lines it has; None where the answer is no list of edits."""
 
 
+@dataclass(frozen=True)
+class Sampled:
+    """An answer and what it was drawn with."""
+
+    tokens: list[int]
+    log_probs: list[float]
+    """Of each token, in nats, among the tokens that could be drawn, at the row's temperature (at 1
+    where that is 0)."""
+
+
 class BatchDecoder:
     """Decodes with the weights of ``model``, a transformers Qwen3.
 
@@ -126,8 +136,44 @@ class BatchDecoder:
         one before; where a question has no number of lines, no marks are written. After ``seconds``
         all rows are cut.
         """
-        started = time.monotonic()
         state = _State(self, questions, most, temperatures, end, edits)
+        steps = self._run(state, questions, most, seconds, say)
+        rows = state.out[:, :steps].tolist()
+        return [[token for token in row if token >= 0] for row in rows]
+
+    @torch.inference_mode()
+    def sample(
+        self,
+        questions: Sequence[Sequence[int]],
+        most: int,
+        temperatures: Sequence[float],
+        end: int,
+        *,
+        edits: EditMarks | None = None,
+        seconds: float = float("inf"),
+        say: Callable[[str], None] = lambda _: None,
+    ) -> list[Sampled]:
+        """The same with the log-probability of each token."""
+        state = _State(self, questions, most, temperatures, end, edits, measured=True)
+        steps = self._run(state, questions, most, seconds, say)
+        assert state.log_probs is not None
+        rows = zip(state.out[:, :steps].tolist(), state.log_probs[:, :steps].tolist(), strict=True)
+        return [
+            Sampled(tokens, chances[: len(tokens)])
+            for row, chances in rows
+            for tokens in [[token for token in row if token >= 0]]
+        ]
+
+    def _run(
+        self,
+        state: _State,
+        questions: Sequence[Sequence[int]],
+        most: int,
+        seconds: float,
+        say: Callable[[str], None],
+    ) -> int:
+        """Decode until all rows have ended; the steps that were made."""
+        started = time.monotonic()
         self._fill(state, questions)
         step = state.captured(self)
         steps, ended = 0, 0
@@ -142,8 +188,7 @@ class BatchDecoder:
             f"{len(questions)} rows, {steps} steps, {ended} ended, "
             f"{time.monotonic() - started:.0f} s"
         )
-        rows = state.out[:, :steps].tolist()
-        return [[token for token in row if token >= 0] for row in rows]
+        return steps
 
     def _fill(self, state: _State, questions: Sequence[Sequence[int]]) -> None:
         """Caches of all tokens of the questions but the last; equal questions are read once."""
@@ -236,6 +281,7 @@ class _State:
         temperatures: Sequence[float],
         end: int,
         edits: EditMarks | None = None,
+        measured: bool = False,
     ) -> None:
         device, rows = decoder._embedding.device, len(questions)
         longest = max(map(len, questions)) + most
@@ -248,6 +294,7 @@ class _State:
         self.token = torch.tensor([question[-1] for question in questions], device=device)
         self.place = torch.tensor([len(question) - 1 for question in questions], device=device)
         self.out = torch.full((rows, most + 2), -1, dtype=torch.long, device=device)
+        self.log_probs = torch.zeros((rows, most + 2), device=device) if measured else None
         self.number = torch.zeros(1, dtype=torch.long, device=device)
         self.done = torch.zeros(rows, dtype=torch.bool, device=device)
         self.rows = torch.arange(rows, device=device)
@@ -284,6 +331,7 @@ class _State:
         """The next token of each row: the likeliest, or by Gumbel's trick a sample."""
         if self._edits is not None:
             self._constrain(logits, self._edits)
+        possible = logits
         if self._sampled:
             noise = -torch.empty_like(logits).exponential_().clamp_(min=1e-20).log_()
             hot = logits / self._temperature.clamp(min=1e-3) + noise
@@ -291,6 +339,10 @@ class _State:
         chosen = logits.argmax(-1)
         if self._edits is not None:
             self._follow(chosen, self._edits)
+        if self.log_probs is not None:
+            warm = torch.where(self._temperature > 0, self._temperature, 1.0)
+            chances = (possible / warm).log_softmax(-1).gather(1, chosen[:, None])
+            self.log_probs.index_copy_(1, self.number, chances)
         self.out.index_copy_(1, self.number, torch.where(self.done, -1, chosen)[:, None])
         self.done.logical_or_(chosen == self._end)
         self.number.add_(1).clamp_(max=self.out.shape[1] - 1)
@@ -311,7 +363,8 @@ class _State:
         """A function that makes one step; on a GPU a graph is replayed."""
         if self.token.device.type != "cuda":
             return lambda: decoder.step(self)
-        changed = (self.token, self.place, self.out, self.number, self.done, self.line)
+        changed = [self.token, self.place, self.out, self.number, self.done, self.line]
+        changed += [] if self.log_probs is None else [self.log_probs]
         kept = [tensor.clone() for tensor in changed]
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())

@@ -1,0 +1,111 @@
+"""Questions for reinforcement learning: what a small model may be asked that is not held out.
+
+Public programs of the supervised run, half of them under invented names; and generated programs,
+inline PTX and grafts that the run has not seen.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from benchmarks.train.small_pairs import (
+    Row,
+    generated_programs,
+    grafted_rows,
+    ptx_programs,
+    translated,
+)
+from cass_ray.train.rl.rollouts import Question
+
+_FRESH_SEED = 100_000
+"""Seeds from here on are not those of a supervised run."""
+_PUBLIC = ("program", "grafted")
+
+
+def write_questions(run: Path, path: Path, most: int, fresh: int) -> int:
+    """Write at most ``most`` questions of the run whose folder is ``run``; how many there are."""
+    from cass_ray.train.data.recipe_files import stored_pairs
+    from cass_ray.train.run_files import RunFiles
+
+    files, chance = RunFiles(run), random.Random("questions")
+    pairs = [row for row in stored_pairs(files.recipe_pairs) if row["kind"] in _PUBLIC]
+    programs = [row for row in pairs if "__global__" in row["cuda_source"]]
+    chance.shuffle(programs)
+    with ProcessPoolExecutor(os.cpu_count(), get_context("fork")) as pool:
+        rows = [*programs[:most], *_fresh_pairs(programs, fresh, pool)]
+        chance.shuffle(rows)
+        work = ((row, str(files.tokenizer), number) for number, row in enumerate(rows))
+        made = [row for row in pool.map(_fitting, work, chunksize=32) if row is not None][:most]
+    with path.open("w", encoding="utf-8") as stream:
+        stream.writelines(json.dumps(row) + "\n" for row in made)
+    return len(made)
+
+
+def _fresh_pairs(programs: list[Row], fresh: int, pool: ProcessPoolExecutor) -> Iterator[Row]:
+    seeds = range(_FRESH_SEED, _FRESH_SEED + max(1, fresh // 150))
+    found = [row for rows in pool.map(generated_programs, seeds) for row in rows]
+    found += [row for rows in pool.map(ptx_programs, seeds) for row in rows]
+    sources = [
+        {"id": f"rl-{row['id']}", "repository": "", "cuda": row["cuda_source"]} for row in programs
+    ]
+    random.Random("fresh grafts").shuffle(sources)
+    found += grafted_rows(sources, fresh // 3, frozenset())
+    for pair in pool.map(translated, found, chunksize=16):
+        if pair is not None and "error" not in pair:
+            yield pair
+
+
+_form: Any = None
+
+
+def _fitting(work: tuple[Row, str, int]) -> Row | None:
+    """The question of a pair, every other one respelled; None where it is too long to ask."""
+    from cass_ray.llm.line_edits import MARKS, edits_of, regions
+    from cass_ray.llm.snippets import collapse
+    from cass_ray.train.data.augment import respell
+
+    row, tokenizer, number = work
+    form = _form_of(tokenizer)
+    cuda, hip = (
+        row[name].replace("\r\n", "\n").split("\n") for name in ("cuda_source", "hip_source")
+    )
+    name = row["id"]
+    if row["kind"] in _PUBLIC and number % 2:
+        cuda, hip = (list(side) for side in respell(cuda, hip, random.Random(name)))
+        name = f"respelled-{name}"
+    if not 1 < len(cuda) <= MARKS or cuda == hip or len("\n".join(cuda)) > 4 * LONGEST_QUESTION:
+        return None
+    short = collapse("\n".join(hip), form.snippets).split("\n")
+    answer = form.edit_answer(edits_of(cuda, short, regions(cuda, short)))
+    asked = form.edit_question(cuda)
+    if len(asked) > LONGEST_QUESTION or len(answer) > LONGEST_ANSWER:
+        return None
+    return {"id": name, "cuda": "\n".join(cuda), "translation": "\n".join(hip)}
+
+
+LONGEST_QUESTION, LONGEST_ANSWER = 3500, 400
+"""Tokens of a question, and of the rules' answer to it."""
+
+
+def _form_of(tokenizer: str) -> Any:
+    global _form
+    if _form is None:
+        from cass_ray.llm.pretrained import load_tokenizer
+        from cass_ray.llm.translation_format import TranslationFormat
+        from cass_ray.translate.rules.tables import snippets
+
+        _form = TranslationFormat(load_tokenizer(tokenizer), snippets())
+    return _form
+
+
+def read_questions(path: Path) -> Iterable[Question]:
+    """What :func:`write_questions` wrote."""
+    with path.open(encoding="utf-8") as stream:
+        return [Question(**json.loads(line)) for line in stream]

@@ -1,0 +1,184 @@
+"""Reinforcement learning of a small model on a machine with one or two GPUs, without Ray.
+
+    R="python -m benchmarks.train.small_rl"
+    $R questions OUT                      # of the run in OUT/run: OUT/questions.jsonl
+    $R run OUT --tools DIR --seconds 480  # OUT/run/model -> OUT/run/model_rl, OUT/rl
+
+``DIR`` is what ``judge_tools unpack`` made. Answers are drawn on the last GPU, learned from on the
+first, and judged on all cores: they are worth something if they compile for an AMD GPU and are the
+program that was asked for. ``small_rl.sh`` does all of it; it says how the machine is prepared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.train.small_answers import say
+from cass_ray.config import parse_overrides
+from cass_ray.toolchain.sandbox.isolation import ALLOW_UNISOLATED, available, problem
+
+if TYPE_CHECKING:
+    from cass_ray.execute.rewards.compiled import CompileJudge
+    from cass_ray.train.rl.rollouts import DecoderRollouts
+    from cass_ray.train.rl.settings import RlSettings, SamplingSettings
+
+QUESTIONS = "questions.jsonl"
+
+
+def questions(out: Path, most: int, fresh: int) -> None:
+    """Write the questions of the run in ``out``."""
+    from benchmarks.train.rl_questions import write_questions
+
+    started = time.monotonic()
+    number = write_questions(out / "run", out / QUESTIONS, most, fresh)
+    say(f"{number} questions; {time.monotonic() - started:.0f} s")
+
+
+def make_judge(tools: Path, optimization: str) -> CompileJudge:
+    """The judge of a process of the pool."""
+    from benchmarks.train.judge_tools import toolchain_in
+    from cass_ray.execute.rewards.compiled import CompileJudge
+
+    return CompileJudge(toolchain_in(tools), optimization=optimization)
+
+
+def make_rollouts(
+    model: Path, device: str, sampling: SamplingSettings, seed: int
+) -> DecoderRollouts:
+    """Rollouts by the model in the folder ``model``, on ``device``."""
+    import torch
+
+    from cass_ray.train.rl.rollouts import DecoderRollouts
+
+    if device.startswith("cuda"):
+        torch.cuda.set_device(device)
+    loaded, form = _load(model, device)
+    return DecoderRollouts(loaded.eval(), form, sampling, seed)
+
+
+def _load(model: Path, device: str) -> tuple[Any, Any]:
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    from cass_ray.llm.pretrained import load_tokenizer
+    from cass_ray.llm.translation_format import TranslationFormat
+    from cass_ray.translate.rules.tables import snippets
+
+    dtype = torch.bfloat16 if device.startswith("cuda") else torch.float32
+    loaded = AutoModelForCausalLM.from_pretrained(model, dtype=dtype).to(device)
+    return loaded, TranslationFormat(load_tokenizer(str(model)), snippets())
+
+
+def run(out: Path, options: argparse.Namespace) -> None:
+    """Learn for ``seconds``; the model is in ``out/run/model_rl``."""
+    import torch
+
+    from benchmarks.train.rl_questions import read_questions
+    from cass_ray.execute.rewards.processes import ProcessRewards
+    from cass_ray.train.distributed import DistributedContext
+    from cass_ray.train.rl.learner import Learner, PolicyModel, replicated_engine
+    from cass_ray.train.rl.questions import QuestionChooser
+    from cass_ray.train.rl.rollout_process import RolloutProcess
+    from cass_ray.train.rl.trainer import RlTrainer
+
+    until = time.monotonic() + options.seconds
+    settings = _settings(options)
+    workers = options.workers or os.cpu_count() or 1
+    rewards = ProcessRewards(
+        partial(make_judge, options.tools.resolve(), options.optimization), workers
+    )
+    gpus = torch.cuda.device_count()
+    first, last = ("cuda:0", f"cuda:{gpus - 1}") if gpus else ("cpu", "cpu")
+    source = options.model or out / "run/model"
+    maker = RolloutProcess(
+        partial(make_rollouts, source.resolve(), last, settings.sampling, settings.seed)
+    )
+    if gpus:
+        torch.cuda.set_device(first)
+    loaded, form = _load(source, first)
+    device = torch.device(first)
+    reference = _load(source, first)[0].eval() if settings.objective.kl else None
+    policy = PolicyModel(loaded, settings, form.end, reference)
+    context = DistributedContext(0, 1, device)
+    engine = replicated_engine(policy, settings, context)
+    asked = list(read_questions(out / QUESTIONS))
+    say(f"{len(asked)} questions, {gpus} GPUs, {workers} judges; {settings.model_dump_json()}")
+    trainer = RlTrainer(
+        settings,
+        Learner(policy, engine, form, settings, device),
+        maker,
+        rewards,
+        QuestionChooser(asked, settings.sampling, settings.seed),
+        out / "rl",
+        until,
+        say,
+    )
+    try:
+        summary = trainer.run()
+        say(json.dumps(vars(summary)))
+        (out / "rl/summary.json").write_text(json.dumps(vars(summary), indent=1))
+    finally:  # what was learned until then
+        _save(loaded, source, options.save or out / "run/model_rl")
+        rewards.close()
+        maker.close()
+
+
+def _settings(options: argparse.Namespace) -> RlSettings:
+    from cass_ray.config import load
+    from cass_ray.train.rl.settings import RlSettings
+
+    return load(RlSettings, options.config, parse_overrides(options.set))
+
+
+def _save(model: Any, source: Path, folder: Path) -> None:
+    """The model as ``source`` is stored, with its new weights."""
+    part = folder.with_name(f".{folder.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    shutil.copytree(source, part, ignore=shutil.ignore_patterns("*.safetensors*"))
+    model.save_pretrained(part)
+    shutil.rmtree(folder, ignore_errors=True)
+    part.rename(folder)
+
+
+CONFIG = Path(__file__).parents[2] / "jobs/configs/rl_small.yaml"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    asking = commands.add_parser("questions")
+    asking.add_argument("--most", type=int, default=6000)
+    asking.add_argument("--fresh", type=int, default=3000, help="Programs that are made anew.")
+    running = commands.add_parser("run")
+    running.add_argument("--tools", type=Path, required=True)
+    running.add_argument("--model", type=Path, help="Default: OUT/run/model.")
+    running.add_argument("--save", type=Path, help="Default: OUT/run/model_rl.")
+    running.add_argument("--seconds", type=float, default=480)
+    running.add_argument("--workers", type=int, help="Judges; default: one a core.")
+    running.add_argument("--optimization", default="-O1", help="Of the judge's compiler.")
+    running.add_argument("--config", type=Path, default=CONFIG)
+    running.add_argument("--set", action="append", default=[], help="KEY=VALUE of a setting.")
+    running.add_argument(
+        "--without-sandbox", action="store_true", help="Where there is no bubblewrap: limits alone."
+    )
+    for command in (asking, running):
+        command.add_argument("out", type=Path)
+    options = parser.parse_args()
+    if options.command == "questions":
+        questions(options.out, options.most, options.fresh)
+        return
+    if options.without_sandbox and not available():
+        say(f"answers are compiled without a sandbox, under limits alone: {problem()}")
+        os.environ[ALLOW_UNISOLATED] = "1"
+    run(options.out, options)
+
+
+if __name__ == "__main__":
+    main()

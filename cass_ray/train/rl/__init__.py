@@ -1,0 +1,1 @@
+"""Reinforcement learning of a translator from what its own answers are worth."""

@@ -1,0 +1,63 @@
+"""Which questions are asked in a step: those whose answers differ in worth teach something."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from cass_ray.train.rl.rollouts import Question
+from cass_ray.train.rl.settings import SamplingSettings
+
+
+class QuestionChooser:
+    """Draws questions: new ones in random order, and again those of mixed rewards.
+
+    Groups whose rewards are all alike have no advantage and so no gradient; DAPO draws until a
+    batch has none of them. Here they cost their rollouts once: a question that was mixed comes
+    back after a rest, until it is not.
+    """
+
+    def __init__(self, questions: Sequence[Question], settings: SamplingSettings, seed: int = 0):
+        if not questions:
+            raise ValueError("there are no questions to ask")
+        self._chance = random.Random(seed)
+        self._questions = {question.id: question for question in questions}
+        self._settings = settings
+        self._unseen: list[str] = []
+        self._mixed: dict[str, int] = {}
+        """Questions of mixed rewards, and the step that they were last asked in."""
+
+    def choose(self, step: int) -> list[Question]:
+        """Different questions for ``step``."""
+        wanted = min(self._settings.questions, len(self._questions))
+        rested = [name for name, last in self._mixed.items() if step - last > self._settings.rest]
+        most = min(len(rested), round(self._settings.revisited * wanted))
+        chosen = dict.fromkeys(self._chance.sample(rested, most))
+        looked_at = 0
+        while len(chosen) < wanted:
+            name, looked_at = self._next(), looked_at + 1
+            # Mixed ones rest, unless there are too few others.
+            if name not in self._mixed or looked_at > 2 * len(self._questions):
+                chosen[name] = None
+        for name in chosen:
+            if name in self._mixed:
+                self._mixed[name] = step
+        return [self._questions[name] for name in chosen]
+
+    def _next(self) -> str:
+        if not self._unseen:
+            self._unseen = list(self._questions)
+            self._chance.shuffle(self._unseen)
+        return self._unseen.pop()
+
+    def heard(self, question: Question, rewards: Sequence[float], step: int) -> None:
+        """``rewards`` of the answers to ``question`` that were drawn in ``step``."""
+        if len(set(rewards)) > 1:
+            self._mixed[question.id] = step
+        else:
+            self._mixed.pop(question.id, None)
+
+    @property
+    def mixed(self) -> int:
+        """Questions whose last answers were of different worth."""
+        return len(self._mixed)

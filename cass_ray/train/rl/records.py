@@ -1,0 +1,75 @@
+"""Every answer that was rewarded, kept so that a person can read what the reward was given for."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from cass_ray.execute.rewards.verdicts import RewardVerdict
+from cass_ray.train.rl.rollouts import Rollout
+
+ANSWERS, QUESTIONS = "answers.jsonl", "questions.jsonl"
+
+
+class RewardRecords:
+    """JSON lines in ``folder``: each question once, and of every step its answers.
+
+    An answer has its ``reward``, the ``outcome`` and ``reason``, whether it is the rules'
+    translation to the letter (``as_rules``), and else the ``difference`` from that: the lines to
+    be read for hacks.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._answers, self._questions = folder / ANSWERS, folder / QUESTIONS
+        self._known = {row["id"] for row in _rows(self._questions)}
+
+    def keep(self, step: int, group: Sequence[Rollout], verdicts: Sequence[RewardVerdict]) -> None:
+        """The answers of a group, as they were judged."""
+        question = group[0].question
+        if question.id not in self._known:
+            self._known.add(question.id)
+            row = {"id": question.id, "cuda": question.cuda, "rules": question.translation}
+            _append(self._questions, [row])
+        rows: list[dict[str, Any]] = []
+        for rollout, verdict in zip(group, verdicts, strict=True):
+            same = rollout.code == question.translation
+            rows.append(
+                {
+                    "step": step,
+                    "question": question.id,
+                    "reward": verdict.reward,
+                    "outcome": verdict.outcome.value,
+                    "reason": verdict.reason[:600],
+                    "as_rules": same,
+                    "answer": rollout.text,
+                    "difference": [] if same else _difference(question.translation, rollout.code),
+                }
+            )
+        _append(self._answers, rows)
+
+
+def read_answers(folder: Path) -> Iterator[dict[str, Any]]:
+    """The answers in ``folder``, in the order in which they were judged."""
+    yield from _rows(folder / ANSWERS)
+
+
+def _difference(translation: str, code: str | None) -> list[str]:
+    if code is None or not translation:
+        return []
+    compared = difflib.unified_diff(translation.split("\n"), code.split("\n"), lineterm="", n=0)
+    return [line for line in compared if not line.startswith(("---", "+++"))]
+
+
+def _append(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    with path.open("a", encoding="utf-8") as stream:
+        stream.writelines(json.dumps(row) + "\n" for row in rows)
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    if path.exists():
+        with path.open(encoding="utf-8") as stream:
+            yield from map(json.loads, stream)

@@ -1,0 +1,204 @@
+"""The loop: rollouts, their rewards, a step of the learner, while the next rollouts are made."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+
+from cass_ray.execute.rewards.verdicts import (
+    Outcome,
+    Rewarder,
+    RewardItem,
+    RewardVerdict,
+)
+from cass_ray.train.rl.learner import JudgedGroup, Learner
+from cass_ray.train.rl.questions import QuestionChooser
+from cass_ray.train.rl.records import RewardRecords
+from cass_ray.train.rl.rollouts import Question, Rollout, RolloutMaker
+from cass_ray.train.rl.settings import RlSettings
+
+METRICS = "metrics.jsonl"
+_LOST = 3
+"""Batches that may be lost beyond those that were learned from."""
+
+
+@dataclass(frozen=True)
+class JudgedStep:
+    """The answers of one step with their verdicts, and how long they took."""
+
+    groups: list[list[Rollout]]
+    verdicts: list[list[RewardVerdict]]
+    rollout_seconds: float
+    reward_seconds: float
+    policy: int
+    """Learner's steps that the weights had behind them which drew the answers."""
+
+
+@dataclass
+class RlSummary:
+    """How a run ended."""
+
+    steps: int = 0
+    lost: int = 0
+    """Batches that were lost with a worker."""
+    first_reward: float | None = None
+    last_reward: float | None = None
+    """Means over all answers of the first and the last step."""
+    outcomes: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass
+class RlTrainer:
+    """Runs ``settings.steps`` steps, or until ``until`` (of ``time.monotonic``).
+
+    Rollouts are made ``settings.ahead`` steps ahead, with the weights that there are then. A batch
+    whose rollouts or rewards fail is lost, said, and counted; the run goes on.
+    """
+
+    settings: RlSettings
+    learner: Learner
+    maker: RolloutMaker
+    rewards: Rewarder
+    chooser: QuestionChooser
+    out: Path
+    until: float = math.inf
+    say: Callable[[str], None] = print
+
+    def __post_init__(self) -> None:
+        self.out.mkdir(parents=True, exist_ok=True)
+        self._records = RewardRecords(self.out)
+        self._drawing = Lock()
+        self._asked = 0
+
+    def run(self) -> RlSummary:
+        """Until the end."""
+        summary, waiting = RlSummary(), deque[Future[JudgedStep]]()
+        self.maker.use_weights(self.learner.weights())
+        pool = ThreadPoolExecutor(self.settings.ahead + 1, "cass-rl")
+        try:
+            while summary.steps < self.settings.steps and time.monotonic() < self.until:
+                while len(waiting) <= self.settings.ahead:
+                    waiting.append(self._begin(pool))
+                started = time.monotonic()
+                try:
+                    judged = waiting.popleft().result()
+                except Exception as error:
+                    self._lost(error, summary)
+                else:
+                    self._learn(judged, time.monotonic() - started, summary)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+        return summary
+
+    def _lost(self, error: Exception, summary: RlSummary) -> None:
+        """Go on without a batch; raises its error where batches are lost more often than not."""
+        summary.lost += 1
+        self.say(f"a batch is lost: {error!r}")
+        if summary.lost > _LOST + summary.steps:
+            raise error
+
+    def _begin(self, pool: ThreadPoolExecutor) -> Future[JudgedStep]:
+        number, self._asked = self._asked, self._asked + 1
+        questions = self.chooser.choose(number)
+        return pool.submit(self._judged, questions, self.learner.steps)
+
+    def _judged(self, questions: Sequence[Question], policy: int) -> JudgedStep:
+        with self._drawing:  # one batch at a time; the one before is judged meanwhile
+            started = time.monotonic()
+            groups = self.maker.rollouts(questions)
+            drawn = time.monotonic()
+        verdicts = judge_groups(groups, self.rewards)
+        return JudgedStep(groups, verdicts, drawn - started, time.monotonic() - drawn, policy)
+
+    def _learn(self, judged: JudgedStep, waited: float, summary: RlSummary) -> None:
+        started, number = time.monotonic(), summary.steps
+        groups = []
+        for rollouts, verdicts in zip(judged.groups, judged.verdicts, strict=True):
+            rewards = [math.nan if each.reward is None else each.reward for each in verdicts]
+            groups.append(JudgedGroup(rollouts, rewards))
+            known = [reward for reward in rewards if not math.isnan(reward)]
+            self.chooser.heard(rollouts[0].question, known, self._asked)
+            self._records.keep(number, rollouts, verdicts)
+        behind = self.learner.steps - judged.policy
+        measured = self.learner.step(groups)
+        learned = time.monotonic()
+        with self._drawing:
+            self.maker.use_weights(self.learner.weights())
+        seconds = {
+            "seconds_rollouts": judged.rollout_seconds,
+            "seconds_rewards": judged.reward_seconds,
+            "seconds_waited": waited,
+            "seconds_learned": learned - started,
+            "seconds_weights": time.monotonic() - learned,
+        }
+        values = {"step": number, "behind": behind, **measured, **_shares(judged), **seconds}
+        values["mixed_known"] = self.chooser.mixed
+        with (self.out / METRICS).open("a") as stream:
+            stream.write(json.dumps(values) + "\n")
+        self.say(_line(values))
+        reward = float(values["reward"])
+        summary.first_reward = reward if summary.first_reward is None else summary.first_reward
+        summary.last_reward = reward
+        summary.outcomes += Counter(
+            verdict.outcome.value for group in judged.verdicts for verdict in group
+        )
+        summary.steps += 1
+
+
+def judge_groups(
+    groups: Sequence[Sequence[Rollout]], rewards: Rewarder
+) -> list[list[RewardVerdict]]:
+    """Verdicts in the form of ``groups``; an answer that makes no program is not sent away."""
+    items = [
+        RewardItem(question=rollout.question.cuda, answer=fenced(rollout.code))
+        for group in groups
+        for rollout in group
+        if rollout.code is not None
+    ]
+    found = iter(rewards.rewards(items) if items else [])
+    return [
+        [
+            RewardVerdict(reward=0.0, outcome=Outcome.NO_CODE, reason=rollout.problem)
+            if rollout.code is None
+            else next(found)
+            for rollout in group
+        ]
+        for group in groups
+    ]
+
+
+def fenced(code: str) -> str:
+    """``code`` in a fence that nothing in it closes."""
+    fence = "```"
+    while fence in code:
+        fence += "`"
+    return f"{fence}hip\n{code}\n{fence}"
+
+
+def _shares(judged: JudgedStep) -> dict[str, float]:
+    """Of the answers of a step: mean reward, and the share of each outcome."""
+    verdicts = [verdict for group in judged.verdicts for verdict in group]
+    rewards = [verdict.reward for verdict in verdicts if verdict.reward is not None]
+    same = sum(
+        rollout.code == rollout.question.translation for group in judged.groups for rollout in group
+    )
+    made = {
+        "answers": float(len(verdicts)),
+        "reward": sum(rewards) / max(len(rewards), 1),
+        "as_rules": same / max(len(verdicts), 1),
+        "answer_tokens": float(sum(len(r.tokens) for group in judged.groups for r in group)),
+    }
+    counts = Counter(verdict.outcome.name.lower() for verdict in verdicts)
+    return made | {name: number / len(verdicts) for name, number in counts.items()}
+
+
+def _line(values: dict[str, float]) -> str:
+    parts = [f"{name} {value:.4g}" for name, value in values.items()]
+    return ", ".join(parts)

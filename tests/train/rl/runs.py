@@ -1,0 +1,37 @@
+"""A tiny model, loaded as workers load it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from cass_ray.llm.pretrained import load_tokenizer
+from cass_ray.llm.translation_format import TranslationFormat
+from cass_ray.train.rl.rollouts import DecoderRollouts, Question
+from cass_ray.train.rl.settings import RlSettings, SamplingSettings
+from cass_ray.translate.rules.tables import snippets
+
+SAMPLING = SamplingSettings(questions=2, group=32, temperature=1.0, max_new_tokens=3, rest=0)
+SETTINGS = RlSettings.model_validate(
+    {
+        "sampling": SAMPLING.model_dump(),
+        "optimizer": {"learning_rate": 0.05, "schedule": "constant", "warmup_ratio": 0.0},
+        "steps": 3,
+        "micro_batch_tokens": 400,
+        "ahead": 0,
+    }
+)
+QUESTIONS = [Question(f"q{number}", f"int a{number};\nint b;\n") for number in range(2)]
+
+
+def load(folder: Path):
+    from transformers import AutoModelForCausalLM
+
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    return model, TranslationFormat(load_tokenizer(str(folder)), snippets())
+
+
+def make_rollouts(folder: Path) -> DecoderRollouts:
+    model, form = load(folder)
+    return DecoderRollouts(model.eval(), form, SAMPLING)

@@ -1,0 +1,37 @@
+from cass_ray.train.rl.questions import QuestionChooser
+from cass_ray.train.rl.rollouts import Question
+from cass_ray.train.rl.settings import SamplingSettings
+
+QUESTIONS = [Question(str(number), "") for number in range(10)]
+
+
+def chooser(**settings):
+    return QuestionChooser(QUESTIONS, SamplingSettings(**settings))
+
+
+def test_all_questions_are_asked_before_one_is_asked_again():
+    made = chooser(questions=5)
+    first, second = made.choose(0), made.choose(1)
+    assert {question.id for question in first + second} == {str(n) for n in range(10)}
+
+
+def test_mixed_ones_come_back_after_their_rest_until_they_are_alike():
+    made = chooser(questions=4, revisited=0.5, rest=1)
+    asked = made.choose(0)
+    mixed = asked[0]
+    for question in asked:
+        made.heard(question, [0.0, 1.0] if question is mixed else [1.0, 1.0], 0)
+    assert made.mixed == 1
+    assert mixed not in made.choose(1)
+    assert mixed in made.choose(2)
+    made.heard(mixed, [1.0, 1.0], 2)
+    assert made.mixed == 0
+
+
+def test_a_step_asks_different_questions_even_when_there_are_few():
+    made = chooser(questions=64)
+    for step in range(4):
+        asked = made.choose(step)
+        assert len({question.id for question in asked}) == len(asked) == 10
+        for question in asked:
+            made.heard(question, [0.0, 1.0], step)

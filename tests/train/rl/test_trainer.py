@@ -1,0 +1,156 @@
+"""Learning from rewards on a CPU: a real model, decoder and optimizer."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from functools import partial
+
+import pytest
+import torch
+
+from cass_ray.execute.rewards.verdicts import Outcome, RewardVerdict, undecided
+from cass_ray.train.distributed import DistributedContext
+from cass_ray.train.rl.learner import JudgedGroup, Learner, PolicyModel, replicated_engine
+from cass_ray.train.rl.questions import QuestionChooser
+from cass_ray.train.rl.records import read_answers
+from cass_ray.train.rl.rollout_process import RolloutProcess
+from cass_ray.train.rl.rollouts import RolloutsLost
+from cass_ray.train.rl.trainer import RlTrainer, fenced, judge_groups
+from tests.train.rl.runs import QUESTIONS, SAMPLING, SETTINGS, load, make_rollouts
+
+
+class Unchanged:
+    """Rewards the program as it was: an answer without edits."""
+
+    def rewards(self, items):
+        return [
+            RewardVerdict(reward=float(item.answer == fenced(item.question)), outcome=Outcome.RIGHT)
+            for item in items
+        ]
+
+
+def learner_of(folder, settings=SETTINGS):
+    torch.manual_seed(0)
+    model, form = load(folder)
+    policy = PolicyModel(model, settings, form.end)
+    context = DistributedContext(0, 1, torch.device("cpu"))
+    engine = replicated_engine(policy, settings, context)
+    return Learner(policy, engine, form, settings, torch.device("cpu"))
+
+
+def trainer_of(folder, out, maker, rewards, settings=SETTINGS):
+    return RlTrainer(
+        settings,
+        learner_of(folder, settings),
+        maker,
+        rewards,
+        QuestionChooser(QUESTIONS, SAMPLING),
+        out,
+        say=lambda _: None,
+    )
+
+
+def metrics(out):
+    return [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize("ahead", [0, 1])
+def test_what_is_rewarded_becomes_likely(folder, tmp_path, ahead):
+    settings = SETTINGS.model_copy(update={"ahead": ahead, "steps": 3 + 2 * ahead})
+    trainer = trainer_of(folder, tmp_path, make_rollouts(folder), Unchanged(), settings)
+    summary = trainer.run()
+    rows = metrics(tmp_path)
+    assert summary.steps == len(rows) == settings.steps
+    # One of the marks of three lines, or the end: a quarter at first.
+    assert rows[0]["reward"] < 0.6
+    assert rows[-1]["reward"] > rows[0]["reward"] + 0.25
+    assert [row["behind"] for row in rows] == ([0] * 3 if not ahead else [0, 1, 1, 1, 1])
+
+
+def test_the_first_step_is_on_policy(folder, tmp_path):
+    settings = SETTINGS.model_copy(update={"steps": 1})
+    trainer_of(folder, tmp_path, make_rollouts(folder), Unchanged(), settings).run()
+    [row] = metrics(tmp_path)
+    assert row["divergence"] == pytest.approx(0, abs=1e-6)
+    assert row["clipped"] == 0
+
+
+def test_every_answer_is_kept_with_its_reward(folder, tmp_path):
+    settings = SETTINGS.model_copy(update={"steps": 1})
+    trainer_of(folder, tmp_path, make_rollouts(folder), Unchanged(), settings).run()
+    rows = list(read_answers(tmp_path))
+    assert len(rows) == SAMPLING.questions * SAMPLING.group
+    for row in rows:
+        # Rewarded is the empty answer; one that was cut makes no program.
+        assert row["outcome"] == ("right" if row["answer"] == "" else "no program")
+        assert row["reward"] == float(row["answer"] == "")
+
+
+def test_groups_that_are_alike_change_nothing(folder):
+    learner = learner_of(folder)
+    groups = make_rollouts(folder).rollouts(QUESTIONS)
+    before = {name: tensor.clone() for name, tensor in learner.weights().items()}
+    measured = learner.step([JudgedGroup(group, [0.3] * len(group)) for group in groups])
+    assert measured["tokens"] == 0
+    assert all(torch.equal(before[name], tensor) for name, tensor in learner.weights().items())
+
+
+def test_an_answer_of_unknown_worth_is_left_out(folder):
+    class Undecided(Unchanged):
+        def rewards(self, items):
+            return [undecided("load") for _ in items]
+
+    groups = make_rollouts(folder).rollouts(QUESTIONS)
+    verdicts = judge_groups(groups, Undecided())
+    for group, found in zip(groups, verdicts, strict=True):
+        for rollout, verdict in zip(group, found, strict=True):
+            assert verdict.reward == (0.0 if rollout.code is None else None)
+
+
+class LosesSecond(Unchanged):
+    """Fails in its second batch."""
+
+    batches = 0
+
+    def rewards(self, items):
+        self.batches += 1
+        if self.batches == 2:
+            raise ConnectionError("gone")
+        return super().rewards(items)
+
+
+def test_a_failure_of_the_judge_costs_its_batch_only(folder, tmp_path):
+    trainer = trainer_of(folder, tmp_path, make_rollouts(folder), LosesSecond())
+    summary = trainer.run()
+    assert (summary.steps, summary.lost) == (3, 1)
+
+
+def test_rollouts_that_always_fail_end_the_run(folder, tmp_path):
+    class Broken:
+        def use_weights(self, weights):
+            pass
+
+        def rollouts(self, questions):
+            raise RolloutsLost("no memory")
+
+    with pytest.raises(RolloutsLost, match="no memory"):
+        trainer_of(folder, tmp_path, Broken(), Unchanged()).run()
+
+
+def test_a_process_that_is_killed_costs_its_batch_and_is_started_again(folder):
+    maker = RolloutProcess(partial(make_rollouts, folder))
+    try:
+        learner = learner_of(folder)
+        weights = {name: tensor.clone() for name, tensor in learner.weights().items()}
+        maker.use_weights(weights)
+        first = maker.rollouts(QUESTIONS)
+        assert [len(group) for group in first] == [SAMPLING.group] * 2
+        os.kill(maker.pid, signal.SIGKILL)
+        with pytest.raises(RolloutsLost, match="died"):
+            maker.rollouts(QUESTIONS)
+        again = maker.rollouts(QUESTIONS)
+        assert [group[0].question for group in again] == QUESTIONS
+    finally:
+        maker.close()
