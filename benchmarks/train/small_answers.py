@@ -52,6 +52,8 @@ def answer(model: str, folder: Path, out: Path, options: argparse.Namespace) -> 
     hot = [options.temperature] * options.samples
     if options.only in ("public", None):
         asking.ask("public-edits", held_out, False, [0.0])
+    if options.only == "public" and options.public_samples:
+        asking.ask("public-edits-samples", held_out, False, [1.0] * options.public_samples)
     if options.only in ("bench", None):
         asking.ask("bench-edits", bench, False, [0.0])
         asking.ask("bench-file", bench, True, [0.0])

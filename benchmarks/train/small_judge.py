@@ -304,13 +304,14 @@ def judge_public(answers: Path | None, folder: Path, out: Path) -> None:
 
     rules = {name: compiles(by_rules(text)) for name, text in cuda.items()}
     print(f"the rules: {sum(rules.values())} of {len(rules)} compile", flush=True)
-    for label in ("public-edits", "public-file") if answers is not None else ():
-        rows = _rows(answers / f"{label}.jsonl") if answers is not None else []
-        own = {row["task"]: compiles(row.get("code")) for row in rows}
+    for path in sorted(answers.glob("public-*.jsonl")) if answers is not None else ():
+        rows = [row for row in _rows(path) if row["task"] in rules]
+        own = [(row["task"], compiles(row.get("code"))) for row in rows]
         unusable = sum("problem" in row for row in rows)
-        pairs = Counter((rules[name], right) for name, right in own.items())
+        pairs = Counter((rules[name], right) for name, right in own)
         print(
-            f"{label}: {sum(own.values())} of {len(own)} compile; unusable {unusable}; "
+            f"{path.stem}: {sum(right for _, right in own)} of {len(own)} compile; "
+            f"unusable {unusable}; "
             f"(rules compile, answer does): {dict(pairs)}",
             flush=True,
         )

@@ -153,6 +153,7 @@ def main() -> None:
     asking.add_argument("--out", type=Path, required=True)
     asking.add_argument("--seconds", type=float, default=300)
     asking.add_argument("--samples", type=int, default=3, help="Of each format.")
+    asking.add_argument("--public-samples", type=int, default=0, help="Of those held out, T = 1.")
     asking.add_argument("--temperature", type=float, default=0.6)
     asking.add_argument("--rows", type=int, default=320)
     asking.add_argument("--longest", type=int, default=10**6)
