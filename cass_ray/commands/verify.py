@@ -204,9 +204,10 @@ def _describe(result: PortVerification) -> str:
     lines.append(f"tolerance  {result.tolerance}")
     for run in result.runs:
         verdict = "exact" if run.exact else "numeric" if run.numeric else "differs"
-        arguments = " ".join(run.arguments) or "(no arguments)"
         error = f", max error {run.max_error:.2g}" if run.floats else ""
-        lines.append(f"{verdict:<10} {arguments}{error} {run.difference}".rstrip())
+        lines.append(f"{verdict:<10} {run.given}{error} {run.difference}".rstrip())
+    if result.generated:
+        lines.append(f"generated  {result.generated}")
     lines += [f"finding    {finding.exploit}: {finding.message}" for finding in result.findings]
     lines += [f"check      {fault}" for fault in result.device_faults]
     if result.coverage.kernels:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -54,6 +54,8 @@ class RunRecord(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     arguments: list[str]
+    kernel: str = ""
+    """The one kernel that was launched, where the arguments were made up for it."""
     verdict: SandboxVerdict
     status: int
     exact: bool
@@ -72,6 +74,12 @@ class RunRecord(BaseModel):
     """The first bytes that it printed, as Latin-1 text, where the policy keeps any."""
     stderr: str = ""
     """The last bytes of its standard error, in the same way."""
+
+    @property
+    def given(self) -> str:
+        """What it ran on, in words."""
+        arguments = " ".join(self.arguments) or "no arguments"
+        return f"{self.kernel} alone, generated arguments {arguments}" if self.kernel else arguments
 
 
 class PortVerification(BaseModel):
@@ -108,6 +116,8 @@ class PortVerification(BaseModel):
     """What checking mode found: races, reads of unwritten memory, accesses out of bounds."""
     warnings: list[str] = []
     """What checking mode found that a right program may do as well: writes that chance orders."""
+    generated: str = ""
+    """Of a program without inputs: what its kernels were launched on beside it, or why not."""
 
     @property
     def reason(self) -> str:
@@ -116,8 +126,7 @@ class PortVerification(BaseModel):
             return self.problem
         for run in self.runs:
             if not run.numeric:
-                arguments = " ".join(run.arguments) or "no arguments"
-                return f"with {arguments}: {run.difference}"
+                return f"with {run.given}: {run.difference}"
         return "; ".join(finding.message for finding in self.findings)
 
 
@@ -174,7 +183,32 @@ def verify(
     )
 
 
-_WARNING = "cass-rdna3: unordered writes"
+UNORDERED_WRITES = b"cass-rdna3: unordered writes"
+"""How a warning of checking mode begins: what is found there is decided by chance."""
+_WARNING = UNORDERED_WRITES.decode()
+
+
+def combined(
+    whole: PortVerification, kernels: PortVerification, kernel_of: Callable[[Sequence[str]], str]
+) -> PortVerification:
+    """The verdict on a program and on its kernels alone, in one: both must be right.
+
+    ``kernel_of`` says which kernel the arguments of a run were made up for.
+    """
+    alone = [run.model_copy(update={"kernel": kernel_of(run.arguments)}) for run in kernels.runs]
+    return whole.model_copy(
+        update={
+            "ran": whole.ran and kernels.ran,
+            "exact": whole.exact and kernels.exact,
+            "numeric": whole.numeric and kernels.numeric,
+            "passed": whole.passed and kernels.passed,
+            "runs": [*whole.runs, *alone],
+            "findings": [*whole.findings, *kernels.findings],
+            "max_error": max(whole.max_error, kernels.max_error),
+            "device_faults": [*whole.device_faults, *kernels.device_faults],
+            "warnings": [*whole.warnings, *kernels.warnings],
+        }
+    )
 
 
 def _no_reference(reference: ReferenceRuns | None) -> str:

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from cass_ray.corpus.reading.source_files import gather
+from cass_ray.corpus.reading.source_files import Sources, gather
 from cass_ray.execute import verify as judging
-from cass_ray.execute.backends.base import Inputs
+from cass_ray.execute.backends.base import Backend, Inputs
 from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.drivers.driver import ARGUMENT_LISTS
+from cass_ray.execute.drivers.generated import (
+    GeneratedRuns,
+    drivable,
+    generated_runs,
+    takes_no_inputs,
+)
 from cass_ray.execute.drivers.pairs import driven_pair
 from cass_ray.execute.evidence.exploits import source_findings
 from cass_ray.execute.originals import measure_original, reference_backends
+from cass_ray.execute.references import ReferenceRuns
 from cass_ray.execute.sides import as_hip, usable_targets, wavefronts_on
 from cass_ray.execute.verify import Policy, PortVerification
 from cass_ray.public.shown import Shown
 from cass_ray.public.views import Block, Cells, Mark, View
-from cass_ray.toolchain.unit import Unit
+from cass_ray.toolchain.unit import CompileFailure, Unit
 
 
 class VerifyResult(Shown, PortVerification):
@@ -36,7 +43,7 @@ class VerifyResult(Shown, PortVerification):
     def _blocks(self) -> Iterator[Block]:
         runs = [
             (
-                " ".join(run.arguments) or "(none)",
+                run.given,
                 run.verdict.value,
                 "exact" if run.exact else "within tolerance" if run.numeric else "different",
                 f"{run.max_error:.3g}" if run.floats else "",
@@ -59,6 +66,8 @@ class VerifyResult(Shown, PortVerification):
         for why in self.passed_over:
             yield "passed over", why
         yield "port ran on", self.candidate
+        if self.generated:
+            yield "generated inputs", self.generated
         if self.observed_by:
             yield "observed by", self.observed_by
         yield "tolerance", self.tolerance
@@ -85,7 +94,9 @@ def verify(
     where that cannot be done either, the original translated by the rules, which is not
     independent of a port by the rules. ``reference_kind``, ``independent`` and ``passed_over`` of
     the result say which it was and why. With ``order_free`` the lines may come in any order.
-    ``architecture`` is the processor that the port is compiled for and runs as.
+    ``architecture`` is the processor that the port is compiled for and runs as. Where the program
+    takes no inputs, its kernels are launched on generated arguments too, on both sides:
+    ``generated`` of the result says which.
 
     Raises:
         CompileFailure: one of them does not compile.
@@ -138,6 +149,9 @@ def compare_programs(
     candidate = as_hip(program, wavefronts_on(ours))
     inputs = [Inputs(tuple(each)) for each in arguments]
     made = measure_original(reference, theirs, inputs)
+    generated: GeneratedRuns | str = ""
+    if not any(arguments) and takes_no_inputs(reference):
+        generated = _generated(reference, candidate, made, theirs)
     findings = source_findings(candidate.files, reference.files)
     results = {}
     for name, engine in zip(architectures or [ours[0].name], ours, strict=True):
@@ -147,7 +161,43 @@ def compare_programs(
             counters=not engine.real_gpu,
             check=not engine.real_gpu,
         )
-        results[name] = judging.verify(
-            made, engine.build(candidate), engine, policy, findings=findings
-        )
+        built = engine.build(candidate)
+        result = judging.verify(made, built, engine, policy, findings=findings)
+        results[name] = _with_generated(result, candidate, generated, engine, policy)
     return results
+
+
+def _generated(
+    original: Sources, port: Sources, made: ReferenceRuns, backends: Sequence[Backend]
+) -> GeneratedRuns | str:
+    """Launches of the kernels that both have, where the original ran; else why there are none."""
+    [backend] = [each for each in backends if each.name == made.backend]
+    if backend.real_gpu or not made.whole:
+        return "none: only the CPU backend says which launches mean something"
+    if not (kernels := drivable(original, port)):
+        return "none: no kernel of both has parameters that can be made up"
+    try:
+        found = generated_runs(original, kernels, made.runs[0].launches or (), backend)
+    except CompileFailure as failure:
+        return f"none: {failure.tool}: {failure.diagnostic.strip().partition(chr(10))[0]}"
+    return found if found.reference.runs else "none that the original runs on without a fault"
+
+
+def _with_generated(
+    result: PortVerification,
+    port: Sources,
+    generated: GeneratedRuns | str,
+    engine: Backend,
+    policy: Policy,
+) -> PortVerification:
+    """``result``, and where the program was right its kernels on generated arguments."""
+    if isinstance(generated, str) or not result.passed:
+        said = generated if isinstance(generated, str) else ""
+        return result.model_copy(update={"generated": said})
+    built = engine.build(generated.driven(port))
+    policy = replace(policy, counterfactual=False, counters=False)
+    alone = judging.verify(generated.reference, built, engine, policy)
+    launched = {generated.kernel(run.inputs.arguments) for run in generated.reference.runs}
+    said = f"{len(generated.reference.runs)} launches of {', '.join(sorted(launched))}"
+    whole = judging.combined(result, alone, generated.kernel)
+    return whole.model_copy(update={"generated": said})

@@ -3,7 +3,9 @@
 The arguments are inferred from the kernel's signature: pointers to plain numbers become buffers
 with repeatable contents, integers become sizes. Both sides get the same driver, in CUDA's or HIP's
 spelling. ``argv`` is: number of elements, threads in a block, blocks (0: as many as the elements
-need), seed. What cannot be driven (other types, templates, members) stays "compiled".
+need), seed; then, where only one kernel is meant, its number, and width and height of the blocks of
+a kernel over two dimensions. What cannot be driven (other types, templates, members) stays
+"compiled".
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from dataclasses import dataclass, replace
 from cass_ray.corpus.parsing.lexer import Token, TokenKind, significant_tokens
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import Inputs, Language
+from cass_ray.execute.programs import has_main
 
 ARGUMENT_LISTS: tuple[tuple[str, ...], ...] = (
     ("1024", "256", "0", "1"),
@@ -66,7 +69,7 @@ class DrivenKernel:
 
 def drivable_kernels(source: str) -> list[DrivenKernel]:
     """The kernels of ``source`` at file scope whose every parameter can be made up."""
-    read = _Tokens(list(significant_tokens(source)))
+    read = _Tokens([t for t in significant_tokens(source) if t.kind is not TokenKind.NEWLINE])
     tokens = read.tokens
     found: dict[str, DrivenKernel] = {}
     depth = 0
@@ -78,7 +81,7 @@ def drivable_kernels(source: str) -> list[DrivenKernel]:
         elif token.text == "template":
             in_template = True
         if token.text == "{":
-            opened.append(not _is_linkage(tokens, index))
+            opened.append(not _is_transparent(tokens, index))
             depth += opened[-1]
         elif token.text == "}" and opened:
             depth -= opened.pop()
@@ -90,9 +93,15 @@ def drivable_kernels(source: str) -> list[DrivenKernel]:
 
 
 def with_driver(sources: Sources, kernels: Sequence[DrivenKernel], language: Language) -> Sources:
-    """``sources`` with a ``main`` that launches ``kernels`` after one another."""
+    """``sources`` with a ``main`` that launches ``kernels`` after one another.
+
+    A ``main`` that the main file has gets another name, and is not called.
+    """
     main = str(sources.main)
-    text = sources.files[main] + b"\n" + driver(kernels, language).encode()
+    text = sources.files[main]
+    if has_main([text.decode("utf-8", "replace")]):
+        text = b"#define main cass_program_main\n" + text + b"\n#undef main"
+    text += b"\n" + driver(kernels, language).encode()
     return replace(sources, files={**sources.files, main: text})
 
 
@@ -106,13 +115,18 @@ def driver(kernels: Sequence[DrivenKernel], language: Language) -> str:
     prefix = language.value
     parts = [_PRELUDE.replace("GPU_", prefix)]
     parts += [_function(kernel, prefix) for kernel in kernels]
-    calls = "".join(f"  cass_drive_{kernel.name}(run);\n" for kernel in kernels)
+    calls = "".join(
+        f"  if (only < 0 || only == {number}) cass_drive_{kernel.name}(run);\n"
+        for number, kernel in enumerate(kernels)
+    )
     parts.append(_MAIN.replace("CALLS", calls))
     return "\n".join(parts)
 
 
-def _is_linkage(tokens: Sequence[Token], index: int) -> bool:
-    return index >= 2 and tokens[index - 2].text == "extern"
+def _is_transparent(tokens: Sequence[Token], index: int) -> bool:
+    """Whether names behind this bracket are file scope's: ``extern "C" {``, ``namespace {``."""
+    before = [token.text for token in tokens[max(0, index - 2) : index]]
+    return before[-1:] == ["namespace"] or (len(before) == 2 and before[0] == "extern")
 
 
 class _Tokens:
@@ -256,12 +270,15 @@ static void cass_check(GPU_Error_t status) {
 }
 
 struct CassRun {
-  long long elements, threads, blocks, seed, side, capacity;
+  long long elements, threads, blocks, seed, side, capacity, width, height;
   dim3 grid(bool plane) const {
-    if (plane) return dim3((unsigned)((side + 15) / 16), (unsigned)((side + 15) / 16));
+    if (plane)
+      return dim3((unsigned)((side + width - 1) / width), (unsigned)((side + height - 1) / height));
     return dim3((unsigned)(blocks ? blocks : (elements + threads - 1) / threads));
   }
-  dim3 block(bool plane) const { return plane ? dim3(16, 16) : dim3((unsigned)threads); }
+  dim3 block(bool plane) const {
+    return plane ? dim3((unsigned)width, (unsigned)height) : dim3((unsigned)threads);
+  }
 };
 
 static inline float cass_value(unsigned bits, float*) { return (bits >> 8) / 16777216.0f; }
@@ -319,6 +336,9 @@ int main(int argc, char** argv) {
   run.seed = argc > 4 ? atoll(argv[4]) : 1;
   run.side = (long long)sqrt((double)run.elements);
   run.capacity = 4 * run.elements + 4096;
+  const int only = argc > 5 ? atoi(argv[5]) : -1;
+  run.width = argc > 6 ? atoll(argv[6]) : 16;
+  run.height = argc > 7 ? atoll(argv[7]) : 16;
 CALLS  return 0;
 }
 """

@@ -28,9 +28,7 @@ def driven_pair(original: Sources, port: Sources) -> DrivenPair | None:
     """
     if any(has_main(_texts(side)) for side in (original, port)):
         return None
-    theirs = {kernel.name: kernel for kernel in drivable_kernels(_main(original))}
-    ours = drivable_kernels(_main(port))
-    kernels = [kernel for kernel in ours if _same(kernel, theirs.get(kernel.name))]
+    kernels = common_kernels(original, port)
     if not kernels:
         raise ValueError(
             f"{original.main} has no main, and no kernel that a generated driver can launch on both"
@@ -38,14 +36,22 @@ def driven_pair(original: Sources, port: Sources) -> DrivenPair | None:
         )
     names = tuple(kernel.name for kernel in kernels)
     # What a launch needs is read on one side, so that both sides get the same one.
-    return DrivenPair(_driven(original, kernels), _driven(port, kernels), names)
+    return DrivenPair(driven(original, kernels), driven(port, kernels), names)
+
+
+def common_kernels(original: Sources, port: Sources) -> list[DrivenKernel]:
+    """What a driver can launch in the main files of both, with the same parameters."""
+    theirs = {kernel.name: kernel for kernel in drivable_kernels(_main(original))}
+    ours = drivable_kernels(_main(port))
+    return [kernel for kernel in ours if _same(kernel, theirs.get(kernel.name))]
 
 
 def _same(ours: DrivenKernel, theirs: DrivenKernel | None) -> bool:
     return theirs is not None and ours.parameters == theirs.parameters
 
 
-def _driven(sources: Sources, kernels: Sequence[DrivenKernel]) -> Sources:
+def driven(sources: Sources, kernels: Sequence[DrivenKernel]) -> Sources:
+    """``sources`` with a driver in their own language."""
     cuda = sources.main.suffix in CUDA_SUFFIXES
     return with_driver(sources, kernels, Language.CUDA if cuda else Language.HIP)
 

@@ -27,10 +27,11 @@ from cass_ray.execute.backends.base import Assembly, Backend, Inputs, RunMode
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.comparison.compare import Tolerance
 from cass_ray.execute.comparison.tolerances import tolerance_for
+from cass_ray.execute.drivers.generated import GeneratedRuns, drivable, generated_runs
 from cass_ray.execute.evidence.exploits import wait_findings
 from cass_ray.execute.references import ReferenceRuns, measure
 from cass_ray.execute.selftest.mutants import Fault, Mutant, assembly_mutants, draw, source_mutants
-from cass_ray.execute.verify import Policy, PortVerification, verify
+from cass_ray.execute.verify import Policy, PortVerification, combined, verify
 from cass_ray.toolchain.sandbox.executable import Bounds
 from cass_ray.toolchain.unit import CompileFailure
 
@@ -193,10 +194,12 @@ class _Trial:
         main = subject.sources.files[str(subject.sources.main)]
         self._source = splice_lines(main.decode("utf-8", "surrogateescape"))
         self._reference = self._measured(originals)
+        self._generated = self._generate(originals)
         seconds = max((run.seconds for run in self._reference.runs), default=1.0)
         wall = min(bounds.wall_seconds, 3.0 + 20 * seconds)
         self._bounds = replace(bounds, wall_seconds=wall, cpu_seconds=2 * wall)
         self._warns = False
+        self._exact = self._kernels_exact = True
         self._tolerance = subject.tolerance or self._tolerance_of(subject.sources.files)
 
     def _measured(self, originals: Backend | None) -> ReferenceRuns:
@@ -215,6 +218,21 @@ class _Trial:
         usable = tuple(run for run in runs if not run.problem and run.status == 0)
         return replace(known, runs=(*known.runs, *usable))
 
+    def _generate(self, originals: Backend | None) -> GeneratedRuns | None:
+        """Launches of the original's kernels with generated arguments, where there are any."""
+        subject = self._subject
+        if originals is None or subject.original is None:
+            return None
+        if not (kernels := drivable(subject.original, subject.sources)):
+            return None
+        launches = self._reference.runs[0].launches if self._reference.runs else ()
+        try:
+            found = generated_runs(subject.original, kernels, launches or (), originals)
+            self._driven = self._backend.compile(found.driven(subject.sources))
+        except CompileFailure:
+            return None
+        return found if found.reference.runs else None
+
     @staticmethod
     def _tolerance_of(files: Mapping[str, bytes]) -> Tolerance:
         return tolerance_for(content.decode("utf-8", "replace") for content in files.values())
@@ -223,14 +241,26 @@ class _Trial:
         """The verdict on the program as it is; a warning about it says nothing about mutants."""
         result = self.verify(self.original)
         self._warns = bool(result.warnings)
-        return result
+        self._exact = result.exact
+        if self._generated is None or not result.passed:
+            return result
+        alone = self.verify(self._driven, self._generated)
+        self._kernels_exact = alone.exact
+        return combined(result, alone, self._generated.kernel)
 
-    def verify(self, program: Assembly) -> PortVerification:
-        """``program`` against the unchanged one's runs."""
-        policy = Policy(tolerance=self._tolerance, bounds=self._bounds, check=True, stop_early=True)
+    def verify(self, program: Assembly, generated: GeneratedRuns | None = None) -> PortVerification:
+        """``program`` against the unchanged one's runs, or its kernels against ``generated``."""
+        policy = Policy(
+            tolerance=self._tolerance,
+            bounds=self._bounds,
+            check=True,
+            stop_early=True,
+            counterfactual=generated is None,
+        )
+        reference = generated.reference if generated else self._reference
         built = self._backend.build(program)
         findings = wait_findings(program.device)
-        return verify(self._reference, built, self._backend, policy, findings=findings)
+        return verify(reference, built, self._backend, policy, findings=findings)
 
     def mutants(self, generator: random.Random, per_fault: int) -> Iterator[MutantResult]:
         main = str(self._subject.sources.main)
@@ -244,6 +274,8 @@ class _Trial:
 
     def _judge(self, mutant: Mutant, program: Sources | Assembly) -> MutantResult:
         fate, reason = self._fate(program)
+        if fate is Fate.SURVIVED:
+            fate, reason = self._fate_of_kernels(mutant, program)
         if fate is Fate.SURVIVED and (
             because := _proof(mutant, self._source) or self._argument(mutant)
         ):
@@ -275,6 +307,24 @@ class _Trial:
             result = self.verify(texts)
         except CompileFailure as failure:
             return Fate.NOT_BUILT, failure.diagnostic
+        return self._fate_by(result, exact=self._exact)
+
+    def _fate_of_kernels(self, mutant: Mutant, program: Sources | Assembly) -> tuple[Fate, str]:
+        """The fate of a fault that the program's own inputs do not show: generated ones may."""
+        if self._generated is None:
+            return Fate.SURVIVED, ""
+        try:
+            if isinstance(program, Sources):
+                texts = self._backend.compile(self._generated.driven(program))
+            else:
+                texts = Assembly(self._driven.host, _planted(mutant, self._driven, self.original))
+            result = self.verify(texts, self._generated)
+            return self._fate_by(result, exact=self._kernels_exact)
+        except CompileFailure:
+            return Fate.SURVIVED, ""
+
+    def _fate_by(self, result: PortVerification, *, exact: bool) -> tuple[Fate, str]:
+        """``exact``: whether the program as it is agrees with its reference to the last digit."""
         if not result.ran:
             return Fate.RUN, result.reason
         if not result.numeric:
@@ -285,7 +335,7 @@ class _Trial:
             return Fate.FINDING, result.reason
         if result.warnings and not self._warns:
             return Fate.CHECK, result.warnings[0]
-        return (Fate.SURVIVED, "") if result.exact else (Fate.EXACT, "")
+        return (Fate.SURVIVED, "") if result.exact or not exact else (Fate.EXACT, "")
 
 
 def _proof(mutant: Mutant, source: str) -> str:
@@ -299,6 +349,20 @@ def _proof(mutant: Mutant, source: str) -> str:
     if mutant.fault is Fault.INITIALIZATION and not shared:
         return "no run reads what was left uninitialized: all of it is written before it is read"
     return ""
+
+
+def _planted(mutant: Mutant, driven: Assembly, original: Assembly) -> str:
+    """The device code of ``driven`` with the fault that ``mutant`` has in that of ``original``.
+
+    Without it where the kernels' code is not the same line by line: that shows nothing.
+    """
+    old, new = original.device.splitlines(), mutant.text.splitlines()
+    lines = driven.device.splitlines()
+    at = mutant.line - 1
+    if at >= len(lines) or lines[at] != old[at]:
+        return driven.device
+    lines[at : at + 1] = new[at : at + 1 + len(new) - len(old)]
+    return "\n".join(lines) + "\n"
 
 
 def _code(program: Assembly) -> tuple[str, str]:

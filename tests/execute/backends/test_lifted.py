@@ -19,10 +19,11 @@ from cass_ray.execute.references import (
     read_references,
     to_json,
 )
-from cass_ray.execute.selftest.selftest import Subject, run_selftest, summarize
+from cass_ray.execute.selftest.selftest import Fate, Subject, run_selftest, summarize
 from cass_ray.execute.verify import verify
 from cass_ray.toolchain.unit import CompileFailure, Unit
 from tests.execute.conftest import HONEST
+from tests.execute.drivers.test_generated import SMOOTH
 
 pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
 
@@ -167,3 +168,24 @@ def test_planted_faults_are_found_against_the_lifted_original(
     outcome = summarize(list(run_selftest([subject], backend, originals=lifted)))
     assert outcome.false_alarms == {}
     assert outcome.kill_rate() >= 0.9, outcome.mutants
+
+
+@pytest.mark.slow
+def test_faults_that_only_generated_inputs_show_are_caught(
+    lifted: LiftedBackend, backend: Rdna3Backend
+) -> None:
+    """One block runs: of all that is drawn, no other input tells what the second one does."""
+    port = "\n".join(SMOOTH.split("namespace {\n")).partition("__global__ void scatter")[0]
+    port += SMOOTH[SMOOTH.index("int main()") :]
+    original = port.replace("hip/hip_runtime.h", "cuda_runtime.h").replace("hip", "cuda")
+    subject = Subject("smooth", cuda(port, "port.hip"), (Inputs(),), original=cuda(original))
+
+    def survivors(originals: LiftedBackend | None) -> set[tuple[int, str]]:
+        tried = run_selftest([subject], backend, per_fault=3, originals=originals)
+        mutants = [each for *_, found in tried for each in found]
+        return {(each.line, each.change) for each in mutants if each.fate is Fate.SURVIVED}
+
+    without, with_them = survivors(None), survivors(lifted)
+    last = port[: port.index("if (i < n) out[i]")].count("\n") + 1
+    assert with_them < without
+    assert (last, "< -> <=") in without - with_them  # the program has as many numbers as threads

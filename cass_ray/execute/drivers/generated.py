@@ -1,0 +1,105 @@
+"""Inputs for programs that take none: their kernels, launched with generated arguments.
+
+The same driver stands on both sides (:mod:`cass_ray.execute.drivers.driver`). What it makes up may
+be nothing that a kernel was written for, and then what the kernel does means nothing. So blocks are
+as large as the program's own launches have them, and a launch counts only if the original runs on
+it in checking mode without a race, an access out of bounds or a read of what nobody wrote.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from cass_ray.corpus.reading.source_files import Sources
+from cass_ray.emulator.launches import Launch
+from cass_ray.execute.backends.base import Backend, BuiltProgram, Inputs, Language, RunMode
+from cass_ray.execute.drivers.driver import DrivenKernel, with_driver
+from cass_ray.execute.drivers.pairs import common_kernels, driven
+from cass_ray.execute.inputs import argument_positions
+from cass_ray.execute.programs import has_main
+from cass_ray.execute.references import ReferenceRuns, measure
+from cass_ray.execute.sides import build_for
+from cass_ray.execute.verify import UNORDERED_WRITES
+from cass_ray.toolchain.sandbox.executable import Bounds
+
+_SIZES = (("1024", "1"), ("1000", "2"), ("300", "5"))
+"""Elements and seeds: a multiple of all blocks, one of none, few."""
+_KERNELS = 4
+"""More of a program are not launched."""
+_KERNEL_ARGUMENT = 4
+"""Where the arguments of a run have the kernel's number."""
+_THREADS = 256
+_EDGE = 16
+_BOUNDS = Bounds(wall_seconds=10.0)
+"""A kernel that takes longer on made up numbers, or does not end, is left out."""
+
+
+@dataclass(frozen=True)
+class GeneratedRuns:
+    """Kernels of a program, and what the original does with those launches that count."""
+
+    kernels: tuple[DrivenKernel, ...]
+    reference: ReferenceRuns
+
+    def driven(self, port: Sources) -> Sources:
+        """``port``, which is HIP, launching the kernels instead of what it does."""
+        return with_driver(port, self.kernels, Language.HIP)
+
+    def kernel(self, arguments: Sequence[str]) -> str:
+        """Which kernel a run with ``arguments`` launches."""
+        return self.kernels[int(arguments[_KERNEL_ARGUMENT])].name
+
+
+def takes_no_inputs(program: Sources) -> bool:
+    """Whether ``program`` is whole and reads none of its arguments."""
+    texts = [text.decode("utf-8", "replace") for text in program.files.values()]
+    return has_main(texts) and not any("argv" in text or argument_positions(text) for text in texts)
+
+
+def drivable(original: Sources, port: Sources) -> list[DrivenKernel]:
+    """The kernels of both that are launched: none where ``main`` is not in the main file."""
+    mains = [side.files[str(side.main)].decode("utf-8", "replace") for side in (original, port)]
+    if not all(has_main([text]) for text in mains):
+        return []
+    return common_kernels(original, port)[:_KERNELS]
+
+
+def generated_runs(
+    original: Sources, kernels: Sequence[DrivenKernel], launches: Iterable[Launch], backend: Backend
+) -> GeneratedRuns:
+    """Launch ``kernels`` of ``original`` on ``backend``, shaped as its own ``launches`` are.
+
+    Raises :class:`~cass_ray.toolchain.unit.CompileFailure`, as where a macro of the program's makes
+    something else of the driver.
+    """
+    built = build_for(backend, driven(original, kernels))
+    inputs = list(_inputs(kernels, list(launches)))
+    meant = [each for each in inputs if _means_something(backend, built, each)]
+    runs = measure(backend, built, meant, RunMode(_BOUNDS))
+    usable = tuple(run for run in runs.runs if not run.problem)
+    return GeneratedRuns(tuple(kernels), replace(runs, runs=usable))
+
+
+def _inputs(kernels: Sequence[DrivenKernel], launches: Sequence[Launch]) -> Iterator[Inputs]:
+    for number, kernel in enumerate(kernels):
+        blocks = [launch.block for launch in launches if _is_of(launch, kernel)]
+        width, height, depth = max(blocks, key=math.prod, default=(_THREADS, 1, 1))
+        if depth > 1:
+            continue
+        if kernel.two_dimensional and not blocks:
+            width = height = _EDGE
+        shape = (str(number), str(width), str(height))
+        for elements, seed in _SIZES:
+            yield Inputs((elements, str(width * height), "0", seed, *shape))
+
+
+def _is_of(launch: Launch, kernel: DrivenKernel) -> bool:
+    """By its name; a mangled one has its length in front (Itanium C++ ABI, 5.1)."""
+    return launch.kernel == kernel.name or f"{len(kernel.name)}{kernel.name}" in launch.kernel
+
+
+def _means_something(backend: Backend, built: BuiltProgram, inputs: Inputs) -> bool:
+    done = backend.run(built, inputs, RunMode(_BOUNDS, check=True))
+    return done.ended.ok and not done.not_provided and UNORDERED_WRITES not in done.ended.stderr

@@ -1,0 +1,109 @@
+"""Kernels of programs without inputs: launched alone, where that means something."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import cass_ray as cass
+from cass_ray.emulator.launches import Launch
+from cass_ray.execute.backends.base import Language
+from cass_ray.execute.backends.rdna3 import Rdna3Backend
+from cass_ray.execute.drivers.driver import drivable_kernels, with_driver
+from cass_ray.execute.drivers.generated import drivable, generated_runs, takes_no_inputs
+from tests.execute.conftest import HONEST, hip
+
+SMOOTH = r"""
+#include <hip/hip_runtime.h>
+#include <cstdio>
+namespace {
+__global__ void smooth(const float* in, float* out, int n)
+{
+    __shared__ float tile[66];
+    const int i = blockIdx.x * 64 + threadIdx.x;
+    tile[threadIdx.x + 1] = i < n ? in[i] : 0.0f;
+    if (threadIdx.x == 0) tile[0] = i > 0 && i <= n ? in[i - 1] : 0.0f;
+    if (threadIdx.x == 63) tile[65] = i + 1 < n ? in[i + 1] : 0.0f;
+    __syncthreads();
+    if (i < n) out[i] = tile[threadIdx.x] + tile[threadIdx.x + 1] + tile[threadIdx.x + 2];
+}
+__global__ void scatter(const int* to, float* out, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[to[i]] = i;
+}
+}
+int main()
+{
+    float host[64] = {1, 2, 3}, *in, *out;
+    if (hipMalloc(&in, sizeof host) || hipMalloc(&out, sizeof host)) return 2;
+    hipMemcpy(in, host, sizeof host, hipMemcpyHostToDevice);
+    smooth<<<1, 64>>>(in, out, 64);
+    hipMemcpy(host, out, sizeof host, hipMemcpyDeviceToHost);
+    printf("%g %g\n", host[0], host[63]);
+}
+"""
+"""One block of 64: what the kernel does in a second one, no run of the program shows."""
+
+ONE_BLOCK = ("blockIdx.x * 64 + threadIdx.x", "blockIdx.x * 32 + threadIdx.x")
+
+
+@pytest.mark.parametrize(("text", "free"), [(SMOOTH, True), (HONEST, False), ("int f();", False)])
+def test_which_programs_take_no_inputs(text: str, free: bool) -> None:
+    assert takes_no_inputs(hip(text)) is free
+
+
+def test_kernels_at_file_scope_and_in_unnamed_namespaces_are_drivable() -> None:
+    assert [kernel.name for kernel in drivable_kernels(SMOOTH)] == ["smooth", "scatter"]
+    named = SMOOTH.replace("namespace {", "namespace filters {")
+    assert drivable_kernels(named) == []
+    assert drivable(hip(SMOOTH), hip(SMOOTH.replace("main()", "other()"))) == []
+
+
+def test_the_programs_own_main_is_not_called() -> None:
+    made = with_driver(hip(SMOOTH), drivable_kernels(SMOOTH), Language.HIP)
+    text = made.files["program.hip"].decode()
+    assert text.index("#define main") < text.index("int main()") < text.index("#undef main")
+    assert text.rindex("int main(") > text.index("#undef main")
+
+
+@pytest.mark.amd
+def test_launches_that_race_are_left_out(backend: Rdna3Backend) -> None:
+    """``scatter`` writes many numbers to the same places, as generated indices repeat."""
+    own = Launch("_ZN12_GLOBAL__N_16smoothEPKfPfi", (1, 1, 1), (64, 1, 1), 0, 1)
+    kernels = drivable(hip(SMOOTH), hip(SMOOTH))
+    found = generated_runs(hip(SMOOTH), kernels, [own], backend)
+    launched = [run.inputs.arguments for run in found.reference.runs]
+    assert {found.kernel(arguments) for arguments in launched} == {"smooth"}
+    assert [arguments[:2] for arguments in launched] == [
+        ("1024", "64"),
+        ("1000", "64"),
+        ("300", "64"),
+    ]
+
+
+@pytest.mark.amd
+def test_a_fault_behind_the_first_block_is_found(tmp_path: Path) -> None:
+    original, port = tmp_path / "smooth.hip", tmp_path / "port.hip"
+    original.write_text(SMOOTH)
+    port.write_text(SMOOTH.replace(*ONE_BLOCK))
+    right = cass.verify(original, original, backend="rdna3", reference_backend="rdna3")
+    assert (right.passed, right.generated) == (True, "3 launches of smooth")
+    wrong = cass.verify(original, port, backend="rdna3", reference_backend="rdna3")
+    assert [run.numeric for run in wrong.runs] == [True, False, False, False]
+    assert "with smooth alone, generated arguments 1024 64 0 1" in wrong.reason
+    given = cass.verify(original, port, inputs=[["5"]], backend="rdna3", reference_backend="rdna3")
+    assert (given.passed, given.generated) == (True, "")
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
+def test_the_rules_translation_is_compared_with_the_lifted_original(tmp_path: Path) -> None:
+    original = tmp_path / "smooth.cu"
+    original.write_text(
+        SMOOTH.replace("hip/hip_runtime.h", "cuda_runtime.h").replace("hip", "cuda")
+    )
+    result = cass.verify(original)
+    assert (result.passed, result.exact, result.generated) == (True, True, "3 launches of smooth")
+    assert result.reference_kind == "lifted sm_90"
