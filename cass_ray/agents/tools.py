@@ -56,6 +56,7 @@ from cass_ray.translate.diagnostics import DIAGNOSTICS, OTHER
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.tree import is_source, source_files
 from cass_ray.translate.protocol import Severity, TranslatorError
+from cass_ray.whole_file import write_whole
 
 EXPECTED = (
     ValueError,  # WorkspaceError, unknown architectures
@@ -117,7 +118,7 @@ class Tools:
         saved = ""
         if save_as:
             place = self.workspace.new_file(save_as, overwrite=overwrite)
-            place.write_text(made.source, "utf-8", "replace")
+            write_whole(place, made.source.encode("utf-8", "replace"))
             saved = self.workspace.shown(place)
         return TranslateAnswer(
             complete=not made.errors,

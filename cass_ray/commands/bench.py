@@ -52,6 +52,7 @@ from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
 from cass_ray.toolchain.unit import CompileFailure
+from cass_ray.whole_file import write_whole
 
 Names = Annotated[
     list[str] | None,
@@ -159,7 +160,7 @@ def admit(
                 typer.echo(result.format())
     if out is not None:
         values = [result.model_dump(mode="json") for result in results]
-        out.write_text(json.dumps(values, indent=1) + "\n")
+        write_whole(out, json.dumps(values, indent=1) + "\n")
     killed = sum(result.killed for result in results)
     counted = sum(result.counted for result in results)
     bad = sum(not result.admitted for result in results) + len(broken)

@@ -23,6 +23,7 @@ from cass_ray.config import did_you_mean
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.opencl.locate import find_opencl_amd, find_opencl_nvidia
 from cass_ray.toolchain.unit import Unit
+from cass_ray.whole_file import write_whole
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -200,4 +201,4 @@ def _write(text: str, output: Path | None) -> None:
     if output is None:
         sys.stdout.write(text)
     else:
-        output.write_text(text, encoding="utf-8")
+        write_whole(output, text)

@@ -27,6 +27,7 @@ from cass_ray.toolchain.nvidia.disassembly import DisassemblyError
 from cass_ray.toolchain.nvidia.elf import Cubin, CubinError
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.unit import CompileFailure
+from cass_ray.whole_file import write_whole
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
 
@@ -179,4 +180,4 @@ def _write(made: LiftedModule, output: Path | None) -> None:
     if output is None:
         sys.stdout.write(made.assembly)
     else:
-        output.write_text(made.assembly)
+        write_whole(output, made.assembly)

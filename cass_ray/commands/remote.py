@@ -24,6 +24,7 @@ from cass_ray.config import explain
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_USAGE, fail
 from cass_ray.task import Direction
 from cass_ray.translate.project.tree import source_files
+from cass_ray.whole_file import write_whole
 
 BACKWARDS = "rules-hip-to-cuda"
 
@@ -68,7 +69,7 @@ def _file(client: Client, path: Path, output: Path | None, wanted: Wanted) -> No
     if output is None:
         sys.stdout.write(answer.translation)
     else:
-        output.write_text(answer.translation, newline="")
+        write_whole(output, answer.translation)
         if wanted.as_json:
             sys.stdout.write(answer.model_dump_json(indent=2, exclude={"translation"}) + "\n")
     _report(path, answer)
@@ -136,4 +137,4 @@ def _unpack(data: bytes, output: Path) -> None:
                 fail("translate", f"the server's archive holds {name}", EXIT_FAILED)
             target = output.joinpath(*parts)
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(archive.read(name))
+            write_whole(target, archive.read(name))

@@ -32,6 +32,7 @@ from cass_ray.translate.protocol import Finding, Translator, TranslatorError
 from cass_ray.translate.repair.hip_compiler import HipCompiler
 from cass_ray.translate.repair.loop import Propose
 from cass_ray.translate.sarif import sarif
+from cass_ray.whole_file import write_whole
 
 COMPILED_SUFFIXES = (".cu", ".hip")
 
@@ -214,7 +215,7 @@ def _translate_file(path: Path, output: Path | None, translator: Translator) -> 
         if output.is_dir():
             output = output / path.name
         output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_bytes(result)
+        write_whole(output, result)
     action = "unchanged" if translation.source == text else "translated"
     return TreeResult([FileResult(path.name, action, translation.findings, translation.counts)])
 

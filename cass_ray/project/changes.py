@@ -29,6 +29,7 @@ from cass_ray.translate.project.tree import FileResult, TreeResult, is_source
 from cass_ray.translate.protocol import Finding, Severity, Translator, in_order
 from cass_ray.translate.rules.widths import width_findings
 from cass_ray.translate.sarif import sarif
+from cass_ray.whole_file import write_whole
 
 _ORDER = (Severity.NOTE, Severity.WARNING, Severity.ERROR)
 _SHOWN = 100  # rows of the summary: a comment on a pull request is bounded
@@ -169,9 +170,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return EXIT_USAGE
     if given.sarif:
         tree = TreeResult([FileResult(each.path, "checked", each.new) for each in changes])
-        given.sarif.write_text(json.dumps(sarif(tree, translator), indent=1) + "\n", "utf-8")
+        write_whole(given.sarif, json.dumps(sarif(tree, translator), indent=1) + "\n")
     if given.summary:
-        given.summary.write_text(summary(changes), "utf-8")
+        write_whole(given.summary, summary(changes))
     for change in changes:
         for item in change.new:
             code = diagnostic_of(item).code

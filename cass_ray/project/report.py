@@ -17,6 +17,7 @@ from cass_ray.translate.diagnostics import diagnostic_of
 from cass_ray.translate.project.tree import TreeResult
 from cass_ray.translate.protocol import Severity, Translator
 from cass_ray.translate.sarif import sarif
+from cass_ray.whole_file import write_whole
 
 _STYLE = """\
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem }
@@ -73,12 +74,12 @@ class ProjectResult:
 def write_reports(result: ProjectResult, translator: Translator, folder: Path) -> None:
     """Write ``port.patch``, ``report.json``, ``report.sarif`` and ``report.html``."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "port.patch").write_bytes(result.patch.encode("utf-8", "surrogateescape"))
+    write_whole(folder / "port.patch", result.patch.encode("utf-8", "surrogateescape"))
     document = json.dumps(as_json(result, translator), indent=1)
-    (folder / "report.json").write_text(document + "\n", "utf-8")
+    write_whole(folder / "report.json", document + "\n")
     findings = json.dumps(sarif(result.translation, translator), indent=1)
-    (folder / "report.sarif").write_text(findings + "\n", "utf-8")
-    (folder / "report.html").write_text(_page(result), "utf-8", "replace")
+    write_whole(folder / "report.sarif", findings + "\n")
+    write_whole(folder / "report.html", _page(result).encode("utf-8", "replace"))
 
 
 def as_json(result: ProjectResult, translator: Translator) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from rich.table import Table as RichTable
 from cass_ray.bench.reporting.report import BenchReport, make_report, percent, with_interval
 from cass_ray.bench.results import BenchSample, read_samples
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.whole_file import write_whole
 
 SCORES_FILE, MARKDOWN_FILE, HTML_FILE = "scores.json", "report.md", "report.html"
 
@@ -38,9 +39,9 @@ def publish(
     report = make_report(samples, others, title)
     values = [run.scores.model_dump(mode="json") for run in report.runs]
     out.mkdir(parents=True, exist_ok=True)
-    (out / SCORES_FILE).write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
-    (out / MARKDOWN_FILE).write_text(markdown(report), encoding="utf-8")
-    (out / HTML_FILE).write_text(html(report), encoding="utf-8")
+    write_whole(out / SCORES_FILE, json.dumps(values, indent=1) + "\n")
+    write_whole(out / MARKDOWN_FILE, markdown(report))
+    write_whole(out / HTML_FILE, html(report))
     return report
 
 

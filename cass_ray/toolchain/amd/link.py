@@ -17,6 +17,7 @@ from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.sandbox.isolation import View, private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits, run
 from cass_ray.toolchain.unit import Unit, classify, result_of
+from cass_ray.whole_file import write_whole
 
 RUNTIME_REMEDY = (
     "Install ROCm's HIP runtime (hip-runtime-amd) or pass a libamdhip64.so: set CASS_HIP_RUNTIME."
@@ -92,8 +93,7 @@ def recombine(
         ]
         link += [*libraries, f"-Wl,-rpath,{library.parent}", "-pthread", "-lm", "-o", "program"]
         _step(tools, folder, link, visible=(library.parent,))
-        output.write_bytes(result_of("lld", folder / "program"))
-        output.chmod(0o755)
+        write_whole(output, result_of("lld", folder / "program"), mode=0o755)
     return output
 
 

@@ -25,6 +25,7 @@ from cass_ray.toolchain.sandbox import process
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits
 from cass_ray.toolchain.unit import CompileFailure, Unit, classify, forbidden_read, result_of
+from cass_ray.whole_file import write_whole
 
 DEFAULT_ARCHITECTURE = DEFAULT_NVIDIA_ARCHITECTURE
 WORK_FOLDER = Path("/cass/work")
@@ -188,8 +189,7 @@ class NvidiaToolchain:
             completed = process.run(command, cwd=unit.root, view=view, limits=limits)
             if not completed.ok:
                 raise classify(completed, unit, "nvcc")
-            output.write_bytes(result_of("nvcc", made))
-            output.chmod(0o755)
+            write_whole(output, result_of("nvcc", made), mode=0o755)
         return output
 
     def flags(self, optimization: str) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from cass_ray.corpus.reading.filetree import MAXIMUM_DEPTH
 from cass_ray.translate.declared import declared_names
 from cass_ray.translate.project import build_files
 from cass_ray.translate.protocol import Context, Counts, Finding, Severity, Translation, Translator
+from cass_ray.whole_file import write_whole
 
 STATE = ".cass-translate.json"
 SUFFIXES = frozenset(
@@ -210,9 +211,8 @@ class _Run:
     def _write(self, name: str, data: bytes) -> None:
         target = self._output / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(data)
-        mode = (self._root / name).stat().st_mode
-        target.chmod(mode & 0o777)  # whoever owns the copy, it runs with no rights of theirs
+        # Whoever owns the copy, it runs with no rights of theirs.
+        write_whole(target, data, mode=(self._root / name).stat().st_mode & 0o777)
         self._after[name]["output"] = _digest(data)
 
 
@@ -257,4 +257,4 @@ def _read_state(path: Path) -> dict[str, dict[str, Any]]:
 
 def _write_state(path: Path, files: dict[str, dict[str, Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"files": dict(sorted(files.items()))}, indent=1) + "\n", "utf-8")
+    write_whole(path, json.dumps({"files": dict(sorted(files.items()))}, indent=1) + "\n")
