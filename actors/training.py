@@ -13,14 +13,15 @@ from itertools import islice
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import ray
 
 from actors.progress_file import followed, write_line
 from actors.session import join_submitted, start_local
+from cass_ray.dataset.parquet import of_one_storage, parquet_dataset
 from cass_ray.llm.pretrained import load_tokenizer
 from cass_ray.train.data.examples import COLUMNS, LIFTED, DataError, ExampleMaker
 from cass_ray.train.data.prepare import (
+    by_data_set,
     is_prepared,
     make_tokenizer,
     pair_files,
@@ -94,14 +95,14 @@ def prepare_data(settings: TrainSettings, say: Callable[[str], None]) -> None:
 
 def _examples(settings: TrainSettings, files: list[str]) -> Iterator[dict[str, Any]]:
     """Examples of the pairs in ``files``: from a pool of actors, unless there are few."""
-    if pq.ParquetDataset(files).read(columns=["id"]).num_rows <= FEW_PAIRS:
+    if sum(parquet_dataset(some).count_rows() for some in by_data_set(files)) <= FEW_PAIRS:
         maker = PairTokenizer(settings).maker
         for pair in read_pairs(files):
             yield from maker.examples(pair)
         return
     actors = max(1, min(int(ray.cluster_resources().get("CPU", 1)) - 1, 16))
     lifted = [LIFTED] if settings.data.rdna3 == LIFTED else []
-    dataset = ray.data.read_parquet(files, columns=[*COLUMNS, *lifted])
+    dataset = pairs_dataset(files, [*COLUMNS, *lifted])
     dataset = dataset.repartition(target_num_rows_per_block=64).map_batches(
         PairTokenizer,
         fn_constructor_args=(settings,),
@@ -112,6 +113,15 @@ def _examples(settings: TrainSettings, files: list[str]) -> Iterator[dict[str, A
     )
     for batch in dataset.iter_batches(batch_format="pyarrow", batch_size=256):
         yield from batch.to_pylist()
+
+
+def pairs_dataset(files: list[str], columns: list[str]) -> ray.data.Dataset:
+    """The rows of ``files``, which nodes read where they are."""
+    read = []
+    for some in by_data_set(files):
+        filesystem, paths = of_one_storage(some)
+        read.append(ray.data.read_parquet(paths, filesystem=filesystem, columns=columns))
+    return read[0].union(*read[1:]) if len(read) > 1 else read[0]
 
 
 @dataclass(frozen=True)

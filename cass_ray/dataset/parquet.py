@@ -105,11 +105,30 @@ def parquet_files(location: Path | str, part: str = "pairs") -> list[str]:
 
 def parquet_dataset(files: Sequence[str], schema: pa.Schema | None = None) -> pads.Dataset:
     """``files``, all local or all of one storage, as one."""
-    if not files or SEPARATOR not in files[0]:
-        return pads.dataset(list(files), schema=schema, format="parquet")
-    filesystem, _ = fsspec.core.url_to_fs(files[0], use_listings_cache=False)
-    paths = [filesystem._strip_protocol(path) for path in files]
+    filesystem, paths = of_one_storage(files)
     return pads.dataset(paths, schema=schema, format="parquet", filesystem=filesystem)
+
+
+def of_one_storage(files: Sequence[str]) -> tuple[Any, list[str]]:
+    """The fsspec file system of ``files``, None for local ones, and their paths there.
+
+    ``files`` are all local or all of one storage.
+    """
+    if not files or SEPARATOR not in files[0]:
+        return None, list(files)
+    filesystem, _ = fsspec.core.url_to_fs(files[0], use_listings_cache=False)
+    return filesystem, [filesystem._strip_protocol(path) for path in files]
+
+
+def file_version(file: str) -> tuple[int, int | str]:
+    """Bytes of ``file``, a path or URL, and what differs once it was written again: for a path the
+    time in nanoseconds, for a URL what its storage tells changes by. Raises ``FileNotFoundError``.
+    """
+    filesystem, (path,) = of_one_storage([file])
+    if filesystem is None:
+        found = Path(path).stat()
+        return found.st_size, found.st_mtime_ns
+    return int(filesystem.size(path)), str(filesystem.ukey(path))
 
 
 def read_rows(

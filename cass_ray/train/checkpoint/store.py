@@ -12,6 +12,7 @@ import json
 import re
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,7 +59,8 @@ class CheckpointStore:
     """The checkpoints at one fsspec URL; the folder is made where it is not there."""
 
     def __init__(self, url: str) -> None:
-        self.files, self.root = fsspec.core.url_to_fs(url)
+        # What other workers write is seen at once.
+        self.files, self.root = fsspec.core.url_to_fs(url, use_listings_cache=False)
         self.files.makedirs(self.root, exist_ok=True)
 
     def folder(self, step: int) -> str:
@@ -67,16 +69,12 @@ class CheckpointStore:
 
     def steps(self) -> list[int]:
         """Steps of complete checkpoints, the newest first."""
-        found = []
-        for path in self.files.ls(self.root, detail=False, refresh=True):
-            match = _STEP.match(str(path).rstrip("/").rsplit("/", 1)[-1])
-            if match and self.files.exists(f"{path}/{MANIFEST}"):
-                found.append(int(match.group(1)))
-        return sorted(found, reverse=True)
+        whole = [step for step in self._begun() if self.files.exists(self._manifest_path(step))]
+        return sorted(whole, reverse=True)
 
     def manifest(self, step: int) -> Manifest:
         """The manifest of ``step``. Raises ``CheckpointError``."""
-        path = f"{self.folder(step)}/{MANIFEST}"
+        path = self._manifest_path(step)
         try:
             return Manifest.parse(self.files.cat_file(path).decode())
         except (OSError, ValueError, KeyError) as error:
@@ -111,10 +109,11 @@ class CheckpointStore:
 
     def remove(self, step: int) -> None:
         """Delete a checkpoint, its manifest first."""
-        folder = self.folder(step)
-        if self.files.exists(f"{folder}/{MANIFEST}"):
-            self.files.rm_file(f"{folder}/{MANIFEST}")
-        self.files.rm(folder, recursive=True)
+        if self.files.exists(self._manifest_path(step)):
+            self.files.rm_file(self._manifest_path(step))
+        # In storage a folder is gone with its last file.
+        with suppress(FileNotFoundError):
+            self.files.rm(self.folder(step), recursive=True)
 
     def remove_after(self, step: int | None) -> None:
         """Delete what lies after ``step`` and what was never completed.
@@ -123,11 +122,7 @@ class CheckpointStore:
         that are gone.
         """
         complete = set(self.steps())
-        for path in self.files.ls(self.root, detail=False, refresh=True):
-            match = _STEP.match(str(path).rstrip("/").rsplit("/", 1)[-1])
-            if match is None:
-                continue
-            number = int(match.group(1))
+        for number in self._begun():
             if number not in complete or step is None or number > step:
                 self.remove(number)
 
@@ -146,6 +141,18 @@ class CheckpointStore:
         for step in gone:
             self.remove(step)
         return gone
+
+    def _begun(self) -> list[int]:
+        """Steps of which there is something."""
+        try:
+            paths = self.files.ls(self.root, detail=False, refresh=True)
+        except FileNotFoundError:  # in storage a folder is there when a file is in it
+            return []
+        names = (str(path).rstrip("/").rsplit("/", 1)[-1] for path in paths)
+        return [int(match.group(1)) for name in names if (match := _STEP.match(name))]
+
+    def _manifest_path(self, step: int) -> str:
+        return f"{self.folder(step)}/{MANIFEST}"
 
     def _held_out_loss(self, step: int) -> float | None:
         try:

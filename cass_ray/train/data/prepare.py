@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from cass_ray.dataset.parquet import parquet_dataset, parquet_files
+from cass_ray.dataset.parquet import file_version, parquet_dataset, parquet_files
 from cass_ray.dataset.schema import PAIR_SCHEMA
 from cass_ray.llm.chat_format import check_tokenizer
 from cass_ray.llm.pretrained import ModelError, load_config, load_tokenizer, positions
@@ -37,12 +37,18 @@ def pair_files(places: Iterable[Path | str]) -> list[str]:
     return found
 
 
+def by_data_set(files: Iterable[str]) -> Iterator[list[str]]:
+    """``files`` of one data set after the other: all local, or all of one storage."""
+    for _, some in groupby(files, key=lambda path: path.rpartition("/")[0]):
+        yield list(some)
+
+
 def read_pairs(
     files: list[str], columns: tuple[str, ...] = (*COLUMNS, LIFTED)
 ) -> Iterator[dict[str, Any]]:
     """Rows of ``files``; ``columns`` that a file does not have, for it is older, are None."""
-    for _, some in groupby(files, key=lambda path: path.rpartition("/")[0]):
-        data = parquet_dataset(list(some), PAIR_SCHEMA)
+    for some in by_data_set(files):
+        data = parquet_dataset(some, PAIR_SCHEMA)
         for batch in data.to_batches(columns=list(columns), batch_size=64):
             yield from batch.to_pylist()
 
@@ -95,7 +101,7 @@ def check_window(config: Any, window: int, name: str) -> None:
 
 def token_inputs(settings: TrainSettings, files: list[str]) -> dict[str, Any]:
     """What the token files depend on."""
-    sizes = [(name, Path(name).stat().st_size, Path(name).stat().st_mtime_ns) for name in files]
+    sizes = [(name, *file_version(name)) for name in files]
     return {
         "files": hashlib.sha256(json.dumps(sizes).encode()).hexdigest(),
         "data": settings.data.model_dump(mode="json", exclude={"seed", "packing"}),
