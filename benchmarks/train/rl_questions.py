@@ -80,7 +80,12 @@ def _fitting(work: tuple[Row, str, int]) -> Row | None:
     if row["kind"] in _PUBLIC and number % 2:
         cuda, hip = (list(side) for side in respell(cuda, hip, random.Random(name)))
         name = f"respelled-{name}"
-    if not 1 < len(cuda) <= MARKS or cuda == hip or len("\n".join(cuda)) > 4 * LONGEST_QUESTION:
+    if (
+        "__global__" not in row["cuda_source"]
+        or not 1 < len(cuda) <= MARKS
+        or cuda == hip
+        or len("\n".join(cuda)) > 4 * LONGEST_QUESTION
+    ):
         return None
     short = collapse("\n".join(hip), form.snippets).split("\n")
     answer = form.edit_answer(edits_of(cuda, short, regions(cuda, short)))
