@@ -107,7 +107,7 @@ class TargetVerdict(_Answer):
     def of(cls, made: PortVerification) -> TargetVerdict:
         """``made`` in short."""
         verdicts = [
-            f"{' '.join(run.arguments) or '(no arguments)'}: "
+            f"{run.given}: "
             f"{'exact' if run.exact else 'numeric' if run.numeric else 'differs'}"
             f" {run.difference}".rstrip()
             for run in made.runs
