@@ -28,6 +28,7 @@ from cass_ray.cache import default_directory
 from cluster import raylet
 from cluster.errors import ClusterError
 from cluster.network import Network, NetworkError, make_network
+from cluster.package import pack
 from cluster.ports import free_ports
 
 RESOURCES = ("nvidia", "amd")
@@ -376,6 +377,9 @@ def stop(state: ClusterState) -> None:
 
 def submit(state: ClusterState, command: list[str], working_directory: Path) -> int:
     """``ray job submit`` of ``command``; output streams through. Returns the job's exit status."""
-    arguments = [_ray(), "job", "submit", f"--address={state.dashboard}"]
-    arguments += [f"--working-dir={working_directory}", "--", *command]
-    return subprocess.run(arguments, env=environment(state.token), check=False).returncode
+    with tempfile.TemporaryDirectory(prefix="cass-job-") as folder:
+        package = Path(folder) / "package.zip"
+        pack(working_directory, package)
+        arguments = [_ray(), "job", "submit", f"--address={state.dashboard}"]
+        arguments += [f"--working-dir={package}", "--", *command]
+        return subprocess.run(arguments, env=environment(state.token), check=False).returncode

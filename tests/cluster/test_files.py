@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import tomllib
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +14,12 @@ import pytest
 import yaml
 from ray.autoscaler._private.util import prepare_config, validate_config
 
+from cluster.package import pack
 from tests.folders import REPOSITORY
 
 PYTHON = "python:3.11.13-slim-bookworm"
 CLUSTER = REPOSITORY / "cluster"
+JOBS = REPOSITORY / "jobs"
 DOCKERFILES = sorted((CLUSTER / "docker").glob("*.Dockerfile"))
 
 TOOLCHAIN_OF = {"cuda": "nvidia", "rocm": "amd"}
@@ -163,3 +167,29 @@ def test_the_board_draws_metrics_that_jobs_have() -> None:
     made = re.findall(r'(Counter|Gauge)\(\s*"(\w+)"', source)
     # Ray shows them with its own prefix, and counters as OpenMetrics has them.
     assert drawn == {f"ray_{name}{'_total' if kind == 'Counter' else ''}" for kind, name in made}
+
+
+# --- Jobs ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("job", sorted(JOBS.glob("[a-z]*.py")), ids=lambda path: path.stem)
+def test_a_job_can_be_submitted_by_its_path(job: Path) -> None:
+    assert job.read_text().startswith("#!/usr/bin/env python3\n")
+    assert os.access(job, os.X_OK)
+
+
+def test_what_travels_with_a_job_is_small_and_has_all_that_jobs_import(tmp_path: Path) -> None:
+    package = tmp_path / "package.zip"
+    pack(REPOSITORY, package)
+    assert package.stat().st_size < 5 << 20
+    with zipfile.ZipFile(package) as opened:
+        names = set(opened.namelist())
+        modes = {entry.filename: entry.external_attr >> 16 for entry in opened.infolist()}
+    code = [
+        path.relative_to(REPOSITORY).as_posix()
+        for folder in ("cass_ray", "actors", "jobs", "cluster")
+        for path in (REPOSITORY / folder).rglob("*.py")
+    ]
+    assert set(code) <= names
+    assert modes["jobs/build_dataset.py"] & 0o111
+    assert not any(name.startswith(("tests/", ".git/", ".venv")) for name in names)
