@@ -115,6 +115,8 @@ class MemoryUse(_Figures):
 class Results(_Figures):
     """All that was measured."""
 
+    note: str = ""
+    """What a reader has to know of all figures, in Markdown; written by hand, kept by runs."""
     comparisons: list[Comparison] = Field(default_factory=list)
     ray_overhead: RayOverhead | None = None
     memory: MemoryUse | None = None

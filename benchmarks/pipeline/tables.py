@@ -16,6 +16,8 @@ records of the processes. How: `benchmarks/measure/accounting.py`, `cgroup.py`, 
 
 def page(results: Results) -> str:
     parts = ["# Building the data set: what it costs", _HOW.format(unattributed=UNATTRIBUTED)]
+    if results.note:
+        parts.append(results.note)
     if results.comparisons:
         parts += [_summary(results.comparisons), *map(_comparison, results.comparisons)]
     if results.ray_overhead is not None:

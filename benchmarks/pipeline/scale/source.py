@@ -85,9 +85,12 @@ class PlainSource:
             yield from split.iterate(workdir, trees)
 
 
+# Also in every process that gets a split: it reads the settings again, and they name the source.
+registry._KINDS["plain"] = (PlainSource, "plain:ROWS", True)
+
+
 def settings_of(rows: int, out: str, **further: object) -> BuildSettings:
     """A build of so many programs."""
-    registry._KINDS["plain"] = (PlainSource, "plain:ROWS", True)
     given = {"sources": [f"plain:{rows}"], "out": out, "cache": False, **further}
     return BuildSettings.model_validate(given)
 

@@ -100,5 +100,13 @@ def test_a_new_run_replaces_the_same_comparison_only(tmp_path: Path) -> None:
     assert "Only ours keeps (what failed the paper's way): a.cu (align), b.cu (align)." in page
 
 
+def test_what_was_written_by_hand_outlives_a_run(tmp_path: Path) -> None:
+    path = tmp_path / "figures.json"
+    save(Results(note="Measured beside `other` work."), path)
+    save(load(path).with_comparison(comparison(9, 9, 9)), path)
+    lines = path.with_suffix(".md").read_text().splitlines()
+    assert "Measured beside `other` work." in lines
+
+
 def test_an_empty_file_of_results_is_none_at_all(tmp_path: Path) -> None:
     assert load(tmp_path / "missing.json") == Results()

@@ -1,0 +1,242 @@
+"""The driver of a build into object storage, as it is, beside a server that speaks S3.
+
+What workers leave there is written before, by another process: the first pieces are read, finished
+and concluded as ever, with the compilers' work played back, and the others' entries name the same
+parts. Everything that the driver reads, decides on and writes goes to the server.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import resource
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import fsspec  # type: ignore[import-untyped]
+import numpy as np
+from rich.console import Console
+
+from benchmarks.pipeline.faults.weather import BUCKET, Weather, environment, options, storage
+from benchmarks.pipeline.scale.replay import Recording
+from benchmarks.pipeline.scale.source import ROWS_OF_A_SPLIT, settings_of
+from cass_ray.corpus.dedup.shards import Shards
+from cass_ray.pipeline.output import StorageOutput
+from cass_ray.pipeline.pieces.assemble import PAIRS, PartPlan, WriteParts
+from cass_ray.pipeline.pieces.blocks import Block, BlockReader, commit_block
+from cass_ray.pipeline.pieces.conclude import ConcludePieces
+from cass_ray.pipeline.pieces.duplicates import chained
+from cass_ray.pipeline.pieces.read import ReadPieces, pieces_of
+from cass_ray.pipeline.pieces.runner import InlineRunner
+from cass_ray.pipeline.pieces.steps import Steps
+from cass_ray.pipeline.pieces.work import BuildWork, Decided, Done
+from cass_ray.pipeline.progress import Progress
+from cass_ray.pipeline.report import Tally
+from cass_ray.pipeline.stages.base import Row
+from cass_ray.storage.ahead import in_order
+from cass_ray.storage.manifest import Entry, PartManifest
+from cass_ray.storage.store import Store
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+REAL = 40
+"""Pieces that are read: more than are decided on at a time, so that rows seldom meet again."""
+_SLOTS = 1000
+
+Entries = dict[str, Sequence[Entry]]
+"""Of the real pieces: ``pieces`` and ``facts``, in order."""
+
+
+def measure(rows: int, folder: Path, recording: Path) -> dict[str, float]:
+    """Seconds and peak memory of a driver of a build of ``rows``, in a process of its own."""
+    with _served(rows, recording, folder) as (endpoint, entries):
+        os.environ.update(environment(endpoint))
+        return _driven(rows, entries, folder)
+
+
+def _driven(rows: int, entries: Entries, folder: Path) -> dict[str, float]:
+    settings = settings_of(rows, f"s3://{BUCKET}/build", slots=_SLOTS)
+    output = StorageOutput(str(settings.out))
+    work = BuildWork(output.store, settings)
+    progress = Progress(Console(quiet=True))
+    steps = Steps(work, _Answers(entries), progress, _SLOTS, from_cache=False)
+    before, times = _peak(), [_Moment()]
+    pieces = steps.read(folder)
+    times.append(_Moment())
+    rows_per_block = steps.finish(pieces, _compiled)
+    times.append(_Moment())
+    tally, _ = steps.write(pieces, rows_per_block, output)
+    times.append(_Moment())
+    if tally.rows != rows:
+        raise AssertionError(f"{tally.rows} of {rows} rows")
+    found: dict[str, float] = {"rows": rows, "pieces": len(pieces)}
+    for name, since, until in zip(("read", "finish", "write"), times, times[1:], strict=False):
+        found[f"{name} cpu s"] = round(until.cpu - since.cpu, 1)
+        found[f"{name} s"] = round(until.clock - since.clock, 1)
+    return found | {"mib before": before, "mib": _peak()}
+
+
+class _Moment:
+    def __init__(self) -> None:
+        self.clock, self.cpu = time.monotonic(), time.process_time()
+
+
+def _compiled(blocks: Iterable[tuple[Decided, Block]]) -> Iterator[dict[str, int]]:
+    for _, block in blocks:
+        yield {"rows": block.rows, "pairs": block.rows}
+
+
+class _Answers:
+    """A :class:`~cass_ray.pipeline.pieces.runner.Runner` whose workers have been there before."""
+
+    def __init__(self, entries: Entries) -> None:
+        self._entries = entries
+
+    def each(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """What would come back of each."""
+        answers: dict[type, Callable[[Any], Any]] = {
+            ReadPieces: lambda piece: Done(piece.key, self._counts("pieces", piece.index)),
+            ConcludePieces: lambda piece: Done(piece.key, self._counts("facts", piece.index)),
+            WriteParts: _written,
+        }
+        answer = answers[type(work)]
+        for item in items:
+            yield cast(R, answer(item))
+
+    def shards(self) -> Shards:
+        """Elsewhere."""
+        return _Elsewhere()
+
+    def _counts(self, name: str, index: int) -> Mapping[str, int]:
+        return dict(self._entries[name][index % REAL].counts)
+
+
+def _written(part: PartPlan) -> Tally:
+    tally = Tally()
+    tally.rows = sum(stretch.count for stretch in part.stretches)
+    if part.kind == PAIRS:
+        tally.pairs = tally.rows
+    else:
+        tally.rejects["compile", "error"] = tally.rows
+    return tally
+
+
+class _Elsewhere:
+    """Shards of other nodes, where no row is like another."""
+
+    def __len__(self) -> int:
+        return 1
+
+    def call(self, method: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """As :meth:`Shards.call`."""
+        (own,) = arguments
+        answers: dict[str, Callable[[], Any]] = {
+            "repeated": lambda: np.zeros(len(own[0]), np.bool_),
+            "candidates": lambda: np.zeros(0, np.uint64),
+            "similarities": lambda: np.zeros(len(own[1]), np.float64),
+            "ids": list,
+        }
+        return [answers[method]() if method in answers else None]
+
+
+@contextmanager
+def _served(rows: int, recording: Path, folder: Path) -> Iterator[tuple[str, Entries]]:
+    """A server in a process of its own, with what workers leave of ``rows``."""
+    with _beside(_serve) as server:
+        endpoint = server.recv()
+        with _beside(_leave, rows, endpoint, recording, folder / "real") as writer:
+            entries = writer.recv()
+        yield endpoint, entries
+
+
+@contextmanager
+def _beside(work: Callable[..., None], *arguments: Any) -> Iterator[Connection]:
+    """A process that runs ``work`` for as long as this is held open, and what it says.
+
+    ``recv`` raises ``EOFError`` once it has died.
+    """
+    processes = multiprocessing.get_context("spawn")
+    ours, theirs = processes.Pipe()
+    process = processes.Process(target=work, args=(theirs, *arguments))
+    process.start()
+    theirs.close()
+    try:
+        yield ours
+    finally:
+        process.terminate()
+        process.join()
+
+
+def _serve(parent: Connection) -> None:
+    with storage("127.0.0.1", Weather(), 1) as server:
+        fsspec.filesystem("s3", **options(server.good)).makedirs(BUCKET, exist_ok=True)
+        parent.send(server.good)
+        time.sleep(24 * 3600)
+
+
+def _leave(parent: Connection, rows: int, endpoint: str, recording: Path, folder: Path) -> None:
+    """What workers write of a build of ``rows``."""
+    os.environ.update(environment(endpoint))
+    real = _real_pieces(Recording.model_validate_json(recording.read_text()), folder)
+    settings = settings_of(rows, f"s3://{BUCKET}/build", slots=_SLOTS)
+    work = BuildWork(Store(str(settings.out)), settings)
+    keys = [piece.key for piece in pieces_of(settings, folder)]
+    decided = [piece.key for piece in chained(keys)]
+    entries: Entries = {}
+    for name, source, target, names in (
+        ("pieces", real.pieces, work.pieces, keys),
+        ("facts", real.facts, work.facts, decided),
+    ):
+        entries[name] = list(source.entries().values())
+        _copy_parts(entries[name], source, target)
+        for _ in in_order(_committing(target, entries[name]), enumerate(names)):
+            pass
+    parent.send(entries)
+
+
+def _copy_parts(entries: Iterable[Entry], source: PartManifest, target: PartManifest) -> None:
+    for part in (part for entry in entries for part in entry.parts.values()):
+        target.store.put(target.part_path(part.file), source.read(part))
+
+
+def _committing(target: PartManifest, real: Sequence[Entry]) -> Callable[[tuple[int, str]], None]:
+    def commit(piece: tuple[int, str]) -> None:
+        index, key = piece
+        content = real[index % REAL].model_dump_json().encode()
+        target.store.create(target.entry_path(key), content)
+
+    return commit
+
+
+def _real_pieces(recording: Recording, folder: Path) -> BuildWork:
+    """:data:`REAL` pieces read and concluded in ``folder``."""
+    settings = settings_of(REAL * ROWS_OF_A_SPLIT, str(folder), slots=_SLOTS)
+    work = BuildWork(Store(folder), settings)
+    steps = Steps(work, InlineRunner(), Progress(Console(quiet=True)), _SLOTS, from_cache=False)
+    pieces = steps.read(folder)
+
+    def compiled(blocks: Iterable[tuple[Decided, Block]]) -> Iterator[dict[str, int]]:
+        reader = BlockReader(work)
+        for piece, block in blocks:
+            rows = [_finished(row, recording) for row in reader.rows(block, piece.read)]
+            yield dict(commit_block(work, block.key, rows).counts)
+
+    rows_per_block = steps.finish(pieces, compiled)
+    for _ in islice(steps.runner.each(ConcludePieces(work, rows_per_block), pieces), REAL):
+        pass
+    return work
+
+
+def _finished(row: Row, recording: Recording) -> Row:
+    made = recording.of(row["id"]).columns
+    return row | {name: value for name, value in made.items() if value is not None}
+
+
+def _peak() -> float:
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
