@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,12 +24,13 @@ from cass_ray.dataset.parquet import ROWS_PER_PART, part_bytes, part_name
 from cass_ray.dataset.schema import PAIR_SCHEMA, REJECT_SCHEMA, is_rejected
 from cass_ray.pipeline.output import KINDS
 from cass_ray.pipeline.pieces.blocks import live_runs
-from cass_ray.pipeline.pieces.conclude import facts_of, finished_run, with_facts
+from cass_ray.pipeline.pieces.conclude import facts_in, facts_of, finished_run, with_facts
 from cass_ray.pipeline.pieces.duplicates import duplicates_of
 from cass_ray.pipeline.pieces.work import BuildWork, Decided
 from cass_ray.pipeline.report import Tally
 from cass_ray.pipeline.stages.base import Row
 from cass_ray.storage.ahead import in_order
+from cass_ray.storage.manifest import Entry
 from cass_ray.storage.store import Store
 
 PAIRS, REJECTS = KINDS
@@ -84,10 +84,9 @@ def _counted(
     work: BuildWork, pieces: Sequence[Decided]
 ) -> Iterator[tuple[Decided, int, int, dict[str, int]]]:
     """Each run with the rows that were worked on, and its rows by kind."""
-    for piece, structural in zip(
-        pieces, in_order(partial(structural_of, work), pieces), strict=True
-    ):
+    for piece in pieces:
         read, facts = work.read_counts.of(piece.read), work.fact_counts.of(piece.key)
+        structural = structural_of(work, piece)
         for run, live in live_runs(work, piece):
             pairs = facts[f"pairs-{run}"]
             if gone := structural.get(run):
@@ -139,15 +138,16 @@ class WriteParts:
 
 def structural_of(work: BuildWork, piece: Decided) -> dict[int, dict[int, Row]]:
     """Duplicates by machine code of ``piece``: run -> place -> line."""
-    if not opcode_levels(work.settings) or work.structural.get(piece.key) is None:
+    if not opcode_levels(work.settings) or not work.settings.compile:
         return {}
-    return duplicates_of(work.structural, piece.key)
+    counts = work.structural_counts.of(piece.key)
+    return duplicates_of(work.structural, piece.key) if counts else {}
 
 
 class _Side(NamedTuple):
     """What the side files say of one piece."""
 
-    clusters: tuple[pa.Table, pa.Table]
+    clusters: list[pa.Table]
     overlaps: pa.Table
     lines: list[Row]
 
@@ -175,7 +175,9 @@ class SideFiles:
             _writer(folder / "decontamination.parquet", REMOVED_SCHEMA) as overlaps,
             _writer(folder / "selection.parquet", SELECTION_SCHEMA) as selection,
         ):
-            for each in in_order(self._of_piece, pieces):
+            facts = self._work.facts.read_entries(piece.key for piece in pieces)
+            concluded = ((piece, entry) for piece, (_, entry) in zip(pieces, facts, strict=True))
+            for each in in_order(self._of_piece, concluded):
                 for table in each.clusters:
                     _append(clusters, table)
                 _append(overlaps, each.overlaps)
@@ -184,19 +186,19 @@ class SideFiles:
                     self.selected[line["split"]] += 1
                     self.selected["copies"] += line["copies"]
 
-    def _of_piece(self, piece: Decided) -> _Side:
-        facts = self._work.facts
-        entry = facts.get(piece.key)
-        assert entry is not None
+    def _of_piece(self, concluded: tuple[Decided, Entry]) -> _Side:
+        piece, entry = concluded
         structural = structural_of(self._work, piece)
-        return _Side(
-            (
-                facts.table(entry.parts["clusters"]),
-                removed_table(self._by_machine_code(piece, structural)),
-            ),
-            facts.table(entry.parts["overlaps"]),
-            list(self._lines(piece, structural)),
-        )
+        clusters = [
+            self._removed(entry, "clusters"),
+            removed_table(self._by_machine_code(piece, structural)),
+        ]
+        lines = list(self._lines(piece, entry, structural))
+        return _Side(clusters, self._removed(entry, "overlaps"), lines)
+
+    def _removed(self, entry: Entry, name: str) -> pa.Table:
+        part = entry.parts[name]
+        return self._work.facts.table(part) if part.rows else removed_table([])
 
     def _by_machine_code(
         self, piece: Decided, structural: dict[int, dict[int, Row]]
@@ -214,9 +216,11 @@ class SideFiles:
             ]
         return found
 
-    def _lines(self, piece: Decided, structural: dict[int, dict[int, Row]]) -> Iterator[Row]:
+    def _lines(
+        self, piece: Decided, entry: Entry, structural: dict[int, dict[int, Row]]
+    ) -> Iterator[Row]:
         for run, _ in live_runs(self._work, piece):
-            for place, fact in sorted(facts_of(self._work, piece, run).items()):
+            for place, fact in sorted(facts_in(self._work, entry, run).items()):
                 if fact["line"] is not None and place not in structural.get(run, {}):
                     yield fact["line"]
 

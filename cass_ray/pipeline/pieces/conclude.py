@@ -25,6 +25,7 @@ from cass_ray.pipeline.pieces.read import compared_part, rows_part, screening_of
 from cass_ray.pipeline.pieces.work import BuildWork, Decided, Done
 from cass_ray.pipeline.stages.base import Row
 from cass_ray.storage.ahead import in_order
+from cass_ray.storage.manifest import Entry
 
 _VERDICT = ("stage", "reason", "diagnostic", "duplicate_of")
 FACTS_SCHEMA = pa.schema(
@@ -169,6 +170,11 @@ def facts_of(work: BuildWork, piece: Decided, run: int) -> dict[int, Row]:
     """Lines of :data:`FACTS_SCHEMA` of a run, by place."""
     entry = work.facts.get(piece.key)
     assert entry is not None, f"piece {piece.key} is not concluded"
+    return facts_in(work, entry, run)
+
+
+def facts_in(work: BuildWork, entry: Entry, run: int) -> dict[int, Row]:
+    """:func:`facts_of` the piece whose facts are in ``entry``."""
     table = work.facts.table(entry.parts[_facts_part(run)])
     return {line["position"]: line for line in table.to_pylist()}
 

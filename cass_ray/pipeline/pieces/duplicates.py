@@ -140,7 +140,8 @@ class DecidePieces:
 
     def _commit(self, opened: _Open) -> None:
         draft = self.results.draft(opened.decided.key)
-        draft.write_table(_PART, pa.Table.from_pylist(opened.found, schema=DUPLICATES_SCHEMA))
+        if opened.found:
+            draft.write_table(_PART, pa.Table.from_pylist(opened.found, schema=DUPLICATES_SCHEMA))
         counts: dict[str, int] = {}
         for line in opened.found:
             for name in (f"gone-{line['run']}", f"reason-{line['reason']}"):
@@ -188,7 +189,8 @@ def duplicates_of(manifest: PartManifest, key: str) -> dict[int, dict[int, Row]]
     entry = manifest.get(key)
     assert entry is not None, f"piece {key} was not decided"
     found: dict[int, dict[int, Row]] = {}
-    for line in manifest.table(entry.parts[_PART]).to_pylist():
+    part = entry.parts.get(_PART)
+    for line in manifest.table(part).to_pylist() if part is not None else ():
         found.setdefault(line["run"], {})[line["position"]] = line
     return found
 

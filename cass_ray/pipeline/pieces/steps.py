@@ -111,8 +111,8 @@ class Steps:
                 shards=self.runner.shards,
                 exact=False,
             )
-            for _ in decide(pieces):
-                pass
+            for done in decide(pieces):
+                work.structural_counts.note(done)
         tally = Tally()
         names: set[str] = set()
 

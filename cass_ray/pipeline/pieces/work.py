@@ -135,7 +135,7 @@ class BuildWork:
 
     @property
     def duplicates(self) -> PartManifest:
-        """By :attr:`Decided.key`: ``duplicates``."""
+        """By :attr:`Decided.key`: ``duplicates``, where there are any."""
         return PartManifest(self.files, f"duplicates-{self.reading}")
 
     @cached_property
@@ -161,8 +161,13 @@ class BuildWork:
 
     @property
     def structural(self) -> PartManifest:
-        """By :attr:`Decided.key`: ``duplicates`` by machine code."""
+        """By :attr:`Decided.key`: ``duplicates`` by machine code, where there are any."""
         return PartManifest(self.files, f"structural-{self._concluding}")
+
+    @cached_property
+    def structural_counts(self) -> EntryCounts:
+        """Of :attr:`structural`."""
+        return EntryCounts(self.structural)
 
     @property
     def trees(self) -> StoredTrees:
