@@ -11,6 +11,7 @@ import os
 import random
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -66,33 +67,19 @@ _form: Any = None
 
 
 def _fitting(work: tuple[Row, str, int]) -> Row | None:
-    """The question of a pair, every other one respelled; None where it is too long to ask."""
-    from cass_ray.llm.line_edits import MARKS, edits_of, regions
-    from cass_ray.llm.snippets import collapse
+    """The question of a pair, every other one respelled; None where it is not to be asked."""
     from cass_ray.train.data.augment import respell
+    from cass_ray.train.rl.asked import question_of
 
     row, tokenizer, number = work
-    form = _form_of(tokenizer)
-    cuda, hip = (
-        row[name].replace("\r\n", "\n").split("\n") for name in ("cuda_source", "hip_source")
-    )
-    name = row["id"]
+    name, cuda, hip = row["id"], row["cuda_source"], row["hip_source"]
     if row["kind"] in _PUBLIC and number % 2:
-        cuda, hip = (list(side) for side in respell(cuda, hip, random.Random(name)))
+        sides = respell(cuda.split("\n"), hip.split("\n"), random.Random(name))
+        cuda, hip = ("\n".join(side) for side in sides)
         name = f"respelled-{name}"
-    if (
-        "__global__" not in row["cuda_source"]
-        or not 1 < len(cuda) <= MARKS
-        or cuda == hip
-        or len("\n".join(cuda)) > 4 * LONGEST_QUESTION
-    ):
-        return None
-    short = collapse("\n".join(hip), form.snippets).split("\n")
-    answer = form.edit_answer(edits_of(cuda, short, regions(cuda, short)))
-    asked = form.edit_question(cuda)
-    if len(asked) > LONGEST_QUESTION or len(answer) > LONGEST_ANSWER:
-        return None
-    return {"id": name, "cuda": "\n".join(cuda), "translation": "\n".join(hip)}
+    form = _form_of(tokenizer)
+    made = question_of(name, cuda, hip, form, LONGEST_QUESTION, LONGEST_ANSWER)
+    return None if made is None else asdict(made)
 
 
 LONGEST_QUESTION, LONGEST_ANSWER = 3500, 400

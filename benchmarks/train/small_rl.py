@@ -3,6 +3,7 @@
     R="python -m benchmarks.train.small_rl"
     $R questions OUT                      # of the run in OUT/run: OUT/questions.jsonl
     $R run OUT --tools DIR --seconds 480  # OUT/run/model -> OUT/run/model_rl, OUT/rl
+    $R read OUT/rl                        # rewarded answers to be read for hacks
 
 ``DIR`` is what ``judge_tools unpack`` made. Answers are drawn on the last GPU, learned from on the
 first, and judged on all cores: they are worth something if they compile for an AMD GPU and are the
@@ -14,7 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
+import random
 import time
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,26 @@ if TYPE_CHECKING:
     from cass_ray.train.rl.settings import RlSettings, SamplingSettings
 
 QUESTIONS = "questions.jsonl"
+
+
+def read(records: Path, number: int) -> None:
+    """Print ``number`` rewarded answers that differ from the rules' translation, drawn at random.
+
+    Of equal differences one; how many there are in all is said first.
+    """
+    from cass_ray.train.rl.records import read_answers
+
+    rewarded = [row for row in read_answers(records) if row["outcome"] in ("compiles", "right")]
+    other = {tuple(row["difference"]): row for row in rewarded if not row["as_rules"]}
+    print(
+        f"{len(rewarded)} rewarded answers, {sum(not row['as_rules'] for row in rewarded)} not as "
+        f"the rules, {len(other)} different differences"
+    )
+    rows = list(other.values())
+    random.Random(0).shuffle(rows)
+    for place, row in enumerate(rows[:number]):
+        print(f"\n--- {place}: step {row['step']}, {row['question']}")
+        print("\n".join(row["difference"]))
 
 
 def questions(out: Path, most: int, fresh: int) -> None:
@@ -65,15 +86,11 @@ def make_rollouts(
 
 def _load(model: Path, device: str) -> tuple[Any, Any]:
     import torch
-    from transformers import AutoModelForCausalLM
 
-    from cass_ray.llm.pretrained import load_tokenizer
-    from cass_ray.llm.translation_format import TranslationFormat
-    from cass_ray.translate.rules.tables import snippets
+    from cass_ray.train.rl.model_folder import load_policy
 
     dtype = torch.bfloat16 if device.startswith("cuda") else torch.float32
-    loaded = AutoModelForCausalLM.from_pretrained(model, dtype=dtype).to(device)
-    return loaded, TranslationFormat(load_tokenizer(str(model)), snippets())
+    return load_policy(str(model), device, dtype)
 
 
 def run(out: Path, options: argparse.Namespace) -> None:
@@ -83,7 +100,8 @@ def run(out: Path, options: argparse.Namespace) -> None:
     from benchmarks.train.rl_questions import read_questions
     from cass_ray.execute.rewards.processes import ProcessRewards
     from cass_ray.train.distributed import DistributedContext
-    from cass_ray.train.rl.learner import Learner, PolicyModel, replicated_engine
+    from cass_ray.train.rl.learner import Learner, PolicyModel, policy_engine
+    from cass_ray.train.rl.model_folder import save_policy
     from cass_ray.train.rl.questions import QuestionChooser
     from cass_ray.train.rl.rollout_process import RolloutProcess
     from cass_ray.train.rl.trainer import RlTrainer
@@ -107,12 +125,13 @@ def run(out: Path, options: argparse.Namespace) -> None:
     reference = _load(source, first)[0].eval() if settings.objective.kl else None
     policy = PolicyModel(loaded, settings, form.end, reference)
     context = DistributedContext(0, 1, device)
-    engine = replicated_engine(policy, settings, context)
+    engine = policy_engine(policy, settings, context)
+    learner = Learner(policy, engine, form, settings, context)
     asked = list(read_questions(out / QUESTIONS))
     say(f"{len(asked)} questions, {gpus} GPUs, {workers} judges; {settings.model_dump_json()}")
     trainer = RlTrainer(
         settings,
-        Learner(policy, engine, form, settings, device),
+        learner,
         maker,
         rewards,
         QuestionChooser(asked, settings.sampling, settings.seed),
@@ -125,26 +144,17 @@ def run(out: Path, options: argparse.Namespace) -> None:
         say(json.dumps(vars(summary)))
         (out / "rl/summary.json").write_text(json.dumps(vars(summary), indent=1))
     finally:  # what was learned until then
-        _save(loaded, source, options.save or out / "run/model_rl")
+        save = options.save or out / "run/model_rl"
+        save_policy(loaded, learner.weights(), str(source), save)
         rewards.close()
         maker.close()
 
 
 def _settings(options: argparse.Namespace) -> RlSettings:
     from cass_ray.config import load
-    from cass_ray.train.rl.settings import RlSettings
+    from cass_ray.train.rl.job_settings import RlJobSettings
 
-    return load(RlSettings, options.config, parse_overrides(options.set))
-
-
-def _save(model: Any, source: Path, folder: Path) -> None:
-    """The model as ``source`` is stored, with its new weights."""
-    part = folder.with_name(f".{folder.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    shutil.copytree(source, part, ignore=shutil.ignore_patterns("*.safetensors*"))
-    model.save_pretrained(part)
-    shutil.rmtree(folder, ignore_errors=True)
-    part.rename(folder)
+    return load(RlJobSettings, options.config, parse_overrides(options.set))
 
 
 CONFIG = Path(__file__).parents[2] / "jobs/configs/rl_small.yaml"
@@ -168,9 +178,15 @@ def main() -> None:
     running.add_argument(
         "--without-sandbox", action="store_true", help="Where there is no bubblewrap: limits alone."
     )
+    reading = commands.add_parser("read")
+    reading.add_argument("records", type=Path)
+    reading.add_argument("--number", type=int, default=200)
     for command in (asking, running):
         command.add_argument("out", type=Path)
     options = parser.parse_args()
+    if options.command == "read":
+        read(options.records, options.number)
+        return
     if options.command == "questions":
         questions(options.out, options.most, options.fresh)
         return

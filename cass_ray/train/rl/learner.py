@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -19,6 +19,7 @@ from cass_ray.train.rl.objective import advantages, answer_weights, policy_loss
 from cass_ray.train.rl.policy import AnswerBatch, answer_scores
 from cass_ray.train.rl.rollouts import Rollout, edit_marks
 from cass_ray.train.rl.settings import RlSettings
+from cass_ray.train.settings import ZeroSettings
 
 _PREFIX = "model."
 
@@ -106,17 +107,39 @@ class PolicyEngine(Protocol):
         """Clip and step; the norm before clipping."""
         ...
 
+    def full_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
+        """Every weight on the first worker's CPU."""
+        ...
 
-def replicated_engine(
-    policy: PolicyModel, settings: RlSettings, distributed: DistributedContext
+
+def policy_engine(
+    policy: PolicyModel,
+    settings: RlSettings,
+    distributed: DistributedContext,
+    zero: ZeroSettings | None = None,
+    passes: int = 0,
 ) -> PolicyEngine:
-    """ZeRO 0, which asks of its model no more than a loss of a batch."""
+    """Replicated weights, or DeepSpeed's ZeRO with a fixed number of ``passes`` a step.
+
+    The engines ask of a model no more than the loss of a batch.
+    """
     model: Any = policy
-    return ReplicatedEngine(model, settings.optimizer, distributed)
+    if zero is None or not zero.stage:
+        return ReplicatedEngine(model, settings.optimizer, distributed)
+    from cass_ray.train.engines.deepspeed import DeepSpeedEngine
+
+    return DeepSpeedEngine(model, zero, settings.optimizer, distributed, passes)
+
+
+_Row = tuple[Rollout, float, float]
+"""An answer, its advantage, and what a token of it counts."""
 
 
 class Learner:
-    """Learns from judged answers with ``engine``, which holds a :class:`PolicyModel`."""
+    """Learns from judged answers with ``engine``, which holds a :class:`PolicyModel`.
+
+    Of several workers each has one, is given the same groups, and takes its share of them.
+    """
 
     def __init__(
         self,
@@ -124,12 +147,14 @@ class Learner:
         engine: PolicyEngine,
         form: TranslationFormat,
         settings: RlSettings,
-        device: torch.device,
-        share: Callable[[list[PolicyBatch]], list[PolicyBatch]] = lambda batches: batches,
+        distributed: DistributedContext,
+        passes: int = 0,
     ) -> None:
-        """``share``: the batches of this worker, as many for each; default: all."""
+        """``passes``: of each worker in a step; 0: as ``micro_batch_tokens`` demands."""
         self._policy, self._engine, self._form = policy, engine, form
-        self._settings, self._device, self._share = settings, device, share
+        self._settings, self._distributed, self._passes = settings, distributed, passes
+        self._encoded: dict[str, list[int]] = {}
+        """Questions of the step as tokens."""
         self.steps = 0
 
     def step(self, groups: Sequence[JudgedGroup]) -> dict[str, float]:
@@ -137,75 +162,98 @@ class Learner:
 
         Without any other the weights stay as they are, and ``tokens`` is 0.
         """
-        batches = self._batches(groups)
-        tokens = sum(len(batch.old) for batch in batches)
-        if not batches:
+        self._encoded.clear()
+        rows = self._rows(groups)
+        if not rows:
             return {"tokens": 0.0, "groups": 0.0}
         self._policy.forget()
         self._policy.train()
-        own, loss = self._share(batches), 0.0
+        own = [self._batch(part) for part in self._own_parts(rows)]
+        loss = 0.0
         for number, batch in enumerate(own):
             loss += float(self._engine.accumulate(batch, 1.0, number + 1 == len(own)))
         rate = learning_rate(self._settings.optimizer, self.steps, self._settings.steps)
         norm = self._engine.update(rate)
         self.steps += 1
-        mine = sum(len(batch.old) for batch in own)
-        means = {name: float(value) / max(mine, 1) for name, value in self._policy.seen.items()}
+        tokens = sum(len(rollout.tokens) for rollout, _, _ in rows)
+        seen = {name: float(value) for name, value in self._policy.seen.items()}
+        total, *sums = self._distributed.all_sum(loss, *seen.values())
+        means = {name: value / tokens for name, value in zip(seen, sums, strict=True)}
         mixed = sum(group.is_mixed for group in groups)
-        return {"loss": loss, "norm": norm, "tokens": float(tokens), "groups": float(mixed)} | means
+        measured = {"loss": total, "norm": norm, "tokens": float(tokens), "groups": float(mixed)}
+        return measured | means
 
-    def _batches(self, groups: Sequence[JudgedGroup]) -> list[PolicyBatch]:
-        """Answers that have an advantage, the longest first, within the tokens of a pass."""
+    def _rows(self, groups: Sequence[JudgedGroup]) -> list[_Row]:
+        """Answers that have an advantage, the longest first."""
         objective, sampling = self._settings.objective, self._settings.sampling
-        rows: list[tuple[Rollout, float]] = []
-        for group in groups:
-            found = advantages(torch.tensor([list(group.rewards)]), objective)[0].tolist()
-            rows += zip(group.rollouts, found, strict=True) if any(found) else ()
-        if not rows:
-            return []
-        lengths = torch.tensor([len(rollout.tokens) for rollout, _ in rows])
+        mixed = [group for group in groups if group.is_mixed]
+        found = [
+            (rollout, advantage)
+            for group in mixed
+            for rollout, advantage in zip(
+                group.rollouts,
+                advantages(torch.tensor([list(group.rewards)]), objective)[0].tolist(),
+                strict=True,
+            )
+        ]
+        lengths = torch.tensor([len(rollout.tokens) for rollout, _ in found])
         weights = answer_weights(lengths, objective, sampling.max_new_tokens).tolist()
-        ids = {rollout.question.id: self._question(rollout) for rollout, _ in rows}
-        weighed = [
-            (rollout, advantage, weight, ids[rollout.question.id])
-            for (rollout, advantage), weight in zip(rows, weights, strict=True)
+        rows = [
+            (rollout, advantage, weight)
+            for (rollout, advantage), weight in zip(found, weights, strict=True)
             if advantage and rollout.tokens
         ]
-        weighed.sort(key=lambda row: -len(row[3]) - len(row[0].tokens))
-        made: list[PolicyBatch] = []
-        while weighed:
-            longest = len(weighed[0][3]) + len(weighed[0][0].tokens)
-            fitting = max(1, self._settings.micro_batch_tokens // longest)
-            made.append(self._batch(weighed[:fitting]))
-            weighed = weighed[fitting:]
-        return made
+        return sorted(rows, key=lambda row: -self._length(row[0]))
+
+    def _length(self, rollout: Rollout) -> int:
+        return len(self._question(rollout)) + len(rollout.tokens)
+
+    def _own_parts(self, rows: list[_Row]) -> list[list[_Row]]:
+        """What this worker passes through the model; as many parts as every other worker."""
+        workers, rank = self._distributed.world_size, self._distributed.rank
+        if self._passes:
+            number = self._passes * workers
+            parts = [rows[first::number] for first in range(number)]
+        else:
+            parts = self._within_tokens(rows)
+            parts += [[] for _ in range(-len(parts) % workers)]
+        idle = [(rows[-1][0], 0.0, 0.0)]  # counts for nothing
+        return [part or idle for part in parts[rank::workers]]
+
+    def _within_tokens(self, rows: list[_Row]) -> list[list[_Row]]:
+        parts: list[list[_Row]] = []
+        while rows:
+            fitting = max(1, self._settings.micro_batch_tokens // self._length(rows[0][0]))
+            parts.append(rows[:fitting])
+            rows = rows[fitting:]
+        return parts
 
     def _question(self, rollout: Rollout) -> list[int]:
-        return self._form.edit_question(rollout.question.lines)
+        found = self._encoded.get(rollout.question.id)
+        if found is None:
+            found = self._form.edit_question(rollout.question.lines)
+            self._encoded[rollout.question.id] = found
+        return found
 
-    def _batch(self, rows: Sequence[tuple[Rollout, float, float, list[int]]]) -> PolicyBatch:
+    def _batch(self, rows: Sequence[_Row]) -> PolicyBatch:
+        device = self._distributed.device
         rollouts = [row[0] for row in rows]
-        answers = AnswerBatch.of(
-            [row[3] for row in rows], [each.tokens for each in rollouts], self._device
-        )
+        questions = [self._question(each) for each in rollouts]
+        answers = AnswerBatch.of(questions, [each.tokens for each in rollouts], device)
         sizes = torch.tensor([len(each.tokens) for each in rollouts])
 
         def spread(values: Sequence[float]) -> torch.Tensor:
-            return torch.tensor(values).repeat_interleave(sizes).to(self._device)
+            return torch.tensor(values).repeat_interleave(sizes).to(device)
 
         old = torch.tensor([chance for each in rollouts for chance in each.log_probs])
         return PolicyBatch(
             answers,
             edit_marks(self._form, [each.question for each in rollouts]),
-            old.to(self._device),
+            old.to(device),
             spread([row[1] for row in rows]),
             spread([row[2] for row in rows]),
         )
 
     def weights(self) -> dict[str, torch.Tensor]:
-        """The policy's weights by the model's names, as they are; not copies."""
-        return {
-            name.removeprefix(_PREFIX): tensor.detach()
-            for name, tensor in self._policy.state_dict().items()
-            if name.startswith(_PREFIX)
-        }
+        """The policy's weights by the model's names, on the CPU; of other workers none."""
+        return {name.removeprefix(_PREFIX): tensor for name, tensor in self._engine.full_weights()}

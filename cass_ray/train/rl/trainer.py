@@ -6,11 +6,14 @@ import json
 import math
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
+from typing import Protocol
+
+import torch
 
 from cass_ray.execute.rewards.verdicts import (
     Outcome,
@@ -18,7 +21,7 @@ from cass_ray.execute.rewards.verdicts import (
     RewardItem,
     RewardVerdict,
 )
-from cass_ray.train.rl.learner import JudgedGroup, Learner
+from cass_ray.train.rl.learner import JudgedGroup
 from cass_ray.train.rl.questions import QuestionChooser
 from cass_ray.train.rl.records import RewardRecords
 from cass_ray.train.rl.rollouts import Question, Rollout, RolloutMaker
@@ -54,6 +57,23 @@ class RlSummary:
     outcomes: Counter[str] = field(default_factory=Counter)
 
 
+class StepLearner(Protocol):
+    """A :class:`~cass_ray.train.rl.learner.Learner`, alone or the first of several."""
+
+    @property
+    def steps(self) -> int:
+        """Optimizer steps so far."""
+        ...
+
+    def step(self, groups: Sequence[JudgedGroup]) -> dict[str, float]:
+        """One optimizer step; measures."""
+        ...
+
+    def weights(self) -> Mapping[str, torch.Tensor]:
+        """The policy's weights by the model's names, on the CPU."""
+        ...
+
+
 @dataclass
 class RlTrainer:
     """Runs ``settings.steps`` steps, or until ``until`` (of ``time.monotonic``).
@@ -63,13 +83,15 @@ class RlTrainer:
     """
 
     settings: RlSettings
-    learner: Learner
+    learner: StepLearner
     maker: RolloutMaker
     rewards: Rewarder
     chooser: QuestionChooser
     out: Path
     until: float = math.inf
     say: Callable[[str], None] = print
+    after_step: Callable[[int, Mapping[str, torch.Tensor]], None] = lambda step, weights: None
+    """Hears of each step that was made, with the weights that came of it."""
 
     def __post_init__(self) -> None:
         self.out.mkdir(parents=True, exist_ok=True)
@@ -129,8 +151,9 @@ class RlTrainer:
         behind = self.learner.steps - judged.policy
         measured = self.learner.step(groups)
         learned = time.monotonic()
+        weights = self.learner.weights()
         with self._drawing:
-            self.maker.use_weights(self.learner.weights())
+            self.maker.use_weights(weights)
         seconds = {
             "seconds_rollouts": judged.rollout_seconds,
             "seconds_rewards": judged.reward_seconds,
@@ -150,6 +173,7 @@ class RlTrainer:
             verdict.outcome.value for group in judged.verdicts for verdict in group
         )
         summary.steps += 1
+        self.after_step(summary.steps, weights)
 
 
 def judge_groups(

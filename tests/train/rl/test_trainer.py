@@ -12,7 +12,7 @@ import torch
 
 from cass_ray.execute.rewards.verdicts import Outcome, RewardVerdict, undecided
 from cass_ray.train.distributed import DistributedContext
-from cass_ray.train.rl.learner import JudgedGroup, Learner, PolicyModel, replicated_engine
+from cass_ray.train.rl.learner import JudgedGroup, Learner, PolicyModel, policy_engine
 from cass_ray.train.rl.questions import QuestionChooser
 from cass_ray.train.rl.records import read_answers
 from cass_ray.train.rl.rollout_process import RolloutProcess
@@ -36,8 +36,8 @@ def learner_of(folder, settings=SETTINGS):
     model, form = load(folder)
     policy = PolicyModel(model, settings, form.end)
     context = DistributedContext(0, 1, torch.device("cpu"))
-    engine = replicated_engine(policy, settings, context)
-    return Learner(policy, engine, form, settings, torch.device("cpu"))
+    engine = policy_engine(policy, settings, context)
+    return Learner(policy, engine, form, settings, context)
 
 
 def trainer_of(folder, out, maker, rewards, settings=SETTINGS):
