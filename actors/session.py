@@ -14,8 +14,10 @@ from typing import Any
 
 import ray
 from ray._private import ray_constants
+from rich.console import Console
 
 from actors.slow_start import START_SECONDS, patience
+from cass_ray.commands.waiting import waiting
 from cass_ray.toolchain.errors import ToolMissing
 
 _START_ATTEMPTS = 2
@@ -39,19 +41,20 @@ _CLUSTERS = ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR
 default on other systems than Linux; nothing else makes all of Ray's ports do so."""
 
 
-def start_local(**options: Any) -> None:
+def start_local(*, shown: bool = True, **options: Any) -> None:
     """Start a node on this machine for this process alone; ``options`` are ``ray.init``'s.
 
-    Its ports can be reached from this machine only, unless ``RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER``
-    is 1; another process that joins it needs that variable to be 0, else Ray waits for a node at
-    the machine's address. A node that does not start in time is tried once more. Raises
-    :class:`ToolMissing` where it does not start then either.
+    A terminal shows that it is being started, unless not ``shown``. Its ports can be reached from
+    this machine only, unless ``RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER`` is 1; another process that joins
+    it needs that variable to be 0, else Ray waits for a node at the machine's address. A node that
+    does not start in time is tried once more. Raises :class:`ToolMissing` where it does not start
+    then either.
     """
     logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
     for attempt in range(_START_ATTEMPTS):
         others = _children()
         try:
-            with _without_chatter(), _on_loopback(), patience():
+            with _said(shown), _without_chatter(), _on_loopback(), patience():
                 ray.init(address="local", include_dashboard=False, **options)
             return
         except Exception as error:  # Ray raises nothing narrower
@@ -65,6 +68,19 @@ def start_local(**options: Any) -> None:
                     f"It did not start, twice, in {START_SECONDS:.0f} seconds: try again when the "
                     "machine is less busy, or join a cluster (RAY_ADDRESS).",
                 ) from error
+
+
+@contextlib.contextmanager
+def _said(shown: bool) -> Iterator[None]:
+    """A line on the terminal while Ray starts, through a descriptor that stays the terminal's."""
+    if not (shown and sys.stderr.isatty()):
+        yield
+        return
+    with (
+        os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding="utf-8") as terminal,
+        waiting("starting Ray on this machine", console=Console(file=terminal)),
+    ):
+        yield
 
 
 def _children() -> set[int]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import signal
 import sys
-import threading
 from contextlib import ExitStack
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Annotated, Any, NoReturn
 
 import typer
 
 from cass_ray.config import SettingsError, load, parse_overrides
-from cass_ray.exit_codes import EXIT_TOOL_MISSING, EXIT_USAGE, fail
+from cass_ray.exit_codes import EXIT_INTERRUPTED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
 from cass_ray.toolchain.errors import ToolMissing
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -91,7 +91,9 @@ def _run(settings: Any, address: str) -> None:
         from serve.deployments.local_service import Service, with_key
     except ImportError as error:
         _missing(error)
-    stop = threading.Event()
+    # A handler may run while the main thread is in the middle of waiting: only this queue may be
+    # used from both (an event's lock would never be released).
+    ended_by: SimpleQueue[int] = SimpleQueue()
     settings, key = with_key(settings)
     with ExitStack() as stack:
         try:
@@ -100,10 +102,12 @@ def _run(settings: Any, address: str) -> None:
             fail("serve", error, EXIT_TOOL_MISSING)
         # Only now: Ray puts handlers of its own in place, which end the process at once.
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: stop.set())
+            signal.signal(number, lambda received, _: ended_by.put(received))
         place = f"{service.url}/" + (f"#key={key}" if key else "")
         sys.stdout.write(f"cass-ray serves at {place}\n")
         if key:
             sys.stdout.write(f"API key of this run: {key}\n")
         sys.stdout.flush()
-        stop.wait()
+        received = ended_by.get()
+    if received == signal.SIGINT:
+        raise typer.Exit(EXIT_INTERRUPTED)

@@ -20,7 +20,7 @@ from cass_ray.execute.rewards.client import KEY_VARIABLE
 from cass_ray.execute.rewards.judge import LocalRewards
 from cass_ray.execute.rewards.settings import RewardSettings
 from cass_ray.execute.rewards.verdicts import PartialCredit
-from cass_ray.exit_codes import EXIT_TOOL_MISSING, EXIT_USAGE, fail
+from cass_ray.exit_codes import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
 from cass_ray.toolchain.errors import ToolMissing
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
@@ -65,4 +65,11 @@ def serve(
         sys.stdout.write(f"{KEY_VARIABLE}={key}\n")
         sys.stdout.flush()
     rewarder = LocalRewards(judge, workers or len(os.sched_getaffinity(0)))
-    uvicorn.run(make_app(rewarder, key), host=host, port=port, log_level="warning")
+    config = uvicorn.Config(make_app(rewarder, key), host=host, port=port, log_level="warning")
+    server = uvicorn.Server(config)
+    try:
+        server.run()  # uvicorn.run would keep the interrupt to itself
+    except KeyboardInterrupt:
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    if not server.started:
+        fail("reward", f"cannot listen on {host}:{port}", EXIT_FAILED)

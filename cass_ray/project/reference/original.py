@@ -62,6 +62,8 @@ _MEMORY_BYTES = 12 << 30
 _LOG_LINES = 3
 _ERROR = re.compile(r"(?i)\berror\b|\bfatal\b|cannot find|undefined reference")
 _SUMMED_UP = re.compile(r"g?make(?:\[\d+\])?:|collect2:|ninja:|.*\bWerror\b")
+_MISSING_TOOL = ": command not found"
+"""What a shell says; the project is not to blame."""
 _FORM = "2"
 """Of what is kept: part of its key."""
 
@@ -104,6 +106,8 @@ def runs_of_original(original: Original, say: Callable[[str], None]) -> Original
         made = _Session(original, toolkit, say).runs()
     except (ToolMissing, NvccError, ToolkitError, BuildFailed) as error:
         return no_reference(str(error).partition("\n")[0])
+    if _MISSING_TOOL in made.problem:
+        return made  # whoever installs it tries again
     part = kept.with_suffix(".part")
     part.write_text(f"{key}\n{made.model_dump_json()}\n", "utf-8")
     part.replace(kept)

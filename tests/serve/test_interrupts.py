@@ -1,0 +1,65 @@
+"""Servers that are interrupted shut down, and end as a shell reports it; asked to end, with 0."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+SERVE = """
+import sys, types
+class Service:
+    url = "http://127.0.0.1:1"
+    def __init__(self, *settings): pass
+    def __enter__(self): return self
+    def __exit__(self, *error): print("ended", flush=True)
+place = types.ModuleType("serve.deployments.local_service")
+place.Service, place.with_key = Service, lambda settings: (settings, "")
+sys.modules[place.__name__] = place
+sys.argv = ["cass", "serve", "--no-auth"]
+from cass_ray.cli import main
+main()
+"""
+"""The command as it is, around a service that needs no Ray."""
+
+REWARDS = """
+import sys
+from cass_ray.execute.rewards.settings import RewardSettings
+RewardSettings.judge = lambda self: None
+sys.argv = ["cass", "reward", "serve", "--port", "18931"]
+from cass_ray.cli import main
+main()
+"""
+
+
+def ended(script: str, ready: str, number: signal.Signals) -> tuple[int, str]:
+    """Status and further output of ``script`` that gets ``number`` once it has said ``ready``."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, cwd=ROOT,
+        env={**os.environ, "CASS_REWARDS_KEY": ""},
+    )  # fmt: skip
+    assert process.stdout is not None
+    for line in process.stdout:
+        if ready in line:
+            break
+    process.send_signal(number)
+    rest, _ = process.communicate(timeout=120)
+    return process.returncode, rest
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
+def test_serve(number: signal.Signals, status: int) -> None:
+    pytest.importorskip("ray")
+    assert ended(SERVE, "serves at", number) == (status, "ended\n")
+
+
+def test_rewards() -> None:
+    pytest.importorskip("uvicorn")
+    status, _ = ended(REWARDS, "CASS_REWARDS_KEY=", signal.SIGINT)
+    assert status == 130
