@@ -67,5 +67,44 @@ def test_what_leaves_code_out_is_said(old, new, said):
     assert said in left_out(QUESTION, RULES, RULES.replace(old, new))
 
 
+MIXED = """#include <cuda_runtime.h>
+
+__global__ void least(unsigned* out, int limit) {
+    unsigned own = threadIdx.x;
+    asm("add.u32 %0, %0, %%nctaid.x;" : "+r"(own));
+    out[threadIdx.x] = min(__shfl_sync(0xffffffffu, own, 0), limit);
+}
+
+int main() {
+    least<<<1, 32>>>(nullptr, 7);
+    return cudaDeviceSynchronize();
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("cass::mixed_min(", "min("),  # compares as double
+        ("gridDim.x", "blockDim.x"),
+        ("__shfl(own, 0, 32)", "__shfl(own, 0)"),  # the whole wave, 64 lanes on CDNA
+    ],
+)
+def test_what_the_rules_add_is_asked_for(old, new):
+    rules = RulesTranslator().translate(MIXED).source
+    assert old in rules
+    assert left_out(MIXED, rules, rules) == ""
+    assert "which the translation has" in left_out(MIXED, rules, rules.replace(old, new))
+
+
+def test_what_the_rules_add_is_asked_for_in_its_place():
+    question = MIXED.replace("limit);", "limit) + min(own, 3u);")
+    rules = RulesTranslator().translate(question).source
+    swapped = rules.replace("cass::mixed_min(__shfl", "min(__shfl")
+    swapped = swapped.replace(" min(own, 3u)", " cass::mixed_min(own, 3u)")
+    assert swapped.count("mixed_min") == rules.count("mixed_min")
+    assert "mixed_min, x elsewhere" in left_out(question, rules, swapped)
+
+
 def test_no_port_at_all_is_none():
     assert "runtime" in left_out(QUESTION, RULES, QUESTION)
