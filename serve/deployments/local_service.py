@@ -54,6 +54,8 @@ class Service:
                 start_local(_system_config=LEAN_NODE, **_QUIET)  # /metrics has its own figures
             else:
                 ray.init(address=self._address, **_QUIET)
+        # The address is said when it answers; what Ray Serve says before is of no use to anybody.
+        logging.getLogger("ray.serve").setLevel(logging.WARNING)
         serve.start(
             http_options=HTTPOptions(
                 host=self.settings.host,
