@@ -19,7 +19,7 @@ from cass_ray.commands.sides import exit_codes
 from cass_ray.commands.verify import agree
 from cass_ray.commands.waiting import waiting
 from cass_ray.dataset.schema import clip_diagnostic
-from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
+from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail, no_room
 from cass_ray.printable import printable, printable_text
 from cass_ray.task import Level
 from cass_ray.toolchain.errors import ToolMissing
@@ -139,6 +139,8 @@ def translate(
     except TranslatorError as error:
         fail("translate", error, EXIT_FAILED)
     except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and (message := no_room(error)) is not None:
+            fail("translate", message, EXIT_FAILED)
         fail("translate", error, EXIT_USAGE)
     propose = _proposer(repair_with or engine, bool(repair_with)) if repairs else None
     failed = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 
@@ -81,6 +82,19 @@ def test_a_folder(source: Path, tmp_path: Path) -> None:
     result = RUN.invoke(app, [str(folder), "-o", str(tmp_path / "out")])
     assert result.exit_code == 0
     assert "hipFree" in (tmp_path / "out/a.cu").read_text()
+
+
+def test_a_full_disk_is_said_in_a_line(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, data: bytes) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr("cass_ray.commands.translate.write_whole", full)
+    result = RUN.invoke(app, [str(source), "-o", str(tmp_path / "a.hip")])
+    assert result.exit_code == 1
+    said = f"cass translate: {tmp_path / 'a.hip'}: No space left on device: free some space"
+    assert result.stderr.startswith(said)
 
 
 def test_a_missing_file_is_a_usage_error(tmp_path: Path) -> None:
