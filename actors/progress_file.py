@@ -21,6 +21,17 @@ def write_line(path: Path, text: str) -> None:
         stream.write(text + "\n")
 
 
+class ProgressWriter:
+    """An actor beside the followed file, for workers that do not see it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def write(self, text: str) -> None:
+        """As :func:`write_line`."""
+        write_line(self._path, text)
+
+
 @contextmanager
 def followed(path: Path, say: Callable[[str], None]) -> Iterator[None]:
     """Say each whole line that appears in ``path``, which is emptied first, until the block ends.

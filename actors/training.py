@@ -8,17 +8,18 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from typing import Any
 
 import pyarrow as pa
 import ray
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from actors.progress_file import followed, write_line
+from actors.progress_file import ProgressWriter, followed, write_line
 from actors.session import join_submitted, start_local
 from cass_ray.dataset.parquet import of_one_storage, parquet_dataset
 from cass_ray.llm.pretrained import load_tokenizer
+from cass_ray.storage.location import below
 from cass_ray.train.data.examples import COLUMNS, LIFTED, DataError, ExampleMaker
 from cass_ray.train.data.prepare import (
     by_data_set,
@@ -32,6 +33,7 @@ from cass_ray.train.data.recipe_files import prepare_recipe
 from cass_ray.train.data.token_store import EXAMPLE_SCHEMA
 from cass_ray.train.run_files import RunFiles
 from cass_ray.train.settings import TrainSettings
+from cass_ray.train.share import RunShare
 
 FEW_PAIRS = 512
 """So many pairs become tokens in less time than an actor takes to start."""
@@ -130,9 +132,11 @@ class TrainWorker:
 
     settings: TrainSettings
     on_step: StepHook | None = None
+    progress: Any = None
+    """A :class:`~.progress_file.ProgressWriter`, where the driver's folder may not be seen."""
 
     def __call__(self, _: dict[str, Any]) -> None:
-        """Run the loop; what comes of it is in the folder of the run."""
+        """Run the loop; what comes of it is in the folder of the run, and where it is shared."""
         import ray.train
         import ray.train.torch
         import torch
@@ -151,8 +155,34 @@ class TrainWorker:
             device = device[0]
         context = ray.train.get_context()
         os.environ["LOCAL_RANK"] = str(context.get_local_rank())
-        say = partial(write_line, RunFiles(self.settings.out).progress)
-        Trainer(self.settings, distributed_context(device), on_step=self.on_step, say=say).run()
+        shared, on_step = self._shared(context.get_world_rank() == 0)
+        Trainer(self.settings, distributed_context(device), on_step=on_step, say=self._say).run()
+        if shared is not None:
+            shared.deliver()
+
+    def _say(self, text: str) -> None:
+        if self.progress is None:
+            write_line(RunFiles(self.settings.out).progress, text)
+        else:
+            ray.get(self.progress.write.remote(text))
+
+    def _shared(self, first: bool) -> tuple[RunShare | None, StepHook | None]:
+        """For the first worker the share, if any, and a hook that sends curves beside every
+        checkpoint; for the others what they have."""
+        if self.settings.share is None:
+            return None, self.on_step
+        share = RunShare(self.settings.share, self.settings.out)
+        share.fetch()
+        if not first:
+            return None, self.on_step
+
+        def hear(step: int, values: dict[str, float]) -> None:
+            if self.on_step is not None:
+                self.on_step(step, values)
+            if step % self.settings.checkpoints.every == 0:
+                share.send_curves()
+
+        return share, hear
 
 
 def sample_programs(settings: TrainSettings, model: str) -> tuple[int, dict[str, int]]:
@@ -233,8 +263,14 @@ def fit(
     workers = settings.workers
     on_gpu = workers.gpus > 0
     resources = {"CPU": workers.cpus} | ({"GPU": workers.gpus} if on_gpu else {})
+    files = RunFiles(settings.out)
+    share = RunShare(settings.share, settings.out) if settings.share is not None else None
+    progress = None
+    if share is not None:
+        share.offer()
+        progress = _beside_driver(ProgressWriter, files.progress)
     trainer = TorchTrainer(
-        TrainWorker(settings, on_step),
+        TrainWorker(settings, on_step, progress),
         train_loop_config={},
         torch_config=TorchConfig(backend="nccl" if on_gpu else "gloo"),
         scaling_config=ray.train.ScalingConfig(
@@ -242,16 +278,21 @@ def fit(
         ),
         run_config=ray.train.RunConfig(
             name=settings.name,
-            storage_path=str(settings.out / "ray"),
+            storage_path=str(below(settings.share or settings.out, "ray")),
             failure_config=ray.train.FailureConfig(max_failures=workers.failures),
         ),
     )
-    files = RunFiles(settings.out)
-    path = files.summary
-    path.unlink(missing_ok=True)
+    files.summary.unlink(missing_ok=True)
     with followed(files.progress, say):
         result = trainer.fit()
     if result.error is not None:
         raise result.error
-    summary: dict[str, Any] = json.loads(path.read_text())
+    if share is not None:
+        share.collect()
+    summary: dict[str, Any] = json.loads(files.summary.read_text())
     return summary
+
+
+def _beside_driver(actor: type, *arguments: Any) -> Any:
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    return ray.remote(actor).options(num_cpus=0, scheduling_strategy=here).remote(*arguments)

@@ -51,10 +51,13 @@ def main(settings: TrainSettings, resume: bool) -> dict[str, Any]:
 def _forget(settings: TrainSettings) -> None:
     """Remove what an earlier run of this name left, its tokens and data excepted."""
     from cass_ray.train.checkpoint.store import CheckpointStore
+    from cass_ray.train.share import RunShare
 
     store = CheckpointStore(settings.checkpoint_url)
     for step in store.steps():
         store.remove(step)
+    if settings.share is not None:
+        RunShare(settings.share, settings.out).forget()
     for name in ("ray", "tensorboard", "model"):
         shutil.rmtree(settings.out / name, ignore_errors=True)
     for name in ("metrics.jsonl", "events.jsonl"):
@@ -90,6 +93,7 @@ def train(
         settings = settings.model_copy(
             update={
                 "out": settings.out.absolute(),
+                "share": absolute(settings.share) if settings.share is not None else None,
                 "data": settings.data.model_copy(
                     update={"pairs": [absolute(each) for each in settings.data.pairs]}
                 ),

@@ -210,6 +210,18 @@ class Store:
         else:
             self._retried(path, lambda: self._files.put_file(str(source), target))
 
+    def download(self, path: str, target: Path) -> None:
+        """Write the content of ``path``, which may be larger than memory, to the local file
+        ``target``; replaces what was there. Raises ``FileNotFoundError``."""
+        source = self._path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        aside = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+        try:
+            self._retried(path, lambda: self._files.get_file(source, str(aside)))
+            aside.replace(target)
+        finally:
+            aside.unlink(missing_ok=True)
+
     def read(self, path: str) -> bytes:
         """The content of ``path``. Raises ``FileNotFoundError``."""
         return bytes(self._retried(path, lambda: self._files.cat_file(self._path(path))))

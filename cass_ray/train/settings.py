@@ -10,7 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from cass_ray.config import StrictModel
 from cass_ray.llm.pretrained import RopeSettings
 from cass_ray.llm.prompts import prompt_format
-from cass_ray.storage.location import Location
+from cass_ray.storage.location import Location, below
 from cass_ray.task import Task, parse_task
 
 Attention = Literal["auto", "cudnn", "flash", "flash-attn", "math"]
@@ -360,7 +360,11 @@ class TrainSettings(StrictModel):
 
     name: str = Field(pattern=r"^[A-Za-z0-9._-]+$")
     out: Path
-    """Folder of the run, seen by every node: tokens, checkpoints, curves, the final model."""
+    """Folder of the run: tokens, checkpoints, curves, the final model. Every node sees it, unless
+    ``share`` is set."""
+    share: Location | None = None
+    """Where nodes that do not see ``out`` find tokens and checkpoints and leave results: a URL, or
+    a folder that they mount. Each has a folder ``out`` of its own then."""
     data: DataSettings
     model: ModelSettings
     optimizer: OptimizerSettings = OptimizerSettings()
@@ -384,6 +388,8 @@ class TrainSettings(StrictModel):
             raise ValueError("`optimizer.kind: muon` needs whole matrices: `zero.stage: 0`")
         if self.data.recipe is not None and self.steps is None:
             raise ValueError("`data.recipe` makes examples without end: set `steps`")
+        if self.share is not None and self.rejection is not None:
+            raise ValueError("`rejection` needs an `out` that every node sees, without `share`")
         if self.zero.stage and not self.optimizer.master_weights:
             raise ValueError("`optimizer.master_weights: false` needs `zero.stage: 0`")
         if self.model.fresh is not None and self.model.rope is None:
@@ -397,4 +403,4 @@ class TrainSettings(StrictModel):
 
     @property
     def checkpoint_url(self) -> str:
-        return self.checkpoints.url or str(self.out / "checkpoints")
+        return self.checkpoints.url or str(below(self.share or self.out, "checkpoints"))

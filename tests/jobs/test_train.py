@@ -12,6 +12,7 @@ import ray
 
 from cass_ray.train.curves import read_metrics
 from cass_ray.translate.engines.registry import make_translator
+from cluster import local
 from tests.folders import REPOSITORY
 from tests.train.conftest import cuda_program, pair, tiny_settings, write_pairs
 from tests.train.runs import ALONE, changed, train, with_data
@@ -114,3 +115,44 @@ def test_a_recipe_trains_through_the_job_and_answers(tmp_path, pairs_folder, clu
     )
     assert lines[-1].startswith("try it: cass translate FILE.cu --engine model:")
     assert not [line for line in lines if "pid=" in line or "WARNING" in line]
+
+
+_BLIND = 'mount -t tmpfs none "$0" && exec "$@"'
+"""A node that has a folder of its own where others have the driver's."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting takes root")
+def test_nodes_that_do_not_see_the_drivers_folder_train_as_one_does(
+    tmp_path, pairs_folder, monkeypatch
+):
+    """Two workers on two nodes, ``out`` is empty on either."""
+    run, share = tmp_path / "run", tmp_path / "share"
+    monkeypatch.setenv("CASS_CACHE", str(tmp_path / "cache"))
+    run.mkdir()
+    blind = ("unshare", "--mount", "bash", "-c", _BLIND, str(run))
+    plan = [local.NodePlan("head", 0, {})]
+    plan += [local.NodePlan(f"far-{number}", 1, {}, blind) for number in (1, 2)]
+    state = local.start(plan, jobs=False)
+    try:
+        ray.shutdown()
+        for name, value in local.environment(state.token).items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("RAY_ADDRESS", state.address)
+        from actors.training import fit, join_cluster, prepare_data
+
+        settings = tiny_settings(tmp_path, pairs_folder, share=share, workers__number=2)
+        join_cluster(workers=2)
+        prepare_data(settings, print)
+        said: list[str] = []
+        summary = fit(settings, say=said.append)
+        ray.shutdown()
+    finally:
+        local.stop(state)
+    alone = with_data(changed(settings, out=tmp_path / "alone", share=None, workers__number=1))
+    expected = [loss for _, loss, _ in train(ALONE, alone)[0]]
+    rows = read_metrics(settings.out / "metrics.jsonl")
+    assert [row["loss"] for row in rows] == pytest.approx(expected, abs=1e-4)
+    assert summary["steps"] == 4
+    assert any("step 4/4" in line for line in said)
+    assert (settings.out / "model" / "model.safetensors").exists()

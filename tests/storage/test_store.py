@@ -68,6 +68,19 @@ def test_many_are_read_at_once(store: Store) -> None:
         store.read_all(["x/1", "x/none"])
 
 
+def test_a_file_is_sent_and_fetched(store: Store, tmp_path: Path) -> None:
+    source, target = tmp_path / "source", tmp_path / "new" / "target"
+    source.write_bytes(b"content")
+    store.upload("a/b", source)
+    assert store.read("a/b") == b"content"
+    store.download("a/b", target)
+    assert target.read_bytes() == b"content"
+    with pytest.raises(FileNotFoundError):
+        store.download("a/none", target)
+    assert target.read_bytes() == b"content"
+    assert [path.name for path in target.parent.iterdir()] == ["target"]
+
+
 def test_it_travels_to_other_processes(store: Store) -> None:
     store.put("x", b"content")
     assert pickle.loads(pickle.dumps(store)).read("x") == b"content"
