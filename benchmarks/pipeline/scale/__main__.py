@@ -52,12 +52,19 @@ def stored(rows: Annotated[list[int], typer.Option(help="Of the input.")]) -> No
 @app.command()
 def slots(
     slots: Annotated[list[int], typer.Option(help="Simulated compile slots of `nvidia`.")],
-    seconds: Annotated[float, typer.Option(help="About how long each run is to take.")] = 60,
+    seconds: Annotated[float, typer.Option(help="About how long each run is to take.")] = 200,
+    rows_per_block: Annotated[int, typer.Option(help="Of the 64 that it takes as long as.")] = 1,
 ) -> None:
     """Blocks a second, and the share of the slots that is at work."""
     with _recording() as recording:
         for each in slots:
-            found = _alone("slots", slots=each, seconds=seconds, recording=recording)
+            found = _alone(
+                "slots",
+                slots=each,
+                seconds=seconds,
+                rows_per_block=rows_per_block,
+                recording=recording,
+            )
             _note("slots", each, found)
 
 
@@ -176,10 +183,12 @@ clock: the server, in Python, shares the cores.""",
     "slots": """\
 ## Compile slots
 
-Ray Data and the workers of a build as they are, with each compiler replaced by a pause as long as
-it took for one of 12 generated programs, and by what it wrote; 64 slots share a process. `busy` is
-the share of the slots' time in pauses (rows compiled, by the mean pause), start and end of the run
-included. All processes share the machine's cores.""",
+Ray Data and the workers of a build as they are, with each compiler replaced by a pause, and by what
+it wrote for one of 12 generated programs; 64 slots share a process. All processes share the
+machine's cores, which a cluster's nodes do not: so a block has a row, and takes as long as 64, as
+the blocks of large builds have. `busy` is the share of the slots' time in pauses (rows compiled, by
+the mean pause), start and end of the run included; `in the middle`: from the first quarter of the
+blocks to the last.""",
     "ingest": """\
 ## Reading
 

@@ -82,14 +82,15 @@ def programs_to_record(count: int) -> list[Row]:
 class _Pause:
     """A stage: so many seconds, then the recorded columns."""
 
-    def __init__(self, recording: Recording, pool: Pool) -> None:
+    def __init__(self, recording: Recording, pool: Pool, times: float) -> None:
         self._recording = recording
         self._pool = pool.value
+        self._times = times
 
     def run(self, rows: Sequence[Row]) -> list[Row]:
-        """As long as all of them took."""
+        """As long as all of them took, so many times."""
         known = [self._recording.of(row["id"]) for row in rows]
-        time.sleep(sum(each.seconds[self._pool] for each in known))
+        time.sleep(self._times * sum(each.seconds[self._pool] for each in known))
         return [{**row, **each.columns} for row, each in zip(rows, known, strict=True)]
 
 
@@ -97,6 +98,7 @@ class ReplayWorker(StageWorker):
     """A worker of a pool whose compilers are played back from ``recording``."""
 
     recording: ClassVar[Path]
+    times: ClassVar[float]
 
     def __init__(
         self, work: BuildWork, coordinator: str, pools: Sequence[Pool], commits: bool
@@ -105,22 +107,23 @@ class ReplayWorker(StageWorker):
         self._recording = Recording.model_validate_json(self.recording.read_text())
 
     def _stages(self) -> Sequence[RowStage]:
-        return [_Pause(self._recording, self.pool)]
+        return [_Pause(self._recording, self.pool, self.times)]
 
     def _table(self, rows: list[Row]) -> pa.Table:
         return pa.Table.from_pylist(rows, schema=self.schema)
 
 
-def workers(recording: Path) -> dict[Pool, type[StageWorker]]:
-    """A class for each compiler's pool."""
-    nvidia = type(
-        "ReplayedNvidia",
-        (ReplayWorker,),
-        {"pool": Pool.NVIDIA_COMPILER, "blame": Stage.COMPILE_NVIDIA, "recording": recording},
-    )
-    amd = type(
-        "ReplayedAmd",
-        (ReplayWorker,),
-        {"pool": Pool.AMD_COMPILER, "blame": Stage.COMPILE_AMD, "recording": recording},
-    )
-    return {Pool.NVIDIA_COMPILER: nvidia, Pool.AMD_COMPILER: amd}
+def workers(recording: Path, times: float = 1.0) -> dict[Pool, type[StageWorker]]:
+    """A class for each compiler's pool, whose pauses are ``times`` what was recorded."""
+    blames = {
+        Pool.NVIDIA_COMPILER: Stage.COMPILE_NVIDIA,
+        Pool.AMD_COMPILER: Stage.COMPILE_AMD,
+    }
+    return {
+        pool: type(
+            f"Replayed{pool.name.title().replace('_', '')}",
+            (ReplayWorker,),
+            {"pool": pool, "blame": blame, "recording": recording, "times": times},
+        )
+        for pool, blame in blames.items()
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -13,8 +14,9 @@ from actors.session import start_local
 from benchmarks.pipeline.scale.replay import Recording, workers
 from benchmarks.pipeline.scale.source import settings_of
 from cass_ray.pipeline.pieces.blocks import OpenBlocks, live_rows
+from cass_ray.pipeline.pieces.read import ROWS_PER_RUN
 from cass_ray.pipeline.pieces.runner import InlineRunner
-from cass_ray.pipeline.pieces.steps import ROWS_PER_BLOCK, Steps
+from cass_ray.pipeline.pieces.steps import Steps
 from cass_ray.pipeline.pieces.work import BuildWork
 from cass_ray.pipeline.progress import Progress
 from cass_ray.pipeline.stages.order import Pool
@@ -24,14 +26,18 @@ _THREADS = 64
 """Slots of one worker process: memory has not room for a process each."""
 
 
-def measure(slots: int, seconds: float, folder: Path, recording: Path) -> dict[str, float]:
+def measure(
+    slots: int, seconds: float, rows_per_block: int, folder: Path, recording: Path
+) -> dict[str, float]:
     """As many slots of ``nvidia``, and of ``amd`` what keeps up with them, for about ``seconds``.
 
-    Call it in a process of its own.
+    A block has ``rows_per_block`` rows and takes as long as :data:`ROWS_PER_RUN` of them, as those
+    of large builds do. Call it in a process of its own.
     """
+    times = ROWS_PER_RUN / rows_per_block
     recorded = Recording.model_validate_json(recording.read_text()).programs
     each = {
-        pool: sum(program.seconds[pool] for program in recorded) / len(recorded)
+        pool: times * sum(program.seconds[pool] for program in recorded) / len(recorded)
         for pool in recorded[0].seconds
     }
     nvidia, amd = each[Pool.NVIDIA_COMPILER.value], each[Pool.AMD_COMPILER.value]
@@ -44,7 +50,7 @@ def measure(slots: int, seconds: float, folder: Path, recording: Path) -> dict[s
     steps = Steps(work, InlineRunner(), Progress(Console(quiet=True)), slots, from_cache=False)
     pieces = steps.read(folder)
     read = time.process_time()
-    blocks = list(OpenBlocks(work, pieces, ROWS_PER_BLOCK))
+    blocks = list(OpenBlocks(work, pieces, rows_per_block))
     live = live_rows(work, pieces)  # without duplicates and what is filtered
     start_local(
         num_cpus=2,
@@ -53,20 +59,26 @@ def measure(slots: int, seconds: float, folder: Path, recording: Path) -> dict[s
         log_to_driver=False,
     )
     nodes._MOST_THREADS = _THREADS
-    stage_workers.WORKERS.update(workers(recording))
+    stage_workers.WORKERS.update(workers(recording, times))
     began = time.monotonic()
-    first = 0.0
-    for _ in build_pipeline.compile_blocks(work, blocks):
-        first = first or time.monotonic()
-    ended = time.monotonic()
+    done = [time.monotonic() - began for _ in build_pipeline.compile_blocks(work, blocks)]
+    of_a_block = live * nvidia / len(blocks)
     return {
         "slots": slots,
         "rows": live,
         "blocks": len(blocks),
-        "seconds": round(ended - began, 1),
-        "seconds to the first": round(first - began, 1),
-        "blocks/s": round(len(blocks) / (ended - began), 1),
-        "busy": round(live * nvidia / (slots * (ended - began)), 3),
+        "seconds a block": round(of_a_block, 1),
+        "seconds": round(done[-1], 1),
+        "seconds to the first": round(done[0], 1),
+        "blocks/s": round(len(blocks) / done[-1], 1),
+        "busy": round(of_a_block * len(blocks) / (slots * done[-1]), 3),
+        "busy in the middle": round(of_a_block * _rate(done) / slots, 3),
         "driver cpu ms a block": round((time.process_time() - read) * 1000 / len(blocks), 2),
         "driver mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
     }
+
+
+def _rate(done: Sequence[float]) -> float:
+    """Blocks a second, the first and the last quarter of them left out."""
+    first, last = len(done) // 4, 3 * len(done) // 4
+    return (last - first) / (done[last] - done[first])
