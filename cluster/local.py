@@ -32,7 +32,7 @@ from cluster.package import pack
 from cluster.ports import free_ports
 
 RESOURCES = ("nvidia", "amd")
-_START_SECONDS = 240.0
+_START_SECONDS = 600.0  # a head has been seen to take five minutes on a machine at load 15
 _START_ATTEMPTS = 2
 _STARTED_TOO_SLOWLY = "timed out during startup"
 _STARTED = "Ray runtime started"
