@@ -55,7 +55,8 @@ class ClusterState(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     address: str
-    dashboard: str
+    dashboard: str | None
+    """Address; none where jobs cannot be submitted."""
     temporary: Path
     token: str
     nodes: list[Node]
@@ -176,7 +177,8 @@ def start(
     """Start the nodes of ``plan`` (the first is the head), one after the other.
 
     With ``links`` all but the head have a network name space each (:mod:`cluster.network`). Without
-    ``jobs`` nobody waits until jobs can be submitted; drivers can join before.
+    ``jobs`` drivers can join, and no jobs be submitted: there is no dashboard, which takes a busy
+    machine minutes to start.
 
     Raises ``ClusterError`` when a cluster is already running or a node does not come up.
     """
@@ -191,7 +193,7 @@ def start(
     port, dashboard = free_ports(2)
     state = ClusterState(
         address=f"{host}:{port}",
-        dashboard=f"http://127.0.0.1:{dashboard}",
+        dashboard=f"http://127.0.0.1:{dashboard}" if jobs else None,
         temporary=temporary,
         token=secrets.token_hex(32),
         nodes=[],
@@ -286,8 +288,9 @@ def _arguments(
     found = raylet.any_node(plan.cpus, plan.resources, host, known_as, object_store_mib)
     if state.nodes:
         return [*found, f"--address={state.address}"]
-    port, dashboard = (int(each.rsplit(":", 1)[1]) for each in (state.address, state.dashboard))
-    return [*found, *raylet.of_head(port, dashboard, state.temporary)]
+    dashboard = state.dashboard and int(state.dashboard.rsplit(":", 1)[1])
+    port = int(state.address.rsplit(":", 1)[1])
+    return [*found, *raylet.of_head(port, dashboard or None, state.temporary)]
 
 
 def _record(state: ClusterState) -> None:
@@ -298,14 +301,16 @@ def _record(state: ClusterState) -> None:
 
 
 def _joins(state: ClusterState, known_as: str, log: Path) -> bool:
-    """Whether the head counts the node that it knows as ``known_as``, and that says in ``log`` that
-    it has started, before it ends or time runs out.
+    """Whether the node that the head knows as ``known_as`` says in ``log`` that it has started, and
+    the head, where it can be asked, counts it, before it ends or time runs out.
 
     Ray may end a node that the head counts already, because its start took too long.
     """
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline and _alive(state.nodes[-1].process):
-        if _STARTED in log.read_text(errors="replace") and node_count(state, known_as):
+        if _STARTED in log.read_text(errors="replace") and (
+            state.dashboard is None or node_count(state, known_as)
+        ):
             return True
         time.sleep(0.2)
     return False
@@ -314,8 +319,11 @@ def _joins(state: ClusterState, known_as: str, log: Path) -> bool:
 def node_count(state: ClusterState, known_as: str = "") -> int:
     """Nodes that the head counts as alive; those that it knows as ``known_as`` only.
 
-    It counts one that was killed for some seconds more.
+    It counts one that was killed for some seconds more. Without a dashboard the nodes' processes
+    are counted.
     """
+    if state.dashboard is None:
+        return sum(_alive(node.process) for node in state.nodes)
     wanted = {"state": "ALIVE"} | ({"node_name": known_as} if known_as else {})
     query = urllib.parse.urlencode(
         [
@@ -376,7 +384,12 @@ def stop(state: ClusterState) -> None:
 
 
 def submit(state: ClusterState, command: list[str], working_directory: Path) -> int:
-    """``ray job submit`` of ``command``; output streams through. Returns the job's exit status."""
+    """``ray job submit`` of ``command``; output streams through. Returns the job's exit status.
+
+    Raises ``ClusterError`` for a cluster that takes none.
+    """
+    if state.dashboard is None:
+        raise ClusterError("the cluster was started without `jobs`")
     with tempfile.TemporaryDirectory(prefix="cass-job-") as folder:
         package = Path(folder) / "package.zip"
         pack(working_directory, package)

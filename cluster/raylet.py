@@ -42,13 +42,19 @@ def any_node(
     ]
 
 
-def of_head(port: int, dashboard: int, temporary: Path) -> list[str]:
-    """What the head is told besides. Raises :class:`~cluster.errors.ClusterError`."""
+def of_head(port: int, dashboard: int | None, temporary: Path) -> list[str]:
+    """What the head is told besides; its dashboard are a dozen processes.
+
+    Raises :class:`~cluster.errors.ClusterError`.
+    """
+    if dashboard is None:
+        shown = ["--include-dashboard=false"]
+    else:
+        shown = ["--dashboard-host=127.0.0.1", f"--dashboard-port={dashboard}"]
     return [
         "--head",
         f"--port={port}",
-        "--dashboard-host=127.0.0.1",
-        f"--dashboard-port={dashboard}",
+        *shown,
         f"--ray-client-server-port={free_ports(1)[0]}",
         f"--temp-dir={temporary}",
     ]

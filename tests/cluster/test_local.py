@@ -50,9 +50,13 @@ def test_a_node_that_the_head_counts_has_joined_when_it_says_that_it_has_started
     if not lasts:
         process.wait()
     node = local.Node(name="amd", process=process.pid, resources={})
-    state = local.ClusterState(address="", dashboard="", temporary=tmp_path, token="", nodes=[node])
+    state = local.ClusterState(
+        address="", dashboard="http://192.0.2.1:1", temporary=tmp_path, token="", nodes=[node]
+    )
+    alone = state.model_copy(update={"dashboard": None})
     try:
         assert local._joins(state, "amd-5", log) is joins
+        assert local._joins(alone, "amd-5", log) is joins
     finally:
         process.kill()
         process.wait()
@@ -94,3 +98,20 @@ def test_a_node_is_counted_by_its_name_and_not_by_how_many_there_are(
         address="", dashboard=dashboard, temporary=tmp_path, token="", nodes=[]
     )
     assert local.node_count(state, known_as) == count
+
+
+def test_without_a_dashboard_nodes_are_counted_by_their_processes(tmp_path: Path) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    with subprocess.Popen(["sleep", "1000"]) as lasting:
+        nodes = [
+            local.Node(name=str(process.pid), process=process.pid, resources={})
+            for process in (ended, lasting)
+        ]
+        state = local.ClusterState(
+            address="", dashboard=None, temporary=tmp_path, token="", nodes=nodes
+        )
+        assert local.node_count(state) == 1
+        with pytest.raises(ClusterError, match="without `jobs`"):
+            local.submit(state, ["true"], tmp_path)
+        lasting.kill()
