@@ -12,6 +12,7 @@ import random
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -30,8 +31,11 @@ _FRESH_SEED = 100_000
 _PUBLIC = ("program", "grafted")
 
 
-def write_questions(run: Path, path: Path, most: int, fresh: int) -> int:
-    """Write at most ``most`` questions of the run whose folder is ``run``; how many there are."""
+def write_questions(run: Path, path: Path, most: int, fresh: int, tools: Path | None) -> int:
+    """Write at most ``most`` questions of the run whose folder is ``run``; how many there are.
+
+    With ``tools`` (of ``judge_tools unpack``) only those whose known translation compiles.
+    """
     from cass_ray.train.data.recipe_files import stored_pairs
     from cass_ray.train.run_files import RunFiles
 
@@ -43,7 +47,11 @@ def write_questions(run: Path, path: Path, most: int, fresh: int) -> int:
         rows = [*programs[:most], *_fresh_pairs(programs, fresh, pool)]
         chance.shuffle(rows)
         work = ((row, str(files.tokenizer), number) for number, row in enumerate(rows))
-        made = [row for row in pool.map(_fitting, work, chunksize=32) if row is not None][:most]
+        made = [row for row in pool.map(_fitting, work, chunksize=32) if row is not None]
+        if tools is not None:
+            compiled = pool.map(partial(_compiles, tools), made, chunksize=4)
+            made = [row for row, compiles in zip(made, compiled, strict=True) if compiles]
+        made = made[:most]
     with path.open("w", encoding="utf-8") as stream:
         stream.writelines(json.dumps(row) + "\n" for row in made)
     return len(made)
@@ -61,6 +69,15 @@ def _fresh_pairs(programs: list[Row], fresh: int, pool: ProcessPoolExecutor) -> 
     for pair in pool.map(translated, found, chunksize=16):
         if pair is not None and "error" not in pair:
             yield pair
+
+
+def _compiles(tools: Path, row: Row) -> bool:
+    from benchmarks.train.judge_tools import toolchain_in
+    from cass_ray.execute.rewards.compiled import CompileJudge
+    from cass_ray.execute.rewards.verdicts import Outcome
+
+    verdict = CompileJudge(toolchain_in(tools)).of(row["cuda"], row["translation"])
+    return verdict.outcome in (Outcome.COMPILED, Outcome.OTHER_CODE)
 
 
 _form: Any = None

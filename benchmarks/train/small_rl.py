@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from cass_ray.train.rl.settings import RlSettings, SamplingSettings
 
 QUESTIONS = "questions.jsonl"
+_UNREWARDED = ("does not compile", "no program")
+"""Outcomes whose credit is for being a program."""
 
 
 def read(records: Path, number: int) -> None:
@@ -40,7 +42,9 @@ def read(records: Path, number: int) -> None:
     """
     from cass_ray.train.rl.records import read_answers
 
-    rewarded = [row for row in read_answers(records) if row["outcome"] in ("compiles", "right")]
+    rewarded = [
+        row for row in read_answers(records) if row["reward"] and row["outcome"] not in _UNREWARDED
+    ]
     other = {tuple(row["difference"]): row for row in rewarded if not row["as_rules"]}
     print(
         f"{len(rewarded)} rewarded answers, {sum(not row['as_rules'] for row in rewarded)} not as "
@@ -53,21 +57,23 @@ def read(records: Path, number: int) -> None:
         print("\n".join(row["difference"]))
 
 
-def questions(out: Path, most: int, fresh: int) -> None:
-    """Write the questions of the run in ``out``."""
+def questions(out: Path, most: int, fresh: int, tools: Path | None) -> None:
+    """Write the questions of the run in ``out``; see ``write_questions``."""
     from benchmarks.train.rl_questions import write_questions
 
     started = time.monotonic()
-    number = write_questions(out / "run", out / QUESTIONS, most, fresh)
+    number = write_questions(out / "run", out / QUESTIONS, most, fresh, tools)
     say(f"{number} questions; {time.monotonic() - started:.0f} s")
 
 
 def make_judge(tools: Path, optimization: str) -> CompileJudge:
     """The judge of a process of the pool."""
     from benchmarks.train.judge_tools import toolchain_in
+    from cass_ray.cache import ContentCache
     from cass_ray.execute.rewards.compiled import CompileJudge
 
-    return CompileJudge(toolchain_in(tools), optimization=optimization)
+    kept = ContentCache(tools / "verdicts")  # all processes share what is known of translations
+    return CompileJudge(toolchain_in(tools), kept, optimization=optimization)
 
 
 def make_rollouts(
@@ -166,6 +172,7 @@ def main() -> None:
     asking = commands.add_parser("questions")
     asking.add_argument("--most", type=int, default=6000)
     asking.add_argument("--fresh", type=int, default=3000, help="Programs that are made anew.")
+    asking.add_argument("--tools", type=Path, help="Ask only what translates to what compiles.")
     running = commands.add_parser("run")
     running.add_argument("--tools", type=Path, required=True)
     running.add_argument("--model", type=Path, help="Default: OUT/run/model.")
@@ -188,7 +195,8 @@ def main() -> None:
         read(options.records, options.number)
         return
     if options.command == "questions":
-        questions(options.out, options.most, options.fresh)
+        tools = options.tools.resolve() if options.tools else None
+        questions(options.out, options.most, options.fresh, tools)
         return
     if options.without_sandbox and not available():
         say(f"answers are compiled without a sandbox, under limits alone: {problem()}")

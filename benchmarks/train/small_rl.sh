@@ -28,7 +28,7 @@ prepare)
   JUDGE=$2 OUT=$3
   export CASS_ALLOW_UNISOLATED=1 # the probe alone is compiled, which is ours
   python3 -m benchmarks.train.judge_tools unpack "$JUDGE" --to "$OUT/tools" || failed
-  $RUN questions "$OUT" "${@:4}" || failed
+  $RUN questions "$OUT" --tools "$OUT/tools" "${@:4}" || failed
   done_with rl_prepared
   ;;
 run)

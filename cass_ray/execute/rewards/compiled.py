@@ -1,12 +1,15 @@
 """A judge that runs nothing: whether an answer compiles for AMD and is the program asked for.
 
 For where no AMD GPU, no emulator and no reference is, and a verdict must cost about a second. What
-compiles is not yet right; :mod:`cass_ray.execute.rewards.faithful` keeps answers from compiling by
-leaving code out.
+compiles is not yet right. So :mod:`cass_ray.execute.rewards.faithful` keeps answers from compiling
+by leaving code out; and where the rules' translation compiles, an answer is worth all only if the
+compiler makes the same code of both. Without that a policy learned to write ``min`` where only the
+translation's own helper has CUDA's overloads: it compiled (benchmarks/results/rl.md).
 """
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -28,8 +31,14 @@ from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.rules import RulesTranslator
 
-_FORMAT = "1"
+_FORMAT = "2"
 _FENCES = ("hip", "cpp", "c++", "cuda", "cu", "c")
+_ORIGIN = re.compile(
+    r"""^[ \t]*\.(?:file|ident|loc)\b.*\n|^([^"\n]*?)[ \t]*(?:;|\#)[ ].*$""", re.MULTILINE
+)
+"""Where assembly came from, and comments of lines without strings."""
+_KNOWN = 4096
+"""Programs whose code is remembered without a cache."""
 _BY_LOAD = frozenset({Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.INTERNAL_ERROR})
 
 
@@ -38,7 +47,10 @@ class CompileCredit(StrictModel):
 
     usable: float = Field(default=0.1, ge=0, le=1)
     """It is a program, and does not compile."""
+    other: float = Field(default=0.3, ge=0, le=1)
+    """It compiles, to other code than the rules' translation: perhaps right, perhaps not."""
     compiled: float = Field(default=1.0, ge=0, le=1)
+    """It compiles to the same code as the rules' translation, or that does not compile."""
 
 
 @lru_cache(maxsize=4096)
@@ -58,6 +70,7 @@ class CompileJudge:
     credit: CompileCredit = field(default_factory=CompileCredit)
     architecture: str = DEFAULT_AMD_ARCHITECTURE
     optimization: str = "-O1"
+    _known: dict[str, str] = field(default_factory=dict)
 
     def judge(self, item: RewardItem) -> RewardVerdict:
         """The verdict; raises for nothing that an answer is."""
@@ -92,7 +105,7 @@ class CompileJudge:
         if lacking := left_out(question, _translation(question), code):
             return RewardVerdict(reward=0.0, outcome=Outcome.FORGED, reason=lacking)
         try:
-            self._compile(code)
+            made = self._code(code)
         except CompileFailure as failure:
             if failure.reason in _BY_LOAD:
                 return undecided(f"{failure.reason.value}: {failure.tool}")
@@ -101,11 +114,43 @@ class CompileJudge:
                 outcome=Outcome.NOT_COMPILED,
                 reason=clip_diagnostic(str(failure))[:2000],
             )
-        return RewardVerdict(reward=self.credit.compiled, outcome=Outcome.COMPILED)
+        try:
+            wanted = self._code(_translation(question))
+        except CompileFailure as failure:
+            if failure.reason in _BY_LOAD:
+                return undecided(f"the translation: {failure.reason.value}: {failure.tool}")
+            wanted = ""
+        if wanted in (made, ""):
+            reference = "the code of the rules' translation" if wanted else ""
+            return RewardVerdict(
+                reward=self.credit.compiled, outcome=Outcome.COMPILED, reference=reference
+            )
+        return RewardVerdict(
+            reward=self.credit.other,
+            outcome=Outcome.OTHER_CODE,
+            reason="the compiler makes other code of the rules' translation",
+        )
 
-    def _compile(self, code: str) -> None:
-        """Both sides, to assembly. Raises ``CompileFailure``."""
+    def _code(self, code: str) -> str:
+        """Digest of what the compiler makes of a program; kept. Raises ``CompileFailure``."""
+        flags = [self.architecture, self.optimization, self.toolchain.fingerprint]
+        key = digest(["compiled code", *flags, code])
+        if key in self._known:
+            return self._known[key]
+        if self.cache is not None and (found := self.cache.get(key)) is not None:
+            return found.decode()
+        made = self._compiled(code)
+        if len(self._known) < _KNOWN:
+            self._known[key] = made
+        if self.cache is not None:
+            self.cache.put(key, made.encode())
+        return made
+
+    def _compiled(self, code: str) -> str:
+        """Both sides, to assembly, without what says where it came from."""
         main = PurePosixPath("main.hip")
         content = code.encode("utf-8", "replace")
         with unit_on_disk(Sources(main, {str(main): content}, (PurePosixPath("."),))) as unit:
-            self.toolchain.compile(unit, self.architecture, optimization=self.optimization)
+            output = self.toolchain.compile(unit, self.architecture, optimization=self.optimization)
+        sides = (output.device_assembly, output.host_assembly)
+        return digest(_ORIGIN.sub(r"\1", side) for side in sides)

@@ -39,6 +39,8 @@ class Outcome(StrEnum):
     NOT_RUN = "does not run"
     COMPILED = "compiles"
     """By a judge that runs nothing."""
+    OTHER_CODE = "compiles to other code"
+    """Than the rules' translation, by that judge."""
     NOT_COMPILED = "does not compile"
     NO_CODE = "no program"
     FORGED = "looks right without being right"

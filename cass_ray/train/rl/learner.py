@@ -89,7 +89,7 @@ class PolicyModel(nn.Module):
         )
         self._count("clipped", made.clipped)
         self._count("divergence", made.divergence)
-        self._count("entropy", scores.entropy.sum())
+        self._count("entropy", (scores.entropy * (batch.weight > 0)).sum())
         return made.loss
 
     def _count(self, name: str, value: torch.Tensor) -> None:

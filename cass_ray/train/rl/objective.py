@@ -56,7 +56,7 @@ def answer_weights(
 
 @dataclass(frozen=True)
 class PolicyLoss:
-    """The loss of some tokens; the counts are for metrics."""
+    """The loss of some tokens; the sums beside it are of those that weigh anything."""
 
     loss: torch.Tensor
     """A scalar: summed with the tokens' weights, so parts of a step may be added."""
@@ -91,8 +91,9 @@ def policy_loss(
     if reference is not None and settings.kl:
         loss = loss + settings.kl * _k3(reference - new)
     with torch.no_grad():
-        cut = (clipped < plain).sum()
-        divergence = _k3(new - old).sum()
+        counted = weight > 0
+        cut = ((clipped < plain) & counted).sum()
+        divergence = (_k3(new - old) * counted).sum()
     return PolicyLoss((loss * weight).sum(), cut, divergence)
 
 

@@ -10,6 +10,7 @@ from cass_ray.cache import ContentCache
 from cass_ray.execute.rewards.compiled import CompileCredit, CompileJudge
 from cass_ray.execute.rewards.processes import ProcessRewards
 from cass_ray.execute.rewards.verdicts import Outcome, RewardItem, RewardVerdict
+from cass_ray.translate.rules import RulesTranslator
 from tests.execute.conftest import HONEST
 from tests.execute.rewards.test_judge import BROKEN, QUESTION
 
@@ -30,6 +31,23 @@ def test_what_does_not_compile_gets_the_credit_of_a_program(judge):
     verdict = judge.of(QUESTION, broken)
     assert (verdict.outcome, verdict.reward) == (Outcome.NOT_COMPILED, CompileCredit().usable)
     assert "hipMallocs" in verdict.reason
+
+
+def test_another_spelling_of_the_same_code_gets_all(judge):
+    answer = HONEST.replace("if (i < n)", "if (i < (n)) /* in range */")
+    assert judge.of(QUESTION, answer).outcome is Outcome.COMPILED
+
+
+def test_what_compiles_to_other_code_gets_less(judge):
+    """CUDA's min of an int and an unsigned is unsigned; HIP's own is not."""
+    question = QUESTION.replace("in[i] * in[i]", "in[i] * min(in[i] - 9, blockDim.x)")
+    rules = RulesTranslator().translate(question).source
+    assert judge.of(question, rules).outcome is Outcome.COMPILED
+    plain = rules.replace("cass::mixed_min(", "min(")
+    assert plain != rules
+    verdict = judge.of(question, plain)
+    assert verdict.outcome is Outcome.OTHER_CODE
+    assert verdict.reward == CompileCredit().other < 1
 
 
 def test_inline_ptx_that_stays_gets_nothing(judge):
@@ -59,7 +77,7 @@ def test_a_cut_answer_is_no_program(judge):
 
 def test_a_verdict_is_made_once(judge, monkeypatch):
     first = judge.of(QUESTION, HONEST)
-    monkeypatch.setattr(CompileJudge, "_compile", None)
+    monkeypatch.setattr(CompileJudge, "_compiled", None)
     assert judge.of(QUESTION, HONEST).outcome is first.outcome
 
 
