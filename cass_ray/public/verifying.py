@@ -151,7 +151,7 @@ def compare_programs(
     made = measure_original(reference, theirs, inputs)
     generated: GeneratedRuns | str = ""
     if not any(arguments) and takes_no_inputs(reference):
-        generated = _generated(reference, candidate, made, theirs)
+        generated = _generated(reference, candidate, made, theirs, ours[0])
     findings = source_findings(candidate.files, reference.files)
     results = {}
     for name, engine in zip(architectures or [ours[0].name], ours, strict=True):
@@ -168,7 +168,11 @@ def compare_programs(
 
 
 def _generated(
-    original: Sources, port: Sources, made: ReferenceRuns, backends: Sequence[Backend]
+    original: Sources,
+    port: Sources,
+    made: ReferenceRuns,
+    backends: Sequence[Backend],
+    second: Backend,
 ) -> GeneratedRuns | str:
     """Launches of the kernels that both have, where the original ran; else why there are none."""
     [backend] = [each for each in backends if each.name == made.backend]
@@ -177,10 +181,19 @@ def _generated(
     if not (kernels := drivable(original, port)):
         return "none: no kernel of both has parameters that can be made up"
     try:
-        found = generated_runs(original, kernels, made.runs[0].launches or (), backend)
+        found = generated_runs(original, kernels, made.runs[0].launches or (), backend, second)
     except CompileFailure as failure:
         return f"none: {failure.tool}: {failure.diagnostic.strip().partition(chr(10))[0]}"
-    return found if found.reference.runs else "none that the original runs on without a fault"
+    if found.reference.runs:
+        return found
+    return f"none that means something to the original{_disputed(found)}"
+
+
+def _disputed(found: GeneratedRuns) -> str:
+    if not found.disputed:
+        return ""
+    names = ", ".join(found.disputed)
+    return f"; left out, because the rules' translation does something else there: {names}"
 
 
 def _with_generated(
@@ -199,5 +212,6 @@ def _with_generated(
     alone = judging.verify(generated.reference, built, engine, policy)
     launched = {generated.kernel(run.inputs.arguments) for run in generated.reference.runs}
     said = f"{len(generated.reference.runs)} launches of {', '.join(sorted(launched))}"
+    said += _disputed(generated)
     whole = judging.combined(result, alone, generated.kernel)
     return whole.model_copy(update={"generated": said})

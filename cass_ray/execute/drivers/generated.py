@@ -4,6 +4,10 @@ The same driver stands on both sides (:mod:`cass_ray.execute.drivers.driver`). W
 be nothing that a kernel was written for, and then what the kernel does means nothing. So blocks are
 as large as the program's own launches have them, and a launch counts only if the original runs on
 it in checking mode without a race, an access out of bounds or a read of what nobody wrote.
+
+What C++ leaves undefined is no fault of memory, and the vendors' machines differ in it: a shift by
+1024 gives 0 on one and shifts by 0 on the other. So a launch on which the original and its
+translation by the rules differ is disputed: it is told, and decides nothing.
 """
 
 from __future__ import annotations
@@ -15,13 +19,14 @@ from dataclasses import dataclass, replace
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.emulator.launches import Launch
 from cass_ray.execute.backends.base import Backend, BuiltProgram, Inputs, Language, RunMode
+from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.drivers.driver import DrivenKernel, with_driver
 from cass_ray.execute.drivers.pairs import common_kernels, driven
 from cass_ray.execute.inputs import argument_positions
 from cass_ray.execute.programs import has_main
 from cass_ray.execute.references import ReferenceRuns, measure
-from cass_ray.execute.sides import build_for
-from cass_ray.execute.verify import UNORDERED_WRITES
+from cass_ray.execute.sides import as_hip, build_for
+from cass_ray.execute.verify import UNORDERED_WRITES, Policy, verify
 from cass_ray.toolchain.sandbox.executable import Bounds
 
 _SIZES = (("1024", "1"), ("1000", "2"), ("300", "5"))
@@ -42,6 +47,8 @@ class GeneratedRuns:
 
     kernels: tuple[DrivenKernel, ...]
     reference: ReferenceRuns
+    disputed: tuple[str, ...] = ()
+    """Kernels with launches on which the rules' translation does something else."""
 
     def driven(self, port: Sources) -> Sources:
         """``port``, which is HIP, launching the kernels instead of what it does."""
@@ -67,9 +74,15 @@ def drivable(original: Sources, port: Sources) -> list[DrivenKernel]:
 
 
 def generated_runs(
-    original: Sources, kernels: Sequence[DrivenKernel], launches: Iterable[Launch], backend: Backend
+    original: Sources,
+    kernels: Sequence[DrivenKernel],
+    launches: Iterable[Launch],
+    backend: Backend,
+    second: Backend | None = None,
 ) -> GeneratedRuns:
     """Launch ``kernels`` of ``original`` on ``backend``, shaped as its own ``launches`` are.
+
+    ``second`` is where the original runs translated by the rules, unless it does so on ``backend``.
 
     Raises :class:`~cass_ray.toolchain.unit.CompileFailure`, as where a macro of the program's makes
     something else of the driver.
@@ -79,7 +92,21 @@ def generated_runs(
     meant = [each for each in inputs if _means_something(backend, built, each)]
     runs = measure(backend, built, meant, RunMode(_BOUNDS))
     usable = tuple(run for run in runs.runs if not run.problem)
-    return GeneratedRuns(tuple(kernels), replace(runs, runs=usable))
+    found = GeneratedRuns(tuple(kernels), replace(runs, runs=usable))
+    if second is None or second.name == backend.name or not usable:
+        return found
+    translated = second.build(found.driven(as_hip(original)))
+    policy = Policy(
+        tolerance_for(text.decode("utf-8", "replace") for text in original.files.values()),
+        _BOUNDS,
+        counterfactual=False,
+    )
+    judged = verify(found.reference, translated, second, policy).runs
+    pairs = list(zip(usable, judged, strict=True))
+    agreed = tuple(run for run, record in pairs if record.numeric)
+    names = [found.kernel(run.inputs.arguments) for run, record in pairs if not record.numeric]
+    kept = replace(found.reference, runs=agreed)
+    return replace(found, reference=kept, disputed=tuple(dict.fromkeys(names)))
 
 
 def _inputs(kernels: Sequence[DrivenKernel], launches: Sequence[Launch]) -> Iterator[Inputs]:

@@ -227,7 +227,9 @@ class _Trial:
             return None
         launches = self._reference.runs[0].launches if self._reference.runs else ()
         try:
-            found = generated_runs(subject.original, kernels, launches or (), originals)
+            found = generated_runs(
+                subject.original, kernels, launches or (), originals, self._backend
+            )
             self._driven = self._backend.compile(found.driven(subject.sources))
         except CompileFailure:
             return None

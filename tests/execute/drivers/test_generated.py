@@ -107,3 +107,25 @@ def test_the_rules_translation_is_compared_with_the_lifted_original(tmp_path: Pa
     result = cass.verify(original)
     assert (result.passed, result.exact, result.generated) == (True, True, "3 launches of smooth")
     assert result.reference_kind == "lifted sm_90"
+
+
+SHIFT = """__global__ void shifted(const unsigned* in, unsigned* out, int n, int by)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = in[i] << by;
+}
+}
+int main()"""
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
+def test_what_is_undefined_is_disputed_and_decides_nothing(tmp_path: Path) -> None:
+    """A shift by 1024: 0 on Nvidia (PTX ISA, shl clamps), by the low five bits on AMD."""
+    original = tmp_path / "smooth.cu"
+    text = SMOOTH.replace("}\nint main()", SHIFT)
+    original.write_text(text.replace("hip/hip_runtime.h", "cuda_runtime.h").replace("hip", "cuda"))
+    result = cass.verify(original)
+    assert result.passed
+    assert result.generated.startswith("3 launches of smooth; left out")
+    assert result.generated.endswith(": shifted")
