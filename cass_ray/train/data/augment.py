@@ -48,6 +48,29 @@ def own_names(cuda: Sequence[str], hip: Sequence[str]) -> list[str]:
     ]
 
 
+_DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
+_VENDOR = re.compile(r"CUDA|Cuda|cuda|(?<![A-Za-z])CU(?=_)")
+_OTHER_VENDOR = {"CUDA": "HIP", "Cuda": "Hip", "cuda": "hip", "CU": "HIP"}
+
+
+def as_written_for_hip(cuda: Sequence[str], hip: Sequence[str]) -> Sides:
+    """Names of the program's own that name CUDA name HIP, on both sides: ``CUDA_CHECK``,
+    ``HIP_CHECK``.
+
+    HIP programs that the rules made never have such names; those that people wrote do, and a model
+    that saw none takes them for names of the API and translates some of their uses.
+    """
+    text = "\n".join(cuda)
+    left, right = (Counter(_WORD.findall("\n".join(side))) for side in (cuda, hip))
+    names = dict[str, str]()
+    for name in dict.fromkeys([*_DEFINED.findall(text), *_DECLARED.findall(text)]):
+        other = _VENDOR.sub(lambda found: _OTHER_VENDOR[found[0]], name)
+        known = left[other] or right[other] or other in names.values()
+        if other != name and not known and left[name] == right[name] > 0:
+            names[name] = other
+    return _renamed(cuda, names), _renamed(hip, names)
+
+
 def respell(cuda: Sequence[str], hip: Sequence[str], chance: random.Random) -> Sides:
     """Invented names in place of a share of :func:`own_names`.
 

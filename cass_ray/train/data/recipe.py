@@ -18,7 +18,13 @@ import torch
 from cass_ray.llm.line_edits import MARKS, edits_of, regions
 from cass_ray.llm.translation_format import TranslationFormat
 from cass_ray.task import Direction
-from cass_ray.train.data.augment import ApiNames, part, respell, with_foreign_text
+from cass_ray.train.data.augment import (
+    ApiNames,
+    as_written_for_hip,
+    part,
+    respell,
+    with_foreign_text,
+)
 from cass_ray.train.data.collate import Batch, padded
 from cass_ray.train.settings import RecipeSettings
 
@@ -27,6 +33,8 @@ _CHARACTERS = {"file": 12_000, "edits": 18_000}
 _FROM_FIRST = 0.5
 """Share of the questions whose first line bears the first mark, as those of the engine do; the
 others teach the marks of long programs."""
+_OF_PEOPLE = 0.7
+"""Share of the HIP programs asked about whose own names name HIP, as those that people write do."""
 _TRIES = 40
 
 
@@ -110,6 +118,8 @@ class ExampleRecipe:
             direction = Direction.HIP_TO_CUDA
             if len(hip) > MARKS or any("<|snippet " in line for line in hip):
                 return None  # no CUDA program stands behind a snippet's text
+            if chance.random() < _OF_PEOPLE:
+                cuda, hip = as_written_for_hip(cuda, hip)
         return self.example(pair.id, cuda, hip, whole_file, first, direction)
 
     def example(

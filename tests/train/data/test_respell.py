@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from cass_ray.train.data.augment import own_names
+from cass_ray.train.data.augment import as_written_for_hip, own_names
 from cass_ray.train.data.augment import respell as respell_lines
 from tests.train.conftest import cuda_program
 
@@ -47,3 +47,24 @@ def test_the_same_seed_gives_the_same_names():
     first, second = (respell(cuda, to_hip(cuda), random.Random(1)) for _ in range(2))
     assert first == second
     assert respell(cuda, to_hip(cuda), random.Random(2)) != first
+
+
+def test_names_of_the_program_that_name_cuda_name_hip_on_both_sides():
+    cuda = [
+        "#define CUDA_CHECK(call) check(call)",
+        "void checkCudaErrors(int line);",
+        "CUDA_CHECK(cudaMalloc(&p, 4)); checkCudaErrors(1); CU_MINE(2);",
+    ]
+    hip = [cuda[0], cuda[1], cuda[2].replace("cudaMalloc", "hipMalloc")]
+    left, right = as_written_for_hip(cuda, hip)
+    assert left == [
+        "#define HIP_CHECK(call) check(call)",
+        "void checkHipErrors(int line);",
+        "HIP_CHECK(cudaMalloc(&p, 4)); checkHipErrors(1); CU_MINE(2);",
+    ]
+    assert right == [line.replace("cudaMalloc", "hipMalloc") for line in left]
+
+
+def test_a_name_that_is_taken_stays():
+    cuda = ["#define CUDA_CHECK(x) x", "#define HIP_CHECK(x) x", "CUDA_CHECK(1);"]
+    assert as_written_for_hip(cuda, cuda) == (cuda, cuda)
