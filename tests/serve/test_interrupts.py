@@ -12,6 +12,12 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
+INTERRUPTED = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""
+"""Background jobs of a shell, and what they start, ignore interrupts."""
+
 SERVE = """
 import sys, types
 class Service:
@@ -30,9 +36,10 @@ main()
 
 REWARDS = """
 import sys
+from cluster.ports import free_ports
 from cass_ray.execute.rewards.settings import RewardSettings
 RewardSettings.judge = lambda self: None
-sys.argv = ["cass", "reward", "serve", "--port", "18931"]
+sys.argv = ["cass", "reward", "serve", "--port", str(free_ports(1)[0])]
 from cass_ray.cli import main
 main()
 """
@@ -41,7 +48,7 @@ main()
 def ended(script: str, ready: str, number: signal.Signals) -> tuple[int, str]:
     """Status and further output of ``script`` that gets ``number`` once it has said ``ready``."""
     process = subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, cwd=ROOT,
+        [sys.executable, "-c", INTERRUPTED + script], stdout=subprocess.PIPE, text=True, cwd=ROOT,
         env={**os.environ, "CASS_REWARDS_KEY": ""},
     )  # fmt: skip
     assert process.stdout is not None
@@ -49,7 +56,10 @@ def ended(script: str, ready: str, number: signal.Signals) -> tuple[int, str]:
         if ready in line:
             break
     process.send_signal(number)
-    rest, _ = process.communicate(timeout=120)
+    try:
+        rest, _ = process.communicate(timeout=120)
+    finally:
+        process.kill()
     return process.returncode, rest
 
 

@@ -18,10 +18,12 @@ def started(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What uvicorn was given; no port is opened."""
     given: dict[str, Any] = {}
 
-    def run(app: Any, **settings: Any) -> None:
-        given.update(settings, app=app)
+    def run(server: Any) -> None:
+        config = server.config
+        given.update(host=config.host, port=config.port, app=config.app)
+        server.started = True
 
-    monkeypatch.setattr("uvicorn.run", run)
+    monkeypatch.setattr("uvicorn.Server.run", run)
     monkeypatch.delenv(KEY_VARIABLE, raising=False)
     return given
 

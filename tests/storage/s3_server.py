@@ -16,7 +16,7 @@ BUCKET = "s3-bucket"
 @contextmanager
 def s3_server() -> Iterator[dict[str, Any]]:
     """Options of fsspec for a server that has :data:`BUCKET`; skips where a package lacks."""
-    pytest.importorskip("s3fs", reason="the S3 client is the extra `s3`")
+    s3fs = pytest.importorskip("s3fs", reason="the S3 client is the extra `s3`")
     server = pytest.importorskip("moto.server", reason="a local S3 server").ThreadedMotoServer(
         ip_address="127.0.0.1", port=0, verbose=False
     )
@@ -25,8 +25,12 @@ def s3_server() -> Iterator[dict[str, Any]]:
     client = {"endpoint_url": f"http://{host}:{port}", "region_name": "eu-west-1"}
     options = {"key": "name", "secret": "word", "client_kwargs": client}
     Store(f"s3://{BUCKET}", **options)._files.makedirs(BUCKET, exist_ok=True)
-    yield options
-    server.stop()
+    try:
+        yield options
+    finally:
+        server.stop()
+        # Clients that read the address from the environment would go on asking this server.
+        s3fs.S3FileSystem.clear_instance_cache()
 
 
 def environment(options: dict[str, Any]) -> dict[str, str]:

@@ -108,14 +108,11 @@ int main() {
 def test_a_call_that_lifted_programs_do_not_have_is_no_reference(
     lifted: LiftedBackend, backend: Rdna3Backend
 ) -> None:
-    program = cuda(
-        ANSWER % "auto format = cudaCreateChannelDesc<float>();"
-        " cudaArray_t image; cudaMallocArray(&image, &format, 4, 4);"
-    )
+    program = cuda(ANSWER % 'int device; cudaDeviceGetByPCIBusId(&device, "0000:01:00.0");')
     made = measure_original(program, [lifted, backend], [Inputs()])
     assert (made.kind, made.independent) == ("translation", False)
     [why] = made.passed_over
-    assert why == "lifted sm_90: cudaMallocArray is not supported"
+    assert why == "lifted sm_90: cudaDeviceGetByPCIBusId is not supported"
     assert made.runs[0].outputs[0] == b"42\n"
 
 

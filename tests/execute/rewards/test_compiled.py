@@ -39,6 +39,13 @@ def test_another_spelling_of_the_same_code_gets_all(judge):
 
 
 def test_what_compiles_to_other_code_gets_less(judge):
+    """Every word of the translation is there, in its place; the operator is another."""
+    verdict = judge.of(QUESTION, HONEST.replace("in[i] * in[i]", "in[i] + in[i]"))
+    assert verdict.outcome is Outcome.OTHER_CODE
+    assert verdict.reward == CompileCredit().other < 1
+
+
+def test_a_helper_of_the_translation_that_is_left_away_gets_nothing(judge):
     """CUDA's min of an int and an unsigned is unsigned; HIP's own is not."""
     question = QUESTION.replace("in[i] * in[i]", "in[i] * min(in[i] - 9, blockDim.x)")
     rules = RulesTranslator().translate(question).source
@@ -46,8 +53,7 @@ def test_what_compiles_to_other_code_gets_less(judge):
     plain = rules.replace("cass::mixed_min(", "min(")
     assert plain != rules
     verdict = judge.of(question, plain)
-    assert verdict.outcome is Outcome.OTHER_CODE
-    assert verdict.reward == CompileCredit().other < 1
+    assert (verdict.outcome, verdict.reward) == (Outcome.FORGED, 0.0)
 
 
 def test_inline_ptx_that_stays_gets_nothing(judge):
