@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from threading import Lock
 
 import ray
 from ray.exceptions import ActorDiedError, RayError, RayTaskError
@@ -37,9 +38,14 @@ class ClusterRewards:
         self._actor = ray.remote(num_cpus=cpus, max_restarts=0)(RewardWorker)
         self._idle = [self._actor.remote(make) for _ in range(workers)]
         ray.get([worker.ready.remote() for worker in self._idle])
+        self._judging = Lock()
 
     def rewards(self, items: Sequence[RewardItem]) -> list[RewardVerdict]:
-        """A verdict for each of ``items``, in their order; one batch at a time."""
+        """A verdict for each of ``items``, in their order; another batch waits."""
+        with self._judging:
+            return self._batch(items)
+
+    def _batch(self, items: Sequence[RewardItem]) -> list[RewardVerdict]:
         verdicts: list[RewardVerdict | None] = [None] * len(items)
         waiting = [(number, 0) for number in reversed(range(len(items)))]
         running: dict[ray.ObjectRef[RewardVerdict], tuple[int, int, ray.actor.ActorHandle]] = {}

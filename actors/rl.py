@@ -1,0 +1,267 @@
+"""Reinforcement learning on Ray: workers that draw answers, judges, and a learner on Ray Train."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import ray
+import torch
+from ray.exceptions import RayActorError, RayError
+
+from actors.progress_file import followed, write_line
+from actors.rewards import ClusterRewards
+from cass_ray.execute.rewards.verdicts import ItemJudge
+from cass_ray.train.rl.job_settings import JudgeSettings, RlJobSettings
+from cass_ray.train.rl.rollouts import Question, Rollout, RolloutMaker, RolloutsLost
+
+MakeMaker = Callable[[], RolloutMaker]
+MakeJudge = Callable[[], ItemJudge]
+
+MODEL, SUMMARY, PROGRESS, STEPS = "model", "summary.json", "progress.log", "steps.json"
+
+
+class RolloutWorker:
+    """An actor that draws answers."""
+
+    def __init__(self, make: MakeMaker) -> None:
+        self._maker = make()
+
+    def use_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
+        """See :class:`cass_ray.train.rl.rollouts.RolloutMaker`."""
+        self._maker.use_weights(weights)
+
+    def rollouts(self, questions: Sequence[Question]) -> list[list[Rollout]]:
+        """See :class:`cass_ray.train.rl.rollouts.RolloutMaker`."""
+        return self._maker.rollouts(questions)
+
+
+class ClusterRollouts:
+    """A :class:`~cass_ray.train.rl.rollouts.RolloutMaker` of ``workers`` actors.
+
+    Each draws answers to its share of the questions. A worker that dies costs its share, and
+    another takes its place with the last weights; where no share comes back the batch is lost.
+    """
+
+    def __init__(self, make: MakeMaker, workers: int, *, cpus: float, gpus: float) -> None:
+        self._make = make
+        self._actor = ray.remote(num_cpus=cpus, num_gpus=gpus, max_restarts=0)(RolloutWorker)
+        self._workers = [self._actor.remote(make) for _ in range(workers)]
+        self._weights: ray.ObjectRef[Any] | None = None
+
+    def use_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
+        self._weights = ray.put(dict(weights))
+        told = [worker.use_weights.remote(self._weights) for worker in self._workers]
+        for number, waiting in enumerate(told):
+            try:
+                ray.get(waiting)
+            except RayActorError:
+                self._replace(number)
+
+    def rollouts(self, questions: Sequence[Question]) -> list[list[Rollout]]:
+        shares = [questions[first :: len(self._workers)] for first in range(len(self._workers))]
+        asked = [
+            (number, self._workers[number].rollouts.remote(share))
+            for number, share in enumerate(shares)
+            if share
+        ]
+        groups: list[list[Rollout]] = []
+        problems: list[str] = []
+        for number, waiting in asked:
+            try:
+                groups += ray.get(waiting)
+            except RayError as error:
+                problems.append(str(error).strip().splitlines()[-1])
+                if isinstance(error, RayActorError):  # it died, or cannot be reached
+                    self._replace(number)
+        if not groups:
+            raise RolloutsLost(f"no worker drew answers: {'; '.join(problems)}")
+        return groups
+
+    def _replace(self, number: int) -> None:
+        """Another worker; that it has the weights is seen when it is asked."""
+        ray.kill(self._workers[number])
+        worker = self._actor.remote(self._make)
+        if self._weights is not None:
+            worker.use_weights.remote(self._weights)
+        self._workers[number] = worker
+
+    @property
+    def workers(self) -> list[Any]:
+        """Handles of the actors."""
+        return list(self._workers)
+
+
+def make_rollouts(settings: RlJobSettings) -> RolloutMaker:
+    """The maker of a worker: the supervised model on its GPU, or on the CPU."""
+    from cass_ray.train.rl.model_folder import load_policy
+    from cass_ray.train.rl.rollouts import DecoderRollouts
+
+    device = "cuda" if settings.rollouts.gpus else "cpu"
+    model, form = load_policy(settings.model, device, _dtype(settings))
+    # Workers must not draw the same.
+    seed = settings.seed + int(ray.get_runtime_context().get_actor_id()[:8], 16)
+    return DecoderRollouts(model.eval(), form, settings.sampling, seed)
+
+
+def make_judge(settings: JudgeSettings) -> ItemJudge:
+    """The judge of a worker."""
+    if settings.kind == "execute":
+        return settings.execute.judge()
+    from cass_ray.cache import ContentCache, results_directory
+    from cass_ray.execute.rewards.compiled import CompileJudge
+    from cass_ray.toolchain.locate import find_amd
+
+    return CompileJudge(find_amd(), ContentCache(results_directory()))
+
+
+def _dtype(settings: RlJobSettings) -> torch.dtype:
+    return torch.bfloat16 if settings.precision == "bf16" else torch.float32
+
+
+@dataclass(frozen=True)
+class RlWorker:
+    """What a worker of the learner's group runs; the first one leads."""
+
+    settings: RlJobSettings
+    make_maker: MakeMaker
+    make_judge: MakeJudge
+
+    def __call__(self, _: dict[str, Any]) -> None:
+        """Run the loop; what comes of it is in the folder of the run."""
+        import ray.train
+        import ray.train.torch
+
+        from cass_ray.train.distributed import distributed_context
+        from cass_ray.train.rl.group import LeadingLearner, follow
+        from cass_ray.train.rl.learner import Learner, PolicyModel, policy_engine
+        from cass_ray.train.rl.model_folder import load_policy
+
+        logging.basicConfig(level=logging.INFO, format="%(message)s", force=True)
+        settings = self.settings
+        if not settings.workers.gpus:
+            cores = len(os.sched_getaffinity(0))
+            torch.set_num_threads(max(1, cores // settings.workers.number))
+        device = ray.train.torch.get_device()
+        context = distributed_context(device[0] if isinstance(device, list) else device)
+        os.environ["LOCAL_RANK"] = str(ray.train.get_context().get_local_rank())
+        done, source = begun(settings)
+        model, form = load_policy(source, context.device, _dtype(settings))
+        reference = None
+        if settings.objective.kl:
+            reference = load_policy(settings.model, context.device, _dtype(settings))[0].eval()
+        policy = PolicyModel(model, settings, form.end, reference)
+        engine = policy_engine(policy, settings, context, settings.zero, settings.passes)
+        learner = Learner(policy, engine, form, settings, context, settings.passes)
+        learner.steps = done
+        if not context.is_main:
+            follow(learner)
+            return
+        leader = LeadingLearner(learner, context)
+        self._lead(leader, model, form, source, done)
+        leader.end()
+
+    def _lead(self, leader: Any, model: Any, form: Any, source: str, done: int) -> None:
+        from cass_ray.train.data.prepare import pair_files, read_pairs
+        from cass_ray.train.rl.asked import questions_of
+        from cass_ray.train.rl.model_folder import save_policy
+        from cass_ray.train.rl.questions import QuestionChooser
+        from cass_ray.train.rl.trainer import RlTrainer
+
+        settings = self.settings
+        say = partial(write_line, settings.out / PROGRESS)
+        rows = read_pairs(pair_files(settings.pairs), ("id", "cuda_source", "hip_source"))
+        questions = list(
+            questions_of(
+                rows,
+                form,
+                settings.max_question_tokens,
+                settings.max_reference_tokens,
+                settings.held_out,
+            )
+        )
+        say(f"{len(questions)} questions; from step {done}")
+        rollouts, judges = settings.rollouts, settings.judges
+        maker = ClusterRollouts(
+            self.make_maker, rollouts.number, cpus=rollouts.cpus, gpus=rollouts.gpus
+        )
+        folder, steps = settings.out / MODEL, settings.out / STEPS
+
+        def keep(step: int, weights: Mapping[str, torch.Tensor]) -> None:
+            if step % settings.save_every == 0 or step == last:
+                save_policy(model, weights, source, folder)
+                steps.write_text(json.dumps({"steps": done + step}))
+
+        last = settings.steps - done
+        trainer = RlTrainer(
+            settings.model_copy(update={"steps": last}),
+            leader,
+            maker,
+            ClusterRewards(self.make_judge, judges.number, judges.cpus),
+            QuestionChooser(questions, settings.sampling, settings.seed + done),
+            settings.out,
+            say=say,
+            after_step=keep,
+        )
+        summary = vars(trainer.run()) | {"model": str(folder), "begun_at": done}
+        (settings.out / SUMMARY).write_text(json.dumps(summary, indent=1))
+
+
+def begun(settings: RlJobSettings) -> tuple[int, str]:
+    """Steps that an earlier attempt saved, and the model to go on from."""
+    steps = settings.out / STEPS
+    if steps.exists():
+        return int(json.loads(steps.read_text())["steps"]), str(settings.out / MODEL)
+    return 0, settings.model
+
+
+def fit_rl(
+    settings: RlJobSettings,
+    say: Callable[[str], None] = print,
+    make_maker: MakeMaker | None = None,
+    judge: MakeJudge | None = None,
+) -> dict[str, Any]:
+    """Learn on the cluster that ``ray.init`` has joined; returns the run's summary.
+
+    ``make_maker`` and ``judge`` take the place of what the settings say. Raises
+    ``ray.train.TrainingFailedError`` when more learners fail than ``workers.failures``, or the
+    loop raises.
+    """
+    import ray.train
+    from ray.train.torch import TorchConfig, TorchTrainer
+
+    workers = settings.workers
+    on_gpu = workers.gpus > 0
+    resources = {"CPU": workers.cpus} | ({"GPU": workers.gpus} if on_gpu else {})
+    worker = RlWorker(
+        settings,
+        make_maker or partial(make_rollouts, settings),
+        judge or partial(make_judge, settings.judges),
+    )
+    trainer = TorchTrainer(
+        worker,
+        train_loop_config={},
+        torch_config=TorchConfig(backend="nccl" if on_gpu else "gloo"),
+        scaling_config=ray.train.ScalingConfig(
+            num_workers=workers.number, use_gpu=on_gpu, resources_per_worker=resources
+        ),
+        run_config=ray.train.RunConfig(
+            name=settings.name,
+            storage_path=str(settings.out / "ray"),
+            failure_config=ray.train.FailureConfig(max_failures=workers.failures),
+        ),
+    )
+    path: Path = settings.out / SUMMARY
+    path.unlink(missing_ok=True)
+    with followed(settings.out / PROGRESS, say):
+        result = trainer.fit()
+    if result.error is not None:
+        raise result.error
+    summary: dict[str, Any] = json.loads(path.read_text())
+    return summary
