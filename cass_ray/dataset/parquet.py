@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from cass_ray.storage.location import SEPARATOR, below
 
 ROWS_PER_PART = 2000
+LINES_PER_GROUP = 1 << 15
 _ROWS_PER_GROUP = 50
 
 
@@ -91,6 +92,48 @@ def part_bytes(rows: Iterable[dict[str, Any]], schema: pa.Schema) -> bytes:
         while group := list(islice(left, _ROWS_PER_GROUP)):
             writer.write_table(pa.Table.from_pylist(group, schema=schema))
     return buffer.getvalue()
+
+
+class LineWriter:
+    """One Parquet file of short rows, which come as tables of any number of them.
+
+    Row groups have :data:`LINES_PER_GROUP` rows whatever the tables have: the file's index, which
+    is in memory until the end, takes several kilobytes for each.
+    """
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        self._writer = pq.ParquetWriter(path, schema, compression="zstd")
+        self._pending: list[pa.Table] = []
+        self._rows = 0
+
+    def __enter__(self) -> LineWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None and self._rows:
+            self._flush()
+        self._writer.close()
+
+    def write(self, table: pa.Table) -> None:
+        """Append the rows of ``table``."""
+        if not table.num_rows:
+            return
+        self._pending.append(table)
+        self._rows += table.num_rows
+        while self._rows >= LINES_PER_GROUP:
+            self._flush()
+
+    def _flush(self) -> None:
+        rows = pa.concat_tables(self._pending)
+        # In one chunk: where tables ended must not be seen in the bytes.
+        self._writer.write_table(rows.slice(0, LINES_PER_GROUP).combine_chunks())
+        left = rows.slice(LINES_PER_GROUP)
+        self._pending, self._rows = [left], left.num_rows
 
 
 def parquet_files(location: Path | str, part: str = "pairs") -> list[str]:

@@ -4,11 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import datasets
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from cass_ray.dataset.parquet import (
+    LINES_PER_GROUP,
     ROWS_PER_PART,
+    LineWriter,
     parquet_dataset,
     parquet_files,
     part_bytes,
@@ -109,3 +112,30 @@ def test_clipped_diagnostic_keeps_head_and_tail() -> None:
     assert text.startswith("first line")
     assert text.endswith("last line")
     assert "cut" in text
+
+
+def written_in_steps(path: Path, steps: list[int]) -> bytes:
+    rows = 2 * LINES_PER_GROUP + 7
+    table = pa.table({"id": [f"{number:08}" for number in range(rows)], "n": range(rows)})
+    first = 0
+    with LineWriter(path, table.schema) as writer:
+        for step in steps * (rows // sum(steps) + 1):
+            writer.write(table.slice(first, step))
+            first += step
+    assert pq.read_table(path).equals(table)
+    return path.read_bytes()
+
+
+def test_row_groups_of_lines_do_not_depend_on_the_tables_that_come(tmp_path: Path) -> None:
+    small = written_in_steps(tmp_path / "small.parquet", [0, 61, 4000, 1])
+    assert small == written_in_steps(tmp_path / "large.parquet", [50_000, 20_000])
+    index = pq.read_metadata(tmp_path / "small.parquet")
+    groups = [index.row_group(number).num_rows for number in range(index.num_row_groups)]
+    assert groups == [LINES_PER_GROUP, LINES_PER_GROUP, 7]
+
+
+def test_a_file_of_no_lines_has_its_schema(tmp_path: Path) -> None:
+    schema = pa.schema([("id", pa.string())])
+    with LineWriter(tmp_path / "none.parquet", schema) as writer:
+        writer.write(schema.empty_table())
+    assert pq.read_table(tmp_path / "none.parquet").equals(schema.empty_table())

@@ -169,17 +169,16 @@ _TEXTS = {
 
 The steps of a build as they are, a hundred rows to a split; what tasks, compilers and storage
 answer is made up at once, so that what is left is the driver's. A fifth of the rows repeat others
-or are filtered. Times are CPU seconds. Not in it: references of at most 20,000 blocks (below); the
-span of 2,048 rows that is decided on at a time; `clusters`, `decontamination` and
-`selection.parquet`, which the driver writes, a run of 64 rows at a time.""",
+or are filtered. Times are CPU seconds. Not in it: references of at most 20,000 blocks; the span of
+2,048 rows that is decided on at a time; `clusters`, `decontamination` and `selection.parquet`.""",
     "stored": """\
 ## The driver beside object storage
 
 The driver of a build into storage as it is, Ray left out: all that it reads, decides on and writes
 is at a local server that speaks S3. What workers leave there was written before by another process
-(40 pieces read, finished and concluded as ever, with the compilers' work played back; the entries
-of the others name the same parts), shards of duplicates answer that nothing is alike. `s` is by the
-clock: the server, in Python, shares the cores.""",
+(64 pieces built as ever, with the compilers' work played back; the entries of the others name the
+same parts), shards of duplicates answer that nothing is alike. `s` is by the clock: the server, in
+Python, shares the cores.""",
     "slots": """\
 ## Compile slots
 

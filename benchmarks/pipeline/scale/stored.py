@@ -1,8 +1,8 @@
 """The driver of a build into object storage, as it is, beside a server that speaks S3.
 
-What workers leave there is written before, by another process: the first pieces are read, finished
-and concluded as ever, with the compilers' work played back, and the others' entries name the same
-parts. Everything that the driver reads, decides on and writes goes to the server.
+What workers leave there is written before, by another process: the first pieces are built as ever,
+with the compilers' work played back, and the entries of the others name the same parts. Everything
+that the driver reads, decides on and writes goes to the server.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import resource
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -26,13 +25,14 @@ from benchmarks.pipeline.faults.weather import BUCKET, Weather, environment, opt
 from benchmarks.pipeline.scale.replay import Recording
 from benchmarks.pipeline.scale.source import ROWS_OF_A_SPLIT, settings_of
 from cass_ray.corpus.dedup.shards import Shards
-from cass_ray.pipeline.output import StorageOutput
+from cass_ray.pipeline.output import FolderOutput, StorageOutput
 from cass_ray.pipeline.pieces.assemble import PAIRS, PartPlan, WriteParts
 from cass_ray.pipeline.pieces.blocks import Block, BlockReader, commit_block
 from cass_ray.pipeline.pieces.conclude import ConcludePieces
 from cass_ray.pipeline.pieces.duplicates import chained
 from cass_ray.pipeline.pieces.read import ReadPieces, pieces_of
 from cass_ray.pipeline.pieces.runner import InlineRunner
+from cass_ray.pipeline.pieces.sides import PIECES_OF_A_SPAN, GatherLines, spans_of
 from cass_ray.pipeline.pieces.steps import Steps
 from cass_ray.pipeline.pieces.work import BuildWork, Decided, Done
 from cass_ray.pipeline.progress import Progress
@@ -45,19 +45,21 @@ from cass_ray.storage.store import Store
 T = TypeVar("T")
 R = TypeVar("R")
 
-REAL = 40
+REAL = PIECES_OF_A_SPAN
 """Pieces that are read: more than are decided on at a time, so that rows seldom meet again."""
 _SLOTS = 1000
 
 Entries = dict[str, Sequence[Entry]]
-"""Of the real pieces: ``pieces`` and ``facts``, in order."""
+"""Of the real pieces: ``pieces`` and ``facts``, in order, and ``sides`` of all of them."""
 
 
 def measure(rows: int, folder: Path, recording: Path) -> dict[str, float]:
     """Seconds and peak memory of a driver of a build of ``rows``, in a process of its own."""
-    with _served(rows, recording, folder) as (endpoint, entries):
+    with _served(rows, recording, folder) as (server, endpoint, entries):
         os.environ.update(environment(endpoint))
-        return _driven(rows, entries, folder)
+        before = _requests(server)
+        found = _driven(rows, entries, folder)
+        return found | {"requests": _requests(server) - before}
 
 
 def _driven(rows: int, entries: Entries, folder: Path) -> dict[str, float]:
@@ -104,6 +106,7 @@ class _Answers:
             ReadPieces: lambda piece: Done(piece.key, self._counts("pieces", piece.index)),
             ConcludePieces: lambda piece: Done(piece.key, self._counts("facts", piece.index)),
             WriteParts: _written,
+            GatherLines: lambda span: Done(span.key, self._counts("sides", 0)),
         }
         answer = answers[type(work)]
         for item in items:
@@ -146,13 +149,20 @@ class _Elsewhere:
 
 
 @contextmanager
-def _served(rows: int, recording: Path, folder: Path) -> Iterator[tuple[str, Entries]]:
-    """A server in a process of its own, with what workers leave of ``rows``."""
+def _served(rows: int, recording: Path, folder: Path) -> Iterator[tuple[Connection, str, Entries]]:
+    """A server in a process of its own, its address, and what workers leave there of ``rows``."""
     with _beside(_serve) as server:
         endpoint = server.recv()
         with _beside(_leave, rows, endpoint, recording, folder / "real") as writer:
             entries = writer.recv()
-        yield endpoint, entries
+        yield server, endpoint, entries
+
+
+def _requests(server: Connection) -> int:
+    """That it has answered."""
+    server.send(None)
+    answered: int = server.recv()
+    return answered
 
 
 @contextmanager
@@ -176,8 +186,10 @@ def _beside(work: Callable[..., None], *arguments: Any) -> Iterator[Connection]:
 def _serve(parent: Connection) -> None:
     with storage("127.0.0.1", Weather(), 1) as server:
         fsspec.filesystem("s3", **options(server.good)).makedirs(BUCKET, exist_ok=True)
-        parent.send(server.good)
-        time.sleep(24 * 3600)
+        parent.send(server.bad)  # the door that counts
+        while True:
+            parent.recv()
+            parent.send(server.counts["requests"])
 
 
 def _leave(parent: Connection, rows: int, endpoint: str, recording: Path, folder: Path) -> None:
@@ -187,11 +199,12 @@ def _leave(parent: Connection, rows: int, endpoint: str, recording: Path, folder
     settings = settings_of(rows, f"s3://{BUCKET}/build", slots=_SLOTS)
     work = BuildWork(Store(str(settings.out)), settings)
     keys = [piece.key for piece in pieces_of(settings, folder)]
-    decided = [piece.key for piece in chained(keys)]
+    decided = chained(keys)
     entries: Entries = {}
     for name, source, target, names in (
         ("pieces", real.pieces, work.pieces, keys),
-        ("facts", real.facts, work.facts, decided),
+        ("facts", real.facts, work.facts, [piece.key for piece in decided]),
+        ("sides", real.sides, work.sides, [span.key for span in spans_of(decided)]),
     ):
         entries[name] = list(source.entries().values())
         _copy_parts(entries[name], source, target)
@@ -208,16 +221,17 @@ def _copy_parts(entries: Iterable[Entry], source: PartManifest, target: PartMani
 def _committing(target: PartManifest, real: Sequence[Entry]) -> Callable[[tuple[int, str]], None]:
     def commit(piece: tuple[int, str]) -> None:
         index, key = piece
-        content = real[index % REAL].model_dump_json().encode()
+        content = real[index % len(real)].model_dump_json().encode()
         target.store.create(target.entry_path(key), content)
 
     return commit
 
 
 def _real_pieces(recording: Recording, folder: Path) -> BuildWork:
-    """:data:`REAL` pieces read and concluded in ``folder``."""
+    """A build of :data:`REAL` pieces in ``folder``."""
     settings = settings_of(REAL * ROWS_OF_A_SPLIT, str(folder), slots=_SLOTS)
-    work = BuildWork(Store(folder), settings)
+    output = FolderOutput(folder)
+    work = BuildWork(output.store, settings)
     steps = Steps(work, InlineRunner(), Progress(Console(quiet=True)), _SLOTS, from_cache=False)
     pieces = steps.read(folder)
 
@@ -227,9 +241,7 @@ def _real_pieces(recording: Recording, folder: Path) -> BuildWork:
             rows = [_finished(row, recording) for row in reader.rows(block, piece.read)]
             yield dict(commit_block(work, block.key, rows).counts)
 
-    rows_per_block = steps.finish(pieces, compiled)
-    for _ in islice(steps.runner.each(ConcludePieces(work, rows_per_block), pieces), REAL):
-        pass
+    steps.write(pieces, steps.finish(pieces, compiled), output)
     return work
 
 

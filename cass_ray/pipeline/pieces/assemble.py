@@ -9,29 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import NamedTuple
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from cass_ray.corpus.screening.comparison import opcode_levels
-from cass_ray.corpus.screening.screening import removed
-from cass_ray.corpus.screening.selection import SELECTION_SCHEMA
-from cass_ray.dataset.duplicates_report import REMOVED_SCHEMA, RemovedRow, removed_table
 from cass_ray.dataset.parquet import ROWS_PER_PART, part_bytes, part_name
 from cass_ray.dataset.schema import PAIR_SCHEMA, REJECT_SCHEMA, is_rejected
 from cass_ray.pipeline.output import KINDS
 from cass_ray.pipeline.pieces.blocks import live_runs
-from cass_ray.pipeline.pieces.conclude import facts_in, facts_of, finished_run, with_facts
+from cass_ray.pipeline.pieces.conclude import facts_of, finished_run, with_facts
 from cass_ray.pipeline.pieces.duplicates import duplicates_of
 from cass_ray.pipeline.pieces.work import BuildWork, Decided
 from cass_ray.pipeline.report import Tally
 from cass_ray.pipeline.stages.base import Row
-from cass_ray.storage.ahead import in_order
-from cass_ray.storage.manifest import Entry
-from cass_ray.storage.store import Store
 
 PAIRS, REJECTS = KINDS
 SCHEMAS = {PAIRS: PAIR_SCHEMA, REJECTS: REJECT_SCHEMA}
@@ -142,93 +130,3 @@ def structural_of(work: BuildWork, piece: Decided) -> dict[int, dict[int, Row]]:
         return {}
     counts = work.structural_counts.of(piece.key)
     return duplicates_of(work.structural, piece.key) if counts else {}
-
-
-class _Side(NamedTuple):
-    """What the side files say of one piece."""
-
-    clusters: list[pa.Table]
-    overlaps: pa.Table
-    lines: list[Row]
-
-
-class SideFiles:
-    """``clusters.parquet``, ``decontamination.parquet`` and ``selection.parquet``, streamed."""
-
-    def __init__(self, work: BuildWork, store: Store, rows_per_block: int) -> None:
-        self._work = work
-        self._store = store
-        self._rows_per_block = rows_per_block
-        self.selected = {"train": 0, "validation": 0, "copies": 0}
-        """Pairs by split, and copies in an epoch."""
-
-    def write(self, pieces: Sequence[Decided]) -> None:
-        """Write all three, by way of files of this machine."""
-        with TemporaryDirectory(prefix="cass-build-") as folder:
-            self._write(pieces, Path(folder))
-            for path in sorted(Path(folder).iterdir()):
-                self._store.upload(path.name, path)
-
-    def _write(self, pieces: Sequence[Decided], folder: Path) -> None:
-        with (
-            _writer(folder / "clusters.parquet", REMOVED_SCHEMA) as clusters,
-            _writer(folder / "decontamination.parquet", REMOVED_SCHEMA) as overlaps,
-            _writer(folder / "selection.parquet", SELECTION_SCHEMA) as selection,
-        ):
-            facts = self._work.facts.read_entries(piece.key for piece in pieces)
-            concluded = ((piece, entry) for piece, (_, entry) in zip(pieces, facts, strict=True))
-            for each in in_order(self._of_piece, concluded):
-                for table in each.clusters:
-                    _append(clusters, table)
-                _append(overlaps, each.overlaps)
-                _append(selection, pa.Table.from_pylist(each.lines, schema=SELECTION_SCHEMA))
-                for line in each.lines:
-                    self.selected[line["split"]] += 1
-                    self.selected["copies"] += line["copies"]
-
-    def _of_piece(self, concluded: tuple[Decided, Entry]) -> _Side:
-        piece, entry = concluded
-        structural = structural_of(self._work, piece)
-        clusters = [
-            self._removed(entry, "clusters"),
-            removed_table(self._by_machine_code(piece, structural)),
-        ]
-        lines = list(self._lines(piece, entry, structural))
-        return _Side(clusters, self._removed(entry, "overlaps"), lines)
-
-    def _removed(self, entry: Entry, name: str) -> pa.Table:
-        part = entry.parts[name]
-        return self._work.facts.table(part) if part.rows else removed_table([])
-
-    def _by_machine_code(
-        self, piece: Decided, structural: dict[int, dict[int, Row]]
-    ) -> list[RemovedRow]:
-        found: list[RemovedRow] = []
-        live = dict(live_runs(self._work, piece)) if structural else {}
-        gone = duplicates_of(self._work.duplicates, piece.key) if structural else {}
-        for run, lines in sorted(structural.items()):
-            rows = finished_run(
-                self._work, piece, run, live[run], gone.get(run, {}), self._rows_per_block
-            )
-            found += [
-                removed(rows[place], line["level"], line["repeats"], line["similarity"])
-                for place, line in sorted(lines.items())
-            ]
-        return found
-
-    def _lines(
-        self, piece: Decided, entry: Entry, structural: dict[int, dict[int, Row]]
-    ) -> Iterator[Row]:
-        for run, _ in live_runs(self._work, piece):
-            for place, fact in sorted(facts_in(self._work, entry, run).items()):
-                if fact["line"] is not None and place not in structural.get(run, {}):
-                    yield fact["line"]
-
-
-def _writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
-    return pq.ParquetWriter(path, schema, compression="zstd")
-
-
-def _append(writer: pq.ParquetWriter, table: pa.Table) -> None:
-    if table.num_rows:
-        writer.write_table(table)

@@ -166,6 +166,12 @@ def _facts_part(run: int) -> str:
     return f"facts-{run:05}"
 
 
+def concluded_runs(entry: Entry) -> list[int]:
+    """The runs of a piece whose facts are in ``entry``, in order."""
+    prefix = _facts_part(0).rstrip("0")
+    return sorted(int(name.removeprefix(prefix)) for name in entry.parts if name.startswith(prefix))
+
+
 def facts_of(work: BuildWork, piece: Decided, run: int) -> dict[int, Row]:
     """Lines of :data:`FACTS_SCHEMA` of a run, by place."""
     entry = work.facts.get(piece.key)

@@ -93,19 +93,21 @@ class DecidePieces:
 
         Raises ``ShardsLost`` where shards were lost each of several times.
         """
-        if pieces and self.results.get(pieces[-1].key) is None:
-            attempts = Retrying(
-                retry=retry_if_exception_type(ShardsLost),
-                stop=stop_after_attempt(_ATTEMPTS),
-                reraise=True,
-            )
-            attempts(self._decide_all, pieces)
-        for key, entry in self.results.read_entries(piece.key for piece in pieces):
-            yield Done(key, entry.counts)
+        if not pieces or self.results.get(pieces[-1].key) is not None:
+            for key, entry in self.results.read_entries(piece.key for piece in pieces):
+                yield Done(key, entry.counts)
+            return
+        attempts = Retrying(
+            retry=retry_if_exception_type(ShardsLost),
+            stop=stop_after_attempt(_ATTEMPTS),
+            reraise=True,
+        )
+        committed = attempts(self._decide_all, pieces)
+        for piece in pieces:
+            yield committed.pop(piece.key)
 
-    def _decide_all(self, pieces: Sequence[Decided]) -> None:
-        for _ in in_order(self._commit, self._decided(pieces)):
-            pass
+    def _decide_all(self, pieces: Sequence[Decided]) -> dict[str, Done]:
+        return {done.key: done for done in in_order(self._commit, self._decided(pieces))}
 
     def _decided(self, pieces: Sequence[Decided]) -> Iterator[_Open]:
         """Pieces as they are decided, those without rows last."""
@@ -138,7 +140,7 @@ class DecidePieces:
         opened, number, part = run
         return _Compared(opened, number, self.compared.table(part))
 
-    def _commit(self, opened: _Open) -> None:
+    def _commit(self, opened: _Open) -> Done:
         draft = self.results.draft(opened.decided.key)
         if opened.found:
             draft.write_table(_PART, pa.Table.from_pylist(opened.found, schema=DUPLICATES_SCHEMA))
@@ -146,7 +148,7 @@ class DecidePieces:
         for line in opened.found:
             for name in (f"gone-{line['run']}", f"reason-{line['reason']}"):
                 counts[name] = counts.get(name, 0) + 1
-        draft.commit(**counts)
+        return Done(opened.decided.key, draft.commit(**counts).counts)
 
 
 def _decide(decider: Decider, waiting: Sequence[_Compared]) -> Iterator[_Open]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from typing import ClassVar
 
 import pyarrow as pa
 
@@ -61,6 +62,10 @@ class ReadPieces:
     ``folder`` is for what a source fetches, on the reading machine. Raises ``SourceError`` when a
     source as a whole cannot be read.
     """
+
+    alone: ClassVar[bool] = True
+    """Not to be done twice at a time: what comes second takes the first for dead, and both fetch
+    into one folder."""
 
     work: BuildWork
     folder: Path

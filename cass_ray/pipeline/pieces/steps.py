@@ -9,13 +9,14 @@ from pathlib import Path
 
 from cass_ray.corpus.screening.comparison import opcode_levels, source_levels
 from cass_ray.pipeline.output import Output
-from cass_ray.pipeline.pieces.assemble import PartPlan, SideFiles, WriteParts, plan
+from cass_ray.pipeline.pieces.assemble import PartPlan, WriteParts, plan
 from cass_ray.pipeline.pieces.blocks import Block, OpenBlocks, live_rows
 from cass_ray.pipeline.pieces.cached import FinishCached
 from cass_ray.pipeline.pieces.conclude import ConcludePieces
 from cass_ray.pipeline.pieces.duplicates import DecidePieces, chained
 from cass_ray.pipeline.pieces.read import ROWS_PER_RUN, ReadPieces, pieces_of, rows_of
 from cass_ray.pipeline.pieces.runner import Runner
+from cass_ray.pipeline.pieces.sides import SideFiles
 from cass_ray.pipeline.pieces.work import BuildWork, Decided, Piece
 from cass_ray.pipeline.progress import Progress
 from cass_ray.pipeline.report import Tally
@@ -126,9 +127,9 @@ class Steps:
             for counts in self.runner.each(parts, noted()):
                 tally.merge(counts)
             tally.check_conservation(rows_of(work, pieces))
-            files = SideFiles(work, output.store, rows_per_block)
-            files.write(pieces)
-        return tally, files.selected
+            sides = SideFiles(work, self.runner, output.store, rows_per_block)
+            selected = sides.write(pieces)
+        return tally, selected
 
 
 def rows_per_block(wanted: int | None, rows: int, slots: int) -> int:

@@ -1,8 +1,9 @@
 """Where a build keeps what it has done, and what that depends on.
 
 Everything is below one store: ``pieces`` (input as read), ``duplicates`` (what was decided),
-``blocks`` (finished rows), ``facts`` (what is said of finished rows), ``trees``. Each name ends in
-a digest of the settings behind it, so that a build with other settings begins anew.
+``blocks`` (finished rows), ``facts`` (what is said of finished rows), ``sides`` (lines of the files
+beside the pairs), ``trees``. Each name ends in a digest of the settings behind it, so that a build
+with other settings begins anew.
 """
 
 from __future__ import annotations
@@ -168,6 +169,11 @@ class BuildWork:
     def structural_counts(self) -> EntryCounts:
         """Of :attr:`structural`."""
         return EntryCounts(self.structural)
+
+    @property
+    def sides(self) -> PartManifest:
+        """By :attr:`.sides.SideSpan.key`: a part of each side file that has lines of the span."""
+        return PartManifest(self.files, f"sides-{self._concluding}")
 
     @property
     def trees(self) -> StoredTrees:
