@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from actors.errors import plain_errors
+from actors.under_way import LATE_SECONDS, UnderWay
 from cass_ray.corpus.dedup.shards import Shard, Shards, ShardsLost
 
 T = TypeVar("T")
@@ -22,23 +22,33 @@ _CORES_OF_A_SHARD = 4
 class TaskRunner:
     """A :class:`~cass_ray.pipeline.pieces.runner.Runner` on the cluster that was joined.
 
-    A task whose node is lost runs again elsewhere. An item with ``here`` set needs files of this
-    machine and runs on it.
+    A task whose node is lost runs again elsewhere, and one that is late at the end a second time
+    (:mod:`.under_way`), unless ``alone`` is set of the work. An item with ``here`` set needs files
+    of this machine and runs on it.
+
+    Args:
+        late_seconds: how long no task is late.
     """
+
+    def __init__(self, late_seconds: float = LATE_SECONDS) -> None:
+        self._late_seconds = late_seconds
 
     def each(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """As :meth:`Runner.each`; a few tasks a core wait or run at a time."""
         shared = ray.put(work)
         most = _AHEAD_OF_A_CORE * max(1, int(ray.cluster_resources().get("CPU", 1)))
-        pending: list[Any] = []
+        alone = getattr(work, "alone", False)
+        under_way = UnderWay(
+            lambda item: _task(item).remote(shared, item),
+            lambda item: not (alone or _is_bound(item)),
+            self._late_seconds,
+        )
         for item in items:
-            pending.append(_task(item).remote(shared, item))
-            if len(pending) >= most:
-                done, pending = ray.wait(pending)
-                yield from _results(done)
-        while pending:
-            done, pending = ray.wait(pending)
-            yield from _results(done)
+            under_way.begin(item)
+            if len(under_way) >= most:
+                yield from under_way.finished(last=False)
+        while under_way:
+            yield from under_way.finished(last=True)
 
     def shards(self) -> Shards:
         """Actors, spread over the nodes."""
@@ -74,19 +84,20 @@ class ActorShards:
         return found
 
 
-def _results(done: Sequence[Any]) -> list[Any]:
-    with plain_errors():
-        found: list[Any] = ray.get(list(done))
-    return found
+def _call(work: Callable[[T], R], item: T) -> R:
+    return work(item)
+
+
+_CALL = ray.remote(_call)
+"""Once: each remote function is sent to every node, and stays there for as long as the job."""
 
 
 def _task(item: Any) -> Any:
-    task = ray.remote(_call)
-    if getattr(item, "here", False):
+    if _is_bound(item):
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-        return task.options(scheduling_strategy=here)
-    return task.options(scheduling_strategy="SPREAD")
+        return _CALL.options(scheduling_strategy=here)
+    return _CALL.options(scheduling_strategy="SPREAD")
 
 
-def _call(work: Callable[[T], R], item: T) -> R:
-    return work(item)
+def _is_bound(item: Any) -> bool:
+    return bool(getattr(item, "here", False))

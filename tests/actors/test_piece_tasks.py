@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import select
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +47,26 @@ def test_tasks_make_what_one_process_makes(node: None, corpus: Path, tmp_path: P
     settings = sources_alone(corpus, tmp_path / "tasks")
     finished(BuildWork(Store(settings.out), settings), settings)
     assert content(Path(settings.out)) == content(tmp_path / "alone")
+
+
+def second_of_two(pipe: str) -> str:
+    """Whoever comes first waits for another to have come."""
+    end = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    try:
+        Path(f"{pipe}.first").mkdir()
+    except FileExistsError:
+        os.write(end, b"x")
+        return "second"
+    ready, _, _ = select.select([end], [], [], 60)
+    assert ready, "nobody else came"
+    return "first"
+
+
+def test_what_is_late_is_begun_again_and_comes_back_once(node: None, tmp_path: Path) -> None:
+    pipe = str(tmp_path / "pipe")
+    os.mkfifo(pipe)
+    (came,) = TaskRunner(late_seconds=0).each(second_of_two, [pipe])
+    assert came in ("first", "second")
 
 
 def test_a_store_that_only_one_node_has(node: None, corpus: Path, tmp_path: Path) -> None:

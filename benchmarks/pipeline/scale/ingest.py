@@ -1,68 +1,37 @@
-"""Reading and screening: rows a second in one process, and what is left to the driver."""
+"""Reading and screening by one process, or by the nodes of a local cluster."""
 
 from __future__ import annotations
 
-import os
-import time
+import json
+import subprocess
+import sys
 from pathlib import Path
 
-import ray
-from rich.console import Console
-
-from actors.piece_tasks import TaskRunner
-from actors.session import join_submitted
-from benchmarks.pipeline.scale.source import settings_of
-from cass_ray.pipeline.pieces.read import screening_of
-from cass_ray.pipeline.pieces.runner import InlineRunner, Runner
-from cass_ray.pipeline.pieces.steps import Steps
-from cass_ray.pipeline.pieces.work import BuildWork
-from cass_ray.pipeline.progress import Progress
-from cass_ray.storage.store import Store
+from benchmarks.pipeline.scale import ingest_driver
 from cluster import local
 
 
 def measure(rows: int, nodes: int, folder: Path) -> dict[str, float]:
-    """One process for ``nodes`` 0, else tasks on so many nodes of a core each.
+    """What :func:`.ingest_driver.measure` measures beside ``nodes`` nodes of a core each.
 
     Call it in a process of its own.
     """
-    state = None
-    if nodes:
-        plan = [local.NodePlan(f"cpu-{number}", 1, {}) for number in range(1, nodes + 1)]
-        state = local.start([local.NodePlan("head", 0, {}), *plan], jobs=False)
+    if not nodes:
+        return ingest_driver.measure(rows, nodes, folder)
+    plan = [local.NodePlan(f"cpu-{number}", 1, {}) for number in range(1, nodes + 1)]
+    state = local.start([local.NodePlan("head", 0, {}), *plan], jobs=False)
     try:
-        return _measured(rows, nodes, folder, state)
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "benchmarks.pipeline.scale", "measure", "ingest_driver"),
+                json.dumps({"rows": rows, "nodes": nodes}),
+            ],
+            env=local.environment(state.token) | {"RAY_ADDRESS": state.address},
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
     finally:
-        if state is not None:
-            ray.shutdown()
-            local.stop(state)
-
-
-def _measured(
-    rows: int, nodes: int, folder: Path, state: local.ClusterState | None
-) -> dict[str, float]:
-    settings = settings_of(rows, str(folder / "out"))
-    work = BuildWork(Store(folder / "out"), settings)
-    runner: Runner = InlineRunner()
-    if state is not None:
-        os.environ.update(local.environment(state.token) | {"RAY_ADDRESS": state.address})
-        join_submitted(log_to_driver=False)
-        runner = TaskRunner()
-        list(runner.each(_ready, range(4 * nodes)))  # workers have started and imported
-    steps = Steps(work, runner, Progress(Console(quiet=True)), 2, from_cache=False)
-    began, cpu = time.monotonic(), time.process_time()
-    steps.read(folder)
-    seconds = time.monotonic() - began
-    driver = (time.process_time() - cpu) / rows
-    return {
-        "rows": rows,
-        "nodes": nodes,
-        "rows/s": round(rows / seconds, 1),
-        "driver cpu us a row": round(driver * 1e6, 1),
-        "rows/s at most": round(1 / driver, 1),
-    }
-
-
-def _ready(number: int) -> int:
-    screening_of(settings_of(1, "out"))
-    return number
+        local.stop(state)
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
