@@ -13,6 +13,9 @@ from pathlib import Path
 BUILD_FOLDER = "build-hip"
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _TEST_TARGET = re.compile(r"^(test|check|run_tests|tests)\s*:(?!=)", re.MULTILINE)
+_CTEST = re.compile(
+    r"^[^#\n]*\b(?:enable_testing\s*\(|include\s*\(\s*CTest\b)", re.IGNORECASE | re.MULTILINE
+)
 _PYTHON_TEST = re.compile(r"test_.*\.py|.*_test\.py")
 _CPM = "CPM"
 _CPM_VERSION = re.compile(r"\bset\s*\(\s*CPM_DOWNLOAD_VERSION\s+\"?([\w.-]{1,40})", re.IGNORECASE)
@@ -134,6 +137,11 @@ def _cmake_files(root: Path) -> Iterator[Path]:
                 yield path
 
 
+def _uses_ctest(root: Path) -> bool:
+    """Whether some file below ``root`` asks for tests: without that ctest finds none."""
+    return any(_CTEST.search(path.read_text("utf-8", "replace")) for path in _cmake_files(root))
+
+
 def _commands(
     system: BuildSystem, root: Path, jobs: int, dependencies: Mapping[str, Path]
 ) -> tuple[str, str]:
@@ -146,7 +154,7 @@ def _commands(
                 f" && cmake --build {BUILD_FOLDER} -j {jobs}"
             )
             test = f"ctest --test-dir {BUILD_FOLDER} --output-on-failure --no-tests=error"
-            return build, test
+            return build, test if _uses_ctest(root) else ""
         case BuildSystem.MAKE:
             makefile = next(root / name for name in _MAKEFILES if (root / name).is_file())
             target = _TEST_TARGET.search(makefile.read_text("utf-8", "replace"))

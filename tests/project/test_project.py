@@ -154,7 +154,14 @@ def test_a_project_of_an_unknown_kind_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "system", "test"),
     [
-        ({"CMakeLists.txt": "", "Makefile": ""}, BuildSystem.CMAKE, "ctest"),
+        ({"CMakeLists.txt": "", "Makefile": ""}, BuildSystem.CMAKE, ""),
+        ({"CMakeLists.txt": "# enable_testing()\n"}, BuildSystem.CMAKE, ""),
+        (
+            {"CMakeLists.txt": "if(TESTS)\n  enable_testing ()\nendif()\n"},
+            BuildSystem.CMAKE,
+            "ctest",
+        ),
+        ({"CMakeLists.txt": "", "cmake/t.cmake": "INCLUDE(CTest)\n"}, BuildSystem.CMAKE, "ctest"),
         ({"Makefile": "check: all\n\ttrue\n"}, BuildSystem.MAKE, "make check"),
         ({"Makefile": "TEST := 1\n"}, BuildSystem.MAKE, ""),
         ({"setup.py": ""}, BuildSystem.PYTHON, ""),
