@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from cass_ray.commands.waiting import waiting
 from cass_ray.exit_codes import EXIT_FAILED, fail
 from cluster import local
 from cluster.errors import ClusterError
@@ -49,7 +50,8 @@ def up(
     """Start a head and nodes that offer `nvidia` or `amd`."""
     try:
         plan = local.plan_of(local.parse_nodes(nodes), slots or os.cpu_count() or 1)
-        state = local.start(plan, links=links)
+        with waiting(f"starting {len(plan)} nodes"):
+            state = local.start(plan, links=links)
     except ClusterError as error:
         fail("cluster", error, EXIT_FAILED)
     print(f"cluster at {state.address}, dashboard {state.dashboard}, {len(state.nodes)} nodes")
@@ -90,7 +92,8 @@ def add(
     try:
         local.parse_nodes(f"{resource}=1")
         wanted = slots or os.cpu_count() or 1
-        state = local.add(state, local.NodePlan(name or next(free), wanted, {resource: wanted}))
+        with waiting("starting a node"):
+            state = local.add(state, local.NodePlan(name or next(free), wanted, {resource: wanted}))
     except ClusterError as error:
         fail("cluster", error, EXIT_FAILED)
     print(f"node {state.nodes[-1].name} joined")
@@ -131,5 +134,6 @@ def env() -> None:
 @app.command()
 def down() -> None:
     """Stop the running cluster."""
-    local.stop(_running())
+    with waiting("ending the nodes"):
+        local.stop(_running())
     print("stopped")

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from cass_ray.commands.waiting import waiting
 from cass_ray.config import SettingsError, load, parse_overrides
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, EXIT_USAGE, fail
 from cass_ray.publish.prepare import NothingToPublishError, Prepared, prepare
@@ -49,12 +50,15 @@ def publish(
     given = {key: value for key, value in flags.items() if value is not None}
     try:
         settings = load(PublishSettings, config, {**given, **parse_overrides(set_ or [])})
-        prepared = prepare(settings)
+        with waiting("writing what leaves"):
+            prepared = prepare(settings)
         show(console, prepared)
         if not send:
             console.print("Nothing was uploaded (--upload does that).")
             return
-        console.print(f"-> [bold]{upload(prepared, settings)}[/bold]", soft_wrap=True)
+        with waiting(f"uploading {len(prepared.files)} files"):
+            address = upload(prepared, settings)
+        console.print(f"-> [bold]{address}[/bold]", soft_wrap=True)
     except (SettingsError, NothingToPublishError, FileNotFoundError) as error:
         fail("publish", error, EXIT_USAGE)
     except ToolMissing as error:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cass_ray.architectures import AMD_TARGETS, NVIDIA_ARCHITECTURES
+from cass_ray.commands.waiting import waiting
 from cass_ray.exit_codes import EXIT_TOOL_MISSING
 from cass_ray.toolchain.inventory import ToolStatus, find_all
 
@@ -24,7 +25,8 @@ def doctor(
 
     Exits with 0 if every required tool works, else with 3.
     """
-    tools = find_all()
+    with waiting("asking the tools for their versions"):
+        tools = find_all()
     missing = [tool for tool in tools if not tool.works]
     if as_json:
         document = {

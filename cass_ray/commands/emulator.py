@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE, emulated_architectures
+from cass_ray.commands.waiting import waiting
 from cass_ray.emulator.build import BuildFailed
 from cass_ray.emulator.coverage import EmulatorCoverage, instruction_set_of, measure
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING, fail
@@ -39,7 +40,8 @@ def coverage(
     build, 3 a tool is missing.
     """
     try:
-        found = measure(instruction_set_of(arch))
+        with waiting(f"asking LLVM for the instructions of {arch}"):
+            found = measure(instruction_set_of(arch))
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--arch") from None
     except (ToolMissing, FileNotFoundError) as error:
