@@ -82,6 +82,11 @@ Arguments = Annotated[
     tuple[Annotated[str, Field(max_length=10_000)], ...],
     Field(max_length=64, description="Arguments of the program."),
 ]
+StandardInput = Annotated[str, Field(max_length=1 << 20, description="Of each run.")]
+Files = Annotated[
+    str,
+    Field(max_length=500, description="Folder whose files programs find where they run."),
+]
 Seconds = Annotated[float, Field(ge=1, le=_SECONDS, description="Time limit of the program.")]
 Targets = Annotated[
     tuple[str, ...], Field(min_length=1, max_length=4, description="Such as gfx1100 and gfx942.")
@@ -159,7 +164,8 @@ class Tools:
         self,
         path: Name,
         arguments: Arguments = (),
-        stdin: Annotated[str, Field(max_length=1 << 20)] = "",
+        stdin: StandardInput = "",
+        files: Files = "",
         arch: Annotated[str, Field(description="gfx1100, gfx1201, gfx942 or gfx90a.")] = "gfx1100",
         check: Annotated[
             bool, Field(description="Look for races, bad accesses, unwritten memory.")
@@ -176,7 +182,7 @@ class Tools:
         bounds = Bounds(wall_seconds=seconds, cpu_seconds=2 * seconds)
         with self._place():
             built = build_for(backend, _gathered(self.workspace.file(path)))
-            inputs = Inputs(tuple(arguments), stdin.encode())
+            inputs = Inputs(tuple(arguments), stdin.encode(), self._files(files))
             done = backend.run(built, inputs, RunMode(bounds, check=check))
         ended = done.ended
         return RunAnswer(
@@ -199,6 +205,8 @@ class Tools:
             tuple[Arguments, ...],
             Field(max_length=_LISTS, description="Argument lists, one a run."),
         ] = ((),),
+        stdin: StandardInput = "",
+        files: Files = "",
         targets: Targets = ("gfx1100", "gfx942"),
         order_free: Annotated[bool, Field(description="Lines may come in any order.")] = False,
     ) -> VerifyAnswer:
@@ -215,7 +223,12 @@ class Tools:
         with self._place():
             made = compare_programs(
                 *programs,
-                Comparison(inputs or ((),), order_free=order_free),
+                Comparison(
+                    inputs or ((),),
+                    order_free=order_free,
+                    stdin=stdin.encode(),
+                    folder=self._files(files),
+                ),
                 list(dict.fromkeys(targets)),
             )
         return VerifyAnswer(
@@ -304,6 +317,9 @@ class Tools:
             )
         write_reports(made, translator, place)
         return _project_answer(made, self.workspace.shown(place))
+
+    def _files(self, name: str) -> Path | None:
+        return self.workspace.folder(name) if name else None
 
     @contextmanager
     def _place(self) -> Iterator[None]:

@@ -9,7 +9,14 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from cass_ray.commands.sides import exit_codes, gather_program
+from cass_ray.commands.sides import (
+    InputFiles,
+    StandardInput,
+    arguments_of,
+    exit_codes,
+    gather_program,
+    standard_input,
+)
 from cass_ray.commands.waiting import waiting
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.backends.registry import BACKENDS
@@ -28,6 +35,8 @@ def parity(
         typer.Argument(help="The port (.hip). [default: REFERENCE, translated by the rules]"),
     ] = None,
     arguments: Annotated[str, typer.Option("--with", help="Arguments, as one text.")] = "",
+    inputs: InputFiles = None,
+    stdin: StandardInput = None,
     backend: Annotated[
         str | None, typer.Option(help=f"Where the port runs: {', '.join(BACKENDS)}.")
     ] = None,
@@ -53,7 +62,7 @@ def parity(
                 ours,
                 build_for(theirs, original),
                 ours.build(port),
-                Inputs(tuple(arguments.split())),
+                Inputs(tuple(arguments_of(arguments)), standard_input(stdin), inputs),
                 reference_backend=theirs,
                 runs=runs,
             )

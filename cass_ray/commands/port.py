@@ -12,7 +12,8 @@ from cass_ray.architectures import (
     emulated_architectures,
     known_architecture,
 )
-from cass_ray.commands.run import finish, standard_input
+from cass_ray.commands.run import finish
+from cass_ray.commands.sides import InputFiles, StandardInput, standard_input
 from cass_ray.commands.waiting import waiting
 from cass_ray.emulator.build import BuildFailed, runtime_library
 from cass_ray.emulator.execution import RunOptions
@@ -43,13 +44,8 @@ def port_command(
     check: Annotated[
         bool, typer.Option("--check", help="Report memory errors and races; exit 1 if any.")
     ] = False,
-    inputs: Annotated[
-        Path | None,
-        typer.Option(help="Folder to run in, read-only. [default: an empty, writable one]"),
-    ] = None,
-    stdin: Annotated[
-        Path | None, typer.Option(help="File for the program's standard input; - for ours.")
-    ] = None,
+    inputs: InputFiles = None,
+    stdin: StandardInput = None,
     seconds: Annotated[float, typer.Option(min=1, help="Time limit of the program.")] = 600.0,
     arch: Annotated[
         str, typer.Option(help=f"Processor: {', '.join(emulated_architectures())}.")

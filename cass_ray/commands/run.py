@@ -16,7 +16,7 @@ from cass_ray.architectures import (
     emulated_architectures,
     known_architecture,
 )
-from cass_ray.commands.sides import unit_of
+from cass_ray.commands.sides import InputFiles, StandardInput, standard_input, unit_of
 from cass_ray.commands.tool_errors import tool_errors
 from cass_ray.commands.waiting import waiting
 from cass_ray.corpus.reading.source_files import CUDA_SUFFIXES, Sources, gather
@@ -81,13 +81,8 @@ def run(
         Path | None,
         typer.Option(help="Source tree that the compiler may read. [default: the file's folder]"),
     ] = None,
-    inputs: Annotated[
-        Path | None,
-        typer.Option(help="Folder to run in, read-only. [default: an empty, writable one]"),
-    ] = None,
-    stdin: Annotated[
-        Path | None, typer.Option(help="File for the program's standard input; - for ours.")
-    ] = None,
+    inputs: InputFiles = None,
+    stdin: StandardInput = None,
     seconds: Annotated[float, typer.Option(min=1, help="Time limit of the program.")] = 600.0,
     optimization: Annotated[str, typer.Option("-O", help="Level: 0, 1, 2, 3 or s.")] = "3",
 ) -> None:
@@ -158,13 +153,6 @@ def _sources(unit: Unit) -> Sources:
     for finding in made.findings:
         typer.echo(finding.format(str(unit.main)), err=True)
     return made.sources
-
-
-def standard_input(path: Path | None) -> bytes:
-    """What the option --stdin names."""
-    if path is None:
-        return b""
-    return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
 
 
 def finish(completed: Completed, seconds: float, command: str = "cass run") -> int:

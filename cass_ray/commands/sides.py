@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
+from typing import Annotated
 
 import typer
 
@@ -12,7 +15,54 @@ from cass_ray.commands.tool_errors import tool_errors
 from cass_ray.corpus.reading.source_files import Sources, gather
 from cass_ray.emulator.build import BuildFailed
 from cass_ray.exit_codes import EXIT_TOOL_MISSING
+from cass_ray.toolchain.sandbox.executable import INPUT_ENTRIES
 from cass_ray.toolchain.unit import Unit
+
+
+def _few_enough(folder: Path | None) -> Path | None:
+    if folder is not None and len(list(folder.iterdir())) > INPUT_ENTRIES:
+        raise typer.BadParameter(
+            f"{folder} holds more than {INPUT_ENTRIES} files and folders: put them into a folder"
+            " inside of it"
+        )
+    return folder
+
+
+InputFiles = Annotated[
+    Path | None,
+    typer.Option(
+        "--inputs",
+        exists=True,
+        file_okay=False,
+        callback=_few_enough,
+        help="Folder whose files the program finds where it runs, read-only. [default: none]",
+    ),
+]
+StandardInput = Annotated[
+    Path | None,
+    typer.Option(
+        "--stdin",
+        exists=True,
+        dir_okay=False,
+        allow_dash=True,
+        help="File for the program's standard input; - for ours. [default: empty]",
+    ),
+]
+
+
+def standard_input(path: Path | None) -> bytes:
+    """What the option ``--stdin`` names."""
+    if path is None:
+        return b""
+    return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+
+
+def arguments_of(text: str) -> list[str]:
+    """The arguments in ``text``, as a shell takes it apart. Raises ``typer.BadParameter``."""
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{text!r}: {error}", param_hint="--with") from None
 
 
 def existing(file: Path) -> Path:

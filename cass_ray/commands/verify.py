@@ -10,7 +10,14 @@ from typing import Annotated
 import typer
 
 from cass_ray.architectures import AMD_ARCHITECTURES, wavefronts_of
-from cass_ray.commands.sides import existing, exit_codes
+from cass_ray.commands.sides import (
+    InputFiles,
+    StandardInput,
+    arguments_of,
+    existing,
+    exit_codes,
+    standard_input,
+)
 from cass_ray.commands.waiting import waiting
 from cass_ray.execute.backends.rdna3 import Rdna3Backend
 from cass_ray.execute.backends.registry import BACKENDS, make_backend
@@ -58,6 +65,8 @@ def verify_port(
         list[str] | None,
         typer.Option(help="Processor that the port is for, as gfx1100; may be repeated."),
     ] = None,
+    inputs: InputFiles = None,
+    stdin: StandardInput = None,
     order_free: Annotated[
         bool, typer.Option(help="Lines may come in any order (atomics decide it).")
     ] = False,
@@ -65,6 +74,7 @@ def verify_port(
 ) -> None:
     """Run a port and its reference on the same inputs and compare what they print.
 
+    --with gives arguments, --inputs files and --stdin standard input, the last two to each run.
     Without an Nvidia GPU the reference is what nvcc's machine code of the original prints, lifted
     and executed on the CPU: no translator of source has a part in it. Where that cannot be had, the
     original is translated and runs where the port does, which checks the port against the rules'
@@ -80,10 +90,12 @@ def verify_port(
         programs = existing(reference), existing(candidate) if candidate else None
         driven = not has_main([reference.read_text(errors="replace")])
         how = Comparison(
-            inputs=[text.split() for text in arguments or [""]],
+            inputs=[arguments_of(text) for text in arguments or [""]],
             backend=backend,
             reference_backend=reference_backend,
             order_free=order_free,
+            stdin=standard_input(stdin),
+            folder=inputs,
         )
         results = compare_programs(*programs, how, list(dict.fromkeys(arch or [])))
     if driven and not as_json:

@@ -25,8 +25,8 @@ from cass_ray.toolchain.amd.toolchain import (
 )
 from cass_ray.toolchain.archive.library_root import LIBRARY_ENVIRONMENT, visible_libraries
 from cass_ray.toolchain.executables import cached_executable
-from cass_ray.toolchain.sandbox.executable import WORKING_FOLDER, EmptyFolder, working_folder
-from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
+from cass_ray.toolchain.sandbox.executable import working_folder
+from cass_ray.toolchain.sandbox.isolation import View, private_folder
 from cass_ray.toolchain.sandbox.process import (
     CLEAN_ENVIRONMENT,
     COMPILE_LIMITS,
@@ -178,7 +178,10 @@ def execute(
     """Run ``executable`` in the sandbox with the CPU runtime; never raises for what it does."""
     options = options or RunOptions()
     compiler = options.compiler.visible() if options.compiler else ()
-    with work(options) as place, observed(runtime_library, options) as device:
+    with (
+        working_folder(FOLDER_BYTES, options.inputs) as place,
+        observed(runtime_library, options) as device,
+    ):
         view = View(
             read_only=(
                 executable.resolve(),
@@ -214,17 +217,6 @@ def observed(runtime_library: Path, options: RunOptions) -> Iterator[DeviceRun]:
         yield device
         if options.counters is not None and (text := device.counters()):
             options.counters.write_bytes(text)
-
-
-@contextlib.contextmanager
-def work(options: RunOptions) -> Iterator[EmptyFolder]:
-    """The working folder of one run: the inputs, read-only, or an empty one of bounded size."""
-    if options.inputs is not None:
-        start = options.inputs.resolve()
-        yield EmptyFolder(start, Mount(start, WORKING_FOLDER), ())
-        return
-    with working_folder(FOLDER_BYTES) as empty:
-        yield empty
 
 
 def environment(options: RunOptions) -> dict[str, str]:

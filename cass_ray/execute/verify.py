@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, RunMode
+from cass_ray.execute.backends.base import Backend, BuiltProgram, Execution, Inputs, RunMode
 from cass_ray.execute.comparison.compare import F32, OutputComparison, Tolerance, compare
 from cass_ray.execute.evidence.counters import KernelCoverage, coverage_of, disagreement
 from cass_ray.execute.evidence.exploits import (
@@ -54,6 +54,9 @@ class RunRecord(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     arguments: list[str]
+    stdin_bytes: int = 0
+    folder: str = ""
+    """Name of the folder whose files it found where it ran, if it was given one."""
     kernel: str = ""
     """The one kernel that was launched, where the arguments were made up for it."""
     verdict: SandboxVerdict
@@ -79,7 +82,14 @@ class RunRecord(BaseModel):
     def given(self) -> str:
         """What it ran on, in words."""
         arguments = " ".join(self.arguments) or "no arguments"
-        return f"{self.kernel} alone, generated arguments {arguments}" if self.kernel else arguments
+        if self.kernel:
+            return f"{self.kernel} alone, generated arguments {arguments}"
+        parts = [arguments]
+        if self.stdin_bytes:
+            parts.append(f"{self.stdin_bytes} bytes on standard input")
+        if self.folder:
+            parts.append(f"files of {self.folder}")
+        return ", ".join(parts)
 
 
 class PortVerification(BaseModel):
@@ -241,7 +251,7 @@ class _Session:
         first = not self.records
         comparison = self._compare(reference, execution)
         kept = self._policy.kept_output
-        record = _record(reference.inputs.arguments, execution, comparison, kept)
+        record = _record(reference.inputs, execution, comparison, kept)
         self._keep(execution, record, reference.launch_count)
         if self._policy.check and record.numeric:
             self._in_checking_mode(reference)
@@ -253,7 +263,7 @@ class _Session:
         """Run on no arguments, with nothing to compare."""
         execution = self._backend.run(self._candidate, mode=self._mode)
         nothing = OutputComparison(False, False, difference="nothing to compare with")
-        self._keep(execution, _record((), execution, nothing), None)
+        self._keep(execution, _record(Inputs(), execution, nothing), None)
 
     def _keep(self, execution: Execution, record: RunRecord, launches: int | None) -> None:
         self.records.append(record)
@@ -318,14 +328,16 @@ class _Session:
 
 
 def _record(
-    arguments: Sequence[str],
+    inputs: Inputs,
     execution: Execution,
     comparison: OutputComparison,
     kept_output: int = 0,
 ) -> RunRecord:
     ended = execution.ended
     return RunRecord(
-        arguments=list(arguments),
+        arguments=list(inputs.arguments),
+        stdin_bytes=len(inputs.stdin),
+        folder=inputs.folder.name if inputs.folder else "",
         verdict=ended.verdict,
         status=ended.status,
         exact=comparison.exact,

@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from cass_ray.emulator.execution import RunOptions, environment, observed, work
+from cass_ray.emulator import execution
+from cass_ray.emulator.execution import RunOptions, environment, observed
 from cass_ray.port.executable import Executable
 from cass_ray.port.lifting import ContainerLifter, LiftedContainer, write_fat_binaries
 from cass_ray.port.shim import shim_library
-from cass_ray.toolchain.sandbox.executable import Exposure
+from cass_ray.toolchain.sandbox.executable import Exposure, working_folder
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
 from cass_ray.toolchain.sandbox.process import Completed, run
 
@@ -69,7 +70,7 @@ def execute(
     options = options or RunOptions()
     program = ported.executable
     with (
-        work(options) as place,
+        working_folder(execution.FOLDER_BYTES, options.inputs) as place,
         exposed(ported, hip_runtime) as seen,
         observed(hip_runtime, options) as device,
     ):

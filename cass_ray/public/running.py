@@ -59,6 +59,7 @@ def run(
     arguments: Sequence[str] = (),
     *,
     stdin: bytes = b"",
+    files: Path | str | None = None,
     backend: str | None = None,
     mode: RunMode | None = None,
 ) -> RunResult:
@@ -66,8 +67,9 @@ def run(
 
     ``backend`` is a name of ``cass verify --backend``; the default is an AMD GPU where there is
     one, else this machine's CPU, which executes the program's gfx1100 code. A CUDA file is
-    translated by the rules first, unless the backend builds CUDA. ``mode`` has the limits, and
-    asks for counters or checking mode.
+    translated by the rules first, unless the backend builds CUDA. What is in the folder ``files``
+    the program finds where it runs, read-only. ``mode`` has the limits, and asks for counters or
+    checking mode.
 
     However the program ends (a crash, a limit), that is in ``ended`` of the result and no
     exception.
@@ -83,7 +85,8 @@ def run(
     if problem := engine.problem():
         raise ToolMissing(f"The backend {engine.name}", "", problem)
     built = build_for(engine, gather(Unit(source.parent, PurePosixPath(source.name))))
-    done = engine.run(built, Inputs(tuple(arguments), stdin), mode)
+    folder = Path(files) if files is not None else None
+    done = engine.run(built, Inputs(tuple(arguments), stdin, folder), mode)
     return RunResult(
         done.ended, done.launches, done.counters, done.not_provided, source.name, engine.name
     )

@@ -85,12 +85,15 @@ def verify(
     reference_backend: str | None = None,
     order_free: bool = False,
     architecture: str | None = None,
+    stdin: bytes = b"",
+    files: Path | str | None = None,
 ) -> VerifyResult:
     """Run a port and its original on the same inputs and compare what they print.
 
-    ``inputs`` are the arguments of each run; ``port`` is by default the original, translated by
-    the rules. ``backend`` is where the port runs, ``reference_backend`` where the original does:
-    by default an Nvidia GPU; where there is none, nvcc's machine code of the original runs, lifted;
+    ``inputs`` are the arguments of each run; each gets ``stdin``, and finds what is in the folder
+    ``files`` where it runs, read-only. ``port`` is by default the original, translated by the
+    rules. ``backend`` is where the port runs, ``reference_backend`` where the original does: by
+    default an Nvidia GPU; where there is none, nvcc's machine code of the original runs, lifted;
     where that cannot be done either, the original translated by the rules, which is not
     independent of a port by the rules. ``reference_kind``, ``independent`` and ``passed_over`` of
     the result say which it was and why. With ``order_free`` the lines may come in any order.
@@ -104,7 +107,8 @@ def verify(
         ValueError: there is no such backend, or it does not run code for that processor.
         OSError: a file cannot be read.
     """
-    how = Comparison(inputs, backend, reference_backend, order_free)
+    folder = Path(files) if files is not None else None
+    how = Comparison(inputs, backend, reference_backend, order_free, stdin, folder)
     asked = [architecture] if architecture else []
     (result,) = compare_programs(original, port, how, asked).values()
     names = Path(original).name, Path(port if port is not None else original).name
@@ -119,6 +123,9 @@ class Comparison:
     backend: str | None = None
     reference_backend: str | None = None
     order_free: bool = False
+    stdin: bytes = b""
+    folder: Path | None = None
+    """``files`` of :func:`verify`."""
 
 
 def compare_programs(
@@ -147,7 +154,7 @@ def compare_programs(
         reference, program = driven.original, driven.port
         arguments = arguments if any(arguments) else ARGUMENT_LISTS
     candidate = as_hip(program, wavefronts_on(ours))
-    inputs = [Inputs(tuple(each)) for each in arguments]
+    inputs = [Inputs(tuple(each), how.stdin, how.folder) for each in arguments]
     made = measure_original(reference, theirs, inputs)
     generated: GeneratedRuns | str = ""
     if not any(arguments) and takes_no_inputs(reference):

@@ -37,6 +37,20 @@ int main(int argc, char **argv) {
 }
 """
 
+FILE = """\
+#include <cstdio>
+__global__ void add(int *sum, int by) { *sum += by; }
+int main() {
+    int *device, first, second;
+    if (fscanf(fopen("data", "r"), "%d", &first) != 1 || scanf("%d", &second) != 1) return 1;
+    cudaMalloc(&device, sizeof(int));
+    cudaMemcpy(device, &first, sizeof(int), cudaMemcpyHostToDevice);
+    add<<<1, 1>>>(device, second);
+    cudaMemcpy(&first, device, sizeof(int), cudaMemcpyDeviceToHost);
+    printf("%d\\n", first);
+}
+"""
+
 TOOLS = {"translate", "compile", "run", "verify", "explain", "search_findings", "port_project"}
 
 
@@ -149,6 +163,13 @@ def test_a_port_from_the_first_look_to_the_proof(root: Path) -> None:
     (root / "wrong.hip").write_text(text.replace("threadIdx.x)", "threadIdx.x + 1)"))
     assert not call(root, "verify", **wanted, port="wrong.hip")["passed"]
     (root / "bad.hip").write_text("int main() { return nothing; }\n")
+    (root / "given").mkdir()
+    (root / "given/data").write_text("7")
+    (root / "file.cu").write_text(FILE)
+    wanted = {"original": "file.cu", "targets": ["gfx1100"], "stdin": "5"}
+    assert call(root, "verify", **wanted, files="given")["passed"]
+    done = call(root, "run", path="file.cu", files="given", stdin="5")
+    assert done["stdout"] == "12\n"  # 7 + 5
     bad = call(root, "compile", path="bad.hip", arch="gfx1100")
     assert not bad["compiled"]
     assert "undeclared identifier 'nothing'" in bad["compiler_output"]
@@ -196,6 +217,10 @@ WRONG_CALLS: list[tuple[str, dict[str, Any]]] = [
     ("run", {"path": "sum.cu", "arguments": ["1"] * 65}),
     ("run", {"path": "sum.cu", "arguments": [["1"]]}),
     ("run", {"path": "sum.cu", "stdin": LONG}),
+    ("run", {"path": "sum.cu", "files": ".."}),
+    ("run", {"path": "sum.cu", "files": "sum.cu"}),
+    ("verify", {"original": "sum.cu", "files": "nowhere"}),
+    ("verify", {"original": "sum.cu", "files": ["."]}),
     ("verify", {}),
     ("verify", {"original": "sum.cu", "inputs": [[]] * 17}),
     ("verify", {"original": "sum.cu", "inputs": "1"}),

@@ -79,6 +79,74 @@ def test_files_without_main_are_launched_by_the_same_driver(tmp_path: Path) -> N
         assert any(line.split()[:2] == [verdict, "1000"] for line in done.output.splitlines())
 
 
+# Adds up the numbers of a file and of standard input, times its argument.
+_SUMS = """\
+#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+__global__ void sum(const int* in, int n, int by, int* out) {
+  for (int i = 0; i < n; ++i) *out += by * in[i];
+}
+int main(int argc, char** argv) {
+  FILE* file = fopen(argv[1], "r");
+  if (file == nullptr) { perror(argv[1]); return 3; }
+  int host[64], n = 0, *in, *out, result = 0;
+  for (FILE* each : {file, stdin})
+    while (n < 64 && fscanf(each, "%d", &host[n]) == 1) ++n;
+  cudaMalloc(&in, sizeof host);
+  cudaMalloc(&out, sizeof result);
+  cudaMemcpy(in, host, n * sizeof(int), cudaMemcpyHostToDevice);
+  cudaMemcpy(out, &result, sizeof result, cudaMemcpyHostToDevice);
+  sum<<<1, 1>>>(in, n, atoi(argv[2]), out);
+  cudaMemcpy(&result, out, sizeof result, cudaMemcpyDeviceToHost);
+  FILE* kept = fopen("result", "w");
+  fprintf(kept, "%d", result);
+  fclose(kept);
+  printf("%d numbers: %d\\n", n, result);
+}
+"""
+
+
+@pytest.mark.nvidia
+def test_files_and_standard_input(tmp_path: Path) -> None:
+    original, port, given = (tmp_path / name for name in ("sum.cu", "port.hip", "given"))
+    original.write_text(_SUMS)
+    given.mkdir()
+    (given / "two words").write_text("1 2 3\n")
+    (tmp_path / "more").write_text("10 20\n")
+    options = ["--with", "'two words' 2", "--inputs", str(given), "--stdin", str(tmp_path / "more")]
+    done = CliRunner().invoke(app, [str(original), *options, "--json"])
+    assert done.exit_code == 0, done.output
+    evidence = json.loads(done.output)
+    assert (evidence["passed"], evidence["reference_kind"]) == (True, "lifted sm_90")
+    [run] = evidence["runs"]
+    assert (run["arguments"], run["stdin_bytes"], run["folder"]) == (["two words", "2"], 6, "given")
+    # A port that leaves out what comes last is found by what comes from there only.
+    port.write_text(_SUMS.replace("i < n;", "i < 3;").replace("cuda", "hip").replace(
+        "hip_runtime.h", "hip/hip_runtime.h"))  # fmt: skip
+    done = CliRunner().invoke(app, [str(original), str(port), *options])
+    assert done.exit_code == 1, done.output
+    assert "differs    two words 2, 6 bytes on standard input, files of given" in done.output
+    assert "'12' instead of '72'" in done.output  # 2 * (1 + 2 + 3), 2 * (1 + 2 + 3 + 10 + 20)
+    assert CliRunner().invoke(app, [str(original), str(port), *options[:4]]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--with", "'a", "No closing quotation"),
+        ("--inputs", "nowhere", "does not exist"),
+        ("--stdin", "nowhere", "does not exist"),
+    ],
+)
+def test_inputs_that_are_none(tmp_path: Path, option: str, value: str, message: str) -> None:
+    original = tmp_path / "sum.cu"
+    original.write_text(_SUMS)
+    done = CliRunner().invoke(app, [str(original), option, value])
+    assert done.exit_code == 2
+    assert message in " ".join(done.output.split())
+
+
 def test_no_main_and_nothing_to_launch(tmp_path: Path) -> None:
     original = tmp_path / "axpy.cu"
     original.write_text("template <typename T> __global__ void other(T* p) { p[0] = 0; }\n")

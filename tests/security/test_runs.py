@@ -89,10 +89,13 @@ def test_inputs_are_not_changed(run: Run, sandbox: None, tmp_path: Path) -> None
     inputs = tmp_path / "inputs"
     inputs.mkdir()
     (inputs / "data").write_text("given")
-    script = "cat data; echo more >> data && echo wrote; echo x > new && echo wrote; rm data"
+    (inputs / "deep").mkdir()
+    script = (
+        "cat data; for name in data new deep/new; do echo x >> $name && echo $name; done; rm data"
+    )
     done = run(script, RunOptions(seconds=20, inputs=inputs))
-    assert done.stdout == b"given"
-    assert [path.name for path in inputs.iterdir()] == ["data"]
+    assert done.stdout == b"givennew\n"
+    assert sorted(path.name for path in inputs.rglob("*")) == ["data", "deep"]
     assert (inputs / "data").read_text() == "given"
 
 

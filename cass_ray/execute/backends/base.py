@@ -50,10 +50,11 @@ class BuiltProgram:
 
 @dataclass(frozen=True)
 class Inputs:
-    """What one run of a program is given."""
+    """What one run of a program is given; ``folder`` holds files that it finds where it runs."""
 
     arguments: tuple[str, ...] = ()
     stdin: bytes = b""
+    folder: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -185,6 +186,7 @@ class Backend(ABC):
                     device_access=exposure.device_access,
                 ),
                 stdin=inputs.stdin,
+                inputs=inputs.folder,
                 companion=observation.companion,
             )
             return Execution(

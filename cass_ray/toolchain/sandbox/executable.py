@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import shutil
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,7 +31,10 @@ from cass_ray.toolchain.sandbox.process import (
 )
 
 WORKING_FOLDER = Path("/cass/work")
-"""Where a program runs: empty, in memory, gone when it ends."""
+"""Where a program runs: in memory, gone when it ends."""
+
+INPUT_ENTRIES = 256
+"""Files and folders that a program is given in it; what is in those folders is not counted."""
 
 
 class SandboxVerdict(StrEnum):
@@ -134,15 +138,19 @@ def run_sandboxed(
     bounds: Bounds = Bounds(),
     exposure: Exposure = Exposure(),
     stdin: bytes = b"",
+    inputs: Path | None = None,
     companion: Companion | None = None,
 ) -> SandboxRun:
     """Run ``executable`` (a host path) and wait until nothing of it is left.
+
+    What is in the folder ``inputs`` it finds where it runs, as :func:`working_folder` says, which
+    names what is raised too.
 
     Raises :class:`~cass_ray.toolchain.sandbox.isolation.IsolationUnavailableError` where no sandbox
     can be made and ``CASS_ALLOW_UNISOLATED=1`` is not set.
     """
     executable = executable.resolve()
-    with working_folder(bounds.folder_bytes) as folder:
+    with working_folder(bounds.folder_bytes, inputs) as folder:
         completed = run(
             [executable, *arguments],
             cwd=folder.start,
@@ -197,7 +205,7 @@ def _ended(completed: Completed) -> SandboxRun:
     )
 
 
-def _view(executable: Path, exposure: Exposure, bounds: Bounds, folder: EmptyFolder) -> View:
+def _view(executable: Path, exposure: Exposure, bounds: Bounds, folder: WorkingFolder) -> View:
     shared = tuple(
         Mount(host, inside, writable=True) for inside, host in exposure.shared_files.items()
     )
@@ -213,8 +221,8 @@ def _view(executable: Path, exposure: Exposure, bounds: Bounds, folder: EmptyFol
 
 
 @dataclass(frozen=True)
-class EmptyFolder:
-    """The working folder of a program: ``start`` is the host path that it starts in.
+class WorkingFolder:
+    """Where a program runs: ``start`` is the host path that it starts in.
 
     ``mount`` and ``arguments`` belong to the view; what the program writes lies in memory alone.
     """
@@ -225,16 +233,43 @@ class EmptyFolder:
 
 
 @contextmanager
-def working_folder(folder_bytes: int) -> Iterator[EmptyFolder]:
-    """An empty :data:`WORKING_FOLDER` of at most ``folder_bytes``, for one run.
+def working_folder(folder_bytes: int, inputs: Path | None = None) -> Iterator[WorkingFolder]:
+    """A :data:`WORKING_FOLDER` for one run, in which a program may write ``folder_bytes``.
 
-    Without a sandbox it is a real folder, which only the size of each file bounds.
+    It holds what the folder ``inputs`` holds, read-only (links as they are: those that lead out of
+    it lead nowhere), or nothing. Without a sandbox it is a real folder with copies, which only the
+    size of each file bounds.
+
+    Raises:
+        ValueError: more than :data:`INPUT_ENTRIES` lie directly in ``inputs``.
+        OSError: it cannot be read.
     """
-    arguments = ("--size", str(folder_bytes), "--tmpfs", str(WORKING_FOLDER))
+    arguments = ["--size", str(folder_bytes), "--tmpfs", str(WORKING_FOLDER)]
     with contextlib.ExitStack() as stack:
-        isolated = isolation.isolates()
-        start = _placeholder() if isolated else stack.enter_context(isolation.private_folder())
-        yield EmptyFolder(start, Mount(start, WORKING_FOLDER), arguments)
+        if isolation.isolates():
+            start = _placeholder()
+            arguments += _shown(inputs) if inputs else ()
+        else:
+            start = stack.enter_context(isolation.private_folder())
+            if inputs:
+                shutil.copytree(inputs, start, symlinks=True, dirs_exist_ok=True)
+        yield WorkingFolder(start, Mount(start, WORKING_FOLDER), tuple(arguments))
+
+
+def _shown(inputs: Path) -> Iterator[str]:
+    """Arguments of bubblewrap that show what is in ``inputs``; sockets and the like stay out."""
+    entries = sorted(inputs.resolve().iterdir())
+    if len(entries) > INPUT_ENTRIES:
+        raise ValueError(
+            f"{inputs} holds more than {INPUT_ENTRIES} files and folders: put them into a folder"
+            " inside of it, which counts once"
+        )
+    for entry in entries:
+        place = str(WORKING_FOLDER / entry.name)
+        if entry.is_symlink():
+            yield from ("--symlink", str(entry.readlink()), place)
+        elif entry.is_dir() or entry.is_file():
+            yield from ("--ro-bind", str(entry), place)
 
 
 def _placeholder() -> Path:

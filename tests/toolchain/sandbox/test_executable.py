@@ -12,6 +12,7 @@ import pytest
 
 from cass_ray.toolchain.sandbox import control_group, isolation
 from cass_ray.toolchain.sandbox.executable import (
+    INPUT_ENTRIES,
     Bounds,
     Exposure,
     SandboxRun,
@@ -210,6 +211,46 @@ def test_no_network_even_where_sockets_are_allowed(compiled) -> None:  # type: i
     thread.join(timeout=5)
     assert (ended.verdict, ended.status) == (SandboxVerdict.EXIT, 3)
     assert accepted == []
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Path:
+    """A file, a folder with one, a link inside and one that leads out."""
+    folder = tmp_path / "inputs"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "data").write_text("given\n")
+    (folder / "deep" / "more").write_text("deeper\n")
+    (folder / "inside").symlink_to("deep/more")
+    (tmp_path / "secret").write_text("secret\n")
+    (folder / "outside").symlink_to(tmp_path / "secret")
+    return folder
+
+
+def test_inputs_are_found_and_stay_as_they_are(inputs: Path) -> None:
+    script = (
+        "cat data deep/more inside; cat outside; echo x > data; rm -f data; echo y > new; cat new"
+    )
+    ended = run_sandboxed(Path("/bin/sh"), ["-c", script], bounds=SMALL, inputs=inputs)
+    assert ended.stdout == b"given\ndeeper\ndeeper\ny\n"
+    assert (inputs / "data").read_text() == "given\n"
+    assert not (inputs / "new").exists()
+
+
+def test_inputs_without_a_sandbox_are_copies(inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isolation, "available", lambda: False)
+    monkeypatch.setenv(isolation.ALLOW_UNISOLATED, "1")
+    script = "cat data deep/more inside; echo x > data; rm -r deep; cat data"
+    ended = run_sandboxed(Path("/bin/sh"), ["-c", script], bounds=SMALL, inputs=inputs)
+    assert ended.stdout == b"given\ndeeper\ndeeper\nx\n"
+    assert (inputs / "data").read_text() == "given\n"
+    assert (inputs / "deep" / "more").exists()
+
+
+def test_too_many_inputs_are_refused_with_a_way_out(tmp_path: Path) -> None:
+    for number in range(INPUT_ENTRIES + 1):
+        (tmp_path / str(number)).touch()
+    with pytest.raises(ValueError, match="put them into a folder inside of it"):
+        run_sandboxed(Path("/bin/true"), inputs=tmp_path)
 
 
 def test_shared_file_comes_back(tmp_path: Path) -> None:
