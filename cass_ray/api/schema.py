@@ -86,6 +86,8 @@ class RunInput(StrictModel):
 
     arguments: list[Argument] = Field(default_factory=list, max_length=64)
     stdin: str = Field(default="", max_length=1 << 20)
+    files: dict[str, str] = Field(default_factory=dict, max_length=64)
+    """What the program finds where it runs, read-only: contents in base64, by name."""
     expected_stdout: str | None = Field(default=None, max_length=1 << 20)
 
     @field_validator("arguments")
@@ -93,6 +95,15 @@ class RunInput(StrictModel):
     def _no_null(cls, value: list[str]) -> list[str]:
         if any("\0" in item for item in value):
             raise ValueError("a program's argument cannot hold the character NUL")
+        return value
+
+    @field_validator("files")
+    @classmethod
+    def _plain_names(cls, value: dict[str, str]) -> dict[str, str]:
+        for name, content in value.items():
+            if name in ("", ".", "..") or "/" in name or len(_as_text(name).encode()) > 255:
+                raise ValueError(f"{name[:255]!r} is not the name of a file")
+            _check_base64(content)
         return value
 
 
@@ -105,6 +116,14 @@ def _as_text(value: str) -> str:
     except UnicodeEncodeError:
         raise ValueError("it holds half a surrogate pair: send UTF-8") from None
     return value
+
+
+def _check_base64(value: str) -> None:
+    """Raises ``ValueError`` where ``value`` is not base64."""
+    try:
+        base64.b64decode(value, validate=True)
+    except (binascii.Error, ValueError):
+        raise ValueError("not base64") from None
 
 
 class TranslateRequest(StrictModel):
@@ -153,10 +172,7 @@ class TranslateRequest(StrictModel):
     @classmethod
     def _base64(cls, value: str | None) -> str | None:
         if value is not None:
-            try:
-                base64.b64decode(value, validate=True)
-            except (binascii.Error, ValueError):
-                raise ValueError("not base64") from None
+            _check_base64(value)
         return value
 
     @model_validator(mode="after")

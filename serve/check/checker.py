@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Literal, TypeVar
 
@@ -32,6 +32,7 @@ from cass_ray.toolchain.sandbox.process import ABANDON, Abandoned
 from cass_ray.translate.rules import RulesTranslator
 from serve.check.compile_stage import CheckCompilers, Compiled
 from serve.check.execute_stage import CheckedProgram, TranslationRunner
+from serve.check.given_runs import GivenRun, given_runs
 from serve.check.reference_runs import ComparedInputs
 from serve.settings import CheckerSettings
 
@@ -117,19 +118,28 @@ class Checker:
         yield CheckStage(name="compile", compile=done.report, source=done.source)
         if not done.report.passed:
             return
-        execute = request.check is Check.EXECUTE
-        references = self._runner.references(self._subject(check, done))
-        if execute:
+        with given_runs(request.inputs) as runs:
+            yield from self._runs(check, done, runs)
+
+    def _runs(
+        self, check: CheckRequest, done: Compiled, runs: Sequence[GivenRun]
+    ) -> Iterator[CheckStage]:
+        """The stages after the first compilation."""
+        request = check.request
+        subject = self._subject(check, done, runs)
+        references = self._runner.references(subject)
+        if request.check is Check.EXECUTE:
             yield CheckStage(name="execute")
-            yield CheckStage(name="execute", execution=self._execute(check, done, references))
+            yield CheckStage(name="execute", execution=self._execute(subject, done, references))
         for target in request.further_targets:
-            yield from self._on_target(check, done.source, target, references)
+            yield from self._on_target(check, done.source, target, runs, references)
 
     def _on_target(
         self,
         check: CheckRequest,
         source: str,
         target: str,
+        runs: Sequence[GivenRun],
         references: Callable[[], ComparedInputs],
     ) -> Iterator[CheckStage]:
         """The stages of ``source`` as it is on a further target: nothing is repaired for one."""
@@ -140,23 +150,23 @@ class Checker:
         yield CheckStage(name="compile", target=target, compile=done.report, source=source)
         if request.check is Check.EXECUTE and done.report.passed:
             yield CheckStage(name="execute", target=target)
-            report = self._execute(check, done, references)
+            report = self._execute(self._subject(check, done, runs), done, references)
             yield CheckStage(name="execute", target=target, execution=report)
 
     @staticmethod
-    def _subject(check: CheckRequest, done: Compiled) -> CheckedProgram:
+    def _subject(check: CheckRequest, done: Compiled, runs: Sequence[GivenRun]) -> CheckedProgram:
         program = done.program or Assembly("", "")  # of no concern to what it is compared with
-        return CheckedProgram(check.request, check.engine, done.source, program)
+        return CheckedProgram(check.request, check.engine, done.source, program, runs)
 
     def listings(self, request: AssemblyRequest) -> Iterator[AssemblySide]:
         """A program and its translation as machine code, with source lines; AMD's side first."""
         return self._compilers.listings(request)
 
     def _execute(
-        self, check: CheckRequest, done: Compiled, references: Callable[[], ComparedInputs]
+        self, subject: CheckedProgram, done: Compiled, references: Callable[[], ComparedInputs]
     ) -> ExecutionReport:
         if done.program is None:
-            assembly = check.request.level is Level.ASSEMBLY
+            assembly = subject.request.level is Level.ASSEMBLY
             problem = "no host program to launch it" if assembly else "the file holds no kernel"
             return ExecutionReport(
                 ran=False,
@@ -166,7 +176,7 @@ class Checker:
                 independent=False,
                 problem=problem,
             )
-        return self._runner.run(self._subject(check, done), references)
+        return self._runner.run(subject, references)
 
 
 def _backend(settings: CheckerSettings) -> Backend:

@@ -14,7 +14,6 @@ from cass_ray.api.schema import (
     ARCHITECTURES,
     RULES,
     ExecutionReport,
-    RunInput,
     RunReport,
     TranslateRequest,
 )
@@ -49,6 +48,7 @@ from cass_ray.toolchain.sandbox.executable import Bounds
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.project.program import translated
 from cass_ray.translate.protocol import Translator, TranslatorError
+from serve.check.given_runs import GivenRun
 from serve.check.reference_runs import ComparedInputs, Original, with_references
 
 _DRIVEN_RUNS = 3
@@ -57,12 +57,14 @@ _STDERR = 2000
 
 @dataclass(frozen=True)
 class CheckedProgram:
-    """What is to be run: the request, whose answer it is, its source, what it compiled to."""
+    """What is to be run: the request, whose answer it is, its source, what it compiled to, with
+    which inputs (none: its own)."""
 
     request: TranslateRequest
     engine: str
     source: str
     program: Assembly | Sources
+    runs: Sequence[GivenRun] = ()
 
 
 @dataclass
@@ -164,10 +166,9 @@ class TranslationRunner:
     def _compared(
         self, subject: CheckedProgram, kernels: Sequence[DrivenKernel] | None
     ) -> ComparedInputs:
-        wanted = subject.request.inputs
+        wanted = subject.runs
         if kernels is not None and not wanted:
-            driven = driver_inputs()[:_DRIVEN_RUNS]
-            wanted = [RunInput(arguments=list(each.arguments)) for each in driven]
+            wanted = [GivenRun(each) for each in driver_inputs()[:_DRIVEN_RUNS]]
         original = Original(
             on_gpu=subject.request.direction is Direction.CUDA_TO_HIP and not self.nvidia_problem,
             measure=lambda inputs: self._measured(subject, kernels, inputs),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from cass_ray.api.schema import RunInput
 from cass_ray.corpus.parsing.normalize import program_id, source_digest
 from cass_ray.execute.backends.base import Inputs
 from cass_ray.execute.references import ReferenceRun, ReferenceRuns, stored_references
+from serve.check.given_runs import GivenRun
 
 GIVEN = "the output that the request expects"
 
@@ -32,17 +32,12 @@ class Original:
     measure: Callable[[Sequence[Inputs]], ReferenceRuns | None]
 
 
-def as_inputs(wanted: RunInput) -> Inputs:
-    """A run that a request asks for, as the executor takes it."""
-    return Inputs(tuple(wanted.arguments), wanted.stdin.encode())
-
-
 def stored_runs(source: str) -> ReferenceRuns | None:
     """What an Nvidia GPU printed for this very program, if it is a shipped one."""
     return stored_references().get(program_id(source_digest(source), ()))
 
 
-def with_references(source: str, wanted: Sequence[RunInput], original: Original) -> ComparedInputs:
+def with_references(source: str, wanted: Sequence[GivenRun], original: Original) -> ComparedInputs:
     """A reference run for each input of ``wanted``, in this order of preference: the output that
     the client expects, the original program on its GPU, a stored run of that, a stand-in for it.
     """
@@ -51,11 +46,11 @@ def with_references(source: str, wanted: Sequence[RunInput], original: Original)
         return ComparedInputs(stored, ())
     given: list[ReferenceRun] = []
     asked: list[Inputs] = []
-    for each in wanted or [RunInput()]:
-        if each.expected_stdout is None:
-            asked.append(as_inputs(each))
+    for each in wanted or [GivenRun(Inputs())]:
+        if each.expected is None:
+            asked.append(each.inputs)
         else:
-            given.append(_expected(each))
+            given.append(ReferenceRun(each.inputs, (each.expected,), 0, None))
     kept = {run.inputs: run for run in stored.runs} if stored is not None else {}
     found = [kept[inputs] for inputs in asked if inputs in kept]
     missing = [inputs for inputs in asked if inputs not in kept]
@@ -66,8 +61,3 @@ def with_references(source: str, wanted: Sequence[RunInput], original: Original)
         best, missing, found = made, [], [*found, *made.runs]
     runs = (*given, *found)
     return ComparedInputs(replace(best, runs=runs) if runs else None, tuple(missing))
-
-
-def _expected(wanted: RunInput) -> ReferenceRun:
-    assert wanted.expected_stdout is not None
-    return ReferenceRun(as_inputs(wanted), (wanted.expected_stdout.encode(),), 0, None)

@@ -3,11 +3,11 @@
 import { Editor } from "./editor.js";
 import { api, ApiProblem, events, hasKey, rememberKey } from "./api.js";
 import { dropped, isArchive, translateFolder } from "./folder.js";
+import { inputs, noInputs, openBoxes } from "./inputs.js";
 import * as kept from "./kept.js";
 import { Listings } from "./listings.js";
 import { make, save } from "./make.js";
 import * as show from "./show.js";
-import { words } from "./text.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -19,7 +19,7 @@ const TASKS = {
 
 // `original` is the program that the translation on the right is of.
 const state = { capabilities: null, examples: [], running: null, name: "program", answered: null, original: null };
-const FIELDS = ["task", "engine", "arch", "check", "arguments", "expected"];
+const FIELDS = ["task", "engine", "arch", "check", "arguments", "stdin", "expected"];
 
 const run = { key: "Mod-Enter", run: () => (translate(), true) };
 const source = new Editor($("source"), {
@@ -88,7 +88,8 @@ function restore(found) {
     if (id === "task") taskChanged();
     if (id === "arch") archChanged();
   }
-  $("expected-box").open = Boolean($("expected").value);
+  $("input-files").value = ""; // a browser keeps names of files, and no more
+  openBoxes();
   openText(String(found.name ?? "program"), String(found.source ?? ""));
 }
 
@@ -165,13 +166,6 @@ function listTargets() {
   $("targets-dialog").showModal();
 }
 
-function inputs() {
-  const asked = words($("arguments").value);
-  const expected = $("expected").value;
-  if (!asked.length && !expected) return [];
-  return [{ arguments: asked, ...(expected ? { expected_stdout: expected } : {}) }];
-}
-
 async function translate() {
   if (state.running || !source.text.trim()) {
     if (!source.text.trim()) show.label("There is no program to translate.", "bad");
@@ -186,7 +180,6 @@ async function translate() {
     arch: $("arch").value,
     check: checked(),
     targets: $("check").value === "both" ? [otherWidth().name] : [],
-    inputs: inputs(),
     stream: true,
   };
   state.running = new AbortController();
@@ -200,6 +193,7 @@ async function translate() {
   translation.text = "";
   source.setDiagnostics([]);
   try {
+    request.inputs = await inputs();
     for await (const event of events("/v1/translate", request, state.running.signal)) {
       happened(event, asked);
     }
@@ -218,6 +212,7 @@ const checked = () => ($("check").value === "both" ? "execute" : $("check").valu
 
 function working(busy) {
   $("go").disabled = busy;
+  $("input-files").disabled = busy;
   $("stop").hidden = !busy;
   $("outcome").setAttribute("aria-busy", String(busy));
   show.timing(busy);
@@ -315,7 +310,7 @@ function wire() {
   $("stop").addEventListener("click", () => state.running?.abort());
   $("task").addEventListener("change", taskChanged);
   $("arch").addEventListener("change", archChanged);
-  for (const id of FIELDS) $(id).addEventListener("input", changed);
+  for (const id of [...FIELDS, "input-files"]) $(id).addEventListener("input", changed);
   // What was typed just before a reload is not kept yet.
   addEventListener("pagehide", () => waiting && kept.keepDraft(draft()));
   $("targets").addEventListener("click", () => state.capabilities && listTargets());
@@ -336,8 +331,7 @@ function wire() {
   $("example").addEventListener("change", () => {
     const example = state.examples.find((each) => each.name === $("example").value);
     if (!example) return;
-    $("arguments").value = "";
-    $("expected").value = "";
+    noInputs();
     openText(example.name, example.source);
   });
   $("diff").addEventListener("change", showChanges);

@@ -36,6 +36,17 @@ export class Listings {
     $("asm-sides").replaceChildren(make("p", text, { className: "empty" }));
   }
 
+  /** Say what is under way and count its seconds, as long as it stands there. */
+  wait(text) {
+    this.clear(text);
+    const said = $("asm-sides").firstChild;
+    const started = performance.now();
+    const clock = setInterval(() => {
+      if (!said.isConnected) return clearInterval(clock);
+      said.textContent = `${text} ${Math.round((performance.now() - started) / 1000)} s`;
+    }, 1000);
+  }
+
   /** Ask for both listings of {source, translation, arch}, unless they are here. */
   async show(request) {
     const wanted = { ...request, nvidia_arch: $("asm-nvidia").value };
@@ -43,7 +54,7 @@ export class Listings {
   }
 
   async load(request) {
-    this.clear("Compiling both sides with line tables …");
+    this.wait("Compiling both sides with line tables …");
     this.asked = request;
     try {
       const found = await api("/v1/assembly", {

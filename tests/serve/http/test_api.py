@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,39 @@ def test_executed_and_compared_with_what_the_client_expects(checked_api: Api) ->
     assert answers[0]["execution"]["runs"][0]["stdout"] == "1\n4\n9\n16\n"
     assert "_Z6squarePKfPfi" in answers[0]["execution"]["runs"][0]["launches"][0]
     assert answers[1]["label"].startswith("best attempt, not verified")
+
+
+READS = """\
+#include <cstdio>
+__global__ void add(int *sum, int by) { *sum += by; }
+int main() {
+  int first, second, *device;
+  FILE *file = fopen("a number", "r");
+  if (!file || fscanf(file, "%d", &first) != 1 || scanf("%d", &second) != 1) return 3;
+  cudaMalloc(&device, sizeof(int));
+  cudaMemcpy(device, &first, sizeof(int), cudaMemcpyHostToDevice);
+  add<<<1, 1>>>(device, second);
+  cudaMemcpy(&first, device, sizeof(int), cudaMemcpyDeviceToHost);
+  printf("%d\\n", first);
+}
+"""
+
+
+@pytest.mark.amd
+@pytest.mark.nvidia
+def test_files_and_standard_input(checked_api: Api) -> None:
+    inputs: list[dict[str, Any]] = [
+        {"files": {"a number": b64encode(f"{first}\n".encode()).decode()}, "stdin": "5"}
+        for first in (7, 8)
+    ]
+    inputs[1]["expected_stdout"] = "13\n"
+    request = {"source": READS, "check": "execute", "targets": ["gfx942"], "inputs": inputs}
+    verdict = checked_api("POST", "/v1/translate", json=request).json()["verdict"]
+    assert verdict["verification"] == "matched"
+    for target in verdict["targets"]:
+        runs = target["execution"]["runs"]
+        assert sorted(run["stdout"] for run in runs) == ["12\n", "13\n"]  # 7 + 5, 8 + 5
+    assert verdict["execution"]["reference_kind"] == "lifted sm_90"
 
 
 @pytest.mark.amd
@@ -167,6 +201,15 @@ def test_stream_of_a_program_that_does_not_compile(checked_api: Api) -> None:
         ({"source": "  "}, 422, "give a source"),
         ({"source": EXAMPLE, "chek": "none"}, 422, "chek"),
         ({"source": "a\0b"}, 422, "NUL"),
+        (
+            {"source": EXAMPLE, "inputs": [{"files": {"../a": "MQ=="}}]},
+            422,
+            "not the name of a file",
+        ),
+        ({"source": EXAMPLE, "inputs": [{"files": {"..": "MQ=="}}]}, 422, "not the name of a file"),
+        ({"source": EXAMPLE, "inputs": [{"files": {"a\0": "MQ=="}}]}, 422, "NUL"),
+        ({"source": EXAMPLE, "inputs": [{"files": {"a": "1"}}]}, 422, "not base64"),
+        ({"source": EXAMPLE, "inputs": [{"files": {"é" * 200: "MQ=="}}]}, 422, "not the name"),
     ],
 )
 def test_requests_that_cannot_be_carried_out(

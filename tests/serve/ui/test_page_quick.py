@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import zipfile
 from collections.abc import AsyncIterator, Iterator
@@ -168,6 +169,24 @@ def test_arguments_and_expected_output_are_sent_and_named(page: Any) -> None:
     assert "first line\nsecond line" in shown.locator("pre").all_inner_texts()
 
 
+def test_files_and_standard_input_are_sent_until_another_program_comes(page: Any) -> None:
+    _write(page, EXAMPLE)
+    page.click("#inputs-box summary")
+    page.fill("#stdin", "5 6\n")
+    given = [{"name": "a b.txt", "mimeType": "text/plain", "buffer": b"7\xff\n"}]
+    page.set_input_files("#input-files", given)
+    with page.expect_request("**/v1/translate") as asked:
+        _translated(page)
+    [sent] = json.loads(asked.value.post_data)["inputs"]
+    assert sent == {"arguments": [], "stdin": "5 6\n", "files": {"a b.txt": "N/8K"}}
+    page.set_input_files("#input-files", [])
+    label = page.locator("#label")
+    playwright.expect(label).to_have_text("Changed since it was translated.")
+    page.select_option("#example", "block_reduce.cu")
+    assert page.input_value("#stdin") == ""
+    assert not page.locator("#stdin").is_visible()
+
+
 def test_both_wave_widths(page: Any) -> None:
     _write(page, EXAMPLE)
     page.select_option("#check", "both")
@@ -179,6 +198,27 @@ def test_both_wave_widths(page: Any) -> None:
     assert "gfx1100, wavefronts of 32 lanes" in shown
     assert "gfx942, wavefronts of 64 lanes" in shown
     assert "machine code (sm_90), lifted" in shown
+
+
+def test_listings_that_take_their_time_count_it(page: Any) -> None:
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    page.route("**/v1/assembly", hold)
+    page.clock.install()
+    _write(page, EXAMPLE)
+    _translated(page)
+    page.click("#tab-assembly")
+    said = page.locator("#asm-sides")
+    playwright.expect(said).to_contain_text("line tables")
+    page.clock.fast_forward(42_000)
+    playwright.expect(said).to_contain_text(re.compile(r"line tables … 4[2-9] s"))
+    held.pop().continue_()
+    playwright.expect(page.locator(".asm")).to_have_count(2)
+    page.clock.fast_forward(42_000)
+    playwright.expect(page.locator(".asm")).to_have_count(2)
 
 
 def test_targets_that_are_not_here_say_what_they_need(page: Any) -> None:
@@ -237,7 +277,7 @@ def test_everything_by_keyboard(page: Any) -> None:
     """Tab reaches every control, also out of the editor; arrows go through the tabs."""
     seen = []
     page.locator("#task").focus()
-    for _ in range(24):
+    for _ in range(26):
         seen.append(page.evaluate("document.activeElement.id || document.activeElement.className"))
         page.keyboard.press("Tab")
     for name in ("engine", "arch", "targets", "check", "history", "go", "example", "arguments",
@@ -258,6 +298,7 @@ def test_a_phone_shows_everything_without_scrolling_sideways(page: Any) -> None:
         "#targets",
         "#open",
         "#expected-box",
+        "#inputs-box",
         "#download",
         "#tab-files",
     ):
@@ -265,6 +306,9 @@ def test_a_phone_shows_everything_without_scrolling_sideways(page: Any) -> None:
         assert box is not None
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 390
+    page.click("#inputs-box summary")
+    page.click("#expected-box summary")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
     _write(page, EXAMPLE)
     _translated(page)
     page.click("#tab-evidence")
@@ -277,6 +321,8 @@ def test_axe_finds_nothing(page: Any, scheme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     page.emulate_media(color_scheme=scheme)
     _write(page, EXAMPLE)
+    page.click("#inputs-box summary")
+    page.click("#expected-box summary")
     _translated(page)
     for tab in ("output", "messages", "assembly", "evidence", "files"):
         page.click(f"#tab-{tab}")
