@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from cass_ray.execute.rewards.verdicts import ItemJudge
 from cass_ray.train.rl.job_settings import JudgeSettings, RlJobSettings
 from cass_ray.train.rl.rollouts import Question, Rollout, RolloutMaker, RolloutsLost
 
-MakeMaker = Callable[[], RolloutMaker]
+MakeMaker = Callable[[int], RolloutMaker]
+"""A maker, from a number that no other worker of the run was given."""
 MakeJudge = Callable[[], ItemJudge]
 
 MODEL, SUMMARY, PROGRESS, STEPS = "model", "summary.json", "progress.log", "steps.json"
@@ -30,8 +32,8 @@ MODEL, SUMMARY, PROGRESS, STEPS = "model", "summary.json", "progress.log", "step
 class RolloutWorker:
     """An actor that draws answers."""
 
-    def __init__(self, make: MakeMaker) -> None:
-        self._maker = make()
+    def __init__(self, make: MakeMaker, number: int) -> None:
+        self._maker = make(number)
 
     def use_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
         """See :class:`cass_ray.train.rl.rollouts.RolloutMaker`."""
@@ -52,8 +54,12 @@ class ClusterRollouts:
     def __init__(self, make: MakeMaker, workers: int, *, cpus: float, gpus: float) -> None:
         self._make = make
         self._actor = ray.remote(num_cpus=cpus, num_gpus=gpus, max_restarts=0)(RolloutWorker)
-        self._workers = [self._actor.remote(make) for _ in range(workers)]
+        self._started = count()
+        self._workers = [self._start() for _ in range(workers)]
         self._weights: ray.ObjectRef[Any] | None = None
+
+    def _start(self) -> ray.actor.ActorHandle:
+        return self._actor.remote(self._make, next(self._started))
 
     def use_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
         self._weights = ray.put(dict(weights))
@@ -87,7 +93,7 @@ class ClusterRollouts:
     def _replace(self, number: int) -> None:
         """Another worker; that it has the weights is seen when it is asked."""
         ray.kill(self._workers[number])
-        worker = self._actor.remote(self._make)
+        worker = self._start()
         if self._weights is not None:
             worker.use_weights.remote(self._weights)
         self._workers[number] = worker
@@ -98,16 +104,15 @@ class ClusterRollouts:
         return list(self._workers)
 
 
-def make_rollouts(settings: RlJobSettings) -> RolloutMaker:
-    """The maker of a worker: the supervised model on its GPU, or on the CPU."""
+def make_rollouts(settings: RlJobSettings, number: int) -> RolloutMaker:
+    """The maker of worker ``number``: the supervised model on its GPU, or on the CPU."""
     from cass_ray.train.rl.model_folder import load_policy
     from cass_ray.train.rl.rollouts import DecoderRollouts
 
     device = "cuda" if settings.rollouts.gpus else "cpu"
     model, form = load_policy(settings.model, device, _dtype(settings))
     # Workers must not draw the same.
-    seed = settings.seed + int(ray.get_runtime_context().get_actor_id()[:8], 16)
-    return DecoderRollouts(model.eval(), form, settings.sampling, seed)
+    return DecoderRollouts(model.eval(), form, settings.sampling, settings.seed + number)
 
 
 def make_judge(settings: JudgeSettings) -> ItemJudge:

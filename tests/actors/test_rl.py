@@ -17,7 +17,7 @@ QUESTIONS = [Question(f"q{number}", f"int a{number};") for number in range(5)]
 class Numbered:
     """Answers with the process it is in and the weight it was given."""
 
-    def __init__(self):
+    def __init__(self, number):
         self._weight = 0.0
 
     def use_weights(self, weights):

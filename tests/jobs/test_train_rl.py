@@ -36,11 +36,11 @@ class Unchanged:
         return RewardVerdict(reward=float(same), outcome=Outcome.RIGHT)
 
 
-def dying_rollouts(settings: RlJobSettings, marker: Path):
+def dying_rollouts(settings: RlJobSettings, marker: Path, number: int):
     """The job's own maker, killed in its second batch; once."""
     from actors.rl import make_rollouts
 
-    made = make_rollouts(settings)
+    made = make_rollouts(settings, number)
     inner, calls = made.rollouts, []
 
     def rollouts(questions):
@@ -93,7 +93,7 @@ def settings_of(out, model, pairs, **more):
         "judges": {"number": 1, "cpus": 0.5},
         "sampling": SAMPLING.model_dump() | {"group": 24},
         "optimizer": {"learning_rate": 0.05, "schedule": "constant", "warmup_ratio": 0.0},
-        "steps": 4,
+        "steps": 5,
         "save_every": 2,
         "micro_batch_tokens": 4000,
     }
@@ -117,7 +117,7 @@ def test_killed_rollout_and_reward_workers_cost_their_batch_only(tmp_path, model
     )
     assert (tmp_path / "drew").exists()
     assert (tmp_path / "judged").exists()
-    assert (summary["steps"], summary["lost"]) == (4, 1)
+    assert (summary["steps"], summary["lost"]) == (5, 1)
     rows = metrics(settings.out)
     assert rows[-1]["reward"] > rows[0]["reward"] + 0.2
     # The model that was saved is one that others load, and no longer the first.
