@@ -16,6 +16,7 @@ from cass_ray.translate.rules import (
     names,
     overloads,
     own_functions,
+    plain_library,
     results,
     standard_library,
     tables,
@@ -43,7 +44,7 @@ _SNIPPETS = (
     *("simd", "dot", "exact"),
     *("half", "half_operators", "half_functions", "half_atomics", "half_bits", "bfloat16", "fp8"),
     *("nanosleep", "space", "cache", "bits", "numeric", "copy", "pipeline", "surface"),
-    *("location", "cub", "legacy_launch", "barrier"),
+    *("location", "cub", "legacy_launch", "barrier", "functional"),
     *("group_votes", "group_reduce", "group_scan", "group_copy"),
 )
 """In the order in which they may use each other."""
@@ -176,6 +177,11 @@ PASSES: tuple[Pass, ...] = (
         "assembly",
         statements.translate_assembly,
         "behind every pass that edits expressions: operands are taken over with the edits inside",
+    ),
+    Pass(
+        "plain library",
+        plain_library.take_plain_names,
+        "behind includes and namespaces, as the next one, which reports what is left",
     ),
     Pass(
         "standard library",

@@ -127,8 +127,11 @@ def _counterpart(unit: Rewrite, include: _Include) -> str | None:
         return None
     if include.quoted and _is_local(unit, path):
         return None  # A header of the project's own.
-    if found.library == standard_library.LIBRARY and unit.standard_library is None:
-        unit.standard_library = include.start
+    if found.library == standard_library.LIBRARY:
+        if standard_library.is_plain(unit):
+            return standard_library.plain_header(path)
+        if unit.standard_library is None:
+            unit.standard_library = include.start
     return found.hip
 
 

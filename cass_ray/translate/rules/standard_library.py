@@ -1,5 +1,8 @@
 """libcu++: ``cuda::std`` and its extensions, which AMD's libhipcxx has under the same names.
 
+A file whose part of it the host's standard library has for devices as well (``cuda::std::plus``,
+``cuda::std::tuple``) uses that: no released ROCm brings libhipcxx.
+
 Barriers of a block, pipelines of a thread and the copies that belong to them, which it lacks,
 are a snippet. libhipcxx keeps CUDA's include paths and namespaces (``<cuda/std/tuple>``,
 ``cuda::std::tuple``), so that what it has stays as it is. What it lacks is reported; the list is
@@ -9,8 +12,10 @@ from its documentation, "Limitations and unsupported APIs".
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from cass_ray.translate.protocol import Severity
+from cass_ray.translate.rules import tables
 from cass_ray.translate.rules.rewrite import Rewrite
 
 LIBRARY = "libhipcxx"
@@ -46,13 +51,15 @@ _SUPPORTED = re.compile(
     r"\s*::\s*(?:barrier|pipeline)\s*<\s*cuda\s*::\s*(?:thread_scope\s*::\s*)?"
     r"thread_scope_(?:block|thread)\s*>"
 )
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>\n]*)", re.MULTILINE)
+STANDARD_FOLDER = "cuda/std/"
 _NAMES = re.compile(r"\s*::\s*(\w+)(?:\s*::\s*(\w+))?")
 _QUALIFIER = re.compile(r"\w\s*::\s*\Z")
 _NAMESPACE = re.compile(r"\bnamespace\s+\Z")
 _BODY = re.compile(r"\s*\{")
 
 
-def _is_snippets(unit: Rewrite, offset: int, name: str) -> bool:
+def is_of_snippet(unit: Rewrite, offset: int, name: str) -> bool:
     """Whether the snippet has what ``cuda::name`` is here: barriers of a block and their kin."""
     code = unit.source.code
     if name in {"barrier", "pipeline"}:
@@ -68,8 +75,8 @@ def _is_snippets(unit: Rewrite, offset: int, name: str) -> bool:
     return name in _OF_SNIPPET
 
 
-def check_standard_library(unit: Rewrite) -> None:
-    """Report what is used of libcu++ and libhipcxx lacks; say once that libhipcxx is needed."""
+def uses(unit: Rewrite) -> Iterator[tuple[int, re.Match[str]]]:
+    """Where libcu++'s namespace stands, and the one or two names behind it."""
     code = unit.source.code
     offsets = unit.words.get("cuda", ())
     is_own = any(
@@ -81,9 +88,50 @@ def check_standard_library(unit: Rewrite) -> None:
         names = _NAMES.match(code, offset + len("cuda"))
         if names is None or offset in unit.handled or is_own:
             continue
-        if _QUALIFIER.search(code, max(0, offset - 16), offset):
-            continue  # A namespace in another one: cv::cuda.
-        if _is_snippets(unit, offset, names[1]):
+        if not _QUALIFIER.search(code, max(0, offset - 16), offset):
+            yield offset, names  # Else a namespace in another one: cv::cuda.
+
+
+def is_of_functional(names: re.Match[str]) -> bool:
+    """Whether the snippet ``functional`` defines what stands behind ``cuda``."""
+    return names[1] in {"maximum", "minimum"} or names.groups() == ("std", "identity")
+
+
+def plain_header(path: str) -> str | None:
+    """The counterpart of libcu++'s header ``path`` in the host's library, empty where a snippet is
+    it; None where there is none."""
+    if path == "cuda/functional":
+        return ""
+    name = path.removeprefix(STANDARD_FOLDER)
+    known = path.startswith(STANDARD_FOLDER) and name in tables.standard_names().values()
+    return name if known else None
+
+
+def included(unit: Rewrite) -> set[str]:
+    """The headers that the file includes with angle brackets."""
+    text = unit.source.text
+    found = _INCLUDE.finditer(unit.source.code)  # without what is in comments
+    return {text[match.start(1) : match.end(1)].strip() for match in found}
+
+
+def is_plain(unit: Rewrite) -> bool:
+    """Whether the host's library and our snippets have all that the file uses of libcu++."""
+    if unit.is_hip:
+        return False
+    if any(path.startswith("cuda/") and plain_header(path) is None for path in included(unit)):
+        return False
+    return all(
+        is_of_snippet(unit, offset, names[1])
+        or is_of_functional(names)
+        or (names[1] == "std" and names[2] in tables.standard_names())
+        for offset, names in uses(unit)
+    )
+
+
+def check_standard_library(unit: Rewrite) -> None:
+    """Report what is used of libcu++ and libhipcxx lacks; say once that libhipcxx is needed."""
+    for offset, names in uses(unit):
+        if is_of_snippet(unit, offset, names[1]):
             unit.rename(offset, "cuda", "cass")
             unit.snippets.add("barrier")
             continue

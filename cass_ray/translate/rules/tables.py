@@ -118,6 +118,16 @@ def casts() -> dict[str, Cast]:
 
 
 @cache
+def standard_names() -> dict[str, str]:
+    """Name of ``cuda::std`` that devices may use from the host's library too -> its header there.
+
+    Types, and functions that C++17 calls ``constexpr``: HIP's compiler takes these for the device
+    as well; those of ``cmath`` it declares itself.
+    """
+    return {row["name"]: row["header"] for row in _rows("standard.csv")}
+
+
+@cache
 def _headers() -> tuple[dict[str, Header], list[tuple[str, Header]]]:
     exact: dict[str, Header] = {}
     prefixes: list[tuple[str, Header]] = []

@@ -401,13 +401,25 @@ def test_a_macro_of_the_program_is_no_left_over() -> None:
     [
         "#include <hip/hip_runtime.h>\n#include <cuda/std/tuple>\ncuda::std::tuple<int> t;\n",
         "cuda::atomic_ref<int, cuda::thread_scope_device> a(x);\n",
-        "using cuda::std::array;\n",
+        "cuda::std::tuple<int> t;\ncuda::atomic_ref<int, cuda::thread_scope_device> a(x);\n",
+        "#include <cuda/std/span>\ncuda::std::plus<int> add;\n",
+        "namespace standard = cuda::std;\n",
     ],
 )
 def test_what_libhipcxx_has_stays(source: str) -> None:
     result = translate(source)
     assert result.source == source
     assert result.counts.unsupported == 0
+
+
+def test_what_the_hosts_library_has_for_devices_is_taken_from_there() -> None:
+    source = "#include <cuda/std/tuple>\n::cuda::std::tuple<int, cuda::std::plus<>> t;\n"
+    result = translate(source)
+    assert result.source == (
+        "#include <hip/hip_runtime.h>\n#include <functional>\n"
+        "#include <tuple>\n::std::tuple<int, std::plus<>> t;\n"
+    )
+    assert not result.findings
 
 
 def test_headers_of_a_projects_own_folder_cuda_are_not_libcudacxx() -> None:
@@ -427,9 +439,9 @@ def test_that_libhipcxx_is_needed_is_said_once() -> None:
 
 
 def test_libcuxx_comes_behind_the_runtime() -> None:
-    source = "#include <cuda/std/tuple>\n#include <cuda_runtime.h>\nint x;\n"
+    source = "#include <cuda/atomic>\n#include <cuda_runtime.h>\nint x;\n"
     translated = translate(source, "a.cu").source
-    assert translated.index("hip/hip_runtime.h") < translated.index("cuda/std/tuple")
+    assert translated.index("hip/hip_runtime.h") < translated.index("cuda/atomic")
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ ORDER = [
     "overloads",
     "groups",
     "assembly",
+    "plain library",
     "standard library",
     "wavefront width",
     "left-overs",

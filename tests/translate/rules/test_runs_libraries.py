@@ -122,6 +122,76 @@ def test_primitives() -> None:
     assert output["thrust"] == "10 999 499500"
 
 
+PLAIN_LIBRARY = r"""
+#include <cstdio>
+#include <cuda/functional>
+#include <cuda/std/array>
+#include <cuda/std/cmath>
+#include <cuda/std/functional>
+#include <cuda/std/limits>
+#include <cuda/std/optional>
+#include <cuda/std/tuple>
+#include <cuda/std/type_traits>
+#include <cuda/std/utility>
+#include <thrust/device_vector.h>
+#include <thrust/reduce.h>
+#include <thrust/transform_reduce.h>
+
+template <typename T>
+__device__ cuda::std::optional<T> half_of(T value) {
+  if (value % 2) return cuda::std::nullopt;
+  return value / 2;
+}
+
+__global__ void use(int* counts, float* parts) {
+  cuda::std::array<int, 3> a{{1, 2, 3}};
+  counts[0] = a[0] + a.back() + static_cast<int>(a.size());
+  cuda::std::tuple<int, float> pair = cuda::std::make_tuple(4, 2.5f);
+  counts[1] = cuda::std::get<0>(pair);
+  parts[0] = cuda::std::get<1>(pair);
+  counts[2] = cuda::std::numeric_limits<short>::max();
+  counts[3] = cuda::std::is_same_v<cuda::std::conditional_t<true, int, float>, int>;
+  counts[4] = cuda::std::min(counts[0], 5) + cuda::std::multiplies<>{}(6, 7);
+  counts[5] = half_of(10).has_value() ? *half_of(10) : -1;
+  counts[6] = half_of(9).has_value();
+  counts[7] = cuda::std::isnan(parts[0] - parts[0]);
+  parts[1] = cuda::std::sqrt(cuda::std::abs(parts[0] * -3.6f));
+  parts[2] = cuda::minimum<>{}(3, 1.5f);
+}
+
+int main() {
+  int* counts;
+  float* parts;
+  cudaMallocManaged(&counts, 8 * sizeof(int));
+  cudaMallocManaged(&parts, 3 * sizeof(float));
+  use<<<1, 1>>>(counts, parts);
+  if (cudaDeviceSynchronize()) return 1;
+  printf("counts:");
+  for (int i = 0; i < 8; ++i) printf(" %d", counts[i]);
+  printf("\nparts: %g %g %g\n", parts[0], parts[1], parts[2]);
+  thrust::device_vector<int> v(4);
+  v[0] = 3, v[1] = -7, v[2] = 9, v[3] = 2;
+  printf("most: %d\n", thrust::reduce(v.begin(), v.end(), -100, cuda::maximum<>{}));
+  printf("least: %d\n", thrust::reduce(v.begin(), v.end(), 100, cuda::minimum<int>{}));
+  printf("sum: %d\n", thrust::transform_reduce(v.begin(), v.end(), cuda::std::identity{}, 0,
+                                             cuda::std::plus<int>{}));
+}
+"""
+
+
+@pytest.mark.slow
+def test_what_the_hosts_library_has_of_libcuxx() -> None:
+    """1 + 3 + 3; min(7, 5) + 42; sqrt(9); min(3, 1.5)."""
+    _needs("thrust", "rocprim")
+    assert output_of(PLAIN_LIBRARY) == {
+        "counts": "7 4 32767 1 47 5 0 0",
+        "parts": "2.5 3 1.5",
+        "most": "9",
+        "least": "-7",
+        "sum": "7",
+    }
+
+
 STANDARD_LIBRARY = r"""
 #include <cstdio>
 #include <cuda/atomic>

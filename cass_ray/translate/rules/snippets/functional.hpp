@@ -1,0 +1,33 @@
+#ifndef CASS_FUNCTIONAL
+#define CASS_FUNCTIONAL
+#include <type_traits>
+// cuda::std::identity, cuda::maximum and cuda::minimum of libcu++.
+namespace cass {
+struct identity {
+    template <typename T>
+    __host__ __device__ constexpr T&& operator()(T&& value) const noexcept { return static_cast<T&&>(value); }
+};
+template <typename T = void>
+struct maximum {
+    __host__ __device__ constexpr T operator()(const T& a, const T& b) const { return a < b ? b : a; }
+};
+template <>
+struct maximum<void> {
+    template <typename A, typename B>
+    __host__ __device__ constexpr typename std::common_type<A, B>::type operator()(const A& a, const B& b) const {
+        return a < b ? b : a;
+    }
+};
+template <typename T = void>
+struct minimum {
+    __host__ __device__ constexpr T operator()(const T& a, const T& b) const { return b < a ? b : a; }
+};
+template <>
+struct minimum<void> {
+    template <typename A, typename B>
+    __host__ __device__ constexpr typename std::common_type<A, B>::type operator()(const A& a, const B& b) const {
+        return b < a ? b : a;
+    }
+};
+}  // namespace cass
+#endif
