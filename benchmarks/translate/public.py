@@ -290,12 +290,13 @@ def main() -> None:
         unit = Unit(checkouts[repository], program, folders(checkouts[repository], program))
         if str(program) in refused.get(repository, {}):
             continue
-        if key not in accepted and (why := cuda_refusal(unit, nvidia)):
+        why = "" if key in accepted else cuda_refusal(unit, nvidia)
+        if why:
             refused.setdefault(repository, {})[str(program)] = why
-            continue
-        accepted.add(key)
+        else:
+            accepted.add(key)
         known = {(row.repository, row.program, row.engine) for row in rows}
-        for engine in engines:
+        for engine in engines if not why else ():
             if (repository, str(program), engine.name) not in known:
                 state, detail = bench.measure(gather(unit), engine)
                 rows.append(
