@@ -27,14 +27,18 @@ setup(
 
 torch::Tensor row_softmax(torch::Tensor input);
 void sparse_handle();
+std::tuple<uint64_t, uint64_t> philox(int64_t increment);
 
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("row_softmax", &row_softmax, "softmax of each row");
   m.def("sparse_handle", &sparse_handle, "a handle of cuSPARSE");
+  m.def("philox", &philox, "seed and offset for a kernel that draws numbers");
 }
 """,
     "rowsoftmax_kernel.cu": """\
 #include <ATen/cuda/CUDAContext.h>
+#include <ATen/cuda/CUDAGeneratorImpl.h>
+#include <ATen/cuda/CUDAGraphsUtils.cuh>
 #include <c10/cuda/CUDAGuard.h>
 #include <cuda_runtime.h>
 #include <torch/extension.h>
@@ -69,6 +73,13 @@ torch::Tensor row_softmax(torch::Tensor input) {
 }
 
 void sparse_handle() { at::cuda::getCurrentCUDASparseHandle(); }
+
+std::tuple<uint64_t, uint64_t> philox(int64_t increment) {
+  auto* generator = at::get_generator_or_default<at::CUDAGeneratorImpl>(
+      std::nullopt, at::cuda::detail::getDefaultCUDAGenerator());
+  std::lock_guard<std::mutex> lock(generator->mutex_);
+  return at::cuda::philox::unpack(generator->philox_cuda_state(increment));
+}
 """,
     "test_rowsoftmax.py": """\
 import pytest
@@ -94,6 +105,29 @@ def test_host_tensor_is_refused():
 def test_what_is_not_there_is_refused_by_name():
     with pytest.raises(NotImplementedError, match="a handle of hipSPARSE is not there"):
         rowsoftmax.sparse_handle()
+
+
+def test_generators():
+    torch.cuda.manual_seed(42)
+    assert rowsoftmax.philox(5) == (42, 0)
+    assert rowsoftmax.philox(1) == (42, 8)  # Philox makes four numbers at a time
+    state = torch.cuda.get_rng_state()
+    first = torch.rand(4, device="cuda").tolist()
+    assert len(set(first + torch.rand(4, device="cuda").tolist())) == 8
+    torch.cuda.set_rng_state(state)
+    assert torch.rand(4, device="cuda").tolist() == first
+    host = torch.get_rng_state()
+    own = torch.Generator(device="cuda").manual_seed(7)
+    drawn = torch.randn(3, device="cuda", generator=own).tolist()
+    assert torch.randn(3, device="cuda", generator=own.manual_seed(7)).tolist() == drawn
+    assert torch.equal(torch.get_rng_state(), host)
+    with pytest.raises(RuntimeError, match="Expected a 'cuda' device type"):
+        torch.rand(2, device="cuda", generator=torch.Generator())
+
+
+def test_memory():
+    free, total = torch.cuda.mem_get_info()
+    assert 0 < free <= total == torch.cuda.get_device_properties(0).total_memory
 
 
 def test_operators_of_pytorch():
@@ -146,4 +180,4 @@ def test_tests_of_an_extension_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert done.exit_code == 0, done.output
     report = json.loads((tmp_path / "out/report.json").read_text())
     (target,) = report["targets"]
-    assert "6 passed" in target["test"]["log"]
+    assert "8 passed" in target["test"]["log"]

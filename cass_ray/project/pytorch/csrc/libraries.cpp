@@ -1,6 +1,5 @@
 // Handles of AMD's libraries, and what PyTorch's CUDA part gives extensions and is not here.
 #include <ATen/cuda/CUDAContextLight.h>
-#include <ATen/cuda/CUDAGeneratorImpl.h>
 #include <c10/cuda/CUDAStream.h>
 #include <c10/util/Exception.h>
 #include <dlfcn.h>
@@ -40,12 +39,5 @@ hipblasHandle_t getCurrentCUDABlasHandle(bool) {
 hipblasLtHandle_t getCurrentCUDABlasLtHandle() { refuse("a handle of hipBLASLt"); }
 hipsparseHandle_t getCurrentCUDASparseHandle() { refuse("a handle of hipSPARSE"); }
 hipsolverDnHandle_t getCurrentCUDASolverDnHandle() { refuse("a handle of hipSOLVER"); }
-
-namespace detail {
-
-const Generator& getDefaultCUDAGenerator(c10::DeviceIndex) { refuse("a generator of its own"); }
-Generator createCUDAGenerator(c10::DeviceIndex) { refuse("a generator of its own"); }
-
-}  // namespace detail
 
 }  // namespace at::cuda

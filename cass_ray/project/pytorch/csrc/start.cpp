@@ -1,8 +1,10 @@
 // Puts HIP's runtime in the place of CUDA's in a running PyTorch: memory, devices, hooks.
 #include "allocator.hpp"
+#include "generators.hpp"
 #include "operators.hpp"
 
 #include <ATen/cuda/CUDAContextLight.h>
+#include <ATen/cuda/CUDAGeneratorImpl.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
@@ -32,6 +34,12 @@ struct Hooks final : at::CUDAHooksInterface {
   c10::Allocator* getPinnedMemoryAllocator() const override { return c10::GetCPUAllocator(); }
   c10::Allocator* getCUDADeviceAllocator() const override {
     return c10::GetAllocator(c10::DeviceType::CUDA);
+  }
+  const at::Generator& getDefaultGenerator(c10::DeviceIndex device) const override {
+    return at::cuda::detail::getDefaultCUDAGenerator(device);
+  }
+  at::Generator getNewGenerator(c10::DeviceIndex device) const override {
+    return cass::generator_for_python(device);
   }
   void deviceSynchronize(c10::DeviceIndex) const override { c10::cuda::device_synchronize(); }
   std::string showConfig() const override { return "HIP on the CPU backend"; }
@@ -75,6 +83,11 @@ extern "C" __attribute__((visibility("default"))) int cass_torch_exchange_device
 
 extern "C" __attribute__((visibility("default"))) void cass_torch_synchronize() {
   (void)hipDeviceSynchronize();
+}
+
+// Bytes of the current device; whether they are known.
+extern "C" __attribute__((visibility("default"))) bool cass_torch_memory(size_t* free, size_t* total) {
+  return hipMemGetInfo(free, total) == hipSuccess;
 }
 
 // A JSON object; the text is valid until the next call of the thread.

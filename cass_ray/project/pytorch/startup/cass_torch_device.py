@@ -91,6 +91,12 @@ def present(torch: Any) -> None:
     devices = Devices(backend)
     for name, function in devices.functions().items():
         setattr(torch.cuda, name, function)
+        if hasattr(torch.cuda.random, name):  # it has imported some of them
+            setattr(torch.cuda.random, name, function)
+    # The backend takes the first generator of a device for its default one.
+    torch.cuda.default_generators = tuple(
+        torch.Generator(device=f"cuda:{index}") for index in range(torch.cuda.device_count())
+    )
     torch.cuda.Stream = Stream
     torch.cuda.Event = Event
 
@@ -119,8 +125,6 @@ class Devices:
             "_lazy_init",
             "empty_cache",
             "ipc_collect",
-            "manual_seed",
-            "manual_seed_all",
             "reset_peak_memory_stats",
             "reset_max_memory_allocated",
             "init",
@@ -142,6 +146,7 @@ class Devices:
             "_exchange_device": self._exchange,
             "_maybe_exchange_device": self._exchange,
             "synchronize": lambda device=None: self._backend.cass_torch_synchronize(),
+            "mem_get_info": self._memory,
             "get_device_properties": self._properties,
             "get_device_name": lambda device=None: self._properties(device).name,
             "get_device_capability": self._capability,
@@ -156,6 +161,15 @@ class Devices:
         if before < -1:
             raise RuntimeError(f"invalid device ordinal {device}")
         return before
+
+    def _memory(self, device: Any = None) -> tuple[int, int]:
+        free, total = ctypes.c_size_t(), ctypes.c_size_t()
+        before = self._exchange(_index(device))
+        known = self._backend.cass_torch_memory(ctypes.byref(free), ctypes.byref(total))
+        self._exchange(before)
+        if not known:
+            raise RuntimeError("the device's memory is not known")
+        return free.value, total.value
 
     def _properties(self, device: Any = None) -> SimpleNamespace:
         index = _index(device)
