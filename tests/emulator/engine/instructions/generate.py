@@ -75,6 +75,7 @@ _ELSEWHERE = re.compile(
     r"|CMPX|MBCNT|FMA_MIX|MQSAD_U32|NOP|PIPEFLUSH|DOT2_F16|DOT2_BF16|FMAMK|FMAAK|.*INTERP|CNDMASK_B16|MOV_B16"
     r"|MFMA|SMFMAC|SWMMAC|S_|DOT4_F32|PK_(ADD|MUL|FMA)_F32|PK_MOV|CVT_.*(FP8|BF8)|MAD[AM]K)"
 )
+_TRAP_STATUS = re.compile(r"^if [^\n]*then\nTRAPSTS\.\w+ = 1\nendif;?\n", re.MULTILINE)
 # Of CDNA: what RDNA3's text defines better, and what the engine does not have.
 _NOT_OF_CDNA = re.compile(r"V_(PK_M(IN|AX)_F16|DIV_FIXUP_LEGACY_F16|CVT_PKACCUM_U8_F32)")
 _PACKED_FLOAT = re.compile(r"V_PK_\w+_F16")
@@ -471,7 +472,7 @@ def _library(manual: Manual) -> dict[str, str]:
             if name.startswith("V_DIV_FIXUP"):
                 text = _with_overflow(text, name[-3:].lower())
             # What FMAC adds is the old destination; the text of one of them says S2.
-            text = _without_high_half(text)
+            text = _without_high_half(_TRAP_STATUS.sub("", text))
             library.setdefault(name, text.replace("S2", "D0") if "MAC" in name else text)
     return library
 

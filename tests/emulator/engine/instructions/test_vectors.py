@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from cass_ray.assembly.wave_mode import IEEE, USUAL_MODE
 from cass_ray.emulator.engine_interface import Engine
 from tests.emulator.engine.machine import Wave, assemble
 
@@ -41,8 +42,8 @@ class _Instruction:
 class _Vectors:
     """Operands and results of one manual's instructions, for a processor."""
 
-    def __init__(self, file: str, processor: str) -> None:
-        self.processor = processor
+    def __init__(self, file: str, processor: str, mode: int = USUAL_MODE) -> None:
+        self.processor, self.mode = processor, mode
         with np.load(_FOLDER / file) as content:
             self.arrays: dict[str, Bits] = dict(content)
         index: list[dict[str, Any]] = json.loads(bytes(self.arrays.pop("index").astype(np.uint8)))
@@ -56,6 +57,9 @@ class _Vectors:
 
 _RDNA3 = _Vectors("vectors.npz", "gfx1100")
 _CDNA = _Vectors("vectors_gfx942.npz", "gfx942")
+_MINIMUM_NUMBER = 1 << 31
+"""What the engine sets for RDNA4, which has no IEEE mode (``mode::minimum_number``)."""
+_RDNA4 = _Vectors("vectors_gfx12.npz", "gfx1201", USUAL_MODE & ~IEEE | _MINIMUM_NUMBER)
 
 
 def _register(number: int, width: int) -> str:
@@ -72,7 +76,7 @@ def _line(item: _Instruction, at: int, wide: bool) -> str:
     carry = f"s[{_CARRY_IN}:{_CARRY_IN + 1}]" if wide else f"s{_CARRY_IN}"
     destination = mask if item.width == 1 else _register(_FIRST + 2 * at, item.width)
     operands = [destination]
-    if item.carry_out or mnemonic.startswith(("v_mad_u64", "v_mad_i64")):
+    if item.carry_out or mnemonic.startswith(("v_mad_u64", "v_mad_i64", "v_mad_co_")):
         operands.append(mask)
     for number, kind in enumerate(item.kinds):
         operands.append(_register(2 * number, 64 if kind.endswith("64") else 32))
@@ -116,6 +120,12 @@ def computed(request: pytest.FixtureRequest, engine: Engine) -> _Computed:
     return _compute(engine, _RDNA3, bool(request.param))
 
 
+@pytest.fixture(scope="module", params=[False, True], ids=["32 lanes", "64 lanes"])
+def computed_by_rdna4(request: pytest.FixtureRequest, engine: Engine) -> _Computed:
+    """The same for RDNA4."""
+    return _compute(engine, _RDNA4, bool(request.param))
+
+
 @pytest.fixture(scope="module")
 def computed_by_cdna(engine: Engine) -> _Computed:
     """The same for CDNA, always of 64 lanes."""
@@ -131,24 +141,25 @@ def _compute(engine: Engine, vectors: _Vectors, wide: bool) -> _Computed:
         cases = vectors.inputs(kinds)
         for start in range(0, len(group), _BATCH):
             items = group[start : start + _BATCH]
-            _run(engine, vectors.processor, items, cases, wide, found)
+            _run(engine, vectors, items, cases, wide, found)
     return found
 
 
 def _run(
     engine: Engine,
-    processor: str,
+    vectors: _Vectors,
     items: list[_Instruction],
     cases: Bits,
     wide: bool,
     found: _Computed,
 ) -> None:
     text = "\n".join(_line(item, at, wide) for at, item in enumerate(items))
+    processor = vectors.processor
     words = assemble(text, wide=wide, processor=processor)
     parts: list[list[tuple[Bits, Bits]]] = [[] for _ in items]
     lanes = 64 if wide else 32
     for start in range(0, cases.shape[1], lanes):
-        wave = Wave(engine, wide=wide, processor=processor)
+        wave = Wave(engine, wide=wide, processor=processor, mode=vectors.mode)
         _load(wave, cases[:, start : start + lanes], items)
         assert engine.execute(words, wave.machine), text
         for at, item in enumerate(items):
@@ -206,4 +217,10 @@ def test_result_is_that_of_the_manual(computed: _Computed, name: str) -> None:
 @pytest.mark.parametrize("name", sorted(_CDNA.instructions))
 def test_result_is_that_of_the_manual_of_cdna(computed_by_cdna: _Computed, name: str) -> None:
     report = _report(_CDNA, computed_by_cdna, name)
+    assert not report, report
+
+
+@pytest.mark.parametrize("name", sorted(_RDNA4.instructions))
+def test_result_is_that_of_the_manual_of_rdna4(computed_by_rdna4: _Computed, name: str) -> None:
+    report = _report(_RDNA4, computed_by_rdna4, name)
     assert not report, report
