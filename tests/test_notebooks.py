@@ -79,7 +79,6 @@ def test_lift_a_binary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "reverse.cubin for gfx942: 1 kernel(s) lifted" in wide
 
 
-@pytest.mark.slow
 @pytest.mark.nvidia
 @pytest.mark.amd
 @pytest.mark.usefixtures("compilers")
