@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import logging
 import os
+import sys
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
@@ -17,6 +21,7 @@ from serve.deployments.application import NAME, build
 from serve.settings import ApiKey, ServeSettings
 
 _KEEP_ALIVE_SECONDS = 75
+_LAST_WORDS = "Task ServeController.graceful_shutdown failed"
 _QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": "warning"}
 
 
@@ -29,6 +34,19 @@ def with_key(settings: ServeSettings) -> tuple[ServeSettings, str]:
     made = ApiKey(name="this-run", sha256=key_digest(key), requests_per_minute=6000)
     authentication = authentication.model_copy(update={"keys": [made]})
     return settings.model_copy(update={"authentication": authentication}), key
+
+
+@contextlib.contextmanager
+def without_last_words() -> Iterator[None]:
+    """Leave out of standard output what Ray says of Serve's controller when that ends as asked."""
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said):
+            yield
+    finally:
+        for line in said.getvalue().splitlines(keepends=True):
+            if _LAST_WORDS not in line:
+                sys.stdout.write(line)
 
 
 class Service:
@@ -80,7 +98,8 @@ class Service:
     ) -> None:
         """Take the application away; end Ray where it was started here."""
         if self._own:
-            serve.shutdown()
-            ray.shutdown()
+            with without_last_words():
+                serve.shutdown()
+                ray.shutdown()
         else:
             serve.delete(NAME)

@@ -69,6 +69,22 @@ def test_serve(number: signal.Signals, status: int) -> None:
     assert ended(SERVE, "serves at", number) == (status, "ended\n")
 
 
+def test_the_end_of_the_controller_is_no_news(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("ray")
+    from serve.deployments.local_service import without_last_words
+
+    with pytest.raises(RuntimeError), without_last_words():
+        # Ray 2.60, of a service that was interrupted.
+        print(
+            "\033[33m(raylet)\033[0m Task ServeController.graceful_shutdown failed. There are"
+            " infinite retries remaining, so the task will be retried. Error: The actor is dead"
+            " because it was killed by `ray.kill`."
+        )
+        print("another thing")
+        raise RuntimeError
+    assert capsys.readouterr().out == "another thing\n"
+
+
 def test_rewards() -> None:
     pytest.importorskip("uvicorn")
     status, _ = ended(REWARDS, "CASS_REWARDS_KEY=", signal.SIGINT)
