@@ -24,6 +24,9 @@ LOCAL = frozenset({"file", "local"})
 CONDITIONAL = frozenset({"memory", "s3", "s3a", "gs", "gcs", "abfs", "abfss", "az"})
 """Protocols whose fsspec file system has ``pipe_file(mode="create")`` as one step of the server.
 The default of fsspec looks first and writes then, between which another writer fits."""
+S3 = frozenset({"s3", "s3a"})
+_ONE_REQUEST = {"max_concurrency": 1}
+"""s3fs asks for the size of each file first, else, to read large ones in pieces; ours are small."""
 
 _ATTEMPTS = 8
 _LONGEST_WAIT = 30.0
@@ -161,6 +164,7 @@ class Store:
         protocol = self._files.protocol
         protocols = frozenset({protocol} if isinstance(protocol, str) else protocol)
         self._local = bool(protocols & LOCAL)
+        self._reading = _ONE_REQUEST if protocols & S3 else {}
         if not self._local and not protocols & CONDITIONAL:
             known = ", ".join(sorted(CONDITIONAL - {"memory"}))
             raise StorageError(
@@ -224,13 +228,14 @@ class Store:
 
     def read(self, path: str) -> bytes:
         """The content of ``path``. Raises ``FileNotFoundError``."""
-        return bytes(self._retried(path, lambda: self._files.cat_file(self._path(path))))
+        whole = self._path(path)
+        return bytes(self._retried(path, lambda: self._files.cat_file(whole, **self._reading)))
 
     def read_all(self, paths: Iterable[str]) -> dict[str, bytes]:
         """Contents of many small files, many at a time. Raises ``FileNotFoundError``."""
         names = list(paths)
         found = self._files.cat_ranges(
-            [self._path(name) for name in names], None, None, on_error="return"
+            [self._path(name) for name in names], None, None, on_error="return", **self._reading
         )
         # One of many that failed is asked for again alone, as often as it takes.
         return {

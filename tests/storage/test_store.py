@@ -68,6 +68,25 @@ def test_many_are_read_at_once(store: Store) -> None:
         store.read_all(["x/1", "x/none"])
 
 
+def test_a_file_in_s3_is_read_by_one_request(
+    s3: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(f"s3://{BUCKET}/{uuid.uuid4().hex}", **s3)
+    for path in ("x/1", "x/2"):
+        store.put(path, b"1")
+    asked: list[str] = []
+    once = store._files._call_s3
+
+    async def noted(method: str, *arguments: Any, **more: Any) -> Any:
+        asked.append(method)
+        return await once(method, *arguments, **more)
+
+    monkeypatch.setattr(store._files, "_call_s3", noted)
+    store.read("x/1")
+    store.read_all(["x/1", "x/2"])
+    assert asked == ["get_object"] * 3
+
+
 def test_a_file_is_sent_and_fetched(store: Store, tmp_path: Path) -> None:
     source, target = tmp_path / "source", tmp_path / "new" / "target"
     source.write_bytes(b"content")
