@@ -24,6 +24,7 @@ from pathlib import Path
 import ray.util
 from pydantic import BaseModel, ConfigDict
 
+from actors.slow_start import ended_raylets
 from cass_ray.cache import default_directory
 from cluster import raylet
 from cluster.errors import ClusterError
@@ -33,7 +34,7 @@ from cluster.ports import free_ports
 
 RESOURCES = ("nvidia", "amd")
 _START_SECONDS = 600.0  # a head has been seen to take five minutes on a machine at load 15
-_START_ATTEMPTS = 2
+_START_ATTEMPTS = 4
 _STARTED_TOO_SLOWLY = "timed out during startup"
 _STARTED = "Ray runtime started"
 _STOP_SECONDS = 15.0
@@ -275,8 +276,9 @@ def _add_node(state: ClusterState, plan: NodePlan, object_store_mib: int) -> Clu
         _record(started)
         if _joins(started, known_as, log):
             return started
+        too_slow = ended_raylets(process) or _STARTED_TOO_SLOWLY in log.read_text(errors="replace")
         _kill(process, signal.SIGKILL)
-        if _STARTED_TOO_SLOWLY not in log.read_text(errors="replace"):
+        if not too_slow:
             break
     raise ClusterError(f"node {plan.name} did not join; its log:\n{log.read_text()[-2000:]}")
 
@@ -306,8 +308,8 @@ def _joins(state: ClusterState, known_as: str, log: Path) -> bool:
 
     Ray may end a node that the head counts already, because its start took too long.
     """
-    deadline = time.monotonic() + _START_SECONDS
-    while time.monotonic() < deadline and _alive(state.nodes[-1].process):
+    deadline, process = time.monotonic() + _START_SECONDS, state.nodes[-1].process
+    while time.monotonic() < deadline and _alive(process) and not ended_raylets(process):
         if _STARTED in log.read_text(errors="replace") and (
             state.dashboard is None or node_count(state, known_as)
         ):
