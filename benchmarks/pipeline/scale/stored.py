@@ -153,7 +153,7 @@ def _served(rows: int, recording: Path, folder: Path) -> Iterator[tuple[Connecti
     """A server in a process of its own, its address, and what workers leave there of ``rows``."""
     with _beside(_serve) as server:
         endpoint = server.recv()
-        with _beside(_leave, rows, endpoint, recording, folder / "real") as writer:
+        with _beside(_leave, rows, endpoint, recording, folder) as writer:
             entries = writer.recv()
         yield server, endpoint, entries
 
@@ -195,7 +195,7 @@ def _serve(parent: Connection) -> None:
 def _leave(parent: Connection, rows: int, endpoint: str, recording: Path, folder: Path) -> None:
     """What workers write of a build of ``rows``."""
     os.environ.update(environment(endpoint))
-    real = _real_pieces(Recording.model_validate_json(recording.read_text()), folder)
+    real = _real_pieces(recording)
     settings = settings_of(rows, f"s3://{BUCKET}/build", slots=_SLOTS)
     work = BuildWork(Store(str(settings.out)), settings)
     keys = [piece.key for piece in pieces_of(settings, folder)]
@@ -227,12 +227,16 @@ def _committing(target: PartManifest, real: Sequence[Entry]) -> Callable[[tuple[
     return commit
 
 
-def _real_pieces(recording: Recording, folder: Path) -> BuildWork:
-    """A build of :data:`REAL` pieces in ``folder``."""
-    settings = settings_of(REAL * ROWS_OF_A_SPLIT, str(folder), slots=_SLOTS)
+def _real_pieces(recorded: Path) -> BuildWork:
+    """A build of :data:`REAL` pieces, made once beside ``recorded``."""
+    folder = recorded.with_name("real")
+    settings = settings_of(REAL * ROWS_OF_A_SPLIT, str(folder), rows_per_block=64)
     output = FolderOutput(folder)
     work = BuildWork(output.store, settings)
-    steps = Steps(work, InlineRunner(), Progress(Console(quiet=True)), _SLOTS, from_cache=False)
+    if (folder / PAIRS).exists():
+        return work
+    recording = Recording.model_validate_json(recorded.read_text())
+    steps = Steps(work, InlineRunner(), Progress(Console(quiet=True)), 1, from_cache=False)
     pieces = steps.read(folder)
 
     def compiled(blocks: Iterable[tuple[Decided, Block]]) -> Iterator[dict[str, int]]:
