@@ -27,7 +27,7 @@ from cass_ray.execute.selftest.selftest import SelfTest, run_selftest, summarize
 from cass_ray.execute.shipped import shipped_subjects
 from cass_ray.execute.verify import PortVerification
 from cass_ray.exit_codes import EXIT_FAILED
-from cass_ray.public.verifying import Comparison, compare_programs
+from cass_ray.public.verifying import Comparison, by_second_compiler, compare_programs
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.rules.widths import width_findings
@@ -70,6 +70,12 @@ def verify_port(
     order_free: Annotated[
         bool, typer.Option(help="Lines may come in any order (atomics decide it).")
     ] = False,
+    second_compiler: Annotated[
+        bool,
+        typer.Option(
+            "--second-compiler", help="Judge it again with device code that another LLVM made."
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print all evidence.")] = False,
 ) -> None:
     """Run a port and its reference on the same inputs and compare what they print.
@@ -80,7 +86,8 @@ def verify_port(
     original is translated and runs where the port does, which checks the port against the rules'
     translation; the output says which it was, and why. With several
     --arch the same port runs as each: `--arch gfx1100 --arch gfx942` shows what is right on
-    wavefronts of 32 lanes only.
+    wavefronts of 32 lanes only. With --second-compiler a port that is right by one compiler and
+    wrong by the other is said to be so: its own undefined behaviour, or a compiler's fault.
     Files without a main function get the same generated one on both sides: it launches each kernel
     whose parameters can be made up, on arguments of several sizes (--with: elements, threads in a
     block, blocks, seed).
@@ -96,6 +103,7 @@ def verify_port(
             order_free=order_free,
             stdin=standard_input(stdin),
             folder=inputs,
+            second_compiler=second_compiler,
         )
         results = compare_programs(*programs, how, list(dict.fromkeys(arch or [])))
     if driven and not as_json:
@@ -169,6 +177,8 @@ def _first_difference(results: Mapping[str, PortVerification]) -> str:
     What checking mode finds on one target alone is a difference too: LDS that nobody wrote there
     is zero on the CPU and anything on a card. Found on all of them, the original may have it.
     """
+    if said := _compilers_disagree(results):
+        return said
     for name, result in results.items():
         if not result.passed:
             return f"{name}: {result.reason}"
@@ -176,6 +186,20 @@ def _first_difference(results: Mapping[str, PortVerification]) -> str:
     for name, result in results.items():
         if clean and result.device_faults:
             return f"{name}: {result.device_faults[0]}\n(nothing of it on {', '.join(clean)})"
+    return ""
+
+
+def _compilers_disagree(results: Mapping[str, PortVerification]) -> str:
+    """Where a port is right by one compiler and wrong by the other, and how; else empty."""
+    for name, first in results.items():
+        second = results.get(by_second_compiler(name))
+        if second is None or first.passed == second.passed:
+            continue
+        right, wrong = (first, second) if first.passed else (second, first)
+        return (
+            f"{name}: compilers disagree: right as {right.candidate}, wrong as {wrong.candidate}:"
+            f" {wrong.reason}"
+        )
     return ""
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from cass_ray.corpus.reading.source_files import Sources, gather
 from cass_ray.execute import verify as judging
 from cass_ray.execute.backends.base import Backend, Inputs
+from cass_ray.execute.backends.rdna3 import HipBackend
 from cass_ray.execute.comparison.tolerances import tolerance_for
 from cass_ray.execute.drivers.driver import ARGUMENT_LISTS
 from cass_ray.execute.drivers.generated import (
@@ -126,6 +127,8 @@ class Comparison:
     stdin: bytes = b""
     folder: Path | None = None
     """``files`` of :func:`verify`."""
+    second_compiler: bool = False
+    """Judge the port again with device code that another LLVM made."""
 
 
 def compare_programs(
@@ -139,8 +142,9 @@ def compare_programs(
     The original runs once. Where it can only run translated, that is as the first of them: let
     that be one whose wavefronts are as wide as CUDA's warps. Without a ``port`` the original is
     translated once, to be right on all. Without architectures the backend's own, called by the
-    backend's name. Files without ``main`` get the same generated driver on both sides; without
-    ``inputs`` it makes up arguments of several sizes.
+    backend's name. With ``second_compiler`` each is followed by itself with device code by the
+    second compiler, called :func:`by_second_compiler`. Files without ``main`` get the same
+    generated driver on both sides; without ``inputs`` it makes up arguments of several sizes.
     """
     ours = usable_targets(how.backend, architectures)
     theirs = reference_backends(how.reference_backend, ours[0])
@@ -161,7 +165,8 @@ def compare_programs(
         generated = _generated(reference, candidate, made, theirs, ours[0])
     findings = source_findings(candidate.files, reference.files)
     results = {}
-    for name, engine in zip(architectures or [ours[0].name], ours, strict=True):
+    named = zip(architectures or [ours[0].name], ours, strict=True)
+    for name, engine in _by_both(named) if how.second_compiler else named:
         policy = Policy(
             tolerance=tolerance_for(texts),
             order_free=how.order_free,
@@ -172,6 +177,19 @@ def compare_programs(
         result = judging.verify(made, built, engine, policy, findings=findings)
         results[name] = _with_generated(result, candidate, generated, engine, policy)
     return results
+
+
+def by_second_compiler(name: str) -> str:
+    """What the verdict is called on a port whose device code the second compiler made."""
+    return f"{name}, second compiler"
+
+
+def _by_both(engines: Iterable[tuple[str, Backend]]) -> Iterator[tuple[str, Backend]]:
+    for name, engine in engines:
+        yield name, engine
+        if not isinstance(engine, HipBackend):
+            raise ValueError(f"the backend {engine.name} is not one of AMD code")
+        yield by_second_compiler(name), replace(engine, second_compiler=True)
 
 
 def _generated(

@@ -34,12 +34,12 @@ def remembered(cache: Path, question: str, tools: Iterable[Path], answer: Callab
     return text
 
 
-def tool_version(program: Path, pattern: str) -> str:
-    """The first group of ``pattern`` in what ``program --version`` prints.
+def tool_version(program: Path, pattern: str, *command: str) -> str:
+    """The first group of ``pattern`` in what ``program command --version`` prints.
 
     Raises :class:`ToolMissing` when the program does not run or says something else.
     """
-    done = run([program, "--version"], cwd=Path("/"))
+    done = run([program, *command, "--version"], cwd=Path("/"))
     match = re.search(pattern, done.stdout_text)
     if match is None:
         said = (done.stdout_text + done.stderr_text).strip()

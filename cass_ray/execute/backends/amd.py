@@ -58,7 +58,7 @@ class AmdBackend(HipBackend):
         return [index for index, name in enumerate(versions) if name == self.architecture]
 
     def identity(self) -> str:
-        return f"AMD GPU {self.architecture}, {self.toolchain.version}"
+        return f"AMD GPU {self.architecture}, {self.toolchain.compilers}"
 
     def exposure(self, mode: RunMode) -> Exposure:
         """The GPU's device nodes, ROCm's libraries and what they read in /sys."""

@@ -24,6 +24,7 @@ from cass_ray.execute.backends.base import (
     unit_on_disk,
 )
 from cass_ray.execute.evidence.counters import parse_counters
+from cass_ray.toolchain.amd.second import with_second_compiler
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.archive.library_root import LIBRARY_ENVIRONMENT, visible_libraries
 from cass_ray.toolchain.errors import ToolMissing
@@ -36,11 +37,16 @@ from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits
 
 @dataclass(frozen=True, eq=False)
 class HipBackend(Backend):
-    """What both backends for AMD code share: clang, and a ``libamdhip64.so`` to link with."""
+    """What both backends for AMD code share: clang, and a ``libamdhip64.so`` to link with.
+
+    ``second_compiler``: another LLVM makes the device code
+    (:mod:`cass_ray.toolchain.amd.second`).
+    """
 
     architecture: str = DEFAULT_AMD_ARCHITECTURE
     optimization: str = "-Os"
     limits: Limits = COMPILE_LIMITS
+    second_compiler: bool = False
 
     language = Language.HIP
     builds_assembly = True
@@ -48,7 +54,8 @@ class HipBackend(Backend):
     @cached_property
     def toolchain(self) -> AmdToolchain:
         """The compiler. Raises :class:`ToolMissing`."""
-        return find_amd(architectures=(self.architecture,))
+        found = find_amd(architectures=(self.architecture,))
+        return with_second_compiler(found) if self.second_compiler else found
 
     @cached_property
     def runtime(self) -> Path:
@@ -114,7 +121,7 @@ class Rdna3Backend(HipBackend):
 
     def identity(self) -> str:
         """Compiler, and the engine by its build."""
-        engine = f"rdna3 engine {self.runtime.parent.name[:12]}, {self.toolchain.version}"
+        engine = f"rdna3 engine {self.runtime.parent.name[:12]}, {self.toolchain.compilers}"
         other = self.architecture != DEFAULT_AMD_ARCHITECTURE
         return f"{engine}, {self.architecture}" if other else engine
 

@@ -23,7 +23,7 @@ RUNTIME_REMEDY = (
     "Install ROCm's HIP runtime (hip-runtime-amd) or pass a libamdhip64.so: set CASS_HIP_RUNTIME."
 )
 
-_TARGET = "amdgcn-amd-amdhsa"
+AMDGPU_TARGET = "amdgcn-amd-amdhsa"
 _BUNDLE_REFERENCE = re.compile(r"\b__hip_fatbin_\w*?(?=\s|$)", re.MULTILINE)
 _HANDLE = re.compile(r"\b__hip_gpubin_handle_\w*")
 _WRAPPER = "__hip_fatbin_wrapper"
@@ -38,12 +38,16 @@ _EMPTY_NOTE_SECTION = re.compile(
 
 @dataclass(frozen=True)
 class LinkTools:
-    """What assembles and links; ``visible`` are the paths that both need in the sandbox."""
+    """What assembles and links; ``visible`` are the paths that both need in the sandbox.
+
+    ``device_assembler`` is the command of a clang for device code, by default ``clang``.
+    """
 
     clang: Path
     linker: Path
     visible: tuple[Path, ...]
     limits: Limits = COMPILE_LIMITS
+    device_assembler: tuple[str, ...] = ()
 
 
 def assemble(tools: LinkTools, device_assembly: str, architecture: str) -> bytes:
@@ -126,8 +130,9 @@ def without_empty_note_sections(assembly: str) -> str:
 def _code_object(tools: LinkTools, assembly: str, architecture: str, folder: Path) -> bytes:
     """The code object, made in ``folder``."""
     (folder / "device.s").write_text(without_empty_note_sections(assembly))
-    target = ["-target", _TARGET, f"-mcpu={architecture}"]
-    _step(tools, folder, [tools.clang, *target, "-c", "device.s", "-o", "device.o"])
+    target = ["-target", AMDGPU_TARGET, f"-mcpu={architecture}"]
+    assembler = tools.device_assembler or (str(tools.clang),)
+    _step(tools, folder, [*assembler, *target, "-c", "device.s", "-o", "device.o"])
     link: list[str | Path] = [tools.linker, "-m", "elf64_amdgpu", "--no-undefined", "-shared"]
     _step(tools, folder, [*link, "device.o", "-o", "device.co"])
     return result_of("lld", folder / "device.co")

@@ -88,6 +88,11 @@ class AmdToolchain:
         return digest([self.name, self.version, self.rocm_path.name, *flags, *headers])
 
     @property
+    def compilers(self) -> str:
+        """What makes device code, with its version."""
+        return self.version
+
+    @property
     def workarounds(self) -> tuple[str, ...]:
         """Flags for every compilation to AMD code by this clang."""
         return code_workarounds(self.version)

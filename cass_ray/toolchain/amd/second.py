@@ -1,0 +1,177 @@
+"""A second compiler for device code: our clang reads the source, another LLVM makes the code.
+
+What clang makes of a program before any optimization is LLVM IR with the device libraries linked
+in. A newer LLVM reads the IR of an older one (LLVM's developer policy: upgraded where it changed),
+so no HIP headers are needed for it, and what differs afterwards is the optimizer and the code
+generator: where miscompilations are. A port that is right by one and wrong by the other is not
+proved, and the fault may be the compiler's.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, fields
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+
+from cass_ray.cache import default_directory, digest
+from cass_ray.dataset.schema import Reason
+from cass_ray.toolchain.amd import link
+from cass_ray.toolchain.amd.precompiled import Side
+from cass_ray.toolchain.amd.toolchain import (
+    DEFAULT_ARCHITECTURE,
+    DEFAULT_CODE_OBJECT_VERSION,
+    AmdOutput,
+    AmdToolchain,
+    code_flags,
+)
+from cass_ray.toolchain.amd.workarounds import code_workarounds
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.places import CLANG_MAJORS, Places
+from cass_ray.toolchain.probe import remembered, tool_version
+from cass_ray.toolchain.sandbox.isolation import View, private_folder
+from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
+from cass_ray.toolchain.unit import CompileFailure, Unit, classify, forbidden_read
+
+SECOND_CLANG_VARIABLE = "CASS_SECOND_CLANG"
+SECOND_CLANG_REMEDY = (
+    "pip install ziglang==0.17.1 (it holds clang 22), or name a clang that is newer than the first"
+    f" in {SECOND_CLANG_VARIABLE}."
+)
+
+_UNOPTIMIZED = ("-emit-llvm", "-Xclang", "-disable-llvm-passes")
+
+
+@dataclass(frozen=True)
+class Generator:
+    """A clang that makes device code of LLVM IR: the command, its version, its folder."""
+
+    command: tuple[str, ...]
+    version: str
+    folder: Path
+
+    @property
+    def major(self) -> int:
+        return int(self.version.split(".")[0])
+
+
+@dataclass(frozen=True)
+class SecondToolchain(AmdToolchain):
+    """An :class:`AmdToolchain` whose device code another LLVM makes; the host's stays as it is."""
+
+    generator: Generator = Generator((), "0", Path())
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return digest([super().fingerprint, "code by", self.generator.version])
+
+    @property
+    def compilers(self) -> str:
+        return f"{self.version}, device code by LLVM {self.generator.version}"
+
+    def compile_device(
+        self,
+        unit: Unit,
+        architecture: str = DEFAULT_ARCHITECTURE,
+        *,
+        optimization: str = "-Os",
+        code_object_version: int = DEFAULT_CODE_OBJECT_VERSION,
+        limits: Limits = COMPILE_LIMITS,
+        line_tables: bool = False,
+    ) -> AmdOutput:
+        """As :meth:`AmdToolchain.compile_device`; raises the same."""
+        lines = ("-gline-tables-only",) if line_tables else ()
+        flags = (*code_flags(architecture, optimization, code_object_version), *lines)
+        read = self._assembly(unit, Side.DEVICE, (*flags, *_UNOPTIMIZED), limits)
+        made = self._generated(unit, read.stdout_text, architecture, optimization, limits)
+        if ".amdhsa_kernel" not in made.stdout_text:
+            raise CompileFailure(Reason.NO_DEVICE_CODE, "no kernel in the device code", "clang")
+        return AmdOutput(
+            host_assembly="",
+            device_assembly=made.stdout_text,
+            architecture=architecture,
+            flags=" ".join(flags),
+            cpu_seconds_by_tool={
+                "clang device": read.cpu_seconds,
+                "second clang": made.cpu_seconds,
+            },
+        )
+
+    def visible(self) -> tuple[Path, ...]:
+        return (*super().visible(), self.generator.folder)
+
+    def _generated(
+        self, unit: Unit, ir: str, architecture: str, optimization: str, limits: Limits
+    ) -> Completed:
+        flags = ["-target", link.AMDGPU_TARGET, f"-mcpu={architecture}", "-nogpulib", optimization]
+        flags += [*code_workarounds(self.generator.version), "-x", "ir", "device.ll"]
+        with private_folder() as folder:
+            (folder / "device.ll").write_text(ir)
+            view = View(read_only=self.visible(), writable=(folder,))
+            command = [*self.generator.command, *flags, "-S", "-o", "-"]
+            made = run(command, cwd=folder, limits=limits, view=view)
+        if not made.ok:
+            raise classify(made, unit, f"clang {self.generator.version} (device code)")
+        if path := forbidden_read(made.stdout_text, unit):
+            message = f"the assembler is told to read {path}, outside the source tree"
+            raise CompileFailure(Reason.FORBIDDEN_INCLUDE, message, "clang (device code)")
+        return made
+
+    def _link_tools(self) -> link.LinkTools:
+        tools = super()._link_tools()
+        return link.LinkTools(
+            tools.clang, tools.linker, tools.visible, tools.limits, self.generator.command
+        )
+
+
+def with_second_compiler(first: AmdToolchain, places: Places | None = None) -> SecondToolchain:
+    """``first`` with the device code of the second compiler of this machine.
+
+    Raises :class:`ToolMissing` where there is no clang that is newer than the first.
+    """
+    generator = find_generator(int(first.version.split(".")[0]), places or Places())
+    given = {each.name: getattr(first, each.name) for each in fields(AmdToolchain)}
+    return SecondToolchain(**given, generator=generator)
+
+
+def find_generator(oldest: int, places: Places, cache: Path | None = None) -> Generator:
+    """The first clang for AMD GPUs that is newer than LLVM ``oldest``, whose IR it must read.
+
+    Tried are ``$CASS_SECOND_CLANG``, those on the ``PATH``, the Python package ``ziglang``.
+    Raises :class:`ToolMissing`.
+    """
+    answers = []
+    for program in _candidates(places):
+        try:
+            generator = _generator_at(program, cache or default_directory())
+        except ToolMissing as error:
+            answers.append(f"{program}: {error}")
+            continue
+        if generator.major > oldest:
+            return generator
+        answers.append(f"{program}: clang {generator.version} is not newer than the first")
+    raise ToolMissing("A second compiler for AMD GPUs", SECOND_CLANG_REMEDY, "\n".join(answers))
+
+
+def _generator_at(program: Path, cache: Path) -> Generator:
+    command = ("clang",) if program.name == "zig" else ()
+    version = remembered(
+        cache,
+        "second clang version",
+        [program],
+        lambda: tool_version(program, r"clang version ([\d.]+)", *command),
+    )
+    folder = program.parent if command else program.parent.parent
+    return Generator((str(program), *command), version, folder)
+
+
+def _candidates(places: Places) -> list[Path]:
+    found: list[Path | None] = []
+    if named := places.environment.get(SECOND_CLANG_VARIABLE):
+        found.append(Path(named))
+    found += [places.which(f"clang-{major}") for major in sorted(CLANG_MAJORS, reverse=True)]
+    package = find_spec("ziglang")
+    if package is not None and package.origin is not None:
+        found.append(Path(package.origin).parent / "zig")
+    return [path.resolve() for path in found if path is not None and os.access(path, os.X_OK)]

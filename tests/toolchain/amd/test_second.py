@@ -1,0 +1,99 @@
+"""A second compiler for device code: our own clang as another, true or with a planted fault."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cass_ray.commands.verify import app
+from cass_ray.toolchain.amd.clang import find_clang
+from cass_ray.toolchain.amd.second import SECOND_CLANG_VARIABLE, find_generator
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.places import Places
+
+pytestmark = pytest.mark.amd
+
+PROGRAM = """
+#include <hip/hip_runtime.h>
+#include <cstdio>
+__global__ void flip(int* data) { data[threadIdx.x] ^= 5; }
+int main() {
+  int host[4] = {0, 1, 4, 7}, *device;
+  hipMalloc(&device, sizeof host);
+  hipMemcpy(device, host, sizeof host, hipMemcpyHostToDevice);
+  flip<<<1, 4>>>(device);
+  hipMemcpy(host, device, sizeof host, hipMemcpyDeviceToHost);
+  for (int value : host) std::printf("%d\\n", value);
+}
+"""
+
+
+def planted(folder: Path, version: str, edit: str) -> Path:
+    """A clang that says it is ``version``, and passes the code it makes through sed."""
+    clang = find_clang().clang
+    path = folder / "bin/clang"
+    path.parent.mkdir()
+    path.write_text(
+        f'#!/bin/sh\n[ "$1" = --version ] && echo "clang version {version}" && exit\n'
+        f'case "$*" in *" ir "*) {clang} "$@" | sed "{edit}";; *) exec {clang} "$@";; esac\n'
+    )
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "flip.hip"
+    path.write_text(PROGRAM)
+    return path
+
+
+def verified(program: Path, *options: str) -> tuple[int, str]:
+    arguments = [str(program), str(program), "--backend", "rdna3", "--second-compiler", *options]
+    done = CliRunner().invoke(app, arguments)
+    return done.exit_code, done.output
+
+
+def test_the_same_by_both_compilers(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clang = planted(tmp_path, "91.0.0", "")
+    monkeypatch.setenv(SECOND_CLANG_VARIABLE, str(clang))
+    status, output = verified(program, "--arch", "gfx1100", "--arch", "gfx942", "--json")
+    assert status == 0, output
+    evidence = json.loads(output)["architectures"]
+    assert list(evidence) == [
+        "gfx1100",
+        "gfx1100, second compiler",
+        "gfx942",
+        "gfx942, second compiler",
+    ]
+    assert all(each["exact"] for each in evidence.values())
+    assert evidence["gfx942, second compiler"]["candidate"].endswith(
+        "device code by LLVM 91.0.0, gfx942"
+    )
+
+
+def test_compilers_that_disagree_are_named(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clang = planted(tmp_path, "92.0.0", "s/v_xor_b32/v_or_b32/")
+    monkeypatch.setenv(SECOND_CLANG_VARIABLE, str(clang))
+    status, output = verified(program)
+    assert status == 1, output
+    [said] = [line for line in output.splitlines() if line.startswith("first difference")]
+    assert "compilers disagree" in said
+    assert "wrong as" in said.partition("LLVM 92.0.0")[0]
+    assert "line 2: '5' instead of '4'" in said  # 1 | 5 and 1 ^ 5
+
+
+def test_without_a_newer_clang_the_remedy_is_named(tmp_path: Path) -> None:
+    clang = planted(tmp_path, "90.0.0", "")
+    places = Places(environment={SECOND_CLANG_VARIABLE: str(clang)})
+    assert find_generator(89, places).command == (str(clang),)
+    with pytest.raises(ToolMissing, match="ziglang") as error:
+        find_generator(90, places)
+    assert "clang 90.0.0 is not newer" in str(error.value)
