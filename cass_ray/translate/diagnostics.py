@@ -99,7 +99,8 @@ DIAGNOSTICS: tuple[Diagnostic, ...] = (
     Diagnostic(
         "CASS1009",
         "libcu++ is libhipcxx",
-        "cuda::atomic and others have the same names in libhipcxx, which newer ROCm brings.",
+        "cuda::atomic and others have the same names in libhipcxx, which newer ROCm brings. What"
+        " the host's standard library has for devices too (cuda::std::plus) is taken from there.",
         "For an older ROCm put libhipcxx on the include path.",
         r"^libcu\+\+ is libhipcxx",
     ),
@@ -228,6 +229,14 @@ DIAGNOSTICS: tuple[Diagnostic, ...] = (
         " that happen to run in step hide it, on one card and not on the next.",
         "Put __syncthreads() between the two. `cass verify` finds races in what runs.",
         r"^no barrier before other threads",
+    ),
+    Diagnostic(
+        "CASS1027",
+        "Tensors of an old PyTorch",
+        "PyTorch has had no TH and THC since 1.11. Checks, allocation and streams of theirs are"
+        " translated to ATen and c10; their tensors and BLAS have no other name there.",
+        "Write it with operators of ATen: at::Tensor, at::mm, at::addmm_out.",
+        r"was PyTorch's until 1\.10",
     ),
     Diagnostic(
         "CASS2001",

@@ -32,6 +32,7 @@ def test_numbers_are_unique_and_in_order() -> None:
         ("__global__ void g();\n__global__ void f() { g<<<1, 1>>>(); }", "CASS1010"),
         ("/* never ends\nint x;", "CASS1011"),
         ("cuda::barrier<cuda::thread_scope_device> b;", "CASS1012"),
+        ("#include <TH/TH.h>\nint n = THCudaTensor_size(state, x, 0);", "CASS1027"),
         ("cudaNobodyKnows(1);", "CASS1000"),
     ],
 )

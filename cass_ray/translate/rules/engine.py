@@ -14,6 +14,7 @@ from cass_ray.translate.rules import (
     headers,
     leftovers,
     names,
+    old_pytorch,
     overloads,
     own_functions,
     plain_library,
@@ -82,6 +83,11 @@ PASSES: tuple[Pass, ...] = (
         headers.rewrite_includes,
         "first: notes where the runtime header ends, before anything else is inserted there, "
         "and the first header of libcu++",
+    ),
+    Pass(
+        "old PyTorch",
+        old_pytorch.renew_pytorch,
+        "behind the includes, which place the runtime header; no later pass knows these names",
     ),
     Pass(
         "guards",

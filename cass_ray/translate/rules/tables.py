@@ -51,6 +51,18 @@ class DeviceFunction:
     snippet: str
 
 
+@dataclass(frozen=True, slots=True)
+class OldTorch:
+    """What PyTorch calls now what it called otherwise before 1.11.
+
+    ``drops``: how many arguments, the first ones, calls had more.
+    """
+
+    name: str
+    header: str
+    drops: int
+
+
 def _rows(name: str) -> Iterator[dict[str, str]]:
     with (FOLDER / name).open(newline="", encoding="utf-8") as handle:
         yield from csv.DictReader(handle)
@@ -115,6 +127,15 @@ def dropped() -> tuple[str, ...]:
 def casts() -> dict[str, Cast]:
     """CUDA function -> the argument to cast."""
     return {row["function"]: Cast(int(row["argument"]), row["cast"]) for row in _rows("casts.csv")}
+
+
+@cache
+def old_torch() -> dict[str, OldTorch]:
+    """Function or macro of PyTorch before 1.11 -> what it is since."""
+    return {
+        row["old"]: OldTorch(row["new"], row["header"], int(row["drops"] or 0))
+        for row in _rows("pytorch.csv")
+    }
 
 
 @cache

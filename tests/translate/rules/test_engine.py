@@ -422,6 +422,64 @@ def test_what_the_hosts_library_has_for_devices_is_taken_from_there() -> None:
     assert not result.findings
 
 
+OLD_EXTENSION = """\
+#include <ATen/ATen.h>
+#include <THC/THC.h>
+#include <THC/THCAtomics.cuh>
+extern THCState* state;
+void f(at::Tensor x) {
+  AT_CHECK(x.is_cuda(), "no");
+  float* p = (float*)THCudaMalloc(state, THCCeilDiv(n, 4));
+  AT_DISPATCH_FLOATING_TYPES(x.type(), "f", ([&] {
+    k<<<1, 1, 0, THCState_getCurrentStream(state)>>>(p);
+  }));
+  THCudaCheck(cudaGetLastError());
+  THCudaFree(state, p);
+}
+"""
+NEW_EXTENSION = """\
+#include <hip/hip_runtime.h>
+#include <ATen/ceil_div.h>
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAException.h>
+#include <ATen/ATen.h>
+#include <ATen/cuda/CUDAContext.h>
+#include <ATen/cuda/Atomic.cuh>
+void f(at::Tensor x) {
+  TORCH_CHECK(x.is_cuda(), "no");
+  float* p = (float*)c10::cuda::CUDACachingAllocator::raw_alloc(at::ceil_div(n, 4));
+  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "f", ([&] {
+    k<<<1, 1, 0, at::cuda::getCurrentCUDAStream()>>>(p);
+  }));
+  C10_CUDA_CHECK(hipGetLastError());
+  c10::cuda::CUDACachingAllocator::raw_delete(p);
+}
+"""
+
+
+def test_what_pytorch_called_otherwise_before_1_11() -> None:
+    result = translate(OLD_EXTENSION, "f.cu")
+    assert result.source == NEW_EXTENSION
+    assert not result.findings
+
+
+def test_headers_of_old_pytorch_are_replaced_once() -> None:
+    old = "#include <THC/THC.h>\n#include <ATen/cuda/CUDAContext.h>\nint n = THCCeilDiv(a, b);\n"
+    new = "#include <ATen/cuda/CUDAContext.h>\nint n = at::ceil_div(a, b);\n"
+    assert translate(old, "f.cpp").source == "#include <ATen/ceil_div.h>\n" + new
+
+
+def test_tensors_of_old_pytorch_are_errors() -> None:
+    result = translate("#include <THC/THC.h>\nfloat* p = THCudaTensor_data(state, x);\n", "f.cpp")
+    assert [(item.line, item.construct) for item in result.errors] == [(2, "THCudaTensor_data")]
+    assert "1.10" in result.errors[0].message
+
+
+def test_names_of_old_pytorch_elsewhere_are_the_programs_own() -> None:
+    source = "void THCudaCheck(int);\nvoid f() { AT_CHECK(1); }\n"
+    assert translate(source).source == source
+
+
 def test_headers_of_a_projects_own_folder_cuda_are_not_libcudacxx() -> None:
     source = '#include "cuda/x_cuda.h"\n'
     result = translate(source, "csrc/x.cu", files=("csrc/cuda/x_cuda.h",))

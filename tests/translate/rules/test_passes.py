@@ -12,6 +12,7 @@ from cass_ray.translate.rules.rewrite import Rewrite
 
 ORDER = [
     "includes",
+    "old PyTorch",
     "guards",
     "warps",
     "own functions",
