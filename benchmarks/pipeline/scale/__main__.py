@@ -13,9 +13,6 @@ own, and is written when it is there. Results: ``benchmarks/results/scale.md``.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,8 +21,9 @@ from typing import Annotated, Any
 
 import typer
 
-from benchmarks.folders import REPOSITORY, RESULTS
+from benchmarks.folders import RESULTS
 from benchmarks.measure.machine import this_machine
+from benchmarks.pipeline.scale.alone import measured, tell
 from benchmarks.pipeline.scale.source import settings_of
 from benchmarks.pipeline.tables import table
 
@@ -38,7 +36,7 @@ _RECORDED = 12
 def driver(rows: Annotated[list[int], typer.Option(help="Of the input.")]) -> None:
     """The driver's memory and time, all others' work answered at once."""
     for each in rows:
-        _note("driver", each, _alone("driver", rows=each))
+        _note("driver", each, measured("driver", rows=each))
 
 
 @app.command()
@@ -46,23 +44,23 @@ def stored(rows: Annotated[list[int], typer.Option(help="Of the input.")]) -> No
     """The driver as it is, beside a local server that speaks S3."""
     with _recording() as recording:
         for each in rows:
-            _note("stored", each, _alone("stored", rows=each, recording=recording))
+            _note("stored", each, measured("stored", rows=each, recording=recording))
 
 
 @app.command()
 def slots(
     slots: Annotated[list[int], typer.Option(help="Simulated compile slots of `nvidia`.")],
     seconds: Annotated[float, typer.Option(help="About how long each run is to take.")] = 200,
-    rows_per_block: Annotated[int, typer.Option(help="Of the 64 that it takes as long as.")] = 1,
+    block_seconds: Annotated[float, typer.Option(help="Of nvcc, for a block.")] = 40,
 ) -> None:
     """Blocks a second, and the share of the slots that is at work."""
     with _recording() as recording:
         for each in slots:
-            found = _alone(
+            found = measured(
                 "slots",
                 slots=each,
                 seconds=seconds,
-                rows_per_block=rows_per_block,
+                block_seconds=block_seconds,
                 recording=recording,
             )
             _note("slots", each, found)
@@ -75,7 +73,7 @@ def ingest(
 ) -> None:
     """Rows read and screened a second, and the driver's own time for each."""
     for each in nodes:
-        _note("ingest", each, _alone("ingest", rows=rows, nodes=each))
+        _note("ingest", each, measured("ingest", rows=rows, nodes=each))
 
 
 @app.command()
@@ -85,31 +83,18 @@ def nodes(
 ) -> None:
     """A build by one node and by several that have the same cores."""
     for each in nodes:
-        _note("nodes", each, _alone("nodes", rows=rows, nodes=each))
+        _note("nodes", each, measured("nodes", rows=rows, nodes=each))
 
 
 @app.command(hidden=True)
 def measure(what: str, arguments: str) -> None:
-    """In a process of its own; prints JSON."""
+    """For :mod:`.alone`."""
     given = json.loads(arguments)
     if "recording" in given:
         given["recording"] = Path(given["recording"])
     with tempfile.TemporaryDirectory(prefix="cass-scale-") as folder:
         module = __import__(f"benchmarks.pipeline.scale.{what}", fromlist=["measure"])
-        print(json.dumps(module.measure(folder=Path(folder), **given)))
-
-
-def _alone(what: str, **arguments: object) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.pipeline.scale", "measure"]
-    done = subprocess.run(
-        [*command, what, json.dumps(arguments)],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
-    )
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+        tell(module.measure(folder=Path(folder), **given))
 
 
 @contextmanager
@@ -184,10 +169,10 @@ Python, shares the cores.""",
 
 Ray Data and the workers of a build as they are, with each compiler replaced by a pause, and by what
 it wrote for one of 12 generated programs; 64 slots share a process. All processes share the
-machine's cores, which a cluster's nodes do not: so a block has a row, and takes as long as 64, as
-the blocks of large builds have. `busy` is the share of the slots' time in pauses (rows compiled, by
-the mean pause), start and end of the run included; `in the middle`: from the first quarter of the
-blocks to the last.""",
+machine's cores, which a cluster's nodes do not: so a block has a row, and takes as long as the 64
+of large builds' blocks on a quiet core. `busy` is the share of the slots' time in pauses (rows
+compiled, by the mean pause), start and end of the run included; `in the middle`: from the first
+quarter of the blocks to the last.""",
     "ingest": """\
 ## Reading
 

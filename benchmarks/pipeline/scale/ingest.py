@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 from benchmarks.pipeline.scale import ingest_driver
+from benchmarks.pipeline.scale.alone import measured
 from cluster import local
 
 
@@ -21,17 +19,7 @@ def measure(rows: int, nodes: int, folder: Path) -> dict[str, float]:
     plan = [local.NodePlan(f"cpu-{number}", 1, {}) for number in range(1, nodes + 1)]
     state = local.start([local.NodePlan("head", 0, {}), *plan], jobs=False)
     try:
-        done = subprocess.run(
-            [
-                *(sys.executable, "-m", "benchmarks.pipeline.scale", "measure", "ingest_driver"),
-                json.dumps({"rows": rows, "nodes": nodes}),
-            ],
-            env=local.environment(state.token) | {"RAY_ADDRESS": state.address},
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-        )
+        environment = local.environment(state.token) | {"RAY_ADDRESS": state.address}
+        return measured("ingest_driver", environment, rows=rows, nodes=nodes)
     finally:
         local.stop(state)
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return found

@@ -14,7 +14,6 @@ from actors.session import start_local
 from benchmarks.pipeline.scale.replay import Recording, workers
 from benchmarks.pipeline.scale.source import settings_of
 from cass_ray.pipeline.pieces.blocks import OpenBlocks, live_rows
-from cass_ray.pipeline.pieces.read import ROWS_PER_RUN
 from cass_ray.pipeline.pieces.runner import InlineRunner
 from cass_ray.pipeline.pieces.steps import Steps
 from cass_ray.pipeline.pieces.work import BuildWork
@@ -27,15 +26,17 @@ _THREADS = 64
 
 
 def measure(
-    slots: int, seconds: float, rows_per_block: int, folder: Path, recording: Path
+    slots: int, seconds: float, block_seconds: float, folder: Path, recording: Path
 ) -> dict[str, float]:
     """As many slots of ``nvidia``, and of ``amd`` what keeps up with them, for about ``seconds``.
 
-    A block has ``rows_per_block`` rows and takes as long as :data:`ROWS_PER_RUN` of them, as those
-    of large builds do. Call it in a process of its own.
+    A block has one row, with which nvcc is busy for ``block_seconds`` on average: the relation of
+    programs and of compilers is the recorded one, how busy the machine was then is left out. Call
+    it in a process of its own.
     """
-    times = ROWS_PER_RUN / rows_per_block
     recorded = Recording.model_validate_json(recording.read_text()).programs
+    of_nvcc = [program.seconds[Pool.NVIDIA_COMPILER.value] for program in recorded]
+    times = block_seconds * len(recorded) / sum(of_nvcc)
     each = {
         pool: times * sum(program.seconds[pool] for program in recorded) / len(recorded)
         for pool in recorded[0].seconds
@@ -50,7 +51,7 @@ def measure(
     steps = Steps(work, InlineRunner(), Progress(Console(quiet=True)), slots, from_cache=False)
     pieces = steps.read(folder)
     read = time.process_time()
-    blocks = list(OpenBlocks(work, pieces, rows_per_block))
+    blocks = list(OpenBlocks(work, pieces, 1))
     live = live_rows(work, pieces)  # without duplicates and what is filtered
     start_local(
         num_cpus=2,
