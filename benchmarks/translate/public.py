@@ -64,6 +64,7 @@ class TranslationState(StrEnum):
     UNTRANSLATED = "engine failed"
     UNCOMPILED = "does not compile"
     PART = "is one part of a program"
+    LIBRARY = "is linked with a library that is not installed"
     FAILED = "ends with an error"
     INPUT = "needs arguments or files"
     TIMEOUT = "over the time limit"
@@ -79,6 +80,7 @@ class TranslationState(StrEnum):
             TranslationState.UNTRANSLATED,
             TranslationState.UNCOMPILED,
             TranslationState.PART,
+            TranslationState.LIBRARY,
         )
 
 
@@ -163,7 +165,7 @@ class EngineComparison:
         except TranslatorError as error:
             return TranslationState.UNTRANSLATED, str(error)[:200]
         except ToolMissing as error:
-            return TranslationState.BACKEND, str(error)[:200]
+            return TranslationState.LIBRARY, str(error)[:200]
         except CompileFailure as failure:
             undefined = _UNDEFINED.search(failure.diagnostic)
             state = TranslationState.PART if undefined else TranslationState.UNCOMPILED
