@@ -22,7 +22,11 @@ _HEADERS = {
 _ADVICE = "PyTorch has no TH and THC since 1.11: write it with operators of ATen"
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]*)', re.MULTILINE)
 _TORCH = re.compile(r"(?:TH|THC|ATen|torch|c10)/")
-_OLD = re.compile(r"\bTHC?[A-Z]\w*_\w+|\bTHC?(?:State|uda\w+)\b")
+_OLD = re.compile(
+    r"\bTH(?:Cuda|C)?(?:Float|Double|Half|Int|Long|Short|Byte|Char|Bool)?"
+    r"(?:Tensor|Storage|Blas|Vector|State|Generator|Malloc|Free|HostAlloc|Check|ArgCheck)"
+    r"(?:_\w+)?\b"
+)
 _STATE = re.compile(
     r"^[ \t]*(?:(?:extern|static)\s+)?THCState\s*\*\s*\w+\s*(?:=[^;]*)?;[ \t]*\n?", re.MULTILINE
 )
@@ -50,7 +54,7 @@ def renew_pytorch(unit: Rewrite) -> None:
     for name in sorted(wanted - there - {""}):
         unit.edits.insert(first.start(), f"#include <{name}>{unit.source.newline}")
     for match in _OLD.finditer(code):
-        if match.start() not in unit.handled:
+        if match.start() not in unit.handled and not unit.is_own(match[0]):
             message = f"{match[0]} was PyTorch's until 1.10"
             unit.report(match.start(), match[0], Severity.ERROR, message, _ADVICE)
             unit.handled.add(match.start())

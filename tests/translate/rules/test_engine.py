@@ -475,6 +475,14 @@ def test_tensors_of_old_pytorch_are_errors() -> None:
     assert "1.10" in result.errors[0].message
 
 
+def test_constants_that_begin_as_old_pytorch_are_the_programs_own() -> None:
+    source = "#include <torch/extension.h>\nconst int THREADS_PER_WARP = 32, THCount = 2;\n"
+    source += "int n = THREADS_PER_BLOCK + THREADS_PER_WARP * THCount;\n"
+    result = translate(source, "f.cpp")
+    assert result.source == source
+    assert not result.findings
+
+
 def test_names_of_old_pytorch_elsewhere_are_the_programs_own() -> None:
     source = "void THCudaCheck(int);\nvoid f() { AT_CHECK(1); }\n"
     assert translate(source).source == source
