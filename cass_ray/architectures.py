@@ -36,6 +36,9 @@ class AmdTarget:
     """Whether the CPU backend executes its code objects."""
     offered: bool = False
     """Whether the HTTP API lists it."""
+    read_as: str = ""
+    """An older target as which a clang that does not know it reads sources, for another LLVM to
+    make the code (:mod:`cass_ray.toolchain.amd.second`): what headers say of both is the same."""
 
     @property
     def code_object(self) -> str:
@@ -55,7 +58,15 @@ AMD_TARGETS: tuple[AmdTarget, ...] = (
     AmdTarget("gfx908", "CDNA 1", _CDNA, ROCM_DEVICE_LIBRARIES),
     AmdTarget("gfx90a", "CDNA 2", _CDNA, emulated=True, offered=True),
     AmdTarget("gfx942", "CDNA 3", _CDNA, emulated=True, offered=True),
-    AmdTarget("gfx950", "CDNA 4", _CDNA, NEWER_CLANG, oldest_clang=20, emulated=True),
+    AmdTarget(
+        "gfx950",
+        "CDNA 4",
+        _CDNA,
+        NEWER_CLANG,
+        oldest_clang=20,
+        emulated=True,
+        read_as="gfx942",
+    ),
     AmdTarget("gfx1200", "RDNA 4", _RDNA, emulated=True),
     AmdTarget("gfx1201", "RDNA 4", _RDNA, emulated=True, offered=True),
 )

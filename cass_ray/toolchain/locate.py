@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Generic, TypeVar
 
-from cass_ray.architectures import DEFAULT_NVIDIA_ARCHITECTURE, amd_target
+from cass_ray.architectures import DEFAULT_NVIDIA_ARCHITECTURE, AmdTarget, amd_target
 from cass_ray.cache import default_directory, digest
 from cass_ray.toolchain.amd.clang import CLANG_REMEDY, NEWER_CLANG_REMEDY, Clang, find_clangs
+from cass_ray.toolchain.amd.second import SECOND_CLANG_REMEDY, with_second_compiler
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.hip.packages import unpack_once
@@ -70,7 +71,8 @@ def find_amd(
 ) -> AmdToolchain:
     """The first AMD toolchain that compiles: ROCm's, else clang with our HIP root.
 
-    Its clang knows all of ``architectures``: gfx950 takes a newer one than the others.
+    Its clang knows all of ``architectures``: gfx950 takes a newer one than the others, or the
+    second compiler (:mod:`cass_ray.toolchain.amd.second`).
     The HIP root is made (and its parts downloaded) if needed, unless ``fetch`` is false.
     Raises :class:`ToolMissing`.
     """
@@ -105,7 +107,8 @@ def locate_amd(
     targets = [amd_target(name) for name in architectures]
     answers: list[str] = []
     unfetched: _NotFetchedYet | None = None
-    for clang in find_clangs(places, cache, answers):
+    clangs = list(find_clangs(places, cache, answers))
+    for clang in clangs:
         too_new = [target for target in targets if target.oldest_clang > clang.major]
         if too_new:
             answers.append(
@@ -123,6 +126,13 @@ def locate_amd(
             answers.append(f"{clang.clang} ({clang.origin}): {error}")
     if unfetched is not None:
         raise unfetched
+    if clangs and all(
+        target.read_as or target.oldest_clang <= clangs[0].major for target in targets
+    ):
+        try:
+            return _with_newer_code(clangs[0], targets, places, cache, fetch=fetch)
+        except (CompileFailure, ToolMissing) as error:
+            answers.append(str(error))
     newest = max((target.oldest_clang for target in targets), default=0)
     remedy = NEWER_CLANG_REMEDY if newest > min(CLANG_MAJORS) else CLANG_REMEDY
     raise ToolMissing("A compiler for AMD GPUs (clang)", remedy, "\n".join(answers))
@@ -193,6 +203,19 @@ def _amd_with(clang: Clang, places: Places, cache: Path, *, fetch: bool) -> AmdT
         cache=cache,
         runtime_library=runtime.path if runtime else None,
     )
+
+
+def _with_newer_code(
+    clang: Clang, targets: Iterable[AmdTarget], places: Places, cache: Path, *, fetch: bool
+) -> Located[AmdToolchain]:
+    """``clang``, and the second compiler for code of targets that it does not know."""
+    toolchain = _amd_with(clang, places, cache, fetch=fetch)
+    _check_amd(toolchain, cache)
+    second = with_second_compiler(toolchain, places)
+    for target in targets:
+        if target.oldest_clang > second.generator.major:
+            raise ToolMissing(f"A clang for {target.name}", SECOND_CLANG_REMEDY)
+    return Located(second, clang.origin)
 
 
 def _check_nvidia(toolchain: NvidiaToolchain, cache: Path) -> None:

@@ -17,7 +17,7 @@ CLANG_REMEDY = (
 
 NEWER_CLANG_REMEDY = (
     "Install clang and lld 20 or newer (Debian 13: apt-get install clang-22 lld-22) and name it in"
-    f" {CLANG_VARIABLE}, or install ROCm 7."
+    f" {CLANG_VARIABLE}, install ROCm 7, or pip install ziglang==0.17.1 (it holds clang 22)."
 )
 
 _OLDEST = min(CLANG_MAJORS)

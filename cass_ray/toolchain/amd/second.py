@@ -5,16 +5,21 @@ in. A newer LLVM reads the IR of an older one (LLVM's developer policy: upgraded
 so no HIP headers are needed for it, and what differs afterwards is the optimizer and the code
 generator: where miscompilations are. A port that is right by one and wrong by the other is not
 proved, and the fault may be the compiler's.
+
+It is also how gfx950 is compiled for where the only clang with HIP's headers does not know it: read
+as gfx942 (``AmdTarget.read_as``) with gfx950's macros. The device libraries are then gfx942's.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, fields
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
+from cass_ray.architectures import AmdTarget, amd_target
 from cass_ray.cache import default_directory, digest
 from cass_ray.dataset.schema import Reason
 from cass_ray.toolchain.amd import link
@@ -41,6 +46,9 @@ SECOND_CLANG_REMEDY = (
 )
 
 _UNOPTIMIZED = ("-emit-llvm", "-Xclang", "-disable-llvm-passes")
+_OFFLOAD = "--offload-arch="
+_OF_TARGET = re.compile(r' "target-(?:cpu|features)"="[^"]*"')
+"""What IR says of the processor; without it that of the command line counts."""
 
 
 @dataclass(frozen=True)
@@ -101,13 +109,30 @@ class SecondToolchain(AmdToolchain):
     def visible(self) -> tuple[Path, ...]:
         return (*super().visible(), self.generator.folder)
 
+    def _assembly(
+        self, unit: Unit, side: Side, flags: tuple[str, ...], limits: Limits
+    ) -> Completed:
+        """The base's; a target that the first clang does not know is read as one that it does."""
+        known = [flag for each in flags for flag in self._readable(each, side)]
+        return super()._assembly(unit, side, tuple(known), limits)
+
+    def _readable(self, flag: str, side: Side) -> list[str]:
+        target = amd_target(flag.removeprefix(_OFFLOAD)) if flag.startswith(_OFFLOAD) else None
+        if target is None or not target.read_as or self._knows(target):
+            return [flag]
+        macros = [f"-U__{target.read_as}__", f"-D__{target.name}__=1"]
+        return [f"{_OFFLOAD}{target.read_as}", *(macros if side is Side.DEVICE else [])]
+
+    def _knows(self, target: AmdTarget) -> bool:
+        return int(self.version.split(".")[0]) >= target.oldest_clang
+
     def _generated(
         self, unit: Unit, ir: str, architecture: str, optimization: str, limits: Limits
     ) -> Completed:
         flags = ["-target", link.AMDGPU_TARGET, f"-mcpu={architecture}", "-nogpulib", optimization]
         flags += [*code_workarounds(self.generator.version), "-x", "ir", "device.ll"]
         with private_folder() as folder:
-            (folder / "device.ll").write_text(ir)
+            (folder / "device.ll").write_text(_OF_TARGET.sub("", ir))
             view = View(read_only=self.visible(), writable=(folder,))
             command = [*self.generator.command, *flags, "-S", "-o", "-"]
             made = run(command, cwd=folder, limits=limits, view=view)

@@ -235,7 +235,7 @@ class AmdToolchain:
         )
 
     def record(self, output: AmdOutput) -> Toolchain:
-        return Toolchain(name=self.name, version=self.version, flags=output.flags)
+        return Toolchain(name=self.name, version=self.compilers, flags=output.flags)
 
     def visible(self) -> tuple[Path, ...]:
         """Paths that a sandboxed compilation needs beside the system's."""

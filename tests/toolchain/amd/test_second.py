@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 from typer.testing import CliRunner
@@ -12,7 +12,9 @@ from cass_ray.commands.verify import app
 from cass_ray.toolchain.amd.clang import find_clang
 from cass_ray.toolchain.amd.second import SECOND_CLANG_VARIABLE, find_generator
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.places import Places
+from cass_ray.toolchain.unit import Unit
 
 pytestmark = pytest.mark.amd
 
@@ -97,3 +99,22 @@ def test_without_a_newer_clang_the_remedy_is_named(tmp_path: Path) -> None:
     with pytest.raises(ToolMissing, match="ziglang") as error:
         find_generator(90, places)
     assert "clang 90.0.0 is not newer" in str(error.value)
+
+
+def test_gfx950_by_a_clang_that_does_not_know_it(program: Path) -> None:
+    """The IR is that of gfx942, the code gfx950's: packed conversions that only it has."""
+    try:
+        find_generator(19, Places())
+    except ToolMissing as error:
+        pytest.skip(str(error).splitlines()[0])
+    toolchain = find_amd(architectures=("gfx950",))
+    text = (
+        "#include <hip/hip_runtime.h>\n"
+        "#ifdef __gfx942__\n#error not gfx950\n#endif\n"
+        "__global__ void pack(__bf16* out, const float* in) { out[threadIdx.x] ="
+        " (__bf16)in[threadIdx.x]; }\n"
+    )
+    program.write_text(text)
+    made = toolchain.compile_device(Unit(program.parent, PurePosixPath(program.name)), "gfx950")
+    assert '.amdgcn_target "amdgcn-amd-amdhsa--gfx950"' in made.device_assembly
+    assert "v_cvt_pk_bf16_f32" in made.device_assembly
