@@ -163,7 +163,14 @@ The driver of a build into storage as it is, Ray left out: all that it reads, de
 is at a local server that speaks S3. What workers leave there was written before by another process
 (64 pieces built as ever, with the compilers' work played back; the entries of the others name the
 same parts), shards of duplicates answer that nothing is alike. `s` is by the clock: the server, in
-Python, shares the cores.""",
+Python, shares the cores.
+
+A piece of a hundred rows costs eight requests: its entry, two tables of what its rows are compared
+on and the entry of what was decided, once for sources and once for machine code. CPU time is the
+client's, 2.9 ms a request, and grows as the rows do. A peak of memory differs by 20 MiB and more
+from run to run, by how many answers wait to be read, so that the line below is uncertain by more
+than 100 bytes a row: two runs gave 41 and 177. A run of 1,000,000 rows that ended early (its code
+was changed under it) held 346 MiB when nine tenths were read and decided on.""",
     "slots": """\
 ## Compile slots
 
