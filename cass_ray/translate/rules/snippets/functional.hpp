@@ -1,11 +1,11 @@
 #ifndef CASS_FUNCTIONAL
 #define CASS_FUNCTIONAL
 #include <type_traits>
-// cuda::std::identity, cuda::maximum and cuda::minimum of libcu++.
+// cuda::std::identity (as Thrust's own: its algorithms ask for the result of a const argument), cuda::maximum and cuda::minimum of libcu++.
 namespace cass {
 struct identity {
     template <typename T>
-    __host__ __device__ constexpr T&& operator()(T&& value) const noexcept { return static_cast<T&&>(value); }
+    __host__ __device__ constexpr const T& operator()(const T& value) const noexcept { return value; }
 };
 template <typename T = void>
 struct maximum {
