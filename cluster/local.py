@@ -289,7 +289,9 @@ def _arguments(
     """Of ``ray start``: the head's where there is no node yet."""
     found = raylet.any_node(plan.cpus, plan.resources, host, known_as, object_store_mib)
     if state.nodes:
-        return [*found, f"--address={state.address}"]
+        # A folder each: agents that had one in common would take jobs' packages from each other.
+        own = state.temporary / plan.name
+        return [*found, f"--address={state.address}", f"--temp-dir={own}"]
     dashboard = state.dashboard and int(state.dashboard.rsplit(":", 1)[1])
     port = int(state.address.rsplit(":", 1)[1])
     return [*found, *raylet.of_head(port, dashboard or None, state.temporary)]

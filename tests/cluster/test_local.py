@@ -115,3 +115,18 @@ def test_without_a_dashboard_nodes_are_counted_by_their_processes(tmp_path: Path
         with pytest.raises(ClusterError, match="without `jobs`"):
             local.submit(state, ["true"], tmp_path)
         lasting.kill()
+
+
+def test_nodes_of_one_machine_have_no_folder_in_common(tmp_path: Path) -> None:
+    head = local.Node(name="head", process=1, resources={})
+    none = local.ClusterState(
+        address="192.0.2.1:1", dashboard=None, temporary=tmp_path, token="", nodes=[]
+    )
+    joined = none.model_copy(update={"nodes": [head]})
+    folders = [
+        argument
+        for state, name in ((none, "head"), (joined, "amd-1"), (joined, "amd-2"))
+        for argument in local._arguments(state, local.NodePlan(name, 1, {}), "", name, 80)
+        if argument.startswith("--temp-dir=")
+    ]
+    assert len(set(folders)) == 3
