@@ -65,7 +65,13 @@ def serve(
         sys.stdout.write(f"{KEY_VARIABLE}={key}\n")
         sys.stdout.flush()
     rewarder = LocalRewards(judge, workers or len(os.sched_getaffinity(0)))
-    config = uvicorn.Config(make_app(rewarder, key), host=host, port=port, log_level="warning")
+    config = uvicorn.Config(
+        make_app(rewarder, key),
+        host=host,
+        port=port,
+        log_level="warning",
+        log_config=None,  # uvicorn's own would close all handlers of this process
+    )
     server = uvicorn.Server(config)
     try:
         server.run()  # uvicorn.run would keep the interrupt to itself

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import pytest
@@ -50,3 +51,21 @@ def test_a_backend_that_is_not_there_is_named(started: dict[str, Any]) -> None:
     assert result.exit_code == 2
     assert "nonsense" in result.stderr
     assert not started
+
+
+@pytest.mark.amd
+@pytest.mark.nvidia
+def test_handlers_of_the_process_stay_open(started: dict[str, Any]) -> None:
+    """``absl``'s handler, for one, closes the stream that was standard error when it was made."""
+    closed: list[str] = []
+
+    class Handler(logging.Handler):
+        def close(self) -> None:
+            closed.append("closed")
+            super().close()
+
+    handler = Handler()
+    result = CliRunner().invoke(cli.app, ["reward", "serve", "--port", "8123"])
+    assert result.exit_code == 0, result.output
+    assert not closed
+    handler.close()
