@@ -15,6 +15,30 @@ class DistributedContext:
     rank: int
     world_size: int
     device: torch.device
+    sequence_size: int = 1
+    """Workers that hold a row of tokens together, a share each: neighbours by rank."""
+
+    def __post_init__(self) -> None:
+        if self.world_size % self.sequence_size:
+            raise ValueError(
+                f"workers.sequence_parallel = {self.sequence_size} does not divide "
+                f"{self.world_size} worker(s)"
+            )
+
+    @property
+    def data_rank(self) -> int:
+        """Number of the group of workers that holds other rows than the other groups do."""
+        return self.rank // self.sequence_size
+
+    @property
+    def data_size(self) -> int:
+        """How many such groups there are."""
+        return self.world_size // self.sequence_size
+
+    @property
+    def sequence_rank(self) -> int:
+        """Which share of a row this worker holds."""
+        return self.rank % self.sequence_size
 
     @property
     def is_main(self) -> bool:

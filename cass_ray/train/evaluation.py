@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from cass_ray.train.data.collate import collate, padded
+from cass_ray.train.data.collate import collate, padded, share_of
 from cass_ray.train.data.packing import Window, best_fit
 from cass_ray.train.data.token_store import TokenStore
 from cass_ray.train.distributed import DistributedContext
@@ -49,14 +49,15 @@ class Evaluator:
         """Mean loss of an answer token. Every worker makes as many passes (ZeRO-3 needs that)."""
         if not self._windows:
             return {}
-        size, rank = self._distributed.world_size, self._distributed.rank
+        size, rank = self._distributed.data_size, self._distributed.data_rank
         summed, predicted = 0.0, 0.0
         model.eval()
         for first in range(0, len(self._windows), size):
             number = first + rank
             real = number < len(self._windows)
             window = self._windows[number if real else rank % len(self._windows)]
-            batch = padded(collate(self._store, [window]), self._row_tokens, 0)
+            row = padded(collate(self._store, [window]), self._row_tokens, 0)
+            batch = share_of(row, self._distributed)
             loss = float(model(batch.to(self._distributed.device)))
             if real:
                 summed += loss

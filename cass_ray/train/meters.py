@@ -60,7 +60,7 @@ class Operations:
             config.num_hidden_layers * config.num_attention_heads * width,
         )
 
-    def __call__(self, lengths: Sequence[int], predicted: int) -> float:
+    def __call__(self, lengths: Sequence[int], predicted: float) -> float:
         """Operations of one batch."""
         squares = sum(length * length for length in lengths)
         dense = self.body * sum(lengths) + self.head * predicted
@@ -109,7 +109,8 @@ class StepMeter:
         self.waited += waited
         self.tokens += batch.tokens
         self.predicted += len(batch.targets)
-        self.computed += self.operations(batch.lengths, len(batch.targets))
+        share = batch.tokens / sum(batch.lengths)  # of a row that several workers hold
+        self.computed += share * self.operations(batch.lengths, len(batch.targets) / share)
 
     @property
     def seconds(self) -> float:

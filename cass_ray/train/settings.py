@@ -272,9 +272,26 @@ class WorkerSettings(StrictModel):
     number: int = Field(default=1, ge=1)
     gpus: float = Field(default=1, ge=0)
     """GPUs of each worker; 0 trains on the CPU."""
+    sequence_parallel: int = Field(default=1, ge=1)
+    """Workers that share every window, each with its part of the tokens (DeepSpeed Ulysses), for
+    windows that are too long for one. It divides ``number`` and the model's attention heads."""
     cpus: float = Field(default=1, ge=0)
     failures: int = Field(default=3, ge=-1)
     """Worker or node failures that are survived by restarting from the last checkpoint."""
+
+    @model_validator(mode="after")
+    def _whole_groups(self) -> Self:
+        if self.number % self.sequence_parallel:
+            raise ValueError(
+                f"`sequence_parallel` = {self.sequence_parallel} does not divide "
+                f"`number` = {self.number}"
+            )
+        return self
+
+    @property
+    def data_parallel(self) -> int:
+        """Groups of workers that have windows of their own."""
+        return self.number // self.sequence_parallel
 
 
 class CheckpointSettings(StrictModel):
@@ -383,7 +400,7 @@ class TrainSettings(StrictModel):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        self.batch.accumulation(self.workers.number)
+        self.batch.accumulation(self.workers.data_parallel)
         if self.zero.stage and self.optimizer.kind == "muon":
             raise ValueError("`optimizer.kind: muon` needs whole matrices: `zero.stage: 0`")
         if self.data.recipe is not None and self.steps is None:

@@ -8,12 +8,12 @@ from typing import Any
 import torch
 
 from cass_ray.llm.pretrained import extend_rope, load_config, load_tokenizer
-from cass_ray.train.data.collate import Batch
+from cass_ray.train.data.collate import Batch, share_of
 from cass_ray.train.data.prepare import check_window
 from cass_ray.train.distributed import DistributedContext
 from cass_ray.train.engines.base import TrainingEngine
 from cass_ray.train.engines.replicated import ReplicatedEngine
-from cass_ray.train.model import activation_checkpoint
+from cass_ray.train.model import activation_checkpoint, attention, sequence_parallel
 from cass_ray.train.model.build import (
     PreparedModel,
     build_model,
@@ -29,11 +29,14 @@ _UNCOUNTED_BYTES = 6 << 30
 """GPU memory left for what PyTorch's allocator does not count, and for fragmentation."""
 
 
-def prepare_model(settings: TrainSettings, device: torch.device) -> tuple[PreparedModel, Any]:
+def prepare_model(
+    settings: TrainSettings, distributed: DistributedContext
+) -> tuple[PreparedModel, Any]:
     """The model of ``settings`` ready to train, and the tokenizer of the run.
 
     Raises ``cass_ray.llm.pretrained.ModelError``.
     """
+    device = distributed.device
     tokenizer = load_tokenizer(str(RunFiles(settings.out).tokenizer))
     if settings.model.base is not None:
         config = load_config(settings.model.base)
@@ -47,9 +50,22 @@ def prepare_model(settings: TrainSettings, device: torch.device) -> tuple[Prepar
     check_window(config, settings.data.window, settings.model.base or "the fresh model")
     model = build_model(settings.model, config=config, seed=settings.seed, device=device)
     prepared = prepare(model, settings.model, device)
+    prepared.notes.extend(_share_rows(config, distributed))
     prepared.model.train()
     prepared.notes.append(f"{prepared.parameters / 1e6:.1f}M parameters on {device}")
     return prepared, tokenizer
+
+
+def _share_rows(config: Any, distributed: DistributedContext) -> list[str]:
+    """Attention over rows that workers share, where they do; a line for the log."""
+    size = distributed.sequence_size
+    if size == 1:
+        attention.share_rows(None)
+        return []
+    sequence_parallel.check_heads(config, size)
+    exchange = sequence_parallel.make_exchange(attention.attend_heads, distributed)
+    attention.share_rows(exchange)
+    return [f"{size} workers share every window (DeepSpeed Ulysses)"]
 
 
 def choose_activation_checkpoints(
@@ -66,16 +82,20 @@ def choose_activation_checkpoints(
     if model.activation_checkpointing == "all":
         activation_checkpoint.apply(layers, [activation_checkpoint.Keep.NOTHING] * len(layers), 0)
         return
-    batch = longest_batch().to(distributed.device)
+    batch = share_of(longest_batch(), distributed).to(distributed.device)
     total = torch.cuda.get_device_properties(distributed.device).total_memory
     budget = int((model.memory_gib or 0.94 * total / 2**30) * 2**30)
-    _, note = activation_checkpoint.choose(
+    keeps, note = activation_checkpoint.choose(
         layers,
         int(config.intermediate_size),
         lambda: prepared.model(batch),
         budget - _UNCOUNTED_BYTES,
         _reserved_bytes(settings, prepared.parameters, distributed.world_size),
     )
+    if distributed.sequence_size > 1:
+        # What is recomputed exchanges once more: workers that share rows have to do it together.
+        least = [activation_checkpoint.Keep(-int(distributed.all_max(-each))) for each in keeps]
+        activation_checkpoint.apply(layers, least, int(config.intermediate_size))
     for parameter in prepared.model.parameters():
         parameter.grad = None
     torch.cuda.empty_cache()
@@ -103,7 +123,7 @@ def make_engine(
         return ReplicatedEngine(prepared.model, settings.optimizer, distributed)
     from cass_ray.train.engines.deepspeed import DeepSpeedEngine
 
-    accumulation = settings.batch.accumulation(distributed.world_size)
+    accumulation = settings.batch.accumulation(distributed.data_size)
     return DeepSpeedEngine(
         prepared.model, settings.zero, settings.optimizer, distributed, accumulation
     )

@@ -11,7 +11,7 @@ import json
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
@@ -70,7 +70,8 @@ class Trainer:
         say: Callable[[str], None] = log.info,
     ) -> None:
         self.settings = settings
-        self.distributed = distributed
+        shared = settings.workers.sequence_parallel
+        self.distributed = distributed = replace(distributed, sequence_size=shared)
         self.files = RunFiles(settings.out)
         self._on_step = on_step
         self._say = say if distributed.is_main else (lambda _: None)
@@ -140,7 +141,7 @@ class Trainer:
         """Engine, model and tokenizer; as they were after step ``first``, where there is one."""
         settings, distributed = self.settings, self.distributed
         reader = CheckpointReader(checkpoints, first) if first is not None else None
-        prepared, tokenizer = setup.prepare_model(settings, distributed.device)
+        prepared, tokenizer = setup.prepare_model(settings, distributed)
         self._parameters = prepared.parameters
         if reader is not None:
             state.load_weights(prepared.model, reader)

@@ -47,6 +47,7 @@ def values(**changes):
         ({"zero": {"stage": 2, "offload_parameters": "cpu"}}, "needs stage 3"),
         ({"zero": {"stage": 2}, "optimizer": {"master_weights": False}}, "needs `zero.stage: 0`"),
         ({"workers": {"number": 5}}, "cannot be split over 5 worker"),
+        ({"workers": {"number": 3, "sequence_parallel": 2}}, "does not divide `number` = 3"),
         (
             {"model": {"fresh": {"max_position_embeddings": 256}}},
             "larger than model.fresh.max_position_embeddings = 256",

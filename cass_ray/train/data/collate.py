@@ -15,6 +15,7 @@ import torch
 
 from cass_ray.train.data.packing import Window
 from cass_ray.train.data.token_store import TokenStore
+from cass_ray.train.distributed import DistributedContext
 
 PADDING_EXAMPLE = 4096
 """Tokens that padding lays out as one example: attention over it is not for nothing long."""
@@ -25,11 +26,11 @@ class Batch:
     """The tensors of one forward pass. ``T`` tokens, ``N`` of them predicted."""
 
     input_ids: torch.Tensor
-    """int64, (1, T)"""
+    """int64, (1, T); T is this worker's share where several hold a row (:func:`share_of`)."""
     position_ids: torch.Tensor
     """int64, (1, T): the position within the example."""
     lengths: tuple[int, ...]
-    """Tokens of each example; the sum is T."""
+    """Tokens of each example; the sum is T, or that of all shares."""
     predictors: torch.Tensor
     """int64, (N,): where the predictions are made, the token before each answer token."""
     targets: torch.Tensor
@@ -41,7 +42,7 @@ class Batch:
 
     @property
     def tokens(self) -> int:
-        """T, the tokens of all examples."""
+        """T, the tokens that this worker holds."""
         return self.input_ids.shape[1]
 
     def to(self, device: torch.device) -> Batch:
@@ -95,6 +96,29 @@ def padded(batch: Batch, tokens: int, padding: int) -> Batch:
         input_ids=torch.cat((batch.input_ids, torch.full((1, more), padding)), 1),
         position_ids=torch.cat((batch.position_ids, places), 1),
         lengths=(*batch.lengths, *sizes),
+    )
+
+
+def share_of(batch: Batch, distributed: DistributedContext) -> Batch:
+    """What this worker holds of ``batch``: equal parts of the row, in the order of the ranks.
+
+    Predictions go with the tokens that make them, so that the losses of all shares add up to the
+    row's. The row is padded by less than an example where it cannot be divided.
+    """
+    count = distributed.sequence_size
+    if count == 1:
+        return batch
+    whole = padded(batch, -(-batch.tokens // count) * count, 0)
+    size = whole.tokens // count
+    first = size * distributed.sequence_rank
+    here = (whole.predictors >= first) & (whole.predictors < first + size)
+    return replace(
+        whole,
+        input_ids=whole.input_ids[:, first : first + size],
+        position_ids=whole.position_ids[:, first : first + size],
+        predictors=whole.predictors[here] - first,
+        targets=whole.targets[here],
+        weights=None if whole.weights is None else whole.weights[here],
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cass_ray.train.data.ahead import Ahead
-from cass_ray.train.data.collate import Batch, collate
+from cass_ray.train.data.collate import Batch, collate, share_of
 from cass_ray.train.data.packing import Plan, Window, worker_windows
 from cass_ray.train.data.token_store import TokenStore
 from cass_ray.train.distributed import DistributedContext
@@ -64,10 +64,10 @@ class BatchLoader:
             )
             mine = worker_windows(
                 windows,
-                self._distributed.rank,
-                self._distributed.world_size,
+                self._distributed.data_rank,
+                self._distributed.data_size,
                 self._micro_batch_size,
             )
             yield OptimizerStep(number, len(mine), predicted, windows)
             for part in mine:
-                yield collate(self._store, part)
+                yield share_of(collate(self._store, part), self._distributed)

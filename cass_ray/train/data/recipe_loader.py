@@ -12,7 +12,7 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 
 from cass_ray.train.data.ahead import Ahead
-from cass_ray.train.data.collate import Batch
+from cass_ray.train.data.collate import Batch, share_of
 from cass_ray.train.data.loader import OptimizerStep
 from cass_ray.train.data.recipe import ExampleRecipe
 from cass_ray.train.data.recipe_files import load_recipe
@@ -56,8 +56,8 @@ class RecipeLoader:
 
     def steps(self, first: int, last: int) -> Iterator[OptimizerStep]:
         """Steps ``first`` to ``last - 1``; between two of them take all of the step's batches."""
-        passes = self.settings.batch.accumulation(self.distributed.world_size)
-        rows = RecipeRows(self.settings, self.distributed.rank, passes, last)
+        passes = self.settings.batch.accumulation(self.distributed.data_size)
+        rows = RecipeRows(self.settings, self.distributed.data_rank, passes, last)
         recipe = self.settings.data.recipe
         assert recipe is not None
         more: dict[str, Any] = {}
@@ -91,6 +91,7 @@ class RecipeLoader:
         return batch, waited
 
     def _weighed(self, batch: Batch) -> tuple[Batch, float]:
+        batch = share_of(batch, self.distributed)
         weight = 0.0 if batch.weights is None else float(batch.weights.sum())
         return batch.to(self.distributed.device), weight
 

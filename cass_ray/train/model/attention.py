@@ -172,6 +172,26 @@ class ExampleLengths:
 
 
 _chosen = "math"
+_exchange: Callable[..., torch.Tensor] | None = None
+
+
+def share_rows(exchange: Callable[..., torch.Tensor] | None) -> None:
+    """Let models attend through ``exchange`` (:mod:`.sequence_parallel`), or alone for None."""
+    global _exchange
+    _exchange = exchange
+
+
+def attend_heads(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    *,
+    lengths: tuple[int, ...],
+    scale: float | None,
+) -> torch.Tensor:
+    """As :func:`attend` with the chosen backend, for tensors of (1, tokens, heads, width)."""
+    q, k, v = (item.transpose(1, 2) for item in (query, key, value))
+    return attend(q, k, v, lengths, scale=scale, backend=_chosen).transpose(1, 2).contiguous()
 
 
 @torch.compiler.disable  # type: ignore[untyped-decorator]
@@ -190,8 +210,9 @@ def _packed_attention(
     if query.shape[0] != 1 or attention_mask is not None:
         raise ValueError("packed attention takes one row of examples and no mask")
     bounds = (query.shape[2],) if lengths is None else lengths.values
-    out = attend(query, key, value, bounds, scale=scaling, backend=_chosen)
-    return out.transpose(1, 2).contiguous(), None
+    by_token = [item.transpose(1, 2) for item in (query, key, value)]
+    over = attend_heads if _exchange is None else _exchange
+    return over(*by_token, lengths=bounds, scale=scaling), None
 
 
 def register() -> None:

@@ -68,4 +68,6 @@ class RlJobSettings(RlSettings):
             raise ValueError("`zero.stage` needs `passes`: DeepSpeed counts them")
         if self.zero.stage and self.optimizer.kind == "muon":
             raise ValueError("`optimizer.kind: muon` needs whole matrices: `zero.stage: 0`")
+        if self.workers.sequence_parallel > 1:
+            raise ValueError("`workers.sequence_parallel` is for `cass train`: answers are short")
         return self
