@@ -58,15 +58,16 @@ def metrics(out):
 
 @pytest.mark.parametrize("ahead", [0, 1])
 def test_what_is_rewarded_becomes_likely(folder, tmp_path, ahead):
-    settings = SETTINGS.model_copy(update={"ahead": ahead, "steps": 3 + 2 * ahead})
+    # Single steps go up and down, differently on other processors; eight of them do not.
+    settings = SETTINGS.model_copy(update={"ahead": ahead, "steps": 8})
     trainer = trainer_of(folder, tmp_path, make_rollouts(folder), Unchanged(), settings)
     summary = trainer.run()
     rows = metrics(tmp_path)
     assert summary.steps == len(rows) == settings.steps
     # One of the marks of three lines, or the end: a quarter at first.
     assert rows[0]["reward"] < 0.6
-    assert rows[-1]["reward"] > rows[0]["reward"] + 0.25
-    assert [row["behind"] for row in rows] == ([0] * 3 if not ahead else [0, 1, 1, 1, 1])
+    assert rows[-1]["reward"] > 0.8
+    assert [row["behind"] for row in rows] == [0] + [ahead] * 7
 
 
 def test_the_first_step_is_on_policy(folder, tmp_path):
