@@ -149,6 +149,15 @@ int prefetch(void* p) {
 }
 """
 
+FUNCTIONAL = """\
+#include <cuda/functional>
+#include <cuda/std/functional>
+#include <cuda_runtime.h>
+__global__ void k(int* p, short* q) {
+  p[0] = cuda::maximum<>{}(p[0], q[0]) + cuda::minimum<int>{}(p[1], 4) + cuda::std::identity{}(p[2]);
+}
+"""
+
 SOURCES = {
     "halves": HALVES,
     "intrinsics": INTRINSICS,
@@ -156,6 +165,7 @@ SOURCES = {
     "groups": GROUPS,
     "surfaces": SURFACES,
     "macro": MACRO,
+    "functional": FUNCTIONAL,
 }
 
 
