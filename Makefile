@@ -10,7 +10,7 @@ SECONDS_EACH ?= 600
 # Builds and tests start thousands of Python processes: what they import is compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup setup-dev demo demo-train test test-full attack fuzz fresh lint compile-commands bench lock clean
+.PHONY: help setup setup-dev demo demo-train test test-full attack fuzz fresh lowest lint compile-commands bench lock clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -44,6 +44,9 @@ fuzz: setup-dev ## Fuzz every reader of binary files and programs (SECONDS_EACH=
 
 fresh: ## Run the two commands on a bare Debian root, as root and as a user (FRESH=--quick: no tests)
 	scripts/fresh.sh $(FRESH)
+
+lowest: ## Run the tests with the lowest versions that pyproject.toml allows (no compilers needed)
+	scripts/lowest.sh
 
 lint: setup-dev ## Check style, spelling, types and import contracts
 	$(BIN)/ruff check .
