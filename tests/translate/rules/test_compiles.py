@@ -154,7 +154,8 @@ FUNCTIONAL = """\
 #include <cuda/std/functional>
 #include <cuda_runtime.h>
 __global__ void k(int* p, short* q) {
-  p[0] = cuda::maximum<>{}(p[0], q[0]) + cuda::minimum<int>{}(p[1], 4) + cuda::std::identity{}(p[2]);
+  p[0] = cuda::maximum<>{}(p[0], q[0]) + cuda::minimum<int>{}(p[1], 4);
+  p[1] = cuda::std::identity{}(p[2]);
 }
 """
 
