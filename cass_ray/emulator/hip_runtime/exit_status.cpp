@@ -2,10 +2,12 @@
 
 #include <unistd.h>
 
-#include <atomic>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <string>
+#include <utility>
 
 #include "device.hpp"
 #include "errors.hpp"
@@ -16,22 +18,50 @@ namespace {
 
 constexpr int failed_status = 1;
 
-std::atomic<bool> launch_was_lost = false;
+// The launches that were lost since the program last asked.
+class LostLaunches {
+ public:
+  static LostLaunches& instance() {
+    static auto& launches = *new LostLaunches;
+    return launches;
+  }
 
-const char* failure() {
+  void add(std::string what) {
+    const std::lock_guard lock(guard_);
+    if (count_++ == 0) first_ = std::move(what);
+  }
+
+  void clear() {
+    const std::lock_guard lock(guard_);
+    count_ = 0;
+  }
+
+  // Empty where none was lost.
+  std::string description() {
+    const std::lock_guard lock(guard_);
+    if (count_ == 0) return {};
+    const auto others =
+        count_ == 1 ? "" : " (and " + std::to_string(count_ - 1) + " more launches)";
+    return "a kernel was not launched: " + first_ + others +
+           ", and the program did not ask: exit status 1";
+  }
+
+ private:
+  std::mutex guard_;
+  std::string first_;
+  std::size_t count_ = 0;
+};
+
+std::string failure() {
   if (Device::any_has_ever_failed()) {
     return "a kernel failed and the program did not say so: exit status 1";
   }
-  if (launch_was_lost) {
-    return "a kernel was not launched, for want of code for its device, and the program did not "
-           "ask: exit status 1";
-  }
-  return nullptr;
+  return LostLaunches::instance().description();
 }
 
 void end_with_failure(int status, void*) {
-  const char* found = status == 0 ? failure() : nullptr;
-  if (found == nullptr) return;
+  const std::string found = status == 0 ? failure() : std::string();
+  if (found.empty()) return;
   report(found);
   std::fflush(nullptr);
   RemoteDevice::instance().finish();
@@ -40,9 +70,9 @@ void end_with_failure(int status, void*) {
 
 }  // namespace
 
-void note_lost_launch() { launch_was_lost = true; }
+void note_lost_launch(std::string what) { LostLaunches::instance().add(std::move(what)); }
 
-void lost_launch_was_heard() { launch_was_lost = false; }
+void lost_launch_was_heard() { LostLaunches::instance().clear(); }
 
 void watch_exit() {
   static std::once_flag once;

@@ -1,6 +1,8 @@
 // A program whose kernel failed, or never ran, must not end as if all were well.
 #pragma once
 
+#include <string>
+
 namespace cass::hip {
 
 // From now on: if a kernel has failed, or checking mode has found something, or a launch was lost,
@@ -8,8 +10,9 @@ namespace cass::hip {
 void watch_exit();
 
 // `<<<>>>` found no code for its device. Its error is returned to nobody: unless the program asks
-// for the last error, nothing tells that the kernel's results are missing.
-void note_lost_launch();
+// for the last error, nothing tells that the kernel's results are missing. `what` names the kernel,
+// the file that holds it and the target.
+void note_lost_launch(std::string what);
 
 // The program was told so.
 void lost_launch_was_heard();

@@ -1,9 +1,12 @@
 // Entry points that launch kernels.
+#include <dlfcn.h>
 #include <hip/hip_runtime_api.h>
 
 #include <limits>
+#include <string>
 
 #include "device.hpp"
+#include "device_kind.hpp"
 #include "errors.hpp"
 #include "event.hpp"
 #include "exit_status.hpp"
@@ -15,6 +18,18 @@ using namespace cass::hip;
 namespace {
 
 std::array<std::uint32_t, 3> sizes(dim3 value) { return {value.x, value.y, value.z}; }
+
+// "the kernel K of /usr/lib/libx.so has no code for gfx942"
+std::string lost_launch(const void* function, int device) {
+  const char* kernel = Program::instance().function_name(function);
+  Dl_info place{};
+  const bool known = ::dladdr(function, &place) != 0 && place.dli_fname != nullptr;
+  std::string text = std::string("the kernel ") + (kernel != nullptr ? kernel : "(unnamed)");
+  if (known) text += std::string(" of ") + place.dli_fname;
+  text += " has no code for ";
+  text += device_kinds()[static_cast<std::size_t>(device)]->processor;
+  return text;
+}
 
 // Launches between two optional events.
 hipError_t submit(hipStream_t handle, const LaunchRequest& request, void* named_by,
@@ -46,7 +61,7 @@ hipError_t launch_host_function(const void* function, dim3 grid, dim3 block, voi
   const int device = owner->device().ordinal;
   if (const auto error = Program::instance().function(function, device, &request.function);
       error != hipSuccess) {
-    if (error == hipErrorNoBinaryForGpu) note_lost_launch();
+    if (error == hipErrorNoBinaryForGpu) note_lost_launch(lost_launch(function, device));
     return error;
   }
   request.grid_blocks = sizes(grid);
