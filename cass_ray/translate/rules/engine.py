@@ -41,7 +41,7 @@ _SNIPPETS = (
         "minmax",
         "extremes",
     ),
-    *("average", "rounding"),
+    *("average", "rounding", "rounded_quotients"),
     *("simd", "dot", "exact"),
     *("half", "half_operators", "half_functions", "half_atomics", "half_bits", "bfloat16", "fp8"),
     *("nanosleep", "space", "cache", "bits", "numeric", "copy", "pipeline", "surface"),

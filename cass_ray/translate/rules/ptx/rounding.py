@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from cass_ray.translate.rules.ptx.registers import RegisterState, UnknownInstructionError
 
+_QUOTIENTS = frozenset({"div", "rcp", "sqrt"})
 _DIRECTIONS = {"rz": "rz", "rm": "rd", "rp": "ru"}
 
 
@@ -26,7 +27,8 @@ def rounded(state: RegisterState, name: str, modifiers: list[str], operands: lis
     if set(options) - {"rn", "ftz", *_DIRECTIONS}:
         raise UnknownInstructionError(f"the modifiers {'.'.join(modifiers)}")
     direction = next((_DIRECTIONS[item] for item in options if item in _DIRECTIONS), "rn")
-    state.snippets.add("exact" if direction == "rn" else "rounding")
+    directed = "rounded_quotients" if name in _QUOTIENTS else "rounding"
+    state.snippets.add("exact" if direction == "rn" else directed)
     if name == "fma":
         function = "fmaf" if kind == "f32" else "fma"
     else:
