@@ -246,12 +246,12 @@ def _target(
     put_back(tree, launcher())
     bench = Workbench(tree, prefix, toolchain, runtime, architecture, settings.seconds, seen)
     if torch is not None:
-        link_backend(torch, prefix)
+        compilers = link_backend(torch, prefix)
         bench = replace(
             bench,
             also_visible=(*seen, *torch.visible()),
-            variables=torch.variables(architecture),
-            tools=(torch.install.interpreter.parent,),
+            variables=torch.variables(architecture, tree),
+            tools=(compilers, torch.install.interpreter.parent),
         )
     if cmake := newer_cmake(tree):
         bench = replace(

@@ -25,6 +25,10 @@ _PACKAGE = Path(__file__).parent
 _SOURCES = _PACKAGE / "csrc"
 _STARTUP = _PACKAGE / "startup"
 _HEADERS = _PACKAGE / "headers"
+_LAUNCHER = _STARTUP / "cass_precompile.py"
+_LAUNCHED = "launched"
+_HOST_COMPILERS = ("c++", "g++", "cc", "gcc")
+_PRECOMPILED = ".cass-precompiled"
 _CUDA_HEADERS = ("ATen/cuda", "c10/cuda")
 _SUFFIXES = {".h", ".cuh", ".hpp"}
 _COMPILER_LINES = 20
@@ -48,9 +52,11 @@ class TorchBackend:
     include: Path
     hip_version: str
 
-    def variables(self, architecture: str) -> dict[str, str]:
-        """Environment of the interpreters that build and test for ``architecture``."""
+    def variables(self, architecture: str, tree: Path) -> dict[str, str]:
+        """Environment of the interpreters that build and test ``tree`` for ``architecture``."""
         return {
+            "CASS_COMPILER_LAUNCHER": f"{self.install.interpreter} -I {_LAUNCHER}",
+            "CASS_PRECOMPILED": str(tree.resolve() / _PRECOMPILED),
             "PYTHONPATH": str(_STARTUP),
             "PYTORCH_ROCM_ARCH": architecture,
             "CASS_TORCH_BACKEND": str(self.library),
@@ -105,12 +111,23 @@ def torch_backend(
     return TorchBackend(install, folder / LIBRARIES[0], folder / "include", version)
 
 
-def link_backend(backend: TorchBackend, prefix: Path) -> None:
-    """Put the libraries where builds of extensions look for ROCm's."""
+def link_backend(backend: TorchBackend, prefix: Path) -> Path:
+    """Put the libraries where builds of extensions look for ROCm's.
+
+    Returns a folder of host compilers that precompile PyTorch's headers.
+    """
     for name in LIBRARIES:
         place = prefix / "lib" / name
         place.unlink(missing_ok=True)
         place.symlink_to(backend.library)
+    folder = prefix / _LAUNCHED
+    folder.mkdir(exist_ok=True)
+    for name in _HOST_COMPILERS:
+        if compiler := shutil.which(name):
+            script = folder / name
+            script.write_text(f'#!/bin/sh\nexec $CASS_COMPILER_LAUNCHER {compiler} "$@"\n')
+            script.chmod(0o755)
+    return folder
 
 
 def _translate_headers(install: TorchInstall, translator: Translator, target: Path) -> None:

@@ -1,10 +1,11 @@
-"""``min`` and ``max`` of two integer types.
+"""``min`` and ``max`` of two types.
 
 CUDA has an overload for each pair and compares in the common type, as C does. HIP has one for two
 arguments of one type; two types are compared as ``double`` (``__clang_hip_cmath.h``): ``max(i,
 n) % 4`` does not compile then, ``min(-1, 1u)`` is -1, and integers above 2^53 are rounded. Calls
 whose arguments may differ in type go to a function that does what CUDA's does. Found by compiling
-generated programs.
+generated programs. PyTorch's ``scalar_t`` beside a ``double`` may be ``c10::Half``, which is a float
+to both: CUDA has ``max(float, double)``, HIP an ambiguity.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ _OPERAND = re.compile(
     r"|(?P<other>(?:\.|->|::)\s*)?(?P<name>[A-Za-z_]\w*)(?P<call>\s*\()?"
 )
 _UNKNOWN = "?"
+_SCALAR = "scalar_t"
+"""The type that PyTorch's AT_DISPATCH macros give a kernel."""
 _LONGEST_ARGUMENT = 2000
 """Characters; what is in a longer one counts as unknown: calls inside calls are read for each."""
 
@@ -71,8 +74,8 @@ def _may_mix(unit: Rewrite, arguments: list[Span], declared: dict[str, set[str]]
         if end - start > _LONGEST_ARGUMENT:
             return True
         kinds |= _kinds(unit.source.code[start:end], declared)
-    if kinds & _FLOATING:
-        return False  # An integer beside it would be ambiguous in CUDA.
+    if kinds & _FLOATING:  # An integer beside it would be ambiguous in CUDA.
+        return _UNKNOWN in kinds and _SCALAR in unit.words
     return not (len(kinds) == 1 and kinds <= _WHOLE)
 
 

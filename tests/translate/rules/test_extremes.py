@@ -1,4 +1,4 @@
-"""``min`` and ``max`` of two integer types; expected values: C's common type, by hand."""
+"""``min`` and ``max`` of two types; expected values: C's common type, by hand."""
 
 from __future__ import annotations
 
@@ -23,6 +23,15 @@ struct Pair { int first; float second; };
 template <typename T>
 __device__ T larger(T a, T b) { return max(a, b); }
 
+struct Half {  // as c10::Half
+  float value;
+  __host__ __device__ Half(float v) : value(v) {}
+  __host__ __device__ operator float() const { return value; }
+};
+
+template <typename scalar_t>
+__device__ double at_least(scalar_t x) { return min(max(x, 0.1), 7.0 - 4.5); }
+
 __global__ void extremes(long long* out, short small, int n, unsigned u, long long wide,
                          Pair pair) {
   out[0] = max(small, n) % 4;
@@ -34,10 +43,13 @@ __global__ void extremes(long long* out, short small, int n, unsigned u, long lo
   out[6] = (long long)max(pair.second, pair.second);
   out[7] = min(blockDim.x, n + 40);
   out[8] = max(pair.first, u) / 2;
+  out[9] = (long long)(100 * at_least(Half(-1.0f)));
+  out[10] = (long long)(100 * at_least(Half(9.0f)));
+  out[11] = (long long)(100 * at_least(2.0f));
 }
 
 int main() {
-  long long *device, host[9];
+  long long *device, host[12];
   int few = 3; size_t many = 7;
   cudaMalloc(&device, sizeof host);
   extremes<<<1, 32>>>(device, -3, -7, 5u, 9007199254740993LL, Pair{-2, 4.5f});
@@ -69,6 +81,8 @@ int main() {
         ("a = max((int)fmod(x, 1.0), s[a]);", True),
         ("a = max((int)(x + (a)) / 2, b);", False),
         ("x = max((float)a, x);", False),
+        ("scalar_t z; x = max(z, 0.5);", True),
+        ("scalar_t z; x = max(y[a], 0.5f);", False),
     ],
 )
 def test_only_what_may_mix_is_changed(cuda: str, mixed: bool) -> None:
@@ -85,6 +99,6 @@ def test_a_function_of_the_program_is_left_alone() -> None:
 @pytest.mark.amd
 def test_results_are_those_of_cuda() -> None:
     # max(-3, -7) % 4; min(2^32 - 7, 5); (2^32 - 1) >> 28; 2^53 + 1 is no double;
-    # max(4.5, 1.5); min(32, 33); (2^32 - 2) / 2; max(3, 7).
-    expected = "-3 5 15 9007199254740993 9007199254740993 4 4 32 2147483647 7"
+    # max(4.5, 1.5); min(32, 33); (2^32 - 2) / 2; 100 times 0.1, 2.5 and 2; max(3, 7).
+    expected = "-3 5 15 9007199254740993 9007199254740993 4 4 32 2147483647 10 250 200 7"
     assert output_of(PROGRAM)["extremes"] == expected
