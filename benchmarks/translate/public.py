@@ -3,11 +3,11 @@
 ``python -m benchmarks.translate.public --engine rules --engine hipify-perl --json OUT.json
 NAME=CHECKOUT ...`` takes every ``.cu`` file that defines ``main`` and that nvcc accepts on its own.
 Each engine's output is built by the same compiler against the same runtime and run on the CPU
-backend. A program that checks its own result (it has a message for a wrong one) is *right* when it
-ends with status 0 and prints no such message, nor one about an error of the runtime; any other
-program only *runs*. Programs nobody can build here (nvcc refuses them, or a library's headers are
-missing on the CUDA side too, or they are one part of a program: no engine's output links) are
-counted and left out.
+backend, where it finds the files of its own folder. A program that checks its own result (it has a
+message for a wrong one) is *right* when it ends with status 0 and prints no such message, nor one
+about an error of the runtime; any other program only *runs*. Programs nobody can build here (nvcc
+refuses them, or a library's headers are missing on the CUDA side too, or they are one part of a
+program: no engine's output links) are counted and left out.
 
 Programs are taken in the order of a digest of their paths, so that whatever was measured when
 ``--minutes`` were over is a sample that nobody chose. ``--including thrust/ --including cub/``
@@ -23,7 +23,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
@@ -156,8 +156,10 @@ class EngineComparison:
     runtime: Path
     options: RunOptions
 
-    def measure(self, sources: Sources, translator: Translator) -> tuple[TranslationState, str]:
-        """Translate, build and run one program."""
+    def measure(
+        self, sources: Sources, translator: Translator, inputs: Path
+    ) -> tuple[TranslationState, str]:
+        """Translate, build and run one program, which finds the files of the folder ``inputs``."""
         text = "\n".join(item.decode("utf-8", "replace") for item in sources.files.values())
         try:
             hip = translated(sources, translator)
@@ -170,7 +172,7 @@ class EngineComparison:
             undefined = _UNDEFINED.search(failure.diagnostic)
             state = TranslationState.PART if undefined else TranslationState.UNCOMPILED
             return state, _first_error(failure.diagnostic)
-        completed = execute(program, (), self.runtime, self.options)
+        completed = execute(program, (), self.runtime, replace(self.options, inputs=inputs))
         return judge(completed, checks_itself=bool(_WRONG.search(text)))
 
 
@@ -300,7 +302,8 @@ def main() -> None:
         known = {(row.repository, row.program, row.engine) for row in rows}
         for engine in engines if not why else ():
             if (repository, str(program), engine.name) not in known:
-                state, detail = bench.measure(gather(unit), engine)
+                inputs = (unit.root / program).parent
+                state, detail = bench.measure(gather(unit), engine, inputs)
                 rows.append(
                     TranslationRow(repository, str(program), engine.name, state.value, detail)
                 )
