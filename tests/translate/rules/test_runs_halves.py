@@ -63,6 +63,17 @@ __global__ void from_fp8(float* out) {
   out[2 * threadIdx.x + 1] = __half2float(__half(b));
 }
 
+__global__ void saturated(unsigned* out) {
+  out[0] = __nv_cvt_float_to_fp8(1000.0f, __NV_SATFINITE, __NV_E4M3) |
+           __nv_cvt_float_to_fp8(1e6f, __NV_SATFINITE, __NV_E5M2) << 8 |
+           __nv_cvt_float_to_fp8(1000.0f, __NV_NOSAT, __NV_E4M3) << 16 |
+           (unsigned)__nv_cvt_float_to_fp8(1e6f, __NV_NOSAT, __NV_E5M2) << 24;
+  __nv_fp8x4_e4m3 four(make_float4(1, 2, -0.5f, 500));
+  out[1] = four.__x;
+  float4 back = float4(four);
+  out[2] = back.x + 10 * back.y + 100 * back.z + back.w;
+}
+
 __global__ void ptx(unsigned* out, unsigned a, unsigned b, unsigned c) {
   asm("add.f16x2 %0, %1, %2;" : "=r"(out[0]) : "r"(a), "r"(b));
   asm("sub.f16x2 %0, %1, %2;" : "=r"(out[1]) : "r"(a), "r"(b));
@@ -162,6 +173,10 @@ int main() {
   printf("\nptx:");
   for (int i = 0; i < 7; ++i) printf(" %x", words[i]);
 
+  saturated<<<1, 1>>>(words);
+  cudaDeviceSynchronize();
+  printf("\nsaturated: %x %x %d", words[0], words[1], (int)words[2]);
+
   int4* four = managed<int4>(1);
   *four = make_int4(11, 12, 0x01020304, 14);
   copies<<<1, 1>>>((int*)words, four);
@@ -237,6 +252,13 @@ def test_to_8_bits(lines: dict[str, str]) -> None:
     e5m2 = values.to(torch.float8_e5m2).view(torch.uint8).tolist()
     expected = [byte for pair in zip(e4m3, e5m2, strict=True) for byte in pair]
     assert [int(byte) for byte in lines["to fp8"].split()] == expected
+
+
+@pytest.mark.amd
+def test_to_the_ends_of_8_bits(lines: dict[str, str]) -> None:
+    """448 is 7e and 57344 is 7b; without saturation a NaN, 7f, and infinity, 7c. Of four: 1 is 38,
+    2 is 40, -0.5 is b0; back again 1 + 20 - 50 + 448."""
+    assert lines["saturated"] == "7c7f7b7e 7eb04038 419"
 
 
 @pytest.mark.amd
