@@ -351,7 +351,22 @@ def _unify_extremes(text: SourceText, edits: Edits, item: CompilerDiagnostic, of
     return f"give both arguments on line {item.line} one type"
 
 
+def _widen_specialization(
+    text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
+) -> str:
+    """nvcc takes a specialization for the device of a template for both sides, clang does not."""
+    if "target attributes do not match" not in item.notes:
+        return ""
+    start = text.code.rfind("template", 0, offset)
+    attribute = text.code.find("__device__", start, offset) if start >= 0 else -1
+    if attribute < 0 or "__host__" in text.code[start:offset]:
+        return ""
+    edits.insert(attribute, "__host__ ")
+    return f"give the specialization on line {item.line} both sides"
+
+
 _RULES: tuple[Fix, ...] = (
+    _widen_specialization,
     _add_keyword,
     _cast_argument,
     _convert_halves,

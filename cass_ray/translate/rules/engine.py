@@ -145,6 +145,11 @@ PASSES: tuple[Pass, ...] = (
         "behind all that treats a single call: what is left needs another spelling only",
     ),
     Pass(
+        "pasted prefixes",
+        names.rename_pasted_prefixes,
+        "anywhere: words that stand before ##, which no other pass takes",
+    ),
+    Pass(
         "namespaces",
         names.rename_namespaces,
         "before libcu++ is checked: thrust::cuda is no part of it",

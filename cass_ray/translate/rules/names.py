@@ -15,6 +15,16 @@ _CUB_ALIAS = re.compile(r"\bnamespace\s+cub\s*=\s*(?:::\s*)?hipcub\s*;")
 _CLASS_KEY = re.compile(r"\b(?:struct|union|enum)\s+\Z")
 _DEFINITION = re.compile(r"\s*(?:final\s*)?(?:\{|:(?!:))")
 _QUALIFIED = re.compile(r"(\w+)\s*::\s*\Z")
+_PASTED = re.compile(r"\s*##")
+_PREFIXES = {
+    "cuda": "hip",
+    "cublas": "hipblas",
+    "cufft": "hipfft",
+    "curand": "hiprand",
+    "cusolver": "hipsolver",
+    "cusparse": "hipsparse",
+}
+"""Starts of names that macros put together, ``cuda##call``; HIP's names end as CUDA's do."""
 _NULL = re.compile(r"nullptr|NULL|0")
 _BY_LOCATION = {
     "cudaMemPrefetchAsync": "cass::mem_prefetch_async",
@@ -40,6 +50,17 @@ def rename_names(unit: Rewrite) -> None:
                 _cast_argument(unit, offset, word)
             _drop_class_key(unit, offset, word, hip)
             unit.rename(offset, word, hip)
+
+
+def rename_pasted_prefixes(unit: Rewrite) -> None:
+    """``cuda##call`` in a macro is ``hip##call``.
+
+    Some of HIP's names end otherwise: the compiler finds those that a program has of them.
+    """
+    for word, hip in _PREFIXES.items():
+        for offset in unit.words.get(word, ()):
+            if _PASTED.match(unit.source.code, offset + len(word)):
+                unit.rename(offset, word, hip)
 
 
 def rewrite_calls(unit: Rewrite) -> None:

@@ -46,6 +46,12 @@ def test_errors_are_read_with_their_notes() -> None:
             "a.cu:1:5: error: call to 'min' is ambiguous",
             "x = min((decltype((a) + (b)))(a), (decltype((a) + (b)))(b));",
         ),
+        (
+            "template<> inline __device__ float f(int i) { return i; }",
+            "a.cu:1:37: error: no function template matches function template specialization 'f'\n"
+            "a.h:1:1: note: candidate template ignored: target attributes do not match",
+            "template<> inline __host__ __device__ float f(int i) { return i; }",
+        ),
     ],
 )
 def test_fixes(source: str, message: str, fixed: str) -> None:

@@ -58,6 +58,8 @@ def test_it_is_a_translator() -> None:
             "__device__ H __shfl_up(H v, int d, int) {\n  return __shfl_up(v.x, d, 32);\n}",
         ),
         ("namespace cub = hipcub;\ncub::X x;", "\nhipcub::X x;"),
+        ("#define C(call) check(cuda##call)\n", "#define C(call) check(hip##call)\n"),
+        ("#define B(t) cublas ## t ## gemm\n", "#define B(t) hipblas ## t ## gemm\n"),
         ("thrust::cuda::par.on(s)", "thrust::hip::par.on(s)"),
         ("__nv_bfloat16 x;", "__hip_bfloat16 x;"),
         ("cuMemsetD32Async(p, 1, 2, s);", "hipMemsetD32Async(p, 1, 2, s);"),

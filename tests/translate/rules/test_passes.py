@@ -24,6 +24,7 @@ ORDER = [
     "results",
     "extremes",
     "names",
+    "pasted prefixes",
     "namespaces",
     "matrix functions",
     "absent",
