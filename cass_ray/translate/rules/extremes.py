@@ -4,8 +4,8 @@ CUDA has an overload for each pair and compares in the common type, as C does. H
 arguments of one type; two types are compared as ``double`` (``__clang_hip_cmath.h``): ``max(i,
 n) % 4`` does not compile then, ``min(-1, 1u)`` is -1, and integers above 2^53 are rounded. Calls
 whose arguments may differ in type go to a function that does what CUDA's does. Found by compiling
-generated programs. PyTorch's ``scalar_t`` beside a ``double`` may be ``c10::Half``, which is a float
-to both: CUDA has ``max(float, double)``, HIP an ambiguity.
+generated programs. PyTorch's ``scalar_t`` beside a ``double`` may be ``c10::Half``, which is a
+float to both: CUDA has ``max(float, double)``, HIP an ambiguity.
 """
 
 from __future__ import annotations

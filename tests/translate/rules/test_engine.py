@@ -58,6 +58,7 @@ def test_it_is_a_translator() -> None:
             "__device__ H __shfl_up(H v, int d, int) {\n  return __shfl_up(v.x, d, 32);\n}",
         ),
         ("namespace cub = hipcub;\ncub::X x;", "\nhipcub::X x;"),
+        ("puts(cublasGetStatusString(s));", "puts(hipblasStatusToString(s));"),
         ("#define C(call) check(cuda##call)\n", "#define C(call) check(hip##call)\n"),
         ("#define B(t) cublas ## t ## gemm\n", "#define B(t) hipblas ## t ## gemm\n"),
         ("thrust::cuda::par.on(s)", "thrust::hip::par.on(s)"),
