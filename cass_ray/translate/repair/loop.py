@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from cass_ray.corpus.parsing.kernels import kernel_definitions
+from cass_ray.translate.rules import thrust_headers
 from cass_ray.translate.rules.edits import Edits
 from cass_ray.translate.rules.text import SourceText
 
@@ -82,38 +83,6 @@ _HEADERS = {
     "array": "array",
     "complex": "complex",
 }
-_THRUST = {
-    **{name: name for name in ("sequence", "sort", "reduce", "scan", "transform", "copy", "fill")},
-    **{name: name for name in ("count", "find", "gather", "scatter", "unique", "tuple", "pair")},
-    **{
-        name: name
-        for name in ("device_vector", "host_vector", "device_ptr", "for_each", "generate")
-    },
-    **{name: name for name in ("inner_product", "transform_reduce", "adjacent_difference")},
-    "sort_by_key": "sort",
-    "stable_sort": "sort",
-    "inclusive_scan": "scan",
-    "exclusive_scan": "scan",
-    "reduce_by_key": "reduce",
-    "max_element": "extrema",
-    "min_element": "extrema",
-    "make_tuple": "tuple",
-    "make_pair": "pair",
-    "device_pointer_cast": "device_ptr",
-    "plus": "functional",
-    "maximum": "functional",
-    "minimum": "functional",
-    "counting_iterator": "iterator/counting_iterator",
-    "make_counting_iterator": "iterator/counting_iterator",
-    "zip_iterator": "iterator/zip_iterator",
-    "make_zip_iterator": "iterator/zip_iterator",
-    "host": "execution_policy",
-    "device": "execution_policy",
-    "count_if": "count",
-    "copy_if": "copy",
-    "remove_if": "remove",
-}
-"""Name in thrust -> its header; rocThrust's headers include less of each other."""
 _HEADER_OF = {name: header for header, names in _HEADERS.items() for name in names.split()}
 
 
@@ -262,9 +231,9 @@ def _add_thrust_header(
     text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int
 ) -> str:
     found = re.search(r"no (?:member|template) named '(\w+)' in namespace 'thrust'", item.message)
-    if found is None or found[1] not in _THRUST:
+    if found is None or found[1] not in thrust_headers.HEADER_OF:
         return ""
-    directive = f"#include <thrust/{_THRUST[found[1]]}.h>"
+    directive = f"#include <thrust/{thrust_headers.HEADER_OF[found[1]]}.h>"
     if directive in text.text or directive in _pending(edits, text):
         return ""
     first = re.search(r"^[ \t]*#[ \t]*include\b", text.code, re.MULTILINE)

@@ -21,6 +21,7 @@ from cass_ray.translate.rules import (
     results,
     standard_library,
     tables,
+    thrust_headers,
     vectors,
     warp,
     widths,
@@ -143,6 +144,11 @@ PASSES: tuple[Pass, ...] = (
         "names",
         names.rename_names,
         "behind all that treats a single call: what is left needs another spelling only",
+    ),
+    Pass(
+        "headers of Thrust",
+        thrust_headers.include_used_headers,
+        "anywhere: adds lines behind one that no pass changes",
     ),
     Pass(
         "pasted prefixes",

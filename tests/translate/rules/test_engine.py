@@ -120,6 +120,21 @@ def test_headers(cuda: str, hip: str) -> None:
     assert translate(cuda).source == hip
 
 
+def test_headers_of_thrust_that_a_file_uses() -> None:
+    """rocThrust's device_vector.h brings functional.h and reduce.h, sequence.h and sort.h not."""
+    source = (
+        "// #include <thrust/sort.h>\n#include <thrust/device_vector.h>\n"
+        "#include <thrust/count.h>\n"
+        "int main() { thrust::sequence(a, b); thrust::sort_by_key(a, b, c);"
+        " thrust::reduce(a, b, 0, thrust::plus<int>()); thrust::count_if(a, b, f); }\n"
+    )
+    added = "#include <thrust/sequence.h>\n#include <thrust/sort.h>\n"
+    place = "#include <thrust/device_vector.h>\n"
+    assert translate(source).source.count("#include <thrust/sort.h>") == 2
+    assert place + added in translate(source).source
+    assert "sequence.h" not in translate("void f() { thrust::sequence(a, b); }\n").source
+
+
 def test_a_project_header_keeps_its_name() -> None:
     source = '#include "cuda.h"\n'
     assert translate(source, "src/a.cuh", files=("src/cuda.h",)).source == source

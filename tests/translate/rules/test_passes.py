@@ -24,6 +24,7 @@ ORDER = [
     "results",
     "extremes",
     "names",
+    "headers of Thrust",
     "pasted prefixes",
     "namespaces",
     "matrix functions",
