@@ -151,6 +151,11 @@ PASSES: tuple[Pass, ...] = (
         "anywhere: adds lines behind one that no pass changes",
     ),
     Pass(
+        "pragmas in macros",
+        names.rewrite_pragmas_in_macros,
+        "anywhere: lines that no other pass takes",
+    ),
+    Pass(
         "pasted prefixes",
         names.rename_pasted_prefixes,
         "anywhere: words that stand before ##, which no other pass takes",

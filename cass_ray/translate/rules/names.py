@@ -15,6 +15,9 @@ _CUB_ALIAS = re.compile(r"\bnamespace\s+cub\s*=\s*(?:::\s*)?hipcub\s*;")
 _CLASS_KEY = re.compile(r"\b(?:struct|union|enum)\s+\Z")
 _DEFINITION = re.compile(r"\s*(?:final\s*)?(?:\{|:(?!:))")
 _QUALIFIED = re.compile(r"(\w+)\s*::\s*\Z")
+_PRAGMA = re.compile(
+    r"^([ \t]*#[ \t]*define[ \t]+\w+[ \t]+)#[ \t]*pragma[ \t]+([^\"\n]*?)[ \t]*$", re.MULTILINE
+)
 _PASTED = re.compile(r"\s*##")
 _PREFIXES = {
     "cuda": "hip",
@@ -61,6 +64,13 @@ def rename_pasted_prefixes(unit: Rewrite) -> None:
         for offset in unit.words.get(word, ()):
             if _PASTED.match(unit.source.code, offset + len(word)):
                 unit.rename(offset, word, hip)
+
+
+def rewrite_pragmas_in_macros(unit: Rewrite) -> None:
+    """``#define UNROLL #pragma unroll``, which nvcc takes for a pragma where the macro is used."""
+    for match in _PRAGMA.finditer(unit.source.code):
+        unit.edits.replace(match.end(1), match.end(2), f'_Pragma("{match[2]}")')
+        unit.converted(match.start())
 
 
 def rewrite_calls(unit: Rewrite) -> None:

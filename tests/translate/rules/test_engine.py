@@ -59,6 +59,7 @@ def test_it_is_a_translator() -> None:
         ),
         ("namespace cub = hipcub;\ncub::X x;", "\nhipcub::X x;"),
         ("puts(cublasGetStatusString(s));", "puts(hipblasStatusToString(s));"),
+        ("  #define U #pragma unroll 4\n", '  #define U _Pragma("unroll 4")\n'),
         ("#define C(call) check(cuda##call)\n", "#define C(call) check(hip##call)\n"),
         ("#define B(t) cublas ## t ## gemm\n", "#define B(t) hipblas ## t ## gemm\n"),
         ("thrust::cuda::par.on(s)", "thrust::hip::par.on(s)"),

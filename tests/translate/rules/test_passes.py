@@ -25,6 +25,7 @@ ORDER = [
     "extremes",
     "names",
     "headers of Thrust",
+    "pragmas in macros",
     "pasted prefixes",
     "namespaces",
     "matrix functions",

@@ -105,6 +105,38 @@ def test_a_statement_inside_a_macro() -> None:
     assert translate(source).source == "#define POPC(d, a) d = __popc((unsigned int)(a))\n"
 
 
+MACRO = """\
+#define OP(dir, kind, r, type, op) \\
+__device__ inline type dir##_##op(type x, type y) { \\
+  type z; \\
+  asm("{ .reg ."#kind" t; "#op"."#kind" t, %1, %2; " \\
+      "mov."#kind" %0, t; }" : "="#r(z) : #r(x), #r(y)); \\
+  return z; \\
+}
+"""
+
+
+def test_a_statement_that_a_macro_builds_from_its_arguments() -> None:
+    uses = "OP(up, s32, r, int, min)\nOP(up, f32, f, float, add)\nOP(down, s32, r, int, min)\n"
+    result = translate(MACRO + uses)
+    assert not result.findings
+    lines = result.source.splitlines()
+    assert [line.split()[1] for line in lines[:2]] == [
+        "CASS_PTX_OP_4_s32_r_min",
+        "CASS_PTX_OP_4_f32_f_add",
+    ]
+    assert "cass_t = cass_1 + cass_2;" in lines[1]
+    assert "  CASS_PTX_OP_4##_##kind##_##r##_##op; \\" in lines
+    assert result.source.endswith(uses)
+
+
+@pytest.mark.parametrize("use", ["", "OP(up, s32, r, int, shf)\n", "OP(up, s32, r, int, A::b)\n"])
+def test_a_statement_that_a_macro_builds_without_a_known_use(use: str) -> None:
+    result = translate(MACRO + use)
+    assert result.source == MACRO + use
+    assert "macros build" in result.errors[0].message
+
+
 @pytest.mark.parametrize(
     ("ptx", "why"),
     [

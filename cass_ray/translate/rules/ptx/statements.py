@@ -13,7 +13,7 @@ import string
 from dataclasses import dataclass
 
 from cass_ray.translate.protocol import Severity
-from cass_ray.translate.rules.ptx import halves
+from cass_ray.translate.rules.ptx import halves, macros
 from cass_ray.translate.rules.ptx.instructions import translate_instruction
 from cass_ray.translate.rules.ptx.registers import TYPES, RegisterState, UnknownInstructionError
 from cass_ray.translate.rules.rewrite import Rewrite
@@ -76,10 +76,33 @@ def translate_assembly(unit: Rewrite) -> None:
                     continue  # A register name or an attribute, not a statement.
                 code = _translate(unit, statement)
             except UnknownInstructionError as error:
-                _report(unit, offset, str(error))
+                try:
+                    done = _write_out(unit, offset, word)
+                except UnknownInstructionError:
+                    done = False
+                if not done:
+                    _report(unit, offset, str(error))
                 continue
             unit.edits.replace(offset, statement.end, code)
             unit.converted(offset)
+
+
+def _write_out(unit: Rewrite, offset: int, word: str) -> bool:
+    """Whether the statement, in a macro that builds it, was written out for the macro's uses."""
+    head = _HEAD.match(unit.source.code, offset + len(word))
+    closing = unit.source.closing(head.end() - 1) if head else -1
+    if closing < 0 or not macros.write_out(unit, (offset, closing + 1), word, _statement):
+        return False
+    unit.converted(offset)
+    return True
+
+
+def _statement(unit: Rewrite, offset: int) -> str:
+    """The C++ for the statement behind ``offset``."""
+    parsed = _parse(unit, offset)
+    if parsed is None:
+        raise UnknownInstructionError("no statement")
+    return _translate(unit, parsed)
 
 
 def _report(unit: Rewrite, offset: int, what: str) -> None:
