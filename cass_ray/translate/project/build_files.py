@@ -160,6 +160,19 @@ _LISTING = {"add_executable", "add_library", "target_sources", "set", "list", "f
 _DEVICE_DEBUG = re.compile(
     r"^(?!.*\bcmake\b)(.*(?<![\w-]))(?:-G|--device-debug)(?=\s|$)", re.MULTILINE
 )
+_STANDARD = (
+    # rocPRIM, hipCUB and rocThrust want C++17, as CUB and Thrust of CUDA 13 do.
+    (re.compile(r"\b((?:CMAKE_)?HIP_STANDARD\s+)(?:98|03|11|14)\b"), r"\g<1>17"),
+    (re.compile(r"\bhip_std_(?:98|03|11|14)\b"), "hip_std_17"),
+    (
+        re.compile(
+            r"^(.*(?:CMAKE_HIP_FLAGS|NVCC|hipcc).*-std(?:=|\s+)(?:c|gnu)\+\+)(?:0x|11|1y|14)\b",
+            re.MULTILINE,
+        ),
+        r"\g<1>17",
+    ),
+)
+"""The C++ of device code, where the project asks for an older one."""
 _CUDA_FOLDER = re.compile(
     r"(?P<use>-I|-isystem|-L|-Wl,-rpath[=,])\s*(?:\$[({]\w*CUDA\w*[)}]|/usr/local/cuda[\w.-]*)[\w/]*"
 )
@@ -225,6 +238,10 @@ class _Text:
         for pattern, new in _FLAG_RULES:
             self.substitute(pattern, new)
 
+    def raise_standard(self) -> None:
+        for pattern, new in _STANDARD:
+            self.substitute(pattern, new)
+
     def done(self) -> Translation:
         errors = sum(item.severity is Severity.ERROR for item in self.findings)
         return Translation(self.text, tuple(self.findings), Counts(self.converted, 0, errors))
@@ -265,6 +282,7 @@ def translate_cmake(text: str) -> Translation:
     file.substitute(r"\bCUDA_(ARCHITECTURES|STANDARD|STANDARD_REQUIRED|EXTENSIONS)\b", r"HIP_\1")
     file.substitute(r"\bcuda_std_(\d\d)\b", r"hip_std_\1")
     file.substitute(r"\b((?:LINKER_)?LANGUAGE\s+)CUDA\b", r"\1HIP")
+    file.raise_standard()
     file.flags()
     for name in sorted(set(_TARGET.findall(text)) - TARGETS.keys()):
         file.report(f"CUDA::{name}", Severity.ERROR, f"the target CUDA::{name} has no counterpart")
@@ -385,6 +403,7 @@ def translate_makefile(text: str) -> Translation:
     file.substitute(_DEVICE_DEBUG, r"\1-g")  # clang's -G takes a number
     file.substitute(_CUDA_FOLDER, lambda match: _ROCM_FOLDERS[match["use"]])
     file.substitute(_LINK, lambda match: _library(match, folders))
+    file.raise_standard()
     file.flags()
     if folders and not re.search(r"^\s*ROCM_PATH\s*[?:]?=", file.text, re.MULTILINE):
         file.text = "ROCM_PATH ?= /opt/rocm\n" + file.text

@@ -64,6 +64,18 @@ def test_the_end_of_a_files_name_may_be_a_variable() -> None:
     )
 
 
+def test_device_code_by_cmake_is_c_plus_plus_17_at_least() -> None:
+    source = (
+        "project(x LANGUAGES CXX CUDA)\nset(CMAKE_CXX_STANDARD 11)\nset(CMAKE_CUDA_STANDARD 14)\n"
+        "set_target_properties(x PROPERTIES CUDA_STANDARD 20)\n"
+        'set(CUDA_NVCC_FLAGS "${CUDA_NVCC_FLAGS} -O2 -std=c++0x")\n'
+    )
+    made = translate_cmake(source).source
+    assert "set(CMAKE_CXX_STANDARD 11)\nset(CMAKE_HIP_STANDARD 17)\n" in made
+    assert "HIP_STANDARD 20" in made
+    assert 'set(CMAKE_HIP_FLAGS "${CMAKE_HIP_FLAGS} -O2 -std=c++17")' in made
+
+
 def test_cmake_without_cuda_stays() -> None:
     source = "project(x LANGUAGES CXX)\nadd_executable(x a.cpp) # -lineinfo\n"
     assert translate_cmake(source).source == source
@@ -91,6 +103,9 @@ def test_cmake_without_cuda_stays() -> None:
          "F =  -g -O0\n\thipcc -O3 -fgpu-rdc -c a.cu -o a.o\n"),
         ("a:\n\tcmake -G Ninja . # nvcc\n", "a:\n\tcmake -G Ninja . # hipcc\n"),
         ("CC = gcc -arch=x\n", "CC = gcc -arch=x\n"),
+        # Device code by hipCUB and rocThrust wants C++17; the host's stays as it is.
+        ("C = g++ -std=c++11 -lcuda\nNVCCFLAGS = -O2 --std=c++14 -w\n",
+         "C = g++ -std=c++11 \nNVCCFLAGS = -O2 --std=c++17 -w\n"),
     ],
 )  # fmt: skip
 def test_makefiles(source: str, expected: str) -> None:

@@ -77,7 +77,7 @@ def test_what_a_build_downloads_is_named(command: str, name: str) -> None:
     [
         (
             "list(APPEND CUDA_NVCC_FLAGS --std=c++11 ${more})",
-            'string(APPEND CMAKE_HIP_FLAGS " --std=c++11 ${more}")',
+            'string(APPEND CMAKE_HIP_FLAGS " --std=c++17 ${more}")',
         ),
         (
             'set(CUDA_NVCC_FLAGS "${CUDA_NVCC_FLAGS};-O3 -DA=\\"b\\"")',
