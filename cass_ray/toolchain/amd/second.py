@@ -47,6 +47,8 @@ SECOND_CLANG_REMEDY = (
 
 _UNOPTIMIZED = ("-emit-llvm", "-Xclang", "-disable-llvm-passes")
 _OFFLOAD = "--offload-arch="
+_NO_TEXTURE_UNITS = ("-D__HIP_NO_IMAGE_SUPPORT=1",)
+"""What HIP's headers define for gfx942; targets that are read as one are alike in this."""
 _OF_TARGET = re.compile(r' "target-(?:cpu|features)"="[^"]*"')
 """What IR says of the processor; without it that of the command line counts."""
 
@@ -120,7 +122,7 @@ class SecondToolchain(AmdToolchain):
         target = amd_target(flag.removeprefix(_OFFLOAD)) if flag.startswith(_OFFLOAD) else None
         if target is None or not target.read_as or self._knows(target):
             return [flag]
-        macros = [f"-U__{target.read_as}__", f"-D__{target.name}__=1"]
+        macros = [f"-U__{target.read_as}__", f"-D__{target.name}__=1", *_NO_TEXTURE_UNITS]
         return [f"{_OFFLOAD}{target.read_as}", *(macros if side is Side.DEVICE else [])]
 
     def _knows(self, target: AmdTarget) -> bool:
