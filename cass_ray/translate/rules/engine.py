@@ -35,6 +35,7 @@ _SNIPPETS = (
         "ballot",
         "syncwarp",
         "attribute",
+        "matrix",
         "shuffle_bfloat16",
         "shuffle",
         "shuffle_ptx",

@@ -394,9 +394,14 @@ def test_branches_that_are_not_compiled_hold_no_errors(guard: str, is_dead: bool
     ],
 )
 def test_matrix_functions_become_rocwmma(cuda: str, hip: str) -> None:
-    result = translate(cuda)
-    assert result.source == hip
-    assert not result.errors
+    narrow = RulesTranslator().translate(cuda, context=Context(wavefronts=(32,)))
+    assert narrow.source.endswith(hip)
+    both = translate(cuda)
+    assert both.source.endswith(
+        hip.replace("rocwmma::", "cass::wmma::").replace("rocwmma;", "cass::wmma;")
+    )
+    assert not narrow.errors and not both.errors
+    assert ("#define CASS_MATRIX" in both.source) == ("nvcuda" in cuda)
 
 
 def test_groups_that_hip_lacks_are_errors() -> None:
