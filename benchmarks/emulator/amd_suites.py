@@ -91,7 +91,11 @@ class Machine:
         if root is None or "rand" not in root.parts:
             raise SystemExit(LIBRARIES_REMEDY)
         path = f"{runtime_library().resolve().parent}:{root.folder}"
-        self._loader = [root.folder / "ld-linux-x86-64.so.2", "--library-path", path]
+        self._loader: list[str | Path] = [
+            root.folder / "ld-linux-x86-64.so.2",
+            "--library-path",
+            path,
+        ]
 
     def command(self, binary: Binary) -> list[str | Path]:
         return [*self._loader, binary.path]

@@ -65,7 +65,7 @@ def measured(program: Path, architecture: str) -> Row:
         text = done.stdout_text
         wrong += [line for line in text.splitlines() if line.startswith("WRONG")]
         if not done.ok:
-            wrong.append(f"ended with {done.exit_code}: {done.stderr_text[-_LONGEST:]}")
+            wrong.append(f"ended with {done.returncode}: {done.stderr_text[-_LONGEST:]}")
     cases = [match.groups() for match in _CASE.finditer(text)]
     return Row(
         program=program.stem,

@@ -163,23 +163,20 @@ def rename_namespaces(unit: Rewrite) -> None:
 def rename_matrix_functions(unit: Rewrite) -> None:
     """``nvcuda::wmma`` is ``rocwmma``: the same functions, on the shapes of AMD's matrix units.
 
-    Where the program is for wavefronts of 64 as well, ``cass::wmma`` stands between: a fragment is
-    a warp's, and rocWMMA's is a wavefront's.
+    ``cass::wmma`` stands between: a fragment is a warp's, and rocWMMA's is a wavefront's.
     """
     code = unit.source.code
-    name = "cass::wmma" if unit.wave64 else "rocwmma"
     for offset in unit.words.get("nvcuda", ()):
         match = _WMMA.match(code, offset)
         before = code[max(0, offset - 24) : offset].split()
         if match:
-            unit.edits.replace(offset, match.end(), name)
+            unit.edits.replace(offset, match.end(), "cass::wmma")
         elif before[-2:] == ["using", "namespace"]:
             start = code.rindex("using", 0, offset)
-            unit.edits.replace(start, offset + len("nvcuda"), f"namespace wmma = {name}")
+            unit.edits.replace(start, offset + len("nvcuda"), "namespace wmma = cass::wmma")
         else:
             continue
-        if unit.wave64:
-            unit.snippets.add("matrix")
+        unit.snippets.add("matrix")
         unit.converted(offset)
         message = "rocWMMA has tiles of 16x16x16 on RDNA3: other shapes do not compile"
         if unit.wave64:

@@ -1,11 +1,12 @@
 #ifndef CASS_MATRIX
 #define CASS_MATRIX
-// Fragments of a CUDA warp. On RDNA a wavefront is a warp: rocWMMA's fragments. On CDNA it is two
-// warps with a tile each, where rocWMMA's would be of one tile: a tile of 16x16x16 is spread over 32
-// lanes and multiplied without matrix units.
+// Fragments of a CUDA warp: rocWMMA's, where it knows the device and a wavefront is a warp. On CDNA a
+// wavefront is two warps with a tile each, where rocWMMA's would be of one tile; and a device that is
+// newer than rocWMMA is none to it (its functions do nothing). There a tile of 16x16x16 is spread
+// over 32 lanes and multiplied without matrix units.
 #include <hip/hip_fp16.h>
 #include <rocwmma/rocwmma.hpp>
-#ifdef __GFX9__
+#if defined(__GFX9__) || (defined(__HIP_DEVICE_COMPILE__) && ROCWMMA_ARCH_HOST)
 namespace cass {
 namespace wmma {
 // The host has rocWMMA's: templates of kernels that take these have the same names there.
