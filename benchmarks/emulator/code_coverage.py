@@ -21,7 +21,7 @@ import shutil
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from benchmarks.execute.prepare_references import shipped_sources
@@ -99,28 +99,38 @@ class Disassembly:
                 assert process.stdout is not None
                 return self.of_lines(process.stdout)
 
-    def of_lines(self, lines: Iterator[str] | list[str]) -> Counter[str]:
+    def of_lines(self, lines: Iterable[str]) -> Counter[str]:
         """Of assembly, or of what ``llvm-objdump`` writes."""
         found: Counter[str] = Counter()
+        unknown: list[int] = []
         for line in lines:
             if not line.startswith("\t"):
                 continue
+            words = _words(line)
+            if unknown:
+                # LLVM goes on behind the first word of what it does not know.
+                name, size = self._newer([*unknown, *words])
+                found[name] += 1
+                unknown = []
+                if size > 4:
+                    continue
             if _UNKNOWN.match(line):
-                found[self._newer(line)] += 1
+                unknown = words if any(words) else []
             else:
                 found.update(_name(match[1] or match[2]) for match in _CODE.finditer(line))
         for name in _NO_CODE:
             found.pop(name, None)
-        found.pop("", None)
         return found
 
-    def _newer(self, line: str) -> str:
-        """The mnemonic of an instruction that this LLVM does not know; empty for padding."""
-        words = [int(word, 16) for word in (_WORDS.search(line) or [""])[0].split()[2:]]
-        if not any(words):
-            return ""
+    def _newer(self, words: list[int]) -> tuple[str, int]:
+        """Mnemonic and size of an instruction that this LLVM does not know."""
         read = self._engine.decode(words, self._set)
-        return _name(read[0].split()[0]) if read else "unknown"
+        return (_name(read[0].split()[0]), read[1]) if read else ("unknown", 4)
+
+
+def _words(line: str) -> list[int]:
+    found = _WORDS.search(line)
+    return [int(word, 16) for word in found[1].split()] if found else []
 
 
 def _name(mnemonic: str) -> str:
