@@ -239,6 +239,13 @@ DIAGNOSTICS: tuple[Diagnostic, ...] = (
         r"was PyTorch's until 1\.10",
     ),
     Diagnostic(
+        "CASS1028",
+        "Textures where there are no texture units",
+        "CDNA has none from gfx942 on: HIP's headers refuse the functions there.",
+        "Read the array through a pointer and filter in the kernel, or build for RDNA.",
+        r"needs texture units",
+    ),
+    Diagnostic(
         "CASS2001",
         "The port does not build",
         "The project's own build command failed with ROCm's tools.",

@@ -10,6 +10,7 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions, build, execute
@@ -23,7 +24,9 @@ from cass_ray.translate.project.program import translate_program
 MAIN = PurePosixPath("program.cu")
 
 
-def output_of(source: str, headers: Path | None = None) -> dict[str, str]:
+def output_of(
+    source: str, headers: Path | None = None, architecture: str = DEFAULT_AMD_ARCHITECTURE
+) -> dict[str, str]:
     """The ``name: values`` lines that the translated ``source`` prints; fails if it does.
 
     ``headers`` is a folder of a library's headers, on the include path as they are.
@@ -39,7 +42,7 @@ def output_of(source: str, headers: Path | None = None) -> dict[str, str]:
         place = (PurePosixPath("headers"),)
         sources = replace(sources, files={**sources.files, **files}, include_directories=place)
     runtime = runtime_library()
-    program = build(sources, find_amd(), runtime)
+    program = build(sources, find_amd(), runtime, architecture=architecture)
     return _lines(program, runtime)
 
 

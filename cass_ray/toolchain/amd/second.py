@@ -47,6 +47,9 @@ SECOND_CLANG_REMEDY = (
 
 _UNOPTIMIZED = ("-emit-llvm", "-Xclang", "-disable-llvm-passes")
 _OFFLOAD = "--offload-arch="
+_LIKE_GFX942 = ("-D__HIP_NO_IMAGE_SUPPORT=1", "-D__gfx9_4_generic__=1")
+"""For targets that are read as gfx942: no texture units, and what rocPRIM 6.4, which names gfx942,
+calls the whole kind."""
 _OF_TARGET = re.compile(r' "target-(?:cpu|features)"="[^"]*"')
 """What IR says of the processor; without it that of the command line counts."""
 
@@ -72,7 +75,7 @@ class SecondToolchain(AmdToolchain):
 
     @cached_property
     def fingerprint(self) -> str:
-        return digest([super().fingerprint, "code by", self.generator.version])
+        return digest([super().fingerprint, "code by 2", self.generator.version, *_LIKE_GFX942])
 
     @property
     def compilers(self) -> str:
@@ -120,7 +123,9 @@ class SecondToolchain(AmdToolchain):
         target = amd_target(flag.removeprefix(_OFFLOAD)) if flag.startswith(_OFFLOAD) else None
         if target is None or not target.read_as or self._knows(target):
             return [flag]
-        macros = [f"-U__{target.read_as}__", f"-D__{target.name}__=1"]
+        macros = [f"-U__{target.read_as}__", f"-D__{target.name}__=1", *_LIKE_GFX942]
+        # rocPRIM chooses what its kernels do by this, and its host code by the device's name.
+        macros += ["-U__amdgcn_processor__", f'-D__amdgcn_processor__="{target.name}"']
         return [f"{_OFFLOAD}{target.read_as}", *(macros if side is Side.DEVICE else [])]
 
     def _knows(self, target: AmdTarget) -> bool:

@@ -21,6 +21,7 @@ from cass_ray.translate.rules import (
     results,
     standard_library,
     tables,
+    textures,
     thrust_headers,
     vectors,
     warp,
@@ -34,6 +35,8 @@ _SNIPPETS = (
         "lane",
         "ballot",
         "syncwarp",
+        "attribute",
+        "matrix",
         "shuffle_bfloat16",
         "shuffle",
         "shuffle_ptx",
@@ -215,6 +218,11 @@ PASSES: tuple[Pass, ...] = (
         "wavefront width",
         widths.report_widths,
         "anywhere: reads files that are HIP already, where the passes above leave warps alone",
+    ),
+    Pass(
+        "textures",
+        textures.report_textures,
+        "anywhere: reports calls and changes nothing",
     ),
     Pass(
         "left-overs",

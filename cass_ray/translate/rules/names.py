@@ -192,20 +192,26 @@ def rename_namespaces(unit: Rewrite) -> None:
 
 
 def rename_matrix_functions(unit: Rewrite) -> None:
-    """``nvcuda::wmma`` is ``rocwmma``: the same functions, on the shapes of AMD's matrix units."""
+    """``nvcuda::wmma`` is ``rocwmma``: the same functions, on the shapes of AMD's matrix units.
+
+    ``cass::wmma`` stands between: a fragment is a warp's, and rocWMMA's is a wavefront's.
+    """
     code = unit.source.code
     for offset in unit.words.get("nvcuda", ()):
         match = _WMMA.match(code, offset)
         before = code[max(0, offset - 24) : offset].split()
         if match:
-            unit.edits.replace(offset, match.end(), "rocwmma")
+            unit.edits.replace(offset, match.end(), "cass::wmma")
         elif before[-2:] == ["using", "namespace"]:
             start = code.rindex("using", 0, offset)
-            unit.edits.replace(start, offset + len("nvcuda"), "namespace wmma = rocwmma")
+            unit.edits.replace(start, offset + len("nvcuda"), "namespace wmma = cass::wmma")
         else:
             continue
+        unit.snippets.add("matrix")
         unit.converted(offset)
         message = "rocWMMA has tiles of 16x16x16 on RDNA3: other shapes do not compile"
+        if unit.wave64:
+            message += "; on CDNA they are multiplied without matrix units"
         unit.report(offset, "nvcuda::wmma", Severity.WARNING, message)
 
 

@@ -42,6 +42,9 @@ VOTES = {
 LEGACY_VOTES = {"__ballot": "__ballot_sync", "__any": "__any_sync", "__all": "__all_sync"}
 """Without mask: gone since CUDA 9, and spelt like HIP's own of wavefront width."""
 
+_WIDTH_ATTRIBUTES = ("cudaDevAttrWarpSize", "CU_DEVICE_ATTRIBUTE_WARP_SIZE")
+_ATTRIBUTE_CALLS = ("cudaDeviceGetAttribute", "cuDeviceGetAttribute")
+
 _BFLOAT16 = {"__nv_bfloat16", "__nv_bfloat162", "nv_bfloat16", "nv_bfloat162"}
 _DECLARATION_LEAD = re.compile(
     r"(?:\b(?:int|unsigned|long|short|size_t|auto|const|constexpr|uint|u?int(?:8|16|32|64)_t|define)"
@@ -77,6 +80,7 @@ def rewrite_warps(unit: Rewrite) -> None:
         for offset in unit.words.get(word, ()):
             _rewrite_legacy_vote(unit, offset, word, masked)
     _rewrite_width(unit)
+    _rewrite_attribute(unit)
 
 
 def _uses_bfloat16(unit: Rewrite) -> bool:
@@ -119,10 +123,6 @@ def _rewrite_width(unit: Rewrite) -> None:
     So is the member of ``cudaDeviceProp``: the host must count warps as the device does. HIP has 64
     there on CDNA.
     """
-    for word in ("cudaDevAttrWarpSize", "CU_DEVICE_ATTRIBUTE_WARP_SIZE"):
-        for offset in unit.words.get(word, ()) if unit.wave64 else ():
-            message = f"{word} is 64 on CDNA, where the translated program has warps of 32 lanes"
-            unit.report(offset, word, Severity.WARNING, message, "use 32")
     offsets = unit.words.get("warpSize", ())
     if not offsets or not unit.wave64:
         return
@@ -138,6 +138,26 @@ def _rewrite_width(unit: Rewrite) -> None:
             unit.rename(offset, "warpSize", "32")
         elif has_properties:
             _rewrite_property(unit, offset)
+
+
+def _rewrite_attribute(unit: Rewrite) -> None:
+    """The attribute that is a warp's width: where the file asks for attributes, it gets 32."""
+    widths = [(word, unit.words.get(word, ())) for word in _WIDTH_ATTRIBUTES]
+    if not unit.wave64 or not any(offsets for _, offsets in widths):
+        return
+    calls = [
+        (offset, word)
+        for word in _ATTRIBUTE_CALLS
+        for offset in unit.words.get(word, ())
+        if unit.call(offset, word) is not None and not unit.is_member(offset)
+    ]
+    for offset, word in calls:
+        unit.rename(offset, word, "cass::device_attribute")
+        unit.snippets.add("attribute")
+    for word, offsets in () if calls else widths:
+        for offset in offsets:
+            message = f"{word} is 64 on CDNA, where the translated program has warps of 32 lanes"
+            unit.report(offset, word, Severity.WARNING, message, "use 32")
 
 
 def _rewrite_property(unit: Rewrite, offset: int) -> None:

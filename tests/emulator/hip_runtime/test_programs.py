@@ -56,6 +56,12 @@ def test_arguments_that_are_in_registers_from_the_start(
     assert completed.stdout_text == "all as expected\n", completed.stderr_text
 
 
+def test_loads_of_16_bytes_see_no_part_of_a_store(run_program: RunProgram) -> None:
+    """rocPRIM's test of 128-bit atomics found it: a load by all lanes of one address was four."""
+    completed = run_program("whole_accesses.hip")
+    assert completed.stdout_text == "8 bytes: 0 torn\n16 bytes: 0 torn\n"
+
+
 DEVICES = ("gfx1100", "gfx942")
 
 

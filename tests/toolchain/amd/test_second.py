@@ -111,6 +111,9 @@ def test_gfx950_by_a_clang_that_does_not_know_it(program: Path) -> None:
     text = (
         "#include <hip/hip_runtime.h>\n"
         "#ifdef __gfx942__\n#error not gfx950\n#endif\n"
+        # What rocPRIM's configurations and HIP's textures ask for.
+        'static_assert(__builtin_strcmp(__amdgcn_processor__, "gfx950") == 0);\n'
+        "#if !__gfx9_4_generic__ || !__HIP_NO_IMAGE_SUPPORT\n#error not of its kind\n#endif\n"
         "__global__ void pack(__bf16* out, const float* in) { out[threadIdx.x] ="
         " (__bf16)in[threadIdx.x]; }\n"
     )

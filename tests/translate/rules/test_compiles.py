@@ -159,7 +159,19 @@ __global__ void k(int* p, short* q) {
 }
 """
 
+ATTRIBUTE = """\
+#include <cuda_runtime.h>
+int width() {
+  int value = 0;
+  return cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, 0) == cudaSuccess ? value : 0;
+}
+"""
+
+MATRIX = "using namespace nvcuda;"
+"""Needs rocWMMA's headers, which not every machine has: test_runs_libraries.py compiles it."""
+
 SOURCES = {
+    "attribute": ATTRIBUTE,
     "halves": HALVES,
     "intrinsics": INTRINSICS,
     "ptx": PTX,
@@ -180,7 +192,8 @@ def test_it_compiles(name: str, tmp_path: Path) -> None:
 
 
 def test_every_snippet_is_compiled_by_some_source() -> None:
-    code = "".join(RulesTranslator().translate(text).source for text in SOURCES.values())
+    sources = (*SOURCES.values(), MATRIX)
+    code = "".join(RulesTranslator().translate(text).source for text in sources)
     for path in sorted(tables.SNIPPETS.glob("*.hpp")):
         guard = path.read_text().split("\n", 1)[0].removeprefix("#ifndef ")
         assert f"#define {guard}\n" in code, path.name

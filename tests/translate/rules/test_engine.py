@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cass_ray.translate.diagnostics import diagnostic_of
 from cass_ray.translate.protocol import Context, Finding, Severity, Translation, Translator
 from cass_ray.translate.rules import RulesTranslator, tables
 
@@ -199,6 +200,31 @@ def test_the_host_counts_warps_as_the_device_does() -> None:
     assert warning.severity == "warning" and "64 on CDNA" in warning.message
 
 
+def test_the_attribute_of_a_warps_width_is_that_of_its_kernels() -> None:
+    asked = "cudaDeviceGetAttribute(&n, cudaDevAttrWarpSize, 0);"
+    both = translate(asked)
+    assert both.findings == ()
+    assert both.source.endswith("cass::device_attribute(&n, hipDeviceAttributeWarpSize, 0);")
+    assert both.source.count("#define CASS_ATTRIBUTE\n") == 1
+    narrow = RulesTranslator().translate(asked, context=Context(wavefronts=(32,))).source
+    assert narrow.endswith("\nhipDeviceGetAttribute(&n, hipDeviceAttributeWarpSize, 0);")
+    other = "cudaDeviceGetAttribute(&n, cudaDevAttrMaxThreadsPerBlock, 0);"
+    assert "cass::" not in translate(other).source
+
+
+@pytest.mark.parametrize("call", ["tex2D<float>(t, x, y)", "surf2Dwrite(v, s, 4 * x, y)"])
+def test_textures_are_reported_where_there_are_no_texture_units(call: str) -> None:
+    source = f"v = {call};\n"
+    (found,) = RulesTranslator().translate(source, context=Context(wavefronts=(64,))).findings
+    assert (found.severity, found.line, found.construct) == (
+        "warning",
+        1,
+        call.split("<")[0].split("(")[0],
+    )
+    assert diagnostic_of(found).code == "CASS1028"
+    assert not RulesTranslator().translate(source, context=Context(wavefronts=(32, 64))).findings
+
+
 def test_wavefronts_of_32_lanes_only_keep_the_width() -> None:
     source = "cudaDeviceProp p; int a = p.warpSize + warpSize;\n"
     context = Context(wavefronts=(32,))
@@ -381,15 +407,16 @@ def test_branches_that_are_not_compiled_hold_no_errors(guard: str, is_dead: bool
     ("cuda", "hip"),
     [
         ("#include <mma.h>\n", "#include <rocwmma/rocwmma.hpp>\n"),
-        ("nvcuda::wmma::fill_fragment(f, 0);", "rocwmma::fill_fragment(f, 0);"),
-        ("using namespace nvcuda;", "namespace wmma = rocwmma;"),
-        ("using namespace nvcuda::wmma;", "using namespace rocwmma;"),
+        ("nvcuda::wmma::fill_fragment(f, 0);", "cass::wmma::fill_fragment(f, 0);"),
+        ("using namespace nvcuda;", "namespace wmma = cass::wmma;"),
+        ("using namespace nvcuda::wmma;", "using namespace cass::wmma;"),
     ],
 )
 def test_matrix_functions_become_rocwmma(cuda: str, hip: str) -> None:
     result = translate(cuda)
-    assert result.source == hip
+    assert result.source.endswith(hip)
     assert not result.errors
+    assert ("namespace wmma = ::rocwmma;" in result.source) == ("nvcuda" in cuda)
 
 
 def test_groups_that_hip_lacks_are_errors() -> None:

@@ -73,6 +73,68 @@ def test_matrix_fragments() -> None:
     assert values == [3 * i + j + 1 for i in (0, 1, 7, 15) for j in (0, 3, 15)]
 
 
+TWO_WARPS = r"""
+#include <cstdio>
+#include <cuda_fp16.h>
+#include <mma.h>
+using namespace nvcuda;
+
+// Warp w: d = a * b + w, a by columns for the second one: a[i][k] = i - k, b[k][j] = (k == j + w).
+__global__ void multiply(const half* a, const half* b, float* d) {
+  const int warp = threadIdx.x / 32;
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> rows;
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::col_major> columns;
+  wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::col_major> right;
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+  wmma::fill_fragment(sum, (float)warp);
+  wmma::load_matrix_sync(right, b + 256 * warp, 16);
+  if (warp == 0) {
+    wmma::load_matrix_sync(rows, a, 16);
+    wmma::mma_sync(sum, rows, right, sum);
+  } else {
+    wmma::load_matrix_sync(columns, a, 16);
+    wmma::mma_sync(sum, columns, right, sum);
+  }
+  for (int k = 0; k < sum.num_elements; ++k) sum.x[k] *= 2;
+  const auto layout = warp ? wmma::mem_col_major : wmma::mem_row_major;
+  wmma::store_matrix_sync(d + 256 * warp, sum, 16, layout);
+}
+
+int main() {
+  half *a, *b;
+  float* d;
+  cudaMallocManaged(&a, 256 * sizeof(half));
+  cudaMallocManaged(&b, 512 * sizeof(half));
+  cudaMallocManaged(&d, 512 * sizeof(float));
+  for (int i = 0; i < 16; ++i)
+    for (int k = 0; k < 16; ++k) {
+      a[16 * i + k] = __float2half((float)(i - k));
+      for (int w = 0; w < 2; ++w) b[256 * w + 16 * i + k] = __float2half((float)(k == i + w));
+    }
+  multiply<<<1, 64>>>(a, b, d);
+  if (cudaDeviceSynchronize()) return 1;
+  for (int w = 0; w < 2; ++w) {
+    printf("warp %d:", w);
+    for (int i : {0, 7, 15})
+      for (int j : {0, 3, 15}) printf(" %g", d[256 * w + 16 * i + j]);
+    printf("\n");
+  }
+}
+"""
+
+
+def test_two_warps_of_a_wavefront_have_a_tile_each() -> None:
+    """First: d[i][j] = 2 (i - j). Second: a by columns is k - i, and k is j + 1 where it is there:
+    2 (j + 1 - i + 1), else 2; stored by columns."""
+    _needs("rocwmma")
+    said = output_of(TWO_WARPS, architecture="gfx942")
+    places = [(i, j) for i in (0, 7, 15) for j in (0, 3, 15)]
+    assert [float(item) for item in said["warp 0"].split()] == [2 * (i - j) for i, j in places]
+    # Column i of the stored matrix is column i of the product.
+    second = [2 * (i + 1 - j + 1) if i < 15 else 2 for i, j in places]
+    assert [float(item) for item in said["warp 1"].split()] == second
+
+
 CUB = r"""
 #include <cstdio>
 #include <cub/cub.cuh>
