@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from cass_ray.lift.lowering.semantics import (
     atomic,
     barrier,
+    bulk_copy,
     carry,
     conversion,
     float32,
@@ -14,6 +15,7 @@ from cass_ray.lift.lowering.semantics import (
     half,
     integer,
     logic,
+    mbarrier,
     memory,
     packed,
     predicate,
@@ -41,6 +43,8 @@ FAMILIES = (
     atomic,
     warp,
     barrier,
+    mbarrier,
+    bulk_copy,
     tensor,
     texture,
 )

@@ -10,7 +10,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import Constant, Operand, Operands, Predicate, Register
+from cass_ray.lift.frontend.operands import (
+    Constant,
+    Immediate,
+    Operand,
+    Operands,
+    Predicate,
+    Register,
+)
 from cass_ray.lift.llvm.builder import FALSE, Value, i32, i64
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.known_values import LowSum, Term
@@ -150,6 +157,20 @@ def add3(ctx: LoweringContext, i: DecodedInstruction) -> None:
         ctx.write(i.operands[0], ctx.ir.sum(*(ctx.integer(term) for term in rest)))
         return
     add_low(ctx, i.operands[0], [_term(ctx, operand) for operand in rest], carries_out)
+
+
+@lowers("UIADD3.64")
+def add3_wide(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Sum of three of 64 bits each, without carries."""
+    target, *terms = i.operands.exactly(4)
+    ctx.write_wide(target, ctx.ir.sum(*(_wide(ctx, i, term) for term in terms)))
+
+
+def _wide(ctx: LoweringContext, i: DecodedInstruction, operand: Operand) -> Value:
+    """64 bits of an operand; a literal of 32 bits is one of either sign."""
+    if isinstance(operand, Immediate) and 0x80000000 <= operand.integer <= 0xFFFFFFFF:
+        raise i.unknown("a literal of which it is not known how it is extended")
+    return ctx.wide(operand)
 
 
 @lowers("{,U}IADD3.X")

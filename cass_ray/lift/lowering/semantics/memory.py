@@ -135,6 +135,12 @@ def load(ctx: LoweringContext, i: DecodedInstruction) -> None:
     _check_plain(i)
     if i.has("U") and _size(i) != "32":
         raise i.unknown("an unaligned access of this size")
+    _load(ctx, i)
+    if i.opcode == "LDS" and ctx.environment.keeps_shared_loads:
+        ctx.ir.line('fence syncscope("workgroup") acquire')
+
+
+def _load(ctx: LoweringContext, i: DecodedInstruction) -> None:
     place, size, target = pointer(ctx, i, address_of(i)), _size(i), i.operands[0]
     if size in ("64", "128"):
         count = int(size) // 32

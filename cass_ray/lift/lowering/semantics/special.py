@@ -205,6 +205,9 @@ def double_estimate(ctx: LoweringContext, i: DecodedInstruction) -> None:
     "CGAERRBAR",
     "FENCE.VIEW.ASYNC.{S,G}",
     "ACQBULK",
+    "PREEXIT",
+    "UTMACMDFLUSH",
+    "UBLKPF.L2",
 )
 def nothing(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Convergence, caches, prefetch and copies in flight: nothing to do where memory is coherent.
