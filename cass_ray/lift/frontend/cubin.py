@@ -11,7 +11,7 @@ from cass_ray.lift.frontend.driver_words import DriverWords, driver_words
 from cass_ray.toolchain.elf import BinaryReader, DamagedFile
 from cass_ray.toolchain.nvidia.elf import Cubin
 
-SUPPORTED = (80, 86, 87, 89, 90)
+SUPPORTED = (75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121)
 
 # Attributes of .nv.info and .nv.info.KERNEL (EIATTR_*).
 _PARAM_CBANK, _FRAME_SIZE, _MIN_STACK_SIZE, _KPARAM_INFO = 0x0A, 0x11, 0x12, 0x17
@@ -63,7 +63,13 @@ def architecture(cubin: Cubin) -> int:
     for number in (flags >> 8 & 0xFF, flags & 0xFF):
         if number in SUPPORTED:
             return number
-    raise LiftError(f"not a cubin for sm_80 to sm_90 (ELF flags {flags:#x}); compile for one")
+    known = ", ".join(f"sm_{number}" for number in SUPPORTED)
+    raise LiftError(f"not a cubin for one of {known} (ELF flags {flags:#x})")
+
+
+def parameter_base(number: int) -> int:
+    """Where parameters begin in bank 0 on sm_``number``, in bytes."""
+    return 0x380 if number >= 100 else 0x210 if number >= 90 else 0x160
 
 
 def kernel_names(cubin: Cubin) -> list[str]:
@@ -91,7 +97,7 @@ def kernel_info(cubin: Cubin, name: str) -> KernelInfo:
 
 def _kernel_info(cubin: Cubin, name: str) -> KernelInfo:
     number = architecture(cubin)
-    base = 0x210 if number >= 90 else 0x160
+    base = parameter_base(number)
     max_threads = 1024
     required_threads = 0
     parameters: list[tuple[int, Parameter]] = []

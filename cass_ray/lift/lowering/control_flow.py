@@ -23,7 +23,7 @@ from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.driver_functions import SYSTEM_FUNCTIONS
 from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.families import forms
-from cass_ray.lift.lowering.lanes import ballot
+from cass_ray.lift.lowering.lanes import ballot, share_with_warp
 from cass_ray.lift.lowering.pairing import must_take_turns
 from cass_ray.lift.lowering.phase_waits import PhaseWaits, phase_waits
 from cass_ray.lift.lowering.polling import polls_shared
@@ -220,6 +220,12 @@ class KernelLifter:
             return
         condition = context.predicate(guard)
         unneeded = self._unneeded_in(code, known)
+        if guard.file == "P" and (shared := _uniform_results(run)):
+            with context.registers.skipped_unless(condition, unneeded - shared):
+                self._apply(code, known)
+            for name in sorted(shared):
+                share_with_warp(context, name, condition)
+            return
         if any(form.has_effect for _, form in known):
             with context.registers.skipped_unless(condition, unneeded):
                 self._apply(code, known)
@@ -553,6 +559,23 @@ class KernelLifter:
         if number is None:
             raise i.unknown("an indirect branch of an unknown shape")
         return i.address + INSTRUCTION_BYTES + int(number)
+
+
+def _uniform_results(run: list[DecodedInstruction]) -> frozenset[str]:
+    """Uniform registers that instructions give to the whole warp: their first operands."""
+    return frozenset(
+        operand.name
+        for i in run
+        for operand in i.operands[:2]
+        if isinstance(operand, Register | Predicate)
+        and i.opcode in _WRITES_UNIFORM
+        and operand.file in ("UR", "UP")
+        and operand.index is not None
+    )
+
+
+_WRITES_UNIFORM = frozenset({"R2UR", "S2UR", "REDUX", "CREDUX", "VOTEU", "ELECT"})
+"""What a guard of a thread may stand before, and whose result is one for the warp."""
 
 
 def _only(i: DecodedInstruction, *known: str) -> None:

@@ -152,7 +152,7 @@ def compare_and_swap(ctx: LoweringContext, i: DecodedInstruction) -> None:
     _report_done(ctx, i)
 
 
-@lowers("ATOMS.CAST.SPIN{,.64}", has_effect=True)
+@lowers("{ATOMS,ATOM.E}.CAST.SPIN{,.64}", has_effect=True)
 def compare_and_swap_succeeded(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Compare and swap in a loop; the result, as wide as the data, is 1 where it wrote."""
     target, _ = _operands(i)

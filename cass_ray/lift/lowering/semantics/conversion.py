@@ -52,7 +52,9 @@ def _integer_source(
     return value, kind.startswith("U")
 
 
-@lowers(f"I2F{{,.F64,.F32,.F16,.BF16}}{_INTEGERS}{_ROUND}", f"I2FP.F32{{.U32,.S32}}{_ROUND}")
+@lowers(
+    f"{{,U}}I2F{{,.F64,.F32,.F16,.BF16}}{_INTEGERS}{_ROUND}", f"{{,U}}I2FP.F32{{.U32,.S32}}{_ROUND}"
+)
 def integer_to_float(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Integer to half, single or double precision."""
     value, unsigned = _integer_source(ctx, i, i.operands[1])
@@ -157,7 +159,7 @@ def rounded(ctx: LoweringContext, i: DecodedInstruction, value: Value) -> Value:
 
 
 @lowers(
-    "F2I{,.FTZ}{,.U8,.S8,.U16,.S16,.U32,.S32,.U64,.S64}{,.F64,.F16,.BF16}{,.TRUNC,.FLOOR,.CEIL}{,.NTZ}"
+    "{,U}F2I{,.FTZ}{,.U8,.S8,.U16,.S16,.U32,.S32,.U64,.S64}{,.F64,.F16,.BF16}{,.TRUNC,.FLOOR,.CEIL}{,.NTZ}"
 )
 def float_to_integer(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Half, single or double precision to an integer."""
@@ -287,7 +289,7 @@ def _write(ctx: LoweringContext, target: Operand, value: Value) -> None:
         ctx.write(target, ctx.ir.cast("zext", ctx.ir.cast("bitcast", value, "i16"), "i32"))
 
 
-@lowers("FRND{,.FTZ}{,.F64,.F32,.F16}{,.TRUNC,.FLOOR,.CEIL}")
+@lowers("{,U}FRND{,.FTZ}{,.F64,.F32,.F16}{,.TRUNC,.FLOOR,.CEIL}")
 def round_to_integral(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """To an integral value of the same precision."""
     value = _float_source(ctx, i, i.operands[1])
@@ -297,7 +299,7 @@ def round_to_integral(ctx: LoweringContext, i: DecodedInstruction) -> None:
     _write(ctx, i.operands[0], result)
 
 
-@lowers("F2FP{,.RELU}{,.F16,.BF16}{,.F32}.{PACK_AB,MERGE_C}{,.RZ}")
+@lowers("{,U}F2FP{,.RELU}{,.F16,.BF16}{,.F32}.{PACK_AB,MERGE_C}{,.RZ}")
 def pack_halves(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Two numbers to half precision in one word, the first in the high half.
 

@@ -124,6 +124,7 @@ def _read(
     f"LDG.E{_CACHING}{_SIZES}{_ORDER}",
     f"LDG.E{_SIZES}{_CACHING}{_ORDER}",
     f"LD.E{_CACHING}{_SIZES}{_ORDER}",
+    f"{{LDG,LD}}.E{_SIZES}{{,.CONSTANT}}.SYS",
     "LDS{,.U}{,.U8,.S8,.U16,.S16,.64,.128}",
     "LDL{,.LU,.EF,.EL}{,.U8,.S8,.U16,.S16,.64,.128}",
     "LDL{.U8,.S8,.U16,.S16,.64,.128}{.LU,.EF,.EL}",
@@ -165,6 +166,7 @@ def _load(ctx: LoweringContext, i: DecodedInstruction) -> None:
     f"STG.E{_CACHING}{_SIZES}{_ORDER_OF_STORES}",
     f"STG.E{_SIZES}{_CACHING}{_ORDER_OF_STORES}",
     f"ST.E{_CACHING}{_SIZES}{_ORDER_OF_STORES}",
+    f"{{STG,ST}}.E{_SIZES}.SYS",
     "STS{,.U8,.S8,.U16,.S16,.64,.128}",
     "STL{,.LU,.EF,.EL}{,.U8,.S8,.U16,.S16,.64,.128}",
     has_effect=True,
@@ -194,7 +196,9 @@ def store(ctx: LoweringContext, i: DecodedInstruction) -> None:
         ctx.ir.line('fence syncscope("singlethread") acq_rel')
 
 
-@lowers("LDC{,.64,.128,.U8,.S8,.U16,.S16}", "ULDC{,.64,.128,.U8,.S8,.U16,.S16}", "LDC.E{,.64}")
+@lowers(
+    "LDC{,.64,.128,.U8,.S8,.U16,.S16}", "{ULDC,LDCU}{,.64,.128,.U8,.S8,.U16,.S16}", "LDC.E{,.64}"
+)
 def load_constant(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Load one, two or four words of a constant bank, or a byte or half that is extended."""
     target, source = i.operands.exactly(2)
@@ -250,14 +254,17 @@ def copy_to_shared(ctx: LoweringContext, i: DecodedInstruction) -> None:
     ctx.ir.line('fence syncscope("singlethread") acq_rel')
 
 
-@lowers("QSPC.E.{S,L,G}")
+@lowers("QSPC.E.{S,L,G,D}")
 def query_space(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Whether a generic address is in shared, local or global memory."""
+    """Whether a generic address is in shared, local or global memory; D: in a cluster's shared.
+
+    A cluster is one block here.
+    """
     predicates = Operands(o for o in i.operands if isinstance(o, Predicate))
     place = wide_pointer(ctx, i, address_of(i), 0)
     in_shared = ctx.ir.call("i1", "llvm.amdgcn.is.shared", place)
     in_private = ctx.ir.call("i1", "llvm.amdgcn.is.private", place)
-    if i.has("S"):
+    if i.has("S") or i.has("D"):
         answer = in_shared
     elif i.has("L"):
         answer = in_private

@@ -86,7 +86,7 @@ def _extreme(
     return ctx.ir.result("i32", f"bitcast {result} to i32") if packed else result
 
 
-@lowers("VIMNMX{.U16x2,.S16x2,.S16x2.RELU,.RELU}")
+@lowers("VIMNMX{.U16x2,.S16x2,.S16x2.RELU,.RELU,.S32.RELU}")
 def packed_min_max(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Minimum or maximum of halves, or one that is not below zero."""
     target, left, right, least = i.operands.exactly(4)
