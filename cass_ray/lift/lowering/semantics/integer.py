@@ -17,6 +17,14 @@ def leading_predicates(operands: Operands) -> tuple[Operands, Operands]:
     return operands[:count], operands[count:]
 
 
+def without_outputs(ctx: LoweringContext, i: DecodedInstruction) -> Operands:
+    """The operands without the predicates that sm_100 has behind the target, which drop theirs."""
+    predicates, rest = leading_predicates(i.operands[1:])
+    if any(ctx.predicate(predicate) != TRUE for predicate in predicates):
+        raise i.unknown("a predicate that says which operand was taken")
+    return Operands((i.operands[0], *rest))
+
+
 @lowers("MOV", "UMOV", "MOV32I")
 def move(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Copy; a last operand, where there is one, masks bytes and is 0xf in all code seen."""
@@ -108,7 +116,7 @@ def minimum_or_maximum(
 @lowers("{IMNMX,VIMNMX,UIMNMX,UVIMNMX}{,.U32,.S32}")
 def min_max(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Minimum or maximum of two, chosen by a predicate."""
-    target, left, right, least = i.operands.exactly(4)
+    target, left, right, least = without_outputs(ctx, i).exactly(4)
     sign = "u" if i.has("U32") else "s"
     values = ctx.integer(left), ctx.integer(right), ctx.predicate(least)
     ctx.write(target, minimum_or_maximum(ctx, *values, sign))
