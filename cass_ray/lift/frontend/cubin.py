@@ -11,7 +11,9 @@ from cass_ray.lift.frontend.driver_words import DriverWords, driver_words
 from cass_ray.toolchain.elf import BinaryReader, DamagedFile
 from cass_ray.toolchain.nvidia.elf import Cubin
 
-SUPPORTED = (75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121)
+PREFERRED = (90, 89, 88, 87, 86, 80, 120, 121, 100, 103, 110, 75)
+"""Architectures of one program's machine code, the one first whose instructions are known best."""
+SUPPORTED = tuple(sorted(PREFERRED))
 
 # Attributes of .nv.info and .nv.info.KERNEL (EIATTR_*).
 _PARAM_CBANK, _FRAME_SIZE, _MIN_STACK_SIZE, _KPARAM_INFO = 0x0A, 0x11, 0x12, 0x17

@@ -241,7 +241,7 @@ def code_address(ctx: LoweringContext, i: DecodedInstruction) -> None:
     ctx.write_wide(i.operands[0], ctx.code_address(i))
 
 
-@lowers("NANOSLEEP{,.SYNCS}", has_effect=True)
+@lowers("NANOSLEEP{,.SYNCS,.WARP}", has_effect=True)
 def sleep(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Let other waves run; how long is not kept, for nothing can depend on it."""
     del i
