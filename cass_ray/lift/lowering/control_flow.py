@@ -276,7 +276,8 @@ class KernelLifter:
             return
         differs = context.ir.both(own, context.ir.invert(all_over))
         with context.registers.skipped_unless(differs):
-            context.ir.call_void("llvm.trap")
+            # Not llvm.trap, after which lanes would wait until the others end.
+            context.ir.line('call void asm sideeffect "s_trap 2", ""()')
 
     def _poll(self, code: CodeSection, i: DecodedInstruction, following: CallPlace) -> None:
         """Give the turn to the other warp, then read whether a phase is over."""

@@ -16,7 +16,7 @@ from cass_ray.lift.lowering.liveness import CodePlace, LivenessBlock
 from cass_ray.lift.lowering.polling import Graph, InstructionAt, waiting_loops
 from cass_ray.lift.lowering.semantics.mbarrier import tests_phase
 
-_PHASE_BIT, _AND_OF_XOR = "0x80000000", "0x48"
+_PHASE_BIT = "0x80000000"
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,8 @@ def phase_waits(blocks: Graph, entry: CodePlace, instruction_at: InstructionAt) 
 def phase_tests(block: LivenessBlock, instruction_at: InstructionAt) -> Iterator[PhaseTest]:
     """Tests of phases in a basic block.
 
-    Up to sm_89 ptxas loads a barrier's high word and compares its highest bit with a token's.
+    Up to sm_89 ptxas loads a barrier's high word and compares its highest bit with a token's, or
+    tests that bit alone.
     """
     loaded: dict[str, CodePlace] = {}
     for place, access in block.accesses:
@@ -67,14 +68,11 @@ def phase_tests(block: LivenessBlock, instruction_at: InstructionAt) -> Iterator
 
 
 def _compared_word(i: DecodedInstruction) -> str:
-    """The register whose highest bit is compared with another's, by (a ^ b) & the bit."""
+    """The register whose highest bit decides about a predicate."""
     if i.mnemonic != "LOP3.LUT" or not isinstance(i.operands[0], Predicate):
         return ""
-    target, *sources = i.operands[1:5]
+    target, register, literal = i.operands[1:4].exactly(3)
     if not isinstance(target, Register) or not target.is_zero:
         return ""
-    literals = [each.text for each in (*sources, i.operands[5]) if isinstance(each, Immediate)]
-    register = sources[0]
-    if literals != [_PHASE_BIT, _AND_OF_XOR] or not isinstance(register, Register):
-        return ""
-    return register.name
+    is_bit = isinstance(literal, Immediate) and literal.text == _PHASE_BIT
+    return register.name if is_bit and isinstance(register, Register) else ""

@@ -236,6 +236,60 @@ __global__ void bulk(const int *in, int *out, uint32_t *states) {
 #endif
 }
 
+#define REDUCE(operation, out, from)                                                          \
+  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group." operation " [%0], [%1], %2;" \
+               ::"l"(out), "r"(address(from)), "r"(64) : "memory")
+
+// Sixteen words each of what global memory has and of the same multiplied by -3.
+__global__ void reduced(const int *in, int *out) {
+#if __CUDA_ARCH__ >= 900
+  __shared__ alignas(16) int buffer[16];
+  if (threadIdx.x < 16) buffer[threadIdx.x] = -3 * in[threadIdx.x];
+  for (int n = threadIdx.x; n < 160; n += threads) out[n] = in[n % 16];
+  asm volatile("fence.proxy.async;" ::: "memory");
+  __syncthreads();
+  if (threadIdx.x != 7) return;
+  REDUCE("add.u32", out, buffer);
+  REDUCE("min.u32", out + 16, buffer);
+  REDUCE("min.s32", out + 32, buffer);
+  REDUCE("max.s32", out + 48, buffer);
+  REDUCE("inc.u32", out + 64, buffer);
+  REDUCE("dec.u32", out + 80, buffer);
+  REDUCE("and.b32", out + 96, buffer);
+  REDUCE("xor.b32", out + 112, buffer);
+  REDUCE("add.u64", out + 128, buffer);
+  REDUCE("max.s64", out + 144, buffer);
+  asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" ::: "memory");
+#endif
+}
+
+std::vector<int> reduced_expected(const std::vector<int> &in) {
+  std::vector<int> out;
+  auto each = [&](auto change) {
+    for (int n = 0; n < 16; ++n) out.push_back(change(uint32_t(in[n]), uint32_t(-3 * in[n])));
+  };
+  each([](uint32_t a, uint32_t b) { return a + b; });
+  each([](uint32_t a, uint32_t b) { return a < b ? a : b; });
+  each([](int a, int b) { return a < b ? a : b; });
+  each([](int a, int b) { return a > b ? a : b; });
+  each([](uint32_t a, uint32_t b) { return a >= b ? 0 : a + 1; });
+  each([](uint32_t a, uint32_t b) { return a == 0 || a > b ? b : a - 1; });
+  each([](uint32_t a, uint32_t b) { return a & b; });
+  each([](uint32_t a, uint32_t b) { return a ^ b; });
+  for (const bool is_sum : {true, false}) {
+    for (int n = 0; n < 16; n += 2) {
+      const auto pair = [&](int scale) {
+        return uint64_t(uint32_t(scale * in[n + 1])) << 32 | uint32_t(scale * in[n]);
+      };
+      const uint64_t a = pair(1), b = pair(-3);
+      const uint64_t made = is_sum ? a + b : int64_t(a) > int64_t(b) ? a : b;
+      out.push_back(int(made));
+      out.push_back(int(made >> 32));
+    }
+  }
+  return out;
+}
+
 const std::vector<uint32_t> bulk_expected = {2, 0, 1, 2, 0, 0, 1, 0, 1, 1, 1};
 
 // The first active lane of each warp, whose number all of them get.
@@ -269,7 +323,7 @@ int main() {
   cudaFuncGetAttributes(&attributes, rounds);
   int *in;
   std::vector<int> numbers(2048);
-  for (int n = 0; n < 2048; ++n) numbers[n] = n * n - 40000;
+  for (int n = 0; n < 2048; ++n) numbers[n] = n * n - (n % 5 == 2 ? -7 : 40000);
   cudaMalloc(&in, sizeof(int) * 2048);
   cudaMemcpy(in, numbers.data(), sizeof(int) * 2048, cudaMemcpyHostToDevice);
 
@@ -314,6 +368,9 @@ int main() {
     words.resize(bulk_expected.size());
     cudaMemcpy(words.data(), more, sizeof(uint32_t) * words.size(), cudaMemcpyDeviceToHost);
     for (size_t n = 0; n < words.size(); ++n) SAME(words[n], bulk_expected[n]);
+    const auto wanted = reduced_expected(numbers);
+    found = run<int>([in](int *out) { reduced<<<1, threads>>>(in, out); }, wanted.size());
+    for (size_t n = 0; n < wanted.size(); ++n) SAME(found[n], wanted[n]);
     words = run<uint32_t>([](uint32_t *out) { elected<<<1, threads>>>(out); }, threads);
     for (uint32_t t = 0; t < threads; ++t) {
       const uint32_t lane = t % 32, first = t / 32 * 3;

@@ -89,3 +89,52 @@ extern "C" __device__ __attribute__((used)) void __cass_bulk_move(uint32_t place
   const SharedWide *const from = (const SharedWide *)source;
   for (uint32_t n = 0; n < bytes / 8; ++n) target[n] = from[n];
 }
+
+namespace {
+
+// In the order of `lowering/semantics/bulk_copy.py`.
+enum class Reduction { add, least, most, increment, decrement, both, either, exclusive };
+
+template <typename T>
+__device__ T reduced(Reduction how, T old, T given) {
+  switch (how) {
+    case Reduction::add: return old + given;
+    case Reduction::least: return given < old ? given : old;
+    case Reduction::most: return given > old ? given : old;
+    case Reduction::increment: return old >= given ? 0 : old + 1;
+    case Reduction::decrement: return old == 0 || old > given ? given : old - 1;
+    case Reduction::both: return old & given;
+    case Reduction::either: return old | given;
+    case Reduction::exclusive: return old ^ given;
+  }
+  return old;
+}
+
+template <typename T>
+__device__ void reduce_each(uint64_t target, uint32_t place, uint32_t bytes, Reduction how) {
+  using SharedItem = T __attribute__((address_space(3)));
+  const SharedItem *const from = (const SharedItem *)place;
+  T *const to = reinterpret_cast<T *>(target);
+  for (uint32_t n = 0; n < bytes / sizeof(T); ++n) {
+    T seen = __atomic_load_n(to + n, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(to + n, &seen, reduced<T>(how, seen, from[n]), false,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+  }
+}
+
+}  // namespace
+
+// Reduces integers of shared memory into global memory, each by itself. `kind`: 0 to 3 for 32 bits,
+// 32 with a sign, 64, 64 with a sign.
+extern "C" __device__ __attribute__((used)) void __cass_bulk_reduce(uint64_t target,
+                                                                    uint32_t place, uint32_t bytes,
+                                                                    uint32_t how, uint32_t kind) {
+  const Reduction chosen = static_cast<Reduction>(how);
+  switch (kind) {
+    case 0: return reduce_each<uint32_t>(target, place, bytes, chosen);
+    case 1: return reduce_each<int32_t>(target, place, bytes, chosen);
+    case 2: return reduce_each<uint64_t>(target, place, bytes, chosen);
+    default: return reduce_each<int64_t>(target, place, bytes, chosen);
+  }
+}

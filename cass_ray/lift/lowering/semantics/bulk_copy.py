@@ -71,6 +71,23 @@ def copy_to_global(ctx: LoweringContext, i: DecodedInstruction) -> None:
         ctx.ir.call_void(f"{SUPPORT_PREFIX}bulk_store", ctx.wide(place), address, count)
 
 
+_REDUCTIONS = ("ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR")
+_KINDS = ("U32", "S32", "U64", "S64")
+"""In the order of ``llvm/device/mbarrier.hip``."""
+
+
+@lowers("UBLKRED.G.S.{ADD,MIN,MAX,INC,DEC,AND,OR,XOR}{,.S32,.U64,.S64}", has_effect=True)
+def reduce_to_global(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Combine integers of shared memory with those of global memory, each at once."""
+    target, source, size = i.operands.exactly(3)
+    place, origin = _register(i, target), _register(i, source)
+    how = _REDUCTIONS.index(i.one_of(*_REDUCTIONS))
+    kind = _KINDS.index(i.one_of(*_KINDS, default="U32"))
+    with _by_one_lane(ctx):
+        given = ctx.wide(place), _shared(ctx, origin), _bytes(ctx, size), i32(how), i32(kind)
+        ctx.ir.call_void(f"{SUPPORT_PREFIX}bulk_reduce", *given)
+
+
 @lowers("USETMAXREG.{TRY_ALLOC,DEALLOC}{,.CTAPOOL}")
 def set_registers(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Registers for the warp: there always are as many as it asks for."""
