@@ -217,7 +217,7 @@ class LoweringContext:
     def float32(self, operand: Operand) -> Value:
         """A single-precision operand with its sign modifiers."""
         if isinstance(operand, Immediate):
-            return float_bits(_float32_bits(operand))
+            return float_bits(float32_bits(operand))
         word = self.bits(operand)
         value = self.floats.number_in(word)
         if value is None:
@@ -289,7 +289,8 @@ class LoweringContext:
         return value
 
 
-def _float32_bits(literal: Immediate) -> int:
+def float32_bits(literal: Immediate) -> int:
+    """The bits of a single-precision literal."""
     if literal.is_bits:
         return literal.integer
     if "NAN" in literal.text:

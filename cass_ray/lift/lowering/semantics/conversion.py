@@ -15,6 +15,7 @@ from cass_ray.lift.llvm.builder import (
     double_bits,
     float_bits,
     i32,
+    i64,
     integer_constant,
 )
 from cass_ray.lift.lowering.context import LoweringContext
@@ -63,14 +64,30 @@ def integer_to_float(ctx: LoweringContext, i: DecodedInstruction) -> None:
     elif i.has("F16"):
         ctx.write(i.operands[0], _to_half(ctx, i, value, unsigned=unsigned))
     elif i.has("BF16"):
-        if rounding_of(i) or value.type == "i64":
+        if rounding_of(i):
             raise i.unknown("this integer to bfloat")
+        if value.type == "i64":
+            value = _with_sticky_bit(ctx, value, unsigned=unsigned)
         exact = ctx.ir.cast("uitofp" if unsigned else "sitofp", value, "double")
         _write(ctx, i.operands[0], ctx.ir.cast("fptrunc", exact, "bfloat"))
     else:
         converted = _to_single(ctx, i, value, unsigned=unsigned)
         ctx.floats.mark_normal(converted)
         ctx.write(i.operands[0], converted)
+
+
+def _with_sticky_bit(ctx: LoweringContext, value: Value, *, unsigned: bool) -> Value:
+    """An integer that rounds to few bits as ``value`` does, and is exact as a double.
+
+    From 2^40 on, where any of the low 24 bits is set the lowest of those above them stands for it.
+    """
+    magnitude = value if unsigned else ctx.ir.call("i64", "llvm.abs.i64", value, FALSE)
+    lost = ctx.ir.op("and", value, i64((1 << 24) - 1))
+    sticky = ctx.ir.cast("zext", ctx.ir.icmp("ne", lost, i64(0)), "i64")
+    shift = "lshr" if unsigned else "ashr"
+    kept = ctx.ir.op("or", ctx.ir.op(shift, value, i64(24)), sticky)
+    is_large = ctx.ir.icmp("uge", magnitude, i64(1 << 40))
+    return ctx.ir.select(is_large, ctx.ir.op("shl", kept, i64(24)), value)
 
 
 def _to_single(
