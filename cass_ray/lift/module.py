@@ -60,6 +60,7 @@ def build(
 
     Raises :class:`LiftError` for what concerns the whole cubin.
     """
+    _check_no_device_launches(cubin)
     managed = {name: name + MANAGED_SUFFIX for name in reading.managed_names(cubin)}
     names = {**managed, **(names or {})}
     program = CubinCode(
@@ -87,6 +88,19 @@ def build(
         counts[name] = lifter.instruction_count
     parts = [_HEADER, *data.definitions, *functions, *sorted(declarations), _FOOTER]
     return LlvmModule("\n".join(parts), tuple(counts), failures, counts, data.sizes)
+
+
+_DEVICE_RUNTIME = "__cuda_syscall_cnp"
+"""Functions of the driver begin so that serve kernels which launch kernels."""
+
+
+def _check_no_device_launches(cubin: Cubin) -> None:
+    found = [name for name in reading.system_functions(cubin) if name.startswith(_DEVICE_RUNTIME)]
+    if found:
+        raise LiftError(
+            f"kernels that launch kernels (dynamic parallelism): {', '.join(sorted(found))} "
+            "would have to be provided; launch from the host"
+        )
 
 
 def _environment(
