@@ -116,6 +116,8 @@ def _read(
             scalar, f"load atomic volatile {scalar}, {place} {scope_of(i)}monotonic, align {align}"
         )
         return value if kind == scalar else ctx.ir.result(kind, f"bitcast {value} to {kind}")
+    if i.has("U"):  # of shared memory: ptxas does not say that the address is aligned
+        align = 1
     note = INVARIANT if i.has("CONSTANT") else ""
     return ctx.ir.load(kind, place, align, volatile=i.has("STRONG"), note=note)
 
@@ -134,8 +136,6 @@ def _read(
 def load(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Load one, two or four words, or a byte or half that is extended."""
     _check_plain(i)
-    if i.has("U") and _size(i) != "32":
-        raise i.unknown("an unaligned access of this size")
     _load(ctx, i)
     if i.opcode == "LDS" and ctx.environment.keeps_shared_loads:
         ctx.ir.line('fence syncscope("workgroup") acquire')
