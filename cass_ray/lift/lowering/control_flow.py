@@ -26,11 +26,12 @@ from cass_ray.lift.lowering.families import forms
 from cass_ray.lift.lowering.lanes import ballot, share_with_warp
 from cass_ray.lift.lowering.pairing import must_take_turns
 from cass_ray.lift.lowering.phase_waits import PhaseWaits, phase_waits
-from cass_ray.lift.lowering.polling import polls_shared
+from cass_ray.lift.lowering.polling import must_keep_loads
 from cass_ray.lift.lowering.semantics.barrier import stop_at_barrier
-from cass_ray.lift.lowering.semantics.mbarrier import tests_phase, uses_words
+from cass_ray.lift.lowering.semantics.mbarrier import tests_phase
 from cass_ray.lift.lowering.semantics.texture import TEXTURE_OPCODES
 from cass_ray.lift.lowering.table import OpcodeForm
+from cass_ray.lift.lowering.uniform import uniform_results
 
 MOST_BLOCKS = 60_000
 """Blocks of one kernel, copies of subroutines included."""
@@ -91,9 +92,10 @@ class KernelLifter:
             try:
                 self._unneeded: set[tuple[liveness.CodePlace, str]] = set()
                 self._attempt()
-                self._keep_shared_loads()
+                graph = (self._blocks, (self.environment.kernel.name, 0), self._instruction_at)
+                keeps = must_keep_loads(*graph)
+                self.environment = replace(self.environment, keeps_shared_loads=keeps)
                 if self.environment.target.pairs_warps and not self._takes_turns:
-                    graph = (self._blocks, (self.environment.kernel.name, 0), self._instruction_at)
                     self._waits = phase_waits(*graph)
                     self._takes_turns = must_take_turns(*graph, self._waits)
                     if self._takes_turns:
@@ -115,18 +117,6 @@ class KernelLifter:
     def _instruction_at(self, place: liveness.CodePlace) -> DecodedInstruction:
         code = self._program.code(place[0])
         return code.instructions[code.position[place[1]]]
-
-    def _keep_shared_loads(self) -> None:
-        """Find out whether loads of shared memory have to stay where they are."""
-        accesses = (each for block in self._blocks.values() for each in block.accesses)
-        found = [self._instruction_at(place) for place, _ in accesses]
-        if not any(i.opcode == "LDS" for i in found):
-            return
-        entry = (self.environment.kernel.name, 0)
-        keeps = any(map(uses_words, found)) or polls_shared(
-            self._blocks, entry, self._instruction_at
-        )
-        self.environment = replace(self.environment, keeps_shared_loads=keeps)
 
     def _deepen(self) -> None:
         kernel = self.environment.kernel
@@ -220,7 +210,7 @@ class KernelLifter:
             return
         condition = context.predicate(guard)
         unneeded = self._unneeded_in(code, known)
-        if guard.file == "P" and (shared := _uniform_results(run)):
+        if guard.file == "P" and (shared := uniform_results(run)):
             with context.registers.skipped_unless(condition, unneeded - shared):
                 self._apply(code, known)
             for name in sorted(shared):
@@ -560,23 +550,6 @@ class KernelLifter:
         if number is None:
             raise i.unknown("an indirect branch of an unknown shape")
         return i.address + INSTRUCTION_BYTES + int(number)
-
-
-def _uniform_results(run: list[DecodedInstruction]) -> frozenset[str]:
-    """Uniform registers that instructions give to the whole warp: their first operands."""
-    return frozenset(
-        operand.name
-        for i in run
-        for operand in i.operands[:2]
-        if isinstance(operand, Register | Predicate)
-        and i.opcode in _WRITES_UNIFORM
-        and operand.file in ("UR", "UP")
-        and operand.index is not None
-    )
-
-
-_WRITES_UNIFORM = frozenset({"R2UR", "S2UR", "REDUX", "CREDUX", "VOTEU", "ELECT"})
-"""What a guard of a thread may stand before, and whose result is one for the warp."""
 
 
 def _only(i: DecodedInstruction, *known: str) -> None:

@@ -12,7 +12,7 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Address, Register
 from cass_ray.lift.graphs import components
 from cass_ray.lift.lowering.liveness import CodePlace, LivenessBlock
-from cass_ray.lift.lowering.semantics.mbarrier import tests_phase
+from cass_ray.lift.lowering.semantics.mbarrier import tests_phase, uses_words
 
 _ATOMIC = frozenset({"ATOM", "ATOMG", "ATOMS"})
 _LOADS = frozenset({"LD", "LDG", "LDS"})
@@ -32,6 +32,15 @@ def waiting_loops(
             any(i.opcode == "NANOSLEEP" for i in body) or not _carried(blocks, header, loop)
         ):
             yield places
+
+
+def must_keep_loads(blocks: Graph, entry: CodePlace, instruction_at: InstructionAt) -> bool:
+    """Whether loads of shared memory have to stay where they are: some wait for another warp."""
+    accesses = (each for block in blocks.values() for each in block.accesses)
+    found = [instruction_at(place) for place, _ in accesses]
+    if not any(i.opcode == "LDS" for i in found):
+        return False
+    return any(map(uses_words, found)) or polls_shared(blocks, entry, instruction_at)
 
 
 def polls_shared(blocks: Graph, entry: CodePlace, instruction_at: InstructionAt) -> bool:
