@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import Constant, Operands, Predicate, Register
+from cass_ray.lift.frontend.operands import Constant, Operand, Operands, Predicate, Register
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.table import lowers
@@ -42,12 +44,18 @@ def move_wide(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 @lowers("VIADD.S32.ISAT")
 def add_saturated(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Sum of two signed words, the nearest one where there is none."""
+    """Sum or difference of two signed words, or the nearest word."""
     target, left, right = i.operands.exactly(3)
-    values = ctx.integer(left), ctx.integer(right)
-    if any(isinstance(o, Register | Constant) and o.negated for o in (left, right)):
-        raise i.unknown("a negated term")
-    ctx.write(target, ctx.ir.call("i32", "llvm.sadd.sat.i32", *values))
+    if _is_negated(left):
+        raise i.unknown("a negated first term")
+    name = "llvm.ssub.sat.i32" if _is_negated(right) else "llvm.sadd.sat.i32"
+    if isinstance(right, Register | Constant):
+        right = replace(right, negated=False)
+    ctx.write(target, ctx.ir.call("i32", name, ctx.integer(left), ctx.integer(right)))
+
+
+def _is_negated(operand: Operand) -> bool:
+    return isinstance(operand, Register | Constant) and operand.negated
 
 
 @lowers("VIADD", "UIADD")
