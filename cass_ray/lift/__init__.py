@@ -75,7 +75,7 @@ def lift_cubin(
     partial: bool = False,
     names: Mapping[str, str] | None = None,
 ) -> LiftedModule:
-    """Lift every kernel of ``cubin`` (sm_80 to sm_90) to RDNA3.
+    """Lift every kernel of ``cubin`` (sm_75 to sm_121) to AMD.
 
     With ``partial``, kernels that cannot be lifted are left out and listed in ``failures``, as
     long as one can. ``names`` renames kernels and gives variables a second name: what the host

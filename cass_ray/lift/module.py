@@ -13,7 +13,6 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Name
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX
 from cass_ray.lift.llvm.globals import MANAGED_SUFFIX, DeviceData
-from cass_ray.lift.lowering.constant_banks import SHARED_WINDOW
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.control_flow import KernelLifter
 from cass_ray.lift.lowering.environment import KernelEnvironment
@@ -61,6 +60,7 @@ def build(
 
     Raises :class:`LiftError` for what concerns the whole cubin.
     """
+    _check_no_device_launches(cubin)
     managed = {name: name + MANAGED_SUFFIX for name in reading.managed_names(cubin)}
     names = {**managed, **(names or {})}
     program = CubinCode(
@@ -88,6 +88,19 @@ def build(
         counts[name] = lifter.instruction_count
     parts = [_HEADER, *data.definitions, *functions, *sorted(declarations), _FOOTER]
     return LlvmModule("\n".join(parts), tuple(counts), failures, counts, data.sizes)
+
+
+_DEVICE_RUNTIME = "__cuda_syscall_cnp"
+"""Functions of the driver begin so that serve kernels which launch kernels."""
+
+
+def _check_no_device_launches(cubin: Cubin) -> None:
+    found = [name for name in reading.system_functions(cubin) if name.startswith(_DEVICE_RUNTIME)]
+    if found:
+        raise LiftError(
+            f"kernels that launch kernels (dynamic parallelism): {', '.join(sorted(found))} "
+            "would have to be provided; launch from the host"
+        )
 
 
 def _environment(
@@ -119,18 +132,21 @@ def _without_reserved(
     scratch = _scratch_bytes(instructions)
     if not reserved:
         return replace(kernel, shared_size=kernel.shared_size + scratch), scratch
-    if kernel.shared_size >= reserved and not any(map(_makes_generic, instructions)):
+    makes_generic = any(_makes_generic(kernel, i) for i in instructions)
+    if kernel.shared_size >= reserved and not makes_generic:
         shift = scratch - reserved
         return replace(kernel, shared_size=kernel.shared_size + shift), shift
     least = reserved if scratch else 0
     return replace(kernel, shared_size=max(kernel.shared_size, least)), 0
 
 
-def _makes_generic(i: DecodedInstruction) -> bool:
+def _makes_generic(kernel: KernelInfo, i: DecodedInstruction) -> bool:
     """Whether it reads where shared memory is among generic addresses."""
+    start = kernel.driver.shared_window
+    window = () if start is None else (start, start + 4)
     return any(
         (isinstance(operand, Name) and operand.text.startswith("SR_SWIN"))
-        or (isinstance(operand, Constant) and operand.bank == 0 and operand.offset in SHARED_WINDOW)
+        or (isinstance(operand, Constant) and operand.bank == 0 and operand.offset in window)
         for operand in i.operands
     )
 
@@ -150,11 +166,11 @@ def flushes_denormals(instructions: list[DecodedInstruction]) -> bool:
 
 
 def _reads_single_precision(i: DecodedInstruction) -> bool:
-    if i.opcode in ("F2I", "FRND"):
+    if i.opcode.removeprefix("U") in ("F2I", "FRND"):
         return not (i.has("F64") or i.has("F16"))
     if i.opcode == "F2F":
         return i.has("F32")
-    return i.opcode in _SINGLE_PRECISION
+    return i.opcode.removeprefix("U") in _SINGLE_PRECISION
 
 
 def _function(context: LoweringContext, lifter: KernelLifter, exported: str) -> str:

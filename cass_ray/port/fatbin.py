@@ -22,7 +22,8 @@ from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, run
 MAGIC = 0xBA55ED50
 _HEADER = struct.Struct("<IHHQ")
 _ALIGNMENT = 8
-_ARCHITECTURE = re.compile(r"\.sm_(\d+)a?\.cubin$")
+_ARCHITECTURE = re.compile(r"\.sm_(\d+)[af]?\.cubin$")
+_TARGET = re.compile(rb"^\s*\.target\s+sm_(\d+)([af]?)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,11 @@ class FatBinaryContainer:
     def key(self) -> str:
         """Names the container; ``runtime/registration.cpp`` computes the same."""
         return f"{zlib.crc32(self.data):08x}-{len(self.data)}"
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it holds nothing: nvcc puts such a one before the PTX of a program."""
+        return len(self.data) <= _HEADER.size
 
 
 def containers(section: bytes) -> Iterator[FatBinaryContainer]:
@@ -63,6 +69,38 @@ def cubins(container: FatBinaryContainer, toolchain: NvidiaToolchain) -> dict[in
         if matched := _ARCHITECTURE.search(name):
             found.setdefault(int(matched[1]), []).append(data)
     return found
+
+
+def assembled(container: FatBinaryContainer, toolchain: NvidiaToolchain) -> dict[int, list[bytes]]:
+    """Cubins of the container's PTX by architecture, by ptxas in the sandbox, as the driver would.
+
+    Each is for the architecture that the PTX names. Empty where there is no PTX or no ptxas. Raises
+    :class:`PortError` with the message of a tool.
+    """
+    found: dict[int, list[bytes]] = {}
+    ptxas = toolchain.nvcc.with_name("ptxas")
+    if not ptxas.exists():
+        return found
+    for name, text in _extract(container, toolchain, "-xptx"):
+        if (target := _TARGET.search(text)) is None:
+            raise PortError(f"{name}: PTX that names no target")
+        number, suffix = int(target[1]), target[2].decode()
+        made = _assemble(text, f"sm_{number}{suffix}", ptxas, toolchain)
+        found.setdefault(number, []).append(made)
+    return found
+
+
+def _assemble(text: bytes, architecture: str, ptxas: Path, toolchain: NvidiaToolchain) -> bytes:
+    with private_folder() as folder:
+        (folder / "device.ptx").write_bytes(text.rstrip(b"\0"))
+        view = View(read_only=toolchain.visible(), writable=(folder,))
+        command: list[str | Path] = [ptxas, f"-arch={architecture}", "device.ptx"]
+        command += ["-o", "device.cubin"]
+        done = run(command, cwd=folder, limits=COMPILE_LIMITS, view=view)
+        made = read_written(folder / "device.cubin", COMPILE_LIMITS.file_bytes) if done.ok else None
+        if made is None:
+            raise PortError(f"ptxas: {done.stderr_text.strip() or done.outcome.value}")
+        return made
 
 
 def _extract(

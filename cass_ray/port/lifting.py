@@ -10,14 +10,12 @@ from pathlib import Path
 import cass_ray.lift as lift
 from cass_ray.cache import ContentCache, default_directory, digest
 from cass_ray.lift.errors import LiftError
+from cass_ray.lift.frontend.cubin import PREFERRED, SUPPORTED
 from cass_ray.port.errors import PortError
-from cass_ray.port.fatbin import FatBinaryContainer, cubins
+from cass_ray.port.fatbin import FatBinaryContainer, assembled, cubins
 from cass_ray.toolchain.amd.bundle import bundle
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE, AmdToolchain
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
-
-_LIFTABLE = (90, 89, 87, 86, 80)
-"""Architectures to lift from, the most preferred first."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +63,19 @@ class ContainerLifter:
         return made
 
     def _lift(self, container: FatBinaryContainer) -> LiftedContainer:
+        if container.is_empty:
+            return LiftedContainer(container.key, 0, b"", (), {})
         by_architecture = cubins(container, self.nvidia)
-        usable = [number for number in _LIFTABLE if number in by_architecture]
+        usable = [number for number in PREFERRED if number in by_architecture]
+        if not usable:
+            by_architecture.update(assembled(container, self.nvidia))
+            usable = [number for number in PREFERRED if number in by_architecture]
         if not usable:
             found = ", ".join(f"sm_{number}" for number in sorted(by_architecture)) or "none"
-            wanted = ", ".join(f"sm_{number}" for number in sorted(_LIFTABLE))
+            wanted = ", ".join(f"sm_{number}" for number in SUPPORTED)
             raise PortError(
-                f"no machine code that can be lifted: the program has {found}, needed is one of "
+                f"no machine code that can be lifted, and no PTX that ptxas takes: the program has "
+                f"{found}, needed is one of "
                 f"{wanted} (nvcc -gencode arch=compute_80,code=sm_80)"
             )
         attempts = [self._lift_cubins(container.key, n, by_architecture[n]) for n in usable[:1]]

@@ -21,7 +21,7 @@ from cass_ray.toolchain.unit import Unit
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.program import translated
 
-ARCHITECTURES = ("sm_80", "sm_90")
+ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_120")
 FEW = (
     "programs/general_compute/block_reduce.cu",  # shuffles, shared memory, 64-bit integers
     "programs/data_structure/ring_buffer.cu",  # device printf

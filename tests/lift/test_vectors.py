@@ -1,7 +1,7 @@
 """Lifted opcode forms against what an NVIDIA H200 computed (``vectors/opcode_vectors.json.xz``).
 
-The GPU ran the forms as ptxas makes them for sm_90; here each is assembled for sm_80, sm_89 and
-sm_90, lifted, and run on the RDNA3 backend. Numbers must agree bit for bit, but for the payload of
+The GPU ran the forms as ptxas makes them for sm_90; here each is assembled for sm_75 to sm_120,
+lifted, and run on the RDNA3 backend. Numbers must agree bit for bit, but for the payload of
 NaN and the stated error of approximate functions.
 """
 
@@ -20,7 +20,7 @@ from tests.lift.vectors.differential import NOT_LIFTED, check, known, vectors
 from tests.lift.vectors.form import Form
 from tests.lift.vectors.forms import FAMILIES, all_forms, family
 
-ARCHITECTURES = (80, 89, 90)
+ARCHITECTURES = (75, 80, 89, 90, 100, 120)
 GAPS = json.loads(Path(__file__).with_name("gaps.json").read_text())
 """Forms that the lifter refuses, by architecture, with the reason that it gives."""
 SAMPLE = 47

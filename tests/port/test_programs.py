@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from cass_ray.emulator.build import runtime_library
+from cass_ray.emulator.execution import RunOptions
+from cass_ray.port.executable import read_executable
+from cass_ray.port.lifting import ContainerLifter
+from cass_ray.port.running import execute, port
+from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.sandbox.process import Completed
 
 pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
@@ -71,3 +79,50 @@ def test_cubs_radix_sort_with_wide_counts(
 ) -> None:
     done = run_ported("radix_sort.cu", architecture=f"sm_{version}")
     assert done.stdout_text == f"{version} {version}\n0 0 out of order 0, the same keys 1\n"
+
+
+PTX_ONLY = r"""
+#include <cstdio>
+__global__ void multiply(int *out) { out[threadIdx.x] = threadIdx.x * 3; }
+int main() {
+  int *memory, found[32];
+  cudaMalloc(&memory, sizeof(found));
+  multiply<<<1, 32>>>(memory);
+  cudaMemcpy(found, memory, sizeof(found), cudaMemcpyDeviceToHost);
+  cudaFuncAttributes attributes;
+  cudaFuncGetAttributes(&attributes, multiply);
+  std::printf("%d %d\n", found[31], attributes.binaryVersion);
+}
+"""
+
+LAUNCHES_FROM_THE_DEVICE = r"""
+__global__ void child(int *out) { out[threadIdx.x] = 7; }
+__global__ void parent(int *out) { child<<<1, 32>>>(out); }
+int main() { parent<<<1, 1>>>(nullptr); }
+"""
+
+
+def built(folder: Path, text: str, *flags: str) -> Path:
+    (folder / "program.cu").write_text(text)
+    nvcc = find_nvidia().nvcc
+    command = [nvcc, "-cudart", "shared", *flags, "program.cu", "-o", "program"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    return folder / "program"
+
+
+@pytest.mark.parametrize("version", [75, 80, 120])
+def test_ptx_alone_is_assembled(lifter: ContainerLifter, tmp_path: Path, version: int) -> None:
+    flags = ("-gencode", f"arch=compute_{version},code=compute_{version}")
+    ported = port(read_executable(built(tmp_path, PTX_ONLY, *flags)), lifter)
+    done = execute(ported, [], runtime_library(), RunOptions(seconds=60))
+    assert done.stdout_text == f"93 {version}\n"
+
+
+def test_launches_from_the_device_are_refused_by_name(
+    lifter: ContainerLifter, tmp_path: Path
+) -> None:
+    flags = ("-arch=sm_90", "-rdc=true", "-lcudadevrt")
+    executable = built(tmp_path, LAUNCHES_FROM_THE_DEVICE, *flags)
+    (reason,) = port(read_executable(executable), lifter).failures.values()
+    assert "dynamic parallelism" in reason
+    assert "__cuda_syscall_cnpv2LaunchDeviceV2" in reason

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Iterator
 from itertools import takewhile
 
 from cass_ray.lift.frontend.code import CodeSection
@@ -11,21 +11,21 @@ from cass_ray.lift.frontend.operands import Predicate
 
 
 def block_of(
-    code: CodeSection, position: int, ends: Container[str]
+    code: CodeSection, position: int, ends: Callable[[DecodedInstruction], bool]
 ) -> Iterator[DecodedInstruction]:
     """Instructions from ``position`` to the end of its basic block.
 
-    ``ends``: opcodes that end one.
+    ``ends``: whether an instruction is the last of one.
     """
     instructions = code.instructions
     first = instructions[position]
     yield first
-    if first.opcode in ends:
+    if ends(first):
         return
     rest = (instructions[n] for n in range(position + 1, len(instructions)))
     for instruction in takewhile(lambda each: each.address not in code.leaders, rest):
         yield instruction
-        if instruction.opcode in ends:
+        if ends(instruction):
             return
 
 

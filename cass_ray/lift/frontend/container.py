@@ -50,16 +50,17 @@ def cubins_in(path: Path, toolchain: NvidiaToolchain) -> list[FoundCubin]:
 
 
 def best_cubins(found: list[FoundCubin]) -> list[FoundCubin]:
-    """Those of the newest architecture that can be lifted and that hold kernels.
+    """Those with kernels of the architecture whose instructions are known best.
 
     Raises :class:`LiftError` for none.
     """
     with_code = [each for each in found if each.architecture and _has_kernels(each)]
     if not with_code:
         names = ", ".join(each.name for each in found)
-        raise LiftError(f"no cubin with kernels for sm_80 to sm_90 among {names}")
-    newest = max(each.architecture for each in with_code)
-    return [each for each in with_code if each.architecture == newest]
+        known = ", ".join(f"sm_{number}" for number in reading.SUPPORTED)
+        raise LiftError(f"no cubin with kernels for {known} among {names}")
+    best = min((each.architecture for each in with_code), key=reading.PREFERRED.index)
+    return [each for each in with_code if each.architecture == best]
 
 
 def _has_kernels(found: FoundCubin) -> bool:

@@ -11,11 +11,13 @@ from cass_ray.lift.frontend.driver_words import DriverWords, driver_words
 from cass_ray.toolchain.elf import BinaryReader, DamagedFile
 from cass_ray.toolchain.nvidia.elf import Cubin
 
-SUPPORTED = (80, 86, 87, 89, 90)
+PREFERRED = (90, 89, 88, 87, 86, 80, 120, 121, 100, 103, 110, 75)
+"""Architectures of one program's machine code, the one first whose instructions are known best."""
+SUPPORTED = tuple(sorted(PREFERRED))
 
 # Attributes of .nv.info and .nv.info.KERNEL (EIATTR_*).
 _PARAM_CBANK, _FRAME_SIZE, _MIN_STACK_SIZE, _KPARAM_INFO = 0x0A, 0x11, 0x12, 0x17
-_MAX_THREADS, _REQUIRED_THREADS = 0x05, 0x10
+_MAX_THREADS, _REQUIRED_THREADS, _CLUSTER = 0x05, 0x10, 0x3D
 _SIZED = 4  # format EIFMT_SVAL: a 16-bit size, then that many bytes
 _ENTRY = 0x10  # STO_CUDA_ENTRY in st_other
 _RELOCATIONS = {4: struct.Struct("<QQq"), 9: struct.Struct("<QQ")}  # SHT_RELA, SHT_REL
@@ -53,6 +55,8 @@ class KernelInfo:
     """Exact number of threads of a block, where the kernel demands one; else 0."""
     driver: DriverWords
     """What the driver puts in front of the parameters."""
+    architecture: int
+    """80 for sm_80."""
 
 
 def architecture(cubin: Cubin) -> int:
@@ -61,7 +65,13 @@ def architecture(cubin: Cubin) -> int:
     for number in (flags >> 8 & 0xFF, flags & 0xFF):
         if number in SUPPORTED:
             return number
-    raise LiftError(f"not a cubin for sm_80 to sm_90 (ELF flags {flags:#x}); compile for one")
+    known = ", ".join(f"sm_{number}" for number in SUPPORTED)
+    raise LiftError(f"not a cubin for one of {known} (ELF flags {flags:#x})")
+
+
+def parameter_base(number: int) -> int:
+    """Where parameters begin in bank 0 on sm_``number``, in bytes."""
+    return 0x380 if number >= 100 else 0x210 if number >= 90 else 0x160
 
 
 def kernel_names(cubin: Cubin) -> list[str]:
@@ -88,7 +98,8 @@ def kernel_info(cubin: Cubin, name: str) -> KernelInfo:
 
 
 def _kernel_info(cubin: Cubin, name: str) -> KernelInfo:
-    base = 0x210 if architecture(cubin) >= 90 else 0x160
+    number = architecture(cubin)
+    base = parameter_base(number)
     max_threads = 1024
     required_threads = 0
     parameters: list[tuple[int, Parameter]] = []
@@ -103,6 +114,10 @@ def _kernel_info(cubin: Cubin, name: str) -> KernelInfo:
             max_threads = min(1024, x * y * z)
             if attribute == _REQUIRED_THREADS:
                 required_threads = max_threads
+        elif attribute == _CLUSTER:
+            x, y, z = BinaryReader(value).fields(_THREE_WORDS)
+            if x * y * z > 1:
+                raise LiftError(f"{name}: clusters of {x} x {y} x {z} blocks; blocks share nothing")
     frame = 0
     for attribute, value in _attributes(_section(cubin, ".nv.info")):
         if attribute in (_FRAME_SIZE, _MIN_STACK_SIZE):
@@ -121,7 +136,8 @@ def _kernel_info(cubin: Cubin, name: str) -> KernelInfo:
         _shared_size(cubin, name),
         max_threads,
         required_threads,
-        driver_words(architecture(cubin)),
+        driver_words(number),
+        number,
     )
 
 

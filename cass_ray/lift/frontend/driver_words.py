@@ -14,6 +14,15 @@ from dataclasses import dataclass, field
 class DriverWords:
     """Byte offsets in bank 0. Of an address the low word's, and the high word follows it."""
 
+    block_size: int
+    """The first of three words."""
+    grid_size: int
+    """The first of three words, in blocks."""
+    stack_size: int
+    local_window: int
+    """The generic address of the thread's stack."""
+    shared_window: int | None
+    """The generic address of shared memory; None where only a special register has it."""
     descriptor: int
     """What global accesses name."""
     grid_workspace: tuple[int, int]
@@ -30,6 +39,11 @@ class DriverWords:
 
 _END = "the end of the kernel's parameters"
 _AMPERE = DriverWords(
+    block_size=0x0,
+    grid_size=0xC,
+    stack_size=0x28,
+    local_window=0x20,
+    shared_window=0x18,
     descriptor=0x118,
     grid_workspace=(0x90, 0x8C),
     constants=0x50,
@@ -42,6 +56,11 @@ _AMPERE = DriverWords(
     },
 )
 _HOPPER = DriverWords(
+    block_size=0x0,
+    grid_size=0xC,
+    stack_size=0x28,
+    local_window=0x20,
+    shared_window=0x18,
     descriptor=0x208,
     grid_workspace=(0x48, 0x44),
     constants=0xD0,
@@ -56,6 +75,29 @@ _HOPPER = DriverWords(
 )
 
 
+CLUSTER_SIZE = 1
+"""What code of Blackwell counts some words by, 0xA0 bytes back for each block of a cluster."""
+_BLACKWELL = DriverWords(
+    block_size=0x360,
+    grid_size=0x370,
+    stack_size=0x37C,
+    local_window=0x2F8,
+    shared_window=None,
+    descriptor=0x358,
+    grid_workspace=(0x258 - 0xA0 * CLUSTER_SIZE, 0x254 - 0xA0 * CLUSTER_SIZE),
+    constants=0x120,
+    parameters=0x348,
+    parameters_distance=0,
+    refused={
+        0x2AC - 0xA0 * CLUSTER_SIZE: "the size of dynamic shared memory",
+        0x350: _END,
+        0x354: _END,
+    },
+)
+
+
 def driver_words(architecture: int) -> DriverWords:
     """The layout for ``architecture``, 80 for sm_80."""
+    if architecture >= 100:
+        return _BLACKWELL
     return _HOPPER if architecture >= 90 else _AMPERE

@@ -16,7 +16,7 @@ from cass_ray.assembly import sass
 from cass_ray.assembly.signatures import Signature
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection
-from cass_ray.lift.frontend.cubin import SUPPORTED
+from cass_ray.lift.frontend.cubin import SUPPORTED, parameter_base
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Immediate, Name, Predicate, Register
 from cass_ray.toolchain.elf import FileHeader
@@ -25,7 +25,9 @@ from cass_ray.toolchain.nvidia.elf import Cubin, ElfSymbol, Section
 ASSUMED_SHARED_BYTES = 48 * 1024
 """The most that a kernel has without asking the driver for more."""
 
-_SHARED_OPCODES = frozenset({"LDS", "STS", "ATOMS", "LDSM", "LDGSTS", "STSM"})
+_SHARED_OPCODES = frozenset(
+    {"LDS", "STS", "ATOMS", "LDSM", "LDGSTS", "STSM", "SYNCS", "ARRIVES", "UBLKCP"}
+)
 _PROGBITS, _NOBITS = 1, 8
 _FUNCTION, _ENTRY = 2, 0x10
 _SIZED, _KPARAM_INFO, _FRAME_SIZE = 4, 0x17, 0x11
@@ -98,7 +100,8 @@ def _architecture(named: list[str]) -> int:
         raise LiftError("a listing must name one architecture (.target sm_80, code for sm_80)")
     number = found.pop()
     if number not in SUPPORTED:
-        raise LiftError(f"sm_{number} is not one of sm_80 to sm_90")
+        known = ", ".join(f"sm_{each}" for each in SUPPORTED)
+        raise LiftError(f"sm_{number} is not one of {known}")
     return number
 
 
@@ -117,7 +120,7 @@ def _check_banks(kernel: str, i: DecodedInstruction) -> None:
 
 def _parameters(code: CodeSection, architecture: int) -> bytes:
     """Attributes that describe the parameters, from the kernel's mangled name."""
-    base = 0x210 if architecture >= 90 else 0x160
+    base = parameter_base(architecture)
     used = max(
         (
             operand.offset + 4 - base

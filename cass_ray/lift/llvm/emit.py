@@ -12,7 +12,9 @@ from cass_ray.toolchain.amd.toolchain import AmdToolchain, code_flags
 from cass_ray.toolchain.sandbox.isolation import View, private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
 
-_SUPPORT = Path(__file__).parent / "device" / "support.hip"
+_SUPPORT = tuple(
+    Path(__file__).parent / "device" / name for name in ("support.hip", "mbarrier.hip")
+)
 _CODE_OBJECT_VERSION = 5
 _FLAGS = (
     "-x",
@@ -57,8 +59,8 @@ def assembly(
 
 
 def _support_library(toolchain: AmdToolchain, architecture: str) -> Path:
-    """Bitcode of ``device/support.hip`` with what it needs of AMD's device library; cached."""
-    source = _SUPPORT.read_bytes()
+    """Bitcode of the files of ``device`` with what they need of AMD's device library; cached."""
+    source = b"".join(path.read_bytes() for path in _SUPPORT)
     key = digest([toolchain.fingerprint, architecture, source])
     library = toolchain.cache / "lift-support" / f"{key}.bc"
     if library.exists():

@@ -11,11 +11,8 @@ from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.handles import HandleWords
 
 INVARIANT = ", !invariant.load !0"
-_GROUP_SIZE = {0x0: 12, 0x4: 14, 0x8: 16}  # hidden_group_size_* in the implicit arguments, 16 bits
-_GROUP_COUNT = {0xC: 0, 0x10: 4, 0x14: 8}  # hidden_block_count_*, 32 bits
-SHARED_WINDOW = (0x18, 0x1C)
-"""Offsets in bank 0 of the generic address of shared memory."""
-_LOCAL_WINDOW, _STACK_SIZE = (0x20, 0x24), 0x28
+_GROUP_SIZE = {0: 12, 4: 14, 8: 16}  # hidden_group_size_* in the implicit arguments, 16 bits
+_GROUP_COUNT = {0: 0, 4: 4, 8: 8}  # hidden_block_count_*, 32 bits
 _HALVES = (0, 4)
 """Of an address: where its words are behind its start."""
 _SYMBOL_HALF = re.compile(
@@ -93,24 +90,17 @@ class ConstantBanks:
 
     def _driver_word(self, offset: int) -> Value:
         """What the driver puts in front of the parameters."""
-        if offset in _GROUP_SIZE or offset in _GROUP_COUNT:
-            base = self._ir.call("ptr addrspace(4)", "llvm.amdgcn.implicitarg.ptr")
-            if offset in _GROUP_COUNT:
-                place = self._ir.offset(base, i64(_GROUP_COUNT[offset]))
-                return self._ir.load("i32", place, 4, note=INVARIANT)
-            place = self._ir.offset(base, i64(_GROUP_SIZE[offset]))
-            return self._ir.cast("zext", self._ir.load("i16", place, 2, note=INVARIANT), "i32")
-        if offset == _STACK_SIZE:
-            return i32(self._kernel.frame_size)
-        if offset in SHARED_WINDOW:
-            # The low word counts from the start of LDS, as shared addresses do.
-            if offset == SHARED_WINDOW[0]:
-                return i32(self._shared_shift)
-            return self._shared_window()
-        if offset in _LOCAL_WINDOW:
-            address = self._local_window()
-            return self._ir.low(address) if offset == _LOCAL_WINDOW[0] else self._ir.high(address)
         driver = self._kernel.driver
+        if offset - driver.block_size in _GROUP_SIZE:
+            return self.block_size((offset - driver.block_size) // 4)
+        if offset - driver.grid_size in _GROUP_COUNT:
+            return self.grid_size((offset - driver.grid_size) // 4)
+        if offset == driver.stack_size:
+            return i32(self._kernel.frame_size)
+        if driver.shared_window is not None and offset - driver.shared_window in _HALVES:
+            return self.shared_window(is_high=offset != driver.shared_window)
+        if offset - driver.local_window in _HALVES:
+            return self._half(self._local_window(), is_high=offset != driver.local_window)
         if offset in driver.grid_workspace:
             address = self._data.grid_workspace()
             return self._half(address, is_high=offset == driver.grid_workspace[1])
@@ -132,8 +122,25 @@ class ConstantBanks:
         start = self._ir.cast("ptrtoint", base, "i64")
         return self._ir.op("sub", start, i64(self._kernel.driver.parameters_distance))
 
-    def _shared_window(self) -> Value:
-        """High word of generic addresses of shared memory; the low word is the LDS address."""
+    def block_size(self, axis: int) -> Value:
+        """Threads of a block along an axis, 0 to 2."""
+        base = self._ir.call("ptr addrspace(4)", "llvm.amdgcn.implicitarg.ptr")
+        place = self._ir.offset(base, i64(_GROUP_SIZE[4 * axis]))
+        return self._ir.cast("zext", self._ir.load("i16", place, 2, note=INVARIANT), "i32")
+
+    def grid_size(self, axis: int) -> Value:
+        """Blocks of the grid along an axis, 0 to 2."""
+        base = self._ir.call("ptr addrspace(4)", "llvm.amdgcn.implicitarg.ptr")
+        place = self._ir.offset(base, i64(_GROUP_COUNT[4 * axis]))
+        return self._ir.load("i32", place, 4, note=INVARIANT)
+
+    def shared_window(self, *, is_high: bool) -> Value:
+        """A word of the generic address of shared memory.
+
+        The low word counts from the start of LDS, as shared addresses do.
+        """
+        if not is_high:
+            return i32(self._shared_shift)
         lds = Value("ptr addrspace(3)", "inttoptr (i32 16 to ptr addrspace(3))")
         return self._ir.high(
             self._ir.cast("ptrtoint", self._ir.cast("addrspacecast", lds, "ptr"), "i64")

@@ -205,10 +205,19 @@ class LoweringContext:
                 return self.ir.op("sub", i64(0), value)
         return value
 
+    def wide_literal_or_register(self, operand: Operand) -> Value:
+        """64 bits, of instructions whose literals have 32 and are printed with their sign.
+
+        Raises :class:`UnknownForm` for one of which it is not known how it is extended.
+        """
+        if isinstance(operand, Immediate) and 0x80000000 <= operand.integer <= 0xFFFFFFFF:
+            raise UnknownForm(operand.text, "a literal of which the extension is not known")
+        return self.wide(operand)
+
     def float32(self, operand: Operand) -> Value:
         """A single-precision operand with its sign modifiers."""
         if isinstance(operand, Immediate):
-            return float_bits(_float32_bits(operand))
+            return float_bits(float32_bits(operand))
         word = self.bits(operand)
         value = self.floats.number_in(word)
         if value is None:
@@ -280,7 +289,8 @@ class LoweringContext:
         return value
 
 
-def _float32_bits(literal: Immediate) -> int:
+def float32_bits(literal: Immediate) -> int:
+    """The bits of a single-precision literal."""
     if literal.is_bits:
         return literal.integer
     if "NAN" in literal.text:

@@ -23,11 +23,15 @@ from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.driver_functions import SYSTEM_FUNCTIONS
 from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.families import forms
-from cass_ray.lift.lowering.lanes import ballot
+from cass_ray.lift.lowering.lanes import ballot, share_with_warp
 from cass_ray.lift.lowering.pairing import must_take_turns
+from cass_ray.lift.lowering.phase_waits import PhaseWaits, phase_waits
+from cass_ray.lift.lowering.polling import must_keep_loads
 from cass_ray.lift.lowering.semantics.barrier import stop_at_barrier
+from cass_ray.lift.lowering.semantics.mbarrier import tests_phase
 from cass_ray.lift.lowering.semantics.texture import TEXTURE_OPCODES
 from cass_ray.lift.lowering.table import OpcodeForm
+from cass_ray.lift.lowering.uniform import uniform_results
 
 MOST_BLOCKS = 60_000
 """Blocks of one kernel, copies of subroutines included."""
@@ -73,6 +77,7 @@ class KernelLifter:
         self._forms = forms()
         self._is_deep = False
         self._takes_turns = False
+        self._waits = PhaseWaits()
         self._writes: dict[liveness.CodePlace, set[str]] = {}
         self._shared: set[tuple[str, int]] = set()
         self.instruction_count = 0
@@ -87,9 +92,12 @@ class KernelLifter:
             try:
                 self._unneeded: set[tuple[liveness.CodePlace, str]] = set()
                 self._attempt()
+                graph = (self._blocks, (self.environment.kernel.name, 0), self._instruction_at)
+                keeps = must_keep_loads(*graph)
+                self.environment = replace(self.environment, keeps_shared_loads=keeps)
                 if self.environment.target.pairs_warps and not self._takes_turns:
-                    entry = (self.environment.kernel.name, 0)
-                    self._takes_turns = must_take_turns(self._blocks, entry, self._instruction_at)
+                    self._waits = phase_waits(*graph)
+                    self._takes_turns = must_take_turns(*graph, self._waits)
                     if self._takes_turns:
                         continue
                 self._unneeded = liveness.unneeded_old_values(self._blocks)
@@ -168,19 +176,29 @@ class KernelLifter:
         position = code.position.get(address)
         if position is None:
             raise LiftError(f"{function}: control reaches {address:#x}, where no instruction is")
-        block = list(block_of(code, position, self._ends))
+        block = list(block_of(code, position, lambda i: self._ends_block(code, i)))
         self.instruction_count += len(block)
         last = block[-1]
-        body = block[:-1] if last.opcode in self._ends else block
+        body = block[:-1] if self._ends_block(code, last) else block
         for guard, run in runs_of(body):
             self._run(code, guard, run)
         following = (stack, function, last.address + INSTRUCTION_BYTES)
+        if self._polls(code, last):
+            self._poll(code, last, following)
+            return
         if last.opcode not in self._ends:
             context.terminators.jump(self._goto(following))
             return
         # The branch and its guard read always: whatever it goes on to do is not skipped.
         with self._lowering(code, last, liveness.RegisterAccess(None)):
             self._ends[last.opcode](self, place, last, following)
+
+    def _polls(self, code: CodeSection, i: DecodedInstruction) -> bool:
+        """Whether the turn ends before ``i``, which waits for another warp."""
+        return (code.name, i.address) in self._waits.polls and self._takes_turns
+
+    def _ends_block(self, code: CodeSection, i: DecodedInstruction) -> bool:
+        return i.opcode in self._ends or self._polls(code, i)
 
     def _run(
         self, code: CodeSection, guard: Predicate | None, run: list[DecodedInstruction]
@@ -192,6 +210,12 @@ class KernelLifter:
             return
         condition = context.predicate(guard)
         unneeded = self._unneeded_in(code, known)
+        if guard.file == "P" and (shared := uniform_results(run)):
+            with context.registers.skipped_unless(condition, unneeded - shared):
+                self._apply(code, known)
+            for name in sorted(shared):
+                share_with_warp(context, name, condition)
+            return
         if any(form.has_effect for _, form in known):
             with context.registers.skipped_unless(condition, unneeded):
                 self._apply(code, known)
@@ -221,6 +245,44 @@ class KernelLifter:
             access = liveness.RegisterAccess((guard.name, guard.inverted) if guard else None)
             with self._lowering(code, instruction, access):
                 form.semantics(self._context, instruction)
+                self._agree(code, instruction)
+
+    def _agree(self, code: CodeSection, i: DecodedInstruction) -> None:
+        """Where warps run in turns, a phase is over for all lanes of the warp or for none.
+
+        In a loop that waits it is when it is for each; elsewhere lanes that differ are an error.
+        """
+        waits_here = self._waits.verdicts.get((code.name, i.address))
+        if waits_here is None or not self._takes_turns:
+            return
+        if i.guard is not None and not tests_phase(i):
+            raise i.unknown("a guarded test of a phase where warps run in turns")
+        context = self._context
+        own = context.predicate(i.operands[0])
+        others = ballot(context, context.ir.invert(own))
+        all_over = context.ir.icmp("eq", others, i32(0))
+        if waits_here:
+            context.write_predicate(i.operands[0], all_over)
+            return
+        differs = context.ir.both(own, context.ir.invert(all_over))
+        with context.registers.skipped_unless(differs):
+            # Not llvm.trap, after which lanes would wait until the others end.
+            context.ir.line('call void asm sideeffect "s_trap 2", ""()')
+
+    def _poll(self, code: CodeSection, i: DecodedInstruction, following: CallPlace) -> None:
+        """Give the turn to the other warp, then read whether a phase is over."""
+        context, form = self._context, self._form(code, i)
+        assert context.turns is not None
+        access = liveness.RegisterAccess((i.guard.name, i.guard.inverted) if i.guard else None)
+        guard = context.predicate(i.guard) if i.guard else TRUE
+        with context.terminators.leaving_if(guard, lambda: self._goto(following)):
+            label = f"poll{context.ir.fresh()}"
+            context.turns.pause(f"label %{label}", at_barrier=False)
+            context.registers.begin_block(label)
+            with self._lowering(code, i, access):
+                form.semantics(context, i)
+                self._agree(code, i)
+            context.terminators.jump(self._goto(following))
 
     @contextmanager
     def _lowering(

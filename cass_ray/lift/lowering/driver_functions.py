@@ -42,9 +42,16 @@ def _free(context: LoweringContext) -> bool:
     return True
 
 
+def _copy_to_another_block(context: LoweringContext) -> bool:
+    """A bulk copy to shared memory of another block of a cluster, which there is none of."""
+    del context
+    return False
+
+
 SYSTEM_FUNCTIONS: dict[str, Callable[[LoweringContext], bool]] = {
     "__assertfail": _assertion_failed,
     "vprintf": _print,
     "malloc": _allocate,
     "free": _free,
+    "__cuda_syscall_cp_async_bulk_unicast": _copy_to_another_block,
 }

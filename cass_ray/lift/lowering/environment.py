@@ -25,3 +25,6 @@ class KernelEnvironment:
     uses_handles: bool = False
     """Whether the kernel has textures or surfaces: SASS needs only the low words of their handles,
     HIP's are addresses."""
+    keeps_shared_loads: bool = False
+    """Whether a load of shared memory may be of what another warp writes meanwhile, without a
+    barrier: none may be moved or left out."""

@@ -75,6 +75,21 @@ def from_first_lane(ctx: LoweringContext, word: Value) -> Value:
     return ctx.ir.select(is_upper_warp(ctx), words[1], words[0])
 
 
+def share_with_warp(ctx: LoweringContext, name: str, condition: Value) -> None:
+    """Give all lanes what the first lane where ``condition`` holds has in a uniform register.
+
+    Nothing where it holds in none.
+    """
+    kind = "i1" if "P" in name else "i32"
+    own = ctx.registers.read(name, kind)
+    chosen = ballot(ctx, condition)
+    first = ctx.ir.call("i32", "llvm.cttz.i32", chosen, FALSE)
+    first = ctx.ir.op("and", first, i32(WARP_LANES - 1))
+    word = from_uniform_lane(ctx, ctx.ir.cast("zext", own, "i32"), first)
+    given = word if kind == "i32" else ctx.ir.icmp("ne", word, i32(0))
+    ctx.registers.write(name, ctx.ir.select(ctx.ir.icmp("ne", chosen, i32(0)), given, own))
+
+
 def _wave_lane(ctx: LoweringContext, low: Value) -> Value:
     """The number of the lane in a wave of 64; ``low`` counts the lanes below it in the low half."""
     return ctx.ir.call("i32", "llvm.amdgcn.mbcnt.hi", i32(-1), low)

@@ -19,7 +19,7 @@ _EXCHANGE = frozenset(
     {"SHFL", "VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX", "ELECT", "LDSM", "MOVM"}
 )
 _MATRICES = frozenset({"HMMA", "IMMA", "DMMA"})
-_DIFFERENT = frozenset({"ATOM", "ATOMG", "ATOMS", "LDL"}) | _EXCHANGE | _MATRICES
+_DIFFERENT = frozenset({"ATOM", "ATOMG", "ATOMS", "SYNCS", "LDL"}) | _EXCHANGE | _MATRICES
 """What they give differs between lanes or warps whatever they are given."""
 _READS_SPECIAL = frozenset({"S2R", "S2UR", "CS2R"})
 _SAME = ("SR_CTAID", "SR_NTID", "SR_NCTAID", "SR_SWIN", "SRZ")

@@ -12,6 +12,7 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Address, Register
 from cass_ray.lift.graphs import components
 from cass_ray.lift.lowering.liveness import CodePlace, LivenessBlock
+from cass_ray.lift.lowering.semantics.mbarrier import tests_phase, uses_words
 
 _ATOMIC = frozenset({"ATOM", "ATOMG", "ATOMS"})
 _LOADS = frozenset({"LD", "LDG", "LDS"})
@@ -22,14 +23,40 @@ InstructionAt = Callable[[CodePlace], DecodedInstruction]
 
 def waiting_loops(
     blocks: Graph, entry: CodePlace, instruction_at: InstructionAt
-) -> Iterator[list[DecodedInstruction]]:
+) -> Iterator[list[CodePlace]]:
     """Instructions of each loop that may wait for what another thread writes."""
     for header, loop in _loops(blocks, frozenset(blocks), entry):
-        body = [instruction_at(place) for block in loop for place, _ in blocks[block].accesses]
+        places = [place for block in loop for place, _ in blocks[block].accesses]
+        body = [instruction_at(place) for place in places]
         if _may_wait(body) and (
             any(i.opcode == "NANOSLEEP" for i in body) or not _carried(blocks, header, loop)
         ):
-            yield body
+            yield places
+
+
+def must_keep_loads(blocks: Graph, entry: CodePlace, instruction_at: InstructionAt) -> bool:
+    """Whether loads of shared memory have to stay where they are: some wait for another warp."""
+    accesses = (each for block in blocks.values() for each in block.accesses)
+    found = [instruction_at(place) for place, _ in accesses]
+    if not any(i.opcode == "LDS" for i in found):
+        return False
+    return any(map(uses_words, found)) or polls_shared(blocks, entry, instruction_at)
+
+
+def polls_shared(blocks: Graph, entry: CodePlace, instruction_at: InstructionAt) -> bool:
+    """Whether a loop loads one word of shared memory again and again, as one that waits does.
+
+    SASS does not say that such a load is volatile.
+    """
+    for _, loop in _loops(blocks, frozenset(blocks), entry):
+        accesses = [each for block in loop for each in blocks[block].accesses]
+        if any(instruction_at(place).opcode == "BAR" for place, _ in accesses):
+            continue
+        written = frozenset[str]().union(*(access.writes for _, access in accesses))
+        for place, access in accesses:
+            if instruction_at(place).opcode == "LDS" and not access.reads & written:
+                return True
+    return False
 
 
 def flag_in_shared(body: list[DecodedInstruction]) -> DecodedInstruction | None:
@@ -46,6 +73,8 @@ def _may_wait(body: list[DecodedInstruction]) -> bool:
     """Whether the loop reads what others write, and others do not come around with it."""
     if any(i.opcode == "BAR" for i in body) or _tries_again(body):
         return False
+    if any(map(tests_phase, body)):
+        return True
     if any(i.opcode in _ATOMIC or (i.opcode in _LOADS and i.has("STRONG")) for i in body):
         return True
     # Variables of code that is not optimized are in the stack: nothing can be said of its loops.

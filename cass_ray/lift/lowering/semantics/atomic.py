@@ -152,11 +152,19 @@ def compare_and_swap(ctx: LoweringContext, i: DecodedInstruction) -> None:
     _report_done(ctx, i)
 
 
-@lowers("ATOMS.CAST.SPIN{,.64}", has_effect=True)
+@lowers("{ATOMS,ATOM.E}.CAST.SPIN{,.64}", has_effect=True)
 def compare_and_swap_succeeded(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Compare and swap in a loop; the result, as wide as the data, is 1 where it wrote."""
+    """Compare and swap in a loop; the result, as wide as the data, is 1 where it wrote.
+
+    From sm_100 on a predicate says so in shared memory.
+    """
     target, _ = _operands(i)
     swapped = ctx.ir.result("i1", _exchange(ctx, i, 1))
+    for operand in _around_address(i)[0]:
+        if isinstance(operand, Predicate):
+            if i.opcode != "ATOMS" and operand.index is not None:
+                raise i.unknown("a predicate result")
+            ctx.write_predicate(operand, swapped)
     if i.has("64"):
         ctx.write_wide(target, ctx.ir.cast("zext", swapped, "i64"))
     else:

@@ -115,7 +115,7 @@ def reduce(ctx: LoweringContext, i: DecodedInstruction) -> None:
     if i.has("OR"):
         verdict = ctx.ir.icmp("ne", count, i32(0))
     else:
-        sizes = [ctx.banks.word(0, offset) for offset in (0, 4, 8)]
+        sizes = [ctx.banks.block_size(axis) for axis in range(3)]
         threads = ctx.ir.op("mul", ctx.ir.op("mul", sizes[0], sizes[1]), sizes[2])
         verdict = ctx.ir.icmp("eq", count, threads)
     ctx.registers.write(_RESULT, ctx.ir.cast("sext", verdict, "i32"))

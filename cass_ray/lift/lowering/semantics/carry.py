@@ -10,7 +10,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import Constant, Operand, Operands, Predicate, Register
+from cass_ray.lift.frontend.operands import (
+    Constant,
+    Operand,
+    Operands,
+    Predicate,
+    Register,
+)
 from cass_ray.lift.llvm.builder import FALSE, Value, i32, i64
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.known_values import LowSum, Term
@@ -150,6 +156,47 @@ def add3(ctx: LoweringContext, i: DecodedInstruction) -> None:
         ctx.write(i.operands[0], ctx.ir.sum(*(ctx.integer(term) for term in rest)))
         return
     add_low(ctx, i.operands[0], [_term(ctx, operand) for operand in rest], carries_out)
+
+
+@lowers("UIADD3.64", "IADD.64")
+def add_wide(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Sum of two or three of 64 bits each; of two with a carry out."""
+    carries_out, terms = _carries_and_terms(i)
+    values = [ctx.wide_literal_or_register(term) for term in terms]
+    total = ctx.ir.sum(*values)
+    if carries_out:
+        left, right = terms[:2] if len(terms) == 2 else (i.operands[0], i.operands[0])
+        if len(terms) != 2 or len(carries_out) != 1 or _is_negated(left):
+            raise i.unknown("a carry of this sum")
+        if _is_negated(right):
+            taken = ctx.ir.op("sub", i64(0), values[1])
+            carry = ctx.ir.icmp("uge", values[0], taken)
+        else:
+            carry = ctx.ir.icmp("ult", total, values[0])
+        ctx.write_predicate(carries_out[0], carry)
+    ctx.write_wide(i.operands[0], total)
+
+
+def _is_negated(operand: Operand) -> bool:
+    return isinstance(operand, Register | Constant) and operand.negated
+
+
+@lowers("IADD.64.X")
+def add_wide_with_carry(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Sum of two of 64 bits and of a carry in, with a carry out."""
+    carries_out, rest = _carries_and_terms(i)
+    left, right, carry_in = rest.exactly(3)
+    if _is_negated(left) or _is_negated(right):
+        raise i.unknown("a negated term of a sum with a carry")
+    values = [ctx.wide_literal_or_register(term) for term in (left, right)]
+    partial = ctx.ir.op("add", *values)
+    carry = ctx.ir.cast("zext", ctx.predicate(carry_in), "i64")
+    total = ctx.ir.op("add", partial, carry)
+    if carries_out:
+        first = ctx.ir.icmp("ult", partial, values[0])
+        second = ctx.ir.icmp("ult", total, partial)
+        ctx.write_predicate(carries_out[0], ctx.ir.either(first, second))
+    ctx.write_wide(i.operands[0], total)
 
 
 @lowers("{,U}IADD3.X")

@@ -15,6 +15,7 @@ from cass_ray.lift.llvm.builder import (
     double_bits,
     float_bits,
     i32,
+    i64,
     integer_constant,
 )
 from cass_ray.lift.lowering.context import LoweringContext
@@ -52,7 +53,9 @@ def _integer_source(
     return value, kind.startswith("U")
 
 
-@lowers(f"I2F{{,.F64,.F32,.F16,.BF16}}{_INTEGERS}{_ROUND}", f"I2FP.F32{{.U32,.S32}}{_ROUND}")
+@lowers(
+    f"{{,U}}I2F{{,.F64,.F32,.F16,.BF16}}{_INTEGERS}{_ROUND}", f"{{,U}}I2FP.F32{{.U32,.S32}}{_ROUND}"
+)
 def integer_to_float(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Integer to half, single or double precision."""
     value, unsigned = _integer_source(ctx, i, i.operands[1])
@@ -61,14 +64,30 @@ def integer_to_float(ctx: LoweringContext, i: DecodedInstruction) -> None:
     elif i.has("F16"):
         ctx.write(i.operands[0], _to_half(ctx, i, value, unsigned=unsigned))
     elif i.has("BF16"):
-        if rounding_of(i) or value.type == "i64":
+        if rounding_of(i):
             raise i.unknown("this integer to bfloat")
+        if value.type == "i64":
+            value = _with_sticky_bit(ctx, value, unsigned=unsigned)
         exact = ctx.ir.cast("uitofp" if unsigned else "sitofp", value, "double")
         _write(ctx, i.operands[0], ctx.ir.cast("fptrunc", exact, "bfloat"))
     else:
         converted = _to_single(ctx, i, value, unsigned=unsigned)
         ctx.floats.mark_normal(converted)
         ctx.write(i.operands[0], converted)
+
+
+def _with_sticky_bit(ctx: LoweringContext, value: Value, *, unsigned: bool) -> Value:
+    """An integer that rounds to few bits as ``value`` does, and is exact as a double.
+
+    From 2^40 on, where any of the low 24 bits is set the lowest of those above them stands for it.
+    """
+    magnitude = value if unsigned else ctx.ir.call("i64", "llvm.abs.i64", value, FALSE)
+    lost = ctx.ir.op("and", value, i64((1 << 24) - 1))
+    sticky = ctx.ir.cast("zext", ctx.ir.icmp("ne", lost, i64(0)), "i64")
+    shift = "lshr" if unsigned else "ashr"
+    kept = ctx.ir.op("or", ctx.ir.op(shift, value, i64(24)), sticky)
+    is_large = ctx.ir.icmp("uge", magnitude, i64(1 << 40))
+    return ctx.ir.select(is_large, ctx.ir.op("shl", kept, i64(24)), value)
 
 
 def _to_single(
@@ -157,7 +176,7 @@ def rounded(ctx: LoweringContext, i: DecodedInstruction, value: Value) -> Value:
 
 
 @lowers(
-    "F2I{,.FTZ}{,.U8,.S8,.U16,.S16,.U32,.S32,.U64,.S64}{,.F64,.F16,.BF16}{,.TRUNC,.FLOOR,.CEIL}{,.NTZ}"
+    "{,U}F2I{,.FTZ}{,.U8,.S8,.U16,.S16,.U32,.S32,.U64,.S64}{,.F64,.F16,.BF16}{,.TRUNC,.FLOOR,.CEIL}{,.NTZ}"
 )
 def float_to_integer(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Half, single or double precision to an integer."""
@@ -287,7 +306,7 @@ def _write(ctx: LoweringContext, target: Operand, value: Value) -> None:
         ctx.write(target, ctx.ir.cast("zext", ctx.ir.cast("bitcast", value, "i16"), "i32"))
 
 
-@lowers("FRND{,.FTZ}{,.F64,.F32,.F16}{,.TRUNC,.FLOOR,.CEIL}")
+@lowers("{,U}FRND{,.FTZ}{,.F64,.F32,.F16}{,.TRUNC,.FLOOR,.CEIL}")
 def round_to_integral(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """To an integral value of the same precision."""
     value = _float_source(ctx, i, i.operands[1])
@@ -297,7 +316,7 @@ def round_to_integral(ctx: LoweringContext, i: DecodedInstruction) -> None:
     _write(ctx, i.operands[0], result)
 
 
-@lowers("F2FP{,.RELU}{,.F16,.BF16}{,.F32}.{PACK_AB,MERGE_C}{,.RZ}")
+@lowers("{,U}F2FP{,.RELU}{,.F16,.BF16}{,.F32}.{PACK_AB,MERGE_C}{,.RZ}")
 def pack_halves(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Two numbers to half precision in one word, the first in the high half.
 

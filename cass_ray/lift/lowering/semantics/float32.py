@@ -106,7 +106,7 @@ def arithmetic(
 _MODES = "{,.FTZ}{,.RM,.RP,.RZ}{,.SAT}"
 
 
-@lowers(f"FADD{_MODES}", f"FADD32I{_MODES}")
+@lowers(f"{{,U}}FADD{_MODES}", f"FADD32I{_MODES}")
 def add(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Sum in single precision, rounded and flushed as the modifiers say."""
     operands = [ctx.float32(operand) for operand in i.operands[1:3].exactly(2)]
@@ -122,7 +122,7 @@ def _is_zero(operand: Operand) -> bool:
 
 
 @lowers(
-    f"FMUL{{,.D2,.D4,.D8,.M2,.M4,.M8}}{_MODES}",
+    f"{{,U}}FMUL{{,.D2,.D4,.D8,.M2,.M4,.M8}}{_MODES}",
     f"FMUL{_MODES}.{{D2,D4,D8,M2,M4,M8}}",
     repeats=True,
 )
@@ -139,7 +139,7 @@ def multiply(ctx: LoweringContext, i: DecodedInstruction) -> None:
     ctx.write(i.operands[0], saturated(ctx, i, arithmetic(ctx, i, "fmul", "v_mul_f32", operands)))
 
 
-@lowers(f"FFMA{_MODES}", f"FFMA32I{_MODES}")
+@lowers(f"{{,U}}FFMA{_MODES}", f"FFMA32I{_MODES}")
 def fused_multiply_add(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Product plus addend, rounded once."""
     operands = [ctx.float32(operand) for operand in i.operands[1:4].exactly(3)]
@@ -147,7 +147,7 @@ def fused_multiply_add(ctx: LoweringContext, i: DecodedInstruction) -> None:
     ctx.write(i.operands[0], saturated(ctx, i, value))
 
 
-@lowers("FMNMX{,.FTZ}{,.NAN}{,.XORSIGN}")
+@lowers("{,U}FMNMX{,.FTZ}{,.NAN}{,.XORSIGN}")
 def minimum_or_maximum(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Minimum or maximum by a predicate; of a number and NaN the number, but NaN with .NAN.
 
@@ -199,14 +199,14 @@ def flush(ctx: LoweringContext, value: Value) -> Value:
     return ctx.select(is_small, zero, value)
 
 
-@lowers(f"FSETP.{CONDITIONS}{{,.FTZ}}.{{AND,OR,XOR}}")
+@lowers(f"{{,U}}FSETP.{CONDITIONS}{{,.FTZ}}.{{AND,OR,XOR}}")
 def compare_to_predicate(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Compare two numbers; the second predicate gets the opposite result."""
     left, right = (flushed(ctx, i, operand) for operand in i.operands[2:4].exactly(2))
     write_pair(ctx, i, compare(ctx, i, left, right), ctx.predicate(i.operands[4]))
 
 
-@lowers(f"FSET{{,.BF}}.{CONDITIONS}{{,.FTZ}}.{{AND,OR,XOR}}")
+@lowers(f"{{,U}}FSET{{,.BF}}.{CONDITIONS}{{,.FTZ}}.{{AND,OR,XOR}}")
 def compare_to_register(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Compare two numbers; all ones or zero, with .BF 1.0 or 0.0."""
     left, right = (flushed(ctx, i, operand) for operand in i.operands[1:3].exactly(2))
@@ -215,7 +215,7 @@ def compare_to_register(ctx: LoweringContext, i: DecodedInstruction) -> None:
     ctx.write(i.operands[0], ctx.select(result, yes, i32(0)))
 
 
-@lowers("FSEL{,.FTZ}")
+@lowers("{,U}FSEL{,.FTZ}")
 def select(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """One of two numbers, chosen by a predicate."""
     target, yes, no, condition = i.operands.exactly(4)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import Operands, Predicate
+from cass_ray.lift.frontend.operands import Constant, Operand, Operands, Predicate, Register
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.table import lowers
@@ -17,12 +19,43 @@ def leading_predicates(operands: Operands) -> tuple[Operands, Operands]:
     return operands[:count], operands[count:]
 
 
+def without_outputs(ctx: LoweringContext, i: DecodedInstruction) -> Operands:
+    """The operands without the predicates that sm_100 has behind the target, which drop theirs."""
+    predicates, rest = leading_predicates(i.operands[1:])
+    if any(ctx.predicate(predicate) != TRUE for predicate in predicates):
+        raise i.unknown("a predicate that says which operand was taken")
+    return Operands((i.operands[0], *rest))
+
+
 @lowers("MOV", "UMOV", "MOV32I")
 def move(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Copy; a last operand, where there is one, masks bytes and is 0xf in all code seen."""
     if len(i.operands) > 2 and ctx.bits(i.operands[2]) != i32(0xF):
         raise i.unknown("a byte mask")
     ctx.write(i.operands[0], ctx.integer(i.operands[1]))
+
+
+@lowers("{,U}MOV.64")
+def move_wide(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Copy 64 bits."""
+    target, source = i.operands.exactly(2)
+    ctx.write_wide(target, ctx.wide(source))
+
+
+@lowers("VIADD.S32.ISAT")
+def add_saturated(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Sum or difference of two signed words, or the nearest word."""
+    target, left, right = i.operands.exactly(3)
+    if _is_negated(left):
+        raise i.unknown("a negated first term")
+    name = "llvm.ssub.sat.i32" if _is_negated(right) else "llvm.sadd.sat.i32"
+    if isinstance(right, Register | Constant):
+        right = replace(right, negated=False)
+    ctx.write(target, ctx.ir.call("i32", name, ctx.integer(left), ctx.integer(right)))
+
+
+def _is_negated(operand: Operand) -> bool:
+    return isinstance(operand, Register | Constant) and operand.negated
 
 
 @lowers("VIADD", "UIADD")
@@ -88,13 +121,25 @@ def minimum_or_maximum(
     return ctx.select(least, smaller, larger)
 
 
-@lowers("{IMNMX,VIMNMX,UIMNMX}{,.U32,.S32}")
+@lowers("{IMNMX,VIMNMX,UIMNMX,UVIMNMX}{,.U32,.S32}")
 def min_max(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Minimum or maximum of two, chosen by a predicate."""
-    target, left, right, least = i.operands.exactly(4)
+    target, left, right, least = without_outputs(ctx, i).exactly(4)
     sign = "u" if i.has("U32") else "s"
     values = ctx.integer(left), ctx.integer(right), ctx.predicate(least)
     ctx.write(target, minimum_or_maximum(ctx, *values, sign))
+
+
+@lowers("IMNMX.{U64,S64}")
+def min_max_wide(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Minimum or maximum of two of 64 bits; the predicates for longer ones are not used."""
+    first, second, target, left, right, least, carry = i.operands.exactly(7)
+    if (ctx.predicate(first), ctx.predicate(second), ctx.predicate(carry)) != (TRUE, TRUE, FALSE):
+        raise i.unknown("a part of a longer comparison")
+    values = [ctx.wide_literal_or_register(operand) for operand in (left, right)]
+    sign = "u" if i.has("U64") else "s"
+    result = minimum_or_maximum(ctx, values[0], values[1], ctx.predicate(least), sign)
+    ctx.write_wide(target, result)
 
 
 @lowers("VIADDMNMX{,.U32,.RELU}")
@@ -114,6 +159,14 @@ def select(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """One of two words, chosen by a predicate."""
     target, yes, no, condition = i.operands.exactly(4)
     ctx.write(target, ctx.select(ctx.predicate(condition), ctx.integer(yes), ctx.integer(no)))
+
+
+@lowers("SEL.64")
+def select_wide(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """One of two of 64 bits, chosen by a predicate."""
+    target, yes, no, condition = i.operands.exactly(4)
+    chosen = ctx.ir.select(ctx.predicate(condition), ctx.wide(yes), ctx.wide(no))
+    ctx.write_wide(target, chosen)
 
 
 @lowers("POPC", "UPOPC")

@@ -116,6 +116,8 @@ def _read(
             scalar, f"load atomic volatile {scalar}, {place} {scope_of(i)}monotonic, align {align}"
         )
         return value if kind == scalar else ctx.ir.result(kind, f"bitcast {value} to {kind}")
+    if i.has("U"):  # of shared memory: ptxas does not say that the address is aligned
+        align = 1
     note = INVARIANT if i.has("CONSTANT") else ""
     return ctx.ir.load(kind, place, align, volatile=i.has("STRONG"), note=note)
 
@@ -124,6 +126,7 @@ def _read(
     f"LDG.E{_CACHING}{_SIZES}{_ORDER}",
     f"LDG.E{_SIZES}{_CACHING}{_ORDER}",
     f"LD.E{_CACHING}{_SIZES}{_ORDER}",
+    f"{{LDG,LD}}.E{_CACHING}{_SIZES}{{,.CONSTANT}}.SYS",
     "LDS{,.U}{,.U8,.S8,.U16,.S16,.64,.128}",
     "LDL{,.LU,.EF,.EL}{,.U8,.S8,.U16,.S16,.64,.128}",
     "LDL{.U8,.S8,.U16,.S16,.64,.128}{.LU,.EF,.EL}",
@@ -133,8 +136,12 @@ def _read(
 def load(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Load one, two or four words, or a byte or half that is extended."""
     _check_plain(i)
-    if i.has("U") and _size(i) != "32":
-        raise i.unknown("an unaligned access of this size")
+    _load(ctx, i)
+    if i.opcode == "LDS" and ctx.environment.keeps_shared_loads:
+        ctx.ir.line('fence syncscope("workgroup") acquire')
+
+
+def _load(ctx: LoweringContext, i: DecodedInstruction) -> None:
     place, size, target = pointer(ctx, i, address_of(i)), _size(i), i.operands[0]
     if size in ("64", "128"):
         count = int(size) // 32
@@ -159,6 +166,7 @@ def load(ctx: LoweringContext, i: DecodedInstruction) -> None:
     f"STG.E{_CACHING}{_SIZES}{_ORDER_OF_STORES}",
     f"STG.E{_SIZES}{_CACHING}{_ORDER_OF_STORES}",
     f"ST.E{_CACHING}{_SIZES}{_ORDER_OF_STORES}",
+    f"{{STG,ST}}.E{_CACHING}{_SIZES}.SYS",
     "STS{,.U8,.S8,.U16,.S16,.64,.128}",
     "STL{,.LU,.EF,.EL}{,.U8,.S8,.U16,.S16,.64,.128}",
     has_effect=True,
@@ -188,7 +196,9 @@ def store(ctx: LoweringContext, i: DecodedInstruction) -> None:
         ctx.ir.line('fence syncscope("singlethread") acq_rel')
 
 
-@lowers("LDC{,.64,.128,.U8,.S8,.U16,.S16}", "ULDC{,.64,.128,.U8,.S8,.U16,.S16}", "LDC.E{,.64}")
+@lowers(
+    "LDC{,.64,.128,.U8,.S8,.U16,.S16}", "{ULDC,LDCU}{,.64,.128,.U8,.S8,.U16,.S16}", "LDC.E{,.64}"
+)
 def load_constant(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Load one, two or four words of a constant bank, or a byte or half that is extended."""
     target, source = i.operands.exactly(2)
@@ -244,14 +254,17 @@ def copy_to_shared(ctx: LoweringContext, i: DecodedInstruction) -> None:
     ctx.ir.line('fence syncscope("singlethread") acq_rel')
 
 
-@lowers("QSPC.E.{S,L,G}")
+@lowers("QSPC.E.{S,L,G,D}")
 def query_space(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Whether a generic address is in shared, local or global memory."""
+    """Whether a generic address is in shared, local or global memory; D: in a cluster's shared.
+
+    A cluster is one block here.
+    """
     predicates = Operands(o for o in i.operands if isinstance(o, Predicate))
     place = wide_pointer(ctx, i, address_of(i), 0)
     in_shared = ctx.ir.call("i1", "llvm.amdgcn.is.shared", place)
     in_private = ctx.ir.call("i1", "llvm.amdgcn.is.private", place)
-    if i.has("S"):
+    if i.has("S") or i.has("D"):
         answer = in_shared
     elif i.has("L"):
         answer = in_private

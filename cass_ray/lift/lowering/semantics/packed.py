@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from cass_ray.lift.errors import UnknownForm
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Operand, Register
 from cass_ray.lift.llvm.builder import FALSE, Value, i32
 from cass_ray.lift.lowering.context import LoweringContext
-from cass_ray.lift.lowering.semantics.integer import minimum_or_maximum
+from cass_ray.lift.lowering.semantics.integer import minimum_or_maximum, without_outputs
 from cass_ray.lift.lowering.table import lowers
 
 
@@ -86,10 +87,10 @@ def _extreme(
     return ctx.ir.result("i32", f"bitcast {result} to i32") if packed else result
 
 
-@lowers("VIMNMX{.U16x2,.S16x2,.S16x2.RELU,.RELU}")
+@lowers("VIMNMX{.U16x2,.S16x2,.S16x2.RELU,.RELU,.S32.RELU}")
 def packed_min_max(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Minimum or maximum of halves, or one that is not below zero."""
-    target, left, right, least = i.operands.exactly(4)
+    target, left, right, least = without_outputs(ctx, i).exactly(4)
     ctx.write(target, _extreme(ctx, i, (left, right), ctx.predicate(least)))
 
 
@@ -129,6 +130,34 @@ def absolute_difference_of_bytes(ctx: LoweringContext, i: DecodedInstruction) ->
             part = ctx.ir.op("shl", ctx.ir.op("and", distance, i32(0xFF)), i32(8 * place))
             total = ctx.ir.op("or", total, part)
     ctx.write(target, total)
+
+
+def _bytes(ctx: LoweringContext, operand: Operand) -> Value:
+    return ctx.ir.result("<4 x i8>", f"bitcast {_fields(ctx, operand)} to <4 x i8>")
+
+
+@lowers("VIADD.U8x4")
+def add_bytes(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Sums or differences of bytes; no carry leaves one."""
+    target, left, right = i.operands.exactly(3)
+    operation = "add"
+    if isinstance(right, Register | Constant) and right.negated:
+        right, operation = replace(right, negated=False), "sub"
+    first, second = _bytes(ctx, left), _bytes(ctx, right)
+    total = ctx.ir.result("<4 x i8>", f"{operation} {first}, {second.name}")
+    ctx.write(target, ctx.ir.result("i32", f"bitcast {total} to i32"))
+
+
+@lowers("VIMNMX.{U8x4,S8x4}")
+def min_max_of_bytes(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Minimum or maximum of each byte."""
+    target, left, right, least = without_outputs(ctx, i).exactly(4)
+    first, second = _bytes(ctx, left), _bytes(ctx, right)
+    sign = "u" if i.has("U8x4") else "s"
+    kinds = [f"llvm.{sign}{which}.v4i8" for which in ("min", "max")]
+    smaller, larger = (ctx.ir.call("<4 x i8>", kind, first, second) for kind in kinds)
+    chosen = ctx.ir.select(ctx.predicate(least), smaller, larger)
+    ctx.write(target, ctx.ir.result("i32", f"bitcast {chosen} to i32"))
 
 
 @lowers("VIADD.16x2")

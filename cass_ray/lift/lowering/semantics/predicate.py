@@ -38,7 +38,7 @@ def compare(ctx: LoweringContext, i: DecodedInstruction, left: Value, right: Val
     condition = i.one_of("EQ", "NE", "LT", "LE", "GT", "GE", "T", "F")
     if condition in ("T", "F"):
         return TRUE if condition == "T" else FALSE
-    sign = "" if condition in ("EQ", "NE") else "u" if i.has("U32") else "s"
+    sign = "" if condition in ("EQ", "NE") else "u" if i.has("U32") or i.has("U64") else "s"
     return ctx.ir.icmp(sign + condition.lower(), left, right)
 
 
@@ -51,6 +51,13 @@ def compare_integers(ctx: LoweringContext, i: DecodedInstruction) -> None:
     if condition in ("EQ", "NE") or (condition and i.has("U32")):
         ctx.comparisons.remember(result, LowComparison(condition, left, right))
     write_pair(ctx, i, result, ctx.predicate(i.operands[4]))
+
+
+@lowers("{,U}ISETP.{EQ,NE,LT,LE,GT,GE}.{U64,S64}.{AND,OR,XOR}")
+def compare_wide_integers(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Compare two of 64 bits."""
+    left, right = (ctx.wide_literal_or_register(operand) for operand in i.operands[2:4].exactly(2))
+    write_pair(ctx, i, compare(ctx, i, left, right), ctx.predicate(i.operands[4]))
 
 
 @lowers("{,U}ISETP.{EQ,NE,LT,LE,GT,GE}{,.U32}.{AND,OR,XOR}.EX")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cass_ray.lift.frontend.driver_words import CLUSTER_SIZE
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Name, Operand, Register
 from cass_ray.lift.llvm.builder import Value, float_bits, i32, i64
@@ -30,12 +31,14 @@ def special_register(ctx: LoweringContext, i: DecodedInstruction, operand: Opera
         return ctx.ir.call("i32", _IDS[name])
     if name in _ZEROS:
         return i32(0)
+    if name == "SR_CgaSize":
+        return i32(CLUSTER_SIZE)
     if name == "SR_LANEID":
         return lane(ctx)
     if name.startswith("SR_NTID."):
-        return ctx.banks.word(0, 4 * "XYZ".index(name[-1]))
+        return ctx.banks.block_size("XYZ".index(name[-1]))
     if name.startswith("SR_NCTAID."):
-        return ctx.banks.word(0, 12 + 4 * "XYZ".index(name[-1]))
+        return ctx.banks.grid_size("XYZ".index(name[-1]))
     if name == "SR_TID":
         x, y, z = (ctx.ir.call("i32", _IDS[f"SR_TID.{axis}"]) for axis in "XYZ")
         packed = ctx.ir.op("or", x, ctx.ir.op("shl", y, i32(16)))
@@ -43,7 +46,7 @@ def special_register(ctx: LoweringContext, i: DecodedInstruction, operand: Opera
     if name.endswith("MASK"):
         return _lane_mask(ctx, i, name)
     if name in ("SR_SWINLO", "SR_SWINHI"):
-        return ctx.banks.word(0, 0x18 if name.endswith("LO") else 0x1C)
+        return ctx.banks.shared_window(is_high=name.endswith("HI"))
     if name in ("SR_CLOCKLO", "SR_GLOBALTIMERLO"):
         return ctx.ir.low(clock(ctx, name))
     if name in ("SR_CLOCKHI", "SR_GLOBALTIMERHI"):
@@ -82,7 +85,7 @@ def read_special(ctx: LoweringContext, i: DecodedInstruction) -> None:
     ctx.write(i.operands[0], special_register(ctx, i, i.operands[1]))
 
 
-@lowers("CS2R", "CS2R.32", has_effect=True)
+@lowers("CS2R{,.32}", "CS2UR{,.32}", has_effect=True)
 def read_counter(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Read a special register of 64 bits; SRZ is zero."""
     target, source = i.operands.exactly(2)
@@ -189,8 +192,8 @@ def double_estimate(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 @lowers(
     "NOP",
-    "BSSY",
-    "BREAK",
+    "BSSY{,.RECONVERGENT,.RELIABLE}",
+    "BREAK{,.RELIABLE}",
     "YIELD",
     "PMTRIG",
     "WARPSYNC{,.ALL,.EXCLUSIVE,.COLLECTIVE,.COLLECTIVE.ALL}",
@@ -205,6 +208,9 @@ def double_estimate(ctx: LoweringContext, i: DecodedInstruction) -> None:
     "CGAERRBAR",
     "FENCE.VIEW.ASYNC.{S,G}",
     "ACQBULK",
+    "PREEXIT",
+    "UTMACMDFLUSH",
+    "UBLKPF.L2",
 )
 def nothing(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Convergence, caches, prefetch and copies in flight: nothing to do where memory is coherent.
@@ -215,7 +221,7 @@ def nothing(ctx: LoweringContext, i: DecodedInstruction) -> None:
     del ctx, i
 
 
-@lowers("BSYNC", has_effect=True)
+@lowers("BSYNC{,.RECONVERGENT,.RELIABLE}", has_effect=True)
 def reconverge(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Keeps LLVM from moving a critical section out of its loop, where threads would wait."""
     del i
@@ -235,7 +241,7 @@ def code_address(ctx: LoweringContext, i: DecodedInstruction) -> None:
     ctx.write_wide(i.operands[0], ctx.code_address(i))
 
 
-@lowers("NANOSLEEP{,.SYNCS}", has_effect=True)
+@lowers("NANOSLEEP{,.SYNCS,.WARP}", has_effect=True)
 def sleep(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Let other waves run; how long is not kept, for nothing can depend on it."""
     del i

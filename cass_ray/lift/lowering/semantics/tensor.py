@@ -8,6 +8,7 @@ step, in the order of k; Nvidia's hardware aligns and cuts them its own way.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -73,20 +74,91 @@ def _gather(ctx: LoweringContext, i: DecodedInstruction, shape: MatrixShape) -> 
     return GatheredMatrices(rows, columns)
 
 
+_NIBBLE_SHAPES = {
+    "8832": MatrixShape(1, 1),
+    "16832": MatrixShape(2, 1),
+    "16864": MatrixShape(2, 2),
+}
+
+
+@lowers("IMMA.{8832,16832,16864}.{U4,S4}.{U4,S4}{,.SAT}", has_effect=True)
+def multiply_nibbles(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Integers of four bits, summed in words; with .SAT the last sum saturates."""
+    shape = _NIBBLE_SHAPES[i.modifiers[0]]
+    signs = (i.modifiers[1] == "S4", i.modifiers[2] == "S4")
+
+    def dot(words: tuple[Value, Value], total: Value) -> Value:
+        return _dot_of_nibbles(ctx, words, signs, total)
+
+    _multiply_integers(ctx, i, _gather(ctx, i, shape), dot)
+
+
+def _dot_of_nibbles(
+    ctx: LoweringContext, words: tuple[Value, Value], signs: tuple[bool, bool], total: Value
+) -> Value:
+    """A signed nibble is taken as the upper one of a byte, which is sixteen times as much."""
+    for is_odd in (False, True):
+        parts = [
+            _nibbles(ctx, word, is_odd=is_odd, upper=sign)
+            for word, sign in zip(words, signs, strict=True)
+        ]
+        dot = dot_of_bytes(ctx, (parts[0], parts[1]), signs, i32(0))
+        total = ctx.ir.op("add", total, ctx.ir.op("ashr", dot, i32(4 * sum(signs))))
+    return total
+
+
+def _nibbles(ctx: LoweringContext, word: Value, *, is_odd: bool, upper: bool) -> Value:
+    """Every other nibble of a word, in bytes."""
+    if is_odd != upper:
+        word = ctx.ir.op("lshr" if is_odd else "shl", word, i32(4))
+    return ctx.ir.op("and", word, i32(0xF0F0F0F0 if upper else 0x0F0F0F0F))
+
+
+_BIT_SHAPES = {
+    "88128": MatrixShape(1, 1),
+    "168128": MatrixShape(2, 1),
+    "168256": MatrixShape(2, 2),
+}
+
+
+@lowers("BMMA.{88128,168128,168256}.{AND,XOR}.POPC", has_effect=True)
+def multiply_bits(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Ones in the conjunction or difference of a row and a column."""
+    operation = "xor" if i.has("XOR") else "and"
+
+    def count(words: tuple[Value, Value], total: Value) -> Value:
+        ones = ctx.ir.call("i32", "llvm.ctpop.i32", ctx.ir.op(operation, *words))
+        return ctx.ir.op("add", total, ones)
+
+    _multiply_integers(ctx, i, _gather(ctx, i, _BIT_SHAPES[i.modifiers[0]]), count)
+
+
 @lowers("IMMA.{8816,16816,16832}.{U8,S8}.{U8,S8}{,.SAT}", has_effect=True)
 def multiply_bytes(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Bytes, summed in words; with .SAT the last sum, with what was there before, saturates."""
-    shape = _SHAPES[i.modifiers[0]]
-    gathered = _gather(ctx, i, shape)
     signs = (i.modifiers[1] == "S8", i.modifiers[2] == "S8")
-    sums = _registers(ctx, i, i.operands[3], 2 * shape.rows)
+
+    def dot(words: tuple[Value, Value], total: Value) -> Value:
+        return dot_of_bytes(ctx, words, signs, total)
+
+    _multiply_integers(ctx, i, _gather(ctx, i, _SHAPES[i.modifiers[0]]), dot)
+
+
+def _multiply_integers(
+    ctx: LoweringContext,
+    i: DecodedInstruction,
+    gathered: GatheredMatrices,
+    dot: Callable[[tuple[Value, Value], Value], Value],
+) -> None:
+    """``dot`` adds the products of two words to a sum."""
+    sums = _registers(ctx, i, i.operands[3], 2 * len(gathered.rows))
     results = []
-    for row in range(shape.rows):
+    for row, words in enumerate(gathered.rows):
         for column in range(2):
             before = sums[2 * row + column]
             total = i32(0) if i.has("SAT") else before
-            for a, b in zip(gathered.rows[row], gathered.columns[column], strict=True):
-                total = dot_of_bytes(ctx, (a, b), signs, total)
+            for pair in zip(words, gathered.columns[column], strict=True):
+                total = dot(pair, total)
             if i.has("SAT"):
                 total = ctx.ir.call("i32", "llvm.sadd.sat.i32", before, total)
             results.append(total)
@@ -143,7 +215,7 @@ def multiply_tf32(ctx: LoweringContext, i: DecodedInstruction) -> None:
     ctx.write_words(i.operands[0], results)
 
 
-@lowers("DMMA.884", has_effect=True)
+@lowers("DMMA.{884,8x8x4}", has_effect=True)
 def multiply_doubles(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Double precision, four products each."""
     own = lane(ctx)
@@ -233,6 +305,32 @@ def load_matrices(ctx: LoweringContext, i: DecodedInstruction) -> None:
             halves.append(ctx.ir.cast("zext", _shared_load(ctx, "i16", place, 2), "i32"))
         words.append(ctx.ir.op("or", halves[0], ctx.ir.op("shl", halves[1], i32(16))))
     ctx.write_words(i.operands[0], words)
+
+
+@lowers("STSM.16.{M88,MT88}{,.2,.4}", has_effect=True)
+def store_matrices(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """8 × 8 matrices of halves to shared memory, as :func:`load_matrices` reads them."""
+    address = address_of(i)
+    base = ctx.ir.op(
+        "add", narrow_address(ctx, i, address), i32(address.offset + ctx.environment.shared_shift)
+    )
+    own = lane(ctx)
+    group, inside = ctx.ir.op("lshr", own, i32(2)), ctx.ir.op("and", own, i32(3))
+    count = int(i.one_of("2", "4", default="1"))
+    for matrix, word in enumerate(_registers(ctx, i, i.operands[-1], count)):
+        if i.has("M88"):
+            row = from_lane(ctx, base, ctx.ir.op("add", group, i32(8 * matrix)))
+            place = ctx.ir.op("add", row, ctx.ir.op("shl", inside, i32(2)))
+            ctx.ir.store(word, ctx.ir.cast("inttoptr", place, "ptr addrspace(3)"), 4)
+            continue
+        for number in range(2):
+            lines = ctx.ir.op("add", ctx.ir.op("shl", inside, i32(1)), i32(8 * matrix + number))
+            row = from_lane(ctx, base, lines)
+            place = ctx.ir.op("add", row, ctx.ir.op("shl", group, i32(1)))
+            half = ctx.ir.cast("trunc", ctx.ir.op("lshr", word, i32(16 * number)), "i16")
+            ctx.ir.store(half, ctx.ir.cast("inttoptr", place, "ptr addrspace(3)"), 2)
+    # As behind each store to shared memory: what follows stays there.
+    ctx.ir.line('fence syncscope("singlethread") acq_rel')
 
 
 def _shared_load(ctx: LoweringContext, kind: str, place: Value, align: int) -> Value:

@@ -1,0 +1,96 @@
+"""Bulk copies (PTX: ``cp.async.bulk``) between global and shared memory, and register pools.
+
+A bulk copy is an instruction of the warp: one lane does it, at once. So groups of copies are
+complete when they are waited for, and the barrier that a copy names gets its bytes with it. Shared
+memory of another block of a cluster is refused where the kernel is (``frontend.cubin``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from cass_ray.lift.frontend.instruction import DecodedInstruction
+from cass_ray.lift.frontend.operands import Address, Operand, Predicate, Register
+from cass_ray.lift.llvm.builder import FALSE, SUPPORT_PREFIX, TRUE, Value, i32
+from cass_ray.lift.lowering.context import LoweringContext
+from cass_ray.lift.lowering.lanes import ballot, lane
+from cass_ray.lift.lowering.semantics.mbarrier import complete_transactions
+from cass_ray.lift.lowering.table import lowers
+
+_UNIT_BITS, _UNITS = 4, 0xFFFF
+"""Sizes are in units of 16 bytes, in the low half of a register."""
+
+
+@contextmanager
+def _by_one_lane(ctx: LoweringContext) -> Iterator[None]:
+    """Inside, code is run by the first active lane of the warp."""
+    leader = ctx.ir.call("i32", "llvm.cttz.i32", ballot(ctx, TRUE), FALSE)
+    with ctx.registers.skipped_unless(ctx.ir.icmp("eq", lane(ctx), leader)):
+        yield
+
+
+def _register(i: DecodedInstruction, operand: Operand) -> Register:
+    """The one register of an address."""
+    if not isinstance(operand, Address) or operand.offset or len(operand.terms) != 1:
+        raise i.unknown("an address that is no register")
+    return operand.terms[0]
+
+
+def _shared(ctx: LoweringContext, register: Register) -> Value:
+    """An address in shared memory, where the kernel's own begins behind what barriers need."""
+    return ctx.ir.op("add", ctx.register(register), i32(ctx.environment.shared_shift))
+
+
+def _bytes(ctx: LoweringContext, operand: Operand) -> Value:
+    units = ctx.ir.op("and", ctx.integer(operand), i32(_UNITS))
+    return ctx.ir.op("shl", units, i32(_UNIT_BITS))
+
+
+@lowers("UBLKCP.{S.G,S.S}", has_effect=True)
+def copy_to_shared(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Copy to shared memory; the register after the target's has the barrier that counts bytes."""
+    target, source, size = i.operands.exactly(3)
+    place, origin = _register(i, target), _register(i, source)
+    with _by_one_lane(ctx):
+        count, address = _bytes(ctx, size), _shared(ctx, place)
+        if i.has("G"):
+            ctx.ir.call_void(f"{SUPPORT_PREFIX}bulk_load", address, ctx.wide(origin), count)
+        else:
+            ctx.ir.call_void(f"{SUPPORT_PREFIX}bulk_move", address, _shared(ctx, origin), count)
+        complete_transactions(ctx, _shared(ctx, place.following(1)), count)
+
+
+@lowers("UBLKCP.G.S", has_effect=True)
+def copy_to_global(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Copy from shared to global memory."""
+    target, source, size = i.operands.exactly(3)
+    place, origin = _register(i, target), _register(i, source)
+    with _by_one_lane(ctx):
+        address, count = _shared(ctx, origin), _bytes(ctx, size)
+        ctx.ir.call_void(f"{SUPPORT_PREFIX}bulk_store", ctx.wide(place), address, count)
+
+
+_REDUCTIONS = ("ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR")
+_KINDS = ("U32", "S32", "U64", "S64")
+"""In the order of ``llvm/device/mbarrier.hip``."""
+
+
+@lowers("UBLKRED.G.S.{ADD,MIN,MAX,INC,DEC,AND,OR,XOR}{,.S32,.U64,.S64}", has_effect=True)
+def reduce_to_global(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Combine integers of shared memory with those of global memory, each at once."""
+    target, source, size = i.operands.exactly(3)
+    place, origin = _register(i, target), _register(i, source)
+    how = _REDUCTIONS.index(i.one_of(*_REDUCTIONS))
+    kind = _KINDS.index(i.one_of(*_KINDS, default="U32"))
+    with _by_one_lane(ctx):
+        given = ctx.wide(place), _shared(ctx, origin), _bytes(ctx, size), i32(how), i32(kind)
+        ctx.ir.call_void(f"{SUPPORT_PREFIX}bulk_reduce", *given)
+
+
+@lowers("USETMAXREG.{TRY_ALLOC,DEALLOC}{,.CTAPOOL}")
+def set_registers(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Registers for the warp: there always are as many as it asks for."""
+    for operand in i.operands:
+        if isinstance(operand, Predicate):
+            ctx.write_predicate(operand, TRUE)

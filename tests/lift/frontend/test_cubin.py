@@ -1,0 +1,48 @@
+"""What a cubin says of its kernels: clusters, and where parameters begin."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cass_ray.lift import LiftError, lift_cubin
+from cass_ray.lift.frontend.cubin import SUPPORTED, architecture, kernel_info
+from cass_ray.toolchain.locate import find_nvidia
+from cass_ray.toolchain.nvidia.elf import Cubin
+
+pytestmark = pytest.mark.nvidia
+
+KERNEL = """
+.version 9.0
+.target sm_{architecture}
+.address_size 64
+.visible .entry k(.param .u64 out) {cluster} {{
+  ret;
+}}
+"""
+
+
+def assembled(folder: Path, number: int, cluster: str = "") -> bytes:
+    source, target = folder / "k.ptx", folder / f"k{number}.cubin"
+    source.write_text(KERNEL.format(architecture=number, cluster=cluster))
+    ptxas = find_nvidia().nvcc.with_name("ptxas")
+    subprocess.run([ptxas, f"-arch=sm_{number}", source, "-o", target], check=True)
+    return target.read_bytes()
+
+
+@pytest.mark.parametrize("number", SUPPORTED)
+def test_parameters_begin_where_ptxas_reads_them(number: int, tmp_path: Path) -> None:
+    cubin = Cubin.parse(assembled(tmp_path, number))
+    assert architecture(cubin) == number
+    stored = {7: 0x160, 8: 0x160, 9: 0x210}.get(number // 10, 0x380)
+    assert kernel_info(cubin, "k").parameter_base == stored
+
+
+@pytest.mark.amd
+def test_a_cluster_of_several_blocks_is_refused(tmp_path: Path) -> None:
+    one = assembled(tmp_path, 90, ".explicitcluster .reqnctapercluster 1, 1, 1")
+    assert lift_cubin(one).kernels == ("k",)
+    with pytest.raises(LiftError, match="clusters of 2 x 1 x 1 blocks"):
+        lift_cubin(assembled(tmp_path, 90, ".explicitcluster .reqnctapercluster 2, 1, 1"))

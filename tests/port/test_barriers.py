@@ -1,0 +1,101 @@
+"""Barriers in shared memory, bulk copies, and warps that wait for each other's words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cass_ray.emulator.build import runtime_library
+from cass_ray.emulator.execution import RunOptions
+from cass_ray.port.executable import read_executable
+from cass_ray.port.lifting import ContainerLifter
+from cass_ray.port.running import execute, port
+from cass_ray.toolchain.sandbox.process import Completed
+
+pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
+
+
+def run(lifter: ContainerLifter, executable: Path, processor: str) -> Completed:
+    chosen = ContainerLifter(lifter.nvidia, lifter.amd, processor)
+    ported = port(read_executable(executable), chosen)
+    assert not ported.failures
+    options = RunOptions(seconds=120, devices=(processor,))
+    return execute(ported, [], runtime_library(), options)
+
+
+@pytest.mark.parametrize("processor", ["gfx1100", "gfx942"])
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_120"])
+def test_barriers_do_what_the_ptx_isa_says(
+    lifter: ContainerLifter, build: Callable[..., Path], architecture: str, processor: str
+) -> None:
+    """The program knows each state of a barrier and each number that a kernel gives."""
+    done = run(lifter, build("barriers.cu", architecture=architecture), processor)
+    assert (done.stdout_text, done.stderr_text, done.returncode) == ("", "", 0)
+
+
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_120"])
+def test_words_of_shared_memory_are_loaded_again(
+    lifter: ContainerLifter, build: Callable[..., Path], architecture: str
+) -> None:
+    done = run(lifter, build("flags.cu", architecture=architecture), "gfx1100")
+    assert (done.stdout_text, done.stderr_text, done.returncode) == ("", "", 0)
+
+
+OWN_BARRIERS = r"""
+#include <cstdint>
+#include <cstdio>
+
+__device__ bool over(uint32_t bar) {
+  uint32_t found;
+  asm volatile(
+      "{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+      : "=r"(found) : "r"(bar) : "memory");
+  return found;
+}
+
+__device__ void arrive(uint32_t bar) {
+  uint64_t token;
+  asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(token) : "r"(bar) : "memory");
+}
+
+// Each lane asks for a barrier of its own, of which every other one is over; then all wait.
+__global__ void kernel(int *out) {
+  __shared__ uint64_t own[64], common;
+  const uint32_t bar = (uint32_t)__cvta_generic_to_shared(&own[threadIdx.x]);
+  const uint32_t all = (uint32_t)__cvta_generic_to_shared(&common);
+  asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(bar) : "memory");
+  if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 64;" ::"r"(all) : "memory");
+  __syncthreads();
+  if (threadIdx.x % 2) arrive(bar);
+  __syncwarp();
+  out[threadIdx.x] = over(bar);
+  arrive(all);
+  while (!over(all)) {
+  }
+  out[threadIdx.x] += 2;
+}
+
+int main() {
+  int *memory, found[64];
+  cudaMalloc(&memory, sizeof(found));
+  kernel<<<1, 64>>>(memory);
+  std::printf("%d", cudaMemcpy(found, memory, sizeof(found), cudaMemcpyDeviceToHost) != 0);
+  int wrong = 0;
+  for (int t = 0; t < 64; ++t) wrong += found[t] != 2 + t % 2;
+  std::printf(" %d\n", wrong);
+}
+"""
+
+
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
+def test_lanes_that_differ_in_a_phase_are_right_or_an_error(
+    lifter: ContainerLifter, build: Callable[..., Path], architecture: str
+) -> None:
+    """Where two warps share a wave they would come apart there."""
+    executable = build("own_barriers.cu", OWN_BARRIERS, architecture)
+    assert run(lifter, executable, "gfx1100").stdout_text == "0 0\n"
+    done = run(lifter, executable, "gfx942")
+    assert done.returncode != 0 or done.stdout_text.startswith("1 ")
+    assert "trap" in done.stderr_text
