@@ -7,6 +7,7 @@ import os
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from itertools import islice
 from typing import Any
 
@@ -16,6 +17,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from actors.coordinator import Coordinator
 from actors.errors import plain_errors
+from actors.lean_data import without_reporters
 from actors.nodes import ALL_NODES, NodeChoice
 from actors.session import LEAN_NODE, join_submitted, start_local
 from actors.stage_workers import WORKERS, named_blocks
@@ -31,16 +33,17 @@ _BLOCKS_OF_A_RUN = 20_000
 """Blocks of one run of Ray Data, whose driver keeps a reference and metadata of each."""
 
 
-def connect(slots: int | None, amd_share: float = 0.5) -> None:
-    """Join the cluster of ``RAY_ADDRESS``, else start a local one.
+def connect(slots: int | None, amd_share: float = 0.5) -> bool:
+    """Join the cluster of ``RAY_ADDRESS``, else start a local one; whether a cluster was joined.
 
     A local one offers ``slots`` (default: a core each) of ``nvidia``, and ``amd_share`` times as
     many of ``amd``: an AMD compiler keeps up with two for Nvidia.
     """
     if join_submitted(log_to_driver=False):
-        return
+        return True
     slots = slots or os.cpu_count() or 1
     start_local(
+        lean=True,
         # The compilers take slots. On a node without a CPU, Ray Data runs one task at a time.
         num_cpus=slots,
         resources={"nvidia": slots, "amd": max(1, int(slots * amd_share))},
@@ -50,6 +53,7 @@ def connect(slots: int | None, amd_share: float = 0.5) -> None:
         # Nor is a worker needed for each of its CPUs.
         _system_config={**LEAN_NODE, "prestart_worker_first_driver": False},
     )
+    return False
 
 
 def compilers_of(settings: BuildSettings) -> list[str]:
@@ -83,10 +87,11 @@ def compile_blocks(
 
     Raises ``ToolMissing`` when no node offers a compiler.
     """
-    connect(work.settings.slots)
+    joined = connect(work.settings.slots)
     left = iter(blocks)
-    while some := list(islice(left, _BLOCKS_OF_A_RUN)):
-        yield from _compile(work, some, nodes)
+    with nullcontext() if joined else without_reporters():
+        while some := list(islice(left, _BLOCKS_OF_A_RUN)):
+            yield from _compile(work, some, nodes)
 
 
 def _compile(

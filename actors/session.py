@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ import ray
 from ray._private import ray_constants
 from rich.console import Console
 
-from actors.slow_start import START_SECONDS, patience
+from actors.lean_node import without_onlookers
+from actors.slow_start import START_SECONDS, noted_ports, patience
 from cass_ray.commands.waiting import waiting
 from cass_ray.toolchain.errors import ToolMissing
 
@@ -41,8 +43,10 @@ _CLUSTERS = ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR
 default on other systems than Linux; nothing else makes all of Ray's ports do so."""
 
 
-def start_local(*, shown: bool = True, **options: Any) -> None:
+def start_local(*, shown: bool = True, lean: bool = False, **options: Any) -> None:
     """Start a node on this machine for this process alone; ``options`` are ``ray.init``'s.
+
+    A ``lean`` one has no processes but those that work needs (:mod:`.lean_node`).
 
     A terminal shows that it is being started, unless not ``shown``. Its ports can be reached from
     this machine only, unless ``RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER`` is 1; another process that joins
@@ -54,7 +58,12 @@ def start_local(*, shown: bool = True, **options: Any) -> None:
     for attempt in range(_START_ATTEMPTS):
         others = _children()
         try:
-            with _said(shown), _without_chatter(), _on_loopback(), patience():
+            with ExitStack() as stack:
+                for each in (_said(shown), _without_chatter(), _on_loopback(), patience()):
+                    stack.enter_context(each)
+                stack.enter_context(noted_ports())
+                if lean:
+                    stack.enter_context(without_onlookers(options.get("log_to_driver", True)))
                 ray.init(address="local", include_dashboard=False, **options)
             return
         except Exception as error:  # Ray raises nothing narrower

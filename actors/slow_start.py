@@ -1,24 +1,40 @@
 """Nodes of Ray that start slowly are waited for, unless they have ended.
 
 Ray looks for half a minute whether a node that it starts is there, and then ends what has started.
-On a machine that is busy compiling, a start takes longer, and the next attempt makes it busier. The
-node's own raylet waits 15 seconds for its agent, which nothing changes, and ends where that takes
-longer: who waits for the node has to see that, for Ray does not.
+On a machine that is busy compiling, a start takes longer, and the next attempt makes it busier.
+
+The node's own raylet waits 15 seconds for its agents to note which ports they have drawn, and ends
+where that takes longer, which Ray does not see. So they are told which to take, and that is noted
+for them.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import inspect
 import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+import ray._raylet
 from ray._private import services
+
+from actors.ports import free_ports
 
 START_SECONDS = 120.0
 _POLL_SECONDS = 0.2
+
+AGENTS_PORTS = (
+    ray._raylet.METRICS_AGENT_PORT_NAME,
+    ray._raylet.METRICS_EXPORT_PORT_NAME,
+    ray._raylet.DASHBOARD_AGENT_LISTEN_PORT_NAME,
+    ray._raylet.RUNTIME_ENV_AGENT_PORT_NAME,
+)
+"""Names of the notes, and of the arguments of Ray's ``start_raylet``."""
 
 
 def ended_raylets(parent: int) -> set[int]:
@@ -60,3 +76,25 @@ def patience(seconds: float = START_SECONDS) -> Iterator[None]:
         yield
     finally:
         services.get_node = ask
+
+
+@contextlib.contextmanager
+def noted_ports() -> Iterator[None]:
+    """Raylets that are started meanwhile find the ports of their agents noted.
+
+    Those that the caller of Ray has not chosen are drawn; raises :class:`~.ports.PortsTaken`.
+    """
+    start = services.start_raylet
+
+    @functools.wraps(start)
+    def start_raylet(*arguments: Any, **options: Any) -> Any:
+        given = inspect.signature(start).bind(*arguments, **options)
+        drawn = zip(AGENTS_PORTS, free_ports(len(AGENTS_PORTS)), strict=True)
+        for name, port in drawn:
+            given.arguments[name] = given.arguments.get(name) or port
+            node = given.arguments["session_dir"], given.arguments["node_id"]
+            ray._raylet.persist_port(*node, name, given.arguments[name])
+        return start(*given.args, **given.kwargs)
+
+    with mock.patch.object(services, "start_raylet", start_raylet):
+        yield

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from actors.ports import PortsTaken
 from cass_ray.commands.waiting import waiting
 from cass_ray.exit_codes import EXIT_FAILED, fail
 from cluster import local
@@ -18,6 +19,8 @@ from cluster.errors import ClusterError
 from cluster.network import Network, NetworkError
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
+
+_FAILURES = (ClusterError, PortsTaken)
 
 
 def _running() -> local.ClusterState:
@@ -52,7 +55,7 @@ def up(
         plan = local.plan_of(local.parse_nodes(nodes), slots or os.cpu_count() or 1)
         with waiting(f"starting {len(plan)} nodes"):
             state = local.start(plan, links=links)
-    except ClusterError as error:
+    except _FAILURES as error:
         fail("cluster", error, EXIT_FAILED)
     print(f"cluster at {state.address}, dashboard {state.dashboard}, {len(state.nodes)} nodes")
     print("submit: cass cluster submit -- python jobs/build_dataset.py --source shipped --out DIR")
@@ -94,7 +97,7 @@ def add(
         wanted = slots or os.cpu_count() or 1
         with waiting("starting a node"):
             state = local.add(state, local.NodePlan(name or next(free), wanted, {resource: wanted}))
-    except ClusterError as error:
+    except _FAILURES as error:
         fail("cluster", error, EXIT_FAILED)
     print(f"node {state.nodes[-1].name} joined")
 
@@ -104,7 +107,7 @@ def kill(name: Annotated[str, typer.Argument(help="As `cass cluster status` list
     """End a node as a power cut would, to see what a job makes of it."""
     try:
         local.kill(_running(), name)
-    except ClusterError as error:
+    except _FAILURES as error:
         fail("cluster", error, EXIT_FAILED)
     print(f"node {name} killed")
 

@@ -24,15 +24,16 @@ from pathlib import Path
 import ray.util
 from pydantic import BaseModel, ConfigDict
 
+from actors.ports import free_ports
 from actors.slow_start import ended_raylets
 from cass_ray.cache import default_directory
 from cluster import raylet
 from cluster.errors import ClusterError
 from cluster.network import Network, NetworkError, make_network
 from cluster.package import pack
-from cluster.ports import free_ports
 
 RESOURCES = ("nvidia", "amd")
+_RAY_START = str(Path(__file__).with_name("ray_start.py"))
 _START_SECONDS = 600.0  # a head has been seen to take five minutes on a machine at load 15
 _START_ATTEMPTS = 4
 _STARTED_TOO_SLOWLY = "timed out during startup"
@@ -146,7 +147,7 @@ def _ray() -> str:
 def _launch(before: Sequence[str], arguments: list[str], token: str, log: Path) -> int:
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [*before, _ray(), "start", "--block", "--disable-usage-stats", *arguments],
+            [*before, sys.executable, _RAY_START, "--block", "--disable-usage-stats", *arguments],
             stdout=out,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from cluster.ports import free_ports
+from actors.ports import free_ports
 
 _PORTS = (
     "node-manager-port",
@@ -23,7 +23,7 @@ def any_node(
 ) -> list[str]:
     """Arguments of every node, at the address ``host``, called ``known_as``.
 
-    Raises :class:`~cluster.errors.ClusterError`.
+    Raises :class:`~actors.ports.PortsTaken`.
     """
     # Ray's agents draw ports that another process may bind meanwhile, and the node, which waits to
     # be told which, ends where that takes half a minute.
@@ -45,7 +45,7 @@ def any_node(
 def of_head(port: int, dashboard: int | None, temporary: Path) -> list[str]:
     """What the head is told besides; its dashboard are a dozen processes.
 
-    Raises :class:`~cluster.errors.ClusterError`.
+    Raises :class:`~actors.ports.PortsTaken`.
     """
     if dashboard is None:
         shown = ["--include-dashboard=false"]

@@ -36,7 +36,7 @@ main()
 
 REWARDS = """
 import sys
-from cluster.ports import free_ports
+from actors.ports import free_ports
 from cass_ray.execute.rewards.settings import RewardSettings
 RewardSettings.judge = lambda self: None
 sys.argv = ["cass", "reward", "serve", "--port", str(free_ports(1)[0])]

@@ -51,6 +51,8 @@ class Schedule:
     """Of the folder's disk."""
     object_store_mib: int = 256
     requires: tuple[Path, ...] = ()
+    patience: float = PATIENCE
+    """Seconds that a driver may take."""
 
 
 class Clusters:
@@ -150,7 +152,7 @@ class Build:
     def wait_for_driver(self) -> tuple[int, str]:
         """Its exit status and what it said, once it has ended."""
         assert self.driver is not None
-        status = self.driver.wait(timeout=PATIENCE)
+        status = self.driver.wait(timeout=self.schedule.patience)
         return status, self._log().read_text(errors="replace")
 
     def committed(self) -> int:
@@ -160,10 +162,10 @@ class Build:
     def wait_for(self, blocks: int) -> None:
         """Until so many are committed, or the driver has ended. Raises ``TimeoutError``."""
         assert self.driver is not None
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + self.schedule.patience
         while self.committed() < blocks and self.driver.poll() is None:
             if time.monotonic() > deadline:
-                raise TimeoutError(f"{self.committed()} blocks after {PATIENCE:.0f} s")
+                raise TimeoutError(f"{self.committed()} blocks, {self.schedule.patience:.0f} s")
             time.sleep(_PAUSE)
 
     def content(self) -> dict[str, str]:

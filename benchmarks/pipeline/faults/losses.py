@@ -13,6 +13,7 @@ import shlex
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -34,6 +35,8 @@ from cass_ray.corpus.generate.program import generate
 
 _NODES = (("nvidia", 2), ("amd", 1))
 _SETTINGS = ("--set", "rows_per_block=4")
+_SECONDS_OF_A_PROGRAM = 20.0
+"""At most, on a machine that others use, what is lost with nodes included."""
 
 
 class Losses:
@@ -45,7 +48,7 @@ class Losses:
 
     def __call__(self, build: Build) -> None:
         assert build.driver is not None
-        deadline = time.monotonic() + 4 * PATIENCE
+        deadline = time.monotonic() + build.schedule.patience
         while time.monotonic() < deadline:
             began = time.monotonic()
             while time.monotonic() - began < self._every:
@@ -70,17 +73,17 @@ def main(
     for number, program in enumerate(generate(programs, 3)):
         (corpus / f"p{number:04}.cu").write_text(program.source)
     losses, clusters = Losses(every), Clusters()
-    disturbed = Schedule("nodes lost", ((0.0, losses),), _NODES, (), _SETTINGS, storage=Weather())
+    quiet_one = Schedule(
+        "nothing",
+        nodes=_NODES,
+        settings=_SETTINGS,
+        patience=PATIENCE + _SECONDS_OF_A_PROGRAM * programs,
+    )
+    disturbed = replace(quiet_one, what="nodes lost", actions=((0.0, losses),), storage=Weather())
     with variables({"CASS_CACHE": str(folder / "cache")}):
         try:
             began = time.monotonic()
-            quiet = run(
-                Schedule("nothing", nodes=_NODES, settings=_SETTINGS),
-                corpus,
-                folder / "quiet",
-                seed,
-                clusters,
-            )
+            quiet = run(quiet_one, corpus, folder / "quiet", seed, clusters)
             middle = time.monotonic()
             lost = run(disturbed, corpus, folder / "lost", seed, clusters)
             ended = time.monotonic()

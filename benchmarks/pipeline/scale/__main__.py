@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from benchmarks.folders import RESULTS
@@ -133,20 +134,39 @@ def page(figures: dict[str, Any]) -> str:
         if lines:
             rows = [[f"{value:,}" for value in line.values()] for line in lines]
             parts += [text, table(list(lines[0]), rows)]
-        if section in ("driver", "stored") and len(lines) > 1:
-            parts.append(_slope(lines))
+        if section in _GROWTH and len(lines) > 1:
+            parts.append(_GROWTH[section](lines))
     return "\n\n".join(parts) + "\n"
 
 
 def _slope(lines: list[dict[str, Any]]) -> str:
     first, last = lines[-2], lines[-1]
     grown = (last["mib"] - first["mib"]) * 2**20 / (last["rows"] - first["rows"])
-    at_most = last["mib"] + grown / 2**20 * max(0, 10_000_000 - last["rows"])
+    at_most = last["mib"] + grown / 2**20 * max(0, _MANY - last["rows"])
     return (
-        f"From {first['rows']:,} to {last['rows']:,} rows: {grown:.1f} bytes a row; at 10,000,000 "
+        f"From {first['rows']:,} to {last['rows']:,} rows: {grown:.1f} bytes a row; at {_MANY:,} "
         f"rows {at_most:,.0f} MiB."
     )
 
+
+def _line(lines: list[dict[str, Any]]) -> str:
+    """A line through what was held at the ends of all runs; beside it what does not grow."""
+    a_row, at_none = np.polyfit(
+        [line["rows"] for line in lines], [line["mib after"] for line in lines], 1
+    )
+    during = max(line["most mib"] - line["mib after"] for line in lines)
+    beyond = max(line["mib beyond"] for line in lines)
+    at_most = at_none + a_row * _MANY + during + beyond
+    return (
+        f"A line through `mib after`: {a_row * 2**20:.1f} bytes a row, "
+        f"{at_none + a_row * _MANY:,.0f} MiB at {_MANY:,} rows; with the most that was held for a "
+        f"while ({during:.0f} MiB) and the most that was beyond it ({beyond:.0f} MiB): "
+        f"**{at_most:,.0f} MiB**."
+    )
+
+
+_MANY = 10_000_000
+_GROWTH: dict[str, Callable[[list[dict[str, Any]]], str]] = {"driver": _slope, "stored": _line}
 
 _TEXTS = {
     "driver": """\
@@ -167,19 +187,24 @@ Python, shares the cores.
 
 A piece of a hundred rows costs eight requests: its entry, two tables of what its rows are compared
 on and the entry of what was decided, once for sources and once for machine code. CPU time is the
-client's, 2.9 ms a request, and grows as the rows do. A peak of memory differs by 20 MiB and more
-from run to run, by how many answers wait to be read, so that the line below is uncertain by more
-than 100 bytes a row: two runs gave 41 and 177. A run of 1,000,000 rows that ended early (its code
-was changed under it) held 346 MiB when nine tenths were read and decided on.""",
+client's, and grows as the rows do.
+
+A peak of resident memory is mostly what allocators keep and how many answers happened to wait: it
+differs by 20 MiB and more from run to run. So memory is looked at about fifty times a run, after
+garbage was collected and freed memory given back (`benchmarks/measure/live_memory.py`). `most mib`
+is the most that was held, `mib after` what is held at the end, when nothing is in hand but what is
+kept of each piece, and `mib beyond` the most by which a peak between two looks was above what was
+held at the second.""",
     "slots": """\
 ## Compile slots
 
 Ray Data and the workers of a build as they are, with each compiler replaced by a pause, and by what
 it wrote for one of 12 generated programs; 64 slots share a process. All processes share the
 machine's cores, which a cluster's nodes do not: so a block has a row, and takes as long as the 64
-of large builds' blocks on a quiet core. `busy` is the share of the slots' time in pauses (rows
-compiled, by the mean pause), start and end of the run included; `in the middle`: from the first
-quarter of the blocks to the last.""",
+of large builds' blocks on a quiet core. No row repeats another. `seconds at least`: nvcc's pauses
+one after the other by so many slots, each as soon as a slot is free. `busy` is the share of the
+slots' time in pauses, start and end of the run included; `in the middle`: from the first quarter of
+the blocks to the last, by the mean pause.""",
     "ingest": """\
 ## Reading
 

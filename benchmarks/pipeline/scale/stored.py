@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import resource
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ import fsspec  # type: ignore[import-untyped]
 import numpy as np
 from rich.console import Console
 
+from benchmarks.measure.live_memory import LiveMemory
 from benchmarks.pipeline.faults.weather import BUCKET, Weather, environment, options, storage
 from benchmarks.pipeline.scale.replay import Recording
 from benchmarks.pipeline.scale.source import ROWS_OF_A_SPLIT, settings_of
@@ -48,6 +48,7 @@ R = TypeVar("R")
 REAL = PIECES_OF_A_SPAN
 """Pieces that are read: more than are decided on at a time, so that rows seldom meet again."""
 _SLOTS = 1000
+_MOMENTS_OF_A_STEP = 20
 
 Entries = dict[str, Sequence[Entry]]
 """Of the real pieces: ``pieces`` and ``facts``, in order, and ``sides`` of all of them."""
@@ -67,8 +68,9 @@ def _driven(rows: int, entries: Entries, folder: Path) -> dict[str, float]:
     output = StorageOutput(str(settings.out))
     work = BuildWork(output.store, settings)
     progress = Progress(Console(quiet=True))
-    steps = Steps(work, _Answers(entries), progress, _SLOTS, from_cache=False)
-    before, times = _peak(), [_Moment()]
+    memory = _Watched(rows // ROWS_OF_A_SPLIT // _MOMENTS_OF_A_STEP)
+    steps = Steps(work, _Answers(entries, memory), progress, _SLOTS, from_cache=False)
+    times = [_Moment()]
     pieces = steps.read(folder)
     times.append(_Moment())
     rows_per_block = steps.finish(pieces, _compiled)
@@ -81,7 +83,29 @@ def _driven(rows: int, entries: Entries, folder: Path) -> dict[str, float]:
     for name, since, until in zip(("read", "finish", "write"), times, times[1:], strict=False):
         found[f"{name} cpu s"] = round(until.cpu - since.cpu, 1)
         found[f"{name} s"] = round(until.clock - since.clock, 1)
-    return found | {"mib before": before, "mib": _peak()}
+    memory.note()
+    return found | {
+        "mib before": round(memory.first, 1),
+        "mib after": round(memory.last, 1),
+        "most mib": round(memory.most, 1),
+        "mib beyond": round(memory.beyond, 1),
+        "peak mib": round(max(moment.peak for moment in memory.moments), 1),
+    }
+
+
+class _Watched(LiveMemory):
+    """Moments at every so many pieces of work that are handed out."""
+
+    def __init__(self, every: int) -> None:
+        super().__init__()
+        self._every = max(1, every)
+        self._handed_out = 0
+
+    def handed_out(self) -> None:
+        """One more."""
+        self._handed_out += 1
+        if self._handed_out % self._every == 0:
+            self.note()
 
 
 class _Moment:
@@ -97,8 +121,9 @@ def _compiled(blocks: Iterable[tuple[Decided, Block]]) -> Iterator[dict[str, int
 class _Answers:
     """A :class:`~cass_ray.pipeline.pieces.runner.Runner` whose workers have been there before."""
 
-    def __init__(self, entries: Entries) -> None:
+    def __init__(self, entries: Entries, memory: _Watched) -> None:
         self._entries = entries
+        self._memory = memory
 
     def each(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """What would come back of each."""
@@ -110,11 +135,12 @@ class _Answers:
         }
         answer = answers[type(work)]
         for item in items:
+            self._memory.handed_out()
             yield cast(R, answer(item))
 
     def shards(self) -> Shards:
         """Elsewhere."""
-        return _Elsewhere()
+        return _Elsewhere(self._memory)
 
     def _counts(self, name: str, index: int) -> Mapping[str, int]:
         return dict(self._entries[name][index % REAL].counts)
@@ -133,11 +159,15 @@ def _written(part: PartPlan) -> Tally:
 class _Elsewhere:
     """Shards of other nodes, where no row is like another."""
 
+    def __init__(self, memory: _Watched) -> None:
+        self._memory = memory
+
     def __len__(self) -> int:
         return 1
 
     def call(self, method: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
         """As :meth:`Shards.call`."""
+        self._memory.handed_out()
         (own,) = arguments
         answers: dict[str, Callable[[], Any]] = {
             "repeated": lambda: np.zeros(len(own[0]), np.bool_),
@@ -252,7 +282,3 @@ def _real_pieces(recorded: Path) -> BuildWork:
 def _finished(row: Row, recording: Recording) -> Row:
     made = recording.of(row["id"]).columns
     return row | {name: value for name, value in made.items() if value is not None}
-
-
-def _peak() -> float:
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)

@@ -15,7 +15,7 @@ from cass_ray.corpus.screening.comparison import Level
 from cass_ray.corpus.screening.decide import Decider, Duplicate
 from cass_ray.dataset.schema import Reason, Stage, rejected
 from cass_ray.pipeline.pieces.read import compared_part
-from cass_ray.pipeline.pieces.work import Decided, Done
+from cass_ray.pipeline.pieces.work import Decided, Done, EntryCounts
 from cass_ray.pipeline.stages.base import Row
 from cass_ray.storage.ahead import in_order
 from cass_ray.storage.manifest import Entry, Part, PartManifest
@@ -104,10 +104,13 @@ class DecidePieces:
         )
         committed = attempts(self._decide_all, pieces)
         for piece in pieces:
-            yield committed.pop(piece.key)
+            yield Done(piece.key, committed.of(piece.key))
 
-    def _decide_all(self, pieces: Sequence[Decided]) -> dict[str, Done]:
-        return {done.key: done for done in in_order(self._commit, self._decided(pieces))}
+    def _decide_all(self, pieces: Sequence[Decided]) -> EntryCounts:
+        committed = EntryCounts(self.results)
+        for done in in_order(self._commit, self._decided(pieces)):
+            committed.note(done)
+        return committed
 
     def _decided(self, pieces: Sequence[Decided]) -> Iterator[_Open]:
         """Pieces as they are decided, those without rows last."""

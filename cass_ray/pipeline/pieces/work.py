@@ -9,7 +9,6 @@ with other settings begins anew.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -55,7 +54,7 @@ class Piece:
         return cls(index, f"{index:06}-{digest([state_of(split)])[:_DIGITS]}", split)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Decided:
     """A piece whose duplicates are known."""
 
@@ -74,15 +73,20 @@ class Done(NamedTuple):
 
 
 class EntryCounts:
-    """Counts of committed entries, each read by this process once at most."""
+    """Counts of committed entries, each read by this process once at most.
+
+    There are as many as pieces, so names are held once for all entries that have the same.
+    """
 
     def __init__(self, manifest: PartManifest) -> None:
         self._manifest = manifest
-        self._known: dict[str, Mapping[str, int]] = {}
+        self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._known: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {}
 
     def note(self, done: Done) -> None:
         """Know the counts of an entry."""
-        self._known[done.key] = {sys.intern(name): count for name, count in done.counts.items()}
+        names = tuple(done.counts)
+        self._known[done.key] = (self._names.setdefault(names, names), tuple(done.counts.values()))
 
     def of(self, key: str) -> Mapping[str, int]:
         """The counts of ``key``. Raises ``KeyError`` where it is not committed."""
@@ -91,7 +95,7 @@ class EntryCounts:
             if entry is None:
                 raise KeyError(f"{self._manifest.name}: {key} was never committed")
             self.note(Done(key, entry.counts))
-        return self._known[key]
+        return dict(zip(*self._known[key], strict=True))
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,10 @@
-"""Ports for the processes of a local cluster, drawn where nobody else draws."""
+"""Ports for the processes of Ray's nodes on this machine, drawn where nobody else draws."""
 
 from __future__ import annotations
 
 import random
 import socket
 from contextlib import ExitStack
-
-from cluster.errors import ClusterError
 
 _RANGE = range(20_000, 32_768)
 """Below what Linux gives to outgoing connections and to whoever asks for any port (32768 to 60999),
@@ -15,11 +13,15 @@ and above the ports of Ray's workers: one that is free now is free when its proc
 _DRAWS_OF_A_PORT = 100
 
 
+class PortsTaken(RuntimeError):
+    """Too few ports are free; the message says what to do."""
+
+
 def free_ports(count: int) -> list[int]:
     """``count`` different ports that nobody on this machine listens on.
 
-    Drawn by chance, so that clusters that start at the same time seldom want the same. Raises
-    :class:`~cluster.errors.ClusterError`.
+    Drawn by chance, so that nodes that start at the same time seldom want the same. Raises
+    :class:`PortsTaken`.
     """
     found: list[int] = []
     with ExitStack() as stack:  # each stays bound until all are found
@@ -29,7 +31,7 @@ def free_ports(count: int) -> list[int]:
             if _bound(stack.enter_context(socket.socket()), port):
                 found.append(port)
     if len(found) < count:
-        raise ClusterError(
+        raise PortsTaken(
             f"fewer than {count} free ports from {_RANGE.start} to {_RANGE.stop - 1}; end other "
             "clusters of this machine"
         )

@@ -1,0 +1,70 @@
+"""Ray Data on a node of this process alone, without the actors that only report or ask for nodes.
+
+Each is a Python that imports Ray Data, two seconds of CPU, to tell a dashboard that is not there
+how far a run is, to ask an autoscaler for nodes, or to know which of one node an actor is on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import Iterator
+from typing import Any
+from unittest import mock
+
+import ray
+from ray.data._internal import stats
+from ray.data._internal.cluster_autoscaler.default_autoscaling_coordinator import (
+    DefaultAutoscalingCoordinator,
+)
+from ray.data._internal.execution.operators import actor_pool_map_operator
+from ray.data._internal.utils import cached_ray_internals
+
+
+class Nobody:
+    """In place of an actor handle: whatever it is told is forgotten, and it knows nothing."""
+
+    def __getattr__(self, name: str) -> _Call:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Call(name)
+
+
+class _Call:
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def options(self, **options: Any) -> _Call:
+        return self
+
+    def remote(self, *arguments: Any, **options: Any) -> Any:
+        """An object for the few answers that somebody waits for."""
+        if self._name == "gen_dataset_id":
+            return ray.put(uuid.uuid4().hex)
+        return ray.put({}) if self._name.startswith("get_") else None
+
+
+def _all_there_is(coordinator: DefaultAutoscalingCoordinator) -> dict[str, dict[str, float]]:
+    """Resources by node: all of them are this process's."""
+    return {node["NodeID"]: node["Resources"] for node in ray.nodes() if node["Alive"]}
+
+
+def _nothing(*arguments: Any, **options: Any) -> None:
+    """There is no autoscaler."""
+
+
+@contextlib.contextmanager
+def without_reporters() -> Iterator[None]:
+    """Runs of Ray Data that begin meanwhile have no actors but their workers."""
+    replaced: tuple[tuple[Any, str, Any], ...] = (
+        (stats, "get_or_create_stats_actor", Nobody),
+        (cached_ray_internals, "get_or_create_actor_location_tracker", Nobody),
+        (actor_pool_map_operator, "get_or_create_actor_location_tracker", Nobody),
+        (DefaultAutoscalingCoordinator, "get_reserved_resources", _all_there_is),
+        (DefaultAutoscalingCoordinator, "request_resources", _nothing),
+        (DefaultAutoscalingCoordinator, "cancel_request", _nothing),
+    )
+    with contextlib.ExitStack() as stack:
+        for holder, name, ours in replaced:
+            stack.enter_context(mock.patch.object(holder, name, ours))
+        yield
