@@ -29,6 +29,45 @@ def test_without_an_address_there_is_nothing_to_join(monkeypatch: pytest.MonkeyP
     assert session.join_submitted() is False
 
 
+LEAN = """
+import ray
+from actors.lean_data import without_reporters
+from actors.session import start_local
+
+start_local(lean=True, num_cpus=2, log_to_driver=False, object_store_memory=100 << 20)
+with without_reporters():
+    rows = ray.data.range(6, override_num_blocks=3)
+    made = rows.map_batches(Twice, batch_size=None, concurrency=1, num_cpus=1).take_all()
+    print("made", sum(row["twice"] for row in made), flush=True)
+print("actors", ray.util.list_named_actors(all_namespaces=True), flush=True)
+print("processes", sorted(ray._private.worker._global_node.all_processes), flush=True)
+"""
+TWICE = """
+class Twice:
+    def __call__(self, batch):
+        return {"twice": batch["id"] * 2}
+"""
+
+
+def test_a_lean_node_has_no_processes_and_actors_but_those_that_work() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", TWICE + LEAN],
+        env={name: value for name, value in os.environ.items() if not name.startswith("RAY_")},
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    # 2 * (0 + 1 + ... + 5); the head of a cluster has dashboard, log_monitor and monitor as well.
+    assert done.stdout.splitlines()[-3:] == [
+        "made 30",
+        "actors []",
+        "processes ['gcs_server', 'raylet']",
+    ]
+
+
 def test_a_started_node_can_be_joined(node: None) -> None:
     assert ray.is_initialized()
     assert ray.cluster_resources()["CPU"] == 2
