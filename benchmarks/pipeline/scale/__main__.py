@@ -216,7 +216,8 @@ matter of what else the machine does.""",
 ## The same cores as several nodes
 
 A build of generated programs, compiled for sm_80 and gfx1100 with nothing cached, from the start of
-its driver to its end; as many slots of each compiler as cores, on one node or shared out.""",
+its driver to its end; as many slots of each compiler as cores, on one node or shared out. CPU
+seconds are of driver and cluster together in that time.""",
 }
 
 
