@@ -34,6 +34,7 @@ _CLANG_LANGUAGE = (
     "-Wno-missing-template-arg-list-after-template-kw",
 )
 
+_AS_INSTALLED = REPOSITORY / "benchmarks" / "pipeline" / "as_installed"
 _JOBS = {
     "build_dataset": [str(REPOSITORY / "jobs" / "build_dataset.py")],
     "plain_loop": ["-m", "benchmarks.pipeline.plain_loop"],
@@ -145,7 +146,9 @@ def build_ours(
 
 
 def _environment() -> dict[str, str]:
-    """This environment without what would send the job to another Ray cluster."""
+    """This environment without what would send the job to another Ray cluster, and as it is where
+    the package is installed alone."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
     # Ray makes its workers nice, which other work on the machine would turn into waiting.
-    return kept | {"PYTHONPATH": str(REPOSITORY), "RAY_worker_niceness": "0"}
+    path = f"{_AS_INSTALLED}{os.pathsep}{REPOSITORY}"
+    return kept | {"PYTHONPATH": path, "RAY_worker_niceness": "0"}
