@@ -95,7 +95,7 @@ def build_paper_way(
     # cuobjdump finds nvdisasm by its own path in /proc.
     view = View(tuple(sorted(readable)), writable=(work,), process_filesystem=True)
     command = command_line(words, view, REPOSITORY)
-    cost = measure(command, cwd=REPOSITORY, env=_environment())
+    cost = measure(command, cwd=REPOSITORY, env=environment())
     result = PaperResult.model_validate_json((work / "result.json").read_text())
     failed = {outcome.id: outcome.failed for outcome in result.outcomes if not outcome.kept}
     note = f"translated by {engine}"
@@ -135,8 +135,8 @@ def build_ours(
     config = out.with_suffix(".json")  # JSON is YAML
     config.write_text(settings.model_dump_json(indent=2))
     words = [sys.executable, *_JOBS[job], "--config", str(config)]
-    environment = _environment() | {"CASS_CACHE": str(cache)}
-    cost = measure(words, cwd=REPOSITORY, env=environment, watch=watch)
+    variables = environment() | {"CASS_CACHE": str(cache)}
+    cost = measure(words, cwd=REPOSITORY, env=variables, watch=watch)
     report = json.loads((out / "report.json").read_text())
     pairs = pads.dataset(out / "pairs").to_table(columns=["id"]).column("id")
     kept = frozenset(pairs.to_pylist())
@@ -145,7 +145,7 @@ def build_ours(
     return Built(cost, kept, report["rows"])
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """This environment without what would send the job to another Ray cluster, and as it is where
     the package is installed alone."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
