@@ -161,7 +161,7 @@ def select(ctx: LoweringContext, i: DecodedInstruction) -> None:
     ctx.write(target, ctx.select(ctx.predicate(condition), ctx.integer(yes), ctx.integer(no)))
 
 
-@lowers("SEL.64")
+@lowers("{,U}SEL.64")
 def select_wide(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """One of two of 64 bits, chosen by a predicate."""
     target, yes, no, condition = i.operands.exactly(4)
