@@ -170,6 +170,11 @@ int width() {
 MATRIX = "using namespace nvcuda;"
 """Needs rocWMMA's headers, which not every machine has: test_runs_libraries.py compiles it."""
 
+VERSIONS = """\
+#include <cuda_runtime.h>
+size_t compiled_with() { return cublasGetCudartVersion(); }
+"""
+
 SOURCES = {
     "attribute": ATTRIBUTE,
     "halves": HALVES,
@@ -179,6 +184,7 @@ SOURCES = {
     "surfaces": SURFACES,
     "macro": MACRO,
     "functional": FUNCTIONAL,
+    "versions": VERSIONS,
 }
 
 

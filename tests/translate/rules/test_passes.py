@@ -38,6 +38,7 @@ ORDER = [
     "plain library",
     "standard library",
     "wavefront width",
+    "textures",
     "left-overs",
     "snippets",
 ]
