@@ -27,6 +27,7 @@ from cass_ray.lift.lowering.lanes import ballot, share_with_warp
 from cass_ray.lift.lowering.pairing import must_take_turns
 from cass_ray.lift.lowering.phase_waits import PhaseWaits, phase_waits
 from cass_ray.lift.lowering.polling import must_keep_loads
+from cass_ray.lift.lowering.registers import word_of
 from cass_ray.lift.lowering.semantics.barrier import stop_at_barrier
 from cass_ray.lift.lowering.semantics.mbarrier import tests_phase
 from cass_ray.lift.lowering.semantics.texture import TEXTURE_OPCODES
@@ -211,7 +212,8 @@ class KernelLifter:
         condition = context.predicate(guard)
         unneeded = self._unneeded_in(code, known)
         if guard.file == "P" and (shared := uniform_results(run)):
-            with context.registers.skipped_unless(condition, unneeded - shared):
+            unneeded = frozenset(name for name in unneeded if word_of(name) not in shared)
+            with context.registers.skipped_unless(condition, unneeded):
                 self._apply(code, known)
             for name in sorted(shared):
                 share_with_warp(context, name, condition)

@@ -85,9 +85,12 @@ def share_with_warp(ctx: LoweringContext, name: str, condition: Value) -> None:
     chosen = ballot(ctx, condition)
     first = ctx.ir.call("i32", "llvm.cttz.i32", chosen, FALSE)
     first = ctx.ir.op("and", first, i32(WARP_LANES - 1))
-    word = from_uniform_lane(ctx, ctx.ir.cast("zext", own, "i32"), first)
-    given = word if kind == "i32" else ctx.ir.icmp("ne", word, i32(0))
-    ctx.registers.write(name, ctx.ir.select(ctx.ir.icmp("ne", chosen, i32(0)), given, own))
+    given = from_uniform_lane(ctx, ctx.ir.cast("zext", own, "i32"), first)
+    if kind == "i1":
+        given = ctx.ir.icmp("ne", given, i32(0))
+    elif (above := ctx.handles.above(own)) is not None:
+        ctx.handles.set_above(given, from_uniform_lane(ctx, above, first))
+    ctx.registers.write(name, ctx.select(ctx.ir.icmp("ne", chosen, i32(0)), given, own))
 
 
 def _wave_lane(ctx: LoweringContext, low: Value) -> Value:

@@ -17,6 +17,11 @@ _UPPER = ".upper"
 """After a register's name: the variable with the high half of the handle that it holds."""
 
 
+def word_of(name: str) -> str:
+    """The register that the variable ``name`` belongs to."""
+    return name.removesuffix(_UPPER)
+
+
 class RegisterFile:
     """Values of registers, predicates and other variables of the thread, by name."""
 
