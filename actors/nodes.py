@@ -71,23 +71,36 @@ def wait_for_nodes(
     """Until nodes offer ``settings.slots`` of each of ``needed``, for which an autoscaler is asked;
     those that have the compilers that they offer.
 
-    After ``settings.node_wait_seconds`` fewer have to do. Raises ``ToolMissing`` where there are
-    none.
+    After ``settings.node_wait_seconds`` fewer have to do. One that is lost while it is asked is
+    waited for as one that never came. Raises ``ToolMissing`` where there are none.
     """
-    wanted = settings.slots or 1
-    if lacking := _lacking(needed, wanted):
-        seconds = settings.node_wait_seconds
-        say(f"waiting up to {seconds} s for nodes that offer {' and '.join(lacking)}")
-        request_resources(bundles=[{name: 1.0} for name in needed for _ in range(wanted)])
-        deadline = time.monotonic() + seconds
-        while _lacking(needed, wanted) and time.monotonic() < deadline:
-            time.sleep(_POLL_SECONDS)
-    choice = NodeChoice(tuple(_unable(needed, settings.amd_architectures)))
+    deadline = time.monotonic() + settings.node_wait_seconds
+    while True:
+        _wait(settings, needed, say, deadline)
+        choice = NodeChoice(tuple(_unable(needed, settings.amd_architectures)))
+        lost = {node for node, _ in choice.without}.difference(
+            node["NodeID"] for node in ray.nodes() if node["Alive"]
+        )
+        if not lost or time.monotonic() >= deadline:
+            break
+        say("a node was lost while it was asked for its compilers")
     for _, why in choice.without:
         say(f"not used: {why}")
     for name in needed:
         choice.slots_of(name)
     return choice
+
+
+def _wait(
+    settings: BuildSettings, needed: Sequence[str], say: Callable[[str], None], deadline: float
+) -> None:
+    wanted = settings.slots or 1
+    if lacking := _lacking(needed, wanted):
+        seconds = settings.node_wait_seconds
+        say(f"waiting up to {seconds} s for nodes that offer {' and '.join(lacking)}")
+        request_resources(bundles=[{name: 1.0} for name in needed for _ in range(wanted)])
+        while _lacking(needed, wanted) and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
 
 
 def release_nodes() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import ray
 
+from actors import nodes
 from actors.nodes import release_nodes, wait_for_nodes
 from actors.session import start_local
 from cass_ray.pipeline.settings import BuildSettings
@@ -37,3 +38,17 @@ def test_fewer_slots_than_were_asked_for_will_do(settings: BuildSettings) -> Non
     assert said == ["waiting up to 0 s for nodes that offer amd and nvidia"]
     release_nodes()
     ray.shutdown()
+
+
+def test_a_node_lost_while_it_is_asked_is_waited_for(
+    settings: BuildSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = {"NodeID": "second", "Alive": True, "Resources": {"nvidia": 1.0, "amd": 1.0}}
+    monkeypatch.setattr(ray, "nodes", lambda: [there])
+    monkeypatch.setattr(ray, "cluster_resources", lambda: there["Resources"])
+    answers = [[("first", "it does not exist any more")], []]
+    monkeypatch.setattr(nodes, "_unable", lambda *_: answers.pop(0))
+    said: list[str] = []
+    patient = settings.model_copy(update={"node_wait_seconds": 60})
+    assert wait_for_nodes(patient, NEEDED, said.append).without == ()
+    assert said == ["a node was lost while it was asked for its compilers"]
