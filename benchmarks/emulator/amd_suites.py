@@ -3,10 +3,12 @@
     python -m benchmarks.emulator.amd_suites --json OUT.jsonl --arch gfx1100 --arch gfx90a
 
 fetches rocRAND's, hipRAND's, rocPRIM's and hipCUB's test binaries (1.2 GB, 5 GB unpacked below
-``--folder``) and runs each with our runtime in the place of AMD's, smallest first. OUT.jsonl gets a
-line for every time that a binary was run; a further call goes on with the cases that were not
-reached, until a binary has had ``--seconds`` of wall time. ``--next`` runs one binary on one
-processor and ends; exit code 1 says that none is left. ``--table`` prints what OUT.jsonl holds.
+``--folder``) and runs each with our runtime in the place of AMD's, in pieces, ``--jobs`` at a time.
+OUT.jsonl gets a line for every piece; a further call goes on with the cases that were not reached,
+until a binary has had ``--seconds`` of wall time on a processor. ``--table`` prints what is in it.
+
+``--prepare FOLDER`` copies what another machine needs to run them: it runs nothing and fetches
+nothing there (``--machine FOLDER``).
 
 The binaries hold code for gfx1100 and gfx90a and were compiled by Debian's clang 21. Needs what
 ``cass setup libraries rand`` unpacks: Debian's C library, rocRAND and hipRAND.
@@ -17,18 +19,22 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import math
 import os
 import re
+import shutil
+import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from benchmarks.emulator.amd_suites_pieces import Budget, Piece, in_pieces
 from benchmarks.emulator.amd_suites_report import Row, tables
 from benchmarks.emulator.gtest import Case, list_cases, run_cases
 from cass_ray.cache import default_directory
-from cass_ray.emulator.build import runtime_library
+from cass_ray.emulator.build import DEVICE_NAME, RUNTIME_NAME, runtime_library
 from cass_ray.emulator.execution import DEVICES_VARIABLE
 from cass_ray.toolchain.archive.debian_archive import Package, fetch, unpack
 from cass_ray.toolchain.archive.library_root import LIBRARIES_REMEDY, find_library_root
@@ -36,6 +42,12 @@ from cass_ray.toolchain.archive.library_root import LIBRARIES_REMEDY, find_libra
 _TABLE = Path(__file__).with_name("amd_suites.csv")
 _MEMORY = 4 << 30
 """Bytes of the device: the suites try sizes until its memory is full."""
+_LOADER = "ld-linux-x86-64.so.2"
+_COPIED = (
+    *(_LOADER, "libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6"),
+    *("librocrand.so.1", "libhiprand.so.1", f"{RUNTIME_NAME}.6", DEVICE_NAME),
+)
+"""What the binaries are linked with, and the device's process beside the runtime."""
 
 
 @dataclass(frozen=True)
@@ -84,21 +96,31 @@ def binaries(folder: Path) -> list[Binary]:
 
 
 class Machine:
-    """The C library and the runtime that the binaries run with. Raises :class:`SystemExit`."""
+    """The C library and the runtime that the binaries run with, all in one folder."""
 
-    def __init__(self) -> None:
+    def __init__(self, *folders: Path) -> None:
+        self._folders = folders
+        self._loader = next(path for each in folders if (path := each / _LOADER).exists())
+
+    @classmethod
+    def here(cls) -> Machine:
+        """Of this machine's cache. Raises :class:`SystemExit` where the libraries are not there."""
         root = find_library_root(default_directory())
         if root is None or "rand" not in root.parts:
             raise SystemExit(LIBRARIES_REMEDY)
-        path = f"{runtime_library().resolve().parent}:{root.folder}"
-        self._loader: list[str | Path] = [
-            root.folder / "ld-linux-x86-64.so.2",
-            "--library-path",
-            path,
-        ]
+        return cls(runtime_library().resolve().parent, root.folder)
+
+    def copy(self, folder: Path) -> None:
+        """Put what the binaries are linked with, and the runtime's own files, into ``folder``."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for source in self._folders:
+            for path in source.iterdir():
+                if path.name in _COPIED:
+                    shutil.copy2(path, folder / path.name)
 
     def command(self, binary: Binary) -> list[str | Path]:
-        return [*self._loader, binary.path]
+        path = ":".join(map(str, self._folders))
+        return [self._loader, "--library-path", path, binary.path]
 
     @staticmethod
     def environment(architecture: str) -> dict[str, str]:
@@ -106,43 +128,19 @@ class Machine:
         return {"CASS_RDNA3_THREADS": "1", **os.environ, **device}
 
 
-def left_over(cases: Sequence[str], rows: Iterable[Row], budget: float) -> tuple[list[str], float]:
-    """What of ``cases`` is still to be run, and for how many seconds: none if all is done.
-
-    A case that was out of time is tried again, alone, where there is twice the time for it.
-    """
-    rows = list(rows)
-    tried = {name: case for row in rows for name, case in row.cases.items()}
-    seconds = budget - sum(row.seconds for row in rows)
-    names = [name for name in cases if name not in tried]
-    if not names:
-        late = {name for name in tried if tried[name].outcome == "out of time"}
-        names = [name for name in cases if name in late and tried[name].seconds * 2 < seconds]
-    return (names, seconds) if seconds > 1 else ([], 0.0)
-
-
-def sessions(
-    found: Sequence[Binary], architectures: Sequence[str], rows: list[Row], budget: float
-) -> Iterator[Row]:
-    """Run what is not done; ``rows`` must grow by what is yielded."""
-    machine = Machine()
-    for binary in found:
-        for architecture in architectures:
-            mine = [row for row in rows if row.is_of(binary.name, architecture)]
-            if mine and not left_over(mine[0].names, mine, budget)[0]:
-                continue
-            environment = machine.environment(architecture)
-            command = machine.command(binary)
-            try:
-                names = list(mine[0].names) if mine else list_cases(command, environment)
-                todo, seconds = left_over(names, mine, budget)
-                session = run_cases(command, todo, environment, seconds)
-            except (OSError, ValueError, RuntimeError) as error:
-                case = {binary.name: Case("crashed", 0.0, str(error)[:800])}
-                yield Row(binary.suite, binary.name, architecture, 0.0, (binary.name,), case)
-                continue
-            yield Row(binary.suite, binary.name, architecture, round(session.seconds, 1),
-                      tuple(names), session.cases)  # fmt: skip
+def run_piece(machine: Machine, binary: Binary, architecture: str, piece: Piece,
+              names: Sequence[str]) -> Row:  # fmt: skip
+    """Run a piece of a binary, and list its cases (``names``) where that was not done."""
+    command, environment = machine.command(binary), machine.environment(architecture)
+    try:
+        names = names or list_cases(command, environment)
+        session = run_cases(command, piece.names or names, environment, piece.seconds)
+    except (OSError, ValueError, RuntimeError, subprocess.SubprocessError) as error:
+        case = {name: Case("crashed", 0.0, str(error)[:800]) for name in piece.names or names}
+        case = case or {binary.name: Case("crashed", 0.0, str(error)[:800])}
+        return Row(binary.suite, binary.name, architecture, 0.0, tuple(names or case), case)
+    seconds = round(session.seconds, 1)
+    return Row(binary.suite, binary.name, architecture, seconds, tuple(names), session.cases)
 
 
 def read(path: Path) -> list[Row]:
@@ -159,28 +157,42 @@ def main() -> int:
     parser.add_argument("--suite", action="append", help="rocrand, hiprand, rocprim or hipcub")
     parser.add_argument("--binary", default="", help="only binaries whose name matches")
     parser.add_argument("--seconds", type=float, default=90, help="of a binary on a processor")
-    parser.add_argument("--next", action="store_true", help="one binary on one processor")
+    parser.add_argument("--piece", type=float, default=30, help="seconds of a piece of a binary")
+    parser.add_argument("--wall", type=float, default=math.inf, help="seconds of everything")
+    parser.add_argument("--jobs", type=int, default=1, help="pieces at a time, a core each")
+    parser.add_argument("--prepare", type=Path, metavar="FOLDER", help="for another machine")
+    parser.add_argument("--machine", type=Path, metavar="FOLDER", help="what --prepare copied")
     parser.add_argument("--table", action="store_true", help="run nothing")
     given = parser.parse_args()
+    if given.prepare:
+        Machine.here().copy(given.prepare)
+        return 0
     rows = read(given.json)
     if given.table:
         print(tables(rows))
         return 0
-    found = [
-        binary
+    machine = Machine(given.machine) if given.machine else Machine.here()
+    keys = [
+        (binary, architecture)
         for binary in binaries(given.folder)
         if (not given.suite or binary.suite in given.suite) and re.search(given.binary, binary.name)
+        for architecture in given.arch or ["gfx1100", "gfx90a"]
     ]
-    ran = False
-    for row in sessions(found, given.arch or ["gfx1100", "gfx90a"], rows, given.seconds):
-        ran = True
+
+    def of(key: tuple[Binary, str]) -> list[Row]:
+        return [row for row in rows if row.is_of(key[0].name, key[1])]
+
+    def run(key: tuple[Binary, str], piece: Piece) -> Row:
+        names = mine[0].names if (mine := of(key)) else ()
+        return run_piece(machine, *key, piece, names)
+
+    budget = Budget(given.seconds, given.piece, given.wall)
+    for row in in_pieces(keys, run, of, budget, given.jobs):
         rows.append(row)
         with given.json.open("a") as out:
             out.write(json.dumps(asdict(row)) + "\n")
         print(row.summary(), flush=True)
-        if given.next:
-            return 0
-    return 1 if given.next and not ran else 0
+    return 0
 
 
 if __name__ == "__main__":

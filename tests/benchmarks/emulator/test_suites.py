@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.emulator.amd_suites import left_over, packages
+from benchmarks.emulator.amd_suites import packages
+from benchmarks.emulator.amd_suites_pieces import Budget, Piece, in_pieces, next_piece
 from benchmarks.emulator.amd_suites_report import Row, tables
 from benchmarks.emulator.gtest import Case, parse_list, run_cases
 
@@ -75,14 +76,37 @@ def row(seconds: float, **outcomes: str) -> Row:
     return Row("rocprim", "test_scan", "gfx90a", seconds, ("a", "b", "c"), cases)
 
 
+def piece_of(rows: list[Row], seconds: float, *running: Piece) -> Piece | None:
+    return next_piece(rows, running, Budget(seconds, 20), 1000)
+
+
 def test_a_later_call_goes_on() -> None:
-    names = ["a", "b", "c"]
+    assert piece_of([], 30) == Piece((), 20)
+    assert piece_of([], 30, Piece((), 20)) is None  # its cases are being listed
     rows = [row(30, a="passed", b="out_of_time")]
-    assert left_over(names, rows, 30) == ([], 0)
-    assert left_over(names, rows, 90) == (["c"], 60)
-    rows.append(row(5, c="failed"))
-    assert left_over(names, rows, 45) == ([], 10)  # b would need more than before
-    assert left_over(names, rows, 90) == (["b"], 55)
+    assert piece_of(rows, 30) is None
+    assert piece_of(rows, 90) == Piece(("c",), 20)
+    assert piece_of(rows, 70, Piece(("c",), 10)) == Piece(("b",), 30)  # three times its ten seconds
+    assert piece_of(rows, 60, Piece(("c",), 10)) is None  # that is more than what is left
+    rows.append(row(5, b="passed", c="failed"))
+    assert piece_of(rows, 90) is None
+
+
+def test_every_case_is_run_once_on_several_cores() -> None:
+    done: list[Row] = []
+
+    def run(key: str, piece: Piece) -> Row:
+        names = piece.names or ("a",)
+        cases = {name: Case("passed", 1.0) for name in names}
+        return Row("rocprim", key, "gfx90a", 1.0, ("a", "b", "c"), cases)
+
+    def of(key: str) -> list[Row]:
+        return [row for row in done if row.binary == key]
+
+    keys = ["test_scan", "test_sort"]
+    done += in_pieces(keys, run, of, Budget(60, 20), 2)  # each is added as it is yielded
+    ran = sorted((row.binary, name) for row in done for name in row.cases)
+    assert ran == [(key, name) for key in keys for name in "abc"]
 
 
 def test_tables_count_the_last_outcome_of_a_case() -> None:
