@@ -8,7 +8,7 @@ of https://github.com/tinygrad/tinygrad with ``test/mockgpu/amd/emu.py``, its em
 One gfx1100 code object holds all kernels. For all alike its ``buffer_gl0_inv`` are ``s_nop``:
 emu.py does not know the former, and on a CPU it has nothing to do. Each run is a process of its own
 that loads it, fills the same arguments, and compares what the kernel wrote with numpy's result. One
-thread, CPU seconds. Writes ``benchmarks/results/rdna3_emulators.json`` and ``rdna3_speed.md``.
+thread, CPU seconds. Writes ``benchmarks/results/emulator_peers.json`` and ``emulator_speed.md``.
 """
 
 from __future__ import annotations

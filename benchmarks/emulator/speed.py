@@ -1,10 +1,11 @@
 """The CPU backend against plain C++ loops, its start cost and its decoding speed.
 
-``python -m benchmarks.emulator.speed [--rounds N] [--cpu]`` builds both sides, runs them in turn
-(so that what else the machine does meets both) with two threads each, and writes
-``benchmarks/results/rdna3_speed.{md,json}`` (with ``--cpu``: ``rdna3_speed_cpu.json``, without the
-start and decoding). A case's time is the best of seven runs in a process; the table shows the
-median over the rounds of it, and the median of the rounds' ratios.
+``python -m benchmarks.emulator.speed [--rounds N] [--cpu] [--arch gfx1100 --arch gfx942]`` builds
+the loops and the kernels for each architecture, runs them in turn (so that what else the machine
+does meets all) with two threads each, and writes ``benchmarks/results/emulator_speed.{md,json}``
+(with ``--cpu``: ``emulator_speed_cpu.json``, without the start and decoding). A case's time is the
+best of seven runs in a process; the table shows the median over the rounds of it, and the median of
+the rounds' ratios.
 """
 
 from __future__ import annotations
@@ -24,15 +25,20 @@ from benchmarks.emulator.speed_report import SPEED, SPEED_CPU, write
 from benchmarks.folders import RESULTS
 from cass_ray.corpus.reading.source_files import gather
 from cass_ray.emulator.build import runtime_library
-from cass_ray.emulator.execution import build
+from cass_ray.emulator.execution import DEVICES_VARIABLE, build
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.locate import find_amd
 from cass_ray.toolchain.unit import Unit
 
 PROGRAMS = Path(__file__).parent / "speed_programs"
 THREADS = 2
+STARTED = "gfx1100"
+"""The architecture whose start and decoding are measured."""
 LENGTHS = (10_000, 100_000)
 """Instructions of the kernels that are decoded."""
+
+Table = dict[str, dict[str, float]]
+"""Seconds of both sides and their ratio by case."""
 
 _TOLERANCE = 1e-3  # approximations and other orders of summation
 
@@ -45,10 +51,10 @@ def run(command: list[str | Path], **variables: str) -> str:
     ).stdout
 
 
-def program(name: str, toolchain: AmdToolchain, *definitions: str) -> Path:
+def program(name: str, toolchain: AmdToolchain, architecture: str, *definitions: str) -> Path:
     """The executable of a HIP program of this folder."""
     unit = Unit(PROGRAMS, PurePosixPath(name), definitions=definitions)
-    return build(gather(unit), toolchain, runtime_library())
+    return build(gather(unit), toolchain, runtime_library(), architecture=architecture)
 
 
 def cases(text: str) -> dict[str, tuple[float, float]]:
@@ -61,27 +67,36 @@ def cases(text: str) -> dict[str, tuple[float, float]]:
 
 
 def compare(
-    kernels: Path, loops: Path, rounds: int, clock: dict[str, str]
-) -> dict[str, dict[str, float]]:
-    """Median seconds of both sides and median ratio, by case.
+    kernels: dict[str, Path], loops: Path, rounds: int, clock: dict[str, str]
+) -> dict[str, Table]:
+    """By architecture and case: median seconds of both sides and the median ratio.
 
     Raises :class:`ValueError` where the sides disagree on a result.
     """
-    taken: dict[str, list[tuple[float, float]]] = {}
+    taken: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for _ in range(rounds):
-        ours, plain = cases(run([kernels], **clock)), cases(run([loops], **clock))
-        for name, (seconds, value) in plain.items():
-            if not math.isclose(ours[name][1], value, rel_tol=_TOLERANCE):
-                raise ValueError(f"{name}: {ours[name][1]} instead of {value}")
-            taken.setdefault(name, []).append((ours[name][0], seconds))
-    return {
-        name: {
+        plain = cases(run([loops], **clock))
+        for architecture, executable in kernels.items():
+            ours = cases(run([executable], **clock, **{DEVICES_VARIABLE: architecture}))
+            for name, (seconds, value) in plain.items():
+                if not math.isclose(ours[name][1], value, rel_tol=_TOLERANCE):
+                    raise ValueError(f"{architecture} {name}: {ours[name][1]} instead of {value}")
+                taken.setdefault((architecture, name), []).append((ours[name][0], seconds))
+    tables: dict[str, Table] = {architecture: {} for architecture in kernels}
+    for (architecture, name), pairs in taken.items():
+        tables[architecture][name] = {
             "backend_seconds": statistics.median(a for a, _ in pairs),
             "loop_seconds": statistics.median(b for _, b in pairs),
             "ratio": statistics.median(a / b for a, b in pairs),
         }
-        for name, pairs in taken.items()
-    }
+    return tables
+
+
+def ratios(table: Table) -> dict[str, float]:
+    """What is wanted of all cases together."""
+    all_of_it = [row["ratio"] for row in table.values()]
+    mean = statistics.geometric_mean(all_of_it)
+    return {"geometric mean of ratios": mean, "worst ratio": max(all_of_it)}
 
 
 def start_cost(executable: Path, rounds: int) -> float:
@@ -102,7 +117,7 @@ def decoding(toolchain: AmdToolchain, rounds: int) -> dict[int, float]:
     """
     found = {}
     for length in LENGTHS:
-        executable = program("start.hip", toolchain, f"LENGTH={length}")
+        executable = program("start.hip", toolchain, STARTED, f"LENGTH={length}")
         lines = [run([executable, "decode"]).split() for _ in range(4 * rounds)]
         seconds = min(float(line[0]) for line in lines) - min(float(line[1]) for line in lines)
         found[length] = length / seconds / 1e6
@@ -111,7 +126,7 @@ def decoding(toolchain: AmdToolchain, rounds: int) -> dict[int, float]:
 
 def other_figures(toolchain: AmdToolchain, rounds: int) -> dict[str, float]:
     """The start's cost and the speed of decoding."""
-    start = program("start.hip", toolchain, f"LENGTH={LENGTHS[0]}")
+    start = program("start.hip", toolchain, STARTED, f"LENGTH={LENGTHS[0]}")
     figures = {"start, milliseconds": start_cost(start, rounds)}
     for length, speed in decoding(toolchain, rounds).items():
         figures[f"decoding, million instructions per second ({length} in a kernel)"] = speed
@@ -124,6 +139,7 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--cpu", action="store_true", help="CPU seconds: the machine is busy")
+    parser.add_argument("--arch", action="append", help="may be repeated")
     parser.add_argument("--results", type=Path, default=RESULTS)
     options = parser.parse_args(arguments)
     toolchain = find_amd()
@@ -133,15 +149,17 @@ def main(arguments: list[str]) -> int:
         flags: list[str | Path] = ["-std=c++20", "-O2", "-pthread", source, "-o", loops]
         subprocess.run([toolchain.clang, *flags], check=True)
         clock = {"SPEED_CLOCK": "cpu"} if options.cpu else {}
-        table = compare(program("kernels.hip", toolchain), loops, options.rounds, clock)
-    ratios = [row["ratio"] for row in table.values()]
-    figures = {"geometric mean of ratios": statistics.geometric_mean(ratios)}
-    figures["worst ratio"] = max(ratios)
+        kernels = {
+            architecture: program("kernels.hip", toolchain, architecture)
+            for architecture in options.arch or [STARTED]
+        }
+        tables = compare(kernels, loops, options.rounds, clock)
+    figures = {architecture: ratios(table) for architecture, table in tables.items()}
     if not options.cpu:
-        figures |= other_figures(toolchain, options.rounds)
+        figures.setdefault(STARTED, {}).update(other_figures(toolchain, options.rounds))
     load = ", ".join(f"{each:.1f}" for each in os.getloadavg())
     machine = f"{os.cpu_count()} CPUs, load average {load}"
-    report = {"machine": machine, "threads": THREADS, "figures": figures, "cases": table}
+    report = {"machine": machine, "threads": THREADS, "figures": figures, "cases": tables}
     (options.results / (SPEED_CPU if options.cpu else SPEED)).write_text(
         json.dumps(report, indent=2) + "\n"
     )

@@ -1,4 +1,4 @@
-"""Writes ``rdna3_speed.md`` from the figures of ``speed.py`` and of ``emulators.py``."""
+"""Writes ``emulator_speed.md`` from the figures of ``speed.py`` and of ``emulators.py``."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-SPEED = "rdna3_speed.json"
-SPEED_CPU = "rdna3_speed_cpu.json"
-EMULATORS = "rdna3_emulators.json"
+SPEED = "emulator_speed.json"
+SPEED_CPU = "emulator_speed_cpu.json"
+EMULATORS = "emulator_peers.json"
 
 TARGETS = {
     "geometric mean of ratios": "≤ 2",
@@ -21,7 +21,7 @@ OURS = "this backend"
 
 
 def write(results: Path) -> str:
-    """Render what has been measured so far; the text, which is also in ``rdna3_speed.md``."""
+    """Render what has been measured so far; the text, which is also in ``emulator_speed.md``."""
     lines = ["# The CPU backend's speed", ""]
     if (results / SPEED).exists():
         lines += ["Written by `python -m benchmarks.emulator.speed`: the clock on the wall."]
@@ -37,7 +37,7 @@ def write(results: Path) -> str:
     if (results / EMULATORS).exists():
         lines += _emulators(json.loads((results / EMULATORS).read_text()))
     text = "\n".join(lines)
-    (results / "rdna3_speed.md").write_text(text)
+    (results / "emulator_speed.md").write_text(text)
     return text
 
 
@@ -46,14 +46,21 @@ def _loops(report: dict[str, Any]) -> list[str]:
         f"Threads: {report['threads']} on both sides; {report['machine']}{report.get('note', '')}.",
         "",
     ]
-    lines += ["| case | backend, ms | C++ -O2 loop, ms | ratio |", "|---|---|---|---|"]
-    for name, row in report["cases"].items():
-        ours, plain = 1000 * row["backend_seconds"], 1000 * row["loop_seconds"]
-        lines.append(f"| {name} | {ours:.2f} | {plain:.2f} | {row['ratio']:.2f} |")
-    lines += ["", "| figure | measured | target |", "|---|---|---|"]
-    for name, value in report["figures"].items():
-        target = next(each for start, each in TARGETS.items() if name.startswith(start))
-        lines.append(f"| {name} | {value:.2f} | {target} |")
+    tables = report["cases"]
+    heads = "".join(f" {name}, ms |" for name in tables)
+    heads += " C++ -O2 loop, ms |" + "".join(f" {name}, ratio |" for name in tables)
+    lines += [f"| case |{heads}", "|---|" + "---:|" * (2 * len(tables) + 1)]
+    for case in next(iter(tables.values())):
+        rows = [table[case] for table in tables.values()]
+        cells = [f"{1000 * row['backend_seconds']:.2f}" for row in rows]
+        cells += [f"{1000 * rows[0]['loop_seconds']:.2f}"]
+        cells += [f"{row['ratio']:.2f}" for row in rows]
+        lines.append(f"| {case} | {' | '.join(cells)} |")
+    lines += ["", "| figure | architecture | measured | target |", "|---|---|---:|---:|"]
+    for architecture, figures in report["figures"].items():
+        for name, value in figures.items():
+            target = next(each for start, each in TARGETS.items() if name.startswith(start))
+            lines.append(f"| {name} | {architecture} | {value:.2f} | {target} |")
     return [*lines, ""]
 
 
