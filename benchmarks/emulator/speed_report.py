@@ -24,15 +24,15 @@ def write(results: Path) -> str:
     """Render what has been measured so far; the text, which is also in ``emulator_speed.md``."""
     lines = ["# The CPU backend's speed", ""]
     if (results / SPEED).exists():
-        lines += ["Written by `python -m benchmarks.emulator.speed`: the clock on the wall."]
+        command = "python -m benchmarks.emulator.speed --arch gfx1100 --arch gfx942"
+        lines += [f"Written by `{command}`: the clock on the wall."]
         lines += _loops(json.loads((results / SPEED).read_text()))
     if (results / SPEED_CPU).exists():
         lines += ["## CPU seconds", ""]
         lines += [
-            "Written by `python -m benchmarks.emulator.speed --cpu`: CPU seconds of all threads,",
-            "for",
+            "Written by `… --cpu`: CPU seconds of all threads and of",
+            "the device's process, for a machine that does other work too. Waiting does not count.",
         ]
-        lines += ["a machine that does other work too. Waiting does not count."]
         lines += _loops(json.loads((results / SPEED_CPU).read_text()))
     if (results / EMULATORS).exists():
         lines += _emulators(json.loads((results / EMULATORS).read_text()))
