@@ -19,6 +19,7 @@ from cass_ray.emulator.build import BuildFailed, runtime_library
 from cass_ray.emulator.execution import RunOptions
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING
 from cass_ray.lift.errors import LiftError
+from cass_ray.lift.lowering.target import LIFT_TARGETS
 from cass_ray.port.errors import PortError
 from cass_ray.port.executable import read_executable
 from cass_ray.port.lifting import ContainerLifter
@@ -26,6 +27,8 @@ from cass_ray.port.running import PortedExecutable, execute, port
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
+
+_TARGETS = [name for name in emulated_architectures() if name in LIFT_TARGETS]
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -48,7 +51,7 @@ def port_command(
     stdin: StandardInput = None,
     seconds: Annotated[float, typer.Option(min=1, help="Time limit of the program.")] = 600.0,
     arch: Annotated[
-        str, typer.Option(help=f"Processor: {', '.join(emulated_architectures())}.")
+        str, typer.Option(help=f"Processor: {', '.join(_TARGETS)}.")
     ] = DEFAULT_AMD_ARCHITECTURE,
 ) -> None:
     """Lift an executable's kernels to AMD's code and run it against a CUDA runtime over HIP.
@@ -60,7 +63,7 @@ def port_command(
     if not executable.is_file():
         raise typer.BadParameter(f"{executable} is not a file", param_hint="EXECUTABLE")
     try:
-        known_architecture(arch, emulated_architectures())
+        known_architecture(arch, _TARGETS)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--arch") from None
     options = RunOptions(
