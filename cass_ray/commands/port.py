@@ -23,7 +23,7 @@ from cass_ray.lift.lowering.target import LIFT_TARGETS
 from cass_ray.port.errors import PortError
 from cass_ray.port.executable import read_executable
 from cass_ray.port.lifting import ContainerLifter
-from cass_ray.port.running import PortedExecutable, execute, port
+from cass_ray.port.running import PortedExecutable, execute, not_provided, port
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
@@ -76,10 +76,11 @@ def port_command(
     )
     try:
         program = read_executable(executable)
-        for library in program.libraries:
+        nvidia = find_nvidia()
+        for library in not_provided(program, nvidia):
             typer.echo(f"cass port: {library} is needed too and is not provided", err=True)
         with waiting(f"lifting {executable.name}"):
-            ported = port(program, ContainerLifter(find_nvidia(), find_amd(), arch))
+            ported = port(program, ContainerLifter(nvidia, find_amd(), arch))
         _report(ported)
         with waiting(f"running {executable.name}"):
             completed = execute(ported, arguments or [], runtime_library(), options)
@@ -96,5 +97,5 @@ def _report(ported: PortedExecutable) -> None:
     """Name the kernels that are left out; stop where there is none at all."""
     for name, reason in ported.failures.items():
         typer.echo(f"cass port: kernel {name} is left out: {reason}", err=True)
-    if not ported.kernels:
+    if not ported.kernels and ported.lifter is None:
         raise PortError(f"no kernel of {ported.executable.path} could be lifted")
