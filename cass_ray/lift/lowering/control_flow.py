@@ -39,6 +39,8 @@ class KernelLifter:
         """Where the warps of a wave run in turns."""
         self._shared: frozenset[tuple[str, int]] = frozenset()
         self.instruction_count = 0
+        self.entry_label = ""
+        """The label of the kernel's first block."""
 
     def lift(self) -> LoweringContext:
         """The context whose ``ir.lines`` are the kernel's blocks, in the order they were found.
