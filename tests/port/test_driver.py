@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -83,15 +84,10 @@ def test_what_is_no_device_code_is_an_error_of_the_call(
     assert "cass port: " in done.stderr_text
 
 
-def test_ptx_without_ptxas_says_what_to_do(
-    lifter: ContainerLifter, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(lifter, "cache", ContainerLifter(
-        lifter.nvidia, lifter.amd, cache=tmp_path
-    ).cache)  # fmt: skip
-    absent = Path("/no/such/folder/nvcc")
-    monkeypatch.setattr(type(lifter.nvidia.nvcc), "with_name", lambda path, name: absent)
-    result, _, message, code = answer_for(b".version 8.0\n.target sm_80\n", lifter)
+def test_ptx_without_ptxas_says_what_to_do(lifter: ContainerLifter, tmp_path: Path) -> None:
+    nvidia = replace(lifter.nvidia, nvcc=tmp_path / "nvcc")
+    without = ContainerLifter(nvidia, lifter.amd, cache=tmp_path)
+    result, _, message, code = answer_for(b".version 8.0\n.target sm_80\n", without)
     assert (result, code) == (221, b"")  # CUDA_ERROR_JIT_COMPILER_NOT_FOUND
     assert "`ptxas -arch=sm_80 x.ptx -o x.cubin`" in message
 
