@@ -77,7 +77,7 @@ def wait_for_nodes(
     deadline = time.monotonic() + settings.node_wait_seconds
     while True:
         _wait(settings, needed, say, deadline)
-        choice = NodeChoice(tuple(_unable(needed, settings.amd_architectures)))
+        choice = NodeChoice(tuple(_unable(needed, settings)))
         lost = {node for node, _ in choice.without}.difference(
             node["NodeID"] for node in ray.nodes() if node["Alive"]
         )
@@ -113,15 +113,16 @@ def _lacking(resources: Sequence[str], wanted: int) -> list[str]:
     return [name for name in resources if offered.get(name, 0) < wanted]
 
 
-def _unable(needed: Sequence[str], amd_architectures: Sequence[str]) -> list[tuple[str, str]]:
+def _unable(needed: Sequence[str], settings: BuildSettings) -> list[tuple[str, str]]:
     """Nodes that lack a compiler which they offer, or do not answer, and why."""
+    architectures = settings.nvidia_architectures, settings.amd_architectures
     asked = {}
     for node in ray.nodes():
         offered = [name for name in needed if node["Resources"].get(name, 0) >= 1]
         if node["Alive"] and offered:
             there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
             task = ray.remote(_problem).options(num_cpus=0, scheduling_strategy=there)
-            asked[task.remote(offered, list(amd_architectures))] = node
+            asked[task.remote(offered, *architectures)] = node
     if not asked:
         return []
     answered, _ = ray.wait(list(asked), num_returns=len(asked), timeout=_ANSWER_SECONDS)
@@ -140,11 +141,15 @@ def _answer(task: Any) -> str:
         return str(error)
 
 
-def _problem(offered: Sequence[str], amd_architectures: Sequence[str]) -> str:
+def _problem(
+    offered: Sequence[str],
+    nvidia_architectures: Sequence[str],
+    amd_architectures: Sequence[str],
+) -> str:
     """What this node lacks of what it offers, or nothing."""
     try:
         if "nvidia" in offered:
-            find_nvidia()
+            find_nvidia(architectures=nvidia_architectures)
         if "amd" in offered:
             find_amd(architectures=amd_architectures)
     except ToolMissing as error:

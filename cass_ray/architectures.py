@@ -2,15 +2,46 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cass_ray.config import nearest
 
-NVIDIA_ARCHITECTURES = ("sm_80", "sm_86", "sm_89", "sm_90")
-"""Machine code (SASS) of these is made, aligned and lifted."""
 
-DEFAULT_NVIDIA_ARCHITECTURE = NVIDIA_ARCHITECTURES[0]
+@dataclass(frozen=True)
+class NvidiaTarget:
+    """An Nvidia processor as ``nvcc -arch`` names it."""
+
+    name: str
+    family: str
+
+    @property
+    def number(self) -> int:
+        """80 for sm_80: compute capability 8.0."""
+        return int(self.name.removeprefix("sm_"))
+
+
+NVIDIA_TARGETS: tuple[NvidiaTarget, ...] = (
+    NvidiaTarget("sm_75", "Turing"),
+    NvidiaTarget("sm_80", "Ampere"),
+    NvidiaTarget("sm_86", "Ampere"),
+    NvidiaTarget("sm_87", "Ampere"),
+    NvidiaTarget("sm_88", "Ampere"),
+    NvidiaTarget("sm_89", "Ada Lovelace"),
+    NvidiaTarget("sm_90", "Hopper"),
+    NvidiaTarget("sm_100", "Blackwell"),
+    NvidiaTarget("sm_103", "Blackwell"),
+    NvidiaTarget("sm_110", "Blackwell"),
+    NvidiaTarget("sm_120", "Blackwell"),
+    NvidiaTarget("sm_121", "Blackwell"),
+)
+"""Machine code (SASS) of these is aligned and lifted. Which of them it is made for is a matter of
+the nvcc that a machine has (``NvidiaToolchain.targets``)."""
+
+NVIDIA_ARCHITECTURES = tuple(target.name for target in NVIDIA_TARGETS)
+
+DEFAULT_NVIDIA_ARCHITECTURE = "sm_80"
 
 _RDNA = (32, 64)
 _CDNA = (64,)
@@ -100,7 +131,24 @@ def known_architecture(name: str, known: Iterable[str]) -> str:
     """``name`` where ``known`` has it. Raises ``ValueError`` that names the nearest one."""
     names = list(known)
     if name not in names:
-        match = nearest(name, names)
-        hint = f"did you mean `{match}`? " if match else ""
-        raise ValueError(f"unknown architecture {name}: {hint}known: {', '.join(names)}")
+        raise ValueError(f"unknown architecture {name}: {known_instead(name, names)}")
     return name
+
+
+_SM = re.compile(r"sm_?(\d+)")
+
+
+def known_instead(name: str, known: Iterable[str]) -> str:
+    """A phrase for an error message: the nearest of ``known`` to ``name``, and all of them.
+
+    Nvidia's are near by their numbers, the older of two that are as near; others by their letters.
+    """
+    names = list(known)
+    given = _SM.match(name)
+    numbered = {each: int(found[1]) for each in names if (found := _SM.match(each))}
+    match = nearest(name, names)
+    if given is not None and numbered:
+        number = int(given[1])
+        match = min(numbered, key=lambda each: (abs(numbered[each] - number), numbered[each]))
+    hint = f"did you mean `{match}`? " if match else ""
+    return f"{hint}known: {', '.join(names)}"

@@ -12,8 +12,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from cass_ray.architectures import AMD_TARGETS, NVIDIA_ARCHITECTURES
-from cass_ray.config import StrictModel, did_you_mean
+from cass_ray.architectures import (
+    AMD_TARGETS,
+    DEFAULT_NVIDIA_ARCHITECTURE,
+    NVIDIA_ARCHITECTURES,
+    known_instead,
+)
+from cass_ray.config import StrictModel
 from cass_ray.task import Direction, Level
 
 RULES = "rules"
@@ -181,10 +186,10 @@ class TranslateRequest(StrictModel):
             raise ValueError("give a source (or a cubin, for the engine lift)")
         known = ARCHITECTURES if self.direction is Direction.CUDA_TO_HIP else NVIDIA_ARCHITECTURES
         if self.arch and self.arch not in known:
-            raise ValueError(f"arch {self.arch}: {did_you_mean(self.arch, known)}")
+            raise ValueError(f"arch {self.arch}: {known_instead(self.arch, known)}")
         for name in self.targets:
             if name not in ARCHITECTURES:
-                raise ValueError(f"target {name}: {did_you_mean(name, ARCHITECTURES)}")
+                raise ValueError(f"target {name}: {known_instead(name, ARCHITECTURES)}")
         if self.targets and (
             self.level is not Level.SOURCE or self.direction is not Direction.CUDA_TO_HIP
         ):
@@ -197,7 +202,7 @@ class TranslateRequest(StrictModel):
         if self.arch:
             return self.arch
         amd = self.direction is Direction.CUDA_TO_HIP
-        return ARCHITECTURES[0] if amd else NVIDIA_ARCHITECTURES[0]
+        return ARCHITECTURES[0] if amd else DEFAULT_NVIDIA_ARCHITECTURE
 
     @property
     def further_targets(self) -> list[str]:
@@ -369,7 +374,7 @@ class AssemblyRequest(StrictModel):
     translation: str = Field(max_length=1 << 20)
     """HIP."""
     arch: str = Field(default=ARCHITECTURES[0], max_length=16)
-    nvidia_arch: str = Field(default=NVIDIA_ARCHITECTURES[0], max_length=16)
+    nvidia_arch: str = Field(default=DEFAULT_NVIDIA_ARCHITECTURE, max_length=16)
 
     @field_validator("source", "translation")
     @classmethod
@@ -383,7 +388,7 @@ class AssemblyRequest(StrictModel):
             (self.nvidia_arch, NVIDIA_ARCHITECTURES),
         ):
             if name not in known:
-                raise ValueError(f"arch {name}: {did_you_mean(name, known)}")
+                raise ValueError(f"arch {name}: {known_instead(name, known)}")
         return self
 
 

@@ -15,11 +15,11 @@ from cass_ray.architectures import (
     DEFAULT_AMD_ARCHITECTURE,
     DEFAULT_NVIDIA_ARCHITECTURE,
     NVIDIA_ARCHITECTURES,
+    known_instead,
 )
 from cass_ray.commands.sides import unit_of
 from cass_ray.commands.tool_errors import tool_errors
 from cass_ray.commands.waiting import waiting
-from cass_ray.config import did_you_mean
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.opencl.locate import find_opencl_amd, find_opencl_nvidia
 from cass_ray.toolchain.unit import Unit
@@ -112,7 +112,7 @@ def compile_file(
     with tool_errors(), waiting(f"compiling {file.name}"):
         unit = unit_of(file, root, include or [], define or [])
         if shared_runtime and output is not None:
-            find_nvidia().build_executable(
+            find_nvidia(architectures=architectures).build_executable(
                 unit, output, architectures, optimization=f"-O{optimization}", shared_runtime=True
             )
             return
@@ -144,7 +144,7 @@ def _architectures(names: list[str], language: SourceLanguage) -> list[str]:
         if not re.fullmatch(rf"{prefix}[0-9a-f]+", name):
             raise typer.BadParameter(
                 f"{name!r}: architectures for *{language.value} are called {prefix}…; "
-                + did_you_mean(name, AMD_ARCHITECTURES if amd else NVIDIA_ARCHITECTURES),
+                + known_instead(name, AMD_ARCHITECTURES if amd else NVIDIA_ARCHITECTURES),
                 param_hint="--arch",
             )
     if amd and len(names) > 1:
@@ -156,7 +156,7 @@ def _cuda(
     unit: Unit, emit: Emit, architectures: list[str], output: Path | None, optimization: str
 ) -> str | None:
     """The text to write; None when the executable ``output`` has been written."""
-    toolchain = find_nvidia()
+    toolchain = find_nvidia(architectures=architectures)
     if emit is Emit.EXE and output is not None:
         toolchain.build_executable(unit, output, architectures, optimization=optimization)
         return None

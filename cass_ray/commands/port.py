@@ -19,13 +19,16 @@ from cass_ray.emulator.build import BuildFailed, runtime_library
 from cass_ray.emulator.execution import RunOptions
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_TOOL_MISSING
 from cass_ray.lift.errors import LiftError
+from cass_ray.lift.lowering.target import LIFT_TARGETS
 from cass_ray.port.errors import PortError
 from cass_ray.port.executable import read_executable
 from cass_ray.port.lifting import ContainerLifter
-from cass_ray.port.running import PortedExecutable, execute, port
+from cass_ray.port.running import PortedExecutable, execute, not_provided, port
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.sandbox.isolation import IsolationUnavailableError
+
+_TARGETS = [name for name in emulated_architectures() if name in LIFT_TARGETS]
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -48,7 +51,7 @@ def port_command(
     stdin: StandardInput = None,
     seconds: Annotated[float, typer.Option(min=1, help="Time limit of the program.")] = 600.0,
     arch: Annotated[
-        str, typer.Option(help=f"Processor: {', '.join(emulated_architectures())}.")
+        str, typer.Option(help=f"Processor: {', '.join(_TARGETS)}.")
     ] = DEFAULT_AMD_ARCHITECTURE,
 ) -> None:
     """Lift an executable's kernels to AMD's code and run it against a CUDA runtime over HIP.
@@ -60,7 +63,7 @@ def port_command(
     if not executable.is_file():
         raise typer.BadParameter(f"{executable} is not a file", param_hint="EXECUTABLE")
     try:
-        known_architecture(arch, emulated_architectures())
+        known_architecture(arch, _TARGETS)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--arch") from None
     options = RunOptions(
@@ -73,10 +76,11 @@ def port_command(
     )
     try:
         program = read_executable(executable)
-        for library in program.libraries:
+        nvidia = find_nvidia()
+        for library in not_provided(program, nvidia):
             typer.echo(f"cass port: {library} is needed too and is not provided", err=True)
         with waiting(f"lifting {executable.name}"):
-            ported = port(program, ContainerLifter(find_nvidia(), find_amd(), arch))
+            ported = port(program, ContainerLifter(nvidia, find_amd(), arch))
         _report(ported)
         with waiting(f"running {executable.name}"):
             completed = execute(ported, arguments or [], runtime_library(), options)
@@ -93,5 +97,5 @@ def _report(ported: PortedExecutable) -> None:
     """Name the kernels that are left out; stop where there is none at all."""
     for name, reason in ported.failures.items():
         typer.echo(f"cass port: kernel {name} is left out: {reason}", err=True)
-    if not ported.kernels:
+    if not ported.kernels and ported.lifter is None:
         raise PortError(f"no kernel of {ported.executable.path} could be lifted")

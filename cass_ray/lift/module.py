@@ -188,9 +188,9 @@ def _function(context: LoweringContext, lifter: KernelLifter, exported: str) -> 
         f"  %frame = alloca [{-(-max(kernel.frame_size, 16) // 4)} x i32], align 16, addrspace(5)",
         *_beginning(context),
         *(
-            context.turns.frame(lifter.entry_label())
+            context.turns.frame(lifter.entry_label)
             if context.turns is not None
-            else [f"  br label %{lifter.entry_label()}"]
+            else [f"  br label %{lifter.entry_label}"]
         ),
         *context.ir.lines,
     ]

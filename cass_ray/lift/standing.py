@@ -21,7 +21,7 @@ from cass_ray.assembly import sass
 from cass_ray.lift.errors import UnknownForm
 from cass_ray.lift.forms import form_of
 from cass_ray.lift.frontend.instruction import decode
-from cass_ray.lift.lowering.control_flow import ENDS
+from cass_ray.lift.lowering.block_ends import ENDS
 from cass_ray.lift.lowering.families import forms
 
 FILE = "standings.json"

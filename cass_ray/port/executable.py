@@ -16,61 +16,64 @@ _X86_64 = 62
 _NEEDED = 1  # DT_NEEDED
 _RUNTIME = re.compile(r"^libcudart\.so\.(\d+)")
 _SUPPORTED = (12, 13)
-# Names of the runtime's own messages and symbols, which a static copy leaves in the file.
-_STATIC_MARKS = (b"cudaGetExportTable", b"cudart_static", b"libcuda.so.1")
+DRIVER_LIBRARY = b"libcuda.so.1"
+"""A program needs it, or has the name to open it."""
+# Names of the runtime's own symbols, which a static copy leaves in the file.
+_STATIC_MARKS = (b"cudaGetExportTable", b"cudart_static")
+_STATIC_MESSAGE = (
+    "linked with the static CUDA runtime, nvcc's default, which calls the Nvidia driver "
+    "itself; link it again with `nvcc -cudart shared` (CMake: CUDA_RUNTIME_LIBRARY Shared)"
+)
 
 
 @dataclass(frozen=True)
 class Executable:
     """What ``cass port`` needs to know of a program.
 
-    ``runtime`` is the major version of its CUDA runtime (``libcudart.so.13``), ``libraries`` the
-    other Nvidia libraries that it needs.
+    ``runtime`` is the major version of its CUDA runtime (``libcudart.so.13``), None for a program
+    of the driver interface alone; ``libraries`` are the other Nvidia libraries that it needs.
     """
 
     path: Path
-    runtime: int
+    runtime: int | None
     containers: tuple[FatBinaryContainer, ...]
     libraries: tuple[str, ...]
+    loads_code: bool = False
+    """Whether it may load device code while it runs, by the driver interface."""
 
 
 def read_executable(path: Path) -> Executable:
     """Read ``path``.
 
     Raises:
-        PortError: not an x86-64 executable with device code, or one that is not linked to a shared
-            CUDA runtime of a version that there is a library for.
+        PortError: not an x86-64 executable with device code or of the driver interface, or one that
+            is not linked to a shared CUDA runtime of a version that there is a library for.
     """
     data = path.read_bytes()
     sections = _sections(data, path)
     device = sections.get(".nv_fatbin")
     needed = _needed(sections, path)
     runtimes = [int(found[1]) for name in needed if (found := _RUNTIME.match(name))]
-    if device is None:
+    loads_code = DRIVER_LIBRARY in data
+    if device is None and not loads_code:
         raise PortError(f"{path} holds no CUDA device code (no section .nv_fatbin)")
-    if not runtimes:
-        raise PortError(f"{path}: {_static_message(data)}")
-    if runtimes[0] not in _SUPPORTED:
+    # nvcc's code registers what it has with the runtime: where that is not needed, it is inside.
+    if not runtimes and (device is not None or any(mark in data for mark in _STATIC_MARKS)):
+        raise PortError(f"{path}: {_STATIC_MESSAGE}")
+    if runtimes and runtimes[0] not in _SUPPORTED:
         raise PortError(
             f"{path} needs libcudart.so.{runtimes[0]}; there is one for CUDA 12 and 13: build the "
             "program with either"
         )
     others = tuple(name for name in needed if _is_nvidia(name))
-    return Executable(path, runtimes[0], tuple(containers(device)), others)
-
-
-def _static_message(data: bytes) -> str:
-    if any(mark in data for mark in _STATIC_MARKS):
-        return (
-            "linked with the static CUDA runtime, nvcc's default, which calls the Nvidia driver "
-            "itself; link it again with `nvcc -cudart shared` (CMake: CUDA_RUNTIME_LIBRARY Shared)"
-        )
-    return "needs no libcudart.so; it may use the CUDA driver interface, which is not supported"
+    runtime = runtimes[0] if runtimes else None
+    return Executable(path, runtime, tuple(containers(device or b"")), others, loads_code)
 
 
 def _is_nvidia(name: str) -> bool:
-    prefixes = ("libcu", "libnv", "libnpp")
-    return name.startswith(prefixes) and not _RUNTIME.match(name)
+    if _RUNTIME.match(name) or name == DRIVER_LIBRARY.decode():
+        return False
+    return name.startswith(("libcu", "libnv", "libnpp"))
 
 
 def _sections(data: bytes, path: Path) -> dict[str, bytes]:

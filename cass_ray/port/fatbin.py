@@ -78,16 +78,39 @@ def assembled(container: FatBinaryContainer, toolchain: NvidiaToolchain) -> dict
     :class:`PortError` with the message of a tool.
     """
     found: dict[int, list[bytes]] = {}
-    ptxas = toolchain.nvcc.with_name("ptxas")
-    if not ptxas.exists():
+    if not toolchain.nvcc.with_name("ptxas").exists():
         return found
     for name, text in _extract(container, toolchain, "-xptx"):
-        if (target := _TARGET.search(text)) is None:
-            raise PortError(f"{name}: PTX that names no target")
-        number, suffix = int(target[1]), target[2].decode()
-        made = _assemble(text, f"sm_{number}{suffix}", ptxas, toolchain)
+        number, made = assembled_ptx(text, toolchain, name)
         found.setdefault(number, []).append(made)
     return found
+
+
+class NoPtxAssembler(PortError):
+    """There is PTX, and no ptxas beside nvcc."""
+
+
+def assembled_ptx(text: bytes, toolchain: NvidiaToolchain, name: str = "PTX") -> tuple[int, bytes]:
+    """The architecture (80 for sm_80) and the cubin of a PTX text, by ptxas in the sandbox.
+
+    It is the one that the PTX names, or the first later one that ptxas knows. Raises
+    :class:`PortError` with the message of ptxas.
+    """
+    target = _TARGET.search(text)
+    if target is None:
+        raise PortError(f"{name}: PTX that names no target")
+    ptxas = toolchain.nvcc.with_name("ptxas")
+    number, suffix = int(target[1]), target[2].decode()
+    if not ptxas.exists():
+        raise NoPtxAssembler(
+            f"{name}: PTX is assembled by ptxas, which is not beside {toolchain.nvcc}: install "
+            f"'cass-ray[nvidia]', or load what `ptxas -arch=sm_{number}{suffix} x.ptx -o x.cubin` "
+            "makes elsewhere"
+        )
+    known = [int(each.removeprefix("sm_")) for each in toolchain.targets]
+    if not suffix:
+        number = min((each for each in known if each >= number), default=number)
+    return number, _assemble(text, f"sm_{number}{suffix}", ptxas, toolchain)
 
 
 def _assemble(text: bytes, architecture: str, ptxas: Path, toolchain: NvidiaToolchain) -> bytes:

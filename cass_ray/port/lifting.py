@@ -10,11 +10,13 @@ from pathlib import Path
 import cass_ray.lift as lift
 from cass_ray.cache import ContentCache, default_directory, digest
 from cass_ray.lift.errors import LiftError
-from cass_ray.lift.frontend.cubin import PREFERRED, SUPPORTED
+from cass_ray.lift.frontend.cubin import PREFERRED, SUPPORTED, architecture
 from cass_ray.port.errors import PortError
-from cass_ray.port.fatbin import FatBinaryContainer, assembled, cubins
+from cass_ray.port.fatbin import MAGIC, FatBinaryContainer, assembled, assembled_ptx, cubins
 from cass_ray.toolchain.amd.bundle import bundle
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE, AmdToolchain
+from cass_ray.toolchain.elf import MAGIC as ELF_MAGIC
+from cass_ray.toolchain.nvidia.elf import Cubin, CubinError
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 
 
@@ -61,6 +63,30 @@ class ContainerLifter:
         made = self._lift(container)
         self.cache.put(key, _packed(made))
         return made
+
+    def lift_image(self, image: bytes) -> LiftedContainer:
+        """Lift what a program loads by itself: a cubin, a fat binary, or PTX.
+
+        Raises :class:`PortError` for anything else, with the message of the tool that refused it.
+        """
+        if image[:4] == MAGIC.to_bytes(4, "little"):
+            return self.lift(FatBinaryContainer(image))
+        tools = (self.nvidia.fingerprint, self.amd.fingerprint, self.architecture)
+        key = digest(["image", image, *tools, lift.fingerprint(), _FORM])
+        if (kept := self.cache.get(key)) is not None:
+            return _unpacked("", kept)
+        number, cubin = self._cubin_of(image)
+        made = self._lift_cubins("", number, [cubin])
+        self.cache.put(key, _packed(made))
+        return made
+
+    def _cubin_of(self, image: bytes) -> tuple[int, bytes]:
+        if not image.startswith(ELF_MAGIC):
+            return assembled_ptx(image, self.nvidia)
+        try:
+            return architecture(Cubin.parse(image)), image
+        except (CubinError, LiftError) as error:
+            raise PortError(f"a module that is no cubin: {error}") from error
 
     def _lift(self, container: FatBinaryContainer) -> LiftedContainer:
         if container.is_empty:

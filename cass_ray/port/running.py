@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,13 +11,19 @@ from cass_ray.emulator import execution
 from cass_ray.emulator.execution import RunOptions, environment, observed
 from cass_ray.port.executable import Executable
 from cass_ray.port.lifting import ContainerLifter, LiftedContainer, write_fat_binaries
-from cass_ray.port.shim import shim_library
+from cass_ray.port.service import SOCKET_NAME, lifting_service
+from cass_ray.port.shim import driver_library, shim_library
+from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
+from cass_ray.toolchain.places import Places
 from cass_ray.toolchain.sandbox.executable import Exposure, working_folder
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
 from cass_ray.toolchain.sandbox.process import Completed, run
 
 _PROGRAM_FOLDER = Path("/cass/program")
 _LIFTED_FOLDER = Path("/cass/lifted")
+_SERVICE_FOLDER = Path("/cass/lifting")
+_NVRTC_FOLDER = Path("/cass/nvrtc")
+_NVRTC = "libnvrtc.so."
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,8 @@ class PortedExecutable:
 
     executable: Executable
     lifted: tuple[LiftedContainer, ...]
+    lifter: ContainerLifter | None = None
+    """Lifts what the program loads while it runs; None: then it cannot load any."""
 
     @property
     def kernels(self) -> int:
@@ -39,25 +47,66 @@ class PortedExecutable:
 
 def port(executable: Executable, lifter: ContainerLifter) -> PortedExecutable:
     """Lift all device code of ``executable``. Raises :class:`~.errors.PortError`."""
-    return PortedExecutable(executable, tuple(lifter.lift(item) for item in executable.containers))
+    lifted = tuple(lifter.lift(item) for item in executable.containers)
+    return PortedExecutable(executable, lifted, lifter if executable.loads_code else None)
+
+
+def not_provided(executable: Executable, nvidia: NvidiaToolchain) -> list[str]:
+    """Nvidia's libraries that the program needs and does not find when it runs."""
+    provided = {path.name for path in nvrtc_files(executable, nvidia)}
+    return [name for name in executable.libraries if name not in provided]
 
 
 @contextmanager
 def exposed(ported: PortedExecutable, hip_runtime: Path) -> Iterator[Exposure]:
     """What the program must see for one run: both runtimes and its lifted device code."""
-    library = shim_library(ported.executable.runtime, hip_runtime)
     capability = max((made.capability for made in ported.lifted), default=0)
-    with private_folder() as lifted:
+    folders = list(_library_folders(ported, hip_runtime))
+    mounts: list[Mount] = []
+    if ported.lifter is not None:
+        # These files alone: beside them lie libraries that would want Nvidia's own driver.
+        files = nvrtc_files(ported.executable, ported.lifter.nvidia)
+        mounts += [Mount(file.resolve(), _NVRTC_FOLDER / file.name) for file in files]
+    variables = {
+        "LD_LIBRARY_PATH": ":".join(map(str, (*folders, *([_NVRTC_FOLDER] if mounts else [])))),
+        "CASS_PORT_DIRECTORY": str(_LIFTED_FOLDER),
+        "CASS_PORT_CAPABILITY": str(capability),
+    }
+    with private_folder() as lifted, ExitStack() as until_the_end:
         write_fat_binaries(ported.lifted, lifted)
+        mounts.append(Mount(lifted, _LIFTED_FOLDER))
+        if ported.lifter is not None:
+            service = until_the_end.enter_context(lifting_service(ported.lifter))
+            mounts.append(Mount(service, _SERVICE_FOLDER))
+            variables["CASS_PORT_LIFTER"] = str(_SERVICE_FOLDER / SOCKET_NAME)
         yield Exposure(
-            read_only=(library.parent, hip_runtime.resolve().parent),
-            mounts=(Mount(lifted, _LIFTED_FOLDER),),
-            environment={
-                "LD_LIBRARY_PATH": str(library.parent),
-                "CASS_PORT_DIRECTORY": str(_LIFTED_FOLDER),
-                "CASS_PORT_CAPABILITY": str(capability),
-            },
+            read_only=(*folders, hip_runtime.resolve().parent),
+            mounts=tuple(mounts),
+            environment=variables,
         )
+
+
+def _library_folders(ported: PortedExecutable, hip_runtime: Path) -> Iterator[Path]:
+    """Where the program finds our libraries of CUDA."""
+    if ported.executable.runtime is not None:
+        yield shim_library(ported.executable.runtime, hip_runtime).parent
+    if ported.lifter is not None:
+        yield driver_library(hip_runtime).parent
+
+
+def nvrtc_files(executable: Executable, nvidia: NvidiaToolchain) -> list[Path]:
+    """Nvidia's compiler as a library, where ``executable`` needs it and a toolkit here has it.
+
+    It needs no GPU; what it makes is lifted when it is loaded.
+    """
+    wanted = [name for name in executable.libraries if name.startswith(_NVRTC)]
+    if not (wanted and executable.loads_code):
+        return []
+    homes = [home.path / name for home in Places().cuda_homes() for name in ("lib64", "lib")]
+    for folder in (*nvidia.library_directories, *homes):
+        if all((folder / name).exists() for name in wanted):
+            return sorted(folder.glob("libnvrtc*.so.*"))
+    return []
 
 
 def execute(

@@ -1,9 +1,14 @@
-"""Build ``libcudart.so`` over HIP from ``runtime/``, once for each state of its sources."""
+"""Build CUDA's libraries over HIP from their sources here, once for each state of them.
+
+``runtime/`` is ``libcudart.so``, ``driver/`` ``libcuda.so.1``, which has parts of the first.
+"""
 
 from __future__ import annotations
 
 import subprocess
 import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from cass_ray.cache import default_directory, digest
@@ -12,6 +17,8 @@ from cass_ray.toolchain.amd.clang import find_clang
 from cass_ray.toolchain.hip.root import build_hip_root
 
 SOURCES = Path(__file__).parent / "runtime"
+DRIVER_SOURCES = Path(__file__).parent / "driver"
+DRIVER_NAME = "libcuda.so.1"
 _FLAGS = (
     "-std=c++20",
     "-O2",
@@ -19,9 +26,20 @@ _FLAGS = (
     "-fvisibility=hidden",
     "-Wall",
     "-Wextra",
+    "-Wno-deprecated-declarations",  # HIP's contexts, which are for programs of CUDA's driver
     "-D__HIP_PLATFORM_AMD__=1",
 )
 _LINK = ("-shared", "-static-libstdc++", "-static-libgcc", "-Wl,-z,now", "-Wl,--undefined-version")
+
+
+@dataclass(frozen=True)
+class _Library:
+    name: str
+    sources: tuple[Path, ...]
+    read: tuple[Path, ...]
+    """All files that the sources include, and themselves."""
+    exports: Path
+    flags: Sequence[str] = ()
 
 
 def shim_library(version: int, hip_runtime: Path, cache: Path | None = None) -> Path:
@@ -30,32 +48,57 @@ def shim_library(version: int, hip_runtime: Path, cache: Path | None = None) -> 
     Raises :class:`~cass_ray.emulator.build.BuildFailed` with the compiler's message, and
     :class:`~cass_ray.toolchain.errors.ToolMissing` where there is no clang or no HIP headers.
     """
-    cache = cache or default_directory()
+    library = _Library(
+        f"libcudart.so.{version}",
+        tuple(sorted(SOURCES.glob("*.cpp"))),
+        _files(SOURCES),
+        SOURCES / "exports.map",
+        (f"-DCASS_CUDA_VERSION={version}",),
+    )
+    return _built(library, hip_runtime, cache or default_directory())
+
+
+def driver_library(hip_runtime: Path, cache: Path | None = None) -> Path:
+    """``libcuda.so.1`` that calls ``hip_runtime``. Raises what :func:`shim_library` does."""
+    library = _Library(
+        DRIVER_NAME,
+        (*sorted(DRIVER_SOURCES.glob("*.cpp")), SOURCES / "report.cpp"),
+        (*_files(DRIVER_SOURCES), *_files(SOURCES)),
+        DRIVER_SOURCES / "exports.map",
+    )
+    return _built(library, hip_runtime, cache or default_directory())
+
+
+def _files(folder: Path) -> tuple[Path, ...]:
+    return tuple(path for path in sorted(folder.iterdir()) if path.is_file())
+
+
+def _built(library: _Library, hip_runtime: Path, cache: Path) -> Path:
     clang = find_clang()
     root = build_hip_root(clang.clang, cache)
     hip_runtime = hip_runtime.resolve()
-    sources = [path for path in sorted(SOURCES.iterdir()) if path.is_file()]
-    contents = [part for path in sources for part in (path.name, path.read_bytes())]
-    key = digest([clang.version, str(root.include), str(hip_runtime), str(version), *contents])
-    library = cache / "port-runtime" / key[:24] / f"libcudart.so.{version}"
-    if library.exists():
-        return library
-    library.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=library.parent) as name:
+    contents = [part for path in library.read for part in (path.name, path.read_bytes())]
+    tools = (clang.version, str(root.include), str(hip_runtime))
+    key = digest([*tools, library.name, *_FLAGS, *library.flags, *contents])
+    target = cache / "port-runtime" / key[:24] / library.name
+    if target.exists():
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as name:
         folder = Path(name)
         script = folder / "exports.map"
-        script.write_text((SOURCES / "exports.map").read_text().replace("@VERSION@", library.name))
+        script.write_text(library.exports.read_text().replace("@VERSION@", library.name))
         made = folder / library.name
-        command = [_driver(clang.clang), *_FLAGS, f"-DCASS_CUDA_VERSION={version}"]
-        command += ["-isystem", str(root.include), *map(str, sorted(SOURCES.glob("*.cpp")))]
+        command = [_driver(clang.clang), *_FLAGS, *library.flags]
+        command += ["-isystem", str(root.include), *map(str, library.sources)]
         command += [*_LINK, f"-Wl,-soname,{library.name}", f"-Wl,--version-script={script}"]
         command += [f"--ld-path={clang.linker}", str(hip_runtime)]
         command += [f"-Wl,-rpath,{hip_runtime.parent}", "-o", str(made)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise BuildFailed(f"{' '.join(command)}\n{done.stderr.strip()}")
-        made.replace(library)
-    return library
+        made.replace(target)
+    return target
 
 
 def _driver(clang: Path) -> str:

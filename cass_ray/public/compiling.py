@@ -88,7 +88,7 @@ def _texts(source: Path, arch: str) -> tuple[str, str]:
     unit = Unit(source.parent, PurePosixPath(source.name))
     match source.suffix, arch[:3]:
         case ".cu", "sm_":
-            nvidia = find_nvidia()
+            nvidia = find_nvidia(architectures=[arch])
             pair = nvidia.compile(unit, [arch])
             return pair.host_assembly, nvidia.disassemble([pair.cubins[arch]])[0]
         case ".hip", "gfx":

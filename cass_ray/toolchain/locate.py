@@ -14,7 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Generic, TypeVar
 
-from cass_ray.architectures import DEFAULT_NVIDIA_ARCHITECTURE, AmdTarget, amd_target
+from cass_ray.architectures import (
+    DEFAULT_NVIDIA_ARCHITECTURE,
+    AmdTarget,
+    amd_target,
+    known_instead,
+)
 from cass_ray.cache import default_directory, digest
 from cass_ray.toolchain.amd.clang import CLANG_REMEDY, NEWER_CLANG_REMEDY, Clang, find_clangs
 from cass_ray.toolchain.amd.second import SECOND_CLANG_REMEDY, with_second_compiler
@@ -57,9 +62,17 @@ class Located(Generic[T]):
     origin: str
 
 
-def find_nvidia(places: Places | None = None, cache: Path | None = None) -> NvidiaToolchain:
-    """The first CUDA toolchain that compiles. Raises :class:`ToolMissing`."""
-    return locate_nvidia(places, cache).toolchain
+def find_nvidia(
+    places: Places | None = None,
+    cache: Path | None = None,
+    *,
+    architectures: Iterable[str] = (),
+) -> NvidiaToolchain:
+    """The first CUDA toolchain that compiles, for all of ``architectures``.
+
+    Raises :class:`ToolMissing`.
+    """
+    return locate_nvidia(places, cache, architectures=architectures).toolchain
 
 
 def find_amd(
@@ -80,19 +93,39 @@ def find_amd(
 
 
 def locate_nvidia(
-    places: Places | None = None, cache: Path | None = None
+    places: Places | None = None,
+    cache: Path | None = None,
+    *,
+    architectures: Iterable[str] = (),
 ) -> Located[NvidiaToolchain]:
     """:func:`find_nvidia` with the origin."""
     places, cache = places or Places(), cache or default_directory()
-    answers = []
+    wanted = list(architectures)
+    answers: list[str] = []
+    too_old: ToolMissing | None = None
     for home in places.cuda_homes():
         try:
             toolchain = _nvidia_at(home.path, places, cache)
             _check_nvidia(toolchain, cache)
-            return Located(toolchain, home.origin)
+            unknown = [name for name in wanted if not toolchain.compiles_for(name)]
+            if not unknown:
+                return Located(toolchain, home.origin)
+            too_old = too_old or _does_not_compile_for(toolchain, unknown[0])
+            answers.append(f"{home.path} ({home.origin}): does not compile for {unknown[0]}")
         except (CompileFailure, NvccError, ToolMissing) as error:
             answers.append(f"{home.path} ({home.origin}): {error}")
-    raise ToolMissing("The CUDA compiler (nvcc)", NVIDIA_REMEDY, "\n".join(answers))
+    tool, remedy = (
+        (too_old.tool, too_old.remedy) if too_old else ("The CUDA compiler (nvcc)", NVIDIA_REMEDY)
+    )
+    raise ToolMissing(tool, remedy, "\n".join(answers))
+
+
+def _does_not_compile_for(toolchain: NvidiaToolchain, architecture: str) -> ToolMissing:
+    others = known_instead(architecture, toolchain.targets)
+    remedy = (
+        f"With nvcc {toolchain.version}: {others}. Another CUDA toolkit may know it: CUDA_HOME."
+    )
+    return ToolMissing(f"A CUDA compiler (nvcc) for {architecture}", remedy)
 
 
 def locate_amd(

@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.corpus.reading.source_files import gather
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions, execute
@@ -20,25 +21,31 @@ PROGRAMS = {"textures.cu": 22, "packed.cu": 32, "managed.cu": 3, "wide.cu": 8, "
 """Lines that each of them prints."""
 
 
-def run(host: str, device: str, program: Path) -> str:
-    find_amd().recombine(host, device, program, runtime_library=runtime_library())
-    done = execute(program, (), runtime_library(), RunOptions(seconds=60))
+ON_OTHERS = [("textures.cu", "gfx1201"), ("packed.cu", "gfx1201"), ("wide.cu", "gfx1201")]
+
+
+def run(host: str, device: str, program: Path, target: str) -> str:
+    library = runtime_library()
+    find_amd().recombine(host, device, program, architecture=target, runtime_library=library)
+    done = execute(program, (), library, RunOptions(seconds=60, devices=(target,)))
     assert done.ok, done.stderr_text
     return done.stdout_text
 
 
 @pytest.mark.nvidia
 @pytest.mark.amd
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_output_is_that_of_clangs_build(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "target"), [*((name, DEFAULT_AMD_ARCHITECTURE) for name in PROGRAMS), *ON_OTHERS]
+)
+def test_output_is_that_of_clangs_build(name: str, target: str, tmp_path: Path) -> None:
     unit = Unit(Path(__file__).parent / "programs", PurePosixPath(name))
     sources = translated(gather(unit), make_translator())
-    host = find_amd().compile(sources.write(tmp_path / "hip"), optimization="-O3")
-    expected = run(host.host_assembly, host.device_assembly, tmp_path / "clang")
+    host = find_amd().compile(sources.write(tmp_path / "hip"), target, optimization="-O3")
+    expected = run(host.host_assembly, host.device_assembly, tmp_path / "clang", target)
     assert expected.count("\n") == PROGRAMS[name]
     cubins = find_nvidia().compile(unit, ("sm_80", "sm_90")).cubins
     for architecture, cubin in cubins.items():
         names = names_for_host(Cubin.parse(cubin), host.device_assembly)
-        lifted = lift_cubin(cubin, names=names)
-        found = run(host.host_assembly, lifted.assembly, tmp_path / architecture)
+        lifted = lift_cubin(cubin, target, names=names)
+        found = run(host.host_assembly, lifted.assembly, tmp_path / architecture, target)
         assert found.splitlines() == expected.splitlines(), architecture

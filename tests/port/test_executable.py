@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -66,6 +66,7 @@ def test_executable_without_device_code() -> None:
         read_executable(Path("/bin/true"))
 
 
+@settings(deadline=None)
 @given(st.integers(0, 4000), st.integers(0, 255))
 def test_damaged_executable_is_an_error_or_read(position: int, value: int) -> None:
     data = bytearray(Path("/bin/true").read_bytes())

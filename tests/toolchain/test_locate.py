@@ -201,6 +201,19 @@ class TestThisMachine:
         needed = run(["/usr/bin/readelf", "-d", "empty"], cwd=tmp_path).stdout_text
         assert "Shared library: [libcudart.so.13]" in needed
 
+    @pytest.mark.nvidia
+    def test_nvidia_for_given_architectures(self) -> None:
+        """Of CUDA 13's release notes: sm_75 is the oldest that is left, sm_70 was dropped."""
+        try:
+            find_nvidia()
+        except ToolMissing as error:
+            pytest.skip(str(error))
+        assert find_nvidia(architectures=("sm_75", "sm_90a", "sm_121")).compiles_for("sm_121")
+        with pytest.raises(ToolMissing) as missing:
+            find_nvidia(architectures=("sm_80", "sm_70"))
+        assert missing.value.tool == "A CUDA compiler (nvcc) for sm_70"
+        assert "did you mean `sm_75`?" in missing.value.remedy
+
     @pytest.mark.amd
     def test_amd_from_the_path(self) -> None:
         try:

@@ -8,6 +8,7 @@
 
 #include "aperture.hpp"
 #include "machine_services.hpp"
+#include "program.hpp"
 #include "texel_format.hpp"
 #include "wave.hpp"
 
@@ -79,8 +80,25 @@ void require_texel(const std::byte* place) {
   if (!in_aperture(address)) check_addresses(1, &address, largest_texel);
 }
 
-// RDNA3 ISA, 10.5: the image resource. A 1D array has its layers where a 2D image has rows.
-Image image_of(const std::uint32_t* words, unsigned dimension) {
+// Where the image resource differs between instruction sets: shifts and masks of what lies behind.
+struct ResourceLayout {
+  unsigned format_shift;                     // in word 1
+  std::uint32_t width, height, depth, pitch;  // width: its upper part
+  std::uint32_t levels[2];                   // in words 1 and 3: of mipmaps
+};
+
+// RDNA3 ISA, 10.5.
+constexpr ResourceLayout gfx11_resource{20, 0xFFF, 0x3FFF, 0x1FFF, 0x3FFF, {0, 0xFFU << 12}};
+// AMD's runtime: ROCR, image/resource_gfx12.h.
+constexpr ResourceLayout gfx12_resource{17,     0x3FFF, 0xFFFF,
+                                        0x3FFF, 0xFFFF, {0x1FU << 25, 0x1FU << 15}};
+
+const ResourceLayout& layout_of(InstructionSet set) {
+  return set == InstructionSet::gfx12 ? gfx12_resource : gfx11_resource;
+}
+
+// A 1D array has its layers where a 2D image has rows.
+Image image_of(const std::uint32_t* words, unsigned dimension, const ResourceLayout& layout) {
   constexpr unsigned type_3d = 10;
   constexpr unsigned type_1d_array = 12;
   constexpr unsigned type_2d_array = 13;
@@ -88,16 +106,16 @@ Image image_of(const std::uint32_t* words, unsigned dimension) {
   const bool array = type == type_1d_array || type == type_2d_array;
   Image image{};
   image.base = reinterpret_cast<std::byte*>((words[0] | std::uint64_t{words[1] & 0xFF} << 32) << 8);
-  image.format = texel_format(words[1] >> 20 & 0xFF);
+  image.format = texel_format(words[1] >> layout.format_shift & 0xFF);
   image.selects = words[3] & 0xFFF;
-  image.size[0] = (words[1] >> 30 | (words[2] & 0xFFF) << 2) + 1;
-  image.size[1] = (words[2] >> 14 & 0x3FFF) + 1;
-  const std::int64_t depth = (words[4] & 0x1FFF) + 1;
+  image.size[0] = (words[1] >> 30 | (words[2] & layout.width) << 2) + 1;
+  image.size[1] = (words[2] >> 14 & layout.height) + 1;
+  const std::int64_t depth = (words[4] & layout.depth) + 1;
   image.size[2] = type == type_3d ? depth : 1;
   image.layers = array ? depth : 1;
-  image.first_layer = array ? words[4] >> 16 & 0x1FFF : 0;
-  image.pitch = type == type_3d || array ? image.size[0] : (words[4] & 0x3FFF) + 1;
-  const unsigned levels = words[3] >> 12 & 0xFF;
+  image.first_layer = array ? words[4] >> 16 & layout.depth : 0;
+  image.pitch = type == type_3d || array ? image.size[0] : (words[4] & layout.pitch) + 1;
+  const unsigned levels = (words[1] & layout.levels[0]) | (words[3] & layout.levels[1]);
   const unsigned tiling = words[3] >> 20 & 0x1F;
   image.supported = image.format.count != 0 && levels == 0 && tiling == 0 && dimension != cube;
   return image;
@@ -165,7 +183,7 @@ class Access {
         instruction_(instruction),
         control_(std::bit_cast<ImageControl>(instruction.immediate)),
         resource_(&wave.scalar[instruction.source[2].index]),
-        image_(image_of(resource_, control_.dimension)) {}
+        image_(image_of(resource_, control_.dimension, layout_of(wave.program->set))) {}
 
   bool run() {
     if (!image_.supported) return false;

@@ -85,7 +85,8 @@ std::uint32_t type_of(const ImageView& view) {
 
 }  // namespace
 
-hipError_t encode_image(const ImageView& view, bool normalized, ImageWords& words) {
+hipError_t encode_image(const ImageView& view, bool normalized, ResourceLayout layout,
+                        ImageWords& words) {
   const Format format = format_of(view.channels, normalized);
   if (format.code == 0) return hipErrorInvalidValue;
   words = {};
@@ -105,14 +106,16 @@ hipError_t encode_image(const ImageView& view, bool normalized, ImageWords& word
   const auto width = static_cast<std::uint32_t>(view.width - 1);
   const auto height = view.height == 0 ? 0 : static_cast<std::uint32_t>(view.height - 1);
   words[0] = static_cast<std::uint32_t>(address >> 8);
-  words[1] = static_cast<std::uint32_t>(address >> 40) | format.code << 20 | width << 30;
+  const unsigned format_shift = layout == ResourceLayout::rdna4 ? 17 : 20;
+  words[1] = static_cast<std::uint32_t>(address >> 40) | format.code << format_shift | width << 30;
   words[2] = width >> 2 | height << 14;
   words[3] = selects_of(format.channel_order) | type_of(view) << 28;
   words[4] = static_cast<std::uint32_t>((view.depth != 0 ? view.depth : view.pitch) - 1);
   return hipSuccess;
 }
 
-hipError_t encode_sampler(const hipTextureDesc& description, SamplerWords& words) {
+hipError_t encode_sampler(const hipTextureDesc& description, ResourceLayout layout,
+                          SamplerWords& words) {
   enum : std::uint32_t { wrap = 0, mirror = 1, clamp_last = 2, clamp_border = 6 };
   words = {};
   for (unsigned k = 0; k < 3; ++k) {
@@ -130,7 +133,7 @@ hipError_t encode_sampler(const hipTextureDesc& description, SamplerWords& words
     words[0] |= mode << 3 * k;
   }
   if (description.normalizedCoords == 0) words[0] |= 1U << 15;
-  words[1] = 4095U << 12;  // the largest LOD
+  words[1] = layout == ResourceLayout::rdna4 ? 0x1FFFU << 13 : 0xFFFU << 12;  // the largest LOD
   if (description.filterMode == hipFilterModeLinear) words[2] = 1U << 20 | 1U << 22;
   return hipSuccess;
 }

@@ -107,6 +107,10 @@ hipError_t publish(const ImageWords& image, const SamplerWords& sampler, const O
   return hipSuccess;
 }
 
+ResourceLayout layout() {
+  return Device::current().kind.major == 12 ? ResourceLayout::rdna4 : ResourceLayout::rdna3;
+}
+
 hipError_t create_texture(const hipResourceDesc& resource, const hipTextureDesc& texture,
                           const hipResourceViewDesc* view_description, void** handle) {
   if (texture.sRGB != 0) return unsupported("a texture with sRGB");
@@ -122,8 +126,9 @@ hipError_t create_texture(const hipResourceDesc& resource, const hipTextureDesc&
   ImageWords image;
   SamplerWords sampler;
   const bool normalized = texture.readMode == hipReadModeNormalizedFloat;
-  if (const auto error = encode_image(view, normalized, image); error != hipSuccess) return error;
-  if (const auto error = encode_sampler(texture, sampler); error != hipSuccess) return error;
+  auto error = encode_image(view, normalized, layout(), image);
+  if (error == hipSuccess) error = encode_sampler(texture, layout(), sampler);
+  if (error != hipSuccess) return error;
   Object object;
   object.resource = resource;
   object.texture = texture;
@@ -136,7 +141,9 @@ hipError_t create_surface(const hipResourceDesc& resource, void** handle) {
   ImageView view;
   if (const auto error = view_of(resource, view); error != hipSuccess) return error;
   ImageWords image;
-  if (const auto error = encode_image(view, false, image); error != hipSuccess) return error;
+  if (const auto error = encode_image(view, false, layout(), image); error != hipSuccess) {
+    return error;
+  }
   Object object;
   object.resource = resource;
   object.is_surface = true;

@@ -97,7 +97,8 @@ class LiftedBackend(NvidiaBackend):
             if not ported.kernels:
                 reasons = "; ".join(f"{name}: {text}" for name, text in ported.failures.items())
                 raise PortError(reasons or "it has no kernel")
-            shim_library(executable.runtime, self.engine.runtime)
+            if executable.runtime is not None:
+                shim_library(executable.runtime, self.engine.runtime)
         except (PortError, LiftError, BuildFailed) as error:
             raise CompileFailure(Reason.NO_DEVICE_CODE, str(error), "the lifter") from error
         return ported

@@ -1,15 +1,16 @@
-"""Missing waits in RDNA3 assembly: registers used before the memory operation that fills them ends.
+"""Missing waits in AMD assembly: registers used before the memory operation that fills them ends.
 
 The CPU engine executes in order and never notices a missing ``s_waitcnt``; a GPU does. This checks
-the rules of the "RDNA3 Instruction Set Architecture" manual, 4.4 (data dependency resolution), by a
-data-flow analysis over basic blocks: how many operations of the same counter were issued after each
-one that is still out. ``s_waitcnt cnt(n)`` ends those with at least ``n`` younger ones.
+the rules of the "RDNA3 Instruction Set Architecture" manual, 4.4 (data dependency resolution), and
+of those of CDNA3 (4.4) and RDNA4 (5.7), by a data-flow analysis over basic blocks: how many
+operations of the same counter were issued after each one that is still out. A wait for ``n`` ends
+those with at least ``n`` younger ones.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 _OLDEST = 64
@@ -19,11 +20,45 @@ _LABEL = re.compile(r"^([\w.$]+):")
 _INSTRUCTION = re.compile(r"^\s+(?P<mnemonic>[a-z]\w+)\s*(?P<operands>[^;]*)")
 _REGISTER = re.compile(r"\b(?P<bank>[vs])(?:(?P<one>\d+)\b|\[(?P<first>\d+):(?P<last>\d+)\])")
 _COUNT = re.compile(r"(vmcnt|lgkmcnt)\((0x[0-9a-f]+|\d+)\)")
+_SEPARATE = re.compile(r"s_wait_(?P<counters>(?:load|store|sample|ds|km)cnt(?:_dscnt)?)")
+_NUMBER = re.compile(r"\b(?:0x[0-9a-f]+|\d+)\b")
+_RETURNS = re.compile(r"\b(?:glc|sc0|th:TH_ATOMIC\w*RETURN)\b")
+_TARGET = re.compile(r"\.amdgcn_target\s+\"[^\"]*--(gfx\d+)")
 _BRANCH = re.compile(r"s_(?:branch|cbranch_\w+)")
 _ENDS = frozenset({"s_endpgm", "s_setpc_b64", "s_branch", "s_trap"})
 
 _VECTOR_MEMORY = ("global_", "scratch_", "buffer_", "image_", "tbuffer_", "flat_")
-_NO_RESULT = ("_store", "buffer_gl", "_inv")
+_CACHE_ONLY = ("buffer_gl", "buffer_wb", "buffer_inv", "global_wb", "global_inv")
+"""What writes caches back or forgets them; compilers wait for the stores themselves."""
+_NO_RESULT = ("_store", *_CACHE_ONLY)
+_SAMPLES = ("image_sample", "image_gather4", "image_get_lod")
+_STORES, _SHARED = "stores", "LDS"
+"""Stand in queues for operations without a register: stores, and those of LDS."""
+
+
+@dataclass(frozen=True)
+class WaitCounters:
+    """Which counter each kind of operation is waited for by."""
+
+    loads: str
+    samples: str
+    stores: str
+    shared: str
+    scalar: str
+
+
+_RDNA3 = WaitCounters("vmcnt", "vmcnt", "vscnt", "lgkmcnt", "lgkmcnt")
+_CDNA = WaitCounters("vmcnt", "vmcnt", "vmcnt", "lgkmcnt", "lgkmcnt")
+_RDNA4 = WaitCounters("loadcnt", "samplecnt", "storecnt", "dscnt", "kmcnt")
+
+
+def _counters_of(assembly: str) -> WaitCounters:
+    """Those of the target that the text names; RDNA3's where it names none."""
+    named = _TARGET.search(assembly)
+    target = named[1] if named else ""
+    if target.startswith("gfx12"):
+        return _RDNA4
+    return _CDNA if target.startswith("gfx9") else _RDNA3
 
 
 @dataclass(frozen=True)
@@ -42,44 +77,54 @@ class Hazard:
 
 @dataclass
 class _State:
-    """Registers that are still to be filled, by counter, with the number of younger operations.
+    """What is still out: by counter, registers with the number of younger operations.
 
-    ``scalar`` are results of scalar loads, which end out of order: only ``lgkmcnt(0)`` is enough.
-    ``shared_out`` and ``stores_out`` say that LDS operations and stores may be out.
+    ``scalar`` are results of scalar loads, which end out of order: only a wait for 0 is enough.
     ``entered`` is the state in which a function is called: anything may be out.
     """
 
-    vector: dict[str, int] = field(default_factory=dict)
-    shared: dict[str, int] = field(default_factory=dict)
+    queues: dict[str, dict[str, int]] = field(default_factory=dict)
     scalar: frozenset[str] = frozenset()
-    shared_out: bool = False
-    stores_out: bool = False
     entered: bool = False
 
     def copy(self) -> _State:
-        return _State(
-            dict(self.vector),
-            dict(self.shared),
-            self.scalar,
-            self.shared_out,
-            self.stores_out,
-            self.entered,
-        )
+        queues = {counter: dict(queue) for counter, queue in self.queues.items()}
+        return _State(queues, self.scalar, self.entered)
 
     def merge(self, other: _State) -> bool:
         """Take in what is out on another path; whether anything changed."""
         before = self.copy()
-        for mine, theirs in ((self.vector, other.vector), (self.shared, other.shared)):
+        for counter, theirs in other.queues.items():
+            mine = self.queue(counter)
             for register, age in theirs.items():
                 mine[register] = min(age, mine.get(register, _OLDEST))
         self.scalar |= other.scalar
-        self.shared_out |= other.shared_out
-        self.stores_out |= other.stores_out
         self.entered |= other.entered
         return self != before
 
+    def queue(self, counter: str) -> dict[str, int]:
+        return self.queues.setdefault(counter, {})
+
     def is_out(self, register: str) -> bool:
-        return register in self.vector or register in self.shared or register in self.scalar
+        return register in self.scalar or any(register in queue for queue in self.queues.values())
+
+    def issue(self, counter: str, filled: Iterable[str]) -> None:
+        """One more operation of ``counter``, which fills registers."""
+        queue = self.queue(counter)
+        for register in queue:
+            queue[register] = min(queue[register] + 1, _OLDEST)
+        queue.update(dict.fromkeys(filled, 0))
+
+    def wait(self, counter: str, number: int, counters: WaitCounters) -> None:
+        """Until at most ``number`` operations of ``counter`` are out."""
+        if counter == counters.scalar:
+            if number == 0:
+                self.scalar, self.entered = frozenset(), False
+            elif self.scalar:
+                return  # any of them may be the ones that are still out
+        self.queues[counter] = {
+            register: age for register, age in self.queue(counter).items() if age < number
+        }
 
 
 @dataclass(frozen=True)
@@ -100,8 +145,9 @@ def missing_waits(assembly: str) -> list[Hazard]:
     """Every use of a register, and every barrier, that comes before the wait that it needs."""
     found: list[Hazard] = []
     kernels = set(re.findall(r"^\s*\.amdhsa_kernel\s+(\S+)", assembly, re.MULTILINE))
+    counters = _counters_of(assembly)
     for name, blocks in _functions(assembly):
-        found += _analyse(name, blocks, called=name not in kernels)
+        found += _analyse(name, blocks, counters, called=name not in kernels)
     return found
 
 
@@ -152,7 +198,9 @@ def _continue(blocks: dict[str, _Block], current: str, label: str) -> None:
         blocks[current].following.append(label)
 
 
-def _analyse(name: str, blocks: dict[str, _Block], *, called: bool) -> Iterator[Hazard]:
+def _analyse(
+    name: str, blocks: dict[str, _Block], counters: WaitCounters, *, called: bool
+) -> Iterator[Hazard]:
     first = next(iter(blocks))
     states = {first: _State(entered=called)}
     pending = [first]
@@ -160,7 +208,7 @@ def _analyse(name: str, blocks: dict[str, _Block], *, called: bool) -> Iterator[
         label = pending.pop()
         state = states[label].copy()
         for instruction in blocks[label].instructions:
-            _step(state, instruction)
+            _step(state, instruction, counters)
         for following in blocks[label].following:
             if following not in blocks:
                 continue
@@ -173,80 +221,87 @@ def _analyse(name: str, blocks: dict[str, _Block], *, called: bool) -> Iterator[
     for label, block in blocks.items():
         state = states.get(label, _State()).copy()
         for instruction in block.instructions:
-            yield from _hazards(name, state, instruction)
-            _step(state, instruction)
+            yield from _hazards(name, state, instruction, counters)
+            _step(state, instruction, counters)
 
 
-def _hazards(name: str, state: _State, instruction: _Instruction) -> Iterator[Hazard]:
+def _hazards(
+    name: str, state: _State, instruction: _Instruction, counters: WaitCounters
+) -> Iterator[Hazard]:
     mnemonic = instruction.mnemonic
-    if mnemonic.startswith(("s_waitcnt", "s_delay_alu", "s_clause", "s_nop")):
+    if mnemonic.startswith(("s_wait", "s_delay_alu", "s_clause", "s_nop")):
         return
     place = (name, instruction.line, instruction.text)
-    if mnemonic == "s_barrier" and (state.shared_out or state.stores_out):
-        yield Hazard(*place, "")
+    if mnemonic == "s_barrier" or mnemonic.startswith("s_barrier_signal"):
+        if state.is_out(_SHARED) or state.is_out(_STORES):
+            yield Hazard(*place, "")
         return
     registers = list(_registers(instruction.operands))
     if state.entered and registers:
         yield Hazard(*place, registers[0])
         return
     filled = set(_filled(instruction))
+    queue = state.queue(_counter(mnemonic, counters))
     for register in registers:
         # Two results of one counter arrive in order.
-        in_order = register in filled and (
-            register in _queue(state, instruction) and register not in state.scalar
-        )
+        in_order = register in filled and register in queue and register not in state.scalar
         if state.is_out(register) and not in_order:
             yield Hazard(*place, register)
             return
 
 
-def _queue(state: _State, instruction: _Instruction) -> dict[str, int]:
-    return state.shared if instruction.mnemonic.startswith("ds_") else state.vector
+def _counter(mnemonic: str, counters: WaitCounters) -> str:
+    """By which the result of a memory operation is waited for."""
+    if mnemonic.startswith("ds_"):
+        return counters.shared
+    return counters.samples if mnemonic.startswith(_SAMPLES) else counters.loads
 
 
-def _step(state: _State, instruction: _Instruction) -> None:
+def _step(state: _State, instruction: _Instruction, counters: WaitCounters) -> None:
     """What is out after ``instruction``."""
     mnemonic = instruction.mnemonic
-    if mnemonic == "s_waitcnt":
-        _wait(state, instruction.operands)
-    elif mnemonic == "s_waitcnt_vscnt":
-        state.stores_out = False
+    filled = _filled(instruction)
+    if mnemonic.startswith("s_wait"):
+        for counter, number in _waits(instruction):
+            state.wait(counter, number, counters)
     elif mnemonic in {"s_swappc_b64", "s_setpc_b64"}:
         # A function waits for everything when it is entered and before it returns.
-        state.vector, state.shared, state.scalar = {}, {}, frozenset()
+        for counter in (counters.loads, counters.samples, counters.shared, counters.scalar):
+            kept = {_STORES, _SHARED}.intersection(state.queue(counter))
+            state.queues[counter] = {name: state.queues[counter][name] for name in kept}
+        state.scalar = frozenset()
     elif mnemonic.startswith(("s_load_", "s_buffer_load_")):
-        state.scalar |= frozenset(_filled(instruction))
+        state.scalar |= frozenset(filled)
     elif mnemonic.startswith("ds_"):
-        _issue(state.shared, _filled(instruction))
-        state.shared_out = True
-    elif mnemonic.startswith(_VECTOR_MEMORY) and not mnemonic.startswith("buffer_gl"):
-        if "_store" in mnemonic or ("_atomic" in mnemonic and not _returns(instruction)):
-            state.stores_out = True
-            if mnemonic.startswith("flat_"):  # it may be one of LDS, and counts as such
-                _issue(state.shared, [])
-            return
-        _issue(state.vector, _filled(instruction))
-        if mnemonic.startswith("flat_"):
-            _issue(state.shared, _filled(instruction))
+        state.issue(counters.shared, [*filled, _SHARED])
+    elif mnemonic.startswith(_VECTOR_MEMORY) and not mnemonic.startswith(_CACHE_ONLY):
+        stores = "_store" in mnemonic or ("_atomic" in mnemonic and not _returns(instruction))
+        if stores:
+            state.issue(counters.stores, [_STORES])
+        else:
+            state.issue(_counter(mnemonic, counters), filled)
+        if mnemonic.startswith("flat_"):  # it may be one of LDS, and counts as such
+            state.issue(counters.shared, filled)
 
 
-def _wait(state: _State, operands: str) -> None:
-    for counter, text in _COUNT.findall(operands):
-        number = int(text, 0)
-        if counter == "vmcnt":
-            state.vector = {name: age for name, age in state.vector.items() if age < number}
-        elif number == 0:
-            state.shared, state.scalar, state.shared_out = {}, frozenset(), False
-            state.entered = False
-        elif not state.scalar:
-            state.shared = {name: age for name, age in state.shared.items() if age < number}
-
-
-def _issue(queue: dict[str, int], filled: list[str]) -> None:
-    for register in queue:
-        queue[register] = min(queue[register] + 1, _OLDEST)
-    for register in filled:
-        queue[register] = 0
+def _waits(instruction: _Instruction) -> Iterator[tuple[str, int]]:
+    """Counters that are waited for, and how many operations of each may stay out."""
+    mnemonic, operands = instruction.mnemonic, instruction.operands
+    if mnemonic == "s_waitcnt":
+        yield from ((counter, int(text, 0)) for counter, text in _COUNT.findall(operands))
+    elif mnemonic == "s_wait_idle":
+        yield from ((name, 0) for name in ("loadcnt", "storecnt", "samplecnt", "dscnt", "kmcnt"))
+    elif (number := _NUMBER.search(operands)) is not None:
+        value = int(number[0], 0)
+        if mnemonic == "s_waitcnt_vscnt":
+            yield "vscnt", value
+        elif found := _SEPARATE.fullmatch(mnemonic):
+            first, _, second = found["counters"].partition("_")
+            if second:  # the first has six bits above those of LDS
+                yield first, value >> 8
+                yield second, value & 0x3F
+            else:
+                yield first, value
 
 
 def _filled(instruction: _Instruction) -> list[str]:
@@ -265,13 +320,13 @@ def _filled(instruction: _Instruction) -> list[str]:
 def _shared_result(mnemonic: str) -> bool:
     """Whether an LDS operation returns something."""
     return "_rtn" in mnemonic or mnemonic.startswith(
-        ("ds_load", "ds_bpermute", "ds_permute", "ds_swizzle", "ds_consume", "ds_append")
+        ("ds_load", "ds_read", "ds_bpermute", "ds_permute", "ds_swizzle", "ds_consume", "ds_append")
     )
 
 
 def _returns(instruction: _Instruction) -> bool:
-    """An atomic with ``glc`` returns the value before."""
-    return " glc" in f" {instruction.operands}"
+    """Whether an atomic returns the value before: with ``glc``, ``sc0`` or so in its hint."""
+    return _RETURNS.search(instruction.operands) is not None
 
 
 def _registers(operands: str) -> Iterator[str]:

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from cass_ray.architectures import NVIDIA_TARGETS
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.driver_words import DriverWords, driver_words
 from cass_ray.toolchain.elf import BinaryReader, DamagedFile
@@ -13,7 +14,7 @@ from cass_ray.toolchain.nvidia.elf import Cubin
 
 PREFERRED = (90, 89, 88, 87, 86, 80, 120, 121, 100, 103, 110, 75)
 """Architectures of one program's machine code, the one first whose instructions are known best."""
-SUPPORTED = tuple(sorted(PREFERRED))
+SUPPORTED = tuple(target.number for target in NVIDIA_TARGETS)
 
 # Attributes of .nv.info and .nv.info.KERNEL (EIATTR_*).
 _PARAM_CBANK, _FRAME_SIZE, _MIN_STACK_SIZE, _KPARAM_INFO = 0x0A, 0x11, 0x12, 0x17

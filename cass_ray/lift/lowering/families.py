@@ -16,6 +16,7 @@ from cass_ray.lift.lowering.semantics import (
     half,
     integer,
     logic,
+    matrix_memory,
     mbarrier,
     memory,
     packed,
@@ -48,6 +49,7 @@ FAMILIES = (
     mbarrier,
     bulk_copy,
     tensor,
+    matrix_memory,
     texture,
 )
 """A new family is added here."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from cass_ray.architectures import AMD_TARGETS, DEFAULT_AMD_ARCHITECTURE
+from cass_ray.architectures import AMD_TARGETS, DEFAULT_AMD_ARCHITECTURE, known_instead
 from cass_ray.lift.errors import LiftError
 
 WARP_LANES = 32
@@ -18,11 +18,17 @@ class LiftTarget:
     name: str
     wave_lanes: int
     """32: a warp is a wave. 64: two warps, one after the other in the block, share a wave."""
-    has_image_instructions: bool
+    image_format_shift: int | None
+    """Where word 1 of an image resource has the texels' format; None: no texture units."""
     sets_mode_in_parts: bool
     """Whether it has ``s_round_mode`` and ``s_denorm_mode``; else ``s_setreg`` writes MODE."""
     has_mixed_dot: bool
     """Whether one instruction multiplies signed bytes by unsigned ones."""
+
+    @property
+    def has_image_instructions(self) -> bool:
+        """Whether there are texture units."""
+        return self.image_format_shift is not None
 
     @property
     def pairs_warps(self) -> bool:
@@ -30,19 +36,21 @@ class LiftTarget:
         return self.wave_lanes > WARP_LANES
 
 
-def _rdna(name: str) -> LiftTarget:
-    return LiftTarget(name, 32, True, True, True)
+_RDNA3 = LiftTarget("", 32, 20, sets_mode_in_parts=True, has_mixed_dot=True)  # RDNA3 ISA, 10.5
+_RDNA4 = replace(_RDNA3, image_format_shift=17)  # AMD's runtime: ROCR, image/resource_gfx12.h
+_CDNA = LiftTarget("", 64, None, sets_mode_in_parts=False, has_mixed_dot=False)
 
-
-def _cdna(name: str) -> LiftTarget:
-    return LiftTarget(name, 64, False, False, False)
-
-
-_FAMILIES = {"RDNA 3": _rdna, "RDNA 3.5": _rdna, "CDNA 2": _cdna, "CDNA 3": _cdna}
-"""Families for which lifted code has been run."""
+_FAMILIES = {
+    "RDNA 3": _RDNA3,
+    "RDNA 3.5": _RDNA3,
+    "RDNA 4": _RDNA4,
+    "CDNA 2": _CDNA,
+    "CDNA 3": _CDNA,
+}
+"""Families for which lifted code has been run; without a name."""
 
 LIFT_TARGETS = {
-    target.name: _FAMILIES[target.family](target.name)
+    target.name: replace(_FAMILIES[target.family], name=target.name)
     for target in AMD_TARGETS
     if target.family in _FAMILIES
 }
@@ -54,5 +62,5 @@ DEFAULT_LIFT_TARGET = LIFT_TARGETS[DEFAULT_AMD_ARCHITECTURE]
 def lift_target(name: str) -> LiftTarget:
     """The target called ``name``. Raises :class:`LiftError` for one that is not lifted to."""
     if name not in LIFT_TARGETS:
-        raise LiftError(f"nothing is lifted to {name}: known are {', '.join(LIFT_TARGETS)}")
+        raise LiftError(f"nothing is lifted to {name}: {known_instead(name, LIFT_TARGETS)}")
     return LIFT_TARGETS[name]

@@ -98,7 +98,11 @@ def _lift(settings: BuildSettings) -> bool:
 
 def _make_nvidia(given: StageContext) -> RowStage:
     return NvidiaStage(
-        find_nvidia(), given.workspace, given.settings, given.cache, given.cached_only
+        find_nvidia(architectures=given.settings.nvidia_architectures),
+        given.workspace,
+        given.settings,
+        given.cache,
+        given.cached_only,
     )
 
 

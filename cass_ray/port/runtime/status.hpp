@@ -5,6 +5,8 @@
 
 #include <string_view>
 
+#include "report.hpp"
+
 namespace cass::cuda {
 
 constexpr int success = 0;
@@ -20,9 +22,6 @@ int finish(hipError_t result);
 
 // Keep an error of the shim itself.
 int fail(int code);
-
-// A line on standard error, once each.
-void report_once(std::string_view message);
 
 // Says that `what` is not supported; returns cudaErrorNotSupported.
 int unsupported(std::string_view what);

@@ -24,7 +24,7 @@ from cass_ray.emulator.build import BuildFailed
 from cass_ray.emulator.execution import RunOptions, environment
 from cass_ray.lift.errors import LiftError
 from cass_ray.port.errors import PortError
-from cass_ray.port.executable import Executable, read_executable
+from cass_ray.port.executable import DRIVER_LIBRARY, Executable, read_executable
 from cass_ray.port.lifting import ContainerLifter, write_fat_binaries
 from cass_ray.port.shim import shim_library
 from cass_ray.project.build_system import BuildPlan
@@ -160,6 +160,7 @@ class _Session:
             reasons = dict.fromkeys(problems.values())
             return no_reference("; ".join(reasons) or "the original has no kernel")
         runtime = next(iter(executables.values())).runtime
+        assert runtime is not None  # what nvcc registers, it registers with the runtime
         shim = shim_library(runtime, self._original.runtime)
         seen = (shim.parent, self._original.runtime.resolve().parent, lifted)
         view = replace(self._view, read_only=(*self._view.read_only, *seen))
@@ -218,7 +219,8 @@ class _Session:
             except PortError as error:
                 problems[file.path] = str(error).replace(f"{self._original.tree}/", "")
                 continue
-            if names := ", ".join(found[file.path].libraries):
+            driver = [DRIVER_LIBRARY.decode()] if found[file.path].loads_code else []
+            if names := ", ".join([*found[file.path].libraries, *driver]):
                 problems[file.path] = f"it needs {names}, which lifted programs do not have"
         return found, problems
 

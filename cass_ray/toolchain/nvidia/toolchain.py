@@ -7,6 +7,7 @@ the sandbox: it sees the program's source tree at ``/cass/source``, the toolchai
 from __future__ import annotations
 
 import functools
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from cass_ray.toolchain.nvidia.device import DeviceCompiler, compile_device
 from cass_ray.toolchain.nvidia.disassembly import DisassemblyError, disassemble
 from cass_ray.toolchain.nvidia.host import SHIM, ClangHost, NvccHost, clang_flags
 from cass_ray.toolchain.nvidia.resident_cicc import ResidentPool, build_library
-from cass_ray.toolchain.nvidia.steps import SOURCE_TREE, Workbench
+from cass_ray.toolchain.nvidia.steps import SOURCE_TREE, NvccError, Workbench
 from cass_ray.toolchain.sandbox import process
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Limits
@@ -30,6 +31,10 @@ from cass_ray.whole_file import write_whole
 DEFAULT_ARCHITECTURE = DEFAULT_NVIDIA_ARCHITECTURE
 WORK_FOLDER = Path("/cass/work")
 """Where compilers see the folder of their work files."""
+
+_TARGET = re.compile(r"\bsm_(\d+)\b")
+_VARIANT = re.compile(r"(?<=\d)[af]$")
+"""sm_90a: code of this one processor alone; sm_100f: of its family."""
 
 _LANGUAGE_STANDARD = "-std=c++17"
 _LANGUAGE = (_LANGUAGE_STANDARD, "--expt-relaxed-constexpr", "--extended-lambda")
@@ -87,6 +92,26 @@ class NvidiaToolchain:
             return ""
         completed = process.run([self.clang, "--version"], cwd=Path("/"))
         return completed.stdout_text.partition("\n")[0]
+
+    @cached_property
+    def targets(self) -> tuple[str, ...]:
+        """The processors that nvcc compiles for, sm_80 and so on, as it lists them itself.
+
+        Variants (sm_90a, sm_100f) are not listed. Raises :class:`~.steps.NvccError`.
+        """
+        done = process.run([self.nvcc, "--list-gpu-code"], cwd=Path("/"))
+        found = sorted({int(number) for number in _TARGET.findall(done.stdout_text)})
+        if not done.ok or not found:
+            said = done.stderr_text.strip() or done.stdout_text.strip() or done.outcome.value
+            raise NvccError(f"{self.nvcc} --list-gpu-code failed: {said}")
+        return tuple(f"sm_{number}" for number in found)
+
+    def compiles_for(self, architecture: str) -> bool:
+        """Whether nvcc knows ``architecture``, or what it is a variant of.
+
+        Raises :class:`~.steps.NvccError`.
+        """
+        return _VARIANT.sub("", architecture) in self.targets
 
     @property
     def home(self) -> Path:

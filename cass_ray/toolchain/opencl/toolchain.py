@@ -32,6 +32,17 @@ _WORK = Path("/cass/work")
 _COMMON = ("-x", "cl", STANDARD, "-w", "-fdiagnostics-color=never")
 
 
+_PTX_TARGETS = (75, 80, 86, 87, 89, 90)
+"""What clang 18 and newer make PTX for; ptxas makes code for any later processor of it."""
+
+
+def ptx_target(architecture: str) -> str:
+    """The processor that clang makes PTX for where ptxas makes code for ``architecture``."""
+    number = int(architecture.removeprefix("sm_").rstrip("af"))
+    older = [each for each in _PTX_TARGETS if each <= number]
+    return architecture if number in _PTX_TARGETS or not older else f"sm_{older[-1]}"
+
+
 @dataclass(frozen=True)
 class OpenclNvidia:
     """OpenCL C to cubins. ``libraries`` are bitcode files, searched in order."""
@@ -89,7 +100,7 @@ class OpenclNvidia:
         if self.driver is not None:
             return self.driver.ptx(unit, STANDARD, limits)
         command = [str(self.clang), *_COMMON, "-O3", "-S", "-target", NVIDIA_TARGET]
-        command += [f"-march={architecture}"]
+        command += [f"-march={ptx_target(architecture)}"]
         for library in self.libraries:
             command += ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(library)]
         command += [*unit.preprocessor_arguments(), "-o", "-", str(unit.main)]

@@ -42,6 +42,24 @@ def test_program_finds_all_as_expected(
     assert completed.ok
 
 
+# 102 x 37 texels of 8_8_8_8_UINT (46): 101 is 25 << 2 | 1; X, Y, Z, W selected; type 2D (9).
+_SIZE, _SELECTS = 36 << 14 | 25, 9 << 28 | 7 << 9 | 6 << 6 | 5 << 3 | 4
+
+
+@pytest.mark.parametrize(
+    ("architecture", "words"),
+    [
+        ("gfx1100", (1 << 30 | 46 << 20, _SIZE, _SELECTS, 0xFFF << 12)),  # RDNA3 ISA, 10.5, 10.6
+        ("gfx1201", (1 << 30 | 46 << 17, _SIZE, _SELECTS, 0x1FFF << 13)),  # ROCR, resource_gfx12.h
+    ],
+)
+def test_the_words_of_an_image_resource(
+    run_program: RunProgram, architecture: str, words: tuple[int, ...]
+) -> None:
+    completed = run_program("image_words.hip", architecture=architecture)
+    assert completed.stdout_text == " ".join(f"{word:x}" for word in words) + "\n"
+
+
 @pytest.mark.parametrize("generic", [False, True])
 def test_arguments_that_are_in_registers_from_the_start(
     run_program: RunProgram, tmp_path: Path, generic: bool

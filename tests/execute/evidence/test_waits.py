@@ -80,3 +80,48 @@ def test_loops_carry_what_is_out() -> None:
 @pytest.mark.parametrize("text", ["", "garbage", "k:\n", "\tv_mov v1, v2\n", FRAME])
 def test_anything_may_be_given(text: str) -> None:
     missing_waits(text)
+
+
+def check_for(target: str, *lines: str) -> list[str]:
+    body = "\n".join(line if line.endswith(":") else "\t" + line for line in lines)
+    text = f'\t.amdgcn_target "amdgcn-amd-amdhsa--{target}"\n' + FRAME.format(body=body)
+    return [hazard.register for hazard in missing_waits(text)]
+
+
+def test_rdna4_has_a_counter_for_each_kind() -> None:
+    """RDNA4 ISA, 5.7: s_wait_kmcnt, s_wait_loadcnt, s_wait_dscnt, s_wait_storecnt."""
+    load, use = "s_load_b32 s2, s[0:1], 0x34", "s_and_b32 s2, s2, 0xffff"
+    assert check_for("gfx1201", load, "s_wait_kmcnt 0x0", use) == []
+    assert check_for("gfx1201", load, "s_wait_loadcnt 0x0", use) == ["s2"]
+    loads = ["global_load_b32 v1, v0, s[0:1]", "global_load_b64 v[2:3], v0, s[2:3]"]
+    assert check_for("gfx1201", *loads, "s_wait_loadcnt 0x1", "v_add_f32_e32 v5, v1, v1") == []
+    assert check_for("gfx1201", *loads, "s_wait_loadcnt 0x1", "v_add_f32_e32 v5, v3, v1") == ["v3"]
+    both = [*loads, "ds_load_b32 v4, v0", "s_wait_loadcnt_dscnt 0x100"]
+    assert check_for("gfx1201", *both, "v_add_f32_e32 v5, v1, v4") == []
+    assert check_for("gfx1201", *both, "v_add_f32_e32 v5, v3, v4") == ["v3"]
+    sample = "image_sample v[0:3], [v4, v5], s[0:7], s[8:11] dmask:0xf dim:SQ_RSRC_IMG_2D"
+    assert check_for("gfx1201", sample, "s_wait_samplecnt 0x0", "v_mov_b32_e32 v6, v0") == []
+    assert check_for("gfx1201", sample, "s_wait_loadcnt 0x0", "v_mov_b32_e32 v6, v0") == ["v0"]
+
+
+def test_rdna4_signals_barriers() -> None:
+    store, signal = "global_store_b32 v0, v1, s[0:1]", "s_barrier_signal -1"
+    assert check_for("gfx1201", store, signal, "s_barrier_wait -1") == [""]
+    assert check_for("gfx1201", store, "s_wait_storecnt 0x0", signal, "s_barrier_wait -1") == []
+    both = [store, "ds_store_b32 v0, v1", "s_wait_storecnt_dscnt 0x0"]
+    assert check_for("gfx1201", *both, signal) == []
+    atomic = "global_atomic_add_u32 v1, v0, v2, s[0:1] th:TH_ATOMIC_RETURN"
+    assert check_for("gfx1201", atomic, "v_mov_b32_e32 v3, v1") == ["v1"]
+
+
+def test_cdna_waits_for_loads_and_stores_by_one_counter() -> None:
+    """CDNA3 ISA, 4.4: stores count in vmcnt too."""
+    store = "global_store_dword v0, v5, s[0:1]"
+    assert check_for("gfx942", store, "s_waitcnt vmcnt(0)", "s_barrier") == []
+    assert check_for("gfx942", store, "s_waitcnt lgkmcnt(0)", "s_barrier") == [""]
+    load = "global_load_dword v1, v0, s[0:1]"
+    assert check_for("gfx942", load, store, "s_waitcnt vmcnt(1)", "v_mov_b32_e32 v2, v1") == []
+    assert check_for("gfx942", store, load, "s_waitcnt vmcnt(1)", "v_mov_b32_e32 v2, v1") == ["v1"]
+    atomic = "global_atomic_add v1, v0, v2, s[0:1] sc0"
+    assert check_for("gfx942", atomic, "v_mov_b32_e32 v3, v1") == ["v1"]
+    assert check_for("gfx942", "ds_read_b32 v1, v0", "v_mov_b32_e32 v3, v1") == ["v1"]

@@ -1,8 +1,9 @@
-"""The table of a differential run, and the list of forms that the lifter refuses.
+"""The table of differential runs, and the list of forms that the lifter refuses.
 
 ``python -m tests.lift.vectors.report OUTCOMES.json ...`` with what ``differential --output`` wrote
-writes ``benchmarks/results/opcode_vectors.{md,json}`` and ``tests/lift/gaps.json``. A later file
-replaces the families that it has of an earlier one.
+renews ``benchmarks/results/opcode_vectors.{md,json}`` and ``tests/lift/gaps.json``: a family of an
+architecture takes the place of what was there of it, all else stays. In the text the table lies
+between two marks.
 """
 
 from __future__ import annotations
@@ -12,40 +13,36 @@ import sys
 from pathlib import Path
 
 from tests.folders import REPOSITORY
-from tests.lift.vectors.differential import GOOD, NOT_LIFTED, vectors
+from tests.lift.vectors.differential import GOOD, NOT_LIFTED
 
 Outcomes = dict[str, dict[str, dict[str, list[str]]]]
 """Architecture -> family -> outcome -> names of forms."""
+Gaps = dict[str, list[str]]
+"""Architecture -> forms that are refused."""
+
+_BEGIN, _END = "<!-- table -->\n", "<!-- end of the table -->\n"
 
 
-def merged(paths: list[Path]) -> Outcomes:
-    """All files as one."""
+def _number(architecture: str) -> int:
+    return int(architecture.removeprefix("sm_"))
+
+
+def merged(before: Outcomes, *later: Outcomes) -> Outcomes:
+    """All as one, the architectures by their numbers; later families replace earlier ones."""
     found: Outcomes = {}
-    for path in paths:
-        for architecture, families in json.loads(path.read_text()).items():
+    for outcomes in (before, *later):
+        for architecture, families in outcomes.items():
             found.setdefault(architecture, {}).update(families)
-    return found
+    return {name: found[name] for name in sorted(found, key=_number)}
 
 
-def markdown(outcomes: Outcomes) -> str:
-    """The table."""
-    stored = vectors()
+def table(outcomes: Outcomes) -> str:
+    """A row a family, and their sum."""
     lines = [
-        "# Lifted opcode forms against an Nvidia GPU",
-        "",
-        f"{sum('error' not in item for item in stored['forms'].values())} PTX snippets ran on an {stored['device']} (driver "
-        f"{stored['driver']}, {stored['ptxas']}, collected {stored['collected']}) over 4,096 lanes "
-        "of edge cases. Each is assembled by ptxas for the architecture, lifted and run on the "
-        "RDNA3 backend. Same: bit for bit, payloads of NaN apart; approximate functions within the "
-        "manual's bound. Forms that an architecture does not have are not counted.",
-        "",
-        "    python -m tests.lift.vectors.differential --output outcomes.json",
-        "    python -m tests.lift.vectors.report outcomes.json",
-        "",
         "| architecture | family | forms | as on the GPU | refused with an error | wrong |",
         "|---|---|---|---|---|---|",
     ]
-    for architecture, families in sorted(outcomes.items()):
+    for architecture, families in outcomes.items():
         total = [0, 0, 0, 0]
         for family, by_outcome in families.items():
             counts = [
@@ -60,25 +57,37 @@ def markdown(outcomes: Outcomes) -> str:
     return "\n".join(lines) + "\n"
 
 
-def gaps(outcomes: Outcomes) -> dict[str, list[str]]:
-    """Forms that are refused, by architecture."""
-    return {
-        architecture: sorted(
-            name for by_outcome in families.values() for name in by_outcome.get(NOT_LIFTED, [])
-        )
-        for architecture, families in sorted(outcomes.items())
-    }
+def with_table(text: str, rows: str) -> str:
+    """``text`` with ``rows`` between the marks. Raises ValueError where they are not."""
+    head, begin, rest = text.partition(_BEGIN)
+    _, end, tail = rest.partition(_END)
+    if not (begin and end):
+        raise ValueError(f"the marks {_BEGIN.strip()} and {_END.strip()} are not there")
+    return head + begin + rows + end + tail
+
+
+def gaps(before: Gaps, outcomes: Outcomes) -> Gaps:
+    """Forms that are refused: of those that ran now, the ones that were; of others, as before."""
+    found = {name: set(forms) for name, forms in before.items()}
+    for architecture, families in outcomes.items():
+        kept = found.setdefault(architecture, set())
+        for by_outcome in families.values():
+            kept.difference_update(*by_outcome.values())
+            kept.update(by_outcome.get(NOT_LIFTED, ()))
+    return {name: sorted(found[name]) for name in sorted(found, key=_number)}
 
 
 def main() -> None:
     """Command line."""
-    outcomes = merged([Path(argument) for argument in sys.argv[1:]])
+    given: list[Outcomes] = [json.loads(Path(name).read_text()) for name in sys.argv[1:]]
     results = REPOSITORY / "benchmarks" / "results"
-    (results / "opcode_vectors.md").write_text(markdown(outcomes))
-    (results / "opcode_vectors.json").write_text(json.dumps(outcomes, indent=1) + "\n")
-    (REPOSITORY / "tests" / "lift" / "gaps.json").write_text(
-        json.dumps(gaps(outcomes), indent=1) + "\n"
-    )
+    stored, text = results / "opcode_vectors.json", results / "opcode_vectors.md"
+    refused = REPOSITORY / "tests" / "lift" / "gaps.json"
+    outcomes = merged(json.loads(stored.read_text()), *given)
+    stored.write_text(json.dumps(outcomes, indent=1) + "\n")
+    text.write_text(with_table(text.read_text(), table(outcomes)))
+    known = gaps(json.loads(refused.read_text()), merged({}, *given))
+    refused.write_text(json.dumps(known, indent=1) + "\n")
 
 
 if __name__ == "__main__":

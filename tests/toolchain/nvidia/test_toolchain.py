@@ -17,7 +17,7 @@ from cass_ray.toolchain.nvidia import host
 from cass_ray.toolchain.nvidia.disassembly import split
 from cass_ray.toolchain.nvidia.elf import Cubin, CubinError
 from cass_ray.toolchain.nvidia.host import without_registration
-from cass_ray.toolchain.nvidia.steps import SOURCE_TREE
+from cass_ray.toolchain.nvidia.steps import SOURCE_TREE, NvccError
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.sandbox import isolation
 from cass_ray.toolchain.sandbox.isolation import ALLOW_UNISOLATED, Mount, View, private_folder
@@ -126,6 +126,25 @@ def tree(tmp_path: Path) -> Path:
     (tree / "src/factor.h").write_text("#define FACTOR 3.0f\n")
     (tree / "src/program.cu").write_text(PROGRAM)
     return tree
+
+
+def test_what_nvcc_says_that_it_compiles_for(tmp_path: Path) -> None:
+    """In the words of ``nvcc --list-gpu-code`` of CUDA 13.0, which has no order."""
+    nvcc = tmp_path / "nvcc"
+    nvcc.write_text("#!/bin/sh\nprintf 'sm_75\nsm_80\nsm_110\nsm_103\n'\n")
+    nvcc.chmod(0o755)
+    made = NvidiaToolchain(nvcc, nvcc, nvcc, (), (), "13.0.88")
+    assert made.targets == ("sm_75", "sm_80", "sm_103", "sm_110")
+    assert made.compiles_for("sm_103f") and made.compiles_for("sm_80")
+    assert not made.compiles_for("sm_90a") and not made.compiles_for("sm_8")
+
+
+def test_an_nvcc_that_does_not_answer(tmp_path: Path) -> None:
+    nvcc = tmp_path / "nvcc"
+    nvcc.write_text("#!/bin/sh\necho 'no such option' >&2\nexit 1\n")
+    nvcc.chmod(0o755)
+    with pytest.raises(NvccError, match="--list-gpu-code failed: no such option"):
+        _ = NvidiaToolchain(nvcc, nvcc, nvcc, (), (), "11.0").targets
 
 
 def unit_of(tree: Path, name: str, source: str) -> Unit:

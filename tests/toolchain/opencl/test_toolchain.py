@@ -8,7 +8,9 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from cass_ray.dataset.schema import Reason
+from cass_ray.lift.frontend.cubin import architecture
 from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.nvidia.elf import Cubin
 from cass_ray.toolchain.opencl.driver import OpenclDriver
 from cass_ray.toolchain.opencl.locate import (
     LIBCLC_VARIABLE,
@@ -64,6 +66,16 @@ class TestNvidia:
         assert list(made.cubins) == ["sm_80", "sm_89"]
         assert ".target sm_89" in made.ptx["sm_89"]
         assert made.host_assembly == ""
+
+    def test_a_processor_that_clang_does_not_know(
+        self, nvidia: OpenclNvidia, tmp_path: Path
+    ) -> None:
+        """The PTX is for the last one before it; the machine code is its own (ELF flags)."""
+        made = nvidia.compile(unit(tmp_path, "x[0] = 1;"), ["sm_88", "sm_120"], want_ptx=True)
+        assert ".target sm_87" in made.ptx["sm_88"]
+        assert ".target sm_90" in made.ptx["sm_120"]
+        numbers = [architecture(Cubin.parse(made.cubins[name])) for name in made.cubins]
+        assert numbers == [88, 120]
 
     @pytest.mark.parametrize(
         ("body", "reason", "message"),

@@ -17,7 +17,6 @@ from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.lanes import from_lane, lane
 from cass_ray.lift.lowering.semantics.float32 import TF32_LOST_BITS
-from cass_ray.lift.lowering.semantics.memory import address_of, narrow_address
 from cass_ray.lift.lowering.table import lowers
 
 
@@ -277,78 +276,3 @@ def _products(
 def _pair(ctx: LoweringContext, word: Value, kind: str) -> list[Value]:
     vector = ctx.ir.result(f"<2 x {kind}>", f"bitcast {word} to <2 x {kind}>")
     return [ctx.ir.cast("fpext", ctx.ir.element(vector, n, kind), "float") for n in range(2)]
-
-
-@lowers("LDSM.16.{M88,MT88}{,.2,.4}", has_effect=True)
-def load_matrices(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """8 × 8 matrices of halves from shared memory; lane 8 m + r has the address of row r of m."""
-    address = address_of(i)
-    base = ctx.ir.op(
-        "add", narrow_address(ctx, i, address), i32(address.offset + ctx.environment.shared_shift)
-    )
-    own = lane(ctx)
-    group, inside = ctx.ir.op("lshr", own, i32(2)), ctx.ir.op("and", own, i32(3))
-    count = int(i.one_of("2", "4", default="1"))
-    words = []
-    for matrix in range(count):
-        if i.has("M88"):
-            row = from_lane(ctx, base, ctx.ir.op("add", group, i32(8 * matrix)))
-            words.append(
-                _shared_load(ctx, "i32", ctx.ir.op("add", row, ctx.ir.op("shl", inside, i32(2))), 4)
-            )
-            continue
-        halves = []
-        for number in range(2):
-            lines = ctx.ir.op("add", ctx.ir.op("shl", inside, i32(1)), i32(8 * matrix + number))
-            row = from_lane(ctx, base, lines)
-            place = ctx.ir.op("add", row, ctx.ir.op("shl", group, i32(1)))
-            halves.append(ctx.ir.cast("zext", _shared_load(ctx, "i16", place, 2), "i32"))
-        words.append(ctx.ir.op("or", halves[0], ctx.ir.op("shl", halves[1], i32(16))))
-    ctx.write_words(i.operands[0], words)
-
-
-@lowers("STSM.16.{M88,MT88}{,.2,.4}", has_effect=True)
-def store_matrices(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """8 × 8 matrices of halves to shared memory, as :func:`load_matrices` reads them."""
-    address = address_of(i)
-    base = ctx.ir.op(
-        "add", narrow_address(ctx, i, address), i32(address.offset + ctx.environment.shared_shift)
-    )
-    own = lane(ctx)
-    group, inside = ctx.ir.op("lshr", own, i32(2)), ctx.ir.op("and", own, i32(3))
-    count = int(i.one_of("2", "4", default="1"))
-    for matrix, word in enumerate(_registers(ctx, i, i.operands[-1], count)):
-        if i.has("M88"):
-            row = from_lane(ctx, base, ctx.ir.op("add", group, i32(8 * matrix)))
-            place = ctx.ir.op("add", row, ctx.ir.op("shl", inside, i32(2)))
-            ctx.ir.store(word, ctx.ir.cast("inttoptr", place, "ptr addrspace(3)"), 4)
-            continue
-        for number in range(2):
-            lines = ctx.ir.op("add", ctx.ir.op("shl", inside, i32(1)), i32(8 * matrix + number))
-            row = from_lane(ctx, base, lines)
-            place = ctx.ir.op("add", row, ctx.ir.op("shl", group, i32(1)))
-            half = ctx.ir.cast("trunc", ctx.ir.op("lshr", word, i32(16 * number)), "i16")
-            ctx.ir.store(half, ctx.ir.cast("inttoptr", place, "ptr addrspace(3)"), 2)
-    # As behind each store to shared memory: what follows stays there.
-    ctx.ir.line('fence syncscope("singlethread") acq_rel')
-
-
-def _shared_load(ctx: LoweringContext, kind: str, place: Value, align: int) -> Value:
-    return ctx.ir.load(kind, ctx.ir.cast("inttoptr", place, "ptr addrspace(3)"), align)
-
-
-@lowers("MOVM.16.MT88", has_effect=True)
-def transpose(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Transpose an 8 × 8 matrix of halves that the warp holds, a row in four lanes."""
-    own = lane(ctx)
-    group, inside = ctx.ir.op("lshr", own, i32(2)), ctx.ir.op("and", own, i32(3))
-    word = ctx.integer(i.operands[1])
-    odd = ctx.ir.icmp("ne", ctx.ir.op("and", group, i32(1)), i32(0))
-    halves = []
-    for number in range(2):
-        row = ctx.ir.op("add", ctx.ir.op("shl", inside, i32(1)), i32(number))
-        source = ctx.ir.op("add", ctx.ir.op("shl", row, i32(2)), ctx.ir.op("lshr", group, i32(1)))
-        moved = from_lane(ctx, word, source)
-        high, low = ctx.ir.op("lshr", moved, i32(16)), ctx.ir.op("and", moved, i32(0xFFFF))
-        halves.append(ctx.select(odd, high, low))
-    ctx.write(i.operands[0], ctx.ir.op("or", halves[0], ctx.ir.op("shl", halves[1], i32(16))))

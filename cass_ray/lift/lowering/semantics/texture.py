@@ -220,7 +220,7 @@ _RAW_FORMATS = {
     8: 48,
     16: 61,
 }  # {8,16,32,32_32,32_32_32_32}_UINT, RDNA3 ISA 9.7
-_FORMAT_SHIFT, _FORMAT_MASK = 20, 0x1FF
+_FORMAT_MASK = 0xFF
 _SELECT_ALL = 4 | 5 << 3 | 6 << 6 | 7 << 9  # X, Y, Z, W to themselves
 _SELECT_MASK = 0xFFF
 _CHANNEL_SIZES, _CHANNEL_COUNTS = 0x99245744, 0xAA0040
@@ -252,15 +252,15 @@ def _surface(
     fits = ctx.ir.icmp("eq", logarithm, i32(size.bit_length() - 1))
     place = ctx.select(fits, place, Value(place.type, "null"))
     image = _descriptor(ctx, place, 8)
+    shift = ctx.environment.target.image_format_shift
+    assert shift is not None
     for index, cleared, put in (
-        (1, _FORMAT_MASK << _FORMAT_SHIFT, _RAW_FORMATS[size] << _FORMAT_SHIFT),
+        (1, _FORMAT_MASK << shift, _RAW_FORMATS[size] << shift),
         (3, _SELECT_MASK, _SELECT_ALL),
     ):
         kept = ctx.ir.op("and", ctx.ir.element(image, index, "i32"), i32(~cleared))
         word = ctx.ir.op("or", kept, i32(put))
-        image = ctx.ir.result(
-            image.type, f"insertelement {image}, {ctx.ir.op('or', word, i32(put))}, i32 {index}"
-        )
+        image = ctx.ir.result(image.type, f"insertelement {image}, {word}, i32 {index}")
     return image
 
 

@@ -1,0 +1,20 @@
+"""What one lifting of a kernel can show to be needed for all of it: then it is lifted again."""
+
+from __future__ import annotations
+
+
+class LiftAgain(Exception):
+    """The kernel has to be lifted again, otherwise."""
+
+
+class ShareSubroutines(LiftAgain):
+    """Subroutines need one copy for all their callers."""
+
+    def __init__(self, *callees: tuple[str, int], recursive: bool) -> None:
+        super().__init__(callees)
+        self.callees = callees
+        self.recursive = recursive
+
+
+class DeepenStack(LiftAgain):
+    """The kernel needs a stack of unknown depth."""

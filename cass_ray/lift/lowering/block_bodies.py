@@ -1,0 +1,169 @@
+"""Instructions inside basic blocks: runs of one guard, and tests of phases that end a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from cass_ray.lift.errors import LifterBug, LiftError, UnknownForm
+from cass_ray.lift.frontend.code import CodeSection
+from cass_ray.lift.frontend.instruction import DecodedInstruction
+from cass_ray.lift.frontend.operands import Predicate
+from cass_ray.lift.llvm.builder import TRUE, i32
+from cass_ray.lift.lowering import liveness
+from cass_ray.lift.lowering.attempts import LiftAgain
+from cass_ray.lift.lowering.families import forms
+from cass_ray.lift.lowering.lanes import ballot, share_with_warp
+from cass_ray.lift.lowering.phase_waits import PhaseWaits
+from cass_ray.lift.lowering.registers import word_of
+from cass_ray.lift.lowering.semantics.mbarrier import tests_phase
+from cass_ray.lift.lowering.semantics.texture import TEXTURE_OPCODES
+from cass_ray.lift.lowering.table import OpcodeForm
+from cass_ray.lift.lowering.uniform import uniform_results
+from cass_ray.lift.lowering.walk import CallPlace, KernelWalk
+
+
+@dataclass(frozen=True)
+class EarlierLifting:
+    """What a first lifting of the kernel showed; empty for the first."""
+
+    unneeded: frozenset[tuple[liveness.CodePlace, str]] = frozenset()
+    """Instructions, and registers whose value before them nobody reads."""
+    writes: dict[liveness.CodePlace, set[str]] = field(default_factory=dict)
+    """Registers that instructions write."""
+
+
+class InstructionLowering:
+    """Lifts the instructions of a walk's current block."""
+
+    def __init__(self, walk: KernelWalk, earlier: EarlierLifting, waits: PhaseWaits | None) -> None:
+        """``waits``: where phases are tested, if the two warps of a wave run in turns."""
+        self._walk = walk
+        self._context = walk.context
+        self._earlier = earlier
+        self._waits = waits
+        self._forms = forms()
+
+    def polls(self, code: CodeSection, i: DecodedInstruction) -> bool:
+        """Whether the turn ends before ``i``, which waits for another warp."""
+        return self._waits is not None and (code.name, i.address) in self._waits.polls
+
+    def run(
+        self, code: CodeSection, guard: Predicate | None, run: list[DecodedInstruction]
+    ) -> None:
+        """Lift instructions that follow each other and have the same guard."""
+        context = self._context
+        known = [(each, self._form(code, each)) for each in run]
+        if guard is None:
+            self._apply(code, known)
+            return
+        condition = context.predicate(guard)
+        unneeded = self._unneeded_in(code, known)
+        if guard.file == "P" and (shared := uniform_results(run)):
+            unneeded = frozenset(name for name in unneeded if word_of(name) not in shared)
+            with context.registers.skipped_unless(condition, unneeded):
+                self._apply(code, known)
+            for name in sorted(shared):
+                share_with_warp(context, name, condition)
+            return
+        if any(form.has_effect for _, form in known):
+            with context.registers.skipped_unless(condition, unneeded):
+                self._apply(code, known)
+        else:
+            with context.registers.dropping_results_unless(condition, unneeded):
+                self._apply(code, known)
+
+    def _unneeded_in(
+        self, code: CodeSection, known: list[tuple[DecodedInstruction, OpcodeForm]]
+    ) -> frozenset[str]:
+        """Registers whose value before a run is not needed where its guard does not hold.
+
+        That is so when it is for the first instruction of the run that writes them.
+        """
+        if not self._earlier.unneeded:
+            return frozenset()
+        first: dict[str, bool] = {}
+        for instruction, _ in known:
+            place = (code.name, instruction.address)
+            for name in self._earlier.writes.get(place, ()):
+                first.setdefault(name, (place, name) in self._earlier.unneeded)
+        return frozenset(name for name, unneeded in first.items() if unneeded)
+
+    def _apply(self, code: CodeSection, known: list[tuple[DecodedInstruction, OpcodeForm]]) -> None:
+        for instruction, form in known:
+            guard = instruction.guard
+            access = liveness.RegisterAccess((guard.name, guard.inverted) if guard else None)
+            with self.lowering(code, instruction, access):
+                form.semantics(self._context, instruction)
+                self._agree(code, instruction)
+
+    def _agree(self, code: CodeSection, i: DecodedInstruction) -> None:
+        """Where warps run in turns, a phase is over for all lanes of the warp or for none.
+
+        In a loop that waits it is when it is for each; elsewhere lanes that differ are an error.
+        """
+        if self._waits is None:
+            return
+        waits_here = self._waits.verdicts.get((code.name, i.address))
+        if waits_here is None:
+            return
+        if i.guard is not None and not tests_phase(i):
+            raise i.unknown("a guarded test of a phase where warps run in turns")
+        context = self._context
+        own = context.predicate(i.operands[0])
+        others = ballot(context, context.ir.invert(own))
+        all_over = context.ir.icmp("eq", others, i32(0))
+        if waits_here:
+            context.write_predicate(i.operands[0], all_over)
+            return
+        differs = context.ir.both(own, context.ir.invert(all_over))
+        with context.registers.skipped_unless(differs):
+            # Not llvm.trap, after which lanes would wait until the others end.
+            context.ir.line('call void asm sideeffect "s_trap 2", ""()')
+
+    def poll(self, code: CodeSection, i: DecodedInstruction, following: CallPlace) -> None:
+        """Give the turn to the other warp, then read whether a phase is over."""
+        context, form = self._context, self._form(code, i)
+        assert context.turns is not None
+        access = liveness.RegisterAccess((i.guard.name, i.guard.inverted) if i.guard else None)
+        guard = context.predicate(i.guard) if i.guard else TRUE
+        with context.terminators.leaving_if(guard, lambda: self._walk.goto(following)):
+            label = f"poll{context.ir.fresh()}"
+            context.turns.pause(f"label %{label}", at_barrier=False)
+            context.registers.begin_block(label)
+            with self.lowering(code, i, access):
+                form.semantics(context, i)
+                self._agree(code, i)
+            context.terminators.jump(self._walk.goto(following))
+
+    @contextmanager
+    def lowering(
+        self, code: CodeSection, instruction: DecodedInstruction, access: liveness.RegisterAccess
+    ) -> Iterator[None]:
+        """Inside, ``instruction`` is lifted: what it touches is recorded, and errors name it."""
+        self._walk.current.accesses.append(((code.name, instruction.address), access))
+        try:
+            with self._context.lowering(code, access):
+                yield
+        except UnknownForm as error:
+            raise error.at(instruction.text, code.name, instruction.address) from None
+        except (LiftError, LiftAgain):
+            raise
+        except Exception as error:
+            raise LifterBug(instruction.text, code.name, instruction.address) from error
+
+    def _form(self, code: CodeSection, instruction: DecodedInstruction) -> OpcodeForm:
+        form = self._forms.get(instruction.mnemonic)
+        if form is None:
+            raise UnknownForm(
+                instruction.text,
+                "the form is not in the table",
+                code.name,
+                instruction.address,
+            )
+        target = self._context.environment.target
+        if instruction.opcode in TEXTURE_OPCODES and not target.has_image_instructions:
+            reason = f"{target.name} has no texture units"
+            raise UnknownForm(instruction.text, reason, code.name, instruction.address)
+        return form

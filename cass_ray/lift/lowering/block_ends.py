@@ -1,0 +1,124 @@
+"""Ends of basic blocks by opcode: branches, exits, traps, jump tables, and barriers in turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from cass_ray.lift.frontend.code import INSTRUCTION_BYTES
+from cass_ray.lift.frontend.instruction import DecodedInstruction
+from cass_ray.lift.frontend.operands import Name, Register
+from cass_ray.lift.llvm.builder import i32
+from cass_ray.lift.lowering.calls import CallLowering
+from cass_ray.lift.lowering.conditions import allow_only, condition_of, where_taken
+from cass_ray.lift.lowering.lanes import ballot
+from cass_ray.lift.lowering.semantics.barrier import stop_at_barrier
+from cass_ray.lift.lowering.walk import CallPlace, KernelWalk
+
+LowersEnd = Callable[[CallPlace, DecodedInstruction, CallPlace], None]
+"""Of a block, its last instruction, and the place behind it."""
+
+ENDS = frozenset({"BRA", "JMP", "EXIT", "KILL", "BPT", "CALL", "RET", "BRX", "BRXU", "JMX"})
+"""What ends a basic block; the modifiers are checked where they are lifted."""
+
+
+class BlockEnds:
+    """Lifts the last instruction of a walk's current block."""
+
+    def __init__(self, walk: KernelWalk, calls: CallLowering, *, in_turns: bool) -> None:
+        """``in_turns``: the warps of a wave run in turns, which end at barriers."""
+        self._walk = walk
+        self._program = walk.program
+        self._context = walk.context
+        by_opcode: dict[str, LowersEnd] = {
+            "BRA": self._branch,
+            "JMP": self._branch,
+            "EXIT": self._exit,
+            "KILL": self._exit,
+            "BPT": self._trap,
+            "CALL": calls.call,
+            "RET": calls.leave,
+            "BRX": self._jump_table,
+            "BRXU": self._jump_table,
+            "JMX": self._jump_table,
+        }
+        assert by_opcode.keys() == ENDS
+        if in_turns:
+            by_opcode["BAR"] = self._barrier
+        self.by_opcode: Mapping[str, LowersEnd] = by_opcode
+
+    def _branch(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
+        allow_only(i, "U", "CONV", "DIV", "INC", "ANY")
+        context = self._context
+        if i.has("DIV"):  # threads of a warp run together here, which is what it asks
+            context.terminators.jump(self._walk.goto(following))
+            return
+        target = self._target(place, i)
+        if i.has("CONV"):
+            context.terminators.jump(self._walk.goto(target))
+            return
+        condition = condition_of(self._context, i)
+        if i.has("ANY"):  # the warp goes where one of its threads goes
+            condition = context.ir.icmp("ne", ballot(context, condition), i32(0))
+        context.terminators.branch(
+            condition, self._walk.goto(target), lambda: self._walk.goto(following)
+        )
+
+    def _target(self, place: CallPlace, i: DecodedInstruction) -> CallPlace:
+        stack, function, _ = place
+        name = i.operands[-1]
+        labels = self._program.code(function).function.labels
+        if not isinstance(name, Name) or name.text not in labels:
+            raise i.unknown("a branch to a place outside its function")
+        return stack, function, labels[name.text]
+
+    def _exit(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
+        del place
+        allow_only(i)
+        with where_taken(self._walk, i, following):
+            self._context.terminators.leave()
+
+    def _barrier(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
+        """A barrier of the block where warps run in turns; elsewhere it ends no basic block."""
+        del place
+        with where_taken(self._walk, i, following):
+            stop_at_barrier(self._context, i, self._walk.goto(following))
+
+    def _trap(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
+        del place
+        allow_only(i, "TRAP")
+        if not i.has("TRAP"):
+            raise i.unknown("a breakpoint that is no trap")
+        with where_taken(self._walk, i, following):
+            self._context.terminators.trap()
+
+    def _jump_table(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
+        """An indirect branch to one of the targets that the listing names.
+
+        The register holds the distance from the instruction after the branch, less the operand.
+        """
+        stack, function, _ = place
+        allow_only(i)
+        if not i.targets:
+            raise i.unknown("an indirect branch without a list of targets")
+        context = self._context
+        register, displacement = i.operands[0], i.operands[-1]
+        if not isinstance(register, Register):
+            raise i.unknown("an indirect branch without a register")
+        base = self._displaced(i, place, displacement)
+        with where_taken(self._walk, i, following):
+            target = context.ir.op("add", context.register(register), i32(base))
+            labels = self._program.code(function).function.labels
+            addresses = sorted({labels[name] for name in i.targets})
+            context.terminators.switch(
+                target, [f"{i32(a)}, {self._walk.goto((stack, function, a))}" for a in addresses]
+            )
+
+    def _displaced(self, i: DecodedInstruction, place: CallPlace, displacement: object) -> int:
+        """The address that the register of an indirect branch is added to."""
+        labels = self._program.code(place[1]).function.labels
+        if isinstance(displacement, Name) and displacement.text in labels:
+            return labels[displacement.text]
+        number = getattr(displacement, "integer", None)
+        if number is None:
+            raise i.unknown("an indirect branch of an unknown shape")
+        return i.address + INSTRUCTION_BYTES + int(number)

@@ -1,0 +1,182 @@
+"""Calls and returns.
+
+A subroutine is lifted anew for each string of calls that leads to it, which gives LLVM straight
+code to optimise. Where calls recurse, or copies would grow without bound, the subroutine is lifted
+once and its return becomes a switch over the return address. In every other case the return address
+is compared with what the call expects: LLVM proves nearly all of these comparisons true.
+"""
+
+from __future__ import annotations
+
+from cass_ray.lift.errors import LiftError
+from cass_ray.lift.frontend.instruction import DecodedInstruction
+from cass_ray.lift.frontend.operands import Name, Predicate, Register
+from cass_ray.lift.llvm.builder import Value, i32, i64
+from cass_ray.lift.lowering.attempts import DeepenStack, ShareSubroutines
+from cass_ray.lift.lowering.conditions import allow_only, where_taken
+from cass_ray.lift.lowering.driver_functions import SYSTEM_FUNCTIONS
+from cass_ray.lift.lowering.walk import CallFrame, CallPlace, CallStack, KernelWalk
+
+MOST_COPIES = 48
+"""Copies of one subroutine before it is shared."""
+
+
+class CallLowering:
+    """Lifts calls and returns of one walk; :meth:`write_returns` ends it."""
+
+    def __init__(self, walk: KernelWalk, shared: frozenset[tuple[str, int]], is_deep: bool) -> None:
+        """``shared``: subroutines of one copy; ``is_deep``: the stack's depth is unknown."""
+        self._walk = walk
+        self._program = walk.program
+        self._context = walk.context
+        self._shared = shared
+        self._is_deep = is_deep
+        self._copies: dict[tuple[str, int], int] = {}
+        self._returns: dict[tuple[str, int], dict[int, str]] = {}
+        self._switches: list[tuple[int, tuple[str, int], Value]] = []
+
+    def call(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
+        """``CALL``: of a subroutine by name, or of one whose address is in a register."""
+        stack, function, _ = place
+        allow_only(i, "REL", "ABS", "NOINC")
+        context = self._context
+        target = i.operands[-1]
+        labels = self._program.code(function).function.labels
+        is_direct = len([o for o in i.operands if not isinstance(o, Predicate)]) == 1
+        with where_taken(self._walk, i, following):
+            if is_direct and isinstance(target, Name) and target.text in labels:
+                address = labels[target.text]
+                if address in self._program.code(function).entries:
+                    self._enter(stack, (function, address), following)
+                else:  # a jump out of a region, not a call
+                    context.terminators.jump(self._walk.goto((stack, function, address)))
+            elif is_direct and isinstance(target, Name) and target.text in self._program.codes:
+                self._enter(stack, (target.text, 0), following)
+            else:
+                self._indirect_call(place, i, following)
+
+    def _enter(self, stack: CallStack, callee: tuple[str, int], following: CallPlace) -> None:
+        self._context.terminators.jump(self._entry(stack, callee, following))
+
+    def _entry(self, stack: CallStack, callee: tuple[str, int], following: CallPlace) -> str:
+        """The label to jump to for a call of ``callee`` that returns to ``following``."""
+        _, caller, resume = following
+        if callee in self._shared:
+            number = self._program.address(self._program.code(caller), resume)
+            targets = self._returns.setdefault(callee, {})
+            label = self._walk.goto(following)
+            if targets.setdefault(number, label) != label:
+                self._share_callers(stack, caller, callee)
+            return self._walk.goto(((CallFrame(callee, "", -1),), *callee))
+        if any(frame.callee == callee for frame in stack):
+            raise ShareSubroutines(callee, recursive=True)
+        copies = self._copies.get(callee, 0) + 1
+        self._copies[callee] = copies
+        if copies > MOST_COPIES:
+            raise ShareSubroutines(callee, recursive=False)
+        return self._walk.goto(((*stack, CallFrame(callee, caller, resume)), *callee))
+
+    def _share_callers(self, stack: CallStack, caller: str, callee: tuple[str, int]) -> None:
+        """A shared subroutine returns to one copy of a place: share what was copied there."""
+        copied = [frame.callee for frame in stack if frame.resume >= 0]
+        if not copied:
+            raise LiftError(
+                f"{caller}: the shared function at {callee[1]:#x} is called from several copies of"
+                " one place"
+            )
+        raise ShareSubroutines(*copied, recursive=False)
+
+    def _indirect_call(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
+        """A call through a register: of one of the functions of the program, or of the system."""
+        stack, function, _ = place
+        context = self._context
+        register = next((o for o in i.operands if isinstance(o, Register)), None)
+        if register is None:
+            raise i.unknown("a call of something unknown")
+        if not i.has("REL") and self._system_call(i, context.wide(register), following):
+            return
+        code = self._program.code(function)
+        if i.has("REL"):
+            candidates = {address: (function, address) for address in sorted(code.entries)}
+            value = context.register(register)
+            constant = i32
+        else:
+            candidates = self._program.pointed_to()
+            value = context.wide(register)
+            constant = i64
+        if not self._is_deep:
+            raise DeepenStack
+        system = {} if i.has("REL") else self._program.system_numbers(SYSTEM_FUNCTIONS)
+        if not candidates and not system:
+            raise i.unknown("an indirect call in a program without functions")
+        cases = [
+            f"{constant(number)}, {self._entry(stack, callee, following)}"
+            for number, callee in candidates.items()
+        ]
+        labels = {number: f"system{context.ir.fresh()}" for number in system}
+        context.terminators.switch(value, cases + [f"{i64(n)}, label %{labels[n]}" for n in system])
+        for number, name in system.items():
+            with context.registers.alternative(labels[number]):
+                self._call_system(name, following)
+
+    def _system_call(self, i: DecodedInstruction, address: Value, following: CallPlace) -> bool:
+        """A call of a function that the driver provides, where the address says so now."""
+        number = address.number
+        name = self._program.system_function(number) if number is not None else None
+        if name is None:
+            return False
+        if name not in SYSTEM_FUNCTIONS:
+            raise i.unknown(f"a call of {name}, which is not provided")
+        self._call_system(name, following)
+        return True
+
+    def _call_system(self, name: str, following: CallPlace) -> None:
+        if SYSTEM_FUNCTIONS[name](self._context):
+            self._context.terminators.jump(self._walk.goto(following))
+        else:
+            self._context.terminators.trap()
+
+    def leave(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
+        """``RET``: to the caller, or out of the kernel."""
+        stack, function, _ = place
+        allow_only(i, "REL", "ABS", "NODEC")
+        context = self._context
+        register = i.operands[0]
+        if not isinstance(register, Register):
+            raise i.unknown("a return without an address")
+        with where_taken(self._walk, i, following):
+            if not stack:
+                context.terminators.leave()
+                return
+            frame = stack[-1]
+            if i.has("REL"):
+                base = self._program.address(self._program.code(self._base(i, function)), 0)
+                address = context.ir.op("add", context.wide(register), i64(base))
+            else:
+                address = context.wide(register)
+            if frame.resume < 0:
+                self._walk.current.leaves_unknown = True
+                reserved = context.terminators.switch_later()
+                self._switches.append((reserved, frame.callee, address))
+                return
+            expected = self._program.address(self._program.code(frame.caller), frame.resume)
+            target = self._walk.goto((stack[:-1], frame.caller, frame.resume))
+            context.terminators.jump_expecting(address, i64(expected), target)
+
+    def _base(self, i: DecodedInstruction, function: str) -> str:
+        """The function whose start a relative return counts from."""
+        name = i.operands[-1]
+        if isinstance(name, Name) and name.text in self._program.codes:
+            return name.text
+        if (
+            isinstance(name, Name)
+            and self._program.code(function).function.labels.get(name.text) == 0
+        ):
+            return function
+        raise i.unknown("a return relative to an unknown place")
+
+    def write_returns(self) -> None:
+        """Fill in the returns of shared subroutines, now that all calls are known."""
+        for reserved, callee, address in self._switches:
+            cases = [f"{i64(n)}, {label}" for n, label in self._returns[callee].items()]
+            self._context.terminators.complete_switch(reserved, address, cases)

@@ -1,0 +1,37 @@
+"""What instructions that end a basic block say: when they do it, and with which modifiers."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+
+from cass_ray.lift.frontend.instruction import DecodedInstruction
+from cass_ray.lift.frontend.operands import Predicate
+from cass_ray.lift.llvm.builder import TRUE, Value
+from cass_ray.lift.lowering.context import LoweringContext
+from cass_ray.lift.lowering.walk import CallPlace, KernelWalk
+
+
+def condition_of(context: LoweringContext, instruction: DecodedInstruction) -> Value:
+    """When control goes where the instruction says: its guard and its predicate operands."""
+    condition = TRUE
+    guards = [instruction.guard] if instruction.guard else []
+    for operand in (*guards, *instruction.operands):
+        if isinstance(operand, Predicate):
+            condition = context.ir.both(condition, context.predicate(operand))
+    return condition
+
+
+def where_taken(
+    walk: KernelWalk, instruction: DecodedInstruction, following: CallPlace
+) -> AbstractContextManager[None]:
+    """Inside, write the block's end for where control goes as ``instruction`` says; elsewhere it
+    goes on to ``following``."""
+    condition = condition_of(walk.context, instruction)
+    return walk.context.terminators.leaving_if(condition, lambda: walk.goto(following))
+
+
+def allow_only(i: DecodedInstruction, *known: str) -> None:
+    """Raise for modifiers that are not ``known``."""
+    for modifier in i.modifiers:
+        if modifier not in known:
+            raise i.unknown(f"modifier {modifier}")

@@ -1,0 +1,83 @@
+"""The places of a kernel that a lifting comes to: one IR block per SASS block and caller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cass_ray.lift.errors import LiftError
+from cass_ray.lift.frontend.code import CodeSection, CubinCode
+from cass_ray.lift.lowering import liveness
+from cass_ray.lift.lowering.context import LoweringContext
+
+MOST_BLOCKS = 60_000
+"""Blocks of one kernel, copies of subroutines included."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallFrame:
+    """An active call: the code that is called, and where it returns to."""
+
+    callee: tuple[str, int]
+    caller: str
+    resume: int
+    """Address of the instruction after the call; -1 for a shared subroutine."""
+
+
+CallStack = tuple[CallFrame, ...]
+CallPlace = tuple[CallStack, str, int]
+
+
+class KernelWalk:
+    """From a kernel's entry along every path; :attr:`blocks` is what was found on the way."""
+
+    def __init__(self, program: CubinCode, context: LoweringContext, kernel: str) -> None:
+        self.program = program
+        self.context = context
+        self.blocks: dict[liveness.CodePlace, liveness.LivenessBlock] = {}
+        self.current = liveness.LivenessBlock()
+        """The block that is being lifted."""
+        self._kernel = kernel
+        self._stacks: dict[CallStack, int] = {(): 0}
+        self._pending: list[CallPlace] = []
+
+    @property
+    def entry(self) -> CallPlace:
+        """The kernel's first instruction."""
+        return (), self._kernel, 0
+
+    def code_at(self, place: CallPlace) -> CodeSection:
+        """The function that ``place`` is in."""
+        return self.program.code(place[1])
+
+    def label(self, place: CallPlace) -> str:
+        """The name of the block at ``place``."""
+        stack, function, address = place
+        number = self._stacks.setdefault(stack, len(self._stacks))
+        code = self.program.code(function)
+        return f"sass_{code.index}_{address:x}" + (f".call{number}" if number else "")
+
+    def goto(self, place: CallPlace) -> str:
+        """The operand of a jump to ``place``, which is lifted too, if it has not been."""
+        self._pending.append(place)
+        self.current.successors.add(place[1:])
+        return f"label %{self.label(place)}"
+
+    def places(self) -> Iterator[CallPlace]:
+        """Each place once, with its block begun; those that jumps lead to follow.
+
+        Raises :class:`LiftError` for more than :data:`MOST_BLOCKS`.
+        """
+        self._pending = [self.entry]
+        done: set[CallPlace] = set()
+        while self._pending:
+            place = self._pending.pop()
+            if place in done:
+                continue
+            done.add(place)
+            if len(done) > MOST_BLOCKS:
+                raise LiftError(f"{self._kernel}: more than {MOST_BLOCKS} basic blocks")
+            self.current = self.blocks.setdefault(place[1:], liveness.LivenessBlock())
+            self.current.accesses.clear()  # the same for every copy of a subroutine
+            self.context.registers.begin_block(self.label(place))
+            yield place

@@ -1,0 +1,178 @@
+// Modules, libraries, their kernels and variables. Both kinds of handle are HIP's module, a
+// CUkernel is HIP's function.
+#include "module.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "lifting.hpp"
+#include "result.hpp"
+
+using namespace cass::cuda;
+using namespace cass::cuda::driver;
+
+namespace {
+
+struct Known {
+  std::mutex guard;
+  std::map<hipModule_t, int> capabilities;
+  std::map<hipFunction_t, int> of_kernels;
+};
+
+Known& known() {
+  static auto& all = *new Known;  // never destroyed: programs ask in their destructors
+  return all;
+}
+
+// Options of the just-in-time compiler that are answered (CUjit_option).
+enum JitOption : int { info_log = 3, info_log_bytes = 4, error_log = 5, error_log_bytes = 6 };
+
+struct JitOptions {
+  unsigned count = 0;
+  int* names = nullptr;
+  void** values = nullptr;
+
+  void** find(int name) const {
+    for (unsigned k = 0; k < count; ++k) {
+      if (names[k] == name) return &values[k];
+    }
+    return nullptr;
+  }
+
+  // A log and its size, which is replaced by that of what was written.
+  void answer(int log, int bytes, const std::string& text) const {
+    void** size = find(bytes);
+    void** buffer = find(log);
+    if (size == nullptr) return;
+    const auto room = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(*size));
+    auto written = std::min<std::size_t>(text.size(), room > 0 ? room - 1 : 0);
+    if (buffer == nullptr || *buffer == nullptr || room == 0) written = 0;
+    if (buffer != nullptr && *buffer != nullptr && room > 0) {
+      std::memcpy(*buffer, text.data(), written);
+      static_cast<char*>(*buffer)[written] = 0;
+    }
+    *size = reinterpret_cast<void*>(written);
+  }
+};
+
+int load(hipModule_t* module, const void* image, const JitOptions& options) {
+  if (module == nullptr || image == nullptr) return invalid_value;
+  const auto made = lift(whole_image(image));
+  options.answer(error_log, error_log_bytes, made.result != success ? made.message : "");
+  options.answer(info_log, info_log_bytes, made.result == success ? made.message : "");
+  if (!made.message.empty()) report_once(made.message);
+  if (made.result != success) return made.result;
+  if (const int result = finish(hipModuleLoadData(module, made.code.data())); result != success) {
+    return result;
+  }
+  const std::lock_guard lock(known().guard);
+  known().capabilities[*module] = made.capability;
+  return success;
+}
+
+int load_file(hipModule_t* module, const char* path) {
+  if (module == nullptr || path == nullptr) return invalid_value;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return finish(hipErrorFileNotFound);
+  std::vector<char> content{std::istreambuf_iterator<char>(file), {}};
+  content.push_back(0);  // PTX ends with it
+  return load(module, content.data(), {});
+}
+
+int variable(hipDeviceptr_t* address, std::size_t* bytes, hipModule_t module, const char* name) {
+  hipDeviceptr_t found{};
+  std::size_t size = 0;
+  const auto result = finish(hipModuleGetGlobal(&found, &size, module, name));
+  if (result != success) return result;
+  if (address != nullptr) *address = found;
+  if (bytes != nullptr) *bytes = size;
+  return success;
+}
+
+int kernel(hipFunction_t* found, hipModule_t module, const char* name) {
+  if (found == nullptr || name == nullptr) return invalid_value;
+  const int result = finish(hipModuleGetFunction(found, module, name));
+  if (result != success) return result;
+  const std::lock_guard lock(known().guard);
+  known().of_kernels[*found] = known().capabilities[module];
+  return success;
+}
+
+}  // namespace
+
+int cass::cuda::driver::capability_of(hipFunction_t kernel) {
+  const std::lock_guard lock(known().guard);
+  const auto found = known().of_kernels.find(kernel);
+  return found == known().of_kernels.end() ? 0 : found->second;
+}
+
+CUDA_API int cuModuleLoadData(hipModule_t* module, const void* image) {
+  return load(module, image, {});
+}
+
+CUDA_API int cuModuleLoadDataEx(hipModule_t* module, const void* image, unsigned count, int* names,
+                                void** values) {
+  return load(module, image, {count, names, values});
+}
+
+CUDA_API int cuModuleLoadFatBinary(hipModule_t* module, const void* image) {
+  return load(module, image, {});
+}
+
+CUDA_API int cuModuleLoad(hipModule_t* module, const char* path) { return load_file(module, path); }
+
+CUDA_API int cuModuleUnload(hipModule_t module) {
+  {
+    const std::lock_guard lock(known().guard);
+    known().capabilities.erase(module);
+  }
+  return finish(hipModuleUnload(module));
+}
+
+CUDA_API int cuModuleGetFunction(hipFunction_t* found, hipModule_t module, const char* name) {
+  return kernel(found, module, name);
+}
+
+CUDA_API int cuModuleGetGlobal_v2(hipDeviceptr_t* address, std::size_t* bytes, hipModule_t module,
+                                  const char* name) {
+  return variable(address, bytes, module, name);
+}
+
+CUDA_API int cuLibraryLoadData(hipModule_t* library, const void* image, int* names, void** values,
+                               unsigned count, int*, void**, unsigned) {
+  return load(library, image, {count, names, values});
+}
+
+CUDA_API int cuLibraryLoadFromFile(hipModule_t* library, const char* path, int*, void**, unsigned,
+                                   int*, void**, unsigned) {
+  return load_file(library, path);
+}
+
+CUDA_API int cuLibraryUnload(hipModule_t library) { return cuModuleUnload(library); }
+
+CUDA_API int cuLibraryGetKernel(hipFunction_t* found, hipModule_t library, const char* name) {
+  return kernel(found, library, name);
+}
+
+CUDA_API int cuLibraryGetModule(hipModule_t* module, hipModule_t library) {
+  if (module == nullptr) return invalid_value;
+  *module = library;
+  return success;
+}
+
+CUDA_API int cuLibraryGetGlobal(hipDeviceptr_t* address, std::size_t* bytes, hipModule_t library,
+                                const char* name) {
+  return variable(address, bytes, library, name);
+}
+
+CUDA_API int cuKernelGetFunction(hipFunction_t* function, hipFunction_t kernel) {
+  if (function == nullptr) return invalid_value;
+  *function = kernel;
+  return success;
+}

@@ -1,0 +1,98 @@
+"""Lifting for a program that runs: what it loads is lifted outside of its sandbox.
+
+The program's ``libcuda.so.1`` (``driver/lifting.cpp``) connects to a local socket. It sends the
+size of an image in eight bytes, little-endian, and the image; back come a CUresult, the capability
+(80 for sm_80), the sizes of a message and of a HIP fat binary, and both. The image is the
+program's, so it is bounded and handed to tools in a sandbox only, as everything that is lifted.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cass_ray.lift.errors import LiftError
+from cass_ray.port.errors import PortError
+from cass_ray.port.fatbin import NoPtxAssembler
+from cass_ray.port.lifting import ContainerLifter
+from cass_ray.toolchain.sandbox.isolation import private_folder
+
+SOCKET_NAME = "lifter"
+
+_MOST_BYTES = 256 << 20
+_SECONDS = 60.0
+"""How long the program may take to send or to receive."""
+_REQUEST, _ANSWER = struct.Struct("<Q"), struct.Struct("<IIQQ")
+# Of CUresult.
+_SUCCESS, _INVALID_IMAGE, _NO_BINARY = 0, 200, 209
+_INVALID_PTX, _NO_ASSEMBLER = 218, 221
+
+
+@contextmanager
+def lifting_service(lifter: ContainerLifter) -> Iterator[Path]:
+    """A folder with the socket :data:`SOCKET_NAME`, which is answered until the end."""
+    with private_folder() as folder, socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(folder / SOCKET_NAME))
+        listening.listen()
+        thread = threading.Thread(target=_serve, args=(listening, lifter), daemon=True)
+        thread.start()
+        try:
+            yield folder
+        finally:
+            listening.shutdown(socket.SHUT_RDWR)
+            thread.join()
+
+
+def _serve(listening: socket.socket, lifter: ContainerLifter) -> None:
+    while True:
+        try:
+            connection, _ = listening.accept()
+        except OSError:  # shut down
+            return
+        with connection:
+            connection.settimeout(_SECONDS)
+            try:
+                _answer(connection, lifter)
+            except OSError:  # the program went away, or waits
+                continue
+
+
+def _answer(connection: socket.socket, lifter: ContainerLifter) -> None:
+    (size,) = _REQUEST.unpack(_received(connection, _REQUEST.size))
+    if size > _MOST_BYTES:
+        text = f"device code of {size} bytes is not lifted: more than {_MOST_BYTES}"
+        result, capability, message, code = _INVALID_IMAGE, 0, text, b""
+    else:
+        result, capability, message, code = answer_for(_received(connection, size), lifter)
+    said = message.encode()
+    connection.sendall(_ANSWER.pack(result, capability, len(said), len(code)) + said + code)
+
+
+def answer_for(image: bytes, lifter: ContainerLifter) -> tuple[int, int, str, bytes]:
+    """CUresult, capability, message and fat binary for an image; never raises for what is in it."""
+    try:
+        made = lifter.lift_image(image)
+    except NoPtxAssembler as error:
+        return _NO_ASSEMBLER, 0, str(error), b""
+    except (PortError, LiftError) as error:
+        is_text = b"\0" not in image[:64]
+        return (_INVALID_PTX if is_text else _INVALID_IMAGE), 0, str(error), b""
+    left_out = [f"kernel {name} is left out: {text}" for name, text in made.failures.items()]
+    result = _SUCCESS if made.fat_binary else _NO_BINARY
+    return result, made.capability, "\n".join(left_out), made.fat_binary
+
+
+def _received(connection: socket.socket, size: int) -> bytes:
+    """Exactly ``size`` bytes. Raises :class:`OSError` where fewer come."""
+    parts, left = [], size
+    while left:
+        part = connection.recv(min(left, 1 << 20))
+        if not part:
+            raise OSError("the program closed the connection")
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
