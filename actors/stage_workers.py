@@ -54,7 +54,7 @@ def named_blocks(blocks: Sequence[tuple[str, str]]) -> pa.Table:
 class StageWorker:
     """What all share: rows from the store, and rows that kill their worker.
 
-    A row on which a worker died is tried alone, then rejected.
+    A row on which a worker died is tried alone, then rejected, unless whole nodes were lost.
 
     Args:
         work: the build.
@@ -77,6 +77,7 @@ class StageWorker:
         self._work = work
         self._commits = commits
         self._coordinator = ray.get_actor(coordinator)
+        self._node = ray.get_runtime_context().get_node_id()
         self._entries = wanted_stages(work.settings, pools)
         for entry in self._entries:
             if problem := entry.problem():
@@ -149,7 +150,8 @@ class StageWorker:
     def _alone(self, row: Row, stages: Sequence[RowStage]) -> Row:
         if is_rejected(row):
             return row
-        if not ray.get(self._coordinator.begin_row.remote(self.pool.value, row["id"])):
+        begin = self._coordinator.begin_row
+        if not ray.get(begin.remote(self.pool.value, row["id"], self._node)):
             message = "the worker died each time it had this row alone in hand"
             return rejected(row, self.blame, Reason.WORKER_DIED, message)
         (made,) = run_stages(stages, [row])

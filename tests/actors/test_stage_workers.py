@@ -132,11 +132,12 @@ def test_blocks_by_name_are_read_and_committed(node: None, work: BuildWork) -> N
 def test_a_row_that_kills_its_worker_is_tried_alone_then_rejected(worker: StageWorker) -> None:
     """A block that was begun and not ended means that a worker died on it."""
     coordinator, pool = ray.get_actor(NAME), worker.pool.value
+    here = ray.get_runtime_context().get_node_id()
     harmless, deadly = row("harmless", GOOD), row("deadly", GOOD)
     deadly["block"] = harmless["block"]
     for _ in range(ATTEMPTS):
         ray.get(coordinator.begin_batch.remote(pool, [deadly["block"]]))
-        ray.get(coordinator.begin_row.remote(pool, deadly["id"]))  # and there it died
+        ray.get(coordinator.begin_row.remote(pool, deadly["id"], here))  # and there it died
         first, _ = worker(table(harmless, {**deadly, "reason": "too_long"})).to_pylist()
         assert not is_rejected(first)
     ray.get(coordinator.begin_batch.remote(pool, [deadly["block"]]))
