@@ -92,11 +92,11 @@ def compile_blocks(
     left = iter(blocks)
     with nullcontext() if joined else without_reporters():
         while some := list(islice(left, _BLOCKS_OF_A_RUN)):
-            yield from _compile(work, some, nodes)
+            yield from _compile(work, some, nodes, keeps=joined)
 
 
 def _compile(
-    work: BuildWork, blocks: Sequence[tuple[Decided, Block]], nodes: NodeChoice
+    work: BuildWork, blocks: Sequence[tuple[Decided, Block]], nodes: NodeChoice, keeps: bool
 ) -> Iterator[dict[str, int]]:
     settings = work.settings
     quiet_data()
@@ -115,6 +115,7 @@ def _compile(
             "coordinator": coordinator,
             "pools": pools,
             "commits": number == len(workers) - 1,
+            "keeps": keeps,
         }
         dataset = dataset.map_batches(
             WORKERS[pools[-1]],
