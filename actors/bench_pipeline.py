@@ -43,14 +43,14 @@ def bench_samples(
 
     ``systems`` are the driver's own, by name. Raises ``ToolMissing`` when no node offers ``amd``.
     """
-    connect(settings.slots, amd_share=1.0)
+    connect(settings.slots)
     _quiet()
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
     name = f"coordinator-{uuid.uuid4().hex}"
     coordinator = (
         ray.remote(Coordinator)
         .options(name=name, num_cpus=0, max_concurrency=16, scheduling_strategy=here)
-        .remote(str(settings.out))
+        .remote()
     )
     for group in _groups(items).values():
         run = _Run(settings, name, dict(tasks), group)

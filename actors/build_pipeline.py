@@ -33,11 +33,12 @@ _BLOCKS_OF_A_RUN = 20_000
 """Blocks of one run of Ray Data, whose driver keeps a reference and metadata of each."""
 
 
-def connect(slots: int | None, amd_share: float = 0.5) -> bool:
+def connect(slots: int | None) -> bool:
     """Join the cluster of ``RAY_ADDRESS``, else start a local one; whether a cluster was joined.
 
-    A local one offers ``slots`` (default: a core each) of ``nvidia``, and ``amd_share`` times as
-    many of ``amd``: an AMD compiler keeps up with two for Nvidia.
+    A local one offers ``slots`` (default: a core each) of ``nvidia`` and as many of ``amd``, though
+    two may share a core then. Which side costs more depends on the programs, and with fewer slots
+    of one a build would end with few at work on what is left.
     """
     if join_submitted(log_to_driver=False):
         return True
@@ -46,7 +47,7 @@ def connect(slots: int | None, amd_share: float = 0.5) -> bool:
         lean=True,
         # The compilers take slots. On a node without a CPU, Ray Data runs one task at a time.
         num_cpus=slots,
-        resources={"nvidia": slots, "amd": max(1, int(slots * amd_share))},
+        resources={"nvidia": slots, "amd": slots},
         object_store_memory=_OBJECT_STORE_BYTES,
         log_to_driver=False,
         configure_logging=False,
@@ -91,11 +92,11 @@ def compile_blocks(
     left = iter(blocks)
     with nullcontext() if joined else without_reporters():
         while some := list(islice(left, _BLOCKS_OF_A_RUN)):
-            yield from _compile(work, some, nodes)
+            yield from _compile(work, some, nodes, keeps=joined)
 
 
 def _compile(
-    work: BuildWork, blocks: Sequence[tuple[Decided, Block]], nodes: NodeChoice
+    work: BuildWork, blocks: Sequence[tuple[Decided, Block]], nodes: NodeChoice, keeps: bool
 ) -> Iterator[dict[str, int]]:
     settings = work.settings
     quiet_data()
@@ -114,6 +115,7 @@ def _compile(
             "coordinator": coordinator,
             "pools": pools,
             "commits": number == len(workers) - 1,
+            "keeps": keeps,
         }
         dataset = dataset.map_batches(
             WORKERS[pools[-1]],

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+
+import ray
 
 from cass_ray.toolchain.errors import ToolMissing
 
 ATTEMPTS = 2
 """A row may take its worker down this often on its own before it is rejected."""
+ATTEMPTS_WITH_NODES = 8
+"""The same, with the tries whose node was lost, which is hardly the row's doing."""
+
+
+def living_nodes() -> set[str]:
+    """Ids of the nodes that the cluster has now."""
+    return {node["NodeID"] for node in ray.nodes() if node["Alive"]}
 
 
 class Coordinator:
     """Lives on the driver's node. It remembers batches at work, rows that were tried alone, and why
-    a worker could not begin."""
+    a worker could not begin.
 
-    def __init__(self) -> None:
+    ``living`` tells which nodes there are.
+    """
+
+    def __init__(self, living: Callable[[], set[str]] = living_nodes) -> None:
+        self._living = living
         self._batches: Counter[tuple[str, str]] = Counter()
-        self._rows: Counter[tuple[str, str]] = Counter()
+        self._rows: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         self._problem: ToolMissing | None = None
 
     def cannot_begin(self, problem: ToolMissing) -> None:
@@ -38,10 +51,21 @@ class Coordinator:
         for key in keys:
             self._batches.pop((stage, key), None)
 
-    def begin_row(self, stage: str, row_id: str) -> bool:
-        """Note a try of one row on its own; False when it has used up its attempts."""
-        self._rows[stage, row_id] += 1
-        return self._rows[stage, row_id] <= ATTEMPTS
+    def begin_row(self, stage: str, row_id: str, node: str) -> bool:
+        """Note a try of one row on its own, on ``node``; False when it has used up its attempts.
+
+        A try whose node is gone by now does not count: the worker was lost with it.
+        """
+        tries = self._rows[stage, row_id]
+        allowed = len(tries) < ATTEMPTS or (
+            len(tries) < ATTEMPTS_WITH_NODES and self._counted(tries) < ATTEMPTS
+        )
+        tries.append(node)
+        return allowed
+
+    def _counted(self, tries: Sequence[str]) -> int:
+        living = self._living()
+        return sum(node in living for node in tries)
 
     def end_row(self, stage: str, row_id: str) -> None:
         """Forget the tries of a row that did its worker no harm."""

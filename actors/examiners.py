@@ -43,6 +43,7 @@ class _Worker:
 
     def __init__(self, coordinator: str, cached: bool, architecture: str) -> None:
         self._coordinator = ray.get_actor(coordinator)
+        self._node = ray.get_runtime_context().get_node_id()
         self._cached = cached
         self._architecture = architecture
         self._of_thread = threading.local()
@@ -55,8 +56,10 @@ class _Worker:
         for row in batch.to_pylist():
             one = pickle.loads(row["work"])
             stage = type(self).__name__
-            allowed = ray.get(self._coordinator.begin_row.remote(stage, row["id"]))
+            allowed = ray.get(self._coordinator.begin_row.remote(stage, row["id"], self._node))
             done.append((row["id"], work(one) if allowed else give_up(one)))
+            # A later row of the batch may kill the worker, and this one is begun once more.
+            self._coordinator.end_row.remote(stage, row["id"])
         return rows(done)
 
     def examiner(self) -> Examiner:

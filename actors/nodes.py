@@ -96,7 +96,7 @@ def _wait(
 ) -> None:
     wanted = settings.slots or 1
     if lacking := _lacking(needed, wanted):
-        seconds = settings.node_wait_seconds
+        seconds = max(0, round(deadline - time.monotonic()))
         say(f"waiting up to {seconds} s for nodes that offer {' and '.join(lacking)}")
         request_resources(bundles=[{name: 1.0} for name in needed for _ in range(wanted)])
         while _lacking(needed, wanted) and time.monotonic() < deadline:

@@ -4,7 +4,9 @@ An actor serves one compile slot or several, each slot a thread with stages of i
 are processes, so threads suffice, and a slot costs no Python process of its own.
 
 A batch is an Arrow table of ``WORK_SCHEMA``, or for the first workers one that names blocks; the
-last workers commit the blocks and only say so.
+last workers commit the blocks and only say so. Where nodes may be lost, the others commit theirs as
+well and hand on where they are: rows in a node's memory are lost with it, and made anew while those
+who wait for them take no others.
 """
 
 from __future__ import annotations
@@ -33,10 +35,16 @@ from cass_ray.pipeline.stages.order import (
 )
 from cass_ray.pipeline.stages.reference import REFERENCE_COLUMN
 from cass_ray.pipeline.workspace import Workspace
+from cass_ray.storage.manifest import Part
 from cass_ray.toolchain.errors import ToolMissing
 
 READ_COLUMN = "read"
 """With ``block``, what a table of block names has: the key of the piece as it was read."""
+
+HALF_DONE_SCHEMA = pa.schema(
+    [(BLOCK_COLUMN, pa.string()), ("pool", pa.string()), ("part", pa.string())]
+)
+"""What stands for rows that are kept: ``part`` is JSON, of a part of ``BuildWork.half_done``."""
 
 COMMITTED_SCHEMA = pa.schema(
     [(BLOCK_COLUMN, pa.string()), ("counts", pa.map_(pa.string(), pa.int64()))]
@@ -54,13 +62,14 @@ def named_blocks(blocks: Sequence[tuple[str, str]]) -> pa.Table:
 class StageWorker:
     """What all share: rows from the store, and rows that kill their worker.
 
-    A row on which a worker died is tried alone, then rejected.
+    A row on which a worker died is tried alone, then rejected, unless whole nodes were lost.
 
     Args:
         work: the build.
         coordinator: name of the job's :class:`~actors.coordinator.Coordinator`.
         pools: those whose stages rows pass here, in order.
         commits: whether rows are finished here.
+        keeps: whether rows that are not finished here are kept in the store.
 
     Raises:
         ToolMissing: this node cannot run a stage that it offers to run.
@@ -72,11 +81,18 @@ class StageWorker:
     schema: ClassVar[pa.Schema] = WORK_SCHEMA
 
     def __init__(
-        self, work: BuildWork, coordinator: str, pools: Sequence[Pool], commits: bool
+        self,
+        work: BuildWork,
+        coordinator: str,
+        pools: Sequence[Pool],
+        commits: bool,
+        keeps: bool = False,
     ) -> None:
         self._work = work
         self._commits = commits
+        self._keeps = keeps and not commits
         self._coordinator = ray.get_actor(coordinator)
+        self._node = ray.get_runtime_context().get_node_id()
         self._entries = wanted_stages(work.settings, pools)
         for entry in self._entries:
             if problem := entry.problem():
@@ -103,7 +119,7 @@ class StageWorker:
             rows = [self._alone(row, stages) for row in rows]
         else:
             rows = run_stages(stages, rows)
-        made = self._committed(rows) if self._commits else self._table(rows)
+        made = self._made(rows)
         self._coordinator.end_batch.remote(self.pool.value, blocks)
         return made
 
@@ -113,6 +129,8 @@ class StageWorker:
         return problem
 
     def _rows(self, batch: pa.Table) -> list[Row]:
+        if batch.column_names == HALF_DONE_SCHEMA.names:
+            return [row for each in batch.to_pylist() for row in self._kept_rows(**each)]
         if READ_COLUMN not in batch.column_names:
             rows: list[Row] = batch.to_pylist()
             return rows
@@ -121,6 +139,26 @@ class StageWorker:
             for each in batch.to_pylist()
             for row in self._reader.rows(Block.parse(each[BLOCK_COLUMN]), each[READ_COLUMN])
         ]
+
+    def _kept_rows(self, block: str, pool: str, part: str) -> list[Row]:
+        kept = self._work.half_done(pool).table(Part.model_validate_json(part))
+        rows: list[Row] = kept.to_pylist()
+        return rows
+
+    def _made(self, rows: list[Row]) -> pa.Table:
+        if self._commits:
+            return self._committed(rows)
+        return self._kept(rows) if self._keeps else self._table(rows)
+
+    def _kept(self, rows: list[Row]) -> pa.Table:
+        """Commit rows that others finish; what stands for them."""
+        manifest, found = self._work.half_done(self.pool.value), []
+        for key, own in groupby(rows, key=itemgetter(BLOCK_COLUMN)):
+            draft = manifest.draft(key)
+            draft.write_table("rows", self._table(list(own)))
+            part = draft.commit().parts["rows"].model_dump_json()
+            found.append({BLOCK_COLUMN: key, "pool": self.pool.value, "part": part})
+        return pa.Table.from_pylist(found, schema=HALF_DONE_SCHEMA)
 
     def _table(self, rows: list[Row]) -> pa.Table:
         return pa.Table.from_pylist(rows, schema=self.schema)
@@ -149,7 +187,8 @@ class StageWorker:
     def _alone(self, row: Row, stages: Sequence[RowStage]) -> Row:
         if is_rejected(row):
             return row
-        if not ray.get(self._coordinator.begin_row.remote(self.pool.value, row["id"])):
+        begin = self._coordinator.begin_row
+        if not ray.get(begin.remote(self.pool.value, row["id"], self._node)):
             message = "the worker died each time it had this row alone in hand"
             return rejected(row, self.blame, Reason.WORKER_DIED, message)
         (made,) = run_stages(stages, [row])

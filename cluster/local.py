@@ -39,6 +39,9 @@ _START_ATTEMPTS = 4
 _STARTED_TOO_SLOWLY = "timed out during startup"
 _STARTED = "Ray runtime started"
 _STOP_SECONDS = 15.0
+_LONGEST_TEMPORARY = 12
+"""Bytes of a folder for temporary files below which sockets' paths are short enough: of their 107,
+Ray's own names take 64, the cluster's folder 22 and a node's 9."""
 
 
 class Node(BaseModel):
@@ -190,7 +193,7 @@ def start(
             f"a cluster runs already at {running.address}; `cass cluster down` ends it"
         )
     network = _network() if links else None
-    temporary = Path(tempfile.mkdtemp(prefix="cass-cluster-"))
+    temporary = _temporary_folder()
     host = network.head if network else ray.util.get_node_ip_address()
     port, dashboard = free_ports(2)
     state = ClusterState(
@@ -210,6 +213,14 @@ def start(
         stop(_recorded() or state)
         raise
     return state
+
+
+def _temporary_folder() -> Path:
+    """For sessions of nodes: paths of their sockets are cut off after 107 bytes, and Ray refuses
+    longer ones."""
+    usual = tempfile.gettempdir()
+    short = len(os.fsencode(usual)) <= _LONGEST_TEMPORARY or not Path("/tmp").is_dir()
+    return Path(tempfile.mkdtemp(prefix="cass-cluster-", dir=usual if short else "/tmp"))
 
 
 def _network() -> Network:
@@ -291,7 +302,8 @@ def _arguments(
     found = raylet.any_node(plan.cpus, plan.resources, host, known_as, object_store_mib)
     if state.nodes:
         # A folder each: agents that had one in common would take jobs' packages from each other.
-        own = state.temporary / plan.name
+        # Names of nodes may be long, paths of sockets may not.
+        own = tempfile.mkdtemp(prefix="", dir=state.temporary)
         return [*found, f"--address={state.address}", f"--temp-dir={own}"]
     dashboard = state.dashboard and int(state.dashboard.rsplit(":", 1)[1])
     port = int(state.address.rsplit(":", 1)[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import ray
@@ -52,3 +53,31 @@ def test_a_node_lost_while_it_is_asked_is_waited_for(
     patient = settings.model_copy(update={"node_wait_seconds": 60})
     assert wait_for_nodes(patient, NEEDED, said.append).without == ()
     assert said == ["a node was lost while it was asked for its compilers"]
+
+
+def test_a_second_wait_says_what_is_left_of_the_time(
+    settings: BuildSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = {"NodeID": "second", "Alive": True, "Resources": {"nvidia": 1.0, "amd": 1.0}}
+    monkeypatch.setattr(ray, "nodes", lambda: [there])
+    offered = [{}, there["Resources"], {}, there["Resources"]]
+    monkeypatch.setattr(ray, "cluster_resources", lambda: offered.pop(0))
+    monkeypatch.setattr(nodes, "request_resources", lambda **_: None)
+    now = 1000.0
+    monkeypatch.setattr(nodes, "time", SimpleNamespace(monotonic=lambda: now))
+
+    def unable(*_: object) -> list[tuple[str, str]]:
+        nonlocal now
+        if now > 1000:
+            return []
+        now += 45
+        return [("first", "it does not exist any more")]
+
+    monkeypatch.setattr(nodes, "_unable", unable)
+    said: list[str] = []
+    wait_for_nodes(settings.model_copy(update={"node_wait_seconds": 60}), NEEDED, said.append)
+    assert said == [
+        "waiting up to 60 s for nodes that offer amd and nvidia",
+        "a node was lost while it was asked for its compilers",
+        "waiting up to 15 s for nodes that offer amd and nvidia",
+    ]

@@ -12,7 +12,13 @@ import pytest
 import ray
 
 from actors.coordinator import ATTEMPTS, Coordinator
-from actors.stage_workers import WORKERS, SourceTranslator, StageWorker, named_blocks
+from actors.stage_workers import (
+    HALF_DONE_SCHEMA,
+    WORKERS,
+    SourceTranslator,
+    StageWorker,
+    named_blocks,
+)
 from cass_ray.dataset.schema import is_rejected
 from cass_ray.pipeline.pieces.blocks import blocks_of_run
 from cass_ray.pipeline.pieces.duplicates import DUPLICATES_SCHEMA
@@ -129,14 +135,36 @@ def test_blocks_by_name_are_read_and_committed(node: None, work: BuildWork) -> N
     ray.kill(coordinator)
 
 
+def test_rows_that_are_kept_are_what_the_next_workers_finish(
+    worker: StageWorker, work: BuildWork
+) -> None:
+    piece = decided(work, *(row(f"r{n}", GOOD) for n in range(3)))
+    blocks = list(blocks_of_run(piece.key, 0, 3, rows_per_block=2))
+    first = SourceTranslator(work, NAME, [Pool.TRANSLATOR], commits=False, keeps=True)
+    last = SourceTranslator(work, NAME, [Pool.TRANSLATOR], commits=True, keeps=True)
+    names_of = [(piece.read, block.key) for block in blocks]
+    half = first(named_blocks(names_of))
+    again = first(named_blocks(names_of))  # by another worker, after the first died too late
+    assert half.schema == HALF_DONE_SCHEMA
+    assert half == again
+    counts = [dict(each["counts"]) for each in last(half).to_pylist()]
+    assert counts == [{"rows": 2, "pairs": 2}, {"rows": 1, "pairs": 1}]
+    direct = worker(named_blocks(names_of[1:])).to_pylist()
+    entry = work.blocks.get(blocks[1].key)
+    assert entry is not None
+    (stored,) = work.blocks.table(entry.parts["rows"]).to_pylist()
+    assert stored["hip_source"] == direct[0]["hip_source"]
+
+
 def test_a_row_that_kills_its_worker_is_tried_alone_then_rejected(worker: StageWorker) -> None:
     """A block that was begun and not ended means that a worker died on it."""
     coordinator, pool = ray.get_actor(NAME), worker.pool.value
+    here = ray.get_runtime_context().get_node_id()
     harmless, deadly = row("harmless", GOOD), row("deadly", GOOD)
     deadly["block"] = harmless["block"]
     for _ in range(ATTEMPTS):
         ray.get(coordinator.begin_batch.remote(pool, [deadly["block"]]))
-        ray.get(coordinator.begin_row.remote(pool, deadly["id"]))  # and there it died
+        ray.get(coordinator.begin_row.remote(pool, deadly["id"], here))  # and there it died
         first, _ = worker(table(harmless, {**deadly, "reason": "too_long"})).to_pylist()
         assert not is_rejected(first)
     ray.get(coordinator.begin_batch.remote(pool, [deadly["block"]]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -130,3 +131,21 @@ def test_nodes_of_one_machine_have_no_folder_in_common(tmp_path: Path) -> None:
         if argument.startswith("--temp-dir=")
     ]
     assert len(set(folders)) == 3
+
+
+def test_paths_of_sockets_are_short_whatever_the_temporary_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """107 bytes is what ``sockaddr_un`` holds (``unix(7)``)."""
+    long = tmp_path / ("a" * 60)
+    long.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(long))
+    folder = local._temporary_folder()
+    state = local.ClusterState(address="a:1", dashboard=None, temporary=folder, token="", nodes=[])
+    node = local.Node(name="n" * 60, process=0, resources={})
+    plan = NodePlan("m" * 60, 1, {})
+    words = local._arguments(state.model_copy(update={"nodes": [node]}), plan, "a", "m", 1)
+    (own,) = (word.partition("=")[2] for word in words if word.startswith("--temp-dir="))
+    socket = f"{own}/session_2026-11-24_14-53-05_014077_4194304/sockets/plasma_store"
+    assert len(socket) <= 107
+    shutil.rmtree(folder)

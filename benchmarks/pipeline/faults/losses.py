@@ -35,29 +35,41 @@ from cass_ray.corpus.generate.program import generate
 
 _NODES = (("nvidia", 2), ("amd", 1))
 _SETTINGS = ("--set", "rows_per_block=4")
+_POLL_SECONDS = 0.5
 _SECONDS_OF_A_PROGRAM = 20.0
 """At most, on a machine that others use, what is lost with nodes included."""
 
 
 class Losses:
-    """An action: kills go on until the driver ends."""
+    """An action: kills go on until the driver ends, ``every`` so many seconds by the clock.
+
+    One that is due while a node still starts comes when that has joined.
+    """
 
     def __init__(self, every: float) -> None:
         self._every = every
         self.killed = {"nvidia": 0, "amd": 0}
+        self.seconds = 0.0
+        """From the start of the driver to its end."""
 
     def __call__(self, build: Build) -> None:
-        assert build.driver is not None
-        deadline = time.monotonic() + build.schedule.patience
-        while time.monotonic() < deadline:
-            began = time.monotonic()
-            while time.monotonic() - began < self._every:
-                if build.driver.poll() is not None:
-                    return
-                time.sleep(0.5)
+        began = time.monotonic()
+        due, latest = began + self._every, began + build.schedule.patience
+        while due < latest and self._goes_on_until(due, build):
             resource = build.chance.choice(["nvidia", "nvidia", "amd"])
-            kill_node(resource, replaced=True)(build)
             self.killed[resource] += 1
+            due = max(due, time.monotonic()) + self._every
+            kill_node(resource, replaced=True)(build)
+            typer.echo(f"{time.monotonic() - began:.0f} s, {build.committed()} blocks")
+        self.seconds = time.monotonic() - began
+
+    def _goes_on_until(self, due: float, build: Build) -> bool:
+        assert build.driver is not None
+        while build.driver.poll() is None:
+            if time.monotonic() >= due:
+                return True
+            time.sleep(_POLL_SECONDS)
+        return False
 
 
 def main(
@@ -83,9 +95,9 @@ def main(
     with variables({"CASS_CACHE": str(folder / "cache")}):
         try:
             began = time.monotonic()
-            quiet = run(quiet_one, corpus, folder / "quiet", seed, clusters)
-            middle = time.monotonic()
             lost = run(disturbed, corpus, folder / "lost", seed, clusters)
+            middle = time.monotonic()
+            quiet = run(quiet_one, corpus, folder / "quiet", seed, clusters)
             ended = time.monotonic()
         finally:
             clusters.end()
@@ -102,8 +114,9 @@ block, on a local cluster of two nodes with nvcc and one with AMD's clang, two s
 
 | | quiet, in a folder | in S3, a node killed every {every:.0f} s |
 |---|---:|---:|
-| seconds | {middle - began:.0f} | {ended - middle:.0f} |
+| seconds | {ended - middle:.0f} | {middle - began:.0f} |
 | nodes killed and replaced | 0 | {killed} |
+| seconds from one to the next | | {losses.seconds / max(1, sum(losses.killed.values())):.0f} |
 | drivers | {quiet.drivers} | {lost.drivers} |
 | requests of storage | | {lost.storage.get("requests", 0):,} |
 | Parquet files | {len(quiet.content)} | {len(lost.content)} |

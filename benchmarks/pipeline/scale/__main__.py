@@ -31,6 +31,8 @@ from benchmarks.pipeline.tables import table
 app = typer.Typer(add_completion=False)
 FIGURES = RESULTS / "scale.json"
 _RECORDED = 12
+_SHORT_SECONDS = 10.0
+"""Runs with shorter blocks are made to see how many a second are started at most."""
 
 
 @app.command()
@@ -64,7 +66,7 @@ def slots(
                 block_seconds=block_seconds,
                 recording=recording,
             )
-            _note("slots", each, found)
+            _note("slots" if block_seconds >= _SHORT_SECONDS else "rate", each, found)
 
 
 @app.command()
@@ -150,18 +152,22 @@ def _slope(lines: list[dict[str, Any]]) -> str:
 
 
 def _line(lines: list[dict[str, Any]]) -> str:
-    """A line through what was held at the ends of all runs; beside it what does not grow."""
+    """A line through what was held at the ends of all runs beyond what their processes held when
+    they began; beside it what does not grow."""
     a_row, at_none = np.polyfit(
-        [line["rows"] for line in lines], [line["mib after"] for line in lines], 1
+        [line["rows"] for line in lines],
+        [line["mib after"] - line["mib before"] for line in lines],
+        1,
     )
+    before = max(line["mib before"] for line in lines)
     during = max(line["most mib"] - line["mib after"] for line in lines)
     beyond = max(line["mib beyond"] for line in lines)
-    at_most = at_none + a_row * _MANY + during + beyond
+    at_end = before + at_none + a_row * _MANY
     return (
-        f"A line through `mib after`: {a_row * 2**20:.1f} bytes a row, "
-        f"{at_none + a_row * _MANY:,.0f} MiB at {_MANY:,} rows; with the most that was held for a "
-        f"while ({during:.0f} MiB) and the most that was beyond it ({beyond:.0f} MiB): "
-        f"**{at_most:,.0f} MiB**."
+        f"A line through `mib after` less `mib before`: {a_row * 2**20:.1f} bytes a row, with the "
+        f"largest `mib before` {at_end:,.0f} MiB at {_MANY:,} rows; with the most that was held "
+        f"for a while ({during:.0f} MiB) and the most that was beyond it ({beyond:.0f} MiB): "
+        f"**{at_end + during + beyond:,.0f} MiB**."
     )
 
 
@@ -194,8 +200,7 @@ differs by 20 MiB and more from run to run. So memory is looked at about fifty t
 garbage was collected and freed memory given back (`benchmarks/measure/live_memory.py`). `most mib`
 is the most that was held, `mib after` what is held at the end, when nothing is in hand but what is
 kept of each piece, and `mib beyond` the most by which a peak between two looks was above what was
-held at the second. What the driver keeps for each row is in the table before, 10 bytes; what else
-grows from 100,000 to 300,000 rows is not known, and 1,000,000 rows have not been measured so.""",
+held at the second. What the driver keeps for each row is in the table before, 10 bytes.""",
     "slots": """\
 ## Compile slots
 
@@ -205,7 +210,13 @@ machine's cores, which a cluster's nodes do not: so a block has a row, and takes
 of large builds' blocks on a quiet core. No row repeats another. `seconds at least`: nvcc's pauses
 one after the other by so many slots, each as soon as a slot is free. `busy` is the share of the
 slots' time in pauses, start and end of the run included; `in the middle`: from the first quarter of
-the blocks to the last, by the mean pause.""",
+the blocks to the last, by the mean pause. With 16 processes of workers on two cores it takes a
+minute until the first block is done, which a run of five minutes does not make up for.""",
+    "rate": """\
+## Blocks a second
+
+The same with blocks so short that slots wait for work: what Ray Data's driver starts at most, on
+cores that it shares with the workers. `in the middle` is what is left of the slots' time.""",
     "ingest": """\
 ## Reading
 

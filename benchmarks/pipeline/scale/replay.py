@@ -101,9 +101,14 @@ class ReplayWorker(StageWorker):
     times: ClassVar[float]
 
     def __init__(
-        self, work: BuildWork, coordinator: str, pools: Sequence[Pool], commits: bool
+        self,
+        work: BuildWork,
+        coordinator: str,
+        pools: Sequence[Pool],
+        commits: bool,
+        keeps: bool = False,
     ) -> None:
-        super().__init__(work, coordinator, (), commits)
+        super().__init__(work, coordinator, (), commits, keeps)
         self._recording = Recording.model_validate_json(self.recording.read_text())
 
     def _stages(self) -> Sequence[RowStage]:

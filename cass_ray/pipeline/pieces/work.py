@@ -1,9 +1,9 @@
 """Where a build keeps what it has done, and what that depends on.
 
 Everything is below one store: ``pieces`` (input as read), ``duplicates`` (what was decided),
-``blocks`` (finished rows), ``facts`` (what is said of finished rows), ``sides`` (lines of the files
-beside the pairs), ``trees``. Each name ends in a digest of the settings behind it, so that a build
-with other settings begins anew.
+``half-…`` (rows that other compilers still wait for), ``blocks`` (finished rows), ``facts`` (what
+is said of finished rows), ``sides`` (lines of the files beside the pairs), ``trees``. Each name
+ends in a digest of the settings behind it, so that a build with other settings begins anew.
 """
 
 from __future__ import annotations
@@ -152,6 +152,11 @@ class BuildWork:
     def blocks(self) -> PartManifest:
         """By :attr:`~.blocks.Block.key`: ``rows``."""
         return PartManifest(self.files, f"blocks-{self.finishing}")
+
+    def half_done(self, pool: str) -> PartManifest:
+        """By :attr:`~.blocks.Block.key`: ``rows`` as the workers of ``pool`` leave them, where they
+        are kept for the next ones."""
+        return PartManifest(self.files, f"half-{pool.lower().replace(' ', '-')}-{self.finishing}")
 
     @property
     def facts(self) -> PartManifest:
