@@ -8,6 +8,7 @@ program's, so it is bounded and handed to tools in a sandbox only, as everything
 
 from __future__ import annotations
 
+import logging
 import socket
 import struct
 import threading
@@ -23,13 +24,15 @@ from cass_ray.toolchain.sandbox.isolation import private_folder
 
 SOCKET_NAME = "lifter"
 
+_log = logging.getLogger(__name__)
+
 _MOST_BYTES = 256 << 20
 _SECONDS = 60.0
 """How long the program may take to send or to receive."""
 _REQUEST, _ANSWER = struct.Struct("<Q"), struct.Struct("<IIQQ")
 # Of CUresult.
 _SUCCESS, _INVALID_IMAGE, _NO_BINARY = 0, 200, 209
-_INVALID_PTX, _NO_ASSEMBLER = 218, 221
+_INVALID_PTX, _NO_ASSEMBLER, _UNKNOWN = 218, 221, 999
 
 
 @contextmanager
@@ -81,6 +84,9 @@ def answer_for(image: bytes, lifter: ContainerLifter) -> tuple[int, int, str, by
     except (PortError, LiftError) as error:
         is_text = b"\0" not in image[:64]
         return (_INVALID_PTX if is_text else _INVALID_IMAGE), 0, str(error), b""
+    except Exception as error:  # a fault of ours must not leave the program waiting for an answer
+        _log.exception("cass port: lifting what the program loads")
+        return _UNKNOWN, 0, f"lifting failed: {type(error).__name__}: {error}", b""
     left_out = [f"kernel {name} is left out: {text}" for name, text in made.failures.items()]
     result = _SUCCESS if made.fat_binary else _NO_BINARY
     return result, made.capability, "\n".join(left_out), made.fat_binary
