@@ -9,9 +9,10 @@
 
 The files are translated by the rules on all cores of the machine with the GPU; generated programs
 and drills are made there too. ``--base MODEL`` goes on from an earlier model, ``--set`` changes
-settings, ``--steps`` fixes their number. ``run`` under torchrun trains on several GPUs (``--set
-batch.global_batch_size=N --set workers.number=N``); ``small_run.sh`` does all of it on a machine
-for a limited time.
+settings, ``--steps`` fixes their number. ``run`` begun once more on the same ``OUT`` goes on after
+the newest checkpoint, with fewer steps where the time asks for it. Under torchrun it trains on
+several GPUs (``--set batch.global_batch_size=N --set workers.number=N``); ``small_run.sh`` does
+all of it on a machine for a limited time, ``small_parts`` takes models home.
 ``answer`` writes files of JSON lines: ``code``, or the ``problem``.
 """
 
@@ -21,6 +22,7 @@ import argparse
 import json
 import os
 import time
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -81,6 +83,70 @@ def _joined() -> DistributedContext:
     return distributed_context(device or torch.device("cpu"))
 
 
+@dataclass(frozen=True)
+class Pace:
+    """How many steps a run has, and how long one takes; kept in ``OUT/pace.json``."""
+
+    steps: int
+    step_seconds: float
+
+    @classmethod
+    def kept(cls, path: Path) -> Pace | None:
+        """That of the run which was begun there, if one was."""
+        return cls(**json.loads(path.read_text())) if path.exists() else None
+
+    def keep(self, path: Path) -> None:
+        path.write_text(json.dumps(asdict(self)))
+
+    def after(self, step: int, seconds: float) -> Pace:
+        """Of a run that goes on after ``step``: no more steps than fit ``seconds``."""
+        fitting = step + max(1, int(seconds / self.step_seconds))
+        return replace(self, steps=min(self.steps, fitting))
+
+    def steps_in(self, seconds: float) -> int:
+        return max(1, round(seconds / self.step_seconds))
+
+
+def _measured(
+    settings: TrainSettings, context: DistributedContext, trial: int, folder: Path
+) -> float:
+    """Seconds of a step: the median of the second half of ``trial`` steps."""
+    from cass_ray.train.trainer import Trainer
+
+    times = [time.monotonic()]
+    settings = settings.model_copy(
+        update={
+            "steps": trial,
+            "checkpoints": settings.checkpoints.model_copy(update={"url": str(folder)}),
+            "evaluation": settings.evaluation.model_copy(update={"every": 10**6, "max_windows": 1}),
+        }
+    )
+
+    def hear(step: int, values: dict[str, float]) -> None:
+        times.append(time.monotonic())
+
+    Trainer(settings, context, on_step=hear, say=say).run()
+    return median(b - a for a, b in pairwise(times[len(times) // 2 :]))
+
+
+def _pace(
+    settings: TrainSettings, context: DistributedContext, out: Path, options: argparse.Namespace
+) -> Pace:
+    """Of the run that was begun in ``out``, if it has a checkpoint; else measured by a trial."""
+    from cass_ray.train.checkpoint.store import CheckpointStore
+
+    until, path = time.monotonic() + options.seconds, out / "pace.json"
+    begun, step = Pace.kept(path), CheckpointStore(settings.checkpoint_url).latest(say)
+    if begun is not None and step is not None:
+        return begun.after(step, options.share * (until - time.monotonic()))
+    seconds = _measured(settings, context, options.trial, out / "trial")
+    left = until - time.monotonic()
+    fitting = max(options.trial, int(options.share * left / seconds))
+    if context.is_main:
+        say(f"{seconds:.3f} s a step, {left:.0f} s left: {fitting} steps")
+    return Pace(options.steps or fitting, seconds)
+
+
 def run(folder: Path, out: Path, options: argparse.Namespace) -> None:
     """Train for about ``seconds``; the model is in ``out/run/model``."""
     from cass_ray.train.trainer import Trainer
@@ -90,33 +156,18 @@ def run(folder: Path, out: Path, options: argparse.Namespace) -> None:
     if context.is_main:
         prepare(folder, out, options)
     context.barrier()
+    options.seconds -= time.monotonic() - started
     settings = settings_of(out, options)
-    times = [time.monotonic()]
-    trial = settings.model_copy(
-        update={
-            "steps": options.trial,
-            "checkpoints": settings.checkpoints.model_copy(update={"url": str(out / "trial")}),
-            "evaluation": settings.evaluation.model_copy(update={"every": 10**6, "max_windows": 1}),
-        }
-    )
-
-    def hear(step: int, values: dict[str, float]) -> None:
-        times.append(time.monotonic())
-
-    Trainer(trial, context, on_step=hear, say=say).run()
-    half = len(times) // 2
-    step_seconds = median(b - a for a, b in pairwise(times[half:]))
-    left = started + options.seconds - time.monotonic()
-    fitting = max(options.trial, int(options.share * left / step_seconds))
-    chosen = context.from_main(options.steps or fitting)
-    assert chosen is not None
-    steps = chosen
+    pace = _pace(settings, context, out, options)
     if context.is_main:
-        say(f"{step_seconds:.3f} s a step, {left:.0f} s left: {steps} steps")
+        pace.keep(out / "pace.json")
+    steps = context.from_main(pace.steps)
+    every = context.from_main(pace.steps_in(options.checkpoint_seconds))
+    assert steps is not None
     settings = settings.model_copy(
         update={
             "steps": steps,
-            "checkpoints": settings.checkpoints.model_copy(update={"every": steps}),
+            "checkpoints": settings.checkpoints.model_copy(update={"every": every}),
             "evaluation": settings.evaluation.model_copy(update={"every": max(steps // 4, 1)}),
         }
     )
@@ -146,6 +197,7 @@ def main() -> None:
         training.add_argument("--trial", type=int, default=40, help="Steps that measure the speed.")
         training.add_argument("--share", type=float, default=0.97, help="Of the time, for steps.")
         training.add_argument("--steps", type=int, help="So many, however long they take.")
+        training.add_argument("--checkpoint-seconds", type=float, default=180)
         training.add_argument("--base", help="A model of an earlier run to go on from.")
     asking = commands.add_parser("answer")
     asking.add_argument("model")

@@ -33,9 +33,13 @@ done_with prepared
 until [ -z "$WAIT_FOR" ] || [ -e "$WAIT_FOR" ]; do sleep 1; done
 GPUS=$(nvidia-smi -L | wc -l)
 if ! train "$GPUS"; then
-  echo "== again, on one GPU"
-  rm -rf "$OUT/trial" "$OUT/run/checkpoints"
-  train 1 || { done_with failed; exit 1; }
+  echo "== again, on one GPU, after the newest checkpoint"
+  rm -rf "$OUT/trial"
+  if ! train 1; then
+    echo "== again, from the beginning"
+    rm -rf "$OUT/trial" "$OUT/run/checkpoints"
+    train 1 || { done_with failed; exit 1; }
+  fi
 fi
 done_with trained
 (python3 -m cass_ray.llm.int8_weights "$OUT/run/model" "$OUT/int8" && done_with int8) &
