@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "../runtime/abi.hpp"
 #include "module.hpp"
 #include "result.hpp"
 
@@ -9,25 +10,11 @@ using namespace cass::cuda::driver;
 
 namespace {
 
-enum LaunchAttributeId : int { attribute_cooperative = 2, attribute_cluster = 4 };
-
-struct LaunchAttribute {
-  int id;
-  char pad[4];
-  union {
-    char bytes[64];
-    int cooperative;
-    struct {
-      unsigned x, y, z;
-    } cluster;
-  } value;
-};
-
 // CUlaunchConfig of cuda.h.
 struct LaunchConfiguration {
   unsigned grid[3], block[3], shared_bytes;
   hipStream_t stream;
-  LaunchAttribute* attributes;
+  cass::cuda::LaunchAttribute* attributes;
   unsigned attribute_count;
 };
 
@@ -89,15 +76,9 @@ CUDA_API int cuLaunchCooperativeKernel(hipFunction_t kernel, unsigned grid_x, un
 CUDA_API int cuLaunchKernelEx(const LaunchConfiguration* given, hipFunction_t kernel,
                               void** parameters, void** extra) {
   if (given == nullptr) return invalid_value;
-  bool cooperative = false;
-  for (unsigned index = 0; index < given->attribute_count; ++index) {
-    const auto& attribute = given->attributes[index];
-    if (attribute.id == attribute_cooperative) cooperative = attribute.value.cooperative != 0;
-    const auto& cluster = attribute.value.cluster;
-    if (attribute.id == attribute_cluster && cluster.x * cluster.y * cluster.z > 1) {
-      return unsupported("a cluster of more than one block");
-    }
-  }
+  const auto [cooperative, clusters] =
+      cass::cuda::requests_of(given->attributes, given->attribute_count);
+  if (clusters) return unsupported("a cluster of more than one block");
   if (cooperative) {
     return launch_cooperative(kernel, given->grid, given->block, given->shared_bytes, given->stream,
                               parameters);

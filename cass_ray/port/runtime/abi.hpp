@@ -58,6 +58,24 @@ struct LaunchAttribute {
   } value;
 };
 
+enum LaunchAttributeId : int { attribute_cooperative = 2, attribute_cluster = 4 };
+
+// What a launch asks for by its attributes; clusters: of more than one block.
+struct LaunchRequests {
+  bool cooperative = false, clusters = false;
+};
+
+inline LaunchRequests requests_of(const LaunchAttribute* attributes, unsigned count) {
+  LaunchRequests found;
+  for (unsigned index = 0; index < count; ++index) {
+    const auto& [id, pad, value] = attributes[index];
+    const auto& cluster = value.clusterDim;
+    if (id == attribute_cooperative) found.cooperative = value.cooperative != 0;
+    if (id == attribute_cluster && cluster.x * cluster.y * cluster.z > 1) found.clusters = true;
+  }
+  return found;
+}
+
 struct LaunchConfiguration {
   dim3 gridDim, blockDim;
   std::size_t dynamicSmemBytes;

@@ -6,8 +6,6 @@ using namespace cass::cuda;
 
 namespace {
 
-enum LaunchAttributeId : int { attribute_cooperative = 2, attribute_cluster = 4 };
-
 // CUDA's limits, which have an error code of their own there (CUDA programming guide, table of
 // technical specifications).
 bool is_possible(dim3 grid, dim3 block) {
@@ -21,15 +19,8 @@ int launch(const LaunchConfiguration* given, const void* kernel, void** argument
            hipStream_t stream) {
   if (given == nullptr) return fail(invalid_value);
   if (!is_possible(given->gridDim, given->blockDim)) return fail(hipErrorInvalidConfiguration);
-  bool cooperative = false;
-  for (unsigned index = 0; index < given->numAttrs; ++index) {
-    const auto& attribute = given->attrs[index];
-    if (attribute.id == attribute_cooperative) cooperative = attribute.value.cooperative != 0;
-    const auto& cluster = attribute.value.clusterDim;
-    if (attribute.id == attribute_cluster && cluster.x * cluster.y * cluster.z > 1) {
-      return unsupported("a cluster of more than one block");
-    }
-  }
+  const auto [cooperative, clusters] = requests_of(given->attrs, given->numAttrs);
+  if (clusters) return unsupported("a cluster of more than one block");
   if (cooperative) {
     return finish(hipLaunchCooperativeKernel(kernel, given->gridDim, given->blockDim, arguments,
                                              static_cast<unsigned>(given->dynamicSmemBytes),
