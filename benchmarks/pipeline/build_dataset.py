@@ -47,6 +47,9 @@ def main(
         bool, typer.Option("--ours", help="Ours alone; the paper's way as it is in the results.")
     ] = False,
     rows: Annotated[int | None, typer.Option(help="Rows of these two: 500, 2000.")] = None,
+    variants: Annotated[
+        int | None, typer.Option(help="Ours on so many variants of each shipped program.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="JSON; Markdown goes beside it.")] = RESULTS,
 ) -> None:
     """Measure what building the data set costs."""
@@ -61,6 +64,9 @@ def main(
         elif memory:
             use = measurements.memory_use(rows or 2000, work, setting)
             results = results.model_copy(update={"memory": use})
+        elif variants:
+            comparison = measurements.compare_variants(variants, sm or ["sm_80"], work, setting)
+            results = results.with_comparison(comparison)
         else:
             architectures = sm or ["sm_80"]
             before = results.comparison(corpus, architectures) if ours else None

@@ -56,6 +56,8 @@ class Comparison(_Figures):
     """Programs that only the paper's way kept."""
     only_ours: dict[str, str]
     """Programs that only we kept -> the step that failed the paper's way."""
+    variants: int = 1
+    """Variants of each program that ours built; the paper's way had one."""
 
     @property
     def gain(self) -> float:

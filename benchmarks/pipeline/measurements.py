@@ -89,6 +89,40 @@ def compare(
     )
 
 
+def compare_variants(
+    copies: int, architectures: list[str], work: Path, setting: Setting
+) -> Comparison:
+    """The paper's way on the shipped programs beside ours on ``copies`` variants of each.
+
+    What ours starts once for a build is then shared by more pairs; nothing of the paper's way is,
+    so that it is measured on one variant.
+    """
+    once, many = work / "once", work / "many"
+    corpus.write_variants(corpus.SHIPPED_PROGRAMS, once, 1)
+    corpus.write_variants(corpus.SHIPPED_PROGRAMS, many, copies)
+    more = {"near_duplicates": {"enabled": False}}
+    preparation = settings_for([f"local:{once}"], work / "unused", architectures, **more)
+    programs = corpus.staged_programs(preparation, work / "corpus")
+    contenders.build_paper_way(programs[:1], preparation, work / "warm-up", setting.machine.cores)
+    paper = contenders.build_paper_way(programs, preparation, work / "paper", setting.machine.cores)
+    settings = settings_for([f"local:{many}"], work / "ours", architectures, **more)
+    cache = contenders.new_cache(work / "cache")
+    cold, warm = (contenders.build_ours(settings, cache) for _ in range(2))
+    if cold.kept != warm.kept:
+        raise ValueError("a re-run on unchanged input kept other programs")
+    return Comparison(
+        corpus=f"{copies} variants of shipped",
+        architectures=architectures,
+        setting=setting,
+        paper=_figures(paper),
+        cold=_figures(cold),
+        warm=_figures(warm),
+        only_paper=[],
+        only_ours={},
+        variants=copies,
+    )
+
+
 def _median(builds: list[Built]) -> Built:
     middle = statistics.median_low(build.cost.cpu_seconds for build in builds)
     return next(build for build in builds if build.cost.cpu_seconds == middle)

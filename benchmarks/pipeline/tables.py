@@ -63,6 +63,11 @@ def _comparison(comparison: Comparison) -> str:
         f"filters and duplicate removal. The paper's way: {comparison.paper.note}. ",
         _difference(comparison),
     ]
+    if comparison.variants > 1:
+        notes.append(
+            f" The paper's way, of which nothing is shared by pairs, built one variant of each "
+            f"program, ours {comparison.variants}."
+        )
     if comparison.cold.tools:
         seconds, gain = comparison.cold.compiler_seconds, comparison.most_gain
         notes.append(
