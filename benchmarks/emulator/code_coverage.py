@@ -42,7 +42,7 @@ _OBJDUMP = ("llvm-objdump-22", "llvm-objdump-21", "llvm-objdump-20", "llvm-objdu
 _SUFFIX = re.compile(r"(?:_e64)?_(?:e32|e64|dpp|dpp8|sdwa)$")
 _CODE = re.compile(r"^\t([a-z]\w+)|:: ([a-z]\w+)")
 _UNKNOWN = re.compile(r"^\t(?:<unknown>|\.long)")
-_WORDS = re.compile(r"// [0-9A-F]+: ([0-9A-F ]+)$")
+_WORDS = re.compile(r"// [0-9A-F]+: ([0-9A-F ]+?)(?: ;.*)?$")  # warnings stand behind the words
 _NO_CODE = frozenset({"s_code_end"})
 """Padding behind the last instruction."""
 
@@ -94,7 +94,9 @@ class Disassembly:
         with tempfile.NamedTemporaryFile(suffix=".co") as file:
             file.write(content)
             file.flush()
-            command = [self._tool, "-d", file.name]
+            # LLVM 19 ends at a code object of a processor that is newer than itself.
+            older = amd_target(self._architecture).read_as
+            command = [self._tool, "-d", *([f"--mcpu={older}"] if older else []), file.name]
             with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
                 assert process.stdout is not None
                 return self.of_lines(process.stdout)
