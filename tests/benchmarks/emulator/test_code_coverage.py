@@ -16,10 +16,10 @@ pytestmark = pytest.mark.skipif(
 # As llvm-objdump 19 writes a gfx950 kernel of ours with --mcpu=gfx942: it does not know
 # v_bitop3_b32, and takes its second word for an instruction of its own.
 LINES = """\
-\tv_and_b32_e32 v41, v32, v33                                // 000000007434: 26524320
-\t.long 0xd2340528                                           // 000000007438: D2340528
-\ts_nor_b64 s[10:11], s[40:41], s[82:83]                     // 00000000743C: 8C8A5328 ; Warning: not aligned
-\tv_add_u32_e32 v41, v36, v66                                // 000000007440: 68528524
+\tv_and_b32_e32 v41, v32, v33                // 000000007434: 26524320
+\t.long 0xd2340528                           // 000000007438: D2340528
+\ts_nor_b64 s[10:11], s[40:41], s[82:83]     // 00000000743C: 8C8A5328 ; Warning: not aligned
+\tv_add_u32_e32 v41, v36, v66                // 000000007440: 68528524
 """
 
 
