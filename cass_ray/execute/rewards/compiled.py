@@ -24,6 +24,7 @@ from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.dataset.schema import Reason, clip_diagnostic
 from cass_ray.execute.backends.base import unit_on_disk
 from cass_ray.execute.rewards.faithful import left_out
+from cass_ray.execute.rewards.unseen import all_emitted, never_emitted
 from cass_ray.execute.rewards.verdicts import Outcome, RewardItem, RewardVerdict, undecided
 from cass_ray.llm.code_blocks import code_of
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
@@ -31,7 +32,7 @@ from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.rules import RulesTranslator
 
-_FORMAT = "2"
+_FORMAT = "3"
 _FENCES = ("hip", "cpp", "c++", "cuda", "cu", "c")
 _ORIGIN = re.compile(
     r"""^[ \t]*\.(?:file|ident|loc)\b.*\n|^([^"\n]*?)[ \t]*(?:;|\#)[ ].*$""", re.MULTILINE
@@ -50,7 +51,8 @@ class CompileCredit(StrictModel):
     other: float = Field(default=0.3, ge=0, le=1)
     """It compiles, to other code than the rules' translation: perhaps right, perhaps not."""
     compiled: float = Field(default=1.0, ge=0, le=1)
-    """It compiles to the same code as the rules' translation, or that does not compile."""
+    """It compiles to the same code as the rules' translation, that of functions which nothing calls
+    too, and has its templates and macros; or that translation does not compile."""
 
 
 @lru_cache(maxsize=4096)
@@ -89,6 +91,14 @@ class CompileJudge:
             made = undecided(str(error))
         return made.model_copy(update={"seconds": time.monotonic() - started})
 
+    def compiles(self, code: str) -> bool:
+        """Whether a program compiles, whatever else it is."""
+        try:
+            self._code(code)
+        except CompileFailure:
+            return False
+        return True
+
     def _cached(self, question: str, code: str) -> RewardVerdict:
         if self.cache is None:
             return self._judged(question, code)
@@ -120,6 +130,13 @@ class CompileJudge:
             if failure.reason in _BY_LOAD:
                 return undecided(f"the translation: {failure.reason.value}: {failure.tool}")
             wanted = ""
+        if wanted == made and never_emitted(code) != never_emitted(_translation(question)):
+            reason = (
+                "a template or a macro is not as the rules write it, and code of it is not seen"
+            )
+            return RewardVerdict(
+                reward=self.credit.other, outcome=Outcome.OTHER_CODE, reason=reason
+            )
         if wanted in (made, ""):
             reference = "the code of the rules' translation" if wanted else ""
             return RewardVerdict(
@@ -134,7 +151,7 @@ class CompileJudge:
     def _code(self, code: str) -> str:
         """Digest of what the compiler makes of a program; kept. Raises ``CompileFailure``."""
         flags = [self.architecture, self.optimization, self.toolchain.fingerprint]
-        key = digest(["compiled code", *flags, code])
+        key = digest(["compiled code", _FORMAT, *flags, code])
         if key in self._known:
             return self._known[key]
         if self.cache is not None and (found := self.cache.get(key)) is not None:
@@ -149,7 +166,7 @@ class CompileJudge:
     def _compiled(self, code: str) -> str:
         """Both sides, to assembly, without what says where it came from."""
         main = PurePosixPath("main.hip")
-        content = code.encode("utf-8", "replace")
+        content = all_emitted(code).encode("utf-8", "replace")
         with unit_on_disk(Sources(main, {str(main): content}, (PurePosixPath("."),))) as unit:
             output = self.toolchain.compile(unit, self.architecture, optimization=self.optimization)
         sides = (output.device_assembly, output.host_assembly)

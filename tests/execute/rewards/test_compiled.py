@@ -45,6 +45,22 @@ def test_what_compiles_to_other_code_gets_less(judge):
     assert verdict.reward == CompileCredit().other < 1
 
 
+UNCALLED = "static __device__ int middle(int a, int b) { return a & b | a; }\n"
+UNUSED_MACRO = "#define MIDDLE(a, b) ((a) & (b) | (a))\n"
+TEMPLATE = "template <class T> __device__ T middle(T a, T b) { return a & b | a; }\n"
+
+
+@pytest.mark.parametrize("more", [UNCALLED, UNUSED_MACRO, TEMPLATE])
+def test_another_operator_where_no_kernel_gets_to_is_not_overlooked(judge, more):
+    question, right = (
+        text.replace("__global__", more + "__global__", 1) for text in (QUESTION, HONEST)
+    )
+    wrong = right.replace("& b", "^ b").replace("& (b)", "^ (b)")
+    assert wrong != right
+    assert judge.of(question, right).outcome is Outcome.COMPILED
+    assert judge.of(question, wrong).outcome is Outcome.OTHER_CODE
+
+
 def test_a_helper_of_the_translation_that_is_left_away_gets_nothing(judge):
     """CUDA's min of an int and an unsigned is unsigned; HIP's own is not."""
     question = QUESTION.replace("in[i] * in[i]", "in[i] * min(in[i] - 9, blockDim.x)")
