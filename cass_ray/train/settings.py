@@ -172,6 +172,8 @@ class ModelSettings(StrictModel):
     compile: bool | Literal["static"] = False
     """``torch.compile`` of the decoder layers (pays for small models; recompiles by shape).
     ``static``: for rows of one size (``data.recipe``)."""
+    fp8: bool = False
+    """Products of the decoder layers in FP8 (Hopper, Ada and later)."""
     lora: LoraSettings | None = None
     load_bits: Literal[4, 8] | None = None
     """Frozen weights quantized through bitsandbytes; only with ``lora``."""
@@ -182,6 +184,8 @@ class ModelSettings(StrictModel):
             raise ValueError("give `base` (name or folder) or `fresh` (sizes), one of them")
         if self.load_bits is not None and self.lora is None:
             raise ValueError("`load_bits` freezes the weights: it needs `lora`")
+        if self.fp8 and self.lora is not None:
+            raise ValueError("`fp8` is for training all weights: it goes without `lora`")
         return self
 
 
@@ -228,6 +232,9 @@ class ZeroSettings(StrictModel):
     bucket_elements: int = Field(default=200_000_000, ge=1000)
     group_elements: int = Field(default=1 << 30, ge=1, lt=1 << 31)
     """Elements of a flat tensor of the optimizer, over all workers (stages 1 and 2)."""
+    live_elements: int = Field(default=1_000_000_000, ge=1)
+    """Stage 3: weights that a worker may hold whole at a time, two bytes each in bf16. With as many
+    as the model has, they are gathered once a pass instead of twice."""
 
     @model_validator(mode="after")
     def _offload_needs_shards(self) -> Self:

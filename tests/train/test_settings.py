@@ -4,7 +4,7 @@ import pytest
 
 from cass_ray.config import SettingsError, load, validate
 from cass_ray.train.model.memory import advice, resident_gib
-from cass_ray.train.settings import BatchSettings, TrainSettings
+from cass_ray.train.settings import BatchSettings, LoraSettings, ModelSettings, TrainSettings
 from tests.folders import REPOSITORY
 
 RECIPES = sorted((REPOSITORY / "jobs/configs").glob("train_*.yaml"))
@@ -30,6 +30,11 @@ def test_the_global_batch_does_not_depend_on_the_number_of_workers():
     assert [batch.accumulation(n) * n * 2 for n in (1, 2, 3, 6)] == [12] * 4
     with pytest.raises(ValueError, match=r"numbers of workers that can: 1, 2, 3, 6"):
         batch.accumulation(4)
+
+
+def test_fp8_is_for_training_all_weights():
+    with pytest.raises(ValueError, match="goes without `lora`"):
+        ModelSettings(base="m", fp8=True, lora=LoraSettings())
 
 
 def values(**changes):

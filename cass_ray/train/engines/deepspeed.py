@@ -36,8 +36,8 @@ def deepspeed_settings(
         stage["offload_optimizer"] = {"device": "cpu", "pin_memory": True}
     if zero.stage == 3:
         stage["stage3_prefetch_bucket_size"] = zero.bucket_elements
-        stage["stage3_max_live_parameters"] = 1_000_000_000
-        stage["stage3_max_reuse_distance"] = 1_000_000_000
+        stage["stage3_max_live_parameters"] = zero.live_elements
+        stage["stage3_max_reuse_distance"] = zero.live_elements
         if zero.offload_parameters == "cpu":
             stage["offload_param"] = {"device": "cpu", "pin_memory": True}
     else:

@@ -93,11 +93,11 @@ class ReplicatedEngine:
         if self._distributed.world_size > 1:
             self._sum_over_workers(tensors)
         norms = torch._foreach_norm(tensors, dtype=torch.float32)
-        norm = torch.linalg.vector_norm(torch.stack(list(norms)))
-        factor = 1.0
-        if self._settings.max_grad_norm is not None and float(norm) > self._settings.max_grad_norm:
-            factor = self._settings.max_grad_norm / (float(norm) + 1e-6)
-            torch._foreach_mul_(tensors, factor)
+        # Waited for here: the optimizer runs while the next pass is being launched.
+        norm = float(torch.linalg.vector_norm(torch.stack(list(norms))))
+        most = self._settings.max_grad_norm
+        if most is not None and norm > most:
+            torch._foreach_mul_(tensors, most / (norm + 1e-6))
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate * group.get("lr_ratio", 1.0)
         if all(self._masters[name] is parameter for name, parameter in self._named):
@@ -108,7 +108,7 @@ class ReplicatedEngine:
         else:
             self._step_one_by_one(gradients)
         self.zero_grad()
-        return float(norm)
+        return norm
 
     def _use_sums(self, gradients: dict[str, torch.Tensor]) -> None:
         for name, parameter in self._named:

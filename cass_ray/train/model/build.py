@@ -10,7 +10,7 @@ from torch import nn
 
 from cass_ray.llm.pretrained import ModelError, not_found
 from cass_ray.train.data.collate import Batch
-from cass_ray.train.model import attention, kernels
+from cass_ray.train.model import attention, fp8, kernels
 from cass_ray.train.settings import FreshModel, LoraSettings, ModelSettings
 
 
@@ -174,7 +174,8 @@ class PreparedModel:
 def prepare(model: Any, settings: ModelSettings, device: torch.device) -> PreparedModel:
     """Choose attention and kernels, and wrap ``model`` for training.
 
-    Raises ``cass_ray.train.model.attention.AttentionUnavailable``.
+    Raises ``cass_ray.train.model.attention.AttentionUnavailable``, and ``ModelError`` where FP8 is
+    asked for on a GPU that has no such products.
     """
     base = inner_model(model)
     config = base.config
@@ -193,6 +194,10 @@ def prepare(model: Any, settings: ModelSettings, device: torch.device) -> Prepar
     )
     kernels.add_loss_to_head(base.get_output_embeddings(), fused)
     wrapped = AnswerModel(model)
+    if settings.fp8:
+        if device.type == "cuda" and not fp8.works(device):
+            raise ModelError("`model.fp8`: this GPU does not multiply FP8 (Ada, Hopper, later do)")
+        notes.append(f"{fp8.use_fp8(wrapped.layers)} products in FP8")
     if settings.compile:
         for layer in wrapped.layers:
             layer.compile(dynamic=settings.compile != "static")

@@ -9,31 +9,12 @@ from typing import Any
 import torch
 import torch.nn.functional as F  # noqa: N812
 
-_CHUNK = 4096
-"""Predictions whose logits are held at once where there is no fused kernel."""
+from cass_ray.train.model import linear_loss
 
 _LOGITS = 1 << 30
 """Elements of logits that the fused kernel may hold at once. Its own choice keeps logits as small
 as the hidden states, which for a vocabulary of 152,000 means products of 128 rows: each reads all
 the weights again, and they are as slow as memory."""
-
-
-def _plain_loss(
-    hidden: torch.Tensor,
-    head: torch.nn.Linear,
-    targets: torch.Tensor,
-    weights: torch.Tensor | None = None,
-) -> torch.Tensor:
-    total = hidden.new_zeros((), dtype=torch.float32)
-    for start in range(0, len(targets), _CHUNK):
-        part = slice(start, start + _CHUNK)
-        logits = F.linear(hidden[part], head.weight, head.bias).float()
-        if weights is None:
-            total = total + F.cross_entropy(logits, targets[part], reduction="sum")
-        else:
-            losses = F.cross_entropy(logits, targets[part], reduction="none")
-            total = total + torch.dot(losses, weights[part])
-    return total
 
 
 def _liger_loss(hidden: torch.Tensor, head: torch.nn.Linear, targets: torch.Tensor) -> torch.Tensor:
@@ -68,6 +49,8 @@ def add_loss_to_head(head: torch.nn.Linear, fused: bool) -> None:
     It stays a call of the module, so that ZeRO-3 gathers the weights for it.
     """
 
+    plain = getattr(head, "bias", None) is not None
+
     def forward(
         self: torch.nn.Linear,
         hidden: torch.Tensor,
@@ -78,7 +61,9 @@ def add_loss_to_head(head: torch.nn.Linear, fused: bool) -> None:
             return F.linear(hidden, self.weight, self.bias)
         if fused and hidden.is_cuda and weights is None:
             return _liger_loss(hidden, self, targets)
-        return _plain_loss(hidden, self, targets, weights)
+        if plain or not torch.is_grad_enabled():
+            return linear_loss.plain_loss(hidden, self, targets, weights)
+        return linear_loss.linear_loss(hidden, self, targets, weights)
 
     head.forward = MethodType(forward, head)  # type: ignore[method-assign]
 
