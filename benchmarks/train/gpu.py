@@ -31,6 +31,7 @@ import torch
 from benchmarks.train.gpu_measurements import (
     ACCUMULATION,
     IN_PLACE,
+    Scaling,
     baseline,
     checks,
     ours,
@@ -48,12 +49,19 @@ LONGEST_PART = 200
 
 
 def _ours(
-    shape: str, kind: str, masters: bool, steps: int, at_once: int = 1, compiled: bool = False
+    shape: str,
+    kind: str,
+    masters: bool,
+    steps: int,
+    at_once: int = 1,
+    compiled: bool = False,
+    fp8: bool = False,
 ) -> dict[str, Any]:
     options = {"grad_accum_dtype": "bf16"} if masters else IN_PLACE
     optimizer = OptimizerSettings(kind=kind, **options)  # type: ignore[arg-type]
     batches = [(WINDOW,) * at_once] * (ACCUMULATION // at_once)
-    return {"system": "ours", **ours(shape, optimizer, batches, steps, compiled=compiled)}
+    made = ours(shape, optimizer, batches, steps, compiled=compiled, fp8=fp8)
+    return {"system": "ours", **made}
 
 
 def _packing(task: str) -> dict[str, Any]:
@@ -75,12 +83,17 @@ PARTS: dict[str, Callable[[], dict[str, Any]]] = {
     "packing-assembly": lambda: _packing("assembly"),
     "packing-both": lambda: _packing("both"),
     "1.5b-ours-compiled": lambda: _ours("1.5b", "paged-adamw", False, 3, compiled=True),
+    "1.5b-ours-fp8": lambda: _ours("1.5b", "paged-adamw", False, 3, compiled=True, fp8=True),
 }
 
 SCALING: dict[str, Callable[[], dict[str, Any]]] = {
-    f"zero-{stage}-{gpus}": partial(scaling, "7b", stage, gpus, 2)
+    f"zero-{stage}-{gpus}": partial(scaling, Scaling("7b", stage, gpus, 2))
     for stage in (2, 3)
     for gpus in (1, 2, 4)
+}
+SCALING |= {
+    "zero-3-whole-2": partial(scaling, Scaling("7b", 3, 2, 2, live=8_000_000_000)),
+    "ulysses-64k-2": partial(scaling, Scaling("7b", 3, 2, 2, shared=2)),
 }
 
 

@@ -8,17 +8,19 @@ import json
 import os
 import time
 from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from benchmarks.train.shapes import REHEARSAL, WINDOW, make_batch, make_model, sizes_of
+from cass_ray.train.data.collate import Batch, share_of
 from cass_ray.train.distributed import DistributedContext, distributed_context
 from cass_ray.train.engines.base import TrainingEngine
 from cass_ray.train.engines.replicated import ReplicatedEngine
 from cass_ray.train.meters import EnergyMeter, Operations
-from cass_ray.train.model import activation_checkpoint
+from cass_ray.train.model import activation_checkpoint, attention, sequence_parallel
 from cass_ray.train.model.build import PreparedModel, prepare
 from cass_ray.train.model.memory import resident_gib
 from cass_ray.train.settings import (
@@ -31,6 +33,8 @@ from cass_ray.train.settings import (
 
 PEAK = 990e12
 ACCUMULATION = 2 if REHEARSAL else 8
+BUDGET = 0.9
+"""Share of a GPU's memory that a run may take."""
 IN_PLACE = {"master_weights": False, "grad_accum_dtype": "bf16"}
 """Optimizer settings that need the least memory: bf16 weights are updated as they are."""
 
@@ -149,18 +153,16 @@ def settings_of(optimizer: OptimizerSettings, stage: int = 0, windows: int = 8) 
     )
 
 
-def prepared_model(shape: str, compiled: bool = False) -> PreparedModel:
+def prepared_model(shape: str, compiled: bool = False, fp8: bool = False) -> PreparedModel:
     """A model of ``shape`` as the training loop prepares it."""
     device = this_device()
-    settings = ModelSettings(base="unused", compile=compiled)
+    settings = ModelSettings(base="unused", compile=compiled, fp8=fp8)
     prepared = prepare(make_model(shape, device), settings, device)
     prepared.model.train()
     return prepared
 
 
-def choose_recomputation(
-    prepared: PreparedModel, batch: Any, optimizer: OptimizerSettings, budget_gib: float
-) -> str:
+def choose_recomputation(prepared: PreparedModel, batch: Any, optimizer: OptimizerSettings) -> str:
     """As the training loop does; returns its note."""
     parameters = sum(p.numel() for p in prepared.model.parameters())
     if REHEARSAL:
@@ -170,7 +172,7 @@ def choose_recomputation(
         prepared.model.layers,
         prepared.model.model.config.intermediate_size,
         lambda: prepared.model(batch),
-        int(budget_gib * 2**30),
+        int(BUDGET * torch.cuda.get_device_properties(prepared.device).total_memory),
         int(resident - 2 * parameters),
     )
     for parameter in prepared.model.parameters():
@@ -185,15 +187,15 @@ def ours(
     optimizer: OptimizerSettings,
     batches: list[tuple[int, ...]],
     steps: int,
-    budget_gib: float = 126.0,
     compiled: bool = False,
+    fp8: bool = False,
 ) -> dict[str, Any]:
     """One GPU, ZeRO 0, ``batches`` (lengths of the examples of each forward pass) a step."""
-    prepared = prepared_model(shape, compiled)
+    prepared = prepared_model(shape, compiled, fp8)
     device, vocabulary = prepared.device, prepared.model.model.config.vocab_size
     made = [make_batch(lengths, vocabulary, device, n) for n, lengths in enumerate(batches)]
     longest = max(made, key=lambda batch: batch.tokens)
-    note = choose_recomputation(prepared, longest, optimizer, budget_gib)
+    note = choose_recomputation(prepared, longest, optimizer)
     engine = ReplicatedEngine(prepared.model, optimizer, DistributedContext(0, 1, device))
     return {
         "shape": shape,
@@ -203,15 +205,24 @@ def ours(
         "attention": prepared.attention,
         "recompute": note,
         "compiled": compiled,
+        "fp8": fp8,
         "windows_at_once": round(sum(batches[0]) / WINDOW, 2),
         **run_engine(engine, prepared, made, steps, 1),
     }
 
 
 def run_engine(
-    engine: TrainingEngine, prepared: PreparedModel, batches: list[Any], steps: int, workers: int
+    engine: TrainingEngine,
+    prepared: PreparedModel,
+    batches: list[Any],
+    steps: int,
+    workers: int,
+    shared: int = 1,
 ) -> dict[str, float]:
-    """Throughput of ``engine`` on ``batches``, one optimizer step a round."""
+    """Throughput of ``engine`` on ``batches``, one optimizer step a round.
+
+    ``shared``: workers that hold a row together, of which each does its share.
+    """
     config = prepared.model.model.config
     operations = Operations.of(config, prepared.model.layers)
     predicted = sum(len(batch.targets) for batch in batches) * workers
@@ -225,7 +236,8 @@ def run_engine(
         engine.update(1e-6)
 
     found = measure(update, work, len(batches), steps)
-    total = sum(operations(batch.lengths, len(batch.targets)) for batch in batches)
+    total = sum(operations(batch.lengths, len(batch.targets) * shared) for batch in batches)
+    total /= shared
     return rates(found, sum(batch.tokens for batch in batches), total, steps)
 
 
@@ -278,7 +290,45 @@ def _flat_gradient(model: Any) -> torch.Tensor:
 # --- Several GPUs -------------------------------------------------------------------------------
 
 
-def scaling_worker(rank: int, size: int, shape: str, stage: int, steps: int, out: str) -> None:
+@dataclass(frozen=True)
+class Scaling:
+    """A run on several GPUs of one host."""
+
+    shape: str
+    stage: int
+    gpus: int
+    steps: int
+    live: int = 1_000_000_000
+    """Weights that a worker may hold whole (:class:`ZeroSettings`)."""
+    shared: int = 1
+    """Workers that hold a row together; then it has 65,536 tokens, and a step two of them."""
+
+    @property
+    def system(self) -> str:
+        """Its name in the report; what it is compared with stands before the comma."""
+        whole = ", weights gathered once a pass" if self.live > 1_000_000_000 else ""
+        return f"ZeRO-{self.stage}{whole}{', rows shared' if self.shared > 1 else ''}"
+
+    @property
+    def rows(self) -> int:
+        return ACCUMULATION if self.shared == 1 else 2
+
+    @property
+    def window(self) -> int:
+        return WINDOW if self.shared == 1 else 4 * WINDOW
+
+
+def _row(run: Scaling, distributed: DistributedContext, vocabulary: int, number: int) -> Batch:
+    """A worker's share of a row; where it is shared, every other token is predicted."""
+    seed = distributed.data_rank * run.rows + number
+    batch = make_batch((run.window,), vocabulary, torch.device("cpu"), seed)
+    if run.shared > 1:
+        where = torch.arange(0, run.window - 1, 2)
+        batch = replace(batch, predictors=where, targets=batch.input_ids[0, where + 1])
+    return share_of(batch, distributed).to(distributed.device)
+
+
+def scaling_worker(rank: int, run: Scaling, out: str) -> None:
     """One worker of a ZeRO run; the first writes the result."""
     import torch.distributed as dist
 
@@ -287,9 +337,9 @@ def scaling_worker(rank: int, size: int, shape: str, stage: int, steps: int, out
     os.environ |= {
         "RANK": str(rank),
         "LOCAL_RANK": str(rank),
-        "WORLD_SIZE": str(size),
+        "WORLD_SIZE": str(run.gpus),
         "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": str(29500 + 10 * stage + size),
+        "MASTER_PORT": str(29500 + 10 * run.stage + run.gpus),
     }
     if not REHEARSAL:
         torch.cuda.set_device(rank)
@@ -297,39 +347,40 @@ def scaling_worker(rank: int, size: int, shape: str, stage: int, steps: int, out
     dist.init_process_group(
         "gloo" if REHEARSAL else "nccl",
         rank=rank,
-        world_size=size,
+        world_size=run.gpus,
         device_id=None if REHEARSAL else device,
     )
+    distributed = replace(distributed_context(device), sequence_size=run.shared)
     optimizer = OptimizerSettings(kind="paged-adamw-8bit", grad_accum_dtype="bf16")
-    prepared = prepared_model(shape)
+    prepared = prepared_model(run.shape)
     layers = prepared.model.layers
     # The same recomputation at every number of GPUs, or scaling would measure memory.
     keeps = [activation_checkpoint.Keep.ATTENTION] * len(layers)
-    activation_checkpoint.apply(layers, keeps, sizes_of(shape)["intermediate_size"])
-    vocabulary = sizes_of(shape)["vocab_size"]
-    batches = [
-        make_batch((WINDOW,), vocabulary, device, rank * ACCUMULATION + n)
-        for n in range(ACCUMULATION)
-    ]
-    zero = ZeroSettings(stage=stage)  # type: ignore[arg-type]
+    activation_checkpoint.apply(layers, keeps, sizes_of(run.shape)["intermediate_size"])
+    vocabulary = sizes_of(run.shape)["vocab_size"]
+    batches = [_row(run, distributed, vocabulary, number) for number in range(run.rows)]
+    zero = ZeroSettings(stage=run.stage, live_elements=run.live)  # type: ignore[arg-type]
     engine = DeepSpeedEngine(
-        prepared.model, zero, optimizer, distributed_context(device), accumulation=ACCUMULATION
+        prepared.model, zero, optimizer, distributed, accumulation=len(batches)
     )
-    found = run_engine(engine, prepared, batches, steps, size)
+    if run.shared > 1:
+        exchange = sequence_parallel.make_exchange(attention.attend_heads, distributed)
+        attention.share_rows(exchange)
+    found = run_engine(engine, prepared, batches, run.steps, run.gpus, run.shared)
     if rank == 0:
-        row = {"system": f"ZeRO-{stage}", "gpus": size, "shape": shape, **found}
+        row = {"system": run.system, "window": run.window, **asdict(run), **found}
         Path(out).write_text(json.dumps(row))
     dist.barrier()
     dist.destroy_process_group()
 
 
-def scaling(shape: str, stage: int, size: int, steps: int) -> dict[str, Any]:
-    """ZeRO on ``size`` GPUs of this host."""
+def scaling(run: Scaling) -> dict[str, Any]:
+    """ZeRO on GPUs of this host."""
     import tempfile
 
     from torch.multiprocessing.spawn import spawn
 
     with tempfile.NamedTemporaryFile() as out:
-        spawn(scaling_worker, args=(size, shape, stage, steps, out.name), nprocs=size, join=True)
+        spawn(scaling_worker, args=(run, out.name), nprocs=run.gpus, join=True)
         result: dict[str, Any] = json.loads(Path(out.name).read_text())
         return result

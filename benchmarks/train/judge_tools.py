@@ -20,8 +20,12 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
+
+if TYPE_CHECKING:
+    from cass_ray.execute.rewards.compiled import CompileJudge
 
 PART_BYTES = 45_000_000
 _ABOUT = "toolchain.json"
@@ -139,6 +143,19 @@ def toolchain_in(folder: Path) -> AmdToolchain:
         version=json.loads((folder / _ABOUT).read_text())["version"],
         cache=folder / "cache",
     )
+
+
+def make_judge(tools: Path, optimization: str, other: float) -> CompileJudge:
+    """A judge with the toolchain that was unpacked into ``tools``, for a process of a pool.
+
+    ``other`` is its credit for other code than that of the rules' translation.
+    """
+    from cass_ray.cache import ContentCache
+    from cass_ray.execute.rewards.compiled import CompileCredit, CompileJudge
+
+    kept = ContentCache(tools / "verdicts")  # all processes share what is known of translations
+    credit = CompileCredit(other=other)
+    return CompileJudge(toolchain_in(tools), kept, credit, optimization=optimization)
 
 
 def check(toolchain: AmdToolchain, optimization: str = "-O1") -> None:

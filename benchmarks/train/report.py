@@ -105,7 +105,8 @@ def _scaling(rows: list[dict[str, Any]]) -> list[str]:
         "|---|---|---|---|---|---|---|",
     ]
     for row in found:
-        alone = [r for r in found if r["system"] == row["system"] and r["gpus"] == 1]
+        first = row["system"].split(",")[0]
+        alone = [r for r in found if r["system"] == first and r["gpus"] == 1]
         rate = row["tokens_per_second"]
         share = f"{rate / alone[0]['tokens_per_second']:.1%}" if alone else "–"
         lines.append(

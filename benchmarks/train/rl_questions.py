@@ -31,10 +31,13 @@ _FRESH_SEED = 100_000
 _PUBLIC = ("program", "grafted")
 
 
-def write_questions(run: Path, path: Path, most: int, fresh: int, tools: Path | None) -> int:
+def write_questions(
+    run: Path, path: Path, most: int, fresh: int, tools: Path | None, longest_answer: int
+) -> int:
     """Write at most ``most`` questions of the run whose folder is ``run``; how many there are.
 
-    With ``tools`` (of ``judge_tools unpack``) only those whose known translation compiles.
+    With ``tools`` (of ``judge_tools unpack``) only those whose known translation compiles. The
+    rules' answer to a question has at most ``longest_answer`` tokens.
     """
     from cass_ray.train.data.recipe_files import stored_pairs
     from cass_ray.train.run_files import RunFiles
@@ -47,20 +50,25 @@ def write_questions(run: Path, path: Path, most: int, fresh: int, tools: Path | 
         rows = [*programs[:most], *_fresh_pairs(programs, fresh, pool)]
         chance.shuffle(rows)
         work = ((row, str(files.tokenizer), number) for number, row in enumerate(rows))
-        made = [row for row in pool.map(_fitting, work, chunksize=32) if row is not None]
+        fitting = partial(_fitting, longest_answer=longest_answer)
+        made = [row for row in pool.map(fitting, work, chunksize=32) if row is not None]
+        made = made[:most]
         if tools is not None:
             compiled = pool.map(partial(_compiles, tools), made, chunksize=4)
             made = [row for row, compiles in zip(made, compiled, strict=True) if compiles]
-        made = made[:most]
     with path.open("w", encoding="utf-8") as stream:
         stream.writelines(json.dumps(row) + "\n" for row in made)
     return len(made)
 
 
 def _fresh_pairs(programs: list[Row], fresh: int, pool: ProcessPoolExecutor) -> Iterator[Row]:
-    seeds = range(_FRESH_SEED, _FRESH_SEED + max(1, fresh // 150))
-    found = [row for rows in pool.map(generated_programs, seeds) for row in rows]
-    found += [row for rows in pool.map(ptx_programs, seeds) for row in rows]
+    """A sixth generated programs, half files of inline PTX, a third grafts."""
+
+    def seeds(number: int) -> range:  # 50 files each
+        return range(_FRESH_SEED, _FRESH_SEED + max(1, number // 50))
+
+    found = [row for rows in pool.map(generated_programs, seeds(fresh // 6)) for row in rows]
+    found += [row for rows in pool.map(ptx_programs, seeds(fresh // 2)) for row in rows]
     sources = [
         {"id": f"rl-{row['id']}", "repository": "", "cuda": row["cuda_source"]} for row in programs
     ]
@@ -77,13 +85,13 @@ def _compiles(tools: Path, row: Row) -> bool:
     from cass_ray.execute.rewards.verdicts import Outcome
 
     verdict = CompileJudge(toolchain_in(tools)).of(row["cuda"], row["translation"])
-    return verdict.outcome in (Outcome.COMPILED, Outcome.OTHER_CODE)
+    return verdict.outcome is Outcome.COMPILED
 
 
 _form: Any = None
 
 
-def _fitting(work: tuple[Row, str, int]) -> Row | None:
+def _fitting(work: tuple[Row, str, int], longest_answer: int) -> Row | None:
     """The question of a pair, every other one respelled; None where it is not to be asked."""
     from cass_ray.train.data.augment import respell
     from cass_ray.train.rl.asked import question_of
@@ -95,12 +103,12 @@ def _fitting(work: tuple[Row, str, int]) -> Row | None:
         cuda, hip = ("\n".join(side) for side in sides)
         name = f"respelled-{name}"
     form = _form_of(tokenizer)
-    made = question_of(name, cuda, hip, form, LONGEST_QUESTION, LONGEST_ANSWER)
+    made = question_of(name, cuda, hip, form, LONGEST_QUESTION, longest_answer)
     return None if made is None else asdict(made)
 
 
-LONGEST_QUESTION, LONGEST_ANSWER = 3500, 400
-"""Tokens of a question, and of the rules' answer to it."""
+LONGEST_QUESTION = 3500
+"""Tokens of a question."""
 
 
 def _form_of(tokenizer: str) -> Any:

@@ -42,30 +42,45 @@ def answer(model: str, folder: Path, out: Path, options: argparse.Namespace) -> 
         for row in json.loads((folder / QUESTIONS).read_text())
         if "hip" in row
     ][: options.first]
-    held_out = [
-        Program(row["id"], row["repository"], row["cuda_source"])
-        for row in stored_pairs(RunFiles(Path(model).parent).recipe_held_out)
-        if row["kind"] == "program" and (not asked or row["id"] in asked)
-    ][: options.first]
+    if options.programs:
+        held_out = read_programs(options.programs)[: options.first]
+    else:
+        held_out = [
+            Program(row["id"], row["repository"], row["cuda_source"])
+            for row in stored_pairs(RunFiles(Path(model).parent).recipe_held_out)
+            if row["kind"] == "program" and (not asked or row["id"] in asked)
+        ][: options.first]
     decoder = _decoder(loaded.model, form, bench)
     asking = Asking(decoder, form, out, options.rows, options.longest, options.seconds)
     hot = [options.temperature] * options.samples
-    if options.only in ("public", None):
+    edits, files = (options.form in (form, None) for form in ("edits", "file"))
+    if edits and "public" in options.only:
         asking.ask("public-edits", held_out, False, [0.0])
-    if options.only == "public" and options.public_samples:
+    if "public" in options.only and options.public_samples:
         asking.ask("public-edits-samples", held_out, False, [1.0] * options.public_samples)
-    if options.only in ("bench", None):
-        asking.ask("bench-edits", bench, False, [0.0])
-        asking.ask("bench-file", bench, True, [0.0])
-        asking.ask("bench-edits-samples", bench, False, hot)
-        asking.ask("bench-file-samples", bench, True, hot)
-    if options.only in ("back", None):
+    if "bench" in options.only:
+        for label, wanted, whole, heat in (
+            ("bench-edits", edits, False, [0.0]),
+            ("bench-file", files, True, [0.0]),
+            ("bench-edits-samples", edits, False, hot),
+            ("bench-file-samples", files, True, hot),
+        ):
+            if wanted and heat:
+                asking.ask(label, bench, whole, heat)
+    if "back" in options.only:
         asking.ask("back-edits", back, False, [0.0])
         asking.ask("back-file", back, True, [0.0])
         asking.ask("back-edits-samples", back, False, hot)
         asking.ask("back-file-samples", back, True, hot)
-    if options.only in ("public", None):
+    if options.form == "file" and "public" in options.only:  # long: only where it is wanted
         asking.ask("public-file", held_out, True, [0.0])
+
+
+def read_programs(path: Path) -> list[Program]:
+    """Programs of a file of JSON lines with ``id``, ``repository`` and ``cuda``."""
+    with path.open(encoding="utf-8") as stream:
+        rows = [json.loads(line) for line in stream]
+    return [Program(row["id"], row["repository"], row["cuda"]) for row in rows]
 
 
 def _decoder(model: Any, form: Any, programs: Sequence[Program]) -> Any:

@@ -62,6 +62,7 @@ def prepare(folder: Path, out: Path, options: argparse.Namespace) -> TrainSettin
         amounts = Amounts(
             options.generated, options.drills, options.ptx, options.grafted, options.most
         )
+        amounts = replace(amounts, asked_only=options.asked_only)
         made = pairs(folder, amounts, frozenset(recipe.held_out_repositories))
         print(prepare_recipe(settings, [], made), f"{time.monotonic() - started:.0f} s", flush=True)
     return settings
@@ -136,6 +137,8 @@ def _pace(
     from cass_ray.train.checkpoint.store import CheckpointStore
 
     until, path = time.monotonic() + options.seconds, out / "pace.json"
+    if options.steps and not options.trial:
+        return Pace(options.steps, 0.1)
     begun, step = Pace.kept(path), CheckpointStore(settings.checkpoint_url).latest(say)
     if begun is not None and step is not None:
         return begun.after(step, options.share * (until - time.monotonic()))
@@ -194,7 +197,10 @@ def main() -> None:
         training.add_argument("--ptx", type=int, default=10000)
         training.add_argument("--grafted", type=int, default=3000)
         training.add_argument("--most", type=int, help="Public files, at most.")
-        training.add_argument("--trial", type=int, default=40, help="Steps that measure the speed.")
+        training.add_argument(
+            "--asked-only", action="store_true", help="Of what is held out, those that are asked."
+        )
+        training.add_argument("--trial", type=int, default=40, help="Steps to measure the speed.")
         training.add_argument("--share", type=float, default=0.97, help="Of the time, for steps.")
         training.add_argument("--steps", type=int, help="So many, however long they take.")
         training.add_argument("--checkpoint-seconds", type=float, default=180)
@@ -210,7 +216,10 @@ def main() -> None:
     asking.add_argument("--rows", type=int, default=320)
     asking.add_argument("--longest", type=int, default=10**6)
     asking.add_argument("--first", type=int, help="Programs, at most.")
-    asking.add_argument("--only", choices=["bench", "back", "public"], help="One of them alone.")
+    asking.add_argument("--programs", type=Path, help="Asked in place of those held out.")
+    asking.add_argument("--form", choices=["edits", "file"], help="Of answers; default: both.")
+    kinds = ["bench", "back", "public"]
+    asking.add_argument("--only", choices=kinds, nargs="+", default=kinds, help="Default: all.")
     options = parser.parse_args()
     if options.command == "pack":
         pack(options.sources, options.out)

@@ -37,6 +37,9 @@ class Amounts:
     grafted: int
     """Public programs that functions of inline PTX are put into."""
     most: int | None
+    """Public files that are learned from, at most; what is held out is always read."""
+    asked_only: bool = False
+    """Of what is held out, only the programs that are asked (``PROGRAMS``)."""
 
 
 def pack(sources: Path, out: Path) -> None:
@@ -195,7 +198,12 @@ def pairs(folder: Path, amounts: Amounts, held_out: frozenset[str]) -> list[Row]
     with ProcessPoolExecutor(os.cpu_count(), get_context("fork")) as pool:
         programs = pool.map(generated_programs, range(amounts.generated // 50))
         assembly = pool.map(ptx_programs, range(amounts.ptx // 50))
-        rows = list(unpacked(folder))[: amounts.most]
+        known = list(unpacked(folder))
+        apart = [row for row in known if row["repository"] in held_out]
+        if amounts.asked_only:
+            asked = set(json.loads((folder / PROGRAMS).read_text()))
+            apart = [row for row in apart if row["id"] in asked]
+        rows = [row for row in known if row["repository"] not in held_out][: amounts.most] + apart
         rows += list(grafted_rows(rows, amounts.grafted, held_out))
         rows += [*drill_rows(amounts.drills), *shipped_rows()]
         random.Random(0).shuffle(rows)

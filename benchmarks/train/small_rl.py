@@ -4,6 +4,8 @@
     $R questions OUT                      # of the run in OUT/run: OUT/questions.jsonl
     $R run OUT --tools DIR --seconds 480  # OUT/run/model -> OUT/run/model_rl, OUT/rl
     $R read OUT/rl                        # rewarded answers to be read for hacks
+    $R held-out OUT DIR --to PROGRAMS     # programs of no run: what before and after are asked
+    $R worth ANSWERS --of PROGRAMS --tools DIR --to FILE   # what the answers to them are worth
 
 ``DIR`` is what ``judge_tools unpack`` made. Answers are drawn on the last GPU, learned from on the
 first, and judged on all cores: they are worth something if they compile for an AMD GPU and are the
@@ -26,13 +28,12 @@ from cass_ray.config import parse_overrides
 from cass_ray.toolchain.sandbox.isolation import ALLOW_UNISOLATED, available, problem
 
 if TYPE_CHECKING:
-    from cass_ray.execute.rewards.compiled import CompileJudge
     from cass_ray.train.rl.rollouts import DecoderRollouts
     from cass_ray.train.rl.settings import RlSettings, SamplingSettings
 
 QUESTIONS = "questions.jsonl"
-_UNREWARDED = ("does not compile", "no program")
-"""Outcomes whose credit is for being a program."""
+_ACCEPTED = ("compiles", "right")
+"""Outcomes of what is rewarded as a translation; any other credit is for being a program."""
 
 
 def read(records: Path, number: int) -> None:
@@ -43,7 +44,7 @@ def read(records: Path, number: int) -> None:
     from cass_ray.train.rl.records import read_answers
 
     rewarded = [
-        row for row in read_answers(records) if row["reward"] and row["outcome"] not in _UNREWARDED
+        row for row in read_answers(records) if row["reward"] and row["outcome"] in _ACCEPTED
     ]
     other = {tuple(row["difference"]): row for row in rewarded if not row["as_rules"]}
     print(
@@ -57,23 +58,15 @@ def read(records: Path, number: int) -> None:
         print("\n".join(row["difference"]))
 
 
-def questions(out: Path, most: int, fresh: int, tools: Path | None) -> None:
+def questions(out: Path, options: argparse.Namespace) -> None:
     """Write the questions of the run in ``out``; see ``write_questions``."""
     from benchmarks.train.rl_questions import write_questions
 
     started = time.monotonic()
-    number = write_questions(out / "run", out / QUESTIONS, most, fresh, tools)
+    tools = options.tools.resolve() if options.tools else None
+    amounts = (options.most, options.fresh, tools, options.longest_answer)
+    number = write_questions(out / "run", out / QUESTIONS, *amounts)
     say(f"{number} questions; {time.monotonic() - started:.0f} s")
-
-
-def make_judge(tools: Path, optimization: str) -> CompileJudge:
-    """The judge of a process of the pool."""
-    from benchmarks.train.judge_tools import toolchain_in
-    from cass_ray.cache import ContentCache
-    from cass_ray.execute.rewards.compiled import CompileJudge
-
-    kept = ContentCache(tools / "verdicts")  # all processes share what is known of translations
-    return CompileJudge(toolchain_in(tools), kept, optimization=optimization)
 
 
 def make_rollouts(
@@ -103,6 +96,7 @@ def run(out: Path, options: argparse.Namespace) -> None:
     """Learn for ``seconds``; the model is in ``out/run/model_rl``."""
     import torch
 
+    from benchmarks.train.judge_tools import make_judge
     from benchmarks.train.rl_questions import read_questions
     from cass_ray.execute.rewards.processes import ProcessRewards
     from cass_ray.train.distributed import DistributedContext
@@ -116,7 +110,7 @@ def run(out: Path, options: argparse.Namespace) -> None:
     settings = _settings(options)
     workers = options.workers or os.cpu_count() or 1
     rewards = ProcessRewards(
-        partial(make_judge, options.tools.resolve(), options.optimization), workers
+        partial(make_judge, options.tools.resolve(), options.optimization, options.other), workers
     )
     gpus = torch.cuda.device_count()
     first, last = ("cuda:0", f"cuda:{gpus - 1}") if gpus else ("cpu", "cpu")
@@ -173,6 +167,7 @@ def main() -> None:
     asking.add_argument("--most", type=int, default=6000)
     asking.add_argument("--fresh", type=int, default=3000, help="Programs that are made anew.")
     asking.add_argument("--tools", type=Path, help="Ask only what translates to what compiles.")
+    asking.add_argument("--longest-answer", type=int, default=400, help="Tokens, of the rules'.")
     running = commands.add_parser("run")
     running.add_argument("--tools", type=Path, required=True)
     running.add_argument("--model", type=Path, help="Default: OUT/run/model.")
@@ -180,6 +175,7 @@ def main() -> None:
     running.add_argument("--seconds", type=float, default=480)
     running.add_argument("--workers", type=int, help="Judges; default: one a core.")
     running.add_argument("--optimization", default="-O1", help="Of the judge's compiler.")
+    running.add_argument("--other", type=float, default=0.3, help="Credit for other code.")
     running.add_argument("--config", type=Path, default=CONFIG)
     running.add_argument("--set", action="append", default=[], help="KEY=VALUE of a setting.")
     running.add_argument(
@@ -188,15 +184,32 @@ def main() -> None:
     reading = commands.add_parser("read")
     reading.add_argument("records", type=Path)
     reading.add_argument("--number", type=int, default=200)
-    for command in (asking, running):
+    apart = commands.add_parser("held-out")
+    for command in (asking, running, apart):
         command.add_argument("out", type=Path)
+    apart.add_argument("folder", type=Path)
+    apart.add_argument("--to", type=Path, required=True)
+    worth = commands.add_parser("worth")
+    worth.add_argument("answers", type=Path)
+    worth.add_argument("--of", type=Path, required=True)
+    worth.add_argument("--tools", type=Path, required=True)
+    worth.add_argument("--to", type=Path, required=True)
     options = parser.parse_args()
     if options.command == "read":
         read(options.records, options.number)
         return
     if options.command == "questions":
-        tools = options.tools.resolve() if options.tools else None
-        questions(options.out, options.most, options.fresh, tools)
+        questions(options.out, options)
+        return
+    if options.command == "held-out":
+        from benchmarks.train.rl_held_out import write_programs
+
+        say(f"{write_programs(options.out / 'run', options.folder, options.to)} programs")
+        return
+    if options.command == "worth":
+        from benchmarks.train.rl_held_out import write_worth
+
+        write_worth(options.answers, options.of, options.tools.resolve(), options.to)
         return
     if options.without_sandbox and not available():
         say(f"answers are compiled without a sandbox, under limits alone: {problem()}")

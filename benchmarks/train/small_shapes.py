@@ -22,16 +22,19 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.train.fused_products import fuse_products
 from cass_ray.config import load
 from cass_ray.train.data.collate import Batch, padded
 from cass_ray.train.distributed import distributed_context
 from cass_ray.train.engines.replicated import ReplicatedEngine
 from cass_ray.train.meters import Operations, peak_operations
+from cass_ray.train.model import linear_loss
 from cass_ray.train.model.build import build_model, fresh_config, inner_model, prepare
 from cass_ray.train.settings import TrainSettings
 
 CONFIG = Path(__file__).parents[2] / "jobs/configs/train_small.yaml"
 _ROW = 65536
+OWN_LOSS = (linear_loss.linear_loss, linear_loss.PIECE)
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,13 @@ class Shape:
     width: int
     intermediate: int
     attention: str = "flash"
+    fused: bool = False
+    """Products of the same activations as one."""
+    fp8: bool = False
+    own_loss: bool = True
+    """Head and loss together; else torch's cross entropy of 4,096 predictions at once."""
+    rows: int = 1
+    """Rows of a step."""
 
 
 SHAPES = {
@@ -56,6 +66,14 @@ SHAPES = {
     "7x1280-cudnn": Shape(1280, 7, 8, 2, 128, 3456, "cudnn"),
     "7x1280": Shape(1280, 7, 8, 2, 128, 3456),
     "8x1152-few-heads": Shape(1152, 8, 6, 2, 128, 3584),
+    "8x1152-plain-loss": Shape(1152, 8, 6, 2, 128, 3584, own_loss=False),
+    "8x1152-fused": Shape(1152, 8, 6, 2, 128, 3584, fused=True),
+    "8x1152-fused-2-rows": Shape(1152, 8, 6, 2, 128, 3584, fused=True, rows=2),
+    "8x1152-fp8": Shape(1152, 8, 6, 2, 128, 3584, fp8=True),
+    "10x1024-fused": Shape(1024, 10, 8, 2, 128, 2816, fused=True),
+    "8x1536-fused": Shape(1536, 8, 8, 2, 128, 4608, fused=True),
+    "8x1536-fp8": Shape(1536, 8, 8, 2, 128, 4608, fp8=True),
+    "8x768-fused": Shape(768, 8, 6, 2, 128, 2048, fused=True),
 }
 
 
@@ -90,7 +108,8 @@ def rows(path: Path, device: torch.device, vocabulary: int) -> list[Batch]:
 
 def measured(name: str, lengths: Path, steps: int, profile: Path | None) -> dict[str, Any]:
     """Throughput of one shape."""
-    shape, device = SHAPES[name], torch.device("cuda", 0)
+    shape = SHAPES[name]
+    device = torch.device("cuda", 0) if torch.cuda.is_available() else torch.device("cpu")
     settings = load(TrainSettings, CONFIG, {})
     assert settings.model.fresh is not None
     sizes = settings.model.fresh.model_copy(
@@ -103,10 +122,16 @@ def measured(name: str, lengths: Path, steps: int, profile: Path | None) -> dict
             "intermediate_size": shape.intermediate,
         }
     )
-    model = settings.model.model_copy(update={"fresh": sizes, "attention": shape.attention})
+    changes = {"fresh": sizes, "attention": shape.attention, "fp8": shape.fp8}
+    model = settings.model.model_copy(update=changes)
     config = fresh_config(sizes, sizes.vocab_size, 0, 1)
     torch._dynamo.reset()
-    prepared = prepare(build_model(model, config=config, seed=0, device=device), model, device)
+    built = build_model(model, config=config, seed=0, device=device)
+    if shape.fused:
+        fuse_products(list(built.get_decoder().layers))
+    if not shape.own_loss:
+        linear_loss.linear_loss, linear_loss.PIECE = linear_loss.plain_loss, 4096
+    prepared = prepare(built, model, device)
     prepared.model.train()
     engine = ReplicatedEngine(prepared.model, settings.optimizer, distributed_context(device))
     operations = Operations.of(inner_model(prepared.model.model).config, prepared.model.layers)
@@ -115,13 +140,16 @@ def measured(name: str, lengths: Path, steps: int, profile: Path | None) -> dict
     peak = peak_operations(device) or float("nan")
 
     def step(number: int) -> None:
-        batch = batches[number % len(batches)]
+        own = [batches[(number * shape.rows + row) % len(batches)] for row in range(shape.rows)]
         started = time.perf_counter()
-        engine.accumulate(batch, 1.0 / len(batch.targets), True)
+        for batch in own:
+            engine.accumulate(batch, 1.0 / len(batch.targets), batch is own[-1])
         engine.update(0.001)
-        torch.cuda.synchronize()
+        if device.type == "cuda":
+            torch.cuda.synchronize()
         times.append(time.perf_counter() - started)
-        rates.append(operations(batch.lengths, len(batch.targets)) / times[-1] / peak)
+        computed = sum(operations(batch.lengths, len(batch.targets)) for batch in own)
+        rates.append(computed / times[-1] / peak)
 
     for number in range(8 + steps):
         step(number)
@@ -131,7 +159,7 @@ def measured(name: str, lengths: Path, steps: int, profile: Path | None) -> dict
         "shape": name,
         "weights": prepared.parameters,
         "seconds_a_step": median(times[8 : 8 + steps]),
-        "tokens_per_second": _ROW / median(times[8 : 8 + steps]),
+        "tokens_per_second": shape.rows * _ROW / median(times[8 : 8 + steps]),
         "mfu": median(rates[8 : 8 + steps]),
         "memory_gib": torch.cuda.max_memory_allocated() / 2**30,
         "attention": prepared.attention,
@@ -156,17 +184,22 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--only", nargs="*", choices=list(SHAPES), default=list(SHAPES))
     parser.add_argument("--steps", type=int, default=16)
+    parser.add_argument("--seconds", type=float, default=1e9, help="Begin no shape after.")
     parser.add_argument("--profile", action="store_true")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
+    until = time.monotonic() + options.seconds
     with (options.out / "shapes.jsonl").open("a") as stream:
         for name in options.only:
+            if time.monotonic() > until:
+                break
             try:
                 found = measured(
                     name, options.lengths, options.steps, options.out if options.profile else None
                 )
             except Exception as error:  # one shape that fails leaves the others alone
                 found = {"shape": name, "error": repr(error)[:500]}
+            linear_loss.linear_loss, linear_loss.PIECE = OWN_LOSS
             gc.collect()
             torch.cuda.empty_cache()
             torch.cuda.reset_peak_memory_stats()

@@ -1,0 +1,113 @@
+"""What reinforcement learning is measured with: programs that no run has learned from."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from benchmarks.train.small_answers import read_programs, say
+from benchmarks.train.small_pairs import (
+    PROGRAMS,
+    Row,
+    by_rules,
+    grafted_rows,
+    ptx_programs,
+    translated,
+)
+
+_SEED = 900_000
+"""Seeds from here on are those of no run, supervised or not."""
+_FILES, _GRAFTS = 120, 80
+"""Fresh files of inline PTX with a kernel, and held-out programs that such functions are put in."""
+
+
+def write_programs(run: Path, folder: Path, path: Path) -> int:
+    """Write the programs to be asked; how many there are.
+
+    Those of held-out repositories that ``folder`` names (``small_judge choose``), fresh files of
+    inline PTX, and grafts of the former.
+    """
+    from cass_ray.train.data.recipe_files import stored_pairs
+    from cass_ray.train.run_files import RunFiles
+
+    chosen = set(json.loads((folder / PROGRAMS).read_text()))
+    held_out = [
+        {"id": row["id"], "repository": row["repository"], "cuda": row["cuda_source"]}
+        for row in stored_pairs(RunFiles(run).recipe_held_out)
+        if row["id"] in chosen
+    ]
+    rows = [*held_out, *_fresh(held_out)]
+    with path.open("w", encoding="utf-8") as stream:
+        stream.writelines(json.dumps(row) + "\n" for row in rows)
+    return len(rows)
+
+
+def _fresh(held_out: list[Row]) -> Iterator[Row]:
+    """With the kind in place of a repository, which marks them."""
+    files = [row for seed in range(_SEED, _SEED + 5) for row in ptx_programs(seed)]
+    grafts = grafted_rows(held_out, 4 * _GRAFTS, frozenset())
+    for rows, most in ((files, _FILES), (grafts, _GRAFTS)):
+        made = 0
+        for row in rows:
+            pair = translated(row) if made < most and "__global__" in row["cuda"] else None
+            if pair is not None and "error" not in pair:
+                made += 1
+                yield {"id": f"fresh-{row['id']}", "repository": row["kind"], "cuda": row["cuda"]}
+
+
+def write_worth(answers: Path, programs: Path, tools: Path, path: Path) -> None:
+    """Judge the files ``public-*.jsonl`` in ``answers``; write a line of JSON each, say the sums.
+
+    ``same``: the compiler makes the code of the rules' translation of it, as for the reward.
+    """
+    asked = {program.name: program for program in read_programs(programs)}
+    work = [
+        (path.stem, row["task"], row["temperature"], asked[row["task"]].text, row.get("code"))
+        for path in sorted(answers.glob("public-*.jsonl"))
+        for row in map(json.loads, path.read_text().splitlines())
+        if row["task"] in asked
+    ]
+    random.Random(0).shuffle(work)  # answers to one program lie together
+    with ProcessPoolExecutor(os.cpu_count(), get_context("fork")) as pool:
+        rows = list(pool.map(partial(_judged, tools), work, chunksize=2))
+    with path.open("w", encoding="utf-8") as stream:
+        stream.writelines(json.dumps(row) + "\n" for row in rows)
+    sums: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        kind = asked[row["task"]].file if row["task"].startswith("fresh-") else "public"
+        sums[f"{row['label']} {kind}"].update(
+            answers=1, compile=row["compiles"], same=row["same"], rules=row["as_rules"]
+        )
+    for label, counts in sorted(sums.items()):
+        say(f"{answers.name} {label}: {dict(counts)}")
+
+
+def _judged(tools: Path, work: tuple[str, str, float, str, str | None]) -> dict[str, Any]:
+    from benchmarks.train.judge_tools import make_judge
+    from cass_ray.execute.rewards.verdicts import Outcome
+    from cass_ray.toolchain.sandbox.process import Starved
+
+    label, task, temperature, cuda, code = work
+    row = {"label": label, "task": task, "temperature": temperature}
+    if code is None:
+        return row | {"outcome": "no program", "compiles": False, "same": False, "as_rules": False}
+    judge = make_judge(tools, "-O1", 0.3)
+    verdict = judge.of(cuda, code)
+    try:
+        compiles = judge.compiles(code)
+    except Starved:
+        compiles = False
+    return row | {
+        "outcome": verdict.outcome.value,
+        "compiles": compiles,
+        "same": verdict.outcome is Outcome.COMPILED and bool(verdict.reference),
+        "as_rules": code == by_rules(cuda),
+    }
