@@ -12,6 +12,7 @@ from cass_ray.lift.frontend.operands import (
     Address,
     Constant,
     Immediate,
+    MatrixDescriptors,
     Operand,
     Predicate,
     Register,
@@ -39,6 +40,8 @@ def _shape(operand: Operand) -> str:
         case Address():
             terms = [_modified(term.file, term) for term in operand.terms]
             return f"[{'+'.join([*terms, *(['i'] if operand.offset else [])])}]"
+        case MatrixDescriptors():
+            return ".".join(["gdesc", *operand.flags])
     return operand.text if operand.text.startswith("SR_") else "name"
 
 

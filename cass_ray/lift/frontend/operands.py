@@ -92,13 +92,22 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
+class MatrixDescriptors:
+    """``gdesc[UR4].negA.tnspB``: uniform registers with descriptors of matrices in shared memory,
+    a pair for A and a pair for B."""
+
+    first: Register
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Name:
     """Anything else: a special register, a label, a scoreboard, a relocated symbol."""
 
     text: str
 
 
-Operand = Register | Predicate | Immediate | Constant | Address | Name
+Operand = Register | Predicate | Immediate | Constant | Address | MatrixDescriptors | Name
 
 
 class Operands(tuple[Operand, ...]):
@@ -145,6 +154,7 @@ _IMMEDIATE = re.compile(
 _CONSTANT = re.compile(
     _SIGNED + r"c\[(?P<bank>0x[0-9a-f]+)\] ?\[(?P<place>[^\]]*)\]\|?(?P<suffix>(?:\.\w+)*)\|?"
 )
+_DESCRIPTORS = re.compile(r"gdesc\[(?P<file>UR)(?P<index>\d+)\](?P<flags>(?:\.\w+)*)")
 _ADDRESS = re.compile(r"(?:desc\[UR\w+\])?\[(?P<place>[^\]]*)\]")
 
 
@@ -168,6 +178,9 @@ def parse(text: str) -> Operand:
         return Constant(int(match["bank"], 16), offset, index, *_modifiers(match))
     if match := _ADDRESS.fullmatch(text):
         return Address(*_place(match["place"], text))
+    if match := _DESCRIPTORS.fullmatch(text):
+        flags = tuple(match["flags"].split(".")[1:])
+        return MatrixDescriptors(Register(match["file"], _index(match)), flags)
     return Name(text)
 
 

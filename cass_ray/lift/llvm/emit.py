@@ -13,7 +13,7 @@ from cass_ray.toolchain.sandbox.isolation import View, private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
 
 _SUPPORT = tuple(
-    Path(__file__).parent / "device" / name for name in ("support.hip", "mbarrier.hip")
+    Path(__file__).parent / "device" / name for name in ("support.hip", "mbarrier.hip", "warpgroup.hip")
 )
 _CODE_OBJECT_VERSION = 5
 _FLAGS = (

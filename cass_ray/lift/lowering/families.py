@@ -26,6 +26,7 @@ from cass_ray.lift.lowering.semantics import (
     tensor,
     texture,
     warp,
+    warpgroup,
 )
 from cass_ray.lift.lowering.table import OpcodeForm, entered
 
@@ -49,6 +50,7 @@ FAMILIES = (
     mbarrier,
     bulk_copy,
     tensor,
+    warpgroup,
     matrix_memory,
     texture,
 )

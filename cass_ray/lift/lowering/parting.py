@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterable, Mapping
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name
 from cass_ray.lift.lowering.liveness import CodePlace, LivenessBlock
+from cass_ray.lift.lowering.semantics.warpgroup import MATRIX_OPCODES
 
 _EXCHANGE = frozenset(
     {"SHFL", "VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX", "ELECT", "LDSM", "MOVM"}
 )
-_MATRICES = frozenset({"HMMA", "IMMA", "DMMA"})
+_MATRICES = frozenset({"HMMA", "IMMA", "DMMA", "BMMA"}) | MATRIX_OPCODES
 _DIFFERENT = frozenset({"ATOM", "ATOMG", "ATOMS", "SYNCS", "LDL"}) | _EXCHANGE | _MATRICES
 """What they give differs between lanes or warps whatever they are given."""
 _READS_SPECIAL = frozenset({"S2R", "S2UR", "CS2R"})

@@ -86,6 +86,11 @@ class RegisterFile:
     def _has_upper_word(self, name: str) -> bool:
         return self._handles.tracked and "R" in name and not name.endswith(_UPPER)
 
+    def array(self, name: str, words: int) -> Value:
+        """Memory of the thread; what it holds is for the instruction that asks alone."""
+        self._types[name] = f"[{words} x i32]"
+        return Value("ptr addrspace(5)", f"%{name}")
+
     # Scopes
 
     @contextmanager
