@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend import cubin as reading
 from cass_ray.lift.frontend.code import CubinCode
-from cass_ray.lift.frontend.cubin import KernelInfo, Parameter
+from cass_ray.lift.frontend.cubin import KernelInfo
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Name
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX
@@ -175,7 +175,7 @@ def _reads_single_precision(i: DecodedInstruction) -> bool:
 
 def _function(context: LoweringContext, lifter: KernelLifter, exported: str) -> str:
     kernel = lifter.environment.kernel
-    parameters = ", ".join(parameter_types(kernel.parameters))
+    parameters = ", ".join(context.banks.arguments.types)
     lines = [
         f'define protected amdgpu_kernel void @"{exported}"({parameters})',
         f"    {_attributes(lifter.environment)} {{",
@@ -202,10 +202,17 @@ def _function(context: LoweringContext, lifter: KernelLifter, exported: str) -> 
 
 def _beginning(context: LoweringContext) -> list[str]:
     """What has to be done before the kernel's first instruction."""
-    if not any(f"@{_BARRIER}" in declaration for declaration in context.ir.declarations):
-        return []
-    context.ir.declarations.add(f"declare void @{_BARRIERS_BEGIN}(i32)")
-    return [f"  call void @{_BARRIERS_BEGIN}(i32 {BARRIERS_PLACE})"]
+    lines = []
+    if context.banks.needs_copy:
+        context.ir.declarations |= {
+            "declare ptr addrspace(4) @llvm.amdgcn.kernarg.segment.ptr()",
+            "declare void @llvm.memcpy.p5.p4.i64(ptr addrspace(5), ptr addrspace(4), i64, i1)",
+        }
+        lines += context.banks.arguments.copying()
+    if any(f"@{_BARRIER}" in declaration for declaration in context.ir.declarations):
+        context.ir.declarations.add(f"declare void @{_BARRIERS_BEGIN}(i32)")
+        lines.append(f"  call void @{_BARRIERS_BEGIN}(i32 {BARRIERS_PLACE})")
+    return lines
 
 
 def _attributes(environment: KernelEnvironment) -> str:
@@ -224,29 +231,6 @@ def _attributes(environment: KernelEnvironment) -> str:
             '"uniform-work-group-size"="true"',
         ]
     )
-
-
-def parameter_types(parameters: tuple[Parameter, ...]) -> list[str]:
-    """LLVM types that give each parameter its offset in the kernel's arguments.
-
-    Raises :class:`LiftError` where no alignment does.
-    """
-    simple = {1: "i8", 2: "i16", 4: "i32", 8: "ptr addrspace(1)"}
-    types: list[str] = []
-    end = 0
-    for parameter in parameters:
-        size, offset = parameter.size, parameter.offset
-        if size in simple and -(-end // size) * size == offset:
-            types.append(simple[size])
-        else:
-            fitting = [a for a in (16, 8, 4, 2, 1) if -(-end // a) * a == offset]
-            if not fitting:
-                raise LiftError(f"a parameter at {offset:#x} after one that ends at {end:#x}")
-            # The largest alignment that the size allows too: what a C++ type has.
-            align = next((a for a in fitting if size % a == 0), fitting[-1])
-            types.append(f"ptr addrspace(4) byref([{size} x i8]) align {align}")
-        end = offset + size
-    return types
 
 
 _FOOTER = f"""

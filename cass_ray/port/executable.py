@@ -17,6 +17,8 @@ _NEEDED = 1  # DT_NEEDED
 _RUNTIME = re.compile(r"^libcudart\.so\.(\d+)")
 _SUPPORTED = (12, 13)
 DRIVER_LIBRARY = b"libcuda.so.1"
+_DRIVER_MARKS = (DRIVER_LIBRARY, b"cudaGetDriverEntryPoint")
+"""What programs of the driver interface have: its name, or the runtime's way to it."""
 """A program needs it, or has the name to open it."""
 # Names of the runtime's own symbols, which a static copy leaves in the file.
 _STATIC_MARKS = (b"cudaGetExportTable", b"cudart_static")
@@ -54,7 +56,7 @@ def read_executable(path: Path) -> Executable:
     device = sections.get(".nv_fatbin")
     needed = _needed(sections, path)
     runtimes = [int(found[1]) for name in needed if (found := _RUNTIME.match(name))]
-    loads_code = DRIVER_LIBRARY in data
+    loads_code = any(mark in data for mark in _DRIVER_MARKS)
     if device is None and not loads_code:
         raise PortError(f"{path} holds no CUDA device code (no section .nv_fatbin)")
     # nvcc's code registers what it has with the runtime: where that is not needed, it is inside.

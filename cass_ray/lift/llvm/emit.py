@@ -13,8 +13,10 @@ from cass_ray.toolchain.sandbox.isolation import View, private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
 
 _SUPPORT = tuple(
-    Path(__file__).parent / "device" / name for name in ("support.hip", "mbarrier.hip", "warpgroup.hip")
+    Path(__file__).parent / "device" / f"{name}.hip"
+    for name in ("support", "mbarrier", "tensor_map", "warpgroup")
 )
+"""One after the other, they are one program."""
 _CODE_OBJECT_VERSION = 5
 _FLAGS = (
     "-x",

@@ -7,6 +7,7 @@ import struct
 
 from cass_ray.lift.errors import UnknownForm
 from cass_ray.lift.llvm.builder import IRBuilder, Value, i32, i64
+from cass_ray.lift.lowering.arguments import COPY, argument_layout
 from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.handles import HandleWords
 
@@ -31,6 +32,9 @@ class ConstantBanks:
         self._shared_shift = environment.shared_shift
         self._ir = ir
         self._handles = handles
+        self.arguments = argument_layout(environment.kernel.parameters)
+        self.needs_copy = False
+        """Whether addresses are made of parameters that do not lie as CUDA's do."""
 
     def word(self, bank: int, offset: int, index: Value | None = None) -> Value:
         """The 32-bit word at ``c[bank][offset + index]``."""
@@ -81,6 +85,7 @@ class ConstantBanks:
                 raise UnknownForm(f"c[0x0][{offset:#x}]", "an indexed driver constant")
             base = self._ir.call("ptr addrspace(4)", "llvm.amdgcn.kernarg.segment.ptr")
             offset -= self._kernel.parameter_base
+            offset += self.arguments.shift_at(offset)
         else:
             base = self._data.bank(bank, self._kernel.name)
         if index is None:
@@ -118,9 +123,15 @@ class ConstantBanks:
 
     def _parameters_address(self) -> Value:
         """The generic address that the driver gives for the kernel's parameters."""
-        base = self._ir.call("ptr addrspace(4)", "llvm.amdgcn.kernarg.segment.ptr")
-        start = self._ir.cast("ptrtoint", base, "i64")
-        return self._ir.op("sub", start, i64(self._kernel.driver.parameters_distance))
+        shift = self.arguments.common_shift
+        if shift is None:
+            self.needs_copy = True
+            copy = self._ir.cast("addrspacecast", Value("ptr addrspace(5)", COPY), "ptr")
+            start, shift = self._ir.cast("ptrtoint", copy, "i64"), 0
+        else:
+            base = self._ir.call("ptr addrspace(4)", "llvm.amdgcn.kernarg.segment.ptr")
+            start = self._ir.cast("ptrtoint", base, "i64")
+        return self._ir.op("sub", start, i64(self._kernel.driver.parameters_distance - shift))
 
     def block_size(self, axis: int) -> Value:
         """Threads of a block along an axis, 0 to 2."""

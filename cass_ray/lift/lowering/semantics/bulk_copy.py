@@ -23,21 +23,21 @@ _UNIT_BITS, _UNITS = 4, 0xFFFF
 
 
 @contextmanager
-def _by_one_lane(ctx: LoweringContext) -> Iterator[None]:
+def by_one_lane(ctx: LoweringContext) -> Iterator[None]:
     """Inside, code is run by the first active lane of the warp."""
     leader = ctx.ir.call("i32", "llvm.cttz.i32", ballot(ctx, TRUE), FALSE)
     with ctx.registers.skipped_unless(ctx.ir.icmp("eq", lane(ctx), leader)):
         yield
 
 
-def _register(i: DecodedInstruction, operand: Operand) -> Register:
+def only_register(i: DecodedInstruction, operand: Operand) -> Register:
     """The one register of an address."""
     if not isinstance(operand, Address) or operand.offset or len(operand.terms) != 1:
         raise i.unknown("an address that is no register")
     return operand.terms[0]
 
 
-def _shared(ctx: LoweringContext, register: Register) -> Value:
+def shared_word(ctx: LoweringContext, register: Register) -> Value:
     """An address in shared memory, where the kernel's own begins behind what barriers need."""
     return ctx.ir.op("add", ctx.register(register), i32(ctx.environment.shared_shift))
 
@@ -51,27 +51,27 @@ def _bytes(ctx: LoweringContext, operand: Operand) -> Value:
 def copy_to_shared(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Copy to shared memory; the register after the target's has the barrier that counts bytes."""
     target, source, size = i.operands.exactly(3)
-    place, origin = _register(i, target), _register(i, source)
-    with _by_one_lane(ctx):
-        count, address = _bytes(ctx, size), _shared(ctx, place)
+    place, origin = only_register(i, target), only_register(i, source)
+    with by_one_lane(ctx):
+        count, address = _bytes(ctx, size), shared_word(ctx, place)
         if i.has("G"):
             ctx.ir.call_void(f"{SUPPORT_PREFIX}bulk_load", address, ctx.wide(origin), count)
         else:
-            ctx.ir.call_void(f"{SUPPORT_PREFIX}bulk_move", address, _shared(ctx, origin), count)
-        complete_transactions(ctx, _shared(ctx, place.following(1)), count)
+            ctx.ir.call_void(f"{SUPPORT_PREFIX}bulk_move", address, shared_word(ctx, origin), count)
+        complete_transactions(ctx, shared_word(ctx, place.following(1)), count)
 
 
 @lowers("UBLKCP.G.S", has_effect=True)
 def copy_to_global(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Copy from shared to global memory."""
     target, source, size = i.operands.exactly(3)
-    place, origin = _register(i, target), _register(i, source)
-    with _by_one_lane(ctx):
-        address, count = _shared(ctx, origin), _bytes(ctx, size)
+    place, origin = only_register(i, target), only_register(i, source)
+    with by_one_lane(ctx):
+        address, count = shared_word(ctx, origin), _bytes(ctx, size)
         ctx.ir.call_void(f"{SUPPORT_PREFIX}bulk_store", ctx.wide(place), address, count)
 
 
-_REDUCTIONS = ("ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR")
+REDUCTIONS = ("ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR")
 _KINDS = ("U32", "S32", "U64", "S64")
 """In the order of ``llvm/device/mbarrier.hip``."""
 
@@ -80,11 +80,11 @@ _KINDS = ("U32", "S32", "U64", "S64")
 def reduce_to_global(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Combine integers of shared memory with those of global memory, each at once."""
     target, source, size = i.operands.exactly(3)
-    place, origin = _register(i, target), _register(i, source)
-    how = _REDUCTIONS.index(i.one_of(*_REDUCTIONS))
+    place, origin = only_register(i, target), only_register(i, source)
+    how = REDUCTIONS.index(i.one_of(*REDUCTIONS))
     kind = _KINDS.index(i.one_of(*_KINDS, default="U32"))
-    with _by_one_lane(ctx):
-        given = ctx.wide(place), _shared(ctx, origin), _bytes(ctx, size), i32(how), i32(kind)
+    with by_one_lane(ctx):
+        given = ctx.wide(place), shared_word(ctx, origin), _bytes(ctx, size), i32(how), i32(kind)
         ctx.ir.call_void(f"{SUPPORT_PREFIX}bulk_reduce", *given)
 
 

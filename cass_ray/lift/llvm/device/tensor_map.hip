@@ -1,0 +1,167 @@
+// Copies by tensor maps (PTX: cp.async.bulk.tensor), tiled, by one lane.
+
+namespace {
+
+constexpr uint32_t most_axes = 5;
+constexpr uint32_t map_magic = 0x50414d54;
+
+// As `port/driver/tensor_map.hpp` writes it: Nvidia's own layout is not known to anyone.
+struct TensorMap {
+  uint32_t magic;
+  uint8_t rank, element_bytes, type, swizzle_chunks;
+  uint16_t box[most_axes];
+  uint8_t steps[most_axes], is_nan_outside;
+  uint64_t address;
+  uint64_t sizes[most_axes];
+  uint64_t strides[most_axes];  // of the first axis: an element's bytes
+};
+static_assert(sizeof(TensorMap) <= 128);
+
+// CUtensorMapDataType (cuda.h).
+enum class Element : uint8_t { u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16 };
+
+struct Coordinates {
+  int32_t at[most_axes];
+};
+
+__device__ const TensorMap &map_at(uint64_t address, uint32_t rank) {
+  const TensorMap &map = *reinterpret_cast<const TensorMap *>(address);
+  if (map.magic != map_magic || map.rank != rank) __builtin_trap();
+  return map;
+}
+
+__device__ uint32_t count_along(const TensorMap &map, uint32_t axis) {
+  return (map.box[axis] + map.steps[axis] - 1) / map.steps[axis];
+}
+
+// Calls `visit` for each row of a tile: with the number of its first byte in the tile, the address
+// of its first element, that element's coordinate, and whether the row is in the tensor.
+template <typename Visit>
+__device__ void each_row(const TensorMap &map, const Coordinates &from, Visit visit) {
+  uint32_t rows = 1;
+  for (uint32_t axis = 1; axis < map.rank; ++axis) rows *= count_along(map, axis);
+  const uint32_t row_bytes = count_along(map, 0) * map.element_bytes;
+  for (uint32_t row = 0; row < rows; ++row) {
+    uint64_t address = map.address + (int64_t)from.at[0] * map.element_bytes;
+    bool is_inside = true;
+    uint32_t rest = row;
+    for (uint32_t axis = 1; axis < map.rank; ++axis) {
+      const uint32_t count = count_along(map, axis);
+      const int64_t at = from.at[axis] + (int64_t)(rest % count) * map.steps[axis];
+      rest /= count;
+      is_inside = is_inside && (uint64_t)at < map.sizes[axis];
+      address += at * map.strides[axis];
+    }
+    visit(row * row_bytes, address, is_inside);
+  }
+}
+
+// Where byte `number` of a tile is: the pattern goes by the address in shared memory.
+__device__ uint32_t swizzled(const TensorMap &map, uint32_t tile, uint32_t number) {
+  const uint32_t place = tile + number;
+  return place ^ (place >> 7 & (map.swizzle_chunks - 1u)) << 4;
+}
+
+template <typename T>
+using InTile = T __attribute__((address_space(3)));
+
+// What stands for elements outside of the tensor.
+__device__ uint64_t outside(const TensorMap &map) {
+  if (!map.is_nan_outside) return 0;
+  switch (map.element_bytes) {
+    case 2: return 0x7fff;
+    case 4: return 0x7fffffff;
+    default: return 0x7fffffffffffffff;
+  }
+}
+
+template <typename T>
+__device__ void load_elements(const TensorMap &map, const Coordinates &from, uint32_t tile,
+                              uint32_t shift) {
+  const uint32_t count = count_along(map, 0);
+  const T other = (T)outside(map);
+  each_row(map, from, [&](uint32_t number, uint64_t address, bool is_inside) {
+    for (uint32_t n = 0; n < count; ++n) {
+      const uint64_t at = (int64_t)from.at[0] + n * map.steps[0];
+      InTile<T> *const to = (InTile<T> *)(swizzled(map, tile, number + n * sizeof(T)) + shift);
+      const bool is_there = is_inside && at < map.sizes[0];
+      *to = is_there ? reinterpret_cast<const T *>(address)[n * map.steps[0]] : other;
+    }
+  });
+}
+
+template <typename T, typename Change>
+__device__ void store_elements(const TensorMap &map, const Coordinates &from, uint32_t tile,
+                               uint32_t shift, Change change) {
+  const uint32_t count = count_along(map, 0);
+  each_row(map, from, [&](uint32_t number, uint64_t address, bool is_inside) {
+    for (uint32_t n = 0; n < count; ++n) {
+      const uint64_t at = (int64_t)from.at[0] + n * map.steps[0];
+      if (!is_inside || at >= map.sizes[0]) continue;
+      const uint32_t place = swizzled(map, tile, number + n * sizeof(T)) + shift;
+      change(reinterpret_cast<T *>(address) + n * map.steps[0], *(InTile<const T> *)place);
+    }
+  });
+}
+
+template <typename T>
+__device__ void reduce_elements(const TensorMap &map, const Coordinates &from, uint32_t tile,
+                                uint32_t shift, Reduction how) {
+  store_elements<T>(map, from, tile, shift, [how](T *to, T given) {
+    T seen = __atomic_load_n(to, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(to, &seen, reduced<T>(how, seen, given), false,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+  });
+}
+
+}  // namespace
+
+// A tile from global to shared memory; gives the bytes of it. `tile` is Nvidia's address, to which
+// `shift` is added.
+extern "C" __device__ __attribute__((noinline)) uint32_t __cass_tensor_load(
+    uint64_t address, uint32_t rank, uint32_t tile, uint32_t shift, int32_t c0, int32_t c1,
+    int32_t c2, int32_t c3, int32_t c4) {
+  const TensorMap &map = map_at(address, rank);
+  const Coordinates from{{c0, c1, c2, c3, c4}};
+  switch (map.element_bytes) {
+    case 1: load_elements<uint8_t>(map, from, tile, shift); break;
+    case 2: load_elements<uint16_t>(map, from, tile, shift); break;
+    case 4: load_elements<uint32_t>(map, from, tile, shift); break;
+    default: load_elements<uint64_t>(map, from, tile, shift); break;
+  }
+  uint32_t bytes = map.element_bytes;
+  for (uint32_t axis = 0; axis < map.rank; ++axis) bytes *= count_along(map, axis);
+  return bytes;
+}
+
+// A tile from shared to global memory; what is outside of the tensor is left out.
+extern "C" __device__ __attribute__((noinline)) void __cass_tensor_store(
+    uint64_t address, uint32_t rank, uint32_t tile, uint32_t shift, int32_t c0, int32_t c1,
+    int32_t c2, int32_t c3, int32_t c4) {
+  const TensorMap &map = map_at(address, rank);
+  const Coordinates from{{c0, c1, c2, c3, c4}};
+  const auto assign = [](auto *to, auto given) { *to = given; };
+  switch (map.element_bytes) {
+    case 1: return store_elements<uint8_t>(map, from, tile, shift, assign);
+    case 2: return store_elements<uint16_t>(map, from, tile, shift, assign);
+    case 4: return store_elements<uint32_t>(map, from, tile, shift, assign);
+    default: return store_elements<uint64_t>(map, from, tile, shift, assign);
+  }
+}
+
+// Reduces integers of a tile into the tensor, each by itself; other numbers end the program.
+extern "C" __device__ __attribute__((noinline)) void __cass_tensor_reduce(
+    uint64_t address, uint32_t rank, uint32_t tile, uint32_t shift, int32_t c0, int32_t c1,
+    int32_t c2, int32_t c3, int32_t c4, uint32_t how) {
+  const TensorMap &map = map_at(address, rank);
+  const Coordinates from{{c0, c1, c2, c3, c4}};
+  const Reduction chosen = static_cast<Reduction>(how);
+  switch (static_cast<Element>(map.type)) {
+    case Element::u32: return reduce_elements<uint32_t>(map, from, tile, shift, chosen);
+    case Element::s32: return reduce_elements<int32_t>(map, from, tile, shift, chosen);
+    case Element::u64: return reduce_elements<uint64_t>(map, from, tile, shift, chosen);
+    case Element::s64: return reduce_elements<int64_t>(map, from, tile, shift, chosen);
+    default: __builtin_trap();
+  }
+}

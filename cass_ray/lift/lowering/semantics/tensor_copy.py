@@ -1,0 +1,74 @@
+"""Copies of tiles by tensor maps (PTX: ``cp.async.bulk.tensor``), tiled.
+
+A tensor map is 128 bytes that only the driver writes and only the hardware reads: ours are in a
+layout of our own (``llvm/device/tensor_map.hip``). As bulk copies (:mod:`.bulk_copy`) they are
+complete when they are issued, by one lane.
+"""
+
+from __future__ import annotations
+
+from cass_ray.lift.frontend.instruction import DecodedInstruction
+from cass_ray.lift.frontend.operands import Register
+from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, Value, i32
+from cass_ray.lift.lowering.context import LoweringContext
+from cass_ray.lift.lowering.semantics.bulk_copy import (
+    REDUCTIONS,
+    by_one_lane,
+    only_register,
+    shared_word,
+)
+from cass_ray.lift.lowering.semantics.mbarrier import complete_transactions
+from cass_ray.lift.lowering.table import lowers
+
+_MOST_AXES = 5
+_AXES = "{1D,2D,3D,4D,5D}"
+
+
+def _tile(
+    ctx: LoweringContext, i: DecodedInstruction, first: Register, coordinates: Register
+) -> list[Value]:
+    """What the device functions take: map, axes, tile, shift, coordinates."""
+    axes = int(i.modifiers[0][0])
+    given = [ctx.register(coordinates.following(n)) if n < axes else i32(0) for n in range(5)]
+    shift = i32(ctx.environment.shared_shift)
+    return [_map(ctx, i), i32(axes), ctx.register(first), shift, *given]
+
+
+def _map(ctx: LoweringContext, i: DecodedInstruction) -> Value:
+    _, operand = i.operands.exactly(2)
+    return ctx.wide(only_register(i, operand))
+
+
+@lowers(f"UTMALDG.{_AXES}", has_effect=True)
+def load_tile(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """To shared memory; after the tile's address come that of a barrier and the coordinates."""
+    place = only_register(i, i.operands[0])
+    with by_one_lane(ctx):
+        given = _tile(ctx, i, place, place.following(2))
+        count = ctx.ir.call("i32", f"{SUPPORT_PREFIX}tensor_load", *given)
+        complete_transactions(ctx, shared_word(ctx, place.following(1)), count)
+
+
+@lowers(f"UTMASTG.{_AXES}", has_effect=True)
+def store_tile(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """To global memory; after the tile's address come the coordinates."""
+    place = only_register(i, i.operands[0])
+    with by_one_lane(ctx):
+        given = _tile(ctx, i, place, place.following(1))
+        ctx.ir.call_void(f"{SUPPORT_PREFIX}tensor_store", *given)
+
+
+@lowers(f"UTMAREDG.{_AXES}.{{ADD,MIN,MAX,INC,DEC,AND,OR,XOR}}", has_effect=True)
+def reduce_tile(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Combine integers of shared memory with those of a tensor, each at once."""
+    place = only_register(i, i.operands[0])
+    how = i32(REDUCTIONS.index(i.one_of(*REDUCTIONS)))
+    with by_one_lane(ctx):
+        given = _tile(ctx, i, place, place.following(1))
+        ctx.ir.call_void(f"{SUPPORT_PREFIX}tensor_reduce", *given, how)
+
+
+@lowers(f"UTMAPF.L2.{_AXES}", "UTMACCTL.PF")
+def prefetch(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Of a tile, or of a map: nothing that can be seen."""
+    del ctx, i
