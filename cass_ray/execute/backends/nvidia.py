@@ -131,7 +131,10 @@ class NvidiaBackend(Backend):
         toolchain = self.toolchain
         command = [str(toolchain.nvcc), *toolchain.flags(self.optimization)]
         command += [*self.language_options(), *unit.preprocessor_arguments()]
-        command += [f"-arch={self.architecture}", "-cudart", "shared"]
+        # nvcc 13 adds compute_90's PTX to -arch=sm_90a, which code that needs the variant has not.
+        number = self.architecture.removeprefix("sm_")
+        codes = f"[sm_{number},compute_{number}]"
+        command += ["-gencode", f"arch=compute_{number},code={codes}", "-cudart", "shared"]
         command += [f"-L{directory}" for directory in toolchain.library_directories]
         with private_folder() as folder:
             view = View(

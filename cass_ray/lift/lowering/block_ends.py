@@ -43,7 +43,7 @@ class BlockEnds:
         }
         assert by_opcode.keys() == ENDS
         if in_turns:
-            by_opcode["BAR"] = self._barrier
+            by_opcode |= {"BAR": self._barrier, "WARPGROUP": self._barrier}
         self.by_opcode: Mapping[str, LowersEnd] = by_opcode
 
     def _branch(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:

@@ -22,6 +22,14 @@ def lane(ctx: LoweringContext) -> Value:
     return ctx.ir.op("and", _wave_lane(ctx, number), i32(WARP_LANES - 1))
 
 
+def warp_number(ctx: LoweringContext) -> Value:
+    """The number of the warp in its block."""
+    x, y, z = (ctx.ir.call("i32", f"llvm.amdgcn.workitem.id.{axis}") for axis in "xyz")
+    rows = ctx.ir.op("add", ctx.ir.op("mul", z, ctx.banks.block_size(1)), y)
+    thread = ctx.ir.op("add", ctx.ir.op("mul", rows, ctx.banks.block_size(0)), x)
+    return ctx.ir.op("lshr", thread, i32(WARP_LANES.bit_length() - 1))
+
+
 def is_upper_warp(ctx: LoweringContext) -> Value:
     """Whether the lane is in the upper half of a wave of 64."""
     return ctx.ir.call("i1", "llvm.amdgcn.inverse.ballot.i64", _UPPER_LANES)

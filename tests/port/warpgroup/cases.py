@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
-from tests.port.warpgroup.forms import BITS, Form, all_forms
+from tests.port.warpgroup.forms import Form, all_forms
 from tests.port.warpgroup.numbers import IDENTITY_LEADING, IDENTITY_PLACE, IDENTITY_STRIDE
 
 IMAGE_BYTES = 48 * 1024
@@ -150,4 +150,3 @@ def unusual() -> Iterator[Case]:
 SECTIONS = {"exact": exact, "probes": probes, "rounded": rounded, "unusual": unusual}
 RECORDED = ("probes", "rounded", "unusual")
 """Sections of which each word is of interest."""
-

@@ -63,7 +63,9 @@ class Form:
         scales = ["-1" if negates else "1" for negates in (self.negates_a, self.negates_b)]
         if BITS[self.a] != 16:
             return "".join(f", {scale}" for scale in scales)
-        turns = [self.transposes_b] if self.a_in_registers else [self.transposes_a, self.transposes_b]
+        turns = (
+            [self.transposes_b] if self.a_in_registers else [self.transposes_a, self.transposes_b]
+        )
         return "".join(f", {flag}" for flag in [*scales, *(str(int(turn)) for turn in turns)])
 
 

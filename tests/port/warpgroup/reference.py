@@ -79,7 +79,8 @@ def _places(descriptor: Descriptor, rows: int, *, transposed: bool, bytes_each: 
     rows_at = [_index(row, *across) for row in range(rows)]
     columns_at = [_index(k, *along) for k in range(ROW_BYTES // bytes_each)]
     places = descriptor.start + np.add.outer(rows_at, columns_at)
-    return np.asarray(places ^ (places >> 7 & width - 1) << 4, np.int64)  # Swizzle<log2 W, 4, 3>
+    # Swizzle<log2 W, 4, 3>; what the base offset does, an H100 has shown (``hardware.json``).
+    return np.asarray(places ^ ((places >> 7) - descriptor.base & width - 1) << 4, np.int64)
 
 
 def _matrix(

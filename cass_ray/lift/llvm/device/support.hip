@@ -135,7 +135,7 @@ extern "C" __device__ __attribute__((used)) void __cass_free(uint64_t address) {
 
 namespace {
 
-constexpr uint32_t barriers = 16;
+constexpr uint32_t barriers = 24;  // 16 with numbers, 8 of warpgroups
 
 using Shared = uint32_t __attribute__((address_space(3)));
 

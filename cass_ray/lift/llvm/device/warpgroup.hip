@@ -35,7 +35,7 @@ class Matrix {
         shift_(shift) {
     const uint32_t mode = (uint32_t)(bits >> 62);
     width_ = mode == 0 ? 0 : 4 - mode;
-    if ((bits >> 49 & 7) != 0) __builtin_trap();
+    base_ = (uint32_t)(bits >> 49) & 7;
   }
 
   // The words of a row of A, or of a column of B.
@@ -58,7 +58,8 @@ class Matrix {
   }
 
   // Where 16 bytes are, of `line` across and number `chunk` along what is contiguous. Patterns are
-  // eight lines of 1, 2, 4 or 8 chunks (1 << width_), and swizzled by the address.
+  // eight lines of 1, 2, 4 or 8 chunks (1 << width_), and swizzled by the address: base_ says at
+  // which line of 128 bytes they begin (as an H100 has it; the other bits it does not look at).
   __device__ uint32_t place(uint32_t line, uint32_t chunk) const {
     const uint32_t inside = line % 8, outside = line / 8;
     if (width_ == 0) {
@@ -69,12 +70,12 @@ class Matrix {
     const uint32_t mask = (1u << width_) - 1;
     const uint32_t address = start_ + ((inside << width_) + (chunk & mask)) * chunk_bytes +
                              outside * stride_ + (chunk >> width_) * leading_;
-    return (address ^ (address >> 7 & mask) * chunk_bytes) + shift_;
+    return (address ^ ((address >> 7) - base_ & mask) * chunk_bytes) + shift_;
   }
 
   uint32_t start_, leading_, stride_;
   bool is_transposed_;
-  uint32_t shift_, width_;
+  uint32_t shift_, width_, base_;
 };
 
 struct Given {

@@ -6,7 +6,9 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Predicate, Register
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, Value, i32
 from cass_ray.lift.lowering.context import LoweringContext
+from cass_ray.lift.lowering.lanes import warp_number
 from cass_ray.lift.lowering.table import lowers
+from cass_ray.lift.lowering.target import WARP_LANES
 
 _RESULT, _RESULT_PREDICATE = "barrier_result", "barrier_predicate"
 _SCRATCH = Value("ptr addrspace(3)", "inttoptr (i32 4 to ptr addrspace(3))")
@@ -21,20 +23,26 @@ def synchronize(ctx: LoweringContext) -> None:
     ctx.ir.line('fence syncscope("workgroup") acquire')
 
 
-BARRIERS_PLACE, BARRIERS_BYTES = 16, 128
-"""Of the counters of barriers of some warps, in LDS in front of the kernel's own."""
+WARPGROUP_WARPS = 4
+_NAMED, _MOST_WARPGROUPS = 16, 8
+BARRIERS_PLACE, BARRIERS_BYTES = 16, 8 * (_NAMED + _MOST_WARPGROUPS)
+"""Of the counters of barriers of some warps, in LDS in front of the kernel's own: two words each
+(``llvm/device/support.hip``), those of warpgroups after those with numbers."""
 
 
 def counts_threads(i: DecodedInstruction) -> bool:
-    """Whether it is a barrier of as many threads as an operand says."""
+    """Whether it is a barrier of as many threads as an operand says, or of four warps."""
+    if i.opcode == "WARPGROUP":
+        return i.has("DEPBAR")
     return i.opcode == "BAR" and (i.has("ARV") or (i.has("SYNC") and len(i.operands) > 1))
 
 
-@lowers("BAR.{SYNC,ARV}{,.DEFER_BLOCKING}", has_effect=True)
+@lowers("BAR.{SYNC,ARV}{,.DEFER_BLOCKING}", "WARPGROUP.DEPBAR.LE", has_effect=True)
 def barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """A barrier of the whole block, whose number does not matter, or of some of its warps.
 
-    RDNA3 has one barrier a block: those of some warps count arrivals in LDS.
+    RDNA3 has one barrier a block: those of some warps count arrivals in LDS. A wait for matrix
+    products is for all warps that compute them (:mod:`.warpgroup`), older ones or not.
     """
     if not counts_threads(i):
         synchronize(ctx)
@@ -46,6 +54,9 @@ def barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 def number_and_threads(ctx: LoweringContext, i: DecodedInstruction) -> tuple[Value, Value]:
     """Of a barrier of some warps, its number and how many threads it waits for."""
+    if i.opcode == "WARPGROUP":
+        group = ctx.ir.op("lshr", warp_number(ctx), i32(WARPGROUP_WARPS.bit_length() - 1))
+        return ctx.ir.op("add", group, i32(_NAMED)), i32(WARPGROUP_WARPS * WARP_LANES)
     if len(i.operands) != 2:
         raise i.unknown("a barrier without a count of threads")
     number, threads = (ctx.integer(operand) for operand in i.operands)
@@ -66,6 +77,9 @@ def stop_at_barrier(ctx: LoweringContext, i: DecodedInstruction, following: str)
     assert ctx.turns is not None
     if i.has("RED"):
         raise i.unknown("a reduction over a block whose warps run in turns")
+    if i.opcode == "WARPGROUP" and i.has("ARRIVE"):
+        ctx.terminators.jump(following)
+        return
     if not counts_threads(i):
         ctx.turns.pause(following, at_barrier=True)
         return

@@ -4,7 +4,8 @@ Each warp has 16 rows of A and of the sums, and reads all of B; so it computes i
 (``llvm/device/warpgroup.hip``). PTX lets the hardware read the matrices at any time between the
 instruction and the wait for its group, in which nothing may write to them, nor touch the registers
 of the sums: at once is one such time. What was written before is seen as by any load, behind the
-same barriers; waits for groups and fences of registers have nothing to do.
+same barriers. The wait is for all four warps: behind it one of them may write to the matrices, and
+programs let one thread say for the warpgroup that it has read them (CUTLASS's pipelines).
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from cass_ray.lift.frontend.operands import (
 )
 from cass_ray.lift.llvm.builder import FALSE, SUPPORT_PREFIX, TRUE, Value, i32, i64
 from cass_ray.lift.lowering.context import LoweringContext
+from cass_ray.lift.lowering.lanes import warp_number
+from cass_ray.lift.lowering.semantics.barrier import WARPGROUP_WARPS
 from cass_ray.lift.lowering.table import lowers
-from cass_ray.lift.lowering.target import WARP_LANES
 
 MATRIX_OPCODES = frozenset({"HGMMA", "QGMMA", "IGMMA", "BGMMA"})
 
 _ARRAY, _MOST_SUMS = "warpgroup_sums", 128
-_WARPS = 4
 _TILE_COLUMNS = 8
 _IN_REGISTERS, _IS_NEGATED, _TRANSPOSES_A, _TRANSPOSES_B, _KEEPS_SUMS, _SATURATES = (
     1 << bit for bit in range(6)
@@ -84,9 +85,9 @@ def multiply_bits(ctx: LoweringContext, i: DecodedInstruction) -> None:
     _multiply(ctx, i, "s32_b1_b1", frozenset())
 
 
-@lowers("WARPGROUP.ARRIVE", "WARPGROUP.DEPBAR.LE")
+@lowers("WARPGROUP.ARRIVE")
 def order(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """What was to be waited for has been computed."""
+    """Registers are as they were written; the wait is a barrier (:mod:`.barrier`)."""
     del ctx, i
 
 
@@ -108,7 +109,7 @@ def _multiply(
         array,
         *factors.words_of_a(ctx),
         *factors.descriptors(ctx),
-        _warp(ctx),
+        ctx.ir.op("and", warp_number(ctx), i32(WARPGROUP_WARPS - 1)),
         i32(ctx.environment.shared_shift),
         i32(columns // _TILE_COLUMNS),
         _flags(ctx, i, factors, keeps),
@@ -154,7 +155,7 @@ def _factors(i: DecodedInstruction, allowed: frozenset[str]) -> _Factors:
         return _Factors(matrices, None, _plain(i, sums), _checked(i, matrices, allowed, place))
     a = i.operands[1]
     sign = isinstance(a, Register) and a.negated
-    if sign and not _NEGATIONS <= allowed:
+    if sign and not allowed >= _NEGATIONS:
         raise i.unknown("a negated matrix")
     of_b = allowed & {"negB", "tnspB"}
     rest = _checked(i, matrices, of_b, place)
@@ -201,12 +202,3 @@ def _flags(ctx: LoweringContext, i: DecodedInstruction, factors: _Factors, keeps
     }
     fixed = i32(sum(flag for flag, is_set in known.items() if is_set))
     return ctx.ir.op("or", fixed, ctx.select(keeps, i32(_KEEPS_SUMS), i32(0)))
-
-
-def _warp(ctx: LoweringContext) -> Value:
-    """The number of the warp among its four."""
-    x, y, z = (ctx.ir.call("i32", f"llvm.amdgcn.workitem.id.{axis}") for axis in "xyz")
-    rows = ctx.ir.op("add", ctx.ir.op("mul", z, ctx.banks.block_size(1)), y)
-    thread = ctx.ir.op("add", ctx.ir.op("mul", rows, ctx.banks.block_size(0)), x)
-    warp = ctx.ir.op("lshr", thread, i32(WARP_LANES.bit_length() - 1))
-    return ctx.ir.op("and", warp, i32(_WARPS - 1))
