@@ -1,11 +1,11 @@
 // Copies by tensor maps (PTX: cp.async.bulk.tensor), tiled: what arrives in shared and in global
-// memory is compared with what the CUDA driver API's and the PTX ISA's texts say. With the name of
-// a file it writes there what each copy gave.
+// memory is compared with what the CUDA driver API's and the PTX ISA's texts say.
 
 #include <cuda.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -355,8 +355,33 @@ void check_store(const Case &given, Action how, const std::vector<uint8_t> &tens
   compare(given, how, found, wanted);
 }
 
+// Copies to try: each case to shared memory, and out of it in each way that it has.
+struct Task {
+  const Case *given;
+  Action how;
+};
+
+std::vector<Task> all_tasks() {
+  std::vector<Task> tasks;
+  for (const Case &given : cases) tasks.push_back({&given, load});
+  for (const Case &given : cases) {
+    if (given.fill == ZEROS) tasks.push_back({&given, store});
+    const bool is_whole =
+        given.type == CU_TENSOR_MAP_DATA_TYPE_INT32 || given.type == CU_TENSOR_MAP_DATA_TYPE_UINT32 ||
+        given.type == CU_TENSOR_MAP_DATA_TYPE_INT64 || given.type == CU_TENSOR_MAP_DATA_TYPE_UINT64;
+    if (!is_whole) continue;
+    for (const Action how : {add, minimum, maximum, bit_and, bit_or, bit_xor}) {
+      const bool is_signed_64 = given.type == CU_TENSOR_MAP_DATA_TYPE_INT64;
+      if (!is_signed_64 || how != add) tasks.push_back({&given, how});
+    }
+  }
+  return tasks;
+}
+
+// Arguments: the copy to begin with, for a fault ends the process; a file.
 int main(int count, char **arguments) {
-  if (count > 1) file = std::fopen(arguments[1], "wb");
+  const size_t first = count > 1 ? std::atoi(arguments[1]) : 0;
+  if (count > 2) file = std::fopen(arguments[2], "ab");
   cudaDriverEntryPointQueryResult status;
   GOOD(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode, 12000,
                                         cudaEnableDefault, &status));
@@ -366,18 +391,11 @@ int main(int count, char **arguments) {
   GOOD(cudaMalloc(&device_tensor, tensor.size()));
   GOOD(cudaMalloc(&device_tile, shared_bytes));
   GOOD(cudaMemcpy(device_tensor, tensor.data(), tensor.size(), cudaMemcpyHostToDevice));
-  for (const Case &given : cases) check_load(given, tensor);
-  for (const Case &given : cases) {
-    if (given.fill == ZEROS) check_store(given, store, tensor);
-    const bool is_whole =
-        given.type == CU_TENSOR_MAP_DATA_TYPE_INT32 || given.type == CU_TENSOR_MAP_DATA_TYPE_UINT32 ||
-        given.type == CU_TENSOR_MAP_DATA_TYPE_INT64 || given.type == CU_TENSOR_MAP_DATA_TYPE_UINT64;
-    if (!is_whole) continue;
-    for (const Action how : {add, minimum, maximum, bit_and, bit_or, bit_xor}) {
-      const bool is_signed_64 = given.type == CU_TENSOR_MAP_DATA_TYPE_INT64;
-      if (is_signed_64 && how == add) continue;
-      check_store(given, how, tensor);
-    }
+  const std::vector<Task> tasks = all_tasks();
+  for (size_t n = first; n < tasks.size() && cudaGetLastError() == cudaSuccess; ++n) {
+    if (file) std::printf("%zu\n", n);
+    if (tasks[n].how == load) check_load(*tasks[n].given, tensor);
+    else check_store(*tasks[n].given, tasks[n].how, tensor);
   }
   if (file) std::fclose(file);
   return failures;

@@ -2,7 +2,6 @@
 //
 // A lane 4 g + t holds of the sums rows g and g + 8, and columns 2 t and 2 t + 1 of each eight. One
 // instruction reads 32 bytes of each row of A and of each column of B, whatever the numbers are.
-// Each product is added to the sum in the order of K, and the sum rounded.
 
 namespace {
 
@@ -106,18 +105,19 @@ __device__ uint32_t lane() {
 template <typename Numbers>
 __device__ void multiply(const Given &given) {
   const uint32_t group = lane() / 4, first_column = lane() % 4 * 2;
-  uint32_t rows[2][line_words];
+  uint32_t words[2][line_words];
   if (given.flags & a_in_registers) {
-    gather(given.a, rows);
+    gather(given.a, words);
   } else {
     const Matrix a(given.of_a, given.flags & transposes_a, given.shift);
-    for (uint32_t row = 0; row < 2; ++row) a.read(16 * given.warp + 8 * row + group, rows[row]);
+    for (uint32_t row = 0; row < 2; ++row) a.read(16 * given.warp + 8 * row + group, words[row]);
   }
-  if (given.flags & is_negated) {
-    for (uint32_t n = 0; n < line_words; ++n) {
-      rows[0][n] ^= Numbers::signs;
-      rows[1][n] ^= Numbers::signs;
+  typename Numbers::Row rows[2];
+  for (uint32_t row = 0; row < 2; ++row) {
+    if (given.flags & is_negated) {
+      for (uint32_t n = 0; n < line_words; ++n) words[row][n] ^= Numbers::signs;
     }
+    Numbers::prepare(words[row], rows[row]);
   }
   const Matrix b(given.of_b, given.flags & transposes_b, given.shift);
   for (uint32_t tile = 0; tile < given.tiles; ++tile) {
@@ -125,8 +125,10 @@ __device__ void multiply(const Given &given) {
     Sums *const held = given.sums + tile * Numbers::words;
     Numbers::read(held, given.flags & keeps_sums, sums);
     for (uint32_t n = 0; n < 2; ++n) {
-      uint32_t column[line_words];
-      b.read(8 * tile + first_column + n, column);
+      uint32_t found[line_words];
+      typename Numbers::Column column;
+      b.read(8 * tile + first_column + n, found);
+      Numbers::prepare(found, column);
       for (uint32_t row = 0; row < 2; ++row) {
         sums[row][n] = Numbers::dot(rows[row], column, sums[row][n], given.flags & saturates);
       }
@@ -135,51 +137,151 @@ __device__ void multiply(const Given &given) {
   }
 }
 
-using Line = const uint32_t (&)[line_words];
-
 __device__ float single(uint32_t bits) { return __builtin_bit_cast(float, bits); }
 __device__ float half(uint32_t bits) { return __builtin_bit_cast(_Float16, (uint16_t)bits); }
 
-// Kinds of numbers: how many bits they have, where their signs are, and number `n` of a line.
-struct F16 {
-  static constexpr uint32_t bits = 16, signs = 0x80008000;
-  static __device__ float number(uint32_t code) { return half(code); }
+// Kinds of floating-point numbers: bits in a register, bits of the fraction and of the exponent,
+// where signs are, and bits below the fraction that are not looked at.
+template <uint32_t BITS, uint32_t FRACTION, uint32_t EXPONENT, uint32_t SIGNS, uint32_t CUT = 0>
+struct Format {
+  static constexpr uint32_t bits = BITS, fraction = FRACTION, exponent = EXPONENT, signs = SIGNS;
+  static constexpr uint32_t cut = CUT, count = line_words * 32 / BITS;
+  static constexpr uint32_t infinity = ((1u << EXPONENT) - 1) << FRACTION;
+  static __device__ bool is_infinite(uint32_t magnitude) { return magnitude == infinity; }
+  static __device__ bool is_nan(uint32_t magnitude) { return magnitude > infinity; }
 };
-struct BF16 {
-  static constexpr uint32_t bits = 16, signs = 0x80008000;
-  static __device__ float number(uint32_t code) { return single(code << 16); }
-};
-struct TF32 {
-  static constexpr uint32_t bits = 32, signs = 0x80000000;
-  static __device__ float number(uint32_t code) { return single(code & ~0u << 13); }
-};
-struct E5M2 {
-  static constexpr uint32_t bits = 8, signs = 0x80808080;
-  static __device__ float number(uint32_t code) { return half(code << 8); }
-};
-struct E4M3 {
-  static constexpr uint32_t bits = 8, signs = 0x80808080;
-  static __device__ float number(uint32_t code) {
-    if ((code & 0x7f) == 0x7f) return single(0x7fffffff);
-    // The exponent's bias is 8 less than that of half precision: 2^8 times too small.
-    return half((code & 0x80) << 8 | (code & 0x7f) << 7) * 256.0f;
-  }
+struct F16 : Format<16, 10, 5, 0x80008000> {};
+struct BF16 : Format<16, 7, 8, 0x80008000> {};
+struct TF32 : Format<32, 10, 8, 0x80000000, 13> {};
+struct E5M2 : Format<8, 2, 5, 0x80808080> {};
+struct E4M3 : Format<8, 3, 4, 0x80808080> {
+  static __device__ bool is_infinite(uint32_t) { return false; }
+  static __device__ bool is_nan(uint32_t magnitude) { return magnitude == 0x7f; }
 };
 
+constexpr int32_t far_below = -0x2000;  // the exponent of zero
+
+// A line of numbers: of each the significand with its sign in the low half, the exponent above.
+template <typename Kind>
+struct Line {
+  int32_t numbers[Kind::count];
+  uint32_t infinities, nans;  // a bit for each number
+};
+
+template <typename Kind>
+__device__ void prepare_line(const uint32_t (&words)[line_words], Line<Kind> &line) {
+  constexpr uint32_t in_word = 32 / Kind::bits, width = Kind::fraction + Kind::exponent;
+  constexpr int32_t bias = (1 << (Kind::exponent - 1)) - 1;
+  line.infinities = line.nans = 0;
+  for (uint32_t n = 0; n < Kind::count; ++n) {
+    const uint32_t code = words[n / in_word] >> (n % in_word * Kind::bits + Kind::cut);
+    const uint32_t magnitude = code & ((1u << width) - 1);
+    const uint32_t field = magnitude >> Kind::fraction;
+    const uint32_t fraction = magnitude & ((1u << Kind::fraction) - 1);
+    const int32_t significand = (int32_t)(fraction | (field != 0 ? 1u << Kind::fraction : 0));
+    const int32_t exponent = (field != 0 ? (int32_t)field : 1) - bias;
+    const int32_t with_sign = code >> width & 1 ? -significand : significand;
+    line.numbers[n] = (significand == 0 ? far_below : exponent) * 0x10000 | (with_sign & 0xffff);
+    line.infinities |= (uint32_t)Kind::is_infinite(magnitude) << n;
+    line.nans |= (uint32_t)Kind::is_nan(magnitude) << n;
+  }
+}
+
+struct Wide {
+  int64_t sum;
+  int32_t unit;  // the exponent of its last place
+};
+
+// The sum of all products and of `sum`, as an H100's tensor cores make it: each is cut, towards
+// zero, to a multiple of 2^(e - KEPT), where e is the greatest of the exponents of the factors'
+// sums and of `sum`'s; then they are added without loss.
+template <uint32_t KEPT, typename A, typename B>
+__device__ Wide aligned_sum(const Line<A> &a, const Line<B> &b, float sum) {
+  constexpr uint32_t scale = KEPT - A::fraction - B::fraction;
+  const uint32_t bits = __builtin_bit_cast(uint32_t, sum);
+  const uint32_t field = bits >> 23 & 0xff;
+  const uint32_t significand = (bits & 0x7fffff) | (field != 0 ? 0x800000 : 0);
+  const int32_t exponent = significand == 0 ? far_below : (field != 0 ? (int32_t)field : 1) - 127;
+  int32_t most = exponent;
+  for (uint32_t n = 0; n < A::count; ++n) {
+    const int32_t of_product = (a.numbers[n] >> 16) + (b.numbers[n] >> 16);
+    most = of_product > most ? of_product : most;
+  }
+  const auto cut = [](uint32_t magnitude, int32_t places) {
+    return (int32_t)(magnitude >> (places < 31 ? places : 31));
+  };
+  int64_t total = KEPT >= 23 ? cut(significand << (KEPT - 23 & 31), most - exponent)
+                             : cut(significand, most - exponent + (int32_t)(23 - KEPT));
+  if (bits >> 31) total = -total;
+  for (uint32_t n = 0; n < A::count; ++n) {
+    const int32_t product = (int16_t)a.numbers[n] * (int16_t)b.numbers[n];
+    const int32_t of_product = (a.numbers[n] >> 16) + (b.numbers[n] >> 16);
+    const uint32_t magnitude = (uint32_t)(product < 0 ? -product : product) << scale;
+    const int32_t kept = cut(magnitude, most - of_product);
+    total += product < 0 ? -kept : kept;
+  }
+  return {total, most - (int32_t)KEPT};
+}
+
+// To a number with `kept` bits, towards zero, or where `is_odd` with its last bit set for what is
+// lost, so that it can be rounded once more.
+__device__ float narrowed(const Wide &wide, int32_t kept, bool is_odd) {
+  const uint32_t magnitude = (uint32_t)(wide.sum < 0 ? -wide.sum : wide.sum);
+  if (magnitude == 0) return 0;
+  const int32_t top = 31 - __builtin_clz(magnitude);
+  int32_t lost = top - (kept - 1);
+  const int32_t least = -126 - (kept - 1) - wide.unit;  // to the last place of denormal numbers
+  if (least > lost) lost = least;
+  if (lost < 0) lost = 0;
+  if (lost > 31) return 0;
+  uint32_t rest = magnitude >> lost;
+  if (is_odd && rest << lost != magnitude) rest |= 1;
+  const float found = __builtin_ldexpf((float)rest, wide.unit + lost);
+  return wide.sum < 0 ? -found : found;
+}
+
+constexpr uint32_t nan_bits = 0x7fffffff;
+
+// The sum where one of the numbers is an infinity or none: what is finite does not matter.
 template <typename A, typename B>
+__device__ float special_sum(const Line<A> &a, const Line<B> &b, float sum) {
+  bool is_nan = (a.nans | b.nans) != 0 || sum != sum;
+  bool has_positive = sum == __builtin_inff(), has_negative = sum == -__builtin_inff();
+  for (uint32_t n = 0; n < A::count; ++n) {
+    if (((a.infinities | b.infinities) >> n & 1) == 0) continue;
+    const int32_t left = (int16_t)a.numbers[n], right = (int16_t)b.numbers[n];
+    is_nan = is_nan || left == 0 || right == 0;
+    const bool is_negative = (left < 0) != (right < 0);
+    has_negative = has_negative || is_negative;
+    has_positive = has_positive || !is_negative;
+  }
+  if (is_nan || (has_positive && has_negative)) return single(nan_bits);
+  return has_negative ? -__builtin_inff() : __builtin_inff();
+}
+
+// Products of an H100 (recorded there: `tests/port/warpgroup`): places behind the greatest exponent
+// that terms keep, and bits of sums in words.
+template <typename A, typename B, bool IS_IN_HALVES>
 struct Products {
+  using Row = Line<A>;
+  using Column = Line<B>;
   using Sum = float;
   static constexpr uint32_t signs = A::signs;
+  static constexpr bool is_of_bytes = A::bits == 8;
+  static constexpr uint32_t kept = is_of_bytes ? 13 : 25;
+  static constexpr int32_t bits_of_sums = is_of_bytes && !IS_IN_HALVES ? 14 : 24;
 
-  static __device__ float dot(Line a, Line b, float sum, bool) {
-    constexpr uint32_t in_word = 32 / A::bits;
-    constexpr uint32_t mask = ~0u >> (32 - A::bits);
-    for (uint32_t k = 0; k < line_words * in_word; ++k) {
-      const uint32_t place = k % in_word * A::bits;
-      sum = __builtin_fmaf(A::number(a[k / in_word] >> place & mask),
-                           B::number(b[k / in_word] >> place & mask), sum);
+  template <typename Kind>
+  static __device__ void prepare(const uint32_t (&words)[line_words], Line<Kind> &line) {
+    prepare_line(words, line);
+  }
+
+  static __device__ float dot(const Row &a, const Column &b, float sum, bool) {
+    const bool is_finite = __builtin_fabsf(sum) < __builtin_inff();
+    if ((a.infinities | a.nans | b.infinities | b.nans) != 0 || !is_finite) {
+      return special_sum(a, b, sum);
     }
-    return sum;
+    return narrowed(aligned_sum<kept>(a, b, sum), bits_of_sums, IS_IN_HALVES);
   }
 };
 
@@ -216,32 +318,42 @@ struct InHalves {
 };
 
 template <typename A, typename B>
-struct ToSingle : Products<A, B>, InWords<float> {};
+struct ToSingle : Products<A, B, false>, InWords<float> {};
 template <typename A, typename B>
-struct ToHalf : Products<A, B>, InHalves {};
+struct ToHalf : Products<A, B, true>, InHalves {};
 
-template <typename A, typename B>
-struct Bytes : InWords<uint32_t> {
+struct Words {
+  uint32_t words[line_words];
+};
+
+// Integers: lines are as they are in memory.
+struct Integers : InWords<uint32_t> {
+  using Row = Words;
+  using Column = Words;
   using Sum = uint32_t;
   static constexpr uint32_t signs = 0;
 
-  static __device__ uint32_t dot(Line a, Line b, uint32_t sum, bool saturates) {
+  static __device__ void prepare(const uint32_t (&words)[line_words], Words &line) {
+    for (uint32_t n = 0; n < line_words; ++n) line.words[n] = words[n];
+  }
+};
+
+template <typename A, typename B>
+struct Bytes : Integers {
+  static __device__ uint32_t dot(const Words &a, const Words &b, uint32_t sum, bool saturates) {
     int32_t found = 0;
     for (uint32_t k = 0; k < 4 * line_words; ++k) {
       const uint32_t place = k % 4 * 8;
-      found += (int32_t)(A)(a[k / 4] >> place) * (int32_t)(B)(b[k / 4] >> place);
+      found += (int32_t)(A)(a.words[k / 4] >> place) * (int32_t)(B)(b.words[k / 4] >> place);
     }
     if (!saturates) return sum + (uint32_t)found;
     return (uint32_t)__builtin_elementwise_add_sat((int32_t)sum, found);
   }
 };
 
-struct Bits : InWords<uint32_t> {
-  using Sum = uint32_t;
-  static constexpr uint32_t signs = 0;
-
-  static __device__ uint32_t dot(Line a, Line b, uint32_t sum, bool) {
-    for (uint32_t n = 0; n < line_words; ++n) sum += __builtin_popcount(a[n] & b[n]);
+struct Bits : Integers {
+  static __device__ uint32_t dot(const Words &a, const Words &b, uint32_t sum, bool) {
+    for (uint32_t n = 0; n < line_words; ++n) sum += __builtin_popcount(a.words[n] & b.words[n]);
     return sum;
   }
 };
