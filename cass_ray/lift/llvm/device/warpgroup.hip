@@ -159,31 +159,32 @@ struct E4M3 : Format<8, 3, 4, 0x80808080> {
   static __device__ bool is_nan(uint32_t magnitude) { return magnitude == 0x7f; }
 };
 
-constexpr int32_t far_below = -0x2000;  // the exponent of zero
+// Exponents of numbers that have none; sums of two of them are told apart as well.
+constexpr int32_t of_zero = -0x800, of_infinity = 0x2000, of_nan = 0x3000;
+constexpr int32_t least_special = 0x800;
 
 // A line of numbers: of each the significand with its sign in the low half, the exponent above.
 template <typename Kind>
 struct Line {
   int32_t numbers[Kind::count];
-  uint32_t infinities, nans;  // a bit for each number
 };
 
 template <typename Kind>
 __device__ void prepare_line(const uint32_t (&words)[line_words], Line<Kind> &line) {
   constexpr uint32_t in_word = 32 / Kind::bits, width = Kind::fraction + Kind::exponent;
   constexpr int32_t bias = (1 << (Kind::exponent - 1)) - 1;
-  line.infinities = line.nans = 0;
   for (uint32_t n = 0; n < Kind::count; ++n) {
     const uint32_t code = words[n / in_word] >> (n % in_word * Kind::bits + Kind::cut);
     const uint32_t magnitude = code & ((1u << width) - 1);
     const uint32_t field = magnitude >> Kind::fraction;
     const uint32_t fraction = magnitude & ((1u << Kind::fraction) - 1);
     const int32_t significand = (int32_t)(fraction | (field != 0 ? 1u << Kind::fraction : 0));
-    const int32_t exponent = (field != 0 ? (int32_t)field : 1) - bias;
+    int32_t exponent = (field != 0 ? (int32_t)field : 1) - bias;
+    if (magnitude == 0) exponent = of_zero;
+    if (Kind::is_infinite(magnitude)) exponent = of_infinity;
+    if (Kind::is_nan(magnitude)) exponent = of_nan;
     const int32_t with_sign = code >> width & 1 ? -significand : significand;
-    line.numbers[n] = (significand == 0 ? far_below : exponent) * 0x10000 | (with_sign & 0xffff);
-    line.infinities |= (uint32_t)Kind::is_infinite(magnitude) << n;
-    line.nans |= (uint32_t)Kind::is_nan(magnitude) << n;
+    line.numbers[n] = exponent * 0x10000 | (with_sign & 0xffff);
   }
 }
 
@@ -191,6 +192,16 @@ struct Wide {
   int64_t sum;
   int32_t unit;  // the exponent of its last place
 };
+
+template <typename A, typename B>
+__device__ int32_t greatest_exponent(const Line<A> &a, const Line<B> &b) {
+  int32_t most = 2 * of_zero;
+  for (uint32_t n = 0; n < A::count; ++n) {
+    const int32_t of_product = (a.numbers[n] >> 16) + (b.numbers[n] >> 16);
+    most = of_product > most ? of_product : most;
+  }
+  return most;
+}
 
 // The sum of all products and of `sum`, as an H100's tensor cores make it: each is cut, towards
 // zero, to a multiple of 2^(e - KEPT), where e is the greatest of the exponents of the factors'
@@ -201,12 +212,9 @@ __device__ Wide aligned_sum(const Line<A> &a, const Line<B> &b, float sum) {
   const uint32_t bits = __builtin_bit_cast(uint32_t, sum);
   const uint32_t field = bits >> 23 & 0xff;
   const uint32_t significand = (bits & 0x7fffff) | (field != 0 ? 0x800000 : 0);
-  const int32_t exponent = significand == 0 ? far_below : (field != 0 ? (int32_t)field : 1) - 127;
-  int32_t most = exponent;
-  for (uint32_t n = 0; n < A::count; ++n) {
-    const int32_t of_product = (a.numbers[n] >> 16) + (b.numbers[n] >> 16);
-    most = of_product > most ? of_product : most;
-  }
+  const int32_t exponent = significand == 0 ? of_zero : (field != 0 ? (int32_t)field : 1) - 127;
+  const int32_t greatest = greatest_exponent(a, b);
+  const int32_t most = exponent > greatest ? exponent : greatest;
   const auto cut = [](uint32_t magnitude, int32_t places) {
     return (int32_t)(magnitude >> (places < 31 ? places : 31));
   };
@@ -245,18 +253,20 @@ constexpr uint32_t nan_bits = 0x7fffffff;
 // The sum where one of the numbers is an infinity or none: what is finite does not matter.
 template <typename A, typename B>
 __device__ float special_sum(const Line<A> &a, const Line<B> &b, float sum) {
-  bool is_nan = (a.nans | b.nans) != 0 || sum != sum;
-  bool has_positive = sum == __builtin_inff(), has_negative = sum == -__builtin_inff();
+  constexpr uint32_t positive = 1, negative = 2, none = positive | negative;
+  uint32_t found = 0;  // an infinity of each sign, or both, which give none
+  if (sum == __builtin_inff()) found = positive;
+  if (sum == -__builtin_inff()) found = negative;
+  if (sum != sum) found = none;
   for (uint32_t n = 0; n < A::count; ++n) {
-    if (((a.infinities | b.infinities) >> n & 1) == 0) continue;
-    const int32_t left = (int16_t)a.numbers[n], right = (int16_t)b.numbers[n];
-    is_nan = is_nan || left == 0 || right == 0;
-    const bool is_negative = (left < 0) != (right < 0);
-    has_negative = has_negative || is_negative;
-    has_positive = has_positive || !is_negative;
+    const int32_t left = a.numbers[n] >> 16, right = b.numbers[n] >> 16;
+    const int32_t product = (int16_t)a.numbers[n] * (int16_t)b.numbers[n];
+    uint32_t here = product < 0 ? negative : positive;
+    if (product == 0 || left == of_nan || right == of_nan) here = none;
+    if (left + right >= least_special) found |= here;
   }
-  if (is_nan || (has_positive && has_negative)) return single(nan_bits);
-  return has_negative ? -__builtin_inff() : __builtin_inff();
+  if (found == none) return single(nan_bits);
+  return found == negative ? -__builtin_inff() : __builtin_inff();
 }
 
 // Products of an H100 (recorded there: `tests/port/warpgroup`): places behind the greatest exponent
@@ -278,9 +288,7 @@ struct Products {
 
   static __device__ float dot(const Row &a, const Column &b, float sum, bool) {
     const bool is_finite = __builtin_fabsf(sum) < __builtin_inff();
-    if ((a.infinities | a.nans | b.infinities | b.nans) != 0 || !is_finite) {
-      return special_sum(a, b, sum);
-    }
+    if (!is_finite || greatest_exponent(a, b) >= least_special) return special_sum(a, b, sum);
     return narrowed(aligned_sum<kept>(a, b, sum), bits_of_sums, IS_IN_HALVES);
   }
 };
