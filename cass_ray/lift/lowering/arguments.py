@@ -45,10 +45,10 @@ class ArgumentLayout:
             "  %arguments = call ptr addrspace(4) @llvm.amdgcn.kernarg.segment.ptr()",
         ]
         for number, (p, shift) in enumerate(zip(self.parameters, self.shifts, strict=True)):
-            to, source = f"%parameter{number}", f"%argument{number}"
+            to, source, place = f"%parameter{number}", f"%argument{number}", p.offset + shift
             lines += [
                 f"  {to} = getelementptr i8, ptr addrspace(5) {COPY}, i32 {p.offset}",
-                f"  {source} = getelementptr i8, ptr addrspace(4) %arguments, i64 {p.offset + shift}",
+                f"  {source} = getelementptr i8, ptr addrspace(4) %arguments, i64 {place}",
                 f"  call void @llvm.memcpy.p5.p4.i64(ptr addrspace(5) {to}, "
                 f"ptr addrspace(4) {source}, i64 {p.size}, i1 false)",
             ]
@@ -68,9 +68,8 @@ def argument_layout(parameters: tuple[Parameter, ...]) -> ArgumentLayout:
             fitting = [a for a in _ALIGNMENTS if -(-end // a) * a == place]
             if not fitting:
                 if size % (2 * _MOST):
-                    raise LiftError(
-                        f"a parameter at {parameter.offset:#x} after one that ends at {end - shift:#x}"
-                    )
+                    before = f"after one that ends at {end - shift:#x}"
+                    raise LiftError(f"a parameter at {parameter.offset:#x} {before}")
                 place, fitting = -(-end // _MOST) * _MOST, [_MOST]
                 shift = place - parameter.offset
             # The largest alignment that the size allows too: what a C++ type has.

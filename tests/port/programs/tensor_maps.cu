@@ -5,7 +5,6 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -104,8 +103,8 @@ struct Coordinates {
 };
 
 template <int rank>
-__global__ void kernel(const __grid_constant__ CUtensorMap map, Coordinates where, uint32_t bytes,
-                       Action how, uint8_t *memory) {
+__device__ void copy(const CUtensorMap *map, const Coordinates &where, uint32_t bytes, Action how,
+                     uint8_t *memory) {
   extern __shared__ __align__(1024) uint8_t tile[];
   __shared__ __align__(8) uint64_t barrier;
   for (uint32_t n = threadIdx.x; n < shared_bytes; n += threads)
@@ -119,9 +118,9 @@ __global__ void kernel(const __grid_constant__ CUtensorMap map, Coordinates wher
     if (how == load) {
       asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes)
                    : "memory");
-      copy_in<rank>(place, &map, where.at, bar);
+      copy_in<rank>(place, map, where.at, bar);
     } else {
-      copy_out<rank>(how, place, &map, where.at);
+      copy_out<rank>(how, place, map, where.at);
     }
   }
   if (how != load) return;
@@ -133,6 +132,27 @@ __global__ void kernel(const __grid_constant__ CUtensorMap map, Coordinates wher
         : "r"(bar)
         : "memory");
   for (uint32_t n = threadIdx.x; n < shared_bytes; n += threads) memory[n] = tile[n];
+}
+
+// The map is the first parameter, or follows others.
+template <int rank>
+__global__ void loads(const __grid_constant__ CUtensorMap map, Coordinates where, uint32_t bytes,
+                      uint8_t *memory) {
+  copy<rank>(&map, where, bytes, load, memory);
+}
+template <int rank>
+__global__ void stores(uint8_t *memory, Action how, const __grid_constant__ CUtensorMap map,
+                       Coordinates where) {
+  copy<rank>(&map, where, 0, how, memory);
+}
+
+template <int rank>
+void launch_one(const CUtensorMap &map, Action how, const Coordinates &where, uint32_t bytes,
+                uint8_t *memory) {
+  if (how == load)
+    loads<rank><<<1, threads, shared_bytes>>>(map, where, bytes, memory);
+  else
+    stores<rank><<<1, threads, shared_bytes>>>(memory, how, map, where);
 }
 
 #define U8 CU_TENSOR_MAP_DATA_TYPE_UINT8, 1
@@ -284,7 +304,6 @@ using Encode = CUresult (*)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void
 
 static Encode encode;
 static uint8_t *device_tensor, *device_tile;
-static std::FILE *file;
 
 bool launch(const Case &given, Action how) {
   CUtensorMap map;
@@ -300,11 +319,11 @@ bool launch(const Case &given, Action how) {
   std::memcpy(where.at, given.at, sizeof(where.at));
   const uint32_t bytes = bytes_of(given);
   switch (given.rank) {
-    case 1: kernel<1><<<1, threads, shared_bytes>>>(map, where, bytes, how, device_tile); break;
-    case 2: kernel<2><<<1, threads, shared_bytes>>>(map, where, bytes, how, device_tile); break;
-    case 3: kernel<3><<<1, threads, shared_bytes>>>(map, where, bytes, how, device_tile); break;
-    case 4: kernel<4><<<1, threads, shared_bytes>>>(map, where, bytes, how, device_tile); break;
-    default: kernel<5><<<1, threads, shared_bytes>>>(map, where, bytes, how, device_tile); break;
+    case 1: launch_one<1>(map, how, where, bytes, device_tile); break;
+    case 2: launch_one<2>(map, how, where, bytes, device_tile); break;
+    case 3: launch_one<3>(map, how, where, bytes, device_tile); break;
+    case 4: launch_one<4>(map, how, where, bytes, device_tile); break;
+    default: launch_one<5>(map, how, where, bytes, device_tile); break;
   }
   const cudaError_t error = cudaDeviceSynchronize();
   if (error != cudaSuccess) std::printf("%s: %s\n", given.name, cudaGetErrorString(error));
@@ -318,7 +337,6 @@ void compare(const Case &given, Action how, const std::vector<uint8_t> &found,
     if (found[n] == wanted[n]) continue;
     if (wrong++ == 0) first = n;
   }
-  if (file) std::fwrite(found.data(), 1, found.size(), file);
   if (wrong == 0) return;
   ++failures;
   std::printf("%s, action %d: %u bytes differ, the first at %u: %02x, not %02x\n", given.name,
@@ -378,10 +396,7 @@ std::vector<Task> all_tasks() {
   return tasks;
 }
 
-// Arguments: the copy to begin with, for a fault ends the process; a file.
-int main(int count, char **arguments) {
-  const size_t first = count > 1 ? std::atoi(arguments[1]) : 0;
-  if (count > 2) file = std::fopen(arguments[2], "ab");
+int main() {
   cudaDriverEntryPointQueryResult status;
   GOOD(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode, 12000,
                                         cudaEnableDefault, &status));
@@ -391,12 +406,9 @@ int main(int count, char **arguments) {
   GOOD(cudaMalloc(&device_tensor, tensor.size()));
   GOOD(cudaMalloc(&device_tile, shared_bytes));
   GOOD(cudaMemcpy(device_tensor, tensor.data(), tensor.size(), cudaMemcpyHostToDevice));
-  const std::vector<Task> tasks = all_tasks();
-  for (size_t n = first; n < tasks.size() && cudaGetLastError() == cudaSuccess; ++n) {
-    if (file) std::printf("%zu\n", n);
-    if (tasks[n].how == load) check_load(*tasks[n].given, tensor);
-    else check_store(*tasks[n].given, tasks[n].how, tensor);
+  for (const Task &task : all_tasks()) {
+    if (task.how == load) check_load(*task.given, tensor);
+    else check_store(*task.given, task.how, tensor);
   }
-  if (file) std::fclose(file);
   return failures;
 }

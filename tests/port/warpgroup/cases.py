@@ -148,5 +148,3 @@ def unusual() -> Iterator[Case]:
 
 
 SECTIONS = {"exact": exact, "probes": probes, "rounded": rounded, "unusual": unusual}
-RECORDED = ("probes", "rounded", "unusual")
-"""Sections of which each word is of interest."""

@@ -1,7 +1,8 @@
 """The CUDA program of a list of cases: a kernel for each form, and a table.
 
-``PROGRAM`` prints for each case its number and two checksums of the result's registers, the second
-with zeros of either sign taken for one; with the name of a file it writes the registers there.
+The program prints for each case of a section its number and a checksum of the result's registers.
+``python -m tests.port.warpgroup.program FILE`` writes that of all cases, which was run on an H100
+(``nvcc -gencode arch=compute_90a,code=sm_90a``, CUDA 13.0): ``hardware.json`` is what it printed.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import sys
 from pathlib import Path
 
 from tests.port.warpgroup import numbers
-from tests.port.warpgroup.cases import IMAGE_BYTES, RECORDED, SECTIONS, Case
+from tests.port.warpgroup.cases import IMAGE_BYTES, SECTIONS, Case
 from tests.port.warpgroup.forms import WARPGROUP, Form
 
 _HEAD = f"""\
@@ -77,9 +78,6 @@ def _kernel(number: int, form: Form) -> str:
     )
 
 
-_ZEROS = {"f32": "{~0u}", "f16": "{0xffffu, 0xffff0000u}", "s32": "{}"}
-"""Masks of the numbers in a register of the result, whose signs are those of zeros alone."""
-
 _TABLES = """
 struct Kind {{
   uint32_t bytes, rule, base, span, count, codes[9];
@@ -92,7 +90,6 @@ using Kernel = void (*)(const uint4 *, const uint32_t *, uint64_t, uint64_t, uin
 struct Form {{
   Kernel kernel;
   uint32_t words;
-  uint32_t zeros[2];
 }};
 const Form forms[] = {{
 {forms}
@@ -154,10 +151,9 @@ bool failed(const char *what) {{
   return error != cudaSuccess;
 }}
 
-// Arguments: a section of the table, or a number from which on; a file for the registers.
+// Argument: a section of the table.
 int main(int count, char **arguments) {{
   const int section = count > 1 ? std::atoi(arguments[1]) : 0;
-  std::FILE *file = count > 2 ? std::fopen(arguments[2], "wb") : nullptr;
   std::vector<uint32_t> image(image_bytes / 4), given((4 + most_words) * threads),
       out(most_words * threads);
   uint4 *device_image;
@@ -188,20 +184,10 @@ int main(int count, char **arguments) {{
     }}
     const uint32_t words = form.words * threads;
     cudaMemcpy(out.data(), device_out, 4 * words, cudaMemcpyDeviceToHost);
-    uint64_t sum = 0, plain = 0;
-    for (uint32_t n = 0; n < words; ++n) {{
-      const uint64_t factor = n * 0x9E3779B97F4A7C16ull + 1;
-      uint32_t word = out[n];
-      sum += word * factor;
-      for (const uint32_t zero : form.zeros)
-        if ((word & zero) == (zero & ~(zero >> 1))) word &= ~zero;
-      plain += word * factor;
-    }}
-    std::printf("%u %016llx %016llx\\n", number, (unsigned long long)sum,
-                (unsigned long long)plain);
-    if (file) std::fwrite(out.data(), 4, words, file);
+    uint64_t sum = 0;
+    for (uint32_t n = 0; n < words; ++n) sum += out[n] * (n * 0x9E3779B97F4A7C16ull + 1);
+    std::printf("%u %016llx\\n", number, (unsigned long long)sum);
   }}
-  if (file) std::fclose(file);
 }}
 """
 
@@ -215,10 +201,7 @@ def program(sections: dict[str, list[Case]]) -> str:
         f"{{{', '.join(f'{code}u' for code in k.codes)}}}}},"
         for k in numbers.KINDS.values()
     ]
-    form_rows = [
-        f"  {{k{n}, {form.words}, {_ZEROS[form.result]}}},  // {form.opcode}"
-        for n, form in enumerate(forms)
-    ]
+    form_rows = [f"  {{k{n}, {form.words}}},  // {form.opcode}" for n, form in enumerate(forms)]
     places = {form: n for n, form in enumerate(forms)}
     case_rows = [
         f"  {{{section}, {places[case.form]}, {kinds.index(case.image)}, {case.seed}, "
@@ -239,14 +222,8 @@ def everything() -> dict[str, list[Case]]:
 
 
 def main() -> None:
-    """Write the program of all cases to a file, and say what to run."""
-    path = Path(sys.argv[1])
-    sections = everything()
-    path.write_text(program(sections))
-    for number, (name, cases) in enumerate(sections.items()):
-        words = sum(case.form.words * WARPGROUP for case in cases)
-        recorded = f"{4 * words} bytes" if name in RECORDED else "not recorded"
-        print(number, name, len(cases), recorded)
+    """Write the program of all cases to a file."""
+    Path(sys.argv[1]).write_text(program(everything()))
 
 
 if __name__ == "__main__":

@@ -146,7 +146,8 @@ def result(case: Case) -> Words:
     products = _by_thread(a @ b.T, form)
     if form.negates_a != form.negates_b:
         products = -products
-    total = products + _sums_before(case) if case.keeps else products
+    # A zero is positive, whatever its terms are.
+    total = products + (_sums_before(case) if case.keeps else 0)
     if form.result == "f32":
         return total.astype("<f4").view("<u4").reshape(-1)
     if form.result == "f16":
@@ -155,12 +156,3 @@ def result(case: Case) -> Words:
     if form.saturates:
         total = np.clip(total, -(1 << 31), (1 << 31) - 1)
     return (total & 0xFFFFFFFF).astype("<u4").reshape(-1)
-
-
-def without_signs_of_zeros(words: Words, form: Form) -> Words:
-    """Zeros of either sign made positive, of floating-point results."""
-    if form.is_integer:
-        return words
-    numbers = words.view("<u2" if form.result == "f16" else "<u4").copy()
-    numbers[numbers == 1 << 8 * numbers.itemsize - 1] = 0
-    return numbers.view("<u4")

@@ -1,0 +1,32 @@
+"""Copies of tiles by tensor maps, which the program compares with what the texts say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cass_ray.emulator.build import runtime_library
+from cass_ray.emulator.execution import RunOptions
+from cass_ray.port.executable import read_executable
+from cass_ray.port.lifting import ContainerLifter
+from cass_ray.port.running import execute, port
+
+pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
+
+NO_MAPS = {f"2d, {kind}: no map (801)" for kind in ("nan f32 ftz", "nan tf32", "tf32 ftz")}
+"""Elements that the hardware may change on the way are refused."""
+
+
+@pytest.mark.parametrize("processor", ["gfx1100", "gfx942"])
+def test_tiles_arrive_as_the_texts_say(
+    lifter: ContainerLifter, build: Callable[..., Path], processor: str
+) -> None:
+    chosen = ContainerLifter(lifter.nvidia, lifter.amd, processor)
+    ported = port(read_executable(build("tensor_maps.cu", architecture="sm_90a")), chosen)
+    assert not ported.failures
+    options = RunOptions(seconds=120, devices=(processor,))
+    done = execute(ported, [], runtime_library(), options)
+    assert set(done.stdout_text.splitlines()) == NO_MAPS
+    assert "cuTensorMapEncodeTiled of this type of elements is not supported" in done.stderr_text
