@@ -109,7 +109,7 @@ def filled(name: str, seed: int, words: int) -> bytes:
     else:
         sign = (found >> np.uint32(31)) << np.uint32(8 * kind.bytes - 1)
         made = np.uint32(kind.base) + (found & np.uint32(0x7FFFFFFF)) % np.uint32(kind.span) | sign
-    return made.astype(f"<u{kind.bytes}").tobytes()
+    return bytes(made.astype(f"<u{kind.bytes}").tobytes())
 
 
 def checksum(words: Words) -> int:

@@ -6,6 +6,7 @@ Only for whole numbers whose sums are exact, and for products with the identity.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ from tests.port.warpgroup.numbers import (
     filled,
 )
 
-Matrix = npt.NDArray[np.generic]
+Matrix = npt.NDArray[Any]
 Numbers = npt.NDArray[np.int64]
 
 
@@ -149,10 +150,10 @@ def result(case: Case) -> Words:
     # A zero is positive, whatever its terms are.
     total = products + (_sums_before(case) if case.keeps else 0)
     if form.result == "f32":
-        return total.astype("<f4").view("<u4").reshape(-1)
+        return np.asarray(total, "<f4").view("<u4").reshape(-1)
     if form.result == "f16":
         pairs = total.astype("<f2").reshape(form.words, 2, WARPGROUP).transpose(0, 2, 1)
         return np.ascontiguousarray(pairs).view("<u4").reshape(-1)
     if form.saturates:
         total = np.clip(total, -(1 << 31), (1 << 31) - 1)
-    return (total & 0xFFFFFFFF).astype("<u4").reshape(-1)
+    return np.asarray(total, np.int64).astype("<u4").reshape(-1)
