@@ -40,7 +40,9 @@ template <typename Visit>
 __device__ void each_row(const TensorMap &map, const Coordinates &from, Visit visit) {
   uint32_t rows = 1;
   for (uint32_t axis = 1; axis < map.rank; ++axis) rows *= count_along(map, axis);
-  const uint32_t row_bytes = count_along(map, 0) * map.element_bytes;
+  // Rows of a swizzled tile are as long as those of the pattern, whatever is in them.
+  const uint32_t row_bytes = map.swizzle_chunks > 1 ? map.swizzle_chunks * 16u
+                                                    : count_along(map, 0) * map.element_bytes;
   for (uint32_t row = 0; row < rows; ++row) {
     uint64_t address = map.address + (int64_t)from.at[0] * map.element_bytes;
     bool is_inside = true;
@@ -65,14 +67,9 @@ __device__ uint32_t swizzled(const TensorMap &map, uint32_t tile, uint32_t numbe
 template <typename T>
 using InTile = T __attribute__((address_space(3)));
 
-// What stands for elements outside of the tensor.
+// What stands for elements outside of the tensor: an H100 fills with one half, whatever the size.
 __device__ uint64_t outside(const TensorMap &map) {
-  if (!map.is_nan_outside) return 0;
-  switch (map.element_bytes) {
-    case 2: return 0x7fff;
-    case 4: return 0x7fffffff;
-    default: return 0x7fffffffffffffff;
-  }
+  return map.is_nan_outside ? 0x7ff77ff77ff77ff7 : 0;
 }
 
 template <typename T>
