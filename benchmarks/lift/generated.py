@@ -3,8 +3,9 @@
 ``--count 100 --seed 17 --sm 80 --sm 90 --json OUT.json`` compiles each program of ``cass generate``
 with nvcc in several ways (``--mode``, all by default), lifts every cubin, runs it under clang's HIP
 host on the CPU backend and compares what it prints with what the generator computed. Rows are
-written after every program; a run that is started again continues. The Markdown table lies beside
-the JSON file.
+written after every program; a run that is started again continues. ``--part 2/8`` takes every
+eighth program from the third on. The Markdown table lies beside the JSON file; ``--table`` writes
+it alone, of rows that :mod:`benchmarks.lift.parts` has joined.
 
 Programs that nvcc, the translator or clang refuse are counted and left out.
 """
@@ -12,6 +13,7 @@ Programs that nvcc, the translator or clang refuse are counted and left out.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import sys
 import tempfile
@@ -22,6 +24,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from benchmarks.lift.cubins import Ways, compile_unit
+from benchmarks.lift.parts import part
 from benchmarks.lift.programs import LiftedProgram, LiftingRun
 from cass_ray.cache import default_directory
 from cass_ray.config import load, parse_overrides
@@ -35,6 +38,7 @@ from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia.elf import Cubin
 from cass_ray.toolchain.unit import CompileFailure, Unit
 from cass_ray.translate.protocol import TranslatorError
+from cass_ray.whole_file import write_whole
 
 MODES = {
     "O3": Ways(),
@@ -85,7 +89,10 @@ def measure(
                 yield GeneratedRow(program.name, "", mode, LEFT_OUT, message.strip()[-200:])
             for architecture, cubin in cubins.items():
                 row = GeneratedRow(program.name, architecture, mode, "")
-                yield _one(bench, program, host, cubin, row)
+                try:
+                    yield _one(bench, program, host, cubin, row)
+                except Exception as error:  # a fault of the lifter is a row, not the end
+                    yield replace(row, state=NOT_LIFTED, detail=f"fault: {error!r}"[:300])
 
 
 def _one(
@@ -158,20 +165,28 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], help="KEY=VALUE, any knob")
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--minutes", type=float, default=600.0, help="when to stop")
+    parser.add_argument("--part", type=part, default=(0, 1), metavar="I/N", help="of the programs")
+    parser.add_argument("--table", action="store_true", help="run nothing")
     given = parser.parse_args()
+    if given.table:
+        content = json.loads(given.json.read_text())
+        rows = [GeneratedRow(**row) for row in content["rows"]]
+        given.json.with_suffix(".md").write_text(table(rows, content["command"]))
+        return
     cache = default_directory() / "lift-benchmark"
     cache.mkdir(parents=True, exist_ok=True)
     limits = RunOptions(seconds=120.0)
     bench = LiftingRun(find_amd(), find_nvidia(), runtime_library(), limits, cache)
     knobs = load(Knobs, None, parse_overrides([*_DRAWN, *given.set]))
     architectures = [f"sm_{number}" for number in given.sm or ("80", "90")]
-    rows: list[GeneratedRow] = []
+    rows = []
     if given.json.exists():
         rows = [GeneratedRow(**row) for row in json.loads(given.json.read_text())["rows"]]
     known = {row.program for row in rows}
     began = time.monotonic()
     command = " ".join(["python -m benchmarks.lift.generated", *sys.argv[1:]])
-    for program in generate(given.count, given.seed, knobs):
+    programs = generate(given.count, given.seed, knobs)
+    for program in itertools.islice(programs, given.part[0], None, given.part[1]):
         if program.name in known:
             continue
         if time.monotonic() - began > 60 * given.minutes:
@@ -180,7 +195,7 @@ def main() -> None:
         rows += made
         print(program.name, *(f"{r.architecture} {r.mode}: {r.state};" for r in made), flush=True)
         content = {"command": command, "rows": [asdict(row) for row in rows]}
-        given.json.write_text(json.dumps(content, indent=1) + "\n")
+        write_whole(given.json, (json.dumps(content, indent=1) + "\n").encode())
         given.json.with_suffix(".md").write_text(table(rows, command))
 
 

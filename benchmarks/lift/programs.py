@@ -8,12 +8,15 @@ architecture; the cubin is lifted, combined with clang's host assembly of the tr
 run on the CPU backend. Programs that nvcc or the translator refuse, or whose reference ends with an
 error or prints something else each time, are counted and left out. ``time()`` stands still.
 
-``--resume`` keeps the rows that the file has. Tables: ``python -m benchmarks.lift.report``.
+``--resume`` keeps the rows that the file has. ``--part 2/8`` takes every eighth program from the
+third on: as many processes share the work. ``--outputs`` keeps what was printed, for
+:mod:`benchmarks.lift.hardware`. Tables: ``python -m benchmarks.lift.report``.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import pickle
 import re
@@ -27,6 +30,8 @@ from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from benchmarks.lift.cubins import compile_unit
+from benchmarks.lift.hardware import Printed
+from benchmarks.lift.parts import part
 from benchmarks.translate.public import candidates
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.cache import default_directory, digest
@@ -47,6 +52,7 @@ from cass_ray.toolchain.unit import CompileFailure, Unit
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.program import translated
 from cass_ray.translate.protocol import TranslatorError
+from cass_ray.whole_file import write_whole
 
 T = TypeVar("T")
 
@@ -96,6 +102,8 @@ class LiftingRun:
     cache: Path
     target: str = DEFAULT_AMD_ARCHITECTURE
     """The AMD processor."""
+    outputs: Path | None = None
+    """Where to keep what programs print."""
 
     def cubins(self, program: LiftedProgram, architectures: tuple[str, ...]) -> dict[str, bytes]:
         """nvcc's cubin for each architecture. Raises :class:`CompileFailure`."""
@@ -250,9 +258,15 @@ def measure(
         for architecture in architectures:
             yield LiftingRow(program.name, architecture, "left out", text.strip()[-200:])
         return
+    printed = Printed.of(program.name, program.unit, expected.outputs)
     for architecture in architectures:
         row = LiftingRow(program.name, architecture, "", executed_by_clang=expected.executed)
-        yield _one(bench, program, host, expected, cubins[architecture], row)
+        try:
+            yield _one(bench, program, host, expected, cubins[architecture], row, printed)
+        except Exception as error:  # a fault of the lifter is a row, not the end
+            yield replace(row, state="not lifted", detail=f"fault: {error!r}"[:300])
+    if bench.outputs:
+        printed.write(bench.outputs)
 
 
 def _one(
@@ -262,6 +276,7 @@ def _one(
     expected: Reference,
     cubin: bytes,
     row: LiftingRow,
+    printed: Printed,
 ) -> LiftingRow:
     names = names_for_host(Cubin.parse(cubin), host.device_assembly)
     listing = bench.nvidia.disassemble([cubin])[0]
@@ -285,7 +300,9 @@ def _one(
     for arguments, outputs in expected.outputs:
         done, executed = bench.run(executable, arguments, _PATIENCE)
         total += executed
-        state, said = _judge(done, _anonymous(done.stdout, executable), outputs)
+        found = _anonymous(done.stdout, executable)
+        printed.add(row.architecture, found)
+        state, said = judge(done, found, outputs)
         if _ORDER.index(state) > _ORDER.index(worst):
             worst, detail = state, f"{' '.join(arguments)}: {said}"
     return replace(
@@ -296,19 +313,27 @@ def _one(
 _ORDER = ("exact", "numeric", "differs", "does not run")
 
 
-def _judge(done: Completed, found: bytes, outputs: tuple[bytes, ...]) -> tuple[str, str]:
+def judge(done: Completed, found: bytes, outputs: tuple[bytes, ...]) -> tuple[str, str]:
     """State and detail of one run; what varies between the reference's own runs is left out."""
-    if found in outputs and done.ok:
-        return "exact", ""
-    if done.ok and any(_same_lines(found, output) for output in outputs):
-        return "exact", "but for the order of lines, which concurrent blocks do not have"
     if not done.ok and not done.stdout:
         return "does not run", f"{done.outcome.value} {done.stderr_text[-200:]}"
+    state, said = judge_text(found, outputs)
+    if state == "differs" or not done.ok:
+        return "differs", f"{done.outcome.value} {done.returncode}: {said}"
+    return state, said
+
+
+def judge_text(found: bytes, outputs: tuple[bytes, ...]) -> tuple[str, str]:
+    """``exact``, ``numeric`` or ``differs``, and what differs."""
+    if found in outputs:
+        return "exact", ""
+    if any(_same_lines(found, output) for output in outputs):
+        return "exact", "but for the order of lines, which concurrent blocks do not have"
     verdict = compare(list(outputs), found)
-    if verdict.numeric and done.ok:
+    if verdict.numeric:
         varies = len(outputs) > 1 and verdict.max_error == 0.0
         return ("exact", "but for what varies") if varies else ("numeric", verdict.difference)
-    return "differs", f"{done.outcome.value} {done.returncode}: {verdict.difference}"
+    return "differs", verdict.difference
 
 
 def _same_lines(left: bytes, right: bytes) -> bool:
@@ -362,12 +387,17 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=600.0, help="when to stop")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--part", type=part, default=(0, 1), metavar="I/N", help="of the programs")
+    parser.add_argument("--outputs", type=Path, metavar="FOLDER", help="for what is printed")
     options = parser.parse_args()
     architectures = tuple(f"sm_{number}" for number in options.sm or ("80", "89", "90"))
     cache = default_directory() / "lift-benchmark"
     cache.mkdir(parents=True, exist_ok=True)
     limits = RunOptions(seconds=options.seconds, devices=(options.amd,))
-    bench = LiftingRun(find_amd(), find_nvidia(), runtime_library(), limits, cache, options.amd)
+    bench = LiftingRun(
+        *(find_amd(), find_nvidia(), runtime_library(), limits, cache, options.amd),
+        outputs=options.outputs,
+    )
     rows: list[LiftingRow] = []
     if options.resume and options.json.exists():
         rows = [LiftingRow(**row) for row in json.loads(options.json.read_text())["rows"]]
@@ -376,6 +406,7 @@ def main() -> None:
         programs = shipped(options.names, options.every_argument)
     else:
         programs = of_folder(Path(options.source), options.names)
+    programs = itertools.islice(programs, options.part[0], None, options.part[1])
     started = time.monotonic()
 
     def one(program: LiftedProgram) -> list[LiftingRow]:
@@ -395,7 +426,7 @@ def main() -> None:
                     flush=True,
                 )
             content = {"command": " ".join(sys.argv[1:]), "rows": [asdict(row) for row in rows]}
-            options.json.write_text(json.dumps(content, indent=1) + "\n")
+            write_whole(options.json, (json.dumps(content, indent=1) + "\n").encode())
 
 
 if __name__ == "__main__":

@@ -102,7 +102,11 @@ def candidates(checkout: Path, including: tuple[str, ...] = ()) -> Iterator[Pure
     """
     headers = "|".join(re.escape(start) for start in including)
     included = re.compile(rf"^[ \t]*#[ \t]*include[ \t]*[<\"](?:{headers})", re.MULTILINE)
-    paths = [PurePosixPath(path.relative_to(checkout)) for path in checkout.rglob("*.cu")]
+    paths = [
+        PurePosixPath(path.relative_to(checkout))
+        for path in checkout.rglob("*.cu")
+        if path.is_file()
+    ]
     seen = set()
     for path in sorted(paths, key=lambda path: digest([str(path)])):
         text = (checkout / path).read_text(encoding="utf-8", errors="replace")

@@ -94,8 +94,9 @@ def read_header(data: bytes) -> FileHeader:
 def read_sections(data: bytes) -> list[ElfSection]:
     """All sections in order. Raises :class:`DamagedFile`.
 
-    Sections do not overlap, so that together they hold no more than the file: a few kilobytes that
-    name one region thousands of times are refused.
+    Together they hold no more than twice the file: a few kilobytes that name one region thousands
+    of times are refused. Twice, because cubins for sm_100 and later with debug information name
+    its regions as ``.debug_…`` and as ``.nv.merc.debug_…``.
     """
     read_header(data)
     reader = BinaryReader(data)
@@ -106,7 +107,7 @@ def read_sections(data: bytes) -> list[ElfSection]:
     if entry_size < _SECTION.size or names_index >= count:
         raise DamagedFile("the table of sections is not one")
     raw = [reader.fields(_SECTION, offset + index * entry_size) for index in range(count)]
-    if sum(entry[5] for entry in raw if entry[1] != _NOBITS) > len(data):
+    if sum(entry[5] for entry in raw if entry[1] != _NOBITS) > 2 * len(data):
         raise DamagedFile("sections overlap")
     names = BinaryReader(_content(reader, raw[names_index]))
     return [_section(reader, names, entry) for entry in raw]

@@ -56,6 +56,12 @@ def test_damaged_elf_files_are_refused(name: str) -> None:
         Cubin.parse(DAMAGED[name])
 
 
+def test_a_region_that_two_sections_name_is_read_for_both() -> None:
+    body = bytes(range(200)) * 4  # as ptxas -g for sm_120: .debug_info and .nv.merc.debug_info
+    sections = read_sections(elf([(1, 64 + 2 * 64, len(body), 0)] * 2, body))
+    assert [section.data for section in sections] == [body, body]
+
+
 def test_a_cubin_without_symbols_is_refused() -> None:
     with pytest.raises(CubinError, match="no table of symbols"):
         Cubin.parse(elf([(1, _EMPTY_NAME, 1, 0)]))
