@@ -12,6 +12,7 @@ from cass_ray.translate.rules import (
     guards,
     halves,
     headers,
+    launches,
     leftovers,
     names,
     old_pytorch,
@@ -213,6 +214,11 @@ PASSES: tuple[Pass, ...] = (
         standard_library.check_standard_library,
         "behind includes and namespaces, which say where libcu++ is used first and what is "
         "none of it",
+    ),
+    Pass(
+        "launches",
+        launches.join_brackets,
+        "anywhere: edits the blanks inside of brackets, which no other pass touches",
     ),
     Pass(
         "wavefront width",

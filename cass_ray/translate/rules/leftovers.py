@@ -132,7 +132,7 @@ def _report_namespaces(unit: Rewrite) -> None:
 
 
 def _report_device_launches(unit: Rewrite) -> None:
-    for match in re.finditer(r"<<<", unit.source.code):
+    for match in re.finditer(r"<<\s*<", unit.source.code):
         if match.start() in unit.device:
             unit.report(
                 match.start(),

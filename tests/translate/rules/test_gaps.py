@@ -157,3 +157,19 @@ def test_the_launch_of_cuda_3() -> None:
     text = hip("cuParamSetv(f, 0, &p, 8); cuFuncSetBlockShape(f, 8, 8, 1); cuLaunchGrid(f, 1, 1);")
     assert "cass::param_setv(f, 0, &p, 8); cass::func_set_block_shape(f, 8, 8, 1);" in text
     assert "cass::launch_grid(f, 1, 1);" in text
+
+
+@pytest.mark.parametrize(
+    ("cuda", "translated"),
+    [
+        ("sum << <1, 32 >> > (p);", "sum <<<1, 32 >>> (p);"),
+        ("sum<float> << <\n  grid, block >>> (p);", "sum<float> <<<\n  grid, block >>> (p);"),
+        ("sum<<<grid, f<g<int>>(1) >> >(p);", "sum<<<grid, f<g<int>>(1) >>>(p);"),
+        ("sum<<<1, 32>>>(p);", "sum<<<1, 32>>>(p);"),
+        ("x << y; a<b<c<int>> > (z);", "x << y; a<b<c<int>> > (z);"),
+        ("// sum << <1, 2 >> >(p)\n", "// sum << <1, 2 >> >(p)\n"),
+    ],
+)
+def test_blanks_inside_the_brackets_of_a_launch(cuda: str, translated: str) -> None:
+    """nvcc reads them (13.0), clang does not."""
+    assert hip(cuda) == translated

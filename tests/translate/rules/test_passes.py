@@ -37,6 +37,7 @@ ORDER = [
     "assembly",
     "plain library",
     "standard library",
+    "launches",
     "wavefront width",
     "textures",
     "left-overs",
