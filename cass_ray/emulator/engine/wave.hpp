@@ -83,6 +83,7 @@ struct alignas(128) Wave {
   std::byte* scratch = nullptr;           // of lane 0
   std::uint32_t scratch_stride = 0;       // bytes per lane
   std::uint32_t lds_size = 0;             // bytes
+  std::uint32_t lds_reach = 0;            // bytes: what hardware gives out for lds_size
   std::int32_t budget = 0;                // backward branches before others get a turn
   std::uint32_t mode = 0;                 // hardware register MODE
   std::uint32_t saved_exec[2] = {};       // of each half, during an instruction with DPP

@@ -19,10 +19,6 @@ namespace {
 constexpr std::uint64_t aperture_step = std::uint64_t{1} << 32;
 constexpr std::uint64_t first_aperture = 0x1000'0000'0000;  // far from where mmap places memory
 constexpr std::uint64_t last_aperture = 0x5000'0000'0000;
-// Offsets that no LDS has and that kernels read on purpose: what is out of range is 0 (ISA), and
-// AMD's gemm clears its accumulators by loads from 0xF00000. Stores there are violations.
-constexpr std::size_t read_as_zero = 0xF0'0000;
-constexpr std::size_t zeros = std::size_t{64} << 10;  // as far as an instruction's offset reaches
 constexpr std::size_t page = 4096;
 constexpr std::size_t guard = 16 * page;
 
@@ -65,18 +61,12 @@ LdsArena::LdsArena() {
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (memory == MAP_FAILED) continue;
     data_ = static_cast<std::byte*>(memory);
-    memory = mmap(data_ + read_as_zero, zeros, PROT_READ,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (memory != MAP_FAILED) return;
-    munmap(data_, most_lds_bytes);
+    return;
   }
   throw std::bad_alloc();
 }
 
-LdsArena::~LdsArena() {
-  munmap(data_, most_lds_bytes);
-  munmap(data_ + read_as_zero, zeros);
-}
+LdsArena::~LdsArena() { munmap(data_, most_lds_bytes); }
 
 void LdsArena::limit(std::size_t bytes) {
   if (bytes == accessible_) return;
@@ -135,6 +125,7 @@ void Workgroup::adopt(const LaunchState& state) {
     wave.program = state.program;
     wave.lds = lds.data();
     wave.lds_size = state.lds_bytes;
+    wave.lds_reach = (state.lds_bytes + lds_granule - 1) / lds_granule * lds_granule;
     wave.scratch = scratch_of_wave != 0 ? scratch.data() + scratch_of_wave * index : nullptr;
     wave.scratch_stride = state.scratch_stride;
     wave.index = static_cast<std::uint16_t>(index);

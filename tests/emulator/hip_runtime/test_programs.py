@@ -32,6 +32,9 @@ pytestmark = pytest.mark.amd
         ("scratch", "gfx942"),
         ("lds_zeros", "gfx1100"),
         ("lds_zeros", "gfx90a"),
+        ("lds_range", "gfx1100"),
+        ("lds_range", "gfx942"),
+        ("lds_range", "gfx1201"),
     ],
 )
 def test_program_finds_all_as_expected(

@@ -1,5 +1,6 @@
 // Atomic operations on global memory, flat addresses and LDS (RDNA3 ISA, 16.14 DS, 16.15 FLAT).
 #include "buffer_address.hpp"
+#include "lds_address.hpp"
 #include "memory_address.hpp"
 
 namespace cass::rdna3::CASS_RDNA3_LEVEL {
@@ -280,19 +281,33 @@ OPERATION(global_atomic_csub_u32) {
 
 // ---- LDS: operands in data 0 and data 1
 
-ALWAYS_INLINE U64 lds_addresses(Wave& w, const Instruction& i, u32 offset) {
-  return convert<U64>(read_u32(w, i.source[0]) + offset) + reinterpret_cast<u64>(w.lds);
+// `action` on addresses in LDS, with EXEC narrowed to those of the workgroup; the others' result is 0.
+template <class T, class Action>
+ALWAYS_INLINE void within_lds(Wave& w, const Instruction& i, Action action) {
+  const GroupLocal at = lds_at(w, i);
+  const u32 active = exec_of(w, i), inside = lanes_within(active, at, sizeof(T));
+  if (__builtin_expect(inside == active, 1)) return action(addresses(at));
+  u32& exec = w.scalar[scalar::exec + i.half];
+  exec = inside;
+  if (inside != 0) action(addresses(at));
+  exec = active;
+  if ((i.flags & flag::returns) == 0) return;
+  for (unsigned k = 0; k < sizeof(T) / 4; ++k) {
+    write_row(w, active & ~inside, i.destination.value + k * w.row_stride, (U32)0U);
+  }
 }
 template <class Rule, class T>
 ALWAYS_INLINE void lds_atomic(Wave& w, const Instruction& i) {
-  atomic<Own, Rule, T>(w, i, lds_addresses(w, i, static_cast<u32>(i.immediate)), i.source[1].value,
-                       i.source[1].value);
+  within_lds<T>(w, i, [&](U64 address) {
+    atomic<Own, Rule, T>(w, i, address, i.source[1].value, i.source[1].value);
+  });
 }
 // The first operand is `data`, the second `compare`.
 template <class Rule, class T>
 ALWAYS_INLINE void lds_atomic_two(Wave& w, const Instruction& i) {
-  atomic<Own, Rule, T>(w, i, lds_addresses(w, i, static_cast<u32>(i.immediate)), i.source[1].value,
-                       i.source[2].value);
+  within_lds<T>(w, i, [&](U64 address) {
+    atomic<Own, Rule, T>(w, i, address, i.source[1].value, i.source[2].value);
+  });
 }
 
 #define LDS_ATOMIC(name, suffix, Rule, T, action)            \
@@ -331,22 +346,22 @@ OPERATION(ds_wrap_rtn_b32) { lds_atomic_two<WrapSubtract, u32>(w, i); }
 // Two exchanges: offsets in units of the element, or of 64 elements.
 template <class T, u32 unit>
 ALWAYS_INLINE void exchange_two(Wave& w, const Instruction& i) {
-  struct List {
-    alignas(64) u64 lane[lanes];
-  };
-  const auto first =
-      bits_as<List>(lds_addresses(w, i, static_cast<u32>(i.immediate & 0xFF) * unit));
-  const auto second =
-      bits_as<List>(lds_addresses(w, i, static_cast<u32>(i.immediate >> 8 & 0xFF) * unit));
   w.current = &i;
+  const u32 offsets[] = {static_cast<u32>(i.immediate & 0xFF) * unit,
+                         static_cast<u32>(i.immediate >> 8 & 0xFF) * unit};
+  const U32 address = lds_at(w, i, 0).offset;
+  const auto& base = reinterpret_cast<const Row&>(address);
   for (u32 rest = exec_of(w, i); rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
-    const T a = lane_value<T>(w, i.source[1].value, lane);
-    const T b = lane_value<T>(w, i.source[2].value, lane);
-    const T old_a = Own::update<Swap, T>(reinterpret_cast<T*>(first.lane[lane]), a, a);
-    const T old_b = Own::update<Swap, T>(reinterpret_cast<T*>(second.lane[lane]), b, b);
-    set_lane_value<T>(w, i.destination.value, lane, old_a);
-    set_lane_value<T>(w, i.destination.value + (sizeof(T) / 4) * w.row_stride, lane, old_b);
+    T old[2] = {};
+    for (int k = 0; k < 2; ++k) {
+      const u32 at = base.lane[lane] + offsets[k];
+      if (!lds_holds(w, at, sizeof(T))) continue;
+      const T data = lane_value<T>(w, i.source[1 + k].value, lane);
+      old[k] = Own::update<Swap, T>(reinterpret_cast<T*>(w.lds + at), data, data);
+    }
+    set_lane_value<T>(w, i.destination.value, lane, old[0]);
+    set_lane_value<T>(w, i.destination.value + (sizeof(T) / 4) * w.row_stride, lane, old[1]);
   }
 }
 OPERATION(ds_storexchg_2addr_rtn_b32) { exchange_two<u32, 4>(w, i); }
@@ -364,20 +379,22 @@ OPERATION(ds_condxchg32_rtn_b64) {
   struct List {
     alignas(64) u64 lane[lanes];
   };
-  const auto at = bits_as<List>(lds_addresses(w, i, static_cast<u32>(i.immediate)));
-  w.current = &i;
-  for (u32 rest = exec_of(w, i); rest != 0; rest &= rest - 1) {
-    const int lane = __builtin_ctz(rest);
-    const u64 data = lane_value<u64>(w, i.source[1].value, lane);
-    auto* memory = reinterpret_cast<u64*>(at.lane[lane]);
-    u64 old;
-    std::memcpy(&old, memory, sizeof old);
-    const u64 next = Rule::half(static_cast<u32>(old), static_cast<u32>(data)) |
-                     u64{Rule::half(static_cast<u32>(old >> 32), static_cast<u32>(data >> 32))}
-                         << 32;
-    std::memcpy(memory, &next, sizeof next);
-    set_lane_value<u64>(w, i.destination.value, lane, old);
-  }
+  within_lds<u64>(w, i, [&](U64 address) {
+    const auto at = bits_as<List>(address);
+    w.current = &i;
+    for (u32 rest = exec_of(w, i); rest != 0; rest &= rest - 1) {
+      const int lane = __builtin_ctz(rest);
+      const u64 data = lane_value<u64>(w, i.source[1].value, lane);
+      auto* memory = reinterpret_cast<u64*>(at.lane[lane]);
+      u64 old;
+      std::memcpy(&old, memory, sizeof old);
+      const u64 next = Rule::half(static_cast<u32>(old), static_cast<u32>(data)) |
+                       u64{Rule::half(static_cast<u32>(old >> 32), static_cast<u32>(data >> 32))}
+                           << 32;
+      std::memcpy(memory, &next, sizeof next);
+      set_lane_value<u64>(w, i.destination.value, lane, old);
+    }
+  });
 }
 
 // A counter in LDS moves by the number of active lanes; all get its old value. M0's high half is
@@ -386,10 +403,14 @@ template <int direction>
 ALWAYS_INLINE void count_lanes(Wave& w, const Instruction& i) {
   int active = __builtin_popcount(w.scalar[scalar::exec]);
   if (w.wide) active += __builtin_popcount(w.scalar[scalar::exec + 1]);
-  u32* counter = reinterpret_cast<u32*>(w.lds + (w.scalar[scalar::m0] >> 16) + i.immediate);
+  const u32 at = (w.scalar[scalar::m0] >> 16) + static_cast<u32>(i.immediate);
   w.current = &i;
-  const u32 old = *counter;
-  *counter = old + static_cast<u32>(direction * active);
+  u32 old = 0;
+  if (lds_holds(w, at, sizeof old)) {
+    u32* counter = reinterpret_cast<u32*>(w.lds + at);
+    old = *counter;
+    *counter = old + static_cast<u32>(direction * active);
+  }
   for (unsigned half = 0; half < (w.wide ? 2U : 1U); ++half) {
     write_row(w, w.scalar[scalar::exec + half],
               i.destination.value + half * static_cast<u32>(sizeof(Row)), (U32)old);

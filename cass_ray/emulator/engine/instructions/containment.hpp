@@ -22,9 +22,12 @@ struct Split {
   U32 high;
   std::uint64_t offset;
 };
-// The workgroup's LDS: a mapping of 64 KiB alone in its 4 GiB, which offsets do not leave. Scratch,
-// whose offsets are compared with its size.
+// Scratch, whose offsets are compared with its size.
 struct Local : Narrow {};
+// LDS, of which the workgroup has `reach` bytes (lanes_within).
+struct GroupLocal : Local {
+  std::uint32_t reach;
+};
 // Flat addresses, whose kind has been looked at (flat_addresses).
 struct Contained : Wide {};
 
@@ -80,6 +83,20 @@ ALWAYS_INLINE void require(std::uint32_t exec, const Wide& at, std::uint32_t byt
   if (__builtin_expect(holds_in((at.address >> aperture_bits) == wanted, exec), 1)) return;
   require_listed(exec, at.address, bytes);
 }
+// The lanes of `exec` whose access has an effect. Beyond a workgroup's LDS loads give zero, stores and
+// atomics do nothing (RDNA3 ISA, LDS, out of range; checking mode reports them).
+template <class At>
+ALWAYS_INLINE std::uint32_t lanes_within(std::uint32_t exec, const At&, std::uint32_t) {
+  return exec;
+}
+ALWAYS_INLINE std::uint32_t lanes_within(std::uint32_t exec, const GroupLocal& at,
+                                         std::uint32_t bytes) {
+  if (__builtin_expect(at.reach < bytes, 0)) return 0;
+  const I32 inside = at.offset <= at.reach - bytes;
+  if (__builtin_expect(holds_in(inside, exec), 1)) return exec;
+  return mask_of(inside) & exec;
+}
+
 // One address, of scalar memory.
 ALWAYS_INLINE void require(std::uint64_t address, std::uint32_t bytes) {
   if (__builtin_expect(in_aperture(address), 1)) return;

@@ -328,14 +328,15 @@ ALWAYS_INLINE void load_dwords(Wave& w, const Instruction& i, const At& at) {
   if (exec == 0) return;
   w.current = &i;
   require(exec, at, 4 * count);
+  const u32 inside = lanes_within(exec, at, 4 * count);
   U32 values[count] = {};
-  if (__builtin_expect(exec == ~0U, 1)) {
+  if (__builtin_expect(inside == ~0U, 1)) {
     // What was in the registers is not read: it may not have arrived yet.
     read_dwords<count>(values, ~0U, at);
     for (int k = 0; k < count; ++k) destination_row(w, i, k) = values[k];
     return;
   }
-  read_dwords<count>(values, exec, at);
+  if (inside != 0) read_dwords<count>(values, inside, at);
   for (int k = 0; k < count; ++k) write_row(w, exec, destination_offset(w, i, k), values[k]);
 }
 
@@ -343,10 +344,12 @@ constexpr int few_lanes = 4;  // stored one by one sooner than by a masked store
 
 template <int count, class At>
 ALWAYS_INLINE void store_dwords(Wave& w, const Instruction& i, const Operand& data, const At& at) {
-  const u32 exec = exec_of(w, i);
-  if (exec == 0) return;
+  const u32 active = exec_of(w, i);
+  if (active == 0) return;
   w.current = &i;
-  require(exec, at, 4 * count);
+  require(active, at, 4 * count);
+  const u32 exec = lanes_within(active, at, 4 * count);
+  if (exec == 0) return;
   const auto put = [&](const auto& list) {
     const AddressList to = listed(addresses(at));
     for_active_lanes(exec, [&](int lane) {
@@ -388,9 +391,10 @@ ALWAYS_INLINE void load_small(Wave& w, const Instruction& i, const At& at) {
   if (exec == 0) return;
   w.current = &i;
   require(exec, at, sizeof(Memory));
+  const u32 inside = lanes_within(exec, at, sizeof(Memory));
   U32& row = destination_row(w, i, 0);
   if constexpr (part == Part::whole) {
-    if (exec == ~0U) {
+    if (inside == ~0U) {
       if (const std::byte* from = in_sequence(at, exec, sizeof(Memory))) {
         MemoryLanes values;
         std::memcpy(&values, from, sizeof values);
@@ -402,8 +406,10 @@ ALWAYS_INLINE void load_small(Wave& w, const Instruction& i, const At& at) {
   const auto from = listed(addresses(at));
   auto& target = reinterpret_cast<Row&>(row);
   for_active_lanes(exec, [&](int lane) {
-    Memory value;
-    std::memcpy(&value, reinterpret_cast<const void*>(from.lane[lane]), sizeof value);
+    Memory value = 0;
+    if (inside == exec || (inside >> lane & 1) != 0) {
+      std::memcpy(&value, reinterpret_cast<const void*>(from.lane[lane]), sizeof value);
+    }
     const u32 bits = static_cast<u32>(static_cast<Register>(value));
     u32& old = target.lane[lane];
     if (part == Part::whole) old = bits;
@@ -415,10 +421,11 @@ ALWAYS_INLINE void load_small(Wave& w, const Instruction& i, const At& at) {
 template <class Memory, Part part, class At>
 ALWAYS_INLINE void store_small(Wave& w, const Instruction& i, const Operand& data, const At& at) {
   using MemoryLanes = Memory __attribute__((ext_vector_type(32)));
-  const u32 exec = exec_of(w, i);
-  if (exec == 0) return;
+  const u32 active = exec_of(w, i);
+  if (active == 0) return;
   w.current = &i;
-  require(exec, at, sizeof(Memory));
+  require(active, at, sizeof(Memory));
+  const u32 exec = lanes_within(active, at, sizeof(Memory));
   U32 row = source_row(w, data, 0);
   if (part == Part::high) row >>= 16;
   const MemoryLanes values = convert<MemoryLanes>(row);

@@ -1,15 +1,8 @@
 // Loads and stores of LDS (RDNA3 ISA, 16.14 DS, chapter 12).
-#include "memory_access.hpp"
+#include "lds_address.hpp"
 
 namespace cass::rdna3::CASS_RDNA3_LEVEL {
 namespace {
-
-ALWAYS_INLINE Local lds_at(Wave& w, const Instruction& i, u32 offset) {
-  return {{w.lds, read_u32(w, i.source[0]) + offset}};
-}
-ALWAYS_INLINE Local lds_at(Wave& w, const Instruction& i) {
-  return lds_at(w, i, static_cast<u32>(i.immediate));
-}
 
 OPERATION(ds_load_b32) { load_dwords<1>(w, i, lds_at(w, i)); }
 OPERATION(ds_load_b64) { load_dwords<2>(w, i, lds_at(w, i)); }
@@ -49,8 +42,11 @@ ALWAYS_INLINE void load_two(Wave& w, const Instruction& i) {
   const u32 offsets[] = {static_cast<u32>(i.immediate & 0xFF) * unit,
                          static_cast<u32>(i.immediate >> 8 & 0xFF) * unit};
   U32 values[2][count] = {};
-  read_dwords<count>(values[0], exec, lds_at(w, i, offsets[0]));
-  read_dwords<count>(values[1], exec, lds_at(w, i, offsets[1]));
+  for (int k = 0; k < 2; ++k) {
+    const GroupLocal at = lds_at(w, i, offsets[k]);
+    const u32 inside = lanes_within(exec, at, 4 * count);
+    if (__builtin_expect(inside != 0, 1)) read_dwords<count>(values[k], inside, at);
+  }
   for (int k = 0; k < 2 * count; ++k) {
     write_row(w, exec, destination_offset(w, i, k), values[k / count][k % count]);
   }
@@ -84,7 +80,11 @@ FALLIBLE(ds_load_b64_tr_b16) {
   for (u32 lane = 0; lane < 64; ++lane) {
     const u32 half = lane / lanes * static_cast<u32>(sizeof(Row));
     const u32 base = place<u32>(w, i.source[0].value + half + 4 * (lane % lanes));
-    std::memcpy(read[lane], w.lds + (base + static_cast<u32>(i.immediate)), sizeof read[lane]);
+    const u32 at = base + static_cast<u32>(i.immediate);
+    std::memset(read[lane], 0, sizeof read[lane]);
+    if (lds_holds(w, at, sizeof read[lane])) {
+      std::memcpy(read[lane], w.lds + at, sizeof read[lane]);
+    }
   }
   for (u32 lane = 0; lane < 64; ++lane) {
     const u32 first = lane / group * group + lane % group / elements;
@@ -100,9 +100,9 @@ FALLIBLE(ds_load_b64_tr_b16) {
 }
 
 // The address is M0's low half, the offset and four bytes per lane.
-ALWAYS_INLINE Local addtid(Wave& w, const Instruction& i) {
+ALWAYS_INLINE GroupLocal addtid(Wave& w, const Instruction& i) {
   const u32 base = (w.scalar[scalar::m0] & 0xFFFF) + static_cast<u32>(i.immediate);
-  return {{w.lds, (lane_numbers + lanes * i.half) * 4U + base}};
+  return {{{w.lds, (lane_numbers + lanes * i.half) * 4U + base}}, w.lds_reach};
 }
 OPERATION(ds_load_addtid_b32) { load_dwords<1>(w, i, addtid(w, i)); }
 OPERATION(ds_store_addtid_b32) { store_dwords<1>(w, i, i.source[1], addtid(w, i)); }

@@ -1,0 +1,22 @@
+// Addresses in LDS (RDNA3 ISA, chapter 12): a register, and an offset in the instruction.
+#pragma once
+
+#include "memory_access.hpp"
+
+namespace cass::rdna3::CASS_RDNA3_LEVEL {
+namespace {
+
+ALWAYS_INLINE GroupLocal lds_at(Wave& w, const Instruction& i, u32 offset) {
+  return {{{w.lds, read_u32(w, i.source[0]) + offset}}, w.lds_reach};
+}
+ALWAYS_INLINE GroupLocal lds_at(Wave& w, const Instruction& i) {
+  return lds_at(w, i, static_cast<u32>(i.immediate));
+}
+
+// Whether so many bytes at `offset` are the workgroup's.
+ALWAYS_INLINE bool lds_holds(const Wave& w, u32 offset, u32 bytes) {
+  return w.lds_reach >= bytes && offset <= w.lds_reach - bytes;
+}
+
+}  // namespace
+}  // namespace cass::rdna3::CASS_RDNA3_LEVEL
