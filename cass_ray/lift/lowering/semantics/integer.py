@@ -130,7 +130,7 @@ def min_max(ctx: LoweringContext, i: DecodedInstruction) -> None:
     ctx.write(target, minimum_or_maximum(ctx, *values, sign))
 
 
-@lowers("IMNMX.{U64,S64}")
+@lowers("{,U}IMNMX.{U64,S64}")
 def min_max_wide(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Minimum or maximum of two of 64 bits; the predicates for longer ones are not used."""
     first, second, target, left, right, least, carry = i.operands.exactly(7)
