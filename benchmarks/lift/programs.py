@@ -206,6 +206,10 @@ class Reference:
     executed: int
 
 
+_OF_LIBRARIES = re.compile(r"\.amdhsa_kernel _ZN(?:7rocprim|6hipcub|6thrust)")
+"""Such programs are for ``cass port``, which keeps the host that Nvidia's libraries are in."""
+
+
 class LeftOut(Exception):
     """A program that cannot be compared; the message says why."""
 
@@ -252,6 +256,8 @@ def measure(
     try:
         cubins = bench.cubins(program, architectures)
         host = bench.host(program)
+        if _OF_LIBRARIES.search(host.device_assembly):
+            raise LeftOut("its host launches kernels of AMD's libraries, which no cubin has")
         expected = reference(bench, program, host)
     except (CompileFailure, TranslatorError, LeftOut) as error:
         text = error.diagnostic if isinstance(error, CompileFailure) else str(error)
