@@ -337,6 +337,9 @@ ALWAYS_INLINE void load_dwords(Wave& w, const Instruction& i, const At& at) {
     return;
   }
   if (inside != 0) read_dwords<count>(values, inside, at);
+  if (inside != exec) {  // for other lanes something else may have been read
+    for (U32& row : values) row = lanes_of(inside) ? row : (U32)0U;
+  }
   for (int k = 0; k < count; ++k) write_row(w, exec, destination_offset(w, i, k), values[k]);
 }
 
