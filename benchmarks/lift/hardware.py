@@ -17,7 +17,6 @@ import hashlib
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -106,7 +105,15 @@ def run_original(program: Printed, sources: Path, architecture: str, seconds: fl
         folder = Path(name)
         includes = [f"-I{sources / each}" for each in program.includes]
         source, made = sources / program.main, folder / "program"
-        command = ["nvcc", *_FLAGS, f"-arch={architecture}", *includes, source, "-o", made]
+        command: list[str | Path] = [
+            "nvcc",
+            *_FLAGS,
+            f"-arch={architecture}",
+            *includes,
+            source,
+            "-o",
+            made,
+        ]
         try:
             _checked(command, folder, _COMPILE_SECONDS)
             for arguments in program.arguments:
@@ -198,4 +205,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
