@@ -13,21 +13,16 @@ still, as in the programs' runs.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import subprocess
 import tempfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from cass_ray.toolchain.unit import Unit
+from benchmarks.lift.printed import Printed, read, text_of
 
 _FLAGS = ("-std=c++17", "--expt-relaxed-constexpr", "--extended-lambda", "-O3", "-w")
 _FIXED_TIME = """\
@@ -38,54 +33,6 @@ time_t time(time_t *out) {
 }
 """
 _COMPILE_SECONDS = 180
-_MOST_BYTES = 1 << 20
-
-
-@dataclass
-class Printed:
-    """What one program printed, latin-1: by architecture, for each of its argument lists."""
-
-    program: str
-    main: str
-    includes: list[str]
-    arguments: list[list[str]]
-    reference: list[list[str]]
-    """clang's build: one output, or two where they differ."""
-    lifted: dict[str, list[str]] = field(default_factory=dict)
-
-    @classmethod
-    def of(
-        cls,
-        program: str,
-        unit: Unit,
-        outputs: Iterable[tuple[tuple[str, ...], tuple[bytes, ...]]],
-    ) -> Printed:
-        pairs = list(outputs)
-        return cls(
-            program,
-            str(unit.main),
-            [str(folder) for folder in unit.include_directories],
-            [list(arguments) for arguments, _ in pairs],
-            [[_text(each) for each in texts] for _, texts in pairs],
-        )
-
-    def add(self, architecture: str, output: bytes) -> None:
-        """One more run on ``architecture``, in the order of the argument lists."""
-        self.lifted.setdefault(architecture, []).append(_text(output))
-
-    def write(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        name = hashlib.sha256(self.program.encode()).hexdigest()[:16]
-        (folder / f"{name}.json").write_text(json.dumps(asdict(self)))
-
-
-def _text(output: bytes) -> str:
-    return output[:_MOST_BYTES].decode("latin-1")
-
-
-def read(folder: Path) -> list[Printed]:
-    """What :meth:`Printed.write` wrote."""
-    return [Printed(**json.loads(path.read_text())) for path in sorted(folder.glob("*.json"))]
 
 
 @dataclass(frozen=True)
@@ -122,7 +69,7 @@ def run_original(program: Printed, sources: Path, architecture: str, seconds: fl
                 outputs.append(list(dict.fromkeys(text.replace(name, "") for text in texts)))
         except (OSError, subprocess.SubprocessError) as error:
             said = getattr(error, "stderr", b"") or b""
-            return OnGpu(program.program, outputs, f"{error} {_text(said)}"[-300:])
+            return OnGpu(program.program, outputs, f"{error} {text_of(said)}"[-300:])
     return OnGpu(program.program, outputs)
 
 
@@ -133,7 +80,7 @@ def _checked(command: list[str | Path], folder: Path, seconds: float,
         environment["LD_PRELOAD"] = str(preloaded)
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True,
                           stdin=subprocess.DEVNULL, timeout=seconds, check=True)  # fmt: skip
-    return _text(done.stdout)
+    return text_of(done.stdout)
 
 
 def run(given: argparse.Namespace) -> None:

@@ -30,8 +30,8 @@ from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from benchmarks.lift.cubins import compile_unit
-from benchmarks.lift.hardware import Printed
 from benchmarks.lift.parts import part
+from benchmarks.lift.printed import Printed
 from benchmarks.translate.public import candidates
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.cache import default_directory, digest
