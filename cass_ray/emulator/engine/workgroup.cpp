@@ -20,6 +20,9 @@ constexpr std::uint64_t aperture_step = std::uint64_t{1} << 32;
 constexpr std::uint64_t first_aperture = 0x1000'0000'0000;  // far from where mmap places memory
 constexpr std::uint64_t last_aperture = 0x5000'0000'0000;
 constexpr std::size_t page = 4096;
+// Behind a workgroup's LDS lie zeros, which loads beyond it read (instructions/lds_address.hpp).
+constexpr std::size_t zeros = 64;
+constexpr std::size_t arena_bytes = most_lds_bytes + page;
 constexpr std::size_t guard = 16 * page;
 
 // Backward branches of a wave until the next wave of its workgroup gets a turn. Long enough to cost
@@ -57,7 +60,7 @@ void set_fixed_mode(LaunchState& state) {
 LdsArena::LdsArena() {
   static std::atomic<std::uint64_t> next{first_aperture};
   for (std::uint64_t at = next += aperture_step; at < last_aperture; at = next += aperture_step) {
-    void* memory = mmap(reinterpret_cast<void*>(at), most_lds_bytes, PROT_NONE,
+    void* memory = mmap(reinterpret_cast<void*>(at), arena_bytes, PROT_NONE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (memory == MAP_FAILED) continue;
     data_ = static_cast<std::byte*>(memory);
@@ -66,7 +69,7 @@ LdsArena::LdsArena() {
   throw std::bad_alloc();
 }
 
-LdsArena::~LdsArena() { munmap(data_, most_lds_bytes); }
+LdsArena::~LdsArena() { munmap(data_, arena_bytes); }
 
 void LdsArena::limit(std::size_t bytes) {
   if (bytes == accessible_) return;
@@ -105,7 +108,9 @@ void Workgroup::adopt(const LaunchState& state) {
   launch_serial = state.serial;
   launch = &state;
   wave_count = state.wave_count;
-  lds.limit(lds_bytes_of(state.program->set));
+  lds.limit(lds_bytes_of(state.program->set) + page);
+  const std::uint32_t reach = (state.lds_bytes + lds_granule - 1) / lds_granule * lds_granule;
+  std::memset(lds.data() + reach, 0, zeros);
   const std::size_t rows =
       std::max<std::size_t>({state.program->vector_count, state.kernel->vgpr_count, 1}) + 1;
   const unsigned halves = state.wide ? 2 : 1;
@@ -125,7 +130,7 @@ void Workgroup::adopt(const LaunchState& state) {
     wave.program = state.program;
     wave.lds = lds.data();
     wave.lds_size = state.lds_bytes;
-    wave.lds_reach = (state.lds_bytes + lds_granule - 1) / lds_granule * lds_granule;
+    wave.lds_reach = reach;
     wave.scratch = scratch_of_wave != 0 ? scratch.data() + scratch_of_wave * index : nullptr;
     wave.scratch_stride = state.scratch_stride;
     wave.index = static_cast<std::uint16_t>(index);

@@ -28,7 +28,7 @@ class LdsArena {
   LdsArena& operator=(const LdsArena&) = delete;
   std::byte* data() const { return data_; }
 
-  // Makes so many bytes accessible, and none beyond them; at most most_lds_bytes.
+  // Makes so many bytes accessible, and none beyond them; at most most_lds_bytes and a page.
   void limit(std::size_t bytes);
 
  private:

@@ -13,6 +13,18 @@ ALWAYS_INLINE GroupLocal lds_at(Wave& w, const Instruction& i) {
   return lds_at(w, i, static_cast<u32>(i.immediate));
 }
 
+// Where a load reads: beyond the workgroup's LDS, from the zeros that lie behind it. That costs less
+// than asking which lanes are inside.
+ALWAYS_INLINE Local loaded_from(const Wave& w, U32 offset) {
+  return {{w.lds, __builtin_elementwise_min(offset, (U32)w.lds_reach)}};
+}
+ALWAYS_INLINE Local loaded_from(Wave& w, const Instruction& i, u32 offset) {
+  return loaded_from(w, read_u32(w, i.source[0]) + offset);
+}
+ALWAYS_INLINE Local loaded_from(Wave& w, const Instruction& i) {
+  return loaded_from(w, i, static_cast<u32>(i.immediate));
+}
+
 // Whether so many bytes at `offset` are the workgroup's.
 ALWAYS_INLINE bool lds_holds(const Wave& w, u32 offset, u32 bytes) {
   return w.lds_reach >= bytes && offset <= w.lds_reach - bytes;

@@ -328,18 +328,14 @@ ALWAYS_INLINE void load_dwords(Wave& w, const Instruction& i, const At& at) {
   if (exec == 0) return;
   w.current = &i;
   require(exec, at, 4 * count);
-  const u32 inside = lanes_within(exec, at, 4 * count);
   U32 values[count] = {};
-  if (__builtin_expect(inside == ~0U, 1)) {
+  if (__builtin_expect(exec == ~0U, 1)) {
     // What was in the registers is not read: it may not have arrived yet.
     read_dwords<count>(values, ~0U, at);
     for (int k = 0; k < count; ++k) destination_row(w, i, k) = values[k];
     return;
   }
-  if (inside != 0) read_dwords<count>(values, inside, at);
-  if (inside != exec) {  // for other lanes something else may have been read
-    for (U32& row : values) row = lanes_of(inside) ? row : (U32)0U;
-  }
+  read_dwords<count>(values, exec, at);
   for (int k = 0; k < count; ++k) write_row(w, exec, destination_offset(w, i, k), values[k]);
 }
 
@@ -394,10 +390,9 @@ ALWAYS_INLINE void load_small(Wave& w, const Instruction& i, const At& at) {
   if (exec == 0) return;
   w.current = &i;
   require(exec, at, sizeof(Memory));
-  const u32 inside = lanes_within(exec, at, sizeof(Memory));
   U32& row = destination_row(w, i, 0);
   if constexpr (part == Part::whole) {
-    if (inside == ~0U) {
+    if (exec == ~0U) {
       if (const std::byte* from = in_sequence(at, exec, sizeof(Memory))) {
         MemoryLanes values;
         std::memcpy(&values, from, sizeof values);
@@ -409,10 +404,8 @@ ALWAYS_INLINE void load_small(Wave& w, const Instruction& i, const At& at) {
   const auto from = listed(addresses(at));
   auto& target = reinterpret_cast<Row&>(row);
   for_active_lanes(exec, [&](int lane) {
-    Memory value = 0;
-    if (inside == exec || (inside >> lane & 1) != 0) {
-      std::memcpy(&value, reinterpret_cast<const void*>(from.lane[lane]), sizeof value);
-    }
+    Memory value;
+    std::memcpy(&value, reinterpret_cast<const void*>(from.lane[lane]), sizeof value);
     const u32 bits = static_cast<u32>(static_cast<Register>(value));
     u32& old = target.lane[lane];
     if (part == Part::whole) old = bits;

@@ -4,10 +4,10 @@
 namespace cass::rdna3::CASS_RDNA3_LEVEL {
 namespace {
 
-OPERATION(ds_load_b32) { load_dwords<1>(w, i, lds_at(w, i)); }
-OPERATION(ds_load_b64) { load_dwords<2>(w, i, lds_at(w, i)); }
-OPERATION(ds_load_b96) { load_dwords<3>(w, i, lds_at(w, i)); }
-OPERATION(ds_load_b128) { load_dwords<4>(w, i, lds_at(w, i)); }
+OPERATION(ds_load_b32) { load_dwords<1>(w, i, loaded_from(w, i)); }
+OPERATION(ds_load_b64) { load_dwords<2>(w, i, loaded_from(w, i)); }
+OPERATION(ds_load_b96) { load_dwords<3>(w, i, loaded_from(w, i)); }
+OPERATION(ds_load_b128) { load_dwords<4>(w, i, loaded_from(w, i)); }
 OPERATION(ds_store_b32) { store_dwords<1>(w, i, i.source[1], lds_at(w, i)); }
 OPERATION(ds_store_b64) { store_dwords<2>(w, i, i.source[1], lds_at(w, i)); }
 OPERATION(ds_store_b96) { store_dwords<3>(w, i, i.source[1], lds_at(w, i)); }
@@ -17,7 +17,7 @@ using i8 = std::int8_t;
 using i16 = std::int16_t;
 using i32 = std::int32_t;
 #define SMALL_LOAD(name, memory, kind, part) \
-  OPERATION(name) { load_small<memory, kind, Part::part>(w, i, lds_at(w, i)); }
+  OPERATION(name) { load_small<memory, kind, Part::part>(w, i, loaded_from(w, i)); }
 SMALL_LOAD(ds_load_u8, u8, u32, whole)
 SMALL_LOAD(ds_load_i8, i8, i32, whole)
 SMALL_LOAD(ds_load_u16, u16, u32, whole)
@@ -42,11 +42,8 @@ ALWAYS_INLINE void load_two(Wave& w, const Instruction& i) {
   const u32 offsets[] = {static_cast<u32>(i.immediate & 0xFF) * unit,
                          static_cast<u32>(i.immediate >> 8 & 0xFF) * unit};
   U32 values[2][count] = {};
-  for (int k = 0; k < 2; ++k) {
-    const GroupLocal at = lds_at(w, i, offsets[k]);
-    const u32 inside = lanes_within(exec, at, 4 * count);
-    if (__builtin_expect(inside != 0, 1)) read_dwords<count>(values[k], inside, at);
-  }
+  read_dwords<count>(values[0], exec, loaded_from(w, i, offsets[0]));
+  read_dwords<count>(values[1], exec, loaded_from(w, i, offsets[1]));
   for (int k = 0; k < 2 * count; ++k) {
     write_row(w, exec, destination_offset(w, i, k), values[k / count][k % count]);
   }
@@ -104,7 +101,7 @@ ALWAYS_INLINE GroupLocal addtid(Wave& w, const Instruction& i) {
   const u32 base = (w.scalar[scalar::m0] & 0xFFFF) + static_cast<u32>(i.immediate);
   return {{{w.lds, (lane_numbers + lanes * i.half) * 4U + base}}, w.lds_reach};
 }
-OPERATION(ds_load_addtid_b32) { load_dwords<1>(w, i, addtid(w, i)); }
+OPERATION(ds_load_addtid_b32) { load_dwords<1>(w, i, loaded_from(w, addtid(w, i).offset)); }
 OPERATION(ds_store_addtid_b32) { store_dwords<1>(w, i, i.source[1], addtid(w, i)); }
 
 }  // namespace
