@@ -12,6 +12,7 @@ from pathlib import Path
 
 from cass_ray.cache import digest
 from cass_ray.project.build_system import BUILD_FOLDER, BuildPlan, find_plan, uses_torch
+from cass_ray.project.cloning import write_git
 from cass_ray.project.cmake import newer_cmake
 from cass_ray.project.patch import make_patch
 from cass_ray.project.prefix import write_prefix
@@ -140,8 +141,9 @@ def _reference(
     tree = work / "tree"
     synchronize(root, tree)
     plan = find_plan(tree, settings.build, settings.test, settings.jobs, dependencies)
-    seen = tuple(dependencies.values())
-    original = Original(root, tree, plan, work, toolchain, runtime, settings.seconds, seen)
+    tools = write_git(work / "tools", dependencies)
+    seen = (*dependencies.values(), *tools)
+    original = Original(root, tree, plan, work, toolchain, runtime, settings.seconds, seen, tools)
     return reference_of(original, say)
 
 
@@ -242,16 +244,26 @@ def _target(
         (tree / BUILD_FOLDER / "CMakeCache.txt").unlink(missing_ok=True)
     libraries = find_library_root(toolchain.cache)
     prefix = write_prefix(folder / "rocm", toolchain, runtime, architecture, libraries)
-    seen = (work / "dependencies",) if settings.dependencies else ()
+    places = {name: (work / "dependencies" / name).resolve() for name, _ in settings.dependencies}
+    tools = write_git(work / "tools", places)
     put_back(tree, launcher())
-    bench = Workbench(tree, prefix, toolchain, runtime, architecture, settings.seconds, seen)
+    bench = Workbench(
+        tree,
+        prefix,
+        toolchain,
+        runtime,
+        architecture,
+        settings.seconds,
+        also_visible=(*places.values(), *tools),
+        tools=tools,
+    )
     if torch is not None:
         compilers = link_backend(torch, prefix)
         bench = replace(
             bench,
-            also_visible=(*seen, *torch.visible()),
+            also_visible=(*bench.also_visible, *torch.visible()),
             variables=torch.variables(architecture, tree),
-            tools=(compilers, torch.install.interpreter.parent),
+            tools=(*bench.tools, compilers, torch.install.interpreter.parent),
         )
     if cmake := newer_cmake(tree):
         bench = replace(

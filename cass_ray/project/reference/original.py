@@ -80,6 +80,8 @@ class Original:
     runtime: Path
     seconds: float
     also_visible: tuple[Path, ...] = ()
+    tools: tuple[Path, ...] = ()
+    """Folders of programs that come before the system's."""
 
 
 def what_runs(test: str, programs: Sequence[str]) -> tuple[str, str]:
@@ -129,7 +131,8 @@ class _Session:
         self._limits = limits_of(original.seconds, _MEMORY_BYTES)
         options = RunOptions(devices=(DEFAULT_ARCHITECTURE,))
         variables = environment(options)
-        self._variables = {**variables, **toolkit.variables(variables["PATH"])}
+        path = ":".join([*(str(folder) for folder in original.tools), variables["PATH"]])
+        self._variables = {**variables, **toolkit.variables(path)}
         self._view = View(
             read_only=(*toolkit.visible(), *original.also_visible),
             writable=(original.tree,),
