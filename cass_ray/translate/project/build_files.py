@@ -53,6 +53,11 @@ FLAGS = (
     ),
     (r"-X(?:ptxas|fatbin|cudafe)(?:=|\s+)(?:\"[^\"]*\"|'[^']*'|[^\s\"')>;]+)", ""),
     (r"-{1,2}(?:dc|device-c)(?=\s|$)", "-fgpu-rdc -c"),
+    (
+        r"-{1,2}Werror[= ](?:all-warnings|cross-execution-space-call|default-stream-launch"
+        r"|ext-lambda-captures-this|missing-launch-bounds)\b",
+        "",
+    ),
     (r"-Xcompiler(?:=|\s+)(?=[-\"'$])", ""),
     (r"-{1,2}compiler-options(?:=|\s+)(?=[-\"'$])", ""),
     (r"-(?:prec-div|prec-sqrt)=(?:true|false)", ""),
@@ -173,6 +178,9 @@ _STANDARD = (
     ),
 )
 """The C++ of device code, where the project asks for an older one."""
+_ALL_ERRORS = re.compile(r"(?<![\w=-])(?P<quote>[\"']?)-Werror(?P=quote)(?![\w=-])")
+_UNUSED_RESULTS = "-Wno-error=unused-result"
+"""HIP says of its functions that their result is to be looked at; CUDA does not."""
 _CUDA_FOLDER = re.compile(
     r"(?P<use>-I|-isystem|-L|-Wl,-rpath[=,])\s*(?:\$[({]\w*CUDA\w*[)}]|/usr/local/cuda[\w.-]*)[\w/]*"
 )
@@ -238,6 +246,10 @@ class _Text:
         for pattern, new in _FLAG_RULES:
             self.substitute(pattern, new)
 
+    def spare_unused_results(self) -> None:
+        """Where warnings are errors: none of what CUDA does not warn of."""
+        self.substitute(_ALL_ERRORS, _with_unused_results)
+
     def raise_standard(self) -> None:
         for pattern, new in _STANDARD:
             self.substitute(pattern, new)
@@ -245,6 +257,13 @@ class _Text:
     def done(self) -> Translation:
         errors = sum(item.severity is Severity.ERROR for item in self.findings)
         return Translation(self.text, tuple(self.findings), Counts(self.converted, 0, errors))
+
+
+def _with_unused_results(match: re.Match[str]) -> str:
+    text, quote = match.string, match["quote"]
+    listed = ";" in (text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1])
+    separator = ";" if listed else " "
+    return f"{match.group()}{separator}{quote}{_UNUSED_RESULTS}{quote}"
 
 
 def translate_cmake(text: str) -> Translation:
@@ -284,6 +303,7 @@ def translate_cmake(text: str) -> Translation:
     file.substitute(r"\b((?:LINKER_)?LANGUAGE\s+)CUDA\b", r"\1HIP")
     file.raise_standard()
     file.flags()
+    file.spare_unused_results()
     for name in sorted(set(_TARGET.findall(text)) - TARGETS.keys()):
         file.report(f"CUDA::{name}", Severity.ERROR, f"the target CUDA::{name} has no counterpart")
     if "CUDA_SEPARABLE_COMPILATION" in text:
@@ -405,6 +425,7 @@ def translate_makefile(text: str) -> Translation:
     file.substitute(_LINK, lambda match: _library(match, folders))
     file.raise_standard()
     file.flags()
+    file.spare_unused_results()
     if folders and not re.search(r"^\s*ROCM_PATH\s*[?:]?=", file.text, re.MULTILINE):
         file.text = "ROCM_PATH ?= /opt/rocm\n" + file.text
     return file.done()

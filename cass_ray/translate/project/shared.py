@@ -17,7 +17,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 from cass_ray.translate.project.tree import STATE, is_source, source_files
-from cass_ray.translate.rules.text import SourceText, opaque
+from cass_ray.translate.rules.text import SourceText, opaque, split_mark
 
 HEADER = "cuda_hip.h"
 MACRO = "CASS_HIP"
@@ -112,11 +112,12 @@ def share_file(cuda: str, hip: str, names: Mapping[str, str], header: str) -> st
 
     Raises :class:`SharedError` where conditions of the preprocessor do not end.
     """
-    before, after = _units(cuda), _units(hip)
+    mark, cuda = split_mark(cuda)
+    before, after = _units(cuda), _units(split_mark(hip)[1])
     codes = _opcodes([_key(unit, names) for unit in before], [_key(unit, {}) for unit in after])
     newline = SourceText(cuda).newline
     opening = next((n for n, unit in enumerate(before) if unit.code.strip()), 0)
-    parts = [unit.text for unit in before[:opening]]
+    parts = [mark, *(unit.text for unit in before[:opening])]
     parts.append(f'#include "{header}"{newline}')
     for hunk in _hunks(codes, before, after):
         old = "".join(unit.text for unit in before[max(hunk.a, opening) : hunk.b])

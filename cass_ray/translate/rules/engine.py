@@ -30,6 +30,7 @@ from cass_ray.translate.rules import (
 )
 from cass_ray.translate.rules.ptx import statements
 from cass_ray.translate.rules.rewrite import Rewrite
+from cass_ray.translate.rules.text import split_mark
 
 _SNIPPETS = (
     *(
@@ -263,8 +264,9 @@ class RulesTranslator:
 
         Never raises on any input: text that is not C++ comes back unchanged.
         """
-        unit = Rewrite(source, filename, context)
+        mark, text = split_mark(source)
+        unit = Rewrite(text, filename, context)
         for each in PASSES:
             each.apply(unit)
         findings = tuple(sorted(unit.findings, key=lambda item: (item.line, item.column)))
-        return Translation(unit.edits.apply(source), findings, unit.counts)
+        return Translation(mark + unit.edits.apply(text), findings, unit.counts)

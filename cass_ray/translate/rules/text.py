@@ -40,6 +40,17 @@ it: without a bound a text of nested calls is read once for each of them."""
 
 Span = tuple[int, int]
 
+_BYTE_ORDER_MARK = "\ufeff"
+
+
+def split_mark(text: str) -> tuple[str, str]:
+    """The byte order mark that ``text`` begins with, or nothing, and the rest.
+
+    What is inserted at the top goes behind it: elsewhere it is an error for compilers.
+    """
+    rest = text.removeprefix(_BYTE_ORDER_MARK)
+    return text[: len(text) - len(rest)], rest
+
 
 def blank(text: str) -> str:
     """``text`` with everything but newlines turned into spaces."""

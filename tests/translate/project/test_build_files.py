@@ -228,3 +228,24 @@ def test_sources_of_a_folder() -> None:
         "set_source_files_properties(${SOURCES_HIP} PROPERTIES LANGUAGE HIP)\n"
         "list(APPEND SOURCES ${SOURCES_HIP})\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ("add_compile_options(-Wall -Werror)", "-Wall -Werror -Wno-error=unused-result)"),
+        ('set(CMAKE_CXX_FLAGS "-Wall;-Werror")', '"-Wall;-Werror;-Wno-error=unused-result")'),
+        ('list(APPEND F "-Werror")', '"-Werror" "-Wno-error=unused-result")'),
+        ("add_compile_options(-Werror=shadow)", "-Werror=shadow)"),
+        ("add_compile_options(-Wno-error)", "-Wno-error)"),
+        ('set(CMAKE_CUDA_FLAGS "-Werror all-warnings -O2")', '"-O2")'),
+    ],
+)
+def test_results_that_cuda_lets_one_ignore_are_no_errors(flags: str, expected: str) -> None:
+    made = translate_cmake(f"enable_language(CUDA)\n{flags}\n").source.splitlines()[1]
+    assert " ".join(made.split()).replace('" ', '"').endswith(expected.replace('" ', '"'))
+
+
+def test_makefiles_let_results_be_ignored() -> None:
+    made = translate_makefile("NVCC = nvcc\nCXXFLAGS = -Wall -Werror\n").source
+    assert "CXXFLAGS = -Wall -Werror -Wno-error=unused-result\n" in made

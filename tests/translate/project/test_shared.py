@@ -130,3 +130,11 @@ def test_a_header_of_that_name_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / HEADER).write_text("")
     with pytest.raises(SharedError, match=HEADER):
         share_tree(tmp_path, tmp_path, tmp_path / "out")
+
+
+def test_a_byte_order_mark_stays_the_first_character() -> None:
+    cuda, hip = "int main() { cudaFree(0); }\n", "int main() { hipFree(0); }\n"
+    names = {"cudaFree": "hipFree"}
+    plain = share_file(cuda, hip, names, HEADER)
+    assert plain.startswith("#include")
+    assert share_file(f"\ufeff{cuda}", f"\ufeff{hip}", names, HEADER) == f"\ufeff{plain}"

@@ -598,3 +598,10 @@ def test_the_include_guard_of_a_header_keeps_its_name() -> None:
     source = "#ifndef CUBLAS_COMMON_H\n#define CUBLAS_COMMON_H\ncublasHandle_t h;\n#endif\n"
     made = RulesTranslator().translate(source, filename="cublas_common.h").source
     assert made == source.replace("cublasHandle_t", "hipblasHandle_t")
+
+
+def test_a_byte_order_mark_stays_the_first_character() -> None:
+    source = "__global__ void k() {}\nint main() { cudaFree(0); }\n"
+    plain = translate(source, "a.cu").source
+    assert plain.startswith("#include")
+    assert translate(f"\ufeff{source}", "a.cu").source == f"\ufeff{plain}"
