@@ -179,8 +179,9 @@ _STANDARD = (
 )
 """The C++ of device code, where the project asks for an older one."""
 _ALL_ERRORS = re.compile(r"(?<![\w=-])(?P<quote>[\"']?)-Werror(?P=quote)(?![\w=-])")
-_UNUSED_RESULTS = "-Wno-error=unused-result"
-"""HIP says of its functions that their result is to be looked at; CUDA does not."""
+_SPARED = tuple(f"-Wno-error=unused-{kind}" for kind in ("result", "variable", "parameter"))
+"""HIP says of its functions that their result is to be looked at, CUDA does not; and the mask of a
+shuffle has no use where HIP's function takes none."""
 _CUDA_FOLDER = re.compile(
     r"(?P<use>-I|-isystem|-L|-Wl,-rpath[=,])\s*(?:\$[({]\w*CUDA\w*[)}]|/usr/local/cuda[\w.-]*)[\w/]*"
 )
@@ -246,9 +247,9 @@ class _Text:
         for pattern, new in _FLAG_RULES:
             self.substitute(pattern, new)
 
-    def spare_unused_results(self) -> None:
-        """Where warnings are errors: none of what CUDA does not warn of."""
-        self.substitute(_ALL_ERRORS, _with_unused_results)
+    def spare_warnings(self) -> None:
+        """Where warnings are errors: none of what CUDA's compiler does not warn of."""
+        self.substitute(_ALL_ERRORS, _with_spared)
 
     def raise_standard(self) -> None:
         for pattern, new in _STANDARD:
@@ -259,11 +260,11 @@ class _Text:
         return Translation(self.text, tuple(self.findings), Counts(self.converted, 0, errors))
 
 
-def _with_unused_results(match: re.Match[str]) -> str:
+def _with_spared(match: re.Match[str]) -> str:
     text, quote = match.string, match["quote"]
     listed = ";" in (text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1])
     separator = ";" if listed else " "
-    return f"{match.group()}{separator}{quote}{_UNUSED_RESULTS}{quote}"
+    return separator.join([match.group(), *(f"{quote}{flag}{quote}" for flag in _SPARED)])
 
 
 def translate_cmake(text: str) -> Translation:
@@ -303,7 +304,7 @@ def translate_cmake(text: str) -> Translation:
     file.substitute(r"\b((?:LINKER_)?LANGUAGE\s+)CUDA\b", r"\1HIP")
     file.raise_standard()
     file.flags()
-    file.spare_unused_results()
+    file.spare_warnings()
     for name in sorted(set(_TARGET.findall(text)) - TARGETS.keys()):
         file.report(f"CUDA::{name}", Severity.ERROR, f"the target CUDA::{name} has no counterpart")
     if "CUDA_SEPARABLE_COMPILATION" in text:
@@ -425,7 +426,7 @@ def translate_makefile(text: str) -> Translation:
     file.substitute(_LINK, lambda match: _library(match, folders))
     file.raise_standard()
     file.flags()
-    file.spare_unused_results()
+    file.spare_warnings()
     if folders and not re.search(r"^\s*ROCM_PATH\s*[?:]?=", file.text, re.MULTILINE):
         file.text = "ROCM_PATH ?= /opt/rocm\n" + file.text
     return file.done()
