@@ -83,10 +83,11 @@ DIAGNOSTICS: tuple[Diagnostic, ...] = (
     ),
     Diagnostic(
         "CASS1007",
-        "Matrix tiles of rocWMMA",
-        "rocWMMA has fragments of other shapes and types than nvcuda::wmma.",
-        "Use 16x16x16 on RDNA3; the shapes of each card are in rocWMMA's documentation.",
-        r"rocWMMA has tiles",
+        "Matrix tiles",
+        "rocWMMA has fragments of other shapes and types than nvcuda::wmma. Without it, and on"
+        " CDNA, tiles are multiplied without matrix units.",
+        "Use 16x16x16; the shapes of each card are in rocWMMA's documentation.",
+        r"^tiles are of 16x16x16",
     ),
     Diagnostic(
         "CASS1008",

@@ -29,6 +29,7 @@ def test_numbers_are_unique_and_in_order() -> None:
         ('__global__ void f() { asm("wgmma.fence.sync.aligned;"); }', "CASS1001"),
         ("#include <cutlass/gemm/device/gemm.h>\n", "CASS1002"),
         ("cutlass::half_t value;", "CASS1003"),
+        ("nvcuda::wmma::mma_sync(d, a, b, c);", "CASS1007"),
         ("__global__ void g();\n__global__ void f() { g<<<1, 1>>>(); }", "CASS1010"),
         ("/* never ends\nint x;", "CASS1011"),
         ("cuda::barrier<cuda::thread_scope_device> b;", "CASS1012"),

@@ -194,7 +194,8 @@ def rename_namespaces(unit: Rewrite) -> None:
 def rename_matrix_functions(unit: Rewrite) -> None:
     """``nvcuda::wmma`` is ``rocwmma``: the same functions, on the shapes of AMD's matrix units.
 
-    ``cass::wmma`` stands between: a fragment is a warp's, and rocWMMA's is a wavefront's.
+    ``cass::wmma`` stands between: a fragment is a warp's, and rocWMMA's is a wavefront's; and it
+    does without rocWMMA where that is not installed.
     """
     code = unit.source.code
     for offset in unit.words.get("nvcuda", ()):
@@ -209,9 +210,10 @@ def rename_matrix_functions(unit: Rewrite) -> None:
             continue
         unit.snippets.add("matrix")
         unit.converted(offset)
-        message = "rocWMMA has tiles of 16x16x16 on RDNA3: other shapes do not compile"
-        if unit.wave64:
-            message += "; on CDNA they are multiplied without matrix units"
+        message = (
+            "tiles are of 16x16x16, as rocWMMA's on RDNA3: other shapes do not compile; on CDNA,"
+            " and without rocWMMA, they are multiplied without matrix units"
+        )
         unit.report(offset, "nvcuda::wmma", Severity.WARNING, message)
 
 

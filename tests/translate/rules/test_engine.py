@@ -406,7 +406,7 @@ def test_branches_that_are_not_compiled_hold_no_errors(guard: str, is_dead: bool
 @pytest.mark.parametrize(
     ("cuda", "hip"),
     [
-        ("#include <mma.h>\n", "#include <rocwmma/rocwmma.hpp>\n"),
+        ("#include <mma.h>\n", "#include <hip/hip_fp16.h>\n"),
         ("nvcuda::wmma::fill_fragment(f, 0);", "cass::wmma::fill_fragment(f, 0);"),
         ("using namespace nvcuda;", "namespace wmma = cass::wmma;"),
         ("using namespace nvcuda::wmma;", "using namespace cass::wmma;"),

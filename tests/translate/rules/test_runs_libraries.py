@@ -67,8 +67,7 @@ int main() {
 
 
 def test_matrix_fragments() -> None:
-    """d[i][j] = a[i][j] + 2 a[i][0] + 1 = (i + j) + 2 i + 1."""
-    _needs("rocwmma")
+    """d[i][j] = a[i][j] + 2 a[i][0] + 1 = (i + j) + 2 i + 1. With or without rocWMMA."""
     values = [float(item) for item in output_of(WMMA)["product"].split()]
     assert values == [3 * i + j + 1 for i in (0, 1, 7, 15) for j in (0, 3, 15)]
 
@@ -126,7 +125,6 @@ int main() {
 def test_two_warps_of_a_wavefront_have_a_tile_each() -> None:
     """First: d[i][j] = 2 (i - j). Second: a by columns is k - i, and k is j + 1 where it is there:
     2 (j + 1 - i + 1), else 2; stored by columns."""
-    _needs("rocwmma")
     said = output_of(TWO_WARPS, architecture="gfx942")
     places = [(i, j) for i in (0, 7, 15) for j in (0, 3, 15)]
     assert [float(item) for item in said["warp 0"].split()] == [2 * (i - j) for i, j in places]

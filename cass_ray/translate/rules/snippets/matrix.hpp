@@ -1,14 +1,20 @@
 #ifndef CASS_MATRIX
 #define CASS_MATRIX
-// Fragments of a CUDA warp: rocWMMA's, where it knows the device and a wavefront is a warp. On CDNA a
-// wavefront is two warps with a tile each, where rocWMMA's would be of one tile; and a device that is
-// newer than rocWMMA is none to it (its functions do nothing). There a tile of 16x16x16 is spread
-// over 32 lanes and multiplied without matrix units.
+// Fragments of a CUDA warp: rocWMMA's, where it is installed and knows the device, and a wavefront is
+// a warp. On CDNA a wavefront is two warps with a tile each, where rocWMMA's would be of one tile; and
+// a device that is newer than rocWMMA is none to it (its functions do nothing). There a tile of
+// 16x16x16 is spread over 32 lanes and multiplied without matrix units.
 #include <hip/hip_fp16.h>
+#if __has_include(<rocwmma/rocwmma.hpp>)
 #include <rocwmma/rocwmma.hpp>
-#if defined(__GFX9__) || (defined(__HIP_DEVICE_COMPILE__) && ROCWMMA_ARCH_HOST)
+#define CASS_ROCWMMA 1
+#else
+#define CASS_ROCWMMA 0
+#endif
+#if !CASS_ROCWMMA || defined(__GFX9__) || (defined(__HIP_DEVICE_COMPILE__) && ROCWMMA_ARCH_HOST)
 namespace cass {
 namespace wmma {
+#if CASS_ROCWMMA
 // The host has rocWMMA's: templates of kernels that take these have the same names there.
 using rocwmma::matrix_a;
 using rocwmma::matrix_b;
@@ -18,6 +24,14 @@ using rocwmma::col_major;
 using rocwmma::layout_t;
 using rocwmma::mem_row_major;
 using rocwmma::mem_col_major;
+#else
+struct matrix_a {};
+struct matrix_b {};
+struct accumulator {};
+struct row_major {};
+struct col_major {};
+enum layout_t { mem_row_major, mem_col_major };
+#endif
 template <class Use, int M, int N, int K, class T, class Layout = void>
 struct fragment {
     static_assert(M == 16 && N == 16 && K == 16, "only tiles of 16x16x16, as on RDNA");
