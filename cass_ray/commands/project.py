@@ -133,6 +133,9 @@ def _summary(made: ProjectResult, folder: Path) -> None:
         tests = target.test.outcome.value if target.test.command else "none known (--test)"
         typer.echo(f"{target.architecture}: build {target.build.outcome.value}, tests {tests}")
         _compared(target)
+        for found in target.violations:
+            what = f"{printable(found.kernel)}: {printable(found.what)}"
+            typer.echo(f"  {what} ({found.runs} run(s))")
         _log(target)
     typer.echo(f"{folder / 'port.patch'}, {folder / 'report.html'}")
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from cass_ray.cache import digest
 from cass_ray.project.build_system import BUILD_FOLDER, BuildPlan, find_plan, uses_torch
+from cass_ray.project.checking import Violation, check_again
 from cass_ray.project.cloning import write_git
 from cass_ray.project.cmake import newer_cmake
 from cass_ray.project.patch import make_patch
@@ -279,7 +280,11 @@ def _target(
     if not build.passed:
         return TargetResult(architecture, build, Step(plan.test, StepOutcome.SKIPPED))
     test, comparison = test_beside(bench, plan, reference, say)
-    return TargetResult(architecture, build, test, comparison)
+    violations: tuple[Violation, ...] = ()
+    if test.outcome is StepOutcome.FAILED:
+        say(f"{architecture}: {plan.test} (checking mode)")
+        violations = check_again(bench, plan.test)
+    return TargetResult(architecture, build, test, comparison, violations)
 
 
 def synchronize(source: Path, target: Path) -> list[str]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import html
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from cass_ray.project.build_system import BuildPlan
+from cass_ray.project.checking import Violation
 from cass_ray.project.reference.comparing import ProjectComparison
 from cass_ray.project.repairs import FileRepair
 from cass_ray.project.steps import Step
@@ -37,6 +38,8 @@ class TargetResult:
     test: Step
     comparison: ProjectComparison | None = None
     """With the original's machine code, where that was asked for and the port builds."""
+    violations: tuple[Violation, ...] = ()
+    """What checking mode finds in the kernels of tests that fail."""
 
     @property
     def passed(self) -> bool:
@@ -100,6 +103,7 @@ def as_json(result: ProjectResult, translator: Translator) -> dict[str, Any]:
                 "build": _step(target.build),
                 "test": _step(target.test),
                 "comparison": target.comparison and target.comparison.model_dump(mode="json"),
+                "violations": [asdict(item) for item in target.violations],
             }
             for target in result.targets
         ],
@@ -138,6 +142,7 @@ def _page(result: ProjectResult) -> str:
         f"<h1>{title}</h1>",
         _targets(result),
         *(_comparison(target) for target in result.targets),
+        *(_violations(target) for target in result.targets),
         _repairs(result),
         _kinds(result),
         _files(result),
@@ -184,6 +189,17 @@ def _comparison(target: TargetResult) -> str:
     ]
     table = _table(["program", "started in", "compared", ""], rows) if rows else ""
     return "<br>".join(about) + f"</p>{table}"
+
+
+def _violations(target: TargetResult) -> str:
+    if not target.violations:
+        return ""
+    rows = [
+        [f"<code>{html.escape(item.kernel)}</code>", html.escape(item.what), str(item.runs)]
+        for item in target.violations
+    ]
+    head = f"<h2>{html.escape(target.architecture)}: what checking mode finds</h2>"
+    return head + _table(["kernel", "what it does", "runs"], rows)
 
 
 def _repairs(result: ProjectResult) -> str:

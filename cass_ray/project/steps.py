@@ -21,6 +21,7 @@ RECORD_VARIABLE = "CASS_RECORD"
 """Names the folder of records to launchers (``reference/launcher.c``)."""
 
 _TAIL = 200_000
+_AS_ON_A_CARD = DeviceMode()
 
 
 class StepOutcome(StrEnum):
@@ -78,10 +79,11 @@ class Workbench:
         view = replace(self._view(), device_access=True)
         return run_step(command, self.tree, self._limits, view, self._environment())
 
-    def test(self, command: str, record: Path | None = None) -> DeviceStep:
+    def test(self, command: str, record: Path | None = None, *, check: bool = False) -> DeviceStep:
         """Run a test command in the tree; its programs find a device of ``architecture``.
 
-        Launchers write to ``record`` (:mod:`cass_ray.project.reference.recording`).
+        Launchers write to ``record`` (:mod:`cass_ray.project.reference.recording`). With ``check``
+        the device is in checking mode.
         """
         return run_on_device(
             command,
@@ -91,6 +93,7 @@ class Workbench:
             self._environment(),
             self.runtime,
             record,
+            DeviceMode(check=check),
         )
 
     @property
@@ -172,13 +175,14 @@ def run_on_device(
     variables: Mapping[str, str],
     runtime: Path,
     record: Path | None,
+    mode: DeviceMode = _AS_ON_A_CARD,
 ) -> DeviceStep:
     """:func:`run_step` with a device process of ``runtime``, the records of launchers in
     ``record``."""
     if record is not None:
         view = replace(view, writable=(*view.writable, record))
         variables = {**variables, RECORD_VARIABLE: str(record)}
-    with device_process(runtime, DeviceMode(), limits) as device:
+    with device_process(runtime, mode, limits) as device:
         step = run_step(command, tree, limits, view, variables, device.companion)
         return DeviceStep(step, sum(launch.count for launch in device.launches()))
 
