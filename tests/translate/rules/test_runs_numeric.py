@@ -18,6 +18,14 @@ CASES: dict[str, tuple[str, list[int], int]] = {
     # 3 + |2 - 9|, and with signs 3 + |-2 - 9|.
     "sad.u32": ("sad.u32 %0, %1, %2, %3;", [2, 9, 3], 10),
     "sad.s32": ("sad.s32 %0, %1, %2, %3;", [0xFFFFFFFE, 9, 3], 14),
+    # Bit 9 of 0x2ff is the highest; of -3, ...11101, bit 1 is the highest that is no sign.
+    "bfind.u32": ("bfind.u32 %0, %1;", [0x2FF], 9),
+    "bfind.u32 0": ("bfind.u32 %0, %1;", [0], 0xFFFFFFFF),
+    "bfind.s32": ("bfind.s32 %0, %1;", [0xFFFFFFFD], 1),
+    "bfind.shiftamt.u32": ("bfind.shiftamt.u32 %0, %1;", [0x2FF], 22),
+    "bfind.shiftamt.s32 -1": ("bfind.shiftamt.s32 %0, %1;", [0xFFFFFFFF], 0xFFFFFFFF),
+    "bfind.u64": ("{ .reg .b64 t; mov.b64 t, {%1, %2}; bfind.u64 %0, t; }", [1, 0x2FF], 41),
+    "bfind.s64": ("{ .reg .b64 t; mov.b64 t, {%1, %2}; bfind.s64 %0, t; }", [1, 0xFFFFFFFD], 33),
     # (2^32 - 1)² = 2^64 - 2^33 + 1: low 1, high 2^32 - 2. 1 + ffffffff carries; high + 5 + carry.
     "mad.lo.cc": (
         "{ .reg .u32 t; mad.lo.cc.u32 t, %1, %1, %2; madc.hi.u32 %0, %1, %1, %3; }",

@@ -302,10 +302,17 @@ def _reverse(state: RegisterState, modifiers: list[str], operands: list[str]) ->
 
 
 def _find_leading(state: RegisterState, modifiers: list[str], operands: list[str]) -> str:
-    if modifiers != ["u32"]:
+    """The place of the highest bit that is no sign, or how far it is from the top; -1: none."""
+    kind = modifiers[-1]
+    if kind not in {"u32", "u64", "s32", "s64"} or modifiers[:-1] not in ([], ["shiftamt"]):
         raise UnknownInstructionError(f"the modifiers {'.'.join(modifiers)}")
-    value = state.read(operands[1], "u32")
-    return state.write(operands[0], "u32", f"static_cast<unsigned int>(31 - __clz({value}))")
+    top, suffix = int(kind[1:]) - 1, "ll" if kind.endswith("64") else ""
+    bits = state.read(operands[1], kind)
+    if kind.startswith("s"):
+        bits = f"{bits} ^ ({bits} >> {top})"
+    zeros = f"__clz{suffix}({bits})"
+    found = f"({bits}) ? {zeros} : -1" if len(modifiers) > 1 else f"{top} - {zeros}"
+    return state.write(operands[0], "u32", f"static_cast<unsigned int>({found})")
 
 
 def _approximate(function: str) -> Handler:
