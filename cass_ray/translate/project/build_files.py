@@ -7,7 +7,7 @@ knows are replaced or dropped. What cannot be decided from the file is a finding
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
@@ -15,7 +15,9 @@ from cass_ray.translate.project.cmake_features import (
     downloads,
     interface_libraries,
     legacy_target,
+    link,
     nvcc_flags,
+    plain_links,
     separable_compilation,
 )
 from cass_ray.translate.protocol import Counts, Finding, Severity, Translation
@@ -159,6 +161,7 @@ _CUDA_WORD = re.compile(r"(?<![${-])\bCUDA\b(?![}_])")
 _INCLUDE_VARIABLE = re.compile(r"\bCUDA(?:Toolkit)?_INCLUDE_DIRS?\b")
 _VERSION_VARIABLE = re.compile(r"\bCUDA(?:Toolkit)?_VERSION\b")
 _VERSION = "11.8"  # as the version macros of translated sources say
+_FIND_CUDA = re.compile(r"\bfind_package\s*\(\s*CUDA(?:Toolkit)?\b", re.IGNORECASE)
 _TARGET = re.compile(r"\bCUDA::(\w+)")
 _VARIABLE = re.compile(r"\$\{(" + "|".join(VARIABLES) + r")\}")
 _LISTING = {"add_executable", "add_library", "target_sources", "set", "list", "file"}
@@ -288,6 +291,10 @@ def translate_cmake(text: str) -> Translation:
     version = _VERSION_VARIABLE.search(text)
     asked = version[0] if version else ""
     own = interface_libraries(text)
+    links = plain_links(text, {**TARGETS, "cuda": TARGETS["cuda_driver"]})
+    before = "" if _FIND_CUDA.search(text) else _packages(set(links.values()), " REQUIRED")
+    targets |= set(links.values())
+    file.replace_commands(lambda _, whole: _link(whole, links, before))
     file.replace_commands(lambda name, whole: _command(name, whole, targets, headers, asked, own))
     file.substitute(_INCLUDE_VARIABLE, "hip_INCLUDE_DIRS")
     file.substitute(r"\bCUDA(?:Toolkit)?_FOUND\b", "hip_FOUND")
@@ -315,6 +322,18 @@ def translate_cmake(text: str) -> Translation:
             "targets that are linked with these need it as well",
         )
     return file.done()
+
+
+def _link(whole: str, links: Mapping[str, str], packages: str) -> str:
+    """A command that links libraries of CUDA by their plain names, behind their ``packages``."""
+    made = link(whole, links)
+    return f"{packages}\n{made}" if packages and made != whole else made
+
+
+def _packages(targets: set[str], required: str) -> str:
+    """What finds HIP and the packages of ``targets``."""
+    packages = ["hip", *sorted({PACKAGES[item] for item in targets if item in PACKAGES})]
+    return "\n".join(f"find_package({package}{required})" for package in packages)
 
 
 def _link_cublas(match: re.Match[str]) -> str:
@@ -346,8 +365,7 @@ def _command(
         return f"{name}(HIP)"
     if lower == "find_package" and words and words[0] in {"CUDA", "CUDAToolkit"}:
         required = " REQUIRED" if "REQUIRED" in words else ""
-        packages = ["hip", *sorted({PACKAGES[item] for item in targets if item in PACKAGES})]
-        found = "\n".join(f"find_package({package}{required})" for package in packages)
+        found = _packages(targets, required)
         if words[0] == "CUDA":  # whose commands compile .cu files without CUDA as a language
             found += "\nenable_language(HIP)"
         if version:

@@ -9,6 +9,7 @@ What a build downloads is named, for a sandbox has no network.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 _OFF = {"OFF", "NO", "FALSE", "0"}
 _COMPILE = '"$<$<COMPILE_LANGUAGE:HIP>:-fgpu-rdc>"'
@@ -18,6 +19,12 @@ _LINK = (
 )
 _SEPARABLE = re.compile(r"\bCUDA_SEPARABLE_COMPILATION\s+([^\s()]+)")
 _INTERFACE = re.compile(r"\badd_library\s*\(\s*([^\s()]+)\s+INTERFACE\b", re.IGNORECASE)
+_LINKS = re.compile(
+    r"\b(?:target_link_libraries\s*\(\s*[^\s()]+|link_libraries\s*\()(?P<libraries>[^()]*)\)",
+    re.IGNORECASE,
+)
+_LIBRARY = re.compile(r"(?<![\w:.$/{}<>-])(?:-l)?(\w+)(?![\w:./}>-])")
+_OWN = re.compile(r"\badd_(?:library|executable)\s*\(\s*(\w+)", re.IGNORECASE)
 _NVCC_OPTIONS = re.compile(r"\s+OPTIONS\b.*\Z", re.DOTALL)
 _COMMENT = re.compile(r"#[^\n]*")
 
@@ -48,6 +55,27 @@ def legacy_target(name: str, body: str) -> tuple[str, str]:
 def interface_libraries(text: str) -> frozenset[str]:
     """Libraries that a CMake file makes of headers alone: nothing of them is compiled."""
     return frozenset(_INTERFACE.findall(text))
+
+
+def plain_links(text: str, targets: Mapping[str, str]) -> dict[str, str]:
+    """Libraries that a CMake file links by CUDA's plain names (``cublas``, ``-lcublas``), and the
+    ones of ``targets`` that stand for them; none that the file makes itself."""
+    found = {
+        match[1]
+        for command in _LINKS.finditer(_COMMENT.sub("", text))
+        for match in _LIBRARY.finditer(command["libraries"])
+    }
+    return {name: targets[name] for name in found - set(_OWN.findall(text)) if name in targets}
+
+
+def link(command: str, libraries: Mapping[str, str]) -> str:
+    """``target_link_libraries(...)`` with ``libraries`` (:func:`plain_links`); others stay."""
+    match = _LINKS.match(command)
+    if match is None:
+        return command
+    start, end = match.span("libraries")
+    made = _LIBRARY.sub(lambda name: libraries.get(name[1], name.group()), match["libraries"])
+    return command[:start] + made + command[end:]
 
 
 def separable_compilation(command: str, body: str, headers: frozenset[str] = frozenset()) -> str:

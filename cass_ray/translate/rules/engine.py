@@ -50,7 +50,7 @@ _SNIPPETS = (
     *("average", "rounding", "rounded_quotients"),
     *("simd", "dot", "exact"),
     *("half", "half_operators", "half_functions", "half_atomics", "half_bits", "bfloat16", "fp8"),
-    *("nanosleep", "space", "cache", "bits", "numeric", "copy", "pipeline", "surface"),
+    *("nanosleep", "space", "fragments", "cache", "bits", "numeric", "copy", "pipeline", "surface"),
     *("location", "cub", "legacy_launch", "barrier", "functional", "versions"),
     *("group_votes", "group_reduce", "group_scan", "group_copy"),
 )

@@ -260,3 +260,29 @@ def test_what_cuda_does_not_warn_of_is_no_error(flags: str, expected: str) -> No
 def test_makefiles_spare_what_cuda_does_not_warn_of() -> None:
     made = translate_makefile("NVCC = nvcc\nCXXFLAGS = -Wall -Werror\n").source
     assert f"CXXFLAGS = -Wall -Werror {RESULT} {VARIABLE} {PARAMETER}\n" in made
+
+
+def test_cmake_links_libraries_by_their_plain_names() -> None:
+    source = (
+        "find_package(CUDA REQUIRED)\n"
+        "target_link_libraries(cublas_demo -lcublas curand own/libcublas.so ${cublas})\n"
+    )
+    assert translate_cmake(source).source.splitlines()[-1] == (
+        "target_link_libraries(cublas_demo roc::hipblas hip::hiprand own/libcublas.so ${cublas})"
+    )
+    assert "find_package(hipblas REQUIRED)\nfind_package(hiprand REQUIRED)\n" in (
+        translate_cmake(source).source
+    )
+
+
+def test_what_is_linked_is_found_first() -> None:
+    source = "project(a LANGUAGES CXX CUDA)\nadd_library(a INTERFACE)\n"
+    made = translate_cmake(f"{source}target_link_libraries(a\n    INTERFACE cuda)\n").source
+    assert made.endswith(
+        "find_package(hip REQUIRED)\ntarget_link_libraries(a\n    INTERFACE hip::host)\n"
+    )
+
+
+def test_a_target_of_the_projects_own_keeps_its_name() -> None:
+    source = "# CUDA\nadd_library(nvrtc x.cpp)\ntarget_link_libraries(app nvrtc)\n"
+    assert translate_cmake(source).source == source

@@ -140,6 +140,11 @@ def test_a_statement_that_a_macro_builds_without_a_known_use(use: str) -> None:
 @pytest.mark.parametrize(
     ("ptx", "why"),
     [
+        (
+            'asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%4, %5};"'
+            ' : "=d"(a), "=d"(b) : "d"(c), "d"(c), "d"(a), "d"(b));',
+            "mma.sync.aligned.m8n8k4",
+        ),
         ('asm("wgmma.fence.sync.aligned;");', "wgmma.fence.sync.aligned"),
         ('asm("addc.u32 %0, %1, 0;" : "=r"(r) : "r"(a));', "carry from another asm"),
         ('asm(TEXT : "=r"(r));', "macros build"),

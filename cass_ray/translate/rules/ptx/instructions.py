@@ -2,15 +2,16 @@
 
 The subset is what people write in ``asm`` statements: integer and floating-point arithmetic, bit
 fields, carries, special registers, loads and stores with cache hints, atomics, fences, warp
-functions, conversions and synchronous copies. Semantics follow the PTX ISA 8.5 manual.
+functions, conversions, synchronous copies and products of matrix fragments. Semantics follow the
+PTX ISA 8.5 manual.
 """
 
 from __future__ import annotations
 
-from cass_ray.translate.rules.ptx import arithmetic, halves, memory, numeric
+from cass_ray.translate.rules.ptx import arithmetic, fragments, halves, memory, numeric
 from cass_ray.translate.rules.ptx.registers import RegisterState, UnknownInstructionError
 
-HANDLERS = {**arithmetic.HANDLERS, **numeric.HANDLERS, **memory.HANDLERS}
+HANDLERS = {**arithmetic.HANDLERS, **numeric.HANDLERS, **memory.HANDLERS, **fragments.HANDLERS}
 """Instruction -> its translation."""
 
 

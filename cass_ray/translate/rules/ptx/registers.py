@@ -109,12 +109,22 @@ class RegisterState:
         match = _ADDRESS.match(operand)
         if not match:
             raise UnknownInstructionError(f"the address {operand}")
-        base = self.read(match[1], "u32" if space == "shared" else "u64")
-        offset = f" + {match[2]}" if match[2] and match[2] != "0" else ""
         if space == "shared":
             self.snippets.add("space")
-            return f"static_cast<{TYPES[kind]}*>(cass::from_shared_address({base}{offset}))"
-        return f"reinterpret_cast<{TYPES[kind]}*>({base}{offset})"
+            address = self.shared_address(operand)
+            return f"static_cast<{TYPES[kind]}*>(cass::from_shared_address({address}))"
+        return f"reinterpret_cast<{TYPES[kind]}*>({self._address(match, 'u64')})"
+
+    def shared_address(self, operand: str) -> str:
+        """The 32-bit address of a memory operand in shared memory."""
+        match = _ADDRESS.match(operand)
+        if not match:
+            raise UnknownInstructionError(f"the address {operand}")
+        return self._address(match, "u32")
+
+    def _address(self, match: re.Match[str], kind: str) -> str:
+        offset = f" + {match[2]}" if match[2] and match[2] != "0" else ""
+        return f"{self.read(match[1], kind)}{offset}"
 
 
 def _convert(value: str, source: str, target: str) -> str:
