@@ -96,10 +96,40 @@ def test_the_bundler_does_what_clang_asks(tmp_path: Path) -> None:
     }
 
 
+def test_the_bundler_takes_archives_apart(tmp_path: Path) -> None:
+    """What clang 19 asks for to link device code from a static library (-fgpu-rdc --hip-link).
+
+    Two members have one name, one has no code for the target.
+    """
+    target = "hip-amdgcn-amd-amdhsa-gfx1100"
+    script = tmp_path / "clang-offload-bundler"
+    script.write_bytes(BUNDLER.read_bytes())
+    script.chmod(0o755)
+    (tmp_path / "llvm-objcopy").symlink_to(shutil.which("objcopy") or pytest.skip("no objcopy"))
+    library = tmp_path / "a library.a"
+    for place, code in (("first", "one"), ("second", "two"), ("third", "")):
+        folder = tmp_path / place
+        folder.mkdir()
+        member = folder / ("other.o" if place == "third" else "unit.o")
+        subprocess.run(["gcc", "-x", "c", "-c", "/dev/null", "-o", member], check=True)
+        if code:
+            (folder / "code").write_text(code)
+            section = f"__CLANG_OFFLOAD_BUNDLE__{target}={folder / 'code'}"
+            subprocess.run(["objcopy", "--add-section", section, member], check=True)
+        subprocess.run(["ar", "qc", library, member], check=True)
+    command = [script, "-unbundle", "-type=a", f"-input={library}", f"-targets={target}"]
+    command += [f"-output={tmp_path}/out.a", "-allow-missing-bundles", "-hip-openmp-compatible"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    members = subprocess.run(["ar", "p", tmp_path / "out.a"], capture_output=True, check=True)
+    assert members.stdout == b"onetwo"
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
         ["-type=o", "-unbundle", "-targets=a,b", "-input=/dev/null", "-output=x"],
+        ["-type=a", "-targets=a", "-input=/dev/null", "-output=x"],
         ["-type=bc", "-targets=a", "-input=/dev/null", "-output=x"],
         ["-type=o", "-targets=a,b", "-input=/dev/null", "-output=x"],
     ],

@@ -605,3 +605,10 @@ def test_a_byte_order_mark_stays_the_first_character() -> None:
     plain = translate(source, "a.cu").source
     assert plain.startswith("#include")
     assert translate(f"\ufeff{source}", "a.cu").source == f"\ufeff{plain}"
+
+
+@pytest.mark.parametrize("mode", ["CUBLAS_TENSOR_OP_MATH", "CUBLAS_TF32_TENSOR_OP_MATH"])
+def test_math_modes_that_rocblas_refuses_are_its_default(mode: str) -> None:
+    """hipBLAS answers HIPBLAS_STATUS_NOT_SUPPORTED to their namesakes."""
+    made = translate(f"cublasSetMathMode(handle, {mode});").source
+    assert made.endswith("hipblasSetMathMode(handle, HIPBLAS_DEFAULT_MATH);")

@@ -2,6 +2,8 @@
 #define CASS_HALF_OPERATORS
 #include <hip/hip_fp16.h>
 #include <type_traits>
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wfloat-equal"  // comparing is what these are for
 // Operators of __half and __half2 in host code: HIP's were for device code alone. Through float: its
 // 24 bits hold twice the 11 of a half and two more, so that rounding twice is rounding once. They are
 // templates, which give way to HIP's own where it has them for both sides.
@@ -90,4 +92,5 @@ CASS_COMPARISON(__hle, <=)
 CASS_COMPARISON(__hgt, >)
 CASS_COMPARISON(__hge, >=)
 #undef CASS_COMPARISON
+#pragma GCC diagnostic pop
 #endif
