@@ -7,7 +7,7 @@ knows are replaced or dropped. What cannot be decided from the file is a finding
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
@@ -185,6 +185,9 @@ _ALL_ERRORS = re.compile(r"(?<![\w=-])(?P<quote>[\"']?)-Werror(?P=quote)(?![\w=-
 _SPARED = tuple(f"-Wno-error=unused-{kind}" for kind in ("result", "variable", "parameter"))
 """HIP says of its functions that their result is to be looked at, CUDA does not; and the mask of a
 shuffle has no use where HIP's function takes none."""
+_SPARED_BY_LANGUAGE = (_SPARED[0], "$<$<COMPILE_LANGUAGE:HIP>:-Wno-error>")
+"""Where CMake knows the language: nvcc's host compiler, which these are for, sees no kernel."""
+_COMPILE_OPTIONS = {"add_compile_options", "target_compile_options"}
 _CUDA_FOLDER = re.compile(
     r"(?P<use>-I|-isystem|-L|-Wl,-rpath[=,])\s*(?:\$[({]\w*CUDA\w*[)}]|/usr/local/cuda[\w.-]*)[\w/]*"
 )
@@ -252,7 +255,7 @@ class _Text:
 
     def spare_warnings(self) -> None:
         """Where warnings are errors: none of what CUDA's compiler does not warn of."""
-        self.substitute(_ALL_ERRORS, _with_spared)
+        self.substitute(_ALL_ERRORS, lambda match: _with_spared(match, _SPARED))
 
     def raise_standard(self) -> None:
         for pattern, new in _STANDARD:
@@ -263,11 +266,17 @@ class _Text:
         return Translation(self.text, tuple(self.findings), Counts(self.converted, 0, errors))
 
 
-def _with_spared(match: re.Match[str]) -> str:
+def _spared(name: str, whole: str) -> str:
+    """A command of CMake where warnings are errors."""
+    flags = _SPARED_BY_LANGUAGE if name.lower() in _COMPILE_OPTIONS else _SPARED
+    return _ALL_ERRORS.sub(lambda match: _with_spared(match, flags), whole)
+
+
+def _with_spared(match: re.Match[str], flags: Sequence[str]) -> str:
     text, quote = match.string, match["quote"]
     listed = ";" in (text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1])
     separator = ";" if listed else " "
-    return separator.join([match.group(), *(f"{quote}{flag}{quote}" for flag in _SPARED)])
+    return separator.join([match.group(), *(f"{quote}{flag}{quote}" for flag in flags)])
 
 
 def translate_cmake(text: str) -> Translation:
@@ -311,7 +320,7 @@ def translate_cmake(text: str) -> Translation:
     file.substitute(r"\b((?:LINKER_)?LANGUAGE\s+)CUDA\b", r"\1HIP")
     file.raise_standard()
     file.flags()
-    file.spare_warnings()
+    file.replace_commands(_spared)
     for name in sorted(set(_TARGET.findall(text)) - TARGETS.keys()):
         file.report(f"CUDA::{name}", Severity.ERROR, f"the target CUDA::{name} has no counterpart")
     if "CUDA_SEPARABLE_COMPILATION" in text:

@@ -233,6 +233,7 @@ def test_sources_of_a_folder() -> None:
 RESULT, VARIABLE, PARAMETER = (
     f"-Wno-error=unused-{kind}" for kind in ("result", "variable", "parameter")
 )
+KERNELS = "$<$<COMPILE_LANGUAGE:HIP>:-Wno-error>"
 
 
 @pytest.mark.parametrize(
@@ -240,7 +241,12 @@ RESULT, VARIABLE, PARAMETER = (
     [
         (
             "add_compile_options(-Wall -Werror)",
-            f"add_compile_options(-Wall -Werror {RESULT} {VARIABLE} {PARAMETER})",
+            f"add_compile_options(-Wall -Werror {RESULT} {KERNELS})",
+        ),
+        (
+            "target_compile_options(a PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Werror>)",
+            "target_compile_options(a PRIVATE"
+            f" $<$<CXX_COMPILER_ID:GNU>:-Werror {RESULT} {KERNELS}>)",
         ),
         ('set(F "-Wall;-Werror")', f'set(F "-Wall;-Werror;{RESULT};{VARIABLE};{PARAMETER}")'),
         (
