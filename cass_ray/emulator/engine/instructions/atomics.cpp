@@ -286,10 +286,11 @@ template <class T, class Action>
 ALWAYS_INLINE void within_lds(Wave& w, const Instruction& i, Action action) {
   const GroupLocal at = lds_at(w, i);
   const u32 active = exec_of(w, i), inside = lanes_within(active, at, sizeof(T));
-  if (__builtin_expect(inside == active, 1)) return action(addresses(at));
   u32& exec = w.scalar[scalar::exec + i.half];
-  exec = inside;
-  if (inside != 0) action(addresses(at));
+  const bool all = __builtin_expect(inside == active, 1);
+  if (!all) exec = inside;
+  if (inside != 0) action(addresses(at));  // one call, which is inlined
+  if (all) return;
   exec = active;
   if ((i.flags & flag::returns) == 0) return;
   for (unsigned k = 0; k < sizeof(T) / 4; ++k) {
