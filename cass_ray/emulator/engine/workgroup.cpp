@@ -73,8 +73,11 @@ LdsArena::~LdsArena() { munmap(data_, arena_bytes); }
 
 void LdsArena::limit(std::size_t bytes) {
   if (bytes == accessible_) return;
+  std::byte* const behind = data_ + bytes;
   if (mprotect(data_, bytes, PROT_READ | PROT_WRITE) != 0 ||
-      (bytes < accessible_ && mprotect(data_ + bytes, accessible_ - bytes, PROT_NONE) != 0)) {
+      mprotect(behind, page, PROT_READ) != 0 ||
+      madvise(behind, page, MADV_DONTNEED) != 0 ||  // zeros again, whatever was there
+      (bytes < accessible_ && mprotect(behind + page, accessible_ - bytes, PROT_NONE) != 0)) {
     throw std::bad_alloc();
   }
   accessible_ = bytes;
@@ -108,9 +111,9 @@ void Workgroup::adopt(const LaunchState& state) {
   launch_serial = state.serial;
   launch = &state;
   wave_count = state.wave_count;
-  lds.limit(lds_bytes_of(state.program->set) + page);
+  lds.limit(lds_bytes_of(state.program->set));
   const std::uint32_t reach = (state.lds_bytes + lds_granule - 1) / lds_granule * lds_granule;
-  std::memset(lds.data() + reach, 0, zeros);
+  if (reach < lds_bytes_of(state.program->set)) std::memset(lds.data() + reach, 0, zeros);
   const std::size_t rows =
       std::max<std::size_t>({state.program->vector_count, state.kernel->vgpr_count, 1}) + 1;
   const unsigned halves = state.wide ? 2 : 1;

@@ -28,7 +28,7 @@ class LdsArena {
   LdsArena& operator=(const LdsArena&) = delete;
   std::byte* data() const { return data_; }
 
-  // Makes so many bytes accessible, and none beyond them; at most most_lds_bytes and a page.
+  // Makes so many bytes accessible, at most most_lds_bytes, and a page of zeros behind them readable.
   void limit(std::size_t bytes);
 
  private:

@@ -228,9 +228,17 @@ def test_targets_that_are_not_here_say_what_they_need(page: Any) -> None:
     assert _REMEDY in page.locator("#targets-list").inner_text()
 
 
+_NO_TRANSLATION = """\
+#include <cuda_runtime.h>
+__global__ void k(double* p) {
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+      : "+d"(p[0]), "+d"(p[1]) : "d"(p[2]), "d"(p[3]));
+}
+"""
+
+
 def test_findings_stand_under_their_numbers(page: Any) -> None:
-    _write(page, "#include <cuda_runtime.h>\n__global__ void k(int* p) {\n"
-                 '  asm("bfind.shiftamt.u32 %0, %1;" : "=r"(p[0]) : "r"(p[1]));\n}\n')  # fmt: skip
+    _write(page, _NO_TRANSLATION)
     page.select_option("#check", "none")
     page.click("#go")
     playwright.expect(page.locator("#label")).to_contain_text("ot checked")
@@ -239,7 +247,7 @@ def test_findings_stand_under_their_numbers(page: Any) -> None:
     assert "CASS1001" in group.inner_text()
     assert "Inline PTX without a translation" in group.inner_text()
     group.locator("button").first.click()
-    assert "bfind" in page.locator("#source .cm-activeLine").inner_text()
+    assert "mma.sync" in page.locator("#source .cm-activeLine").inner_text()
 
 
 def test_a_zip_is_translated_and_its_files_open(page: Any, tmp_path: Path) -> None:

@@ -170,6 +170,22 @@ int width() {
 MATRIX = "using namespace nvcuda;"
 """Needs rocWMMA's headers, which not every machine has: test_runs_libraries.py compiles it."""
 
+FRAGMENTS = """\
+#include <cuda_runtime.h>
+__global__ void product(const unsigned* a, const unsigned* b, float* d) {
+  __shared__ unsigned own[128];
+  own[threadIdx.x] = a[threadIdx.x];
+  unsigned x[4];
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+      : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+      : "r"((unsigned)__cvta_generic_to_shared(own)));
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+               "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(b[0]), "r"(b[1]));
+}
+"""
+
 VERSIONS = """\
 #include <cuda_runtime.h>
 size_t compiled_with() { return cublasGetCudartVersion(); }
@@ -185,6 +201,7 @@ SOURCES = {
     "macro": MACRO,
     "functional": FUNCTIONAL,
     "versions": VERSIONS,
+    "fragments": FRAGMENTS,
 }
 
 
