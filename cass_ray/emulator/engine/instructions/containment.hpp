@@ -83,8 +83,8 @@ ALWAYS_INLINE void require(std::uint32_t exec, const Wide& at, std::uint32_t byt
   if (__builtin_expect(holds_in((at.address >> aperture_bits) == wanted, exec), 1)) return;
   require_listed(exec, at.address, bytes);
 }
-// The lanes of `exec` whose access has an effect. Beyond a workgroup's LDS loads give zero, stores and
-// atomics do nothing (RDNA3 ISA, LDS, out of range; checking mode reports them).
+// The lanes of `exec` whose store or atomic has an effect: beyond a workgroup's LDS they have none
+// (RDNA3 ISA, LDS, out of range; checking mode reports them). What loads read: lds_address.hpp.
 template <class At>
 ALWAYS_INLINE std::uint32_t lanes_within(std::uint32_t exec, const At&, std::uint32_t) {
   return exec;

@@ -97,12 +97,14 @@ FALLIBLE(ds_load_b64_tr_b16) {
 }
 
 // The address is M0's low half, the offset and four bytes per lane.
-ALWAYS_INLINE GroupLocal addtid(Wave& w, const Instruction& i) {
+ALWAYS_INLINE U32 addtid(const Wave& w, const Instruction& i) {
   const u32 base = (w.scalar[scalar::m0] & 0xFFFF) + static_cast<u32>(i.immediate);
-  return {{{w.lds, (lane_numbers + lanes * i.half) * 4U + base}}, w.lds_reach};
+  return (lane_numbers + lanes * i.half) * 4U + base;
 }
-OPERATION(ds_load_addtid_b32) { load_dwords<1>(w, i, loaded_from(w, addtid(w, i).offset)); }
-OPERATION(ds_store_addtid_b32) { store_dwords<1>(w, i, i.source[1], addtid(w, i)); }
+OPERATION(ds_load_addtid_b32) { load_dwords<1>(w, i, loaded_from(w, addtid(w, i))); }
+OPERATION(ds_store_addtid_b32) {
+  store_dwords<1>(w, i, i.source[1], GroupLocal{{{w.lds, addtid(w, i)}}, w.lds_reach});
+}
 
 }  // namespace
 }  // namespace cass::rdna3::CASS_RDNA3_LEVEL
