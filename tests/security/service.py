@@ -147,13 +147,14 @@ class RealService:
                     client.shutdown(socket.SHUT_WR)
             return received(client)
 
-    def resident_bytes(self) -> int:
-        """Of all processes of the service together."""
-        pages = 0
+    def resident_bytes(self) -> dict[int, int]:
+        """Of each process of the service, by its id."""
+        found = {}
         for pid in descendants(self.process.pid):
             with suppress(OSError):
-                pages += int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
+                pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+                found[pid] = pages * os.sysconf("SC_PAGE_SIZE")
+        return found
 
 
 def received(client: socket.socket) -> bytes:

@@ -49,7 +49,11 @@ def well(service: RealService) -> Iterator[None]:
 
 
 class Steady:
-    """Says by how many bytes the processes of the service grow in a block."""
+    """Says by how many bytes the processes of the service grow in a block.
+
+    Those that are there before and after count: Ray starts and ends workers of its own accord, and
+    a compiler of an earlier request may still run.
+    """
 
     def __init__(self, service: RealService) -> None:
         self._service = service
@@ -59,7 +63,8 @@ class Steady:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.grown = self._service.resident_bytes() - self.before
+        now = self._service.resident_bytes()
+        self.grown = sum(now[pid] - size for pid, size in self.before.items() if pid in now)
 
 
 BODY = b'{"source":"int x;"}'
