@@ -34,7 +34,7 @@ std::size_t device_memory(const DeviceKind& kind) {
 // What the machine could give now without swapping.
 std::size_t machine_memory() {
   struct sysinfo info{};
-  if (::sysinfo(&info) != 0) return SIZE_MAX;
+  if (::sysinfo(&info) != 0) return SIZE_MAX / 2;
   return (static_cast<std::size_t>(info.freeram) + info.bufferram) * info.mem_unit;
 }
 
@@ -151,7 +151,10 @@ std::optional<Allocation> Memory::find(const void* address) const {
 
 std::size_t Memory::available(int device) const {
   const std::shared_lock lock(guard_);
-  return std::min(amounts_[static_cast<std::size_t>(device)].left(), machine_memory());
+  const Amounts& amounts = amounts_[static_cast<std::size_t>(device)];
+  // The machine's is asked for once: programs compare what is free before and after.
+  static const std::size_t machine = machine_memory() + amounts.used;
+  return std::min(amounts.left(), machine - std::min(amounts.used, machine));
 }
 
 void Memory::remember(const Allocation& allocation) {

@@ -20,117 +20,11 @@ from cass_ray.translate.project.cmake_features import (
     plain_links,
     separable_compilation,
 )
+from cass_ray.translate.project.nvcc_flags import DEVICE_DEBUG, FLAG_RULES, HOST_OPTIONS, STANDARD
+from cass_ray.translate.project.rocm_libraries import LIBRARIES, PACKAGES, TARGETS, VARIABLES
 from cass_ray.translate.protocol import Counts, Finding, Severity, Translation
 
 DEFAULT_ARCHITECTURE = DEFAULT_AMD_ARCHITECTURE
-
-FLAGS = (
-    # nvcc's flag, with its argument -> hipcc's; the longest spelling first.
-    (
-        r"-{1,2}(?:gencode|generate-code)(?:=|\s+|[\"']\s*,\s*[\"'])"
-        r"(?:=\\?\"[^\"\\\s]*\\?\"|[^\s\"')>;])+",
-        "",
-    ),
-    (
-        r"-{1,2}(?:arch|gpu-architecture)[= ](?:sm|compute)_?"
-        r"\$(?:\((?:[^(){}]|\([^()]*\)|\{[^{}]*\})*\)|\{[^{}]*\})",
-        "",
-    ),
-    (r"-{1,2}(?:arch|gpu-architecture|gpu-code|code)[= ](?:sm|compute|lto|native|all)[\w-]*", ""),
-    (r"-{1,2}(?:fatbin|cubin)(?=[\s\"']|$)", "--genco"),
-    (r"-t(?:=|\s+)\d+(?![\w.])", ""),
-    (r"-{1,2}expt-relaxed-constexpr", ""),
-    (r"-Wno-deprecated-gpu-targets\b", ""),
-    (r"-{1,2}(?:expt-)?extended-lambda", ""),
-    (r"-{1,2}(?:lineinfo|generate-line-info)\b", "-gline-tables-only"),
-    (r"-{1,2}use_fast_math\b", "-ffast-math"),
-    (r"-{1,2}(?:rdc|relocatable-device-code)=true", "-fgpu-rdc"),
-    (r"-{1,2}(?:rdc|relocatable-device-code)=false", "-fno-gpu-rdc"),
-    (r"-{1,2}default-stream[= ]per-thread", "-fgpu-default-stream=per-thread"),
-    (r"-{1,2}fmad=false", "-ffp-contract=off"),
-    (r"-{1,2}ftz=true", "-fgpu-flush-denormals-to-zero"),
-    (
-        r"-{1,2}(?:maxrregcount|ptxas-options|diag-suppress|threads|split-compile)[= ][^\s\"')>;]+",
-        "",
-    ),
-    (r"-X(?:ptxas|fatbin|cudafe)(?:=|\s+)(?:\"[^\"]*\"|'[^']*'|[^\s\"')>;]+)", ""),
-    (r"-{1,2}(?:dc|device-c)(?=\s|$)", "-fgpu-rdc -c"),
-    (
-        r"-{1,2}Werror[= ](?:all-warnings|cross-execution-space-call|default-stream-launch"
-        r"|ext-lambda-captures-this|missing-launch-bounds)\b",
-        "",
-    ),
-    (r"-Xcompiler(?:=|\s+)(?=[-\"'$])", ""),
-    (r"-{1,2}compiler-options(?:=|\s+)(?=[-\"'$])", ""),
-    (r"-(?:prec-div|prec-sqrt)=(?:true|false)", ""),
-    (r"-x\s+cu\b", "-x hip"),
-    *(
-        (f"-{sign}__CUDA_NO_HALF_{part}__", f"-{sign}__HIP_NO_HALF_{part}__")
-        for sign in "DU"
-        for part in ("OPERATORS", "CONVERSIONS")
-    ),
-)
-LIBRARIES = {
-    "cudart": "",
-    "cudart_static": "",
-    "cudadevrt": "",
-    "cuda": "",
-    "cublas": "hipblas",
-    "cublasLt": "hipblaslt",
-    "cufft": "hipfft",
-    "curand": "hiprand",
-    "cusparse": "hipsparse",
-    "cusolver": "hipsolver",
-    "nvrtc": "hiprtc",
-    "nvToolsExt": "roctx64",
-    "nccl": "rccl",
-    "nvidia-ml": "rocm_smi64",
-}
-"""Library of CUDA -> library of ROCm; empty where hipcc links it without being asked."""
-TARGETS = {
-    "cudart": "hip::host",
-    "cudart_static": "hip::host",
-    "cuda_driver": "hip::host",
-    "cublas": "roc::hipblas",
-    "cublas_static": "roc::hipblas",
-    "cublasLt": "roc::hipblaslt",
-    "cufft": "hip::hipfft",
-    "cufft_static": "hip::hipfft",
-    "curand": "hip::hiprand",
-    "curand_static": "hip::hiprand",
-    "cusparse": "roc::hipsparse",
-    "cusolver": "roc::hipsolver",
-    "nvrtc": "hiprtc::hiprtc",
-    "nvToolsExt": "roctx64",
-    "cudadevrt": "hip::host",
-    "nvtx3": "roctx64",
-}
-"""CMake target ``CUDA::x`` -> ROCm's target."""
-VARIABLES = {
-    "CUDA_LIBRARIES": "hip::host",
-    "CUDA_CUDART_LIBRARY": "hip::host",
-    "CUDA_CUDA_LIBRARY": "hip::host",
-    "CUDA_cudart_static_LIBRARY": "hip::host",
-    "CUDA_CUBLAS_LIBRARIES": "roc::hipblas",
-    "CUDA_cublas_LIBRARY": "roc::hipblas",
-    "CUDA_CUFFT_LIBRARIES": "hip::hipfft",
-    "CUDA_cufft_LIBRARY": "hip::hipfft",
-    "CUDA_curand_LIBRARY": "hip::hiprand",
-    "CUDA_cusparse_LIBRARY": "roc::hipsparse",
-    "CUDA_cusolver_LIBRARY": "roc::hipsolver",
-    "CUDA_nvrtc_LIBRARY": "hiprtc::hiprtc",
-}
-"""Variable that CMake's FindCUDA sets -> ROCm's target."""
-PACKAGES = {
-    "roc::hipblas": "hipblas",
-    "roc::hipblaslt": "hipblaslt",
-    "hip::hipfft": "hipfft",
-    "hip::hiprand": "hiprand",
-    "roc::hipsparse": "hipsparse",
-    "roc::hipsolver": "hipsolver",
-    "hiprtc::hiprtc": "hiprtc",
-}
-"""ROCm's target -> the CMake package that defines it."""
 
 _FLAG_AND_VALUE = re.compile(
     r"([\"'])(?:-X(?:ptxas|fatbin|cudafe)|-gencode|-t|-{1,2}(?:gpu-architecture|arch|code"
@@ -142,7 +36,6 @@ _RUN_NVCC = re.compile(
     r"(\b(?:(?:check_)?(?:call|output)|run|Popen|which|find_executable)\(\s*\[?\s*[\"'])nvcc\b"
 )
 """In Python: nvcc as a command, not as the key of a table of flags."""
-_FLAG_RULES = tuple((re.compile(rf"(?<![\w-]){pattern}"), new) for pattern, new in FLAGS)
 _CMAKE_COMMENT = r"#\[(?P<comment>=*)\[.*?(?:\](?P=comment)\]|\Z)|#[^\n]*"
 _COMMAND = re.compile(
     rf"{_CMAKE_COMMENT}|(?P<name>\b[A-Za-z_]\w{{0,60}})[ \t]*(?P<opening>\()", re.DOTALL
@@ -165,22 +58,6 @@ _FIND_CUDA = re.compile(r"\bfind_package\s*\(\s*CUDA(?:Toolkit)?\b", re.IGNORECA
 _TARGET = re.compile(r"\bCUDA::(\w+)")
 _VARIABLE = re.compile(r"\$\{(" + "|".join(VARIABLES) + r")\}")
 _LISTING = {"add_executable", "add_library", "target_sources", "set", "list", "file"}
-_DEVICE_DEBUG = re.compile(
-    r"^(?!.*\bcmake\b)(.*(?<![\w-]))(?:-G|--device-debug)(?=\s|$)", re.MULTILINE
-)
-_STANDARD = (
-    # rocPRIM, hipCUB and rocThrust want C++17, as CUB and Thrust of CUDA 13 do.
-    (re.compile(r"\b((?:CMAKE_)?HIP_STANDARD\s+)(?:98|03|11|14)\b"), r"\g<1>17"),
-    (re.compile(r"\bhip_std_(?:98|03|11|14)\b"), "hip_std_17"),
-    (
-        re.compile(
-            r"^(.*(?:CMAKE_HIP_FLAGS|NVCC|hipcc).*-std(?:=|\s+)(?:c|gnu)\+\+)(?:0x|11|1y|14)\b",
-            re.MULTILINE,
-        ),
-        r"\g<1>17",
-    ),
-)
-"""The C++ of device code, where the project asks for an older one."""
 _ALL_ERRORS = re.compile(r"(?<![\w=-])(?P<quote>[\"']?)-Werror(?P=quote)(?![\w=-])")
 _SPARED = tuple(f"-Wno-error=unused-{kind}" for kind in ("result", "variable", "parameter"))
 """HIP says of its functions that their result is to be looked at, CUDA does not; and the mask of a
@@ -250,7 +127,7 @@ class _Text:
         self.findings.append(Finding(line, column, construct, severity, message, advice))
 
     def flags(self) -> None:
-        for pattern, new in _FLAG_RULES:
+        for pattern, new in FLAG_RULES:
             self.substitute(pattern, new)
 
     def spare_warnings(self) -> None:
@@ -258,7 +135,7 @@ class _Text:
         self.substitute(_ALL_ERRORS, lambda match: _with_spared(match, _SPARED))
 
     def raise_standard(self) -> None:
-        for pattern, new in _STANDARD:
+        for pattern, new in STANDARD:
             self.substitute(pattern, new)
 
     def done(self) -> Translation:
@@ -448,10 +325,11 @@ def translate_makefile(text: str) -> Translation:
     folders = _CUDA_FOLDER.search(text) is not None
     file.substitute(r"(?:\$[({]\w*CUDA\w*[)}]|/usr/local/cuda[\w.-]*)/bin/nvcc\b", "hipcc")
     file.substitute(r"(?<![\w./$({-])nvcc\b(?!\s*[?:+]?=)", "hipcc")
-    file.substitute(_DEVICE_DEBUG, r"\1-g")  # clang's -G takes a number
+    file.substitute(DEVICE_DEBUG, r"\1-g")  # clang's -G takes a number
     file.substitute(_CUDA_FOLDER, lambda match: _ROCM_FOLDERS[match["use"]])
     file.substitute(_LINK, lambda match: _library(match, folders))
     file.raise_standard()
+    file.substitute(HOST_OPTIONS, lambda match: match["options"].replace(",-", " -"))
     file.flags()
     file.spare_warnings()
     if folders and not re.search(r"^\s*ROCM_PATH\s*[?:]?=", file.text, re.MULTILINE):
@@ -475,7 +353,7 @@ def translate_setup(text: str) -> Translation:
         return file.done()
     file.substitute(_RUN_NVCC, r"\g<1>hipcc")
     file.substitute(_FLAG_AND_VALUE, "")
-    for pattern, new in _FLAG_RULES:
+    for pattern, new in FLAG_RULES:
         quoted = re.compile(rf"([\"']){pattern.pattern}\1\s*,?\s*")
         file.substitute(quoted, rf"\g<1>{new}\g<1>, " if new else "")
     if "CUDAExtension" in text:

@@ -49,7 +49,9 @@ SUFFIXES = frozenset(
 """File name endings of C, C++ and CUDA source."""
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn"})
 
-_BUILD_CODE = Path(build_files.__file__).read_bytes()
+_BUILD_CODE = b"".join(
+    path.read_bytes() for path in sorted(Path(build_files.__file__).parent.glob("*.py"))
+)
 _PARALLEL_BYTES = 4 << 20
 """Below this much source one process is quicker than several."""
 

@@ -334,7 +334,25 @@ def _widen_specialization(
     return f"give the specialization on line {item.line} both sides"
 
 
+def _hide_default(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
+    """nvcc takes a default outside of the class template that declares the function without it."""
+    if "default arguments cannot be added to an out-of-line definition" not in item.message:
+        return ""
+    start = text.code.find("=", offset)
+    end, depth = start, 0
+    while 0 <= end < len(text.code):
+        mark = text.code[end]
+        if mark in ",)" and depth == 0:
+            edits.insert(start, "/* ")
+            edits.insert(end, " */")
+            return f"leave out a default argument on line {item.line}"
+        depth += (mark in "([{") - (mark in ")]}")
+        end += 1
+    return ""
+
+
 _RULES: tuple[Fix, ...] = (
+    _hide_default,
     _widen_specialization,
     _add_keyword,
     _cast_argument,

@@ -29,6 +29,10 @@ VERSION_MACROS = {
 
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(ifdef|ifndef|if|elif|define|undef)\b", re.MULTILINE)
 _DEFINED = re.compile(r"\bdefined\s*\(?\s*\Z")
+_ATTRIBUTES = re.compile(
+    r"(?:[ \t]*(?:#[ \t]*define[ \t]+\w+[^\n]{0,99}\b__(?:host|device)__[^\n\\]{0,99})?\n){1,99}"
+    r"[ \t]*#[ \t]*(?:else|endif)\b"
+)
 _LONGEST_GAP = 64
 """Characters from a directive to its first word."""
 
@@ -58,13 +62,25 @@ def _is_flag(unit: Rewrite, offset: int, directive: str) -> bool:
     )
 
 
+def _gives_attributes(unit: Rewrite, offset: int) -> bool:
+    """Whether macros for ``__device__`` and the like are all that is defined for the device.
+
+    nvcc's host pass does not look into kernels, so that what they call may be the host's there;
+    clang's does.
+    """
+    code = unit.source.code
+    end = code.find("\n", offset)
+    return end >= 0 and _ATTRIBUTES.match(code, end + 1) is not None
+
+
 def _rewrite_architecture(unit: Rewrite, offset: int) -> None:
     word = "__CUDA_ARCH__"
     directive = _directive(unit, offset)
     if directive == "define" and not _defines(unit, offset):
         directive = ""
     if _is_flag(unit, offset, directive):
-        unit.rename(offset, word, _DEVICE_FLAG)
+        gives = directive in {"if", "ifdef"} and _gives_attributes(unit, offset)
+        unit.rename(offset, word, "__HIPCC__" if gives else _DEVICE_FLAG)
         return
     architecture = unit.architecture
     if directive in {"if", "elif"}:

@@ -23,6 +23,12 @@ _GUARD = re.compile(
 )
 _INCLUDE_FOLDERS = ("include", "inc", "common", "Common", "src")
 _FIRST_CODE = re.compile(r"\S")
+_DEVICE_SOURCES = (".cu", ".cu.cc", ".cu.cpp")
+_HOST_SOURCES = (".cc", ".cpp", ".cxx", ".c++")
+_HEADERS = (".h", ".hh", ".hpp", ".hxx")
+_OF_THE_RUNTIME = re.compile(
+    r"\b(?:cuda[A-Z]\w*|threadIdx|blockIdx|blockDim|gridDim|__syncthreads)\b"
+)
 
 
 _DEFINITIONS = {
@@ -192,7 +198,9 @@ def _add_runtime(unit: Rewrite, includes: list[_Include], first_runtime: int | N
     """
     if unit.is_hip:
         return
-    is_source = unit.filename.endswith(".cu") or "." not in posixpath.basename(unit.filename)
+    is_source = unit.filename.endswith(_DEVICE_SOURCES) or "." not in posixpath.basename(
+        unit.filename
+    )
     before = includes if first_runtime is None else includes[:first_runtime]
     is_used = any(item.quoted or item.path.startswith("cuda/") for item in before)
     if first_runtime is not None and not (is_source and is_used):
@@ -200,15 +208,39 @@ def _add_runtime(unit: Rewrite, includes: list[_Include], first_runtime: int | N
         return
     if is_source:
         _insert_runtime(unit)
+    elif _is_for_both(unit, includes):
+        _insert_runtime(unit, ("#ifdef __HIPCC__", "#endif"))
 
 
-def _insert_runtime(unit: Rewrite) -> None:
+def _is_for_both(unit: Rewrite, includes: list[_Include]) -> bool:
+    """Whether nvcc compiles a file that other compilers see as well, and gave it the runtime.
+
+    Sources do so by ``-x cu`` or a link called ``.cu``, headers by whoever includes them.
+    """
+    if "__CUDACC__" not in unit.words or any(_is_runtime(unit, item) for item in includes):
+        return False
+    if unit.filename.endswith(_HOST_SOURCES):
+        return True
+    return unit.filename.endswith(_HEADERS) and _OF_THE_RUNTIME.search(unit.source.code) is not None
+
+
+def _is_runtime(unit: Rewrite, include: _Include) -> bool:
+    found = tables.header(include.path.strip())
+    return found is not None and found.hip == RUNTIME
+
+
+def _insert_runtime(unit: Rewrite, around: tuple[str, str] | None = None) -> None:
     top = _top(unit)
     if top is None:
         return
     offset, line_end = top
-    unit.runtime_end = offset
-    unit.edits.insert(offset, f"{line_end}#include <{RUNTIME}>{unit.source.newline}")
+    lines = [f"#include <{RUNTIME}>"]
+    if around is None:
+        unit.runtime_end = offset
+    else:
+        lines = [around[0], *lines, around[1]]
+    text = "".join(f"{line}{unit.source.newline}" for line in lines)
+    unit.edits.insert(offset, f"{line_end}{text}")
 
 
 def insert_after_runtime(unit: Rewrite, text: str) -> None:

@@ -166,7 +166,9 @@ def _cast_argument(unit: Rewrite, offset: int, word: str) -> None:
     span = call[0][cast.argument]
     if _CAST_ALREADY.match(unit.source.code, span[0]):
         return
-    unit.edits.insert(span[0], f"reinterpret_cast<{cast.type}>(")
+    # No cast of C++ makes of any pointer one that is not const.
+    c_style = cast.type == "void*"
+    unit.edits.insert(span[0], "(void*)(" if c_style else f"reinterpret_cast<{cast.type}>(")
     unit.edits.insert(span[1], ")")
 
 

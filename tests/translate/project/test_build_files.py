@@ -97,6 +97,14 @@ def test_cmake_without_cuda_stays() -> None:
          " a.cpp -L$(ROCM_PATH)/lib -lamdhip64\n"),
         ("a:\n\tnvcc -arch=sm_$(subst .,,${C}) -fatbin a.cu -o a.fatbin\n",
          "a:\n\thipcc  --genco a.cu -o a.fatbin\n"),
+        # The architecture in a variable, which has Nvidia's name for one.
+        ("A ?= sm_70\na:\n\tnvcc -arch=$(A) -I.. a.cu\nb:\n\tgcc -arch $(A) b.c\n",
+         "A ?= sm_70\na:\n\thipcc  -I.. a.cu\nb:\n\tgcc -arch $(A) b.c\n"),
+        # A word of the shell for nvcc, options of hipcc's own.
+        ("a:\n\tnvcc -ccbin=$(CXX) -Xcompiler \"$(F) -w\" -Xcompiler '-fPIC,-O2' a.cu\n",
+         "a:\n\thipcc  $(F) -w -fPIC -O2 a.cu\n"),
+        ("F = -res-usage --forward-unknown-to-host-linker -src-in-ptx -w # nvcc\n",
+         "F =    -w # hipcc\n"),
         ("S = -gencode=arch=compute_52,code=\\\"sm_52,compute_52\\\" -O3 # nvcc\n",
          "S =  -O3 # hipcc\n"),
         ('F = -Xptxas="-dlcm=cg -v" -G -O0\n\tnvcc -O3 -dc a.cu -o a.o\n',

@@ -52,6 +52,12 @@ def test_errors_are_read_with_their_notes() -> None:
             "a.h:1:1: note: candidate template ignored: target attributes do not match",
             "template<> inline __host__ __device__ float f(int i) { return i; }",
         ),
+        (
+            "template <class T> int C<T>::f(int a, int b = g(1, 2)) { return a; }",
+            "a.cu:1:39: error: default arguments cannot be added to an out-of-line definition of a"
+            " member of a class template",
+            "template <class T> int C<T>::f(int a, int b /* = g(1, 2) */) { return a; }",
+        ),
     ],
 )
 def test_fixes(source: str, message: str, fixed: str) -> None:

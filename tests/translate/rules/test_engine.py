@@ -167,6 +167,31 @@ def test_nvccs_implicit_header_becomes_explicit(cuda: str, hip: str) -> None:
     assert translate(cuda, "a.cu").source == hip
 
 
+_BOTH = "#ifdef __HIPCC__\n#include <hip/hip_runtime.h>\n#endif\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "cuda", "added"),
+    [
+        # A source that nvcc compiles by another name, and a header that it includes there.
+        ("a.cpp", "#ifdef __CUDACC__\nint x;\n#endif\n", True),
+        ("a.h", "#ifdef __CUDACC__\ntypedef cudaStream_t S;\n#endif\n", True),
+        ("a.h", "#ifdef __CUDACC__\n#define HD __host__ __device__\n#endif\n", False),
+        ("a.h", "#ifdef __CUDACC__\n#include <cuda_runtime.h>\ncudaStream_t s;\n#endif\n", False),
+        ("a.cpp", "int x;\n", False),
+    ],
+)
+def test_files_for_both_compilers_get_nvccs_implicit_header(
+    name: str, cuda: str, added: bool
+) -> None:
+    assert translate(cuda, name).source.startswith(_BOTH) is added
+
+
+def test_the_driver_copies_from_memory_that_is_not_const() -> None:
+    result = translate("cuMemcpyHtoDAsync(p, host + 1, n, s);\n", "a.cpp").source
+    assert result == "hipMemcpyHtoDAsync(p, (void*)(host + 1), n, s);\n"
+
+
 @pytest.mark.parametrize(
     ("cuda", "hip"),
     [
@@ -252,6 +277,15 @@ def test_hip_sources_stay() -> None:
     [
         ("#ifdef __CUDA_ARCH__\n#endif", "#ifdef __HIP_DEVICE_COMPILE__\n#endif"),
         ("#if defined(__CUDA_ARCH__)\n#endif", "#if defined(__HIP_DEVICE_COMPILE__)\n#endif"),
+        # Attributes for both of clang's passes: its host pass looks into kernels.
+        (
+            "#if defined(__CUDA_ARCH__)\n#define D __host__ __device__\n#else\n#define D\n#endif",
+            "#if defined(__HIPCC__)\n#define D __host__ __device__\n#else\n#define D\n#endif",
+        ),
+        (
+            "#ifdef __CUDA_ARCH__\n#define HD __device__\nint x;\n#endif",
+            "#ifdef __HIP_DEVICE_COMPILE__\n#define HD __device__\nint x;\n#endif",
+        ),
         ("#if __CUDA_ARCH__ >= 600\n#endif", "#if (__HIP_DEVICE_COMPILE__ * 700) >= 600\n#endif"),
         ("#ifdef __CUDACC__\n#endif", "#ifdef __HIPCC__\n#endif"),
         ("#if CUDART_VERSION < 9000\n#endif", "#if 11080 /* CUDART_VERSION */ < 9000\n#endif"),

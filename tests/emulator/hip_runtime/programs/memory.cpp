@@ -24,6 +24,13 @@ static void allocations() {
   std::size_t total = 0;
   OK(hipMemGetInfo(&available, &total));
   EXPECT(available <= total && total > (std::size_t{16} << 30));
+  std::size_t left = 0;
+  OK(hipMalloc(&memory, 1 << 20));
+  OK(hipMemGetInfo(&left, &total));
+  EXPECT(left == available - (1 << 20));
+  OK(hipFree(memory));
+  OK(hipMemGetInfo(&left, &total));
+  EXPECT(left == available);
 }
 
 static void attributes() {

@@ -1,0 +1,90 @@
+"""Flags of nvcc and what hipcc has in their place."""
+
+from __future__ import annotations
+
+import re
+
+FLAGS = (
+    # nvcc's flag, with its argument -> hipcc's; the longest spelling first.
+    (
+        r"-{1,2}(?:gencode|generate-code)(?:=|\s+|[\"']\s*,\s*[\"'])"
+        r"(?:=\\?\"[^\"\\\s]*\\?\"|[^\s\"')>;])+",
+        "",
+    ),
+    (
+        r"-{1,2}(?:arch|gpu-architecture)[= ](?:sm|compute)_?"
+        r"\$(?:\((?:[^(){}]|\([^()]*\)|\{[^{}]*\})*\)|\{[^{}]*\})",
+        "",
+    ),
+    # Clang has an -arch too, of a Mac's processor, but without an equals sign.
+    (
+        r"-{1,2}(?:arch|gpu-architecture|gpu-code|code)=\$(?:\([\w.-]+\)|\{[\w.-]+\})"
+        r"(?![\w.$-])",
+        "",
+    ),
+    (r"-{1,2}(?:arch|gpu-architecture|gpu-code|code)[= ](?:sm|compute|lto|native|all)[\w-]*", ""),
+    (r"-{1,2}(?:fatbin|cubin)(?=[\s\"']|$)", "--genco"),
+    (r"-t(?:=|\s+)\d+(?![\w.])", ""),
+    (r"-{1,2}expt-relaxed-constexpr", ""),
+    (
+        r"-{1,2}(?:resource-usage|res-usage|source-in-ptx|src-in-ptx|allow-unsupported-compiler"
+        r"|forward-unknown-(?:opts|to-host-(?:compiler|linker))|display-error-number)(?![\w-])",
+        "",
+    ),
+    (r"-Wno-deprecated-gpu-targets\b", ""),
+    (r"-{1,2}(?:expt-)?extended-lambda", ""),
+    (r"-{1,2}(?:lineinfo|generate-line-info)\b", "-gline-tables-only"),
+    (r"-{1,2}use_fast_math\b", "-ffast-math"),
+    (r"-{1,2}(?:rdc|relocatable-device-code)=true", "-fgpu-rdc"),
+    (r"-{1,2}(?:rdc|relocatable-device-code)=false", "-fno-gpu-rdc"),
+    (r"-{1,2}default-stream[= ]per-thread", "-fgpu-default-stream=per-thread"),
+    (r"-{1,2}fmad=false", "-ffp-contract=off"),
+    (r"-{1,2}ftz=true", "-fgpu-flush-denormals-to-zero"),
+    (
+        r"-{1,2}(?:maxrregcount|ptxas-options|diag-suppress|threads|split-compile)[= ][^\s\"')>;]+",
+        "",
+    ),
+    (r"-X(?:ptxas|fatbin|cudafe)(?:=|\s+)(?:\"[^\"]*\"|'[^']*'|[^\s\"')>;]+)", ""),
+    (r"-{1,2}(?:dc|device-c)(?=\s|$)", "-fgpu-rdc -c"),
+    (
+        r"-{1,2}Werror[= ](?:all-warnings|cross-execution-space-call|default-stream-launch"
+        r"|ext-lambda-captures-this|missing-launch-bounds)\b",
+        "",
+    ),
+    (
+        r"-{1,2}(?:ccbin|compiler-bindir)(?:=|\s+)"
+        r"(?:\$(?:\([\w.-]+\)|\{[\w.-]+\})|[\w./+-]+)",
+        "",
+    ),
+    (r"-Xcompiler(?:=|\s+)(?=[-\"'$])", ""),
+    (r"-{1,2}compiler-options(?:=|\s+)(?=[-\"'$])", ""),
+    (r"-(?:prec-div|prec-sqrt)=(?:true|false)", ""),
+    (r"-x\s+cu\b", "-x hip"),
+    *(
+        (f"-{sign}__CUDA_NO_HALF_{part}__", f"-{sign}__HIP_NO_HALF_{part}__")
+        for sign in "DU"
+        for part in ("OPERATORS", "CONVERSIONS")
+    ),
+)
+FLAG_RULES = tuple((re.compile(rf"(?<![\w-]){pattern}"), new) for pattern, new in FLAGS)
+DEVICE_DEBUG = re.compile(
+    r"^(?!.*\bcmake\b)(.*(?<![\w-]))(?:-G|--device-debug)(?=\s|$)", re.MULTILINE
+)
+STANDARD = (
+    # rocPRIM, hipCUB and rocThrust want C++17, as CUB and Thrust of CUDA 13 do.
+    (re.compile(r"\b((?:CMAKE_)?HIP_STANDARD\s+)(?:98|03|11|14)\b"), r"\g<1>17"),
+    (re.compile(r"\bhip_std_(?:98|03|11|14)\b"), "hip_std_17"),
+    (
+        re.compile(
+            r"^(.*(?:CMAKE_HIP_FLAGS|NVCC|hipcc).*-std(?:=|\s+)(?:c|gnu)\+\+)(?:0x|11|1y|14)\b",
+            re.MULTILINE,
+        ),
+        r"\g<1>17",
+    ),
+)
+"""The C++ of device code, where the project asks for an older one."""
+
+HOST_OPTIONS = re.compile(
+    r"-{1,2}(?:Xcompiler|compiler-options)(?:=|\s+)([\"'])(?P<options>[^\"'\n]{0,999})\1"
+)
+"""Options of the host's compiler, one word of a shell for nvcc."""
