@@ -13,15 +13,18 @@ from cass_ray.project.pytorch.startup import cass_precompile as precompile
 HIPCC = ["clang++", "--rocm-path=/r", "-I", "inc", "-DTORCH_EXTENSION_NAME=a", "-O3", "-g"]
 
 
-def test_a_file_to_an_object() -> None:
-    made = precompile.read(
-        [*HIPCC, "-MD", "-MF", "a.d", "-x", "hip", "a.cu", "-x", "none", "-c", "-o", "a.o"]
-    )
+@pytest.mark.parametrize("behind", [[], ["-O3", "-DX=1"]], ids=["ninja", "distutils"])
+def test_a_file_to_an_object(behind: list[str]) -> None:
+    source = ["-x", "hip", "a.cu", "-x", "none", *behind]
+    made = precompile.read([*HIPCC, "-MD", "-MF", "a.d", *source, "-c", "-o", "a.o"])
     assert made is not None
     assert (made.source, made.output) == (Path("a.cu"), "a.o")
     assert made.dependencies == ("-MD", "-MF", "a.d")
     assert "-g" not in made.flags
+    assert made.module == "a"
+    assert not any("TORCH_EXTENSION_NAME" in flag for flag in made.flags)
     assert made.flags[-2:] == ("-x", "hip")  # not ended before the file
+    assert made.flags.count("-x") == 1
     command = made.command("-Xclang", "x", output="b.o", dependencies=False)
     assert "-MD" not in command
     assert command[-4:] == ["-c", "a.cu", "-o", "b.o"]
@@ -97,9 +100,10 @@ def extension(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def compiled(extension: Path, name: str) -> subprocess.CompletedProcess[str]:
+def compiled(extension: Path, name: str, *more: str) -> subprocess.CompletedProcess[str]:
     launcher = [sys.executable, "-I", str(Path(precompile.__file__))]
-    command = [*launcher, "g++", "-O2", f"-I{extension}", "-c", f"{name}.cpp", "-o", f"{name}.o"]
+    flags = ["-O2", f"-I{extension}", *more]
+    command = [*launcher, "g++", *flags, "-c", f"{name}.cpp", "-o", f"{name}.o"]
     folder = extension / ".cass-precompiled"
     return subprocess.run(
         command,
@@ -117,6 +121,24 @@ def test_a_host_file_with_its_header_precompiled(extension: Path) -> None:
         ["nm", "-C", "a.o"], cwd=extension, capture_output=True, text=True, check=True
     ).stdout
     assert "T a()" in symbols
+    assert len(list((extension / ".cass-precompiled").glob("*.gch"))) == 1
+
+
+def test_modules_of_an_extension_have_one_header(extension: Path) -> None:
+    """Each has a name of its own, which is a macro: GCC says which header it did not take."""
+    write(
+        extension,
+        {
+            "c.cpp": "#include <torch/torch.h>\n#define NAME_(x) #x\n#define NAME(x) NAME_(x)\n"
+            "const char *name() { return NAME(TORCH_EXTENSION_NAME); }\n"
+        },
+    )
+    for module in ("_first", "_second"):
+        done = compiled(extension, "c", f"-DTORCH_EXTENSION_NAME={module}", "-Winvalid-pch", "-H")
+        assert done.returncode == 0
+        used = [line for line in done.stderr.splitlines() if ".gch" in line]
+        assert used[0].startswith("! "), used  # "x": not used
+        assert module.encode() in (extension / "c.o").read_bytes()
     assert len(list((extension / ".cass-precompiled").glob("*.gch"))) == 1
 
 

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,24 +92,44 @@ def torch_backend(
     Raises :class:`~cass_ray.emulator.build.BuildFailed` with the compiler's message: the part of
     PyTorch that this stands in for changes between its releases.
     """
+    folder = cache / "torch"
+    headers = _headers(install, translator)
+    # Named by what is in it: the path is in every command line of a build, which compiles again
+    # when it changes.
+    names = [f"{name}\0{text}" for name, text in headers.items()]
+    include = _kept(
+        folder / f"include-{digest(names)[:24]}", lambda made: _write_headers(headers, made)
+    )
     texts = [path.read_text() for path in sorted(_SOURCES.iterdir())]
-    texts += [path.read_text() for path in sorted(_HEADERS.rglob("*.h"))]
-    places = [str(path) for path in (install.folder, toolchain.rocm_path, runtime.resolve())]
-    folder = cache / "torch" / digest([install.version, *places, *texts])[:24]
-    if not folder.is_dir():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=".made-", dir=folder.parent))
-        try:
-            _translate_headers(install, translator, made / "include")
-            _build(install, toolchain, runtime, made)
-            made.rename(folder)
-        except OSError:
-            if not folder.is_dir():  # else another process was faster
-                raise
-        finally:
-            shutil.rmtree(made, ignore_errors=True)
+    places = [
+        *(install.version, str(install.folder)),
+        *(str(path) for path in (toolchain.rocm_path, runtime.resolve(), include)),
+    ]
+    library = _kept(
+        folder / f"library-{digest([*places, *texts])[:24]}",
+        lambda made: _build(install, toolchain, runtime, include, made),
+    )
     version = ".".join(str(part) for part in header_version(toolchain.rocm_path / "include"))
-    return TorchBackend(install, folder / LIBRARIES[0], folder / "include", version)
+    return TorchBackend(install, library / LIBRARIES[0], include, version)
+
+
+def _kept(folder: Path, make: Callable[[Path], None]) -> Path:
+    """``folder``, which ``make`` fills, in a place of its own, where it is not there yet."""
+    if folder.is_dir():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix=".made-", dir=folder.parent))
+    made = scratch / "folder"
+    try:
+        made.mkdir()
+        make(made)
+        made.rename(folder)
+    except OSError:
+        if not folder.is_dir():  # else another process was faster
+            raise
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return folder
 
 
 def link_backend(backend: TorchBackend, prefix: Path) -> Path:
@@ -130,25 +151,39 @@ def link_backend(backend: TorchBackend, prefix: Path) -> Path:
     return folder
 
 
-def _translate_headers(install: TorchInstall, translator: Translator, target: Path) -> None:
-    """PyTorch's own headers about CUDA, as HIP: PyTorch for ROCm makes them the same way."""
-    shutil.copytree(_HEADERS, target)
+def _headers(install: TorchInstall, translator: Translator) -> dict[str, str]:
+    """PyTorch's own headers about CUDA, as HIP: PyTorch for ROCm makes them the same way.
+
+    Ours are among them, which stand in for those of libraries that are not installed.
+    """
+    found = {
+        path.relative_to(_HEADERS).as_posix(): path.read_text()
+        for path in sorted(_HEADERS.rglob("*.h"))
+    }
     include = install.folder / "include"
     for part in _CUDA_HEADERS:
         for path in sorted((include / part).rglob("*")):
             if path.suffix in _SUFFIXES:
-                place = target / path.relative_to(include)
-                place.parent.mkdir(parents=True, exist_ok=True)
                 translation = translator.translate(path.read_text(), filename=path.name)
-                place.write_text(translation.source)
+                found[path.relative_to(include).as_posix()] = translation.source
+    return found
 
 
-def _build(install: TorchInstall, toolchain: AmdToolchain, runtime: Path, folder: Path) -> None:
+def _write_headers(headers: Mapping[str, str], target: Path) -> None:
+    for name, text in headers.items():
+        place = target / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+
+
+def _build(
+    install: TorchInstall, toolchain: AmdToolchain, runtime: Path, include: Path, folder: Path
+) -> None:
     torch = install.folder
     flags = [
         *("-std=c++20", "-O1", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-w"),
         *("-D__HIP_PLATFORM_AMD__=1", "-DUSE_ROCM=1", "-DHIPBLAS_V2"),
-        *("-isystem", str(folder / "include"), "-isystem", str(torch / "include")),
+        *("-isystem", str(include), "-isystem", str(torch / "include")),
         *("-isystem", str(torch / "include/torch/csrc/api/include")),
         *("-isystem", str(toolchain.rocm_path / "include")),
     ]

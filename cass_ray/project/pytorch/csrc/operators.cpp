@@ -2,13 +2,11 @@
 // PyTorch's own is computed by its CPU kernel. Kernels of an extension find device memory.
 #include "operators.hpp"
 
-#include "generators.hpp"
+#include "fallback.hpp"
 
 #include <ATen/ATen.h>
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
-#include <ATen/cuda/CUDAGeneratorImpl.h>
-#include <ATen/native/CPUFallback.h>
 #include <ATen/ops/_local_scalar_dense_native.h>
 #include <ATen/ops/set_native.h>
 #include <c10/cuda/CUDAFunctions.h>
@@ -117,33 +115,6 @@ at::Scalar item(const at::Tensor& self) {
 }
 
 void record_stream(at::Tensor&, c10::Stream) {}
-
-// The device of the first tensor that is on one, else the current one.
-c10::DeviceIndex device_of(const torch::jit::Stack& arguments) {
-  for (const auto& value : arguments) {
-    if (value.isTensor() && value.toTensor().is_cuda()) return value.toTensor().get_device();
-  }
-  return c10::cuda::current_device();
-}
-
-// Operators that draw random numbers take them from the device's generator, which
-// torch.cuda.manual_seed seeds.
-void give_generator(const c10::FunctionSchema& schema, torch::jit::Stack* stack) {
-  const auto& arguments = schema.arguments();
-  const size_t first = stack->size() - arguments.size();
-  for (size_t index = 0; index < arguments.size(); ++index) {
-    if (arguments[index].name() != "generator") continue;
-    auto& value = (*stack)[first + index];
-    value = for_the_cpu(value.isGenerator()
-                            ? value.toGenerator()
-                            : at::cuda::detail::getDefaultCUDAGenerator(device_of(*stack)));
-  }
-}
-
-void by_the_cpu(const c10::OperatorHandle& name, torch::jit::Stack* stack) {
-  give_generator(name.schema(), stack);
-  at::native::cpu_fallback(name, stack);
-}
 
 // What does not compute: it makes another view of the same memory.
 bool is_view(const c10::FunctionSchema& schema) {

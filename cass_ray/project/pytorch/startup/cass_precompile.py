@@ -44,22 +44,29 @@ _SETTING = re.compile(
 )
 """A macro that PyTorch's headers may look at: they stay where they are."""
 _SOURCES = frozenset({".cu", ".hip", ".cpp", ".cc", ".cxx", ".C"})
-_WITH_VALUE = frozenset({"-I", "-isystem", "-include", "-D", "-U", "-x", "-Xclang", "-Xarch_host"})
+_WITH_VALUE = frozenset({"-I", "-isystem", "-include", "-D", "-U", "-Xclang", "-Xarch_host"})
 _DEPENDENCIES = frozenset({"-MF", "-MT", "-MQ"})
 _OTHER_OUTPUT = frozenset({"-E", "-S", "-M", "-MM", "-fsyntax-only", "-fgpu-rdc", "--genco"})
+_MODULE_NAME = "-DTORCH_EXTENSION_NAME="
+"""The one flag in which an extension's modules differ. PyTorch's headers do not look at it, but
+compilers refuse a precompiled header that was made with another definition."""
 _ENOUGH_FILES = 2
 """A project with fewer would wait longer than without."""
 
 
 @dataclass(frozen=True)
 class Compilation:
-    """One source to one object; ``flags`` is all that decides what a header means."""
+    """One source to one object; ``flags`` is all that decides what a header means.
+
+    ``module`` is the name of the extension's module, which is defined after the header.
+    """
 
     compiler: str
     flags: tuple[str, ...]
     dependencies: tuple[str, ...]
     source: Path
     output: str
+    module: str = ""
 
     @property
     def device(self) -> bool:
@@ -80,6 +87,7 @@ def read(arguments: Sequence[str]) -> Compilation | None:
     dependencies: list[str] = []
     sources: list[str] = []
     output = ""
+    language = of_source = ""
     compiles = False
     words = iter(rest)
     for word in words:
@@ -93,28 +101,30 @@ def read(arguments: Sequence[str]) -> Compilation | None:
             dependencies += [word, next(words, "")]
         elif word in {"-MD", "-MMD", "-MP"}:
             dependencies.append(word)
+        elif word == "-x":
+            language = next(words, "")
         elif word in _WITH_VALUE:
             flags += [word, next(words, "")]
         elif not word.startswith("-") and Path(word).suffix in _SOURCES:
             sources.append(word)
+            of_source = language
         else:
             flags.append(word)
     if not compiles or not output or len(sources) != 1:
         return None
-    flags = [flag for flag in _without_language(flags) if flag != "-g"]
-    return Compilation(compiler, tuple(flags), tuple(dependencies), Path(sources[0]), output)
+    flags = [flag for flag in flags if flag != "-g"]
+    if of_source not in {"", "none"}:
+        flags += ["-x", of_source]  # the source is the command's last input
+    names = [flag for flag in flags if flag.startswith(_MODULE_NAME)]
+    flags = [flag for flag in flags if flag not in names]
+    module = names[-1].removeprefix(_MODULE_NAME) if names else ""
+    source = Path(sources[0])
+    return Compilation(compiler, tuple(flags), tuple(dependencies), source, output, module)
 
 
 def _quick(flags: Sequence[str]) -> tuple[str, ...]:
     """``flags`` for the host's side: it is tested, not timed."""
     return tuple("-O1" if flag in {"-O2", "-O3"} else flag for flag in flags)
-
-
-def _without_language(flags: list[str]) -> list[str]:
-    """``-x none`` ends the language of the source before it: there is no file after it."""
-    if flags[-2:] == ["-x", "none"]:
-        return flags[:-2]
-    return flags
 
 
 def header_of(source: Path, folders: Sequence[Path]) -> str:
@@ -155,10 +165,11 @@ def _own(name: str, includer: Path, folders: Sequence[Path]) -> Path | None:
 def compile_file(made: Compilation, header: str, folder: Path) -> bool:
     """Compile with ``header`` precompiled below ``folder``; False if that is refused."""
     folder.mkdir(parents=True, exist_ok=True)
+    name = _module_header(made, folder)
     if not made.device:
         made = replace(made, flags=_quick(made.flags))
         include = _host_header(made, header, folder)
-        return include is not None and _quietly(made.command("-include", str(include)))
+        return include is not None and _quietly(made.command("-include", str(include), *name))
     host = replace(made, flags=_quick(made.flags))
     device_header = _clang_header(made, header, folder, "device")
     host_header = _clang_header(host, header, folder, "host") if device_header else None
@@ -166,11 +177,23 @@ def compile_file(made: Compilation, header: str, folder: Path) -> bool:
         return False
     with tempfile.TemporaryDirectory() as scratch:
         binary = f"{scratch}/device.hipfb"
-        side = ("--cuda-device-only", *_include(device_header))
+        side = ("--cuda-device-only", *_include(device_header), *name)
         embed = ("-Xclang", "-fcuda-include-gpubinary", "-Xclang", binary)
         return _quietly(made.command(*side, output=binary, dependencies=False)) and _quietly(
-            host.command("--cuda-host-only", *_include(host_header), *embed)
+            host.command("--cuda-host-only", *_include(host_header), *name, *embed)
         )
+
+
+def _module_header(made: Compilation, folder: Path) -> tuple[str, ...]:
+    """Flags that define the module's name, behind a precompiled header."""
+    if not made.module:
+        return ()
+    text = f"#define TORCH_EXTENSION_NAME {made.module}\n"
+    path = folder / f"module-{hashlib.sha256(text.encode()).hexdigest()[:16]}.h"
+    with _locked(path):
+        if not path.exists():
+            path.write_text(text)
+    return ("-include", str(path))
 
 
 def _include(path: Path) -> tuple[str, ...]:
@@ -211,15 +234,8 @@ def _host_header(made: Compilation, header: str, folder: Path) -> Path | None:
 
 
 def _language(flags: Sequence[str]) -> list[str]:
-    """``flags`` without the language of the source."""
-    words = iter(flags)
-    kept = []
-    for word in words:
-        if word == "-x":
-            next(words, "")
-        else:
-            kept.append(word)
-    return kept
+    """``flags`` without the language of the source, which is the last of them."""
+    return list(flags[:-2] if flags[-2:-1] == ("-x",) else flags)
 
 
 def _build(command: list[str], path: Path) -> None:
@@ -235,9 +251,8 @@ def _failed(path: Path) -> Path:
 
 
 def _key(made: Compilation, header: str) -> str:
-    own_name = "-DTORCH_EXTENSION_NAME="
-    flags = [flag for flag in made.flags if not flag.startswith(own_name)]
-    return hashlib.sha256("\0".join([made.compiler, header, *flags]).encode()).hexdigest()[:24]
+    text = "\0".join([made.compiler, header, *made.flags])
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 @contextmanager

@@ -1,0 +1,137 @@
+"""PyTorch's own operators on the CPU backend's devices, without an extension: expected values are
+those of the same program on the CPU, or counted by hand."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cass_ray.emulator.build import runtime_library
+from cass_ray.project.pytorch.backend import find_torch, torch_backend
+from cass_ray.toolchain.locate import find_amd
+from cass_ray.translate.engines.registry import make_translator
+
+TESTS = """\
+from typing import List, Optional
+
+import pytest
+import torch
+
+
+def masked(x, mask):
+    return x[mask]
+
+
+def pairs(x, rows, columns):
+    return x[rows, columns]
+
+
+def columns(x, index):
+    return x[:, index]
+
+
+def put(x, index):
+    x = x.clone()
+    x[index] = 0.5
+    return x
+
+
+def joined(x, index):
+    parts: List[torch.Tensor] = []
+    for i in range(2):
+        parts.append(x[i])
+    return torch.cat(parts)
+
+
+CALLS = {
+    masked: lambda x, i: (x, x > 2),
+    pairs: lambda x, i: (x, i, i),
+    columns: lambda x, i: (x, i),
+    put: lambda x, i: (x, i),
+    joined: lambda x, i: (x, i),
+}
+
+
+@pytest.mark.parametrize("function", CALLS, ids=lambda function: function.__name__)
+def test_torchscript_does_what_the_cpu_does(function):
+    x, index = torch.arange(6.0).view(2, 3), torch.tensor([1, 0])
+    scripted = torch.jit.script(function)
+    expected = function(*CALLS[function](x, index))
+    for _ in range(3):  # the interpreter specializes after the first runs
+        found = scripted(*CALLS[function](x.cuda(), index.cuda()))
+        assert found.is_cuda
+        assert torch.equal(found.cpu(), expected)
+
+
+LIBRARY = torch.library.Library("containers", "DEF")
+TWICE = {
+    "dict(Tensor x, Dict(str, Tensor) d) -> Dict(str, Tensor)": lambda x, d: {
+        key: value + x for key, value in d.items()
+    },
+    "lists(Tensor x, Tensor[][] l) -> Tensor[][]": lambda x, l: [
+        [value + x for value in part] for part in l
+    ],
+    "tuple(Tensor x, (Tensor, int) t) -> (Tensor, int)": lambda x, t: (t[0] + x, t[1]),
+    "optional(Tensor x, Tensor?[] l) -> Tensor?[]": lambda x, l: [
+        None if value is None else value + x for value in l
+    ],
+}
+for schema, kernel in TWICE.items():
+    LIBRARY.define(schema)
+    LIBRARY.impl(schema.partition("(")[0], kernel, "CPU")
+
+
+def test_operators_with_containers_of_tensors():
+    x, ops = torch.ones(2, device="cuda"), torch.ops.containers
+    two = [2.0, 2.0]
+    made = ops.dict(x, {"k": x})
+    assert made["k"].is_cuda and made["k"].tolist() == two
+    (first, second), (third,) = ops.lists(x, [[x, x], [x]])
+    assert all(each.is_cuda and each.tolist() == two for each in (first, second, third))
+    made, number = ops.tuple(x, (x, 3))
+    assert made.is_cuda and made.tolist() == two and number == 3
+    made, nothing = ops.optional(x, [x, None])
+    assert made.is_cuda and made.tolist() == two and nothing is None
+
+
+def test_what_is_written_is_seen_or_refused():
+    def add(x, tensors):
+        tensors[0].add_(x)
+
+    LIBRARY.define("written(Tensor x, Tensor(a!)?[] l) -> ()")
+    LIBRARY.impl("written", add, "CPU")
+    LIBRARY.define("nested(Tensor x, Tensor(a!)[][] l) -> ()")
+    LIBRARY.impl("nested", lambda x, l: add(x, l[0]), "CPU")
+    x, y = torch.ones(2, device="cuda"), torch.zeros(2, device="cuda")
+    torch.ops.containers.written(x, [y, None])
+    assert y.tolist() == [1.0, 1.0]
+    with pytest.raises(NotImplementedError, match="containers::nested writes to tensors of"):
+        torch.ops.containers.nested(x, [[y]])
+"""
+
+
+@pytest.mark.slow
+def test_operators(tmp_path: Path) -> None:
+    install = find_torch()
+    if install is None:
+        pytest.skip("PyTorch is not installed")
+    toolchain = find_amd(architectures=("gfx1100",))
+    backend = torch_backend(
+        install, toolchain, runtime_library(), make_translator(), toolchain.cache
+    )
+    (tmp_path / "test_operators.py").write_text(TESTS)
+    variables = {**backend.variables("gfx1100", tmp_path), "CASS_DEVICES": "gfx1100"}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)],
+        cwd=tmp_path,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-5000:]
+    assert "7 passed" in done.stdout
