@@ -23,8 +23,22 @@ _DECLARATION = re.compile(
     rf"(?:[ \t]|(?<=[*&]))[ \t]*)({_LOOKS_LIKE_CUDA})(?=\s*(?:[=;,(\[{{):]|$))",
     re.MULTILINE,
 )
+_OVERLOAD = re.compile(
+    r"(?<![\w.>:])(min|max)[ \t]*\([ \t]*(?:const[ \t]+)?"
+    r"(?!(?:unsigned|signed|int|long|short|char|bool|float|double|u?int\d+_t|size_t)\b)"
+    r"[A-Za-z_][\w:]{0,60}(?:<[\w, ]{0,40}>)?[ \t&]+[A-Za-z_]\w*[ \t]*,"
+)
+"""``max`` of vectors or other classes: two parameters with types and names."""
 
 
 def declared_names(texts: Iterable[str]) -> frozenset[str]:
-    """What of CUDA's kind the files with these texts define, declare or give to a variable."""
-    return frozenset(name for text in texts for name in _DECLARATION.findall(text))
+    """What of CUDA's kind the files with these texts define, declare or give to a variable.
+
+    ``min`` and ``max`` are among them where they are declared for classes.
+    """
+    return frozenset(
+        name
+        for text in texts
+        for pattern in (_DECLARATION, _OVERLOAD)
+        for name in pattern.findall(text)
+    )

@@ -20,6 +20,7 @@ from cass_ray.translate.project.cmake_features import (
     plain_links,
     separable_compilation,
 )
+from cass_ray.translate.project.makefile_rules import HOST_RULE, compile_for_host
 from cass_ray.translate.project.nvcc_flags import DEVICE_DEBUG, FLAG_RULES, HOST_OPTIONS, STANDARD
 from cass_ray.translate.project.rocm_libraries import LIBRARIES, PACKAGES, TARGETS, VARIABLES
 from cass_ray.translate.protocol import Counts, Finding, Severity, Translation
@@ -49,6 +50,10 @@ _CMAKE_TOKEN = re.compile(
 )
 _CUDA_SOURCE = re.compile(r"(?<![\w./*$@{}%-])[\w./${}-]+\.cu\b(?![\w(])")
 _OPEN_END = re.compile(r"(?<![\w./*$@{}%-])[\w./${}-]+\.\$\{\w+\}(?![\w.(])")
+_BARE = re.compile(r"\"?\$\{(\w+)\}\"?")
+_PARAMETERS = re.compile(
+    r"^[ \t]*(?:function|macro)\s*\(\s*\w+([^()]*)\)", re.IGNORECASE | re.MULTILINE
+)
 _CUDA_GLOB = re.compile(r"\*\.cu(?!\w)")
 _CUDA_WORD = re.compile(r"(?<![${-])\bCUDA\b(?![}_])")
 _INCLUDE_VARIABLE = re.compile(r"\bCUDA(?:Toolkit)?_INCLUDE_DIRS?\b")
@@ -181,7 +186,12 @@ def translate_cmake(text: str) -> Translation:
     before = "" if _FIND_CUDA.search(text) else _packages(set(links.values()), " REQUIRED")
     targets |= set(links.values())
     file.replace_commands(lambda _, whole: _link(whole, links, before))
-    file.replace_commands(lambda name, whole: _command(name, whole, targets, headers, asked, own))
+    parameters = frozenset(
+        word for match in _PARAMETERS.finditer(text) for word in (*match[1].split(), "ARGN")
+    )
+    file.replace_commands(
+        lambda name, whole: _command(name, whole, targets, headers, asked, own, parameters)
+    )
     file.substitute(_INCLUDE_VARIABLE, "hip_INCLUDE_DIRS")
     file.substitute(r"\bCUDA(?:Toolkit)?_FOUND\b", "hip_FOUND")
     file.substitute(_TARGET, lambda match: TARGETS.get(match[1], match.group()))
@@ -237,7 +247,13 @@ def _closing(text: str, start: int) -> int | None:
 
 
 def _command(
-    name: str, whole: str, targets: set[str], headers: bool, version: str, own: frozenset[str]
+    name: str,
+    whole: str,
+    targets: set[str],
+    headers: bool,
+    version: str,
+    own: frozenset[str],
+    parameters: frozenset[str],
 ) -> str:
     lower, body = name.lower(), whole[whole.index("(") + 1 : -1]
     words = body.split()
@@ -268,7 +284,7 @@ def _command(
     if lower in {"set", "set_property", "set_target_properties"}:
         whole = _architectures(whole) + separable_compilation(lower, body, own)
     if lower in _LISTING:
-        return whole + _language(lower, words, body)
+        return whole + _language(lower, words, body, parameters)
     return whole
 
 
@@ -292,13 +308,43 @@ def _glob(folder: str, variable: str) -> str:
     )
 
 
-def _language(command: str, words: list[str], body: str) -> str:
-    """CMake takes ``.cu`` for CUDA: say that the files are HIP."""
+def _set_globbed(words: list[str]) -> str:
+    """What a pattern of ``.cu`` files found is HIP; headers and C++ beside it stay."""
+    variable = words[1]
+    options = {"CONFIGURE_DEPENDS", "RELATIVE", "LIST_DIRECTORIES", "TRUE", "FALSE"}
+    patterns = [word.strip('"') for word in words[2:] if word not in options]
+    alone = all(_CUDA_GLOB.search(word) for word in patterns if "*" in word)
+    if alone:
+        return f"\nset_source_files_properties(${{{variable}}} PROPERTIES LANGUAGE HIP)"
+    return (
+        f"\nset({variable}_HIP ${{{variable}}})\n"
+        f'list(FILTER {variable}_HIP INCLUDE REGEX "[.]cu$")\n'
+        f"set_source_files_properties(${{{variable}_HIP}} PROPERTIES LANGUAGE HIP)"
+    )
+
+
+def _set_parameters(names: list[str]) -> str:
+    """The ``.cu`` files among what a function of the project's own is called with."""
+    return "".join(
+        f"\nforeach(source ${{{name}}})\n"
+        f'  if(source MATCHES "[.]cu$")\n'
+        f"    set_source_files_properties(${{source}} PROPERTIES LANGUAGE HIP)\n"
+        f"  endif()\nendforeach()"
+        for name in names
+    )
+
+
+def _language(
+    command: str, words: list[str], body: str, parameters: frozenset[str] = frozenset()
+) -> str:
+    """CMake takes ``.cu`` for CUDA: say that the files are HIP.
+
+    ``parameters`` are those of the file's functions and macros.
+    """
     if command == "file":
         if not words or not words[0].startswith("GLOB") or not _CUDA_GLOB.search(body):
             return ""
-        sources = [f"${{{words[1]}}}"]
-        return f"\nset_source_files_properties({' '.join(sources)} PROPERTIES LANGUAGE HIP)"
+        return _set_globbed(words)
     text = re.sub(r"#[^\n]*", "", body)
     if "set_source_files_properties" in body:
         return ""
@@ -306,10 +352,16 @@ def _language(command: str, words: list[str], body: str) -> str:
     made = f"\nset_source_files_properties({' '.join(found)} PROPERTIES LANGUAGE HIP)"
     # Names whose end is a variable are known when CMake runs, of targets alone.
     open_ends = _OPEN_END.findall(text) if command.startswith("add_") else []
-    return (made if found else "") + "".join(
-        f'\nif("{name}" MATCHES "[.]cu$")\n'
-        f"  set_source_files_properties({name} PROPERTIES LANGUAGE HIP)\nendif()"
-        for name in open_ends
+    given = [match[1] for word in words[1:] if (match := _BARE.fullmatch(word))]
+    given = [name for name in given if name in parameters] if command.startswith("add_") else []
+    return (
+        (made if found else "")
+        + _set_parameters(given)
+        + "".join(
+            f'\nif("{name}" MATCHES "[.]cu$")\n'
+            f"  set_source_files_properties({name} PROPERTIES LANGUAGE HIP)\nendif()"
+            for name in open_ends
+        )
     )
 
 
@@ -322,6 +374,7 @@ def translate_makefile(text: str) -> Translation:
     file = _Text(text)
     if "nvcc" not in text.lower() and "cuda" not in text.lower():
         return file.done()
+    file.substitute(HOST_RULE, compile_for_host)
     folders = _CUDA_FOLDER.search(text) is not None
     file.substitute(r"(?:\$[({]\w*CUDA\w*[)}]|/usr/local/cuda[\w.-]*)/bin/nvcc\b", "hipcc")
     file.substitute(r"(?<![\w./$({-])nvcc\b(?!\s*[?:+]?=)", "hipcc")

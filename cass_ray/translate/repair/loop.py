@@ -263,6 +263,7 @@ def _cast_argument(text: SourceText, edits: Edits, item: CompilerDiagnostic, off
 
 def _add_keyword(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
     for phrase, keyword in (
+        ("explicit qualification required to use member", "this->"),
         ("missing 'typename' prior to dependent type", "typename "),
         ("use 'template' keyword to treat", "template "),
     ):
@@ -351,7 +352,25 @@ def _hide_default(text: SourceText, edits: Edits, item: CompilerDiagnostic, offs
     return ""
 
 
+_NEGATIVE_SHIFT = re.compile(r"-(?P<number>\d+)\s*<<\s*(?:\w+|(?=\())")
+
+
+def _shift_positive(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
+    """``-1 << n`` is ``-(1 << n)``, and no constant before C++20; nvcc takes it for one."""
+    if "left shift of negative value" not in item.notes:
+        return ""
+    end = text.code.find("\n", offset)
+    found = _NEGATIVE_SHIFT.search(text.code, offset, end if end >= 0 else len(text.code))
+    if found is None:
+        return ""
+    closing = text.closing(found.end()) + 1 if text.code.startswith("(", found.end()) else 0
+    edits.insert(found.start("number"), "(")
+    edits.insert(closing or found.end(), ")")
+    return f"shift a positive number on line {item.line}"
+
+
 _RULES: tuple[Fix, ...] = (
+    _shift_positive,
     _hide_default,
     _widen_specialization,
     _add_keyword,

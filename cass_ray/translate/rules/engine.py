@@ -15,6 +15,7 @@ from cass_ray.translate.rules import (
     launches,
     leftovers,
     names,
+    nvtx,
     old_pytorch,
     overloads,
     own_functions,
@@ -53,6 +54,7 @@ _SNIPPETS = (
     *("nanosleep", "space", "fragments", "cache", "bits", "numeric", "copy", "pipeline", "surface"),
     *("location", "cub", "legacy_launch", "barrier", "functional", "versions"),
     *("group_votes", "group_reduce", "group_scan", "group_copy"),
+    "nvtx",
 )
 """In the order in which they may use each other."""
 _NEEDS = {"match": ("ballot",), "group_scan": ("group_reduce",)}
@@ -144,6 +146,11 @@ PASSES: tuple[Pass, ...] = (
         "extremes",
         extremes.rewrite_extremes,
         "behind the casts and before the names, which would count min and max as unchanged",
+    ),
+    Pass(
+        "events of NVTX",
+        nvtx.rename_events,
+        "before the left-overs, which report what roctx lacks",
     ),
     Pass(
         "names",

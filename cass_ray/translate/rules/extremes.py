@@ -62,10 +62,19 @@ def rewrite_extremes(unit: Rewrite) -> None:
             if offset not in unit.device and PurePosixPath(unit.filename).suffix != ".cu":
                 continue
             declared = _declared(unit.source.code) if declared is None else declared
+            if word in unit.context.declared and _kinds_of(unit, call[0], declared) == {_UNKNOWN}:
+                continue  # Perhaps vectors, whose function is found from here alone.
             if _may_mix(unit, call[0], declared):
                 unit.edits.insert(offset, "cass::mixed_")
                 unit.snippets.add("extremes")
                 unit.converted(offset)
+
+
+def _kinds_of(unit: Rewrite, arguments: list[Span], declared: dict[str, set[str]]) -> set[str]:
+    kinds: set[str] = set()
+    for start, end in arguments:
+        kinds |= _kinds(unit.source.code[start : min(end, start + _LONGEST_ARGUMENT)], declared)
+    return kinds
 
 
 def _may_mix(unit: Rewrite, arguments: list[Span], declared: dict[str, set[str]]) -> bool:

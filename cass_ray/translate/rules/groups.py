@@ -36,15 +36,24 @@ _ALIAS_LEAD = re.compile(r"\bnamespace\s+(\w+)\s*=\s*\Z")
 _USING_LEAD = re.compile(r"\busing\s+namespace\s+\Z")
 _QUALIFIER = re.compile(r"\b(\w+)\s*::\s*\Z")
 _VOTES = ("any", "all", "ballot", "match_any")
+_OF_GROUPS = {"thread_rank", "meta_group_rank", "shfl", "shfl_xor", "shfl_down", "shfl_up"}
+_OF_GROUPS_ALONE = ("ballot", "match_any")
+"""Votes whose names are no other classes'."""
 _GROUP = re.compile(r"\b([A-Za-z_]\w*)\s*\.\s*\Z")
 
 
 def rewrite_groups(unit: Rewrite) -> None:
     """Rewrite votes that are members of a group into calls of functions on the group."""
-    if unit.is_hip or "cooperative_groups" not in unit.words:
+    if unit.is_hip:
         return
-    _rewrite_collectives(unit)
-    for vote in _VOTES:
+    if "cooperative_groups" in unit.words:
+        _rewrite_collectives(unit)
+        votes: tuple[str, ...] = _VOTES
+    elif _OF_GROUPS & unit.words.keys():
+        votes = _OF_GROUPS_ALONE  # a group that comes as a parameter of a template
+    else:
+        return
+    for vote in votes:
         for offset in unit.words.get(vote, ()):
             _rewrite_vote(unit, offset, vote)
 

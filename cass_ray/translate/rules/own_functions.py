@@ -20,8 +20,10 @@ _ATOMICS = dict.fromkeys(
     tuple(f"{kind}*" for kind in _FLOATS),
 )
 _SHUFFLES = dict.fromkeys(("__shfl", "__shfl_up", "__shfl_down", "__shfl_xor"), _WIDE)
+_ATOMICS["atomicAdd"] = ("double*",)
 _OF_HIP = {**_ATOMICS, **_SHUFFLES}
-"""Function -> types of the first parameter for which HIP has it and CUDA 11 has not."""
+"""Function -> types of the first parameter for which HIP has it and CUDA 11, or CUDA for hardware
+before sm_60, has not."""
 
 _KNOWN = {
     # Through an atomic operation on the bits of the number, as HIP's own.

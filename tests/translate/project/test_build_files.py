@@ -105,6 +105,12 @@ def test_cmake_without_cuda_stays() -> None:
          "a:\n\thipcc  $(F) -w -fPIC -O2 a.cu\n"),
         ("F = -res-usage --forward-unknown-to-host-linker -src-in-ptx -w # nvcc\n",
          "F =    -w # hipcc\n"),
+        # nvcc compiles C++ for the host alone, hipcc does so if it is told.
+        ("a.o: a.cpp a.h\n\tnvcc -c $(F) $< -o $@\nb.o: b.cpp\n\t$(NVCC) -x cu -c $< -o $@\n"
+         "c: c.cpp a.o\n\tnvcc $^ -o $@\n",
+         "a.o: a.cpp a.h\n\thipcc -x c++ -c $(F) $< -o $@\n"
+         "b.o: b.cpp\n\t$(NVCC) -x hip -c $< -o $@\n"
+         "c: c.cpp a.o\n\thipcc $^ -o $@\n"),
         ("S = -gencode=arch=compute_52,code=\\\"sm_52,compute_52\\\" -O3 # nvcc\n",
          "S =  -O3 # hipcc\n"),
         ('F = -Xptxas="-dlcm=cg -v" -G -O0\n\tnvcc -O3 -dc a.cu -o a.o\n',
@@ -300,3 +306,17 @@ def test_what_is_linked_is_found_first() -> None:
 def test_a_target_of_the_projects_own_keeps_its_name() -> None:
     source = "# CUDA\nadd_library(nvrtc x.cpp)\ntarget_link_libraries(app nvrtc)\n"
     assert translate_cmake(source).source == source
+
+
+def test_cmake_sets_the_language_of_cuda_files_alone() -> None:
+    source = (
+        "file(GLOB SOURCES *.h* *.cu *.cpp) # CUDA\n"
+        "function(add_test_of name file)\n  add_executable(${name} ${file} ${COMMON})\n"
+        "endfunction()\nadd_test_of(a ${B}.cu)\n"
+    )
+    result = translate_cmake(source).source
+    assert 'list(FILTER SOURCES_HIP INCLUDE REGEX "[.]cu$")\n' in result
+    assert "set_source_files_properties(${SOURCES_HIP} PROPERTIES LANGUAGE HIP)" in result
+    assert "foreach(source ${file})\n" in result
+    assert "foreach(source ${name})" not in result
+    assert "foreach(source ${COMMON})" not in result

@@ -58,6 +58,20 @@ def test_errors_are_read_with_their_notes() -> None:
             " member of a class template",
             "template <class T> int C<T>::f(int a, int b /* = g(1, 2) */) { return a; }",
         ),
+        (
+            "template <int k> float C<k>::f() { return decode(x[0]); }",
+            "a.cu:1:43: error: explicit qualification required to use member 'decode' from"
+            " dependent base class",
+            "template <int k> float C<k>::f() { return this->decode(x[0]); }",
+        ),
+        (
+            "enum { A = 5, B = ((-1 << A) & 31) << 8, C = -2 << (A + 1) };",
+            "a.cu:1:19: error: expression is not an integral constant expression\n"
+            "a.cu:1:24: note: left shift of negative value -1\n"
+            "a.cu:1:46: error: expression is not an integral constant expression\n"
+            "a.cu:1:49: note: left shift of negative value -2",
+            "enum { A = 5, B = ((-(1 << A)) & 31) << 8, C = -(2 << (A + 1)) };",
+        ),
     ],
 )
 def test_fixes(source: str, message: str, fixed: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from cass_ray.translate.declared import declared_names
+from cass_ray.translate.protocol import Context
 from cass_ray.translate.rules import RulesTranslator
 from tests.translate.programs import output_of
 
@@ -102,3 +104,15 @@ def test_results_are_those_of_cuda() -> None:
     # max(4.5, 1.5); min(32, 33); (2^32 - 2) / 2; 100 times 0.1, 2.5 and 2; max(3, 7).
     expected = "-3 5 15 9007199254740993 9007199254740993 4 4 32 2147483647 10 250 200 7"
     assert output_of(PROGRAM)["extremes"] == expected
+
+
+def test_a_function_of_the_project_for_vectors_is_found_from_where_it_is_called() -> None:
+    header = "namespace own {\ninline __device__ float3 max(float3 a, const float3& b);\n}\n"
+    declared = declared_names([header])
+    assert declared == {"max"}
+    assert not declared_names(
+        ["int m = max(a, b); float f = max(float a, b); int max(int a, int b);"]
+    )
+    source = "__global__ void k(int n, unsigned u) { p = max(point, box.lower); i = max(n, u); }\n"
+    text = ENGINE.translate(source, filename="a.cu", context=Context(declared=declared)).source
+    assert "p = max(point, box.lower); i = cass::mixed_max(n, u);" in text

@@ -101,6 +101,8 @@ LOOP = "{ int old = *(int*)a; old = atomicCAS((int*)a, old, f(v)); return old; }
     [
         (f"__device__ float atomicMin(float* a, float v) {LOOP}\n", Severity.NOTE),
         (f"__device__ static double atomicMax(double *a, double v) {LOOP}\n", Severity.NOTE),
+        (f"__device__ static double atomicAdd(double *a, double v) {LOOP}\n", Severity.NOTE),
+        (f"__device__ static float2 atomicAdd(float2 *a, float2 v) {LOOP}\n", None),
         ("__device__ double __shfl_down(double v, unsigned d) { return g(v, d); }", Severity.ERROR),
         ("__device__ float atomicMin(float* a, float v) { *a = v; return v; }\n", Severity.ERROR),
         (f"__device__ long atomicMin(long* a, long v) {LOOP}\n", None),
@@ -173,3 +175,25 @@ def test_the_launch_of_cuda_3() -> None:
 def test_blanks_inside_the_brackets_of_a_launch(cuda: str, translated: str) -> None:
     """nvcc reads them (13.0), clang does not."""
     assert hip(cuda) == translated
+
+
+def test_votes_of_a_group_that_comes_as_a_parameter() -> None:
+    source = (
+        "template <class G> __device__ int f(G g, int x) { g.shfl(x, 0); return g.ballot(x); }\n"
+    )
+    assert "return cass::group_ballot(g, x);" in hip(source)
+    assert "g.any(x)" in hip(source.replace("ballot", "any"))
+    assert "cass" not in hip("auto f(Set s, int x) { return s.ballot(x); }\n")
+
+
+def test_events_of_nvtx_keep_their_message() -> None:
+    source = (
+        "#include <nvToolsExt.h>\nvoid f() {\n  nvtxEventAttributes_t e = {0};\n"
+        "  e.version = NVTX_VERSION;\n  e.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;\n"
+        '  e.messageType = NVTX_MESSAGE_TYPE_ASCII;\n  e.message.ascii = "x";\n'
+        "  nvtxRangePushEx(&e);\n  nvtxRangePop();\n}\n"
+    )
+    text = hip(source)
+    assert "cass::nvtx_range_push(&e);\n  roctxRangePop();" in text
+    assert "e.size = sizeof(cass::nvtx_attributes);" in text
+    assert not ENGINE.translate(source).errors

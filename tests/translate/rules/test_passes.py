@@ -23,6 +23,7 @@ ORDER = [
     "device functions",
     "results",
     "extremes",
+    "events of NVTX",
     "names",
     "headers of Thrust",
     "pragmas in macros",
