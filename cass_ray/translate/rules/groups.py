@@ -39,6 +39,10 @@ _VOTES = ("any", "all", "ballot", "match_any")
 _OF_GROUPS = {"thread_rank", "meta_group_rank", "shfl", "shfl_xor", "shfl_down", "shfl_up"}
 _OF_GROUPS_ALONE = ("ballot", "match_any")
 """Votes whose names are no other classes'."""
+_SIZE_OF_TYPE = re.compile(
+    r"(?P<type>\bdecltype\s*\(\s*\w+\s*\)|\b(?:\w+\s*::\s*)?thread_block_tile\s*<[^<>(){};]{1,80}>)"
+    r"\s*::\s*(?P<member>num_threads|size)\s*\(\s*\)"
+)
 _GROUP = re.compile(r"\b([A-Za-z_]\w*)\s*\.\s*\Z")
 
 
@@ -48,6 +52,7 @@ def rewrite_groups(unit: Rewrite) -> None:
         return
     if "cooperative_groups" in unit.words:
         _rewrite_collectives(unit)
+        _rewrite_sizes(unit)
         votes: tuple[str, ...] = _VOTES
     elif _OF_GROUPS & unit.words.keys():
         votes = _OF_GROUPS_ALONE  # a group that comes as a parameter of a template
@@ -56,6 +61,14 @@ def rewrite_groups(unit: Rewrite) -> None:
     for vote in votes:
         for offset in unit.words.get(vote, ()):
             _rewrite_vote(unit, offset, vote)
+
+
+def _rewrite_sizes(unit: Rewrite) -> None:
+    """The size of a tile's type, which is a constant in CUDA."""
+    for match in _SIZE_OF_TYPE.finditer(unit.source.code):
+        unit.edits.replace(*match.span(), f"cass::group_size<{unit.text(match.span('type'))}>()")
+        unit.converted(match.start("member"))
+        unit.snippets.add("group_size")
 
 
 def _rewrite_vote(unit: Rewrite, offset: int, vote: str) -> None:

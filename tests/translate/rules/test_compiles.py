@@ -191,6 +191,34 @@ VERSIONS = """\
 size_t compiled_with() { return cublasGetCudartVersion(); }
 """
 
+TILES = """\
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+struct Tile {
+  cg::thread_block_tile<8> tile;
+  static constexpr auto size() {
+    return decltype(tile)::num_threads() + cg::thread_block_tile<4>::size();
+  }
+};
+static_assert(Tile::size() == 12, "of 8 and of 4 threads");
+__global__ void k(float (*p)[Tile::size()]) { p[0][11] = 1; }
+"""
+
+EVENTS = """\
+#include <cuda_runtime.h>
+#include <nvToolsExt.h>
+void note(const char* name) {
+  nvtxEventAttributes_t event = {0};
+  event.version = NVTX_VERSION;
+  event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  event.colorType = NVTX_COLOR_ARGB;
+  event.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  event.message.ascii = name;
+  nvtxRangePushEx(&event);
+  nvtxRangePop();
+}
+"""
+
 SOURCES = {
     "attribute": ATTRIBUTE,
     "halves": HALVES,
@@ -202,6 +230,8 @@ SOURCES = {
     "functional": FUNCTIONAL,
     "versions": VERSIONS,
     "fragments": FRAGMENTS,
+    "tiles": TILES,
+    "events": EVENTS,
 }
 
 
@@ -240,7 +270,7 @@ NO_HEADER_FOR_NVIDIA = "#include <hip/hip_bf16.h>\n"
 
 
 @pytest.mark.nvidia
-@pytest.mark.parametrize("name", sorted(SOURCES.keys() - {"ptx", "halves"}))
+@pytest.mark.parametrize("name", sorted(SOURCES.keys() - {"ptx", "halves", "events"}))
 def test_it_compiles_on_the_nvidia_platform_of_hip(name: str, tmp_path: Path) -> None:
     code = RulesTranslator().translate(SOURCES[name], filename="a.cu").source
     code = code.replace("__builtin_trap", "__trap").replace(NO_HEADER_FOR_NVIDIA, BFLOAT16)
