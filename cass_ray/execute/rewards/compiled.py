@@ -32,7 +32,7 @@ from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.rules import RulesTranslator
 
-_FORMAT = "3"
+_FORMAT = "4"
 _FENCES = ("hip", "cpp", "c++", "cuda", "cu", "c")
 _ORIGIN = re.compile(
     r"""^[ \t]*\.(?:file|ident|loc)\b.*\n|^([^"\n]*?)[ \t]*(?:;|\#)[ ].*$""", re.MULTILINE
@@ -49,10 +49,11 @@ class CompileCredit(StrictModel):
     usable: float = Field(default=0.1, ge=0, le=1)
     """It is a program, and does not compile."""
     other: float = Field(default=0.3, ge=0, le=1)
-    """It compiles, to other code than the rules' translation: perhaps right, perhaps not."""
+    """It compiles, to other code than the rules' translation or where that does not compile:
+    perhaps right, perhaps not."""
     compiled: float = Field(default=1.0, ge=0, le=1)
     """It compiles to the same code as the rules' translation, that of functions which nothing calls
-    too, and has its templates and macros; or that translation does not compile."""
+    too, and has its templates and macros."""
 
 
 @lru_cache(maxsize=4096)
@@ -129,24 +130,20 @@ class CompileJudge:
         except CompileFailure as failure:
             if failure.reason in _BY_LOAD:
                 return undecided(f"the translation: {failure.reason.value}: {failure.tool}")
-            wanted = ""
-        if wanted == made and never_emitted(code) != never_emitted(_translation(question)):
-            reason = (
-                "a template or a macro is not as the rules write it, and code of it is not seen"
-            )
-            return RewardVerdict(
-                reward=self.credit.other, outcome=Outcome.OTHER_CODE, reason=reason
-            )
-        if wanted in (made, ""):
-            reference = "the code of the rules' translation" if wanted else ""
-            return RewardVerdict(
-                reward=self.credit.compiled, outcome=Outcome.COMPILED, reference=reference
-            )
+            return self._other("the rules' translation does not compile: nothing to compare with")
+        if wanted != made:
+            return self._other("the compiler makes other code of the rules' translation")
+        if never_emitted(code) != never_emitted(_translation(question)):
+            return self._other("what the compiler makes no code of is not as the rules write it")
         return RewardVerdict(
-            reward=self.credit.other,
-            outcome=Outcome.OTHER_CODE,
-            reason="the compiler makes other code of the rules' translation",
+            reward=self.credit.compiled,
+            outcome=Outcome.COMPILED,
+            reference="the code of the rules' translation",
         )
+
+    def _other(self, reason: str) -> RewardVerdict:
+        """It compiles; whether it is right is not known."""
+        return RewardVerdict(reward=self.credit.other, outcome=Outcome.OTHER_CODE, reason=reason)
 
     def _code(self, code: str) -> str:
         """Digest of what the compiler makes of a program; kept. Raises ``CompileFailure``."""

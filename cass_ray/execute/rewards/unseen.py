@@ -3,6 +3,8 @@
 The compiler makes nothing of a function that no kernel calls, of a template that is not
 instantiated, of a macro that is not used. A policy could write anything there: three of 141 answers
 whose code was the same had another ``lop3`` in such a function (benchmarks/results/rl.md).
+Functions that bear ``__device__`` or ``__host__`` are made to be emitted; others are compared as
+they are written.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|endif|include)\b")
 _NEVER_EMITTED = frozenset(
     {"template_declaration", "preproc_def", "preproc_function_def", "preproc_if", "preproc_ifdef"}
 )
+_ALWAYS_EMITTED = frozenset({"__device__", "__host__", "__global__"})
 
 
 def all_emitted(code: str) -> str:
@@ -47,14 +50,33 @@ def all_emitted(code: str) -> str:
 
 
 def never_emitted(code: str) -> Counter[str]:
-    """Templates, macros and conditional parts of ``code``, without their spaces."""
+    """What the compiler may make nothing of, without its spaces: templates, macros, conditional
+    parts, members that are defined in their class, and the host's functions of this file alone.
+    """
     tree = cuda_parser().parse(code.encode("utf-8", "replace"))
     return Counter("".join(text.split()) for text in _texts(tree.root_node))
 
 
 def _texts(node: Node) -> Iterator[str]:
-    if node.type in _NEVER_EMITTED:
+    if node.type in _NEVER_EMITTED or (node.type == "function_definition" and _is_local(node)):
         yield (node.text or b"").decode("utf-8", "replace")
         return
     for child in node.named_children:
         yield from _texts(child)
+
+
+def _is_local(function: Node) -> bool:
+    """Whether the compiler leaves a function away that nothing calls."""
+    words = {child.type for child in function.children}
+    if words & _ALWAYS_EMITTED:
+        return False
+    if "storage_class_specifier" in words:  # static, inline
+        return True
+    outside = function.parent
+    while outside is not None:
+        if outside.type == "field_declaration_list":
+            return True
+        if outside.type == "namespace_definition" and outside.child_by_field_name("name") is None:
+            return True
+        outside = outside.parent
+    return False

@@ -50,7 +50,12 @@ UNUSED_MACRO = "#define MIDDLE(a, b) ((a) & (b) | (a))\n"
 TEMPLATE = "template <class T> __device__ T middle(T a, T b) { return a & b | a; }\n"
 
 
-@pytest.mark.parametrize("more", [UNCALLED, UNUSED_MACRO, TEMPLATE])
+LOCAL = "static int middle(int a, int b) { return a & b | a; }\n"
+UNNAMED = "namespace { int middle(int a, int b) { return a & b | a; } }\n"
+MEMBER = "struct Middle { int of(int a, int b) const { return a & b | a; } };\n"
+
+
+@pytest.mark.parametrize("more", [UNCALLED, UNUSED_MACRO, TEMPLATE, LOCAL, UNNAMED, MEMBER])
 def test_another_operator_where_no_kernel_gets_to_is_not_overlooked(judge, more):
     question, right = (
         text.replace("__global__", more + "__global__", 1) for text in (QUESTION, HONEST)
@@ -70,6 +75,15 @@ def test_a_helper_of_the_translation_that_is_left_away_gets_nothing(judge):
     assert plain != rules
     verdict = judge.of(question, plain)
     assert (verdict.outcome, verdict.reward) == (Outcome.FORGED, 0.0)
+
+
+def test_what_has_nothing_to_be_compared_with_gets_no_more_than_other_code(judge):
+    """The program includes a header that is not here: it compiles only without it."""
+    question = "#include <not_here.h>\n" + QUESTION
+    assert not judge.compiles(RulesTranslator().translate(question).source)
+    verdict = judge.of(question, HONEST)
+    assert (verdict.outcome, verdict.reward) == (Outcome.OTHER_CODE, CompileCredit().other)
+    assert "nothing to compare" in verdict.reason
 
 
 def test_inline_ptx_that_stays_gets_nothing(judge):
