@@ -26,15 +26,10 @@ import torch
 import transformers
 from transformers import AutoModelForCausalLM, Qwen2Config
 
+from benchmarks.serve.shapes import SHAPES, VOCABULARY
 from serve.generation import attention
 from serve.generation.batching import make_manager
 
-SHAPES: dict[str, dict[str, int]] = {
-    "tiny": {"hidden": 128, "layers": 2, "heads": 4, "kv": 2, "intermediate": 256, "words": 512},
-    "1.5b": {"hidden": 1536, "layers": 28, "heads": 12, "kv": 2, "intermediate": 8960},
-    "7b": {"hidden": 3584, "layers": 28, "heads": 28, "kv": 4, "intermediate": 18944},
-}
-VOCABULARY = 152_064
 CONCURRENCY = (32, 1, 8, 64)
 PARTS = ("plain", "batched", "sample")
 MARKS = (1024, 2048, 4096, 8192, 16_384)

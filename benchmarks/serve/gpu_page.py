@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.folders import RESULTS
+from benchmarks.serve.decode_bound import BANDWIDTHS, tokens_per_second
+from benchmarks.serve.shapes import SHAPES, VOCABULARY
 
 
 def main() -> int:
@@ -64,7 +66,58 @@ def page(points: list[dict[str, Any]], command: str) -> str:
                 f"inputs of variance 1 in bfloat16: over pages {point['paged']:.4f}, over "
                 f"sequences of different lengths {point['varied_lengths']:.4f}.",
             ]
+    lines += bound(points, where["device"])
     return "\n".join(lines) + "\n"
+
+
+def bound(points: list[dict[str, Any]], device: str) -> list[str]:
+    """Decoding beside the bound by memory bandwidth.
+
+    What decoding took of a batch is what is left of its time without its prompts, each as long as
+    the first token of one long answer alone took.
+    """
+    bandwidth = BANDWIDTHS.get(device)
+    alone = {
+        (point["shape"], point["prompt"]): point
+        for point in points
+        if point.get("way") == "sample" and point["tokens"]
+    }
+    if bandwidth is None or not alone:
+        return []
+    rows = []
+    for (shape, prompt), point in sorted(alone.items()):
+        context = prompt + point["tokens"] / 2
+        rows.append((shape, prompt, point["tokens"], 1, context, point["tokens_per_second"]))
+    for point in points:
+        known = alone.get((point.get("shape", ""), point.get("prompt", 0)))
+        if point.get("way") == "batched" and known and point["concurrency"] == 32:
+            count, new = point["concurrency"], point["new"]
+            decoding = point["wall_s"] - count * known["first_token_s"]
+            context = point["prompt"] + new / 2
+            rows.append(
+                (point["shape"], point["prompt"], new, count, context, count * new / decoding)
+            )
+    made = [
+        "",
+        "## Decoding beside what memory allows",
+        "",
+        "A step reads all weights but the embedding's once, and the keys and values of every "
+        "request: tokens/s <= requests x bandwidth / (weights + requests x context x bytes of a "
+        f"token's keys and values), with {bandwidth / 1e12:.2f} TB/s of the data sheet "
+        "(`benchmarks/serve/decode_bound.py`). Of 32 at once, decoding is the whole time without "
+        "32 prompts, each as long as one alone took to its first token: an estimate, since "
+        "prompts and decoding share steps.",
+        "",
+        "| shape | tokens in + out | at once | tokens/s in decoding | bound | share (wanted 50%) |",
+        "|---|---|---:|---:|---:|---:|",
+    ]
+    for shape, prompt, new, count, context, rate in rows:
+        most = tokens_per_second(SHAPES[shape], VOCABULARY, count, context, bandwidth)
+        made.append(
+            f"| {shape} | {prompt} + {new} | {count} | {rate:,.0f} | {most:,.0f} "
+            f"| {rate / most:.0%} |"
+        )
+    return made
 
 
 if __name__ == "__main__":
