@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -36,11 +37,15 @@ from cass_ray.translate.project.shared import share_tree
 from cass_ray.translate.project.tree import (
     SKIPPED_FOLDERS,
     STATE,
+    is_source,
     source_files,
     translate_tree,
 )
 from cass_ray.translate.protocol import Translator
 
+_OF_HIP = re.compile(
+    r"^[ \t]*#[^\n]*\b__HIP(?:CC|_PLATFORM_AMD|_DEVICE_COMPILE)?__\b", re.MULTILINE
+)
 _CLONE_SECONDS = 1800
 _SCHEMES = ("https://", "http://", "ssh://", "git://", "git@", "file://")
 
@@ -173,15 +178,30 @@ def _torch(
 
 
 def _dependencies(settings: PortSettings, translator: Translator, folder: Path) -> dict[str, Path]:
-    """Translated copies of the dependencies, below ``folder``; they may use CUDA as well."""
+    """Translated copies of the dependencies, below ``folder``; they may use CUDA as well.
+
+    One that knows HIP itself is copied as it is.
+    """
     found = {}
     for name, source in settings.dependencies:
         if not source.is_dir():
             raise ProjectError(f"--dependency {name}: {source} is no folder")
-        translate_tree(source, folder / name, translator)
-        copy_links(source, folder / name)
+        if knows_hip(source):
+            synchronize(source, folder / name)
+        else:
+            translate_tree(source, folder / name, translator)
+            copy_links(source, folder / name)
         found[name] = (folder / name).resolve()
     return found
+
+
+def knows_hip(root: Path) -> bool:
+    """Whether some source below ``root`` asks for HIP's compiler or platform."""
+    return any(
+        _OF_HIP.search(path.read_text("utf-8", "replace"))
+        for path in source_files(root)
+        if is_source(path.name) or not path.suffix
+    )
 
 
 def name_of(source: str) -> str:

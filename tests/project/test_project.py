@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 from cass_ray.commands.project import app
 from cass_ray.project.build_system import BuildSystem, find_plan
 from cass_ray.project.patch import make_patch
-from cass_ray.project.porting import synchronize
+from cass_ray.project.porting import knows_hip, synchronize
 
 # Three units that share device functions and constant memory: relocatable device code.
 SEPARATE = {
@@ -227,6 +227,14 @@ target_include_directories(triple INTERFACE ${CMAKE_CURRENT_SOURCE_DIR})
 __device__ inline int triple(int value) { return 3 * value; }
 """,
 }
+
+
+def test_dependencies_that_know_hip_are_told(tmp_path: Path) -> None:
+    both = {"include/both": "#if defined(__CUDACC__) || defined(__HIPCC__)\n#endif\n"}
+    assert knows_hip(write(tmp_path / "both", both))
+    assert not knows_hip(write(tmp_path / "triple", TRIPLE))
+    said = {"a.h": "// __HIPCC__\n", "notes.md": "#ifdef __HIPCC__\n"}
+    assert not knows_hip(write(tmp_path / "said", said))
 
 
 @pytest.mark.amd
