@@ -33,6 +33,9 @@ _ATTRIBUTES = re.compile(
     r"(?:[ \t]*(?:#[ \t]*define[ \t]+\w+[^\n]{0,99}\b__(?:host|device)__[^\n\\]{0,99})?\n){1,99}"
     r"[ \t]*#[ \t]*(?:else|endif)\b"
 )
+_ATTRIBUTE = re.compile(
+    r"\b[A-Za-z_]\w*(?:\.|->)(?P<member>ptxVersion|binaryVersion)\b(?!\s*=[^=])"
+)
 _LONGEST_GAP = 64
 """Characters from a directive to its first word."""
 
@@ -43,9 +46,22 @@ def rewrite_guards(unit: Rewrite) -> None:
     """Rewrite the uses of ``__CUDA_ARCH__`` and of the version macros."""
     for offset in unit.words.get("__CUDA_ARCH__", ()):
         _rewrite_architecture(unit, offset)
+    _rewrite_attributes(unit)
     for macro, value in VERSION_MACROS.items():
         for offset in unit.words.get(macro, ()):
             _rewrite_version(unit, offset, macro, value)
+
+
+def _rewrite_attributes(unit: Rewrite) -> None:
+    """``cudaFuncAttributes::ptxVersion`` is ``__CUDA_ARCH__ / 10`` of the kernel, for the host.
+
+    Programs choose by it what their kernels chose by the macro; HIP says 30 of every kernel.
+    """
+    if unit.is_hip or not {"ptxVersion", "binaryVersion"} & unit.words.keys():
+        return
+    for match in _ATTRIBUTE.finditer(unit.source.code):
+        unit.edits.replace(*match.span(), f"{unit.architecture // 10} /* {match.group()} */")
+        unit.converted(match.start("member"))
 
 
 def _directive(unit: Rewrite, offset: int) -> str:

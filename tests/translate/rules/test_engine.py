@@ -290,6 +290,9 @@ def test_hip_sources_stay() -> None:
         ("#ifdef __CUDACC__\n#endif", "#ifdef __HIPCC__\n#endif"),
         ("#if CUDART_VERSION < 9000\n#endif", "#if 11080 /* CUDART_VERSION */ < 9000\n#endif"),
         ("#ifndef CUDA_VERSION\n#endif", "#if 0 /* CUDA_VERSION */\n#endif"),
+        # What the host reads of a kernel is what the kernel read.
+        ("int a = attr.ptxVersion;", "int a = 70 /* attr.ptxVersion */;"),
+        ("p->binaryVersion = 0;", "p->binaryVersion = 0;"),
         ("int a = __CUDA_ARCH__;", "int a = 700 /* __CUDA_ARCH__ */;"),
     ],
 )
