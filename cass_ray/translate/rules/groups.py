@@ -28,6 +28,7 @@ COLLECTIVES = {
     "memcpy_async": ("cass::group_memcpy_async", "group_copy"),
     "wait": ("cass::group_wait", "group_copy"),
     "wait_prior": ("cass::group_wait_prior", "group_copy"),
+    "block_tile_memory": ("cass::block_tile_memory", "group_tiles"),
     **{name: (f"cass::{name}", "group_reduce") for name in _OPERATORS},
 }
 """Function or type in ``cooperative_groups`` -> its name in a snippet, and the snippet."""
@@ -43,6 +44,7 @@ _SIZE_OF_TYPE = re.compile(
     r"(?P<type>\bdecltype\s*\(\s*\w+\s*\)|\b(?:\w+\s*::\s*)?thread_block_tile\s*<[^<>(){};]{1,80}>)"
     r"\s*::\s*(?P<member>num_threads|size)\s*\(\s*\)"
 )
+_PARTITION = re.compile(r"\b\w+\s*::\s*tiled_partition\b(?=\s*<)")
 _GROUP = re.compile(r"\b([A-Za-z_]\w*)\s*\.\s*\Z")
 
 
@@ -53,6 +55,7 @@ def rewrite_groups(unit: Rewrite) -> None:
     if "cooperative_groups" in unit.words:
         _rewrite_collectives(unit)
         _rewrite_sizes(unit)
+        _widen_tiles(unit)
         votes: tuple[str, ...] = _VOTES
     elif _OF_GROUPS & unit.words.keys():
         votes = _OF_GROUPS_ALONE  # a group that comes as a parameter of a template
@@ -68,7 +71,20 @@ def _rewrite_sizes(unit: Rewrite) -> None:
     for match in _SIZE_OF_TYPE.finditer(unit.source.code):
         unit.edits.replace(*match.span(), f"cass::group_size<{unit.text(match.span('type'))}>()")
         unit.converted(match.start("member"))
-        unit.snippets.add("group_size")
+        unit.snippets.add("group_tiles")
+
+
+def _widen_tiles(unit: Rewrite) -> None:
+    """Tiles of more than a warp, by the memory that they need: HIP has none."""
+    if "block_tile_memory" not in unit.words:
+        return
+    for match in _PARTITION.finditer(unit.source.code):
+        unit.edits.replace(*match.span(), "cass::tiled_partition")
+    for offset in unit.words.get("this_thread_block", ()):
+        call = unit.call(offset, "this_thread_block")
+        if call is not None and len(call[0]) == 1:
+            unit.edits.replace(*call[0][0], "")
+            unit.converted(offset)
 
 
 def _rewrite_vote(unit: Rewrite, offset: int, vote: str) -> None:

@@ -201,7 +201,15 @@ struct Tile {
   }
 };
 static_assert(Tile::size() == 12, "of 8 and of 4 threads");
-__global__ void k(float (*p)[Tile::size()]) { p[0][11] = 1; }
+__global__ void k(float (*p)[Tile::size()]) {
+  __shared__ cg::block_tile_memory<128> memory;
+  auto block = cg::this_thread_block(memory);
+  auto tile = cg::tiled_partition<16>(block);
+  auto wide = cg::tiled_partition<128>(block);
+  wide.sync();
+  p[1][0] = wide.shfl(2.0f, 100) + wide.all(p[0][0] > 1) + wide.size();
+  p[0][11] = tile.shfl(1.0f, 0);
+}
 """
 
 EVENTS = """\

@@ -97,6 +97,24 @@ template <typename T> void show(const char* name, T* values, int count) {
   cudaDeviceSynchronize();
 }
 
+__global__ void wide(int* out) {
+  __shared__ cg::block_tile_memory<128> memory;
+  auto tile = cg::tiled_partition<128>(cg::this_thread_block(memory));
+  int rank = tile.thread_rank();
+  int read = tile.shfl(rank * 3, 100);
+  double half = tile.shfl(rank / 2.0, 77);
+  int all = tile.all(rank < 128), none = tile.all(rank < 127), any = tile.any(rank == 127);
+  __shared__ int sum;
+  if (rank == 0) sum = 0;
+  tile.sync();
+  atomicAdd(&sum, rank);
+  tile.sync();
+  if (rank == 3) {
+    out[0] = read; out[1] = (int)(half * 2); out[2] = all; out[3] = none; out[4] = any;
+    out[5] = sum; out[6] = tile.size();
+  }
+}
+
 int main() {
   unsigned* u; int* i;
   cudaMallocManaged(&u, 64 * sizeof(unsigned));
@@ -105,6 +123,7 @@ int main() {
   shuffles<<<1, 64>>>(i); show("shuffles", i, 7);
   matches<<<1, 64>>>(u); show("matches", u, 9);
   groups<<<1, 32>>>(i); show("groups", i, 9);
+  wide<<<2, 128>>>(i); show("wide", i, 7);
   printf("status: %s\n", cudaGetErrorString(cudaGetLastError()));
 }
 """
@@ -131,6 +150,8 @@ def output(
         ("shuffles", [496, 70, 50, 25, 441, 10, 100]),
         # Lane 2 is among lanes 0 to 7; 1 + 2 + 3 + 4; 0 - 20 as unsigned; 31 * 3.
         ("matches", [0xFF, 0xFFFFFFFF, 1, 0, 0, 10, 2**32 - 20, 93, 7]),
+        # Rank 100's; rank 77's, twice; 0 + … + 127.
+        ("wide", [300, 77, 1, 0, 1, 8128, 128]),
         # Thread 21 is rank 5 of tile 2: 16 + … + 23; of 16 to 23 modulo 5 the largest; 5 times 2;
         # 0 + … + 5; even ranks; thread 19's; 8 threads, 4 tiles; 11 multiples of 3, 21 the eighth.
         ("groups", [156, 4, 10, 15, 0x55, 38, 804, 1107, 2]),
