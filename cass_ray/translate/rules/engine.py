@@ -46,6 +46,7 @@ _SNIPPETS = (
         "match",
         "reduce",
         "minmax",
+        "host_extremes",
         "extremes",
     ),
     *("average", "rounding", "rounded_quotients"),
@@ -57,7 +58,7 @@ _SNIPPETS = (
     "nvtx",
 )
 """In the order in which they may use each other."""
-_NEEDS = {"match": ("ballot",), "group_scan": ("group_reduce",)}
+_NEEDS = {"extremes": ("host_extremes",), "match": ("ballot",), "group_scan": ("group_reduce",)}
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,9 @@ n) % 4`` does not compile then, ``min(-1, 1u)`` is -1, and integers above 2^53 a
 whose arguments may differ in type go to a function that does what CUDA's does. Found by compiling
 generated programs. PyTorch's ``scalar_t`` beside a ``double`` may be ``c10::Half``, which is a
 float to both: CUDA has ``max(float, double)``, HIP an ambiguity.
+
+For the host HIP has ``min`` and ``max`` of two ints alone, to which ``min(1.5f, x)`` converts its
+arguments: a snippet has CUDA's others. Found by a public project's test.
 """
 
 from __future__ import annotations
@@ -59,15 +62,22 @@ def rewrite_extremes(unit: Rewrite) -> None:
             call = unit.call(offset, word)
             if call is None or len(call[0]) != 2 or unit.is_member(offset):
                 continue
+            declared = _declared(unit.source.code) if declared is None else declared
+            if _may_be_hosts(unit, offset) and _kinds_of(unit, call[0], declared) != {"int"}:
+                unit.snippets.add("host_extremes")
             if offset not in unit.device and PurePosixPath(unit.filename).suffix != ".cu":
                 continue
-            declared = _declared(unit.source.code) if declared is None else declared
             if word in unit.context.declared and _kinds_of(unit, call[0], declared) == {_UNKNOWN}:
                 continue  # Perhaps vectors, whose function is found from here alone.
             if _may_mix(unit, call[0], declared):
                 unit.edits.insert(offset, "cass::mixed_")
                 unit.snippets.add("extremes")
                 unit.converted(offset)
+
+
+def _may_be_hosts(unit: Rewrite, offset: int) -> bool:
+    """Whether the call may be one of the host's: HIP has ``min`` and ``max`` of int there."""
+    return offset not in unit.device or "__host__" in unit.words
 
 
 def _kinds_of(unit: Rewrite, arguments: list[Span], declared: dict[str, set[str]]) -> set[str]:

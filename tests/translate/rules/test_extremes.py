@@ -116,3 +116,34 @@ def test_a_function_of_the_project_for_vectors_is_found_from_where_it_is_called(
     source = "__global__ void k(int n, unsigned u) { p = max(point, box.lower); i = max(n, u); }\n"
     text = ENGINE.translate(source, filename="a.cu", context=Context(declared=declared)).source
     assert "p = max(point, box.lower); i = cass::mixed_max(n, u);" in text
+
+
+HOST = r"""
+#include <cuda_runtime.h>
+#include <cstdio>
+template <typename T> __host__ __device__ T least(T a, T b) { return ::min(a, b); }
+__global__ void k(float* p) { p[0] = least(p[0], p[1]); }
+int main(int count, char**) {
+  float a = 1.5f * count, b = 2.75f * count;
+  double wide = 1e30 * count;
+  unsigned u = 4000000000u * count;
+  printf("floats: %g %g %g\n", min(a, b), max(a, b), least(a, b));
+  printf("doubles: %g %g\n", min(wide, 2.5), max(a, wide));
+  printf("integers: %lld %u %u\n", max(5000000000ll * count, 3ll), max(u, 1u), min(-1 * count, u));
+}
+"""
+
+
+@pytest.mark.amd
+def test_the_hosts_are_of_their_arguments_types() -> None:
+    assert output_of(HOST) == {
+        "floats": "1.5 2.75 1.5",
+        "doubles": "2.5 1e+30",
+        # -1 as unsigned is above 4000000000.
+        "integers": "5000000000 4000000000 4000000000",
+    }
+
+
+def test_hosts_of_int_alone_need_nothing() -> None:
+    assert "CASS" not in ENGINE.translate("int f(int a) { return min(a, 3); }\n").source
+    assert "CASS" not in ENGINE.translate("float f(float a) { return std::min(a, a); }\n").source
