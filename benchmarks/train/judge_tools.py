@@ -25,9 +25,10 @@ from typing import TYPE_CHECKING
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 
 if TYPE_CHECKING:
-    from cass_ray.execute.rewards.compiled import CompileJudge
+    from cass_ray.execute.rewards.compiled import CompileCredit, CompileJudge
 
-PART_BYTES = 45_000_000
+PART_BYTES = 21_000_000
+OPTIMIZATION = "-O1"
 _ABOUT = "toolchain.json"
 _HEADERS = ("libc6-dev", "linux-libc-dev", "libstdc++-{gcc}-dev", "libcrypt-dev")
 _PROBE = """\
@@ -145,20 +146,20 @@ def toolchain_in(folder: Path) -> AmdToolchain:
     )
 
 
-def make_judge(tools: Path, optimization: str, other: float) -> CompileJudge:
-    """A judge with the toolchain that was unpacked into ``tools``, for a process of a pool.
-
-    ``other`` is its credit for other code than that of the rules' translation.
-    """
+def make_judge(
+    tools: Path, credit: CompileCredit | None = None, optimization: str = OPTIMIZATION
+) -> CompileJudge:
+    """A judge with the toolchain that was unpacked into ``tools``, for a process of a pool."""
     from cass_ray.cache import ContentCache
     from cass_ray.execute.rewards.compiled import CompileCredit, CompileJudge
 
     kept = ContentCache(tools / "verdicts")  # all processes share what is known of translations
-    credit = CompileCredit(other=other)
-    return CompileJudge(toolchain_in(tools), kept, credit, optimization=optimization)
+    return CompileJudge(
+        toolchain_in(tools), kept, credit or CompileCredit(), optimization=optimization
+    )
 
 
-def check(toolchain: AmdToolchain, optimization: str = "-O1") -> None:
+def check(toolchain: AmdToolchain, optimization: str = OPTIMIZATION) -> None:
     """Compile a probe, which also precompiles the headers for all processes that follow.
 
     Raises ``CompileFailure``.
@@ -171,7 +172,8 @@ def check(toolchain: AmdToolchain, optimization: str = "-O1") -> None:
         toolchain.compile(unit, optimization=optimization)
 
 
-def main() -> None:
+def arguments() -> argparse.ArgumentParser:
+    """What the commands take."""
     parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     packing = commands.add_parser("pack")
@@ -179,7 +181,11 @@ def main() -> None:
     unpacking = commands.add_parser("unpack")
     unpacking.add_argument("parts", type=Path)
     unpacking.add_argument("--to", type=Path, required=True)
-    options = parser.parse_args()
+    return parser
+
+
+def main() -> None:
+    options = arguments().parse_args()
     started = time.monotonic()
     if options.command == "pack":
         for part in pack(options.out):

@@ -99,7 +99,7 @@ def _judged(tools: Path, work: tuple[str, str, float, str, str | None]) -> dict[
     row = {"label": label, "task": task, "temperature": temperature}
     if code is None:
         return row | {"outcome": "no program", "compiles": False, "same": False, "as_rules": False}
-    judge = make_judge(tools, "-O1", 0.3)
+    judge = make_judge(tools)
     verdict = judge.of(cuda, code)
     try:
         compiles = judge.compiles(code)

@@ -1,7 +1,8 @@
 """Questions for reinforcement learning: what a small model may be asked that is not held out.
 
-Public programs of the supervised run, half of them under invented names; and generated programs,
-inline PTX and grafts that the run has not seen.
+Public files with a kernel: those that the supervised run left for this (``--reserved``), as they
+are and under invented names; those of the run itself, half of them under invented names; and
+generated programs, inline PTX and grafts that the run has not seen.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.train.small_pairs import (
+    REAL,
+    RESERVED,
     Row,
     generated_programs,
     grafted_rows,
@@ -28,7 +31,10 @@ from cass_ray.train.rl.rollouts import Question
 
 _FRESH_SEED = 100_000
 """Seeds from here on are not those of a supervised run."""
-_PUBLIC = ("program", "grafted")
+_PUBLIC = (*REAL, "grafted")
+_GRAFTED_INTO = ("program", "grafted")
+_SPELLINGS = 3
+"""Questions of a program that is asked here alone."""
 
 
 def write_questions(
@@ -44,14 +50,17 @@ def write_questions(
 
     files, chance = RunFiles(run), random.Random("questions")
     pairs = [row for row in stored_pairs(files.recipe_pairs) if row["kind"] in _PUBLIC]
-    programs = [row for row in pairs if "__global__" in row["cuda_source"]]
-    chance.shuffle(programs)
+    public = [row for row in pairs if "__global__" in row["cuda_source"]]
+    later = run.parent / RESERVED
+    reserved = list(stored_pairs(later)) if later.exists() else []
     with ProcessPoolExecutor(os.cpu_count(), get_context("fork")) as pool:
-        rows = [*programs[:most], *_fresh_pairs(programs, fresh, pool)]
-        chance.shuffle(rows)
-        work = ((row, str(files.tokenizer), number) for number, row in enumerate(rows))
+        work = [(row, number) for number in range(_SPELLINGS) for row in reserved]
+        rest = [*public, *_fresh_pairs(public, fresh, pool)]
+        chance.shuffle(rest)
+        work += [(row, number % 2) for number, row in enumerate(rest)]
+        asked = ((row, str(files.tokenizer), number) for row, number in work)
         fitting = partial(_fitting, longest_answer=longest_answer)
-        made = [row for row in pool.map(fitting, work, chunksize=32) if row is not None]
+        made = [row for row in pool.map(fitting, asked, chunksize=32) if row is not None]
         made = made[:most]
         if tools is not None:
             compiled = pool.map(partial(_compiles, tools), made, chunksize=4)
@@ -61,8 +70,9 @@ def write_questions(
     return len(made)
 
 
-def _fresh_pairs(programs: list[Row], fresh: int, pool: ProcessPoolExecutor) -> Iterator[Row]:
+def _fresh_pairs(public: list[Row], fresh: int, pool: ProcessPoolExecutor) -> Iterator[Row]:
     """A sixth generated programs, half files of inline PTX, a third grafts."""
+    programs = [row for row in public if row["kind"] in _GRAFTED_INTO]
 
     def seeds(number: int) -> range:  # 50 files each
         return range(_FRESH_SEED, _FRESH_SEED + max(1, number // 50))
@@ -80,11 +90,10 @@ def _fresh_pairs(programs: list[Row], fresh: int, pool: ProcessPoolExecutor) -> 
 
 
 def _compiles(tools: Path, row: Row) -> bool:
-    from benchmarks.train.judge_tools import toolchain_in
-    from cass_ray.execute.rewards.compiled import CompileJudge
+    from benchmarks.train.judge_tools import make_judge
     from cass_ray.execute.rewards.verdicts import Outcome
 
-    verdict = CompileJudge(toolchain_in(tools)).of(row["cuda"], row["translation"])
+    verdict = make_judge(tools).of(row["cuda"], row["translation"])  # kept for the run
     return verdict.outcome is Outcome.COMPILED
 
 
@@ -92,16 +101,19 @@ _form: Any = None
 
 
 def _fitting(work: tuple[Row, str, int], longest_answer: int) -> Row | None:
-    """The question of a pair, every other one respelled; None where it is not to be asked."""
+    """The question of a pair, under invented names but for its first; None where it is too long.
+
+    ``work``: the pair, the folder of the tokenizer, which of its questions.
+    """
     from cass_ray.train.data.augment import respell
     from cass_ray.train.rl.asked import question_of
 
     row, tokenizer, number = work
     name, cuda, hip = row["id"], row["cuda_source"], row["hip_source"]
-    if row["kind"] in _PUBLIC and number % 2:
-        sides = respell(cuda.split("\n"), hip.split("\n"), random.Random(name))
+    if row["kind"] in _PUBLIC and number:
+        sides = respell(cuda.split("\n"), hip.split("\n"), random.Random(f"{number} {name}"))
         cuda, hip = ("\n".join(side) for side in sides)
-        name = f"respelled-{name}"
+        name = f"respelled-{number}-{name}"
     form = _form_of(tokenizer)
     made = question_of(name, cuda, hip, form, LONGEST_QUESTION, longest_answer)
     return None if made is None else asdict(made)

@@ -54,7 +54,7 @@ def answer(model: str, folder: Path, out: Path, options: argparse.Namespace) -> 
     asking = Asking(decoder, form, out, options.rows, options.longest, options.seconds)
     hot = [options.temperature] * options.samples
     edits, files = (options.form in (form, None) for form in ("edits", "file"))
-    if edits and "public" in options.only:
+    if edits and "public" in options.only and not options.no_greedy:
         asking.ask("public-edits", held_out, False, [0.0])
     if "public" in options.only and options.public_samples:
         asking.ask("public-edits-samples", held_out, False, [1.0] * options.public_samples)

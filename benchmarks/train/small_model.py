@@ -29,7 +29,15 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from benchmarks.train.small_answers import answer, say
-from benchmarks.train.small_pairs import Amounts, pack, pairs
+from benchmarks.train.small_pairs import (
+    REAL,
+    RESERVED,
+    Amounts,
+    Row,
+    is_reserved,
+    pack,
+    pairs,
+)
 from cass_ray.config import load, parse_overrides
 from cass_ray.train.settings import TrainSettings
 
@@ -52,7 +60,7 @@ def settings_of(out: Path, options: argparse.Namespace) -> TrainSettings:
 
 def prepare(folder: Path, out: Path, options: argparse.Namespace) -> TrainSettings:
     """Pairs and tokens of the run, unless they are there; of a base only the tokenizer is read."""
-    from cass_ray.train.data.recipe_files import prepare_recipe
+    from cass_ray.train.data.recipe_files import prepare_recipe, write_pairs
     from cass_ray.train.run_files import RunFiles
 
     settings, started = settings_of(out, options), time.monotonic()
@@ -62,10 +70,25 @@ def prepare(folder: Path, out: Path, options: argparse.Namespace) -> TrainSettin
         amounts = Amounts(
             options.generated, options.drills, options.ptx, options.grafted, options.most
         )
-        amounts = replace(amounts, asked_only=options.asked_only)
-        made = pairs(folder, amounts, frozenset(recipe.held_out_repositories))
+        amounts = replace(amounts, asked_only=options.asked_only, reserved=options.reserved)
+        held_out = frozenset(recipe.held_out_repositories)
+        made = pairs(folder, amounts, held_out)
+        later = [row for row in made if _is_for_later(row, options.reserved, held_out)]
+        print(f"{write_pairs(later, out / RESERVED)} pairs are reserved", flush=True)
+        known = {row["id"] for row in later}
+        made = [row for row in made if row["id"] not in known]
         print(prepare_recipe(settings, [], made), f"{time.monotonic() - started:.0f} s", flush=True)
     return settings
+
+
+def _is_for_later(row: Row, share: float, held_out: frozenset[str]) -> bool:
+    """Whether reinforcement learning asks for this pair's program, and the run does not see it."""
+    return (
+        row["kind"] in REAL
+        and row["repository"] not in held_out
+        and is_reserved(row["repository"], share)
+        and "__global__" in row["cuda_source"]
+    )
 
 
 def _joined() -> DistributedContext:
@@ -179,7 +202,8 @@ def run(folder: Path, out: Path, options: argparse.Namespace) -> None:
         say(json.dumps(vars(summary)))
 
 
-def main() -> None:
+def arguments() -> argparse.ArgumentParser:
+    """What the commands take."""
     parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     packing = commands.add_parser("pack")
@@ -200,6 +224,9 @@ def main() -> None:
         training.add_argument(
             "--asked-only", action="store_true", help="Of what is held out, those that are asked."
         )
+        training.add_argument(
+            "--reserved", type=float, default=0.0, help="Share of repositories for RL alone."
+        )
         training.add_argument("--trial", type=int, default=40, help="Steps to measure the speed.")
         training.add_argument("--share", type=float, default=0.97, help="Of the time, for steps.")
         training.add_argument("--steps", type=int, help="So many, however long they take.")
@@ -212,6 +239,7 @@ def main() -> None:
     asking.add_argument("--seconds", type=float, default=300)
     asking.add_argument("--samples", type=int, default=3, help="Of each format.")
     asking.add_argument("--public-samples", type=int, default=0, help="Of those held out, T = 1.")
+    asking.add_argument("--no-greedy", action="store_true", help="Of those held out: samples.")
     asking.add_argument("--temperature", type=float, default=0.6)
     asking.add_argument("--rows", type=int, default=320)
     asking.add_argument("--longest", type=int, default=10**6)
@@ -220,7 +248,11 @@ def main() -> None:
     asking.add_argument("--form", choices=["edits", "file"], help="Of answers; default: both.")
     kinds = ["bench", "back", "public"]
     asking.add_argument("--only", choices=kinds, nargs="+", default=kinds, help="Default: all.")
-    options = parser.parse_args()
+    return parser
+
+
+def main() -> None:
+    options = arguments().parse_args()
     if options.command == "pack":
         pack(options.sources, options.out)
     elif options.command == "prepare":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import os
 import random
@@ -21,6 +22,10 @@ import pyarrow as pa
 SOURCES, QUESTIONS = "sources.zst", "bench.json"
 PROGRAMS = "programs.json"
 """Ids of the held-out programs that are asked; all of them where there is no such file."""
+RESERVED = "reserved.arrow"
+"""Pairs that a run leaves to reinforcement learning, in its folder."""
+REAL = ("program", "file", "few")
+"""Kinds of pairs that people wrote."""
 _FEW = 4
 """A public file with fewer changed lines is of the kind ``few``."""
 Row = dict[str, Any]
@@ -40,6 +45,14 @@ class Amounts:
     """Public files that are learned from, at most; what is held out is always read."""
     asked_only: bool = False
     """Of what is held out, only the programs that are asked (``PROGRAMS``)."""
+    reserved: float = 0.0
+    """Share of the repositories whose files with a kernel are kept for reinforcement learning."""
+
+
+def is_reserved(repository: str, share: float) -> bool:
+    """Whether a repository is among ``share`` of them: by its name alone."""
+    place = hashlib.sha256(repository.encode()).digest()[:4]
+    return bool(repository) and int.from_bytes(place, "big") < share * 2**32
 
 
 def pack(sources: Path, out: Path) -> None:
@@ -204,7 +217,10 @@ def pairs(folder: Path, amounts: Amounts, held_out: frozenset[str]) -> list[Row]
             asked = set(json.loads((folder / PROGRAMS).read_text()))
             apart = [row for row in apart if row["id"] in asked]
         rows = [row for row in known if row["repository"] not in held_out][: amounts.most] + apart
-        rows += list(grafted_rows(rows, amounts.grafted, held_out))
+        later = {
+            row["repository"] for row in known if is_reserved(row["repository"], amounts.reserved)
+        }
+        rows += list(grafted_rows(rows, amounts.grafted, held_out | later))
         rows += [*drill_rows(amounts.drills), *shipped_rows()]
         random.Random(0).shuffle(rows)
         for pair in pool.map(translated, rows, chunksize=16):

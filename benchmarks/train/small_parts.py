@@ -138,7 +138,8 @@ def restored(copy: Path) -> None:
     (copy / int8_weights.INT8_FILE).unlink()
 
 
-def main() -> None:
+def arguments() -> argparse.ArgumentParser:
+    """What the commands take."""
     parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     for name in ("snapshot", "cut", "join"):
@@ -149,7 +150,11 @@ def main() -> None:
             command.add_argument("--bytes", type=int, default=PART_BYTES)
         if name == "join":
             command.add_argument("--bf16", action="store_true", help="Restore an int8 copy.")
-    options = parser.parse_args()
+    return parser
+
+
+def main() -> None:
+    options = arguments().parse_args()
     if options.command == "snapshot":
         print(f"step {snapshot(options.source, options.to)}")
     elif options.command == "cut":

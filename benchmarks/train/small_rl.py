@@ -23,11 +23,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.train.judge_tools import OPTIMIZATION
 from benchmarks.train.small_answers import say
 from cass_ray.config import parse_overrides
 from cass_ray.toolchain.sandbox.isolation import ALLOW_UNISOLATED, available, problem
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import torch
+
     from cass_ray.train.rl.rollouts import DecoderRollouts
     from cass_ray.train.rl.settings import RlSettings, SamplingSettings
 
@@ -98,6 +103,7 @@ def run(out: Path, options: argparse.Namespace) -> None:
 
     from benchmarks.train.judge_tools import make_judge
     from benchmarks.train.rl_questions import read_questions
+    from cass_ray.execute.rewards.compiled import CompileCredit
     from cass_ray.execute.rewards.processes import ProcessRewards
     from cass_ray.train.distributed import DistributedContext
     from cass_ray.train.rl.learner import Learner, PolicyModel, policy_engine
@@ -109,12 +115,13 @@ def run(out: Path, options: argparse.Namespace) -> None:
     until = time.monotonic() + options.seconds
     settings = _settings(options)
     workers = options.workers or os.cpu_count() or 1
-    rewards = ProcessRewards(
-        partial(make_judge, options.tools.resolve(), options.optimization, options.other), workers
-    )
+    credit = CompileCredit(usable=options.usable, other=options.other)
+    judge = partial(make_judge, options.tools.resolve(), credit, options.optimization)
+    rewards = ProcessRewards(judge, workers)
     gpus = torch.cuda.device_count()
     first, last = ("cuda:0", f"cuda:{gpus - 1}") if gpus else ("cpu", "cpu")
     source = options.model or out / "run/model"
+    target = options.save or out / "run/model_rl"
     maker = RolloutProcess(
         partial(make_rollouts, source.resolve(), last, settings.sampling, settings.seed)
     )
@@ -127,6 +134,11 @@ def run(out: Path, options: argparse.Namespace) -> None:
     context = DistributedContext(0, 1, device)
     engine = policy_engine(policy, settings, context)
     learner = Learner(policy, engine, form, settings, context)
+
+    def save(step: int, weights: Mapping[str, torch.Tensor]) -> None:
+        if step % options.save_every == 0:
+            save_policy(loaded, weights, str(source), target)
+
     asked = list(read_questions(out / QUESTIONS))
     say(f"{len(asked)} questions, {gpus} GPUs, {workers} judges; {settings.model_dump_json()}")
     trainer = RlTrainer(
@@ -138,14 +150,14 @@ def run(out: Path, options: argparse.Namespace) -> None:
         out / "rl",
         until,
         say,
+        save,
     )
     try:
         summary = trainer.run()
         say(json.dumps(vars(summary)))
         (out / "rl/summary.json").write_text(json.dumps(vars(summary), indent=1))
     finally:  # what was learned until then
-        save = options.save or out / "run/model_rl"
-        save_policy(loaded, learner.weights(), str(source), save)
+        save_policy(loaded, learner.weights(), str(source), target)
         rewards.close()
         maker.close()
 
@@ -160,7 +172,8 @@ def _settings(options: argparse.Namespace) -> RlSettings:
 CONFIG = Path(__file__).parents[2] / "jobs/configs/rl_small.yaml"
 
 
-def main() -> None:
+def arguments() -> argparse.ArgumentParser:
+    """What the commands take."""
     parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     asking = commands.add_parser("questions")
@@ -174,7 +187,13 @@ def main() -> None:
     running.add_argument("--save", type=Path, help="Default: OUT/run/model_rl.")
     running.add_argument("--seconds", type=float, default=480)
     running.add_argument("--workers", type=int, help="Judges; default: one a core.")
-    running.add_argument("--optimization", default="-O1", help="Of the judge's compiler.")
+    running.add_argument(
+        "--optimization",
+        default=OPTIMIZATION,
+        help="Of the judge's compiler.",
+    )
+    running.add_argument("--usable", type=float, default=0.1, help="Credit for what is a program.")
+    running.add_argument("--save-every", type=int, default=10**6, help="Steps.")
     running.add_argument("--other", type=float, default=0.3, help="Credit for other code.")
     running.add_argument("--config", type=Path, default=CONFIG)
     running.add_argument("--set", action="append", default=[], help="KEY=VALUE of a setting.")
@@ -194,7 +213,11 @@ def main() -> None:
     worth.add_argument("--of", type=Path, required=True)
     worth.add_argument("--tools", type=Path, required=True)
     worth.add_argument("--to", type=Path, required=True)
-    options = parser.parse_args()
+    return parser
+
+
+def main() -> None:
+    options = arguments().parse_args()
     if options.command == "read":
         read(options.records, options.number)
         return

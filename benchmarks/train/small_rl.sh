@@ -1,9 +1,9 @@
 #!/bin/bash
 # Reinforcement learning of the model that small_run.sh trained, on a machine with one or two GPUs.
 #
-# Here, before (about 3 minutes on two quiet cores; 63 MB in two parts):
+# Here, before (about 3 minutes on two quiet cores; 63 MB in three parts):
 #     python -m benchmarks.train.judge_tools pack JUDGE
-# There, once both parts are in the folder JUDGE and small_run.sh has made OUT/at.prepared; needs no
+# There, once its parts are in the folder JUDGE and small_run.sh has made OUT/at.prepared; needs no
 # GPU and may run while the supervised run trains (about 2 minutes):
 #     benchmarks/train/small_rl.sh prepare JUDGE OUT
 # There, once OUT/run/model is whole and the GPUs are free; SECONDS are for steps of about 10 s, the

@@ -1,0 +1,291 @@
+"""The phases of a timed run: what each needs, what it runs on which GPUs, and until when.
+
+Only the standard library is imported here and in :mod:`benchmarks.train.timed_run`: both run
+before the packages have arrived that everything else needs.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+CPUS, GPUS = "CPUs", "GPUs"
+MODEL, RL_MODEL = "run/model", "run/model_rl"
+PROGRAMS = "held_out.jsonl"
+_STEP_TOKENS = 65_536
+"""Of the supervised run, over all GPUs: those of the sixth run."""
+
+_RL = (
+    "--usable", "0", "--other", "0",
+    "--set", "optimizer.learning_rate=0.00005",
+    "--set", "sampling.max_new_tokens=640",
+    "--set", "sampling.revisited=0.6",
+    "--set", "steps=400",
+)  # fmt: skip
+"""Reward only for what is right. Why these values: benchmarks/results/rl.md."""
+
+Command = Sequence[str]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run is told, and what it knows of its machine; kept in ``OUT/plan.json``."""
+
+    end: float
+    """Seconds of the epoch at which the machine is gone."""
+    training: float = 430
+    """Seconds of supervised training."""
+    answering: float = 110
+    """Seconds for the answers of a model, at most."""
+    least_rl: float = 300
+    """Seconds that are kept for reinforcement learning, however long training took to begin."""
+    closing: float = 60
+    """Seconds at the end for judging the last answers and taking everything home."""
+    scaling: float = 230
+    """Seconds that must be left for a measurement on two GPUs to be begun."""
+    gpus: int = 1
+    cores: int = 1
+    prepare: list[str] = field(default_factory=lambda: ["--asked-only", "--reserved", "0.2"])
+    """Options of ``small_model prepare`` and ``run``."""
+    questions: list[str] = field(
+        default_factory=lambda: ["--longest-answer", "500", "--fresh", "3000"]
+    )
+    """Options of ``small_rl questions``."""
+    rl: list[str] = field(default_factory=lambda: [*_RL])
+    """Options of ``small_rl run``."""
+    answers: list[str] = field(default_factory=list)
+    """More options of ``small_model answer``."""
+
+
+@dataclass(frozen=True)
+class Lane:
+    """Commands that run one after the other, on some GPUs (None: all that there are)."""
+
+    commands: Sequence[Command]
+    gpu: int | None = None
+
+
+@dataclass(frozen=True)
+class Context:
+    """Where a phase runs, and for how long."""
+
+    out: Path
+    plan: Plan
+    left: float
+    """Seconds until the phase has to be done."""
+
+    @property
+    def data(self) -> str:
+        return str(self.out / "parts")
+
+    @property
+    def lanes(self) -> list[int | None]:
+        """GPUs for two lanes beside each other."""
+        return [0, self.plan.gpus - 1] if self.plan.gpus > 1 else [None, None]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One phase. It is tried again by the next of ``attempts``, which are given its context."""
+
+    name: str
+    resource: str
+    attempts: Sequence[Callable[[Context], list[Lane]]]
+    needs: Sequence[str] = ()
+    """Phases that must have ended well."""
+    after: Sequence[str] = ()
+    """Phases that must have ended, well or not: what they left is enough, or nothing of them is
+    needed."""
+    parts: Sequence[str] = ()
+    """Names of parts, or what they begin with, that must have arrived."""
+    before_end: Callable[[Plan], float] = lambda plan: plan.closing
+    """Seconds before the end at which it is stopped."""
+    longest: Callable[[Plan], float] = lambda plan: float("inf")
+    """Seconds it may take."""
+    grace: float = 10
+    """Seconds that it may take longer than it was told."""
+    least: float = 5
+    """Seconds that are worth beginning it for."""
+    nice: int = 0
+    records: Sequence[str] = ()
+    """Files in ``OUT`` that are taken home, as patterns."""
+
+
+def module(name: str, *arguments: object) -> list[str]:
+    return [sys.executable, "-m", f"benchmarks.train.{name}", *map(str, arguments)]
+
+
+# --- What the phases run ------------------------------------------------------------------------
+
+
+def _prepare(at: Context) -> list[Lane]:
+    command = module("small_model", "prepare", at.data, "--out", at.out, *at.plan.prepare)
+    return [Lane([command])]
+
+
+def _train(gpus: int | None, fresh: bool = False) -> Callable[[Context], list[Lane]]:
+    """On so many GPUs, or all of them; after the newest checkpoint unless ``fresh``."""
+
+    def lanes(at: Context) -> list[Lane]:
+        shutil.rmtree(at.out / "trial", ignore_errors=True)
+        if fresh:
+            shutil.rmtree(at.out / "run/checkpoints", ignore_errors=True)
+        number = gpus or max(at.plan.gpus, 1)
+        processes = max(1, min(15, at.plan.cores // number - 1))
+        options = [
+            f"batch.global_batch_size={number}",
+            f"workers.number={number}",
+            f"data.recipe.row_tokens={_STEP_TOKENS // number}",
+            f"data.recipe.processes={processes}",
+        ]
+        run = [
+            sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(number),
+            "-m", "benchmarks.train.small_model", "run",
+            at.data, "--out", str(at.out), "--seconds", f"{at.left - 10:.0f}", "--trial", "24",
+            "--share", "0.9", "--checkpoint-seconds", "120",
+            *(word for option in options for word in ("--set", option)), *at.plan.prepare,
+        ]  # fmt: skip
+        return [Lane([run])]
+
+    return lanes
+
+
+def _unpack(at: Context) -> list[Lane]:
+    return [Lane([module("judge_tools", "unpack", at.data, "--to", at.out / "tools")])]
+
+
+def _questions(at: Context) -> list[Lane]:
+    held_out = module("small_rl", "held-out", at.out, at.data, "--to", at.out / PROGRAMS)
+    asked = module("small_rl", "questions", at.out, "--tools", at.out / "tools", *at.plan.questions)
+    return [Lane([held_out, asked])]
+
+
+def _answers(model: str, to: str) -> Callable[[Context], list[Lane]]:
+    """Greedy answers to held-out programs and CASS-Bench in one lane, samples in the other."""
+
+    def lanes(at: Context) -> list[Lane]:
+        def ask(*options: object) -> list[str]:
+            return module(
+                "small_model", "answer", at.out / model, at.data, "--out", at.out / to,
+                "--programs", at.out / PROGRAMS, "--seconds", f"{at.left - 25:.0f}",
+                *options, *at.plan.answers,
+            )  # fmt: skip
+
+        greedy = ask("--only", "public", "bench", "back", "--samples", 0)
+        samples = ask("--only", "public", "--public-samples", 2, "--no-greedy")
+        first, last = at.lanes
+        return [Lane([greedy], last), Lane([samples], first)]
+
+    return lanes
+
+
+def _reinforce(at: Context) -> list[Lane]:
+    """From the model that was saved last, where a run was interrupted."""
+    saved = at.out / RL_MODEL
+    model = ["--model", str(saved)] if saved.exists() else []
+    command = module(
+        "small_rl", "run", at.out, "--tools", at.out / "tools", "--seconds", f"{at.left - 20:.0f}",
+        "--without-sandbox", "--save-every", 20, *model, *at.plan.rl,
+    )  # fmt: skip
+    return [Lane([command])]
+
+
+def _worth(answers: str, to: str) -> Callable[[Context], list[Lane]]:
+    def lanes(at: Context) -> list[Lane]:
+        command = module(
+            "small_rl", "worth", at.out / answers, "--of", at.out / PROGRAMS,
+            "--tools", at.out / "tools", "--to", at.out / to,
+        )  # fmt: skip
+        return [Lane([command])]
+
+    return lanes
+
+
+def _weights(model: str, to: str) -> Callable[[Context], list[Lane]]:
+    """A model as an int8 copy in parts that are taken home when they are asked for."""
+
+    def lanes(at: Context) -> list[Lane]:
+        copy = at.out / f"weights/{to}.int8"
+        int8 = [sys.executable, "-m", "cass_ray.llm.int8_weights", str(at.out / model), str(copy)]
+        cut = module("small_parts", "cut", copy, "--to", at.out / f"weights/{to}")
+        return [Lane([int8, cut])]
+
+    return lanes
+
+
+def _scaling(part: str) -> Callable[[Context], list[Lane]]:
+    def lanes(at: Context) -> list[Lane]:
+        command = module(
+            "gpu", "--out", at.out / "scaling", "--parts", part, "--seconds", f"{at.left - 5:.0f}"
+        )
+        return [Lane([command])]
+
+    return lanes
+
+
+def _rl_end(plan: Plan) -> float:
+    return plan.closing + plan.answering
+
+
+def _training_end(plan: Plan) -> float:
+    return plan.closing + 2 * plan.answering + plan.least_rl
+
+
+def _home(plan: Plan) -> float:
+    """What is taken home must be there by then."""
+    return 15
+
+
+def phases(plan: Plan) -> list[Phase]:
+    """All phases, of each resource in the order in which they run."""
+    answered = ("answers*/*.jsonl",)
+    answering = lambda plan: plan.answering  # noqa: E731
+    made = [
+        Phase("prepared", CPUS, [_prepare], parts=("sources.zst", "bench.json", "programs.json"),
+              records=("run/tokens/data.json",)),
+        Phase("trained", GPUS, [_train(None), _train(None), _train(1), _train(1, fresh=True)],
+              ("prepared",), before_end=_training_end, longest=lambda plan: plan.training,
+              grace=90, least=20,
+              records=("run/metrics.jsonl", "run/summary.json", "pace.json")),
+        Phase("judge", CPUS, [_unpack], parts=("judge.",), nice=10),
+        Phase("questions", CPUS, [_questions], ("prepared", "judge"), records=(PROGRAMS,), nice=10),
+        Phase("answered", GPUS, [_answers(MODEL, "answers")], ("trained", "questions"),
+              before_end=_rl_end, longest=answering, grace=20, records=answered),
+        Phase("weights", CPUS, [_weights(MODEL, "supervised")], ("trained",), nice=10),
+        Phase("worth", CPUS, [_worth("answers", "worth.jsonl")], after=("answered",),
+              records=("worth*.jsonl",), nice=10),
+        Phase("reinforced", GPUS, [_reinforce, _reinforce], ("trained", "questions"),
+              before_end=_rl_end, grace=20, least=30,
+              records=("rl/metrics.jsonl", "rl/summary.json", "rl/answers.jsonl",
+                       "rl/questions.jsonl")),
+        Phase("answered_rl", GPUS, [_answers(RL_MODEL, "answers_rl")], after=("reinforced",),
+              longest=answering, grace=20, records=answered),
+        Phase("worth_rl", CPUS, [_worth("answers_rl", "worth_rl.jsonl")], after=("answered_rl",),
+              before_end=_home, records=("worth*.jsonl",)),
+        Phase("weights_rl", CPUS, [_weights(RL_MODEL, "rl")], after=("reinforced",),
+              before_end=_home),
+    ]  # fmt: skip
+    if plan.gpus > 1:
+        made += [
+            Phase(name, GPUS, [_scaling(name)], after=("answered_rl",), parts=("deepspeed",),
+                  before_end=_home, least=plan.scaling,
+                  records=("scaling/*.json*",))
+            for name in ("zero-3-whole-2", "ulysses-64k-2")
+        ]  # fmt: skip
+    return made
+
+
+def gpus_here() -> int:
+    """GPUs that the driver lists; without its program, those of which there are device files."""
+    if shutil.which("nvidia-smi") is None:
+        return len(list(Path("/dev").glob("nvidia[0-9]*")))
+    said = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False).stdout
+    return sum(line.startswith("GPU ") for line in said.splitlines())
+
+
+def lane_environment(lane: Lane) -> dict[str, str]:
+    return {} if lane.gpu is None else {"CUDA_VISIBLE_DEVICES": str(lane.gpu)}

@@ -1,0 +1,175 @@
+"""A timed run: its parts, the order of its phases, what becomes of one that is interrupted."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchmarks.train import judge_tools, small_model, small_parts, small_rl, timed_run
+from benchmarks.train.timed_parts import write_parts
+from benchmarks.train.timed_phases import CPUS, GPUS, Context, Lane, Phase, Plan, phases
+from benchmarks.train.timed_run import MARK, Conductor, arrived, marker, take_home, take_parts
+
+
+def shell(*commands: str) -> Callable[[Context], list[Lane]]:
+    """Lanes beside each other."""
+    return lambda at: [Lane([["sh", "-c", f"cd '{at.out}'; {each}"]]) for each in commands]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    def begin(*made: Phase, seconds: float = 100) -> Path:
+        out = tmp_path / "out"
+        (out / "code").mkdir(parents=True, exist_ok=True)
+        timed_run.write_plan(Plan(time.time() + seconds, closing=10), out)
+        monkeypatch.setattr(timed_run, "phases", lambda plan: list(made))
+        Conductor(out).run()
+        return out
+
+    return begin
+
+
+def problem(out: Path, name: str) -> str:
+    found = marker(out, name)
+    assert found is not None
+    return str(found["problem"])
+
+
+def test_phases_wait_for_what_they_need(run: Callable[..., Path]) -> None:
+    out = run(
+        Phase("learned", GPUS, [shell("cat data > model")], ("made",), records=("model",)),
+        Phase("made", CPUS, [shell("sleep 0.3; echo 1 > data", "echo 2 > beside")]),
+    )
+    assert (out / "model").read_text() == "1\n" and (out / "beside").exists()
+    take_home(out, out / "home")
+    whole = b"".join(path.read_bytes() for path in sorted((out / "home").glob("records.*")))
+    with tarfile.open(fileobj=io.BytesIO(whole)) as archive:
+        assert {"model", "logs/made-1.log", "done/learned.json"} <= set(archive.getnames())
+    status = json.loads((out / "home/status.json").read_text())
+    assert status["phases"]["learned"]["problem"] == ""
+
+
+def test_a_phase_that_fails_is_tried_in_its_next_way(run: Callable[..., Path]) -> None:
+    out = run(
+        Phase("made", GPUS, [shell("exit 3"), shell("echo 1 > model")]),
+        Phase("lost", GPUS, [shell("exit 4")]),
+        Phase("without", GPUS, [shell("touch without")], ("lost",)),
+        Phase("with", GPUS, [shell("touch with")], after=("lost",)),
+    )
+    assert problem(out, "made") == ""
+    assert "exit status 4" in problem(out, "lost")
+    assert problem(out, "without").startswith("lost: ") and not (out / "without").exists()
+    assert problem(out, "with") == "" and (out / "with").exists()
+
+
+def test_a_run_goes_on_and_ends_what_it_had_left_running(run: Callable[..., Path]) -> None:
+    made = Phase("made", GPUS, [shell("echo 1 >> times")])
+    out = run(made)
+    mark = {MARK: f"{out}:answered-0"}
+    left = subprocess.Popen(["sleep", "60"], env=os.environ | mark)
+    (out / "running/answered-0").touch()
+    run(made, Phase("answered", GPUS, [shell("cp times answers")], ("made",)))
+    assert left.wait(5) != 0
+    assert (out / "answers").read_text() == "1\n"  # the phase that had ended did not run again
+
+
+def test_what_takes_too_long_is_ended_with_all_it_started(
+    run: Callable[..., Path],
+) -> None:
+    begins = "setsid sleep 60 & echo $! > child; sleep 60"
+    started = time.monotonic()
+    out = run(Phase("long", GPUS, [shell(begins)], longest=lambda plan: 1, least=0.5, grace=0))
+    assert time.monotonic() - started < 30
+    assert "exit status -9" in problem(out, "long")
+    assert not Path(f"/proc/{(out / 'child').read_text().strip()}/exe").exists()
+
+
+def test_nothing_is_begun_that_no_time_is_left_for(run: Callable[..., Path]) -> None:
+    out = run(Phase("late", GPUS, [shell("touch late")], least=20), seconds=25)  # 10 are kept
+    assert problem(out, "late") == "no time was left" and not (out / "late").exists()
+
+
+def test_every_phase_needs_phases_that_come_before_it() -> None:
+    made = phases(Plan(0, gpus=2))
+    names = [phase.name for phase in made]
+    for phase in made:
+        assert all(
+            names.index(need) < names.index(phase.name) for need in (*phase.needs, *phase.after)
+        )
+
+
+@pytest.mark.parametrize("gpus", [1, 2])
+def test_commands_are_understood(gpus: int, tmp_path: Path) -> None:
+    """By the modules that they call; torchrun's stand behind ``-m`` once more."""
+    understand: dict[str, argparse.ArgumentParser] = {
+        f"benchmarks.train.{module.__name__.rsplit('.', 1)[-1]}": module.arguments()
+        for module in (judge_tools, small_model, small_parts, small_rl)
+    }
+    plan, seen = Plan(0, gpus=gpus, cores=16), set()
+    (tmp_path / "run/model_rl").mkdir(parents=True)
+    for phase in phases(plan):
+        for attempt in phase.attempts:
+            for lane in attempt(Context(tmp_path, plan, 100)):
+                for command in lane.commands:
+                    last = len(command) - 1 - list(reversed(command)).index("-m")
+                    name, *rest = command[last + 1 :]
+                    seen.add(name)
+                    if name in understand:
+                        understand[name].parse_args(rest)
+    assert understand.keys() <= seen
+
+
+# --- Parts --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> list[Path]:
+    data = tmp_path / "data"
+    data.mkdir()
+    for name, size in (("bench.json", 10), ("judge.00", 7000), ("judge.01", 3000)):
+        (data / name).write_bytes(b"x" * size)
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    with zipfile.ZipFile(wheels / "timed_probe-1-py3-none-any.whl", "w") as wheel:
+        about = "timed_probe-1.dist-info"
+        wheel.writestr("timed_probe.py", "ANSWER = 42\n")
+        wheel.writestr(
+            f"{about}/METADATA", "Metadata-Version: 2.1\nName: timed_probe\nVersion: 1\n"
+        )
+        wheel.writestr(
+            f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        wheel.writestr(f"{about}/RECORD", "")
+    return write_parts([data, wheels], tmp_path / "parts", 8000)
+
+
+def test_parts_arrive_one_by_one(parts: list[Path], tmp_path: Path) -> None:
+    assert [path.name for path in parts] == ["1", "2"]
+    out = tmp_path / "out"
+    take_parts(parts[0], out)
+    assert arrived(out, "bench.json") and not arrived(out, "judge.")
+    take_parts(parts[0], out)  # sent again
+    take_parts(parts[1], out)
+    assert arrived(out, "judge.") and not arrived(out, "deepspeed")
+    assert (out / "parts/judge.01").read_bytes() == b"x" * 3000
+    asked = "import timed_probe; print(timed_probe.ANSWER)"
+    environment = os.environ | {"PYTHONPATH": str(out / "site")}
+    said = subprocess.check_output([sys.executable, "-c", asked], env=environment)
+    assert said.decode().strip() == "42"
+
+
+def test_a_part_that_is_not_whole_is_an_error(parts: list[Path], tmp_path: Path) -> None:
+    (parts[0] / "judge.00").write_bytes(b"x" * 6999)
+    with pytest.raises(ValueError, match=r"judge\.00 did not arrive whole"):
+        take_parts(parts[0], tmp_path / "out")
