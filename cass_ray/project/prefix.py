@@ -36,6 +36,8 @@ _LINKED = {
     "rocsparse": ("roc::rocsparse",),
     "rocsolver": ("roc::rocsolver",),
 }
+_VERSIONED = {"roctx64": ".4"}
+"""Libraries of Debian's packages for users alone, which have no name without a version."""
 _RUNTIME = {"hiprtc": ("hiprtc::hiprtc",)}
 """What the runtime library holds as well."""
 
@@ -114,10 +116,10 @@ def write_prefix(
         alias.symlink_to("hipcc")
     _write_packages(folder, libraries, link)
     if libraries is not None:
-        for name in libraries.libraries:
+        for name in (*libraries.libraries, *_VERSIONED):
             place = folder / "lib" / f"lib{name}.so"
             place.unlink(missing_ok=True)
-            place.symlink_to(libraries.folder / place.name)
+            place.symlink_to(libraries.folder / f"{place.name}{_VERSIONED.get(name, '')}")
     return folder
 
 

@@ -21,6 +21,8 @@ from cass_ray.project.steps import Step
 from cass_ray.translate.repair.loop import CompilerDiagnostic, apply_fixes, diagnostics
 
 _UP = re.compile(r"^(?:\.\./)+")
+_ENTERED = re.compile(r"Entering directory ['`](/[^'\n]{1,4096})'")
+_MOST_FOLDERS = 50
 
 
 @dataclass(frozen=True)
@@ -130,20 +132,25 @@ def _helps(
 def _by_file(log: str, tree: Path) -> dict[str, list[CompilerDiagnostic]]:
     """The errors of a build by the file of ``tree`` that they are in; others are left out."""
     found: dict[str, list[CompilerDiagnostic]] = {}
+    folders = list(dict.fromkeys(_ENTERED.findall(log)))[:_MOST_FOLDERS]
     for item in diagnostics(log):
-        name = _inside(item.file, tree)
+        name = _inside(item.file, tree, folders)
         if name:
             found.setdefault(name, []).append(item)
     return found
 
 
-def _inside(name: str, tree: Path) -> str:
-    """``name`` as a compiler says it, relative to ``tree``; empty where it is no file of it."""
+def _inside(name: str, tree: Path, folders: Iterable[str] = ()) -> str:
+    """``name`` as a compiler says it, relative to ``tree``; empty where it is no file of it.
+
+    ``folders`` are those that make entered.
+    """
     if name.startswith("/"):
         places = [Path(name)]
     else:
         # Build systems compile in the project's folder, in that of the build, or below either.
         places = [tree / name, tree / BUILD_FOLDER / name, tree / _UP.sub("", name)]
+        places += [Path(folder) / name for folder in folders]
     root = tree.resolve()
     for place in places:
         resolved = place.resolve()

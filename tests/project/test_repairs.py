@@ -90,3 +90,13 @@ def test_files_outside_of_the_tree_are_left_alone(tmp_path: Path) -> None:
     _, step = project.build(LOG)
     assert not step.passed and project.builds == 1
     assert outside.read_text() == SOURCE
+
+
+def test_files_are_found_from_the_folders_that_make_enters(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    entered = f"make: Entering directory '{project.tree / 'src'}'\n"
+    said = LOG.replace("../src/", "./")
+    repairs, step = project.build(f"make: Entering directory '/etc'\n{entered}{said}")
+    assert step.passed
+    assert project.texts == [WANTED, WANTED]
+    assert [item.path for item in repairs.made] == ["src/a.hip"]

@@ -15,12 +15,12 @@ from cass_ray.translate.rules import (
     launches,
     leftovers,
     names,
-    nvtx,
     old_pytorch,
     overloads,
     own_functions,
     plain_library,
     results,
+    stand_ins,
     standard_library,
     tables,
     textures,
@@ -55,7 +55,7 @@ _SNIPPETS = (
     *("nanosleep", "space", "fragments", "cache", "bits", "numeric", "copy", "pipeline", "surface"),
     *("location", "cub", "legacy_launch", "barrier", "functional", "versions"),
     *("group_tiles", "group_votes", "group_reduce", "group_scan", "group_copy"),
-    "nvtx",
+    *("nvtx", "occupancy"),
 )
 """In the order in which they may use each other."""
 _NEEDS = {"extremes": ("host_extremes",), "match": ("ballot",), "group_scan": ("group_reduce",)}
@@ -149,9 +149,9 @@ PASSES: tuple[Pass, ...] = (
         "behind the casts and before the names, which would count min and max as unchanged",
     ),
     Pass(
-        "events of NVTX",
-        nvtx.rename_events,
-        "before the left-overs, which report what roctx lacks",
+        "stand-ins",
+        stand_ins.name_stand_ins,
+        "before the left-overs, which report what HIP lacks",
     ),
     Pass(
         "names",

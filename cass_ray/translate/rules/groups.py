@@ -17,6 +17,7 @@ HEADERS = {
     "cooperative_groups/async.h": "group_copy",
     "cuda/barrier": "barrier",
     "cuda/pipeline": "barrier",
+    "cuda_occupancy.h": "occupancy",
 }
 """Headers that HIP lacks -> the snippet that stands for them."""
 

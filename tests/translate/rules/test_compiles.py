@@ -227,6 +227,25 @@ void note(const char* name) {
 }
 """
 
+OCCUPANCY = """\
+#include <cuda_runtime.h>
+#include <cuda_occupancy.h>
+int blocks(const cudaDeviceProp& device, const cudaFuncAttributes& function) {
+  cudaOccDeviceProp properties(device);
+  cudaOccFuncAttributes attributes(function);
+  cudaOccDeviceState state;
+  state.cacheConfig = (cudaOccCacheConfig)cudaFuncCachePreferNone;
+  int grid = 0, block = 0;
+  cudaOccError error = cudaOccMaxPotentialOccupancyBlockSize(
+      &grid, &block, &properties, &attributes, &state, 0);
+  cudaOccResult result;
+  if (error == CUDA_OCC_SUCCESS)
+    error = cudaOccMaxActiveBlocksPerMultiprocessor(
+        &result, &properties, &attributes, &state, block, __occRoundUp(1000, 256));
+  return error == CUDA_OCC_SUCCESS ? result.activeBlocksPerMultiprocessor : 0;
+}
+"""
+
 SOURCES = {
     "attribute": ATTRIBUTE,
     "halves": HALVES,
@@ -240,6 +259,7 @@ SOURCES = {
     "fragments": FRAGMENTS,
     "tiles": TILES,
     "events": EVENTS,
+    "occupancy": OCCUPANCY,
 }
 
 
@@ -278,7 +298,7 @@ NO_HEADER_FOR_NVIDIA = "#include <hip/hip_bf16.h>\n"
 
 
 @pytest.mark.nvidia
-@pytest.mark.parametrize("name", sorted(SOURCES.keys() - {"ptx", "halves", "events"}))
+@pytest.mark.parametrize("name", sorted(SOURCES.keys() - {"ptx", "halves", "events", "occupancy"}))
 def test_it_compiles_on_the_nvidia_platform_of_hip(name: str, tmp_path: Path) -> None:
     code = RulesTranslator().translate(SOURCES[name], filename="a.cu").source
     code = code.replace("__builtin_trap", "__trap").replace(NO_HEADER_FOR_NVIDIA, BFLOAT16)

@@ -23,7 +23,7 @@ ORDER = [
     "device functions",
     "results",
     "extremes",
-    "events of NVTX",
+    "stand-ins",
     "names",
     "headers of Thrust",
     "pragmas in macros",

@@ -92,3 +92,45 @@ def output() -> dict[str, str]:
 )
 def test_host_code(output: dict[str, str], name: str, value: str) -> None:
     assert output[name] == value
+
+
+OCCUPANCY = r"""
+#include <cstdio>
+#include <cuda_runtime.h>
+#include <cuda_occupancy.h>
+int main() {
+  cudaDeviceProp d = {};
+  d.maxThreadsPerMultiProcessor = 2048; d.maxThreadsPerBlock = 1024; d.warpSize = 32;
+  d.sharedMemPerBlock = 65536;
+  d.maxSharedMemoryPerMultiProcessor = 65536;
+  d.regsPerMultiprocessor = 131072;
+  d.multiProcessorCount = 3;
+  cudaFuncAttributes f = {};
+  f.numRegs = 33; f.sharedSizeBytes = 9000; f.maxThreadsPerBlock = 1024;
+  cudaOccDeviceProp device(d);
+  cudaOccFuncAttributes function(f);
+  cudaOccDeviceState state;
+  auto blocks = [&](int size, size_t shared) {
+    cudaOccResult r;
+    int error = cudaOccMaxActiveBlocksPerMultiprocessor(
+        &r, &device, &function, &state, size, shared);
+    return error == CUDA_OCC_SUCCESS ? r.activeBlocksPerMultiprocessor : -1;
+  };
+  printf("blocks: %d %d %d %d\n", blocks(256, 1000), blocks(512, 0), blocks(2000, 0),
+         blocks(64, 60000));
+  int grid, block;
+  cudaOccMaxPotentialOccupancyBlockSize(&grid, &block, &device, &function, &state, 0);
+  printf("best: %d %d\n", grid, block);
+}
+"""
+
+
+@pytest.mark.amd
+def test_occupancy_by_the_limits_of_the_device() -> None:
+    assert output_of(OCCUPANCY) == {
+        # 65536 / 10240 bytes of shared memory; 2048 / 512 threads; too many threads; too much
+        # shared memory.
+        "blocks": "6 4 0 0",
+        # 2 blocks of 1024 threads on each of 3: as many threads as there can be.
+        "best": "6 1024",
+    }
