@@ -18,6 +18,9 @@ _QUALIFIED = re.compile(r"(\w+)\s*::\s*\Z")
 _PRAGMA = re.compile(
     r"^([ \t]*#[ \t]*define[ \t]+\w+[ \t]+)#[ \t]*pragma[ \t]+([^\"\n]*?)[ \t]*$", re.MULTILINE
 )
+_TAGS = frozenset({"cudaError"})
+"""Tags of types, which programs take for a name that is free."""
+_GIVEN = re.compile(r"\s*=(?!=)")
 _PASTED = re.compile(r"\s*##")
 _PREFIXES = {
     "cuda": "hip",
@@ -49,10 +52,22 @@ def rename_names(unit: Rewrite) -> None:
             if hip == word:
                 unit.unchanged(offset)
                 continue
+            if word in _TAGS and _is_own_constant(unit, offset, word):
+                unit.handled.add(offset)
+                continue
             if word in casts:
                 _cast_argument(unit, offset, word)
             _drop_class_key(unit, offset, word, hip)
             unit.rename(offset, word, hip)
+
+
+def _is_own_constant(unit: Rewrite, offset: int, word: str) -> bool:
+    """Whether the tag of a type of CUDA's is a constant of the program's own here."""
+    code = unit.source.code
+    before = code[max(0, offset - 80) : offset].rstrip()
+    if _QUALIFIED.search(before):
+        return True
+    return before.endswith(("{", ",")) and _GIVEN.match(code, offset + len(word)) is not None
 
 
 def rename_pasted_prefixes(unit: Rewrite) -> None:

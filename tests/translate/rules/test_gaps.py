@@ -197,3 +197,12 @@ def test_events_of_nvtx_keep_their_message() -> None:
     assert "cass::nvtx_range_push(&e);\n  roctxRangePop();" in text
     assert "e.size = sizeof(cass::nvtx_attributes);" in text
     assert not ENGINE.translate(source).errors
+
+
+def test_a_constant_that_is_called_as_a_type_of_cudas_is_the_programs() -> None:
+    source = (
+        "namespace own { enum E { success = 0, cudaError = 1 }; }\n"
+        "int f() { return own::cudaError; }\n"
+    )
+    assert hip(source) == source
+    assert hip("enum cudaError e; f(a, cudaError(1));\n") == "hipError_t e; f(a, hipError_t(1));\n"
