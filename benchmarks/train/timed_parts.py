@@ -1,11 +1,13 @@
 """What a timed run needs on its machine, as folders that are small enough to be sent one by one.
 
-    python -m benchmarks.train.timed_parts PARTS --of DIR JUDGE WHEELS … [--bytes N]
+    python -m benchmarks.train.timed_parts PARTS --of DIR WHEELS JUDGE … --apart MORE … [--bytes N]
 
 ``DIR`` is what ``small_model pack`` and ``small_judge choose`` wrote, ``JUDGE`` what ``judge_tools
 pack`` did, ``WHEELS`` have packages that the machine lacks. The files are put into PARTS/1, PARTS/2
-… in this order; each folder has a manifest of all files, by which
-:func:`benchmarks.train.timed_run.take_parts` checks what has come and knows what has not.
+… in this order, those of ``MORE`` in parts of their own, which may be sent or not (DeepSpeed's
+wheels: other packages import it where it is, so it comes when it is needed). Each folder has a
+manifest of all files, by which :func:`benchmarks.train.timed_run.take_parts` checks what has come
+and knows what has not.
 """
 
 from __future__ import annotations
@@ -22,11 +24,19 @@ from benchmarks.train.timed_run import MANIFEST
 PART_BYTES = 30_000_000
 
 
-def write_parts(sources: Sequence[Path], out: Path, part_bytes: int = PART_BYTES) -> list[Path]:
+def write_parts(
+    sources: Sequence[Path],
+    out: Path,
+    part_bytes: int = PART_BYTES,
+    apart: Sequence[Path] = (),
+) -> list[Path]:
     """Write the folders; each has at most ``part_bytes``, where no single file has more."""
     groups: list[list[Path]] = [[]]
     filled = 0
-    for source in sources:
+    for source in [*sources, *apart]:
+        if source in apart:
+            groups.append([])
+            filled = 0
         for path in sorted(path for path in source.iterdir() if path.is_file()):
             size = path.stat().st_size
             if groups[-1] and filled + size > part_bytes:
@@ -55,9 +65,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--of", type=Path, nargs="+", required=True)
+    parser.add_argument("--apart", type=Path, nargs="*", default=[])
     parser.add_argument("--bytes", type=int, default=PART_BYTES)
     options = parser.parse_args()
-    for folder in write_parts(options.of, options.out, options.bytes):
+    for folder in write_parts(options.of, options.out, options.bytes, options.apart):
         files = sorted(folder.iterdir())
         size = sum(path.stat().st_size for path in files)
         print(f"{folder}: {size:,} bytes: {' '.join(path.name for path in files)}")

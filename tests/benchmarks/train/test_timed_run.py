@@ -169,6 +169,28 @@ def test_parts_arrive_one_by_one(parts: list[Path], tmp_path: Path) -> None:
     assert said.decode().strip() == "42"
 
 
+def test_what_may_be_left_out_is_in_parts_of_its_own(tmp_path: Path) -> None:
+    for name in ("data", "more"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / name).write_text(name)
+    made = write_parts([tmp_path / "data"], tmp_path / "parts", 1000, [tmp_path / "more"])
+    assert [sorted(path.name for path in part.iterdir()) for part in made] == [
+        ["data", "manifest.json"],
+        ["manifest.json", "more"],
+    ]
+
+
+def test_what_failed_runs_again(run: Callable[..., Path]) -> None:
+    failing = Phase("failing", GPUS, [shell("exit 1")])
+    out = run(Phase("made", GPUS, [shell("true")]), Phase("well", GPUS, [shell("true")]), failing)
+    timed_run.again(out, ["made"])
+    assert [marker(out, name) is None for name in ("made", "well", "failing")] == [
+        True,
+        False,
+        True,
+    ]
+
+
 def test_a_part_that_is_not_whole_is_an_error(parts: list[Path], tmp_path: Path) -> None:
     (parts[0] / "judge.00").write_bytes(b"x" * 6999)
     with pytest.raises(ValueError, match=r"judge\.00 did not arrive whole"):
