@@ -37,8 +37,8 @@ class Plan:
 
     end: float
     """Seconds of the epoch at which the machine is gone."""
-    training: float = 430
-    """Seconds of supervised training."""
+    training: float = 500
+    """Seconds of supervised training, its start and the trial of its speed among them."""
     answering: float = 110
     """Seconds for the answers of a model, at most."""
     least_rl: float = 300

@@ -1,7 +1,7 @@
 """A supervised run and reinforcement learning from it, on a machine for so many seconds.
 
     R="python3 -m benchmarks.train.timed_run OUT"
-    $R --parts PARTS/1 --seconds 1640 --wait 20 --home HOME   # begins; the machine ends in 1,640 s
+    $R --parts PARTS/1 --seconds 1620 --wait 20 --home HOME   # begins; the machine ends in 1,620 s
     $R --parts PARTS/2 --home HOME                            # what else is needed, as it arrives
     $R --wait 590 --home HOME                                 # until the next phase has ended
 
@@ -18,7 +18,7 @@ seconds, or until a phase has ended) and copies to ``HOME`` a summary, ``status.
 records, ``records.NN`` (``cat`` makes a .tar.xz of them). A phase that was interrupted goes on from
 what it saved; OUT/done/NAME.json marks one that has ended.
 
-Of 1,640 s on two H100 about 60 are for data, 430 for training, 90 for answers, 850 for
+Of 1,620 s on two H100 about 60 are for data, 500 for training, 90 for answers, 800 for
 reinforcement learning, 120 for answers and verdicts after it; what one phase leaves, reinforcement
 learning takes. Tried whole on a CPU with a tiny model, interrupted and gone on with; on GPUs not
 yet.
