@@ -82,11 +82,6 @@ class Context:
     def data(self) -> str:
         return str(self.out / "parts")
 
-    @property
-    def lanes(self) -> list[int | None]:
-        """GPUs for two lanes beside each other."""
-        return [0, self.plan.gpus - 1] if self.plan.gpus > 1 else [None, None]
-
 
 @dataclass(frozen=True)
 class Phase:
@@ -165,7 +160,7 @@ def _questions(at: Context) -> list[Lane]:
 
 
 def _answers(model: str, to: str) -> Callable[[Context], list[Lane]]:
-    """Greedy answers to held-out programs and CASS-Bench in one lane, samples in the other."""
+    """Greedy answers to held-out programs and CASS-Bench on one GPU, samples on another."""
 
     def lanes(at: Context) -> list[Lane]:
         def ask(*options: object) -> list[str]:
@@ -177,8 +172,9 @@ def _answers(model: str, to: str) -> Callable[[Context], list[Lane]]:
 
         greedy = ask("--only", "public", "bench", "back", "--samples", 0)
         samples = ask("--only", "public", "--public-samples", 2, "--no-greedy")
-        first, last = at.lanes
-        return [Lane([greedy], last), Lane([samples], first)]
+        if at.plan.gpus < 2:  # caches of two would not fit beside each other
+            return [Lane([greedy, samples])]
+        return [Lane([greedy], at.plan.gpus - 1), Lane([samples], 0)]
 
     return lanes
 
