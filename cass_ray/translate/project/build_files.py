@@ -23,16 +23,11 @@ from cass_ray.translate.project.cmake_features import (
 from cass_ray.translate.project.makefile_rules import HOST_RULE, compile_for_host
 from cass_ray.translate.project.nvcc_flags import DEVICE_DEBUG, FLAG_RULES, HOST_OPTIONS, STANDARD
 from cass_ray.translate.project.rocm_libraries import LIBRARIES, PACKAGES, TARGETS, VARIABLES
+from cass_ray.translate.project.setup_flags import without_nvcc
 from cass_ray.translate.protocol import Counts, Finding, Severity, Translation
 
 DEFAULT_ARCHITECTURE = DEFAULT_AMD_ARCHITECTURE
 
-_FLAG_AND_VALUE = re.compile(
-    r"([\"'])(?:-X(?:ptxas|fatbin|cudafe)|-gencode|-t|-{1,2}(?:gpu-architecture|arch|code"
-    r"|maxrregcount|ptxas-options|diag-suppress|threads|split-compile))\1\s*,\s*"
-    r"(?:f?([\"'])(?:(?!\2).)*\2|str\([^()]*\))\s*,?\s*"
-)
-"""In a list of Python: an option of nvcc alone, and its value as the next item."""
 _RUN_NVCC = re.compile(
     r"(\b(?:(?:check_)?(?:call|output)|run|Popen|which|find_executable)\(\s*\[?\s*[\"'])nvcc\b"
 )
@@ -405,10 +400,9 @@ def translate_setup(text: str) -> Translation:
     if "CUDAExtension" not in text and "nvcc" not in text:
         return file.done()
     file.substitute(_RUN_NVCC, r"\g<1>hipcc")
-    file.substitute(_FLAG_AND_VALUE, "")
-    for pattern, new in FLAG_RULES:
-        quoted = re.compile(rf"([\"']){pattern.pattern}\1\s*,?\s*")
-        file.substitute(quoted, rf"\g<1>{new}\g<1>, " if new else "")
+    if (made := without_nvcc(file.text)) is not None:
+        file.text, changed = made
+        file.converted += changed
     if "CUDAExtension" in text:
         file.report(
             "CUDAExtension",

@@ -141,12 +141,73 @@ def test_setup_py_loses_nvccs_flags() -> None:
         ("'--threads', '4', '-DX'", "'-DX'"),
         ('"-gencode", f"arch=compute_{cc},code=sm_{cc}", "-DX"', '"-DX"'),
         ('"-Xptxas", "-v", "-DX"', '"-DX"'),
-        ('"-U__CUDA_NO_HALF_OPERATORS__"', '"-U__HIP_NO_HALF_OPERATORS__", '),
+        ('"-U__CUDA_NO_HALF_OPERATORS__"', '"-U__HIP_NO_HALF_OPERATORS__"'),
+        ('*(f"-gencode=arch=compute_{x},code=sm_{x}" for x in (70, 80)), "-DX"', '*(()), "-DX"'),
     ],
 )
 def test_setup_py_loses_options_with_their_values(flags: str, expected: str) -> None:
     source = f"CUDAExtension('x', extra_compile_args={{'nvcc': [{flags}]}})\n"
     assert f"[{expected}]" in translate_setup(source).source
+
+
+LISTS = """\
+flags = [
+    "-O3",
+    "--expt-relaxed-constexpr",  # for std::max
+    "--use_fast_math",  # as before
+    f"-DÄ={x}", "-lineinfo",
+    "--threads", str(jobs),
+]
+flags += [f"-gencode=arch=compute_{sm},code=sm_{sm}" for sm in sms if sm in range(70, 90)]
+if hopper:
+    flags.append("-gencode")
+    flags.append("arch=compute_90,code=sm_90")
+if ask():
+    flags.append("-gencode")
+    flags.append("arch=compute_90,code=sm_90")
+if version >= Version("11.8") and not (old or version.major in [7, 8]):
+    flags.append("-gencode")  # twice
+    if newer: flags.append("arch=compute_90,code=sm_90")
+if version >= Version("11.8"):
+    flags.append("-gencode")
+    flags.append("-DHOPPER")
+elif version >= Version("11.6"):
+    flags.append("-lineinfo"); flags.append("-gencode")
+elif old:
+    flags.append("-gencode")
+flags.append('--use_fast_math')
+flags.append("--verbose")
+table.get("-gencode")
+"""
+LISTS_OF_HIPCC = """\
+flags = [
+    "-O3",
+    "-ffast-math",  # as before
+    f"-DÄ={x}", "-gline-tables-only",
+]
+flags += []
+if ask():
+    pass
+if version >= Version("11.8"):
+    flags.append("-DHOPPER")
+elif version >= Version("11.6"):
+    flags.append("-gline-tables-only"); pass
+elif old:
+    pass
+flags.append('-ffast-math')
+flags.append("--verbose")
+table.get("-gencode")
+"""
+
+
+def test_setup_py_keeps_how_it_is_written() -> None:
+    call = "CUDAExtension('x', extra_compile_args={'nvcc': flags})\n"
+    assert translate_setup(LISTS + call).source == LISTS_OF_HIPCC + call
+
+
+def test_setup_py_of_python_2_stays() -> None:
+    source = "print 'CUDAExtension', ['--use_fast_math']\n"
+    assert translate_setup(source).source == source
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,180 @@
+"""Flags of nvcc in Python: in lists, comprehensions and calls of ``append`` of a ``setup.py``.
+
+What stays is left as it is written, comments and line breaks too.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from cass_ray.translate.project.nvcc_flags import FLAG_RULES
+
+_TAKES_A_VALUE = re.compile(
+    r"-X(?:ptxas|fatbin|cudafe)|-gencode|-t|-{1,2}(?:gpu-architecture|arch|code"
+    r"|maxrregcount|ptxas-options|diag-suppress|threads|split-compile)"
+)
+"""An option of nvcc alone, whose value is the next item."""
+_VALUE = re.compile(r"arch=compute_\S+,\s*code=\S+")
+"""The value of ``-gencode``, wherever it stands."""
+_ADDING = frozenset({"append", "add"})
+_PURE = (
+    *(ast.Name, ast.Attribute, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Subscript),
+    *(ast.Tuple, ast.List, ast.expr_context, ast.cmpop, ast.boolop, ast.unaryop),
+)
+_PURE_CALLS = frozenset({"Version", "LooseVersion", "parse", "int", "float", "len"})
+
+
+@dataclass(frozen=True)
+class Edit:
+    """``text[start:end]`` becomes ``new``."""
+
+    start: int
+    end: int
+    new: str
+
+    def holds(self, other: Edit) -> bool:
+        """Whether ``other`` is about a part of this one's text."""
+        return self != other and self.start <= other.start and other.end <= self.end
+
+
+def without_nvcc(text: str) -> tuple[str, int] | None:
+    """``text`` with hipcc's flags, and how many were changed; None where it is no Python 3."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
+    source = _Source(text)
+    edits: list[Edit] = []
+    for node in ast.walk(tree):
+        edits += source.edits(node)
+    outer = [edit for edit in edits if not any(other.holds(edit) for other in edits)]
+    for edit in sorted(outer, key=lambda item: item.start, reverse=True):
+        text = text[: edit.start] + edit.new + text[edit.end :]
+    return text, len(edits)
+
+
+def _is_pure(test: ast.expr) -> bool:
+    """Whether to ask it does nothing: comparisons of names, numbers and versions."""
+    match test:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=items, keywords=[]):
+            return name in _PURE_CALLS and all(_is_pure(item) for item in items)
+    parts = ast.iter_child_nodes(test)
+    return isinstance(test, _PURE) and all(
+        _is_pure(part) if isinstance(part, ast.expr) else isinstance(part, _PURE) for part in parts
+    )
+
+
+class _Source:
+    """The text of a tree, whose places count bytes of lines."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._lines = text.splitlines(keepends=True)
+        self._starts = [0]
+        for line in self._lines:
+            self._starts.append(self._starts[-1] + len(line))
+
+    def edits(self, node: ast.AST) -> Iterator[Edit]:
+        """What to do at ``node`` itself."""
+        match node:
+            case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+                yield from self._items(items)
+            case ast.ListComp(elt=item) | ast.GeneratorExp(elt=item) if self._new(item) == "":
+                nothing = "[]" if isinstance(node, ast.ListComp) else "(())"
+                yield Edit(*self._span(node), nothing)
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name), args=[item])):
+                if name in _ADDING and (new := self._new(item)):
+                    yield Edit(*self._span(item), self._quoted(item, new))
+        for block in ("body", "orelse", "finalbody"):
+            if isinstance(statements := getattr(node, block, None), list):
+                yield from self._statements(statements)
+
+    def _statements(self, block: Sequence[ast.stmt]) -> Iterator[Edit]:
+        """Statements that do nothing but add flags of nvcc's go; a block is not left empty."""
+        gone = [statement for statement in block if self._goes(statement)]
+        for index, statement in enumerate(gone):
+            start, end = self._span(statement)
+            line = self._text.rfind("\n", 0, start) + 1
+            behind = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\n|\Z)").match(self._text, end)
+            keeps = index == 0 and len(gone) == len(block)
+            if keeps or self._text[line:start].strip() or behind is None:
+                yield Edit(start, end, "pass")
+            else:
+                yield Edit(line, behind.end(), "")
+
+    def _goes(self, statement: ast.stmt) -> bool:
+        match statement:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name), args=[item])):
+                return name in _ADDING and (self._new(item) == "" or self._takes_a_value(item))
+            case ast.If(test=test, body=body, orelse=[]) if not self._is_elif(statement):
+                # A condition on nvcc's version would be asked without it.
+                return _is_pure(test) and all(self._goes(inner) for inner in body)
+        return False
+
+    def _is_elif(self, statement: ast.stmt) -> bool:
+        return self._text.startswith("elif", self._span(statement)[0])
+
+    def _items(self, items: Sequence[ast.expr]) -> Iterator[Edit]:
+        index = 0
+        while index < len(items):
+            item, after = items[index], index + 1
+            new = self._new(item)
+            if self._takes_a_value(item) and after < len(items):
+                new, after = "", after + 1
+            if new:
+                yield Edit(*self._span(item), self._quoted(item, new))
+            elif new == "":
+                yield self._removal(items, index, after)
+            index = after
+
+    def _removal(self, items: Sequence[ast.expr], first: int, after: int) -> Edit:
+        """``items`` from ``first`` to ``after``, and what stands between them and the next."""
+        start = self._span(items[first])[0]
+        if after < len(items):
+            return Edit(start, self._span(items[after])[0], "")
+        end = self._span(items[after - 1])[1]
+        rest = re.compile(r"\s*,").match(self._text, end)
+        end = rest.end() if rest else end
+        line = self._text.rfind("\n", 0, start) + 1
+        alone = not self._text[line:start].strip()
+        behind = re.compile(r"[ \t]*(?:#[^\n]*)?\n").match(self._text, end)
+        return Edit(line, behind.end(), "") if alone and behind else Edit(start, end, "")
+
+    def _new(self, item: ast.expr) -> str | None:
+        """The flag in the place of ``item``: empty where it goes, None where it stays."""
+        flag = self._flag(item)
+        if flag is None:
+            return None
+        if _VALUE.fullmatch(flag):
+            return ""
+        return next((new for pattern, new in FLAG_RULES if pattern.fullmatch(flag)), None)
+
+    def _takes_a_value(self, item: ast.expr) -> bool:
+        flag = self._flag(item)
+        return flag is not None and _TAKES_A_VALUE.fullmatch(flag) is not None
+
+    def _flag(self, item: ast.expr) -> str | None:
+        match item:
+            case ast.Constant(value=str(text)):
+                return text
+            case ast.JoinedStr(values=parts):
+                written = (
+                    str(part.value) if isinstance(part, ast.Constant) else "{}" for part in parts
+                )
+                return "".join(written)
+        return None
+
+    def _quoted(self, item: ast.expr, new: str) -> str:
+        quote = self._text[self._span(item)[1] - 1]
+        return f"{quote}{new}{quote}"
+
+    def _span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
+        last, behind = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+        return self._place(node.lineno, node.col_offset), self._place(last, behind)
+
+    def _place(self, line: int, column: int) -> int:
+        text = self._lines[line - 1].encode()[:column].decode()
+        return self._starts[line - 1] + len(text)
