@@ -184,3 +184,19 @@ def test_atomics_and_fences_that_are_not_known_are_findings(ptx):
     translation = translate(f"__device__ void f(unsigned* p, unsigned a) {{ {ptx} }}")
     assert translation.errors
     assert ptx in translation.source
+
+
+@pytest.mark.parametrize(
+    "source",
+    ['__asm__(".symver powf,powf@GLIBC_2.2.5");\n', 'asm(".globl x\\n.set x, 1");\n'],
+)
+def test_the_hosts_assembler_is_left(source: str) -> None:
+    """Directives of GNU's assembler at file scope, which clang leaves out of device code."""
+    made = translate(f"{source}__global__ void k(int *p) {{ *p = 1; }}\n")
+    assert source in made.source
+    assert made.findings == ()
+
+
+def test_ptx_has_variables_in_local_memory() -> None:
+    made = translate('__global__ void k() { asm(".local .b32 x;"); }\n')
+    assert [finding.construct for finding in made.findings] == ["asm"]

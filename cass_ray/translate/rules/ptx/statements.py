@@ -29,6 +29,10 @@ _NUMBERED = re.compile(r"(.+)<(\d+)>\Z")
 _PREDICATE = re.compile(r"@(!?)\s*([%\w$]+)\s+(.*)", re.DOTALL)
 _INSTRUCTION = re.compile(r"([a-zA-Z][\w.:]*)\s*(.*)", re.DOTALL)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_HOST_DIRECTIVE = re.compile(
+    r"\s*\.(?:symver|globl|hidden|type|size|set|equ|incbin|ident|pushsection)\b"
+)
+"""Of the host's assembler, at file scope; PTX has none of these."""
 _MOST_REGISTERS = 4096
 """Of one statement: `.reg .b32 %r<1000000000>` is short."""
 
@@ -72,8 +76,8 @@ def translate_assembly(unit: Rewrite) -> None:
         for offset in unit.words.get(word, ()):
             try:
                 statement = _parse(unit, offset + len(word))
-                if statement is None:
-                    continue  # A register name or an attribute, not a statement.
+                if statement is None or _HOST_DIRECTIVE.match(statement.template):
+                    continue  # A register name or an attribute; or not for the device.
                 code = _translate(unit, statement)
             except UnknownInstructionError as error:
                 try:
