@@ -88,13 +88,17 @@ def test_the_header_that_is_precompiled(tmp_path: Path, files: dict[str, str], h
 
 @pytest.fixture
 def extension(tmp_path: Path) -> Path:
-    """Two files that include a header named like PyTorch's."""
+    """Files that include a header named like PyTorch's: enough of them, and one of another."""
     write(
         tmp_path,
         {
             "torch/torch.h": "#pragma once\n#include <vector>\nint of_the_header();\n",
             "a.cpp": "#include <torch/torch.h>\nint a() { return of_the_header(); }\n",
             "b.cpp": "#include <torch/torch.h>\nstatic int of_the_header = 3;\nint main() {}\n",
+            "c.cpp": "#include <torch/torch.h>\n#define NAME_(x) #x\n#define NAME(x) NAME_(x)\n"
+            "const char *name() { return NAME(TORCH_EXTENSION_NAME); }\n",
+            "d.cpp": "#include <torch/torch.h>\n",
+            "e.cpp": "#include <torch/all.h>\n",
         },
     )
     return tmp_path
@@ -124,15 +128,14 @@ def test_a_host_file_with_its_header_precompiled(extension: Path) -> None:
     assert len(list((extension / ".cass-precompiled").glob("*.gch"))) == 1
 
 
+def test_a_header_of_few_files_is_not_precompiled(extension: Path) -> None:
+    write(extension, {"torch/all.h": "int all();\n"})
+    assert compiled(extension, "e").returncode == 0
+    assert not list(extension.rglob("*.gch"))
+
+
 def test_modules_of_an_extension_have_one_header(extension: Path) -> None:
     """Each has a name of its own, which is a macro: GCC says which header it did not take."""
-    write(
-        extension,
-        {
-            "c.cpp": "#include <torch/torch.h>\n#define NAME_(x) #x\n#define NAME(x) NAME_(x)\n"
-            "const char *name() { return NAME(TORCH_EXTENSION_NAME); }\n"
-        },
-    )
     for module in ("_first", "_second"):
         done = compiled(extension, "c", f"-DTORCH_EXTENSION_NAME={module}", "-Winvalid-pch", "-H")
         assert done.returncode == 0

@@ -27,18 +27,31 @@ setup(
 
 torch::Tensor row_softmax(torch::Tensor input);
 void sparse_handle();
+void graph();
+void pool();
+bool peers(int64_t device, int64_t peer);
+bool overlaps(torch::Tensor tensor);
 std::tuple<uint64_t, uint64_t> philox(int64_t increment);
 
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("row_softmax", &row_softmax, "softmax of each row");
   m.def("sparse_handle", &sparse_handle, "a handle of cuSPARSE");
+  m.def("graph", &graph, "a CUDA graph");
+  m.def("pool", &pool, "a pool of memory");
+  m.def("peers", &peers, "whether a device reads another's memory");
+  m.def("overlaps", &overlaps, "whether two indices may be of one element");
   m.def("philox", &philox, "seed and offset for a kernel that draws numbers");
 }
 """,
     "rowsoftmax_kernel.cu": """\
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/CUDAGeneratorImpl.h>
+#include <ATen/cuda/CUDAGraph.h>
 #include <ATen/cuda/CUDAGraphsUtils.cuh>
+#include <ATen/cuda/MemPool.h>
+#include <ATen/cuda/PeerToPeerAccess.h>
+#include <ATen/cuda/Sleep.h>
+#include <ATen/cuda/detail/IndexUtils.cuh>
 #include <c10/cuda/CUDAGuard.h>
 #include <cuda_runtime.h>
 #include <torch/extension.h>
@@ -73,6 +86,15 @@ torch::Tensor row_softmax(torch::Tensor input) {
 }
 
 void sparse_handle() { at::cuda::getCurrentCUDASparseHandle(); }
+void graph() { at::cuda::CUDAGraph graph; }
+void pool() { at::cuda::MemPool pool; }
+
+bool peers(int64_t device, int64_t peer) {
+  at::cuda::sleep(1000000);
+  return at::cuda::get_p2p_access(device, peer);
+}
+
+bool overlaps(torch::Tensor tensor) { return at::cuda::detail::maybeOverlappingIndices(tensor); }
 
 std::tuple<uint64_t, uint64_t> philox(int64_t increment) {
   auto* generator = at::get_generator_or_default<at::CUDAGeneratorImpl>(
@@ -102,9 +124,31 @@ def test_host_tensor_is_refused():
         rowsoftmax.row_softmax(torch.randn(2, 3))
 
 
-def test_what_is_not_there_is_refused_by_name():
-    with pytest.raises(NotImplementedError, match="a handle of hipSPARSE is not there"):
-        rowsoftmax.sparse_handle()
+@pytest.mark.parametrize(
+    ("function", "what"),
+    [
+        (rowsoftmax.sparse_handle, "a handle of hipSPARSE"),
+        (rowsoftmax.graph, "a CUDA graph"),
+        (rowsoftmax.pool, "a memory pool"),
+    ],
+)
+def test_what_is_not_there_is_refused_by_name(function, what):
+    with pytest.raises(NotImplementedError, match=f"{what} is not there"):
+        function()
+
+
+def test_a_device_is_no_peer_of_its_own():
+    assert not rowsoftmax.peers(0, 0)
+
+
+def test_overlapping_indices():
+    x = torch.arange(12, device="cuda")
+    assert not rowsoftmax.overlaps(x)
+    assert not rowsoftmax.overlaps(x.view(3, 4).t())
+    assert not rowsoftmax.overlaps(x.view(3, 1, 4)[:, :, ::2])
+    assert rowsoftmax.overlaps(x[:3].expand(2, 3))
+    assert rowsoftmax.overlaps(x.as_strided((3, 3), (2, 1)))
+    assert not rowsoftmax.overlaps(x.as_strided((3, 2), (2, 1)))
 
 
 def test_generators():
@@ -180,4 +224,4 @@ def test_tests_of_an_extension_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert done.exit_code == 0, done.output
     report = json.loads((tmp_path / "out/report.json").read_text())
     (target,) = report["targets"]
-    assert "8 passed" in target["test"]["log"]
+    assert "12 passed" in target["test"]["log"]

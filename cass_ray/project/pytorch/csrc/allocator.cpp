@@ -1,5 +1,7 @@
 #include "allocator.hpp"
 
+#include "refused.hpp"
+
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <hip/hip_runtime_api.h>
@@ -13,11 +15,6 @@ using c10::DeviceIndex;
 using c10::MempoolId_t;
 
 void release(void* memory) { (void)hipFree(memory); }
-
-[[noreturn]] void refuse(const char* what) {
-  TORCH_CHECK_NOT_IMPLEMENTED(false, what, " is not there on the CPU backend's devices");
-  std::abort();
-}
 
 class HipAllocator final : public CUDAAllocator {
  public:
@@ -33,8 +30,8 @@ class HipAllocator final : public CUDAAllocator {
   void* raw_alloc(size_t bytes) override {
     void* memory = nullptr;
     const hipError_t error = hipMalloc(&memory, bytes);
-    TORCH_CHECK_WITH(OutOfMemoryError, error != hipErrorOutOfMemory,
-                     "HIP out of memory: ", bytes, " bytes");
+    TORCH_CHECK_WITH(OutOfMemoryError, error != hipErrorOutOfMemory, "HIP out of memory: ", bytes,
+                     " bytes");
     C10_CUDA_CHECK(error);
     return memory;
   }
@@ -67,9 +64,7 @@ class HipAllocator final : public CUDAAllocator {
   void setMemoryFraction(double, DeviceIndex) override { refuse("a share of memory"); }
   void* getBaseAllocation(void*, size_t*) override { refuse("sharing between processes"); }
   ShareableHandle shareIpcHandle(void*) override { refuse("sharing between processes"); }
-  std::shared_ptr<void> getIpcDevPtr(std::string) override {
-    refuse("sharing between processes");
-  }
+  std::shared_ptr<void> getIpcDevPtr(std::string) override { refuse("sharing between processes"); }
   SnapshotInfo snapshot(MempoolId_t, bool) override { refuse("a snapshot of memory"); }
   void recordHistory(bool, CreateContextFn, size_t, RecordContext, bool,
                      const std::vector<std::string>&) override {

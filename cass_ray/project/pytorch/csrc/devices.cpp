@@ -3,6 +3,7 @@
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
+#include <c10/cuda/PeerToPeerAccess.h>
 #include <hip/hip_runtime_api.h>
 
 #include <map>
@@ -17,13 +18,11 @@ namespace {
 // A stream's id is its handle; the default stream is 0.
 thread_local std::map<DeviceIndex, StreamId> current_streams;
 
-DeviceIndex device_or_current(DeviceIndex device) {
-  return device < 0 ? current_device() : device;
-}
+DeviceIndex device_or_current(DeviceIndex device) { return device < 0 ? current_device() : device; }
 
 CUDAStream stream_of(StreamId id, DeviceIndex device) {
-  return CUDAStream(
-      CUDAStream::UNCHECKED, Stream(Stream::UNSAFE, Device(DeviceType::CUDA, device), id));
+  return CUDAStream(CUDAStream::UNCHECKED,
+                    Stream(Stream::UNSAFE, Device(DeviceType::CUDA, device), id));
 }
 
 }  // namespace
@@ -104,6 +103,19 @@ bool CUDAStream::query() const {
 }
 
 void CUDAStream::synchronize() const { C10_CUDA_CHECK(hipStreamSynchronize(stream())); }
+
+bool get_p2p_access(DeviceIndex device, DeviceIndex peer) {
+  int can = 0;
+  C10_CUDA_CHECK(hipDeviceCanAccessPeer(&can, device, peer));
+  return can != 0;
+}
+
+bool get_fabric_access(DeviceIndex) { return false; }
+int get_fabric_clique_id(DeviceIndex) { return kCliqueIdUnsupported; }
+
+namespace detail {
+void init_p2p_access_cache(int64_t) {}
+}  // namespace detail
 
 CUDAStream getStreamFromPool(const int priority, DeviceIndex device) {
   device = device_or_current(device);

@@ -2,6 +2,8 @@
 // device, which an extension's kernels take (philox_cuda_state). Graphs cannot be captured here.
 #include "generators.hpp"
 
+#include "refused.hpp"
+
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/EmptyTensor.h>
 #include <ATen/cuda/CUDAGeneratorImpl.h>
@@ -40,8 +42,7 @@ CUDAGeneratorImpl::CUDAGeneratorImpl(DeviceIndex device)
 
 CUDAGeneratorImpl::CUDAGeneratorImpl(DeviceIndex device,
                                      c10::intrusive_ptr<CUDAGeneratorState> state)
-    : c10::GeneratorImpl(Device(DeviceType::CUDA, device),
-                         DispatchKeySet(c10::DispatchKey::CUDA)),
+    : c10::GeneratorImpl(Device(DeviceType::CUDA, device), DispatchKeySet(c10::DispatchKey::CUDA)),
       state_(std::move(state)) {
   no_reset_rnn_state_.clear();
 }
@@ -118,9 +119,7 @@ c10::intrusive_ptr<c10::GeneratorImpl> CUDAGeneratorImpl::graphsafe_get_state() 
   return c10::make_intrusive<CUDAGeneratorImpl>(device().index(), state_);
 }
 
-void CUDAGeneratorImpl::register_graph(cuda::CUDAGraph*) {
-  TORCH_CHECK_NOT_IMPLEMENTED(false, "CUDA graphs are not there on the CPU backend's devices");
-}
+void CUDAGeneratorImpl::register_graph(cuda::CUDAGraph*) { cass::refuse("a CUDA graph"); }
 
 std::shared_ptr<CUDAGeneratorImpl> CUDAGeneratorImpl::clone() const {
   return std::shared_ptr<CUDAGeneratorImpl>(clone_impl());

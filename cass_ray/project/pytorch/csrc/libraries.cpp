@@ -1,4 +1,6 @@
 // Handles of AMD's libraries, and what PyTorch's CUDA part gives extensions and is not here.
+#include "refused.hpp"
+
 #include <ATen/cuda/CUDAContextLight.h>
 #include <c10/cuda/CUDAStream.h>
 #include <c10/util/Exception.h>
@@ -16,11 +18,6 @@ Function* symbol(void* library, const char* name) {
   return reinterpret_cast<Function*>(found);
 }
 
-[[noreturn]] void refuse(const char* what) {
-  TORCH_CHECK_NOT_IMPLEMENTED(false, what, " is not there on the CPU backend's devices");
-  std::abort();
-}
-
 }  // namespace
 
 hipblasHandle_t getCurrentCUDABlasHandle(bool) {
@@ -28,7 +25,8 @@ hipblasHandle_t getCurrentCUDABlasHandle(bool) {
   TORCH_CHECK(library != nullptr, "hipBLAS is not installed (`cass setup libraries`): ", dlerror());
   thread_local hipblasHandle_t handle = nullptr;
   if (handle == nullptr) {
-    const hipblasStatus_t status = symbol<decltype(hipblasCreate)>(library, "hipblasCreate")(&handle);
+    const hipblasStatus_t status =
+        symbol<decltype(hipblasCreate)>(library, "hipblasCreate")(&handle);
     TORCH_CHECK(status == HIPBLAS_STATUS_SUCCESS, "hipblasCreate: status ", status);
   }
   symbol<decltype(hipblasSetStream)>(library, "hipblasSetStream")(
@@ -36,8 +34,8 @@ hipblasHandle_t getCurrentCUDABlasHandle(bool) {
   return handle;
 }
 
-hipblasLtHandle_t getCurrentCUDABlasLtHandle() { refuse("a handle of hipBLASLt"); }
-hipsparseHandle_t getCurrentCUDASparseHandle() { refuse("a handle of hipSPARSE"); }
-hipsolverDnHandle_t getCurrentCUDASolverDnHandle() { refuse("a handle of hipSOLVER"); }
+hipblasLtHandle_t getCurrentCUDABlasLtHandle() { cass::refuse("a handle of hipBLASLt"); }
+hipsparseHandle_t getCurrentCUDASparseHandle() { cass::refuse("a handle of hipSPARSE"); }
+hipsolverDnHandle_t getCurrentCUDASolverDnHandle() { cass::refuse("a handle of hipSOLVER"); }
 
 }  // namespace at::cuda

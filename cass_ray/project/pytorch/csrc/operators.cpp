@@ -99,8 +99,7 @@ const at::Tensor& resize(const at::Tensor& self, at::IntArrayRef size,
   if (bytes > storage->nbytes()) {
     c10::DataPtr memory = c10::GetAllocator(at::kCUDA)->allocate(bytes);
     if (storage->nbytes() != 0) {
-      C10_CUDA_CHECK(
-          hipMemcpy(memory.get(), storage->data(), storage->nbytes(), hipMemcpyDefault));
+      C10_CUDA_CHECK(hipMemcpy(memory.get(), storage->data(), storage->nbytes(), hipMemcpyDefault));
     }
     storage->set_data_ptr_noswap(std::move(memory));
     storage->set_nbytes(bytes);
@@ -143,10 +142,14 @@ void take_over_operators() {
                                __LINE__);
   Quiet quiet;  // that kernels are replaced is what this is for
   const c10::WarningUtils::WarningHandlerGuard guard(&quiet);
-  constexpr std::array<std::string_view, 8> own = {
-      "aten::empty.memory_format", "aten::empty_strided",  "aten::copy_",
-      "aten::resize_",             "aten::_copy_from_and_resize", "aten::_local_scalar_dense",
-      "aten::set_.source_Storage_storage_offset", "aten::record_stream"};
+  constexpr std::array<std::string_view, 8> own = {"aten::empty.memory_format",
+                                                   "aten::empty_strided",
+                                                   "aten::copy_",
+                                                   "aten::resize_",
+                                                   "aten::_copy_from_and_resize",
+                                                   "aten::_local_scalar_dense",
+                                                   "aten::set_.source_Storage_storage_offset",
+                                                   "aten::record_stream"};
   auto& dispatcher = c10::Dispatcher::singleton();
   for (const auto& name : dispatcher.getRegistrationsForDispatchKey(c10::DispatchKey::CUDA)) {
     const std::string full = c10::toString(name);

@@ -86,7 +86,8 @@ extern "C" __attribute__((visibility("default"))) void cass_torch_synchronize() 
 }
 
 // Bytes of the current device; whether they are known.
-extern "C" __attribute__((visibility("default"))) bool cass_torch_memory(size_t* free, size_t* total) {
+extern "C" __attribute__((visibility("default"))) bool cass_torch_memory(size_t* free,
+                                                                         size_t* total) {
   return hipMemGetInfo(free, total) == hipSuccess;
 }
 

@@ -50,8 +50,8 @@ _OTHER_OUTPUT = frozenset({"-E", "-S", "-M", "-MM", "-fsyntax-only", "-fgpu-rdc"
 _MODULE_NAME = "-DTORCH_EXTENSION_NAME="
 """The one flag in which an extension's modules differ. PyTorch's headers do not look at it, but
 compilers refuse a precompiled header that was made with another definition."""
-_ENOUGH_FILES = 2
-"""A project with fewer would wait longer than without."""
+_ENOUGH_FILES = {True: 2, False: 4}
+"""With a device's side or not: a project with fewer that include the header would wait longer."""
 
 
 @dataclass(frozen=True)
@@ -271,21 +271,25 @@ def _quietly(command: list[str]) -> bool:
     return done.returncode == 0
 
 
-def _several_files(root: Path, suffix: str) -> bool:
-    files = (path for path in root.rglob(f"*{suffix}"))
-    return sum(1 for _ in zip(files, range(_ENOUGH_FILES), strict=False)) == _ENOUGH_FILES
+def _is_shared(made: Compilation, header: str, root: Path, folders: Sequence[Path]) -> bool:
+    """Whether enough files of the project include ``header`` first."""
+    files = root.rglob(f"*{made.source.suffix}")
+    using = (path for path in files if path.is_file() and header_of(path, folders) == header)
+    enough = _ENOUGH_FILES[made.device]
+    return sum(1 for _ in zip(using, range(enough), strict=False)) == enough
 
 
 def main(arguments: Sequence[str]) -> None:
     """Compile as ``arguments`` say; does not return."""
     made = read(arguments)
     folder = os.environ.get(FOLDER)
-    if made is not None and folder and _several_files(Path(folder).parent, made.source.suffix):
+    if made is not None and folder:
         folders = [Path(flag[2:]) for flag in made.flags if flag.startswith("-I")]
         tree = Path(folder).parent.resolve()
         own = [place for place in folders if place.resolve().is_relative_to(tree)]
         header = header_of(made.source, own)
-        if header and compile_file(made, header, Path(folder)):
+        shared = header != "" and _is_shared(made, header, tree, own)
+        if shared and compile_file(made, header, Path(folder)):
             raise SystemExit(0)
     os.execvp(arguments[0], list(arguments))
 

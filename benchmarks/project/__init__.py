@@ -1,0 +1,1 @@
+"""Measurements of whole projects' ports."""
