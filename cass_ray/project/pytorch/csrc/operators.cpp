@@ -14,8 +14,12 @@
 #include <hip/hip_runtime_api.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <array>
+#include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace cass {
 
@@ -128,6 +132,20 @@ struct Quiet final : c10::WarningHandler {
   void process(const c10::Warning&) override {}
 };
 
+// Operators of the namespace `space` with a kernel for CUDA, except for `own` and views.
+void give_to_the_cpu(torch::Library& library, const std::string& space,
+                     c10::ArrayRef<std::string_view> own) {
+  auto& dispatcher = c10::Dispatcher::singleton();
+  for (const auto& name : dispatcher.getRegistrationsForDispatchKey(c10::DispatchKey::CUDA)) {
+    const std::string full = c10::toString(name);
+    if (full.rfind(space + "::", 0) != 0) continue;
+    if (std::find(own.begin(), own.end(), full) != own.end()) continue;
+    const auto found = dispatcher.findSchema(name);
+    if (!found || is_view(found->schema())) continue;
+    library.impl(full.c_str(), torch::CppFunction::makeFromBoxedFunction<&by_the_cpu>());
+  }
+}
+
 template <class Function>
 void set(torch::Library& library, const char* name, Function* function) {
   library.impl(name, torch::CppFunction::makeFromUnboxedFunction(function));
@@ -150,15 +168,7 @@ void take_over_operators() {
                                                    "aten::_local_scalar_dense",
                                                    "aten::set_.source_Storage_storage_offset",
                                                    "aten::record_stream"};
-  auto& dispatcher = c10::Dispatcher::singleton();
-  for (const auto& name : dispatcher.getRegistrationsForDispatchKey(c10::DispatchKey::CUDA)) {
-    const std::string full = c10::toString(name);
-    if (full.rfind("aten::", 0) != 0) continue;
-    if (std::find(own.begin(), own.end(), full) != own.end()) continue;
-    const auto found = dispatcher.findSchema(name);
-    if (!found || is_view(found->schema())) continue;
-    aten.impl(full.c_str(), torch::CppFunction::makeFromBoxedFunction<&by_the_cpu>());
-  }
+  give_to_the_cpu(aten, "aten", own);
   set(aten, "empty.memory_format", &empty);
   set(aten, "empty_strided", &empty_strided);
   set(aten, "copy_", &copy);
@@ -168,6 +178,15 @@ void take_over_operators() {
   set(aten, "resize_", &resize);
   set(aten, "set_.source_Storage_storage_offset", &at::native::set_storage_cpu_);
   others.fallback(torch::CppFunction::makeFromBoxedFunction<&by_the_cpu>());
+}
+
+void take_over_operators_of(const std::string& space) {
+  static std::vector<std::unique_ptr<torch::Library>> kept;  // what goes takes its kernels along
+  Quiet quiet;
+  const c10::WarningUtils::WarningHandlerGuard guard(&quiet);
+  kept.push_back(std::make_unique<torch::Library>(torch::Library::IMPL, space,
+                                                  c10::DispatchKey::CUDA, __FILE__, __LINE__));
+  give_to_the_cpu(*kept.back(), space, {});
 }
 
 }  // namespace cass

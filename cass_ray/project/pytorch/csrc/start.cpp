@@ -65,6 +65,10 @@ extern "C" __attribute__((visibility("default"))) void cass_torch_start() {
   cass::take_over_operators();
 }
 
+extern "C" __attribute__((visibility("default"))) void cass_torch_take_over(const char* space) {
+  cass::take_over_operators_of(space);
+}
+
 // What Python's side asks, see startup/cass_torch_device.py. -1 is the current device.
 extern "C" __attribute__((visibility("default"))) int cass_torch_device_count() {
   return c10::cuda::device_count();

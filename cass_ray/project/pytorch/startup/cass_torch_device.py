@@ -17,12 +17,18 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 _BACKEND = "CASS_TORCH_BACKEND"
 _INCLUDE = "CASS_TORCH_INCLUDE"
 _HIP_VERSION = "CASS_TORCH_HIP_VERSION"
+_TREE = "CASS_PRECOMPILED"
+"""A folder in the tree of the port."""
+
+_PACKAGES = ("torchvision",)
+"""Installed packages with operators of their own, each in a namespace of its name."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,7 @@ class _Action:
 
 
 class _Around(importlib.abc.MetaPathFinder):
-    """Finds modules as Python does; some get an action around them, once."""
+    """Finds modules as Python does; some get an action around them when they are loaded."""
 
     def __init__(self, actions: dict[str, _Action]) -> None:
         self._actions = actions
@@ -42,7 +48,7 @@ class _Around(importlib.abc.MetaPathFinder):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        action = self._actions.pop(name, None)
+        action = self._actions.get(name)
         if action is None:
             return None
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
@@ -71,9 +77,26 @@ class _Loader(importlib.abc.Loader):
 def wait_for_torch() -> None:
     """Act when ``torch`` and its builder of extensions are imported."""
     if os.environ.get(_BACKEND):
-        extension = _Action(lambda: None, build_for_hip)
-        actions = {"torch": _Action(_load, present), "torch.utils.cpp_extension": extension}
+        actions = {
+            "torch": _Action(_load, present),
+            "torch.utils.cpp_extension": _Action(_nothing, build_for_hip),
+            **{name: _Action(_nothing, take_over) for name in _PACKAGES},
+        }
         sys.meta_path.insert(0, _Around(actions))
+
+
+def _nothing() -> None:
+    """Before a module is loaded."""
+
+
+def take_over(package: Any) -> None:
+    """Let the CPU compute operators of a package that was built for CUDA.
+
+    A port of that package has kernels of its own.
+    """
+    tree = Path(os.environ[_TREE]).parent
+    if not Path(package.__file__).resolve().is_relative_to(tree):
+        ctypes.CDLL(os.environ[_BACKEND]).cass_torch_take_over(package.__name__.encode())
 
 
 def _load() -> None:
@@ -140,8 +163,9 @@ class Devices:
             **dict.fromkeys(nothing, lambda *_, **__: None),
             **dict.fromkeys(zero, lambda *_, **__: 0),
             **dict.fromkeys(("is_available", "is_initialized"), lambda: True),
-            "device_count": self._backend.cass_torch_device_count,
-            "current_device": self._backend.cass_torch_current_device,
+            # Functions of Python's: PyTorch keeps them in sets, which ctypes' can't be in.
+            "device_count": lambda: int(self._backend.cass_torch_device_count()),
+            "current_device": lambda: int(self._backend.cass_torch_current_device()),
             "set_device": lambda device: self._exchange(_index(device)) and None,
             "_exchange_device": self._exchange,
             "_maybe_exchange_device": self._exchange,
