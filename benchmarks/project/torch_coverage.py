@@ -166,20 +166,25 @@ def _first_error(command: list[str]) -> str:
 
 
 def table(found: Mapping[str, Header], errors: Mapping[str, str]) -> Iterator[str]:
-    """Lines of Markdown."""
-    yield "| header | compiles | there | refused by name | not there |"
-    yield "|---|---|---|---|---|"
+    """Lines of Markdown; of headers without a name in a library only how many there are."""
+    yield f"| header |{' compiles |' if errors else ''} there | refused by name | not there |"
+    yield f"|---|{'---|' if errors else ''}---|---|---|"
+    alone = 0
     for path, header in sorted(found.items()):
-        compiles = "" if path not in errors else errors[path].replace("|", "\\|") or "yes"
         groups = (header.there, header.refused, header.missing)
-        cells = [compiles, *(", ".join(f"`{name}`" for name in sorted(each)) for each in groups)]
-        yield f"| `{path}` | {' | '.join(cells)} |"
+        alone += not any(groups)
+        if any(groups) or errors.get(path):
+            cells = [", ".join(f"`{name}`" for name in sorted(group)) for group in groups]
+            if errors:
+                cells.insert(0, errors[path].replace("|", "\\|") or "yes")
+            yield f"| `{path}` | {' | '.join(cells)} |"
     totals = [
-        sum(len(getattr(header, group)) for header in found.values())
+        str(sum(len(getattr(header, group)) for header in found.values()))
         for group in ("there", "refused", "missing")
     ]
-    good = sum(1 for error in errors.values() if not error)
-    yield f"| {len(found)} headers | {good} of {len(errors)} | {' | '.join(map(str, totals))} |"
+    if errors:
+        totals.insert(0, f"{sum(not error for error in errors.values())} of {len(errors)}")
+    yield f"| {len(found)} headers, {alone} of them alone | {' | '.join(totals)} |"
 
 
 def main() -> None:

@@ -72,7 +72,11 @@ def test_functions_that_refuse_are_known_by_their_bodies() -> None:
 
 
 def test_the_table_counts_what_it_lists() -> None:
-    header = coverage.Header({"a"}, {"b", "c"}, set())
-    lines = list(coverage.table({"x.h": header}, {"x.h": "no member named 'y'"}))
+    found = {"x.h": coverage.Header({"a"}, {"b", "c"}, set()), "y.h": coverage.Header()}
+    lines = list(coverage.table(found, {"x.h": "no member named 'y'", "y.h": ""}))
     assert lines[2] == "| `x.h` | no member named 'y' | `a` | `b`, `c` |  |"
-    assert lines[3] == "| 1 headers | 0 of 1 | 1 | 2 | 0 |"
+    assert lines[3:] == ["| 2 headers, 1 of them alone | 1 of 2 | 1 | 2 | 0 |"]
+    assert list(coverage.table(found, {}))[2:] == [
+        "| `x.h` | `a` | `b`, `c` |  |",
+        "| 2 headers, 1 of them alone | 1 | 2 | 0 |",
+    ]
