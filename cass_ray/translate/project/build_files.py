@@ -20,7 +20,7 @@ from cass_ray.translate.project.cmake_features import (
     plain_links,
     separable_compilation,
 )
-from cass_ray.translate.project.makefile_rules import HOST_RULE, compile_for_host
+from cass_ray.translate.project.makefile_rules import HOST_RULE, compile_for_host, link_device_code
 from cass_ray.translate.project.nvcc_flags import DEVICE_DEBUG, FLAG_RULES, HOST_OPTIONS, STANDARD
 from cass_ray.translate.project.rocm_libraries import LIBRARIES, PACKAGES, TARGETS, VARIABLES
 from cass_ray.translate.project.setup_flags import without_nvcc
@@ -380,6 +380,7 @@ def translate_makefile(text: str) -> Translation:
     file.substitute(HOST_OPTIONS, lambda match: match["options"].replace(",-", " -"))
     file.flags()
     file.spare_warnings()
+    file.text = link_device_code(file.original, file.text)
     if folders and not re.search(r"^\s*ROCM_PATH\s*[?:]?=", file.text, re.MULTILINE):
         file.text = "ROCM_PATH ?= /opt/rocm\n" + file.text
     return file.done()

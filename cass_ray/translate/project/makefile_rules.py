@@ -31,3 +31,17 @@ def compile_for_host(match: re.Match[str]) -> str:
         else line
         for line in lines
     )
+
+
+_DEVICE_OBJECTS = re.compile(r"(?<![\w-])-{1,2}(?:dc|device-c)(?=\s|$)", re.MULTILINE)
+_COMPILER = re.compile(r"^([ \t]*\w+[ \t]*[:?]?=[ \t]*hipcc)[ \t]*$", re.MULTILINE)
+
+
+def link_device_code(original: str, text: str) -> str:
+    """``text`` with a compiler that links device code, where ``original`` compiles it apart.
+
+    nvcc looks for such code in whatever it links.
+    """
+    if not _DEVICE_OBJECTS.search(original):
+        return text
+    return _COMPILER.sub(r"\1 -fgpu-rdc --hip-link", text)

@@ -111,6 +111,10 @@ def test_cmake_without_cuda_stays() -> None:
          "a.o: a.cpp a.h\n\thipcc -x c++ -c $(F) $< -o $@\n"
          "b.o: b.cpp\n\t$(NVCC) -x hip -c $< -o $@\n"
          "c: c.cpp a.o\n\thipcc $^ -o $@\n"),
+        # nvcc links the device code of any objects, hipcc if it is told.
+        ("NVCC ?= nvcc\n%.o: %.cu\n\t$(NVCC) --device-c -c $< -o $@\na: a.o\n\t$(NVCC) $^ -o $@\n",
+         "NVCC ?= hipcc -fgpu-rdc --hip-link\n%.o: %.cu\n\t$(NVCC) -fgpu-rdc -c -c $< -o $@\n"
+         "a: a.o\n\t$(NVCC) $^ -o $@\n"),
         ("S = -gencode=arch=compute_52,code=\\\"sm_52,compute_52\\\" -O3 # nvcc\n",
          "S =  -O3 # hipcc\n"),
         ('F = -Xptxas="-dlcm=cg -v" -G -O0\n\tnvcc -O3 -dc a.cu -o a.o\n',
