@@ -53,6 +53,14 @@ def port_command(
     arch: Annotated[
         str, typer.Option(help=f"Processor: {', '.join(_TARGETS)}.")
     ] = DEFAULT_AMD_ARCHITECTURE,
+    native_matrices: Annotated[
+        bool,
+        typer.Option(
+            "--native-matrices",
+            help="Multiply floating-point matrices of the tensor cores by AMD's matrix "
+            "instructions: faster; the last digits of sums may differ.",
+        ),
+    ] = False,
 ) -> None:
     """Lift an executable's kernels to AMD's code and run it against a CUDA runtime over HIP.
 
@@ -80,7 +88,8 @@ def port_command(
         for library in not_provided(program, nvidia):
             typer.echo(f"cass port: {library} is needed too and is not provided", err=True)
         with waiting(f"lifting {executable.name}"):
-            ported = port(program, ContainerLifter(nvidia, find_amd(), arch))
+            lifter = ContainerLifter(nvidia, find_amd(), arch, native_matrices=native_matrices)
+            ported = port(program, lifter)
         _report(ported)
         with waiting(f"running {executable.name}"):
             completed = execute(ported, arguments or [], runtime_library(), options)
@@ -94,8 +103,14 @@ def port_command(
 
 
 def _report(ported: PortedExecutable) -> None:
-    """Name the kernels that are left out; stop where there is none at all."""
+    """Name the kernels that are left out or approximate; stop where there is none at all."""
     for name, reason in ported.failures.items():
         typer.echo(f"cass port: kernel {name} is left out: {reason}", err=True)
+    for name in sorted({name for made in ported.lifted for name in made.native_matrices}):
+        typer.echo(
+            f"cass port: kernel {name} adds floating-point products as AMD's matrix instructions "
+            "do: last digits may differ",
+            err=True,
+        )
     if not ported.kernels and ported.lifter is None:
         raise PortError(f"no kernel of {ported.executable.path} could be lifted")

@@ -60,6 +60,8 @@ class LiftedModule:
     failures: dict[str, LiftError] = field(default_factory=dict)
     instructions: dict[str, int] = field(default_factory=dict)
     """SASS instructions by kernel, copies of subroutines counted each time."""
+    native_matrices: tuple[str, ...] = ()
+    """Kernels whose sums of floating-point matrices may differ in their last digits."""
     lift_seconds: float = 0.0
     """CPU time from listing to LLVM IR."""
     llvm_seconds: float = 0.0
@@ -74,12 +76,14 @@ def lift_cubin(
     nvidia: NvidiaToolchain | None = None,
     partial: bool = False,
     names: Mapping[str, str] | None = None,
+    native_matrices: bool = False,
 ) -> LiftedModule:
     """Lift every kernel of ``cubin`` (sm_75 to sm_121) to AMD.
 
     With ``partial``, kernels that cannot be lifted are left out and listed in ``failures``, as
     long as one can. ``names`` renames kernels and gives variables a second name: what the host
-    program calls them (:func:`names_for_host`).
+    program calls them (:func:`names_for_host`). With ``native_matrices`` AMD's matrix instructions
+    multiply floating-point matrices, too: faster, and the last digits of sums are theirs.
 
     Raises:
         LiftError: not such a cubin, or a kernel that cannot be lifted;
@@ -93,7 +97,15 @@ def lift_cubin(
         listing = nvidia.disassemble([cubin])[0]
     except CubinError as error:
         raise LiftError(f"not a cubin: {error}") from error
-    return lift_listing(cubin, listing, amd, architecture, partial=partial, names=names)
+    return lift_listing(
+        cubin,
+        listing,
+        amd,
+        architecture,
+        partial=partial,
+        names=names,
+        native_matrices=native_matrices,
+    )
 
 
 def lift_text(
@@ -103,13 +115,22 @@ def lift_text(
     amd: AmdToolchain | None = None,
     partial: bool = False,
     names: Mapping[str, str] | None = None,
+    native_matrices: bool = False,
 ) -> LiftedModule:
     """:func:`lift_cubin` for a listing whose cubin is not there (``frontend.listing``).
 
     Raises :class:`LiftError` for what only the cubin says, too.
     """
     cubin = listings.cubin_of(text)
-    return lift_listing(cubin, text, amd or find_amd(), architecture, partial=partial, names=names)
+    return lift_listing(
+        cubin,
+        text,
+        amd or find_amd(),
+        architecture,
+        partial=partial,
+        names=names,
+        native_matrices=native_matrices,
+    )
 
 
 def lift_listing(
@@ -120,11 +141,13 @@ def lift_listing(
     *,
     partial: bool = False,
     names: Mapping[str, str] | None = None,
+    native_matrices: bool = False,
 ) -> LiftedModule:
     """:func:`lift_cubin` for a cubin of which the listing of ``nvdisasm -c`` is there already."""
     started = time.thread_time()
     parsed = cubin if isinstance(cubin, Cubin) else Cubin.parse(cubin)
-    made = module.build(parsed, listing, names, lift_target(architecture))
+    target = lift_target(architecture, native_matrices=native_matrices)
+    made = module.build(parsed, listing, names, target)
     if made.failures and not (partial and made.kernels):
         raise next(iter(made.failures.values()))
     lifted = time.thread_time()
@@ -141,6 +164,7 @@ def lift_listing(
         kernels=made.kernels,
         failures=made.failures,
         instructions=made.instructions,
+        native_matrices=made.native_matrices,
         lift_seconds=lifted - started,
         llvm_seconds=llvm_seconds,
     )

@@ -48,6 +48,8 @@ class LlvmModule:
     """SASS instructions by kernel, copies of subroutines counted each time."""
     sizes: dict[str, int] = field(default_factory=dict)
     """Bytes of each variable."""
+    native_matrices: tuple[str, ...] = ()
+    """Kernels that multiply floating-point matrices by AMD's instructions."""
 
 
 def build(
@@ -74,6 +76,7 @@ def build(
     declarations: set[str] = set()
     failures: dict[str, LiftError] = {}
     counts: dict[str, int] = {}
+    native: list[str] = []
     for name in reading.kernel_names(cubin):
         try:
             environment = _environment(cubin, program, data, name, target)
@@ -86,8 +89,10 @@ def build(
         functions.append(text)
         declarations |= context.ir.declarations
         counts[name] = lifter.instruction_count
+        if target.native_float_products(context.ir.declarations):
+            native.append(name)
     parts = [_HEADER, *data.definitions, *functions, *sorted(declarations), _FOOTER]
-    return LlvmModule("\n".join(parts), tuple(counts), failures, counts, data.sizes)
+    return LlvmModule("\n".join(parts), tuple(counts), failures, counts, data.sizes, tuple(native))
 
 
 _DEVICE_RUNTIME = "__cuda_syscall_cnp"

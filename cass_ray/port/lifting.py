@@ -33,9 +33,11 @@ class LiftedContainer:
     fat_binary: bytes
     kernels: tuple[str, ...]
     failures: dict[str, str]
+    native_matrices: tuple[str, ...] = ()
+    """Kernels that multiply floating-point matrices by AMD's instructions."""
 
 
-_FORM = "managed variables as HIP's"
+_FORM = "managed variables as HIP's; native matrices"
 """Of what is kept: part of its key."""
 
 
@@ -48,16 +50,19 @@ class ContainerLifter:
         amd: AmdToolchain,
         architecture: str = DEFAULT_ARCHITECTURE,
         cache: Path | None = None,
+        *,
+        native_matrices: bool = False,
     ) -> None:
+        """``native_matrices``: floating-point ones, too, are multiplied by AMD's instructions."""
         self.nvidia = nvidia
         self.amd = amd
         self.architecture = architecture
         self.cache = ContentCache((cache or default_directory()) / "port")
+        self.native_matrices = native_matrices
 
     def lift(self, container: FatBinaryContainer) -> LiftedContainer:
         """Lift ``container``. Raises :class:`PortError` if it holds nothing that can be read."""
-        tools = (self.nvidia.fingerprint, self.amd.fingerprint, self.architecture)
-        key = digest([container.data, *tools, lift.fingerprint(), _FORM])
+        key = digest([container.data, *self._depends_on()])
         if (kept := self.cache.get(key)) is not None:
             return _unpacked(container.key, kept)
         made = self._lift(container)
@@ -71,14 +76,18 @@ class ContainerLifter:
         """
         if image[:4] == MAGIC.to_bytes(4, "little"):
             return self.lift(FatBinaryContainer(image))
-        tools = (self.nvidia.fingerprint, self.amd.fingerprint, self.architecture)
-        key = digest(["image", image, *tools, lift.fingerprint(), _FORM])
+        key = digest(["image", image, *self._depends_on()])
         if (kept := self.cache.get(key)) is not None:
             return _unpacked("", kept)
         number, cubin = self._cubin_of(image)
         made = self._lift_cubins("", number, [cubin])
         self.cache.put(key, _packed(made))
         return made
+
+    def _depends_on(self) -> tuple[str, ...]:
+        """What the same device code is lifted differently by."""
+        tools = (self.nvidia.fingerprint, self.amd.fingerprint, lift.fingerprint())
+        return (*tools, self.architecture, _FORM, str(self.native_matrices))
 
     def _cubin_of(self, image: bytes) -> tuple[int, bytes]:
         if not image.startswith(ELF_MAGIC):
@@ -121,12 +130,15 @@ class ContainerLifter:
                 amd=self.amd,
                 nvidia=self.nvidia,
                 partial=True,
+                native_matrices=self.native_matrices,
             )
         except LiftError as error:
             return LiftedContainer(key, number, b"", (), {"*": str(error)})
         failures = {name: str(error) for name, error in made.failures.items()}
         fat_binary = bundle({self.architecture: made.code_object})
-        return LiftedContainer(key, number, fat_binary, made.kernels, failures)
+        return LiftedContainer(
+            key, number, fat_binary, made.kernels, failures, made.native_matrices
+        )
 
 
 def _packed(lifted: LiftedContainer) -> bytes:
@@ -134,6 +146,7 @@ def _packed(lifted: LiftedContainer) -> bytes:
         "capability": lifted.capability,
         "kernels": lifted.kernels,
         "failures": lifted.failures,
+        "native_matrices": lifted.native_matrices,
     }
     return json.dumps(header).encode() + b"\n" + lifted.fat_binary
 
@@ -142,7 +155,12 @@ def _unpacked(key: str, kept: bytes) -> LiftedContainer:
     header, _, fat_binary = kept.partition(b"\n")
     fields = json.loads(header)
     return LiftedContainer(
-        key, fields["capability"], fat_binary, tuple(fields["kernels"]), fields["failures"]
+        key,
+        fields["capability"],
+        fat_binary,
+        tuple(fields["kernels"]),
+        fields["failures"],
+        tuple(fields["native_matrices"]),
     )
 
 

@@ -55,6 +55,17 @@ def test_sample_of_forms(tools: None, architecture: int) -> None:
     assert_as_on_the_gpu(chosen, architecture)
 
 
+@pytest.mark.nvidia
+@pytest.mark.amd
+@pytest.mark.parametrize("native", [False, True])
+@pytest.mark.parametrize("target", ["gfx1100", "gfx1201", "gfx90a", "gfx942"])
+def test_matrix_products_on_each_target(tools: None, target: str, native: bool) -> None:
+    """Each has matrix instructions of its own; elements are such that every order is exact."""
+    chosen = [form for form in family("matrix").values() if form.name.startswith("mma_")]
+    verdicts = check(chosen, 80, target, native_matrices=native)
+    assert {verdict.form.name: verdict.detail for verdict in verdicts if not verdict.good} == {}
+
+
 @pytest.mark.slow
 @pytest.mark.nvidia
 @pytest.mark.amd

@@ -16,10 +16,18 @@ _UPPER_LANES = i64(0xFFFFFFFF << WARP_LANES)
 
 def lane(ctx: LoweringContext) -> Value:
     """The number of the lane in its warp, 0 to 31."""
-    number = ctx.ir.call("i32", "llvm.amdgcn.mbcnt.lo", i32(-1), i32(0))
+    number = wave_lane(ctx)
     if not ctx.environment.target.pairs_warps:
         return number
-    return ctx.ir.op("and", _wave_lane(ctx, number), i32(WARP_LANES - 1))
+    return ctx.ir.op("and", number, i32(WARP_LANES - 1))
+
+
+def wave_lane(ctx: LoweringContext) -> Value:
+    """The number of the lane in its wave of 32 or 64."""
+    low = ctx.ir.call("i32", "llvm.amdgcn.mbcnt.lo", i32(-1), i32(0))
+    if not ctx.environment.target.pairs_warps:
+        return low
+    return ctx.ir.call("i32", "llvm.amdgcn.mbcnt.hi", i32(-1), low)
 
 
 def warp_number(ctx: LoweringContext) -> Value:
@@ -55,9 +63,13 @@ def own_half(ctx: LoweringContext, mask: Value) -> Value:
 def from_lane(ctx: LoweringContext, word: Value, number: Value) -> Value:
     """``word`` of another lane of the warp, which each lane chooses for itself."""
     if ctx.environment.target.pairs_warps:
-        own = ctx.ir.call("i32", "llvm.amdgcn.mbcnt.lo", i32(-1), i32(0))
-        start = ctx.ir.op("and", _wave_lane(ctx, own), i32(WARP_LANES))
+        start = ctx.ir.op("and", wave_lane(ctx), i32(WARP_LANES))
         number = ctx.ir.op("or", number, start)
+    return from_wave_lane(ctx, word, number)
+
+
+def from_wave_lane(ctx: LoweringContext, word: Value, number: Value) -> Value:
+    """``word`` of another lane of the wave, which each lane chooses for itself."""
     place = ctx.ir.op("shl", number, i32(2))
     return ctx.ir.call("i32", "llvm.amdgcn.ds.bpermute", place, word)
 
@@ -99,8 +111,3 @@ def share_with_warp(ctx: LoweringContext, name: str, condition: Value) -> None:
     elif (above := ctx.handles.above(own)) is not None:
         ctx.handles.set_above(given, from_uniform_lane(ctx, above, first))
     ctx.registers.write(name, ctx.select(ctx.ir.icmp("ne", chosen, i32(0)), given, own))
-
-
-def _wave_lane(ctx: LoweringContext, low: Value) -> Value:
-    """The number of the lane in a wave of 64; ``low`` counts the lanes below it in the low half."""
-    return ctx.ir.call("i32", "llvm.amdgcn.mbcnt.hi", i32(-1), low)

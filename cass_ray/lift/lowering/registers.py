@@ -31,6 +31,9 @@ class RegisterFile:
         self._types: dict[str, str] = {}
         self._cached: dict[str, Value] = {}
         self._written: set[str] = set()
+        self.made: dict[tuple[object, ...], list[Value]] = {}
+        """Values that may be used again where the registers that are cached now still are, by what
+        they are of."""
         self._overlay: dict[str, Value] | None = None
         """Results so far of instructions that a guard may drop."""
         self._access: RegisterAccess | None = None
@@ -136,7 +139,7 @@ class RegisterFile:
             self._ir.line(f"store {self._cached[name].type} poison, ptr addrspace(5) %{name}")
         number = self._ir.fresh()
         self._ir.line(f"br {guard}, label %do{number}, label %skip{number}")
-        before = dict(self._cached)
+        before, made = dict(self._cached), dict(self.made)
         self._ir.label(f"do{number}")
         yield
         changed = self._written | unneeded
@@ -144,14 +147,15 @@ class RegisterFile:
         self._ir.line(f"br label %skip{number}")
         self._ir.label(f"skip{number}")
         self._cached = {name: value for name, value in before.items() if name not in changed}
+        self.made = made
 
     @contextmanager
     def alternative(self, label: str) -> Iterator[None]:
         """Inside, write one of several blocks that follow the present one, with what it knows."""
-        known = dict(self._cached)
+        known, made = dict(self._cached), dict(self.made)
         self._ir.label(label)
         yield
-        self._cached = known
+        self._cached, self.made = known, made
 
     # Blocks
 
@@ -160,6 +164,7 @@ class RegisterFile:
         self._ir.label(label)
         self._cached.clear()
         self._written.clear()
+        self.made.clear()
 
     def flush(self) -> None:
         """Store the registers that this block has written."""

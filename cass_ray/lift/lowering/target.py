@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from cass_ray.architectures import AMD_TARGETS, DEFAULT_AMD_ARCHITECTURE, known_instead
 from cass_ray.lift.errors import LiftError
+from cass_ray.lift.lowering.matrix_instructions import MATRIX_UNITS, MatrixUnit
 
 WARP_LANES = 32
 """Lanes of a warp, of every Nvidia GPU."""
@@ -24,6 +26,15 @@ class LiftTarget:
     """Whether it has ``s_round_mode`` and ``s_denorm_mode``; else ``s_setreg`` writes MODE."""
     has_mixed_dot: bool
     """Whether one instruction multiplies signed bytes by unsigned ones."""
+    matrix_unit: MatrixUnit | None = None
+    multiplies_floats_natively: bool = False
+    """Whether the matrix unit multiplies floating-point numbers too, in its own order."""
+
+    def native_float_products(self, declarations: Iterable[str]) -> bool:
+        """Whether IR with these declarations has any of those."""
+        instructions = self.matrix_unit.floats.values() if self.matrix_unit else ()
+        names = [f"@llvm.amdgcn.{each.intrinsic}(" for each in instructions]
+        return any(name in line for line in declarations for name in names)
 
     @property
     def has_image_instructions(self) -> bool:
@@ -50,7 +61,9 @@ _FAMILIES = {
 """Families for which lifted code has been run; without a name."""
 
 LIFT_TARGETS = {
-    target.name: replace(_FAMILIES[target.family], name=target.name)
+    target.name: replace(
+        _FAMILIES[target.family], name=target.name, matrix_unit=MATRIX_UNITS[target.family]
+    )
     for target in AMD_TARGETS
     if target.family in _FAMILIES
 }
@@ -59,8 +72,11 @@ LIFT_TARGETS = {
 DEFAULT_LIFT_TARGET = LIFT_TARGETS[DEFAULT_AMD_ARCHITECTURE]
 
 
-def lift_target(name: str) -> LiftTarget:
-    """The target called ``name``. Raises :class:`LiftError` for one that is not lifted to."""
+def lift_target(name: str, *, native_matrices: bool = False) -> LiftTarget:
+    """The target called ``name``; ``native_matrices``: floats go to its matrix unit, too.
+
+    Raises :class:`LiftError` for one that is not lifted to.
+    """
     if name not in LIFT_TARGETS:
         raise LiftError(f"nothing is lifted to {name}: {known_instead(name, LIFT_TARGETS)}")
-    return LIFT_TARGETS[name]
+    return replace(LIFT_TARGETS[name], multiplies_floats_natively=native_matrices)

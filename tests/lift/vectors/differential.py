@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,7 @@ from typing import Any
 
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.emulator.execution import DEVICES_VARIABLE
-from cass_ray.lift import lift_cubin
+from cass_ray.lift import LiftedModule, lift_cubin
 from cass_ray.lift.errors import LiftError
 from cass_ray.toolchain.locate import find_nvidia
 from tests.folders import REPOSITORY
@@ -73,20 +73,30 @@ def known(form: Form) -> dict[str, Any] | None:
 
 
 def check(
-    forms: Iterable[Form], architecture: int, target: str = DEFAULT_AMD_ARCHITECTURE
+    forms: Iterable[Form],
+    architecture: int,
+    target: str = DEFAULT_AMD_ARCHITECTURE,
+    *,
+    native_matrices: bool = False,
 ) -> list[VectorVerdict]:
     """Assemble ``forms`` for ``architecture``, lift them to ``target``, run and compare."""
+    lifting = functools.partial(
+        lift_cubin, architecture=target, partial=True, native_matrices=native_matrices
+    )
     least = max(architecture, OLDEST)
     chosen = [form for form in forms if form.minimum <= least and known(form)]
     verdicts: list[VectorVerdict] = []
     for first in range(0, len(chosen), MODULE_FORMS):
-        verdicts += _check_module(chosen[first : first + MODULE_FORMS], architecture, target)
+        some = chosen[first : first + MODULE_FORMS]
+        verdicts += _check_module(some, architecture, target, lifting)
     return verdicts
 
 
-def _check_module(forms: list[Form], architecture: int, target: str) -> list[VectorVerdict]:
+def _check_module(
+    forms: list[Form], architecture: int, target: str, lifting: Callable[[bytes], LiftedModule]
+) -> list[VectorVerdict]:
     try:
-        lifted = lift_cubin(assemble(forms, architecture), target, partial=True)
+        lifted = lifting(assemble(forms, architecture))
     except (LiftError, subprocess.CalledProcessError) as error:
         absent = isinstance(error, subprocess.CalledProcessError)
         if absent and architecture >= OLDEST:
@@ -95,8 +105,8 @@ def _check_module(forms: list[Form], architecture: int, target: str) -> list[Vec
             return [] if absent else [VectorVerdict(forms[0], NOT_LIFTED, str(error))]
         half = len(forms) // 2  # one of them makes the compiler refuse all
         return [
-            *_check_module(forms[:half], architecture, target),
-            *_check_module(forms[half:], architecture, target),
+            *_check_module(forms[:half], architecture, target, lifting),
+            *_check_module(forms[half:], architecture, target, lifting),
         ]
     refused = {name: str(error) for name, error in lifted.failures.items()}
     found = [VectorVerdict(f, NOT_LIFTED, refused[f.name]) for f in forms if f.name in refused]

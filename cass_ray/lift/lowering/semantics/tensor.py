@@ -1,21 +1,24 @@
-"""Tensor cores: matrix products of a warp, by exchange between lanes and ordinary arithmetic.
+"""Tensor cores: matrix products of a warp, by AMD's matrix instructions or by ordinary ones.
 
 Lane ``4 g + t`` (PTX's groupID g, threadID_in_group t) holds of A rows g and g + 8, of B column g,
 and of C columns 2 t and 2 t + 1; a word of A or B holds consecutive elements along k (PTX ISA,
-"Matrix Fragments for mma"). Integers are exact. Sums of products of halves are rounded at each
-step, in the order of k; Nvidia's hardware aligns and cuts them its own way.
+"Matrix Fragments for mma"). Integers are exact either way. Sums of products of halves are rounded
+at each step, in the order of k, or, if that is asked for, as AMD's matrix instructions do it;
+Nvidia's hardware aligns and cuts them its own way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Operand, Register
-from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32
+from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32, i64
 from cass_ray.lift.lowering.context import LoweringContext
-from cass_ray.lift.lowering.lanes import from_lane, lane
+from cass_ray.lift.lowering.lanes import ballot_of_wave, from_lane, lane
+from cass_ray.lift.lowering.matrix_instructions import MatrixInstruction
+from cass_ray.lift.lowering.matrix_unit import Fragments, WarpProduct
 from cass_ray.lift.lowering.semantics.float32 import TF32_LOST_BITS
 from cass_ray.lift.lowering.table import lowers
 
@@ -46,6 +49,12 @@ def _registers(
     return [ctx.register(operand.following(number)) for number in range(count)]
 
 
+def _fragments(ctx: LoweringContext, i: DecodedInstruction, shape: MatrixShape) -> Fragments:
+    a = _registers(ctx, i, i.operands[1], shape.rows * shape.words)
+    b = _registers(ctx, i, i.operands[2], shape.words)
+    return Fragments([a[row :: shape.rows] for row in range(shape.rows)], b)
+
+
 @dataclass(frozen=True)
 class GatheredMatrices:
     """Words of A by row, and of B by column (2 t, 2 t + 1), in the order of k."""
@@ -54,23 +63,91 @@ class GatheredMatrices:
     columns: list[list[Value]]
 
 
-def _gather(ctx: LoweringContext, i: DecodedInstruction, shape: MatrixShape) -> GatheredMatrices:
+def _gather(ctx: LoweringContext, given: Fragments) -> GatheredMatrices:
     own = lane(ctx)
-    a = _registers(ctx, i, i.operands[1], shape.rows * shape.words)
-    b = _registers(ctx, i, i.operands[2], shape.words)
     group = ctx.ir.op("and", own, i32(~3))  # 4 g
     first_column = ctx.ir.op("shl", ctx.ir.op("and", own, i32(3)), i32(3))  # lane 4 (2 t)
-    rows: list[list[Value]] = [[] for _ in range(shape.rows)]
+    rows: list[list[Value]] = [[] for _ in given.rows]
     columns: list[list[Value]] = [[], []]
-    for word in range(shape.words):
+    for number, word in enumerate(given.columns):
         for step in range(4):
             source = ctx.ir.op("add", group, i32(step))
-            for row in range(shape.rows):
-                rows[row].append(from_lane(ctx, a[word * shape.rows + row], source))
+            for row, words in zip(rows, given.rows, strict=True):
+                row.append(from_lane(ctx, words[number], source))
             for column in range(2):
                 place = ctx.ir.op("add", first_column, i32(4 * column + step))
-                columns[column].append(from_lane(ctx, b[word], place))
+                columns[column].append(from_lane(ctx, word, place))
     return GatheredMatrices(rows, columns)
+
+
+@dataclass(frozen=True)
+class _Product:
+    """One product, and two ways to it."""
+
+    given: Fragments
+    signs: tuple[bool, bool]
+    """Which of A and B are signed."""
+    sums: list[Value]
+    """The registers of C."""
+    added: Callable[[list[Value], list[Value]], list[Value]]
+    """Registers of the result, of those of C and elements of the product."""
+    by_lanes: Callable[[], list[Value]]
+    """Registers of the result, by ordinary arithmetic."""
+    is_sum: bool = True
+    """Whether it is nothing but the sum of C and the product, so that others may follow."""
+
+
+def _multiply(
+    ctx: LoweringContext,
+    i: DecodedInstruction,
+    instruction: MatrixInstruction | None,
+    product: _Product,
+) -> None:
+    """By ``instruction``, if there is one: it needs all lanes of a wave."""
+    target = ctx.environment.target
+    if instruction is None or target.matrix_unit is None or ctx.turns is not None:
+        ctx.write_words(i.operands[0], product.by_lanes())
+        return
+    by_unit = WarpProduct(ctx, target.matrix_unit, instruction)
+    if not target.pairs_warps:
+        ctx.write_words(i.operands[0], _by_unit(ctx, by_unit, product))
+        return
+    by_unit.gather(product.given)
+    are_all_here = ctx.ir.icmp("eq", ballot_of_wave(ctx, TRUE), i64(-1))
+    with ctx.registers.skipped_unless(are_all_here):
+        ctx.write_words(i.operands[0], _by_unit(ctx, by_unit, product))
+    with ctx.registers.skipped_unless(ctx.ir.invert(are_all_here)):
+        ctx.write_words(i.operands[0], product.by_lanes())
+
+
+def _by_unit(ctx: LoweringContext, by_unit: WarpProduct, product: _Product) -> list[Value]:
+    """Products that follow each other in a block are summed before they are given to their lanes:
+    LLVM drops what nobody reads in between.
+    """
+    made, count = ctx.registers.made, len(product.sums)
+    earlier = made.get(("sums", *product.sums), []) if product.is_sum else []
+    sums, before = earlier[:count] or product.sums, earlier[count:] or None
+    found = by_unit.of(product.given, product.signs, before)
+    results = product.added(sums, by_unit.returned(found, len(product.given.rows)))
+    results = [ctx.ir.cast("bitcast", each, "i32") for each in results]
+    if product.is_sum:
+        made["sums", *results] = [*sums, *found]
+    return results
+
+
+def _of_integers(
+    ctx: LoweringContext, kind: str, signs: tuple[bool, bool]
+) -> MatrixInstruction | None:
+    """The matrix instruction for integers; none for two unsigned ones if it knows signed only."""
+    unit = ctx.environment.target.matrix_unit
+    instruction = unit.integers.get(kind) if unit else None
+    return instruction if instruction and (instruction.has_signs or any(signs)) else None
+
+
+def _of_floats(ctx: LoweringContext, kind: str) -> MatrixInstruction | None:
+    target = ctx.environment.target
+    unit = target.matrix_unit if target.multiplies_floats_natively else None
+    return unit.floats.get(kind) if unit else None
 
 
 _NIBBLE_SHAPES = {
@@ -89,7 +166,7 @@ def multiply_nibbles(ctx: LoweringContext, i: DecodedInstruction) -> None:
     def dot(words: tuple[Value, Value], total: Value) -> Value:
         return _dot_of_nibbles(ctx, words, signs, total)
 
-    _multiply_integers(ctx, i, _gather(ctx, i, shape), dot)
+    _multiply_integers(ctx, i, shape, _Dot(dot, _of_integers(ctx, "i4", signs), signs))
 
 
 def _dot_of_nibbles(
@@ -129,7 +206,7 @@ def multiply_bits(ctx: LoweringContext, i: DecodedInstruction) -> None:
         ones = ctx.ir.call("i32", "llvm.ctpop.i32", ctx.ir.op(operation, *words))
         return ctx.ir.op("add", total, ones)
 
-    _multiply_integers(ctx, i, _gather(ctx, i, _BIT_SHAPES[i.modifiers[0]]), count)
+    _multiply_integers(ctx, i, _BIT_SHAPES[i.modifiers[0]], _Dot(count))
 
 
 @lowers("IMMA.{8816,16816,16832}.{U8,S8}.{U8,S8}{,.SAT}", has_effect=True)
@@ -140,28 +217,46 @@ def multiply_bytes(ctx: LoweringContext, i: DecodedInstruction) -> None:
     def dot(words: tuple[Value, Value], total: Value) -> Value:
         return dot_of_bytes(ctx, words, signs, total)
 
-    _multiply_integers(ctx, i, _gather(ctx, i, _SHAPES[i.modifiers[0]]), dot)
+    instruction = _of_integers(ctx, "i8", signs)
+    _multiply_integers(ctx, i, _SHAPES[i.modifiers[0]], _Dot(dot, instruction, signs))
+
+
+@dataclass(frozen=True)
+class _Dot:
+    """Adds the products of two words to a sum; the matrix instruction that does so, if any."""
+
+    accumulate: Callable[[tuple[Value, Value], Value], Value]
+    instruction: MatrixInstruction | None = None
+    signs: tuple[bool, bool] = (True, True)
 
 
 def _multiply_integers(
-    ctx: LoweringContext,
-    i: DecodedInstruction,
-    gathered: GatheredMatrices,
-    dot: Callable[[tuple[Value, Value], Value], Value],
+    ctx: LoweringContext, i: DecodedInstruction, shape: MatrixShape, dot: _Dot
 ) -> None:
-    """``dot`` adds the products of two words to a sum."""
-    sums = _registers(ctx, i, i.operands[3], 2 * len(gathered.rows))
-    results = []
-    for row, words in enumerate(gathered.rows):
-        for column in range(2):
-            before = sums[2 * row + column]
+    given = _fragments(ctx, i, shape)
+    sums = _registers(ctx, i, i.operands[3], 2 * shape.rows)
+
+    def plus(before: Value, total: Value) -> Value:
+        if i.has("SAT"):
+            return ctx.ir.call("i32", "llvm.sadd.sat.i32", before, total)
+        return ctx.ir.op("add", before, total)
+
+    def added(before: list[Value], totals: list[Value]) -> list[Value]:
+        return [plus(*pair) for pair in zip(before, totals, strict=True)]
+
+    def by_lanes() -> list[Value]:
+        gathered = _gather(ctx, given)
+        results = []
+        for number, before in enumerate(sums):
+            words = gathered.rows[number // 2], gathered.columns[number % 2]
             total = i32(0) if i.has("SAT") else before
-            for pair in zip(words, gathered.columns[column], strict=True):
-                total = dot(pair, total)
-            if i.has("SAT"):
-                total = ctx.ir.call("i32", "llvm.sadd.sat.i32", before, total)
-            results.append(total)
-    ctx.write_words(i.operands[0], results)
+            for pair in zip(*words, strict=True):
+                total = dot.accumulate(pair, total)
+            results.append(plus(before, total) if i.has("SAT") else total)
+        return results
+
+    product = _Product(given, dot.signs, sums, added, by_lanes, is_sum=not i.has("SAT"))
+    _multiply(ctx, i, dot.instruction, product)
 
 
 def dot_of_bytes(
@@ -187,31 +282,38 @@ def dot_of_bytes(
 @lowers("HMMA.{1688,16816}.F32{,.BF16}", has_effect=True)
 def multiply_halves(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """fp16 or bf16, summed in single precision."""
-    shape = _HALF_SHAPES[i.modifiers[0]]
     kind = "bfloat" if i.has("BF16") else "half"
-    sums = _registers(ctx, i, i.operands[3], 4)
-    totals = [ctx.ir.cast("bitcast", word, "float") for word in sums]
-    results = _products(ctx, _gather(ctx, i, shape), totals, kind)
-    ctx.write_words(i.operands[0], results)
+    _multiply_to_singles(ctx, i, _fragments(ctx, i, _HALF_SHAPES[i.modifiers[0]]), kind)
 
 
 @lowers("HMMA.{1684,1688}.F32.TF32", has_effect=True)
 def multiply_tf32(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Single precision cut to eleven bits, one number a word."""
-    shape = MatrixShape(2, 1 if i.has("1684") else 2)
-    gathered = _gather(ctx, i, shape)
-    sums = [ctx.ir.cast("bitcast", word, "float") for word in _registers(ctx, i, i.operands[3], 4)]
-    results = []
-    for row in range(2):
-        for column in range(2):
-            total = sums[2 * row + column]
-            words = zip(gathered.rows[row], gathered.columns[column], strict=True)
-            for a, b in words:
-                cut = (ctx.ir.op("and", word, i32(-1 << TF32_LOST_BITS)) for word in (a, b))
-                factors = [ctx.ir.cast("bitcast", word, "float") for word in cut]
-                total = ctx.ir.call("float", "llvm.fma.f32", *factors, total)
-            results.append(total)
-    ctx.write_words(i.operands[0], results)
+    given = _fragments(ctx, i, MatrixShape(2, 1 if i.has("1684") else 2))
+
+    def cut(words: Sequence[Value]) -> list[Value]:
+        return [ctx.ir.op("and", word, i32(-1 << TF32_LOST_BITS)) for word in words]
+
+    given = Fragments([cut(row) for row in given.rows], cut(given.columns))
+    _multiply_to_singles(ctx, i, given, "float")
+
+
+def _multiply_to_singles(
+    ctx: LoweringContext, i: DecodedInstruction, given: Fragments, kind: str
+) -> None:
+    sums = _registers(ctx, i, i.operands[3], 4)
+
+    def numbers() -> list[Value]:
+        return [ctx.ir.cast("bitcast", word, "float") for word in sums]
+
+    def added(before: list[Value], totals: list[Value]) -> list[Value]:
+        return _float_sums(ctx, [ctx.ir.cast("bitcast", word, "float") for word in before], totals)
+
+    def by_lanes() -> list[Value]:
+        return _fused_sums(ctx, _gather(ctx, given), numbers(), kind)
+
+    product = _Product(given, (True, True), sums, added, by_lanes)
+    _multiply(ctx, i, _of_floats(ctx, kind), product)
 
 
 @lowers("DMMA.{884,8x8x4}", has_effect=True)
@@ -246,33 +348,50 @@ def _double_from(ctx: LoweringContext, words: list[Value], number: Value) -> Val
 @lowers("HMMA.{1688,16816}.F16", has_effect=True)
 def multiply_halves_to_halves(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """fp16, summed in single precision and rounded at the end."""
-    shape = _HALF_SHAPES[i.modifiers[0]]
-    totals: list[Value] = []
-    for word in _registers(ctx, i, i.operands[3], 2):
-        pair = ctx.ir.result("<2 x half>", f"bitcast {word} to <2 x half>")
-        totals += [ctx.ir.cast("fpext", ctx.ir.element(pair, n, "half"), "float") for n in range(2)]
-    sums = _products(ctx, _gather(ctx, i, shape), totals, "half")
-    halves = [ctx.ir.cast("fptrunc", value, "half") for value in sums]
-    pairs = [ctx.ir.vector(halves[:2]), ctx.ir.vector(halves[2:])]
-    ctx.write_words(i.operands[0], [ctx.ir.result("i32", f"bitcast {p} to i32") for p in pairs])
+    given = _fragments(ctx, i, _HALF_SHAPES[i.modifiers[0]])
+    sums = _registers(ctx, i, i.operands[3], 2)
+
+    def numbers(words: list[Value]) -> list[Value]:
+        return [number for word in words for number in _numbers(ctx, word, "half")]
+
+    def rounded(totals: list[Value]) -> list[Value]:
+        halves = [ctx.ir.cast("fptrunc", value, "half") for value in totals]
+        pairs = [ctx.ir.vector(halves[:2]), ctx.ir.vector(halves[2:])]
+        return [ctx.ir.result("i32", f"bitcast {pair} to i32") for pair in pairs]
+
+    def added(before: list[Value], totals: list[Value]) -> list[Value]:
+        return rounded(_float_sums(ctx, numbers(before), totals))
+
+    def by_lanes() -> list[Value]:
+        return rounded(_fused_sums(ctx, _gather(ctx, given), numbers(sums), "half"))
+
+    product = _Product(given, (True, True), sums, added, by_lanes, is_sum=False)
+    _multiply(ctx, i, _of_floats(ctx, "half"), product)
 
 
-def _products(
+def _float_sums(ctx: LoweringContext, left: list[Value], right: list[Value]) -> list[Value]:
+    pairs = zip(left, right, strict=True)
+    return [ctx.ir.result("float", f"fadd {a}, {b.name}") for a, b in pairs]
+
+
+def _fused_sums(
     ctx: LoweringContext, gathered: GatheredMatrices, totals: list[Value], kind: str
 ) -> list[Value]:
-    rows = [[_pair(ctx, word, kind) for word in words] for words in gathered.rows]
-    columns = [[_pair(ctx, word, kind) for word in words] for words in gathered.columns]
+    rows = [[_numbers(ctx, word, kind) for word in words] for words in gathered.rows]
+    columns = [[_numbers(ctx, word, kind) for word in words] for words in gathered.columns]
     results = []
-    for row in range(2):
-        for column in range(2):
-            total = totals[2 * row + column]
-            for left, right in zip(rows[row], columns[column], strict=True):
-                for a, b in zip(left, right, strict=True):
-                    total = ctx.ir.call("float", "llvm.fma.f32", a, b, total)
-            results.append(total)
+    for number, before in enumerate(totals):
+        total = before
+        for left, right in zip(rows[number // 2], columns[number % 2], strict=True):
+            for a, b in zip(left, right, strict=True):
+                total = ctx.ir.call("float", "llvm.fma.f32", a, b, total)
+        results.append(total)
     return results
 
 
-def _pair(ctx: LoweringContext, word: Value, kind: str) -> list[Value]:
+def _numbers(ctx: LoweringContext, word: Value, kind: str) -> list[Value]:
+    """The numbers in a word, in single precision."""
+    if kind == "float":
+        return [ctx.ir.cast("bitcast", word, "float")]
     vector = ctx.ir.result(f"<2 x {kind}>", f"bitcast {word} to <2 x {kind}>")
     return [ctx.ir.cast("fpext", ctx.ir.element(vector, n, kind), "float") for n in range(2)]

@@ -1,0 +1,222 @@
+"""Products of a warp's matrix fragments by the processor's own matrix instructions.
+
+A warp has 16 (or 8) rows and 8 columns of a product, AMD's instruction 16 by 16. Columns become its
+lines of A and rows its lines of B, so that a lane's first four results are all that is of use:
+element r of lane 16 h + m is row m, column 4 h + r. The depth may be in any order, if it is the
+same for both factors. Idle lines hold copies.
+
+The instructions take no notice of EXEC: they read and write all lanes of the wave. On a wave of 64
+lanes each warp has an instruction of its own, whose lines of A are the columns of both warps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32
+from cass_ray.lift.lowering.context import LoweringContext
+from cass_ray.lift.lowering.lanes import from_wave_lane, is_upper_warp, wave_lane
+from cass_ray.lift.lowering.matrix_instructions import MatrixInstruction, MatrixUnit
+from cass_ray.lift.lowering.target import WARP_LANES
+
+_SLAB_WORDS = 4
+"""Each register of a fragment has a word of a row in each of four lanes."""
+_TOP_BITS, _ONES = i32(0x80808080), i32(0x01010101)
+
+
+@dataclass(frozen=True)
+class Fragments:
+    """A warp's registers of A, in rows g and in rows g + 8 if there are any, and of B."""
+
+    rows: Sequence[Sequence[Value]]
+    columns: Sequence[Value]
+
+
+class WarpProduct:
+    """Writes products of fragments by one matrix instruction."""
+
+    def __init__(
+        self, ctx: LoweringContext, unit: MatrixUnit, instruction: MatrixInstruction
+    ) -> None:
+        self._ctx, self._ir = ctx, ctx.ir
+        self._unit, self._instruction = unit, instruction
+        self._lane = wave_lane(ctx)
+
+    def gather(self, given: Fragments) -> None:
+        """Fetch what lanes need of each other now, for :meth:`of` in a block that follows."""
+        for start in self._starts:
+            self._rows(given.rows, start)
+        self._columns(given.columns)
+
+    def of(
+        self, given: Fragments, signs: tuple[bool, bool], before: list[Value] | None = None
+    ) -> list[Value]:
+        """Elements of the product that a lane has; ``signs``: which factors are signed.
+
+        With ``before``, what was given before, added to that.
+        """
+        found = self._multiplied(given, signs, before)
+        if self._instruction.has_signs or signs == (True, True):
+            return found
+        # Unsigned bytes were made signed ones, 128 less: 128 times the other factor's sums are
+        # missing. There is no such way to multiply two unsigned factors.
+        ones = [_ONES] * len(given.columns)
+        a_signed, b_signed = signs
+        assert a_signed != b_signed
+        others = Fragments([ones], given.columns) if b_signed else Fragments(given.rows, ones)
+        missing = self._multiplied(others, (True, True))
+        return [
+            self._ir.op("add", one, self._ir.op("shl", more, i32(7)))
+            for one, more in zip(found, missing, strict=True)
+        ]
+
+    # The factors
+
+    @property
+    def _starts(self) -> tuple[int, ...]:
+        """The first lanes of the warps of a wave."""
+        return (0, WARP_LANES) if self._unit.is_mfma else (0,)
+
+    def _multiplied(
+        self, given: Fragments, signs: tuple[bool, bool], before: list[Value] | None = None
+    ) -> list[Value]:
+        """The four results of each lane that are of use, added to those of ``before``."""
+        columns = self._as_signed(self._columns(given.columns), signs[1])
+        each = [
+            self._chain(
+                self._as_signed(self._rows(given.rows, start), signs[0]), columns, signs, before
+            )
+            for start in self._starts
+        ]
+        if len(each) == 1:
+            return each[0]
+        upper = is_upper_warp(self._ctx)
+        return [self._ir.select(upper, *reversed(pair)) for pair in zip(*each, strict=True)]
+
+    def _as_signed(self, words: list[Value], is_signed: bool) -> list[Value]:
+        if is_signed or self._instruction.has_signs:
+            return words
+        return [self._ir.op("xor", word, _TOP_BITS) for word in words]
+
+    def _rows(self, rows: Sequence[Sequence[Value]], start: int) -> list[Value]:
+        """What this lane has of the rows of the warp whose lanes begin at ``start``."""
+        return self._once((*rows, start), lambda: list(self._gathered_rows(rows, start)))
+
+    def _gathered_rows(self, rows: Sequence[Sequence[Value]], start: int) -> Iterator[Value]:
+        first = self._ir.op("or", self._bits(self._lane, 0, 3, to=2), i32(start))
+        each = [list(self._words(row, first)) for row in rows]
+        in_second = self._is_set(self._lane, 3)
+        for words in zip(*each, strict=True):
+            yield self._ir.select(in_second, words[-1], words[0])
+
+    def _columns(self, columns: Sequence[Value]) -> list[Value]:
+        """What this lane has of its column."""
+        return self._once((columns,), lambda: list(self._words(columns, self._first_column())))
+
+    def _once(self, of: Iterable[object], make: Callable[[], list[Value]]) -> list[Value]:
+        """Fragments meet many others: what is gathered of them serves again in the block."""
+        key = (self._instruction.intrinsic, *map(str, of))
+        made = self._ctx.registers.made
+        if key not in made:
+            made[key] = make()
+        return made[key]
+
+    def _words(self, registers: Sequence[Value], first: Value) -> Iterator[Value]:
+        """What this lane has of a line, of which four lanes from ``first`` on have the words."""
+        count = _SLAB_WORDS // self._unit.groups
+        group = self._bits(self._lane, 4, self._unit.groups.bit_length() - 1)
+        start = self._ir.op("or", first, self._ir.op("mul", group, i32(count)))
+        for register in registers:
+            for number in range(count):
+                if register.number is not None:
+                    yield register
+                    continue
+                source = self._ir.op("or", start, i32(number))
+                yield from_wave_lane(self._ctx, register, source)
+
+    def _first_column(self) -> Value:
+        """The first lane that has words of this lane's column; see the module."""
+        half = self._bits(self._lane, self._unit.line_of_half.bit_length() - 1, 1, to=4)
+        within = self._bits(self._lane, self._unit.line_of_register.bit_length() - 1, 2, to=2)
+        first = self._ir.op("or", half, within)
+        if self._unit.is_mfma:
+            first = self._ir.op("or", first, self._bits(self._lane, 3, 1, to=5))
+        return first
+
+    def _chain(
+        self,
+        rows: list[Value],
+        columns: list[Value],
+        signs: tuple[bool, bool],
+        before: list[Value] | None,
+    ) -> list[Value]:
+        """As many instructions, one after the other, as the depth takes."""
+        element, count = self._instruction.element, self._unit.registers
+        kind = f"<{count} x {element}>"
+        result = Value(kind, "zeroinitializer")
+        if before is not None:
+            result = self._ir.vector([*before, *[before[0]] * (count - len(before))])
+        for start in range(0, len(rows), self._instruction.words):
+            factors = [self._operand(words, start) for words in (columns, rows)]
+            arguments = self._arguments(factors, result, signs)
+            result = self._ir.call(kind, f"llvm.amdgcn.{self._instruction.intrinsic}", *arguments)
+        return [self._ir.element(result, number, element) for number in range(4)]
+
+    def _arguments(
+        self, factors: list[Value], addend: Value, signs: tuple[bool, bool]
+    ) -> list[Value]:
+        if self._unit.is_mfma:
+            return [*factors, addend, i32(0), i32(0), i32(0)]
+        if not self._instruction.has_signs:
+            return [*factors, addend]
+        flags = [TRUE if sign else FALSE for sign in reversed(signs)]
+        return [flags[0], factors[0], flags[1], factors[1], addend, FALSE]
+
+    def _operand(self, words: list[Value], start: int) -> Value:
+        count = self._instruction.words
+        found = words[start : start + count]
+        found += [i32(0)] * (count - len(found))
+        whole = self._ir.vector(found) if count > 1 else found[0]
+        return self._ir.cast("bitcast", whole, self._instruction.operand)
+
+    # The result
+
+    def returned(self, found: list[Value], rows: int) -> list[Value]:
+        """Results where SASS has them: lane 4 g + t, row g (then g + 8), columns 2 t and 2 t + 1.
+
+        A lane may give one word at a time. Lanes of odd t ask for the second rows when the others
+        ask for the first; so a lane of the first rows first gives columns of even t, a lane of the
+        second ones columns of odd t. Where there are no second rows they are copies of the first.
+        """
+        lane, ir = self._lane, self._ir
+        start = ir.op("and", lane, i32(WARP_LANES))
+        group = ir.op("or", self._bits(lane, 2, 3), self._bits(lane, 1, 1, to=4))
+        source = ir.op("or", ir.op("or", start, group), self._bits(lane, 0, 1, to=3))
+        gives_odd, asks_odd = self._is_set(lane, 3), self._is_set(lane, 0)
+        given = []
+        for turn in range(rows):
+            place = ir.op("xor", source, i32(8 * turn))
+            for column in range(2):
+                even, odd = found[column], found[2 + column]
+                if turn:
+                    even, odd = odd, even
+                word = ir.cast("bitcast", ir.select(gives_odd, odd, even), "i32")
+                word = from_wave_lane(self._ctx, word, place)
+                given.append(ir.cast("bitcast", word, self._instruction.element))
+        if rows == 1:
+            return given
+        first, second = given[:2], given[2:]
+        return [
+            *(ir.select(asks_odd, b, a) for a, b in zip(first, second, strict=True)),
+            *(ir.select(asks_odd, a, b) for a, b in zip(first, second, strict=True)),
+        ]
+
+    def _bits(self, value: Value, first: int, count: int, *, to: int = 0) -> Value:
+        """Bits of a number, moved to bit ``to``."""
+        masked = self._ir.op("and", value, i32((1 << count) - 1 << first))
+        how = "shl" if to > first else "lshr"
+        return self._ir.op(how, masked, i32(abs(to - first)))
+
+    def _is_set(self, value: Value, bit: int) -> Value:
+        return self._ir.icmp("ne", self._ir.op("and", value, i32(1 << bit)), i32(0))

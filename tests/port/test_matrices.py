@@ -1,0 +1,53 @@
+"""Products of the tensor cores by AMD's matrix instructions: whole numbers, exact in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cass_ray.emulator.build import runtime_library
+from cass_ray.emulator.execution import RunOptions
+from cass_ray.lift import lift_cubin
+from cass_ray.port.executable import read_executable
+from cass_ray.port.fatbin import cubins
+from cass_ray.port.lifting import ContainerLifter
+from cass_ray.port.running import execute, port
+
+pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
+
+INSTRUCTION = {"gfx1100": "v_wmma_", "gfx1201": "v_wmma_", "gfx90a": "v_mfma_", "gfx942": "v_mfma_"}
+
+
+@pytest.mark.parametrize("native", [False, True])
+@pytest.mark.parametrize("processor", INSTRUCTION)
+def test_products_are_the_hosts(
+    lifter: ContainerLifter, build: Callable[..., Path], processor: str, native: bool
+) -> None:
+    """Also of one warp of two in a wave, and of a wave that is half empty: ``alone``."""
+    chosen = ContainerLifter(lifter.nvidia, lifter.amd, processor, native_matrices=native)
+    ported = port(read_executable(build("matrices.cu")), chosen)
+    assert not ported.failures
+    named = {name for made in ported.lifted for name in made.native_matrices}
+    assert {name for name in named if "halves" not in name} == set()
+    assert bool(named) == native
+    done = execute(ported, [], runtime_library(), RunOptions(seconds=60, devices=(processor,)))
+    assert (done.stdout_text, done.stderr_text, done.returncode) == ("", "", 0)
+
+
+@pytest.mark.parametrize("processor", INSTRUCTION)
+def test_integers_always_go_to_the_matrix_unit(
+    lifter: ContainerLifter, build: Callable[..., Path], processor: str
+) -> None:
+    """Floating-point numbers do so if it is asked for."""
+    containers = [c for c in read_executable(build("matrices.cu")).containers if not c.is_empty]
+    images = [image for each in containers for image in cubins(each, lifter.nvidia)[80]]
+
+    def found(kind: str, native: bool) -> int:
+        made = [lift_cubin(image, processor, native_matrices=native) for image in images]
+        return sum(each.assembly.count(f"\t{INSTRUCTION[processor]}{kind}") for each in made)
+
+    assert found("i32", native=False) > 0
+    assert found("f32", native=False) == 0
+    assert found("f32", native=True) > 0
