@@ -17,9 +17,8 @@ _NEEDED = 1  # DT_NEEDED
 _RUNTIME = re.compile(r"^libcudart\.so\.(\d+)")
 _SUPPORTED = (12, 13)
 DRIVER_LIBRARY = b"libcuda.so.1"
-_DRIVER_MARKS = (DRIVER_LIBRARY, b"cudaGetDriverEntryPoint")
-"""What programs of the driver interface have: its name, or the runtime's way to it."""
-"""A program needs it, or has the name to open it."""
+_DRIVER_MARKS = (DRIVER_LIBRARY, b"cudaGetDriverEntryPoint", b"cudaLibraryLoad")
+"""What programs have that may load code: the driver's name, or the runtime's ways to it."""
 # Names of the runtime's own symbols, which a static copy leaves in the file.
 _STATIC_MARKS = (b"cudaGetExportTable", b"cudart_static")
 _STATIC_MESSAGE = (

@@ -96,6 +96,24 @@ def assembled_ptx(text: bytes, toolchain: NvidiaToolchain, name: str = "PTX") ->
     It is the one that the PTX names, or the first later one that ptxas knows. Raises
     :class:`PortError` with the message of ptxas.
     """
+    number, suffix = ptx_target(text, toolchain, name)
+    return number, _assemble(text, f"sm_{number}{suffix}", toolchain)
+
+
+def relocatable(text: bytes, toolchain: NvidiaToolchain, name: str, target: str = "") -> bytes:
+    """A cubin of a PTX text for nvlink, for ``target`` or the architecture that the text names.
+
+    Raises :class:`PortError` with the message of ptxas.
+    """
+    number, suffix = ptx_target(text, toolchain, name)
+    return _assemble(text, target or f"sm_{number}{suffix}", toolchain, "-c")
+
+
+def ptx_target(text: bytes, toolchain: NvidiaToolchain, name: str) -> tuple[int, str]:
+    """What ptxas makes a PTX text for, 80 for sm_80, and the letter behind it (``a``), if any.
+
+    Raises :class:`PortError` where the text names nothing, or where there is no ptxas.
+    """
     target = _TARGET.search(text)
     if target is None:
         raise PortError(f"{name}: PTX that names no target")
@@ -110,14 +128,15 @@ def assembled_ptx(text: bytes, toolchain: NvidiaToolchain, name: str = "PTX") ->
     known = [int(each.removeprefix("sm_")) for each in toolchain.targets]
     if not suffix:
         number = min((each for each in known if each >= number), default=number)
-    return number, _assemble(text, f"sm_{number}{suffix}", ptxas, toolchain)
+    return number, suffix
 
 
-def _assemble(text: bytes, architecture: str, ptxas: Path, toolchain: NvidiaToolchain) -> bytes:
+def _assemble(text: bytes, architecture: str, toolchain: NvidiaToolchain, *flags: str) -> bytes:
+    ptxas = toolchain.nvcc.with_name("ptxas")
     with private_folder() as folder:
         (folder / "device.ptx").write_bytes(text.rstrip(b"\0"))
         view = View(read_only=toolchain.visible(), writable=(folder,))
-        command: list[str | Path] = [ptxas, f"-arch={architecture}", "device.ptx"]
+        command: list[str | Path] = [ptxas, *flags, f"-arch={architecture}", "device.ptx"]
         command += ["-o", "device.cubin"]
         done = run(command, cwd=folder, limits=COMPILE_LIMITS, view=view)
         made = read_written(folder / "device.cubin", COMPILE_LIMITS.file_bytes) if done.ok else None

@@ -20,6 +20,7 @@ from cass_ray.lift.errors import LiftError
 from cass_ray.port.errors import PortError
 from cass_ray.port.fatbin import NoPtxAssembler
 from cass_ray.port.lifting import ContainerLifter
+from cass_ray.port.linking import CHECK, LINK, NoLinker, check_ptx, linked
 from cass_ray.toolchain.sandbox.isolation import private_folder
 
 SOCKET_NAME = "lifter"
@@ -76,13 +77,21 @@ def _answer(connection: socket.socket, lifter: ContainerLifter) -> None:
 
 
 def answer_for(image: bytes, lifter: ContainerLifter) -> tuple[int, int, str, bytes]:
-    """CUresult, capability, message and fat binary for an image; never raises for what is in it."""
+    """CUresult, capability, message and fat binary for an image; never raises for what is in it.
+
+    In place of an image there may be a request to link, which gives a cubin (:mod:`.linking`).
+    """
     try:
+        if image.startswith(CHECK):
+            check_ptx(image, lifter.nvidia)
+            return _SUCCESS, 0, "", b""
+        if image.startswith(LINK):
+            return _SUCCESS, 0, "", linked(image, lifter.nvidia)
         made = lifter.lift_image(image)
-    except NoPtxAssembler as error:
+    except (NoPtxAssembler, NoLinker) as error:
         return _NO_ASSEMBLER, 0, str(error), b""
     except (PortError, LiftError) as error:
-        is_text = b"\0" not in image[:64]
+        is_text = image.startswith(CHECK) or b"\0" not in image[:64]
         return (_INVALID_PTX if is_text else _INVALID_IMAGE), 0, str(error), b""
     except Exception as error:  # a fault of ours must not leave the program waiting for an answer
         _log.exception("cass port: lifting what the program loads")

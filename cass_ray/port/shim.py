@@ -1,6 +1,6 @@
 """Build CUDA's libraries over HIP from their sources here, once for each state of them.
 
-``runtime/`` is ``libcudart.so``, ``driver/`` ``libcuda.so.1``, which has parts of the first.
+``runtime/`` is ``libcudart.so``, ``driver/`` ``libcuda.so.1``; ``common/`` is in both.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from cass_ray.emulator.build import BuildFailed
 from cass_ray.toolchain.amd.clang import find_clang
 from cass_ray.toolchain.hip.root import build_hip_root
 
+COMMON_SOURCES = Path(__file__).parent / "common"
 SOURCES = Path(__file__).parent / "runtime"
 DRIVER_SOURCES = Path(__file__).parent / "driver"
 DRIVER_NAME = "libcuda.so.1"
@@ -50,8 +51,8 @@ def shim_library(version: int, hip_runtime: Path, cache: Path | None = None) -> 
     """
     library = _Library(
         f"libcudart.so.{version}",
-        tuple(sorted(SOURCES.glob("*.cpp"))),
-        _files(SOURCES),
+        _sources(SOURCES),
+        (*_files(SOURCES), *_files(COMMON_SOURCES)),
         SOURCES / "exports.map",
         (f"-DCASS_CUDA_VERSION={version}",),
     )
@@ -62,11 +63,15 @@ def driver_library(hip_runtime: Path, cache: Path | None = None) -> Path:
     """``libcuda.so.1`` that calls ``hip_runtime``. Raises what :func:`shim_library` does."""
     library = _Library(
         DRIVER_NAME,
-        (*sorted(DRIVER_SOURCES.glob("*.cpp")), SOURCES / "report.cpp"),
-        (*_files(DRIVER_SOURCES), *_files(SOURCES)),
+        _sources(DRIVER_SOURCES),
+        (*_files(DRIVER_SOURCES), *_files(SOURCES), *_files(COMMON_SOURCES)),
         DRIVER_SOURCES / "exports.map",
     )
     return _built(library, hip_runtime, cache or default_directory())
+
+
+def _sources(folder: Path) -> tuple[Path, ...]:
+    return (*sorted(folder.glob("*.cpp")), *sorted(COMMON_SOURCES.glob("*.cpp")))
 
 
 def _files(folder: Path) -> tuple[Path, ...]:

@@ -34,7 +34,7 @@ _ARCHITECTURE = "sm_90"
 """The newest that the lifter reads."""
 
 _SHIM_SAYS = b"cass port: "
-"""What lines of the CUDA runtime over HIP begin with (``port/runtime/status.cpp``)."""
+"""What lines of the CUDA runtime over HIP begin with (``port/common/report.cpp``)."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,15 +2,13 @@
 // CUkernel is HIP's function.
 #include "module.hpp"
 
-#include <algorithm>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <mutex>
-#include <string>
 #include <vector>
 
+#include "jit_options.hpp"
 #include "lifting.hpp"
 #include "result.hpp"
 
@@ -29,37 +27,6 @@ Known& known() {
   static auto& all = *new Known;  // never destroyed: programs ask in their destructors
   return all;
 }
-
-// Options of the just-in-time compiler that are answered (CUjit_option).
-enum JitOption : int { info_log = 3, info_log_bytes = 4, error_log = 5, error_log_bytes = 6 };
-
-struct JitOptions {
-  unsigned count = 0;
-  int* names = nullptr;
-  void** values = nullptr;
-
-  void** find(int name) const {
-    for (unsigned k = 0; k < count; ++k) {
-      if (names[k] == name) return &values[k];
-    }
-    return nullptr;
-  }
-
-  // A log and its size, which is replaced by that of what was written.
-  void answer(int log, int bytes, const std::string& text) const {
-    void** size = find(bytes);
-    void** buffer = find(log);
-    if (size == nullptr) return;
-    const auto room = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(*size));
-    auto written = std::min<std::size_t>(text.size(), room > 0 ? room - 1 : 0);
-    if (buffer == nullptr || *buffer == nullptr || room == 0) written = 0;
-    if (buffer != nullptr && *buffer != nullptr && room > 0) {
-      std::memcpy(*buffer, text.data(), written);
-      static_cast<char*>(*buffer)[written] = 0;
-    }
-    *size = reinterpret_cast<void*>(written);
-  }
-};
 
 int load(hipModule_t* module, const void* image, const JitOptions& options) {
   if (module == nullptr || image == nullptr) return invalid_value;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "driver.hpp"
 #include "status.hpp"
 
 using namespace cass::cuda;
@@ -11,22 +12,18 @@ namespace {
 
 using GetProcAddress = int (*)(const char*, void**, int, std::uint64_t, int*);
 
-GetProcAddress driver_lookup() {
-  static const auto function = [] {
-    void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-    void* const found = driver == nullptr ? nullptr : dlsym(driver, "cuGetProcAddress_v2");
-    return reinterpret_cast<GetProcAddress>(found);
-  }();
-  return function;
-}
-
 }  // namespace
+
+void* cass::cuda::driver_function(const char* name) {
+  static void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  return driver == nullptr ? nullptr : dlsym(driver, name);
+}
 
 // A symbol that is missing is no error: `status` tells, and the function is null.
 CUDA_API int cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned version,
                                               unsigned long long flags, int* status) {
   if (symbol == nullptr || function == nullptr) return fail(invalid_value);
-  const auto lookup = driver_lookup();
+  const auto lookup = reinterpret_cast<GetProcAddress>(driver_function("cuGetProcAddress_v2"));
   if (lookup == nullptr) return unsupported("cudaGetDriverEntryPoint without a libcuda.so.1");
   lookup(symbol, function, static_cast<int>(version), flags, status);
   return success;

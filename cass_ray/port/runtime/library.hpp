@@ -1,0 +1,15 @@
+// Kernels of libraries that the program has loaded: a cudaKernel_t of one is HIP's function, of
+// another kernel it is the host's function.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+namespace cass::cuda {
+
+// HIP's function where `kernel` is of a library that is loaded; else null.
+hipFunction_t loaded_kernel(const void* kernel);
+
+// The architecture of the machine code that such a kernel was lifted from, 80 for sm_80.
+int capability_of_loaded(hipFunction_t kernel);
+
+}  // namespace cass::cuda
