@@ -11,6 +11,8 @@ from __future__ import annotations
 import argparse
 import functools
 import json
+import subprocess
+import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -27,6 +29,7 @@ from tests.lift.proofs.silicon import CONFIRMED
 from tests.lift.proofs.specification import SPECIFIED
 from tests.lift.vectors.differential import GOOD, assemble
 from tests.lift.vectors.forms import FAMILIES, family
+from tests.port.warpgroup.program import everything, program
 
 RESULTS = REPOSITORY / "benchmarks" / "results"
 COUNTED = RESULTS / "lift_forms.json"
@@ -43,6 +46,22 @@ def forms_of_vectors(architecture: str, name: str) -> dict[str, frozenset[str]]:
     return {each.name: frozenset(forms_in([each])) for each in sass.parse(listing).functions}
 
 
+@functools.cache
+def forms_of_warpgroups() -> frozenset[str]:
+    """Forms in the kernels of ``tests/port/warpgroup``, of which an H100 gave every result.
+
+    ``tests/port/test_warpgroups.py`` compares all of them.
+    """
+    nvidia = find_nvidia()
+    with tempfile.TemporaryDirectory() as name:
+        source, made = Path(name, "warpgroups.cu"), Path(name, "warpgroups.cubin")
+        source.write_text(program(everything()))
+        command = [nvidia.nvcc, "-cubin", "-std=c++17", "-gencode", "arch=compute_90a,code=sm_90a"]
+        subprocess.run([*command, source, "-o", made], check=True, capture_output=True)
+        (listing,) = nvidia.disassemble([made.read_bytes()])
+    return frozenset(forms_in(sass.parse(listing).functions))
+
+
 def tested() -> dict[str, list[str]]:
     """Form -> architectures for which a kernel that agrees with the GPU has it."""
     found: dict[str, set[str]] = defaultdict(set)
@@ -53,6 +72,8 @@ def tested() -> dict[str, list[str]]:
             for kernel in (each for good in GOOD for each in by_outcome.get(good, ())):
                 for form in in_kernels.get(kernel, ()):
                     found[form].add(architecture)
+    for form in forms_of_warpgroups():
+        found[form].add("sm_90")
     return {form: sorted(where) for form, where in sorted(found.items())}
 
 
