@@ -58,6 +58,8 @@ class KernelInfo:
     """What the driver puts in front of the parameters."""
     architecture: int
     """80 for sm_80."""
+    has_cluster: bool = False
+    """Whether the kernel itself asks for clusters, which have one block here."""
 
 
 def architecture(cubin: Cubin) -> int:
@@ -103,6 +105,7 @@ def _kernel_info(cubin: Cubin, name: str) -> KernelInfo:
     base = parameter_base(number)
     max_threads = 1024
     required_threads = 0
+    has_cluster = False
     parameters: list[tuple[int, Parameter]] = []
     for attribute, value in _attributes(_section(cubin, f".nv.info.{name}")):
         if attribute == _KPARAM_INFO:
@@ -117,6 +120,7 @@ def _kernel_info(cubin: Cubin, name: str) -> KernelInfo:
                 required_threads = max_threads
         elif attribute == _CLUSTER:
             x, y, z = BinaryReader(value).fields(_THREE_WORDS)
+            has_cluster = True
             if x * y * z > 1:
                 raise LiftError(f"{name}: clusters of {x} x {y} x {z} blocks; blocks share nothing")
     frame = 0
@@ -139,6 +143,7 @@ def _kernel_info(cubin: Cubin, name: str) -> KernelInfo:
         required_threads,
         driver_words(number),
         number,
+        has_cluster,
     )
 
 

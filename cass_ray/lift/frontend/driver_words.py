@@ -2,11 +2,13 @@
 
 No document of Nvidia's says so. Which offset is what was read off ptxas, which turns PTX of
 documented meaning into a read of it: ``cvta.const`` of a variable gives the address of bank 3,
-``cvta.param`` of a parameter that of the parameters, ``%dynamic_smem_size`` that size.
+``cvta.param`` of a parameter that of the parameters, ``%dynamic_smem_size`` that size, and
+``%cluster_nctaid``, ``%clusterid`` and their kind the words about clusters.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
@@ -33,8 +35,25 @@ class DriverWords:
     """The generic address that the parameters are counted from."""
     parameters_distance: int
     """How far behind that address they begin."""
+    clusters: int | None = None
+    """The first of three words: clusters of the grid."""
+    explicit_cluster: int | None = None
+    """1 where a kernel or a launch asks for clusters, whatever their size."""
+    of_cluster: Mapping[int, int] = field(default_factory=dict)
+    """What other words say about a cluster of one block."""
     refused: dict[int, str] = field(default_factory=dict)
     """Words that are known by name and not provided."""
+
+
+_ONE, _SINGLE_ONE = 1, 0x3F800000
+
+
+def _of_one_block(sizes: int, reciprocals: int, blocks: int) -> dict[int, int]:
+    """Three sizes, 1 / each in single precision, and their product."""
+    words = {blocks: _ONE}
+    for axis in range(3):
+        words |= {sizes + 4 * axis: _ONE, reciprocals + 4 * axis: _SINGLE_ONE}
+    return words
 
 
 _END = "the end of the kernel's parameters"
@@ -66,6 +85,9 @@ _HOPPER = DriverWords(
     constants=0xD0,
     parameters=0x198,
     parameters_distance=0,
+    clusters=0x15C,
+    explicit_cluster=0x140,
+    of_cluster=_of_one_block(sizes=0x144, reciprocals=0x150, blocks=0x188),
     refused={
         0x2C: "the size of dynamic shared memory",
         0x114: "the size of reserved shared memory",
@@ -88,6 +110,13 @@ _BLACKWELL = DriverWords(
     constants=0x120,
     parameters=0x348,
     parameters_distance=0,
+    clusters=0x2C0 - 0xA0 * CLUSTER_SIZE,
+    explicit_cluster=0x36C,
+    of_cluster=_of_one_block(
+        sizes=0x2A0 - 0xA0 * CLUSTER_SIZE,
+        reciprocals=0x2B0 - 0xA0 * CLUSTER_SIZE,
+        blocks=0x2CC - 0xA0 * CLUSTER_SIZE,
+    ),
     refused={
         0x2AC - 0xA0 * CLUSTER_SIZE: "the size of dynamic shared memory",
         0x350: _END,

@@ -115,6 +115,12 @@ class ConstantBanks:
             return self._half(self._data.constants_address(), is_high=offset != driver.constants)
         if offset - driver.parameters in _HALVES:
             return self._half(self._parameters_address(), is_high=offset != driver.parameters)
+        if driver.clusters is not None and offset - driver.clusters in _GROUP_COUNT:
+            return self.grid_size((offset - driver.clusters) // 4)
+        if offset == driver.explicit_cluster:
+            return i32(int(self._kernel.has_cluster))
+        if offset in driver.of_cluster:
+            return i32(driver.of_cluster[offset])
         reason = driver.refused.get(offset, "a driver constant of unknown meaning")
         raise UnknownForm(f"c[0x0][{offset:#x}]", reason)
 

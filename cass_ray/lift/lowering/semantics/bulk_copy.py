@@ -7,17 +7,19 @@ memory of another block of a cluster is refused where the kernel is (``frontend.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import Address, Operand, Predicate, Register
+from cass_ray.lift.frontend.operands import Address, Name, Operand, Predicate, Register
 from cass_ray.lift.llvm.builder import FALSE, SUPPORT_PREFIX, TRUE, Value, i32
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.lanes import ballot, lane
 from cass_ray.lift.lowering.semantics.mbarrier import complete_transactions
 from cass_ray.lift.lowering.table import lowers
 
+_POLICY = re.compile(r"desc\[UR\w+\]")
 _UNIT_BITS, _UNITS = 4, 0xFFFF
 """Sizes are in units of 16 bytes, in the low half of a register."""
 
@@ -28,6 +30,13 @@ def by_one_lane(ctx: LoweringContext) -> Iterator[None]:
     leader = ctx.ir.call("i32", "llvm.cttz.i32", ballot(ctx, TRUE), FALSE)
     with ctx.registers.skipped_unless(ctx.ir.icmp("eq", lane(ctx), leader)):
         yield
+
+
+def operands_of_copy(i: DecodedInstruction, count: int) -> tuple[Operand, ...]:
+    """Without the policy of caches that may follow (``.L2::cache_hint``): it changes no result."""
+    last = i.operands[-1]
+    has_policy = isinstance(last, Name) and _POLICY.fullmatch(last.text)
+    return i.operands.exactly(count + bool(has_policy))[:count]
 
 
 def only_register(i: DecodedInstruction, operand: Operand) -> Register:
@@ -50,7 +59,7 @@ def _bytes(ctx: LoweringContext, operand: Operand) -> Value:
 @lowers("UBLKCP.{S.G,S.S}", has_effect=True)
 def copy_to_shared(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Copy to shared memory; the register after the target's has the barrier that counts bytes."""
-    target, source, size = i.operands.exactly(3)
+    target, source, size = operands_of_copy(i, 3)
     place, origin = only_register(i, target), only_register(i, source)
     with by_one_lane(ctx):
         count, address = _bytes(ctx, size), shared_word(ctx, place)
@@ -64,7 +73,7 @@ def copy_to_shared(ctx: LoweringContext, i: DecodedInstruction) -> None:
 @lowers("UBLKCP.G.S", has_effect=True)
 def copy_to_global(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Copy from shared to global memory."""
-    target, source, size = i.operands.exactly(3)
+    target, source, size = operands_of_copy(i, 3)
     place, origin = only_register(i, target), only_register(i, source)
     with by_one_lane(ctx):
         address, count = shared_word(ctx, origin), _bytes(ctx, size)
@@ -79,7 +88,7 @@ _KINDS = ("U32", "S32", "U64", "S64")
 @lowers("UBLKRED.G.S.{ADD,MIN,MAX,INC,DEC,AND,OR,XOR}{,.S32,.U64,.S64}", has_effect=True)
 def reduce_to_global(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Combine integers of shared memory with those of global memory, each at once."""
-    target, source, size = i.operands.exactly(3)
+    target, source, size = operands_of_copy(i, 3)
     place, origin = only_register(i, target), only_register(i, source)
     how = REDUCTIONS.index(i.one_of(*REDUCTIONS))
     kind = _KINDS.index(i.one_of(*_KINDS, default="U32"))

@@ -228,6 +228,17 @@ def reconverge(ctx: LoweringContext, i: DecodedInstruction) -> None:
     ctx.ir.call_void("llvm.amdgcn.wave.barrier")
 
 
+@lowers("UCGABAR_{ARV,WAIT}", has_effect=True)
+def cluster_barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """A barrier of a cluster, beside which ptxas has one of the block for kernels without clusters.
+
+    The word of bank 0 by which the code chooses says that there is none: this is never reached.
+    """
+    if ctx.environment.kernel.has_cluster:
+        raise i.unknown("a barrier of a cluster that the kernel asks for")
+    ctx.ir.line('call void asm sideeffect "s_trap 2", ""()')
+
+
 @lowers("BMOV.32{,.CLEAR,.PQUAD}", "BMOV.64")
 def move_barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Save or restore a convergence barrier, which holds nothing here."""

@@ -15,6 +15,7 @@ from cass_ray.lift.lowering.semantics.bulk_copy import (
     REDUCTIONS,
     by_one_lane,
     only_register,
+    operands_of_copy,
     shared_word,
 )
 from cass_ray.lift.lowering.semantics.mbarrier import complete_transactions
@@ -35,7 +36,7 @@ def _tile(
 
 
 def _map(ctx: LoweringContext, i: DecodedInstruction) -> Value:
-    _, operand = i.operands.exactly(2)
+    _, operand = operands_of_copy(i, 2)
     return ctx.wide(only_register(i, operand))
 
 

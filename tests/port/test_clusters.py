@@ -1,0 +1,73 @@
+"""Kernels that ask what their cluster is: without one, each block is a cluster (PTX ISA)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cass_ray.emulator.build import runtime_library
+from cass_ray.emulator.execution import RunOptions
+from cass_ray.port.executable import read_executable
+from cass_ray.port.lifting import ContainerLifter
+from cass_ray.port.running import execute, port
+
+pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
+
+PROGRAM = r"""
+#include <cstdio>
+#define READ(name) ([] { unsigned v; asm volatile("mov.u32 %0, %" name ";" : "=r"(v)); return v; }())
+
+__global__ void words(unsigned *out) {
+  __shared__ unsigned given[64];
+  unsigned is_explicit;
+  asm volatile("{ .reg .pred p; mov.pred p, %%is_explicit_cluster; selp.u32 %0, 1, 0, p; }"
+               : "=r"(is_explicit));
+  given[threadIdx.x] = threadIdx.x;
+  asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;" ::: "memory");
+  const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  unsigned found[] = {is_explicit,
+    READ("%cluster_nctaid.x"), READ("%cluster_nctaid.y"), READ("%cluster_nctaid.z"),
+    READ("%cluster_nctarank"), READ("%nclusterid.x"), READ("%nclusterid.y"), READ("%nclusterid.z"),
+    READ("%clusterid.x"), READ("%clusterid.y"), READ("%clusterid.z"),
+    READ("%cluster_ctaid.x"), READ("%cluster_ctaid.y"), READ("%cluster_ctaid.z"),
+    READ("%cluster_ctarank"), given[63 - threadIdx.x]};
+  for (int n = 0; n < 16; ++n) out[(64 * block + threadIdx.x) * 16 + n] = found[n];
+}
+
+int main() {
+  static unsigned found[24 * 64 * 16];
+  unsigned *out;
+  cudaMalloc(&out, sizeof found);
+  words<<<dim3(2, 3, 4), 64>>>(out);
+  if (cudaMemcpy(found, out, sizeof found, cudaMemcpyDeviceToHost) != cudaSuccess) return 2;
+  for (unsigned n = 0; n < 24 * 64; ++n) {
+    const unsigned block = n / 64, wanted[] = {0, 1, 1, 1, 1, 2, 3, 4,
+      block % 2, block / 2 % 3, block / 6, 0, 0, 0, 0, 63 - n % 64};
+    for (int k = 0; k < 16; ++k)
+      if (found[16 * n + k] != wanted[k]) return std::printf("%u: word %d is %u\n", n, k, found[16 * n + k]), 1;
+  }
+}
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize("processor", ["gfx1100", "gfx942"])
+@pytest.mark.parametrize("architecture", ["sm_90", "sm_120"])
+def test_a_block_is_a_cluster(
+    lifter: ContainerLifter, build: Callable[..., Path], architecture: str, processor: str
+) -> None:
+    chosen = ContainerLifter(lifter.nvidia, lifter.amd, processor)
+    ported = port(read_executable(build("cluster_words.cu", PROGRAM, architecture)), chosen)
+    assert not ported.failures
+    done = execute(ported, [], runtime_library(), RunOptions(seconds=60, devices=(processor,)))
+    assert (done.stdout_text, done.stderr_text, done.returncode) == ("", "", 0)
+
+
+def test_a_kernel_that_asks_for_a_cluster_has_no_barrier_of_it(
+    lifter: ContainerLifter, build: Callable[..., Path]
+) -> None:
+    """Refused by name, also of one block: nothing tells what waits for what there."""
+    text = PROGRAM.replace("void words", "void __cluster_dims__(1, 1, 1) words")
+    ported = port(read_executable(build("cluster_kernel.cu", text, "sm_90")), lifter)
+    assert any("UCGABAR_ARV" in reason for reason in ported.failures.values())
