@@ -82,6 +82,7 @@ _OF_CDNA = {
     "half": MatrixInstruction("mfma.f32.16x16x16f16", "<4 x half>", 2, "float"),
     "bfloat": MatrixInstruction("mfma.f32.16x16x16bf16.1k", "<4 x i16>", 2, "float"),
     "float": MatrixInstruction("mfma.f32.16x16x4f32", "float", 1, "float"),
+    "double": MatrixInstruction("mfma.f64.16x16x4f64", "double", 2, "double"),
 }
 
 

@@ -213,10 +213,66 @@ class WarpProduct:
         ]
 
     def _bits(self, value: Value, first: int, count: int, *, to: int = 0) -> Value:
-        """Bits of a number, moved to bit ``to``."""
-        masked = self._ir.op("and", value, i32((1 << count) - 1 << first))
-        how = "shl" if to > first else "lshr"
-        return self._ir.op(how, masked, i32(abs(to - first)))
+        return _bits(self._ctx, value, first, count, to=to)
 
     def _is_set(self, value: Value, bit: int) -> Value:
         return self._ir.icmp("ne", self._ir.op("and", value, i32(1 << bit)), i32(0))
+
+
+class DoubleProduct:
+    """Writes products of 8 by 8 doubles of depth 4, of both warps of a wave by one instruction.
+
+    Its lines are the columns, and the rows, of both: two of four squares are of use. Element r of
+    lane 16 q + c is line q + 4 r, column c; lines are put so that lane 4 g + t of warp w finds its
+    two columns, 2 t and 2 t + 1, in elements 2 w and 2 w + 1 of lane 16 t + 8 w + g.
+    """
+
+    def __init__(self, ctx: LoweringContext, instruction: MatrixInstruction) -> None:
+        self._ctx, self._ir = ctx, ctx.ir
+        self._instruction = instruction
+        lane = wave_lane(ctx)
+        depth, row = _bits(ctx, lane, 4, 2), _bits(ctx, lane, 0, 3, to=2)
+        warp = _bits(ctx, lane, 3, 1, to=5)
+        column = [_bits(ctx, lane, 0, 2, to=3), _bits(ctx, lane, 2, 1, to=2)]
+        self._row_place = self._joined(warp, row, depth)
+        self._column_place = self._joined(warp, *column, depth)
+        group, own_warp = _bits(ctx, lane, 2, 3), _bits(ctx, lane, 5, 1, to=3)
+        self._result_place = self._joined(_bits(ctx, lane, 0, 2, to=4), own_warp, group)
+        self._is_of_upper = ctx.ir.icmp("ne", warp, i32(0))
+
+    def of(self, a: list[Value], b: list[Value], sums: list[Value]) -> list[Value]:
+        """Words of the result, from those of A, of B and of C, each double a low and a high one."""
+        kind = f"<4 x {self._instruction.element}>"
+        # Where the other warp's sums belong, copies of these are of no use, and do no harm.
+        before = [self._double(sums[2 * n : 2 * n + 2], self._row_place) for n in (0, 1, 0, 1)]
+        found = self._ir.call(
+            kind,
+            f"llvm.amdgcn.{self._instruction.intrinsic}",
+            self._double(b, self._column_place),
+            self._double(a, self._row_place),
+            self._ir.vector(before),
+            *[i32(0)] * 3,
+        )
+        elements = [self._ir.element(found, n, self._instruction.element) for n in range(4)]
+        words: list[Value] = []
+        for lower, upper in zip(elements[:2], elements[2:], strict=True):
+            bits = self._ir.cast("bitcast", self._ir.select(self._is_of_upper, upper, lower), "i64")
+            halves = (self._ir.low(bits), self._ir.high(bits))
+            words += [from_wave_lane(self._ctx, half, self._result_place) for half in halves]
+        return words
+
+    def _double(self, words: list[Value], place: Value) -> Value:
+        low, high = (from_wave_lane(self._ctx, word, place) for word in words)
+        return self._ir.cast("bitcast", self._ir.pair(low, high), "double")
+
+    def _joined(self, first: Value, *others: Value) -> Value:
+        for other in others:
+            first = self._ir.op("or", first, other)
+        return first
+
+
+def _bits(ctx: LoweringContext, value: Value, first: int, count: int, *, to: int = 0) -> Value:
+    """Bits of a number, moved to bit ``to``."""
+    masked = ctx.ir.op("and", value, i32((1 << count) - 1 << first))
+    how = "shl" if to > first else "lshr"
+    return ctx.ir.op(how, masked, i32(abs(to - first)))

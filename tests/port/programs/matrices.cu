@@ -1,6 +1,7 @@
 // Products by the tensor cores against the host's: whole numbers are the same in every order.
 #include <cuda_fp16.h>
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -78,6 +79,17 @@ __global__ void halves(const __half *left, const __half *right, float *out, __ha
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
   for (int e = 0; e < 4; ++e) out[(g + e / 2 * 8) * 8 + k + e % 2] = c[e];
   for (int e = 0; e < 2; ++e) std::memcpy(small + (g + 8 * e) * 8 + k, &h[e], 4);
+}
+
+// C += A B of 8 by 8 by 4 doubles.
+__global__ void doubles(const double *left, const double *right, double *out) {
+  const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+  left += threadIdx.x / 32 * 32, right += threadIdx.x / 32 * 32, out += threadIdx.x / 32 * 64;
+  double c[2] = {1.0 * g, -1.0 * t};
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+      : "+d"(c[0]), "+d"(c[1])
+      : "d"(left[g * 4 + t]), "d"(right[g * 4 + t]));
+  for (int e = 0; e < 2; ++e) out[g * 8 + 2 * t + e] = c[e];
 }
 
 static std::uint32_t state = 1;
@@ -184,6 +196,25 @@ static void check_halves(int warps) {
   EXPECT(wrong == 0);
 }
 
+// Of thirds and sevenths, so that each sum is rounded; those of the host in the order of the depth.
+static void check_doubles(int warps) {
+  std::vector<double> a(32 * warps), b(32 * warps);
+  for (auto &each : a) each = static_cast<int>(random_word()) / 3.0;
+  for (auto &each : b) each = static_cast<int>(random_word()) / 7.0;
+  double *out;
+  GOOD(cudaMalloc(&out, 64 * warps * sizeof(double)));
+  doubles<<<1, 32 * warps>>>(on_device(a), on_device(b), out);
+  const auto found = from_device(out, 64 * warps);
+  int wrong = 0;
+  for (int n = 0; n < 64 * warps; ++n) {
+    const int warp = n / 64, row = n % 64 / 8, column = n % 8;
+    double sum = column % 2 ? -1.0 * (column / 2) : 1.0 * row;
+    for (int k = 0; k < 4; ++k) sum = std::fma(a[32 * warp + row * 4 + k], b[32 * warp + column * 4 + k], sum);
+    wrong += sum != found[n];
+  }
+  EXPECT(wrong == 0);
+}
+
 int main() {
   check_bytes<std::int8_t, std::int8_t>();
   check_bytes<std::int8_t, std::uint8_t>();
@@ -192,6 +223,7 @@ int main() {
   for (int warps : {1, 2, 3, 4}) {
     check_alone(32 * warps);
     check_halves(warps);
+    check_doubles(warps);
   }
   return failures;
 }

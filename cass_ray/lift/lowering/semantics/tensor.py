@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Operand, Register
@@ -18,7 +19,7 @@ from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32, i64
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.lanes import ballot_of_wave, from_lane, lane
 from cass_ray.lift.lowering.matrix_instructions import MatrixInstruction
-from cass_ray.lift.lowering.matrix_unit import Fragments, WarpProduct
+from cass_ray.lift.lowering.matrix_unit import DoubleProduct, Fragments, WarpProduct
 from cass_ray.lift.lowering.semantics.float32 import TF32_LOST_BITS
 from cass_ray.lift.lowering.table import lowers
 
@@ -80,9 +81,23 @@ def _gather(ctx: LoweringContext, given: Fragments) -> GatheredMatrices:
     return GatheredMatrices(rows, columns)
 
 
+class _TwoWays(Protocol):
+    """A product by a matrix instruction, or without one; each gives registers of the result."""
+
+    def prepare(self, ctx: LoweringContext, instruction: MatrixInstruction) -> None:
+        """Do what may be done before the way is chosen."""
+
+    def by_unit(self, ctx: LoweringContext, instruction: MatrixInstruction) -> list[Value]:
+        """With all lanes of the wave."""
+
+    @property
+    def by_lanes(self) -> Callable[[], list[Value]]:
+        """By ordinary arithmetic."""
+
+
 @dataclass(frozen=True)
 class _Product:
-    """One product, and two ways to it."""
+    """A product of words of elements."""
 
     given: Fragments
     signs: tuple[bool, bool]
@@ -96,43 +111,66 @@ class _Product:
     is_sum: bool = True
     """Whether it is nothing but the sum of C and the product, so that others may follow."""
 
+    def prepare(self, ctx: LoweringContext, instruction: MatrixInstruction) -> None:
+        """What is gathered here serves again in the block."""
+        self._unit(ctx, instruction).gather(self.given)
+
+    def by_unit(self, ctx: LoweringContext, instruction: MatrixInstruction) -> list[Value]:
+        """Products that follow each other in a block are summed before lanes are given theirs:
+        LLVM drops what nobody reads in between.
+        """
+        unit = self._unit(ctx, instruction)
+        made, count = ctx.registers.made, len(self.sums)
+        earlier = made.get(("sums", *self.sums), []) if self.is_sum else []
+        sums, before = earlier[:count] or self.sums, earlier[count:] or None
+        found = unit.of(self.given, self.signs, before)
+        results = self.added(sums, unit.returned(found, len(self.given.rows)))
+        results = [ctx.ir.cast("bitcast", each, "i32") for each in results]
+        if self.is_sum:
+            made["sums", *results] = [*sums, *found]
+        return results
+
+    def _unit(self, ctx: LoweringContext, instruction: MatrixInstruction) -> WarpProduct:
+        unit = ctx.environment.target.matrix_unit
+        assert unit is not None
+        return WarpProduct(ctx, unit, instruction)
+
+
+@dataclass(frozen=True)
+class _OfDoubles:
+    """A product of doubles: registers of A, of B and of C."""
+
+    a: list[Value]
+    b: list[Value]
+    sums: list[Value]
+    by_lanes: Callable[[], list[Value]]
+
+    def prepare(self, ctx: LoweringContext, instruction: MatrixInstruction) -> None:
+        """Nothing."""
+
+    def by_unit(self, ctx: LoweringContext, instruction: MatrixInstruction) -> list[Value]:
+        """C is what the instruction begins with, as the first of the fused sums does."""
+        return DoubleProduct(ctx, instruction).of(self.a, self.b, self.sums)
+
 
 def _multiply(
     ctx: LoweringContext,
     i: DecodedInstruction,
     instruction: MatrixInstruction | None,
-    product: _Product,
+    product: _TwoWays,
 ) -> None:
     """By ``instruction``, if there is one: it needs all lanes of a wave."""
-    target = ctx.environment.target
-    if instruction is None or target.matrix_unit is None or ctx.turns is not None:
+    if instruction is None or ctx.turns is not None:
         ctx.write_words(i.operands[0], product.by_lanes())
-        return
-    by_unit = WarpProduct(ctx, target.matrix_unit, instruction)
-    if not target.pairs_warps:
-        ctx.write_words(i.operands[0], _by_unit(ctx, by_unit, product))
-        return
-    by_unit.gather(product.given)
-    are_all_here = ctx.ir.icmp("eq", ballot_of_wave(ctx, TRUE), i64(-1))
-    with ctx.registers.skipped_unless(are_all_here):
-        ctx.write_words(i.operands[0], _by_unit(ctx, by_unit, product))
-    with ctx.registers.skipped_unless(ctx.ir.invert(are_all_here)):
-        ctx.write_words(i.operands[0], product.by_lanes())
-
-
-def _by_unit(ctx: LoweringContext, by_unit: WarpProduct, product: _Product) -> list[Value]:
-    """Products that follow each other in a block are summed before they are given to their lanes:
-    LLVM drops what nobody reads in between.
-    """
-    made, count = ctx.registers.made, len(product.sums)
-    earlier = made.get(("sums", *product.sums), []) if product.is_sum else []
-    sums, before = earlier[:count] or product.sums, earlier[count:] or None
-    found = by_unit.of(product.given, product.signs, before)
-    results = product.added(sums, by_unit.returned(found, len(product.given.rows)))
-    results = [ctx.ir.cast("bitcast", each, "i32") for each in results]
-    if product.is_sum:
-        made["sums", *results] = [*sums, *found]
-    return results
+    elif not ctx.environment.target.pairs_warps:
+        ctx.write_words(i.operands[0], product.by_unit(ctx, instruction))
+    else:
+        product.prepare(ctx, instruction)
+        are_all_here = ctx.ir.icmp("eq", ballot_of_wave(ctx, TRUE), i64(-1))
+        with ctx.registers.skipped_unless(are_all_here):
+            ctx.write_words(i.operands[0], product.by_unit(ctx, instruction))
+        with ctx.registers.skipped_unless(ctx.ir.invert(are_all_here)):
+            ctx.write_words(i.operands[0], product.by_lanes())
 
 
 def _of_integers(
@@ -319,12 +357,19 @@ def _multiply_to_singles(
 @lowers("DMMA.{884,8x8x4}", has_effect=True)
 def multiply_doubles(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Double precision, four products each."""
-    own = lane(ctx)
-    group = ctx.ir.op("and", own, i32(~3))
-    first_column = ctx.ir.op("shl", ctx.ir.op("and", own, i32(3)), i32(3))
     a = _registers(ctx, i, i.operands[1], 2)
     b = _registers(ctx, i, i.operands[2], 2)
     sums = _registers(ctx, i, i.operands[3], 4)
+    product = _OfDoubles(a, b, sums, lambda: _fused_doubles(ctx, a, b, sums))
+    _multiply(ctx, i, _of_floats(ctx, "double"), product)
+
+
+def _fused_doubles(
+    ctx: LoweringContext, a: list[Value], b: list[Value], sums: list[Value]
+) -> list[Value]:
+    own = lane(ctx)
+    group = ctx.ir.op("and", own, i32(~3))
+    first_column = ctx.ir.op("shl", ctx.ir.op("and", own, i32(3)), i32(3))
     results: list[Value] = []
     for column in range(2):
         total = ctx.ir.cast(
@@ -337,7 +382,7 @@ def multiply_doubles(ctx: LoweringContext, i: DecodedInstruction) -> None:
             total = ctx.ir.call("double", "llvm.fma.f64", *factors, total)
         bits = ctx.ir.cast("bitcast", total, "i64")
         results += [ctx.ir.low(bits), ctx.ir.high(bits)]
-    ctx.write_words(i.operands[0], results)
+    return results
 
 
 def _double_from(ctx: LoweringContext, words: list[Value], number: Value) -> Value:
