@@ -24,8 +24,8 @@ PROGRAMS = "programs.json"
 """Ids of the held-out programs that are asked; all of them where there is no such file."""
 RESERVED = "reserved.arrow"
 """Pairs that a run leaves to reinforcement learning, in its folder."""
-REAL = ("program", "file", "few")
-"""Kinds of pairs that people wrote."""
+REAL = ("program", "file")
+"""Kinds of pairs that people wrote, with more than few changed lines."""
 _FEW = 4
 """A public file with fewer changed lines is of the kind ``few``."""
 Row = dict[str, Any]

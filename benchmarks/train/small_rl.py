@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from cass_ray.train.rl.settings import RlSettings, SamplingSettings
 
 QUESTIONS = "questions.jsonl"
-_ACCEPTED = ("compiles", "right")
+_ACCEPTED = ("compiles", "right", "the rules' translation, which does not compile")
 """Outcomes of what is rewarded as a translation; any other credit is for being a program."""
 
 
@@ -115,7 +115,7 @@ def run(out: Path, options: argparse.Namespace) -> None:
     until = time.monotonic() + options.seconds
     settings = _settings(options)
     workers = options.workers or os.cpu_count() or 1
-    credit = CompileCredit(usable=options.usable, other=options.other)
+    credit = CompileCredit(usable=options.usable, other=options.other, unproved=options.unproved)
     judge = partial(make_judge, options.tools.resolve(), credit, options.optimization)
     rewards = ProcessRewards(judge, workers)
     gpus = torch.cuda.device_count()
@@ -193,6 +193,9 @@ def arguments() -> argparse.ArgumentParser:
         help="Of the judge's compiler.",
     )
     running.add_argument("--usable", type=float, default=0.1, help="Credit for what is a program.")
+    running.add_argument(
+        "--unproved", type=float, default=0.1, help="Credit for the rules' text, uncompiled."
+    )
     running.add_argument("--save-every", type=int, default=10**6, help="Steps.")
     running.add_argument("--other", type=float, default=0.3, help="Credit for other code.")
     running.add_argument("--config", type=Path, default=CONFIG)

@@ -20,7 +20,7 @@ _STEP_TOKENS = 65_536
 """Of the supervised run, over all GPUs: those of the sixth run."""
 
 _RL = (
-    "--usable", "0", "--other", "0",
+    "--usable", "0", "--other", "0", "--unproved", "1",
     "--set", "optimizer.learning_rate=0.00005",
     "--set", "sampling.max_new_tokens=640",
     "--set", "sampling.revisited=0.6",
@@ -39,7 +39,7 @@ class Plan:
     """Seconds of the epoch at which the machine is gone."""
     training: float = 500
     """Seconds of supervised training, its start and the trial of its speed among them."""
-    answering: float = 110
+    answering: float = 130
     """Seconds for the answers of a model, at most."""
     least_rl: float = 300
     """Seconds that are kept for reinforcement learning, however long training took to begin."""
@@ -52,7 +52,7 @@ class Plan:
     prepare: list[str] = field(default_factory=lambda: ["--asked-only", "--reserved", "0.2"])
     """Options of ``small_model prepare`` and ``run``."""
     questions: list[str] = field(
-        default_factory=lambda: ["--longest-answer", "500", "--fresh", "3000"]
+        default_factory=lambda: ["--longest-answer", "500", "--fresh", "6000"]
     )
     """Options of ``small_rl questions``."""
     rl: list[str] = field(default_factory=lambda: [*_RL])
@@ -155,7 +155,7 @@ def _unpack(at: Context) -> list[Lane]:
 
 def _questions(at: Context) -> list[Lane]:
     held_out = module("small_rl", "held-out", at.out, at.data, "--to", at.out / PROGRAMS)
-    asked = module("small_rl", "questions", at.out, "--tools", at.out / "tools", *at.plan.questions)
+    asked = module("small_rl", "questions", at.out, *at.plan.questions)
     return [Lane([held_out, asked])]
 
 
@@ -247,21 +247,21 @@ def phases(plan: Plan) -> list[Phase]:
               ("prepared",), before_end=_training_end, longest=lambda plan: plan.training,
               grace=90, least=20,
               records=("run/metrics.jsonl", "run/summary.json", "pace.json")),
+        Phase("questions", CPUS, [_questions], ("prepared",), records=(PROGRAMS,), nice=10),
         Phase("judge", CPUS, [_unpack], parts=("judge.",), nice=10),
-        Phase("questions", CPUS, [_questions], ("prepared", "judge"), records=(PROGRAMS,), nice=10),
         Phase("answered", GPUS, [_answers(MODEL, "answers")], ("trained", "questions"),
               before_end=_rl_end, longest=answering, grace=20, records=answered),
         Phase("weights", CPUS, [_weights(MODEL, "supervised")], ("trained",), nice=10),
-        Phase("worth", CPUS, [_worth("answers", "worth.jsonl")], after=("answered",),
+        Phase("worth", CPUS, [_worth("answers", "worth.jsonl")], ("judge",), after=("answered",),
               records=("worth*.jsonl",), nice=10),
-        Phase("reinforced", GPUS, [_reinforce, _reinforce], ("trained", "questions"),
+        Phase("reinforced", GPUS, [_reinforce, _reinforce], ("trained", "questions", "judge"),
               before_end=_rl_end, grace=20, least=30,
               records=("rl/metrics.jsonl", "rl/summary.json", "rl/answers.jsonl",
                        "rl/questions.jsonl")),
         Phase("answered_rl", GPUS, [_answers(RL_MODEL, "answers_rl")], after=("reinforced",),
               longest=answering, grace=20, records=answered),
-        Phase("worth_rl", CPUS, [_worth("answers_rl", "worth_rl.jsonl")], after=("answered_rl",),
-              before_end=_home, records=("worth*.jsonl",)),
+        Phase("worth_rl", CPUS, [_worth("answers_rl", "worth_rl.jsonl")], ("judge",),
+              after=("answered_rl",), before_end=_home, records=("worth*.jsonl",)),
         Phase("weights_rl", CPUS, [_weights(RL_MODEL, "rl")], after=("reinforced",),
               before_end=_home),
     ]  # fmt: skip

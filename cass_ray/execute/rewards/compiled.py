@@ -9,6 +9,7 @@ translation's own helper has CUDA's overloads: it compiled (benchmarks/results/r
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from dataclasses import dataclass, field
@@ -32,12 +33,14 @@ from cass_ray.toolchain.sandbox.process import Starved
 from cass_ray.toolchain.unit import CompileFailure
 from cass_ray.translate.rules import RulesTranslator
 
-_FORMAT = "4"
+_FORMAT = "5"
 _FENCES = ("hip", "cpp", "c++", "cuda", "cu", "c")
 _ORIGIN = re.compile(
     r"""^[ \t]*\.(?:file|ident|loc)\b.*\n|^([^"\n]*?)[ \t]*(?:;|\#)[ ].*$""", re.MULTILINE
 )
 """Where assembly came from, and comments of lines without strings."""
+_FAILED = "does not compile: "
+"""What is kept of a failure begins so."""
 _KNOWN = 4096
 """Programs whose code is remembered without a cache."""
 _BY_LOAD = frozenset({Reason.TIME_LIMIT, Reason.MEMORY_LIMIT, Reason.INTERNAL_ERROR})
@@ -48,12 +51,20 @@ class CompileCredit(StrictModel):
 
     usable: float = Field(default=0.1, ge=0, le=1)
     """It is a program, and does not compile."""
+    unproved: float = Field(default=0.1, ge=0, le=1)
+    """It is the rules' translation line by line, but for spaces, and that does not compile: for
+    want of a header, say."""
     other: float = Field(default=0.3, ge=0, le=1)
     """It compiles, to other code than the rules' translation or where that does not compile:
     perhaps right, perhaps not."""
     compiled: float = Field(default=1.0, ge=0, le=1)
     """It compiles to the same code as the rules' translation, that of functions which nothing calls
     too, and has its templates and macros."""
+
+
+def _lines(code: str) -> list[str]:
+    """The lines of ``code`` with single spaces, those without anything left out."""
+    return [" ".join(words) for line in code.split("\n") if (words := line.split())]
 
 
 @lru_cache(maxsize=4096)
@@ -120,9 +131,10 @@ class CompileJudge:
         except CompileFailure as failure:
             if failure.reason in _BY_LOAD:
                 return undecided(f"{failure.reason.value}: {failure.tool}")
+            same = _lines(code) == _lines(_translation(question))
             return RewardVerdict(
-                reward=self.credit.usable,
-                outcome=Outcome.NOT_COMPILED,
+                reward=self.credit.unproved if same else self.credit.usable,
+                outcome=Outcome.UNPROVED if same else Outcome.NOT_COMPILED,
                 reason=clip_diagnostic(str(failure))[:2000],
             )
         try:
@@ -149,16 +161,29 @@ class CompileJudge:
         """Digest of what the compiler makes of a program; kept. Raises ``CompileFailure``."""
         flags = [self.architecture, self.optimization, self.toolchain.fingerprint]
         key = digest(["compiled code", _FORMAT, *flags, code])
-        if key in self._known:
-            return self._known[key]
-        if self.cache is not None and (found := self.cache.get(key)) is not None:
-            return found.decode()
-        made = self._compiled(code)
+        kept = self._known.get(key)
+        if kept is None and self.cache is not None and (found := self.cache.get(key)) is not None:
+            kept = found.decode()
+        if kept is not None and kept.startswith(_FAILED):
+            reason, diagnostic, tool = json.loads(kept.removeprefix(_FAILED))
+            raise CompileFailure(Reason(reason), diagnostic, tool)
+        if kept is not None:
+            return kept
+        try:
+            made = self._compiled(code)
+        except CompileFailure as failure:
+            if failure.reason not in _BY_LOAD:
+                said = clip_diagnostic(failure.diagnostic)
+                self._keep(key, _FAILED + json.dumps([failure.reason.value, said, failure.tool]))
+            raise
+        self._keep(key, made)
+        return made
+
+    def _keep(self, key: str, made: str) -> None:
         if len(self._known) < _KNOWN:
             self._known[key] = made
         if self.cache is not None:
             self.cache.put(key, made.encode())
-        return made
 
     def _compiled(self, code: str) -> str:
         """Both sides, to assembly, without what says where it came from."""

@@ -41,6 +41,8 @@ class Outcome(StrEnum):
     """By a judge that runs nothing."""
     OTHER_CODE = "compiles to other code"
     """Than the rules' translation, by that judge."""
+    UNPROVED = "the rules' translation, which does not compile"
+    """By that judge."""
     NOT_COMPILED = "does not compile"
     NO_CODE = "no program"
     FORGED = "looks right without being right"

@@ -86,6 +86,25 @@ def test_what_has_nothing_to_be_compared_with_gets_no_more_than_other_code(judge
     assert "nothing to compare" in verdict.reason
 
 
+def test_the_rules_translation_that_does_not_compile_is_known_by_its_lines(judge):
+    question = "#include <not_here.h>\n" + QUESTION
+    rules = RulesTranslator().translate(question).source
+    proved = CompileJudge(judge.toolchain, credit=CompileCredit(unproved=0.9, usable=0.2))
+    spaced = rules.replace("\n", "  \n\n", 3)
+    verdict = proved.of(question, spaced)
+    assert (verdict.outcome, verdict.reward) == (Outcome.UNPROVED, 0.9)
+    verdict = proved.of(question, rules.replace("in[i] * in[i]", "in[i] + in[i]"))
+    assert (verdict.outcome, verdict.reward) == (Outcome.NOT_COMPILED, 0.2)
+
+
+def test_what_does_not_compile_is_compiled_once(judge, monkeypatch):
+    broken = HONEST.replace("hipMalloc(&in", "hipMallocz(&in")
+    assert not judge.compiles(broken)
+    monkeypatch.setattr(CompileJudge, "_compiled", None)
+    assert not judge.compiles(broken)
+    assert "hipMallocz" in judge.of(QUESTION, broken).reason
+
+
 def test_inline_ptx_that_stays_gets_nothing(judge):
     """Assembly is written, not assembled: the compiler alone would not find it."""
     ptx = 'unsigned lane; asm("mov.u32 %0, %%laneid;" : "=r"(lane));'
