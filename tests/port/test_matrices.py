@@ -37,6 +37,28 @@ def test_products_are_the_hosts(
     assert (done.stdout_text, done.stderr_text, done.returncode) == ("", "", 0)
 
 
+ONE_WARP = r"""
+#define MULTIPLY(c, a, b)                                                                       \
+  asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};"          \
+      : "+r"(c[0]), "+r"(c[1]) : "r"(a), "r"(b))
+__global__ void __launch_bounds__(32) bounded(int *o) {
+  int c[2] = {}; MULTIPLY(c, o[0], o[1]); o[2] = c[0] + c[1]; }
+int main() {}
+"""
+
+
+def test_half_empty_waves_have_no_matrix_instructions(
+    lifter: ContainerLifter, build: Callable[..., Path]
+) -> None:
+    """A kernel whose blocks are known to have one warp would never come to them on CDNA."""
+    executable = read_executable(build("one_warp.cu", ONE_WARP))
+    found = [c for c in executable.containers if not c.is_empty]
+    images = [image for each in found for image in cubins(each, lifter.nvidia)[80]]
+    for processor, instruction in INSTRUCTION.items():
+        text = "".join(lift_cubin(image, processor).assembly for image in images)
+        assert (instruction in text) == (instruction == "v_wmma_")
+
+
 @pytest.mark.parametrize("processor", INSTRUCTION)
 def test_integers_always_go_to_the_matrix_unit(
     lifter: ContainerLifter, build: Callable[..., Path], processor: str

@@ -22,6 +22,7 @@ from cass_ray.lift.lowering.matrix_instructions import MatrixInstruction
 from cass_ray.lift.lowering.matrix_unit import DoubleProduct, Fragments, WarpProduct
 from cass_ray.lift.lowering.semantics.float32 import TF32_LOST_BITS
 from cass_ray.lift.lowering.table import lowers
+from cass_ray.lift.lowering.target import WARP_LANES
 
 
 @dataclass(frozen=True)
@@ -160,9 +161,11 @@ def _multiply(
     product: _TwoWays,
 ) -> None:
     """By ``instruction``, if there is one: it needs all lanes of a wave."""
-    if instruction is None or ctx.turns is not None:
+    pairs = ctx.environment.target.pairs_warps
+    is_never_whole = pairs and ctx.environment.kernel.max_threads <= WARP_LANES
+    if instruction is None or ctx.turns is not None or is_never_whole:
         ctx.write_words(i.operands[0], product.by_lanes())
-    elif not ctx.environment.target.pairs_warps:
+    elif not pairs:
         ctx.write_words(i.operands[0], product.by_unit(ctx, instruction))
     else:
         product.prepare(ctx, instruction)
