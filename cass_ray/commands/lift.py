@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
+from cass_ray.commands.native_matrices import report_native_matrices
 from cass_ray.commands.sides import gather_program
 from cass_ray.commands.waiting import waiting
 from cass_ray.execute.backends.base import unit_on_disk
@@ -123,6 +124,8 @@ def translate_assembly(
     output: Path | None,
     host: Path | None = None,
     architecture: str = DEFAULT_AMD_ARCHITECTURE,
+    *,
+    native_matrices: bool = False,
 ) -> None:
     """Lift the device code of ``path`` and write AMD assembly; ends the command on errors.
 
@@ -138,7 +141,9 @@ def translate_assembly(
             text = data.decode("utf-8", "replace")
             renamed = names_for_host(cubin_of(text), wanted) if wanted else None
             with waiting(f"lifting {path.name}"):
-                made = lift_text(text, architecture, amd=amd, names=renamed)
+                made = lift_text(
+                    text, architecture, amd=amd, names=renamed, native_matrices=native_matrices
+                )
             _write(made, output)
             sys.stderr.write(f"{path.name}: {len(made.kernels)} kernel(s) lifted\n")
             return
@@ -151,7 +156,14 @@ def translate_assembly(
         for number, each in enumerate(found):
             renamed = names_for_host(Cubin.parse(each.data), wanted) if wanted else None
             with waiting(f"lifting {each.name}"):
-                made = lift_cubin(each.data, architecture, amd=amd, nvidia=nvidia, names=renamed)
+                made = lift_cubin(
+                    each.data,
+                    architecture,
+                    amd=amd,
+                    nvidia=nvidia,
+                    names=renamed,
+                    native_matrices=native_matrices,
+                )
             _write(made, _numbered(output, number))
             sys.stderr.write(f"{each.name}: {len(made.kernels)} kernel(s) lifted\n")
     except ToolMissing as error:
@@ -181,3 +193,4 @@ def _write(made: LiftedModule, output: Path | None) -> None:
         sys.stdout.write(made.assembly)
     else:
         write_whole(output, made.assembly)
+    report_native_matrices("translate", made.native_matrices)

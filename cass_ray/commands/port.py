@@ -12,6 +12,7 @@ from cass_ray.architectures import (
     emulated_architectures,
     known_architecture,
 )
+from cass_ray.commands.native_matrices import NativeMatrices, report_native_matrices
 from cass_ray.commands.run import finish
 from cass_ray.commands.sides import InputFiles, StandardInput, standard_input
 from cass_ray.commands.waiting import waiting
@@ -53,14 +54,7 @@ def port_command(
     arch: Annotated[
         str, typer.Option(help=f"Processor: {', '.join(_TARGETS)}.")
     ] = DEFAULT_AMD_ARCHITECTURE,
-    native_matrices: Annotated[
-        bool,
-        typer.Option(
-            "--native-matrices",
-            help="Multiply floating-point matrices of the tensor cores by AMD's matrix "
-            "instructions: faster; the last digits of sums may differ.",
-        ),
-    ] = False,
+    native_matrices: NativeMatrices = False,
 ) -> None:
     """Lift an executable's kernels to AMD's code and run it against a CUDA runtime over HIP.
 
@@ -106,11 +100,6 @@ def _report(ported: PortedExecutable) -> None:
     """Name the kernels that are left out or approximate; stop where there is none at all."""
     for name, reason in ported.failures.items():
         typer.echo(f"cass port: kernel {name} is left out: {reason}", err=True)
-    for name in sorted({name for made in ported.lifted for name in made.native_matrices}):
-        typer.echo(
-            f"cass port: kernel {name} adds floating-point products as AMD's matrix instructions "
-            "do: last digits may differ",
-            err=True,
-        )
+    report_native_matrices("port", {n for made in ported.lifted for n in made.native_matrices})
     if not ported.kernels and ported.lifter is None:
         raise PortError(f"no kernel of {ported.executable.path} could be lifted")

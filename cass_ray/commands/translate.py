@@ -14,6 +14,7 @@ import typer
 
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.commands.lift import translate_assembly
+from cass_ray.commands.native_matrices import NativeMatrices
 from cass_ray.commands.remote import Wanted, translate_remotely
 from cass_ray.commands.sides import exit_codes
 from cass_ray.commands.verify import agree
@@ -72,6 +73,7 @@ def translate(
     arch: Annotated[
         str, typer.Option(help="With --level assembly: the AMD processor to write code for.")
     ] = DEFAULT_AMD_ARCHITECTURE,
+    native_matrices: NativeMatrices = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit 1 when anything has no translation.")
     ] = False,
@@ -123,7 +125,7 @@ def translate(
         return
     if level is Level.ASSEMBLY or engine == "lift":
         _check_assembly(level, engine, path)
-        translate_assembly(path, output, host, arch)
+        translate_assembly(path, output, host, arch, native_matrices=native_matrices)
         return
     check = check or verify or repairs > 0
     if problem := _problem_with(path, output, check, verify, as_json, report):

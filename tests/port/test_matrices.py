@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from cass_ray.commands.port import app
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions
 from cass_ray.lift import lift_cubin
@@ -74,3 +77,14 @@ def test_integers_always_go_to_the_matrix_unit(
     assert found("i32", native=False) > 0
     assert found("f32", native=False) == 0
     assert found("f32", native=True) > 0
+
+
+def test_the_command_names_kernels_with_other_last_digits(
+    lifter: ContainerLifter, build: Callable[..., Path]
+) -> None:
+    program = str(build("matrices.cu"))
+    plain = CliRunner().invoke(app, [program])
+    native = CliRunner().invoke(app, ["--native-matrices", program])
+    assert (plain.exit_code, native.exit_code) == (0, 0)
+    assert "last digits may differ" not in plain.stderr
+    assert re.search(r"kernel \S*halves\S* adds .* last digits may differ", native.stderr)
