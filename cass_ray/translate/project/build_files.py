@@ -287,8 +287,11 @@ def _architectures(command: str) -> str:
     """Numbers of Nvidia architectures give way to an AMD one, unless the user has set some."""
     if re.match(r"set\s*\(\s*CMAKE_CUDA_ARCHITECTURES\b", command, re.IGNORECASE):
         return (
+            # Before project() no toolchain file has been read, which may know the target.
             "if(NOT DEFINED CMAKE_HIP_ARCHITECTURES)\n"
-            f"  set(CMAKE_HIP_ARCHITECTURES {DEFAULT_ARCHITECTURE})\nendif()"
+            f"  set(CMAKE_HIP_ARCHITECTURES {DEFAULT_ARCHITECTURE})\n"
+            "  if(DEFINED ENV{HIP_ARCHITECTURES})\n"
+            "    set(CMAKE_HIP_ARCHITECTURES $ENV{HIP_ARCHITECTURES})\n  endif()\nendif()"
         )
     pattern = r"\bCUDA_ARCHITECTURES\s+(?:\"[^\"]*\"|\$\{[^{}]*\}|[\w;-]+(?:\s+\d+\w*)*)"
     return re.sub(pattern, 'HIP_ARCHITECTURES "${CMAKE_HIP_ARCHITECTURES}"', command)
