@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cass_ray.assembly import sass
 from cass_ray.lift.errors import UnknownForm
@@ -27,16 +27,15 @@ class DecodedInstruction:
     guard: Predicate | None
     operands: Operands
     targets: tuple[str, ...] = ()
+    opcode: str = field(init=False)
+    """The mnemonic up to the first dot."""
+    modifiers: tuple[str, ...] = field(init=False)
+    """The parts of the mnemonic after the opcode."""
 
-    @property
-    def opcode(self) -> str:
-        """The mnemonic up to the first dot."""
-        return self.mnemonic.partition(".")[0]
-
-    @property
-    def modifiers(self) -> tuple[str, ...]:
-        """The parts of the mnemonic after the opcode."""
-        return tuple(self.mnemonic.split(".")[1:])
+    def __post_init__(self) -> None:
+        opcode, *modifiers = self.mnemonic.split(".")
+        object.__setattr__(self, "opcode", opcode)
+        object.__setattr__(self, "modifiers", tuple(modifiers))
 
     def has(self, modifier: str) -> bool:
         """Whether ``modifier`` is among the modifiers."""
@@ -44,7 +43,10 @@ class DecodedInstruction:
 
     def one_of(self, *choices: str, default: str = "") -> str:
         """The first of ``choices`` that is a modifier."""
-        return next((m for m in choices if m in self.modifiers), default)
+        for choice in choices:
+            if choice in self.modifiers:
+                return choice
+        return default
 
     def unknown(self, reason: str) -> UnknownForm:
         """An error about this instruction."""

@@ -6,6 +6,7 @@ Operations on constants, and those that do nothing, are folded here: half of wha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 
@@ -77,6 +78,14 @@ class IRBuilder:
         self.lines: list[str] = []
         self.declarations: set[str] = set()
         self._count = 0
+        self._parts: dict[str, tuple[Value, Value]] = {}
+        """64-bit values -> the low and the high word that they were made of."""
+        self._halves: dict[str, tuple[Value, int]] = {}
+        """Words -> the 64-bit value of which they are the low (0) or the high one (1)."""
+        self._sources: dict[str, Value] = {}
+        """Results of ``bitcast`` -> what was cast."""
+        self._in_block: dict[object, Value] = {}
+        """Values that :meth:`once` has made in the present block."""
 
     def fresh(self) -> int:
         """A number that names nothing yet."""
@@ -89,6 +98,14 @@ class IRBuilder:
 
     def label(self, name: str) -> None:
         self.lines.append(f"{name}:")
+        self._in_block.clear()
+
+    def once(self, key: object, make: Callable[[], Value]) -> Value:
+        """What ``make`` writes, which is the same everywhere in a block: once in each."""
+        made = self._in_block.get(key)
+        if made is None:
+            made = self._in_block[key] = make()
+        return made
 
     def reserve_line(self) -> int:
         """A place for an instruction that is not known yet, for :meth:`fill_line`."""
@@ -163,7 +180,14 @@ class IRBuilder:
             if how == "sext" and number >> _BITS[value.type] - 1:
                 number -= 1 << _BITS[value.type]
             return integer_constant(kind, number)
-        return self.result(kind, f"{how} {value} to {kind}")
+        if how != "bitcast":
+            return self.result(kind, f"{how} {value} to {kind}")
+        source = self._sources.get(value.name)
+        if source is not None and source.type == kind:
+            return source
+        made = self.result(kind, f"bitcast {value} to {kind}")
+        self._sources[made.name] = value
+        return made
 
     def icmp(self, condition: str, left: Value, right: Value) -> Value:
         """Comparison of integers by LLVM's ``condition`` (``ult``); an ``i1``."""
@@ -226,17 +250,35 @@ class IRBuilder:
         self.line(f"{how} {value}, {pointer}, align {align}")
 
     def pair(self, low: Value, high: Value) -> Value:
-        """The 64-bit integer of two 32-bit halves."""
+        """The 64-bit integer of two 32-bit halves; what they are the halves of, where it is known.
+
+        That and the parts of :meth:`low` and :meth:`high` are there wherever their parts are.
+        """
+        whole, is_high = self._halves.get(low.name, (None, 0))
+        if whole is not None and not is_high and self._halves.get(high.name) == (whole, 1):
+            return whole
         shifted = self.op("shl", self.cast("zext", high, "i64"), i64(32))
-        return self.op("or", self.cast("zext", low, "i64"), shifted)
+        made = self.op("or", self.cast("zext", low, "i64"), shifted)
+        self._parts[made.name] = low, high
+        return made
 
     def low(self, value: Value) -> Value:
         """The low 32 bits of a 64-bit integer."""
-        return self.cast("trunc", value, "i32")
+        return self._half(value, 0)
 
     def high(self, value: Value) -> Value:
         """The high 32 bits of a 64-bit integer."""
-        return self.cast("trunc", self.op("lshr", value, i64(32)), "i32")
+        return self._half(value, 1)
+
+    def _half(self, value: Value, is_high: int) -> Value:
+        parts = self._parts.get(value.name)
+        if parts is not None:
+            return parts[is_high]
+        whole = self.op("lshr", value, i64(32)) if is_high else value
+        made = self.cast("trunc", whole, "i32")
+        if made.number is None:
+            self._halves[made.name] = value, is_high
+        return made
 
     def _declare(self, kind: str, name: str, arguments: tuple[Value, ...]) -> None:
         types = ", ".join(argument.type for argument in arguments)

@@ -8,6 +8,7 @@ from pathlib import Path
 from cass_ray.cache import digest
 from cass_ray.lift.errors import CompilerFailure
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX
+from cass_ray.lift.llvm.native_compiler import PASSES, ir_compiler
 from cass_ray.toolchain.amd.toolchain import AmdToolchain, code_flags
 from cass_ray.toolchain.sandbox.isolation import View, private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
@@ -18,6 +19,7 @@ _SUPPORT = tuple(
 )
 """One after the other, they are one program."""
 _CODE_OBJECT_VERSION = 5
+_INPUT = "lifted.ll"
 _FLAGS = (
     "-x",
     "ir",
@@ -28,16 +30,15 @@ _FLAGS = (
     "-O3",
     "-ffp-contract=off",
     "-fno-discard-value-names",
+    "-w",
+)
+_LLVM_OPTIONS = (
     # ptxas has combined the atomic operations of a warp where that pays.
-    "-mllvm",
     "-amdgpu-atomic-optimizer-strategy=None",
     # LLVM does not know which LDS the kernel uses, and would put arrays at the same addresses.
-    "-mllvm",
     "-disable-promote-alloca-to-lds",
     # A comparison for each element at every access costs more than memory does.
-    "-mllvm",
     "-disable-promote-alloca-to-vector",
-    "-w",
 )
 
 
@@ -45,19 +46,31 @@ def assembly(
     toolchain: AmdToolchain, module: str, architecture: str, limits: Limits = COMPILE_LIMITS
 ) -> tuple[str, float]:
     """RDNA3 assembly of an LLVM module, and LLVM's CPU seconds. Raises :class:`CompilerFailure`."""
-    command: list[str | Path] = [toolchain.clang, *_FLAGS, *toolchain.workarounds]
-    command += [f"-mcpu={architecture}"]
+    compiler = ir_compiler(toolchain)
     visible = toolchain.visible()
+    command: list[str | Path]
     if f"@{SUPPORT_PREFIX}" in module:
         support = _support_library(toolchain, architecture)
+        command = _clang(toolchain, architecture)
         command += ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", support]
         visible = (*visible, support.parent)
+    elif compiler is not None:
+        own = [word for word in toolchain.workarounds if word != "-mllvm"]
+        command = [compiler, _INPUT, architecture, PASSES, *_LLVM_OPTIONS, *own]
+        visible = (*visible, compiler.parent)
+    else:
+        command = _clang(toolchain, architecture)
     with private_folder() as folder:
-        (folder / "lifted.ll").write_text(module)
+        (folder / _INPUT).write_text(module)
         view = View(read_only=visible, writable=(folder,))
-        command += ["-S", "lifted.ll", "-o", "-"]
         done = run(command, cwd=folder, limits=limits, view=view)
     return _checked(done, "the lifted code").stdout_text, done.cpu_seconds
+
+
+def _clang(toolchain: AmdToolchain, architecture: str) -> list[str | Path]:
+    options = [word for option in _LLVM_OPTIONS for word in ("-mllvm", option)]
+    command: list[str | Path] = [toolchain.clang, *_FLAGS, *options, *toolchain.workarounds]
+    return [*command, f"-mcpu={architecture}", "-S", _INPUT, "-o", "-"]
 
 
 def _support_library(toolchain: AmdToolchain, architecture: str) -> Path:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from cass_ray.lift.errors import LifterBug, LiftError, UnknownForm
@@ -13,6 +11,7 @@ from cass_ray.lift.frontend.operands import Predicate
 from cass_ray.lift.llvm.builder import TRUE, i32
 from cass_ray.lift.lowering import liveness
 from cass_ray.lift.lowering.attempts import LiftAgain
+from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.families import forms
 from cass_ray.lift.lowering.lanes import ballot, share_with_warp
 from cass_ray.lift.lowering.phase_waits import PhaseWaits
@@ -31,7 +30,34 @@ class EarlierLifting:
     unneeded: frozenset[tuple[liveness.CodePlace, str]] = frozenset()
     """Instructions, and registers whose value before them nobody reads."""
     writes: dict[liveness.CodePlace, set[str]] = field(default_factory=dict)
-    """Registers that instructions write."""
+    """Registers that instructions write; read only where some value is unneeded."""
+
+
+@dataclass(slots=True)
+class LoweredInstruction:
+    """The context in which one instruction is lifted, until it is left; errors name it.
+
+    No generator: there is one for each instruction of a kernel, twice.
+    """
+
+    context: LoweringContext
+    code: CodeSection
+    instruction: DecodedInstruction
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: object
+    ) -> None:
+        self.context.end()
+        if error is None:
+            return
+        place = self.instruction.text, self.code.name, self.instruction.address
+        if isinstance(error, UnknownForm):
+            raise error.at(*place) from None
+        if isinstance(error, Exception) and not isinstance(error, LiftError | LiftAgain):
+            raise LifterBug(*place) from error
 
 
 class InstructionLowering:
@@ -91,21 +117,21 @@ class InstructionLowering:
         return frozenset(name for name, unneeded in first.items() if unneeded)
 
     def _apply(self, code: CodeSection, known: list[tuple[DecodedInstruction, OpcodeForm]]) -> None:
+        context = self._context
         for instruction, form in known:
             guard = instruction.guard
             access = liveness.RegisterAccess((guard.name, guard.inverted) if guard else None)
             with self.lowering(code, instruction, access):
-                form.semantics(self._context, instruction)
-                self._agree(code, instruction)
+                form.semantics(context, instruction)
+                if self._waits is not None:
+                    self._agree(code, instruction, self._waits)
 
-    def _agree(self, code: CodeSection, i: DecodedInstruction) -> None:
+    def _agree(self, code: CodeSection, i: DecodedInstruction, waits: PhaseWaits) -> None:
         """Where warps run in turns, a phase is over for all lanes of the warp or for none.
 
         In a loop that waits it is when it is for each; elsewhere lanes that differ are an error.
         """
-        if self._waits is None:
-            return
-        waits_here = self._waits.verdicts.get((code.name, i.address))
+        waits_here = waits.verdicts.get((code.name, i.address))
         if waits_here is None:
             return
         if i.guard is not None and not tests_phase(i):
@@ -125,7 +151,7 @@ class InstructionLowering:
     def poll(self, code: CodeSection, i: DecodedInstruction, following: CallPlace) -> None:
         """Give the turn to the other warp, then read whether a phase is over."""
         context, form = self._context, self._form(code, i)
-        assert context.turns is not None
+        assert context.turns is not None and self._waits is not None
         access = liveness.RegisterAccess((i.guard.name, i.guard.inverted) if i.guard else None)
         guard = context.predicate(i.guard) if i.guard else TRUE
         with context.terminators.leaving_if(guard, lambda: self._walk.goto(following)):
@@ -134,24 +160,16 @@ class InstructionLowering:
             context.registers.begin_block(label)
             with self.lowering(code, i, access):
                 form.semantics(context, i)
-                self._agree(code, i)
+                self._agree(code, i, self._waits)
             context.terminators.jump(self._walk.goto(following))
 
-    @contextmanager
     def lowering(
         self, code: CodeSection, instruction: DecodedInstruction, access: liveness.RegisterAccess
-    ) -> Iterator[None]:
+    ) -> LoweredInstruction:
         """Inside, ``instruction`` is lifted: what it touches is recorded, and errors name it."""
         self._walk.current.accesses.append(((code.name, instruction.address), access))
-        try:
-            with self._context.lowering(code, access):
-                yield
-        except UnknownForm as error:
-            raise error.at(instruction.text, code.name, instruction.address) from None
-        except (LiftError, LiftAgain):
-            raise
-        except Exception as error:
-            raise LifterBug(instruction.text, code.name, instruction.address) from error
+        self._context.begin(code, access)
+        return LoweredInstruction(self._context, code, instruction)
 
     def _form(self, code: CodeSection, instruction: DecodedInstruction) -> OpcodeForm:
         form = self._forms.get(instruction.mnemonic)

@@ -33,6 +33,9 @@ class ConstantBanks:
         self._ir = ir
         self._handles = handles
         self.arguments = argument_layout(environment.kernel.parameters)
+        self._wide_parameters = {
+            p.offset for p in environment.kernel.parameters if p.size == 8 and not p.offset % 8
+        }
         self.needs_copy = False
         """Whether addresses are made of parameters that do not lie as CUDA's do."""
 
@@ -48,12 +51,30 @@ class ConstantBanks:
                 return word
         if bank == 2 and index is None:
             return i32(self._literal_word(bank, offset))
+        if bank == 0 and index is None and not self._handles.tracked:
+            return self._parameter_word(offset)
         pointer = self.pointer(bank, offset, index)
         word = self._ir.load("i32", pointer, 4, note=INVARIANT)
         if self._handles.tracked:
             above = self._ir.load("i32", self._ir.offset(pointer, i64(4)), 4, note=INVARIANT)
             self._handles.set_above(word, above)
         return word
+
+    def _parameter_word(self, offset: int) -> Value:
+        """A word of the parameters; those of 64 bits are loaded whole, for both words are used."""
+        start = offset & ~7
+        if start - self._kernel.parameter_base not in self._wide_parameters:
+            return self._ir.once(
+                ("parameter", offset),
+                lambda: self._ir.load("i32", self.pointer(0, offset, None), 4, note=INVARIANT),
+            )
+        whole = self._ir.once(
+            ("parameter", start),
+            lambda: self._ir.load("i64", self.pointer(0, start, None), 8, note=INVARIANT),
+        )
+        return self._ir.once(
+            ("parameter word", offset), lambda: self._half(whole, is_high=offset != start)
+        )
 
     def _address_word(self, offset: int, index: Value | None) -> Value | None:
         """A half of an address in bank 4 that is no constant for LLVM, or a number of code."""
@@ -83,7 +104,7 @@ class ConstantBanks:
         if bank == 0:
             if offset < self._kernel.parameter_base:
                 raise UnknownForm(f"c[0x0][{offset:#x}]", "an indexed driver constant")
-            base = self._ir.call("ptr addrspace(4)", "llvm.amdgcn.kernarg.segment.ptr")
+            base = self._intrinsic("kernarg.segment.ptr")
             offset -= self._kernel.parameter_base
             offset += self.arguments.shift_at(offset)
         else:
@@ -92,6 +113,10 @@ class ConstantBanks:
             return self._ir.offset(base, i64(offset))
         distance = self._ir.op("add", index, i32(offset))
         return self._ir.offset(base, self._ir.cast("zext", distance, "i64"))
+
+    def _intrinsic(self, name: str) -> Value:
+        """What one of AMD's intrinsics points to."""
+        return self._ir.once(name, lambda: self._ir.call("ptr addrspace(4)", f"llvm.amdgcn.{name}"))
 
     def _driver_word(self, offset: int) -> Value:
         """What the driver puts in front of the parameters."""
@@ -135,19 +160,19 @@ class ConstantBanks:
             copy = self._ir.cast("addrspacecast", Value("ptr addrspace(5)", COPY), "ptr")
             start, shift = self._ir.cast("ptrtoint", copy, "i64"), 0
         else:
-            base = self._ir.call("ptr addrspace(4)", "llvm.amdgcn.kernarg.segment.ptr")
+            base = self._intrinsic("kernarg.segment.ptr")
             start = self._ir.cast("ptrtoint", base, "i64")
         return self._ir.op("sub", start, i64(self._kernel.driver.parameters_distance - shift))
 
     def block_size(self, axis: int) -> Value:
         """Threads of a block along an axis, 0 to 2."""
-        base = self._ir.call("ptr addrspace(4)", "llvm.amdgcn.implicitarg.ptr")
+        base = self._intrinsic("implicitarg.ptr")
         place = self._ir.offset(base, i64(_GROUP_SIZE[4 * axis]))
         return self._ir.cast("zext", self._ir.load("i16", place, 2, note=INVARIANT), "i32")
 
     def grid_size(self, axis: int) -> Value:
         """Blocks of the grid along an axis, 0 to 2."""
-        base = self._ir.call("ptr addrspace(4)", "llvm.amdgcn.implicitarg.ptr")
+        base = self._intrinsic("implicitarg.ptr")
         place = self._ir.offset(base, i64(_GROUP_COUNT[4 * axis]))
         return self._ir.load("i32", place, 4, note=INVARIANT)
 

@@ -7,8 +7,6 @@ instruction: registers, high words of handles, carries and comparisons of low ha
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
 from cass_ray.lift.errors import UnknownForm
@@ -64,15 +62,15 @@ class LoweringContext:
         self.floats = FloatValues()
         self._section: CodeSection | None = None
 
-    @contextmanager
-    def lowering(self, section: CodeSection, access: RegisterAccess) -> Iterator[None]:
-        """Inside, an instruction of ``section`` is lowered; ``access`` records what it touches."""
+    def begin(self, section: CodeSection, access: RegisterAccess) -> None:
+        """Lower an instruction of ``section`` from now on; ``access`` records what it touches."""
         self._section = section
-        try:
-            with self.registers.recording(access):
-                yield
-        finally:
-            self._section = None
+        self.registers.access = access
+
+    def end(self) -> None:
+        """The instruction is lowered, or cannot be."""
+        self._section = None
+        self.registers.access = None
 
     # Questions about the instruction
 

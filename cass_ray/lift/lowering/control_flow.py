@@ -53,13 +53,17 @@ class KernelLifter:
                 walk = self._attempt(EarlierLifting())
                 graph = (walk.blocks, (self.environment.kernel.name, 0), self._instruction_at)
                 keeps = must_keep_loads(*graph)
+                changes = keeps != self.environment.keeps_shared_loads
                 self.environment = replace(self.environment, keeps_shared_loads=keeps)
                 if self.environment.target.pairs_warps and self._waits is None:
                     waits = phase_waits(*graph)
                     if must_take_turns(*graph, waits):
                         self._waits = waits
                         continue
-                return self._attempt(_shown_by(walk)).context
+                shown = _shown_by(walk)
+                if not changes and not shown.unneeded:
+                    return walk.context  # lifted again, it would be the same
+                return self._attempt(shown).context
             except ShareSubroutines as found:
                 self._shared = self._shared.union(found.callees)
                 if found.recursive:

@@ -84,26 +84,35 @@ def _backwards(
 ) -> dict[str, Guard]:
     """States at the start of a block: registers that are not dead."""
     states: dict[str, Guard] = dict.fromkeys(live_out, _LIVE)
+    guards: set[str] = set()
+    """Predicates that registers may be needed under."""
     for place, access in reversed(block.accesses):
+        guard = access.guard
         for name in access.writes:
             state = states.get(name)
-            if access.guard is None or state is None or state == access.guard:
+            if guard is None or state is None or state == guard:
                 states.pop(name, None)
-                if access.guard is not None and unneeded is not None:
+                if guard is not None and unneeded is not None:
                     unneeded.add((place, name))
-        for name, state in states.items():
-            if state[0] in access.writes:  # before this, the guard was another value
+        if not guards.isdisjoint(access.writes):
+            for name, state in states.items():
+                if state[0] in access.writes:  # before this, the guard was another value
+                    states[name] = _LIVE
+            guards -= access.writes
+        if guard is None:
+            for name in access.reads:
                 states[name] = _LIVE
+            continue
         for name in access.reads:
-            _read(states, name, access.guard)
-        if access.guard is not None:
-            states[access.guard[0]] = _LIVE
+            _read(states, name, guard)
+        states[guard[0]] = _LIVE
+        guards.add(guard[0])
     return states
 
 
-def _read(states: dict[str, Guard], name: str, guard: Guard | None) -> None:
+def _read(states: dict[str, Guard], name: str, guard: Guard) -> None:
     state = states.get(name)
-    if guard is None or (state is not None and state != guard):
+    if state is not None and state != guard:
         states[name] = _LIVE
     elif state is None:
         states[name] = guard

@@ -36,7 +36,8 @@ class RegisterFile:
         they are of."""
         self._overlay: dict[str, Value] | None = None
         """Results so far of instructions that a guard may drop."""
-        self._access: RegisterAccess | None = None
+        self.access: RegisterAccess | None = None
+        """Collects the names of what is read and written, while an instruction is lowered."""
 
     @property
     def types(self) -> Mapping[str, str]:
@@ -47,8 +48,8 @@ class RegisterFile:
 
     def read(self, name: str, kind: str) -> Value:
         """The value of a register, whose LLVM type is ``kind``."""
-        if self._access is not None:
-            self._access.reads.add(name)
+        if self.access is not None:
+            self.access.reads.add(name)
         if self._overlay is not None and name in self._overlay:
             return self._overlay[name]
         if name not in self._cached:
@@ -72,13 +73,13 @@ class RegisterFile:
         """
         known = self._cached if self._overlay is None else self._overlay
         if known.get(name) == old:
-            access, self._access = self._access, None
+            access, self.access = self.access, None
             self.write(name, new)
-            self._access = access
+            self.access = access
 
     def _put(self, name: str, value: Value) -> None:
-        if self._access is not None:
-            self._access.writes.add(name)
+        if self.access is not None:
+            self.access.writes.add(name)
         self._types[name] = value.type
         if self._overlay is not None:
             self._overlay[name] = value
@@ -95,15 +96,6 @@ class RegisterFile:
         return Value("ptr addrspace(5)", f"%{name}")
 
     # Scopes
-
-    @contextmanager
-    def recording(self, access: RegisterAccess) -> Iterator[None]:
-        """Inside, ``access`` collects the names of what is read and written."""
-        self._access = access
-        try:
-            yield
-        finally:
-            self._access = None
 
     @contextmanager
     def dropping_results_unless(self, guard: Value, unneeded: frozenset[str]) -> Iterator[None]:

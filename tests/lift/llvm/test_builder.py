@@ -91,3 +91,48 @@ def test_a_comparison_of_vectors_gives_a_vector() -> None:
     ir = IRBuilder()
     vector = Value("<2 x half>", "%v")
     assert ir.fcmp("olt", vector, vector).type == "<2 x i1>"
+
+
+WIDE = Value("i64", "%wide")
+
+
+def test_the_halves_of_a_value_are_put_together_to_it() -> None:
+    ir = IRBuilder()
+    low, high = ir.low(WIDE), ir.high(WIDE)
+    written = len(ir.lines)
+    assert ir.pair(low, high) == WIDE
+    assert len(ir.lines) == written
+
+
+def test_halves_of_different_values_or_in_another_order_are_no_whole() -> None:
+    ir = IRBuilder()
+    low, high = ir.low(WIDE), ir.high(WIDE)
+    other = ir.high(Value("i64", "%other"))
+    assert WIDE not in (ir.pair(high, low), ir.pair(low, other), ir.pair(low, low))
+
+
+def test_the_halves_of_a_pair_are_its_words() -> None:
+    ir = IRBuilder()
+    pair = ir.pair(X, Value("i32", "%y"))
+    written = len(ir.lines)
+    assert (ir.low(pair), ir.high(pair)) == (X, Value("i32", "%y"))
+    assert len(ir.lines) == written
+
+
+def test_a_cast_back_is_what_was_cast() -> None:
+    ir = IRBuilder()
+    number = ir.cast("bitcast", X, "float")
+    assert ir.cast("bitcast", number, "i32") == X
+    assert ir.cast("bitcast", number, "<2 x i16>") != X
+
+
+def test_a_value_is_kept_for_its_block_only() -> None:
+    ir = IRBuilder()
+
+    def load() -> Value:
+        return ir.load("i32", Value("ptr", "%place"), 4)
+
+    first = ir.once("place", load)
+    assert ir.once("place", load) == first
+    ir.label("another")
+    assert ir.once("place", load) != first

@@ -1,0 +1,67 @@
+"""The compiler of lifted IR: its code is that of clang where both run clang's passes."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cass_ray.lift.llvm import emit
+from cass_ray.lift.llvm.native_compiler import PASSES, ir_compiler
+from cass_ray.toolchain.locate import find_amd
+
+MODULE = """
+target triple = "amdgcn-amd-amdhsa"
+define protected amdgpu_kernel void @scale(ptr addrspace(1) %out, float %by, i32 %count) {
+entry:
+  %id = call i32 @llvm.amdgcn.workitem.id.x()
+  br label %loop
+loop:
+  %i = phi i32 [ %id, %entry ], [ %next, %loop ]
+  %wide = sext i32 %i to i64
+  %place = getelementptr float, ptr addrspace(1) %out, i64 %wide
+  %old = load float, ptr addrspace(1) %place, align 4
+  %new = fmul float %old, %by
+  %sum = fadd float %new, 1.0
+  store float %sum, ptr addrspace(1) %place, align 4
+  %next = add i32 %i, 64
+  %more = icmp slt i32 %next, %count
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+declare i32 @llvm.amdgcn.workitem.id.x()
+"""
+
+
+def instructions(assembly: str) -> list[str]:
+    lines = (line.partition(";")[0].rstrip() for line in assembly.splitlines())
+    return [line for line in lines if line and line.strip() != ".addrsig"]
+
+
+@pytest.mark.parametrize("architecture", ["gfx1100", "gfx1200", "gfx942", "gfx90a"])
+def test_with_clangs_passes_it_writes_what_clang_writes(
+    architecture: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toolchain = find_amd()
+    compiler = ir_compiler(toolchain)
+    assert compiler is not None, "Debian's clang is linked with LLVM's shared library"
+    (tmp_path / "module.ll").write_text(MODULE)
+    command = [compiler, tmp_path / "module.ll", architecture, "default<O3>"]
+    made = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    monkeypatch.setattr(emit, "ir_compiler", lambda toolchain: None)
+    by_clang, _ = emit.assembly(toolchain, MODULE, architecture)
+    assert instructions(made) == instructions(by_clang)
+
+
+def test_an_error_is_llvms() -> None:
+    with pytest.raises(emit.CompilerFailure, match="expected top-level entity"):
+        emit.assembly(find_amd(), "not IR", "gfx1100")
+
+
+def test_its_own_passes_fuse_no_product_with_a_sum() -> None:
+    compiler = ir_compiler(find_amd())
+    assert compiler is not None
+    assert "instcombine" in PASSES
+    assert "v_fma" not in emit.assembly(find_amd(), MODULE, "gfx1100")[0]
