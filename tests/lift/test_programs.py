@@ -17,11 +17,23 @@ from cass_ray.toolchain.unit import Unit
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.program import translated
 
-PROGRAMS = {"textures.cu": 22, "packed.cu": 32, "managed.cu": 3, "wide.cu": 8, "constants.cu": 3}
+PROGRAMS = {
+    "textures.cu": 22,
+    "packed.cu": 32,
+    "managed.cu": 3,
+    "wide.cu": 8,
+    "constants.cu": 3,
+    "printing.cu": 16,
+}
 """Lines that each of them prints."""
 
 
-ON_OTHERS = [("textures.cu", "gfx1201"), ("packed.cu", "gfx1201"), ("wide.cu", "gfx1201")]
+ON_OTHERS = [
+    ("textures.cu", "gfx1201"),
+    ("packed.cu", "gfx1201"),
+    ("wide.cu", "gfx1201"),
+    ("printing.cu", "gfx942"),
+]
 
 
 def run(host: str, device: str, program: Path, target: str) -> str:

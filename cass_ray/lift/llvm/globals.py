@@ -22,6 +22,8 @@ _SECTIONS = {
     ".nv.global.init": ("initialised", 1),
 }
 _OBJECT = 1
+_LITERAL = "$str"
+"""What the symbols of string literals begin with."""
 MANAGED_SUFFIX = ".managed"
 _RELOCATION = {4: struct.Struct("<QQq"), 9: struct.Struct("<QQ")}  # SHT_RELA, SHT_REL
 _ABSOLUTE = (2, 4)  # R_CUDA_64, R_CUDA_G64: a whole address
@@ -41,6 +43,8 @@ class DeviceData:
         self._code_number = code_number
         self._names = names or {}
         self._places: dict[str, tuple[str, int, int]] = {}
+        self._literals: dict[str, int] = {}
+        """Addresses of string literals -> where they are in initialised data."""
         self.bank4_symbols: dict[int, str] = {}
         """Offset in bank 4 -> the symbol whose address is there."""
         self.bank4_addends: dict[int, int] = {}
@@ -96,7 +100,21 @@ class DeviceData:
         name, space, start = self._places[symbol]
         pointer = f"ptr addrspace({space})"
         place = f"getelementptr (i8, {pointer} @{name}, i64 {start + offset})"
-        return Value("i64", f"ptrtoint ({pointer} {place} to i64)")
+        address = Value("i64", f"ptrtoint ({pointer} {place} to i64)")
+        if symbol.startswith(_LITERAL) and name == "lifted.initialised":
+            self._literals[address.name] = start + offset
+        return address
+
+    def literal(self, address: Value) -> bytes | None:
+        """The text of a string literal, without its end; None for other addresses.
+
+        Such literals have no name in the program: nothing changes them.
+        """
+        start = self._literals.get(address.name)
+        data = next((s.data for s in self._cubin.sections if s.name == ".nv.global.init"), b"")
+        if start is None or b"\0" not in data[start:]:
+            return None
+        return data[start : data.index(b"\0", start)]
 
     def managed_pointer(self, symbol: str) -> Value | None:
         """Where the address of a managed variable will be; None for other symbols."""

@@ -77,7 +77,7 @@ class ConstantBanks:
         )
 
     def _address_word(self, offset: int, index: Value | None) -> Value | None:
-        """A half of an address in bank 4 that is no constant for LLVM, or a number of code."""
+        """A half of an address in bank 4, or of a number of code; None where it is neither."""
         if index is not None:
             if any(self._data.managed_pointer(name) for name in self._data.bank4_symbols.values()):
                 raise UnknownForm(f"c[0x4][{offset:#x}]", "indexed, with managed variables in it")
@@ -88,10 +88,9 @@ class ConstantBanks:
         number = self._program.code_number(symbol)
         if number is not None:
             return i32(number >> 32 if offset & 4 else number)
-        address = self._managed_address(symbol, self._data.bank4_addends[offset & ~7])
-        if address is None:
-            return None
-        return self._ir.high(address) if offset & 4 else self._ir.low(address)
+        added = self._data.bank4_addends[offset & ~7]
+        address = self._managed_address(symbol, added) or self._data.address(symbol, added)
+        return None if address is None else self._half(address, is_high=bool(offset & 4))
 
     def _managed_address(self, symbol: str, added: int) -> Value | None:
         place = self._data.managed_pointer(symbol)

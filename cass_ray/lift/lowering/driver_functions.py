@@ -11,6 +11,7 @@ from collections.abc import Callable
 from cass_ray.lift.frontend.operands import Register
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX
 from cass_ray.lift.lowering.context import LoweringContext
+from cass_ray.lift.lowering.formatted_output import print_known
 
 _FIRST = Register("R", 4)
 
@@ -24,7 +25,11 @@ def _assertion_failed(context: LoweringContext) -> bool:
 def _print(context: LoweringContext) -> bool:
     """``int vprintf(format, arguments)``."""
     format_address, arguments = context.wide(_FIRST), context.wide(_FIRST.following(2))
-    count = context.ir.call("i32", f"{SUPPORT_PREFIX}vprintf", format_address, arguments)
+    text = context.environment.data.literal(format_address)
+    if text is not None:
+        count = print_known(context, text, format_address, arguments)
+    else:
+        count = context.ir.call("i32", f"{SUPPORT_PREFIX}vprintf", format_address, arguments)
     context.write(_FIRST, count)
     return True
 

@@ -35,7 +35,7 @@ constexpr uint64_t transactions_mask = (1u << 22) - 1;
 }  // namespace
 
 // One arrival, sm_80's layout. Gives the state before.
-extern "C" __device__ __attribute__((used)) uint64_t __cass_mbarrier_arrive_words(uint32_t place) {
+extern "C" __device__ uint64_t __cass_mbarrier_arrive_words(uint32_t place) {
   return change(place, [](uint64_t state) {
     const uint32_t low = (uint32_t)state;
     uint32_t high = (uint32_t)(state >> 32) + 1;
@@ -46,10 +46,8 @@ extern "C" __device__ __attribute__((used)) uint64_t __cass_mbarrier_arrive_word
 
 // Arrivals and transactions at once, sm_90's layout. Gives the state before. `transactions` are
 // added to what is outstanding; `dropped` fewer arrivals are expected from the next phase on.
-extern "C" __device__ __attribute__((used)) uint64_t __cass_mbarrier_arrive(uint32_t place,
-                                                                            uint32_t arrivals,
-                                                                            uint32_t transactions,
-                                                                            uint32_t dropped) {
+extern "C" __device__ uint64_t __cass_mbarrier_arrive(uint32_t place, uint32_t arrivals,
+                                                      uint32_t transactions, uint32_t dropped) {
   return change(place, [=](uint64_t state) {
     uint64_t phase = state >> 63;
     uint64_t pending = state >> 43 & arrivals_mask;
@@ -67,24 +65,21 @@ extern "C" __device__ __attribute__((used)) uint64_t __cass_mbarrier_arrive(uint
 }
 
 // A copy of `bytes`, a multiple of 16, from global memory to shared memory.
-extern "C" __device__ __attribute__((used)) void __cass_bulk_load(uint32_t place, uint64_t source,
-                                                                  uint32_t bytes) {
+extern "C" __device__ void __cass_bulk_load(uint32_t place, uint64_t source, uint32_t bytes) {
   SharedWide *const target = (SharedWide *)place;
   const uint64_t *const from = reinterpret_cast<const uint64_t *>(source);
   for (uint32_t n = 0; n < bytes / 8; ++n) target[n] = from[n];
 }
 
 // A copy of `bytes`, a multiple of 16, from shared memory to global memory.
-extern "C" __device__ __attribute__((used)) void __cass_bulk_store(uint64_t target, uint32_t place,
-                                                                   uint32_t bytes) {
+extern "C" __device__ void __cass_bulk_store(uint64_t target, uint32_t place, uint32_t bytes) {
   const SharedWide *const from = (const SharedWide *)place;
   uint64_t *const to = reinterpret_cast<uint64_t *>(target);
   for (uint32_t n = 0; n < bytes / 8; ++n) to[n] = from[n];
 }
 
 // A copy of `bytes`, a multiple of 16, within shared memory.
-extern "C" __device__ __attribute__((used)) void __cass_bulk_move(uint32_t place, uint32_t source,
-                                                                  uint32_t bytes) {
+extern "C" __device__ void __cass_bulk_move(uint32_t place, uint32_t source, uint32_t bytes) {
   SharedWide *const target = (SharedWide *)place;
   const SharedWide *const from = (const SharedWide *)source;
   for (uint32_t n = 0; n < bytes / 8; ++n) target[n] = from[n];
@@ -127,9 +122,8 @@ __device__ void reduce_each(uint64_t target, uint32_t place, uint32_t bytes, Red
 
 // Reduces integers of shared memory into global memory, each by itself. `kind`: 0 to 3 for 32 bits,
 // 32 with a sign, 64, 64 with a sign.
-extern "C" __device__ __attribute__((used)) void __cass_bulk_reduce(uint64_t target,
-                                                                    uint32_t place, uint32_t bytes,
-                                                                    uint32_t how, uint32_t kind) {
+extern "C" __device__ void __cass_bulk_reduce(uint64_t target, uint32_t place, uint32_t bytes,
+                                              uint32_t how, uint32_t kind) {
   const Reduction chosen = static_cast<Reduction>(how);
   switch (kind) {
     case 0: return reduce_each<uint32_t>(target, place, bytes, chosen);

@@ -91,21 +91,48 @@ struct Reader {
   }
 };
 
+}  // namespace
+
+// The parts of a message. Not inlined: each is some hundred instructions, and a kernel may print in
+// many places.
+#define PRINTING extern "C" __device__ __attribute__((noinline)) uint64_t
+
+PRINTING __cass_print_begin() { return __ockl_printf_begin(0); }
+
+// `length` includes the end of the text.
+PRINTING __cass_print_format(uint64_t message, uint64_t address, uint64_t length,
+                             uint32_t is_last) {
+  const char *text = reinterpret_cast<const char *>(address);
+  return __ockl_printf_append_string_n(message, text, length, is_last);
+}
+
+PRINTING __cass_print_text(uint64_t message, uint64_t address, uint32_t is_last) {
+  const char *text = reinterpret_cast<const char *>(address);
+  const uint64_t length = text == nullptr ? 0 : length_with_end(text);
+  return __cass_print_format(message, address, length, is_last);
+}
+
+PRINTING __cass_print_values(uint64_t message, uint32_t count, uint64_t v0, uint64_t v1,
+                             uint64_t v2, uint64_t v3, uint64_t v4, uint64_t v5, uint64_t v6,
+                             uint32_t is_last) {
+  return __ockl_printf_append_args(message, count, v0, v1, v2, v3, v4, v5, v6, is_last);
+}
+
+namespace {
+
 __device__ uint64_t append(uint64_t message, uint64_t value, uint32_t is_last) {
-  return __ockl_printf_append_args(message, 1, value, 0, 0, 0, 0, 0, 0, is_last);
+  return __cass_print_values(message, 1, value, 0, 0, 0, 0, 0, 0, is_last);
 }
 
 }  // namespace
 
 // Gives the number of arguments, as CUDA's vprintf does.
-extern "C" __device__ __attribute__((used)) uint32_t __cass_vprintf(uint64_t format_address,
-                                                                    uint64_t arguments) {
+extern "C" __device__ uint32_t __cass_vprintf(uint64_t format_address, uint64_t arguments) {
   const char *format = reinterpret_cast<const char *>(format_address);
   const uint32_t count = argument_count(format);
   uint32_t left = count;
-  uint64_t message = __ockl_printf_begin(0);
-  message =
-      __ockl_printf_append_string_n(message, format, length_with_end(format), left == 0);
+  uint64_t message = __cass_print_begin();
+  message = __cass_print_format(message, format_address, length_with_end(format), left == 0);
   Reader reader{arguments};
   for (const char *at = format; *at != 0;) {
     if (*at++ != '%') continue;
@@ -117,19 +144,17 @@ extern "C" __device__ __attribute__((used)) uint32_t __cass_vprintf(uint64_t for
     } else if (kind == Kind::wide) {
       message = append(message, reader.wide(), --left == 0);
     } else if (kind == Kind::text) {
-      const char *text = reinterpret_cast<const char *>(reader.wide());
-      const uint64_t length = text == nullptr ? 0 : length_with_end(text);
-      message = __ockl_printf_append_string_n(message, text, length, --left == 0);
+      message = __cass_print_text(message, reader.wide(), --left == 0);
     }
   }
   return count;
 }
 
-extern "C" __device__ __attribute__((used)) uint64_t __cass_malloc(uint64_t size) {
+extern "C" __device__ uint64_t __cass_malloc(uint64_t size) {
   return __ockl_dm_alloc(size);
 }
 
-extern "C" __device__ __attribute__((used)) void __cass_free(uint64_t address) {
+extern "C" __device__ void __cass_free(uint64_t address) {
   __ockl_dm_dealloc(address);
 }
 
@@ -164,7 +189,7 @@ __device__ void arrive(Shared *arrived, Shared *round, uint32_t threads) {
 }  // namespace
 
 // All barriers with nobody at them; every thread of the block calls this first.
-extern "C" __device__ __attribute__((used)) void __cass_barriers_begin(uint32_t place) {
+extern "C" __device__ void __cass_barriers_begin(uint32_t place) {
   const uint32_t ids = __builtin_amdgcn_workitem_id_x() | __builtin_amdgcn_workitem_id_y() |
                        __builtin_amdgcn_workitem_id_z();
   if (ids == 0) {
@@ -178,17 +203,15 @@ extern "C" __device__ __attribute__((used)) void __cass_barriers_begin(uint32_t 
 }
 
 // How often all threads had come to a barrier.
-extern "C" __device__ __attribute__((used)) uint32_t __cass_barrier_round(uint32_t place,
-                                                                          uint32_t number) {
+extern "C" __device__ uint32_t __cass_barrier_round(uint32_t place, uint32_t number) {
   const uint32_t round = __atomic_load_n(barrier_at(place, number) + 1, __ATOMIC_RELAXED);
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
   return round;
 }
 
 // The active lanes, which are of one warp, are at a barrier of `threads` threads.
-extern "C" __device__ __attribute__((used)) void __cass_barrier_arrive(uint32_t place,
-                                                                       uint32_t number,
-                                                                       uint32_t threads) {
+extern "C" __device__ void __cass_barrier_arrive(uint32_t place, uint32_t number,
+                                                 uint32_t threads) {
   Shared *const arrived = barrier_at(place, number);
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
   if (is_first_lane()) arrive(arrived, arrived + 1, threads);
@@ -196,8 +219,8 @@ extern "C" __device__ __attribute__((used)) void __cass_barrier_arrive(uint32_t 
 
 // A barrier of `threads` threads of the block, counted by waves of one warp; with `waits` until all
 // are there.
-extern "C" __device__ __attribute__((used)) void __cass_barrier(uint32_t place, uint32_t number,
-                                                                uint32_t threads, uint32_t waits) {
+extern "C" __device__ void __cass_barrier(uint32_t place, uint32_t number, uint32_t threads,
+                                          uint32_t waits) {
   Shared *const arrived = barrier_at(place, number);
   Shared *const round = arrived + 1;
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
