@@ -163,7 +163,9 @@ def _float_source(ctx: LoweringContext, i: DecodedInstruction, operand: Operand)
         half = ctx.half(operand, "bfloat" if i.has("BF16") else "half")
         return ctx.ir.cast("fpext", half, "float")
     value = ctx.float32(operand)
-    return flush(ctx, value) if ctx.must_flush(i) else value
+    # Up and down, a denormal number is not zero; to zero and to the nearest it is.
+    matters = i.has("FLOOR") or i.has("CEIL")
+    return flush(ctx, value) if matters and ctx.must_flush(i) else value
 
 
 def rounded(ctx: LoweringContext, i: DecodedInstruction, value: Value) -> Value:
