@@ -39,6 +39,8 @@ _LLVM_OPTIONS = (
     "-disable-promote-alloca-to-lds",
     # A comparison for each element at every access costs more than memory does.
     "-disable-promote-alloca-to-vector",
+    # They share parts of addresses, as ptxas has done, and the code is no better for it.
+    "-amdgpu-scalar-ir-passes=0",
 )
 
 
