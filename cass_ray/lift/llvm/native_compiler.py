@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import functools
 import re
+import tempfile
 from pathlib import Path
 
+from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.cache import digest
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.sandbox.isolation import View, private_folder
@@ -45,8 +47,18 @@ PASSES = f"function<eager-inv>({','.join((*_EARLY, *_LATE))}),amdgpu-attributor,
 """What is run on lifted code, in LLVM's notation of pipelines."""
 
 
+_PROBE = """target triple = "amdgcn-amd-amdhsa"
+define amdgpu_kernel void @nothing() {
+  ret void
+}
+"""
+
+
 def ir_compiler(toolchain: AmdToolchain) -> Path | None:
-    """The program, built on first use; None where LLVM is no shared library beside clang."""
+    """The program, built on first use.
+
+    None where clang has to do: LLVM is no shared library beside it, or one without these passes.
+    """
     return _built(toolchain.clang, toolchain.cache, toolchain.fingerprint)
 
 
@@ -55,24 +67,35 @@ def _built(clang: Path, cache: Path, fingerprint: str) -> Path | None:
     library = _shared_library(clang)
     if library is None:
         return None
-    target = cache / "lift-compiler" / digest([fingerprint, str(library), _SOURCE.read_bytes()])
+    key = digest([fingerprint, str(library), _SOURCE.read_bytes(), PASSES])
+    target = cache / "lift-compiler" / key
     if target.exists():
         return target
+    made = _linked(clang, library)
+    if made is None:
+        return None
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".part-", delete=False) as part:
+        part.write(made)
+    Path(part.name).chmod(0o755)
+    Path(part.name).replace(target)
+    return target
+
+
+def _linked(clang: Path, library: Path) -> bytes | None:
+    """The program; None if it cannot be linked, or does not compile the smallest kernel."""
     with private_folder() as folder:
         (folder / "compile_ir.c").write_bytes(_SOURCE.read_bytes())
+        (folder / "probe.ll").write_text(_PROBE)
         view = View(read_only=(clang.resolve().parents[1], library.parent), writable=(folder,))
-        command: list[str | Path] = [clang, "-x", "c", "-O1", "compile_ir.c", "-x", "none"]
-        command += [library, f"-Wl,-rpath,{library.parent}", "-o", "made"]
-        done = run(command, cwd=folder, view=view)
-        if not done.ok:  # no linker for the host, or a library without AMDGPU
-            return None
-        made = (folder / "made").read_bytes()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{target.name}.{id(made)}")
-    part.write_bytes(made)
-    part.chmod(0o755)
-    part.replace(target)
-    return target
+        link: list[str | Path] = [clang, "-x", "c", "-O1", "compile_ir.c", "-x", "none"]
+        link += [library, f"-Wl,-rpath,{library.parent}", "-o", "made"]
+        if not run(link, cwd=folder, view=view).ok:
+            return None  # no linker for the host, or a library without AMDGPU
+        probe: list[str | Path] = [folder / "made", "probe.ll", DEFAULT_AMD_ARCHITECTURE, PASSES]
+        if not run(probe, cwd=folder, view=view).ok:
+            return None  # another version of LLVM, with other passes
+        return (folder / "made").read_bytes()
 
 
 def _shared_library(clang: Path) -> Path | None:

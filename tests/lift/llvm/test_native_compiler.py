@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from cass_ray.lift.llvm import emit
+from cass_ray.lift.llvm import emit, native_compiler
 from cass_ray.lift.llvm.native_compiler import PASSES, ir_compiler
 from cass_ray.toolchain.locate import find_amd
 
@@ -65,3 +66,12 @@ def test_its_own_passes_fuse_no_product_with_a_sum() -> None:
     assert compiler is not None
     assert "instcombine" in PASSES
     assert "v_fma" not in emit.assembly(find_amd(), MODULE, "gfx1100")[0]
+
+
+def test_a_library_without_these_passes_is_left_to_clang(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(native_compiler, "PASSES", "function(pass-of-another-llvm)")
+    toolchain = dataclasses.replace(find_amd(), cache=tmp_path)
+    assert ir_compiler(toolchain) is None
+    assert "v_fma" not in emit.assembly(toolchain, MODULE, "gfx1100")[0]
