@@ -15,6 +15,8 @@ from pathlib import Path
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.cache import digest
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
+from cass_ray.toolchain.errors import ToolMissing
+from cass_ray.toolchain.probe import remembered
 from cass_ray.toolchain.sandbox.isolation import View, private_folder
 from cass_ray.toolchain.sandbox.process import run
 
@@ -64,7 +66,7 @@ def ir_compiler(toolchain: AmdToolchain) -> Path | None:
 
 @functools.cache
 def _built(clang: Path, cache: Path, fingerprint: str) -> Path | None:
-    library = _shared_library(clang)
+    library = _shared_library(clang, cache)
     if library is None:
         return None
     key = digest([fingerprint, str(library), _SOURCE.read_bytes(), PASSES])
@@ -98,10 +100,20 @@ def _linked(clang: Path, library: Path) -> bytes | None:
         return (folder / "made").read_bytes()
 
 
-def _shared_library(clang: Path) -> Path | None:
-    """LLVM's library that ``clang`` itself is linked with."""
-    with private_folder() as folder:
-        view = View(read_only=(clang.resolve().parents[1],), writable=(folder,))
-        done = run(["ldd", clang.resolve()], cwd=folder, view=view)
-    found = _LIBRARY.search(done.stdout_text)
-    return Path(found[1]) if found else None
+def _shared_library(clang: Path, cache: Path) -> Path | None:
+    """LLVM's library that ``clang`` itself is linked with; asked once for each clang."""
+
+    def linked() -> str:
+        with private_folder() as folder:
+            view = View(read_only=(clang.resolve().parents[1],), writable=(folder,))
+            done = run(["ldd", clang.resolve()], cwd=folder, view=view)
+        if not done.ok:
+            raise ToolMissing(f"ldd {clang}: {done.stderr_text.strip() or done.outcome.value}")
+        found = _LIBRARY.search(done.stdout_text)
+        return found[1] if found else ""
+
+    try:
+        name = remembered(cache, "LLVM's shared library", (clang,), linked)
+    except ToolMissing:
+        return None
+    return Path(name) if name else None

@@ -48,12 +48,9 @@ int place(const Copy3D::Side& side, const Copy3D& copy, hipPitchedPtr& memory, h
 int copy(const Copy3D* given, hipStream_t stream, bool waits) {
   if (given == nullptr) return invalid_value;
   hipMemcpy3DParms request{};
-  for (const bool is_source : {true, false}) {
-    const int result = is_source
-                           ? place(given->source, *given, request.srcPtr, request.srcPos)
-                           : place(given->destination, *given, request.dstPtr, request.dstPos);
-    if (result != success) return result;
-  }
+  int result = place(given->source, *given, request.srcPtr, request.srcPos);
+  if (result == success) result = place(given->destination, *given, request.dstPtr, request.dstPos);
+  if (result != success) return result;
   if (given->width_bytes == 0 || given->height == 0 || given->depth == 0) return success;
   request.extent = {given->width_bytes, given->height, given->depth};
   request.kind = hipMemcpyDefault;

@@ -344,14 +344,14 @@ def _multiply_to_singles(
 ) -> None:
     sums = _registers(ctx, i, i.operands[3], 4)
 
-    def numbers() -> list[Value]:
-        return [ctx.ir.cast("bitcast", word, "float") for word in sums]
+    def numbers(words: list[Value]) -> list[Value]:
+        return [ctx.ir.cast("bitcast", word, "float") for word in words]
 
     def added(before: list[Value], totals: list[Value]) -> list[Value]:
-        return _float_sums(ctx, [ctx.ir.cast("bitcast", word, "float") for word in before], totals)
+        return _float_sums(ctx, numbers(before), totals)
 
     def by_lanes() -> list[Value]:
-        return _fused_sums(ctx, _gather(ctx, given), numbers(), kind)
+        return _fused_sums(ctx, _gather(ctx, given), numbers(sums), kind)
 
     product = _Product(given, (True, True), sums, added, by_lanes)
     _multiply(ctx, i, _of_floats(ctx, kind), product)
