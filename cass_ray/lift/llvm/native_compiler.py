@@ -108,7 +108,7 @@ def _shared_library(clang: Path, cache: Path) -> Path | None:
             view = View(read_only=(clang.resolve().parents[1],), writable=(folder,))
             done = run(["ldd", clang.resolve()], cwd=folder, view=view)
         if not done.ok:
-            raise ToolMissing(f"ldd {clang}: {done.stderr_text.strip() or done.outcome.value}")
+            raise ToolMissing("LLVM's shared library", "clang does its work.", done.stderr_text)
         found = _LIBRARY.search(done.stdout_text)
         return found[1] if found else ""
 
