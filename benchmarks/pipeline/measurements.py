@@ -66,12 +66,8 @@ def compare(
             paper = contenders.build_paper_way(programs, preparation, folder / "paper", cores)
             papers.append(paper)
         settings = settings_for(sources, folder / "ours", architectures)
-        cache = contenders.new_cache(folder / "cache")
-        cold = contenders.build_ours(settings, cache)
-        builds.append((cold, contenders.build_ours(settings, cache)))
+        builds.append(_cold_and_warm(settings, contenders.new_cache(folder / "cache")))
     cold, warm = (_median([build[way] for build in builds]) for way in range(2))
-    if cold.kept != warm.kept:
-        raise ValueError("a re-run on unchanged input kept other programs")
     if before is not None:
         ours = {"setting": setting, "cold": _figures(cold), "warm": _figures(warm)}
         return before.model_copy(update=ours)
@@ -106,10 +102,7 @@ def compare_variants(
     contenders.build_paper_way(programs[:1], preparation, work / "warm-up", setting.machine.cores)
     paper = contenders.build_paper_way(programs, preparation, work / "paper", setting.machine.cores)
     settings = settings_for([f"local:{many}"], work / "ours", architectures, **more)
-    cache = contenders.new_cache(work / "cache")
-    cold, warm = (contenders.build_ours(settings, cache) for _ in range(2))
-    if cold.kept != warm.kept:
-        raise ValueError("a re-run on unchanged input kept other programs")
+    cold, warm = _cold_and_warm(settings, contenders.new_cache(work / "cache"))
     return Comparison(
         corpus=f"{copies} variants of shipped",
         architectures=architectures,
@@ -121,6 +114,14 @@ def compare_variants(
         only_ours={},
         variants=copies,
     )
+
+
+def _cold_and_warm(settings: BuildSettings, cache: Path) -> tuple[Built, Built]:
+    """Ours, then again on unchanged input; raises ValueError if that kept other programs."""
+    cold, warm = (contenders.build_ours(settings, cache) for _ in range(2))
+    if cold.kept != warm.kept:
+        raise ValueError("a re-run on unchanged input kept other programs")
+    return cold, warm
 
 
 def _median(builds: list[Built]) -> Built:

@@ -7,7 +7,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <limits>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,9 +34,14 @@ std::size_t device_memory(const DeviceKind& kind) {
   return kind.memory_bytes;
 }
 
-// What the machine could give now without swapping.
+// What the machine could give now without swapping, pages of files that it can drop included.
 std::size_t machine_memory() {
-  struct sysinfo info{};
+  constexpr auto rest_of_line = std::numeric_limits<std::streamsize>::max();
+  std::ifstream lines("/proc/meminfo");
+  std::string name;
+  for (std::size_t kib = 0; lines >> name >> kib; lines.ignore(rest_of_line, '\n'))
+    if (name == "MemAvailable:") return kib * 1024;
+  struct sysinfo info{};  // where /proc is not to be seen
   if (::sysinfo(&info) != 0) return SIZE_MAX / 2;
   return (static_cast<std::size_t>(info.freeram) + info.bufferram) * info.mem_unit;
 }
