@@ -73,6 +73,7 @@ PARTS: dict[str, Callable[[], dict[str, Any]]] = {
     "7b-plain": lambda: baseline("7b", True, 2),
     "7b-ours": lambda: _ours("7b", "paged-adamw", False, 2),
     "7b-ours-8bit": lambda: _ours("7b", "paged-adamw-8bit", False, 2),
+    "7b-ours-fp8": lambda: _ours("7b", "paged-adamw-8bit", False, 2, compiled=True, fp8=True),
     "7b-ours-masters-8bit": lambda: _ours("7b", "paged-adamw-8bit", True, 2),
     "1.5b-plain": lambda: baseline("1.5b", True, 3),
     "1.5b-plain-no-checkpointing": lambda: baseline("1.5b", False, 3),
@@ -149,16 +150,21 @@ def _cost(family: tuple[str, list[str]]) -> float:
     return len(parts) * (1.0 if name.startswith(("7b", "packing")) else 0.5)
 
 
+def arguments() -> argparse.ArgumentParser:
+    """What the command takes."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--scaling", action="store_true")
+    parser.add_argument("--side-by-side", action="store_true")
+    parser.add_argument("--parts", nargs="*")
+    parser.add_argument("--seconds", type=float, default=540, help="Start no part after.")
+    parser.add_argument("--part", help=argparse.SUPPRESS)
+    return parser
+
+
 def main() -> None:
     """Run the parts, each in a process of its own."""
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--out", type=Path, required=True)
-    arguments.add_argument("--scaling", action="store_true")
-    arguments.add_argument("--side-by-side", action="store_true")
-    arguments.add_argument("--parts", nargs="*")
-    arguments.add_argument("--seconds", type=float, default=540, help="Start no part after.")
-    arguments.add_argument("--part", help=argparse.SUPPRESS)
-    options = arguments.parse_args()
+    options = arguments().parse_args()
     if options.part:
         row = {"part": options.part, **(PARTS | SCALING)[options.part]()}
         with (options.out / "results.jsonl").open("a") as stream:

@@ -4,10 +4,9 @@
 
 ``DIR`` is what ``small_model pack`` and ``small_judge choose`` wrote, ``JUDGE`` what ``judge_tools
 pack`` did, ``WHEELS`` have packages that the machine lacks. The files are put into PARTS/1, PARTS/2
-… in this order, those of ``MORE`` in parts of their own, which may be sent or not (DeepSpeed's
-wheels: other packages import it where it is, so it comes when it is needed). Each folder has a
-manifest of all files, by which :func:`benchmarks.train.timed_run.take_parts` checks what has come
-and knows what has not.
+… in this order, those of ``MORE`` in parts of their own, which may be sent or not and whose
+packages only those phases see that ask for them. Each folder has a manifest of all files, by which
+:func:`benchmarks.train.timed_arrival.take_parts` checks what has come and knows what has not.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.train.timed_run import MANIFEST
+from benchmarks.train.timed_arrival import MANIFEST
 
 PART_BYTES = 30_000_000
 
@@ -45,7 +44,10 @@ def write_parts(
             groups[-1].append(path)
             filled += size
     manifest = {
-        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        path.name: {
+            "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+            "apart": path.parent in apart,
+        }
         for group in groups
         for path in group
     }

@@ -13,7 +13,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-CPUS, GPUS = "CPUs", "GPUs"
+CPUS, GPUS, MORE_GPUS = "CPUs", "GPUs", "more GPUs"
+RESOURCES = (CPUS, GPUS, MORE_GPUS)
+"""What phases run on; those of one run one after the other. Of four GPUs and more supervised
+training has all, reinforcement learning the first two, and the next two are ``MORE_GPUS`` then."""
+_OWN = 2
+"""GPUs that answers and reinforcement learning use, at most."""
 MODEL, RL_MODEL = "run/model", "run/model_rl"
 PROGRAMS = "held_out.jsonl"
 _STEP_TOKENS = 65_536
@@ -46,7 +51,8 @@ class Plan:
     closing: float = 60
     """Seconds at the end for judging the last answers and taking everything home."""
     scaling: float = 230
-    """Seconds that must be left for a measurement on two GPUs to be begun."""
+    """Seconds that must be left for a measurement on two GPUs to be begun; half of them where
+    several are made, on GPUs of their own."""
     gpus: int = 1
     cores: int = 1
     prepare: list[str] = field(default_factory=lambda: ["--asked-only", "--reserved", "0.2"])
@@ -60,13 +66,23 @@ class Plan:
     answers: list[str] = field(default_factory=list)
     """More options of ``small_model answer``."""
 
+    @property
+    def own(self) -> list[int]:
+        """The GPUs of answers and of reinforcement learning; none on a machine without."""
+        return list(range(min(self.gpus, _OWN)))
+
+    @property
+    def more(self) -> tuple[int, int] | None:
+        """Two GPUs for measurements beside them."""
+        return (_OWN, _OWN + 1) if self.gpus >= _OWN + 2 else None
+
 
 @dataclass(frozen=True)
 class Lane:
     """Commands that run one after the other, on some GPUs (None: all that there are)."""
 
     commands: Sequence[Command]
-    gpu: int | None = None
+    gpus: Sequence[int] | None = None
 
 
 @dataclass(frozen=True)
@@ -106,6 +122,8 @@ class Phase:
     least: float = 5
     """Seconds that are worth beginning it for."""
     nice: int = 0
+    apart: bool = False
+    """Whether it is shown the packages that came apart (:mod:`benchmarks.train.timed_parts`)."""
     records: Sequence[str] = ()
     """Files in ``OUT`` that are taken home, as patterns."""
 
@@ -129,7 +147,7 @@ def _train(gpus: int | None, fresh: bool = False) -> Callable[[Context], list[La
         shutil.rmtree(at.out / "trial", ignore_errors=True)
         if fresh:
             shutil.rmtree(at.out / "run/checkpoints", ignore_errors=True)
-        number = gpus or max(at.plan.gpus, 1)
+        number = min(gpus or at.plan.gpus, at.plan.gpus) or 1
         processes = max(1, min(15, at.plan.cores // number - 1))
         options = [
             f"batch.global_batch_size={number}",
@@ -172,9 +190,10 @@ def _answers(model: str, to: str) -> Callable[[Context], list[Lane]]:
 
         greedy = ask("--only", "public", "bench", "back", "--samples", 0)
         samples = ask("--only", "public", "--public-samples", 2, "--no-greedy")
-        if at.plan.gpus < 2:  # caches of two would not fit beside each other
+        own = at.plan.own
+        if len(own) < 2:  # caches of two would not fit beside each other
             return [Lane([greedy, samples])]
-        return [Lane([greedy], at.plan.gpus - 1), Lane([samples], 0)]
+        return [Lane([greedy], own[-1:]), Lane([samples], own[:1])]
 
     return lanes
 
@@ -187,7 +206,7 @@ def _reinforce(at: Context) -> list[Lane]:
         "small_rl", "run", at.out, "--tools", at.out / "tools", "--seconds", f"{at.left - 20:.0f}",
         "--without-sandbox", "--save-every", 20, *model, *at.plan.rl,
     )  # fmt: skip
-    return [Lane([command])]
+    return [Lane([command], at.plan.own or None)]
 
 
 def _worth(answers: str, to: str) -> Callable[[Context], list[Lane]]:
@@ -213,13 +232,34 @@ def _weights(model: str, to: str) -> Callable[[Context], list[Lane]]:
     return lanes
 
 
-def _scaling(part: str) -> Callable[[Context], list[Lane]]:
-    def lanes(at: Context) -> list[Lane]:
-        command = module(
-            "gpu", "--out", at.out / "scaling", "--parts", part, "--seconds", f"{at.left - 5:.0f}"
-        )
-        return [Lane([command])]
+def _measured(at: Context, name: str, *parts: str) -> list[str]:
+    """Parts of ``benchmarks.train.gpu``, their results in a folder of their own."""
+    left = f"{at.left - 5:.0f}"
+    return module("gpu", "--out", at.out / "scaling" / name, "--parts", *parts, "--seconds", left)
 
+
+def _scaling(part: str) -> Callable[[Context], list[Lane]]:
+    return lambda at: [Lane([_measured(at, part, part)], at.plan.more or at.plan.own)]
+
+
+def _alone(*parts: Sequence[str]) -> Callable[[Context], list[Lane]]:
+    """Parts of one GPU, a list for each of the two, side by side."""
+
+    def lanes(at: Context) -> list[Lane]:
+        return [
+            Lane([_measured(at, names[0], *names)], [gpu])
+            for gpu, names in zip(at.plan.more or at.plan.own, parts, strict=True)
+        ]
+
+    return lanes
+
+
+def _decoding(at: Context) -> list[Lane]:
+    lanes = []
+    for gpu, shape in zip(at.plan.more or at.plan.own, ("7b", "1.5b"), strict=True):
+        to = at.out / f"scaling/decoding-{shape}.json"
+        command = [sys.executable, "-m", "benchmarks.serve.batch_decoding", shape, "--out", str(to)]
+        lanes.append(Lane([command], [gpu]))
     return lanes
 
 
@@ -243,7 +283,8 @@ def phases(plan: Plan) -> list[Phase]:
     made = [
         Phase("prepared", CPUS, [_prepare], parts=("sources.zst", "bench.json", "programs.json"),
               records=("run/tokens/data.json",)),
-        Phase("trained", GPUS, [_train(None), _train(None), _train(1), _train(1, fresh=True)],
+        Phase("trained", GPUS,
+              [_train(None), _train(None), _train(_OWN), _train(1), _train(1, fresh=True)],
               ("prepared",), before_end=_training_end, longest=lambda plan: plan.training,
               grace=90, least=20,
               records=("run/metrics.jsonl", "run/summary.json", "pace.json")),
@@ -265,14 +306,37 @@ def phases(plan: Plan) -> list[Phase]:
         Phase("weights_rl", CPUS, [_weights(RL_MODEL, "rl")], after=("reinforced",),
               before_end=_home),
     ]  # fmt: skip
-    if plan.gpus > 1:
-        made += [
-            Phase(name, GPUS, [_scaling(name)], after=("answered_rl",), parts=("deepspeed",),
-                  before_end=_home, least=plan.scaling,
-                  records=("scaling/*.json*",))
-            for name in ("zero-3-whole-2", "ulysses-64k-2")
-        ]  # fmt: skip
-    return made
+    return made + (_figures(plan) if plan.more else _scaling_last(plan))
+
+
+_RECORDS = ("scaling/*.json", "scaling/*/*.json*")
+_TWO = ("zero-3-whole-2", "ulysses-64k-2")
+
+
+def _scaling_last(plan: Plan) -> list[Phase]:
+    """Where two GPUs are all that there are: when everything else is done."""
+    return [
+        Phase(name, GPUS, [_scaling(name)], after=("answered_rl",), parts=("deepspeed",),
+              before_end=_home, least=plan.scaling, apart=True, records=_RECORDS)
+        for name in (_TWO if plan.gpus > 1 else ())
+    ]  # fmt: skip
+
+
+def _figures(plan: Plan) -> list[Phase]:
+    """On GPUs of their own beside answers and reinforcement learning. What two GPUs reach is
+    compared with ``zero-3-1``, on one of them."""
+    beside = (
+        ("one-gpu", _alone(["zero-3-1"], ["1.5b-ours-fp8"])),
+        *((name, _scaling(name)) for name in _TWO),
+        ("fp8", _alone(["7b-ours-fp8"], ["1.5b-ours-compiled"])),
+        ("decoding", _decoding),
+        ("bf16", _alone(["7b-ours-8bit"], ["1.5b-ours"])),
+    )
+    return [
+        Phase(name, MORE_GPUS, [lanes], after=("trained",), parts=("deepspeed",),
+              before_end=_home, least=plan.scaling / 2, apart=True, records=_RECORDS)
+        for name, lanes in beside
+    ]  # fmt: skip
 
 
 def gpus_here() -> int:
@@ -284,4 +348,6 @@ def gpus_here() -> int:
 
 
 def lane_environment(lane: Lane) -> dict[str, str]:
-    return {} if lane.gpu is None else {"CUDA_VISIBLE_DEVICES": str(lane.gpu)}
+    if lane.gpus is None:
+        return {}
+    return {"CUDA_VISIBLE_DEVICES": ",".join(map(str, lane.gpus))}

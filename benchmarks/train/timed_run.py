@@ -12,7 +12,8 @@ model along. ``--code --again`` takes a mended tree and runs once more what fail
 
 A process in a session of its own runs the phases (:mod:`benchmarks.train.timed_phases`): data,
 supervised training on all GPUs, its answers, reinforcement learning, the answers after it; beside
-them on the CPUs the compiler of the judge, the questions, the verdicts. Every call may be the last
+them on the CPUs the compiler of the judge, the questions, the verdicts. Where there are four GPUs,
+two of them are for measurements from the end of training on. Every call may be the last
 or the first: it takes the parts that came with it, starts what is not running, waits (``--wait``
 seconds, or until a phase has ended) and copies to ``HOME`` a summary, ``status.json``, and the
 records, ``records.NN`` (``cat`` makes a .tar.xz of them). A phase that was interrupted goes on from
@@ -24,14 +25,13 @@ learning takes. Tried whole on a CPU with a tiny model, interrupted and gone on 
 yet.
 
 Needed are Linux, Python with PyTorch, transformers and pyarrow, a shell; wheels among the parts are
-installed in OUT/site.
+installed in OUT/site (:mod:`benchmarks.train.timed_arrival`).
 """
 
 from __future__ import annotations
 
 import argparse
 import fcntl
-import hashlib
 import io
 import json
 import os
@@ -48,9 +48,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.train.timed_arrival import APART, SITE, arrived, take_parts
 from benchmarks.train.timed_phases import (
-    CPUS,
-    GPUS,
+    RESOURCES,
     Context,
     Lane,
     Phase,
@@ -60,7 +60,6 @@ from benchmarks.train.timed_phases import (
     phases,
 )
 
-MANIFEST = "manifest.json"
 CODE = ("benchmarks", "cass_ray", "jobs")
 _HOME_BYTES = 15_000_000
 """Of a piece of the records."""
@@ -76,49 +75,6 @@ def say(text: str) -> None:
     print(f"{time.strftime('%H:%M:%S')} {text}", flush=True)
 
 
-# --- Parts --------------------------------------------------------------------------------------
-
-
-def take_parts(folder: Path, out: Path) -> None:
-    """Copy what has come in ``folder`` to ``OUT/parts``; install wheels.
-
-    Raises ``ValueError`` for a file that is not what the manifest says.
-    """
-    parts = out / "parts"
-    parts.mkdir(parents=True, exist_ok=True)
-    manifest = json.loads((folder / MANIFEST).read_text())
-    (parts / MANIFEST).write_text(json.dumps(manifest))
-    wheels = []
-    for path in sorted(folder.iterdir()):
-        if path.name == MANIFEST:
-            continue
-        if hashlib.sha256(path.read_bytes()).hexdigest() != manifest[path.name]:
-            raise ValueError(f"{path} did not arrive whole")
-        if not (parts / path.name).exists():
-            wheels += [path.name] if path.suffix == ".whl" else []
-            shutil.copy2(path, parts / f".{path.name}")
-    if wheels:
-        _install([parts / f".{name}" for name in wheels], out / "site")
-    for path in sorted(parts.glob(".*")):
-        path.rename(path.with_name(path.name[1:]))
-
-
-def _install(wheels: list[Path], site: Path) -> None:
-    named = [wheel.rename(wheel.with_name(wheel.name[1:])) for wheel in wheels]
-    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-index", "--no-deps", "--no-compile"]
-    subprocess.run([*pip, "--no-cache-dir", "--upgrade", "--target", site, *named], check=True)
-    for wheel in named:
-        wheel.rename(wheel.with_name(f".{wheel.name}"))
-
-
-def arrived(out: Path, beginning: str) -> bool:
-    """Whether all parts are there whose name begins so."""
-    path = out / "parts" / MANIFEST
-    names = json.loads(path.read_text()) if path.exists() else {}
-    wanted = [name for name in names if name.startswith(beginning)]
-    return bool(wanted) and all((out / "parts" / name).exists() for name in wanted)
-
-
 # --- The process that runs the phases -----------------------------------------------------------
 
 
@@ -130,7 +86,7 @@ class Conductor:
         self._ended = threading.Event()
 
     def run(self) -> None:
-        """CPUs and GPUs each have their own thread."""
+        """Each resource has a thread of its own."""
         for name in ("done", "running", "logs"):
             (self._out / name).mkdir(exist_ok=True)
         self._end_leftovers()
@@ -139,7 +95,7 @@ class Conductor:
         made = phases(read_plan(self._out))
         threads = [
             threading.Thread(target=self._chain, args=([p for p in made if p.resource == kind],))
-            for kind in (CPUS, GPUS)
+            for kind in RESOURCES
         ]
         for thread in threads:
             thread.start()
@@ -223,7 +179,8 @@ class Conductor:
     ) -> None:
         running = self._out / f"running/{phase.name}-{number}"
         mark = f"{self._out}:{phase.name}-{number}"
-        environment = _environment(self._out) | lane_environment(lane) | {MARK: mark}
+        own = lane_environment(lane) | {MARK: mark}
+        environment = _environment(self._out, phase.apart) | own
         for command in lane.commands:
             with (self._out / f"logs/{phase.name}-{number}.log").open("ab") as log:
                 process = subprocess.Popen(
@@ -248,8 +205,9 @@ class Conductor:
                 return
 
 
-def _environment(out: Path) -> dict[str, str]:
-    path = os.pathsep.join([str(out / "site"), str(out / "code")])
+def _environment(out: Path, apart: bool = False) -> dict[str, str]:
+    sites = [out / SITE, *([out / APART] if apart else [])]
+    path = os.pathsep.join(map(str, [*sites, out / "code"]))
     own = {"PYTHONPATH": path, "PYTHONUNBUFFERED": "1", "HF_HUB_OFFLINE": "1"}
     return os.environ | own | {"CASS_ALLOW_UNISOLATED": "1"}  # machines like this have no sandbox
 

@@ -1,4 +1,4 @@
-"""Answers to many questions at once from a small Qwen3 on one GPU: static caches, one CUDA graph.
+"""Answers to many questions at once from a Qwen2 or Qwen3 on one GPU: static caches, a CUDA graph.
 
 Questions of different lengths are not padded: each row of the batch has its own position, and its
 cache is filled from the front. A step of decoding is captured once and replayed. On a CPU the same
@@ -16,6 +16,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F  # noqa: N812
 
+_FAMILIES = ("qwen2", "qwen3")
 _CHECK = 32
 """Steps between looks at which rows have ended."""
 _PERIOD, _REPEATED = 160, 480
@@ -45,12 +46,14 @@ class _Layer:
     down: torch.nn.Module
     before: torch.Tensor
     behind: torch.Tensor
-    q_norm: torch.Tensor
-    k_norm: torch.Tensor
+    q_norm: torch.Tensor | None
+    """Of each head; a Qwen2 has none."""
+    k_norm: torch.Tensor | None
 
     @classmethod
     def of(cls, layer: Any) -> _Layer:
         attention, mlp = layer.self_attn, layer.mlp
+        normed = hasattr(attention, "q_norm")
         return cls(
             q=attention.q_proj,
             k=attention.k_proj,
@@ -61,8 +64,8 @@ class _Layer:
             down=mlp.down_proj,
             before=layer.input_layernorm.weight,
             behind=layer.post_attention_layernorm.weight,
-            q_norm=attention.q_norm.weight,
-            k_norm=attention.k_norm.weight,
+            q_norm=attention.q_norm.weight if normed else None,
+            k_norm=attention.k_norm.weight if normed else None,
         )
 
 
@@ -89,15 +92,15 @@ class Sampled:
 
 
 class BatchDecoder:
-    """Decodes with the weights of ``model``, a transformers Qwen3.
+    """Decodes with the weights of ``model``, a transformers Qwen2 or Qwen3.
 
     ``fused``: whether a kernel of our own attends; default: where there is a GPU and Triton.
     """
 
     def __init__(self, model: Any, *, fused: bool | None = None) -> None:
         config = model.config
-        if config.model_type != "qwen3":
-            raise ValueError(f"a Qwen3 is decoded here, not a {config.model_type}")
+        if config.model_type not in _FAMILIES:
+            raise ValueError(f"a Qwen2 or Qwen3 is decoded here, not a {config.model_type}")
         decoder = model.get_decoder()
         self._layers = [_Layer.of(layer) for layer in decoder.layers]
         self._embedding = decoder.embed_tokens.weight
@@ -105,7 +108,8 @@ class BatchDecoder:
         self._head = model.get_output_embeddings()
         self._epsilon = float(config.rms_norm_eps)
         self._heads, self._groups = config.num_attention_heads, config.num_key_value_heads
-        self._width = config.head_dim
+        width = getattr(config, "head_dim", None)
+        self._width = int(width or config.hidden_size // config.num_attention_heads)
         theta = float(config.rope_parameters["rope_theta"])
         places = torch.arange(0, self._width, 2, device=self._embedding.device).float()
         frequencies = theta ** -(places / self._width)
@@ -222,9 +226,9 @@ class BatchDecoder:
         q = layer.q(h).view(rows, self._heads, self._width)
         k = layer.k(h).view(rows, self._groups, self._width)
         v = layer.v(h).view(rows, self._groups, self._width)
-        q = _rotate(_norm(q, layer.q_norm, self._epsilon), cos, sin)
-        k = _rotate(_norm(k, layer.k_norm, self._epsilon), cos, sin)
-        return q, k, v
+        if layer.q_norm is not None and layer.k_norm is not None:
+            q, k = _norm(q, layer.q_norm, self._epsilon), _norm(k, layer.k_norm, self._epsilon)
+        return _rotate(q, cos, sin), _rotate(k, cos, sin), v
 
     def _rest(self, layer: _Layer, x: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
         x = x + layer.o(seen)

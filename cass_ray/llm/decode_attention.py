@@ -15,6 +15,7 @@ _PART = 512
 """Tokens of a part."""
 _BLOCK = 64
 """Tokens that a program holds at once."""
+_PARTS_AT_ONCE = 16
 _QUERIES = 16
 """Rows of a tile of queries: the least that the matrix units take."""
 
@@ -63,6 +64,30 @@ def _parts(  # type: ignore[no-untyped-def]
     tl.store(sums + place_of[:, None] * width + across[None, :], out, mask=head[:, None] < shared)
 
 
+@triton.jit  # type: ignore[untyped-decorator]
+def _whole(  # type: ignore[no-untyped-def]
+    sums, greatest, weight, out, parts, width: tl.constexpr, block: tl.constexpr
+):
+    head = tl.program_id(0).to(tl.int64)
+    across = tl.arange(0, width)
+    most = tl.max(tl.full([block], -1e30, tl.float32), 0)
+    total = most * 0.0
+    whole = tl.zeros([width], tl.float32)
+    for first in range(0, parts, block):
+        number = first + tl.arange(0, block)
+        there = number < parts
+        place = head * parts + number
+        high = tl.load(greatest + place, mask=there, other=-1e30)
+        higher = tl.maximum(most, tl.max(high, 0))
+        share, shrink = tl.exp(high - higher), tl.exp(most - higher)
+        total = total * shrink + tl.sum(share * tl.load(weight + place, mask=there, other=0.0), 0)
+        where = place[:, None] * width + across[None, :]
+        part = tl.load(sums + where, mask=there[:, None], other=0.0)
+        whole = whole * shrink + tl.sum(share[:, None] * part, 0)
+        most = higher
+    tl.store(out + head * width + across, (whole / total).to(out.dtype.element_ty))
+
+
 def attend_cached(
     query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, place: torch.Tensor
 ) -> torch.Tensor:
@@ -88,7 +113,8 @@ def attend_cached(
         width**-0.5, longest,
         shared=shared, width=width, queries=_QUERIES, part=_PART, block=_BLOCK,
     )  # fmt: skip
-    share = (greatest - greatest.amax(-1, keepdim=True)).exp()
-    whole = (share * weight).sum(-1, keepdim=True)
-    out: torch.Tensor = ((sums * share[..., None]).sum(-2) / whole).to(query.dtype)
+    out = torch.empty_like(query, memory_format=torch.contiguous_format)
+    _whole[(rows * groups * shared,)](
+        sums, greatest, weight, out, parts, width=width, block=_PARTS_AT_ONCE
+    )
     return out

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 import torch
-from transformers import AutoModelForCausalLM, Qwen2Config, Qwen3Config
+from transformers import AutoModelForCausalLM, LlamaConfig, Qwen2Config, Qwen3Config
 
 from cass_ray.llm.batch_decode import BatchDecoder, EditMarks, _State
 
@@ -21,17 +21,22 @@ SIZES = {
 }
 
 
-@pytest.fixture(scope="module")
-def model():
+ROPE = {"rope_type": "default", "rope_theta": 1e5}
+
+
+def random_model(config):
     torch.manual_seed(0)
-    config = Qwen3Config(head_dim=16, rope_parameters={"rope_type": "default", "rope_theta": 1e5},
-                         **SIZES)  # fmt: skip
     made = AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
     with torch.no_grad():
-        for parameter in made.parameters():
-            if parameter.ndim == 2:
+        for name, parameter in made.named_parameters():
+            if parameter.ndim == 2 or name.endswith("bias"):
                 parameter.normal_(std=0.3)
     return made
+
+
+@pytest.fixture(scope="module")
+def model():
+    return random_model(Qwen3Config(head_dim=16, rope_parameters=ROPE, **SIZES))
 
 
 def generated(model, question: list[int], most: int) -> list[int]:
@@ -45,6 +50,17 @@ def generated(model, question: list[int], most: int) -> list[int]:
         pad_token_id=0,
     )
     return made[0, len(question) :].tolist()
+
+
+def test_a_qwen2_answers_as_in_transformers():
+    """It has biases and no norms of the heads; here no head of the embedding's weights either."""
+    sizes = SIZES | {"hidden_size": 64, "tie_word_embeddings": False}
+    model = random_model(Qwen2Config(rope_parameters=ROPE, **sizes))
+    questions = [torch.randint(3, 300, (size,)).tolist() for size in (11, 4)]
+
+    answers = BatchDecoder(model)(questions, 12, [0.0] * 2, END)
+
+    assert answers == [generated(model, question, 12) for question in questions]
 
 
 def test_greedy_answers_are_those_of_transformers(model):
@@ -75,8 +91,8 @@ def test_sampling_at_a_low_temperature_is_greedy(model):
 
 
 def test_another_family_is_refused():
-    config = Qwen2Config(**SIZES)
-    with pytest.raises(ValueError, match="not a qwen2"):
+    config = LlamaConfig(**SIZES)
+    with pytest.raises(ValueError, match="not a llama"):
         BatchDecoder(AutoModelForCausalLM.from_config(config))
 
 
@@ -85,14 +101,14 @@ INTERPRETED = """
 import torch
 from cass_ray.llm.decode_attention import attend_cached
 torch.manual_seed(0)
-query = torch.randn(3, 2, 3, 32)
-keys, values = torch.randn(2, 3, 2, 1100, 32).unbind(0)
-place = torch.tensor([0, 600, 1099])
-out = attend_cached(query, keys, values, place)
-for row, last in enumerate(place.tolist()):
-    seen = [tensor[row, :, : last + 1] for tensor in (keys, values)]
-    right = torch.nn.functional.scaled_dot_product_attention(query[row], *seen)
-    torch.testing.assert_close(out[row], right, rtol=1e-5, atol=1e-6)
+for groups, places in ((2, [0, 600, 1099]), (1, [9000])):  # 18 parts: put together in two goes
+    query = torch.randn(len(places), groups, 3, 32)
+    keys, values = torch.randn(2, len(places), groups, places[-1] + 1, 32).unbind(0)
+    out = attend_cached(query, keys, values, torch.tensor(places))
+    for row, last in enumerate(places):
+        seen = [tensor[row, :, : last + 1] for tensor in (keys, values)]
+        right = torch.nn.functional.scaled_dot_product_attention(query[row], *seen)
+        torch.testing.assert_close(out[row], right, rtol=1e-5, atol=1e-6)
 """
 
 

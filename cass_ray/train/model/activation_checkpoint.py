@@ -48,7 +48,9 @@ def _attention_operations() -> frozenset[Any]:
     return frozenset(found)
 
 
-_PRODUCTS = frozenset({torch.ops.aten.mm.default, torch.ops.aten.addmm.default})
+_SCALED = torch.ops.aten._scaled_mm.default
+"""Of FP8 (:mod:`cass_ray.train.model.fp8`)."""
+_PRODUCTS = frozenset({torch.ops.aten.mm.default, torch.ops.aten.addmm.default, _SCALED})
 
 
 def _policy(keep: Keep, last_width: int) -> Callable[..., CheckpointPolicy]:
@@ -58,11 +60,12 @@ def _policy(keep: Keep, last_width: int) -> Callable[..., CheckpointPolicy]:
         if operation in attention:
             return CheckpointPolicy.MUST_SAVE
         # The last product of a layer (the one that takes `last_width` numbers) is only added to
-        # the residual: no gradient needs it.
+        # the residual: no gradient needs it. In FP8 it is a part of a function of our own, which
+        # is computed again as a whole for what it keeps.
         if (
             keep >= Keep.PRODUCTS
             and operation in _PRODUCTS
-            and arguments[-2].shape[-1] != last_width
+            and (operation is _SCALED or arguments[-2].shape[-1] != last_width)
         ):
             return CheckpointPolicy.MUST_SAVE
         return CheckpointPolicy.PREFER_RECOMPUTE

@@ -11,15 +11,27 @@ import sys
 import tarfile
 import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
-from benchmarks.train import judge_tools, small_model, small_parts, small_rl, timed_run
+from benchmarks.serve import batch_decoding
+from benchmarks.train import gpu, judge_tools, small_model, small_parts, small_rl, timed_run
+from benchmarks.train.timed_arrival import arrived, take_parts
 from benchmarks.train.timed_parts import write_parts
-from benchmarks.train.timed_phases import CPUS, GPUS, Context, Lane, Phase, Plan, phases
-from benchmarks.train.timed_run import MARK, Conductor, arrived, marker, take_home, take_parts
+from benchmarks.train.timed_phases import (
+    CPUS,
+    GPUS,
+    MORE_GPUS,
+    Context,
+    Lane,
+    Phase,
+    Plan,
+    lane_environment,
+    phases,
+)
+from benchmarks.train.timed_run import MARK, Conductor, marker, take_home
 
 
 def shell(*commands: str) -> Callable[[Context], list[Lane]]:
@@ -100,8 +112,9 @@ def test_nothing_is_begun_that_no_time_is_left_for(run: Callable[..., Path]) -> 
     assert problem(out, "late") == "no time was left" and not (out / "late").exists()
 
 
-def test_every_phase_needs_phases_that_come_before_it() -> None:
-    made = phases(Plan(0, gpus=2))
+@pytest.mark.parametrize("gpus", [2, 4])
+def test_every_phase_needs_phases_that_come_before_it(gpus: int) -> None:
+    made = phases(Plan(0, gpus=gpus))
     names = [phase.name for phase in made]
     for phase in made:
         assert all(
@@ -109,28 +122,86 @@ def test_every_phase_needs_phases_that_come_before_it() -> None:
         )
 
 
-@pytest.mark.parametrize("gpus", [1, 2])
+def commands(plan: Plan, out: Path) -> Iterator[tuple[Phase, Lane, Sequence[str]]]:
+    """All commands of all attempts of the phases."""
+    for phase in phases(plan):
+        for attempt in phase.attempts:
+            for lane in attempt(Context(out, plan, 100)):
+                for command in lane.commands:
+                    yield phase, lane, command
+
+
+@pytest.mark.parametrize("gpus", [0, 1, 2, 4])
 def test_commands_are_understood(gpus: int, tmp_path: Path) -> None:
     """By the modules that they call; torchrun's stand behind ``-m`` once more."""
     understand: dict[str, argparse.ArgumentParser] = {
-        f"benchmarks.train.{module.__name__.rsplit('.', 1)[-1]}": module.arguments()
-        for module in (judge_tools, small_model, small_parts, small_rl)
+        module.__name__: module.arguments()
+        for module in (judge_tools, small_model, small_parts, small_rl, gpu, batch_decoding)
     }
     plan, seen = Plan(0, gpus=gpus, cores=16), set()
     (tmp_path / "run/model_rl").mkdir(parents=True)
-    for phase in phases(plan):
-        for attempt in phase.attempts:
-            for lane in attempt(Context(tmp_path, plan, 100)):
-                for command in lane.commands:
-                    last = len(command) - 1 - list(reversed(command)).index("-m")
-                    name, *rest = command[last + 1 :]
-                    seen.add(name)
-                    if name in understand:
-                        understand[name].parse_args(rest)
-    assert understand.keys() <= seen
+    for _, _, command in commands(plan, tmp_path):
+        last = len(command) - 1 - list(reversed(command)).index("-m")
+        name, *rest = command[last + 1 :]
+        seen.add(name)
+        if name in understand:
+            parts = getattr(understand[name].parse_args(rest), "parts", None)
+            if name == gpu.__name__:
+                assert set(parts or ()) <= {*gpu.PARTS, *gpu.SCALING}
+    measured = {gpu.__name__} if gpus > 1 else set()
+    measured |= {batch_decoding.__name__} if gpus > 2 else set()
+    assert (
+        seen & understand.keys()
+        == understand.keys()
+        - {
+            gpu.__name__,
+            batch_decoding.__name__,
+        }
+        | measured
+    )
+
+
+def test_what_runs_at_the_same_time_has_gpus_of_its_own(tmp_path: Path) -> None:
+    """With four: training has all; then the first two go on, the others are for measurements."""
+    seen: dict[str, set[str]] = {GPUS: set(), MORE_GPUS: set()}
+    for phase, lane, command in commands(Plan(0, gpus=4, cores=64), tmp_path):
+        shown = lane_environment(lane).get("CUDA_VISIBLE_DEVICES")
+        if phase.name == "trained":
+            assert shown is None
+            workers = command[command.index("--nproc-per-node") + 1]
+            assert f"workers.number={workers}" in command
+            assert f"data.recipe.row_tokens={65536 // int(workers)}" in command
+        elif phase.resource in seen:
+            assert shown is not None
+            seen[phase.resource] |= set(shown.split(","))
+    assert seen == {GPUS: {"0", "1"}, MORE_GPUS: {"2", "3"}}
+
+
+@pytest.mark.parametrize(("gpus", "workers"), [(4, "44211"), (2, "22211"), (1, "11111")])
+def test_training_is_tried_on_fewer_gpus(gpus: int, workers: str, tmp_path: Path) -> None:
+    tried = [
+        command[command.index("--nproc-per-node") + 1]
+        for phase, _, command in commands(Plan(0, gpus=gpus, cores=64), tmp_path)
+        if phase.name == "trained"
+    ]
+    assert "".join(tried) == workers
 
 
 # --- Parts --------------------------------------------------------------------------------------
+
+
+def write_wheel(folder: Path, name: str) -> Path:
+    """A wheel of one module, whose ``ANSWER`` is 42, in a new folder."""
+    folder.mkdir()
+    about = f"{name}-1.dist-info"
+    with zipfile.ZipFile(folder / f"{name}-1-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(f"{name}.py", "ANSWER = 42\n")
+        wheel.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+        wheel.writestr(
+            f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        wheel.writestr(f"{about}/RECORD", "")
+    return folder
 
 
 @pytest.fixture
@@ -139,18 +210,7 @@ def parts(tmp_path: Path) -> list[Path]:
     data.mkdir()
     for name, size in (("bench.json", 10), ("judge.00", 7000), ("judge.01", 3000)):
         (data / name).write_bytes(b"x" * size)
-    wheels = tmp_path / "wheels"
-    wheels.mkdir()
-    with zipfile.ZipFile(wheels / "timed_probe-1-py3-none-any.whl", "w") as wheel:
-        about = "timed_probe-1.dist-info"
-        wheel.writestr("timed_probe.py", "ANSWER = 42\n")
-        wheel.writestr(
-            f"{about}/METADATA", "Metadata-Version: 2.1\nName: timed_probe\nVersion: 1\n"
-        )
-        wheel.writestr(
-            f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        )
-        wheel.writestr(f"{about}/RECORD", "")
+    wheels = write_wheel(tmp_path / "wheels", "timed_probe")
     return write_parts([data, wheels], tmp_path / "parts", 8000)
 
 
@@ -178,6 +238,22 @@ def test_what_may_be_left_out_is_in_parts_of_its_own(tmp_path: Path) -> None:
         ["data", "manifest.json"],
         ["manifest.json", "more"],
     ]
+
+
+def test_packages_that_came_apart_are_seen_where_they_are_asked_for(
+    run: Callable[..., Path], tmp_path: Path
+) -> None:
+    wheels = write_wheel(tmp_path / "apart", "apart_probe")
+    [_, part] = write_parts([tmp_path], tmp_path / "parts", apart=[wheels])
+    out = tmp_path / "out"
+    take_parts(part, out)
+    assert arrived(out, "apart_probe")
+    looks = f"{sys.executable} -c 'import apart_probe'"
+    run(
+        Phase("with", MORE_GPUS, [shell(looks)], apart=True),
+        Phase("without", GPUS, [shell(looks)]),
+    )
+    assert problem(out, "with") == "" and "exit status 1" in problem(out, "without")
 
 
 def test_what_failed_runs_again(run: Callable[..., Path]) -> None:

@@ -20,12 +20,13 @@ SIZES = FreshModel(
 )
 
 
-def make_prepared():
+def make_prepared(fp8: bool = False):
     from transformers import AutoModelForCausalLM
 
     torch.manual_seed(0)
-    model = AutoModelForCausalLM.from_config(fresh_config(SIZES, 512, 1, 0), dtype=torch.float32)
-    prepared = prepare(model, ModelSettings(base="unused"), torch.device("cpu"))
+    dtype = torch.bfloat16 if fp8 else torch.float32
+    model = AutoModelForCausalLM.from_config(fresh_config(SIZES, 512, 1, 0), dtype=dtype)
+    prepared = prepare(model, ModelSettings(base="unused", fp8=fp8), torch.device("cpu"))
     prepared.model.train()
     return prepared
 
@@ -62,19 +63,23 @@ def test_recomputing_changes_no_gradient(keep):
     torch.testing.assert_close(found, expected)
 
 
-def saved_operations(keep: Keep) -> int:
-    """Matrix products that the backward pass runs."""
+PLAIN = (torch.ops.aten.mm.default, torch.ops.aten.addmm.default)
+FP8 = (torch.ops.aten._scaled_mm.default,)
+
+
+def saved_operations(keep: Keep, fp8: bool = False) -> int:
+    """Matrix products that the backward pass runs; with ``fp8`` those in FP8 alone."""
     from torch.utils._python_dispatch import TorchDispatchMode
 
     class Count(TorchDispatchMode):
         products = 0
 
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            if func in (torch.ops.aten.mm.default, torch.ops.aten.addmm.default):
+            if func in (FP8 if fp8 else PLAIN):
                 Count.products += 1
             return func(*args, **(kwargs or {}))
 
-    prepared = make_prepared()
+    prepared = make_prepared(fp8)
     activation_checkpoint.apply(prepared.model.layers, [keep] * 3, SIZES.intermediate_size)
     loss = prepared.model(make_batch((40, 24)))
     with Count():
@@ -87,6 +92,14 @@ def test_kept_products_are_not_computed_again():
     everything = saved_operations(Keep.EVERYTHING)
     assert saved_operations(Keep.PRODUCTS) == everything
     assert saved_operations(Keep.NOTHING) == everything + 3 * 6
+
+
+def test_kept_products_in_fp8_are_not_computed_again():
+    # Four a layer have no bias (o, gate, up, down).
+    everything = saved_operations(Keep.EVERYTHING, fp8=True)
+    assert everything == 3 * 4 * 2
+    assert saved_operations(Keep.PRODUCTS, fp8=True) == everything
+    assert saved_operations(Keep.NOTHING, fp8=True) == everything + 3 * 4
 
 
 def test_layers_reach_a_level_together_and_the_last_ones_first():
