@@ -145,12 +145,14 @@ def compile_headers(
     ]
     found = dict.fromkeys(headers, "")
     with tempfile.TemporaryDirectory() as scratch:
-        source, precompiled = Path(scratch) / "one.hip", f"{scratch}/all.pch"
+        # clang refuses a precompiled header when the file changed that it was made from.
+        common, source = Path(scratch) / "common.hip", Path(scratch) / "one.hip"
+        common.write_text("#include <ATen/ATen.h>\n")
+        precompiled = f"{scratch}/common.pch"
         for side in _SIDES:
             command = [str(toolchain.clang), *flags, f"--cuda-{side}-only"]
-            source.write_text("#include <ATen/ATen.h>\n")
             emit = ["-Xclang", "-emit-pch", "-S", "-o", precompiled]
-            subprocess.run([*command, *emit, str(source)], check=True)
+            subprocess.run([*command, *emit, str(common)], check=True)
             for header in headers:
                 source.write_text(f"#include <{header}>\n")
                 take = ["-fsyntax-only", "-Xclang", "-include-pch", "-Xclang", precompiled]

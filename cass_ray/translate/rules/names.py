@@ -15,6 +15,9 @@ _CUB_ALIAS = re.compile(r"\bnamespace\s+cub\s*=\s*(?:::\s*)?hipcub\s*;")
 _CLASS_KEY = re.compile(r"\b(?:struct|union|enum)\s+\Z")
 _DEFINITION = re.compile(r"\s*(?:final\s*)?(?:\{|:(?!:))")
 _QUALIFIED = re.compile(r"(\w+)\s*::\s*\Z")
+_QUALIFIERS = re.compile(r"(?<![\w>)])(?<![\w>)]::)(?:[A-Za-z_]\w*\s*::\s*)+\Z")
+_NAMESPACE = re.compile(r"\bnamespace\s+(?:\w+\s*::\s*)*\Z")
+_OWN_CUB = re.compile(r"\bnamespace\s+(?:\w+\s*::\s*)*cub\s*\{")
 _PRAGMA = re.compile(
     r"^([ \t]*#[ \t]*define[ \t]+\w+[ \t]+)#[ \t]*pragma[ \t]+([^\"\n]*?)[ \t]*$", re.MULTILINE
 )
@@ -190,18 +193,28 @@ def _cast_argument(unit: Rewrite, offset: int, word: str) -> None:
 def rename_namespaces(unit: Rewrite) -> None:
     """``cub`` is ``hipcub``, ``thrust::cuda`` is ``thrust::hip``.
 
-    Sources for both vendors that call ``hipcub`` ``cub`` themselves do without that.
+    Sources for both vendors that call ``hipcub`` ``cub`` themselves do without that. CUB can be
+    wrapped in a namespace of the program's own (``CUB_WRAPPED_NAMESPACE``, ``CUB_NS_PREFIX``);
+    hipCUB can not: its name stands alone.
     """
     code = unit.source.code
+    wrapped = not _OWN_CUB.search(code)
     for offset in unit.words.get("cub", ()):
         alias = _CUB_ALIAS.search(code, max(0, offset - 24), offset + 64)
         if alias and offset < alias.end():
             unit.edits.replace(*alias.span(), "")
             continue
         after = code[offset + 3 : offset + 16].lstrip()
-        before = code[max(0, offset - 24) : offset].rstrip()
-        if after.startswith("::") or before.endswith(("namespace", "=")):
+        before = code[max(0, offset - 80) : offset]
+        if (
+            after.startswith("::")
+            or before.rstrip().endswith(("namespace", "="))
+            or _NAMESPACE.search(before)
+        ):
             unit.rename(offset, "cub", "hipcub")
+            qualifiers = _QUALIFIERS.search(code, max(0, offset - 80), offset)
+            if qualifiers and wrapped:
+                unit.edits.replace(*qualifiers.span(), "")
     for offset in unit.words.get("cuda", ()):
         qualifier = _QUALIFIED.search(code, max(0, offset - 40), offset)
         if qualifier and qualifier[1] in {"thrust", "system"}:

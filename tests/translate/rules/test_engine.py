@@ -53,6 +53,16 @@ def test_it_is_a_translator() -> None:
         ("cufftExecC2C(p, a, b, CUFFT_FORWARD);", "hipfftExecC2C(p, a, b, HIPFFT_FORWARD);"),
         ("cub::BlockReduce<int, 4> r;", "hipcub::BlockReduce<int, 4> r;"),
         ("using namespace cub;", "using namespace hipcub;"),
+        ("own::cub::BlockReduce<int, 4> r;", "hipcub::BlockReduce<int, 4> r;"),
+        (
+            "RUN(::own::cub::DeviceScan::ExclusiveSum, d);",
+            "RUN(::hipcub::DeviceScan::ExclusiveSum, d);",
+        ),
+        ("namespace own::cub { int f(); }", "namespace own::hipcub { int f(); }"),
+        (
+            "namespace own { namespace cub { int f(); } }\nint x = own::cub::f();",
+            "namespace own { namespace hipcub { int f(); } }\nint x = own::hipcub::f();",
+        ),
         (
             "__device__ H __shfl_up_sync(unsigned m, H v, int d) {\n"
             "  return __shfl_up_sync(m, v.x, d);\n}",
