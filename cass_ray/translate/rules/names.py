@@ -11,13 +11,16 @@ from cass_ray.translate.rules.text import Span
 
 _CAST_ALREADY = re.compile(r"\(\s*(?:const\s+)?void\b|(?:reinterpret|static)_cast\b")
 _WMMA = re.compile(r"nvcuda\s*::\s*wmma\b")
-_CUB_ALIAS = re.compile(r"\bnamespace\s+cub\s*=\s*(?:::\s*)?hipcub\s*;")
+_CUB_ALIAS = re.compile(r"\bnamespace\s+cub\s*=\s*(?:::\s*)?(?:hipcub|(?:\w+\s*::\s*)+cub)\s*;")
 _CLASS_KEY = re.compile(r"\b(?:struct|union|enum)\s+\Z")
 _DEFINITION = re.compile(r"\s*(?:final\s*)?(?:\{|:(?!:))")
 _QUALIFIED = re.compile(r"(\w+)\s*::\s*\Z")
 _QUALIFIERS = re.compile(r"(?<![\w>)])(?<![\w>)]::)(?:[A-Za-z_]\w*\s*::\s*)+\Z")
-_NAMESPACE = re.compile(r"\bnamespace\s+(?:\w+\s*::\s*)*\Z")
-_OWN_CUB = re.compile(r"\bnamespace\s+(?:\w+\s*::\s*)*cub\s*\{")
+_CUB_INSIDE = re.compile(r"\bnamespace\s+cub\s*\{")
+_CUB_QUALIFIED = re.compile(r"\bnamespace\s+((?:\w+\s*::\s*)+)cub\s*\{")
+_PYTORCHS_CUB = "at::cuda::"
+"""Has a namespace ``cub``, with functions of PyTorch's."""
+_LOOK_BACK = 80
 _PRAGMA = re.compile(
     r"^([ \t]*#[ \t]*define[ \t]+\w+[ \t]+)#[ \t]*pragma[ \t]+([^\"\n]*?)[ \t]*$", re.MULTILINE
 )
@@ -193,32 +196,43 @@ def _cast_argument(unit: Rewrite, offset: int, word: str) -> None:
 def rename_namespaces(unit: Rewrite) -> None:
     """``cub`` is ``hipcub``, ``thrust::cuda`` is ``thrust::hip``.
 
-    Sources for both vendors that call ``hipcub`` ``cub`` themselves do without that. CUB can be
-    wrapped in a namespace of the program's own (``CUB_WRAPPED_NAMESPACE``, ``CUB_NS_PREFIX``);
-    hipCUB can not: its name stands alone.
+    Sources for both vendors that call ``hipcub`` ``cub`` themselves do without that.
     """
     code = unit.source.code
-    wrapped = not _OWN_CUB.search(code)
     for offset in unit.words.get("cub", ()):
-        alias = _CUB_ALIAS.search(code, max(0, offset - 24), offset + 64)
-        if alias and offset < alias.end():
+        alias = _CUB_ALIAS.search(code, max(0, offset - _LOOK_BACK), offset + _LOOK_BACK)
+        if alias and alias.start() < offset < alias.end():
             unit.edits.replace(*alias.span(), "")
-            continue
-        after = code[offset + 3 : offset + 16].lstrip()
-        before = code[max(0, offset - 80) : offset]
-        if (
-            after.startswith("::")
-            or before.rstrip().endswith(("namespace", "="))
-            or _NAMESPACE.search(before)
-        ):
-            unit.rename(offset, "cub", "hipcub")
-            qualifiers = _QUALIFIERS.search(code, max(0, offset - 80), offset)
-            if qualifiers and wrapped:
-                unit.edits.replace(*qualifiers.span(), "")
+        else:
+            _rename_cub(unit, offset)
     for offset in unit.words.get("cuda", ()):
         qualifier = _QUALIFIED.search(code, max(0, offset - 40), offset)
         if qualifier and qualifier[1] in {"thrust", "system"}:
             unit.rename(offset, "cuda", "hip")
+
+
+def _rename_cub(unit: Rewrite, offset: int) -> None:
+    """``cub`` at ``offset`` is ``hipcub``.
+
+    A project can wrap CUB in a namespace of its own (``CUB_WRAPPED_NAMESPACE``, ``CUB_NS_PREFIX``);
+    hipCUB can not be wrapped: its name stands alone. A namespace ``cub`` that is declared inside of
+    another is the project's.
+    """
+    code = unit.source.code
+    start = max(0, offset - _LOOK_BACK)
+    wrapped = _QUALIFIERS.search(code, start, offset)
+    scope = re.sub(r"\s", "", wrapped[0]) if wrapped else ""
+    before = code[start : wrapped.start() if wrapped else offset].rstrip().removesuffix("::")
+    after = code[offset + 3 : offset + 16].lstrip()
+    if not after.startswith("::") and not before.rstrip().endswith(("namespace", "=")):
+        return
+    if scope:
+        owners = {re.sub(r"\s", "", each) for each in _CUB_QUALIFIED.findall(code)}
+        if scope.endswith((_PYTORCHS_CUB, *owners)):
+            return
+    unit.rename(offset, "cub", "hipcub")
+    if wrapped and not _CUB_INSIDE.search(code):
+        unit.edits.replace(*wrapped.span(), "")
 
 
 def rename_matrix_functions(unit: Rewrite) -> None:

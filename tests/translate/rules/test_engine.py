@@ -54,11 +54,19 @@ def test_it_is_a_translator() -> None:
         ("cub::BlockReduce<int, 4> r;", "hipcub::BlockReduce<int, 4> r;"),
         ("using namespace cub;", "using namespace hipcub;"),
         ("own::cub::BlockReduce<int, 4> r;", "hipcub::BlockReduce<int, 4> r;"),
+        ("RUN(::own::cub::DeviceScan::Sum, d);", "RUN(::hipcub::DeviceScan::Sum, d);"),
         (
-            "RUN(::own::cub::DeviceScan::ExclusiveSum, d);",
-            "RUN(::hipcub::DeviceScan::ExclusiveSum, d);",
+            "RUN(NO_ROCM(own)::cub::DeviceScan::Sum, d);",
+            "RUN(NO_ROCM(own)::hipcub::DeviceScan::Sum, d);",
         ),
-        ("namespace own::cub { int f(); }", "namespace own::hipcub { int f(); }"),
+        ("using namespace own::cub;", "using namespace hipcub;"),
+        ("namespace c = ::own::cub;", "namespace c = ::hipcub;"),
+        ("namespace cub = ::own::cub;\ncub::X x;", "\nhipcub::X x;"),
+        ("at::cuda::cub::sort(cub::X());", "at::cuda::cub::sort(hipcub::X());"),
+        (
+            "namespace own::cub { int f(cub::X); }\nint x = own::cub::f(y);",
+            "namespace own::cub { int f(hipcub::X); }\nint x = own::cub::f(y);",
+        ),
         (
             "namespace own { namespace cub { int f(); } }\nint x = own::cub::f();",
             "namespace own { namespace hipcub { int f(); } }\nint x = own::hipcub::f();",
