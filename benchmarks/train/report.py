@@ -1,12 +1,16 @@
 """Results of ``benchmarks.train.gpu`` as ``benchmarks/results/train_gpu.{json,md}``.
 
-python -m benchmarks.train.report FOLDER...
+python -m benchmarks.train.report FOLDER...          of these runs alone
+python -m benchmarks.train.report --add FOLDER...    of these behind those that are recorded
+
+A run's results may lie in several folders below ``FOLDER``.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +25,9 @@ Liger's kernels, paged AdamW (32-bit), torch's flash attention, one sequence of 
 pass. MFU counts six operations a weight and token, causal attention as half of the square, and the
 output head where a token is predicted, for both systems alike, over 990 TFLOP/s. Nothing
 recomputed counts. Peak memory is that of PyTorch's allocator; the moments of a paged optimizer
-come on top, in unified memory: 8 bytes a weight, 2 where they are 8-bit. Between the runs, the
-output head began to take its logits in larger pieces (`train.model.kernels.logits_budget`).
+come on top, in unified memory: 8 bytes a weight, 2 where they are 8-bit. Between the first two
+runs, the output head began to take its logits in larger pieces
+(`cass_ray.train.model.kernels.logits_budget`).
 """
 
 PACKING = """\
@@ -38,8 +43,9 @@ levels do, not on source pairs alone, of which padding to the longest of four wa
 
 SCALING = """\
 7B shapes, paged AdamW (8-bit), fp32 masters, gradients in bf16, 8 windows of 16,384 tokens a GPU
-and step, every layer keeps its attention and recomputes the rest, whatever the number of GPUs.
-Energy is that of the GPU of the first worker. No machine of four GPUs was at hand.
+and step (where rows are shared, two of 65,536 for all of them), every layer keeps its attention and
+recomputes the rest, whatever the number of GPUs. Efficiency is beside one GPU of the same run with
+the same ZeRO stage. Energy is that of the GPU of the first worker.
 """
 
 
@@ -62,13 +68,18 @@ def _throughput(rows: list[dict[str, Any]]) -> list[str]:
             kept = kept or f"checkpointing: {row.get('checkpointing')}"
             ratio = f"{row['tokens_per_second'] / best:.2f}" if best else "–"
             lines.append(
-                f"| {shape} | {row['system']}{', compiled' if row.get('compiled') else ''} | "
+                f"| {shape} | {row['system']}{_how(row)} | "
                 f"{row.get('windows_at_once', 1):g} | {row['optimizer']} | "
                 f"{'yes' if row.get('master_weights') else 'no'} | {kept} | "
                 f"{row['tokens_per_second']:,.0f} | {ratio} | {row['mfu']:.1%} | "
                 f"{row['peak_gib']:.1f} | {row['tokens_per_kwh'] / 1e6:.1f} |"
             )
     return lines
+
+
+def _how(row: dict[str, Any]) -> str:
+    named = (("compiled", ", compiled"), ("fp8", ", products in FP8"))
+    return "".join(text for name, text in named if row.get(name))
 
 
 def _packing(rows: list[dict[str, Any]]) -> list[str]:
@@ -131,32 +142,51 @@ def _checks(rows: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def main() -> None:
-    runs = []
-    for folder in map(Path, sys.argv[1:]):
-        lines = (folder / "results.jsonl").read_text().splitlines()
-        environment = json.loads((folder / "environment.json").read_text())
-        runs.append({"environment": environment, "rows": [json.loads(line) for line in lines]})
-    (RESULTS / "train_gpu.json").write_text(json.dumps({"runs": runs}, indent=1) + "\n")
-    rows = [row for run in runs for row in run["rows"]]
-    lines = ["# Training on H200s", ""]
+def read_run(folder: Path) -> dict[str, Any]:
+    """Environment and rows of what lies in ``folder``, in the order of time."""
+    rows, commands, environment = list[dict[str, Any]](), list[str](), dict[str, Any]()
+    found = sorted(folder.rglob("results.jsonl"), key=lambda path: path.stat().st_mtime)
+    for path in found:
+        rows += [json.loads(line) for line in path.read_text().splitlines()]
+        own = json.loads(path.with_name("environment.json").read_text())
+        commands += [own["command"]]
+        environment = {**own, "gpus": max(own["gpus"], environment.get("gpus", 0))}
+    return {"environment": environment | {"command": "\n    ".join(commands)}, "rows": rows}
+
+
+def page(runs: list[dict[str, Any]]) -> Iterator[str]:
+    """The lines of the page."""
+    yield from ("# Training on GPUs", "")
     for number, run in enumerate(runs, 1):
         found = run["environment"]
         versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
-        lines += [f"Run {number}: {found['gpus']} {found['gpu']}; {versions}", ""]
-        lines += [f"    {found['command']}", ""]
-    lines += ["This page: `python -m benchmarks.train.report DIR...`", "", EXPLANATION]
+        yield from (f"Run {number}: {found['gpus']} {found['gpu']}; {versions}", "")
+        yield from (f"    {found['command']}", "")
+    yield from ("This page: `python -m benchmarks.train.report [--add] DIR...`", "", EXPLANATION)
     for number, run in enumerate(runs, 1):
-        if any(row["system"] == "plain loop" for row in run["rows"]):
-            lines += [f"## Throughput of one GPU, run {number}", "", *_throughput(run["rows"]), ""]
-    if scaling := _scaling(rows):
-        lines += ["## Several GPUs", "", SCALING, *scaling, ""]
+        if any(row["system"] in ("plain loop", "ours") for row in run["rows"]):
+            yield from (f"## Throughput of one GPU, run {number}", "")
+            yield from (*_throughput(run["rows"]), "")
+    for number, run in enumerate(runs, 1):
+        if scaling := _scaling(run["rows"]):
+            yield from (f"## Several GPUs, run {number}", "", SCALING, *scaling, "")
     for run in runs:
         if any(row["system"] == "packing" for row in run["rows"]):
             title = "## Packing against padding (1.5B shapes)"
-            lines += [title, "", PACKING, *_packing(run["rows"]), ""]
-    lines += ["## The same gradients", "", *_checks(rows)]
-    (RESULTS / "train_gpu.md").write_text("\n".join(lines) + "\n")
+            yield from (title, "", PACKING, *_packing(run["rows"]), "")
+    rows = [row for run in runs for row in run["rows"]]
+    yield from ("## The same gradients", "", *_checks(rows))
+
+
+def main() -> None:
+    arguments = sys.argv[1:]
+    data, runs = RESULTS / "train_gpu.json", list[dict[str, Any]]()
+    if arguments[:1] == ["--add"]:
+        runs = json.loads(data.read_text())["runs"]
+        arguments = arguments[1:]
+    runs += [read_run(Path(folder)) for folder in arguments]
+    data.write_text(json.dumps({"runs": runs}, indent=1) + "\n")
+    (RESULTS / "train_gpu.md").write_text("\n".join(page(runs)) + "\n")
 
 
 if __name__ == "__main__":
