@@ -90,6 +90,47 @@ def write_worth(answers: Path, programs: Path, tools: Path, path: Path) -> None:
         say(f"{answers.name} {label}: {dict(counts)}")
 
 
+def gains(before: Path, after: Path) -> Iterator[str]:
+    """Lines of a table of what :func:`write_worth` wrote of two models: by the kind of program and
+    of answer, shares that are right before and after, and how many became right and wrong.
+
+    What only one of them was asked or could not be judged for is left out.
+    """
+    sides = [_by_answer(path) for path in (before, after)]
+    groups: dict[tuple[str, str], list[tuple[Row, Row]]] = defaultdict(list)
+    for answer in sorted(sides[0].keys() & sides[1].keys()):
+        label, task, _ = answer
+        pair = sides[0][answer], sides[1][answer]
+        for kind in (_kind(task), "all"):
+            groups[label, kind].append(pair)
+    yield "| answers | programs | number | right before | after | points | became right, wrong |"
+    yield "|---|---|---|---|---|---|---|"
+    for (label, kind), pairs in sorted(groups.items()):
+        for what in ("same", "compiles"):
+            old, new = (sum(pair[side][what] for pair in pairs) for side in (0, 1))
+            won = sum(b[what] > a[what] for a, b in pairs)
+            yield (
+                f"| {label.removeprefix('public-')}: {what} | {kind} | {len(pairs)} "
+                f"| {old} ({old / len(pairs):.1%}) | {new} ({new / len(pairs):.1%}) "
+                f"| {100 * (new - old) / len(pairs):+.1f} | {won}, {won - new + old} |"
+            )
+
+
+def _kind(task: str) -> str:
+    return "-".join(task.split("-")[:2]) if task.startswith("fresh-") else "public"
+
+
+def _by_answer(path: Path) -> dict[tuple[str, str, int], Row]:
+    """Rows by label, program and the number of the sample."""
+    found: dict[tuple[str, str, int], Row] = {}
+    seen: Counter[tuple[str, str]] = Counter()
+    for row in map(json.loads, path.read_text().splitlines()):
+        name = row["label"], row["task"]
+        found[*name, seen[name]] = row
+        seen[name] += 1
+    return found
+
+
 def _judged(tools: Path, work: tuple[str, str, float, str, str | None]) -> dict[str, Any]:
     from benchmarks.train.judge_tools import make_judge
     from cass_ray.execute.rewards.verdicts import Outcome

@@ -6,6 +6,7 @@
     $R read OUT/rl                        # rewarded answers to be read for hacks
     $R held-out OUT DIR --to PROGRAMS     # programs of no run: what before and after are asked
     $R worth ANSWERS --of PROGRAMS --tools DIR --to FILE   # what the answers to them are worth
+    $R gains FILE FILE_RL                                  # the table of both
 
 ``DIR`` is what ``judge_tools unpack`` made. Answers are drawn on the last GPU, learned from on the
 first, and judged on all cores: they are worth something if they compile for an AMD GPU and are the
@@ -216,11 +217,19 @@ def arguments() -> argparse.ArgumentParser:
     worth.add_argument("--of", type=Path, required=True)
     worth.add_argument("--tools", type=Path, required=True)
     worth.add_argument("--to", type=Path, required=True)
+    gaining = commands.add_parser("gains")
+    gaining.add_argument("before", type=Path)
+    gaining.add_argument("after", type=Path)
     return parser
 
 
 def main() -> None:
     options = arguments().parse_args()
+    if options.command == "gains":
+        from benchmarks.train.rl_held_out import gains
+
+        print("\n".join(gains(options.before, options.after)))
+        return
     if options.command == "read":
         read(options.records, options.number)
         return

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.train.rl_held_out import gains
 from benchmarks.train.small_rl import read
 
 
@@ -37,3 +38,19 @@ def test_answers_that_were_rewarded_as_translations_are_read(
     assert said.startswith("3 rewarded answers, 2 not as the rules, 1 different differences")
     assert "+accepted" in said
     assert "+other" not in said and "+broken" not in said
+
+
+def test_gains_are_of_the_same_answers_before_and_after(tmp_path: Path) -> None:
+    def row(task: str, same: bool, label: str = "public-edits") -> str:
+        made = {"label": label, "task": task, "temperature": 0.0, "same": same, "compiles": True}
+        return json.dumps(made) + "\n"
+
+    before, after = tmp_path / "before", tmp_path / "after"
+    before.write_text(row("a", False) + row("b", True) + row("c", False) + row("fresh-ptx-1", True))
+    after.write_text(row("a", True) + row("b", False) + row("c", True) + row("d", True))
+    found = list(gains(before, after))[2:]
+    # Of a, b and c one was right and two are; the programs that one side lacks do not count.
+    counted = "3 | 1 (33.3%) | 2 (66.7%) | +33.3 | 2, 1 |"
+    assert f"| edits: same | public | {counted}" in found
+    assert f"| edits: same | all | {counted}" in found
+    assert not any("fresh-ptx" in line for line in found)
