@@ -20,6 +20,7 @@ from cass_ray.translate.project.cmake_features import (
     plain_links,
     separable_compilation,
 )
+from cass_ray.translate.project.cmake_lists import find_by_file, link_listed
 from cass_ray.translate.project.makefile_rules import HOST_RULE, compile_for_host, link_device_code
 from cass_ray.translate.project.nvcc_flags import DEVICE_DEBUG, FLAG_RULES, HOST_OPTIONS, STANDARD
 from cass_ray.translate.project.rocm_libraries import LIBRARIES, PACKAGES, TARGETS, VARIABLES
@@ -55,6 +56,7 @@ _INCLUDE_VARIABLE = re.compile(r"\bCUDA(?:Toolkit)?_INCLUDE_DIRS?\b")
 _VERSION_VARIABLE = re.compile(r"\bCUDA(?:Toolkit)?_VERSION\b")
 _VERSION = "11.8"  # as the version macros of translated sources say
 _FIND_CUDA = re.compile(r"\bfind_package\s*\(\s*CUDA(?:Toolkit)?\b", re.IGNORECASE)
+_SEEMS_CUDA = re.compile(r"CUDA|\.cu|(?i:cuda)_|\bcu\w+_static\b")
 _TARGET = re.compile(r"\bCUDA::(\w+)")
 _VARIABLE = re.compile(r"\$\{(" + "|".join(VARIABLES) + r")\}")
 _LISTING = {"add_executable", "add_library", "target_sources", "set", "list", "file"}
@@ -166,7 +168,7 @@ def translate_cmake(text: str) -> Translation:
             f"the build downloads {name}, and builds have no network here",
             f"give its sources: cass project --dependency {name}=DIR",
         )
-    if "CUDA" not in text and ".cu" not in text and "cuda_" not in text.lower():
+    if not _SEEMS_CUDA.search(text):
         return file.done()
     targets = {TARGETS[name] for name in _TARGET.findall(text) if name in TARGETS}
     targets |= {VARIABLES[name] for name in _VARIABLE.findall(text)}
@@ -177,10 +179,14 @@ def translate_cmake(text: str) -> Translation:
     version = _VERSION_VARIABLE.search(text)
     asked = version[0] if version else ""
     own = interface_libraries(text)
-    links = plain_links(text, {**TARGETS, "cuda": TARGETS["cuda_driver"]})
-    before = "" if _FIND_CUDA.search(text) else _packages(set(links.values()), " REQUIRED")
+    plain = {**TARGETS, "cuda": TARGETS["cuda_driver"]}
+    links = plain_links(text, plain)
+    finds = _FIND_CUDA.search(text) is not None
+    before = "" if finds else _packages(set(links.values()), " REQUIRED")
     targets |= set(links.values())
     file.replace_commands(lambda _, whole: _link(whole, links, before))
+    file.replace_commands(lambda _, whole: _link_list(whole, plain, targets, finds))
+    file.replace_commands(lambda _, whole: find_by_file(whole))
     parameters = frozenset(
         word for match in _PARAMETERS.finditer(text) for word in (*match[1].split(), "ARGN")
     )
@@ -219,6 +225,16 @@ def _link(whole: str, links: Mapping[str, str], packages: str) -> str:
     """A command that links libraries of CUDA by their plain names, behind their ``packages``."""
     made = link(whole, links)
     return f"{packages}\n{made}" if packages and made != whole else made
+
+
+def _link_list(whole: str, plain: Mapping[str, str], targets: set[str], finds: bool) -> str:
+    """A list of CUDA's libraries, behind their packages unless the file ``finds`` CUDA itself.
+
+    What it holds is added to ``targets``.
+    """
+    made, listed = link_listed(whole, plain)
+    targets |= listed
+    return made if finds or not listed else f"{_packages(listed, ' REQUIRED')}\n{made}"
 
 
 def _packages(targets: set[str], required: str) -> str:

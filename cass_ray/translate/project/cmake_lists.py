@@ -1,0 +1,82 @@
+"""Libraries of CUDA that a CMake file looks for as files, or keeps in a list to link them later.
+
+``find_library`` and functions of a project's own around it look for ``cublas_static`` and the
+like; ROCm has shared libraries by other names. A list of nothing but CUDA's libraries gets ROCm's
+targets, which know where they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from cass_ray.translate.project.rocm_libraries import LIBRARIES
+
+_RUNTIME = "amdhip64"
+_FOLDERS = re.compile(r"\$\{CMAKE_CUDA_IMPLICIT_LINK_DIRECTORIES\}")
+_ROCM_FOLDER = "${CMAKE_HIP_COMPILER_ROCM_ROOT}/lib"
+_HELPERS = frozenset({"culibos"})
+"""Parts of CUDA's static libraries that are no library of their own for a user."""
+_NEEDED = {"cublasLt": "cublas"}
+"""Static library -> the one that cannot be linked without it."""
+_WORD = re.compile(r"(?<![\w:.$/{}<>-])\w+(?![\w:./}>-])")
+_LIST = re.compile(
+    r"(?P<head>\b(?:set\s*\(\s*\w+|list\s*\(\s*(?:APPEND|PREPEND)\s+\w+))\s+(?P<items>[^()#]*)\)",
+    re.IGNORECASE,
+)
+_BOUNDS = {"PARENT_SCOPE", ""}
+
+
+def _plain(name: str) -> str:
+    return name.removesuffix("_static")
+
+
+def _is_cuda(name: str) -> bool:
+    return _plain(name) in LIBRARIES or name in _HELPERS
+
+
+def find_by_file(command: str) -> str:
+    """A command that looks for a library as a file, with ROCm's name of it; others stay."""
+    name = command.partition("(")[0].strip().lower()
+    if not name.endswith(("find_library", "find_libraries", "find_lib")):
+        return command
+    made = _WORD.sub(lambda word: _file(word.group()), command)
+    return _FOLDERS.sub(_ROCM_FOLDER, made)
+
+
+def _file(word: str) -> str:
+    return (LIBRARIES.get(_plain(word)) or _RUNTIME) if _is_cuda(word) else word
+
+
+def listed(command: str) -> list[str]:
+    """The libraries of a list that holds nothing but CUDA's; nothing for other commands.
+
+    One word that is no ``…_static`` may be anything's name: a list of it alone is left out.
+    """
+    match = _LIST.fullmatch(command)
+    if match is None:
+        return []
+    words = [word for word in re.split(r'[\s;"]+', match["items"]) if word not in _BOUNDS]
+    sure = len(words) > 1 or any(word.endswith("_static") for word in words)
+    return words if sure and all(_is_cuda(word) for word in words) else []
+
+
+def link_listed(command: str, targets: Mapping[str, str]) -> tuple[str, set[str]]:
+    """``command`` with the libraries that it lists as ROCm's ``targets``, and which these are."""
+    words = listed(command)
+    static = {_plain(word) for word in words if word.endswith("_static")}
+    found: dict[str, str] = {}
+    for word in words:
+        name = _plain(word)
+        helper = name in _HELPERS or (word.endswith("_static") and _NEEDED.get(name, "") in static)
+        if helper:
+            found[word] = ""
+        elif target := targets.get(word) or targets.get(name):
+            found[word] = target
+    if not words or len(found) < len(set(words)):
+        return command, set()
+    match = _LIST.fullmatch(command)
+    assert match is not None
+    made = list(dict.fromkeys(found[word] for word in words if found[word]))
+    end = " PARENT_SCOPE)" if "PARENT_SCOPE" in match["items"].split() else ")"
+    return f"{match['head']} {' '.join(made)}{end}", set(made)

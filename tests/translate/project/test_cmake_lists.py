@@ -1,0 +1,64 @@
+"""Libraries of CUDA that CMake files look for as files or keep in lists."""
+
+from __future__ import annotations
+
+import pytest
+
+from cass_ray.translate.project.build_files import translate_cmake
+
+
+def test_a_static_library_found_by_a_function_of_the_projects_own() -> None:
+    source = """function(cuda_find_library out name)
+  find_library(${out} ${name} PATHS ${CMAKE_CUDA_IMPLICIT_LINK_DIRECTORIES} REQUIRED)
+endfunction()
+cuda_find_library(RUNTIME cudart_static)
+cuda_find_library(BLAS cublas_static)
+cuda_find_library(SPARSE cusparse_static)
+list(APPEND LIBS "cudart_static;cublas_static;cusparse_static;culibos;cublasLt_static")
+"""
+    expected = """function(cuda_find_library out name)
+  find_library(${out} ${name} PATHS ${CMAKE_HIP_COMPILER_ROCM_ROOT}/lib REQUIRED)
+endfunction()
+cuda_find_library(RUNTIME amdhip64)
+cuda_find_library(BLAS hipblas)
+cuda_find_library(SPARSE hipsparse)
+find_package(hip REQUIRED)
+find_package(hipblas REQUIRED)
+find_package(hipsparse REQUIRED)
+list(APPEND LIBS hip::host roc::hipblas roc::hipsparse)
+"""
+    assert translate_cmake(source).source == expected
+
+
+def test_a_file_that_names_libraries_alone() -> None:
+    source = 'list(APPEND LIBS "cudart_static;cufft_static;culibos")\n'
+    made = translate_cmake(source).source
+    assert made.endswith("\nlist(APPEND LIBS hip::host hip::hipfft)\n")
+    assert "find_package(hipfft REQUIRED)" in made
+
+
+def test_packages_are_where_the_file_finds_cuda() -> None:
+    source = "find_package(CUDAToolkit)\nset(LIBS cudart cublas PARENT_SCOPE)\n"
+    assert translate_cmake(source).source == (
+        "find_package(hip)\nfind_package(hipblas)\n"
+        "set(LIBS hip::host roc::hipblas PARENT_SCOPE)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "set(CUDA_NAME cuda)",
+        "set(LIBS cublas mine)",
+        "set(LIBS ${CUDA_ALL} cublas)",
+        "list(APPEND LIBS /opt/cuda/libcublas_static.a)",
+        "message(STATUS cublas_static)",
+    ],
+)
+def test_what_may_be_something_else_stays(command: str) -> None:
+    assert translate_cmake(command).source == command
+
+
+def test_cublas_lt_alone_is_a_library_of_its_own() -> None:
+    made = translate_cmake("list(APPEND LIBS cublasLt_static culibos)").source
+    assert made.endswith("list(APPEND LIBS roc::hipblaslt)")
