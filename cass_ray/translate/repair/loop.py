@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from cass_ray.corpus.parsing.kernels import kernel_definitions
+from cass_ray.translate.repair.template_arguments import name_types
 from cass_ray.translate.rules import thrust_headers
 from cass_ray.translate.rules.edits import Edits
 from cass_ray.translate.rules.text import SourceText
@@ -369,7 +370,12 @@ def _shift_positive(text: SourceText, edits: Edits, item: CompilerDiagnostic, of
     return f"shift a positive number on line {item.line}"
 
 
+def _name_types(text: SourceText, edits: Edits, item: CompilerDiagnostic, offset: int) -> str:
+    return name_types(text, edits, item.message, item.notes, offset)
+
+
 _RULES: tuple[Fix, ...] = (
+    _name_types,
     _shift_positive,
     _hide_default,
     _widen_specialization,

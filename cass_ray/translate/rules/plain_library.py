@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from cass_ray.translate.rules import tables
 from cass_ray.translate.rules.headers import insert_after_runtime
 from cass_ray.translate.rules.rewrite import Rewrite
@@ -14,6 +16,9 @@ from cass_ray.translate.rules.standard_library import (
     uses,
 )
 
+_ATOMICS = re.compile(r"atomic|memory_order|thread_scope")
+_BRING_ATOMICS = ("cub/", "thrust/")
+
 
 def take_plain_names(unit: Rewrite) -> None:
     """Rename ``cuda::std``'s in a file that needs nothing else of libcu++.
@@ -21,6 +26,7 @@ def take_plain_names(unit: Rewrite) -> None:
     Headers of the host's library that nothing in the file includes are included.
     """
     if unit.standard_library is not None or not is_plain(unit):
+        _include_atomics(unit)
         return
     wanted = set()
     for offset, names in uses(unit):
@@ -39,3 +45,13 @@ def take_plain_names(unit: Rewrite) -> None:
     if missing:
         lines = (f"#include <{name}>{unit.source.newline}" for name in missing)
         insert_after_runtime(unit, "".join(lines))
+
+
+def _include_atomics(unit: Rewrite) -> None:
+    """Include ``cuda/atomic`` where CUB's or Thrust's headers bring it: AMD's bring none of it."""
+    there = included(unit)
+    of_libcuxx = any(path.startswith("cuda/") for path in there)
+    if unit.is_hip or of_libcuxx or not any(path.startswith(_BRING_ATOMICS) for path in there):
+        return
+    if any(_ATOMICS.match(names[1]) for _, names in uses(unit)):
+        insert_after_runtime(unit, f"#include <cuda/atomic>{unit.source.newline}")

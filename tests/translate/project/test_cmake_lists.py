@@ -40,8 +40,7 @@ def test_a_file_that_names_libraries_alone() -> None:
 def test_packages_are_where_the_file_finds_cuda() -> None:
     source = "find_package(CUDAToolkit)\nset(LIBS cudart cublas PARENT_SCOPE)\n"
     assert translate_cmake(source).source == (
-        "find_package(hip)\nfind_package(hipblas)\n"
-        "set(LIBS hip::host roc::hipblas PARENT_SCOPE)\n"
+        "find_package(hip)\nfind_package(hipblas)\nset(LIBS hip::host roc::hipblas PARENT_SCOPE)\n"
     )
 
 

@@ -611,6 +611,16 @@ def test_libcuxx_comes_behind_the_runtime() -> None:
     assert translated.index("hip/hip_runtime.h") < translated.index("cuda/atomic")
 
 
+def test_atomics_that_cub_brings_are_included() -> None:
+    source = "#include <cub/cub.cuh>\nauto order = cuda::memory_order_relaxed;\n"
+    assert translate(source, "a.cuh").source == (
+        "#include <hip/hip_runtime.h>\n#include <cuda/atomic>\n#include <hipcub/hipcub.hpp>\n"
+        "auto order = cuda::memory_order_relaxed;\n"
+    )
+    own = "#include <cuda/atomic>\n" + source
+    assert translate(own, "a.cuh").source.count("cuda/atomic") == 1
+
+
 @pytest.mark.parametrize(
     "header",
     ["cuda/std/barrier", "cuda/std/latch", "cuda/semaphore", "cuda/latch", "cuda/ptx"],
