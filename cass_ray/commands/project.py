@@ -53,6 +53,10 @@ def project(
         typer.Option(help=f"Target; may be repeated: {', '.join(emulated_architectures())}."),
     ] = None,
     seconds: Annotated[float, typer.Option(min=1, help="Limit of each build and test.")] = 1800.0,
+    check_seconds: Annotated[
+        float,
+        typer.Option(min=0, help="Limit of failed tests' second run, in checking mode; 0: none."),
+    ] = 300.0,
     jobs: Annotated[int, typer.Option("-j", min=1, help="Compilers at a time.")] = 2,
     repairs: Annotated[
         int, typer.Option(min=0, help="Rounds of repair from what the compiler says.")
@@ -88,7 +92,16 @@ def project(
     except ValueError as error:
         fail("project", error, EXIT_USAGE)
     settings = PortSettings(
-        architectures, build, test, seconds, jobs, repairs, dependencies, style, reference
+        architectures,
+        build,
+        test,
+        seconds=seconds,
+        check_seconds=check_seconds,
+        jobs=jobs,
+        repairs=repairs,
+        dependencies=dependencies,
+        style=style,
+        reference=reference,
     )
     work = work_folder(source, default_directory())
     translator = make_translator()

@@ -18,6 +18,7 @@ _CTEST = re.compile(
 )
 _PYTHON_TEST = re.compile(r"test_.*\.py|.*_test\.py")
 _CPM = "CPM"
+_BUILD_FOLDER = re.compile(r"(?<!\S)-B\s*([\w./-]+)")
 _CPM_VERSION = re.compile(r"\bset\s*\(\s*CPM_DOWNLOAD_VERSION\s+\"?([\w.-]{1,40})", re.IGNORECASE)
 
 
@@ -51,10 +52,16 @@ def find_plan(
     """The plan for the project at ``root``; ``build`` and ``test`` replace what is found.
 
     ``dependencies`` are folders of what the build would download otherwise, by the names that it
-    gives them; ``CPM`` is that of CPM.cmake itself.
+    gives them; ``CPM`` is that of CPM.cmake itself. A ``build`` that is given finds CPM.cmake in
+    the build folder that it names; of the other dependencies CMake knows by the toolchain file
+    (:func:`cache_entries`).
     """
     system = _system(root)
-    found = _commands(system, root, jobs, dict(dependencies or {}))
+    known = dict(dependencies or {})
+    found = _commands(system, root, jobs, known)
+    if build and system is BuildSystem.CMAKE:
+        named = _BUILD_FOLDER.search(build)
+        build = _place_cpm(root, known, named[1] if named else BUILD_FOLDER) + build
     return BuildPlan(system, build or found[0], test or found[1])
 
 
@@ -91,19 +98,24 @@ def _has_python_tests(root: Path) -> bool:
 
 def _definitions(dependencies: Mapping[str, Path]) -> str:
     """Options of CMake for FetchContent and CPM to take folders in the place of downloads."""
-    options = [
-        option
+    entries = cache_entries(dependencies)
+    return "".join(f" {shlex.quote(f'-D{name}={folder}')}" for name, folder in entries)
+
+
+def cache_entries(dependencies: Mapping[str, Path]) -> list[tuple[str, Path]]:
+    """The variables by which FetchContent and CPM take folders in the place of downloads."""
+    return [
+        entry
         for name, folder in dependencies.items()
         if name != _CPM
-        for option in (
-            f"-DFETCHCONTENT_SOURCE_DIR_{name.upper()}={folder}",
-            f"-DCPM_{name}_SOURCE={folder}",
+        for entry in (
+            (f"FETCHCONTENT_SOURCE_DIR_{name.upper()}", folder),
+            (f"CPM_{name}_SOURCE", folder),
         )
     ]
-    return "".join(f" {shlex.quote(option)}" for option in options)
 
 
-def _place_cpm(root: Path, dependencies: Mapping[str, Path]) -> str:
+def _place_cpm(root: Path, dependencies: Mapping[str, Path], build: str = BUILD_FOLDER) -> str:
     """Commands that put CPM.cmake where projects look for it before they download it.
 
     CPM's ``get_cpm.cmake`` has ``cmake/CPM_VERSION.cmake`` in the build folder, older copies of it
@@ -120,7 +132,7 @@ def _place_cpm(root: Path, dependencies: Mapping[str, Path]) -> str:
     found = (path for tree in trees for path in _cmake_files(tree))
     texts = (path.read_text("utf-8", "replace") for path in found)
     versions = {match[1] for text in texts for match in _CPM_VERSION.finditer(text)}
-    target = f"{BUILD_FOLDER}/cmake"
+    target = f"{build}/cmake"
     names = ["CPM.cmake", *(f"CPM_{version}.cmake" for version in sorted(versions))]
     copies = [f"cp {shlex.quote(str(script))} {target}/{name}" for name in names]
     return " && ".join([f"mkdir -p {target}", *copies, ""])

@@ -168,10 +168,10 @@ def _ported(entry: ProjectEntry, settings: ManySettings, folder: Path, key: str)
         settings.architectures,
         entry.build,
         entry.test,
-        settings.seconds,
-        settings.jobs,
-        settings.repairs,
-        tuple(entry.dependencies.items()),
+        seconds=settings.seconds,
+        jobs=settings.jobs,
+        repairs=settings.repairs,
+        dependencies=tuple(entry.dependencies.items()),
         reference=settings.reference,
     )
     work = work_folder(entry.source, default_directory())

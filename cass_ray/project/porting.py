@@ -17,7 +17,7 @@ from cass_ray.project.checking import Violation, check_again
 from cass_ray.project.cloning import write_git
 from cass_ray.project.cmake import newer_cmake
 from cass_ray.project.patch import make_patch
-from cass_ray.project.prefix import write_prefix
+from cass_ray.project.prefix import tell_dependencies, write_prefix
 from cass_ray.project.pytorch.backend import (
     TorchBackend,
     find_torch,
@@ -70,6 +70,8 @@ class PortSettings:
     build: str = ""
     test: str = ""
     seconds: float = 1800.0
+    check_seconds: float = 300.0
+    """Limit of the run in checking mode of tests that fail, which is slower than they; 0: none."""
     jobs: int = 2
     repairs: int = 3
     """Rounds of repair from what the compiler says; 0: none."""
@@ -266,6 +268,7 @@ def _target(
     libraries = find_library_root(toolchain.cache)
     prefix = write_prefix(folder / "rocm", toolchain, runtime, architecture, libraries)
     places = {name: (work / "dependencies" / name).resolve() for name, _ in settings.dependencies}
+    tell_dependencies(prefix, places)
     tools = write_git(work / "tools", places)
     put_back(tree, launcher())
     bench = Workbench(
@@ -301,9 +304,9 @@ def _target(
         return TargetResult(architecture, build, Step(plan.test, StepOutcome.SKIPPED))
     test, comparison = test_beside(bench, plan, reference, say)
     violations: tuple[Violation, ...] = ()
-    if test.outcome is StepOutcome.FAILED:
-        say(f"{architecture}: {plan.test} (checking mode)")
-        violations = check_again(bench, plan.test)
+    if test.outcome is StepOutcome.FAILED and settings.check_seconds:
+        say(f"{architecture}: {plan.test} (checking mode, at most {settings.check_seconds:.0f} s)")
+        violations = check_again(replace(bench, seconds=settings.check_seconds), plan.test)
     return TargetResult(architecture, build, test, comparison, violations)
 
 

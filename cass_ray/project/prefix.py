@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import shlex
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
+from cass_ray.project.build_system import cache_entries
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.archive.library_root import LibraryRoot
 from cass_ray.toolchain.cmake_prefix import write_cmake_prefix
@@ -137,6 +139,15 @@ def _write_compiler(folder: Path, toolchain: AmdToolchain, toolchain_file: Path)
     script.chmod(0o755)
     with toolchain_file.open("a") as file:
         file.write(f'set(CMAKE_HIP_COMPILER "{script}")\n')
+
+
+def tell_dependencies(prefix: Path, dependencies: Mapping[str, Path]) -> None:
+    """Have CMake take these folders in the place of downloads, whatever the command is."""
+    with (prefix / "toolchain.cmake").open("a") as file:
+        for name, folder in cache_entries(dependencies):
+            file.write(
+                f'set({name} "{folder.as_posix()}" CACHE PATH "cass project --dependency")\n'
+            )
 
 
 def _linker_flags(link: list[str]) -> list[str]:

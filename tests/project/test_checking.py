@@ -73,3 +73,9 @@ def test_a_race_that_fails_a_test_is_named(tmp_path: Path) -> None:
     assert "build passed, tests failed" in made.stdout
     assert "fill(int*): data race" in made.stdout
     assert "data race" in (tmp_path / "out" / "report.html").read_text()
+
+    settings = ["--no-reference", "--check-seconds", "0", "-o", str(tmp_path / "out")]
+    unchecked = CliRunner().invoke(app, [str(root), *settings])
+    assert unchecked.exit_code == 1
+    assert "checking mode" not in unchecked.stderr
+    assert "data race" not in unchecked.stdout

@@ -14,6 +14,7 @@ from cass_ray.commands.project import app
 from cass_ray.project.build_system import BuildSystem, find_plan
 from cass_ray.project.patch import make_patch
 from cass_ray.project.porting import knows_hip, synchronize
+from cass_ray.project.prefix import tell_dependencies
 
 # Three units that share device functions and constant memory: relocatable device code.
 SEPARATE = {
@@ -186,6 +187,37 @@ def test_dependencies_take_the_place_of_downloads(tmp_path: Path) -> None:
     assert "'-DCPM_Catch2_SOURCE=/some where'" in plan.build
     made = project(root, "--dependency", "Catch2")
     assert made.exit_code == 2 and "NAME=DIR" in made.stderr
+
+
+def test_a_command_that_is_given_finds_the_dependencies_too(tmp_path: Path) -> None:
+    """CMake itself says what it takes: no network, no compiler."""
+    text = """\
+cmake_minimum_required(VERSION 3.20)
+project(asks LANGUAGES NONE)
+include(${CMAKE_BINARY_DIR}/cmake/CPM.cmake)
+include(FetchContent)
+FetchContent_Declare(Catch2 GIT_REPOSITORY https://example.org/Catch2.git)
+FetchContent_MakeAvailable(Catch2)
+message(STATUS "CPM takes ${CPM_Catch2_SOURCE}")
+"""
+    root = write(tmp_path / "asks", {"CMakeLists.txt": text})
+    cpm = write(tmp_path / "CPM", {"CPM.cmake": 'message(STATUS "CPM is here")\n'})
+    catch = write(tmp_path / "some where", {"CMakeLists.txt": 'message(STATUS "sources")\n'})
+    dependencies = {"CPM": cpm, "Catch2": catch}
+    prefix = write(tmp_path / "rocm", {"toolchain.cmake": ""})
+    tell_dependencies(prefix, dependencies)
+    plan = find_plan(root, "cmake -S . -B other", dependencies=dependencies)
+    done = subprocess.run(
+        ["bash", "-c", plan.build],
+        cwd=root,
+        env={**os.environ, "CMAKE_TOOLCHAIN_FILE": str(prefix / "toolchain.cmake")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    for said in ("CPM is here", "sources", f"CPM takes {catch}"):
+        assert f"-- {said}\n" in done.stdout
 
 
 # Device code in a dependency of its own, which is CUDA as well; the test's values by hand.
