@@ -33,6 +33,9 @@ class DeviceMode:
 
     ``skip_kernels`` records and answers launches without running them. ``perturb`` changes what
     kernels wrote on its way to the host (``device/perturbation.hpp`` has the rule).
+    ``as_on_a_card``: waves of a workgroup take turns at each loop and fence, not at barriers alone;
+    device memory lies in blocks of 2 MiB, so that a stray access near it meets no unmapped page
+    (not in checking mode). Programs that only happen to work do so here more often.
     ``kernel_seconds`` bounds each kernel, ``threads`` those that run it (0: one for each core).
     """
 
@@ -42,6 +45,7 @@ class DeviceMode:
     perturb: bool = False
     threads: int = 0
     kernel_seconds: float = 0.0
+    as_on_a_card: bool = False
 
 
 class DeviceRun:
@@ -98,6 +102,8 @@ def _options(mode: DeviceMode, limits: Limits) -> list[str]:
         "--count": "" if mode.counters else None,
         "--skip-kernels": "" if mode.skip_kernels else None,
         "--perturb": "" if mode.perturb else None,
+        "--fragments": "" if mode.as_on_a_card else None,
+        "--interleave": "" if mode.as_on_a_card else None,
         "--threads": f"={mode.threads}" if mode.threads else None,
         "--kernel-seconds": f"={mode.kernel_seconds}" if mode.kernel_seconds else None,
         "--cpu-seconds": f"={max(1, round(limits.cpu_seconds + 0.5))}",

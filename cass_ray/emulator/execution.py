@@ -52,7 +52,8 @@ class RunOptions:
 
     ``seconds`` bounds its wall time, ``kernel_seconds`` that of each kernel (default: the same),
     ``memory_bytes`` its resident memory. ``check`` turns the checking mode on, ``counters`` is a
-    file for execution counters.
+    file for execution counters. ``as_on_a_card`` is that of
+    :class:`~cass_ray.emulator.device_process.DeviceMode`.
     ``inputs`` is a folder whose files the program finds in its working folder, read-only.
     ``compiler`` is what HIPRTC compiles with; without one it fails.
     ``devices`` are the devices' processors, by ordinal (default: one that the program has code
@@ -68,6 +69,7 @@ class RunOptions:
     stdin: bytes = b""
     compiler: AmdToolchain | None = None
     devices: tuple[str, ...] = ()
+    as_on_a_card: bool = False
 
     @property
     def limits(self) -> Limits:
@@ -210,6 +212,7 @@ def observed(runtime_library: Path, options: RunOptions) -> Iterator[DeviceRun]:
     mode = DeviceMode(
         check=options.check,
         counters=options.counters is not None,
+        as_on_a_card=options.as_on_a_card,
         threads=_whole_number(os.environ.get("CASS_RDNA3_THREADS")),
         kernel_seconds=options.kernel_seconds or options.seconds,
     )

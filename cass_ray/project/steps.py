@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -21,7 +22,8 @@ RECORD_VARIABLE = "CASS_RECORD"
 """Names the folder of records to launchers (``reference/launcher.c``)."""
 
 _TAIL = 200_000
-_AS_ON_A_CARD = DeviceMode()
+_DIAGNOSTIC = re.compile(r"[^:\n]+:\d+:\d+: (fatal error|error|warning|note|remark): ")
+_AS_ON_A_CARD = DeviceMode(as_on_a_card=True)
 
 
 class StepOutcome(StrEnum):
@@ -93,7 +95,7 @@ class Workbench:
             self._environment(),
             self.runtime,
             record,
-            DeviceMode(check=check),
+            DeviceMode(check=True) if check else _AS_ON_A_CARD,
         )
 
     @property
@@ -201,4 +203,23 @@ def _outcome(done: Completed) -> StepOutcome:
 
 def _log(done: Completed) -> str:
     text = done.stdout_text + ("\n" if done.stdout else "") + done.stderr_text
-    return printable_text(text[-_TAIL:])
+    return printable_text(shortened(text, _TAIL))
+
+
+def shortened(text: str, most: int) -> str:
+    """``text``, or where it is longer than ``most`` half as much of its end, behind the errors that
+    compilers report before: of each the lines up to the next diagnostic that is none of its notes.
+    """
+    if len(text) <= most:
+        return text
+    end = most // 2
+    kept, room, inside = list[str](), most - end, False
+    for line in text[:-end].splitlines(keepends=True):
+        if found := _DIAGNOSTIC.match(line):
+            inside = "error" in found[1] or (inside and found[1] == "note")
+        if inside and len(line) > room:
+            break
+        if inside:
+            kept.append(line)
+            room -= len(line)
+    return "".join(kept) + text[-end:]

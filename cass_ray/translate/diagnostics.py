@@ -247,6 +247,14 @@ DIAGNOSTICS: tuple[Diagnostic, ...] = (
         r"needs texture units",
     ),
     Diagnostic(
+        "CASS1029",
+        "A function that ends without the value it is to return",
+        "Clang takes its end for a place that is never reached, and lets run whatever code follows;"
+        " nvcc's device side returns, with any value.",
+        "Return a value. Until then -fno-strict-return has clang return as well.",
+        r"ends? without a return",
+    ),
+    Diagnostic(
         "CASS2001",
         "The port does not build",
         "The project's own build command failed with ROCm's tools.",

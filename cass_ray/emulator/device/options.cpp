@@ -18,6 +18,8 @@ bool read_number(std::string_view text, T& value) {
 bool apply(std::string_view name, std::string_view value, Options& options) {
   if (name == "check") return options.engine.check = true;
   if (name == "skip-kernels") return options.skip_kernels = true;
+  if (name == "interleave") return options.engine.interleave = true;
+  if (name == "fragments") return options.fragments = true;
   if (name == "perturb") return options.perturb = true;
   if (name == "threads") return read_number(value, options.engine.threads);
   if (name == "kernel-seconds") return read_number(value, options.engine.time_limit_seconds);

@@ -13,6 +13,7 @@ namespace cass::device {
 struct Options {
   rdna3::Settings engine;
   bool skip_kernels = false;   // launches are recorded and answered, nothing runs
+  bool fragments = false;      // device memory as a card's runtime hands it out
   bool perturb = false;        // what kernels wrote is changed on its way to the host
   std::uint64_t shared_bytes = UINT64_MAX;  // limit of memory that both sides see
   std::uint64_t cpu_seconds = 0;  // of each process; 0: no limit

@@ -57,11 +57,6 @@ std::optional<std::uint64_t> extent(std::uint64_t pitch, std::uint64_t width, st
   return bytes;
 }
 
-bool holds(const Session::Rows& rows, std::uint64_t width, std::uint64_t count) {
-  const auto bytes = extent(rows.pitch, width, count);
-  return bytes && DeviceMemory::instance().holds(rows.address, *bytes);
-}
-
 template <class Element>
 void fill_row(std::byte* row, std::uint32_t value, std::size_t count) {
   const auto element = static_cast<Element>(value);
@@ -84,6 +79,12 @@ Session::Session(const Options& options, Evidence& evidence)
   if (options.perturb) Output::instance().perturbed = perturbation_.enable();
 }
 
+bool Session::holds(const Rows& rows, std::uint64_t width, std::uint64_t count) const {
+  const auto bytes = extent(rows.pitch, width, count);
+  return bytes && DeviceMemory::instance().holds(rows.address, *bytes) &&
+         fragments_.may_hold(rows.address, *bytes);
+}
+
 std::uint64_t Session::allocate(MemoryKind kind, std::uint64_t bytes, File& file) {
   const bool shared = kind == MemoryKind::pinned || kind == MemoryKind::managed;
   const std::lock_guard lock(guard_);
@@ -94,7 +95,9 @@ std::uint64_t Session::allocate(MemoryKind kind, std::uint64_t bytes, File& file
     file = shared_file(bytes);
     if (file) block = DeviceMemory::instance().map(file.number(), bytes);
   } else {
-    block = DeviceMemory::instance().allocate(bytes);
+    // Checking mode wants an unmapped page behind each.
+    block = options_.fragments && !rdna3::checking() ? fragments_.allocate(bytes)
+                                                     : DeviceMemory::instance().allocate(bytes);
   }
   if (block == nullptr) return 0;
   if (shared) shared_bytes_ += bytes;
@@ -116,7 +119,7 @@ bool Session::release(std::uint64_t address) {
   if (found == blocks_.end() || found->second.registered) return false;
   if (found->second.shared) shared_bytes_ -= found->second.bytes;
   rdna3::unregister_allocation(pointer(address));
-  DeviceMemory::instance().release(pointer(address));
+  fragments_.release(pointer(address));
   perturbation_.forget(pointer(address), found->second.bytes);
   blocks_.erase(found);
   return true;

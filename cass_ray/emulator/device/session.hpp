@@ -12,6 +12,7 @@
 
 #include "../engine/engine.hpp"
 #include "evidence.hpp"
+#include "fragments.hpp"
 #include "messages.hpp"
 #include "options.hpp"
 #include "perturbation.hpp"
@@ -59,6 +60,9 @@ class Session {
     bool registered;
   };
 
+  // Whether all of it is memory that the program has now.
+  bool holds(const Rows& rows, std::uint64_t width, std::uint64_t count) const;
+
   std::vector<Perturbation::Block> shared_blocks();
 
   const Options& options_;
@@ -66,12 +70,14 @@ class Session {
   Perturbation perturbation_;
   std::mutex guard_;
   std::map<std::uint64_t, Block> blocks_;  // by address
+  Fragments fragments_;
   std::uint64_t shared_bytes_ = 0;
   std::map<std::uint64_t, std::shared_ptr<rdna3::CodeObject>> code_objects_;
   std::uint64_t last_code_object_ = 0;
 };
 
-// Memory of `bytes` that another process can map and nobody can resize; none where there is no more.
+// Memory of `bytes` that another process can map and nobody can resize; none where there is no
+// more.
 File shared_file(std::uint64_t bytes);
 
 }  // namespace cass::device

@@ -1,7 +1,7 @@
 // The instruction sets as data: encodings, opcodes, operand types.
 // Sources: AMD, "RDNA3 Instruction Set Architecture Reference Guide" and that of RDNA4, chapter 15,
-// and "AMD Instinct MI300 Instruction Set Architecture Reference Guide" and that of CDNA4, chapter 13
-// (microcode formats).
+// and "AMD Instinct MI300 Instruction Set Architecture Reference Guide" and that of CDNA4, chapter
+// 13 (microcode formats).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace cass::rdna3 {
 
-// What code objects are made of; gfx11 is RDNA3, gfx90a CDNA2, gfx942 CDNA3, gfx12 RDNA4, gfx950 CDNA4.
+// What code objects are made of; gfx11 is RDNA3, gfx90a CDNA2, gfx942 CDNA3, gfx12 RDNA4, gfx950
+// CDNA4.
 enum class InstructionSet : std::uint8_t { gfx11, gfx90a, gfx942, gfx12, gfx950 };
 inline constexpr int instruction_set_count = 5;
 
@@ -60,8 +61,9 @@ enum class Encoding : std::uint8_t {
 };
 inline constexpr int encoding_count = 24;
 
-// How an operand's bits are read. `pk16`, `pk32`: two halves, of an operand of 64 bits two dwords; `mix`: f32 or f16 by op_sel_hi;
-// `mask`: one bit a lane in scalar registers; `s32`: a scalar result of a vector instruction.
+// How an operand's bits are read. `pk16`, `pk32`: two halves, of an operand of 64 bits two dwords;
+// `mix`: f32 or f16 by op_sel_hi; `mask`: one bit a lane in scalar registers; `s32`: a scalar
+// result of a vector instruction.
 enum class Type : std::uint8_t {
   none,
   b16,
@@ -119,20 +121,21 @@ enum class Opcode : std::uint16_t {
 #define OPERATION_NAME(name) name,
 #include "tables/operations.inc"
 #undef OPERATION_NAME
-  engine_unsupported,      // runs into a fault that names the instruction
+  engine_unsupported,  // runs into a fault that names the instruction
   engine_invalid,
-  engine_dpp_enter,        // permute source 0 into a temporary, narrow EXEC
-  engine_dpp_narrow,       // narrow EXEC in a wave of 64 lanes
+  engine_dpp_enter,  // permute source 0 into a temporary, narrow EXEC
+  engine_dpp_narrow,  // narrow EXEC in a wave of 64 lanes
   engine_dpp_leave,
-  engine_mode_enter,       // set up rounding and denormals of MODE for one instruction
+  engine_mode_enter,  // set up rounding and denormals of MODE for one instruction
   engine_mode_leave,
-  engine_count,            // counters
-  engine_add_64,           // v_add_co_u32 and the v_add_co_ci_u32 behind it
-  engine_check,            // checking mode
-  engine_copy,             // temporary to VGPR, for dual issue
-  engine_move_indexed,     // gfx9: v_mov_b32 after s_set_gpr_idx_on
-  engine_select,           // SDWA: a byte or half of a source to a temporary
-  engine_merge,            // SDWA: a result to a byte or half of its register
+  engine_count,  // counters
+  engine_add_64,  // v_add_co_u32 and the v_add_co_ci_u32 behind it
+  engine_check,  // checking mode
+  engine_yield,  // other waves of the workgroup get a turn
+  engine_copy,  // temporary to VGPR, for dual issue
+  engine_move_indexed,  // gfx9: v_mov_b32 after s_set_gpr_idx_on
+  engine_select,  // SDWA: a byte or half of a source to a temporary
+  engine_merge,  // SDWA: a result to a byte or half of its register
   count,
 };
 inline constexpr int opcode_count = static_cast<int>(Opcode::count);

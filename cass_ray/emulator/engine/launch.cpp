@@ -86,6 +86,7 @@ ProgramOptions options_for(const Kernel& kernel) {
   options.special_mode = (kernel.rsrc1 >> 12 & 0xFF) != mode::usual;
   options.count = counting();
   options.check = checking();
+  options.interleave = settings().interleave;
   return options;
 }
 

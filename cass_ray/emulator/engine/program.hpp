@@ -19,6 +19,7 @@ struct ProgramOptions {
   bool special_mode = false;  // rounding or denormal mode differs from the usual, or changes
   bool count = false;
   bool check = false;
+  bool interleave = false;  // the same for all programs of a process
   unsigned key() const { return wide | special_mode << 1 | count << 2 | check << 3; }
 };
 
@@ -67,8 +68,8 @@ struct Program {
   mutable std::unordered_map<std::uint64_t, Reach> reached_;
 };
 
-// Decodes `code`, which kernels see at the address `base`, for the handlers of this CPU. It outlives
-// the program.
+// Decodes `code`, which kernels see at the address `base`, for the handlers of this CPU. It
+// outlives the program.
 void build_program(Program& program, std::span<const std::uint32_t> code, std::uint64_t base);
 
 }  // namespace cass::rdna3

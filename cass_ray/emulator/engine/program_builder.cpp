@@ -58,6 +58,7 @@ class Builder {
     if (is_ignorable(row.opcode)) {
       // Nothing to do but to tell the checking mode that the workgroup sees others' writes now.
       if (program_.options.check && acquires(decoded.operation)) check(decoded.operation, {});
+      if (program_.options.interleave && is_fence(row.opcode)) emit(Opcode::engine_yield, {});
       return;
     }
     note_mode(decoded.operation);
@@ -123,6 +124,11 @@ class Builder {
       }
     }
     half_ = 0;
+  }
+
+  static bool is_fence(Opcode opcode) {
+    return opcode == Opcode::buffer_gl0_inv || opcode == Opcode::buffer_gl1_inv ||
+           opcode == Opcode::global_inv;
   }
 
   static bool acquires(const Operation& op) {

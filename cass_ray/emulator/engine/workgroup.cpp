@@ -12,6 +12,7 @@
 #include "access_violation.hpp"
 #include "machine_services.hpp"
 #include "memory_check.hpp"
+#include "settings.hpp"
 
 namespace cass::rdna3 {
 namespace {
@@ -31,6 +32,10 @@ constexpr std::int32_t branches_per_turn = 4'000;
 // Turns of all waves until another workgroup gets one, if waves still run when their turn ends; and
 // turns that end at barriers. Few of the former: a wave may be waiting for that other workgroup.
 constexpr unsigned turns_per_share = 2;
+// Where waves take turns at each backward branch as on a card (Settings::interleave): as many
+// branches until another workgroup gets a turn, and turns until the next look at the clock.
+constexpr unsigned interleaved_turns_per_share = turns_per_share * branches_per_turn;
+constexpr unsigned turns_per_look = 64;
 constexpr unsigned barriers_per_share = 1'000;
 
 // Behind a wave's VGPRs: an instruction whose registers run over the last one (12 addresses of an
@@ -197,16 +202,20 @@ Outcome Workgroup::advance() {
     wave.fault_address = guard_of_thread.address();
     return Outcome::faulted;
   }
+  const bool interleave = settings().interleave && wave_count > 1;
+  const auto most_turns = interleave ? interleaved_turns_per_share : turns_per_share;
   unsigned turns = 0;
-  for (unsigned barriers = 0; barriers < barriers_per_share; ++barriers) {
+  for (unsigned barriers = 0; barriers < barriers_per_share;) {
     bool runnable = false;
     bool sleeping = false;
-    const Outcome outcome = turn(runnable, sleeping);
+    const Outcome outcome = interleave ? turn(0, turns % turns_per_look == 0, runnable, sleeping)
+                                       : turn(branches_per_turn, true, runnable, sleeping);
     if (outcome != Outcome::preempted) return outcome;
     if ((runnable || sleeping) && release_signaled()) runnable = true;
-    if (runnable && ++turns == turns_per_share) return Outcome::preempted;
+    if (runnable && ++turns == most_turns) return Outcome::preempted;
     if (runnable) continue;
     if (sleeping) return Outcome::sleeping;
+    ++barriers;
     const Outcome barrier = release_barrier();
     if (barrier != Outcome::preempted) return barrier;
   }
@@ -217,20 +226,20 @@ bool Workgroup::is_late() const {
   return launch->deadline != 0 && steady_nanoseconds() > launch->deadline;
 }
 
-// Lets every runnable wave run. `runnable`: some of them could go on at once; `sleeping`: some said
-// that they wait for others.
-Outcome Workgroup::turn(bool& runnable, bool& sleeping) {
+// Lets every runnable wave run for so many backward branches. `look`: at the clock. `runnable`:
+// some of them could go on at once; `sleeping`: some said that they wait for others.
+Outcome Workgroup::turn(std::int32_t branches, bool look, bool& runnable, bool& sleeping) {
   for (unsigned index = 0; index < wave_count; ++index) {
     Wave& wave = this->wave(index);
     if (wave.state != WaveState::runnable) continue;
-    wave.budget = branches_per_turn;
+    wave.budget = branches;
     faulted_wave = index;
     const Instruction* next = wave.next;
     next->handler(wave, next);
     if (wave.state == WaveState::faulted) return Outcome::faulted;
     if (wave.state == WaveState::runnable) {
       (wave.budget == budget_of_sleeping ? sleeping : runnable) = true;
-      if (is_late()) return Outcome::out_of_time;
+      if (look && is_late()) return Outcome::out_of_time;
     }
   }
   return Outcome::preempted;

@@ -28,7 +28,8 @@ class LdsArena {
   LdsArena& operator=(const LdsArena&) = delete;
   std::byte* data() const { return data_; }
 
-  // Makes so many bytes accessible, at most most_lds_bytes, and a page of zeros behind them readable.
+  // Makes so many bytes accessible, at most most_lds_bytes, and a page of zeros behind them
+  // readable.
   void limit(std::size_t bytes);
 
  private:
@@ -92,7 +93,7 @@ struct Workgroup {
   Outcome advance();
 
  private:
-  Outcome turn(bool& runnable, bool& sleeping);
+  Outcome turn(std::int32_t branches, bool look, bool& runnable, bool& sleeping);
   Outcome release_barrier();
   bool release_signaled();
   bool is_late() const;

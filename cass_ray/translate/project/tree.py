@@ -12,12 +12,13 @@ import json
 import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from cass_ray.corpus.reading.filetree import MAXIMUM_DEPTH
 from cass_ray.translate.declared import declared_names
+from cass_ray.translate.defects import missing_returns
 from cass_ray.translate.project import build_files
 from cass_ray.translate.protocol import Context, Counts, Finding, Severity, Translation, Translator
 from cass_ray.whole_file import write_whole
@@ -222,7 +223,9 @@ def _translate(translator: Translator, task: _Task, context: Context) -> Transla
     build = build_files.kind_of(task.path)
     if build is not None:
         return build(task.text)
-    return translator.translate(task.text, filename=task.path, context=context)
+    made = translator.translate(task.text, filename=task.path, context=context)
+    unreturned = missing_returns(task.text)
+    return replace(made, findings=(*made.findings, *unreturned)) if unreturned else made
 
 
 def _decode(data: bytes) -> str | None:

@@ -54,7 +54,7 @@ _SNIPPETS = (
     *("half", "half_operators", "half_functions", "half_atomics", "half_bits", "bfloat16", "fp8"),
     *("nanosleep", "space", "fragments", "cache", "bits", "numeric", "copy", "pipeline", "surface"),
     *("location", "cub", "legacy_launch", "barrier", "functional", "versions"),
-    *("group_tiles", "group_votes", "group_reduce", "group_scan", "group_copy"),
+    *("group_tiles", "group_votes", "group_shuffles", "group_reduce", "group_scan", "group_copy"),
     *("nvtx", "occupancy"),
 )
 """In the order in which they may use each other."""

@@ -1,7 +1,7 @@
 """Cooperative groups: the collectives that HIP's groups lack.
 
-HIP has the groups, their shuffles and barriers. Votes of tiles, ``reduce``, scans and
-``memcpy_async`` come from snippets.
+HIP has the groups, their shuffles of numbers and barriers. Shuffles of other types, votes of tiles,
+``reduce``, scans and ``memcpy_async`` come from snippets.
 """
 
 from __future__ import annotations
@@ -41,6 +41,10 @@ _VOTES = ("any", "all", "ballot", "match_any")
 _OF_GROUPS = {"thread_rank", "meta_group_rank", "shfl", "shfl_xor", "shfl_down", "shfl_up"}
 _OF_GROUPS_ALONE = ("ballot", "match_any")
 """Votes whose names are no other classes'."""
+_SHUFFLES = ("shfl", "shfl_up", "shfl_down", "shfl_xor")
+_NUMBERS = "int|unsigned|signed|char|short|long|float|double|bool|u?int\\d+_t|size_t|std::size_t"
+_PLAIN_NAME = re.compile(r"[A-Za-z_]\w*")
+_NUMBER = re.compile(r"(?:0[xX])?[\d.][\w.]*")
 _SIZE_OF_TYPE = re.compile(
     r"(?P<type>\bdecltype\s*\(\s*\w+\s*\)|\b(?:\w+\s*::\s*)?thread_block_tile\s*<[^<>(){};]{1,80}>)"
     r"\s*::\s*(?P<member>num_threads|size)\s*\(\s*\)"
@@ -62,6 +66,10 @@ def rewrite_groups(unit: Rewrite) -> None:
         votes = _OF_GROUPS_ALONE  # a group that comes as a parameter of a template
     else:
         return
+    if "template" in unit.words:
+        for shuffle in _SHUFFLES:
+            for offset in unit.words.get(shuffle, ()):
+                _rewrite_shuffle(unit, offset, shuffle)
     for vote in votes:
         for offset in unit.words.get(vote, ()):
             _rewrite_vote(unit, offset, vote)
@@ -96,6 +104,31 @@ def _rewrite_vote(unit: Rewrite, offset: int, vote: str) -> None:
     unit.edits.replace(group.start(), call[0][0][0], f"cass::group_{vote}({group[1]}, ")
     unit.converted(group.start())
     unit.snippets.add("group_votes")
+
+
+def _rewrite_shuffle(unit: Rewrite, offset: int, shuffle: str) -> None:
+    """In a file with templates what is shuffled may be of any type."""
+    group = _GROUP.search(unit.source.code, max(0, offset - 80), offset)
+    call = unit.call(offset, shuffle)
+    if group is None or call is None or len(call[0]) != 2 or unit.is_member(group.start()):
+        return
+    if _is_number(unit, unit.text(call[0][0])):
+        return
+    unit.edits.replace(group.start(), call[0][0][0], f"cass::group_{shuffle}({group[1]}, ")
+    unit.converted(group.start())
+    unit.snippets.add("group_shuffles")
+
+
+def _is_number(unit: Rewrite, value: str) -> bool:
+    """Whether ``value`` is a literal, or a name that the file declares as a number only."""
+    if _NUMBER.fullmatch(value):
+        return True
+    if not _PLAIN_NAME.fullmatch(value):
+        return False
+    declared = re.compile(rf"(?P<type>[\w:]+|[>*&])\s+{value}\s*(?=[=;,)({{])")
+    types = [match["type"].split("::")[-1] for match in declared.finditer(unit.source.code)]
+    types = [each for each in types if each not in {"return", "else"}]
+    return bool(types) and all(re.fullmatch(_NUMBERS, each) for each in types)
 
 
 def _rewrite_collectives(unit: Rewrite) -> None:

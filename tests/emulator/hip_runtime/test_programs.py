@@ -202,3 +202,28 @@ def test_workgroups_that_wait_for_later_ones(run_program: RunProgram) -> None:
 def test_checking_mode_shows_what_was_never_written(run_program: RunProgram) -> None:
     checked = run_program("unwritten.hip", options=RunOptions(seconds=60, check=True))
     assert checked.stdout_text == "a5 7f a5\n", checked.stderr_text
+
+
+def test_memory_as_a_cards_runtime_hands_it_out(run_program: RunProgram) -> None:
+    """Small pieces lie in blocks of 2 MiB (ROCr's ``BlockAllocator``), to which the next page
+    belongs, and 16 MiB on does not; what copies may touch is the same."""
+    strict = run_program("beside.hip", options=RunOptions(seconds=60))
+    assert strict.stdout_text == "beside: fault\n"
+    card = run_program("beside.hip", options=RunOptions(seconds=60, as_on_a_card=True))
+    assert card.stdout_text == "beside: read\nvalue: 16843009\ncopy: refused\nfar: fault\n"
+    checked = run_program(
+        "beside.hip", options=RunOptions(seconds=60, as_on_a_card=True, check=True)
+    )
+    assert checked.stdout_text == "beside: fault\n"
+
+
+def test_memory_in_fragments_is_zero_and_nobody_elses(run_program: RunProgram) -> None:
+    done = run_program("fragments.hip", options=RunOptions(seconds=60, as_on_a_card=True))
+    assert done.stdout_text == "0\n", done.stderr_text
+
+
+@pytest.mark.parametrize("architecture", ["gfx1100", "gfx90a", "gfx1201"])
+def test_waves_take_turns_as_on_a_card(run_program: RunProgram, architecture: str) -> None:
+    options = RunOptions(seconds=60, as_on_a_card=True)
+    done = run_program("turns.hip", options=options, architecture=architecture)
+    assert done.stdout_text == "found 1 1, ahead by at most 2\n", done.stderr_text

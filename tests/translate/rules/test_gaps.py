@@ -186,6 +186,16 @@ def test_votes_of_a_group_that_comes_as_a_parameter() -> None:
     assert "cass" not in hip("auto f(Set s, int x) { return s.ballot(x); }\n")
 
 
+def test_shuffles_of_a_group_take_any_type() -> None:
+    source = "template <class G, class T> __device__ T f(G g, T x) { return g.shfl_up(x, 1); }\n"
+    assert "return cass::group_shfl_up(g, x, 1); }" in hip(source)
+    for number in ("int", "float", "std::uint32_t"):
+        kept = source.replace("T x", f"{number} x")
+        assert "return g.shfl_up(x, 1); }" in hip(kept)
+    assert "g.shfl_up(2, 1)" in hip(source.replace("(x,", "(2,"))
+    assert "g.shfl_up(x, 1)" in hip(source.replace("template <class G, class T> ", ""))
+
+
 def test_events_of_nvtx_keep_their_message() -> None:
     source = (
         "#include <nvToolsExt.h>\nvoid f() {\n  nvtxEventAttributes_t e = {0};\n"
