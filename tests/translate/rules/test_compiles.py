@@ -201,6 +201,12 @@ struct Tile {
   }
 };
 static_assert(Tile::size() == 12, "of 8 and of 4 threads");
+template <class G, class T> __device__ T first(const G& group, T value) {
+  return group.shfl(value, 0) == group.shfl_down(value, 0) ? value : group.shfl_up(value, 0);
+}
+template <class G, class T> __device__ T other(const G& group, T value) {
+  return group.shfl_xor(value, 1);
+}
 __global__ void k(float (*p)[Tile::size()]) {
   __shared__ cg::block_tile_memory<128> memory;
   auto block = cg::this_thread_block(memory);
@@ -208,7 +214,8 @@ __global__ void k(float (*p)[Tile::size()]) {
   auto wide = cg::tiled_partition<128>(block);
   wide.sync();
   p[1][0] = wide.shfl(2.0f, 100) + wide.all(p[0][0] > 1) + wide.size();
-  p[0][11] = tile.shfl(1.0f, 0);
+  p[0][11] = tile.shfl(1.0f, 0) + *first(tile, other(tile, p[0]));
+  p[0][12] = first(cg::coalesced_threads(), 2.0f);
 }
 """
 
