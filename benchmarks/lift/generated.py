@@ -4,8 +4,10 @@
 with nvcc in several ways (``--mode``, all by default), lifts every cubin, runs it under clang's HIP
 host on the CPU backend and compares what it prints with what the generator computed. Rows are
 written after every program; a run that is started again continues. ``--part 2/8`` takes every
-eighth program from the third on. The Markdown table lies beside the JSON file; ``--table`` writes
-it alone, of rows that :mod:`benchmarks.lift.parts` has joined.
+eighth program from the third on, ``--first 40`` programs from number 40 on. ``--rotation 3`` gives
+program ``n`` one combination of architecture and mode, number ``n + 3`` of them: where there is no
+time for all, every program runs and every combination has its share. The Markdown table lies beside
+the JSON file; ``--table`` writes it alone, of rows that :mod:`benchmarks.lift.parts` has joined.
 
 Programs that nvcc, the translator or clang refuse are counted and left out.
 """
@@ -69,8 +71,17 @@ class GeneratedRow:
     llvm_seconds: float = 0.0
 
 
+Way = tuple[str, str]
+"""An architecture and a mode."""
+
+
+def rotated(ways: list[Way], number: int, rotation: int | None) -> list[Way]:
+    """What program ``number`` is compiled for: everything, or its share of this rotation."""
+    return ways if rotation is None else [ways[(number + rotation) % len(ways)]]
+
+
 def measure(
-    bench: LiftingRun, program: GeneratedProgram, architectures: list[str], modes: list[str]
+    bench: LiftingRun, program: GeneratedProgram, ways: list[Way]
 ) -> Iterator[GeneratedRow]:
     """A row for each architecture and mode, or one that says why there are none."""
     with tempfile.TemporaryDirectory() as folder:
@@ -83,7 +94,8 @@ def measure(
             text = error.diagnostic if isinstance(error, CompileFailure) else str(error)
             yield GeneratedRow(program.name, "", "", LEFT_OUT, text.strip()[-200:])
             return
-        for mode in modes:
+        for mode in dict.fromkeys(mode for _, mode in ways):
+            architectures = [architecture for architecture, its in ways if its == mode]
             cubins, message = compile_unit(bench.nvidia, unit, architectures, MODES[mode])
             if not cubins:
                 yield GeneratedRow(program.name, "", mode, LEFT_OUT, message.strip()[-200:])
@@ -163,6 +175,8 @@ def main() -> None:
     parser.add_argument("--sm", action="append", help="80, 90 by default")
     parser.add_argument("--mode", action="append", choices=MODES)
     parser.add_argument("--set", action="append", default=[], help="KEY=VALUE, any knob")
+    parser.add_argument("--first", type=int, default=0, help="number of the first program")
+    parser.add_argument("--rotation", type=int, help="one combination for each program")
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--minutes", type=float, default=600.0, help="when to stop")
     parser.add_argument("--part", type=part, default=(0, 1), metavar="I/N", help="of the programs")
@@ -183,15 +197,17 @@ def main() -> None:
     if given.json.exists():
         rows = [GeneratedRow(**row) for row in json.loads(given.json.read_text())["rows"]]
     known = {row.program for row in rows}
+    modes = given.mode or list(MODES)
+    ways = [(architecture, mode) for mode in modes for architecture in architectures]
     began = time.monotonic()
     command = " ".join(["python -m benchmarks.lift.generated", *sys.argv[1:]])
-    programs = generate(given.count, given.seed, knobs)
-    for program in itertools.islice(programs, given.part[0], None, given.part[1]):
+    programs = enumerate(generate(given.count, given.seed, knobs, first=given.first), given.first)
+    for number, program in itertools.islice(programs, given.part[0], None, given.part[1]):
         if program.name in known:
             continue
         if time.monotonic() - began > 60 * given.minutes:
             break
-        made = list(measure(bench, program, architectures, given.mode or list(MODES)))
+        made = list(measure(bench, program, rotated(ways, number, given.rotation)))
         rows += made
         print(program.name, *(f"{r.architecture} {r.mode}: {r.state};" for r in made), flush=True)
         content = {"command": command, "rows": [asdict(row) for row in rows]}

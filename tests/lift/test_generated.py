@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from benchmarks.lift.cubins import compile_unit
-from benchmarks.lift.generated import AGREES, MODES, measure
+from benchmarks.lift.generated import AGREES, MODES, measure, rotated
 from benchmarks.lift.programs import LiftingRun
 from cass_ray.config import load, parse_overrides
 from cass_ray.corpus.generate.knobs import Knobs
@@ -65,5 +65,13 @@ def test_unoptimized_code(
     (listing,) = bench.nvidia.disassemble([cubins["sm_90"]])
     assert "SR_LMEMHIOFF" in listing
     assert "WARPSYNC.COLLECTIVE" in listing
-    rows = list(measure(bench, program, ["sm_90"], [mode]))
+    rows = list(measure(bench, program, [("sm_90", mode)]))
     assert [(row.state, row.detail) for row in rows] == [(AGREES, "")]
+
+
+def test_rotations_share_the_combinations() -> None:
+    ways = [(architecture, mode) for mode in MODES for architecture in ("sm_80", "sm_90", "sm_120")]
+    of_one_program = [rotated(ways, 7, rotation)[0] for rotation in range(12)]
+    of_one_rotation = [rotated(ways, number, 5)[0] for number in range(12)]
+    assert sorted(of_one_program) == sorted(of_one_rotation) == sorted(ways)
+    assert rotated(ways, 7, None) == ways

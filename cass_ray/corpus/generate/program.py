@@ -207,9 +207,9 @@ class _ProgramMaker:
 
 
 def generate(
-    count: int, seed: int, knobs: Knobs | None = None, *, checked: bool = False
+    count: int, seed: int, knobs: Knobs | None = None, *, checked: bool = False, first: int = 0
 ) -> Iterator[GeneratedProgram]:
-    """``count`` distinct programs; the same seed and knobs give the same ones.
+    """``count`` distinct programs from number ``first`` on; the same seed and knobs give the same.
 
     ``checked`` asserts every claim about bounds while evaluating, at some cost.
 
@@ -218,7 +218,7 @@ def generate(
     """
     knobs = knobs or Knobs()
     seen: set[str] = set()
-    for index in range(count):
+    for index in range(first, first + count):
         for attempt in range(_ATTEMPTS):
             chance = random.Random(f"cass generate {seed} {index} {attempt}")
             try:

@@ -192,3 +192,7 @@ def test_programs_compile_with_nvcc(tmp_path: Path) -> None:
         (tmp_path / "a.cu").write_text(made.source)
         unit = Sources(PurePosixPath("a.cu"), {"a.cu": made.source.encode()}).unit(tmp_path)
         assert find_nvidia().compile(unit).cubins["sm_80"]
+
+
+def test_the_first_number_changes_no_program() -> None:
+    assert list(generate(2, 5, first=3)) == list(generate(5, 5))[3:]
