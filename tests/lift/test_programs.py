@@ -24,6 +24,7 @@ PROGRAMS = {
     "wide.cu": 8,
     "constants.cu": 3,
     "printing.cu": 16,
+    "divisions.cu": 120,
 }
 """Lines that each of them prints."""
 

@@ -71,6 +71,13 @@ def double_bits(bits: int) -> Value:
     return Value("double", f"bitcast (i64 {bits & 0xFFFFFFFFFFFFFFFF} to double)")
 
 
+class Definition(NamedTuple):
+    """What made a value: an LLVM opcode, intrinsic or assembly text, and its operands."""
+
+    opcode: str
+    operands: tuple[Value, ...]
+
+
 class IRBuilder:
     """Appends instructions to ``lines``; collects ``declarations`` of what they call."""
 
@@ -86,6 +93,7 @@ class IRBuilder:
         """Results of ``bitcast`` -> what was cast."""
         self._in_block: dict[object, Value] = {}
         """Values that :meth:`once` has made in the present block."""
+        self._definitions: dict[str, Definition] = {}
 
     def fresh(self) -> int:
         """A number that names nothing yet."""
@@ -128,7 +136,16 @@ class IRBuilder:
         folded = _fold(opcode, left, right)
         if folded is not None:
             return folded
-        return self.result(left.type, f"{opcode} {left}, {right.name}")
+        made = self.result(left.type, f"{opcode} {left}, {right.name}")
+        return self._defined(made, opcode, left, right)
+
+    def definition(self, value: Value) -> Definition | None:
+        """What made ``value``; None for constants and for what no method here keeps it of."""
+        return self._definitions.get(value.name)
+
+    def _defined(self, value: Value, opcode: str, *operands: Value) -> Value:
+        self._definitions[value.name] = Definition(opcode, operands)
+        return value
 
     def sum(self, first: Value, *others: Value) -> Value:
         """All of the values, which are integers of one type, added up."""
@@ -143,7 +160,8 @@ class IRBuilder:
         if value.type == "i1":
             if value in (TRUE, FALSE):
                 return FALSE if value == TRUE else TRUE
-            return self.result("i1", f"xor {value}, true")
+            made = self.result("i1", f"xor {value}, true")
+            return self._defined(made, "xor", value, TRUE)
         return self.op("xor", value, integer_constant(value.type, -1))
 
     def both(self, left: Value, right: Value) -> Value:
@@ -181,17 +199,18 @@ class IRBuilder:
                 number -= 1 << _BITS[value.type]
             return integer_constant(kind, number)
         if how != "bitcast":
-            return self.result(kind, f"{how} {value} to {kind}")
+            return self._defined(self.result(kind, f"{how} {value} to {kind}"), how, value)
         source = self._sources.get(value.name)
         if source is not None and source.type == kind:
             return source
         made = self.result(kind, f"bitcast {value} to {kind}")
         self._sources[made.name] = value
-        return made
+        return self._defined(made, how, value)
 
     def icmp(self, condition: str, left: Value, right: Value) -> Value:
         """Comparison of integers by LLVM's ``condition`` (``ult``); an ``i1``."""
-        return self.result("i1", f"icmp {condition} {left}, {right.name}")
+        made = self.result("i1", f"icmp {condition} {left}, {right.name}")
+        return self._defined(made, condition, left, right)
 
     def fcmp(self, condition: str, left: Value, right: Value) -> Value:
         """Comparison by LLVM's ``condition`` (``olt``): an ``i1``, for vectors a vector of them."""
@@ -204,12 +223,14 @@ class IRBuilder:
             return yes
         if condition == FALSE:
             return no
-        return self.result(yes.type, f"select {condition}, {yes}, {no}")
+        made = self.result(yes.type, f"select {condition}, {yes}, {no}")
+        return self._defined(made, "select", condition, yes, no)
 
     def call(self, kind: str, name: str, *arguments: Value) -> Value:
         """A call of an intrinsic or function with a result."""
         self._declare(kind, name, arguments)
-        return self.result(kind, f"call {kind} @{name}({', '.join(map(str, arguments))})")
+        made = self.result(kind, f"call {kind} @{name}({', '.join(map(str, arguments))})")
+        return self._defined(made, name, *arguments)
 
     def call_void(self, name: str, *arguments: Value) -> None:
         """A call of an intrinsic or function without a result."""
@@ -219,7 +240,8 @@ class IRBuilder:
     def asm(self, kind: str, text: str, constraints: str, *arguments: Value) -> Value:
         """Inline assembly that computes one value and touches nothing else."""
         listed = ", ".join(map(str, arguments))
-        return self.result(kind, f'call {kind} asm "{text}", "{constraints}"({listed})')
+        made = self.result(kind, f'call {kind} asm "{text}", "{constraints}"({listed})')
+        return self._defined(made, text, *arguments)
 
     def element(self, vector: Value, index: int, kind: str) -> Value:
         return self.result(kind, f"extractelement {vector}, i32 {index}")

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from cass_ray.lift.llvm.builder import IRBuilder, Value, i32
+from cass_ray.lift.lowering.divisions import Divisions
 from cass_ray.lift.lowering.handles import HandleWords
 from cass_ray.lift.lowering.liveness import RegisterAccess
 
@@ -28,6 +29,7 @@ class RegisterFile:
     def __init__(self, ir: IRBuilder, handles: HandleWords) -> None:
         self._ir = ir
         self._handles = handles
+        self.divisions = Divisions(ir)
         self._types: dict[str, str] = {}
         self._cached: dict[str, Value] = {}
         self._written: set[str] = set()
@@ -110,7 +112,8 @@ class RegisterFile:
         for name, value in made.items():
             if name not in unneeded:
                 before = self.read(name, value.type)
-                self._put(name, self._handles.select(guard, value, before))
+                known = self.divisions.last_step(guard, value, before)
+                self._put(name, known or self._handles.select(guard, value, before))
             else:
                 self._put(name, value)
 

@@ -73,6 +73,8 @@ def integer_to_float(ctx: LoweringContext, i: DecodedInstruction) -> None:
     else:
         converted = _to_single(ctx, i, value, unsigned=unsigned)
         ctx.floats.mark_normal(converted)
+        if i.has("RP") and value.type == "i32":
+            ctx.registers.divisions.note_rounded_up(converted, value, unsigned=unsigned)
         ctx.write(i.operands[0], converted)
 
 

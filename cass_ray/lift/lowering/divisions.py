@@ -1,0 +1,203 @@
+"""ptxas' division of words, written as LLVM's: LLVM knows more of a division than of its steps.
+
+ptxas estimates ``2^32 / d`` from the reciprocal of ``d`` in single precision, multiplies, and
+corrects up to two times::
+
+    x = MUFU.RCP(I2F.RP(d))          e = F2I.U32.TRUNC(x with 0xffffffe added to its bits)
+    m = e + (e * (-d * e) >> 32)     IMAD, IMAD.HI.U32
+    q = m * a >> 32                  IMAD.HI.U32
+    r = a - q * d                    IMAD
+    twice: where r >= d: q += 1 and r -= d
+
+For each ``d`` from 1 to 2^32 - 1, and for each ``x`` within one unit in the last place of the
+reciprocal, which is what both vendors promise, ``2^32 - 2 * d <= m * d <= 2^32``
+(``tests/lift/proofs/reciprocals.c`` tries them all). So ``q`` is never above the quotient and at
+most two below it: ``a / d - m * a / 2^32 = a * (2^32 - m * d) / (2^32 * d) < 2``. Both corrections
+together give ``a / d`` and ``a % d``. For ``d = 0`` they give 2 and ``a``.
+
+Only the value of the last correction is written in another way; LLVM drops steps that nobody reads.
+"""
+
+from __future__ import annotations
+
+from cass_ray.lift.llvm.builder import TRUE, IRBuilder, Value, i32, i64
+
+_LESS_THAN_2_TO_32 = i32(0xFFFFFFE)
+"""Added to a float's bits: 2^32 times as much, less two units in the last place."""
+_RECIPROCAL = "llvm.amdgcn.rcp.f32"
+_TRUNCATION = "v_cvt_u32_f32 $0, $1"
+_MAGNITUDE = "llvm.abs.i32"
+_QUOTIENT_BY_ZERO = i32(2)
+_NOTHING: tuple[Value, ...] = ()
+
+
+class Divisions:
+    """Finds the last step of a division."""
+
+    def __init__(self, ir: IRBuilder) -> None:
+        self._ir = ir
+        self._rounded_up: dict[str, Value] = {}
+
+    def note_rounded_up(self, number: Value, word: Value, *, unsigned: bool) -> None:
+        """``number`` is ``word``, taken as unsigned or signed, rounded up to single precision."""
+        if unsigned or self._operands(word, _MAGNITUDE):
+            self._rounded_up[number.name] = word
+
+    def last_step(self, condition: Value, changed: Value, before: Value) -> Value | None:
+        """What ``condition ? changed : before`` is where that ends a division; else None."""
+        if not self._operands(changed, "add") or not self._operands(before, "select"):
+            return None
+        remainder, divisor = self._at_least(condition)
+        if remainder is None or divisor is None:
+            return None
+        if before == remainder:
+            quotient = None
+            corrected = self._is_difference(changed, before, divisor)
+        else:
+            quotient = self._uncorrected_quotient(before, remainder, divisor)
+            corrected = quotient is not None and self._is_next(changed, before)
+        dividend = self._dividend(remainder, divisor, quotient) if corrected else None
+        if dividend is None:
+            return None
+        return self._exact(dividend, divisor, "urem" if quotient is None else "udiv")
+
+    def _exact(self, dividend: Value, divisor: Value, opcode: str) -> Value:
+        """The quotient or the remainder; LLVM's are undefined for a divisor of zero."""
+        is_zero = self._ir.icmp("eq", divisor, i32(0))
+        safe = self._ir.select(is_zero, i32(1), divisor)
+        by_zero = _QUOTIENT_BY_ZERO if opcode == "udiv" else dividend
+        return self._ir.select(is_zero, by_zero, self._ir.op(opcode, dividend, safe))
+
+    # The steps, from the last to the first
+
+    def _uncorrected_quotient(
+        self, quotient: Value, remainder: Value, divisor: Value
+    ) -> Value | None:
+        """The estimate from which ``quotient`` came by the correction of ``remainder``."""
+        condition, changed, estimate = self._operands(quotient, "select")
+        corrected = self._operands(remainder, "select")
+        if not corrected or not self._is_next(changed, estimate):
+            return None
+        other = corrected[0]
+        return estimate if self._at_least(condition) == self._at_least(other) else None
+
+    def _dividend(self, remainder: Value, divisor: Value, quotient: Value | None) -> Value | None:
+        """Of what ``remainder`` is the once corrected remainder, with the estimate ``quotient``."""
+        selected = self._operands(remainder, "select")
+        if not selected:
+            return None
+        condition, changed, first = selected
+        compared = self._at_least(condition)
+        if compared[0] != first or not self._same(compared[1], divisor):
+            return None
+        if not self._is_difference(changed, first, divisor):
+            return None
+        for product, dividend in self._either_way(first, "add"):
+            for estimate in self._negative_multiples(product, divisor):
+                if quotient in (None, estimate) and self._is_estimate(estimate, dividend, divisor):
+                    return dividend
+        return None
+
+    def _is_estimate(self, quotient: Value, dividend: Value, divisor: Value) -> bool:
+        """Whether ``quotient`` is ``dividend`` times the estimate of 2^32 / ``divisor``."""
+        return any(
+            self._widened(factor) == dividend and self._is_reciprocal(self._widened(other), divisor)
+            for other, factor in self._either_way(self._high(quotient), "mul")
+        )
+
+    def _is_reciprocal(self, value: Value | None, divisor: Value) -> bool:
+        """Whether ``value`` is the first estimate of 2^32 / ``divisor``, improved once."""
+        for product, addend in self._either_way(self._high(value), "add"):
+            whole, bits = self._operands(addend, "shl") or (None, None)
+            first = self._widened(whole)
+            if first is None or bits != i64(32) or not self._is_first_estimate(first, divisor):
+                continue
+            for one, other in self._either_way(product, "mul"):
+                error = self._widened(other)
+                if self._widened(one) == first and error is not None:
+                    return first in self._negative_multiples(error, divisor)
+        return False
+
+    def _is_first_estimate(self, value: Value, divisor: Value) -> bool:
+        """Whether ``value`` is 2^32 times the reciprocal in single precision, or a bit less."""
+        (scaled,) = self._operands(value, _TRUNCATION) or (None,)
+        (bits,) = self._operands(scaled, "bitcast") or (None,)
+        word, added = self._operands(bits, "add") or (None, None)
+        (reciprocal,) = self._operands(word, "bitcast") or (None,)
+        (number,) = self._operands(reciprocal, _RECIPROCAL) or (None,)
+        if number is None or added != _LESS_THAN_2_TO_32:
+            return False
+        return self._same(self._rounded_up.get(number.name), divisor)
+
+    # What values are
+
+    def _operands(self, value: Value | None, opcode: str) -> tuple[Value, ...]:
+        """What ``opcode`` made ``value`` of; nothing where another did."""
+        made = self._ir.definition(value) if value is not None else None
+        return made.operands if made is not None and made.opcode == opcode else _NOTHING
+
+    def _either_way(self, value: Value | None, opcode: str) -> list[tuple[Value, Value]]:
+        """The operands of a commutative ``opcode`` in both orders; none where another was it."""
+        operands = self._operands(value, opcode)
+        if not operands:
+            return []
+        left, right = operands
+        return [(left, right), (right, left)]
+
+    def _same(self, one: Value | None, other: Value | None) -> bool:
+        """Whether two values are one, or magnitudes of one."""
+        if one is None or other is None:
+            return False
+        magnitude = self._operands(one, _MAGNITUDE)
+        return one == other or (bool(magnitude) and magnitude == self._operands(other, _MAGNITUDE))
+
+    def _negated(self, value: Value) -> Value | None:
+        zero, positive = self._operands(value, "sub") or (None, None)
+        return positive if zero == i32(0) else None
+
+    def _widened(self, value: Value | None) -> Value | None:
+        """The word that was extended with zeros."""
+        return next(iter(self._operands(value, "zext")), None)
+
+    def _high(self, value: Value | None) -> Value | None:
+        """The 64 bits of which ``value`` is the high word."""
+        (shifted,) = self._operands(value, "trunc") or (None,)
+        whole, bits = self._operands(shifted, "lshr") or (None, None)
+        return whole if bits == i64(32) else None
+
+    def _negative_multiples(self, product: Value, divisor: Value) -> list[Value]:
+        """Each ``x`` for which ``product`` is written as ``-x * divisor`` or ``x * -divisor``."""
+        found = []
+        for one, other in self._either_way(product, "mul"):
+            negated = self._negated(one)
+            if negated is None:
+                continue
+            if self._same(negated, divisor):
+                found.append(other)
+            if self._same(other, divisor):
+                found.append(negated)
+        return found
+
+    def _is_next(self, value: Value, before: Value) -> bool:
+        return (before, i32(1)) in self._either_way(value, "add")
+
+    def _is_difference(self, value: Value, whole: Value, part: Value) -> bool:
+        """Whether ``value`` is ``whole`` less ``part``."""
+        return any(
+            one == whole and self._same(self._negated(other), part)
+            for one, other in self._either_way(value, "add")
+        )
+
+    def _at_least(self, condition: Value) -> tuple[Value | None, Value | None]:
+        """The words of which the first is compared to be no less than the second, unsigned."""
+        opposite = self._operands(condition, "xor")
+        inverted = bool(opposite) and opposite[1] == TRUE
+        compared = self._ir.definition(opposite[0] if inverted else condition)
+        if compared is None or len(compared.operands) != 2:
+            return None, None
+        left, right = compared.operands
+        orders = {("uge", False): 1, ("ult", True): 1, ("ule", False): -1, ("ugt", True): -1}
+        order = orders.get((compared.opcode, inverted))
+        if order is None:
+            return None, None
+        return (left, right) if order > 0 else (right, left)

@@ -1,0 +1,103 @@
+"""ptxas' division of words: found whole, and only then written as LLVM's."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.lift.lowering.test_mbarrier import lifted
+
+# nvcc 13.0, sm_80: R2 % R5, and R2 / R5 in R9.
+_ESTIMATE = (
+    "I2F.U32.RP R0, R5",
+    "IMAD.MOV R11, RZ, RZ, -R5",
+    "ISETP.NE.U32.AND P1, PT, R5, RZ, PT",
+    "MUFU.RCP R0, R0",
+    "IADD3 R6, R0, 0xffffffe, RZ",
+    "F2I.FTZ.U32.TRUNC.NTZ R7, R6",
+    "IMAD.MOV.U32 R6, RZ, RZ, RZ",
+    "IMAD R11, R11, R7, RZ",
+    "IMAD.HI.U32 R7, R7, R11, R6",
+    "IMAD.HI.U32 R7, R7, R2, RZ",
+    "IMAD.MOV R9, RZ, RZ, -R7",
+    "IMAD R4, R5, R9, R2",
+)
+_REMAINDER = (
+    "ISETP.GE.U32.AND P0, PT, R4, R5, PT",
+    "@P0 IADD3 R4, -R5, R4, RZ",
+    "ISETP.GE.U32.AND P0, PT, R4, R5, PT",
+    "@P0 IADD3 R4, -R5, R4, RZ",
+    "@!P1 LOP3.LUT R4, RZ, R5, RZ, 0x33, !PT",
+)
+_QUOTIENT = (
+    "ISETP.GT.U32.AND P0, PT, R5, R4, PT",
+    "@!P0 IMAD.IADD R4, R4, 0x1, -R5",
+    "@!P0 IADD3 R7, R7, 0x1, RZ",
+    "ISETP.GE.U32.AND P0, PT, R4, R5, PT",
+    "@P0 IADD3 R7, R7, 0x1, RZ",
+    "@!P1 LOP3.LUT R4, RZ, R5, RZ, 0x33, !PT",
+    "IMAD.MOV.U32 R4, RZ, RZ, R7",
+)
+_BEFORE = ("S2R R5, SR_TID.X", "S2R R2, SR_CTAID.X")
+_AFTER = ("STG.E [R12.64], R4", "EXIT")
+
+
+@pytest.mark.parametrize(("steps", "opcode"), [(_REMAINDER, "urem"), (_QUOTIENT, "udiv")])
+def test_the_last_step_is_llvms(steps: tuple[str, ...], opcode: str) -> None:
+    made = lifted(80, "gfx1100", *_BEFORE, *_ESTIMATE, *steps, *_AFTER)
+    assert f"{opcode} i32" in made
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("0xffffffe", "0xffffffd"),  # another estimate
+        ("I2F.U32.RP", "I2F.U32.RM"),
+        ("I2F.U32.RP", "I2F.RP"),  # of a number that may be negative
+        ("IMAD.HI.U32 R7, R7, R11, R6", "IMAD.HI.U32 R7, R7, R11, R2"),
+        ("IMAD.HI.U32 R7, R7, R2, RZ", "IMAD.HI.U32 R7, R7, R5, RZ"),  # another dividend
+        ("IMAD R11, R11, R7, RZ", "IMAD R11, R11, R7, R2"),
+        ("IMAD R4, R5, R9, R2", "IMAD R4, R2, R9, R2"),
+        ("ISETP.GE.U32.AND P0, PT, R4, R5, PT", "ISETP.GE.AND P0, PT, R4, R5, PT"),
+        ("ISETP.GE.U32.AND P0, PT, R4, R5, PT", "ISETP.GT.U32.AND P0, PT, R4, R5, PT"),
+        ("IADD3 R4, -R5, R4, RZ", "IADD3 R4, R5, R4, RZ"),
+    ],
+)
+def test_other_steps_stay_what_they_are(old: str, new: str) -> None:
+    steps = [line.replace(old, new) for line in (*_ESTIMATE, *_REMAINDER)]
+    assert steps != [*_ESTIMATE, *_REMAINDER]
+    made = lifted(80, "gfx1100", *_BEFORE, *steps, *_AFTER)
+    assert "STG" not in made
+    assert "store i32" in made
+    assert "urem i32" not in made
+
+
+def test_one_correction_is_no_division() -> None:
+    made = lifted(80, "gfx1100", *_BEFORE, *_ESTIMATE, *_REMAINDER[2:], *_AFTER)
+    assert "urem i32" not in made
+
+
+def _estimates_out_of_bounds(tmp_path: Path, *ranges: tuple[int, int]) -> int:
+    compiler = shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no gcc")
+    source = Path(__file__).parents[1] / "proofs/reciprocals.c"
+    program = tmp_path / "reciprocals"
+    subprocess.run([compiler, "-O3", "-std=c11", source, "-o", program], check=True)
+    command = [[program, str(first), str(last)] for first, last in ranges]
+    return sum(
+        int(subprocess.run(each, check=True, capture_output=True).stdout) for each in command
+    )
+
+
+def test_the_estimate_is_close_enough(tmp_path: Path) -> None:
+    around = [(max(1, (1 << n) - 20_000), min(1 << 32, (1 << n) + 20_000)) for n in range(33)]
+    assert _estimates_out_of_bounds(tmp_path, *around) == 0
+
+
+@pytest.mark.slow
+def test_the_estimate_is_close_enough_for_each_divisor(tmp_path: Path) -> None:
+    assert _estimates_out_of_bounds(tmp_path, (1, 1 << 32)) == 0

@@ -1,0 +1,72 @@
+// Quotients and remainders of words by divisors that the compiler does not know.
+#include <cstdio>
+
+constexpr unsigned kEdges[] = {1,          2,          3,          5,          7,          10,
+                               64,         255,        641,        65535,      65536,      65537,
+                               6700417,    0x00ffffff, 0x01000001, 0x55555555, 0x7fffffff, 0x80000000,
+                               0x80000001, 0xaaaaaaab, 0xfffffffd, 0xfffffffe, 0xffffffff, 12345677};
+constexpr int kCount = sizeof(kEdges) / sizeof(kEdges[0]);
+
+__device__ unsigned edges[kCount];
+
+__device__ unsigned mixed(unsigned sum, unsigned value) { return (sum ^ value) * 0x01000193u; }
+
+// Each thread divides everything by its own number.
+__global__ void unsigned_words(unsigned *quotients, unsigned *remainders) {
+    unsigned q = 0, r = 0;
+    for (unsigned i = 0; i < kCount; ++i) {
+        unsigned divisor = edges[threadIdx.x] ^ i;
+        if (divisor == 0) divisor = 1;
+        for (unsigned off = 0; off < 5; ++off) {
+            unsigned dividend = edges[i] * (off + 1) - off;
+            q = mixed(q, dividend / divisor);
+            r = mixed(r, dividend % divisor);
+        }
+    }
+    quotients[threadIdx.x] = q;
+    remainders[threadIdx.x] = r;
+}
+
+__global__ void signed_words(int *quotients, int *remainders) {
+    unsigned q = 0, r = 0;
+    for (unsigned i = 0; i < kCount; ++i) {
+        int divisor = static_cast<int>(edges[(threadIdx.x + i) % kCount]);
+        int dividend = static_cast<int>(edges[i]);
+        if (divisor == -1) divisor = -3;
+        q = mixed(q, static_cast<unsigned>(dividend / divisor));
+        r = mixed(r, static_cast<unsigned>(dividend % divisor));
+    }
+    quotients[threadIdx.x] = static_cast<int>(q);
+    remainders[threadIdx.x] = static_cast<int>(r);
+}
+
+// A divisor that is a power of two, which only the loop says.
+__global__ void strides(unsigned *sums) {
+    unsigned sum = 0;
+    for (unsigned stride = 1; stride <= blockDim.x; stride *= 2) {
+        sum = mixed(sum, threadIdx.x % stride + threadIdx.x / stride);
+    }
+    sums[threadIdx.x] = sum;
+}
+
+static void report(const char *name, const unsigned *values) {
+    for (int i = 0; i < kCount; ++i) printf("%s %d %08x\n", name, i, values[i]);
+}
+
+int main() {
+    unsigned *first, *second;
+    cudaMallocManaged(&first, sizeof kEdges);
+    cudaMallocManaged(&second, sizeof kEdges);
+    cudaMemcpyToSymbol(edges, kEdges, sizeof kEdges);
+    unsigned_words<<<1, kCount>>>(first, second);
+    cudaDeviceSynchronize();
+    report("unsigned /", first);
+    report("unsigned %", second);
+    signed_words<<<1, kCount>>>(reinterpret_cast<int *>(first), reinterpret_cast<int *>(second));
+    cudaDeviceSynchronize();
+    report("signed /", first);
+    report("signed %", second);
+    strides<<<1, kCount>>>(first);
+    cudaDeviceSynchronize();
+    report("stride", first);
+}
