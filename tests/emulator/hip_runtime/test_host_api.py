@@ -14,7 +14,7 @@ from tests.emulator.hip_runtime.conftest import RunProgram
 pytestmark = pytest.mark.amd
 
 
-@pytest.mark.parametrize("name", ["memory", "streams", "errors", "properties", "graphs"])
+@pytest.mark.parametrize("name", ["memory", "streams", "errors", "properties", "graphs", "ranges"])
 def test_program_finds_all_as_expected(run_program: RunProgram, name: str) -> None:
     completed = run_program(f"{name}.cpp")
     assert completed.stdout_text == "all as expected\n", completed.stderr_text
