@@ -6,8 +6,8 @@ The names are those that the CUDA libraries of the installed PyTorch export (``n
 header of these folders declares; operators of PyTorch (``ATen/ops``) are left out. A name is there
 if our library exports it. Of these, and of the allocator's virtual functions, some throw
 ``NotImplementedError`` with their own name: refused. With ``--headers`` clang's front end compiles
-each header behind ``ATen/ATen.h``, for both sides: what it defines itself (inline functions,
-templates, helpers of kernels) is in no library.
+each header behind ``ATen/ATen.h``, those of ``ATen/native/cuda`` as well, for both sides: what it
+defines itself (inline functions, templates, helpers of kernels) is in no library.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import re
 import subprocess
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +29,8 @@ from cass_ray.translate.engines.registry import make_translator
 
 ARCHITECTURE = "gfx1100"
 _FOLDERS = ("ATen/cuda", "c10/cuda")
+_KERNELS = "ATen/native/cuda"
+"""Helpers of PyTorch's own kernels, which extensions include; what they declare is in no table."""
 _LIBRARIES = ("libc10_cuda.so", "libtorch_cuda.so", "libtorch_cuda_linalg.so")
 _SUFFIXES = {".h", ".cuh", ".hpp"}
 _NAME = re.compile(r"(?:\w[\w<>: ,*]* )?((?:at::cuda|c10::cuda|at::CUDA)[\w:~]*)")
@@ -71,9 +73,9 @@ def exported(library: Path) -> set[str]:
     return found
 
 
-def header_texts(include: Path) -> dict[str, str]:
+def header_texts(include: Path, folders: Sequence[str] = _FOLDERS) -> dict[str, str]:
     """PyTorch's headers about CUDA without their comments, by path."""
-    paths = (path for part in _FOLDERS for path in sorted((include / part).rglob("*")))
+    paths = (path for part in folders for path in sorted((include / part).rglob("*")))
     return {
         path.relative_to(include).as_posix(): _COMMENT.sub("", path.read_text())
         for path in paths
@@ -203,9 +205,11 @@ def main() -> None:
     )
     sources = Path(backend.__file__).parent / "csrc"
     found = names(install.folder, made.library, sources)
-    errors = (
-        compile_headers(install, made.include, toolchain, list(found)) if arguments.headers else {}
-    )
+    errors = {}
+    if arguments.headers:
+        kernels = header_texts(install.folder / "include", [_KERNELS])
+        found.update({path: Header() for path in kernels})
+        errors = compile_headers(install, made.include, toolchain, list(found))
     print("\n".join(table(found, errors)))
 
 

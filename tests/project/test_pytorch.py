@@ -10,6 +10,8 @@ from typer.testing import CliRunner
 
 from cass_ray.commands.project import app
 from cass_ray.project.build_system import BuildSystem, find_plan, uses_torch
+from cass_ray.project.pytorch.backend import TorchInstall, translated_headers
+from cass_ray.translate.engines.registry import make_translator
 
 EXTENSION = {
     "setup.py": """\
@@ -213,6 +215,20 @@ def test_extension_is_recognized(tmp_path: Path) -> None:
 def test_other_packages_need_no_torch(tmp_path: Path) -> None:
     (tmp_path / "setup.py").write_text("from setuptools import setup\nsetup()\n")
     assert not uses_torch(tmp_path)
+
+
+def test_headers_of_pytorchs_own_kernels_are_translated(tmp_path: Path) -> None:
+    for folder in ("ATen/cuda", "ATen/native/cuda", "ATen/native/cpu"):
+        place = tmp_path / "include" / folder
+        place.mkdir(parents=True)
+        (place / "X.cuh").write_text("#include <curand_kernel.h>\n")
+    install = TorchInstall(tmp_path / "python", tmp_path, "2.13.0")
+    made = translated_headers(install, make_translator())
+    found = {name: text for name, text in made.items() if name.endswith("X.cuh")}
+    assert found == {
+        "ATen/cuda/X.cuh": "#include <hiprand/hiprand_kernel.h>\n",
+        "ATen/native/cuda/X.cuh": "#include <hiprand/hiprand_kernel.h>\n",
+    }
 
 
 @pytest.mark.slow
