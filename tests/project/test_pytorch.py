@@ -217,17 +217,20 @@ def test_other_packages_need_no_torch(tmp_path: Path) -> None:
     assert not uses_torch(tmp_path)
 
 
-def test_headers_of_pytorchs_own_kernels_are_translated(tmp_path: Path) -> None:
-    for folder in ("ATen/cuda", "ATen/native/cuda", "ATen/native/cpu"):
+def test_headers_of_pytorch_are_translated(tmp_path: Path) -> None:
+    for folder in ("c10/cuda", "ATen/native/cuda", "ATen/native/cpu"):
         place = tmp_path / "include" / folder
         place.mkdir(parents=True)
-        (place / "X.cuh").write_text("#include <curand_kernel.h>\n")
+        (place / "CUDAX.h").write_text("#include <curand_kernel.h>\n")
     install = TorchInstall(tmp_path / "python", tmp_path, "2.13.0")
     made = translated_headers(install, make_translator())
-    found = {name: text for name, text in made.items() if name.endswith("X.cuh")}
+    found = {name: text for name, text in made.items() if "X." in name}
+    # The names are those of PyTorch for ROCm, by which its headers include each other.
     assert found == {
-        "ATen/cuda/X.cuh": "#include <hiprand/hiprand_kernel.h>\n",
-        "ATen/native/cuda/X.cuh": "#include <hiprand/hiprand_kernel.h>\n",
+        "c10/cuda/CUDAX.h": "#include <hiprand/hiprand_kernel.h>\n",
+        "c10/hip/HIPX.h": "#pragma once\n#include <c10/cuda/CUDAX.h>\n",
+        "ATen/native/cuda/CUDAX.h": "#include <hiprand/hiprand_kernel.h>\n",
+        "ATen/native/hip/HIPX.h": "#pragma once\n#include <ATen/native/cuda/CUDAX.h>\n",
     }
 
 

@@ -159,7 +159,8 @@ def link_backend(backend: TorchBackend, prefix: Path) -> Path:
 def translated_headers(install: TorchInstall, translator: Translator) -> dict[str, str]:
     """PyTorch's own headers about CUDA, as HIP: PyTorch for ROCm makes them the same way.
 
-    Ours are among them, which stand in for those of libraries that are not installed.
+    Ours are among them, which stand in for those of libraries that are not installed, and those
+    by which PyTorch for ROCm calls its translated ones (``c10/hip/HIPStream.h``).
     """
     found = {
         path.relative_to(_HEADERS).as_posix(): path.read_text()
@@ -169,9 +170,17 @@ def translated_headers(install: TorchInstall, translator: Translator) -> dict[st
     for part in _CUDA_HEADERS:
         for path in sorted((include / part).rglob("*")):
             if path.suffix in _SUFFIXES:
+                name = path.relative_to(include).as_posix()
                 translation = translator.translate(path.read_text(), filename=path.name)
-                found[path.relative_to(include).as_posix()] = translation.source
+                found[name] = translation.source
+                found.setdefault(_hip_name(name), f"#pragma once\n#include <{name}>\n")
     return found
+
+
+def _hip_name(name: str) -> str:
+    """What PyTorch for ROCm calls its header ``name``."""
+    folder, _, file = name.rpartition("/")
+    return f"{folder.replace('cuda', 'hip')}/{file.replace('CUDA', 'HIP')}"
 
 
 def _write_headers(headers: Mapping[str, str], target: Path) -> None:

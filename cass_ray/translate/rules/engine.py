@@ -179,6 +179,11 @@ PASSES: tuple[Pass, ...] = (
         "before libcu++ is checked: thrust::cuda is no part of it",
     ),
     Pass(
+        "closures",
+        names.rename_closure_checks,
+        "before the left-overs, which report what nvcc alone knows",
+    ),
+    Pass(
         "matrix functions",
         names.rename_matrix_functions,
         "before the left-overs, which report nvcuda",

@@ -18,8 +18,9 @@ _QUALIFIED = re.compile(r"(\w+)\s*::\s*\Z")
 _QUALIFIERS = re.compile(r"(?<![\w>)])(?<![\w>)]::)(?:[A-Za-z_]\w*\s*::\s*)+\Z")
 _CUB_INSIDE = re.compile(r"\bnamespace\s+cub\s*\{")
 _CUB_QUALIFIED = re.compile(r"\bnamespace\s+((?:\w+\s*::\s*)+)cub\s*\{")
-_PYTORCHS_CUB = "at::cuda::"
-"""Has a namespace ``cub``, with functions of PyTorch's."""
+_ASSERTED = re.compile(r"\bstatic_assert\s*\([\s\\]*\Z")
+_PYTORCHS_CUB = "cuda::"
+"""``at::cuda`` has a namespace ``cub``, with functions of PyTorch's."""
 _LOOK_BACK = 80
 _PRAGMA = re.compile(
     r"^([ \t]*#[ \t]*define[ \t]+\w+[ \t]+)#[ \t]*pragma[ \t]+([^\"\n]*?)[ \t]*$", re.MULTILINE
@@ -233,6 +234,20 @@ def _rename_cub(unit: Rewrite, offset: int) -> None:
     unit.rename(offset, "cub", "hipcub")
     if wrapped and not _CUB_INSIDE.search(code):
         unit.edits.replace(*wrapped.span(), "")
+
+
+def rename_closure_checks(unit: Rewrite) -> None:
+    """An assertion that a type is an extended lambda, of which only nvcc has a notion.
+
+    To clang the type of each lambda is a class like others; that it is one is still asserted.
+    """
+    for word in (
+        "__nv_is_extended_host_device_lambda_closure_type",
+        "__nv_is_extended_device_lambda_closure_type",
+    ):
+        for offset in unit.words.get(word, ()):
+            if _ASSERTED.search(unit.source.code, max(0, offset - _LOOK_BACK * 2), offset):
+                unit.rename(offset, word, "__is_class")
 
 
 def rename_matrix_functions(unit: Rewrite) -> None:

@@ -59,6 +59,10 @@ def test_it_is_a_translator() -> None:
             "RUN(NO_ROCM(own)::cub::DeviceScan::Sum, d);",
             "RUN(NO_ROCM(own)::hipcub::DeviceScan::Sum, d);",
         ),
+        (
+            "static_assert( \\\n  __nv_is_extended_host_device_lambda_closure_type(T), 1)",
+            "static_assert( \\\n  __is_class(T), 1)",
+        ),
         ("using namespace own::cub;", "using namespace hipcub;"),
         ("namespace c = ::own::cub;", "namespace c = ::hipcub;"),
         ("namespace cub = ::own::cub;\ncub::X x;", "\nhipcub::X x;"),
@@ -92,6 +96,11 @@ def test_names(cuda: str, hip: str) -> None:
     assert result.source == hip
     assert not result.findings
     assert result.counts.converted > 0
+
+
+def test_pytorchs_own_namespace_stays() -> None:
+    made = translate("namespace at { int x = cuda::cub::sort(cub::X()); }")
+    assert made.source == "namespace at { int x = cuda::cub::sort(hipcub::X()); }"
 
 
 @pytest.mark.parametrize(

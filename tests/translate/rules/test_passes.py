@@ -29,6 +29,7 @@ ORDER = [
     "pragmas in macros",
     "pasted prefixes",
     "namespaces",
+    "closures",
     "matrix functions",
     "absent",
     "dropped words",
