@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from cass_ray.commands.project import app
 from cass_ray.project.build_system import BuildSystem, find_plan, uses_torch
 from cass_ray.project.pytorch.backend import TorchInstall, translated_headers
+from cass_ray.project.pytorch.startup.cass_torch_device import with_old_argument
 from cass_ray.translate.engines.registry import make_translator
 
 EXTENSION = {
@@ -232,6 +233,19 @@ def test_headers_of_pytorch_are_translated(tmp_path: Path) -> None:
         "ATen/native/cuda/CUDAX.h": "#include <hiprand/hiprand_kernel.h>\n",
         "ATen/native/hip/HIPX.h": "#pragma once\n#include <ATen/native/cuda/CUDAX.h>\n",
     }
+
+
+def test_paths_as_they_were_asked_for_before_pytorch_2_7() -> None:
+    def new(device_type: str = "cpu", torch_include_dirs: bool = True) -> list[str]:
+        return [f"{device_type} {torch_include_dirs}"]
+
+    def old(cuda: bool = False) -> list[str]:
+        return [f"old {cuda}"]
+
+    assert with_old_argument(new)(cuda=True) == ["cuda True"]
+    assert with_old_argument(new)(cuda=False) == ["cpu True"]
+    assert with_old_argument(new)("xpu", torch_include_dirs=False) == ["xpu False"]
+    assert with_old_argument(old)(cuda=True) == ["old True"]
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import importlib.abc
 import importlib.machinery
+import inspect
 import json
 import os
 import sys
@@ -129,11 +130,25 @@ def build_for_hip(extension: Any) -> None:
     from torch.utils.hipify import hipify_python
 
     hipify_python.hipify = lambda *_, **__: {}
-    paths = extension.include_paths
+    extension.library_paths = with_old_argument(extension.library_paths)
+    paths = with_old_argument(extension.include_paths)
     extension.include_paths = lambda *given, **named: [
         os.environ[_INCLUDE],
         *paths(*given, **named),
     ]
+
+
+def with_old_argument(paths: Callable[..., list[str]]) -> Callable[..., list[str]]:
+    """``paths`` that takes ``cuda=True`` as well, which is ``device_type="cuda"`` since PyTorch 2.7."""
+    if "cuda" in inspect.signature(paths).parameters:
+        return paths
+
+    def renewed(*given: Any, **named: Any) -> list[str]:
+        if named.pop("cuda", False):
+            named["device_type"] = "cuda"
+        return paths(*given, **named)
+
+    return renewed
 
 
 class Devices:
