@@ -139,7 +139,7 @@ def build_for_hip(extension: Any) -> None:
 
 
 def with_old_argument(paths: Callable[..., list[str]]) -> Callable[..., list[str]]:
-    """``paths`` that takes ``cuda=True`` as well, which is ``device_type="cuda"`` since PyTorch 2.7."""
+    """``paths`` that takes ``cuda=True``, too: ``device_type="cuda"`` since PyTorch 2.7."""
     if "cuda" in inspect.signature(paths).parameters:
         return paths
 
