@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from cass_ray.project.pytorch.startup import cass_precompile as precompile
+from cass_ray.toolchain.cmake_prefix import BUNDLER
+from cass_ray.toolchain.locate import find_amd
 
 HIPCC = ["clang++", "--rocm-path=/r", "-I", "inc", "-DTORCH_EXTENSION_NAME=a", "-O3", "-g"]
 
@@ -150,3 +153,30 @@ def test_an_error_is_the_compilers_own(extension: Path) -> None:
     assert done.returncode != 0
     assert "b.cpp:2:12" in done.stderr
     assert done.stderr.count("error:") == 1
+
+
+def test_device_files_of_one_module_link(tmp_path: Path) -> None:
+    unit = """#include <torch/torch.h>
+    __attribute__((device)) int NAME(int x) { return of_the_header(x); }
+    """
+    header = "#pragma once\n__attribute__((device)) inline int of_the_header(int x) { return x; }\n"
+    files = {f"{name}.hip": unit.replace("NAME", name) for name in ("a", "b")}
+    write(tmp_path, {"torch/torch.h": header, **files})
+    toolchain = find_amd(architectures=("gfx1100",))
+    launcher = [sys.executable, "-I", str(Path(precompile.__file__)), str(toolchain.clang)]
+    flags = [
+        *toolchain.workarounds,
+        f"-B{BUNDLER.parent}",
+        "--offload-arch=gfx1100",
+        "-nogpuinc",
+        "-nogpulib",
+        "-fPIC",
+        f"-I{tmp_path}",
+    ]
+    folder = tmp_path / ".cass-precompiled"
+    environment = {**os.environ, precompile.FOLDER: str(folder)}
+    for name in ("a", "b"):
+        command = [*launcher, *flags, "-c", f"{name}.hip", "-o", f"{name}.o"]
+        subprocess.run(command, cwd=tmp_path, env=environment, check=True)
+    assert len(list(folder.glob("*.pch"))) == 2, "both sides with the header precompiled"
+    subprocess.run(["g++", "-shared", "a.o", "b.o", "-o", "ab.so"], cwd=tmp_path, check=True)

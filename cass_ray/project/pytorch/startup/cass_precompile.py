@@ -175,6 +175,8 @@ def compile_file(made: Compilation, header: str, folder: Path) -> bool:
     host_header = _clang_header(host, header, folder, "host") if device_header else None
     if device_header is None or host_header is None:
         return False
+    # Of one side alone clang does not name the unit: all would define the same symbol.
+    name = (*name, "-Xclang", f"-cuid={_short_digest(str(made.source.resolve()))}")
     with tempfile.TemporaryDirectory() as scratch:
         binary = f"{scratch}/device.hipfb"
         side = ("--cuda-device-only", *_include(device_header), *name)
@@ -189,11 +191,15 @@ def _module_header(made: Compilation, folder: Path) -> tuple[str, ...]:
     if not made.module:
         return ()
     text = f"#define TORCH_EXTENSION_NAME {made.module}\n"
-    path = folder / f"module-{hashlib.sha256(text.encode()).hexdigest()[:16]}.h"
+    path = folder / f"module-{_short_digest(text)}.h"
     with _locked(path):
         if not path.exists():
             path.write_text(text)
     return ("-include", str(path))
+
+
+def _short_digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _include(path: Path) -> tuple[str, ...]:
