@@ -33,9 +33,10 @@ class DeviceMode:
 
     ``skip_kernels`` records and answers launches without running them. ``perturb`` changes what
     kernels wrote on its way to the host (``device/perturbation.hpp`` has the rule).
-    ``as_on_a_card``: waves of a workgroup take turns at each loop and fence, not at barriers alone;
-    device memory lies in blocks of 2 MiB, so that a stray access near it meets no unmapped page
-    (not in checking mode). Programs that only happen to work do so here more often.
+    ``as_on_a_card``: waves of a workgroup take turns at each loop and where they wait for memory,
+    not at barriers alone; device memory lies in blocks of 2 MiB, so that a stray access near it
+    meets no unmapped page (not in checking mode). Programs that only happen to work do so here
+    more often.
     ``kernel_seconds`` bounds each kernel, ``threads`` those that run it (0: one for each core).
     """
 

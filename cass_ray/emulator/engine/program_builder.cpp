@@ -58,7 +58,7 @@ class Builder {
     if (is_ignorable(row.opcode)) {
       // Nothing to do but to tell the checking mode that the workgroup sees others' writes now.
       if (program_.options.check && acquires(decoded.operation)) check(decoded.operation, {});
-      if (program_.options.interleave && is_fence(row.opcode)) emit(Opcode::engine_yield, {});
+      if (program_.options.interleave && waits(row.opcode)) emit(Opcode::engine_yield, {});
       return;
     }
     note_mode(decoded.operation);
@@ -126,9 +126,23 @@ class Builder {
     half_ = 0;
   }
 
-  static bool is_fence(Opcode opcode) {
-    return opcode == Opcode::buffer_gl0_inv || opcode == Opcode::buffer_gl1_inv ||
-           opcode == Opcode::global_inv;
+  // Where a wave of a card waits for memory, and others run.
+  static bool waits(Opcode opcode) {
+    switch (opcode) {
+      case Opcode::s_waitcnt:
+      case Opcode::s_waitcnt_vscnt:
+      case Opcode::s_waitcnt_vmcnt:
+      case Opcode::s_waitcnt_lgkmcnt:
+      case Opcode::s_wait_loadcnt:
+      case Opcode::s_wait_storecnt:
+      case Opcode::s_wait_dscnt:
+      case Opcode::s_wait_loadcnt_dscnt:
+      case Opcode::s_wait_storecnt_dscnt:
+      case Opcode::buffer_gl0_inv:
+      case Opcode::buffer_gl1_inv:
+      case Opcode::global_inv: return true;
+      default: return false;
+    }
   }
 
   static bool acquires(const Operation& op) {

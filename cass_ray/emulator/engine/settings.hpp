@@ -8,7 +8,7 @@ namespace cass::rdna3 {
 struct Settings {
   bool check = false;              // the checking mode
   bool count = false;              // dynamic counters
-  bool interleave = false;         // waves of a workgroup take turns at each loop and fence
+  bool interleave = false;         // waves of a workgroup take turns at loops and where they wait
   unsigned threads = 0;            // 0: as many as the process may use
   double time_limit_seconds = 0;   // of a kernel; 0: none
 };
