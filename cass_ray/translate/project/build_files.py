@@ -52,10 +52,16 @@ _PARAMETERS = re.compile(
 )
 _CUDA_GLOB = re.compile(r"\*\.cu(?!\w)")
 _CUDA_WORD = re.compile(r"(?<![${-])\bCUDA\b(?![}_])")
-_INCLUDE_VARIABLE = re.compile(r"\bCUDA(?:Toolkit)?_INCLUDE_DIRS?\b")
+_LANGUAGE = re.compile(rf'("(?:[^"\\]|\\.)*")|{_CUDA_WORD.pattern}', re.DOTALL)
+"""In ``project(...)``, but not where it is described."""
+_INCLUDE_VARIABLE = re.compile(
+    r"\bCUDA(?:Toolkit)?_INCLUDE_DIRS?\b|\bCMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES\b"
+)
 _VERSION_VARIABLE = re.compile(r"\bCUDA(?:Toolkit)?_VERSION\b")
 _VERSION = "11.8"  # as the version macros of translated sources say
-_FIND_CUDA = re.compile(r"\bfind_package\s*\(\s*CUDA(?:Toolkit)?\b", re.IGNORECASE)
+_FIND_CUDA = re.compile(
+    r"\b(?:find_package\s*\(\s*|include\s*\(\s*Find)CUDA(?:Toolkit)?\b", re.IGNORECASE
+)
 _SEEMS_CUDA = re.compile(r"CUDA|\.cu|(?i:cuda)_|\bcu\w+_static\b")
 _TARGET = re.compile(r"\bCUDA::(\w+)")
 _VARIABLE = re.compile(r"\$\{(" + "|".join(VARIABLES) + r")\}")
@@ -269,13 +275,15 @@ def _command(
     lower, body = name.lower(), whole[whole.index("(") + 1 : -1]
     words = body.split()
     if lower == "project":
-        return f"{name}({_CUDA_WORD.sub('HIP', body)})"
+        return f"{name}({_LANGUAGE.sub(lambda match: match[1] or 'HIP', body)})"
     if lower == "enable_language" and "CUDA" in words:
         return f"{name}({body.replace('CUDA', 'HIP')})"
     if lower == "cuda_select_nvcc_arch_flags" and words:
         return f'set({words[0]} "")'  # FindCUDA's: flags that name Nvidia's architectures
     if lower == "check_language" and "CUDA" in words:
         return f"{name}(HIP)"
+    if lower == "include" and words in (["FindCUDA"], ["FindCUDAToolkit"]):
+        lower, words = "find_package", [words[0].removeprefix("Find"), "REQUIRED"]
     if lower == "find_package" and words and words[0] in {"CUDA", "CUDAToolkit"}:
         required = " REQUIRED" if "REQUIRED" in words else ""
         found = _packages(targets, required)

@@ -101,3 +101,21 @@ def test_the_version_that_build_files_ask_for_is_that_of_the_sources() -> None:
 def test_headers_of_cuda_are_not_compiled() -> None:
     source = "file(GLOB CUDA_HEADERS models/*.cuh)\n"
     assert translate_cmake(source).source == source
+
+
+def test_cmakes_modules_of_cuda_by_their_files() -> None:
+    source = """project(a DESCRIPTION "for CUDA" LANGUAGES CUDA CXX)
+include(FindCUDA)
+add_library(a INTERFACE)
+target_include_directories(a INTERFACE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
+target_link_libraries(a INTERFACE ${CUDA_LIBRARIES})
+"""
+    expected = """project(a DESCRIPTION "for CUDA" LANGUAGES HIP CXX)
+find_package(hip REQUIRED)
+enable_language(HIP)
+add_compile_definitions(__HIP_PLATFORM_AMD__=1)
+add_library(a INTERFACE)
+target_include_directories(a INTERFACE ${hip_INCLUDE_DIRS})
+target_link_libraries(a INTERFACE hip::host)
+"""
+    assert translate_cmake(source).source == expected
