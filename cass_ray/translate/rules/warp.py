@@ -45,6 +45,13 @@ LEGACY_VOTES = {"__ballot": "__ballot_sync", "__any": "__any_sync", "__all": "__
 _WIDTH_ATTRIBUTES = ("cudaDevAttrWarpSize", "CU_DEVICE_ATTRIBUTE_WARP_SIZE")
 _ATTRIBUTE_CALLS = ("cudaDeviceGetAttribute", "cuDeviceGetAttribute")
 
+_PYTORCHS_WIDTHS = (
+    "C10_WARP_SIZE",
+    "C10_WARP_SIZE_LOWER_BOUND",
+    "C10_WARP_SIZE_UPPER_BOUND",
+)
+_MACRO_NAMED = re.compile(r"(?:#[ \t]*(?:define|undef|ifdef|ifndef)[ \t]+|\bdefined[ \t(]+)\Z")
+_PYTORCHS_FUNCTION = re.compile(r"(?:::\s*)?\bat\s*::\s*cuda\s*::\s*warp_size\s*\(\s*\)")
 _BFLOAT16 = {"__nv_bfloat16", "__nv_bfloat162", "nv_bfloat16", "nv_bfloat162"}
 _DECLARATION_LEAD = re.compile(
     r"(?:\b(?:int|unsigned|long|short|size_t|auto|const|constexpr|uint|u?int(?:8|16|32|64)_t|define)"
@@ -80,6 +87,7 @@ def rewrite_warps(unit: Rewrite) -> None:
         for offset in unit.words.get(word, ()):
             _rewrite_legacy_vote(unit, offset, word, masked)
     _rewrite_width(unit)
+    _rewrite_pytorchs_width(unit)
     _rewrite_attribute(unit)
 
 
@@ -138,6 +146,21 @@ def _rewrite_width(unit: Rewrite) -> None:
             unit.rename(offset, "warpSize", "32")
         elif has_properties:
             _rewrite_property(unit, offset)
+
+
+def _rewrite_pytorchs_width(unit: Rewrite) -> None:
+    """``C10_WARP_SIZE`` is 32 for CUDA, also for the host's compiler.
+
+    PyTorch for ROCm has a wavefront's width there, in host code by a function that is no constant.
+    """
+    for word in _PYTORCHS_WIDTHS:
+        for offset in unit.words.get(word, ()):
+            if not _MACRO_NAMED.search(unit.source.code, max(0, offset - 32), offset):
+                unit.rename(offset, word, "32")
+    if "warp_size" in unit.words:
+        for match in _PYTORCHS_FUNCTION.finditer(unit.source.code):
+            unit.edits.replace(*match.span(), "32")
+            unit.converted(match.start())
 
 
 def _rewrite_attribute(unit: Rewrite) -> None:
