@@ -64,3 +64,15 @@ def test_objects_are_linked_without_targets(
 def test_relocatable_device_code_is_linked_for_its_targets(tmp_path: Path) -> None:
     assert TARGET in clang(tmp_path, "--hip-link", TARGET, "a.o", "-o", "a")
     assert TARGET in hipcc(tmp_path, "-fgpu-rdc", TARGET, "a.o", "-o", "a")
+
+
+@pytest.mark.parametrize(
+    ("asked", "levels"), [((), ["-O3"]), (("-O0", "-g"), ["-O0"]), (("-O",), ["-O"])]
+)
+def test_hipcc_optimizes_where_nothing_is_asked_for(
+    asked: tuple[str, ...], levels: list[str], tmp_path: Path
+) -> None:
+    """As ROCm's hipcc (``HIPCXXFLAGS += " -O3"``) and nvcc, unlike clang."""
+    given = hipcc(tmp_path, *asked, "-c", "a.cu", "-o", "a.o")
+    assert [flag for flag in given if flag.startswith("-O")] == levels
+    assert not [flag for flag in hipcc(tmp_path, "a.o", "-o", "a") if flag.startswith("-O")]
