@@ -31,6 +31,7 @@ import torch
 from benchmarks.train.gpu_measurements import (
     ACCUMULATION,
     IN_PLACE,
+    Compiled,
     Scaling,
     baseline,
     checks,
@@ -54,7 +55,7 @@ def _ours(
     masters: bool,
     steps: int,
     at_once: int = 1,
-    compiled: bool = False,
+    compiled: Compiled = False,
     fp8: bool = False,
 ) -> dict[str, Any]:
     options = {"grad_accum_dtype": "bf16"} if masters else IN_PLACE
@@ -74,6 +75,10 @@ PARTS: dict[str, Callable[[], dict[str, Any]]] = {
     "7b-ours": lambda: _ours("7b", "paged-adamw", False, 2),
     "7b-ours-8bit": lambda: _ours("7b", "paged-adamw-8bit", False, 2),
     "7b-ours-fp8": lambda: _ours("7b", "paged-adamw-8bit", False, 2, compiled=True, fp8=True),
+    "7b-ours-static": lambda: _ours("7b", "paged-adamw-8bit", False, 3, compiled="static"),
+    "7b-ours-fp8-static": lambda: _ours(
+        "7b", "paged-adamw-8bit", False, 3, compiled="static", fp8=True
+    ),
     "7b-ours-masters-8bit": lambda: _ours("7b", "paged-adamw-8bit", True, 2),
     "1.5b-plain": lambda: baseline("1.5b", True, 3),
     "1.5b-plain-no-checkpointing": lambda: baseline("1.5b", False, 3),
@@ -85,6 +90,10 @@ PARTS: dict[str, Callable[[], dict[str, Any]]] = {
     "packing-both": lambda: _packing("both"),
     "1.5b-ours-compiled": lambda: _ours("1.5b", "paged-adamw", False, 3, compiled=True),
     "1.5b-ours-fp8": lambda: _ours("1.5b", "paged-adamw", False, 3, compiled=True, fp8=True),
+    "1.5b-ours-static": lambda: _ours("1.5b", "paged-adamw", False, 3, compiled="static"),
+    "1.5b-ours-fp8-static": lambda: _ours(
+        "1.5b", "paged-adamw", False, 3, compiled="static", fp8=True
+    ),
 }
 
 SCALING: dict[str, Callable[[], dict[str, Any]]] = {

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -33,6 +33,8 @@ from cass_ray.train.settings import (
 
 PEAK = 990e12
 ACCUMULATION = 2 if REHEARSAL else 8
+Compiled = bool | Literal["static"]
+"""As :class:`ModelSettings` has it: for all sizes, or for one."""
 BUDGET = 0.9
 """Share of a GPU's memory that a run may take."""
 IN_PLACE = {"master_weights": False, "grad_accum_dtype": "bf16"}
@@ -153,7 +155,7 @@ def settings_of(optimizer: OptimizerSettings, stage: int = 0, windows: int = 8) 
     )
 
 
-def prepared_model(shape: str, compiled: bool = False, fp8: bool = False) -> PreparedModel:
+def prepared_model(shape: str, compiled: Compiled = False, fp8: bool = False) -> PreparedModel:
     """A model of ``shape`` as the training loop prepares it."""
     device = this_device()
     settings = ModelSettings(base="unused", compile=compiled, fp8=fp8)
@@ -187,7 +189,7 @@ def ours(
     optimizer: OptimizerSettings,
     batches: list[tuple[int, ...]],
     steps: int,
-    compiled: bool = False,
+    compiled: Compiled = False,
     fp8: bool = False,
 ) -> dict[str, Any]:
     """One GPU, ZeRO 0, ``batches`` (lengths of the examples of each forward pass) a step."""

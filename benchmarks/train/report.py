@@ -27,7 +27,10 @@ output head where a token is predicted, for both systems alike, over 990 TFLOP/s
 recomputed counts. Peak memory is that of PyTorch's allocator; the moments of a paged optimizer
 come on top, in unified memory: 8 bytes a weight, 2 where they are 8-bit. Between the first two
 runs, the output head began to take its logits in larger pieces
-(`cass_ray.train.model.kernels.logits_budget`).
+(`cass_ray.train.model.kernels.logits_budget`). Run 3 (26 November 2026) had two GPUs of a machine
+whose two others ran reinforcement learning, on 64 cores that had other work too. Products in FP8
+are those of the output projection and the MLP (queries, keys and values have biases); MFU is of
+bf16's 990 TFLOP/s for them as well.
 """
 
 PACKING = """\
@@ -45,7 +48,7 @@ SCALING = """\
 7B shapes, paged AdamW (8-bit), fp32 masters, gradients in bf16, 8 windows of 16,384 tokens a GPU
 and step (where rows are shared, two of 65,536 for all of them), every layer keeps its attention and
 recomputes the rest, whatever the number of GPUs. Efficiency is beside one GPU of the same run with
-the same ZeRO stage. Energy is that of the GPU of the first worker.
+the same ZeRO stage and windows. Energy is that of the GPU of the first worker.
 """
 
 
@@ -78,8 +81,10 @@ def _throughput(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def _how(row: dict[str, Any]) -> str:
-    named = (("compiled", ", compiled"), ("fp8", ", products in FP8"))
-    return "".join(text for name, text in named if row.get(name))
+    compiled = {True: ", compiled", "static": ", compiled for one size"}
+    return compiled.get(row.get("compiled", False), "") + (
+        ", products in FP8" if row.get("fp8") else ""
+    )
 
 
 def _packing(rows: list[dict[str, Any]]) -> list[str]:
@@ -117,7 +122,11 @@ def _scaling(rows: list[dict[str, Any]]) -> list[str]:
     ]
     for row in found:
         first = row["system"].split(",")[0]
-        alone = [r for r in found if r["system"] == first and r["gpus"] == 1]
+        alone = [
+            r
+            for r in found
+            if r["system"] == first and r["gpus"] == 1 and r.get("window") == row.get("window")
+        ]
         rate = row["tokens_per_second"]
         share = f"{rate / alone[0]['tokens_per_second']:.1%}" if alone else "–"
         lines.append(
