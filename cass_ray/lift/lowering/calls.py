@@ -141,8 +141,8 @@ class CallLowering:
         stack, function, _ = place
         allow_only(i, "REL", "ABS", "NODEC")
         context = self._context
-        register = i.operands[0]
-        if not isinstance(register, Register):
+        register = next((o for o in i.operands if isinstance(o, Register)), None)
+        if register is None:
             raise i.unknown("a return without an address")
         with where_taken(self._walk, i, following):
             if not stack:
