@@ -276,13 +276,26 @@ class IRBuilder:
 
         That and the parts of :meth:`low` and :meth:`high` are there wherever their parts are.
         """
-        whole, is_high = self._halves.get(low.name, (None, 0))
-        if whole is not None and not is_high and self._halves.get(high.name) == (whole, 1):
-            return whole
+        if self.are_halves(low, high):
+            return self._halves[low.name][0]
         shifted = self.op("shl", self.cast("zext", high, "i64"), i64(32))
         made = self.op("or", self.cast("zext", low, "i64"), shifted)
         self._parts[made.name] = low, high
         return made
+
+    def double_of(self, low: Value, high: Value) -> Value:
+        """The double of two words; what they are the halves of, where it is known.
+
+        Of integers LLVM would merge the shifted words of several blocks, instead of the words.
+        """
+        if self.are_halves(low, high) or low.number is not None or high.number is not None:
+            return self.cast("bitcast", self.pair(low, high), "double")
+        return self.cast("bitcast", self.vector([low, high]), "double")
+
+    def are_halves(self, low: Value, high: Value) -> bool:
+        """Whether the words are known to be the halves of one 64-bit integer."""
+        whole, is_high = self._halves.get(low.name, (None, 0))
+        return whole is not None and not is_high and self._halves.get(high.name) == (whole, 1)
 
     def low(self, value: Value) -> Value:
         """The low 32 bits of a 64-bit integer."""

@@ -226,8 +226,8 @@ class LoweringContext:
         """A double-precision operand with its sign modifiers."""
         if isinstance(operand, Immediate):
             return double_bits(float64_bits(operand))
-        pair = self.ir.pair(self.bits(operand), self.bits(operand, 1))
-        return self._signed_float(operand, self.ir.cast("bitcast", pair, "double"), "f64")
+        value = self.ir.double_of(self.bits(operand), self.bits(operand, 1))
+        return self._signed_float(operand, value, "f64")
 
     def float64_from_high_word(self, operand: Operand, *, flush: bool = False) -> Value:
         """The double whose high word is the operand, with its sign modifiers.

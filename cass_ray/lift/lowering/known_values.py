@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cass_ray.lift.frontend.operands import Operand
+from cass_ray.lift.frontend.operands import Constant, Operand, Register
 from cass_ray.lift.llvm.builder import Value
 
 
@@ -19,6 +19,8 @@ class Term:
     word: Value
     negated: bool = False
     scale: int = 0
+    place: Register | Constant | None = None
+    """Where the word was, without modifiers; None for a literal."""
 
 
 @dataclass(frozen=True)

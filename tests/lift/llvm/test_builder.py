@@ -136,3 +136,18 @@ def test_a_value_is_kept_for_its_block_only() -> None:
     assert ir.once("place", load) == first
     ir.label("another")
     assert ir.once("place", load) != first
+
+
+def test_a_double_of_two_words_keeps_them_words() -> None:
+    """Shifted into an integer, LLVM merges 64 bits of each where paths meet."""
+    ir = IRBuilder()
+    low, high = ir.result("i32", "load"), ir.result("i32", "load")
+    made = ir.double_of(low, high)
+    assert made.type == "double"
+    assert ir.lines[-1] == f"  {made.name} = bitcast <2 x i32> %v4 to double"
+    whole = ir.result("i64", "load")
+    assert ir.are_halves(ir.low(whole), ir.high(whole))
+    assert not ir.are_halves(ir.high(whole), ir.low(whole))
+    assert not ir.are_halves(low, ir.high(whole))
+    halves = ir.double_of(ir.low(whole), ir.high(whole))
+    assert ir.lines[-1] == f"  {halves.name} = bitcast i64 {whole.name} to double"

@@ -26,8 +26,14 @@ from cass_ray.lift.lowering.table import lowers
 
 def _term(ctx: LoweringContext, operand: Operand) -> Term:
     if isinstance(operand, Register | Constant) and operand.negated and not operand.absolute:
-        return Term(ctx.plain_integer(operand), negated=True)
-    return Term(ctx.integer(operand))
+        return Term(ctx.plain_integer(operand), negated=True, place=_place(operand))
+    return Term(ctx.integer(operand), place=_place(operand))
+
+
+def _place(operand: Operand) -> Register | Constant | None:
+    if not isinstance(operand, Register | Constant):
+        return None
+    return replace(operand, negated=False, inverted=False, absolute=False)
 
 
 def _carrying(ctx: LoweringContext, term: Term) -> Value:
@@ -99,32 +105,66 @@ def add_high(
 
 
 def _wide_sum(ctx: LoweringContext, low: tuple[Term, ...], high: list[Term]) -> Value | None:
-    """The 64-bit sum: any high word may go with any low one, inverted ones with negated ones."""
-    inverted = [term.word for term in high if term.negated]
+    """The 64-bit sum: any high word may go with any low one, inverted ones with negated ones.
+
+    Those that are next to each other go together, so that LLVM sees a pointer and an offset.
+    """
+    inverted = [term for term in high if term.negated]
     plain = sorted(
-        (term.word for term in high if not term.negated), key=lambda word: word.number is not None
+        (term for term in high if not term.negated), key=lambda term: term.word.number is not None
     )
     total = i64(0)
     for term in sorted(low, key=lambda term: (not term.negated, term.word.number is not None)):
         if term.negated:
             if not inverted:
-                ones = next((word for word in plain if word.number == 0xFFFFFFFF), None)
+                ones = next((each for each in plain if each.word.number == 0xFFFFFFFF), None)
                 if ones is None:
                     return None
                 plain.remove(ones)
-                inverted.append(i32(0))
-            total = ctx.ir.op("sub", total, ctx.ir.pair(term.word, inverted.pop(0)))
+                inverted.append(Term(i32(0), negated=True))
+            above = _take_high(ctx, term, low, inverted) or inverted.pop(0).word
+            total = ctx.ir.op("sub", total, ctx.ir.pair(term.word, above))
             continue
-        wants_constant = term.word.number is not None
-        chosen = next((w for w in plain if (w.number is not None) == wants_constant), i32(0))
-        if chosen in plain:
-            plain.remove(chosen)
-        total = ctx.ir.op("add", total, ctx.ir.pair(term.word, chosen))
+        above = _take_high(ctx, term, low, plain) or i32(0)
+        total = ctx.ir.op("add", total, ctx.ir.pair(term.word, above))
     if inverted:
         return None
-    for word in plain:
-        total = ctx.ir.op("add", total, ctx.ir.pair(i32(0), word))
+    for term in plain:
+        total = ctx.ir.op("add", total, ctx.ir.pair(i32(0), term.word))
     return total
+
+
+def _take_high(
+    ctx: LoweringContext, term: Term, low: tuple[Term, ...], high: list[Term]
+) -> Value | None:
+    """Remove from ``high`` the word that is above that of ``term``, else one like it.
+
+    None where there are none but those that belong to the others of ``low``.
+    """
+    own = [each for each in high if _is_above(ctx, each, term)]
+    is_constant = term.word.number is not None
+    others = [
+        each
+        for each in high
+        if (each.word.number is not None) == is_constant
+        and not any(_is_above(ctx, each, other) for other in low)
+    ]
+    chosen = next(iter(own or others), None)
+    if chosen is None:
+        return None
+    high.remove(chosen)
+    return chosen.word
+
+
+def _is_above(ctx: LoweringContext, high: Term, low: Term) -> bool:
+    """Whether ``high`` was read next to ``low``, or is known to be of the same 64 bits."""
+    if ctx.ir.are_halves(low.word, high.word):
+        return True
+    if isinstance(low.place, Register) and isinstance(high.place, Register):
+        return not low.place.is_zero and low.place.following(1) == high.place
+    if isinstance(low.place, Constant) and isinstance(high.place, Constant):
+        return replace(low.place, offset=low.place.offset + 4) == high.place
+    return False
 
 
 def write_wide_sum(ctx: LoweringContext, low: LowSum, target: Operand, total: Value) -> None:
@@ -136,8 +176,8 @@ def write_wide_sum(ctx: LoweringContext, low: LowSum, target: Operand, total: Va
 def _high_term(ctx: LoweringContext, operand: Operand) -> Term:
     """A term of a sum of high words: inverted ones belong to negated low words."""
     if isinstance(operand, Register | Constant) and operand.inverted:
-        return Term(ctx.plain_integer(operand), negated=True)
-    return Term(ctx.integer(operand))
+        return Term(ctx.plain_integer(operand), negated=True, place=_place(operand))
+    return Term(ctx.integer(operand), place=_place(operand))
 
 
 def _carries_and_terms(i: DecodedInstruction) -> tuple[list[Predicate], Operands]:
