@@ -50,7 +50,7 @@ MODES = {
     "fast-math": Ways(nvcc=("--use_fast_math", "-prec-div=true", "-prec-sqrt=true")),
 }
 """How nvcc is asked to compile."""
-_DRAWN = ("mathematics=0", "types.long=3", "types.unsigned_long=3")
+DRAWN = ("mathematics=0", "types.long=3", "types.unsigned_long=3")
 """Knobs: no functions that fast-math replaces, and much 64-bit arithmetic."""
 
 AGREES, DIFFERS, FAILS, NOT_LIFTED = "agrees", "differs", "does not run", "not lifted"
@@ -191,7 +191,7 @@ def main() -> None:
     cache.mkdir(parents=True, exist_ok=True)
     limits = RunOptions(seconds=120.0)
     bench = LiftingRun(find_amd(), find_nvidia(), runtime_library(), limits, cache)
-    knobs = load(Knobs, None, parse_overrides([*_DRAWN, *given.set]))
+    knobs = load(Knobs, None, parse_overrides([*DRAWN, *given.set]))
     architectures = [f"sm_{number}" for number in given.sm or ("80", "90")]
     rows = []
     if given.json.exists():

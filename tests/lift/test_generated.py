@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from benchmarks.lift.cubins import compile_unit
-from benchmarks.lift.generated import AGREES, MODES, measure, rotated
+from benchmarks.lift.generated import AGREES, DRAWN, MODES, measure, rotated
 from benchmarks.lift.programs import LiftingRun
 from cass_ray.config import load, parse_overrides
 from cass_ray.corpus.generate.knobs import Knobs
@@ -75,3 +75,20 @@ def test_rotations_share_the_combinations() -> None:
     of_one_rotation = [rotated(ways, number, 5)[0] for number in range(12)]
     assert sorted(of_one_program) == sorted(of_one_rotation) == sorted(ways)
     assert rotated(ways, 7, None) == ways
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("number", "architecture"),
+    [
+        (86, "sm_120"),  # a return with a condition beside its guard
+        (133, "sm_90"),  # a guarded constant at an index that is nothing where the guard is false
+        (1425, "sm_80"),  # a dividend that is a small negative number, unsigned
+        (1497, "sm_80"),  # I2F.U64 of a literal
+    ],
+)
+def test_programs_that_were_wrong(bench: LiftingRun, number: int, architecture: str) -> None:
+    knobs = load(Knobs, None, parse_overrides(list(DRAWN)))
+    (program,) = generate(1, 26, knobs, first=number)
+    rows = list(measure(bench, program, [(architecture, "O3")]))
+    assert [(row.state, row.detail) for row in rows] == [(AGREES, "")]

@@ -66,7 +66,16 @@ class Divisions:
         is_zero = self._ir.icmp("eq", divisor, i32(0))
         safe = self._ir.select(is_zero, i32(1), divisor)
         by_zero = _QUOTIENT_BY_ZERO if opcode == "udiv" else dividend
-        return self._ir.select(is_zero, by_zero, self._ir.op(opcode, dividend, safe))
+        hidden = self._ir.once(("dividend", dividend.name), lambda: self._hidden(dividend))
+        return self._ir.select(is_zero, by_zero, self._ir.op(opcode, hidden, safe))
+
+    def _hidden(self, dividend: Value) -> Value:
+        """The dividend, of which LLVM knows nothing.
+
+        LLVM 19 takes an unsigned one of many equal leading bits for one of few bits, though these
+        are ones: ``(i - 3) / (j & 7)`` is wrong (LLVM pull requests 116733 and 118928).
+        """
+        return self._ir.asm("i32", "", "=v,0", dividend)
 
     # The steps, from the last to the first
 

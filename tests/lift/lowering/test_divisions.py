@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -48,7 +49,9 @@ _AFTER = ("STG.E [R12.64], R4", "EXIT")
 @pytest.mark.parametrize(("steps", "opcode"), [(_REMAINDER, "urem"), (_QUOTIENT, "udiv")])
 def test_the_last_step_is_llvms(steps: tuple[str, ...], opcode: str) -> None:
     made = lifted(80, "gfx1100", *_BEFORE, *_ESTIMATE, *steps, *_AFTER)
-    assert f"{opcode} i32" in made
+    hidden = re.search(r'(%v\d+) = call i32 asm "", "=v,0"', made)
+    assert hidden  # LLVM 19 divides unsigned numbers with many leading ones wrongly
+    assert f"{opcode} i32 {hidden[1]}, " in made
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from cass_ray.assembly.wave_mode import Rounding
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import Operand, Register
+from cass_ray.lift.frontend.operands import Immediate, Operand, Register
 from cass_ray.lift.llvm.builder import (
     FALSE,
     TRUE,
@@ -45,6 +45,8 @@ def _integer_source(
     """The integer to convert, as i32 or i64, and whether it is unsigned."""
     kind = i.one_of(*_NARROW, "U32", "S32", "U64", "S64", default="S32")
     if kind in ("U64", "S64"):
+        if isinstance(operand, Immediate):  # ptxas: mov.u64 %rd, 1 << 61 is I2F.U64 R2, 0x20000000
+            return i64(operand.integer << 32), kind == "U64"
         return ctx.wide(operand), kind == "U64"
     value = ctx.integer(operand)
     if kind in _NARROW:
