@@ -123,7 +123,7 @@ def _is_zero(operand: Operand) -> bool:
 
 @lowers(
     f"{{,U}}FMUL{{,.D2,.D4,.D8,.M2,.M4,.M8}}{_MODES}",
-    f"FMUL{_MODES}.{{D2,D4,D8,M2,M4,M8}}",
+    f"{{,U}}FMUL{_MODES}.{{D2,D4,D8,M2,M4,M8}}",
     repeats=True,
 )
 @lowers(f"FMUL32I{_MODES}")
