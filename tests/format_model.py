@@ -43,15 +43,16 @@ def right_answer(form: TranslationFormat, *, whole_file: bool) -> list[int]:
     return form.edit_answer(edits_of(old, new, regions(old, new)))
 
 
-def save_format_model(folder: Path) -> None:
-    """A tokenizer and a Qwen3 of one layer, which knows nothing."""
+def save_format_model(folder: Path, named: Sequence[str] | None = None) -> None:
+    """A tokenizer and a Qwen3 of one layer, which knows nothing; ``named``: snippets that it has
+    tokens for, by default all that there are."""
     from transformers import AutoModelForCausalLM
 
     from cass_ray.train.data.tokenizer import train_tokenizer
     from cass_ray.train.model.build import fresh_config
     from cass_ray.train.settings import FreshModel
 
-    special = special_tokens(sorted(snippets()))
+    special = special_tokens(sorted(snippets()) if named is None else named)
     tokenizer = train_tokenizer([PROGRAM], 500, prefixes=True, special=special)
     sizes = FreshModel(family="qwen3", vocab_size=2048, hidden_size=32, num_hidden_layers=1,
                        num_attention_heads=1, num_key_value_heads=1, head_dim=32,

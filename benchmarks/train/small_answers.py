@@ -23,15 +23,14 @@ def say(text: str) -> None:
 
 def answer(model: str, folder: Path, out: Path, options: argparse.Namespace) -> None:
     """Greedy answers and samples in both formats; a JSON object a line in ``out``."""
-    from cass_ray.llm.translation_format import TranslationFormat
     from cass_ray.train.data.recipe_files import stored_pairs
     from cass_ray.train.run_files import RunFiles
+    from cass_ray.translate.engines.edits import load_form
     from cass_ray.translate.engines.model import Generator, ModelOptions
-    from cass_ray.translate.rules.tables import snippets
 
     out.mkdir(parents=True, exist_ok=True)
     loaded = Generator.load(model, ModelOptions())  # an int8 copy as well
-    form = TranslationFormat(loaded.tokenizer, snippets())
+    form = load_form(loaded.tokenizer)
     bench = [
         Program(row["task"], row["file"], row["cuda"])
         for row in json.loads((folder / QUESTIONS).read_text())

@@ -8,6 +8,7 @@ from typing import Any
 
 from cass_ray.llm.line_edits import MARKS
 from cass_ray.llm.pretrained import positions
+from cass_ray.llm.snippets import snippet_token
 from cass_ray.llm.translation_format import TranslationFormat, UnusableAnswer
 from cass_ray.task import Direction
 from cass_ray.translate.protocol import TranslatorError
@@ -45,12 +46,19 @@ class FormattedQuestion:
 
 
 def load_form(tokenizer: Any) -> TranslationFormat:
-    """The format of a model. Raises ``TranslatorError``: its snippets are not those of here."""
+    """The format of a model, with the snippets of the rules that it has tokens for.
+
+    A model that was trained before a snippet was there answers without it; what is named and no
+    longer there makes an answer unusable. Raises ``TranslatorError``: it has none of them.
+    """
+    known = tokenizer.get_vocab()
+    named = {name: text for name, text in snippets().items() if snippet_token(name) in known}
     try:
-        return TranslationFormat(tokenizer, snippets())
+        return TranslationFormat(tokenizer, named or snippets())
     except ValueError as error:
         raise TranslatorError(
-            f"{error}; it was made with another version of the rules' snippets: train it anew"
+            f"{error}; models that answer in edits are trained with `data.recipe` "
+            "(docs/ways/training_example.md)"
         ) from None
 
 

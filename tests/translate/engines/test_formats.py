@@ -47,6 +47,18 @@ def test_edits_are_shorter_than_the_file_and_name_snippets(folder: Path) -> None
     assert "<|snippet reduce|>" in edits.text
 
 
+def test_a_model_that_was_trained_before_a_snippet_was_there_answers(tmp_path: Path) -> None:
+    save_format_model(tmp_path / "older", ["reduce"])
+    assert engine(tmp_path / "older").translate(PROGRAM).source == translated()
+
+
+def test_a_model_without_any_snippet_is_another_model(tmp_path: Path) -> None:
+    save_format_model(tmp_path / "other", [])
+    made = ModelTranslator.from_engine(f"model:{tmp_path / 'other'}")
+    with pytest.raises(TranslatorError, match=r"the tokenizer has no token `<\|snippet"):
+        made.translate(PROGRAM)
+
+
 def test_a_cut_answer_is_an_error_and_leaves_the_source(folder: Path) -> None:
     made = engine(folder, "?max_new_tokens=9").translate(PROGRAM)
 
