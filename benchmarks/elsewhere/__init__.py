@@ -1,0 +1,1 @@
+"""Measurements on a machine that has many processors and nothing else."""
