@@ -199,6 +199,61 @@ amdhsa.kernels:
 """
 
 
+# A workgroup asks for 4 bytes of LDS; one lane counts how many bytes hold what it writes.
+LDS_UNIT = """
+.amdgcn_target "amdgcn-amd-amdhsa--gfx942"
+.amdhsa_code_object_version 5
+.text
+.globl written_bytes
+.p2align 8
+.type written_bytes,@function
+written_bytes:
+  s_load_dwordx2 s[8:9], s[0:1], 0x0
+  v_mov_b32_e32 v1, 0
+  v_mov_b32_e32 v2, 1
+again:
+  ds_write_b32 v1, v2
+  ds_read_b32 v3, v1
+  s_waitcnt lgkmcnt(0)
+  v_readfirstlane_b32 s4, v3
+  s_cmp_eq_u32 s4, 0
+  s_cbranch_scc1 found
+  v_add_u32_e32 v1, 4, v1
+  s_branch again
+found:
+  v_mov_b32_e32 v2, 0
+  global_store_dword v2, v1, s[8:9]
+  s_endpgm
+.rodata
+.p2align 6
+.amdhsa_kernel written_bytes
+  .amdhsa_group_segment_fixed_size 4
+  .amdhsa_user_sgpr_kernarg_segment_ptr 1
+  .amdhsa_next_free_vgpr 4
+  .amdhsa_next_free_sgpr 10
+  .amdhsa_accum_offset 4
+.end_amdhsa_kernel
+.amdgpu_metadata
+---
+amdhsa.version: [1, 2]
+amdhsa.kernels:
+  - .name: written_bytes
+    .symbol: written_bytes.kd
+    .kernarg_segment_size: 8
+    .kernarg_segment_align: 8
+    .group_segment_fixed_size: 4
+    .private_segment_fixed_size: 0
+    .wavefront_size: 64
+    .sgpr_count: 10
+    .vgpr_count: 4
+    .max_flat_workgroup_size: 64
+    .args:
+      - {.name: out, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global}
+...
+.end_amdgpu_metadata
+"""
+
+
 def test_code_of_an_mi200_is_read(tmp_path: Path) -> None:
     assert describe(assemble_code_object(tmp_path, MI200, "gfx90a")).target == "gfx90a"
 
@@ -250,8 +305,8 @@ def test_offload_bundles(code_object: bytes) -> None:
         describe(_bundle(code_object, "gfx906"))
 
 
-def for_all_of_their_kind(code_object: bytes, machine: int) -> bytes:
-    """The code object as one of a generic target: EF_AMDGPU_MACH of its header."""
+def for_machine(code_object: bytes, machine: int) -> bytes:
+    """The code object as one of another target: EF_AMDGPU_MACH of its header."""
     changed = bytearray(code_object)
     changed[48] = machine
     return bytes(changed)
@@ -270,7 +325,7 @@ def test_generic_targets(tmp_path: Path, architecture: str, machine: int, target
     for name in ("gfx90a", "gfx1100"):
         text = text.replace(f"--{name}", f"--{architecture}")
     code = assemble_code_object(tmp_path, text, architecture)
-    generic = for_all_of_their_kind(code, machine)
+    generic = for_machine(code, machine)
     assert describe(generic).target == target
     assert describe(_bundle(generic, "gfx906", target)).kernels == describe(code).kernels
 

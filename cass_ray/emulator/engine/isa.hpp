@@ -26,8 +26,10 @@ constexpr std::uint32_t lds_bytes_of(InstructionSet set) {
   return (set == InstructionSet::gfx950 ? 160 : 64) * 1024;
 }
 inline constexpr std::uint32_t most_lds_bytes = 160 * 1024;
-// In units of which workgroups are given LDS (LLVM's AMDGPUUsage, GRANULATED_LDS_SIZE).
-inline constexpr std::uint32_t lds_granule = 512;
+// Bytes of the units in which workgroups are given LDS (LLVM's AMDGPUUsage, GRANULATED_LDS_SIZE).
+constexpr std::uint32_t lds_granule_of(InstructionSet set) {
+  return set == InstructionSet::gfx950 ? 1280 : 512;
+}
 
 std::string_view name_of(InstructionSet set);
 // That of a processor ("gfx1100"); empty where the engine does not run its code.

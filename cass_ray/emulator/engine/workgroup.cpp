@@ -117,7 +117,8 @@ void Workgroup::adopt(const LaunchState& state) {
   launch = &state;
   wave_count = state.wave_count;
   lds.limit(lds_bytes_of(state.program->set));
-  const std::uint32_t reach = (state.lds_bytes + lds_granule - 1) / lds_granule * lds_granule;
+  const std::uint32_t granule = lds_granule_of(state.program->set);
+  const std::uint32_t reach = (state.lds_bytes + granule - 1) / granule * granule;
   if (reach < lds_bytes_of(state.program->set)) std::memset(lds.data() + reach, 0, zeros);
   const std::size_t rows =
       std::max<std::size_t>({state.program->vector_count, state.kernel->vgpr_count, 1}) + 1;

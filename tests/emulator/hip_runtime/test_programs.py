@@ -10,9 +10,10 @@ import pytest
 from cass_ray.emulator.execution import RunOptions
 from tests.emulator.hip_runtime.conftest import RunProgram
 from tests.emulator.test_code_object import (
+    LDS_UNIT,
     PRELOADING,
     assemble_code_object,
-    for_all_of_their_kind,
+    for_machine,
 )
 
 pytestmark = pytest.mark.amd
@@ -70,11 +71,30 @@ def test_arguments_that_are_in_registers_from_the_start(
     (tmp_path / "inputs").mkdir()
     code = assemble_code_object(tmp_path, PRELOADING, "gfx942")
     if generic:
-        code = for_all_of_their_kind(code, 0x5F)
+        code = for_machine(code, 0x5F)
     (tmp_path / "inputs" / "preload.co").write_bytes(code)
     options = RunOptions(seconds=60, inputs=tmp_path / "inputs", devices=("gfx942",))
     completed = run_program("preload.cpp", options=options, architecture="gfx942")
     assert completed.stdout_text == "all as expected\n", completed.stderr_text
+
+
+@pytest.mark.parametrize(
+    ("architecture", "machine", "unit"),
+    [
+        ("gfx942", 0x4C, 512),
+        ("gfx950", 0x4F, 1280),
+    ],
+)
+def test_the_unit_of_lds_is_llvms(
+    run_program: RunProgram, tmp_path: Path, architecture: str, machine: int, unit: int
+) -> None:
+    """AMDGPUUsage, GRANULATED_LDS_SIZE: 128 dwords, on GFX950 320."""
+    (tmp_path / "inputs").mkdir()
+    code = for_machine(assemble_code_object(tmp_path, LDS_UNIT, "gfx942"), machine)
+    (tmp_path / "inputs" / "lds_unit.co").write_bytes(code)
+    options = RunOptions(seconds=60, inputs=tmp_path / "inputs", devices=(architecture,))
+    completed = run_program("lds_unit.cpp", options=options, architecture="gfx942")
+    assert completed.stdout_text == f"{unit} bytes\nall as expected\n", completed.stderr_text
 
 
 def test_loads_of_16_bytes_see_no_part_of_a_store(run_program: RunProgram) -> None:
