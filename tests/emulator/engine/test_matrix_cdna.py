@@ -198,11 +198,11 @@ def _range(letter: str, first: int, count: int) -> str:
     return f"{letter}[{first}:{first + count - 1}]" if count > 1 else f"{letter}{first}"
 
 
-def _text(name: str, shape: _Shape) -> str:
+def _text(name: str, shape: _Shape, result: int = D) -> str:
     words = shape.order**2 * shape.blocks // 64 * (2 if shape.result == "f64" else 1)
     a = _range("v", A, _words(shape, shape.left, shape.depth))
     b = _range("v", B, _words(shape, shape.right, shape.depth))
-    return f"v_mfma_{name} {_range('v', D, words)}, {a}, {b}, {_range('v', C, words)}"
+    return f"v_mfma_{name} {_range('v', result, words)}, {a}, {b}, {_range('v', C, words)}"
 
 
 @pytest.mark.parametrize("name", _DENSE)
@@ -215,6 +215,21 @@ def test_dense_product(engine: Engine, name: str) -> None:
     wave.machine.scalar[126] = 0x5555  # EXEC does not matter
     wave.run(_text(name, shape))
     np.testing.assert_array_equal(_results(wave, shape, D), a @ b + c)
+
+
+@pytest.mark.parametrize("result", [A, B, C - 2, C, C + 2], ids=["A", "B", "C-2", "C", "C+2"])
+@pytest.mark.parametrize(
+    "name", ["f32_16x16x16_f16", "i32_16x16x32_i8", "f32_4x4x4_16b_bf16", "f64_4x4x4_4b_f64"]
+)
+def test_results_where_factors_or_addends_are(engine: Engine, name: str, result: int) -> None:
+    """LLVM lets results of up to 128 bits overlap with what is read: all of it is read first."""
+    shape = _Shape.of(name)
+    a, b, c = _matrices(random.Random(name), shape)
+    wave = Wave(engine, processor="gfx942")
+    _load_factors(wave, shape, a, b)
+    _load_results(wave, shape, C, c)
+    wave.run(_text(name, shape, result))
+    np.testing.assert_array_equal(_results(wave, shape, result), a @ b + c)
 
 
 @pytest.mark.parametrize("name", ["f32_32x32x1f32", "f32_16x16x16f16", "f32_32x32x8bf16_1k"])

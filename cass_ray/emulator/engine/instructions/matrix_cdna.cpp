@@ -219,7 +219,7 @@ ALWAYS_INLINE void put(Wave& w, u32 at, F64 sum) {
   place<U32>(w, at + w.row_stride) = convert<U32>(bits >> 32);
 }
 
-// D = A B + C, register by register: C may be D.
+// D = A B + C. C may be D, and up to 128 bits D may overlap with part of C: LLVM refuses that of more.
 template <class Shape, class Element>
 ALWAYS_INLINE void multiply(Wave& w, const Instruction& i, const Operand& c,
                             const Factors<Shape, Element>& a, const Factors<Shape, Element>& b) {
@@ -227,22 +227,30 @@ ALWAYS_INLINE void multiply(Wave& w, const Instruction& i, const Operand& c,
   constexpr unsigned height = sizeof(Element) == 8 ? 1 : 4;
   constexpr unsigned words = sizeof(Element) / 4;
   using Place = Result<Shape, height>;
-  for (unsigned number = 0; number < Place::registers; ++number) {
-    for (unsigned half = 0; half < 2; ++half) {
-      const u32 offset = number * words * w.row_stride + half * static_cast<u32>(sizeof(Row));
-      Lanes sum = addend(w, c, offset, Lanes{});
-      for (unsigned k = 0; k < Shape::depth; ++k) {
-        Lanes left, right;
-        for (unsigned lane = 0; lane < lanes; ++lane) {
-          const unsigned all = lane + lanes * half;
-          const unsigned block = Place::block(number, all);
-          left[lane] = a.at[block][k][Place::row(number, all)];
-          right[lane] = b.at[block][k][all % Shape::order];
-        }
-        sum = accumulate(left, right, sum);
+  constexpr unsigned kept = Place::registers * words <= 4 ? 2 * Place::registers : 1;
+  const auto offset_of = [&](unsigned part) {
+    return part / 2 * words * w.row_stride + part % 2 * static_cast<u32>(sizeof(Row));
+  };
+  Lanes sums[kept];
+  for (unsigned part = 0; part < 2 * Place::registers; ++part) {
+    const unsigned number = part / 2, half = part % 2;
+    Lanes sum = addend(w, c, offset_of(part), Lanes{});
+    for (unsigned k = 0; k < Shape::depth; ++k) {
+      Lanes left, right;
+      for (unsigned lane = 0; lane < lanes; ++lane) {
+        const unsigned all = lane + lanes * half;
+        const unsigned block = Place::block(number, all);
+        left[lane] = a.at[block][k][Place::row(number, all)];
+        right[lane] = b.at[block][k][all % Shape::order];
       }
-      put(w, i.destination.value + offset, sum);
+      sum = accumulate(left, right, sum);
     }
+    sums[part % kept] = sum;
+    if (kept == 1) put(w, i.destination.value + offset_of(part), sum);
+  }
+  if (kept == 1) return;
+  for (unsigned part = 0; part < kept; ++part) {
+    put(w, i.destination.value + offset_of(part), sums[part]);
   }
 }
 
