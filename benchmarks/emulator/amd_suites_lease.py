@@ -26,6 +26,7 @@ from pathlib import Path
 
 from benchmarks.emulator.amd_suites import Binary, Machine, binaries
 from benchmarks.emulator.amd_suites_report import Row
+from benchmarks.emulator.amd_suites_worker import has_ended
 from benchmarks.emulator.gtest import Case, list_cases
 from benchmarks.folders import RESULTS
 from cass_ray.cache import default_directory
@@ -138,7 +139,9 @@ def rows_of(results: Path, names: dict[str, list[str]]) -> list[Row]:
             key, name = (entry["path"], entry["architecture"]), entry["name"]
             seconds[key] += entry["wall"]
             case = Case(entry["outcome"], entry["seconds"], entry["text"])
-            if name not in cases[key] or cases[key][name].outcome == "out of time":
+            if not has_ended(case):
+                case = Case("out of time", case.seconds, case.text)
+            if name not in cases[key] or not has_ended(cases[key][name]):
                 cases[key][name] = case
     found = []
     for (path, architecture), its in sorted(cases.items()):

@@ -75,6 +75,12 @@ class Queue:
         return True
 
 
+def has_ended(case: Case) -> bool:
+    """Whether a case came to its end: what the system kills, for want of memory, has not."""
+    killed = case.outcome == "crashed" and case.text.endswith("exit code -9")
+    return case.outcome != "out of time" and not killed
+
+
 def run_item(item: Item, folder: Path, seconds: float) -> Case:
     """Run one case with the libraries in ``folder``/machine."""
     machine = folder / "machine"
@@ -119,7 +125,7 @@ def main() -> int:
             time.sleep(1)
         started = time.time()
         case = run_item(item, given.folder.resolve(), limit)
-        if case.outcome != "out of time":
+        if has_ended(case):
             queue.done(index)
         wall = round(time.time() - started, 2)
         with results.open("a") as out:

@@ -76,7 +76,8 @@ def test_lines_of_workers_become_rows(tmp_path: Path) -> None:
         {**entry, "name": "a", "outcome": "out of time", "text": ""},
         {**entry, "name": "a", "outcome": "passed", "text": ""},
         {**entry, "name": "b", "outcome": "failed", "text": "x"},
+        {**entry, "name": "c", "outcome": "crashed", "text": "exit code -9"},  # killed
     ]
     (tmp_path / "1.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     rows = rows_of(tmp_path, {"test_scan": ["a", "b", "c"]})
-    assert "| test_scan | gfx90a | 3 | 1 | 1 | 0 | 0 | 1 | 50.00% | 6 |" in tables(rows)
+    assert "| test_scan | gfx90a | 3 | 1 | 1 | 0 | 0 | 1 | 50.00% | 8 |" in tables(rows)
