@@ -108,6 +108,11 @@ class IRBuilder:
         self.lines.append(f"{name}:")
         self._in_block.clear()
 
+    def continue_in(self, name: str) -> None:
+        """Go on in a block called so, for those that have to name it."""
+        self.line(f"br label %{name}")
+        self.label(name)
+
     def once(self, key: object, make: Callable[[], Value]) -> Value:
         """What ``make`` writes, which is the same everywhere in a block: once in each."""
         made = self._in_block.get(key)

@@ -70,7 +70,16 @@ def from_lane(ctx: LoweringContext, word: Value, number: Value) -> Value:
 
 def from_wave_lane(ctx: LoweringContext, word: Value, number: Value) -> Value:
     """``word`` of another lane of the wave, which each lane chooses for itself."""
-    place = ctx.ir.op("shl", number, i32(2))
+    return from_place(ctx, word, place_of(ctx, number))
+
+
+def place_of(ctx: LoweringContext, number: Value) -> Value:
+    """Where ``ds_bpermute`` finds a lane of the wave."""
+    return ctx.ir.op("shl", number, i32(2))
+
+
+def from_place(ctx: LoweringContext, word: Value, place: Value) -> Value:
+    """``word`` of the lane of the wave that is at a place (:func:`place_of`)."""
     return ctx.ir.call("i32", "llvm.amdgcn.ds.bpermute", place, word)
 
 

@@ -16,7 +16,13 @@ from dataclasses import dataclass
 
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32
 from cass_ray.lift.lowering.context import LoweringContext
-from cass_ray.lift.lowering.lanes import from_wave_lane, is_upper_warp, wave_lane
+from cass_ray.lift.lowering.lanes import (
+    from_place,
+    from_wave_lane,
+    is_upper_warp,
+    place_of,
+    wave_lane,
+)
 from cass_ray.lift.lowering.matrix_instructions import MatrixInstruction, MatrixUnit
 from cass_ray.lift.lowering.target import WARP_LANES
 
@@ -43,11 +49,12 @@ class WarpProduct:
         self._unit, self._instruction = unit, instruction
         self._lane = wave_lane(ctx)
 
-    def gather(self, given: Fragments) -> None:
-        """Fetch what lanes need of each other now, for :meth:`of` in a block that follows."""
+    def find_places(self) -> None:
+        """Reckon now which lanes' words are fetched, for :meth:`of` in blocks that follow."""
         for start in self._starts:
-            self._rows(given.rows, start)
-        self._columns(given.columns)
+            self._row_places(start)
+        self._column_places()
+        self._return_places()
 
     def of(
         self, given: Fragments, signs: tuple[bool, bool], before: list[Value] | None = None
@@ -104,15 +111,26 @@ class WarpProduct:
         return self._once((*rows, start), lambda: list(self._gathered_rows(rows, start)))
 
     def _gathered_rows(self, rows: Sequence[Sequence[Value]], start: int) -> Iterator[Value]:
-        first = self._ir.op("or", self._bits(self._lane, 0, 3, to=2), i32(start))
-        each = [list(self._words(row, first)) for row in rows]
-        in_second = self._is_set(self._lane, 3)
+        in_second, *places = self._row_places(start)
+        each = [list(self._words(row, places)) for row in rows]
         for words in zip(*each, strict=True):
             yield self._ir.select(in_second, words[-1], words[0])
 
+    def _row_places(self, start: int) -> list[Value]:
+        """Whether the lane has a row of the second eight, and where the words of its row are."""
+
+        def found() -> list[Value]:
+            first = self._ir.op("or", self._bits(self._lane, 0, 3, to=2), i32(start))
+            return [self._is_set(self._lane, 3), *self._places(first)]
+
+        return self._once(("row places", start), found)
+
     def _columns(self, columns: Sequence[Value]) -> list[Value]:
         """What this lane has of its column."""
-        return self._once((columns,), lambda: list(self._words(columns, self._first_column())))
+        return self._once((columns,), lambda: list(self._words(columns, self._column_places())))
+
+    def _column_places(self) -> list[Value]:
+        return self._once(("column places",), lambda: self._places(self._first_column()))
 
     def _once(self, of: Iterable[object], make: Callable[[], list[Value]]) -> list[Value]:
         """Fragments meet many others: what is gathered of them serves again in the block."""
@@ -122,18 +140,20 @@ class WarpProduct:
             made[key] = make()
         return made[key]
 
-    def _words(self, registers: Sequence[Value], first: Value) -> Iterator[Value]:
-        """What this lane has of a line, of which four lanes from ``first`` on have the words."""
+    def _words(self, registers: Sequence[Value], places: Sequence[Value]) -> Iterator[Value]:
+        """What this lane has of a line, whose words are at ``places``."""
+        for register in registers:
+            for place in places:
+                is_constant = register.number is not None
+                yield register if is_constant else from_place(self._ctx, register, place)
+
+    def _places(self, first: Value) -> list[Value]:
+        """Where this lane's words are of a line that four lanes from ``first`` on have."""
         count = _SLAB_WORDS // self._unit.groups
         group = self._bits(self._lane, 4, self._unit.groups.bit_length() - 1)
         start = self._ir.op("or", first, self._ir.op("mul", group, i32(count)))
-        for register in registers:
-            for number in range(count):
-                if register.number is not None:
-                    yield register
-                    continue
-                source = self._ir.op("or", start, i32(number))
-                yield from_wave_lane(self._ctx, register, source)
+        lanes = (self._ir.op("or", start, i32(number)) for number in range(count))
+        return [place_of(self._ctx, lane) for lane in lanes]
 
     def _first_column(self) -> Value:
         """The first lane that has words of this lane's column; see the module."""
@@ -189,20 +209,16 @@ class WarpProduct:
         ask for the first; so a lane of the first rows first gives columns of even t, a lane of the
         second ones columns of odd t. Where there are no second rows they are copies of the first.
         """
-        lane, ir = self._lane, self._ir
-        start = ir.op("and", lane, i32(WARP_LANES))
-        group = ir.op("or", self._bits(lane, 2, 3), self._bits(lane, 1, 1, to=4))
-        source = ir.op("or", ir.op("or", start, group), self._bits(lane, 0, 1, to=3))
-        gives_odd, asks_odd = self._is_set(lane, 3), self._is_set(lane, 0)
+        ir = self._ir
+        gives_odd, asks_odd, *places = self._return_places()
         given = []
-        for turn in range(rows):
-            place = ir.op("xor", source, i32(8 * turn))
+        for turn, place in enumerate(places[:rows]):
             for column in range(2):
                 even, odd = found[column], found[2 + column]
                 if turn:
                     even, odd = odd, even
                 word = ir.cast("bitcast", ir.select(gives_odd, odd, even), "i32")
-                word = from_wave_lane(self._ctx, word, place)
+                word = from_place(self._ctx, word, place)
                 given.append(ir.cast("bitcast", word, self._instruction.element))
         if rows == 1:
             return given
@@ -211,6 +227,20 @@ class WarpProduct:
             *(ir.select(asks_odd, b, a) for a, b in zip(first, second, strict=True)),
             *(ir.select(asks_odd, a, b) for a, b in zip(first, second, strict=True)),
         ]
+
+    def _return_places(self) -> list[Value]:
+        """Whether the lane gives, and asks for, the other rows or columns first; where it asks."""
+
+        def found() -> list[Value]:
+            lane, ir = self._lane, self._ir
+            start = ir.op("and", lane, i32(WARP_LANES))
+            group = ir.op("or", self._bits(lane, 2, 3), self._bits(lane, 1, 1, to=4))
+            source = ir.op("or", ir.op("or", start, group), self._bits(lane, 0, 1, to=3))
+            lanes = (source, ir.op("xor", source, i32(8)))
+            odd = (self._is_set(lane, 3), self._is_set(lane, 0))
+            return [*odd, *(place_of(self._ctx, each) for each in lanes)]
+
+        return self._once(("return places",), found)
 
     def _bits(self, value: Value, first: int, count: int, *, to: int = 0) -> Value:
         return _bits(self._ctx, value, first, count, to=to)

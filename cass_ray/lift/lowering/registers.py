@@ -119,11 +119,12 @@ class RegisterFile:
 
     @contextmanager
     def skipped_unless(
-        self, guard: Value, unneeded: frozenset[str] = frozenset()
+        self, guard: Value, unneeded: frozenset[str] = frozenset(), *, keeps_made: bool = False
     ) -> Iterator[None]:
         """Inside, code runs only where ``guard`` holds.
 
-        Where it does not, registers that are ``unneeded`` then hold nothing in particular.
+        Where it does not, registers that are ``unneeded`` then hold nothing in particular. With
+        ``keeps_made`` what is made inside is kept for those who ask where the same guard holds.
         """
         for name in sorted(unneeded):
             kind = "i1" if "P" in name else "i32"
@@ -133,16 +134,28 @@ class RegisterFile:
         for name in sorted(unneeded):
             self._ir.line(f"store {self._cached[name].type} poison, ptr addrspace(5) %{name}")
         number = self._ir.fresh()
+        self._ir.continue_in(f"test{number}")
         self._ir.line(f"br {guard}, label %do{number}, label %skip{number}")
         before, made = dict(self._cached), dict(self.made)
         self._ir.label(f"do{number}")
         yield
         changed = self._written | unneeded
         self.flush()
+        self._ir.continue_in(f"done{number}")
         self._ir.line(f"br label %skip{number}")
         self._ir.label(f"skip{number}")
         self._cached = {name: value for name, value in before.items() if name not in changed}
-        self.made = made
+        inside, self.made = self.made, made
+        if keeps_made:
+            for key in inside.keys() - made.keys():
+                self.made[key] = [self._kept(value, number) for value in inside[key]]
+
+    def _kept(self, value: Value, number: int) -> Value:
+        """What was made in part ``number`` of the code; without meaning where that was skipped."""
+        if not value.name.startswith("%"):
+            return value
+        ways = f"[ {value.name}, %done{number} ], [ poison, %test{number} ]"
+        return self._ir.result(value.type, f"phi {value.type} {ways}")
 
     @contextmanager
     def alternative(self, label: str) -> Iterator[None]:

@@ -86,7 +86,7 @@ class _TwoWays(Protocol):
     """A product by a matrix instruction, or without one; each gives registers of the result."""
 
     def prepare(self, ctx: LoweringContext, instruction: MatrixInstruction) -> None:
-        """Do what may be done before the way is chosen."""
+        """Do what may be done before the way is chosen, and costs little."""
 
     def by_unit(self, ctx: LoweringContext, instruction: MatrixInstruction) -> list[Value]:
         """With all lanes of the wave."""
@@ -113,8 +113,8 @@ class _Product:
     """Whether it is nothing but the sum of C and the product, so that others may follow."""
 
     def prepare(self, ctx: LoweringContext, instruction: MatrixInstruction) -> None:
-        """What is gathered here serves again in the block."""
-        self._unit(ctx, instruction).gather(self.given)
+        """What is reckoned here serves again in the block."""
+        self._unit(ctx, instruction).find_places()
 
     def by_unit(self, ctx: LoweringContext, instruction: MatrixInstruction) -> list[Value]:
         """Products that follow each other in a block are summed before lanes are given theirs:
@@ -168,9 +168,10 @@ def _multiply(
     elif not pairs:
         ctx.write_words(i.operands[0], product.by_unit(ctx, instruction))
     else:
+        # Fragments are gathered inside: a wave of which half is empty is spared that.
         product.prepare(ctx, instruction)
         are_all_here = ctx.ir.icmp("eq", ballot_of_wave(ctx, TRUE), i64(-1))
-        with ctx.registers.skipped_unless(are_all_here):
+        with ctx.registers.skipped_unless(are_all_here, keeps_made=True):
             ctx.write_words(i.operands[0], product.by_unit(ctx, instruction))
         with ctx.registers.skipped_unless(ctx.ir.invert(are_all_here)):
             ctx.write_words(i.operands[0], product.by_lanes())
