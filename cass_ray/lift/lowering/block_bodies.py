@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from cass_ray.lift.errors import LifterBug, LiftError, UnknownForm
 from cass_ray.lift.frontend.code import CodeSection
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import Constant, Predicate
+from cass_ray.lift.frontend.operands import Predicate
 from cass_ray.lift.llvm.builder import TRUE, i32
 from cass_ray.lift.lowering import liveness
 from cass_ray.lift.lowering.attempts import LiftAgain
@@ -60,14 +60,6 @@ class LoweredInstruction:
             raise LifterBug(*place) from error
 
 
-def _reads_at_index(i: DecodedInstruction) -> bool:
-    """Whether ``i`` reads a constant bank where a register says.
-
-    Where its guard does not hold the register may have any value, and the address be no address.
-    """
-    return any(isinstance(each, Constant) and each.index is not None for each in i.operands)
-
-
 class InstructionLowering:
     """Lifts the instructions of a walk's current block."""
 
@@ -101,7 +93,7 @@ class InstructionLowering:
             for name in sorted(shared):
                 share_with_warp(context, name, condition)
             return
-        if any(form.has_effect or _reads_at_index(each) for each, form in known):
+        if any(form.has_effect for _, form in known):
             with context.registers.skipped_unless(condition, unneeded):
                 self._apply(code, known)
         else:
@@ -176,7 +168,7 @@ class InstructionLowering:
     ) -> LoweredInstruction:
         """Inside, ``instruction`` is lifted: what it touches is recorded, and errors name it."""
         self._walk.current.accesses.append(((code.name, instruction.address), access))
-        self._context.begin(code, access)
+        self._context.begin(code, access, instruction.guard)
         return LoweredInstruction(self._context, code, instruction)
 
     def _form(self, code: CodeSection, instruction: DecodedInstruction) -> OpcodeForm:

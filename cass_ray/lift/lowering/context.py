@@ -61,10 +61,14 @@ class LoweringContext:
         self.comparisons = Comparisons()
         self.floats = FloatValues()
         self._section: CodeSection | None = None
+        self._guard: Predicate | None = None
 
-    def begin(self, section: CodeSection, access: RegisterAccess) -> None:
+    def begin(
+        self, section: CodeSection, access: RegisterAccess, guard: Predicate | None = None
+    ) -> None:
         """Lower an instruction of ``section`` from now on; ``access`` records what it touches."""
         self._section = section
+        self._guard = guard
         self.registers.access = access
 
     def end(self) -> None:
@@ -276,7 +280,11 @@ class LoweringContext:
             raise UnknownForm(str(operand), f"selector {operand.suffixes}")
 
     def constant_index(self, operand: Constant) -> Value | None:
-        """What a register adds to the place in a constant bank."""
+        """What a register adds to the place in a constant bank.
+
+        Where the instruction's guard does not hold the register may have any value: the place is
+        then the bank's first (of bank 0 the first parameter).
+        """
         if operand.index is None:
             return None
         value = self.register(operand.index)
@@ -284,6 +292,10 @@ class LoweringContext:
             if suffix not in _SCALE:
                 raise UnknownForm(str(operand), f"index {suffix}")
             value = self.ir.op("shl", value, i32(_SCALE[suffix]))
+        if self._guard is not None:
+            first = self.environment.kernel.parameter_base if operand.bank == 0 else 0
+            safe = i32(first - operand.offset)
+            value = self.ir.select(self.predicate(self._guard), value, safe)
         return value
 
 

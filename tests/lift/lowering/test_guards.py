@@ -17,13 +17,20 @@ _AFTER = ("STG.E desc[UR4][R2.64], R4", "EXIT")
 
 
 @pytest.mark.parametrize("opcode", ["LDC", "LDC.U8"])
-def test_no_constant_is_read_where_a_register_may_say_anything(opcode: str) -> None:
-    """sm_90, -O3: ``@!P0 IMAD.SHL R0``, ``@!P0 LDC.64 R4, c[0x3][R0]``."""
-    guarded = f"@!P0 {opcode} R4, c[0x0][R0+0x210]"
+@pytest.mark.parametrize(("offset", "distance"), [(0x210, 0), (0x214, 4)])
+def test_no_constant_is_read_where_a_register_may_say_anything(
+    opcode: str, offset: int, distance: int
+) -> None:
+    """sm_90, -O3: ``@!P0 IMAD.SHL R0``, ``@!P0 LDC.64 R4, c[0x3][R0]``; parameters are at 0x210."""
+    guarded = f"@!P0 {opcode} R4, c[0x0][R0+{offset:#x}]"
     made = lifted(90, "gfx1100", *_CONDITIONS, guarded, *_AFTER)
-    (skipped,) = re.findall(r"^do\d+:\n(.*?)^skip\d+:", made, re.MULTILINE | re.DOTALL)
-    assert re.search(r"load i(8|32), ptr addrspace\(4\)", skipped)
-    assert len(re.findall(r"load i(?:8|32), ptr addrspace\(4\)", made)) == 1
+    index = re.search(rf"(%v\d+) = select i1 %v\d+, i32 %v1, i32 {-distance & 0xFFFFFFFF}\n", made)
+    assert index
+    if distance:
+        added = distance & 0xFFFFFFFF
+        index = re.search(rf"(%v\d+) = add i32 {index[1]}, {added}\n", made)
+    assert index
+    assert re.search(rf"zext i32 {index[1]} to i64\n\s+%v\d+ = getelementptr i8", made)
 
 
 def test_a_constant_at_a_fixed_place_is_read_anyway() -> None:
