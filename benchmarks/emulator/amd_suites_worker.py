@@ -2,11 +2,11 @@
 
     python3 -m benchmarks.emulator.amd_suites_worker --seconds 480 --out RESULTS
 
-Started in the folder that ``amd_suites_lease pack`` made, as often as there are cores: each takes
-the next case of ``plan.json`` that nobody has taken and whose binary is there, and writes a line
-about it to a file of its own in RESULTS, until nothing is left or its time is over. What is taken
-and done is in ``--state``; where that folder outlives a call, the next call goes on. Needs Python's
-own library and ``gtest`` alone.
+Started in the folder that ``amd_suites_elsewhere pack`` made, as often as there are cores: each
+takes the next case of ``plan.json`` that nobody has taken and whose binary is there, and writes a
+line about it to a file of its own in RESULTS, until nothing is left or its time is over. What is
+taken and done is in ``--state``; where that folder outlives a call, the next call goes on. Needs
+Python's own library and ``gtest`` alone.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import struct
 import time
 from pathlib import Path
 
-from benchmarks.emulator.amd_suites_lease import (
+from benchmarks.emulator.amd_suites_elsewhere import (
     Left,
     cases_left,
     in_turn,

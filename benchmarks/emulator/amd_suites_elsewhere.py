@@ -1,7 +1,7 @@
 """The cases of AMD's suites that no run has reached, made ready for another machine.
 
-    python -m benchmarks.emulator.amd_suites_lease pack FOLDER
-    python -m benchmarks.emulator.amd_suites_lease rows RESULTS --json OUT.jsonl
+    python -m benchmarks.emulator.amd_suites_elsewhere pack FOLDER
+    python -m benchmarks.emulator.amd_suites_elsewhere rows RESULTS --packed FOLDER --json OUT.jsonl
 
 ``pack`` reads the table of binaries in ``benchmarks/results/amd_suites.md`` and writes to FOLDER
 those that have cases left, without the code of processors that are not run (zeros, which
