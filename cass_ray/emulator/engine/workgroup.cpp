@@ -246,7 +246,8 @@ Outcome Workgroup::turn(std::int32_t branches, bool look, bool& runnable, bool& 
   return Outcome::preempted;
 }
 
-// No wave can run: all wait or have finished.
+// No wave can run: all wait or have finished. One wave arrives at the grid's barrier for all of its
+// workgroup (the device library's __ockl_grid_sync), for which the others wait at the workgroup's.
 Outcome Workgroup::release_barrier() {
   unsigned waiting_for_grid = 0;
   unsigned unfinished = 0;
@@ -256,8 +257,8 @@ Outcome Workgroup::release_barrier() {
     waiting_for_grid += state == WaveState::at_grid_barrier;
   }
   if (unfinished == 0) return Outcome::finished;
-  if (waiting_for_grid == unfinished) return Outcome::at_grid_barrier;
-  return release_signaled() ? Outcome::preempted : Outcome::deadlocked;
+  if (release_signaled()) return Outcome::preempted;
+  return waiting_for_grid != 0 ? Outcome::at_grid_barrier : Outcome::deadlocked;
 }
 
 // Lets waves go on whose barrier all have signaled; waves that have ended do not count. Those that

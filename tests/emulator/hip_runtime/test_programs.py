@@ -25,6 +25,7 @@ pytestmark = pytest.mark.amd
         ("launches", "gfx1100"),  # counts the card's compute units
         ("cooperative", "gfx1100"),
         ("cooperative", "gfx1201"),
+        ("cooperative", "gfx90a"),
         ("modules", "gfx1100"),
         ("modules", "gfx1201"),
         ("textures", "gfx1100"),

@@ -22,12 +22,15 @@ int main() {
   int out[2] = {};
   OK(hipMalloc(&device, count * 4));
   OK(hipMalloc(&result, sizeof out));
-  OK(hipMemset(result, 0, sizeof out));
   OK(hipMemcpy(device, values.data(), count * 4, hipMemcpyHostToDevice));
   void* arguments[] = {&device, &result};
-  OK(hipLaunchCooperativeKernel(reinterpret_cast<void*>(sum_twice), 8, 64, arguments, 0, nullptr));
-  OK(hipMemcpy(out, result, sizeof out, hipMemcpyDeviceToHost));
-  EXPECT(out[0] == 3 * count && out[1] == 6 * count);
+  for (const int threads : {64, 256}) {  // one wave and several
+    OK(hipMemset(result, 0, sizeof out));
+    OK(hipLaunchCooperativeKernel(reinterpret_cast<void*>(sum_twice), count / threads, threads,
+                                  arguments, 0, nullptr));
+    OK(hipMemcpy(out, result, sizeof out, hipMemcpyDeviceToHost));
+    EXPECT(out[0] == 3 * count && out[1] == 6 * count);
+  }
   EXPECT_HIP(hipErrorCooperativeLaunchTooLarge,
              hipLaunchCooperativeKernel(reinterpret_cast<void*>(sum_twice), 100000, 64, arguments,
                                         0, nullptr));
