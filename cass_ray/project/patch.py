@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from cass_ray.translate.project.tree import STATE
@@ -23,27 +25,38 @@ def make_patch(original: Path, port: Path) -> str:
         _git(["init", "--quiet", "--bare", str(repository)])
         (repository / "info").mkdir(exist_ok=True)
         (repository / "info" / "attributes").write_text("* -text -filter -ident diff\n")
-        (repository / "info" / "exclude").write_text(f"/{STATE}\n")
-        before, after = (_tree(repository, tree, Path(folder)) for tree in (original, port))
+        before, after = (_tree(repository, tree) for tree in (original, port))
         options = ["--no-color", "--no-ext-diff", "--no-textconv", "--full-index"]
         return _git([f"--git-dir={repository}", "diff", *options, before, after])
 
 
-def _tree(repository: Path, tree: Path, folder: Path) -> str:
+def _tree(repository: Path, tree: Path) -> str:
     where = [f"--git-dir={repository}", f"--work-tree={tree}"]
-    # The state file stays out by info/exclude; what the project itself ignores is in both trees.
-    state = f":(exclude){STATE}"
     (repository / "index").unlink(missing_ok=True)
-    _git([*where, "add", "--all", "--force", "--", ".", state], folder)
+    paths = "".join(f"{path}\0" for path in _files(tree))
+    _git([*where, "update-index", "--add", "-z", "--stdin"], tree, paths)
     return _git([*where, "write-tree"]).strip()
 
 
-def _git(arguments: list[str], folder: Path | None = None) -> str:
+def _files(tree: Path) -> Iterator[Path]:
+    """Relative paths of a tree's files and links. Those of submodules and of other repositories
+    within are files as others are, of which ``git add`` takes the commit alone; what projects
+    ignore counts too."""
+    for folder, folders, files in os.walk(tree):
+        at = Path(folder)
+        folders[:] = [name for name in folders if name != ".git"]
+        for name in (*files, *(name for name in folders if (at / name).is_symlink())):
+            path = (at / name).relative_to(tree)
+            if name != ".git" and path != Path(STATE):
+                yield path
+
+
+def _git(arguments: list[str], folder: Path | None = None, given: str = "") -> str:
     command = ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.autocrlf=false", *arguments]
-    work_tree = next((a.partition("=")[2] for a in arguments if a.startswith("--work-tree=")), None)
+    text = given.encode("utf-8", "surrogateescape")
     try:
         done = subprocess.run(
-            command, cwd=work_tree or folder, capture_output=True, check=False, timeout=600
+            command, cwd=folder, input=text, capture_output=True, check=False, timeout=600
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise PatchError(f"git: {error}") from error

@@ -323,6 +323,32 @@ def test_a_patch_is_exact(tmp_path: Path) -> None:
     assert (before / "kept.cu").read_bytes() == b"int b;\r\n"
 
 
+def test_files_of_submodules_are_changed_as_others_are(tmp_path: Path) -> None:
+    def git(folder: Path, *arguments: str) -> None:
+        settings = ("protocol.file.allow=always", "user.name=a", "user.email=a@b")
+        options = (word for setting in settings for word in ("-c", setting))
+        subprocess.run(["git", *options, *arguments], cwd=folder, check=True)
+
+    for name in ("library", "project"):
+        folder = write(tmp_path / name, {f"{name}.cu": "int a;\n", "kept.cu": "int k;\n"})
+        git(folder, "init", "--quiet")
+        git(folder, "add", ".")
+        git(folder, "commit", "--quiet", "-m", name)
+    project = tmp_path / "project"
+    git(project, "submodule", "--quiet", "add", str(tmp_path / "library"), "deps/library")
+    git(project, "commit", "--quiet", "-m", "submodule")
+    port = tmp_path / "port"
+    synchronize(project, port)
+    changed = ("project.cu", "deps/library/library.cu")
+    for path in changed:
+        (port / path).write_text("int b;\n")
+    patch = make_patch(project, port)
+    assert patch.count("diff --git") == 2
+    (tmp_path / "port.patch").write_text(patch)
+    git(project, "apply", "../port.patch")
+    assert [(project / path).read_text() for path in changed] == ["int b;\n"] * 2
+
+
 def test_files_that_stay_the_same_keep_their_time(tmp_path: Path) -> None:
     source = write(tmp_path / "source", {"a.cu": "1", "b.cu": "2"})
     target = tmp_path / "target"
