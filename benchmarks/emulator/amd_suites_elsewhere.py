@@ -2,14 +2,14 @@
 
     python -m benchmarks.emulator.amd_suites_elsewhere pack FOLDER
     python -m benchmarks.emulator.amd_suites_elsewhere rows RESULTS --packed FOLDER --json OUT.jsonl
+    python -m benchmarks.emulator.amd_suites_elsewhere left RESULTS
 
-``pack`` reads the table of binaries in ``benchmarks/results/amd_suites.md`` and writes to FOLDER
-those that have cases left, without the code of processors that are not run (zeros, which
-compress), the C library and the runtime (``machine``), ``plan.json`` and the programs that
-``amd_suites_worker`` is made of. Which cases were reached the table does not say; all are in the
-plan, those that are listed last first, because a binary's cases are run in order.
+``pack`` writes to FOLDER the binaries of the cases in ``benchmarks/results/amd_suites_left.json``,
+without the code of processors that are not run (zeros, which compress), the C library and the
+runtime (``machine``), ``plan.json`` and the programs that ``amd_suites_worker`` is made of.
 
-``rows`` makes of the workers' lines what ``amd_suites --table`` reads.
+``rows`` makes of the workers' lines what ``amd_suites --table`` reads; ``left`` takes what has
+ended out of the list of cases.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ import struct
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from benchmarks.emulator.amd_suites import Binary, Machine, binaries
 from benchmarks.emulator.amd_suites_report import Row
@@ -31,7 +32,7 @@ from benchmarks.emulator.gtest import Case, list_cases
 from benchmarks.folders import RESULTS
 from cass_ray.cache import default_directory
 
-_REPORT = RESULTS / "amd_suites.md"
+_LEFT = RESULTS / "amd_suites_left.json"
 _PROCESSORS = ("gfx1100", "gfx90a")
 _BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
 _NAMES = Path("names.json")
@@ -39,25 +40,6 @@ _MODULES = (
     *("__init__.py", "emulator/__init__.py"),
     *("emulator/gtest.py", "emulator/amd_suites_worker.py"),
 )
-
-
-@dataclass(frozen=True)
-class Left:
-    """How many cases of a binary a processor has not reached."""
-
-    binary: str
-    architecture: str
-    cases: int
-
-
-def cases_left(report: str) -> list[Left]:
-    """What the report's table of binaries says."""
-    found = []
-    for line in report.splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if cells[0].startswith("test_") and len(cells) == 10 and int(cells[7]):
-            found.append(Left(cells[0], cells[1], int(cells[7])))
-    return found
 
 
 def without_others(program: bytes) -> bytes:
@@ -100,22 +82,41 @@ def pack(folder: Path, suites: Path) -> None:
         target = folder / "benchmarks" / module
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(Path(__file__).parents[1] / module, target)
-    of = {binary.name: binary for binary in binaries(suites)}
-    listed: dict[str, list[str]] = {}
-    first, then = [], []
-    for left in cases_left(_REPORT.read_text()):
-        binary = of[left.binary]
-        path = f"{binary.suite}/{binary.name}"
-        if binary.name not in listed:
-            listed[binary.name] = _names(machine, binary)
-            _copy(binary, folder / path)
-        entries = [[path, left.architecture, name] for name in reversed(listed[binary.name])]
-        first.append(entries[: left.cases])
-        then.append(entries[left.cases :])
-    plan = in_turn(first) + in_turn(then)
+    of = {f"{binary.suite}/{binary.name}": binary for binary in binaries(suites)}
+    plan = cases_left(_LEFT)
+    paths = sorted({path for path, _, _ in plan})
+    for path in paths:
+        _copy(of[path], folder / path)
     (folder / "plan.json").write_text(json.dumps(plan))
+    listed = {of[path].name: _names(machine, of[path]) for path in paths}
     (folder / _NAMES).write_text(json.dumps(listed))
-    print(f"{sum(map(len, first))} cases not reached, {len(plan)} of their binaries")
+    print(f"{len(plan)} cases of {len(paths)} binaries")
+
+
+def cases_left(file: Path) -> list[list[str]]:
+    """Path, processor and name of each case that has not ended, the processors' in turn."""
+    left = json.loads(file.read_text())
+    lists = [
+        [[path, architecture, name] for name in names]
+        for path, its in left.items()
+        for architecture, names in its.items()
+    ]
+    return in_turn(lists)
+
+
+def take_out(results: Path, file: Path) -> int:
+    """Take what has ended in ``results`` out of the list in ``file``; how many are left."""
+    ended = {
+        (entry["path"], entry["architecture"], entry["name"])
+        for entry, case in _lines(results)
+        if has_ended(case)
+    }
+    left = json.loads(file.read_text())
+    for path, its in left.items():
+        for architecture, names in its.items():
+            its[architecture] = [n for n in names if (path, architecture, n) not in ended]
+    file.write_text(json.dumps(left, indent=1) + "\n")
+    return sum(len(names) for its in left.values() for names in its.values())
 
 
 def _names(machine: Machine, binary: Binary) -> list[str]:
@@ -133,22 +134,25 @@ def rows_of(results: Path, names: dict[str, list[str]]) -> list[Row]:
     later one that was out of time."""
     cases: dict[tuple[str, str], dict[str, Case]] = defaultdict(dict)
     seconds: dict[tuple[str, str], float] = defaultdict(float)
-    for file in sorted(results.rglob("*.jsonl")):
-        for line in file.read_text().splitlines():
-            entry = json.loads(line)
-            key, name = (entry["path"], entry["architecture"]), entry["name"]
-            seconds[key] += entry["wall"]
-            case = Case(entry["outcome"], entry["seconds"], entry["text"])
-            if not has_ended(case):
-                case = Case("out of time", case.seconds, case.text)
-            if name not in cases[key] or not has_ended(cases[key][name]):
-                cases[key][name] = case
+    for entry, case in _lines(results):
+        key, name = (entry["path"], entry["architecture"]), entry["name"]
+        seconds[key] += entry["wall"]
+        kept = case if has_ended(case) else Case("out of time", case.seconds, case.text)
+        if name not in cases[key] or not has_ended(cases[key][name]):
+            cases[key][name] = kept
     found = []
     for (path, architecture), its in sorted(cases.items()):
         suite, _, binary = path.partition("/")
         taken = round(seconds[path, architecture], 1)
         found.append(Row(suite, binary, architecture, taken, tuple(names[binary]), its))
     return found
+
+
+def _lines(results: Path) -> Iterator[tuple[dict[str, Any], Case]]:
+    for file in sorted(results.rglob("*.jsonl")):
+        for line in file.read_text().splitlines():
+            entry = json.loads(line)
+            yield entry, Case(entry["outcome"], entry["seconds"], entry["text"])
 
 
 def main() -> int:
@@ -161,7 +165,12 @@ def main() -> int:
     reading.add_argument("results", type=Path, help="folder of the workers' lines")
     reading.add_argument("--packed", type=Path, required=True, help="what pack wrote")
     reading.add_argument("--json", type=Path, required=True)
+    ending = verbs.add_parser("left")
+    ending.add_argument("results", type=Path, help="folder of the workers' lines")
     given = parser.parse_args()
+    if given.verb == "left":
+        print(f"{take_out(given.results, _LEFT)} cases are left")
+        return 0
     if given.verb == "pack":
         pack(given.folder, given.suites)
         return 0

@@ -9,24 +9,30 @@ import time
 from pathlib import Path
 
 from benchmarks.emulator.amd_suites_elsewhere import (
-    Left,
     cases_left,
     in_turn,
     rows_of,
+    take_out,
     without_others,
 )
 from benchmarks.emulator.amd_suites_report import tables
 from benchmarks.emulator.amd_suites_worker import LIMITS, Item, Queue
 
-REPORT = """\
-| rocprim | gfx90a | 8663 | 7081 | 0 | 0 | 596 | 986 | 100.00% | 4887 |
-| test_block_discontinuity | gfx1100 | 216 | 184 | 32 | 0 | 0 | 0 | 85.19% | 9 |
-| test_block_sort_bitonic | gfx90a | 576 | 87 | 0 | 0 | 14 | 475 | 100.00% | 356 |
-"""
+LATE = "out of time"
 
 
-def test_binaries_with_cases_that_no_run_has_reached() -> None:
-    assert cases_left(REPORT) == [Left("test_block_sort_bitonic", "gfx90a", 475)]
+def test_what_has_ended_is_left_no_more(tmp_path: Path) -> None:
+    left, results = tmp_path / "left.json", tmp_path / "results"
+    left.write_text(json.dumps({"rocprim/test_scan": {"gfx1100": ["a", "b"], "gfx90a": ["a"]}}))
+    results.mkdir()
+    case = {"path": "rocprim/test_scan", "architecture": "gfx1100", "seconds": 1.0, "text": ""}
+    lines = [{**case, "name": "a", "outcome": "passed"}, {**case, "name": "b", "outcome": LATE}]
+    (results / "1.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert take_out(results, left) == 2
+    assert cases_left(left) == [
+        ["rocprim/test_scan", "gfx1100", "b"],
+        ["rocprim/test_scan", "gfx90a", "a"],
+    ]
 
 
 def bundle(**codes: bytes) -> bytes:
