@@ -20,34 +20,14 @@ from typing import Any
 import torch
 
 from benchmarks.serve.decode_bound import BANDWIDTHS, tokens_per_second
-from benchmarks.serve.shapes import SHAPES, VOCABULARY
+from benchmarks.serve.random_weights import random_model
+from benchmarks.serve.shapes import SHAPES
 from cass_ray.llm.batch_decode import BatchDecoder
 
 _FEW = 64
 """New tokens of the first time."""
 _NO_END = -1
 """No token ends an answer."""
-
-
-def make_model(shape: str, longest: int, device: torch.device) -> Any:
-    """A Qwen2 of ``shape`` with random weights."""
-    from transformers import AutoModelForCausalLM, Qwen2Config
-
-    sizes = SHAPES[shape]
-    config = Qwen2Config(
-        vocab_size=sizes.get("words", VOCABULARY),
-        hidden_size=sizes["hidden"],
-        intermediate_size=sizes["intermediate"],
-        num_hidden_layers=sizes["layers"],
-        num_attention_heads=sizes["heads"],
-        num_key_value_heads=sizes["kv"],
-        max_position_embeddings=longest,
-        tie_word_embeddings=shape != "7b",
-        rope_parameters={"rope_type": "default", "rope_theta": 1e6},
-    )
-    torch.manual_seed(0)
-    with device:
-        return AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16).to(device).eval()
 
 
 def seconds_of(decoder: BatchDecoder, prompt: list[int], rows: int, new: int) -> float:
@@ -65,7 +45,7 @@ def measured(
 ) -> dict[str, Any]:
     """Tokens/s in decoding and their share of the bound, where the card's bandwidth is known."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    model = make_model(shape, prompt_tokens + new + 8, device)
+    model = random_model(shape, prompt_tokens + new + 8, device)
     decoder, words = BatchDecoder(model), int(model.config.vocab_size)
     prompt = torch.randint(0, words, (prompt_tokens,)).tolist()
     seconds_of(decoder, prompt[:64], rows, few)  # compiles kernels

@@ -24,9 +24,9 @@ from typing import Any
 
 import torch
 import transformers
-from transformers import AutoModelForCausalLM, Qwen2Config
 
-from benchmarks.serve.shapes import SHAPES, VOCABULARY
+from benchmarks.serve.random_weights import random_model
+from benchmarks.serve.shapes import SHAPES
 from serve.generation import attention
 from serve.generation.batching import make_manager
 
@@ -118,24 +118,11 @@ def measure(
 
 
 def make_model(name: str, options: argparse.Namespace) -> Any:
-    """Random weights of a shape, in bfloat16 on a GPU."""
-    shape = SHAPES[name]
-    config = Qwen2Config(
-        vocab_size=shape.get("words", VOCABULARY),
-        hidden_size=shape["hidden"],
-        num_hidden_layers=shape["layers"],
-        num_attention_heads=shape["heads"],
-        num_key_value_heads=shape["kv"],
-        intermediate_size=shape["intermediate"],
-        max_position_embeddings=options.prompt + max(options.new, options.sample_new),
-        tie_word_embeddings=name == "1.5b",
-    )
-    torch.manual_seed(0)
-    dtype = torch.bfloat16 if options.device == "cuda" else torch.float32
-    with torch.device(options.device):
-        made = AutoModelForCausalLM.from_config(config, dtype=dtype)
+    """Random weights of a shape; no token ends an answer."""
+    longest = options.prompt + max(options.new, options.sample_new)
+    made = random_model(name, longest, torch.device(options.device))
     made.generation_config.eos_token_id = None
-    return made.eval()
+    return made
 
 
 def prompts(model: Any, count: int, length: int) -> list[list[int]]:
