@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cass_ray.execute.rewards.compiled import CompileCredit, CompileJudge
 
 PART_BYTES = 21_000_000
-OPTIMIZATION = "-O1"
+OPTIMIZATION, UNOPTIMIZED = "-O1", "-O0"
 _ABOUT = "toolchain.json"
 _HEADERS = ("libc6-dev", "linux-libc-dev", "libstdc++-{gcc}-dev", "libcrypt-dev")
 _PROBE = """\
@@ -130,7 +130,8 @@ def unpack(parts: Path, folder: Path) -> AmdToolchain:
     with tarfile.open(fileobj=io.BytesIO(joined), mode="r:xz") as archive:
         archive.extractall(folder, filter="tar")
     made = toolchain_in(folder)
-    check(made)
+    for optimization in (OPTIMIZATION, UNOPTIMIZED):  # headers are precompiled for each
+        check(made, optimization)
     return made
 
 

@@ -13,6 +13,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from benchmarks.train.judge_tools import OPTIMIZATION
 from benchmarks.train.small_answers import read_programs, say
 from benchmarks.train.small_pairs import (
     PROGRAMS,
@@ -63,7 +64,9 @@ def _fresh(held_out: list[Row]) -> Iterator[Row]:
                 yield {"id": f"fresh-{row['id']}", "repository": row["kind"], "cuda": row["cuda"]}
 
 
-def write_worth(answers: Path, programs: Path, tools: Path, path: Path) -> None:
+def write_worth(
+    answers: Path, programs: Path, tools: Path, path: Path, optimization: str = OPTIMIZATION
+) -> None:
     """Judge the files ``public-*.jsonl`` in ``answers``; write a line of JSON each, say the sums.
 
     ``same``: the compiler makes the code of the rules' translation of it, as for the reward.
@@ -77,7 +80,7 @@ def write_worth(answers: Path, programs: Path, tools: Path, path: Path) -> None:
     ]
     random.Random(0).shuffle(work)  # answers to one program lie together
     with ProcessPoolExecutor(os.cpu_count(), get_context("fork")) as pool:
-        rows = list(pool.map(partial(_judged, tools), work, chunksize=2))
+        rows = list(pool.map(partial(_judged, tools, optimization), work, chunksize=2))
     with path.open("w", encoding="utf-8") as stream:
         stream.writelines(json.dumps(row) + "\n" for row in rows)
     sums: dict[str, Counter[str]] = defaultdict(Counter)
@@ -131,7 +134,9 @@ def _by_answer(path: Path) -> dict[tuple[str, str, int], Row]:
     return found
 
 
-def _judged(tools: Path, work: tuple[str, str, float, str, str | None]) -> dict[str, Any]:
+def _judged(
+    tools: Path, optimization: str, work: tuple[str, str, float, str, str | None]
+) -> dict[str, Any]:
     from benchmarks.train.judge_tools import make_judge
     from cass_ray.execute.rewards.verdicts import Outcome
     from cass_ray.toolchain.sandbox.process import Starved
@@ -140,7 +145,7 @@ def _judged(tools: Path, work: tuple[str, str, float, str, str | None]) -> dict[
     row = {"label": label, "task": task, "temperature": temperature}
     if code is None:
         return row | {"outcome": "no program", "compiles": False, "same": False, "as_rules": False}
-    judge = make_judge(tools)
+    judge = make_judge(tools, optimization=optimization)
     verdict = judge.of(cuda, code)
     try:
         compiles = judge.compiles(code)

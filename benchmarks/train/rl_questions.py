@@ -12,7 +12,7 @@ import os
 import random
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -37,13 +37,24 @@ _SPELLINGS = 3
 """Questions of a program that is asked here alone."""
 
 
-def write_questions(
-    run: Path, path: Path, most: int, fresh: int, tools: Path | None, longest_answer: int
-) -> int:
-    """Write at most ``most`` questions of the run whose folder is ``run``; how many there are.
+@dataclass(frozen=True)
+class Wanted:
+    """Which questions are made."""
 
-    With ``tools`` (of ``judge_tools unpack``) only those whose known translation compiles. The
-    rules' answer to a question has at most ``longest_answer`` tokens.
+    most: int
+    fresh: int
+    """Programs that are made anew."""
+    longest_answer: int
+    """Tokens of the rules' answer, at most."""
+    unseen_only: bool = False
+    """Nothing of the supervised run: neither its files, which a model knows by heart, nor grafts
+    into them, nor generated programs, which are right eight times out of eight."""
+
+
+def write_questions(run: Path, path: Path, wanted: Wanted, tools: Path | None) -> int:
+    """Write questions of the run whose folder is ``run``; how many there are.
+
+    With ``tools`` (of ``judge_tools unpack``) only those whose known translation compiles.
     """
     from cass_ray.train.data.recipe_files import stored_pairs
     from cass_ray.train.run_files import RunFiles
@@ -55,13 +66,14 @@ def write_questions(
     reserved = list(stored_pairs(later)) if later.exists() else []
     with ProcessPoolExecutor(os.cpu_count(), get_context("fork")) as pool:
         work = [(row, number) for number in range(_SPELLINGS) for row in reserved]
-        rest = [*public, *_fresh_pairs(public, fresh, pool)]
+        known = [] if wanted.unseen_only else public
+        rest = [*known, *_fresh_pairs([*known, *reserved], wanted, pool)]
         chance.shuffle(rest)
         work += [(row, number % 2) for number, row in enumerate(rest)]
         asked = ((row, str(files.tokenizer), number) for row, number in work)
-        fitting = partial(_fitting, longest_answer=longest_answer)
+        fitting = partial(_fitting, longest_answer=wanted.longest_answer)
         made = [row for row in pool.map(fitting, asked, chunksize=32) if row is not None]
-        made = made[:most]
+        made = made[: wanted.most]
         if tools is not None:
             compiled = pool.map(partial(_compiles, tools), made, chunksize=4)
             made = [row for row, compiles in zip(made, compiled, strict=True) if compiles]
@@ -70,14 +82,17 @@ def write_questions(
     return len(made)
 
 
-def _fresh_pairs(public: list[Row], fresh: int, pool: ProcessPoolExecutor) -> Iterator[Row]:
-    """A sixth generated programs, half files of inline PTX, a third grafts."""
+def _fresh_pairs(public: list[Row], wanted: Wanted, pool: ProcessPoolExecutor) -> Iterator[Row]:
+    """A sixth generated programs, unless they are not wanted, half files of inline PTX, a third
+    grafts into ``public`` programs."""
+    fresh = wanted.fresh
     programs = [row for row in public if row["kind"] in _GRAFTED_INTO]
 
     def seeds(number: int) -> range:  # 50 files each
         return range(_FRESH_SEED, _FRESH_SEED + max(1, number // 50))
 
-    found = [row for rows in pool.map(generated_programs, seeds(fresh // 6)) for row in rows]
+    generated = range(0) if wanted.unseen_only else seeds(fresh // 6)
+    found = [row for rows in pool.map(generated_programs, generated) for row in rows]
     found += [row for rows in pool.map(ptx_programs, seeds(fresh // 2)) for row in rows]
     sources = [
         {"id": f"rl-{row['id']}", "repository": "", "cuda": row["cuda_source"]} for row in programs
@@ -130,7 +145,7 @@ def _form_of(tokenizer: str) -> Any:
         from cass_ray.llm.translation_format import TranslationFormat
         from cass_ray.translate.rules.tables import snippets
 
-        _form = TranslationFormat(load_tokenizer(tokenizer), snippets())
+        _form = TranslationFormat.known_to(load_tokenizer(tokenizer), snippets())
     return _form
 
 

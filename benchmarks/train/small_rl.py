@@ -66,12 +66,12 @@ def read(records: Path, number: int) -> None:
 
 def questions(out: Path, options: argparse.Namespace) -> None:
     """Write the questions of the run in ``out``; see ``write_questions``."""
-    from benchmarks.train.rl_questions import write_questions
+    from benchmarks.train.rl_questions import Wanted, write_questions
 
     started = time.monotonic()
     tools = options.tools.resolve() if options.tools else None
-    amounts = (options.most, options.fresh, tools, options.longest_answer)
-    number = write_questions(out / "run", out / QUESTIONS, *amounts)
+    wanted = Wanted(options.most, options.fresh, options.longest_answer, options.unseen_only)
+    number = write_questions(out / "run", out / QUESTIONS, wanted, tools)
     say(f"{number} questions; {time.monotonic() - started:.0f} s")
 
 
@@ -182,6 +182,7 @@ def arguments() -> argparse.ArgumentParser:
     asking.add_argument("--fresh", type=int, default=3000, help="Programs that are made anew.")
     asking.add_argument("--tools", type=Path, help="Ask only what translates to what compiles.")
     asking.add_argument("--longest-answer", type=int, default=400, help="Tokens, of the rules'.")
+    asking.add_argument("--unseen-only", action="store_true", help="Nothing of the run itself.")
     running = commands.add_parser("run")
     running.add_argument("--tools", type=Path, required=True)
     running.add_argument("--model", type=Path, help="Default: OUT/run/model.")
@@ -217,6 +218,7 @@ def arguments() -> argparse.ArgumentParser:
     worth.add_argument("--of", type=Path, required=True)
     worth.add_argument("--tools", type=Path, required=True)
     worth.add_argument("--to", type=Path, required=True)
+    worth.add_argument("--optimization", default=OPTIMIZATION, help="Of the judge's compiler.")
     gaining = commands.add_parser("gains")
     gaining.add_argument("before", type=Path)
     gaining.add_argument("after", type=Path)
@@ -244,7 +246,8 @@ def main() -> None:
     if options.command == "worth":
         from benchmarks.train.rl_held_out import write_worth
 
-        write_worth(options.answers, options.of, options.tools.resolve(), options.to)
+        tools = options.tools.resolve()
+        write_worth(options.answers, options.of, tools, options.to, options.optimization)
         return
     if options.without_sandbox and not available():
         say(f"answers are compiled without a sandbox, under limits alone: {problem()}")

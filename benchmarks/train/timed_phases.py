@@ -24,11 +24,15 @@ PROGRAMS = "held_out.jsonl"
 _STEP_TOKENS = 65_536
 """Of the supervised run, over all GPUs: those of the sixth run."""
 
+_JUDGED_AT = "-O0"
+"""Of the judge's compiler: where it drops nothing, a wrong line is seen whose value nobody uses."""
 _RL = (
-    "--usable", "0", "--other", "0", "--unproved", "1",
+    "--usable", "0", "--other", "0", "--unproved", "1", f"--optimization={_JUDGED_AT}",
     "--set", "optimizer.learning_rate=0.00005",
     "--set", "sampling.max_new_tokens=640",
     "--set", "sampling.revisited=0.6",
+    "--set", "sampling.questions=40",
+    "--set", "sampling.group=16",
     "--set", "steps=400",
 )  # fmt: skip
 """Reward only for what is right. Why these values: benchmarks/results/rl.md."""
@@ -55,16 +59,18 @@ class Plan:
     several are made, on GPUs of their own."""
     gpus: int = 1
     cores: int = 1
-    prepare: list[str] = field(default_factory=lambda: ["--asked-only", "--reserved", "0.2"])
+    prepare: list[str] = field(default_factory=lambda: ["--asked-only", "--reserved", "0.5"])
     """Options of ``small_model prepare`` and ``run``."""
     questions: list[str] = field(
-        default_factory=lambda: ["--longest-answer", "500", "--fresh", "6000"]
+        default_factory=lambda: ["--longest-answer", "500", "--fresh", "4000", "--unseen-only"]
     )
     """Options of ``small_rl questions``."""
     rl: list[str] = field(default_factory=lambda: [*_RL])
     """Options of ``small_rl run``."""
     answers: list[str] = field(default_factory=list)
     """More options of ``small_model answer``."""
+    asked: list[str] = field(default_factory=lambda: ["public", "bench", "back"])
+    """What is answered greedily (``small_model answer --only``)."""
 
     @property
     def own(self) -> list[int]:
@@ -188,7 +194,7 @@ def _answers(model: str, to: str) -> Callable[[Context], list[Lane]]:
                 *options, *at.plan.answers,
             )  # fmt: skip
 
-        greedy = ask("--only", "public", "bench", "back", "--samples", 0)
+        greedy = ask("--only", *at.plan.asked, "--samples", 0)
         samples = ask("--only", "public", "--public-samples", 2, "--no-greedy")
         own = at.plan.own
         if len(own) < 2:  # caches of two would not fit beside each other
@@ -213,7 +219,7 @@ def _worth(answers: str, to: str) -> Callable[[Context], list[Lane]]:
     def lanes(at: Context) -> list[Lane]:
         command = module(
             "small_rl", "worth", at.out / answers, "--of", at.out / PROGRAMS,
-            "--tools", at.out / "tools", "--to", at.out / to,
+            "--tools", at.out / "tools", "--to", at.out / to, f"--optimization={_JUDGED_AT}",
         )  # fmt: skip
         return [Lane([command])]
 

@@ -423,7 +423,7 @@ def call(options: argparse.Namespace) -> None:
 
 _PLANNED = (
     "training", "answering", "least_rl", "closing", "scaling", "gpus", "prepare", "questions",
-    "rl", "answers",
+    "rl", "answers", "asked",
 )  # fmt: skip
 
 
@@ -442,7 +442,7 @@ def main() -> None:
     parser.add_argument("--code", action="store_true", help="Take the code of this tree anew.")
     parser.add_argument("--conduct", action="store_true", help=argparse.SUPPRESS)
     for name in _PLANNED:
-        if name in ("prepare", "questions", "rl", "answers"):
+        if name in ("prepare", "questions", "rl", "answers", "asked"):
             more = f"One option of {name}; may be given again."
             parser.add_argument(f"--{name}", action="append", help=more)
         else:

@@ -69,6 +69,17 @@ class TranslationFormat:
         self._words = {direction: self._worded(direction) for direction in Direction}
         self._behind_lines = self._special("<|im_end|>\n<|im_start|>assistant\n")
 
+    @classmethod
+    def known_to(cls, tokenizer: Any, snippets: Mapping[str, str]) -> TranslationFormat:
+        """With those of ``snippets`` that ``tokenizer`` has tokens for.
+
+        A model that was trained before a snippet was there answers without it. Raises
+        ``ValueError``: the tokenizer has none of them, or no marks of lines.
+        """
+        known = tokenizer.get_vocab()
+        named = {name: text for name, text in snippets.items() if snippet_token(name) in known}
+        return cls(tokenizer, named or snippets)
+
     def _worded(self, direction: Direction) -> _Words:
         style: PromptFormat = prompt_format("ours")
         task = Task(direction=direction)

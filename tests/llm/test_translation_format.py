@@ -107,3 +107,13 @@ def test_prefixes_are_tokens_of_their_own(form):
 
     assert len(form.plain("cuda")) <= 4
     assert cuda[-1] == hip[-1]
+
+
+def test_a_model_from_before_a_snippet_was_there(translated):
+    names = sorted(snippets())
+    missing = next(name for name in names if f"<|snippet {name}|>" not in translated)
+    known = [name for name in names if name != missing]
+    tokenizer = train_tokenizer([PROGRAM] * 4, 600, prefixes=True, special=special_tokens(known))
+    with pytest.raises(ValueError):
+        TranslationFormat(tokenizer, snippets())
+    assert sorted(TranslationFormat.known_to(tokenizer, snippets()).snippets) == known

@@ -29,7 +29,7 @@ def load_policy(
     except (OSError, ValueError) as error:
         raise not_found(source, error) from None
     model.config.use_cache = False
-    return model.to(device), TranslationFormat(load_tokenizer(source), snippets())
+    return model.to(device), TranslationFormat.known_to(load_tokenizer(source), snippets())
 
 
 def save_policy(model: Any, weights: Mapping[str, torch.Tensor], source: str, folder: Path) -> None:

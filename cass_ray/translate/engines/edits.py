@@ -8,7 +8,6 @@ from typing import Any
 
 from cass_ray.llm.line_edits import MARKS
 from cass_ray.llm.pretrained import positions
-from cass_ray.llm.snippets import snippet_token
 from cass_ray.llm.translation_format import TranslationFormat, UnusableAnswer
 from cass_ray.task import Direction
 from cass_ray.translate.protocol import TranslatorError
@@ -48,13 +47,11 @@ class FormattedQuestion:
 def load_form(tokenizer: Any) -> TranslationFormat:
     """The format of a model, with the snippets of the rules that it has tokens for.
 
-    A model that was trained before a snippet was there answers without it; what is named and no
-    longer there makes an answer unusable. Raises ``TranslatorError``: it has none of them.
+    What a model names and is no longer there makes an answer unusable. Raises ``TranslatorError``:
+    it has tokens for none of them.
     """
-    known = tokenizer.get_vocab()
-    named = {name: text for name, text in snippets().items() if snippet_token(name) in known}
     try:
-        return TranslationFormat(tokenizer, named or snippets())
+        return TranslationFormat.known_to(tokenizer, snippets())
     except ValueError as error:
         raise TranslatorError(
             f"{error}; models that answer in edits are trained with `data.recipe` "
