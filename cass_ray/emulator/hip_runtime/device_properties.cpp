@@ -196,7 +196,7 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
     case hipDeviceAttributeFineGrainSupport:
     case hipDeviceAttributeHostRegisterSupported:
     case hipDeviceAttributeVirtualMemoryManagementSupported: *value = 1; return hipSuccess;
-    case hipDeviceAttributeImageSupport: *value = 0; return hipSuccess;
+    case hipDeviceAttributeImageSupport: *value = p.major > 9 ? 1 : 0; return hipSuccess;
     case hipDeviceAttributeHdpMemFlushCntl:
     case hipDeviceAttributeHdpRegFlushCntl: {
       unsigned* none = nullptr;  // the result is a pointer for these two

@@ -53,12 +53,25 @@ _SNIPPETS = (
     *("simd", "dot", "exact"),
     *("half", "half_operators", "half_functions", "half_atomics", "half_bits", "bfloat16", "fp8"),
     *("nanosleep", "space", "fragments", "cache", "bits", "numeric", "copy", "pipeline", "surface"),
+    *("images", "image_arrays", "image_copies", "image_moves", "image_objects", "image_queries"),
+    *("texels", "textures", "texture_gather", "surfaces"),
     *("location", "cub", "legacy_launch", "barrier", "functional", "versions"),
     *("group_tiles", "group_votes", "group_shuffles", "group_reduce", "group_scan", "group_copy"),
     *("nvtx", "occupancy"),
 )
 """In the order in which they may use each other."""
-_NEEDS = {"extremes": ("host_extremes",), "match": ("ballot",), "group_scan": ("group_reduce",)}
+_NEEDS = {
+    "extremes": ("host_extremes",),
+    "match": ("ballot",),
+    "group_scan": ("group_reduce",),
+    "image_arrays": ("images",),
+    "image_copies": ("images",),
+    "image_objects": ("images", "image_arrays"),
+    "image_moves": ("images", "image_copies"),
+    "image_queries": ("images", "image_arrays", "image_objects"),
+    "textures": ("images", "texels"),
+    "surfaces": ("images",),
+}
 
 
 @dataclass(frozen=True)
@@ -112,6 +125,11 @@ PASSES: tuple[Pass, ...] = (
         "own functions",
         own_functions.guard_own_functions,
         "behind the warps, which rewrite the shuffles inside of them, and before the names",
+    ),
+    Pass(
+        "textures",
+        textures.rewrite_textures,
+        "before calls, surface reads and names, which would call HIP's own functions",
     ),
     Pass(
         "calls",
@@ -238,11 +256,6 @@ PASSES: tuple[Pass, ...] = (
         "wavefront width",
         widths.report_widths,
         "anywhere: reads files that are HIP already, where the passes above leave warps alone",
-    ),
-    Pass(
-        "textures",
-        textures.report_textures,
-        "anywhere: reports calls and changes nothing",
     ),
     Pass(
         "left-overs",

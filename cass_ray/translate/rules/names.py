@@ -101,7 +101,9 @@ def rewrite_calls(unit: Rewrite) -> None:
         for offset in unit.words.get(word, ()):
             call = unit.call(offset, word)
             form = forms.get(len(call[0])) if call else None
-            if call is None or form is None or (unit.is_hip and form.hip == word):
+            if call is None or form is None or offset in unit.handled:
+                continue
+            if unit.is_hip and form.hip == word:
                 continue
             arguments, _, closing = call
             dropped = _dropped(form, arguments)
@@ -152,7 +154,9 @@ def rename_surface_reads(unit: Rewrite) -> None:
     for word in ("surf1Dread", "surf2Dread", "surf3Dread"):
         for offset in unit.words.get(word, ()):
             after = unit.source.code[offset + len(word) : offset + len(word) + 8].lstrip()
-            if after.startswith("<") and not unit.is_member(offset):
+            if offset in unit.handled or unit.is_member(offset):
+                continue
+            if after.startswith("<"):
                 unit.rename(offset, word, f"cass::{word}")
                 unit.snippets.add("surface")
 

@@ -52,6 +52,14 @@ class DeviceFunction:
 
 
 @dataclass(frozen=True, slots=True)
+class Image:
+    """What a function of textures, surfaces or arrays is called where they are in software."""
+
+    hip: str
+    snippet: str
+
+
+@dataclass(frozen=True, slots=True)
 class OldTorch:
     """What PyTorch calls now what it called otherwise before 1.11.
 
@@ -115,6 +123,12 @@ def types() -> dict[str, str]:
 def device_functions() -> dict[str, DeviceFunction]:
     """CUDA device function -> what replaces it."""
     return {row["cuda"]: DeviceFunction(row["hip"], row["snippet"]) for row in _rows("device.csv")}
+
+
+@cache
+def images() -> dict[str, Image]:
+    """CUDA function of textures, surfaces or arrays -> what replaces it without texture units."""
+    return {row["cuda"]: Image(row["hip"], row["snippet"]) for row in _rows("images.csv")}
 
 
 @cache

@@ -10,6 +10,7 @@ import pytest
 from cass_ray.toolchain.hip.nvidia_platform import DEFINITIONS, FORCED_HEADER, hip_nvidia_include
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.translate.repair.hip_compiler import HipCompiler
+from cass_ray.translate.protocol import Context
 from cass_ray.translate.rules import RulesTranslator, tables
 
 INTRINSICS = """
@@ -106,6 +107,37 @@ __global__ void k(cudaSurfaceObject_t s, float* p) {
   float v;
   surf2Dread(&v, s, 4, 1, cudaBoundaryModeTrap);
   surf2Dwrite(v, s, 8, 1, cudaBoundaryModeZero);
+}
+"""
+
+IMAGES = """
+__global__ void k(cudaTextureObject_t t, cudaSurfaceObject_t s, float* p, float4* q) {
+  p[0] = tex1Dfetch<float>(t, 3) + tex1D<float>(t, 1) + tex3D<float>(t, 1, 2, 3);
+  p[1] = tex1DLayered<float>(t, 1, 2) + tex2DLayered<float>(t, 1, 2, 3);
+  p[3] = tex2DLod<float>(t, 1, 2, 0);
+  tex2D(&p[2], t, 1, 2);
+  *q = tex2Dgather<float4>(t, 1, 2, 3);
+  surf3Dwrite(p[0], s, 4, 1, 1, cudaBoundaryModeClamp);
+}
+int f(cudaArray_t a, const cudaChannelFormatDesc* d, const cudaResourceDesc* r, cudaTextureDesc* b) {
+  cudaTextureObject_t t; cudaSurfaceObject_t s; float h[8]; cudaMemcpy3DParms p = {}; p.dstArray = a;
+  const cudaExtent extent = make_cudaExtent(1, 2, 3);
+  return cudaMallocArray(&a, d, 8) | cudaMalloc3DArray(&a, d, extent, cudaArrayLayered)
+    | cudaMemcpyToArray(a, 0, 0, h, 32, cudaMemcpyHostToDevice)
+    | cudaMemcpy2DToArray(a, 0, 0, h, 8, 8, 1, cudaMemcpyHostToDevice)
+    | cudaMemcpy2DFromArray(h, 8, a, 0, 0, 8, 1, cudaMemcpyDeviceToHost)
+    | cudaMemcpy3D(&p) | cudaMemcpy3DAsync(&p) | cudaCreateTextureObject(&t, r, b, nullptr)
+    | cudaCreateSurfaceObject(&s, r) | cudaDestroyTextureObject(t) | cudaDestroySurfaceObject(s)
+    | cudaFreeArray(a);
+}
+"""
+
+IMAGE_QUERIES = """
+int f(cudaArray_t a, cudaChannelFormatDesc* d, cudaExtent* e, unsigned* n, cudaTextureObject_t t,
+      cudaTextureDesc* x, cudaResourceDesc* r) {
+  return cudaArrayGetInfo(d, e, n, a) | cudaGetTextureObjectTextureDesc(x, t)
+    | cudaGetTextureObjectResourceDesc(r, t)
+    | cudaMemcpy2DArrayToArray(a, 0, 0, a, 0, 0, 8, 1, cudaMemcpyDeviceToDevice);
 }
 """
 
@@ -260,6 +292,8 @@ SOURCES = {
     "ptx": PTX,
     "groups": GROUPS,
     "surfaces": SURFACES,
+    "images": IMAGES,
+    "image queries": IMAGE_QUERIES,
     "macro": MACRO,
     "functional": FUNCTIONAL,
     "versions": VERSIONS,
@@ -279,9 +313,22 @@ def test_it_compiles(name: str, tmp_path: Path) -> None:
     assert HipCompiler(find_amd(), tmp_path).messages("a.cu") == ""
 
 
+def for_rdna(source: str) -> str:
+    context = Context(wavefronts=(32,))
+    return RulesTranslator().translate(source, filename="a.cu", context=context).source
+
+
+@pytest.mark.amd
+@pytest.mark.parametrize("name", ["surfaces", "images"])
+def test_it_compiles_for_rdna_alone(name: str, tmp_path: Path) -> None:
+    (tmp_path / "a.cu").write_text(for_rdna(SOURCES[name]))
+    assert HipCompiler(find_amd(), tmp_path).messages("a.cu") == ""
+
+
 def test_every_snippet_is_compiled_by_some_source() -> None:
     sources = (*SOURCES.values(), MATRIX)
     code = "".join(RulesTranslator().translate(text).source for text in sources)
+    code += for_rdna(SURFACES)
     for path in sorted(tables.SNIPPETS.glob("*.hpp")):
         guard = path.read_text().split("\n", 1)[0].removeprefix("#ifndef ")
         assert f"#define {guard}\n" in code, path.name
@@ -300,12 +347,13 @@ BFLOAT16 = """#include <cuda_bf16.h>
 typedef __nv_bfloat16 __hip_bfloat16;
 typedef __nv_bfloat162 __hip_bfloat162;
 """
+NOT_FOR_NVIDIA = {"ptx", "halves", "events", "occupancy", "image queries"}
 NO_HEADER_FOR_NVIDIA = "#include <hip/hip_bf16.h>\n"
 """HIP has had it for Nvidia since 6.0; Debian's headers are older."""
 
 
 @pytest.mark.nvidia
-@pytest.mark.parametrize("name", sorted(SOURCES.keys() - {"ptx", "halves", "events", "occupancy"}))
+@pytest.mark.parametrize("name", sorted(SOURCES.keys() - NOT_FOR_NVIDIA))
 def test_it_compiles_on_the_nvidia_platform_of_hip(name: str, tmp_path: Path) -> None:
     code = RulesTranslator().translate(SOURCES[name], filename="a.cu").source
     code = code.replace("__builtin_trap", "__trap").replace(NO_HEADER_FOR_NVIDIA, BFLOAT16)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from cass_ray.translate.diagnostics import diagnostic_of
 from cass_ray.translate.protocol import Context, Finding, Severity, Translation, Translator
 from cass_ray.translate.rules import RulesTranslator, tables
 
@@ -267,19 +266,6 @@ def test_the_attribute_of_a_warps_width_is_that_of_its_kernels() -> None:
     assert "cass::" not in translate(other).source
 
 
-@pytest.mark.parametrize("call", ["tex2D<float>(t, x, y)", "surf2Dwrite(v, s, 4 * x, y)"])
-def test_textures_are_reported_where_there_are_no_texture_units(call: str) -> None:
-    source = f"v = {call};\n"
-    (found,) = RulesTranslator().translate(source, context=Context(wavefronts=(64,))).findings
-    assert (found.severity, found.line, found.construct) == (
-        "warning",
-        1,
-        call.split("<")[0].split("(")[0],
-    )
-    assert diagnostic_of(found).code == "CASS1028"
-    assert not RulesTranslator().translate(source, context=Context(wavefronts=(32, 64))).findings
-
-
 def test_wavefronts_of_32_lanes_only_keep_the_width() -> None:
     source = "cudaDeviceProp p; int a = p.warpSize + warpSize;\n"
     context = Context(wavefronts=(32,))
@@ -390,9 +376,7 @@ def test_an_unknown_cuda_like_name_is_a_warning() -> None:
     [
         ("cudaEventCreate(&e, f);", "hipEventCreateWithFlags(&e, f);"),
         ("cudaEventCreate(&e);", "hipEventCreate(&e);"),
-        ("cudaMalloc3DArray(&a, &d, e);", "hipMalloc3DArray(&a, &d, e, 0);"),
         ("cudaGraphInstantiate(&e, g, 0);", "hipGraphInstantiateWithFlags(&e, g, 0);"),
-        ("surf2Dwrite(v, s, x, y, cudaBoundaryModeTrap);", "surf2Dwrite(v, s, x, y);"),
     ],
 )
 def test_forms_of_a_call_that_hip_lacks(cuda: str, hip: str) -> None:

@@ -16,6 +16,7 @@ ORDER = [
     "guards",
     "warps",
     "own functions",
+    "textures",
     "calls",
     "locations",
     "halves",
@@ -41,7 +42,6 @@ ORDER = [
     "standard library",
     "launches",
     "wavefront width",
-    "textures",
     "left-overs",
     "snippets",
 ]

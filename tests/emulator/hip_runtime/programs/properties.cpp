@@ -24,7 +24,7 @@ int main() {
   EXPECT(attribute(hipDeviceAttributeComputeCapabilityMajor) == 11);
   EXPECT(attribute(hipDeviceAttributeMaxSharedMemoryPerBlock) == 65536);
   EXPECT(attribute(hipDeviceAttributeCooperativeLaunch) == 1);
-  EXPECT(attribute(hipDeviceAttributeImageSupport) == 0);
+  EXPECT(attribute(hipDeviceAttributeImageSupport) == 1);  // RDNA has image instructions
   EXPECT_HIP(hipErrorInvalidDevice, hipGetDeviceProperties(&properties, 1));
   int value = 0;
   EXPECT_HIP(hipErrorInvalidDevice, hipDeviceGetAttribute(&value, hipDeviceAttributeWarpSize, 1));
