@@ -242,8 +242,12 @@ DIAGNOSTICS: tuple[Diagnostic, ...] = (
     Diagnostic(
         "CASS1028",
         "Textures where there are no texture units",
-        "CDNA has none from gfx942 on: HIP's headers refuse the functions there.",
-        "Read the array through a pointer and filter in the kernel, or build for RDNA.",
+        "CDNA has no image instructions from gfx942 on: HIP's headers refuse the functions there."
+        " Most of it is software in a port for CDNA (cass::tex2D, cass::malloc_array): objects of"
+        " arrays, of linear and pitched memory, layers, gathers, surfaces. This is none of that:"
+        " texture references, cube maps, gradients, mipmaps, sRGB, the driver's functions.",
+        "Make objects of references. Else read the array through a pointer and filter in the"
+        " kernel, or build for RDNA.",
         r"needs texture units",
     ),
     Diagnostic(

@@ -6,6 +6,15 @@
 #include "opcode_facts.hpp"
 
 namespace cass::rdna3 {
+namespace {
+
+// A trap ends a wave, and may be the last of a kernel's code; only a debugger's lets it go on.
+bool ends_in_trap(Opcode opcode, const Instruction& instruction) {
+  constexpr int debug = 3;
+  return opcode == Opcode::s_trap && (instruction.immediate & 0xFF) != debug;
+}
+
+}  // namespace
 
 std::span<const std::uint32_t> Program::words_at(std::uint32_t pc) const {
   return words.subspan(pc / 4);
@@ -61,7 +70,8 @@ const Program::Reach& Program::reach(std::uint64_t entry) const {
         }
       }
       if (opcode == Opcode::s_branch || opcode == Opcode::s_setpc_b64 ||
-          opcode == Opcode::s_endpgm || opcode == Opcode::s_endpgm_saved) {
+          opcode == Opcode::s_endpgm || opcode == Opcode::s_endpgm_saved ||
+          ends_in_trap(opcode, instructions[at])) {
         break;
       }
       ++at;

@@ -9,8 +9,8 @@ import pytest
 
 from cass_ray.toolchain.hip.nvidia_platform import DEFINITIONS, FORCED_HEADER, hip_nvidia_include
 from cass_ray.toolchain.locate import find_amd, find_nvidia
-from cass_ray.translate.repair.hip_compiler import HipCompiler
 from cass_ray.translate.protocol import Context
+from cass_ray.translate.repair.hip_compiler import HipCompiler
 from cass_ray.translate.rules import RulesTranslator, tables
 
 INTRINSICS = """
@@ -119,8 +119,9 @@ __global__ void k(cudaTextureObject_t t, cudaSurfaceObject_t s, float* p, float4
   *q = tex2Dgather<float4>(t, 1, 2, 3);
   surf3Dwrite(p[0], s, 4, 1, 1, cudaBoundaryModeClamp);
 }
-int f(cudaArray_t a, const cudaChannelFormatDesc* d, const cudaResourceDesc* r, cudaTextureDesc* b) {
-  cudaTextureObject_t t; cudaSurfaceObject_t s; float h[8]; cudaMemcpy3DParms p = {}; p.dstArray = a;
+int f(cudaArray_t a, const cudaChannelFormatDesc* d, cudaResourceDesc* r, cudaTextureDesc* b) {
+  cudaTextureObject_t t; cudaSurfaceObject_t s; float h[8];
+  cudaMemcpy3DParms p = {}; p.dstArray = a;
   const cudaExtent extent = make_cudaExtent(1, 2, 3);
   return cudaMallocArray(&a, d, 8) | cudaMalloc3DArray(&a, d, extent, cudaArrayLayered)
     | cudaMemcpyToArray(a, 0, 0, h, 32, cudaMemcpyHostToDevice)

@@ -2,21 +2,63 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
+from cass_ray.corpus.reading.source_files import Sources
+from cass_ray.emulator.build import runtime_library
+from cass_ray.emulator.execution import RunOptions, build, execute
+from cass_ray.toolchain.locate import find_amd
+from cass_ray.toolchain.sandbox.process import Completed
+from cass_ray.translate.engines.registry import make_translator
+from cass_ray.translate.project.program import translate_program
 from tests.translate.programs import output_of
 from tests.translate.rules.textures import model
 
 FOLDER = Path(__file__).parent / "textures"
+TESTS = Path(__file__).parents[2]
+EXPECT = (TESTS / "port/programs/expect.h").read_bytes()
 pytestmark = pytest.mark.amd
 
 
-def test_every_filter_address_coordinate_and_type_is_as_the_programming_guide_says() -> None:
-    printed = output_of((FOLDER / "matrix.cu").read_text(), architecture="gfx942")
+def run(program: Path, architecture: str, *arguments: str) -> Completed:
+    """The translation of a program of tests for wavefronts of both widths, on a device."""
+    sources = Sources(
+        PurePosixPath("program.cu"), {"program.cu": program.read_bytes(), "expect.h": EXPECT}
+    )
+    translation = translate_program(sources, make_translator("rules"), (32, 64))
+    assert {finding.construct for finding in translation.findings} <= {"sRGB"}
+    runtime = runtime_library()
+    built = build(translation.sources, find_amd(), runtime, architecture=architecture)
+    return execute(built, arguments, runtime, RunOptions(seconds=60, devices=(architecture,)))
+
+
+@pytest.mark.parametrize("architecture", ["gfx942", "gfx90a"])
+def test_every_filter_address_coordinate_and_type_is_as_the_programming_guide_says(
+    architecture: str,
+) -> None:
+    printed = output_of((FOLDER / "matrix.cu").read_text(), architecture=architecture)
     found = {name: words.split() for name, words in printed.items()}
     expected = model.expected()
     assert found.keys() == expected.keys()
-    different = [name for name, words in expected.items() if found[name] != words]
-    assert different == []
+    assert [name for name, words in expected.items() if found[name] != words] == []
+
+
+@pytest.mark.parametrize("architecture", ["gfx942", "gfx90a"])
+def test_arrays_copies_objects_and_surfaces(architecture: str) -> None:
+    done = run(FOLDER / "interface.cu", architecture)
+    assert (done.stdout_text, done.returncode) == ("failures: 0\n", 0), done.stderr_text
+
+
+def test_an_access_outside_a_surface_ends_the_kernel() -> None:
+    done = run(FOLDER / "interface.cu", "gfx942", "trap")
+    assert done.stdout_text == "" and "s_trap 0x2" in done.stderr_text
+
+
+def test_software_and_image_instructions_give_the_same() -> None:
+    """A program that prints 22 lines of fetches and surfaces; image instructions are emulated."""
+    program = TESTS / "lift/programs/textures.cu"
+    software, hardware = (run(program, target) for target in ("gfx942", "gfx1201"))
+    assert software.stdout_text.count("\n") == 22
+    assert software.stdout_text == hardware.stdout_text
