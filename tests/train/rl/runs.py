@@ -16,7 +16,7 @@ SAMPLING = SamplingSettings(questions=2, group=32, temperature=1.0, max_new_toke
 SETTINGS = RlSettings.model_validate(
     {
         "sampling": SAMPLING.model_dump(),
-        "optimizer": {"learning_rate": 0.02, "schedule": "constant", "warmup_ratio": 0.0},
+        "optimizer": {"learning_rate": 0.01, "schedule": "constant", "warmup_ratio": 0.0},
         "steps": 3,
         "micro_batch_tokens": 400,
         "ahead": 0,

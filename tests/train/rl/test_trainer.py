@@ -58,16 +58,18 @@ def metrics(out):
 
 @pytest.mark.parametrize("ahead", [0, 1])
 def test_what_is_rewarded_becomes_likely(folder, tmp_path, ahead):
-    # Single steps go up and down, differently on other processors; eight of them do not.
-    settings = SETTINGS.model_copy(update={"ahead": ahead, "steps": 8})
+    # Single steps go up and down, differently on other processors. Of 16 seeds and lags the mean of
+    # the last four steps was 0.96 or more.
+    settings = SETTINGS.model_copy(update={"ahead": ahead, "steps": 14})
     trainer = trainer_of(folder, tmp_path, make_rollouts(folder), Unchanged(), settings)
     summary = trainer.run()
     rows = metrics(tmp_path)
     assert summary.steps == len(rows) == settings.steps
     # One of the marks of three lines, or the end: a quarter at first.
     assert rows[0]["reward"] < 0.6
-    assert rows[-1]["reward"] > 0.8
-    assert [row["behind"] for row in rows] == [0] + [ahead] * 7
+    assert sum(row["reward"] for row in rows[-4:]) / 4 > 0.8
+    # Later there are steps whose answers are all rewarded: nothing is learned from them.
+    assert [row["behind"] for row in rows[:6]] == [0] + [ahead] * 5
 
 
 def test_the_first_step_is_on_policy(folder, tmp_path):
