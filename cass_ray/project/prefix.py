@@ -15,7 +15,7 @@ from pathlib import Path
 from cass_ray.project.build_system import cache_entries
 from cass_ray.toolchain.amd.toolchain import AmdToolchain
 from cass_ray.toolchain.archive.library_root import LibraryRoot
-from cass_ray.toolchain.cmake_prefix import write_cmake_prefix
+from cass_ray.toolchain.cmake_prefix import device_compiler, write_cmake_prefix
 from cass_ray.toolchain.hip.root import header_version
 
 _SCRIPTS = Path(__file__).parent / "rocm"
@@ -92,7 +92,7 @@ def write_prefix(
     version = ".".join(str(part) for part in header_version(toolchain.rocm_path / "include"))
     link = libraries.link_flags(runtime) if libraries else []
     settings = {
-        "CLANG": str(toolchain.clang),
+        "CLANG": str(device_compiler(folder, toolchain)),
         "LINKER": str(toolchain.linker),
         "ARCHITECTURE": architecture,
         "LINK_FLAGS": " ".join([*link, f"-Wl,-rpath,{folder / 'lib'}"]),
@@ -134,7 +134,8 @@ def _write_compiler(folder: Path, toolchain: AmdToolchain, toolchain_file: Path)
     script = folder / "llvm" / "bin" / "clang++"
     script.parent.mkdir(parents=True, exist_ok=True)
     options = [f"--rocm-path={folder}", f"-B{folder / 'bin'}", "-Wno-unused-command-line-argument"]
-    command = shlex.join([str(toolchain.clang), *options, *toolchain.workarounds])
+    clang = device_compiler(folder, toolchain)
+    command = shlex.join([str(clang), *options, *toolchain.workarounds])
     script.write_text(_COMPILER.format(command=command))
     script.chmod(0o755)
     with toolchain_file.open("a") as file:

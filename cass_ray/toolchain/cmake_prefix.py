@@ -17,6 +17,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from cass_ray.toolchain.amd.divisions import write_driver
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE, AmdToolchain
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.hip.root import header_version
@@ -108,11 +109,16 @@ def write_cmake_prefix(
         _write(folder / "bin" / program.name, program.read_text())
         (folder / "bin" / program.name).chmod(0o755)
     _link(folder / "bin" / "llvm-objcopy", toolchain.clang.parent / "llvm-objcopy")
-    text = _TOOLCHAIN.replace("@clang@", str(toolchain.clang))
+    text = _TOOLCHAIN.replace("@clang@", str(device_compiler(folder, toolchain)))
     text = text.replace("@workarounds@", " ".join(toolchain.workarounds))
     file = folder / "toolchain.cmake"
     _write(file, text.replace("@architecture@", architecture))
     return file
+
+
+def device_compiler(folder: Path, toolchain: AmdToolchain) -> Path:
+    """What is called to compile for AMD GPUs with the prefix ``folder``; written if need be."""
+    return write_driver(folder / "llvm" / "bin", toolchain.clang, toolchain.version)
 
 
 def _write(path: Path, text: str) -> None:

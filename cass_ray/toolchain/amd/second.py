@@ -30,14 +30,14 @@ from cass_ray.toolchain.amd.toolchain import (
     AmdOutput,
     AmdToolchain,
     code_flags,
+    generate,
 )
 from cass_ray.toolchain.amd.workarounds import code_workarounds
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.places import CLANG_MAJORS, Places
 from cass_ray.toolchain.probe import remembered, tool_version
-from cass_ray.toolchain.sandbox.isolation import View, private_folder
-from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
-from cass_ray.toolchain.unit import CompileFailure, Unit, classify, forbidden_read
+from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits
+from cass_ray.toolchain.unit import CompileFailure, Unit
 
 SECOND_CLANG_VARIABLE = "CASS_SECOND_CLANG"
 SECOND_CLANG_REMEDY = (
@@ -134,19 +134,10 @@ class SecondToolchain(AmdToolchain):
     def _generated(
         self, unit: Unit, ir: str, architecture: str, optimization: str, limits: Limits
     ) -> Completed:
-        flags = ["-target", link.AMDGPU_TARGET, f"-mcpu={architecture}", "-nogpulib", optimization]
-        flags += [*code_workarounds(self.generator.version), "-x", "ir", "device.ll"]
-        with private_folder() as folder:
-            (folder / "device.ll").write_text(_OF_TARGET.sub("", ir))
-            view = View(read_only=self.visible(), writable=(folder,))
-            command = [*self.generator.command, *flags, "-S", "-o", "-"]
-            made = run(command, cwd=folder, limits=limits, view=view)
-        if not made.ok:
-            raise classify(made, unit, f"clang {self.generator.version} (device code)")
-        if path := forbidden_read(made.stdout_text, unit):
-            message = f"the assembler is told to read {path}, outside the source tree"
-            raise CompileFailure(Reason.FORBIDDEN_INCLUDE, message, "clang (device code)")
-        return made
+        flags = [f"-mcpu={architecture}", optimization]
+        flags += code_workarounds(self.generator.version)
+        command = self.generator.command
+        return generate(command, unit, _OF_TARGET.sub("", ir), flags, self.visible(), limits)
 
     def _link_tools(self) -> link.LinkTools:
         tools = super()._link_tools()

@@ -7,7 +7,7 @@ header. The host assembly leaves the device code out: it refers to ``__hip_fatbi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,9 +16,9 @@ from pathlib import Path
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.cache import digest
 from cass_ray.dataset.schema import Reason, Toolchain
-from cass_ray.toolchain.amd import link
+from cass_ray.toolchain.amd import divisions, link
 from cass_ray.toolchain.amd.precompiled import PrecompiledHeaders, Side
-from cass_ray.toolchain.amd.workarounds import code_workarounds
+from cass_ray.toolchain.amd.workarounds import code_workarounds, divides_wrong
 from cass_ray.toolchain.archive.library_root import (
     LIBRARIES_REMEDY,
     find_library_root,
@@ -27,7 +27,7 @@ from cass_ray.toolchain.archive.library_root import (
 )
 from cass_ray.toolchain.background import background_work
 from cass_ray.toolchain.errors import ToolMissing
-from cass_ray.toolchain.sandbox.isolation import Mount, View
+from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
 from cass_ray.toolchain.unit import CompileFailure, Unit, classify, forbidden_read
 
@@ -85,7 +85,8 @@ class AmdToolchain:
         """Digest of what determines the output beside unit, architecture and optimization."""
         headers = [path.read_bytes() for path in sorted(SHIM.rglob("*.h*"))]
         flags = (*_LENIENT, *self.workarounds)
-        return digest([self.name, self.version, self.rocm_path.name, *flags, *headers])
+        hiding = [divisions.PROGRAM.read_bytes()] if divides_wrong(self.version) else []
+        return digest([self.name, self.version, self.rocm_path.name, *flags, *headers, *hiding])
 
     @property
     def compilers(self) -> str:
@@ -152,15 +153,40 @@ class AmdToolchain:
         flags = code_flags(architecture, optimization, code_object_version)
         flags = (*flags, *self.workarounds, *(("-gline-tables-only",) if line_tables else ()))
         device = self._assembly(unit, Side.DEVICE, flags, limits)
-        if ".amdhsa_kernel" not in device.stdout_text:
+        text, seconds = device.stdout_text, device.cpu_seconds
+        if ".amdhsa_kernel" not in text:
             raise CompileFailure(Reason.NO_DEVICE_CODE, "no kernel in the device code", "clang")
+        if self.may_divide_wrong(text):
+            read = self._assembly(unit, Side.DEVICE, (*flags, "-emit-llvm"), limits)
+            text, more = self.without_wrong_divisions(
+                unit, read.stdout_text, architecture, optimization, limits
+            )
+            seconds += read.cpu_seconds + more
         return AmdOutput(
             host_assembly="",
-            device_assembly=device.stdout_text,
+            device_assembly=text,
             architecture=architecture,
             flags=" ".join(flags),
-            cpu_seconds_by_tool={"clang device": device.cpu_seconds},
+            cpu_seconds_by_tool={"clang device": seconds},
         )
+
+    def may_divide_wrong(self, assembly: str) -> bool:
+        """Whether device code of this clang has to be made :meth:`without_wrong_divisions`."""
+        return divides_wrong(self.version) and divisions.divides_in_single_precision(assembly)
+
+    def without_wrong_divisions(
+        self, unit: Unit, ir: str, architecture: str, optimization: str, limits: Limits
+    ) -> tuple[str, float]:
+        """Device assembly of ``unit``'s optimized ``ir``, dividends hidden, and its CPU seconds.
+
+        Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
+        """
+        hidden = divisions.hide_dividends(ir, limits)
+        if not hidden.ok:
+            raise classify(hidden, unit, "awk (dividends)")
+        flags = [f"-mcpu={architecture}", optimization, *self.workarounds, *divisions.UNOPTIMIZED]
+        made = generate((str(self.clang),), unit, hidden.stdout_text, flags, self._visible, limits)
+        return made.stdout_text, hidden.cpu_seconds + made.cpu_seconds
 
     def assemble(self, device_assembly: str, architecture: str = DEFAULT_ARCHITECTURE) -> bytes:
         """The code object (an ELF file) of ``device_assembly``.
@@ -283,6 +309,31 @@ class AmdToolchain:
     def _location_flags(self) -> list[str]:
         """Flags that say where things are on this machine; they do not change the code."""
         return [f"--rocm-path={self.rocm_path}", f"-I{SHIM}", "-fdiagnostics-color=never"]
+
+
+def generate(
+    command: Sequence[str],
+    unit: Unit,
+    ir: str,
+    flags: Sequence[str],
+    visible: Sequence[Path],
+    limits: Limits,
+) -> Completed:
+    """The clang ``command`` run on the LLVM IR of ``unit``'s device code: assembly on stdout.
+
+    Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
+    """
+    target = ["-target", link.AMDGPU_TARGET, "-nogpulib", *flags, "-x", "ir", "device.ll"]
+    with private_folder() as folder:
+        (folder / "device.ll").write_text(ir)
+        view = View(read_only=tuple(visible), writable=(folder,))
+        made = run([*command, *target, "-S", "-o", "-"], cwd=folder, limits=limits, view=view)
+    if not made.ok:
+        raise classify(made, unit, "clang (device code)")
+    if path := forbidden_read(made.stdout_text, unit):
+        message = f"the assembler is told to read {path}, outside the source tree"
+        raise CompileFailure(Reason.FORBIDDEN_INCLUDE, message, "clang (device code)")
+    return made
 
 
 def code_flags(architecture: str, optimization: str, code_object_version: int) -> tuple[str, ...]:

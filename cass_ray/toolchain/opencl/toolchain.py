@@ -178,6 +178,14 @@ class OpenclAmd:
             raise CompileFailure(Reason.NO_DEVICE_CODE, "no __kernel function", "clang")
         seconds: dict[str, float] = {}
         _count(seconds, "clang", done)
+        if self.amd.may_divide_wrong(text):
+            done = run([*command, "-emit-llvm"], cwd=unit.root, limits=limits, view=view)
+            _count(seconds, "clang", done)
+            ir = _text(done, unit, "clang (AMDGPU)")
+            text, more = self.amd.without_wrong_divisions(
+                unit, ir, architecture, optimization, limits
+            )
+            seconds["clang"] += more
         return AmdOutput("", text, architecture, " ".join(flags), seconds)
 
     def record(self, output: AmdOutput) -> Toolchain:
