@@ -244,4 +244,6 @@ _FOOTER = f"""
 !0 = !{{}}
 !1 = !{{i32 1, !"amdhsa_code_object_version", i32 {_CODE_OBJECT_VERSION}}}
 !2 = !{{i32 2, i32 0}}
+!3 = distinct !{{!3, !4}}
+!4 = !{{!"llvm.loop.unroll.enable"}}
 """

@@ -8,7 +8,7 @@ from pathlib import Path
 from cass_ray.cache import digest
 from cass_ray.lift.errors import CompilerFailure
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX
-from cass_ray.lift.llvm.native_compiler import PASSES, ir_compiler
+from cass_ray.lift.llvm.native_compiler import how_to_compile, ir_compiler
 from cass_ray.toolchain.amd.toolchain import AmdToolchain, code_flags
 from cass_ray.toolchain.sandbox.isolation import View, private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
@@ -58,7 +58,8 @@ def assembly(
         visible = (*visible, support.parent)
     elif compiler is not None:
         own = [word for word in toolchain.workarounds if word != "-mllvm"]
-        command = [compiler, _INPUT, architecture, PASSES, *_LLVM_OPTIONS, *own]
+        command = [compiler, _INPUT, architecture]
+        command += [*how_to_compile(module), *_LLVM_OPTIONS, *own]
         visible = (*visible, compiler.parent)
     else:
         command = _clang(toolchain, architecture)

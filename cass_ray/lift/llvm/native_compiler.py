@@ -45,8 +45,24 @@ _LATE = (
     _MERGE,
     "infer-alignment",
 )
-PASSES = f"function<eager-inv>({','.join((*_EARLY, *_LATE))}),amdgpu-attributor,globaldce"
+_UNROLL = "loop(loop-unroll-full)"
+_ONLY_MARKED = "-unroll-threshold=1"
+"""LLVM's option that keeps other loops as ptxas has left them; 0 would keep all of them."""
+
+
+def _pipeline(*passes: str) -> str:
+    return f"function<eager-inv>({','.join(passes)}),amdgpu-attributor,globaldce"
+
+
+PASSES = _pipeline(*_EARLY, *_LATE)
 """What is run on lifted code, in LLVM's notation of pipelines."""
+UNROLLING_PASSES = _pipeline(*_EARLY, _UNROLL, *_LATE)
+"""What is run where loops are marked to be unrolled."""
+
+
+def how_to_compile(module: str) -> tuple[str, ...]:
+    """The passes for a module, and LLVM's options for these."""
+    return (UNROLLING_PASSES, _ONLY_MARKED) if ", !llvm.loop !" in module else (PASSES,)
 
 
 _PROBE = """target triple = "amdgcn-amd-amdhsa"
@@ -69,7 +85,7 @@ def _built(clang: Path, cache: Path, fingerprint: str) -> Path | None:
     library = _shared_library(clang, cache)
     if library is None:
         return None
-    key = digest([fingerprint, str(library), _SOURCE.read_bytes(), PASSES])
+    key = digest([fingerprint, str(library), _SOURCE.read_bytes(), UNROLLING_PASSES])
     target = cache / "lift-compiler" / key
     if target.exists():
         return target
@@ -94,7 +110,8 @@ def _linked(clang: Path, library: Path) -> bytes | None:
         link += [library, f"-Wl,-rpath,{library.parent}", "-o", "made"]
         if not run(link, cwd=folder, view=view).ok:
             return None  # no linker for the host, or a library without AMDGPU
-        probe: list[str | Path] = [folder / "made", "probe.ll", DEFAULT_AMD_ARCHITECTURE, PASSES]
+        probe: list[str | Path] = [folder / "made", "probe.ll", DEFAULT_AMD_ARCHITECTURE]
+        probe += [UNROLLING_PASSES, _ONLY_MARKED]
         if not run(probe, cwd=folder, view=view).ok:
             return None  # another version of LLVM, with other passes
         return (folder / "made").read_bytes()

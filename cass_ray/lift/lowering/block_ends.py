@@ -12,6 +12,7 @@ from cass_ray.lift.lowering.calls import CallLowering
 from cass_ray.lift.lowering.conditions import allow_only, condition_of, where_taken
 from cass_ray.lift.lowering.lanes import ballot
 from cass_ray.lift.lowering.semantics.barrier import stop_at_barrier
+from cass_ray.lift.lowering.terminators import UNROLLED
 from cass_ray.lift.lowering.walk import CallPlace, KernelWalk
 
 LowersEnd = Callable[[CallPlace, DecodedInstruction, CallPlace], None]
@@ -59,8 +60,12 @@ class BlockEnds:
         condition = condition_of(self._context, i)
         if i.has("ANY"):  # the warp goes where one of its threads goes
             condition = context.ir.icmp("ne", ballot(context, condition), i32(0))
+        unrolled = (place[1], i.address) in context.environment.unrolled
         context.terminators.branch(
-            condition, self._walk.goto(target), lambda: self._walk.goto(following)
+            condition,
+            self._walk.goto(target),
+            lambda: self._walk.goto(following),
+            UNROLLED if unrolled else "",
         )
 
     def _target(self, place: CallPlace, i: DecodedInstruction) -> CallPlace:

@@ -19,6 +19,7 @@ from cass_ray.lift.lowering.block_ends import BlockEnds
 from cass_ray.lift.lowering.calls import CallLowering
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.environment import KernelEnvironment
+from cass_ray.lift.lowering.indexed_registers import loops_to_unroll
 from cass_ray.lift.lowering.pairing import must_take_turns
 from cass_ray.lift.lowering.phase_waits import PhaseWaits, phase_waits
 from cass_ray.lift.lowering.polling import must_keep_loads
@@ -53,8 +54,11 @@ class KernelLifter:
                 walk = self._attempt(EarlierLifting())
                 graph = (walk.blocks, (self.environment.kernel.name, 0), self._instruction_at)
                 keeps = must_keep_loads(*graph)
-                changes = keeps != self.environment.keeps_shared_loads
-                self.environment = replace(self.environment, keeps_shared_loads=keeps)
+                known = replace(
+                    self.environment, keeps_shared_loads=keeps, unrolled=loops_to_unroll(*graph)
+                )
+                changes = known != self.environment
+                self.environment = known
                 if self.environment.target.pairs_warps and self._waits is None:
                     waits = phase_waits(*graph)
                     if must_take_turns(*graph, waits):

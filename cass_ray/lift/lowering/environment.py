@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from cass_ray.lift.frontend.code import CubinCode
 from cass_ray.lift.frontend.cubin import KernelInfo
 from cass_ray.lift.llvm.globals import DeviceData
+from cass_ray.lift.lowering.liveness import CodePlace
 from cass_ray.lift.lowering.target import LiftTarget
 
 
@@ -28,3 +29,5 @@ class KernelEnvironment:
     keeps_shared_loads: bool = False
     """Whether a load of shared memory may be of what another warp writes meanwhile, without a
     barrier: none may be moved or left out."""
+    unrolled: frozenset[CodePlace] = frozenset()
+    """Branches back to the beginning of loops that LLVM is to unroll."""

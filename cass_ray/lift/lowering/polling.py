@@ -25,7 +25,7 @@ def waiting_loops(
     blocks: Graph, entry: CodePlace, instruction_at: InstructionAt
 ) -> Iterator[list[CodePlace]]:
     """Instructions of each loop that may wait for what another thread writes."""
-    for header, loop in _loops(blocks, frozenset(blocks), entry):
+    for header, loop in loops(blocks, frozenset(blocks), entry):
         places = [place for block in loop for place, _ in blocks[block].accesses]
         body = [instruction_at(place) for place in places]
         if _may_wait(body) and (
@@ -48,7 +48,7 @@ def polls_shared(blocks: Graph, entry: CodePlace, instruction_at: InstructionAt)
 
     SASS does not say that such a load is volatile.
     """
-    for _, loop in _loops(blocks, frozenset(blocks), entry):
+    for _, loop in loops(blocks, frozenset(blocks), entry):
         accesses = [each for block in loop for each in blocks[block].accesses]
         if any(instruction_at(place).opcode == "BAR" for place, _ in accesses):
             continue
@@ -132,7 +132,7 @@ def _exposed(block: LivenessBlock, after: Iterable[str]) -> set[str]:
     return found
 
 
-def _loops(
+def loops(
     blocks: Graph, places: frozenset[CodePlace], entry: CodePlace
 ) -> Iterator[tuple[CodePlace, frozenset[CodePlace]]]:
     """Loops with their headers, the outer before the inner."""

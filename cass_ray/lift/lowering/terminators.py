@@ -10,6 +10,8 @@ from cass_ray.lift.lowering.registers import RegisterFile
 from cass_ray.lift.lowering.turns import Turns
 
 _TRAP = "trap"
+UNROLLED = ", !llvm.loop !3"
+"""Appended to a branch back to the beginning of a loop that LLVM is to unroll."""
 
 
 class Terminators:
@@ -23,21 +25,21 @@ class Terminators:
         self.needs_trap_block = False
         """Whether the function has to have a block ``trap`` that ends the program."""
 
-    def jump(self, label: str) -> None:
+    def jump(self, label: str, note: str = "") -> None:
         """Go to a block.
 
-        ``label`` is an operand, ``label %name``, here and below.
+        ``label`` is an operand, ``label %name``, here and below; ``note`` is appended metadata.
         """
         self._registers.flush()
-        self._ir.line(f"br {label}")
+        self._ir.line(f"br {label}{note}")
 
-    def branch(self, condition: Value, yes: str, no: Callable[[], str]) -> None:
+    def branch(self, condition: Value, yes: str, no: Callable[[], str], note: str = "") -> None:
         """Go to one of two blocks; ``no`` names the second if it is ever reached."""
         if condition == TRUE:
-            self.jump(yes)
+            self.jump(yes, note)
             return
         self._registers.flush()
-        self._ir.line(f"br {condition}, {yes}, {no()}")
+        self._ir.line(f"br {condition}, {yes}, {no()}{note}")
 
     @contextmanager
     def leaving_if(self, condition: Value, following: Callable[[], str]) -> Iterator[None]:

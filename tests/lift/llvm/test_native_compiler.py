@@ -71,7 +71,7 @@ def test_its_own_passes_fuse_no_product_with_a_sum() -> None:
 def test_a_library_without_these_passes_is_left_to_clang(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(native_compiler, "PASSES", "function(pass-of-another-llvm)")
+    monkeypatch.setattr(native_compiler, "UNROLLING_PASSES", "function(pass-of-another-llvm)")
     toolchain = dataclasses.replace(find_amd(), cache=tmp_path)
     assert ir_compiler(toolchain) is None
     assert "v_fma" not in emit.assembly(toolchain, MODULE, "gfx1100")[0]
