@@ -13,6 +13,7 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Name
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX
 from cass_ray.lift.llvm.globals import MANAGED_SUFFIX, DeviceData
+from cass_ray.lift.lowering.constant_banks import KERNEL_ARGUMENTS
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.control_flow import KernelLifter
 from cass_ray.lift.lowering.environment import KernelEnvironment
@@ -34,7 +35,7 @@ _HEADER = f'target datalayout = "{_LAYOUT}"\ntarget triple = "amdgcn-amd-amdhsa"
 _CODE_OBJECT_VERSION = 500
 _REDUCTION_BYTES = 16
 _BARRIER, _BARRIERS_BEGIN = f"{SUPPORT_PREFIX}barrier", f"{SUPPORT_PREFIX}barriers_begin"
-_SINGLE_PRECISION = frozenset({"FADD", "FMUL", "FFMA", "FSETP", "FSET", "FMNMX"})
+_SINGLE_PRECISION = frozenset({"FADD", "FMUL", "FFMA", "FSETP", "FSET", "FMNMX", "FMNMX3"})
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def build(
             environment = _environment(cubin, program, data, name, target)
             lifter = KernelLifter(program, environment)
             context = lifter.lift()
-            text = _function(context, lifter, names.get(name, name))
+            text = _functions(context, lifter, names.get(name, name))
         except LiftError as error:
             failures[name] = error
             continue
@@ -178,36 +179,39 @@ def _reads_single_precision(i: DecodedInstruction) -> bool:
     return i.opcode.removeprefix("U") in _SINGLE_PRECISION
 
 
-def _function(context: LoweringContext, lifter: KernelLifter, exported: str) -> str:
+def _functions(context: LoweringContext, lifter: KernelLifter, exported: str) -> str:
+    """The kernel, and the functions that it calls."""
     kernel = lifter.environment.kernel
+    attributes = _attributes(lifter.environment)
     parameters = ", ".join(context.banks.arguments.types)
     lines = [
         f'define protected amdgpu_kernel void @"{exported}"({parameters})',
-        f"    {_attributes(lifter.environment)} {{",
+        f"    {attributes} {{",
         "entry:",
-        *(
-            f"  %{name} = alloca {kind}, align 4, addrspace(5)"
-            for name, kind in sorted(context.registers.types.items())
-        ),
+        *context.registers.allocas(None),
         # Words: LLVM would make a vector of bytes, with a comparison for each at every access.
         f"  %frame = alloca [{-(-max(kernel.frame_size, 16) // 4)} x i32], align 16, addrspace(5)",
-        *_beginning(context),
+        *_beginning(context, calls_functions=lifter.functions.any),
         *(
             context.turns.frame(lifter.entry_label)
             if context.turns is not None
             else [f"  br label %{lifter.entry_label}"]
         ),
-        *context.ir.lines,
+        *context.ir.lines_of(None),
+        *context.terminators.trap_block(None),
+        "}",
+        *lifter.functions.definitions(attributes),
     ]
-    if context.terminators.needs_trap_block:
-        context.ir.declarations.add("declare void @llvm.trap()")
-        lines += ["trap:", "  call void @llvm.trap()", "  unreachable"]
-    return "\n".join([*lines, "}"])
+    return "\n".join(lines)
 
 
-def _beginning(context: LoweringContext) -> list[str]:
+def _beginning(context: LoweringContext, *, calls_functions: bool) -> list[str]:
     """What has to be done before the kernel's first instruction."""
     lines = []
+    if calls_functions:
+        pointer, name = KERNEL_ARGUMENTS
+        context.ir.declarations.add(f"declare {pointer} @llvm.amdgcn.kernarg.segment.ptr()")
+        lines.append(f"  {name} = call {pointer} @llvm.amdgcn.kernarg.segment.ptr()")
     if context.banks.needs_copy:
         context.ir.declarations |= {
             "declare ptr addrspace(4) @llvm.amdgcn.kernarg.segment.ptr()",

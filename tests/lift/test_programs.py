@@ -6,6 +6,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from benchmarks.lift.cubins import compile_unit
+from benchmarks.lift.generated import MODES
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
 from cass_ray.corpus.reading.source_files import gather
 from cass_ray.emulator.build import runtime_library
@@ -62,3 +64,20 @@ def test_output_is_that_of_clangs_build(name: str, target: str, tmp_path: Path) 
         lifted = lift_cubin(cubin, target, names=names)
         found = run(host.host_assembly, lifted.assembly, tmp_path / architecture, target)
         assert found.splitlines() == expected.splitlines(), architecture
+
+
+@pytest.mark.nvidia
+@pytest.mark.amd
+def test_code_for_debuggers_prints(tmp_path: Path) -> None:
+    """With ``-G`` the driver's functions are called by their names."""
+    target = DEFAULT_AMD_ARCHITECTURE
+    unit = Unit(Path(__file__).parent / "programs", PurePosixPath("printing.cu"))
+    sources = translated(gather(unit), make_translator())
+    host = find_amd().compile(sources.write(tmp_path / "hip"), target, optimization="-O3")
+    expected = run(host.host_assembly, host.device_assembly, tmp_path / "clang", target)
+    cubins, message = compile_unit(find_nvidia(), unit, ["sm_90"], MODES["G"])
+    assert not message
+    names = names_for_host(Cubin.parse(cubins["sm_90"]), host.device_assembly)
+    lifted = lift_cubin(cubins["sm_90"], target, names=names)
+    found = run(host.host_assembly, lifted.assembly, tmp_path / "lifted", target)
+    assert found.splitlines() == expected.splitlines()

@@ -46,8 +46,9 @@ class CodeSection:
 
     @cached_property
     def entries(self) -> frozenset[int]:
-        """Addresses that are called, not jumped to."""
-        return frozenset((*self.subroutines.values(), *self.function.subroutines.values()))
+        """Addresses that are called, not jumped to; a function's own start is one, too."""
+        start = () if self.function.is_kernel else (0,)
+        return frozenset((*start, *self.subroutines.values(), *self.function.subroutines.values()))
 
     def subroutine(self, name: str) -> int | None:
         """Address of a function symbol inside the section."""

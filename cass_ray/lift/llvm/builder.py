@@ -78,11 +78,18 @@ class Definition(NamedTuple):
     operands: tuple[Value, ...]
 
 
+CodePart = tuple[str, int] | None
+"""A function of a kernel, by the place where it begins; None is the kernel itself."""
+
+
 class IRBuilder:
     """Appends instructions to ``lines``; collects ``declarations`` of what they call."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
+        """Of the present part."""
+        self.part: CodePart = None
+        self._lines: dict[CodePart, list[str]] = {None: self.lines}
         self.declarations: set[str] = set()
         self._count = 0
         self._parts: dict[str, tuple[Value, Value]] = {}
@@ -94,6 +101,15 @@ class IRBuilder:
         self._in_block: dict[object, Value] = {}
         """Values that :meth:`once` has made in the present block."""
         self._definitions: dict[str, Definition] = {}
+
+    def enter(self, part: CodePart) -> None:
+        """Go on at the end of ``part``, with a new block."""
+        self.part = part
+        self.lines = self._lines.setdefault(part, [])
+
+    def lines_of(self, part: CodePart) -> list[str]:
+        """What has been written of ``part``."""
+        return self._lines[part]
 
     def fresh(self) -> int:
         """A number that names nothing yet."""
@@ -119,15 +135,6 @@ class IRBuilder:
         if made is None:
             made = self._in_block[key] = make()
         return made
-
-    def reserve_line(self) -> int:
-        """A place for an instruction that is not known yet, for :meth:`fill_line`."""
-        self.lines.append("")
-        return len(self.lines) - 1
-
-    def fill_line(self, reserved: int, text: str) -> None:
-        """Write the instruction for which a place was reserved."""
-        self.lines[reserved] = f"  {text}"
 
     def result(self, kind: str, text: str) -> Value:
         """An instruction with a result of type ``kind``."""

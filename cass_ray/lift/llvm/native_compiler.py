@@ -51,7 +51,7 @@ _ONLY_MARKED = "-unroll-threshold=1"
 
 
 def _pipeline(*passes: str) -> str:
-    return f"function<eager-inv>({','.join(passes)}),amdgpu-attributor,globaldce"
+    return f"function<eager-inv>({','.join(passes)}),deadargelim,amdgpu-attributor,globaldce"
 
 
 PASSES = _pipeline(*_EARLY, *_LATE)

@@ -8,12 +8,19 @@ class LiftAgain(Exception):
 
 
 class ShareSubroutines(LiftAgain):
-    """Subroutines need one copy for all their callers."""
+    """Subroutines need one copy for all their callers: they become functions."""
 
-    def __init__(self, *callees: tuple[str, int], recursive: bool) -> None:
+    def __init__(self, *callees: tuple[str, int]) -> None:
         super().__init__(callees)
         self.callees = callees
-        self.recursive = recursive
+
+
+class CopySubroutines(LiftAgain):
+    """Subroutines need a copy for each caller: the turn of a warp ends in them."""
+
+    def __init__(self, *callees: tuple[str, int]) -> None:
+        super().__init__(callees)
+        self.callees = callees
 
 
 class DeepenStack(LiftAgain):

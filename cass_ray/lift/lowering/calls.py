@@ -1,12 +1,16 @@
 """Calls and returns.
 
 A subroutine is lifted anew for each string of calls that leads to it, which gives LLVM straight
-code to optimise. Where calls recurse, or copies would grow without bound, the subroutine is lifted
-once and its return becomes a switch over the return address. In every other case the return address
-is compared with what the call expects: LLVM proves nearly all of these comparisons true.
+code to optimise. Where copies would grow without bound it is lifted once, as a function
+(:mod:`.functions`), and where it recurses. The return address is compared with what the call
+expects: LLVM proves nearly all of these comparisons true. A subroutine in which the turn of a warp
+ends (:mod:`.turns`) is always copied.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -15,25 +19,50 @@ from cass_ray.lift.llvm.builder import Value, i32, i64
 from cass_ray.lift.lowering.attempts import DeepenStack, ShareSubroutines
 from cass_ray.lift.lowering.conditions import allow_only, where_taken
 from cass_ray.lift.lowering.driver_functions import SYSTEM_FUNCTIONS
-from cass_ray.lift.lowering.walk import CallFrame, CallPlace, CallStack, KernelWalk
+from cass_ray.lift.lowering.functions import RESUME, RETURN, Functions
+from cass_ray.lift.lowering.liveness import CodePlace
+from cass_ray.lift.lowering.walk import (
+    FUNCTION,
+    CallFrame,
+    CallPlace,
+    CallStack,
+    KernelWalk,
+)
 
 MOST_COPIES = 48
 """Copies of one subroutine before it is shared."""
 
 
-class CallLowering:
-    """Lifts calls and returns of one walk; :meth:`write_returns` ends it."""
+@dataclass(frozen=True)
+class SubroutineWays:
+    """How subroutines are lifted that earlier attempts have shown something about."""
 
-    def __init__(self, walk: KernelWalk, shared: frozenset[tuple[str, int]], is_deep: bool) -> None:
-        """``shared``: subroutines of one copy; ``is_deep``: the stack's depth is unknown."""
+    functions: frozenset[CodePlace] = frozenset()
+    copied: frozenset[CodePlace] = frozenset()
+    """Those that never become functions."""
+
+    def with_functions(self, callees: Iterable[CodePlace]) -> SubroutineWays:
+        """These, and those that :class:`ShareSubroutines` has found."""
+        return replace(self, functions=self.functions.union(callees))
+
+    def with_copied(self, callees: Iterable[CodePlace]) -> SubroutineWays:
+        """These, and those that :class:`CopySubroutines` has found."""
+        copied = self.copied.union(callees)
+        return SubroutineWays(self.functions - copied, copied)
+
+
+class CallLowering:
+    """Lifts calls and returns of one walk; :meth:`finish` ends it."""
+
+    def __init__(self, walk: KernelWalk, ways: SubroutineWays, is_deep: bool) -> None:
+        """``is_deep``: the stack's depth is unknown."""
+        self.functions = Functions(walk.context)
         self._walk = walk
         self._program = walk.program
         self._context = walk.context
-        self._shared = shared
+        self._ways = ways
         self._is_deep = is_deep
-        self._copies: dict[tuple[str, int], int] = {}
-        self._returns: dict[tuple[str, int], dict[int, str]] = {}
-        self._switches: list[tuple[int, tuple[str, int], Value]] = []
+        self._copies: dict[CodePlace, int] = {}
 
     def call(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         """``CALL``: of a subroutine by name, or of one whose address is in a register."""
@@ -52,6 +81,8 @@ class CallLowering:
                     context.terminators.jump(self._walk.goto((stack, function, address)))
             elif is_direct and isinstance(target, Name) and target.text in self._program.codes:
                 self._enter(stack, (target.text, 0), following)
+            elif is_direct and isinstance(target, Name) and target.text in self._program.system:
+                self._call_system(i, target.text, following)
             else:
                 self._indirect_call(place, i, following)
 
@@ -61,30 +92,21 @@ class CallLowering:
     def _entry(self, stack: CallStack, callee: tuple[str, int], following: CallPlace) -> str:
         """The label to jump to for a call of ``callee`` that returns to ``following``."""
         _, caller, resume = following
-        if callee in self._shared:
-            number = self._program.address(self._program.code(caller), resume)
-            targets = self._returns.setdefault(callee, {})
-            label = self._walk.goto(following)
-            if targets.setdefault(number, label) != label:
-                self._share_callers(stack, caller, callee)
-            return self._walk.goto(((CallFrame(callee, "", -1),), *callee))
-        if any(frame.callee == callee for frame in stack):
-            raise ShareSubroutines(callee, recursive=True)
-        copies = self._copies.get(callee, 0) + 1
-        self._copies[callee] = copies
-        if copies > MOST_COPIES:
-            raise ShareSubroutines(callee, recursive=False)
-        return self._walk.goto(((*stack, CallFrame(callee, caller, resume)), *callee))
-
-    def _share_callers(self, stack: CallStack, caller: str, callee: tuple[str, int]) -> None:
-        """A shared subroutine returns to one copy of a place: share what was copied there."""
-        copied = [frame.callee for frame in stack if frame.resume >= 0]
-        if not copied:
+        number = self._program.address(self._program.code(caller), resume)
+        if callee in self._ways.functions:
+            entry = self._walk.goto(((CallFrame(callee, "", FUNCTION),), *callee))
+            return self.functions.call(callee, entry, number, self._walk.goto(following))
+        is_active = any(frame.callee == callee for frame in stack)
+        copies = self._copies[callee] = self._copies.get(callee, 0) + 1
+        if callee not in self._ways.copied and (is_active or copies > MOST_COPIES):
+            raise ShareSubroutines(callee)
+        if is_active:
             raise LiftError(
-                f"{caller}: the shared function at {callee[1]:#x} is called from several copies of"
-                " one place"
+                f"{caller}: the subroutine at {callee[1]:#x} of {callee[0]} calls itself, and a"
+                " barrier, or a wait for other warps, is in it: two warps of a wave cannot take"
+                " turns there"
             )
-        raise ShareSubroutines(*copied, recursive=False)
+        return self._walk.goto(((*stack, CallFrame(callee, caller, resume)), *callee))
 
     def _indirect_call(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         """A call through a register: of one of the functions of the program, or of the system."""
@@ -97,7 +119,7 @@ class CallLowering:
             return
         code = self._program.code(function)
         if i.has("REL"):
-            candidates = {address: (function, address) for address in sorted(code.entries)}
+            candidates = {address: (function, address) for address in sorted(code.entries - {0})}
             value = context.register(register)
             constant = i32
         else:
@@ -117,7 +139,7 @@ class CallLowering:
         context.terminators.switch(value, cases + [f"{i64(n)}, label %{labels[n]}" for n in system])
         for number, name in system.items():
             with context.registers.alternative(labels[number]):
-                self._call_system(name, following)
+                self._call_system(i, name, following)
 
     def _system_call(self, i: DecodedInstruction, address: Value, following: CallPlace) -> bool:
         """A call of a function that the driver provides, where the address says so now."""
@@ -125,12 +147,12 @@ class CallLowering:
         name = self._program.system_function(number) if number is not None else None
         if name is None:
             return False
-        if name not in SYSTEM_FUNCTIONS:
-            raise i.unknown(f"a call of {name}, which is not provided")
-        self._call_system(name, following)
+        self._call_system(i, name, following)
         return True
 
-    def _call_system(self, name: str, following: CallPlace) -> None:
+    def _call_system(self, i: DecodedInstruction, name: str, following: CallPlace) -> None:
+        if name not in SYSTEM_FUNCTIONS:
+            raise i.unknown(f"a call of {name}, which is not provided")
         if SYSTEM_FUNCTIONS[name](self._context):
             self._context.terminators.jump(self._walk.goto(following))
         else:
@@ -154,10 +176,9 @@ class CallLowering:
                 address = context.ir.op("add", context.wide(register), i64(base))
             else:
                 address = context.wide(register)
-            if frame.resume < 0:
+            if frame.resume == FUNCTION:
                 self._walk.current.leaves_unknown = True
-                reserved = context.terminators.switch_later()
-                self._switches.append((reserved, frame.callee, address))
+                context.terminators.jump_expecting(address, RESUME, RETURN)
                 return
             expected = self._program.address(self._program.code(frame.caller), frame.resume)
             target = self._walk.goto((stack[:-1], frame.caller, frame.resume))
@@ -175,8 +196,11 @@ class CallLowering:
             return function
         raise i.unknown("a return relative to an unknown place")
 
-    def write_returns(self) -> None:
-        """Fill in the returns of shared subroutines, now that all calls are known."""
-        for reserved, callee, address in self._switches:
-            cases = [f"{i64(n)}, {label}" for n, label in self._returns[callee].items()]
-            self._context.terminators.complete_switch(reserved, address, cases)
+    def finish(self) -> None:
+        """Write the calls of functions, now that all are known.
+
+        Raises :class:`DeepenStack` where functions recurse.
+        """
+        if self.functions.recursive() and not self._is_deep:
+            raise DeepenStack
+        self.functions.finish()

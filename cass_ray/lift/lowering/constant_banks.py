@@ -11,6 +11,8 @@ from cass_ray.lift.lowering.arguments import COPY, argument_layout
 from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.handles import HandleWords
 
+KERNEL_ARGUMENTS = Value("ptr addrspace(4)", "%kernarg")
+"""Where they are, in a function that a kernel calls."""
 INVARIANT = ", !invariant.load !0"
 _GROUP_SIZE = {0: 12, 4: 14, 8: 16}  # hidden_group_size_* in the implicit arguments, 16 bits
 _GROUP_COUNT = {0: 0, 4: 4, 8: 8}  # hidden_block_count_*, 32 bits
@@ -103,7 +105,7 @@ class ConstantBanks:
         if bank == 0:
             if offset < self._kernel.parameter_base:
                 raise UnknownForm(f"c[0x0][{offset:#x}]", "an indexed driver constant")
-            base = self._intrinsic("kernarg.segment.ptr")
+            base = self._kernel_arguments()
             offset -= self._kernel.parameter_base
             offset += self.arguments.shift_at(offset)
         else:
@@ -112,6 +114,11 @@ class ConstantBanks:
             return self._ir.offset(base, i64(offset))
         distance = self._ir.op("add", index, i32(offset))
         return self._ir.offset(base, self._ir.cast("zext", distance, "i64"))
+
+    def _kernel_arguments(self) -> Value:
+        if self._ir.part is not None:
+            return KERNEL_ARGUMENTS
+        return self._intrinsic("kernarg.segment.ptr")
 
     def _intrinsic(self, name: str) -> Value:
         """What one of AMD's intrinsics points to."""
@@ -159,7 +166,7 @@ class ConstantBanks:
             copy = self._ir.cast("addrspacecast", Value("ptr addrspace(5)", COPY), "ptr")
             start, shift = self._ir.cast("ptrtoint", copy, "i64"), 0
         else:
-            base = self._intrinsic("kernarg.segment.ptr")
+            base = self._kernel_arguments()
             start = self._ir.cast("ptrtoint", base, "i64")
         return self._ir.op("sub", start, i64(self._kernel.driver.parameters_distance - shift))
 

@@ -16,6 +16,7 @@ from cass_ray.lift.frontend.operands import Constant, Immediate, Name, Operand, 
 from cass_ray.lift.llvm.builder import (
     FALSE,
     TRUE,
+    CodePart,
     IRBuilder,
     Value,
     double_bits,
@@ -62,6 +63,11 @@ class LoweringContext:
         self.floats = FloatValues()
         self._section: CodeSection | None = None
         self._guard: Predicate | None = None
+
+    def enter(self, part: CodePart) -> None:
+        """Go on in another part of the kernel's code, with a new block."""
+        self.ir.enter(part)
+        self.registers.enter(part)
 
     def begin(
         self, section: CodeSection, access: RegisterAccess, guard: Predicate | None = None

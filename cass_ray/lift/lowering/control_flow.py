@@ -13,12 +13,13 @@ from cass_ray.lift.frontend.blocks import block_of, runs_of
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection, CubinCode
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.lowering import liveness
-from cass_ray.lift.lowering.attempts import DeepenStack, ShareSubroutines
+from cass_ray.lift.lowering.attempts import CopySubroutines, DeepenStack, ShareSubroutines
 from cass_ray.lift.lowering.block_bodies import EarlierLifting, InstructionLowering
 from cass_ray.lift.lowering.block_ends import BlockEnds
-from cass_ray.lift.lowering.calls import CallLowering
+from cass_ray.lift.lowering.calls import CallLowering, SubroutineWays
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.environment import KernelEnvironment
+from cass_ray.lift.lowering.functions import Functions
 from cass_ray.lift.lowering.indexed_registers import loops_to_unroll
 from cass_ray.lift.lowering.pairing import must_take_turns
 from cass_ray.lift.lowering.phase_waits import PhaseWaits, phase_waits
@@ -38,13 +39,15 @@ class KernelLifter:
         self._is_deep = False
         self._waits: PhaseWaits | None = None
         """Where the warps of a wave run in turns."""
-        self._shared: frozenset[tuple[str, int]] = frozenset()
+        self._ways = SubroutineWays()
         self.instruction_count = 0
         self.entry_label = ""
         """The label of the kernel's first block."""
+        self.functions: Functions
+        """What the kernel calls; there once it is lifted."""
 
     def lift(self) -> LoweringContext:
-        """The context whose ``ir.lines`` are the kernel's blocks, in the order they were found.
+        """The context whose ``ir`` has the kernel's blocks, in the order they were found.
 
         Raises:
             LiftError: a form that the table lacks, or control flow that cannot be followed.
@@ -69,9 +72,9 @@ class KernelLifter:
                     return walk.context  # lifted again, it would be the same
                 return self._attempt(shown).context
             except ShareSubroutines as found:
-                self._shared = self._shared.union(found.callees)
-                if found.recursive:
-                    self._deepen()
+                self._ways = self._ways.with_functions(found.callees)
+            except CopySubroutines as found:
+                self._ways = self._ways.with_copied(found.callees)
             except DeepenStack:
                 self._deepen()
 
@@ -91,7 +94,7 @@ class KernelLifter:
         in_turns = self._waits is not None
         context = LoweringContext(self.environment, in_turns=in_turns)
         walk = KernelWalk(self._program, context, self.environment.kernel.name)
-        calls = CallLowering(walk, self._shared, self._is_deep)
+        calls = CallLowering(walk, self._ways, self._is_deep)
         lowering = BlockLowering(
             walk,
             InstructionLowering(walk, earlier, self._waits),
@@ -99,7 +102,8 @@ class KernelLifter:
         )
         self.entry_label = walk.label(walk.entry)
         self.instruction_count = sum(lowering.lower(place) for place in walk.places())
-        calls.write_returns()
+        calls.finish()
+        self.functions = calls.functions
         return walk
 
 

@@ -6,10 +6,10 @@ that a block loads each register once and stores it once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from cass_ray.lift.llvm.builder import IRBuilder, Value, i32
+from cass_ray.lift.llvm.builder import CodePart, IRBuilder, Value, i32
 from cass_ray.lift.lowering.divisions import Divisions
 from cass_ray.lift.lowering.handles import HandleWords
 from cass_ray.lift.lowering.liveness import RegisterAccess
@@ -30,7 +30,9 @@ class RegisterFile:
         self._ir = ir
         self._handles = handles
         self.divisions = Divisions(ir)
-        self._types: dict[str, str] = {}
+        self._types_in: dict[CodePart, dict[str, str]] = {}
+        self._types = self._types_in.setdefault(None, {})
+        """Of the present part: LLVM's types of what needs an alloca, by name."""
         self._cached: dict[str, Value] = {}
         self._written: set[str] = set()
         self.made: dict[tuple[object, ...], list[Value]] = {}
@@ -41,10 +43,24 @@ class RegisterFile:
         self.access: RegisterAccess | None = None
         """Collects the names of what is read and written, while an instruction is lowered."""
 
-    @property
-    def types(self) -> Mapping[str, str]:
-        """Name -> LLVM type, of every register that needs an alloca."""
-        return self._types
+    # Parts of the kernel's code
+
+    def enter(self, part: CodePart) -> None:
+        """Go on in ``part``, with a new block."""
+        self._types = self._types_in.setdefault(part, {})
+
+    def types_in(self, part: CodePart) -> Mapping[str, str]:
+        """Name -> LLVM type, of every register that needs an alloca in ``part``."""
+        return self._types_in[part]
+
+    def declare_in(self, part: CodePart, types: Mapping[str, str]) -> None:
+        """Make allocas of these in ``part``, too."""
+        self._types_in[part].update(types)
+
+    def allocas(self, part: CodePart) -> Iterable[str]:
+        """The lines that make them."""
+        for name, kind in sorted(self._types_in[part].items()):
+            yield f"  %{name} = alloca {kind}, align 4, addrspace(5)"
 
     # One register
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from cass_ray.lift.llvm.builder import TRUE, IRBuilder, Value
+from cass_ray.lift.llvm.builder import TRUE, CodePart, IRBuilder, Value
 from cass_ray.lift.lowering.registers import RegisterFile
 from cass_ray.lift.lowering.turns import Turns
 
@@ -22,8 +22,10 @@ class Terminators:
         self._ir = ir
         self._registers = registers
         self._turns = turns
-        self.needs_trap_block = False
-        """Whether the function has to have a block ``trap`` that ends the program."""
+        self._trapping_parts: set[CodePart] = set()
+        """Those with a block ``trap`` that ends the program."""
+        self.ending_parts: set[CodePart] = set()
+        """Those in which a thread may end."""
 
     def jump(self, label: str, note: str = "") -> None:
         """Go to a block.
@@ -52,6 +54,14 @@ class Terminators:
         yield
 
     def leave(self) -> None:
+        """End the thread."""
+        self.ending_parts.add(self._ir.part)
+        if self._ir.part is not None:
+            self.jump("label %ended")
+        else:
+            self.leave_kernel()
+
+    def leave_kernel(self) -> None:
         """End the thread; registers are not stored, for nothing reads them any more."""
         if self._turns is not None:
             self._turns.end()
@@ -61,19 +71,7 @@ class Terminators:
     def switch(self, value: Value, cases: list[str]) -> None:
         """Go where ``value`` says; a value that is none of the cases ends the program."""
         self._registers.flush()
-        self._ir.line(self._switch(value, cases))
-
-    def switch_later(self) -> int:
-        """A switch whose cases are not known yet: what :meth:`complete_switch` is to be given."""
-        self._registers.flush()
-        return self._ir.reserve_line()
-
-    def complete_switch(self, reserved: int, value: Value, cases: list[str]) -> None:
-        """Write the switch for which :meth:`switch_later` has kept a place."""
-        self._ir.fill_line(reserved, self._switch(value, cases))
-
-    def _switch(self, value: Value, cases: list[str]) -> str:
-        return f"switch {value}, {self._trap_label()} [ {' '.join(cases)} ]"
+        self._ir.line(f"switch {value}, {self._trap_label()} [ {' '.join(cases)} ]")
 
     def jump_expecting(self, address: Value, expected: Value, label: str) -> None:
         """Go to ``label``, where ``address`` must lead; anything else ends the program."""
@@ -89,5 +87,12 @@ class Terminators:
         self.jump(self._trap_label())
 
     def _trap_label(self) -> str:
-        self.needs_trap_block = True
+        self._trapping_parts.add(self._ir.part)
         return f"label %{_TRAP}"
+
+    def trap_block(self, part: CodePart) -> Iterable[str]:
+        """The lines of the block ``trap``, where ``part`` has to have one."""
+        if part not in self._trapping_parts:
+            return ()
+        self._ir.declarations.add("declare void @llvm.trap()")
+        return f"{_TRAP}:", "  call void @llvm.trap()", "  unreachable"

@@ -7,11 +7,16 @@ from dataclasses import dataclass
 
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.code import CodeSection, CubinCode
+from cass_ray.lift.llvm.builder import CodePart
 from cass_ray.lift.lowering import liveness
 from cass_ray.lift.lowering.context import LoweringContext
 
 MOST_BLOCKS = 60_000
 """Blocks of one kernel, copies of subroutines included."""
+
+
+FUNCTION = -1
+"""Instead of where a call returns to, for subroutines of one copy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +26,16 @@ class CallFrame:
     callee: tuple[str, int]
     caller: str
     resume: int
-    """Address of the instruction after the call; -1 for a shared subroutine."""
+    """Address of the instruction after the call; :data:`FUNCTION` in one with many callers."""
 
 
 CallStack = tuple[CallFrame, ...]
 CallPlace = tuple[CallStack, str, int]
+
+
+def part_of(stack: CallStack) -> CodePart:
+    """The function of LLVM that what is called so belongs to."""
+    return stack[0].callee if stack and stack[0].resume == FUNCTION else None
 
 
 class KernelWalk:
@@ -79,5 +89,6 @@ class KernelWalk:
                 raise LiftError(f"{self._kernel}: more than {MOST_BLOCKS} basic blocks")
             self.current = self.blocks.setdefault(place[1:], liveness.LivenessBlock())
             self.current.accesses.clear()  # the same for every copy of a subroutine
+            self.context.enter(part_of(place[0]))
             self.context.registers.begin_block(self.label(place))
             yield place

@@ -155,26 +155,41 @@ def minimum_or_maximum(ctx: LoweringContext, i: DecodedInstruction) -> None:
     is taken.
     """
     target, first, second, least = i.operands.exactly(4)
-    left, right = ctx.float32(first), ctx.float32(second)
+    value = _extreme(ctx, i, ctx.float32(first), ctx.float32(second), ctx.predicate(least))
+    if i.has("XORSIGN"):
+        signs = ctx.ir.op("xor", ctx.bits(first), ctx.bits(second))
+        sign = ctx.ir.cast("bitcast", signs, "float")
+        value = ctx.ir.call("float", "llvm.copysign.f32", value, sign)
+        if i.has("NAN"):
+            numbers = ctx.float32(first), ctx.float32(second)
+            value = ctx.select(ctx.ir.fcmp("uno", *numbers), _NAN, value)
+    ctx.write(target, value)
+
+
+@lowers("FMNMX3{,.FTZ}{,.NAN}")
+def minimum_or_maximum_of_three(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """That of two, and of the result and a third: ptxas makes it of two instructions of PTX."""
+    target, first, second, third, least = i.operands.exactly(5)
+    condition = ctx.predicate(least)
+    value = _extreme(ctx, i, ctx.float32(first), ctx.float32(second), condition)
+    ctx.write(target, _extreme(ctx, i, value, ctx.float32(third), condition))
+
+
+def _extreme(
+    ctx: LoweringContext, i: DecodedInstruction, left: Value, right: Value, least: Value
+) -> Value:
+    """The less of two numbers where ``least`` holds, else the greater one."""
     if i.has("FTZ"):  # also where the mode flushes: whether it does so here is not documented
         left, right = flush(ctx, left), flush(ctx, right)
-    condition = ctx.predicate(least)
 
     def chosen(which: str) -> Value:
         return ctx.ir.call("float", f"llvm.{which}.f32", left, right)
 
-    if condition in (TRUE, FALSE):
-        value = chosen("minnum" if condition == TRUE else "maxnum")
+    if least in (TRUE, FALSE):
+        value = chosen("minnum" if least == TRUE else "maxnum")
     else:
-        value = ctx.select(condition, chosen("minnum"), chosen("maxnum"))
-    if i.has("XORSIGN"):
-        signs = ctx.ir.op("xor", ctx.bits(first), ctx.bits(second))
-        value = ctx.ir.call(
-            "float", "llvm.copysign.f32", value, ctx.ir.cast("bitcast", signs, "float")
-        )
-    if i.has("NAN"):
-        value = ctx.select(ctx.ir.fcmp("uno", left, right), _NAN, value)
-    ctx.write(target, value)
+        value = ctx.select(least, chosen("minnum"), chosen("maxnum"))
+    return ctx.select(ctx.ir.fcmp("uno", left, right), _NAN, value) if i.has("NAN") else value
 
 
 def compare(ctx: LoweringContext, i: DecodedInstruction, left: Value, right: Value) -> Value:

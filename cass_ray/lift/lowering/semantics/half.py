@@ -10,7 +10,7 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Immediate, Operand, Operands, Register
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32, i64
 from cass_ray.lift.lowering.context import LoweringContext
-from cass_ray.lift.lowering.semantics.float32 import CONDITION_NAMES, CONDITIONS
+from cass_ray.lift.lowering.semantics.float32 import CONDITION_NAMES, CONDITIONS, saturated
 from cass_ray.lift.lowering.semantics.predicate import join
 from cass_ray.lift.lowering.table import lowers
 
@@ -152,14 +152,14 @@ def add(ctx: LoweringContext, i: DecodedInstruction) -> None:
     _finish(ctx, i, ctx.ir.op("fadd", left, right), kind)
 
 
-@lowers("HADD2.F32")
+@lowers("HADD2.F32{,.SAT}")
 def widen(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """The selected halves added in single precision: ptxas converts so, with -RZ."""
     left, right = _two_sources(ctx, i, i.operands[1:], "half")
     wide = [
         ctx.ir.cast("fpext", ctx.ir.element(value, 0, "half"), "float") for value in (left, right)
     ]
-    ctx.write(i.operands[0], ctx.ir.op("fadd", *wide))
+    ctx.write(i.operands[0], saturated(ctx, i, ctx.ir.op("fadd", *wide)))
 
 
 @lowers("HMUL2{,.FTZ}{,.SAT}", "HMUL2.BF16_V2{,.SAT}")

@@ -1,0 +1,127 @@
+"""Subroutines of one copy: lanes that call one together return together, whatever they do in it."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from benchmarks.lift.cubins import compile_unit
+from benchmarks.lift.generated import MODES
+from cass_ray.corpus.reading.source_files import gather as gather_sources
+from cass_ray.emulator.build import runtime_library
+from cass_ray.emulator.execution import RunOptions, execute
+from cass_ray.lift import LiftError, lift_cubin, names_for_host
+from cass_ray.lift.lowering import calls
+from cass_ray.toolchain.amd.toolchain import AmdOutput
+from cass_ray.toolchain.locate import find_amd, find_nvidia
+from cass_ray.toolchain.nvidia.elf import Cubin
+from cass_ray.toolchain.unit import Unit
+from cass_ray.translate.engines.registry import make_translator
+from cass_ray.translate.project.program import translated
+
+pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
+
+PROGRAM = Unit(Path(__file__).parent / "programs", PurePosixPath("shared_subroutines.cu"))
+THREADS, LEFT = 96, 80
+STEPS = (1, 2, 1, 3)
+TARGETS = ("gfx1100", "gfx942")
+
+RECURSIVE = """
+__device__ __noinline__ int down(int* values, int n) {
+    __syncthreads();
+    values[threadIdx.x] += n;
+    return n == 0 ? values[threadIdx.x ^ 1] : down(values, n - 1) + 1;
+}
+__global__ void both(int* out, int n) {
+    __shared__ int values[64];
+    out[threadIdx.x] = down(values, n);
+}
+int main() { return 0; }
+"""
+"""A barrier in a subroutine that calls itself."""
+
+
+def halvings(n: int) -> int:
+    count = 0
+    while n > 0:
+        n = n - 3 if n & 1 else n // 2
+        count += 1
+    return count
+
+
+def depth(n: int) -> int:
+    return 0 if n <= 0 else 1 + depth(n - STEPS[n & 3])
+
+
+def meet() -> list[int]:
+    sums = []
+    for t in range(THREADS):
+        total = 0
+        for round_ in range(1 + t % 5):
+            if STEPS[1] != round_:
+                total += sum(halvings(t + turn) for turn in range(t % 3))
+            total += halvings(t * 7 + round_) + depth((t * 7 + round_) % 23)
+        sums.append(total)
+    whole = sum((sums[k] + halvings(k)) * (k + 1) for k in range(THREADS))
+    return [whole + sums[t ^ 5] + depth((t ^ 5) % 11) for t in range(THREADS)]
+
+
+def gather() -> list[int]:
+    def read_all(values: list[int]) -> int:
+        return sum(value * (k + 1) for k, value in enumerate(values))
+
+    values = [halvings(5 * t) + STEPS[t & 3] if t < LEFT else 1 for t in range(THREADS)]
+    first = read_all(values)
+    values = [first % (halvings(t) + 2) if t < LEFT else 1 for t in range(THREADS)]
+    return [read_all(values) if t < LEFT else 0 for t in range(THREADS)]
+
+
+@cache
+def host(target: str, folder: Path) -> AmdOutput:
+    sources = translated(gather_sources(PROGRAM), make_translator())
+    return find_amd().compile(sources.write(folder / f"hip-{target}"), target, optimization="-O1")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("shared_subroutines")
+
+
+@pytest.mark.parametrize("copies", [0, calls.MOST_COPIES])
+@pytest.mark.parametrize("mode", ["O0", "G"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_lanes_meet_again(
+    target: str, mode: str, copies: int, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All are functions, or those that recurse; of one with barriers 64 lanes need copies."""
+    monkeypatch.setattr(calls, "MOST_COPIES", copies)
+    amd, library = find_amd(), runtime_library()
+    made = host(target, folder)
+    cubins, message = compile_unit(find_nvidia(), PROGRAM, ["sm_90"], MODES[mode])
+    assert not message
+    names = names_for_host(Cubin.parse(cubins["sm_90"]), made.device_assembly)
+    lifted = lift_cubin(cubins["sm_90"], target, names=names)
+    program = folder / f"{target}-{mode}-{copies}"
+    amd.recombine(
+        made.host_assembly,
+        lifted.assembly,
+        program,
+        architecture=target,
+        runtime_library=library,
+    )
+    done = execute(program, (), library, RunOptions(seconds=60, devices=(target,)))
+    assert done.ok, done.stderr_text
+    assert [int(line) for line in done.stdout_text.split()] == [*meet(), *gather()]
+
+
+def test_turns_that_end_in_recursion_are_refused(tmp_path: Path) -> None:
+    """Where the warps of a wave run in turns, a barrier ends one."""
+    (tmp_path / "recursive.cu").write_text(RECURSIVE)
+    unit = Unit(tmp_path, PurePosixPath("recursive.cu"))
+    cubins, message = compile_unit(find_nvidia(), unit, ["sm_90"], MODES["O0"])
+    assert not message
+    with pytest.raises(LiftError, match="calls itself, and a barrier"):
+        lift_cubin(cubins["sm_90"], "gfx942")
+    assert lift_cubin(cubins["sm_90"], "gfx1100").instructions
