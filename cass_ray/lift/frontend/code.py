@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,13 +10,18 @@ from functools import cached_property
 from cass_ray.assembly import sass
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.instruction import DecodedInstruction, decode
-from cass_ray.lift.frontend.operands import Name
+from cass_ray.lift.frontend.operands import Immediate, Name
 
 INSTRUCTION_BYTES = sass.INSTRUCTION_BYTES
 
 _SYSTEM = 0x7FFF << 48
 """Numbers of functions that the driver provides, such as ``vprintf``, begin here."""
 
+_OWN_SUBROUTINE = re.compile(r"\$__internal_\d+_\$__cuda_|.*\$__internal_trig_reduction_slowpath")
+"""Names of subroutines that the compiler adds: divisions, square roots, reductions of large angles.
+
+No program can take the address of one, so that calls through registers do not reach them.
+"""
 BRANCHES = frozenset({"BRA", "JMP", "BRX", "BRXU", "JMX", "CALL"})
 ENDINGS = BRANCHES | {"EXIT", "RET", "KILL", "BPT"}
 """After these a new block begins."""
@@ -110,6 +116,23 @@ class CubinCode:
                 if self._referred is None or name in self._referred:
                     found[self.address(code, address)] = (code.name, address)
         return found
+
+    def offsets_called(self, code: CodeSection, words: Container[int]) -> list[int]:
+        """Entries of ``code`` whose offset in it may be in a register.
+
+        The compiler's own subroutines are left out, unless a literal, or one of ``words``, is
+        their offset: those are the words of the cubin's data.
+        """
+        places = {**code.subroutines, **code.function.subroutines}
+        own = {address for name, address in places.items() if _OWN_SUBROUTINE.match(name)}
+        literals = {
+            operand.integer
+            for instruction in code.instructions
+            for operand in instruction.operands
+            if isinstance(operand, Immediate) and operand.is_bits
+        }
+        unnamed = {entry for entry in own - literals if entry not in words}
+        return sorted(code.entries - unnamed - {0})
 
     def address(self, code: CodeSection, offset: int) -> int:
         """A 64-bit number for a place in the code; nothing loads from it."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
+from functools import cached_property
 
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.llvm.builder import Value
@@ -21,6 +22,7 @@ _SECTIONS = {
     ".nv.global": ("zeroed", 1),
     ".nv.global.init": ("initialised", 1),
 }
+_WITH_CONTENT = (".nv.constant", ".nv.global.init")
 _OBJECT = 1
 _LITERAL = "$str"
 """What the symbols of string literals begin with."""
@@ -81,6 +83,16 @@ class DeviceData:
                 f"{name} = internal addrspace(4) constant {kind} {_bytes(content)}, align 16"
             )
         return Value("ptr addrspace(4)", name)
+
+    @cached_property
+    def words(self) -> frozenset[int]:
+        """All aligned words of 32 bits in constant banks and initialised variables."""
+        found: set[int] = set()
+        for section in self._cubin.sections:
+            if section.name.startswith(_WITH_CONTENT):
+                aligned = section.data[: len(section.data) & ~3]
+                found.update(word for (word,) in struct.iter_unpack("<I", aligned))
+        return frozenset(found)
 
     def content(self, bank: int, kernel: str) -> bytes | None:
         """The bytes of a bank that belongs to ``kernel``."""

@@ -119,7 +119,8 @@ class CallLowering:
             return
         code = self._program.code(function)
         if i.has("REL"):
-            candidates = {address: (function, address) for address in sorted(code.entries - {0})}
+            offsets = self._program.offsets_called(code, context.environment.data.words)
+            candidates = {offset: (function, offset) for offset in offsets}
             value = context.register(register)
             constant = i32
         else:
