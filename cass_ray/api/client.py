@@ -23,12 +23,11 @@ from typing import Any
 import httpx2 as httpx
 from pydantic import TypeAdapter, ValidationError
 
+from cass_ray.api.jobs import JobState, JobStatus
 from cass_ray.api.schema import (
     Capabilities,
     Check,
     Event,
-    JobState,
-    JobStatus,
     Problem,
     ProblemResponse,
     TranslateRequest,

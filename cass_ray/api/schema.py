@@ -106,13 +106,13 @@ class RunInput(StrictModel):
     @classmethod
     def _plain_names(cls, value: dict[str, str]) -> dict[str, str]:
         for name, content in value.items():
-            if name in ("", ".", "..") or "/" in name or len(_as_text(name).encode()) > 255:
+            if name in ("", ".", "..") or "/" in name or len(as_text(name).encode()) > 255:
                 raise ValueError(f"{name[:255]!r} is not the name of a file")
             _check_base64(content)
         return value
 
 
-def _as_text(value: str) -> str:
+def as_text(value: str) -> str:
     """``value`` where it can be a file's text. Raises ``ValueError``."""
     if "\0" in value:
         raise ValueError("it holds the character NUL: send text")
@@ -171,7 +171,7 @@ class TranslateRequest(StrictModel):
     @field_validator("source")
     @classmethod
     def _text(cls, value: str) -> str:
-        return _as_text(value)
+        return as_text(value)
 
     @field_validator("cubin")
     @classmethod
@@ -364,63 +364,6 @@ class TranslateResponse(StrictModel):
     """Seconds by stage: translate, compile, execute, total."""
 
 
-class AssemblyRequest(StrictModel):
-    """A program and its translation, to be shown as the machine code that they become."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-
-    source: str = Field(max_length=1 << 20)
-    """CUDA."""
-    translation: str = Field(max_length=1 << 20)
-    """HIP."""
-    arch: str = Field(default=ARCHITECTURES[0], max_length=16)
-    nvidia_arch: str = Field(default=DEFAULT_NVIDIA_ARCHITECTURE, max_length=16)
-
-    @field_validator("source", "translation")
-    @classmethod
-    def _text(cls, value: str) -> str:
-        return _as_text(value)
-
-    @model_validator(mode="after")
-    def _known(self) -> AssemblyRequest:
-        for name, known in (
-            (self.arch, ARCHITECTURES),
-            (self.nvidia_arch, NVIDIA_ARCHITECTURES),
-        ):
-            if name not in known:
-                raise ValueError(f"arch {name}: {known_instead(name, known)}")
-        return self
-
-
-class AssemblyFunction(StrictModel):
-    """A function of machine code; ``lines`` has, for each instruction, the line of the program's
-    text that it is from, or 0."""
-
-    name: str
-    """Mangled."""
-    instructions: list[str]
-    lines: list[int]
-
-
-class AssemblySide(StrictModel):
-    """What one vendor's compiler made of a program, or why nothing."""
-
-    vendor: Literal["nvidia", "amd"]
-    architecture: str
-    compiler: str = ""
-    functions: list[AssemblyFunction] = []
-    left_out: int = 0
-    """Instructions beyond what is shown."""
-    problem: str = ""
-
-
-class AssemblyResponse(StrictModel):
-    """Both sides of a translation as machine code."""
-
-    nvidia: AssemblySide
-    amd: AssemblySide
-
-
 class Event(StrictModel):
     """One server-sent event of a streamed translation; the last is ``result`` or ``error``."""
 
@@ -488,52 +431,3 @@ class Capabilities(StrictModel):
     """Execution backends; empty text: available, else why not."""
     limits: dict[str, float]
     authentication: bool
-
-
-class JobState(StrEnum):
-    """How far a job is."""
-
-    QUEUED = "queued"
-    RUNNING = "running"
-    DONE = "done"
-    FAILED = "failed"
-    CANCELLED = "cancelled"
-
-
-class JobFile(StrictModel):
-    """What became of one file of an archive."""
-
-    path: str
-    action: str
-    converted: int = 0
-    findings: list[FindingModel] = []
-    compiled: bool | None = None
-    diagnostic: str = ""
-
-
-class JobStatus(StrictModel):
-    """A job, as far as it is. Times are seconds since 1970."""
-
-    id: str
-    state: JobState
-    name: str
-    check: Check
-    created: float
-    finished: float | None = None
-    expires: float
-    files_total: int = 0
-    files_done: int = 0
-    stage: str = ""
-    problem: str = ""
-    files: list[JobFile] = []
-    """Once it is done."""
-    left_out: list[str] = []
-    """Members of the archive that were not unpacked, with the reason."""
-
-
-class JobFileTexts(StrictModel):
-    """A file of an archive as it came and as it is now."""
-
-    path: str
-    before: str
-    after: str

@@ -12,14 +12,8 @@ import typer
 from pydantic import ValidationError
 
 from cass_ray.api.client import Client, ServerError
-from cass_ray.api.schema import (
-    Check,
-    JobState,
-    JobStatus,
-    TranslateRequest,
-    TranslateResponse,
-    Verification,
-)
+from cass_ray.api.jobs import JobState, JobStatus
+from cass_ray.api.schema import Check, TranslateRequest, TranslateResponse, Verification
 from cass_ray.config import explain
 from cass_ray.exit_codes import EXIT_FAILED, EXIT_USAGE, fail
 from cass_ray.task import Direction

@@ -9,15 +9,8 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Literal, TypeVar
 
-from cass_ray.api.schema import (
-    AssemblyRequest,
-    AssemblySide,
-    Check,
-    CompileReport,
-    ExecutionReport,
-    TargetInfo,
-    TranslateRequest,
-)
+from cass_ray.api.machine_code import AssemblyRequest, AssemblySide
+from cass_ray.api.schema import Check, CompileReport, ExecutionReport, TargetInfo, TranslateRequest
 from cass_ray.architectures import AMD_TARGETS
 from cass_ray.config import StrictModel
 from cass_ray.execute.backends.base import Assembly, Backend

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from cass_ray.api.schema import AssemblyRequest, AssemblySide, CompileReport, TranslateRequest
+from cass_ray.api.machine_code import AssemblyRequest, AssemblySide
+from cass_ray.api.schema import CompileReport, TranslateRequest
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.dataset.schema import Reason, clip_diagnostic
 from cass_ray.execute.backends.base import Assembly, Language

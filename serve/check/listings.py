@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import PurePosixPath
 
-from cass_ray.api.schema import AssemblyFunction, AssemblyRequest, AssemblySide
+from cass_ray.api.machine_code import AssemblyFunction, AssemblyRequest, AssemblySide
 from cass_ray.assembly import rdna3, sass
 from cass_ray.assembly.rdna3 import Rdna3LineKind
 from cass_ray.assembly.source_lines import rdna3_lines, sass_lines

@@ -15,15 +15,9 @@ from ray.exceptions import RayActorError, RayTaskError
 from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
 from ray.serve.handle import DeploymentHandle
 
-from cass_ray.api.schema import (
-    AssemblyRequest,
-    AssemblySide,
-    EngineInfo,
-    JobFileTexts,
-    JobStatus,
-    TargetInfo,
-    TranslateRequest,
-)
+from cass_ray.api.jobs import JobFileTexts, JobStatus
+from cass_ray.api.machine_code import AssemblyRequest, AssemblySide
+from cass_ray.api.schema import EngineInfo, TargetInfo, TranslateRequest
 from serve.check.checker import CheckRequest, CheckStage
 from serve.engines.base import EngineAnswer
 from serve.errors import ApiError, from_library, overloaded

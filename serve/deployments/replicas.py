@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from cass_ray.api.schema import JobFileTexts, JobStatus, TranslateRequest
+from cass_ray.api.jobs import JobFileTexts, JobStatus
+from cass_ray.api.schema import TranslateRequest
 from cass_ray.toolchain.sandbox import process
 from cass_ray.translate.engines.prefixes import MODEL_PREFIX
 from cass_ray.translate.engines.registry import make_translator

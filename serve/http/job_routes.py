@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from cass_ray.api.schema import RULES, Check, JobFileTexts, JobStatus
+from cass_ray.api.jobs import JobFileTexts, JobStatus
+from cass_ray.api.schema import RULES, Check
 from serve.errors import ApiError
 from serve.http.dependencies import Admitted, Authenticated, ServicesOf
 from serve.http.routes import PROBLEMS

@@ -11,12 +11,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Request, Response
 from fastapi.responses import StreamingResponse
 
+from cass_ray.api.machine_code import AssemblyRequest, AssemblyResponse, AssemblySide
 from cass_ray.api.schema import (
     ARCHITECTURES,
     EXAMPLE,
-    AssemblyRequest,
-    AssemblyResponse,
-    AssemblySide,
     Capabilities,
     Check,
     Event,

@@ -20,7 +20,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cass_ray.api.schema import Check, JobFile, JobFileTexts, JobState, JobStatus
+from cass_ray.api.jobs import JobFile, JobFileTexts, JobState, JobStatus
+from cass_ray.api.schema import Check
 from cass_ray.config import StrictModel
 from cass_ray.corpus.reading.archives import unpack_archive
 from cass_ray.corpus.reading.limits import ReadLimits

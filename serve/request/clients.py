@@ -5,17 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any, Protocol
 
-from cass_ray.api.schema import (
-    LIFT,
-    RULES,
-    AssemblyRequest,
-    AssemblySide,
-    EngineInfo,
-    JobFileTexts,
-    JobStatus,
-    TargetInfo,
-    TranslateRequest,
-)
+from cass_ray.api.jobs import JobFileTexts, JobStatus
+from cass_ray.api.machine_code import AssemblyRequest, AssemblySide
+from cass_ray.api.schema import LIFT, RULES, EngineInfo, TargetInfo, TranslateRequest
 from cass_ray.task import Direction, Level
 from cass_ray.translate.engines.prefixes import CHAT_PREFIX, MODEL_PREFIX
 from serve.check.checker import CheckRequest, CheckStage

@@ -7,13 +7,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
-from cass_ray.api.schema import (
-    AssemblyRequest,
-    AssemblySide,
-    EngineInfo,
-    TargetInfo,
-    TranslateRequest,
-)
+from cass_ray.api.machine_code import AssemblyRequest, AssemblySide
+from cass_ray.api.schema import EngineInfo, TargetInfo, TranslateRequest
 from serve.check.checker import Checker, CheckRequest, CheckStage, stages_in_thread
 from serve.engines.base import EngineAnswer, TranslationEngine
 from serve.request.clients import EngineClient

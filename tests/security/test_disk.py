@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cass_ray.api.schema import JobState
+from cass_ray.api.jobs import JobState
 
 pytest.importorskip("ray.serve")
 

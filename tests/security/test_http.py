@@ -17,7 +17,8 @@ pytest.importorskip("ray.serve")
 
 from ray.exceptions import RayActorError
 
-from cass_ray.api.schema import JobState, TranslateRequest
+from cass_ray.api.jobs import JobState
+from cass_ray.api.schema import TranslateRequest
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation, TranslatorError
 from serve.check.checker import CheckRequest, CheckStage
 from serve.deployments.remote_clients import DEATHS, RemoteChecker

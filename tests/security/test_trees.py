@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 
 pytest.importorskip("ray.serve")
 
-from cass_ray.api.schema import Check, JobState
+from cass_ray.api.jobs import JobState
+from cass_ray.api.schema import Check
 from cass_ray.commands.compile import app as compile_app
 from cass_ray.commands.translate import app as translate_app
 from cass_ray.toolchain.sandbox import isolation

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from cass_ray.api.schema import EXAMPLE, Check, JobState, JobStatus
+from cass_ray.api.jobs import JobState, JobStatus
+from cass_ray.api.schema import EXAMPLE, Check
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.protocol import NO_CONTEXT, Context, Translation
 from serve.errors import ApiError

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
+from cass_ray.api.machine_code import AssemblyRequest, AssemblySide
 from cass_ray.api.schema import (
-    AssemblyRequest,
-    AssemblySide,
     CompileReport,
     EngineInfo,
     TargetInfo,

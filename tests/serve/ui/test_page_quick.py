@@ -13,16 +13,8 @@ from typing import Any
 
 import pytest
 
-from cass_ray.api.schema import (
-    EXAMPLE,
-    AssemblyFunction,
-    AssemblyRequest,
-    AssemblySide,
-    CompileReport,
-    ExecutionReport,
-    RunReport,
-    TargetInfo,
-)
+from cass_ray.api.machine_code import AssemblyFunction, AssemblyRequest, AssemblySide
+from cass_ray.api.schema import EXAMPLE, CompileReport, ExecutionReport, RunReport, TargetInfo
 from serve.check.checker import CheckRequest, CheckStage
 from tests.serve.conftest import Api, make_services, make_settings
 from tests.serve.ui.conftest import served
