@@ -13,6 +13,7 @@ from pathlib import Path
 
 from cass_ray.cache import digest
 from cass_ray.project.build_system import BUILD_FOLDER, BuildPlan, find_plan, uses_torch
+from cass_ray.project.built_by import drop_what_others_built, identity_of
 from cass_ray.project.checking import Violation, check_again
 from cass_ray.project.cloning import write_git
 from cass_ray.project.cmake import newer_cmake
@@ -260,12 +261,14 @@ def _target(
 ) -> TargetResult:
     folder = work / architecture
     tree = folder / "tree"
+    libraries = find_library_root(toolchain.cache)
+    if drop_what_others_built(folder, tree, identity_of(toolchain, libraries)):
+        say(f"{architecture}: built anew, for the tools have changed")
     changed = synchronize(work / "port", tree)
     if any(build_files.kind_of(name) for name in changed):
         # Defaults of options that other build files gave.
         own_folder(tree, Path(BUILD_FOLDER))
         (tree / BUILD_FOLDER / "CMakeCache.txt").unlink(missing_ok=True)
-    libraries = find_library_root(toolchain.cache)
     prefix = write_prefix(folder / "rocm", toolchain, runtime, architecture, libraries)
     places = {name: (work / "dependencies" / name).resolve() for name, _ in settings.dependencies}
     tell_dependencies(prefix, places)

@@ -18,7 +18,8 @@ from cass_ray.toolchain.archive.library_root import LibraryRoot
 from cass_ray.toolchain.cmake_prefix import device_compiler, write_cmake_prefix
 from cass_ray.toolchain.hip.root import header_version
 
-_SCRIPTS = Path(__file__).parent / "rocm"
+SCRIPTS = Path(__file__).parent / "rocm"
+"""``hipcc`` and its kin."""
 _HEADER_ONLY = {
     "rocprim": ("roc::rocprim", "roc::rocprim_hip"),
     "hipcub": ("hip::hipcub",),
@@ -105,7 +106,7 @@ def write_prefix(
     _share(folder, toolchain)
     environment.parent.mkdir(parents=True, exist_ok=True)
     environment.write_text("".join(lines))
-    for script in _SCRIPTS.iterdir():
+    for script in SCRIPTS.iterdir():
         # Not beside the tools that projects call: it is for g++ alone.
         target = folder / ("host" if script.name == "ld" else "bin") / script.name
         target.parent.mkdir(exist_ok=True)
