@@ -6,8 +6,9 @@ host on the CPU backend and compares what it prints with what the generator comp
 written after every program; a run that is started again continues. ``--part 2/8`` takes every
 eighth program from the third on, ``--first 40`` programs from number 40 on. ``--rotation 3`` gives
 program ``n`` one combination of architecture and mode, number ``n + 3`` of them: where there is no
-time for all, every program runs and every combination has its share. The Markdown table lies beside
-the JSON file; ``--table`` writes it alone, of rows that :mod:`benchmarks.lift.parts` has joined.
+time for all, every program runs and every combination has its share. ``--copies 0`` makes a function
+of every subroutine, ``--copies 100`` of those with more than a hundred callers. The Markdown table
+lies beside the JSON file; ``--table`` writes it alone, of rows that :mod:`benchmarks.lift.parts` has joined.
 
 Programs that nvcc, the translator or clang refuse are counted and left out.
 """
@@ -35,6 +36,7 @@ from cass_ray.corpus.generate.program import GeneratedProgram, generate
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions
 from cass_ray.lift import LiftError, lift_listing, names_for_host
+from cass_ray.lift.lowering import calls
 from cass_ray.toolchain.amd.toolchain import AmdOutput
 from cass_ray.toolchain.locate import find_amd, find_nvidia
 from cass_ray.toolchain.nvidia.elf import Cubin
@@ -177,6 +179,7 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], help="KEY=VALUE, any knob")
     parser.add_argument("--first", type=int, default=0, help="number of the first program")
     parser.add_argument("--rotation", type=int, help="one combination for each program")
+    parser.add_argument("--copies", type=int, default=calls.MOST_COPIES, help="of a subroutine")
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--minutes", type=float, default=600.0, help="when to stop")
     parser.add_argument("--part", type=part, default=(0, 1), metavar="I/N", help="of the programs")
@@ -187,6 +190,7 @@ def main() -> None:
         rows = [GeneratedRow(**row) for row in content["rows"]]
         given.json.with_suffix(".md").write_text(table(rows, content["command"]))
         return
+    calls.MOST_COPIES = given.copies
     cache = default_directory() / "lift-benchmark"
     cache.mkdir(parents=True, exist_ok=True)
     limits = RunOptions(seconds=120.0)
