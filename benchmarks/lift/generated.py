@@ -6,9 +6,9 @@ host on the CPU backend and compares what it prints with what the generator comp
 written after every program; a run that is started again continues. ``--part 2/8`` takes every
 eighth program from the third on, ``--first 40`` programs from number 40 on. ``--rotation 3`` gives
 program ``n`` one combination of architecture and mode, number ``n + 3`` of them: where there is no
-time for all, every program runs and every combination has its share. ``--copies 0`` makes a function
-of every subroutine, ``--copies 100`` of those with more than a hundred callers. The Markdown table
-lies beside the JSON file; ``--table`` writes it alone, of rows that :mod:`benchmarks.lift.parts` has joined.
+time for all, every program runs and every combination has its share. ``--copies 0`` makes a
+function of every subroutine. The Markdown table lies beside the JSON file; ``--table`` writes it
+alone, of rows that :mod:`benchmarks.lift.parts` has joined.
 
 Programs that nvcc, the translator or clang refuse are counted and left out.
 """
