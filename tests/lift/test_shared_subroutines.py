@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.lift.cubins import compile_unit
 from benchmarks.lift.generated import MODES
+from cass_ray.bench.task import TASKS_FOLDER
 from cass_ray.corpus.reading.source_files import gather as gather_sources
 from cass_ray.emulator.build import runtime_library
 from cass_ray.emulator.execution import RunOptions, execute
@@ -23,6 +24,8 @@ from cass_ray.translate.project.program import translated
 
 pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
 
+VIRTUAL = "data_structures/expression_trees_virtual"
+"""A task whose program checks its results against the host's."""
 PROGRAM = Unit(Path(__file__).parent / "programs", PurePosixPath("shared_subroutines.cu"))
 THREADS, LEFT = 96, 80
 STEPS = (1, 2, 1, 3)
@@ -114,6 +117,24 @@ def test_lanes_meet_again(
     done = execute(program, (), library, RunOptions(seconds=60, devices=(target,)))
     assert done.ok, done.stderr_text
     assert [int(line) for line in done.stdout_text.split()] == [*meet(), *gather()]
+
+
+@pytest.mark.slow
+def test_virtual_functions_that_recurse(tmp_path: Path) -> None:
+    """LLVM's pass over live ranges of vector registers made wrong addresses of it."""
+    unit = Unit(TASKS_FOLDER / VIRTUAL, PurePosixPath("main.cu"))
+    sources = translated(gather_sources(unit), make_translator())
+    made = find_amd().compile(sources.write(tmp_path / "hip"), "gfx1100", optimization="-O1")
+    cubins, message = compile_unit(find_nvidia(), unit, ["sm_120"])
+    assert not message
+    cubin, library = cubins["sm_120"], runtime_library()
+    names = names_for_host(Cubin.parse(cubin), made.device_assembly)
+    lifted = lift_cubin(cubin, names=names)
+    program = tmp_path / "program"
+    find_amd().recombine(made.host_assembly, lifted.assembly, program, runtime_library=library)
+    done = execute(program, (), library, RunOptions(seconds=60))
+    assert done.ok, done.stderr_text
+    assert "tree 49: value" in done.stdout_text
 
 
 def test_turns_that_end_in_recursion_are_refused(tmp_path: Path) -> None:

@@ -42,6 +42,12 @@ _LLVM_OPTIONS = (
     # They share parts of addresses, as ptxas has done, and the code is no better for it.
     "-amdgpu-scalar-ir-passes=0",
 )
+_WITH_FUNCTIONS = (
+    # After SI Optimize VGPR LiveRange of LLVM 19 kernels of virtual functions read wrong addresses.
+    # One fault of that pass is mended by LLVM's pull request 218342.
+    "-amdgpu-opt-vgpr-liverange=false",
+)
+"""Options for modules with functions beside kernels."""
 
 
 def assembly(
@@ -50,19 +56,20 @@ def assembly(
     """RDNA3 assembly of an LLVM module, and LLVM's CPU seconds. Raises :class:`CompilerFailure`."""
     compiler = ir_compiler(toolchain)
     visible = toolchain.visible()
+    options = _LLVM_OPTIONS + (_WITH_FUNCTIONS if "\ndefine internal " in module else ())
     command: list[str | Path]
     if f"@{SUPPORT_PREFIX}" in module:
         support = _support_library(toolchain, architecture)
-        command = _clang(toolchain, architecture)
+        command = _clang(toolchain, architecture, options)
         command += ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", support]
         visible = (*visible, support.parent)
     elif compiler is not None:
         own = [word for word in toolchain.workarounds if word != "-mllvm"]
         command = [compiler, _INPUT, architecture]
-        command += [*how_to_compile(module), *_LLVM_OPTIONS, *own]
+        command += [*how_to_compile(module), *options, *own]
         visible = (*visible, compiler.parent)
     else:
-        command = _clang(toolchain, architecture)
+        command = _clang(toolchain, architecture, options)
     with private_folder() as folder:
         (folder / _INPUT).write_text(module)
         view = View(read_only=visible, writable=(folder,))
@@ -70,9 +77,11 @@ def assembly(
     return _checked(done, "the lifted code").stdout_text, done.cpu_seconds
 
 
-def _clang(toolchain: AmdToolchain, architecture: str) -> list[str | Path]:
-    options = [word for option in _LLVM_OPTIONS for word in ("-mllvm", option)]
-    command: list[str | Path] = [toolchain.clang, *_FLAGS, *options, *toolchain.workarounds]
+def _clang(
+    toolchain: AmdToolchain, architecture: str, options: tuple[str, ...]
+) -> list[str | Path]:
+    flags = [word for option in options for word in ("-mllvm", option)]
+    command: list[str | Path] = [toolchain.clang, *_FLAGS, *flags, *toolchain.workarounds]
     return [*command, f"-mcpu={architecture}", "-S", _INPUT, "-o", "-"]
 
 
