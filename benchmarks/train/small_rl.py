@@ -123,6 +123,7 @@ def run(out: Path, options: argparse.Namespace) -> None:
     first, last = ("cuda:0", f"cuda:{gpus - 1}") if gpus else ("cpu", "cpu")
     source = options.model or out / "run/model"
     target = options.save or out / "run/model_rl"
+    records = options.records or out / "rl"
     maker = RolloutProcess(
         partial(make_rollouts, source.resolve(), last, settings.sampling, settings.seed)
     )
@@ -148,7 +149,7 @@ def run(out: Path, options: argparse.Namespace) -> None:
         maker,
         rewards,
         QuestionChooser(asked, settings.sampling, settings.seed),
-        out / "rl",
+        records,
         until,
         say,
         save,
@@ -156,7 +157,7 @@ def run(out: Path, options: argparse.Namespace) -> None:
     try:
         summary = trainer.run()
         say(json.dumps(vars(summary)))
-        (out / "rl/summary.json").write_text(json.dumps(vars(summary), indent=1))
+        (records / "summary.json").write_text(json.dumps(vars(summary), indent=1))
     finally:  # what was learned until then
         save_policy(loaded, learner.weights(), str(source), target)
         rewards.close()
@@ -187,6 +188,7 @@ def arguments() -> argparse.ArgumentParser:
     running.add_argument("--tools", type=Path, required=True)
     running.add_argument("--model", type=Path, help="Default: OUT/run/model.")
     running.add_argument("--save", type=Path, help="Default: OUT/run/model_rl.")
+    running.add_argument("--records", type=Path, help="Default: OUT/rl.")
     running.add_argument("--seconds", type=float, default=480)
     running.add_argument("--workers", type=int, help="Judges; default: one a core.")
     running.add_argument(

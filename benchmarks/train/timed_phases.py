@@ -16,10 +16,12 @@ from pathlib import Path
 CPUS, GPUS, MORE_GPUS = "CPUs", "GPUs", "more GPUs"
 RESOURCES = (CPUS, GPUS, MORE_GPUS)
 """What phases run on; those of one run one after the other. Of four GPUs and more supervised
-training has all, reinforcement learning the first two, and the next two are ``MORE_GPUS`` then."""
+training has all, reinforcement learning the first two, and the next two are ``MORE_GPUS`` then: for
+figures of training while the supervised model answers, and for a second arm of reinforcement
+learning."""
 _OWN = 2
 """GPUs that answers and reinforcement learning use, at most."""
-MODEL, RL_MODEL = "run/model", "run/model_rl"
+MODEL, RL_MODEL, SECOND_MODEL = "run/model", "run/model_rl", "run/model_second"
 PROGRAMS = "held_out.jsonl"
 _STEP_TOKENS = 65_536
 """Of the supervised run, over all GPUs: those of the sixth run."""
@@ -67,6 +69,8 @@ class Plan:
     """Options of ``small_rl questions``."""
     rl: list[str] = field(default_factory=lambda: [*_RL])
     """Options of ``small_rl run``."""
+    second: list[str] = field(default_factory=lambda: ["--set", "optimizer.learning_rate=0.0001"])
+    """What the second arm is told after them, where there are GPUs for it."""
     answers: list[str] = field(default_factory=list)
     """More options of ``small_model answer``."""
     asked: list[str] = field(default_factory=lambda: ["public", "bench", "back"])
@@ -183,7 +187,17 @@ def _questions(at: Context) -> list[Lane]:
     return [Lane([held_out, asked])]
 
 
-def _answers(model: str, to: str) -> Callable[[Context], list[Lane]]:
+def _own(plan: Plan) -> Sequence[int]:
+    return plan.own
+
+
+def _more(plan: Plan) -> Sequence[int]:
+    return plan.more or ()
+
+
+def _answers(
+    model: str, to: str, gpus: Callable[[Plan], Sequence[int]] = _own
+) -> Callable[[Context], list[Lane]]:
     """Greedy answers to held-out programs and CASS-Bench on one GPU, samples on another."""
 
     def lanes(at: Context) -> list[Lane]:
@@ -196,7 +210,7 @@ def _answers(model: str, to: str) -> Callable[[Context], list[Lane]]:
 
         greedy = ask("--only", *at.plan.asked, "--samples", 0)
         samples = ask("--only", "public", "--public-samples", 2, "--no-greedy")
-        own = at.plan.own
+        own = gpus(at.plan)
         if len(own) < 2:  # caches of two would not fit beside each other
             return [Lane([greedy, samples])]
         return [Lane([greedy], own[-1:]), Lane([samples], own[:1])]
@@ -204,15 +218,23 @@ def _answers(model: str, to: str) -> Callable[[Context], list[Lane]]:
     return lanes
 
 
-def _reinforce(at: Context) -> list[Lane]:
-    """From the model that was saved last, where a run was interrupted."""
-    saved = at.out / RL_MODEL
-    model = ["--model", str(saved)] if saved.exists() else []
-    command = module(
-        "small_rl", "run", at.out, "--tools", at.out / "tools", "--seconds", f"{at.left - 20:.0f}",
-        "--without-sandbox", "--save-every", 20, *model, *at.plan.rl,
-    )  # fmt: skip
-    return [Lane([command], at.plan.own or None)]
+def _reinforce(
+    model: str, to: str, gpus: Callable[[Plan], Sequence[int]] = _own
+) -> Callable[[Context], list[Lane]]:
+    """Records in ``to``; from the model that was saved last, where a run was interrupted."""
+
+    def lanes(at: Context) -> list[Lane]:
+        saved = at.out / model
+        begun = ["--model", str(saved)] if saved.exists() else []
+        second = at.plan.second if gpus is _more else []
+        command = module(
+            "small_rl", "run", at.out, "--tools", at.out / "tools",
+            "--seconds", f"{at.left - 20:.0f}", "--without-sandbox", "--save-every", 20,
+            "--save", saved, "--records", at.out / to, *begun, *at.plan.rl, *second,
+        )  # fmt: skip
+        return [Lane([command], gpus(at.plan) or None)]
+
+    return lanes
 
 
 def _worth(answers: str, to: str) -> Callable[[Context], list[Lane]]:
@@ -260,15 +282,6 @@ def _alone(*parts: Sequence[str]) -> Callable[[Context], list[Lane]]:
     return lanes
 
 
-def _decoding(at: Context) -> list[Lane]:
-    lanes = []
-    for gpu, shape in zip(at.plan.more or at.plan.own, ("7b", "1.5b"), strict=True):
-        to = at.out / f"scaling/decoding-{shape}.json"
-        command = [sys.executable, "-m", "benchmarks.serve.batch_decoding", shape, "--out", str(to)]
-        lanes.append(Lane([command], [gpu]))
-    return lanes
-
-
 def _rl_end(plan: Plan) -> float:
     return plan.closing + plan.answering
 
@@ -294,6 +307,7 @@ def phases(plan: Plan) -> list[Phase]:
               ("prepared",), before_end=_training_end, longest=lambda plan: plan.training,
               grace=90, least=20,
               records=("run/metrics.jsonl", "run/summary.json", "pace.json")),
+        *(_figures(plan) if plan.more else ()),
         Phase("questions", CPUS, [_questions], ("prepared",), records=(PROGRAMS,), nice=10),
         Phase("judge", CPUS, [_unpack], parts=("judge.",), nice=10),
         Phase("answered", GPUS, [_answers(MODEL, "answers")], ("trained", "questions"),
@@ -301,18 +315,23 @@ def phases(plan: Plan) -> list[Phase]:
         Phase("weights", CPUS, [_weights(MODEL, "supervised")], ("trained",), nice=10),
         Phase("worth", CPUS, [_worth("answers", "worth.jsonl")], ("judge",), after=("answered",),
               records=("worth*.jsonl",), nice=10),
-        Phase("reinforced", GPUS, [_reinforce, _reinforce], ("trained", "questions", "judge"),
-              before_end=_rl_end, grace=20, least=30,
-              records=("rl/metrics.jsonl", "rl/summary.json", "rl/answers.jsonl",
-                       "rl/questions.jsonl")),
+        Phase("reinforced", GPUS, [_reinforce(RL_MODEL, "rl")] * 2,
+              ("trained", "questions", "judge"),
+              before_end=_rl_end, grace=20, least=30, records=_records("rl")),
         Phase("answered_rl", GPUS, [_answers(RL_MODEL, "answers_rl")], after=("reinforced",),
               longest=answering, grace=20, records=answered),
         Phase("worth_rl", CPUS, [_worth("answers_rl", "worth_rl.jsonl")], ("judge",),
               after=("answered_rl",), before_end=_home, records=("worth*.jsonl",)),
+        *(_second(plan) if plan.more else ()),
         Phase("weights_rl", CPUS, [_weights(RL_MODEL, "rl")], after=("reinforced",),
               before_end=_home),
     ]  # fmt: skip
-    return made + (_figures(plan) if plan.more else _scaling_last(plan))
+    return made if plan.more else made + _scaling_last(plan)
+
+
+def _records(folder: str) -> tuple[str, ...]:
+    names = ("metrics.jsonl", "summary.json", "answers.jsonl", "questions.jsonl")
+    return tuple(f"{folder}/{name}" for name in names)
 
 
 _RECORDS = ("scaling/*.json", "scaling/*/*.json*")
@@ -329,19 +348,26 @@ def _scaling_last(plan: Plan) -> list[Phase]:
 
 
 def _figures(plan: Plan) -> list[Phase]:
-    """On GPUs of their own beside answers and reinforcement learning. What two GPUs reach is
-    compared with ``zero-3-1``, on one of them."""
-    beside = (
-        ("one-gpu", _alone(["zero-3-1"], ["1.5b-ours-fp8"])),
-        *((name, _scaling(name)) for name in _TWO),
-        ("fp8", _alone(["7b-ours-fp8"], ["1.5b-ours-compiled"])),
-        ("decoding", _decoding),
-        ("bf16", _alone(["7b-ours-8bit"], ["1.5b-ours"])),
-    )
+    """On GPUs of their own while the supervised model answers."""
     return [
-        Phase(name, MORE_GPUS, [lanes], after=("trained",), parts=("deepspeed",),
-              before_end=_home, least=plan.scaling / 2, apart=True, records=_RECORDS)
-        for name, lanes in beside
+        Phase("bf16", MORE_GPUS, [_alone(["7b-ours-static"], ["1.5b-ours-static"])],
+              after=("trained",), parts=("deepspeed",), before_end=_training_end,
+              longest=lambda plan: plan.answering, least=plan.scaling / 2, apart=True,
+              records=_RECORDS)
+    ]  # fmt: skip
+
+
+def _second(plan: Plan) -> list[Phase]:
+    """Reinforcement learning once more, told something else, on GPUs of its own."""
+    return [
+        Phase("reinforced_second", MORE_GPUS, [_reinforce(SECOND_MODEL, "rl_second", _more)] * 2,
+              ("trained", "questions", "judge"), ("answered", "bf16"),
+              before_end=_rl_end, grace=20, least=30, records=_records("rl_second")),
+        Phase("answered_second", MORE_GPUS, [_answers(SECOND_MODEL, "answers_second", _more)],
+              after=("reinforced_second",), longest=lambda plan: plan.answering, grace=20,
+              records=("answers*/*.jsonl",)),
+        Phase("worth_second", CPUS, [_worth("answers_second", "worth_second.jsonl")], ("judge",),
+              after=("answered_second",), before_end=_home, records=("worth*.jsonl",)),
     ]  # fmt: skip
 
 

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.serve import batch_decoding
 from benchmarks.train import gpu, judge_tools, small_model, small_parts, small_rl, timed_run
 from benchmarks.train.timed_arrival import arrived, take_parts
 from benchmarks.train.timed_parts import write_parts
@@ -136,7 +135,7 @@ def test_commands_are_understood(gpus: int, tmp_path: Path) -> None:
     """By the modules that they call; torchrun's stand behind ``-m`` once more."""
     understand: dict[str, argparse.ArgumentParser] = {
         module.__name__: module.arguments()
-        for module in (judge_tools, small_model, small_parts, small_rl, gpu, batch_decoding)
+        for module in (judge_tools, small_model, small_parts, small_rl, gpu)
     }
     plan, seen = Plan(0, gpus=gpus, cores=16), set()
     (tmp_path / "run/model_rl").mkdir(parents=True)
@@ -149,20 +148,24 @@ def test_commands_are_understood(gpus: int, tmp_path: Path) -> None:
             if name == gpu.__name__:
                 assert set(parts or ()) <= {*gpu.PARTS, *gpu.SCALING}
     measured = {gpu.__name__} if gpus > 1 else set()
-    measured |= {batch_decoding.__name__} if gpus > 2 else set()
-    assert (
-        seen & understand.keys()
-        == understand.keys()
-        - {
-            gpu.__name__,
-            batch_decoding.__name__,
-        }
-        | measured
-    )
+    assert seen & understand.keys() == understand.keys() - {gpu.__name__} | measured
+
+
+def test_the_second_arm_is_told_more_and_keeps_its_own_records(tmp_path: Path) -> None:
+    plan = Plan(0, gpus=4, cores=64, rl=["--other", "0"], second=["--other", "0.2"])
+    told = {
+        phase.name: small_rl.arguments().parse_args(command[3:])
+        for phase, _, command in commands(plan, tmp_path)
+        if phase.name.startswith("reinforced")
+    }
+    assert {name: (row.other, row.records, row.save) for name, row in told.items()} == {
+        "reinforced": (0.0, tmp_path / "rl", tmp_path / "run/model_rl"),
+        "reinforced_second": (0.2, tmp_path / "rl_second", tmp_path / "run/model_second"),
+    }
 
 
 def test_what_runs_at_the_same_time_has_gpus_of_its_own(tmp_path: Path) -> None:
-    """With four: training has all; then the first two go on, the others are for measurements."""
+    """With four: training has all; then two go on, two are for figures and a second arm."""
     seen: dict[str, set[str]] = {GPUS: set(), MORE_GPUS: set()}
     for phase, lane, command in commands(Plan(0, gpus=4, cores=64), tmp_path):
         shown = lane_environment(lane).get("CUDA_VISIBLE_DEVICES")
