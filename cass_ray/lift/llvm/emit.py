@@ -46,6 +46,9 @@ _WITH_FUNCTIONS = (
     # After SI Optimize VGPR LiveRange of LLVM 19 kernels of virtual functions read wrong addresses.
     # One fault of that pass is mended by LLVM's pull request 218342.
     "-amdgpu-opt-vgpr-liverange=false",
+    # Of a thread's memory, where they recurse: LLVM takes none in code objects of version 5, AMD's
+    # runtime and ours give such kernels 1 and 8 KiB, and frames are larger than ptxas' own.
+    "-amdgpu-assume-external-call-stack-size=16384",
 )
 """Options for modules with functions beside kernels."""
 
