@@ -28,6 +28,9 @@ class Value(NamedTuple):
 SUPPORT_PREFIX = "__cass_"
 """Names of the functions of ``device/support.hip`` begin so."""
 
+_PURE = "nounwind willreturn memory(none)"
+"""Of assembly: LLVM may leave it out, join it with its like, or move it."""
+
 TRUE = Value("i1", "true")
 FALSE = Value("i1", "false")
 
@@ -252,7 +255,7 @@ class IRBuilder:
     def asm(self, kind: str, text: str, constraints: str, *arguments: Value) -> Value:
         """Inline assembly that computes one value and touches nothing else."""
         listed = ", ".join(map(str, arguments))
-        made = self.result(kind, f'call {kind} asm "{text}", "{constraints}"({listed})')
+        made = self.result(kind, f'call {kind} asm "{text}", "{constraints}"({listed}) {_PURE}')
         return self._defined(made, text, *arguments)
 
     def element(self, vector: Value, index: int, kind: str) -> Value:

@@ -16,11 +16,15 @@ most two below it: ``a / d - m * a / 2^32 = a * (2^32 - m * d) / (2^32 * d) < 2`
 together give ``a / d`` and ``a % d``. For ``d = 0`` they give 2 and ``a``.
 
 Only the value of the last correction is written in another way; LLVM drops steps that nobody reads.
+
+In a loop ptxas may take the magnitude of ``a`` of its estimate in front of the loop. Whether it is
+that of the last correction is for LLVM to prove: ``llvm.is.constant`` of a comparison is true where
+the comparison has become a constant, and what depends on it is gone otherwise.
 """
 
 from __future__ import annotations
 
-from cass_ray.lift.llvm.builder import TRUE, IRBuilder, Value, i32, i64
+from cass_ray.lift.llvm.builder import FALSE, TRUE, IRBuilder, Value, i32, i64
 
 _LESS_THAN_2_TO_32 = i32(0xFFFFFFE)
 """Added to a float's bits: 2^32 times as much, less two units in the last place."""
@@ -56,10 +60,20 @@ class Divisions:
         else:
             quotient = self._uncorrected_quotient(before, remainder, divisor)
             corrected = quotient is not None and self._is_next(changed, before)
-        dividend = self._dividend(remainder, divisor, quotient) if corrected else None
-        if dividend is None:
+        found = self._dividend(remainder, divisor, quotient) if corrected else None
+        if found is None:
             return None
-        return self._exact(dividend, divisor, "urem" if quotient is None else "udiv")
+        dividend, estimated = found
+        exact = self._exact(dividend, divisor, "urem" if quotient is None else "udiv")
+        if estimated == dividend:
+            return exact
+        steps = self._ir.select(condition, changed, before)
+        same = self._ir.icmp("eq", dividend, estimated)
+        return self._ir.select(self._proven(same), exact, steps)
+
+    def _proven(self, condition: Value) -> Value:
+        """Whether LLVM proves that ``condition`` always holds; no code is made of the question."""
+        return self._ir.both(condition, self._ir.call("i1", "llvm.is.constant.i1", condition))
 
     def _exact(self, dividend: Value, divisor: Value, opcode: str) -> Value:
         """The quotient or the remainder; LLVM's are undefined for a divisor of zero."""
@@ -67,7 +81,25 @@ class Divisions:
         safe = self._ir.select(is_zero, i32(1), divisor)
         by_zero = _QUOTIENT_BY_ZERO if opcode == "udiv" else dividend
         hidden = self._ir.once(("dividend", dividend.name), lambda: self._hidden(dividend))
-        return self._ir.select(is_zero, by_zero, self._ir.op(opcode, hidden, safe))
+        exact = self._ir.select(is_zero, by_zero, self._ir.op(opcode, hidden, safe))
+        return self._by_power_of_two(dividend, divisor, opcode, exact)
+
+    def _by_power_of_two(self, dividend: Value, divisor: Value, opcode: str, other: Value) -> Value:
+        """What takes a shift or a mask, where LLVM proves that it does; ``other`` elsewhere.
+
+        LLVM does not see through magnitudes: that of a power of two is the power itself.
+        """
+        power = next(iter(self._operands(divisor, _MAGNITUDE)), divisor)
+        bits = self._ir.call("i32", "llvm.ctpop.i32", power)
+        is_power = self._proven(self._ir.icmp("ult", bits, i32(2)))
+        if opcode == "urem":
+            short = self._ir.op("and", dividend, self._ir.op("sub", power, i32(1)))
+        else:
+            shift = self._ir.call("i32", "llvm.cttz.i32", power, FALSE)
+            is_zero = self._ir.icmp("eq", power, i32(0))
+            quotient = self._ir.op("lshr", dividend, self._ir.op("and", shift, i32(31)))
+            short = self._ir.select(is_zero, _QUOTIENT_BY_ZERO, quotient)
+        return self._ir.select(is_power, short, other)
 
     def _hidden(self, dividend: Value) -> Value:
         """The dividend, of which LLVM knows nothing.
@@ -90,8 +122,13 @@ class Divisions:
         other = corrected[0]
         return estimate if self._at_least(condition) == self._at_least(other) else None
 
-    def _dividend(self, remainder: Value, divisor: Value, quotient: Value | None) -> Value | None:
-        """Of what ``remainder`` is the once corrected remainder, with the estimate ``quotient``."""
+    def _dividend(
+        self, remainder: Value, divisor: Value, quotient: Value | None
+    ) -> tuple[Value, Value] | None:
+        """Of what ``remainder`` is the once corrected remainder, with the estimate ``quotient``.
+
+        And of what the quotient was estimated: the same, as far as this block shows it.
+        """
         selected = self._operands(remainder, "select")
         if not selected:
             return None
@@ -103,16 +140,17 @@ class Divisions:
             return None
         for product, dividend in self._either_way(first, "add"):
             for estimate in self._negative_multiples(product, divisor):
-                if quotient in (None, estimate) and self._is_estimate(estimate, dividend, divisor):
-                    return dividend
+                estimated = self._estimated(estimate, divisor)
+                if quotient in (None, estimate) and estimated is not None:
+                    return dividend, estimated
         return None
 
-    def _is_estimate(self, quotient: Value, dividend: Value, divisor: Value) -> bool:
-        """Whether ``quotient`` is ``dividend`` times the estimate of 2^32 / ``divisor``."""
-        return any(
-            self._widened(factor) == dividend and self._is_reciprocal(self._widened(other), divisor)
-            for other, factor in self._either_way(self._high(quotient), "mul")
-        )
+    def _estimated(self, quotient: Value, divisor: Value) -> Value | None:
+        """The word that ``quotient`` is, times the estimate of 2^32 / ``divisor``."""
+        for other, factor in self._either_way(self._high(quotient), "mul"):
+            if self._is_reciprocal(self._widened(other), divisor):
+                return self._widened(factor)
+        return None
 
     def _is_reciprocal(self, value: Value | None, divisor: Value) -> bool:
         """Whether ``value`` is the first estimate of 2^32 / ``divisor``, improved once."""

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from cass_ray.lift.llvm.emit import assembly
+from cass_ray.toolchain.locate import find_amd
 from tests.lift.lowering.test_mbarrier import lifted
 
 # nvcc 13.0, sm_80: R2 % R5, and R2 / R5 in R9.
@@ -61,7 +63,6 @@ def test_the_last_step_is_llvms(steps: tuple[str, ...], opcode: str) -> None:
         ("I2F.U32.RP", "I2F.U32.RM"),
         ("I2F.U32.RP", "I2F.RP"),  # of a number that may be negative
         ("IMAD.HI.U32 R7, R7, R11, R6", "IMAD.HI.U32 R7, R7, R11, R2"),
-        ("IMAD.HI.U32 R7, R7, R2, RZ", "IMAD.HI.U32 R7, R7, R5, RZ"),  # another dividend
         ("IMAD R11, R11, R7, RZ", "IMAD R11, R11, R7, R2"),
         ("IMAD R4, R5, R9, R2", "IMAD R4, R2, R9, R2"),
         ("ISETP.GE.U32.AND P0, PT, R4, R5, PT", "ISETP.GE.AND P0, PT, R4, R5, PT"),
@@ -78,6 +79,32 @@ def test_other_steps_stay_what_they_are(old: str, new: str) -> None:
     assert "urem i32" not in made
 
 
+@pytest.mark.parametrize(("copy", "is_division"), [("R2", True), ("R5", False)])
+@pytest.mark.parametrize("steps", [_REMAINDER, _QUOTIENT])
+def test_llvm_decides_whether_a_word_of_another_block_is_the_dividend(
+    copy: str, is_division: bool, steps: tuple[str, ...]
+) -> None:
+    """ptxas' reciprocal is v_rcp_f32, that of LLVM's division is v_rcp_iflag_f32."""
+    estimate = [
+        line.replace("IMAD.HI.U32 R7, R7, R2, RZ", "IMAD.HI.U32 R7, R7, R3, RZ")
+        for line in _ESTIMATE
+    ]
+    before = (*_BEFORE, f"MOV R3, {copy}", "S2R R12, SR_CTAID.Y", "MOV R13, RZ")
+    again = ("STG.E [R12.64], R4", "ISETP.NE.AND P3, PT, R13, R12, PT", "IADD3 R13, R13, 0x1, RZ")
+    lines = [*before, ".L_x_0:", *estimate, *steps, *again, "@P3 BRA `(.L_x_0)", "EXIT"]
+    written, _ = assembly(find_amd(), lifted(80, "gfx1100", *lines), "gfx1100")
+    assert ("v_rcp_iflag_f32" in written) is is_division
+    assert ("v_rcp_f32" in written) is not is_division
+
+
+def test_of_a_power_of_two_it_is_a_mask() -> None:
+    lines = ["S2R R2, SR_TID.X", "S2R R12, SR_CTAID.Y", "MOV R13, RZ", "MOV R5, 0x1", ".L_x_0:"]
+    lines += [*_ESTIMATE, *_REMAINDER, "STG.E [R12.64], R4", "IADD3 R5, R5, R5, RZ"]
+    lines += ["ISETP.GE.AND P3, PT, R12, R5, PT", "@P3 BRA `(.L_x_0)", "EXIT"]
+    written, _ = assembly(find_amd(), lifted(80, "gfx1100", *lines), "gfx1100")
+    assert "v_rcp" not in written
+
+
 def test_one_correction_is_no_division() -> None:
     made = lifted(80, "gfx1100", *_BEFORE, *_ESTIMATE, *_REMAINDER[2:], *_AFTER)
     assert "urem i32" not in made
@@ -90,7 +117,7 @@ def _estimates_out_of_bounds(tmp_path: Path, *ranges: tuple[int, int]) -> int:
     source = Path(__file__).parents[1] / "proofs/reciprocals.c"
     program = tmp_path / "reciprocals"
     subprocess.run([compiler, "-O3", "-std=c11", source, "-o", program], check=True)
-    command = [[program, str(first), str(last)] for first, last in ranges]
+    command: list[list[str | Path]] = [[program, str(first), str(last)] for first, last in ranges]
     return sum(
         int(subprocess.run(each, check=True, capture_output=True).stdout) for each in command
     )

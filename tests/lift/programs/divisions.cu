@@ -49,6 +49,18 @@ __global__ void strides(unsigned *sums) {
     sums[threadIdx.x] = sum;
 }
 
+// The same, signed; the compiler takes the magnitude of what is divided in front of the loop.
+__global__ void signed_strides(unsigned *sums, int last) {
+    int value = static_cast<int>(edges[threadIdx.x]);
+    unsigned sum = 0;
+    for (int stride = 1; stride <= last; stride *= 2) {
+        sum = mixed(sum, static_cast<unsigned>(value % stride));
+        if (sum & 1) sum = mixed(sum, static_cast<unsigned>(value / stride));
+        __syncthreads();
+    }
+    sums[threadIdx.x] = sum;
+}
+
 static void report(const char *name, const unsigned *values) {
     for (int i = 0; i < kCount; ++i) printf("%s %d %08x\n", name, i, values[i]);
 }
@@ -69,4 +81,7 @@ int main() {
     strides<<<1, kCount>>>(first);
     cudaDeviceSynchronize();
     report("stride", first);
+    signed_strides<<<1, kCount>>>(first, 1 << 29);
+    cudaDeviceSynchronize();
+    report("signed stride", first);
 }
