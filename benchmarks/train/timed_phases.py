@@ -352,7 +352,7 @@ def _figures(plan: Plan) -> list[Phase]:
     return [
         Phase("bf16", MORE_GPUS, [_alone(["7b-ours-static"], ["1.5b-ours-static"])],
               after=("trained",), parts=("deepspeed",), before_end=_training_end,
-              longest=lambda plan: plan.answering, least=plan.scaling / 2, apart=True,
+              longest=lambda plan: plan.answering, least=60, apart=True,
               records=_RECORDS)
     ]  # fmt: skip
 
