@@ -63,6 +63,15 @@ class CheckpointStore:
         self.files, self.root = fsspec.core.url_to_fs(url, use_listings_cache=False)
         self.files.makedirs(self.root, exist_ok=True)
 
+    def write_whole(self, path: str, content: bytes) -> None:
+        """Write a file that others see whole or not at all, as object stores do by themselves."""
+        if "file" not in self.files.protocol:
+            self.files.pipe_file(path, content)
+            return
+        part = f"{path}.part"
+        self.files.pipe_file(part, content)
+        self.files.mv(part, path)
+
     def folder(self, step: int) -> str:
         """Where the checkpoint of ``step`` is."""
         return f"{self.root}/step-{step:08}"

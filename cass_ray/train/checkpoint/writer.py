@@ -90,7 +90,7 @@ class CheckpointWriter:
 
     def _seal(self, step: int, written: dict[str, tuple[int, int]]) -> None:
         path = f"{self._store.folder(step)}/done-{self._rank:05}-of-{self._workers:05}.json"
-        self._store.files.pipe_file(path, json.dumps(written).encode())
+        self._store.write_whole(path, json.dumps(written).encode())
 
     def commit(self) -> list[int]:
         """Complete the checkpoints that every worker has written; returns their steps."""
@@ -110,7 +110,7 @@ class CheckpointWriter:
                     n: tuple(v) for n, v in json.loads(self._store.files.cat_file(path)).items()
                 }
             manifest = Manifest(step, files, notes)
-            self._store.files.pipe_file(f"{folder}/{MANIFEST}", manifest.dump().encode())
+            self._store.write_whole(f"{folder}/{MANIFEST}", manifest.dump().encode())
             del self._open[step]
             done.append(step)
         return done
