@@ -57,8 +57,7 @@ class Plan:
     closing: float = 60
     """Seconds at the end for judging the last answers and taking everything home."""
     scaling: float = 230
-    """Seconds that must be left for a measurement on two GPUs to be begun; half of them where
-    several are made, on GPUs of their own."""
+    """Seconds that must be left for a measurement on two GPUs to be begun."""
     gpus: int = 1
     cores: int = 1
     prepare: list[str] = field(default_factory=lambda: ["--asked-only", "--reserved", "0.5"])
@@ -83,7 +82,7 @@ class Plan:
 
     @property
     def more(self) -> tuple[int, int] | None:
-        """Two GPUs for measurements beside them."""
+        """Two GPUs beside them, for figures of training and the second arm."""
         return (_OWN, _OWN + 1) if self.gpus >= _OWN + 2 else None
 
 
@@ -187,17 +186,7 @@ def _questions(at: Context) -> list[Lane]:
     return [Lane([held_out, asked])]
 
 
-def _own(plan: Plan) -> Sequence[int]:
-    return plan.own
-
-
-def _more(plan: Plan) -> Sequence[int]:
-    return plan.more or ()
-
-
-def _answers(
-    model: str, to: str, gpus: Callable[[Plan], Sequence[int]] = _own
-) -> Callable[[Context], list[Lane]]:
+def _answers(model: str, to: str, gpus: Sequence[int]) -> Callable[[Context], list[Lane]]:
     """Greedy answers to held-out programs and CASS-Bench on one GPU, samples on another."""
 
     def lanes(at: Context) -> list[Lane]:
@@ -210,29 +199,27 @@ def _answers(
 
         greedy = ask("--only", *at.plan.asked, "--samples", 0)
         samples = ask("--only", "public", "--public-samples", 2, "--no-greedy")
-        own = gpus(at.plan)
-        if len(own) < 2:  # caches of two would not fit beside each other
+        if len(gpus) < 2:  # caches of two would not fit beside each other
             return [Lane([greedy, samples])]
-        return [Lane([greedy], own[-1:]), Lane([samples], own[:1])]
+        return [Lane([greedy], gpus[-1:]), Lane([samples], gpus[:1])]
 
     return lanes
 
 
 def _reinforce(
-    model: str, to: str, gpus: Callable[[Plan], Sequence[int]] = _own
+    model: str, to: str, gpus: Sequence[int], told: Sequence[str]
 ) -> Callable[[Context], list[Lane]]:
     """Records in ``to``; from the model that was saved last, where a run was interrupted."""
 
     def lanes(at: Context) -> list[Lane]:
         saved = at.out / model
         begun = ["--model", str(saved)] if saved.exists() else []
-        second = at.plan.second if gpus is _more else []
         command = module(
             "small_rl", "run", at.out, "--tools", at.out / "tools",
             "--seconds", f"{at.left - 20:.0f}", "--without-sandbox", "--save-every", 20,
-            "--save", saved, "--records", at.out / to, *begun, *at.plan.rl, *second,
+            "--save", saved, "--records", at.out / to, *begun, *told,
         )  # fmt: skip
-        return [Lane([command], gpus(at.plan) or None)]
+        return [Lane([command], gpus or None)]
 
     return lanes
 
@@ -307,22 +294,22 @@ def phases(plan: Plan) -> list[Phase]:
               ("prepared",), before_end=_training_end, longest=lambda plan: plan.training,
               grace=90, least=20,
               records=("run/metrics.jsonl", "run/summary.json", "pace.json")),
-        *(_figures(plan) if plan.more else ()),
+        *(_figures() if plan.more else ()),
         Phase("questions", CPUS, [_questions], ("prepared",), records=(PROGRAMS,), nice=10),
         Phase("judge", CPUS, [_unpack], parts=("judge.",), nice=10),
-        Phase("answered", GPUS, [_answers(MODEL, "answers")], ("trained", "questions"),
+        Phase("answered", GPUS, [_answers(MODEL, "answers", plan.own)], ("trained", "questions"),
               before_end=_rl_end, longest=answering, grace=20, records=answered),
         Phase("weights", CPUS, [_weights(MODEL, "supervised")], ("trained",), nice=10),
         Phase("worth", CPUS, [_worth("answers", "worth.jsonl")], ("judge",), after=("answered",),
               records=("worth*.jsonl",), nice=10),
-        Phase("reinforced", GPUS, [_reinforce(RL_MODEL, "rl")] * 2,
+        Phase("reinforced", GPUS, [_reinforce(RL_MODEL, "rl", plan.own, plan.rl)] * 2,
               ("trained", "questions", "judge"),
               before_end=_rl_end, grace=20, least=30, records=_records("rl")),
-        Phase("answered_rl", GPUS, [_answers(RL_MODEL, "answers_rl")], after=("reinforced",),
-              longest=answering, grace=20, records=answered),
+        Phase("answered_rl", GPUS, [_answers(RL_MODEL, "answers_rl", plan.own)],
+              after=("reinforced",), longest=answering, grace=20, records=answered),
         Phase("worth_rl", CPUS, [_worth("answers_rl", "worth_rl.jsonl")], ("judge",),
               after=("answered_rl",), before_end=_home, records=("worth*.jsonl",)),
-        *(_second(plan) if plan.more else ()),
+        *(_second(plan.more, [*plan.rl, *plan.second]) if plan.more else ()),
         Phase("weights_rl", CPUS, [_weights(RL_MODEL, "rl")], after=("reinforced",),
               before_end=_home),
     ]  # fmt: skip
@@ -347,7 +334,7 @@ def _scaling_last(plan: Plan) -> list[Phase]:
     ]  # fmt: skip
 
 
-def _figures(plan: Plan) -> list[Phase]:
+def _figures() -> list[Phase]:
     """On GPUs of their own while the supervised model answers."""
     return [
         Phase("bf16", MORE_GPUS, [_alone(["7b-ours-static"], ["1.5b-ours-static"])],
@@ -357,13 +344,14 @@ def _figures(plan: Plan) -> list[Phase]:
     ]  # fmt: skip
 
 
-def _second(plan: Plan) -> list[Phase]:
+def _second(gpus: Sequence[int], told: Sequence[str]) -> list[Phase]:
     """Reinforcement learning once more, told something else, on GPUs of its own."""
     return [
-        Phase("reinforced_second", MORE_GPUS, [_reinforce(SECOND_MODEL, "rl_second", _more)] * 2,
+        Phase("reinforced_second", MORE_GPUS,
+              [_reinforce(SECOND_MODEL, "rl_second", gpus, told)] * 2,
               ("trained", "questions", "judge"), ("answered", "bf16"),
               before_end=_rl_end, grace=20, least=30, records=_records("rl_second")),
-        Phase("answered_second", MORE_GPUS, [_answers(SECOND_MODEL, "answers_second", _more)],
+        Phase("answered_second", MORE_GPUS, [_answers(SECOND_MODEL, "answers_second", gpus)],
               after=("reinforced_second",), longest=lambda plan: plan.answering, grace=20,
               records=("answers*/*.jsonl",)),
         Phase("worth_second", CPUS, [_worth("answers_second", "worth_second.jsonl")], ("judge",),

@@ -191,7 +191,7 @@ def _functions(context: LoweringContext, lifter: KernelLifter, exported: str) ->
         *context.registers.allocas(None),
         # Words: LLVM would make a vector of bytes, with a comparison for each at every access.
         f"  %frame = alloca [{-(-max(kernel.frame_size, 16) // 4)} x i32], align 16, addrspace(5)",
-        *_beginning(context, calls_functions=lifter.functions.any),
+        *_beginning(context, calls_functions=bool(lifter.functions)),
         *(
             context.turns.frame(lifter.entry_label)
             if context.turns is not None

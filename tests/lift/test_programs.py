@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -47,37 +48,42 @@ def run(host: str, device: str, program: Path, target: str) -> str:
     return done.stdout_text
 
 
+def assert_as_clang(
+    name: str, target: str, compiled: Callable[[Unit], dict[str, bytes]], folder: Path
+) -> None:
+    """Lifted from what nvcc has ``compiled``, the program prints what clang's build does."""
+    unit = Unit(Path(__file__).parent / "programs", PurePosixPath(name))
+    sources = translated(gather(unit), make_translator())
+    host = find_amd().compile(sources.write(folder / "hip"), target, optimization="-O3")
+    expected = run(host.host_assembly, host.device_assembly, folder / "clang", target)
+    assert expected.count("\n") == PROGRAMS[name]
+    for architecture, cubin in compiled(unit).items():
+        names = names_for_host(Cubin.parse(cubin), host.device_assembly)
+        lifted = lift_cubin(cubin, target, names=names)
+        found = run(host.host_assembly, lifted.assembly, folder / architecture, target)
+        assert found.splitlines() == expected.splitlines(), architecture
+
+
 @pytest.mark.nvidia
 @pytest.mark.amd
 @pytest.mark.parametrize(
     ("name", "target"), [*((name, DEFAULT_AMD_ARCHITECTURE) for name in PROGRAMS), *ON_OTHERS]
 )
 def test_output_is_that_of_clangs_build(name: str, target: str, tmp_path: Path) -> None:
-    unit = Unit(Path(__file__).parent / "programs", PurePosixPath(name))
-    sources = translated(gather(unit), make_translator())
-    host = find_amd().compile(sources.write(tmp_path / "hip"), target, optimization="-O3")
-    expected = run(host.host_assembly, host.device_assembly, tmp_path / "clang", target)
-    assert expected.count("\n") == PROGRAMS[name]
-    cubins = find_nvidia().compile(unit, ("sm_80", "sm_90")).cubins
-    for architecture, cubin in cubins.items():
-        names = names_for_host(Cubin.parse(cubin), host.device_assembly)
-        lifted = lift_cubin(cubin, target, names=names)
-        found = run(host.host_assembly, lifted.assembly, tmp_path / architecture, target)
-        assert found.splitlines() == expected.splitlines(), architecture
+    def compiled(unit: Unit) -> dict[str, bytes]:
+        return find_nvidia().compile(unit, ("sm_80", "sm_90")).cubins
+
+    assert_as_clang(name, target, compiled, tmp_path)
 
 
 @pytest.mark.nvidia
 @pytest.mark.amd
 def test_code_for_debuggers_prints(tmp_path: Path) -> None:
     """With ``-G`` the driver's functions are called by their names."""
-    target = DEFAULT_AMD_ARCHITECTURE
-    unit = Unit(Path(__file__).parent / "programs", PurePosixPath("printing.cu"))
-    sources = translated(gather(unit), make_translator())
-    host = find_amd().compile(sources.write(tmp_path / "hip"), target, optimization="-O3")
-    expected = run(host.host_assembly, host.device_assembly, tmp_path / "clang", target)
-    cubins, message = compile_unit(find_nvidia(), unit, ["sm_90"], MODES["G"])
-    assert not message
-    names = names_for_host(Cubin.parse(cubins["sm_90"]), host.device_assembly)
-    lifted = lift_cubin(cubins["sm_90"], target, names=names)
-    found = run(host.host_assembly, lifted.assembly, tmp_path / "lifted", target)
-    assert found.splitlines() == expected.splitlines()
+
+    def compiled(unit: Unit) -> dict[str, bytes]:
+        cubins, message = compile_unit(find_nvidia(), unit, ["sm_90"], MODES["G"])
+        assert not message
+        return cubins
+
+    assert_as_clang("printing.cu", DEFAULT_AMD_ARCHITECTURE, compiled, tmp_path)

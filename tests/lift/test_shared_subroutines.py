@@ -9,11 +9,8 @@ import pytest
 
 from benchmarks.lift.cubins import compile_unit
 from benchmarks.lift.generated import MODES
-from cass_ray import bench
 from cass_ray.bench.task import TASKS_FOLDER
 from cass_ray.corpus.reading.source_files import gather as gather_sources
-from cass_ray.emulator.build import runtime_library
-from cass_ray.emulator.execution import RunOptions, execute
 from cass_ray.lift import LiftError, lift_cubin, names_for_host
 from cass_ray.lift.lowering import calls
 from cass_ray.toolchain.amd.toolchain import AmdOutput
@@ -22,6 +19,7 @@ from cass_ray.toolchain.nvidia.elf import Cubin
 from cass_ray.toolchain.unit import Unit
 from cass_ray.translate.engines.registry import make_translator
 from cass_ray.translate.project.program import translated
+from tests.lift.test_programs import run
 
 pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
 
@@ -82,6 +80,12 @@ def gather() -> list[int]:
     return [read_all(values) if t < LEFT else 0 for t in range(THREADS)]
 
 
+def compiled(unit: Unit, mode: str, architecture: str = "sm_90") -> bytes:
+    cubins, message = compile_unit(find_nvidia(), unit, [architecture], MODES[mode])
+    assert not message
+    return cubins[architecture]
+
+
 @cache
 def host(target: str, folder: Path) -> AmdOutput:
     sources = translated(gather_sources(PROGRAM), make_translator())
@@ -101,23 +105,12 @@ def test_lanes_meet_again(
 ) -> None:
     """All are functions, or those that recurse; of one with barriers 64 lanes need copies."""
     monkeypatch.setattr(calls, "MOST_COPIES", copies)
-    amd, library = find_amd(), runtime_library()
-    made = host(target, folder)
-    cubins, message = compile_unit(find_nvidia(), PROGRAM, ["sm_90"], MODES[mode])
-    assert not message
-    names = names_for_host(Cubin.parse(cubins["sm_90"]), made.device_assembly)
-    lifted = lift_cubin(cubins["sm_90"], target, names=names)
+    made, cubin = host(target, folder), compiled(PROGRAM, mode)
+    names = names_for_host(Cubin.parse(cubin), made.device_assembly)
+    lifted = lift_cubin(cubin, target, names=names)
     program = folder / f"{target}-{mode}-{copies}"
-    amd.recombine(
-        made.host_assembly,
-        lifted.assembly,
-        program,
-        architecture=target,
-        runtime_library=library,
-    )
-    done = execute(program, (), library, RunOptions(seconds=60, devices=(target,)))
-    assert done.ok, done.stderr_text
-    assert [int(line) for line in done.stdout_text.split()] == [*meet(), *gather()]
+    printed = run(made.host_assembly, lifted.assembly, program, target)
+    assert [int(line) for line in printed.split()] == [*meet(), *gather()]
 
 
 @pytest.mark.slow
@@ -126,35 +119,27 @@ def test_virtual_functions_that_recurse(tmp_path: Path) -> None:
     unit = Unit(TASKS_FOLDER / VIRTUAL, PurePosixPath("main.cu"))
     sources = translated(gather_sources(unit), make_translator())
     made = find_amd().compile(sources.write(tmp_path / "hip"), "gfx1100", optimization="-O1")
-    cubins, message = compile_unit(find_nvidia(), unit, ["sm_120"])
-    assert not message
-    cubin, library = cubins["sm_120"], runtime_library()
+    cubin = compiled(unit, "O3", "sm_120")
     names = names_for_host(Cubin.parse(cubin), made.device_assembly)
     lifted = lift_cubin(cubin, names=names)
-    program = tmp_path / "program"
-    find_amd().recombine(made.host_assembly, lifted.assembly, program, runtime_library=library)
-    done = execute(program, (), library, RunOptions(seconds=60))
-    assert done.ok, done.stderr_text
-    assert "tree 49: value" in done.stdout_text
+    printed = run(made.host_assembly, lifted.assembly, tmp_path / "program", "gfx1100")
+    assert "tree 49: value" in printed
 
 
 def test_turns_that_end_in_recursion_are_refused(tmp_path: Path) -> None:
     """Where the warps of a wave run in turns, a barrier ends one."""
     (tmp_path / "recursive.cu").write_text(RECURSIVE)
     unit = Unit(tmp_path, PurePosixPath("recursive.cu"))
-    cubins, message = compile_unit(find_nvidia(), unit, ["sm_90"], MODES["O0"])
-    assert not message
+    cubin = compiled(unit, "O0")
     with pytest.raises(LiftError, match="calls itself, and a barrier"):
-        lift_cubin(cubins["sm_90"], "gfx942")
-    assert lift_cubin(cubins["sm_90"], "gfx1100").instructions
+        lift_cubin(cubin, "gfx942")
+    assert lift_cubin(cubin, "gfx1100").instructions
 
 
 def test_recursion_through_tables_is_refused_where_it_was_wrong() -> None:
     """On RDNA it is right: a task of the benchmark."""
-    folder = Path(bench.__file__).parent / "tasks/utility_system/virtual_shape_plugins"
-    unit = Unit(folder, PurePosixPath("main.cu"))
-    cubins, message = compile_unit(find_nvidia(), unit, ["sm_90"], MODES["O3"])
-    assert not message
+    folder = TASKS_FOLDER / "utility_system/virtual_shape_plugins"
+    cubin = compiled(Unit(folder, PurePosixPath("main.cu")), "O3")
     with pytest.raises(LiftError, match="recursion through tables of functions"):
-        lift_cubin(cubins["sm_90"], "gfx942")
-    assert lift_cubin(cubins["sm_90"], "gfx1100").instructions
+        lift_cubin(cubin, "gfx942")
+    assert lift_cubin(cubin, "gfx1100").instructions

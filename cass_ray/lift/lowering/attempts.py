@@ -7,20 +7,18 @@ class LiftAgain(Exception):
     """The kernel has to be lifted again, otherwise."""
 
 
-class ShareSubroutines(LiftAgain):
-    """Subroutines need one copy for all their callers: they become functions."""
-
-    def __init__(self, *callees: tuple[str, int]) -> None:
-        super().__init__(callees)
-        self.callees = callees
+class _AboutSubroutine(LiftAgain):
+    def __init__(self, callee: tuple[str, int]) -> None:
+        super().__init__(callee)
+        self.callee = callee
 
 
-class CopySubroutines(LiftAgain):
-    """Subroutines need a copy for each caller: the turn of a warp ends in them."""
+class ShareSubroutine(_AboutSubroutine):
+    """A subroutine needs one copy for all its callers: it becomes a function."""
 
-    def __init__(self, *callees: tuple[str, int]) -> None:
-        super().__init__(callees)
-        self.callees = callees
+
+class CopySubroutine(_AboutSubroutine):
+    """A subroutine needs a copy for each caller: the turn of a warp ends in it."""
 
 
 class DeepenStack(LiftAgain):

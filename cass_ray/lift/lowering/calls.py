@@ -9,14 +9,13 @@ ends (:mod:`.turns`) is always copied.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name, Predicate, Register
 from cass_ray.lift.llvm.builder import Value, i32, i64
-from cass_ray.lift.lowering.attempts import DeepenStack, ShareSubroutines
+from cass_ray.lift.lowering.attempts import DeepenStack, ShareSubroutine
 from cass_ray.lift.lowering.conditions import allow_only, where_taken
 from cass_ray.lift.lowering.driver_functions import SYSTEM_FUNCTIONS
 from cass_ray.lift.lowering.functions import RESUME, RETURN, Functions
@@ -41,14 +40,13 @@ class SubroutineWays:
     copied: frozenset[CodePlace] = frozenset()
     """Those that never become functions."""
 
-    def with_functions(self, callees: Iterable[CodePlace]) -> SubroutineWays:
-        """These, and those that :class:`ShareSubroutines` has found."""
-        return replace(self, functions=self.functions.union(callees))
+    def with_function(self, callee: CodePlace) -> SubroutineWays:
+        """These, and what :class:`ShareSubroutine` has found."""
+        return replace(self, functions=self.functions | {callee})
 
-    def with_copied(self, callees: Iterable[CodePlace]) -> SubroutineWays:
-        """These, and those that :class:`CopySubroutines` has found."""
-        copied = self.copied.union(callees)
-        return SubroutineWays(self.functions - copied, copied)
+    def with_copied(self, callee: CodePlace) -> SubroutineWays:
+        """These, and what :class:`CopySubroutine` has found."""
+        return SubroutineWays(self.functions - {callee}, self.copied | {callee})
 
 
 class CallLowering:
@@ -74,24 +72,25 @@ class CallLowering:
         target = i.operands[-1]
         labels = self._program.code(function).function.labels
         is_direct = len([o for o in i.operands if not isinstance(o, Predicate)]) == 1
+        name = target.text if is_direct and isinstance(target, Name) else ""
         with where_taken(self._walk, i, following):
-            if is_direct and isinstance(target, Name) and target.text in labels:
-                address = labels[target.text]
+            if name in labels:
+                address = labels[name]
                 if address in self._program.code(function).entries:
                     self._enter(stack, (function, address), following)
                 else:  # a jump out of a region, not a call
                     context.terminators.jump(self._walk.goto((stack, function, address)))
-            elif is_direct and isinstance(target, Name) and target.text in self._program.codes:
-                self._enter(stack, (target.text, 0), following)
-            elif is_direct and isinstance(target, Name) and target.text in self._program.system:
-                self._call_system(i, target.text, following)
+            elif name in self._program.codes:
+                self._enter(stack, (name, 0), following)
+            elif name in self._program.system:
+                self._call_system(i, name, following)
             else:
                 self._indirect_call(place, i, following)
 
-    def _enter(self, stack: CallStack, callee: tuple[str, int], following: CallPlace) -> None:
+    def _enter(self, stack: CallStack, callee: CodePlace, following: CallPlace) -> None:
         self._context.terminators.jump(self._entry(stack, callee, following))
 
-    def _entry(self, stack: CallStack, callee: tuple[str, int], following: CallPlace) -> str:
+    def _entry(self, stack: CallStack, callee: CodePlace, following: CallPlace) -> str:
         """The label to jump to for a call of ``callee`` that returns to ``following``."""
         _, caller, resume = following
         number = self._program.address(self._program.code(caller), resume)
@@ -101,7 +100,7 @@ class CallLowering:
         is_active = any(frame.callee == callee for frame in stack)
         copies = self._copies[callee] = self._copies.get(callee, 0) + 1
         if callee not in self._ways.copied and (is_active or copies > MOST_COPIES):
-            raise ShareSubroutines(callee)
+            raise ShareSubroutine(callee)
         if is_active:
             raise LiftError(
                 f"{caller}: the subroutine at {callee[1]:#x} of {callee[0]} calls itself, and a"
@@ -206,7 +205,7 @@ class CallLowering:
         Raises :class:`DeepenStack` where functions recurse, and :class:`LiftError` where they do
         in a way that is not known to be right.
         """
-        recursive = self.functions.recursive()
+        recursive = self.functions.recursive
         if recursive and not self._is_deep:
             raise DeepenStack
         if recursive and self._calls_by_table and self._context.environment.target.pairs_warps:

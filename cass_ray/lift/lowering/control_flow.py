@@ -13,7 +13,7 @@ from cass_ray.lift.frontend.blocks import block_of, runs_of
 from cass_ray.lift.frontend.code import INSTRUCTION_BYTES, CodeSection, CubinCode
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.lowering import liveness
-from cass_ray.lift.lowering.attempts import CopySubroutines, DeepenStack, ShareSubroutines
+from cass_ray.lift.lowering.attempts import CopySubroutine, DeepenStack, ShareSubroutine
 from cass_ray.lift.lowering.block_bodies import EarlierLifting, InstructionLowering
 from cass_ray.lift.lowering.block_ends import BlockEnds
 from cass_ray.lift.lowering.calls import CallLowering, SubroutineWays
@@ -71,10 +71,10 @@ class KernelLifter:
                 if not changes and not shown.unneeded:
                     return walk.context  # lifted again, it would be the same
                 return self._attempt(shown).context
-            except ShareSubroutines as found:
-                self._ways = self._ways.with_functions(found.callees)
-            except CopySubroutines as found:
-                self._ways = self._ways.with_copied(found.callees)
+            except ShareSubroutine as found:
+                self._ways = self._ways.with_function(found.callee)
+            except CopySubroutine as found:
+                self._ways = self._ways.with_copied(found.callee)
             except DeepenStack:
                 self._deepen()
 

@@ -13,19 +13,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from cass_ray.lift.llvm.builder import CodePart, Value, i64
 from cass_ray.lift.lowering.arguments import COPY
 from cass_ray.lift.lowering.constant_banks import KERNEL_ARGUMENTS
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.liveness import CodePlace
+from cass_ray.lift.lowering.terminators import ENDED
 
 _FRAME = "ptr addrspace(5) %frame"
 _COPY = f"ptr addrspace(5) {COPY}"
 RESUME = Value("i64", "%resume")
 """In a function, the number of the place that it has to return to."""
-RETURN, ENDED = "label %return", "label %ended"
-"""Of a function's blocks, as operands: the one that returns, and where the thread has ended."""
+_RETURN = "return"
+RETURN = f"label %{_RETURN}"
+"""The block of a function that returns, as an operand."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +66,9 @@ class Functions:
         self._calls.append(_Call(self._context.ir.part, label, callee, resume, following))
         return f"label %{label}"
 
-    def recursive(self) -> set[CodePlace]:
-        """Functions that are called while they are active."""
+    @cached_property
+    def recursive(self) -> frozenset[CodePlace]:
+        """Functions that are called while they are active; for when all calls are known."""
         called: dict[CodePlace, set[CodePlace]] = {place: set() for place in self._entries}
         for call in self._calls:
             if call.part is not None:
@@ -76,7 +80,7 @@ class Functions:
                 more = set[CodePlace]().union(*(called[place] for place in reached)) - reached
                 reached.update(more)
                 changes = changes or bool(more)
-        return {place for place, reached in called.items() if place in reached}
+        return frozenset(place for place, reached in called.items() if place in reached)
 
     def finish(self) -> None:
         """Write the calls, now that it is known which registers each function touches."""
@@ -122,18 +126,18 @@ class Functions:
             ir.line(f"store {kind} %{label}.new.{name}, ptr addrspace(5) %{name}")
         if call.callee in self._ending:
             ir.line(f"%{label}.ended = {made}, 0")
-            ir.line(f"br i1 %{label}.ended, {ENDED}, {call.following}")
+            ir.line(f"br i1 %{label}.ended, label %{ENDED}, {call.following}")
         else:
             ir.line(f"br {call.following}")
 
     def _write_ends(self, part: CodePart) -> None:
-        """The blocks :data:`RETURN` and :data:`ENDED` of a part."""
+        """The blocks :data:`RETURN` and ``ENDED`` of a part."""
         context, ir = self._context, self._context.ir
         if part is not None:
-            for label, ended in (("return", "false"), ("ended", "true")):
+            for label, ended in ((_RETURN, "false"), (ENDED, "true")):
                 self._write_return(part, label, ended)
         elif any(call.callee in self._ending for call in self._calls if call.part is None):
-            ir.label("ended")
+            ir.label(ENDED)
             context.terminators.leave_kernel()
 
     def _write_return(self, part: CodePlace, label: str, ended: str) -> None:
@@ -159,10 +163,9 @@ class Functions:
 
     def definitions(self, attributes: str) -> Iterator[str]:
         """The text of the functions; ``attributes`` are their kernel's."""
-        recursive = self.recursive()
         for place, entry in self._entries.items():
             # Without norecurse LLVM takes 16 KiB of a thread's memory for what it calls.
-            own = attributes if place in recursive else f"norecurse {attributes}"
+            own = attributes if place in self.recursive else f"norecurse {attributes}"
             yield "\n".join(self._definition(place, entry, own))
 
     def _definition(self, place: CodePlace, entry: str, attributes: str) -> Iterator[str]:
@@ -182,9 +185,7 @@ class Functions:
         yield from context.terminators.trap_block(place)
         yield "}"
 
-    @property
-    def any(self) -> bool:
-        """Whether there are any."""
+    def __bool__(self) -> bool:
         return bool(self._entries)
 
 

@@ -10,6 +10,8 @@ from cass_ray.lift.lowering.registers import RegisterFile
 from cass_ray.lift.lowering.turns import Turns
 
 _TRAP = "trap"
+ENDED = "ended"
+"""The block, of a function that a kernel calls, where the thread has ended."""
 UNROLLED = ", !llvm.loop !3"
 """Appended to a branch back to the beginning of a loop that LLVM is to unroll."""
 
@@ -57,7 +59,7 @@ class Terminators:
         """End the thread."""
         self.ending_parts.add(self._ir.part)
         if self._ir.part is not None:
-            self.jump("label %ended")
+            self.jump(f"label %{ENDED}")
         else:
             self.leave_kernel()
 

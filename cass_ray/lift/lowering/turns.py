@@ -12,7 +12,7 @@ Places where a warp can be resumed are numbered; each lane keeps the number of i
 from __future__ import annotations
 
 from cass_ray.lift.llvm.builder import IRBuilder
-from cass_ray.lift.lowering.attempts import CopySubroutines
+from cass_ray.lift.lowering.attempts import CopySubroutine
 from cass_ray.lift.lowering.registers import RegisterFile
 
 _ENDED = -1
@@ -69,10 +69,10 @@ class Turns:
         """End the turn; the next one begins at ``label``, a block that knows no registers.
 
         ``at_barrier``: not before all threads of the block have come to a barrier. A turn cannot
-        end in a function that the kernel calls: then :class:`CopySubroutines` is raised.
+        end in a function that the kernel calls: then :class:`CopySubroutine` is raised.
         """
         if self._ir.part is not None:
-            raise CopySubroutines(self._ir.part)
+            raise CopySubroutine(self._ir.part)
         self._registers.flush()
         if label not in self._labels:
             self._labels.append(label)

@@ -14,11 +14,13 @@ import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import fsspec  # type: ignore[import-untyped]
 
 from cass_ray.train.settings import CheckpointSettings
+from cass_ray.whole_file import write_whole
 
 WEIGHT = "weight"
 _FORMAT = 1
@@ -65,12 +67,10 @@ class CheckpointStore:
 
     def write_whole(self, path: str, content: bytes) -> None:
         """Write a file that others see whole or not at all, as object stores do by themselves."""
-        if "file" not in self.files.protocol:
+        if "file" in self.files.protocol:
+            write_whole(Path(path), content)
+        else:
             self.files.pipe_file(path, content)
-            return
-        part = f"{path}.part"
-        self.files.pipe_file(part, content)
-        self.files.mv(part, path)
 
     def folder(self, step: int) -> str:
         """Where the checkpoint of ``step`` is."""

@@ -1,5 +1,7 @@
 """Checkpoints: whole or not there, kept by policy, read back in other pieces."""
 
+from pathlib import Path
+
 import pytest
 import torch
 
@@ -118,3 +120,19 @@ def test_a_failed_write_is_raised_in_the_training_loop(tmp_path, monkeypatch):
     with pytest.raises(CheckpointError, match="no space left on device"):
         writer.finish()
     assert store.steps() == []
+
+
+def test_a_file_has_its_name_once_it_is_complete(tmp_path, monkeypatch):
+    """Workers read what others say they have written, as soon as it is there."""
+    path, seen = tmp_path / "done-00000-of-00001.json", []
+    write_bytes = Path.write_bytes
+
+    def interrupted(part: Path, content: bytes) -> int:
+        write_bytes(part, content[:1])
+        seen.append(path.exists())
+        return write_bytes(part, content)
+
+    monkeypatch.setattr(Path, "write_bytes", interrupted)
+    CheckpointStore(str(tmp_path)).write_whole(str(path), b'{"part": [1, 2]}')
+    assert seen == [False]
+    assert path.read_bytes() == b'{"part": [1, 2]}'

@@ -155,24 +155,24 @@ def minimum_or_maximum(ctx: LoweringContext, i: DecodedInstruction) -> None:
     is taken.
     """
     target, first, second, least = i.operands.exactly(4)
-    value = _extreme(ctx, i, ctx.float32(first), ctx.float32(second), ctx.predicate(least))
+    left, right = ctx.float32(first), ctx.float32(second)
+    value = _extreme(ctx, i, left, right, ctx.predicate(least))
     if i.has("XORSIGN"):
         signs = ctx.ir.op("xor", ctx.bits(first), ctx.bits(second))
         sign = ctx.ir.cast("bitcast", signs, "float")
         value = ctx.ir.call("float", "llvm.copysign.f32", value, sign)
-        if i.has("NAN"):
-            numbers = ctx.float32(first), ctx.float32(second)
-            value = ctx.select(ctx.ir.fcmp("uno", *numbers), _NAN, value)
-    ctx.write(target, value)
+    ctx.write(target, _unless_nan(ctx, i, value, left, right))
 
 
 @lowers("FMNMX3{,.FTZ}{,.NAN}")
 def minimum_or_maximum_of_three(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """That of two, and of the result and a third: ptxas makes it of two instructions of PTX."""
     target, first, second, third, least = i.operands.exactly(5)
-    condition = ctx.predicate(least)
-    value = _extreme(ctx, i, ctx.float32(first), ctx.float32(second), condition)
-    ctx.write(target, _extreme(ctx, i, value, ctx.float32(third), condition))
+    condition, value = ctx.predicate(least), ctx.float32(first)
+    for operand in (second, third):
+        left, right = value, ctx.float32(operand)
+        value = _unless_nan(ctx, i, _extreme(ctx, i, left, right, condition), left, right)
+    ctx.write(target, value)
 
 
 def _extreme(
@@ -186,9 +186,14 @@ def _extreme(
         return ctx.ir.call("float", f"llvm.{which}.f32", left, right)
 
     if least in (TRUE, FALSE):
-        value = chosen("minnum" if least == TRUE else "maxnum")
-    else:
-        value = ctx.select(least, chosen("minnum"), chosen("maxnum"))
+        return chosen("minnum" if least == TRUE else "maxnum")
+    return ctx.select(least, chosen("minnum"), chosen("maxnum"))
+
+
+def _unless_nan(
+    ctx: LoweringContext, i: DecodedInstruction, value: Value, left: Value, right: Value
+) -> Value:
+    """``value``; with .NAN, NaN where one of the numbers is."""
     return ctx.select(ctx.ir.fcmp("uno", left, right), _NAN, value) if i.has("NAN") else value
 
 
