@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,7 +21,7 @@ def write_whole(path: Path, data: bytes | str, *, mode: int | None = None) -> No
     """
     content = data.encode() if isinstance(data, str) else data
     place = path.resolve() if path.is_symlink() else path
-    part = place.with_name(f".{place.name[:200]}.{os.getpid()}.part")
+    part = place.with_name(f".{place.name[:200]}.{os.getpid()}.{threading.get_ident()}.part")
     if place.exists() and not (place.is_file() and os.access(place.parent, os.W_OK)):
         place.write_bytes(content)
         return

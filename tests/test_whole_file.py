@@ -8,6 +8,7 @@ import resource
 import signal
 import stat
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -76,3 +77,14 @@ def test_a_folder_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as raised:
         write_whole(tmp_path / "none" / "result", b"")
     assert raised.value.filename == str(tmp_path / "none" / "result")
+
+
+def test_threads_that_write_the_same_file_do_not_meet(tmp_path: Path) -> None:
+    path = tmp_path / "result"
+    contents = [bytes([n]) * 100_000 for n in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(20):
+            for written in [pool.submit(write_whole, path, content) for content in contents]:
+                written.result()
+            assert path.read_bytes() in contents
+    assert [each.name for each in tmp_path.iterdir()] == ["result"]

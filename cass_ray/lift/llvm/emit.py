@@ -12,6 +12,7 @@ from cass_ray.lift.llvm.native_compiler import how_to_compile, ir_compiler
 from cass_ray.toolchain.amd.toolchain import AmdToolchain, code_flags
 from cass_ray.toolchain.sandbox.isolation import View, private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
+from cass_ray.whole_file import write_whole
 
 _SUPPORT = tuple(
     Path(__file__).parent / "device" / f"{name}.hip"
@@ -105,9 +106,7 @@ def _support_library(toolchain: AmdToolchain, architecture: str) -> Path:
         _checked(run(command, cwd=folder, view=view), "the support functions")
         made = (folder / "support.bc").read_bytes()
     library.parent.mkdir(parents=True, exist_ok=True)
-    part = library.with_name(f".{library.name}.{id(made)}")
-    part.write_bytes(made)
-    part.replace(library)
+    write_whole(library, made)
     return library
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import re
-import tempfile
 from pathlib import Path
 
 from cass_ray.architectures import DEFAULT_AMD_ARCHITECTURE
@@ -19,6 +18,7 @@ from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.probe import remembered
 from cass_ray.toolchain.sandbox.isolation import View, private_folder
 from cass_ray.toolchain.sandbox.process import run
+from cass_ray.whole_file import write_whole
 
 _LIBRARY = re.compile(r"^\s*libLLVM\S* => (/\S+)", re.MULTILINE)
 _SOURCE = Path(__file__).parent / "native" / "compile_ir.c"
@@ -93,10 +93,7 @@ def _built(clang: Path, cache: Path, fingerprint: str) -> Path | None:
     if made is None:
         return None
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".part-", delete=False) as part:
-        part.write(made)
-    Path(part.name).chmod(0o755)
-    Path(part.name).replace(target)
+    write_whole(target, made, mode=0o755)
     return target
 
 
