@@ -133,6 +133,8 @@ def policy_engine(
 
 _Row = tuple[Rollout, float, float]
 """An answer, its advantage, and what a token of it counts."""
+_Pack = list[_Row]
+"""Answers to one question that are read in one row."""
 
 
 class Learner:
@@ -203,29 +205,46 @@ class Learner:
             for (rollout, advantage), weight in zip(found, weights, strict=True)
             if advantage and rollout.tokens
         ]
-        return sorted(rows, key=lambda row: -self._length(row[0]))
+        return sorted(rows, key=lambda row: -self._length([row]))
 
-    def _length(self, rollout: Rollout) -> int:
-        return len(self._question(rollout)) + len(rollout.tokens)
+    def _packs(self, rows: list[_Row]) -> list[_Pack]:
+        """What is read in one row each, the longest first: single answers, or with
+        ``share_questions`` as many of a question as ``micro_batch_tokens`` lets stand behind it."""
+        if not self._settings.share_questions:
+            return [[row] for row in rows]
+        packs: list[_Pack] = []
+        for name in dict.fromkeys(row[0].question.id for row in rows):
+            pack: _Pack = []
+            for row in (row for row in rows if row[0].question.id == name):
+                if pack and self._length([*pack, row]) > self._settings.micro_batch_tokens:
+                    packs.append(pack)
+                    pack = []
+                pack.append(row)
+            packs.append(pack)
+        return sorted(packs, key=lambda pack: -self._length(pack))
 
-    def _own_parts(self, rows: list[_Row]) -> list[list[_Row]]:
+    def _length(self, pack: Sequence[_Row]) -> int:
+        return len(self._question(pack[0][0])) + sum(len(row[0].tokens) for row in pack)
+
+    def _own_parts(self, rows: list[_Row]) -> list[list[_Pack]]:
         """What this worker passes through the model; as many parts as every other worker."""
         workers, rank = self._distributed.world_size, self._distributed.rank
+        packs = self._packs(rows)
         if self._passes:
             number = self._passes * workers
-            parts = [rows[first::number] for first in range(number)]
+            parts = [packs[first::number] for first in range(number)]
         else:
-            parts = self._within_tokens(rows)
+            parts = self._within_tokens(packs)
             parts += [[] for _ in range(-len(parts) % workers)]
-        idle = [(rows[-1][0], 0.0, 0.0)]  # counts for nothing
+        idle = [[(rows[-1][0], 0.0, 0.0)]]  # counts for nothing
         return [part or idle for part in parts[rank::workers]]
 
-    def _within_tokens(self, rows: list[_Row]) -> list[list[_Row]]:
-        parts: list[list[_Row]] = []
-        while rows:
-            fitting = max(1, self._settings.micro_batch_tokens // self._length(rows[0][0]))
-            parts.append(rows[:fitting])
-            rows = rows[fitting:]
+    def _within_tokens(self, packs: list[_Pack]) -> list[list[_Pack]]:
+        parts: list[list[_Pack]] = []
+        while packs:
+            fitting = max(1, self._settings.micro_batch_tokens // self._length(packs[0]))
+            parts.append(packs[:fitting])
+            packs = packs[fitting:]
         return parts
 
     def _question(self, rollout: Rollout) -> list[int]:
@@ -235,11 +254,16 @@ class Learner:
             self._encoded[rollout.question.id] = found
         return found
 
-    def _batch(self, rows: Sequence[_Row]) -> PolicyBatch:
+    def _batch(self, packs: Sequence[_Pack]) -> PolicyBatch:
         device = self._distributed.device
+        rows = [row for pack in packs for row in pack]
         rollouts = [row[0] for row in rows]
-        questions = [self._question(each) for each in rollouts]
-        answers = AnswerBatch.of(questions, [each.tokens for each in rollouts], device)
+        questions = [self._question(pack[0][0]) for pack in packs]
+        tokens = [[row[0].tokens for row in pack] for pack in packs]
+        if self._settings.share_questions:
+            answers = AnswerBatch.sharing(questions, tokens, device)
+        else:
+            answers = AnswerBatch.of(questions, [own for [own] in tokens], device)
         sizes = torch.tensor([len(each.tokens) for each in rollouts])
 
         def spread(values: Sequence[float]) -> torch.Tensor:

@@ -17,17 +17,42 @@ from cass_ray.llm.batch_decode import EditMarks
 
 
 @dataclass(frozen=True)
+class SharedRows:
+    """How rows are read that hold a question once and several answers behind it."""
+
+    positions: torch.Tensor
+    """(rows, longest): of each token in its question with its own answer alone."""
+    segments: torch.Tensor
+    """(rows, longest): 0 for the question, the number of the answer from 1, -1 for padding."""
+
+    def mask(self, dtype: torch.dtype) -> torch.Tensor:
+        """(rows, 1, longest, longest): 0 for what each token attends to, its question's tokens and
+        its own answer's up to itself; -inf for the others. Attention adds it to its scores."""
+        asking, asked = self.segments[:, :, None], self.segments[:, None, :]
+        longest = self.segments.shape[1]
+        earlier = torch.ones(longest, longest, dtype=torch.bool, device=self.segments.device).tril()
+        seen = earlier & ((asked == 0) | (asked == asking))
+        apart = torch.zeros(seen.shape, dtype=dtype, device=seen.device)
+        return apart.masked_fill_(~seen, float("-inf"))[:, None]
+
+
+@dataclass(frozen=True)
 class AnswerBatch:
     """Questions with their answers, padded on the right; the tensors are on the model's device."""
 
     ids: torch.Tensor
-    """(rows, longest): question and answer."""
+    """(rows, longest): question and answer; with ``shared`` answers of a question one behind the
+    other."""
     rows: torch.Tensor
     """(tokens,): the row of each answer token, ascending."""
     places: torch.Tensor
     """(tokens,): where in its row the token before it is."""
     tokens: torch.Tensor
     """(tokens,): the answer tokens themselves."""
+    answers: torch.Tensor
+    """(tokens,): the number of the answer that each is of, ascending."""
+    shared: SharedRows | None = None
+    """Where rows hold more than one answer."""
 
     @classmethod
     def of(
@@ -40,14 +65,67 @@ class AnswerBatch:
         whole = [[*question, *answer] for question, answer in zip(questions, answers, strict=True)]
         longest = max(map(len, whole))
         ids = torch.tensor([row + [0] * (longest - len(row)) for row in whole])
-        places = [
+        found = [
             (row, len(question) - 1 + number)
             for row, (question, answer) in enumerate(zip(questions, answers, strict=True))
             for number in range(len(answer))
         ]
-        where = torch.tensor(places, dtype=torch.long).view(-1, 2)
+        where = torch.tensor(found, dtype=torch.long).view(-1, 2)
         tokens = ids[where[:, 0], where[:, 1] + 1]
-        return cls(*(each.to(device) for each in (ids, where[:, 0], where[:, 1], tokens)))
+        rows, places = where[:, 0].to(device), where[:, 1].to(device)
+        return cls(ids.to(device), rows, places, tokens.to(device), rows)
+
+    @classmethod
+    def sharing(
+        cls,
+        questions: Sequence[Sequence[int]],
+        answers: Sequence[Sequence[Sequence[int]]],
+        device: torch.device | str,
+    ) -> AnswerBatch:
+        """A row of each of ``questions``, read once, with all of its ``answers`` behind it.
+
+        The scores are those of :meth:`of` with each answer in a row of its own. The last token of
+        an answer is not in its row: nothing is drawn after it.
+        """
+        ids: list[list[int]] = []
+        positions: list[list[int]] = []
+        segments: list[list[int]] = []
+        found: list[tuple[int, int, int, int]] = []
+        number = 0
+        for row, (question, own) in enumerate(zip(questions, answers, strict=True)):
+            size, whole = len(question), list(question)
+            places, parts = list(range(size)), [0] * size
+            for part, answer in enumerate(own, 1):
+                before = size - 1
+                for place, token in enumerate(answer):
+                    found.append((row, before, token, number))
+                    before = len(whole) + place
+                whole += answer[:-1]
+                places += range(size, size + len(answer) - 1)
+                parts += [part] * (len(answer) - 1)
+                number += 1
+            ids.append(whole)
+            positions.append(places)
+            segments.append(parts)
+        columns = torch.tensor(found, dtype=torch.long).view(-1, 4).to(device)
+        shared = SharedRows(_padded(positions, 0, device), _padded(segments, -1, device))
+        return cls(
+            _padded(ids, 0, device),
+            rows=columns[:, 0],
+            places=columns[:, 1],
+            tokens=columns[:, 2],
+            answers=columns[:, 3],
+            shared=shared,
+        )
+
+
+_ALIGNED = 16
+"""Rows with a mask are as long as a multiple of this: attention's kernels would copy others."""
+
+
+def _padded(rows: Sequence[list[int]], filler: int, device: torch.device | str) -> torch.Tensor:
+    longest = -(-max(map(len, rows)) // _ALIGNED) * _ALIGNED
+    return torch.tensor([row + [filler] * (longest - len(row)) for row in rows]).to(device)
 
 
 @dataclass(frozen=True)
@@ -75,9 +153,13 @@ def answer_scores(
         batch: questions and answers.
         temperature: what logits are divided by; above 0.
         end: the token that ends an answer.
-        edits: as the decoder was given them, with the lines of each row.
+        edits: as the decoder was given them, with the lines of each answer's question.
     """
-    hidden = model.get_decoder()(input_ids=batch.ids, use_cache=False).last_hidden_state
+    how: dict[str, torch.Tensor] = {}
+    if batch.shared is not None:
+        mask = batch.shared.mask(model.get_output_embeddings().weight.dtype)
+        how = {"position_ids": batch.shared.positions, "attention_mask": mask}
+    hidden = model.get_decoder()(input_ids=batch.ids, use_cache=False, **how).last_hidden_state
     chosen = hidden[batch.rows, batch.places]
     logits = model.get_output_embeddings()(chosen).float()
     if edits is not None:
@@ -93,7 +175,7 @@ def _impossible(batch: AnswerBatch, edits: EditMarks, end: int, vocabulary: int)
     """Bool (tokens, vocabulary): what could not come there."""
     device = batch.ids.device
     lines = torch.tensor([-1 if number is None else number for number in edits.lines]).to(device)
-    there = lines[batch.rows]
+    there = lines[batch.answers]
     before = _lines_before(batch, edits)
     numbers = torch.arange(vocabulary, device=device) - edits.first
     marked = (numbers >= 0) & (numbers < edits.marks)
@@ -108,10 +190,10 @@ def _impossible(batch: AnswerBatch, edits: EditMarks, end: int, vocabulary: int)
 def _lines_before(batch: AnswerBatch, edits: EditMarks) -> torch.Tensor:
     """(tokens,): the line of the last mark before each answer token; -1 before the first."""
     made: list[int] = []
-    last, row = -1, -1
-    for each, token in zip(batch.rows.tolist(), batch.tokens.tolist(), strict=True):
-        last = -1 if each != row else last
-        row = each
+    last, answer = -1, -1
+    for each, token in zip(batch.answers.tolist(), batch.tokens.tolist(), strict=True):
+        last = -1 if each != answer else last
+        answer = each
         made.append(last)
         number = token - edits.first
         last = number if 0 <= number < edits.marks else last

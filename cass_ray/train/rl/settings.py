@@ -52,6 +52,9 @@ class RlSettings(StrictModel):
     steps: int = Field(default=200, ge=1)
     micro_batch_tokens: int = Field(default=32768, ge=64)
     """Tokens, padding included, of one forward pass of the learner."""
+    share_questions: bool = False
+    """Whether the learner reads a question once for all answers to it, with a mask that keeps them
+    apart: the same loss for a fraction of the tokens, where attention takes a mask."""
     ahead: int = Field(default=1, ge=0)
     """Steps by which the rollouts' weights may be older than the learner's; 0: on-policy."""
     seed: int = 0

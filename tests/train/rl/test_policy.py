@@ -73,6 +73,26 @@ def test_masks_and_temperature_are_those_of_the_decoder(model):
     assert (scores.entropy >= 0).all()
 
 
+def test_answers_that_share_their_question_score_as_if_each_stood_alone(model):
+    questions = [[5, 9, 20, 33, 7], [11, 12, 13]]
+    answers = [
+        [[FIRST + 1, 30, FIRST + 3, 31, END], [END], [FIRST + 1, 44, 45]],
+        [[FIRST + 2, 60, END], [FIRST, 61, 62, 63, END]],
+    ]
+    alone = [(question, own) for question, of in zip(questions, answers, strict=True) for own in of]
+    edits = EditMarks(FIRST, MARKS, [5, 5, 5, 4, 4])
+    found, wanted = (
+        answer_scores(model, batch, temperature=0.7, end=END, edits=edits)
+        for batch in (
+            AnswerBatch.sharing(questions, answers, "cpu"),
+            AnswerBatch.of(*zip(*alone, strict=True), "cpu"),
+        )
+    )
+    assert len(found.log_probs) == 17
+    torch.testing.assert_close(found.log_probs, wanted.log_probs, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(found.entropy, wanted.entropy, rtol=1e-5, atol=1e-5)
+
+
 def test_without_marks_it_is_the_model_itself(model):
     question, answer = [5, 9, 20], [30, 31, FIRST + 4, END]
     batch = AnswerBatch.of([question], [answer], "cpu")

@@ -102,6 +102,43 @@ def test_groups_that_are_alike_change_nothing(folder):
     assert all(torch.equal(before[name], tensor) for name, tensor in learner.weights().items())
 
 
+class KeepsGradients:
+    """An engine that steps nowhere: AdamW would make much of a tiny difference."""
+
+    def __init__(self, policy):
+        self.policy = policy
+
+    def accumulate(self, batch, scale, last):
+        loss = self.policy(batch)
+        loss.backward()
+        return loss.detach()
+
+    def update(self, learning_rate):
+        return 0.0
+
+
+@pytest.mark.parametrize("passes", [0, 3])
+def test_a_question_that_is_read_once_teaches_the_same(folder, passes):
+    groups = [
+        JudgedGroup(group, [float(len(rollout.tokens) < 3) for rollout in group])
+        for group in make_rollouts(folder).rollouts(QUESTIONS)
+    ]
+    measures, gradients = [], []
+    for share in (False, True):
+        settings = SETTINGS.model_copy(update={"share_questions": share})
+        model, form = load(folder)
+        policy = PolicyModel(model, settings, form.end)
+        context = DistributedContext(0, 1, torch.device("cpu"))
+        learner = Learner(policy, KeepsGradients(policy), form, settings, context, passes)
+        measures.append(learner.step(groups))
+        gradients.append({name: item.grad for name, item in policy.named_parameters()})
+    assert measures[0]["tokens"] > 40
+    assert measures[1] == pytest.approx(measures[0], rel=1e-4, abs=1e-6)
+    assert max(float(gradient.abs().max()) for gradient in gradients[0].values()) > 1e-3
+    for name, gradient in gradients[0].items():
+        torch.testing.assert_close(gradients[1][name], gradient, rtol=1e-3, atol=1e-6)
+
+
 def test_an_answer_of_unknown_worth_is_left_out(folder):
     class Undecided(Unchanged):
         def rewards(self, items):
