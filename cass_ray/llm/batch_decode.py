@@ -351,7 +351,8 @@ class _State:
         self.done.logical_or_(chosen == self._end)
         self.number.add_(1).clamp_(max=self.out.shape[1] - 1)
         self.token.copy_(torch.where(self.done, self.token, chosen))
-        self.place.add_((~self.done).long()).clamp_(max=len(self.columns) - 1)
+        # A row that has ended attends to one token: long answers to the others cost no more for it.
+        self.place.add_(1).clamp_(max=len(self.columns) - 1).masked_fill_(self.done, 0)
 
     def cut_repeats(self, steps: int) -> None:
         """End the rows that repeat themselves after ``steps`` steps; they get no end token."""

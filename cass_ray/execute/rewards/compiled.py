@@ -53,7 +53,8 @@ class CompileCredit(StrictModel):
     """It is a program, and does not compile."""
     unproved: float = Field(default=0.1, ge=0, le=1)
     """It is the rules' translation line by line, but for spaces, and that does not compile: for
-    want of a header, say."""
+    want of a header, say. Where this is as much as ``compiled``, the translation to the letter is
+    not compiled at all."""
     other: float = Field(default=0.3, ge=0, le=1)
     """It compiles, to other code than the rules' translation or where that does not compile:
     perhaps right, perhaps not."""
@@ -126,6 +127,8 @@ class CompileJudge:
     def _judged(self, question: str, code: str) -> RewardVerdict:
         if lacking := left_out(question, _translation(question), code):
             return RewardVerdict(reward=0.0, outcome=Outcome.FORGED, reason=lacking)
+        if code == _translation(question) and self.credit.unproved == self.credit.compiled:
+            return RewardVerdict(reward=self.credit.compiled, outcome=Outcome.LITERAL)
         try:
             made = self._code(code)
         except CompileFailure as failure:

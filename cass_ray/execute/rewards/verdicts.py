@@ -43,6 +43,8 @@ class Outcome(StrEnum):
     """Than the rules' translation, by that judge."""
     UNPROVED = "the rules' translation, which does not compile"
     """By that judge."""
+    LITERAL = "the rules' translation to the letter"
+    """By that judge, where it is worth the same whether it compiles."""
     NOT_COMPILED = "does not compile"
     NO_CODE = "no program"
     FORGED = "looks right without being right"

@@ -97,6 +97,18 @@ def test_the_rules_translation_that_does_not_compile_is_known_by_its_lines(judge
     assert (verdict.outcome, verdict.reward) == (Outcome.NOT_COMPILED, 0.2)
 
 
+def test_the_rules_translation_to_the_letter_need_not_be_compiled(judge, monkeypatch):
+    """Where it is worth the same whether it compiles; one operator less, and it is compiled."""
+    sure = CompileJudge(judge.toolchain, credit=CompileCredit(unproved=1.0))
+    rules = RulesTranslator().translate(QUESTION).source
+    monkeypatch.setattr(CompileJudge, "_compiled", None)
+    verdict = sure.of(QUESTION, rules)
+    assert (verdict.outcome, verdict.reward) == (Outcome.LITERAL, 1.0)
+    for other, code in ((CompileJudge(judge.toolchain), rules), (sure, f"{rules} ")):
+        with pytest.raises(TypeError, match="not callable"):
+            other.of(QUESTION, code)
+
+
 def test_what_does_not_compile_is_compiled_once(judge, monkeypatch):
     broken = HONEST.replace("hipMalloc(&in", "hipMallocz(&in")
     assert not judge.compiles(broken)
