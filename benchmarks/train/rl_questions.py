@@ -1,8 +1,9 @@
 """Questions for reinforcement learning: what a small model may be asked that is not held out.
 
 Public files with a kernel: those that the supervised run left for this (``--reserved``), as they
-are and under invented names; those of the run itself, half of them under invented names; and
-generated programs, inline PTX and grafts that the run has not seen.
+are and under invented names, and parts of them; those of the run itself, half of them under
+invented names; and generated programs, inline PTX and grafts that the run has not seen. Each time
+that a question is asked its names are others (:func:`in_other_words`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 import random
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -35,6 +36,8 @@ _PUBLIC = (*REAL, "grafted")
 _GRAFTED_INTO = ("program", "grafted")
 _SPELLINGS = 3
 """Questions of a program that is asked here alone."""
+_PART_LINES = (25, 160)
+"""Lines of a part of a file, at least and at most."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,8 @@ class Wanted:
     unseen_only: bool = False
     """Nothing of the supervised run: neither its files, which a model knows by heart, nor grafts
     into them, nor generated programs, which are right eight times out of eight."""
+    parts: int = 0
+    """Parts of the files that are asked here alone."""
 
 
 def write_questions(run: Path, path: Path, wanted: Wanted, tools: Path | None) -> int:
@@ -66,6 +71,7 @@ def write_questions(run: Path, path: Path, wanted: Wanted, tools: Path | None) -
     reserved = list(stored_pairs(later)) if later.exists() else []
     with ProcessPoolExecutor(os.cpu_count(), get_context("fork")) as pool:
         work = [(row, number) for number in range(_SPELLINGS) for row in reserved]
+        work += [(row, 0) for row in _parts_of(reserved, wanted.parts, pool)]
         known = [] if wanted.unseen_only else public
         rest = [*known, *_fresh_pairs([*known, *reserved], wanted, pool)]
         chance.shuffle(rest)
@@ -104,6 +110,36 @@ def _fresh_pairs(public: list[Row], wanted: Wanted, pool: ProcessPoolExecutor) -
             yield pair
 
 
+def _parts_of(rows: list[Row], number: int, pool: ProcessPoolExecutor) -> Iterator[Row]:
+    """``number`` parts of files as pairs of their own, fewer where rules have findings: most files
+    of people are too long to be asked whole."""
+    chance = random.Random("parts")
+    found = [
+        {"id": f"part-{place}-{row['id']}", "kind": "file", "cuda": part}
+        for place, row in enumerate(chance.choice(rows) for _ in range(number if rows else 0))
+        if (part := cut(row["cuda_source"], chance)) is not None
+    ]
+    for pair in pool.map(translated, found, chunksize=16):
+        if pair is not None and "error" not in pair:
+            yield pair
+
+
+def cut(cuda: str, chance: random.Random) -> str | None:
+    """A run of whole declarations of a file with a kernel: from its first line or one behind a
+    brace that closes in the first column, to such a brace; None where chance finds none."""
+    lines = cuda.replace("\r\n", "\n").split("\n")
+    ends = [place for place, line in enumerate(lines, 1) if line in ("}", "};")]
+    begins = [0, *ends]
+    least, most = _PART_LINES
+    for _ in range(4):
+        first = chance.choice(begins) if chance.random() < 0.5 else 0
+        fitting = [place for place in ends if least <= place - first <= most]
+        part = "\n".join(lines[first : chance.choice(fitting)]) if fitting else ""
+        if "__global__" in part:
+            return part + "\n"
+    return None
+
+
 def _compiles(tools: Path, row: Row) -> bool:
     from benchmarks.train.judge_tools import make_judge
     from cass_ray.execute.rewards.verdicts import Outcome
@@ -132,6 +168,20 @@ def _fitting(work: tuple[Row, str, int], longest_answer: int) -> Row | None:
     form = _form_of(tokenizer)
     made = question_of(name, cuda, hip, form, LONGEST_QUESTION, longest_answer)
     return None if made is None else asdict(made)
+
+
+def in_other_words(question: Question, chance: random.Random) -> Question:
+    """The same question with a share of its own names invented anew, on both sides alike."""
+    from cass_ray.train.data.augment import respell
+
+    cuda, translation = respell(question.lines, question.translation.split("\n"), chance)
+    return replace(
+        question,
+        id=f"{question.id}~{chance.getrandbits(32):08x}",
+        cuda="\n".join(cuda),
+        translation="\n".join(translation),
+        of=question.id,
+    )
 
 
 LONGEST_QUESTION = 3500

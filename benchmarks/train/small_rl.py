@@ -38,7 +38,12 @@ if TYPE_CHECKING:
     from cass_ray.train.rl.settings import RlSettings, SamplingSettings
 
 QUESTIONS = "questions.jsonl"
-_ACCEPTED = ("compiles", "right", "the rules' translation, which does not compile")
+_ACCEPTED = (
+    "compiles",
+    "right",
+    "the rules' translation, which does not compile",
+    "the rules' translation to the letter",
+)
 """Outcomes of what is rewarded as a translation; any other credit is for being a program."""
 
 
@@ -70,7 +75,9 @@ def questions(out: Path, options: argparse.Namespace) -> None:
 
     started = time.monotonic()
     tools = options.tools.resolve() if options.tools else None
-    wanted = Wanted(options.most, options.fresh, options.longest_answer, options.unseen_only)
+    wanted = Wanted(
+        options.most, options.fresh, options.longest_answer, options.unseen_only, options.parts
+    )
     number = write_questions(out / "run", out / QUESTIONS, wanted, tools)
     say(f"{number} questions; {time.monotonic() - started:.0f} s")
 
@@ -103,10 +110,11 @@ def run(out: Path, options: argparse.Namespace) -> None:
     import torch
 
     from benchmarks.train.judge_tools import make_judge
-    from benchmarks.train.rl_questions import read_questions
+    from benchmarks.train.rl_questions import in_other_words, read_questions
     from cass_ray.execute.rewards.compiled import CompileCredit
     from cass_ray.execute.rewards.processes import ProcessRewards
     from cass_ray.train.distributed import DistributedContext
+    from cass_ray.train.rl.average import AveragedWeights
     from cass_ray.train.rl.learner import Learner, PolicyModel, policy_engine
     from cass_ray.train.rl.model_folder import save_policy
     from cass_ray.train.rl.questions import QuestionChooser
@@ -137,9 +145,13 @@ def run(out: Path, options: argparse.Namespace) -> None:
     engine = policy_engine(policy, settings, context)
     learner = Learner(policy, engine, form, settings, context)
 
+    average = AveragedWeights(loaded, options.average)
+
     def save(step: int, weights: Mapping[str, torch.Tensor]) -> None:
+        del weights
+        average.add()
         if step % options.save_every == 0:
-            save_policy(loaded, weights, str(source), target)
+            save_policy(loaded, average.weights(), str(source), target)
 
     asked = list(read_questions(out / QUESTIONS))
     say(f"{len(asked)} questions, {gpus} GPUs, {workers} judges; {settings.model_dump_json()}")
@@ -148,7 +160,7 @@ def run(out: Path, options: argparse.Namespace) -> None:
         learner,
         maker,
         rewards,
-        QuestionChooser(asked, settings.sampling, settings.seed),
+        QuestionChooser(asked, settings.sampling, settings.seed, in_other_words),
         records,
         until,
         say,
@@ -159,7 +171,7 @@ def run(out: Path, options: argparse.Namespace) -> None:
         say(json.dumps(vars(summary)))
         (records / "summary.json").write_text(json.dumps(vars(summary), indent=1))
     finally:  # what was learned until then
-        save_policy(loaded, learner.weights(), str(source), target)
+        save_policy(loaded, average.weights(), str(source), target)
         rewards.close()
         maker.close()
 
@@ -183,6 +195,7 @@ def arguments() -> argparse.ArgumentParser:
     asking.add_argument("--fresh", type=int, default=3000, help="Programs that are made anew.")
     asking.add_argument("--tools", type=Path, help="Ask only what translates to what compiles.")
     asking.add_argument("--longest-answer", type=int, default=400, help="Tokens, of the rules'.")
+    asking.add_argument("--parts", type=int, default=0, help="Of files that were left for this.")
     asking.add_argument("--unseen-only", action="store_true", help="Nothing of the run itself.")
     running = commands.add_parser("run")
     running.add_argument("--tools", type=Path, required=True)
@@ -201,6 +214,12 @@ def arguments() -> argparse.ArgumentParser:
         "--unproved", type=float, default=0.1, help="Credit for the rules' text, uncompiled."
     )
     running.add_argument("--save-every", type=int, default=10**6, help="Steps.")
+    running.add_argument(
+        "--average",
+        type=float,
+        default=0.0,
+        help="Decay of the average that is saved; 0: as it is.",
+    )
     running.add_argument("--other", type=float, default=0.3, help="Credit for other code.")
     running.add_argument("--config", type=Path, default=CONFIG)
     running.add_argument("--set", action="append", default=[], help="KEY=VALUE of a setting.")

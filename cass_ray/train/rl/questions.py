@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cass_ray.train.rl.rollouts import Question
 from cass_ray.train.rl.settings import SamplingSettings
@@ -12,17 +12,27 @@ from cass_ray.train.rl.settings import SamplingSettings
 class QuestionChooser:
     """Draws questions: new ones in random order, and again those of mixed rewards.
 
+    ``reworded`` puts a question in other words each time that it is asked; what is heard of it
+    then is said of the question that it is ``of``.
+
     Groups whose rewards are all alike have no advantage and so no gradient; DAPO draws until a
     batch has none of them. Here they cost their rollouts once: a question that was mixed comes
     back after a rest, until it is not.
     """
 
-    def __init__(self, questions: Sequence[Question], settings: SamplingSettings, seed: int = 0):
+    def __init__(
+        self,
+        questions: Sequence[Question],
+        settings: SamplingSettings,
+        seed: int = 0,
+        reworded: Callable[[Question, random.Random], Question] = lambda question, _: question,
+    ) -> None:
         if not questions:
             raise ValueError("there are no questions to ask")
         self._chance = random.Random(seed)
         self._questions = {question.id: question for question in questions}
         self._settings = settings
+        self._reworded = reworded
         self._unseen: list[str] = []
         self._mixed: dict[str, int] = {}
         """Questions of mixed rewards, and the step that they were last asked in."""
@@ -42,7 +52,7 @@ class QuestionChooser:
         for name in chosen:
             if name in self._mixed:
                 self._mixed[name] = step
-        return [self._questions[name] for name in chosen]
+        return [self._reworded(self._questions[name], self._chance) for name in chosen]
 
     def _next(self) -> str:
         if not self._unseen:
@@ -52,10 +62,11 @@ class QuestionChooser:
 
     def heard(self, question: Question, rewards: Sequence[float], step: int) -> None:
         """``rewards`` of the answers to ``question`` that were drawn in ``step``."""
+        name = question.of or question.id
         if len(set(rewards)) > 1:
-            self._mixed[question.id] = step
+            self._mixed[name] = step
         else:
-            self._mixed.pop(question.id, None)
+            self._mixed.pop(name, None)
 
     @property
     def mixed(self) -> int:

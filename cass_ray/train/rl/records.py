@@ -15,11 +15,12 @@ ANSWERS, QUESTIONS = "answers.jsonl", "questions.jsonl"
 
 
 class RewardRecords:
-    """JSON lines in ``folder``: each question once, and of every step its answers.
-
-    An answer has its ``reward``, the ``outcome`` and ``reason``, whether it is the rules'
-    translation to the letter (``as_rules``), and else the ``difference`` from that: the lines to
+    """JSON lines in ``folder``: of every step its answers, and each question once that has one to
     be read for hacks.
+
+    An answer has its ``reward``, the ``outcome`` and ``reason``, and whether it is the rules'
+    translation to the letter (``as_rules``). To be read are those that are rewarded and are not:
+    these have the ``difference`` from it, line by line.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -30,13 +31,15 @@ class RewardRecords:
     def keep(self, step: int, group: Sequence[Rollout], verdicts: Sequence[RewardVerdict]) -> None:
         """The answers of a group, as they were judged."""
         question = group[0].question
-        if question.id not in self._known:
+        pairs = list(zip(group, verdicts, strict=True))
+        read = [bool(v.reward) and each.code != question.translation for each, v in pairs]
+        if any(read) and question.id not in self._known:
             self._known.add(question.id)
             row = {"id": question.id, "cuda": question.cuda, "rules": question.translation}
             _append(self._questions, [row])
         rows: list[dict[str, Any]] = []
-        for rollout, verdict in zip(group, verdicts, strict=True):
-            same = rollout.code == question.translation
+        for (rollout, verdict), compared in zip(pairs, read, strict=True):
+            code = rollout.code
             rows.append(
                 {
                     "step": step,
@@ -44,9 +47,9 @@ class RewardRecords:
                     "reward": verdict.reward,
                     "outcome": verdict.outcome.value,
                     "reason": verdict.reason[:600],
-                    "as_rules": same,
+                    "as_rules": code == question.translation,
                     "answer": rollout.text,
-                    "difference": [] if same else _difference(question.translation, rollout.code),
+                    "difference": _difference(question.translation, code) if compared else [],
                 }
             )
         _append(self._answers, rows)

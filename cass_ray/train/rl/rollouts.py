@@ -26,6 +26,8 @@ class Question:
     cuda: str
     translation: str = ""
     """What the rules make of it, for comparison; the model is not shown it."""
+    of: str = ""
+    """The id of the question that this one asks in other words, if it does."""
 
     @property
     def lines(self) -> list[str]:

@@ -98,6 +98,8 @@ class RlTrainer:
         self._records = RewardRecords(self.out)
         self._drawing = Lock()
         self._asked = 0
+        self._next: list[Question] = []
+        """Questions of the next batch, where they are chosen already."""
 
     def run(self) -> RlSummary:
         """Until the end."""
@@ -127,8 +129,8 @@ class RlTrainer:
             raise error
 
     def _begin(self, pool: ThreadPoolExecutor) -> Future[JudgedStep]:
-        number, self._asked = self._asked, self._asked + 1
-        questions = self.chooser.choose(number)
+        questions, self._next = self._next or self.chooser.choose(self._asked), []
+        self._asked += 1
         return pool.submit(self._judged, questions, self.learner.steps)
 
     def _judged(self, questions: Sequence[Question], policy: int) -> JudgedStep:
@@ -149,6 +151,7 @@ class RlTrainer:
             self.chooser.heard(rollouts[0].question, known, self._asked)
             self._records.keep(number, rollouts, verdicts)
         behind = self.learner.steps - judged.policy
+        self._next = self.chooser.choose(self._asked)  # now, while answers are drawn
         measured = self.learner.step(groups)
         learned = time.monotonic()
         weights = self.learner.weights()

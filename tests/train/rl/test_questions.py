@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from cass_ray.train.rl.questions import QuestionChooser
 from cass_ray.train.rl.rollouts import Question
 from cass_ray.train.rl.settings import SamplingSettings
@@ -35,3 +37,18 @@ def test_a_step_asks_different_questions_even_when_there_are_few():
         assert len({question.id for question in asked}) == len(asked) == 10
         for question in asked:
             made.heard(question, [0.0, 1.0], step)
+
+
+def test_what_is_heard_of_other_words_is_said_of_the_question():
+    def reworded(question, chance):
+        return replace(question, id=f"{question.id}~{chance.random()}", of=question.id)
+
+    settings = SamplingSettings(questions=4, revisited=0.5, rest=0)
+    made = QuestionChooser(QUESTIONS, settings, reworded=reworded)
+    asked = made.choose(0)
+    for question in asked:
+        made.heard(question, [0.0, float(question is asked[0])], 0)
+    assert made.mixed == 1
+    again = made.choose(1)
+    assert asked[0].of in {question.of for question in again}
+    assert not {question.id for question in asked} & {question.id for question in again}
