@@ -17,8 +17,8 @@ CPUS, GPUS, MORE_GPUS = "CPUs", "GPUs", "more GPUs"
 RESOURCES = (CPUS, GPUS, MORE_GPUS)
 """What phases run on; those of one run one after the other. Of four GPUs and more supervised
 training has all, reinforcement learning the first two, and the next two are ``MORE_GPUS`` then: for
-figures of training while the supervised model answers, and for a second arm of reinforcement
-learning."""
+answers of the supervised model, the loss with products in FP8 beside that in bf16, for figures of
+training, and for a second arm of reinforcement learning where one is told something."""
 _OWN = 2
 """GPUs that answers and reinforcement learning use, at most."""
 MODEL, RL_MODEL, SECOND_MODEL = "run/model", "run/model_rl", "run/model_second"
@@ -30,14 +30,32 @@ _JUDGED_AT = "-O0"
 """Of the judge's compiler: where it drops nothing, a wrong line is seen whose value nobody uses."""
 _RL = (
     "--usable", "0", "--other", "0", "--unproved", "1", f"--optimization={_JUDGED_AT}",
-    "--set", "optimizer.learning_rate=0.00005",
+    "--average", "0.9",
+    "--set", "optimizer.learning_rate=0.00007",
+    "--set", "sampling.temperature=1.2",
     "--set", "sampling.max_new_tokens=640",
-    "--set", "sampling.revisited=0.6",
-    "--set", "sampling.questions=40",
+    "--set", "sampling.revisited=0.25",
+    "--set", "sampling.questions=64",
     "--set", "sampling.group=16",
     "--set", "steps=400",
 )  # fmt: skip
 """Reward only for what is right. Why these values: benchmarks/results/rl.md."""
+_SHARED = ("--set", "share_questions=true", "--set", "micro_batch_tokens=16384")
+"""How the learner is to read its questions; the next attempt goes without, in case that fails."""
+_QUESTIONS = (
+    "--longest-answer", "500", "--fresh", "10000", "--parts", "3000", "--most", "20000",
+    "--unseen-only",
+)  # fmt: skip
+
+_LOSS = (
+    "--seconds", "10000", "--trial", "0", "--steps", "650", "--checkpoint-seconds", "100000",
+    "--set", "model.fresh.hidden_size=1536", "--set", "model.fresh.num_hidden_layers=28",
+    "--set", "model.fresh.num_attention_heads=12", "--set", "model.fresh.intermediate_size=8960",
+    "--set", "optimizer.kind=adamw", "--set", "optimizer.learning_rate=0.0003",
+    "--set", "optimizer.max_grad_norm=1.0", "--set", "data.recipe.row_tokens=16384",
+    "--set", "data.recipe.processes=6", "--set", "logging.every=10",
+)  # fmt: skip
+"""The layers of a 1.5B with the vocabulary of the small run, 16,384 tokens a step."""
 
 Command = Sequence[str]
 
@@ -57,19 +75,22 @@ class Plan:
     closing: float = 60
     """Seconds at the end for judging the last answers and taking everything home."""
     scaling: float = 230
-    """Seconds that must be left for a measurement on two GPUs to be begun."""
+    """Seconds that must be left for a measurement on two GPUs to be begun; with four GPUs, what
+    those in bf16 may take."""
     gpus: int = 1
     cores: int = 1
     prepare: list[str] = field(default_factory=lambda: ["--asked-only", "--reserved", "0.5"])
     """Options of ``small_model prepare`` and ``run``."""
-    questions: list[str] = field(
-        default_factory=lambda: ["--longest-answer", "500", "--fresh", "4000", "--unseen-only"]
-    )
+    questions: list[str] = field(default_factory=lambda: [*_QUESTIONS])
     """Options of ``small_rl questions``."""
     rl: list[str] = field(default_factory=lambda: [*_RL])
     """Options of ``small_rl run``."""
-    second: list[str] = field(default_factory=lambda: ["--set", "optimizer.learning_rate=0.0001"])
-    """What the second arm is told after them, where there are GPUs for it."""
+    second: list[str] = field(default_factory=list)
+    """What a second arm is told after them, where there are GPUs for it; nothing: there is none."""
+    loss: list[str] = field(default_factory=lambda: [*_LOSS])
+    """Options of ``small_model run`` for the loss in bf16 and in FP8."""
+    losing: float = 360
+    """Seconds for it, its start among them."""
     answers: list[str] = field(default_factory=list)
     """More options of ``small_model answer``."""
     asked: list[str] = field(default_factory=lambda: ["public", "bench", "back"])
@@ -207,7 +228,7 @@ def _answers(model: str, to: str, gpus: Sequence[int]) -> Callable[[Context], li
 
 
 def _reinforce(
-    model: str, to: str, gpus: Sequence[int], told: Sequence[str]
+    model: str, to: str, gpus: Sequence[int], *told: str
 ) -> Callable[[Context], list[Lane]]:
     """Records in ``to``; from the model that was saved last, where a run was interrupted."""
 
@@ -244,6 +265,23 @@ def _weights(model: str, to: str) -> Callable[[Context], list[Lane]]:
         cut = module("small_parts", "cut", copy, "--to", at.out / f"weights/{to}")
         return [Lane([int8, cut])]
 
+    return lanes
+
+
+def _losses(at: Context) -> list[Lane]:
+    """The same rows through the same model, its products in bf16 and in FP8, a GPU each."""
+    lanes = []
+    for gpu, name, fp8 in zip(at.plan.more or at.plan.own, ("bf16", "fp8"), (0, 1), strict=True):
+        to = at.out / "loss" / name
+        shutil.rmtree(to, ignore_errors=True)
+        for made in (at.out / "run/tokens", at.out / "run/tokenizer"):
+            if made.exists():
+                shutil.copytree(made, to / "run" / made.name)
+        command = module(
+            "small_model", "run", at.data, "--out", to, *at.plan.prepare, *at.plan.loss,
+            "--set", f"model.fp8={bool(fp8)}",
+        )  # fmt: skip
+        lanes.append(Lane([command], [gpu]))
     return lanes
 
 
@@ -286,6 +324,7 @@ def phases(plan: Plan) -> list[Phase]:
     """All phases, of each resource in the order in which they run."""
     answered = ("answers*/*.jsonl",)
     answering = lambda plan: plan.answering  # noqa: E731
+    answers_on = (MORE_GPUS, plan.more) if plan.more else (GPUS, plan.own)
     made = [
         Phase("prepared", CPUS, [_prepare], parts=("sources.zst", "bench.json", "programs.json"),
               records=("run/tokens/data.json",)),
@@ -294,22 +333,24 @@ def phases(plan: Plan) -> list[Phase]:
               ("prepared",), before_end=_training_end, longest=lambda plan: plan.training,
               grace=90, least=20,
               records=("run/metrics.jsonl", "run/summary.json", "pace.json")),
-        *(_figures() if plan.more else ()),
         Phase("questions", CPUS, [_questions], ("prepared",), records=(PROGRAMS,), nice=10),
         Phase("judge", CPUS, [_unpack], parts=("judge.",), nice=10),
-        Phase("answered", GPUS, [_answers(MODEL, "answers", plan.own)], ("trained", "questions"),
-              before_end=_rl_end, longest=answering, grace=20, records=answered),
+        Phase("answered", answers_on[0], [_answers(MODEL, "answers", answers_on[1])],
+              ("trained", "questions"), before_end=_rl_end, longest=answering, grace=20,
+              records=answered),
         Phase("weights", CPUS, [_weights(MODEL, "supervised")], ("trained",), nice=10),
         Phase("worth", CPUS, [_worth("answers", "worth.jsonl")], ("judge",), after=("answered",),
               records=("worth*.jsonl",), nice=10),
-        Phase("reinforced", GPUS, [_reinforce(RL_MODEL, "rl", plan.own, plan.rl)] * 2,
+        Phase("reinforced", GPUS,
+              [_reinforce(RL_MODEL, "rl", plan.own, *how, *plan.rl) for how in (_SHARED, ())],
               ("trained", "questions", "judge"),
               before_end=_rl_end, grace=20, least=30, records=_records("rl")),
         Phase("answered_rl", GPUS, [_answers(RL_MODEL, "answers_rl", plan.own)],
               after=("reinforced",), longest=answering, grace=20, records=answered),
         Phase("worth_rl", CPUS, [_worth("answers_rl", "worth_rl.jsonl")], ("judge",),
               after=("answered_rl",), before_end=_home, records=("worth*.jsonl",)),
-        *(_second(plan.more, [*plan.rl, *plan.second]) if plan.more else ()),
+        *(_figures() if plan.more else ()),
+        *(_second(plan.more, [*plan.rl, *plan.second]) if plan.more and plan.second else ()),
         Phase("weights_rl", CPUS, [_weights(RL_MODEL, "rl")], after=("reinforced",),
               before_end=_home),
     ]  # fmt: skip
@@ -335,12 +376,14 @@ def _scaling_last(plan: Plan) -> list[Phase]:
 
 
 def _figures() -> list[Phase]:
-    """On GPUs of their own while the supervised model answers."""
+    """On GPUs of their own, behind the supervised model's answers."""
     return [
+        Phase("loss", MORE_GPUS, [_losses], ("prepared",), ("answered",),
+              longest=lambda plan: plan.losing, least=60, grace=5,
+              records=("loss/*/run/metrics.jsonl", "loss/*/run/progress.log")),
         Phase("bf16", MORE_GPUS, [_alone(["7b-ours-static"], ["1.5b-ours-static"])],
-              after=("trained",), parts=("deepspeed",), before_end=_training_end,
-              longest=lambda plan: plan.answering, least=60, apart=True,
-              records=_RECORDS)
+              after=("loss",), parts=("deepspeed",), longest=lambda plan: plan.scaling,
+              least=60, apart=True, records=_RECORDS),
     ]  # fmt: skip
 
 
@@ -348,7 +391,8 @@ def _second(gpus: Sequence[int], told: Sequence[str]) -> list[Phase]:
     """Reinforcement learning once more, told something else, on GPUs of its own."""
     return [
         Phase("reinforced_second", MORE_GPUS,
-              [_reinforce(SECOND_MODEL, "rl_second", gpus, told)] * 2,
+              [_reinforce(SECOND_MODEL, "rl_second", gpus, *how, *told)
+               for how in (_SHARED, ())],
               ("trained", "questions", "judge"), ("answered", "bf16"),
               before_end=_rl_end, grace=20, least=30, records=_records("rl_second")),
         Phase("answered_second", MORE_GPUS, [_answers(SECOND_MODEL, "answers_second", gpus)],

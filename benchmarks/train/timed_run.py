@@ -13,11 +13,12 @@ model along. ``--code --again`` takes a mended tree and runs once more what fail
 A process in a session of its own runs the phases (:mod:`benchmarks.train.timed_phases`): data,
 supervised training on all GPUs, its answers, reinforcement learning, the answers after it; beside
 them on the CPUs the compiler of the judge, the questions, the verdicts. Where there are four GPUs,
-two of them are for figures of training and a second arm of reinforcement learning. Every call may
-be the last or the first: it takes the parts that came with it, starts what is not running, waits
-(``--wait`` seconds, or until a phase has ended) and copies to ``HOME`` a summary, ``status.json``,
-and the records, ``records.NN`` (``cat`` makes a .tar.xz of them). A phase that was interrupted goes
-on from what it saved; OUT/done/NAME.json marks one that has ended.
+two of them are for the loss in FP8, figures of training and, if it is told something
+(``--second``), a second arm of reinforcement learning. Every call may be the last or the first: it
+takes the parts that came with it, starts what is not running, waits (``--wait`` seconds, or until a
+phase has ended) and copies to ``HOME`` a summary, ``status.json``, and the records, ``records.NN``
+(``cat`` makes a .tar.xz of them). A phase that was interrupted goes on from what it saved;
+OUT/done/NAME.json marks one that has ended.
 
 Of 1,620 s on two H100 about 60 are for data, 500 for training, 90 for answers, 800 for
 reinforcement learning, 120 for answers and verdicts after it; what one phase leaves, reinforcement
@@ -421,9 +422,9 @@ def call(options: argparse.Namespace) -> None:
     print(json.dumps(status(out), indent=1), flush=True)
 
 
+_LISTS = ("prepare", "questions", "rl", "second", "loss", "answers", "asked")
 _PLANNED = (
-    "training", "answering", "least_rl", "closing", "scaling", "gpus", "prepare", "questions",
-    "rl", "second", "answers", "asked",
+    "training", "answering", "least_rl", "closing", "scaling", "losing", "gpus", *_LISTS,
 )  # fmt: skip
 
 
@@ -442,7 +443,7 @@ def main() -> None:
     parser.add_argument("--code", action="store_true", help="Take the code of this tree anew.")
     parser.add_argument("--conduct", action="store_true", help=argparse.SUPPRESS)
     for name in _PLANNED:
-        if name in ("prepare", "questions", "rl", "second", "answers", "asked"):
+        if name in _LISTS:
             more = f"One option of {name}; may be given again."
             parser.add_argument(f"--{name}", action="append", help=more)
         else:

@@ -137,7 +137,7 @@ def test_commands_are_understood(gpus: int, tmp_path: Path) -> None:
         module.__name__: module.arguments()
         for module in (judge_tools, small_model, small_parts, small_rl, gpu)
     }
-    plan, seen = Plan(0, gpus=gpus, cores=16), set()
+    plan, seen = Plan(0, gpus=gpus, cores=16, second=["--other", "0"]), set()
     (tmp_path / "run/model_rl").mkdir(parents=True)
     for _, _, command in commands(plan, tmp_path):
         last = len(command) - 1 - list(reversed(command)).index("-m")
@@ -165,9 +165,10 @@ def test_the_second_arm_is_told_more_and_keeps_its_own_records(tmp_path: Path) -
 
 
 def test_what_runs_at_the_same_time_has_gpus_of_its_own(tmp_path: Path) -> None:
-    """With four: training has all; then two go on, two are for figures and a second arm."""
+    """With four: training has all; then two go on, two are for answers, losses and figures."""
     seen: dict[str, set[str]] = {GPUS: set(), MORE_GPUS: set()}
-    for phase, lane, command in commands(Plan(0, gpus=4, cores=64), tmp_path):
+    plan = Plan(0, gpus=4, cores=64, second=["--other", "0"])
+    for phase, lane, command in commands(plan, tmp_path):
         shown = lane_environment(lane).get("CUDA_VISIBLE_DEVICES")
         if phase.name == "trained":
             assert shown is None
@@ -178,6 +179,34 @@ def test_what_runs_at_the_same_time_has_gpus_of_its_own(tmp_path: Path) -> None:
             assert shown is not None
             seen[phase.resource] |= set(shown.split(","))
     assert seen == {GPUS: {"0", "1"}, MORE_GPUS: {"2", "3"}}
+
+
+def test_the_losses_differ_in_the_kind_of_products_alone(tmp_path: Path) -> None:
+    """The same rows: the same seed and data, in folders of their own."""
+    told = {
+        lane_environment(lane)["CUDA_VISIBLE_DEVICES"]: list(command)
+        for phase, lane, command in commands(Plan(0, gpus=4, cores=64), tmp_path)
+        if phase.name == "loss"
+    }
+    bf16, fp8 = told["2"], told["3"]
+    different = [(a, b) for a, b in zip(bf16, fp8, strict=True) if a != b]
+    assert different == [
+        (str(tmp_path / "loss/bf16"), str(tmp_path / "loss/fp8")),
+        ("model.fp8=False", "model.fp8=True"),
+    ]
+
+
+def test_without_being_told_anything_there_is_no_second_arm() -> None:
+    assert "reinforced_second" not in {phase.name for phase in phases(Plan(0, gpus=4))}
+
+
+def test_the_learner_reads_questions_once_and_then_tries_without(tmp_path: Path) -> None:
+    shared = [
+        "share_questions=true" in command
+        for phase, _, command in commands(Plan(0, gpus=4), tmp_path)
+        if phase.name == "reinforced"
+    ]
+    assert shared == [True, False]
 
 
 @pytest.mark.parametrize(("gpus", "workers"), [(4, "44211"), (2, "22211"), (1, "11111")])
