@@ -196,15 +196,11 @@ class BatchDecoder:
 
     def _fill(self, state: _State, questions: Sequence[Sequence[int]]) -> None:
         """Caches of all tokens of the questions but the last; equal questions are read once."""
-        known: dict[tuple[int, ...], int] = {}
+        asked: dict[tuple[int, ...], list[int]] = {}
         for row, question in enumerate(map(tuple, questions)):
+            asked.setdefault(question, []).append(row)
+        for question, (row, *others) in asked.items():
             size = len(question) - 1
-            if question in known:
-                for keys, values in zip(state.keys, state.values, strict=True):
-                    keys[row, :, :size] = keys[known[question], :, :size]
-                    values[row, :, :size] = values[known[question], :, :size]
-                continue
-            known[question] = row
             ids = torch.tensor(question[:-1], device=self._embedding.device)
             x = F.embedding(ids, self._embedding)
             cos, sin = self._cos[:size, None], self._sin[:size, None]
@@ -217,6 +213,10 @@ class BatchDecoder:
                     query, key, value, is_causal=True, enable_gqa=True
                 )
                 x = self._rest(layer, x, seen[0].transpose(0, 1).reshape(size, -1))
+            if others:
+                equal = torch.tensor(others, device=ids.device)
+                for cache in (*state.keys, *state.values):
+                    cache[equal, :, :size] = cache[row, :, :size]
 
     def _projected(
         self, layer: _Layer, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor
