@@ -13,6 +13,7 @@ from cass_ray.lift.lowering import liveness
 from cass_ray.lift.lowering.attempts import LiftAgain
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.families import forms
+from cass_ray.lift.lowering.interfaces import Interfaces
 from cass_ray.lift.lowering.lanes import ballot, share_with_warp
 from cass_ray.lift.lowering.phase_waits import PhaseWaits
 from cass_ray.lift.lowering.registers import word_of
@@ -31,6 +32,8 @@ class EarlierLifting:
     """Instructions, and registers whose value before them nobody reads."""
     writes: dict[liveness.CodePlace, set[str]] = field(default_factory=dict)
     """Registers that instructions write; read only where some value is unneeded."""
+    interfaces: Interfaces | None = None
+    """Of the functions that the kernel calls."""
 
 
 @dataclass(slots=True)
@@ -118,7 +121,10 @@ class InstructionLowering:
 
     def _apply(self, code: CodeSection, known: list[tuple[DecodedInstruction, OpcodeForm]]) -> None:
         context = self._context
+        interfaces = self._earlier.interfaces
         for instruction, form in known:
+            if interfaces and (code.name, instruction.address) in interfaces.dead_stores:
+                continue
             guard = instruction.guard
             access = liveness.RegisterAccess((guard.name, guard.inverted) if guard else None)
             with self.lowering(code, instruction, access):

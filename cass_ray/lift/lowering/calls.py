@@ -19,7 +19,9 @@ from cass_ray.lift.lowering.attempts import DeepenStack, ShareSubroutine
 from cass_ray.lift.lowering.conditions import allow_only, where_taken
 from cass_ray.lift.lowering.driver_functions import SYSTEM_FUNCTIONS
 from cass_ray.lift.lowering.functions import RESUME, RETURN, Functions
+from cass_ray.lift.lowering.interfaces import Interfaces
 from cass_ray.lift.lowering.liveness import CodePlace
+from cass_ray.lift.lowering.part_flow import FunctionCall
 from cass_ray.lift.lowering.walk import (
     FUNCTION,
     CallFrame,
@@ -96,7 +98,9 @@ class CallLowering:
         number = self._program.address(self._program.code(caller), resume)
         if callee in self._ways.functions:
             entry = self._walk.goto(((CallFrame(callee, "", FUNCTION),), *callee))
-            return self.functions.call(callee, entry, number, self._walk.goto(following))
+            label = self._walk.goto(following)
+            call = FunctionCall(callee, following)
+            return self.functions.call(self._walk.place, call, entry, number, label)
         is_active = any(frame.callee == callee for frame in stack)
         copies = self._copies[callee] = self._copies.get(callee, 0) + 1
         if callee not in self._ways.copied and (is_active or copies > MOST_COPIES):
@@ -181,6 +185,7 @@ class CallLowering:
                 address = context.wide(register)
             if frame.resume == FUNCTION:
                 self._walk.current.leaves_unknown = True
+                self._walk.returns.add(place)
                 context.terminators.jump_expecting(address, RESUME, RETURN)
                 return
             expected = self._program.address(self._program.code(frame.caller), frame.resume)
@@ -199,8 +204,10 @@ class CallLowering:
             return function
         raise i.unknown("a return relative to an unknown place")
 
-    def finish(self) -> None:
+    def finish(self, interfaces: Interfaces | None) -> None:
         """Write the calls of functions, now that all are known.
+
+        ``interfaces``: what an earlier lifting has shown that functions take and give back.
 
         Raises :class:`DeepenStack` where functions recurse, and :class:`LiftError` where they do
         in a way that is not known to be right.
@@ -213,4 +220,4 @@ class CallLowering:
                 f"{self._context.environment.kernel.name}: recursion through tables of functions"
                 " (virtual calls) on CDNA, where lifted code of that kind has read wrong addresses"
             )
-        self.functions.finish()
+        self.functions.finish(interfaces)

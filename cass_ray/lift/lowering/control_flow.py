@@ -21,7 +21,9 @@ from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.functions import Functions
 from cass_ray.lift.lowering.indexed_registers import loops_to_unroll
+from cass_ray.lift.lowering.interfaces import Interfaces, interfaces
 from cass_ray.lift.lowering.pairing import must_take_turns
+from cass_ray.lift.lowering.part_flow import PartFlow
 from cass_ray.lift.lowering.phase_waits import PhaseWaits, phase_waits
 from cass_ray.lift.lowering.polling import must_keep_loads
 from cass_ray.lift.lowering.walk import CallPlace, KernelWalk
@@ -67,8 +69,8 @@ class KernelLifter:
                     if must_take_turns(*graph, waits):
                         self._waits = waits
                         continue
-                shown = _shown_by(walk)
-                if not changes and not shown.unneeded:
+                shown = replace(_shown_by(walk), interfaces=self._interfaces(walk))
+                if not changes and not shown.unneeded and shown.interfaces is None:
                     return walk.context  # lifted again, it would be the same
                 return self._attempt(shown).context
             except ShareSubroutine as found:
@@ -77,6 +79,20 @@ class KernelLifter:
                 self._ways = self._ways.with_copied(found.callee)
             except DeepenStack:
                 self._deepen()
+
+    def _interfaces(self, walk: KernelWalk) -> Interfaces | None:
+        if not self.functions:
+            return None
+        flow = PartFlow(
+            walk.blocks,
+            walk.successors,
+            frozenset(walk.returns),
+            self._instruction_at,
+            self.functions.calls_by_block(),
+            self.functions.places(),
+        )
+        # A load of a handle reads the word above it, too.
+        return interfaces(flow, drops_stores=not self.environment.uses_handles)
 
     def _instruction_at(self, place: liveness.CodePlace) -> DecodedInstruction:
         code = self._program.code(place[0])
@@ -102,7 +118,7 @@ class KernelLifter:
         )
         self.entry_label = walk.label(walk.entry)
         self.instruction_count = sum(lowering.lower(place) for place in walk.places())
-        calls.finish()
+        calls.finish(earlier.interfaces)
         self.functions = calls.functions
         return walk
 

@@ -5,12 +5,13 @@ copy's way back would be a switch over the return address, and with it the kerne
 through which lanes that have parted go at their own pace: they would come to barriers and shuffles
 one after the other.
 
-A function has the registers that it, or a function that it calls, reads or writes as arguments and
-as results; LLVM leaves out those that nobody reads.
+A function has registers as arguments and as results: in a first lifting all that it, or a function
+that it calls, reads or writes, then those that matter (:mod:`.interfaces`).
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,8 +20,11 @@ from cass_ray.lift.llvm.builder import CodePart, Value, i64
 from cass_ray.lift.lowering.arguments import COPY
 from cass_ray.lift.lowering.constant_banks import KERNEL_ARGUMENTS
 from cass_ray.lift.lowering.context import LoweringContext
+from cass_ray.lift.lowering.interfaces import Interfaces
 from cass_ray.lift.lowering.liveness import CodePlace
+from cass_ray.lift.lowering.part_flow import FunctionCall
 from cass_ray.lift.lowering.terminators import ENDED
+from cass_ray.lift.lowering.walk import CallPlace
 
 _FRAME = "ptr addrspace(5) %frame"
 _COPY = f"ptr addrspace(5) {COPY}"
@@ -35,13 +39,19 @@ RETURN = f"label %{_RETURN}"
 class _Call:
     """A call in one part of a kernel's code."""
 
+    block: CallPlace
+    """That ends with it."""
+    made: FunctionCall
     part: CodePart
     label: str
     """Of the block that makes it."""
-    callee: CodePlace
     resume: int
     following: str
     """Where it goes on, as an operand."""
+
+    @property
+    def callee(self) -> CodePlace:
+        return self.made.callee
 
 
 class Functions:
@@ -52,19 +62,34 @@ class Functions:
         self._entries: dict[CodePlace, str] = {}
         self._calls: list[_Call] = []
         self._registers: dict[CodePart, dict[str, str]] = {}
+        self._interfaces: Interfaces | None = None
         self._ending: set[CodePart] = set()
         """Parts in which threads may end, or in what they call."""
 
-    def call(self, callee: CodePlace, entry: str, resume: int, following: str) -> str:
-        """The block, as an operand, that calls ``callee`` and goes on to ``following``.
+    def call(
+        self, block: CallPlace, call: FunctionCall, entry: str, resume: int, following: str
+    ) -> str:
+        """The block, as an operand, that makes ``call`` at the end of ``block``.
 
-        ``entry`` is the function's first block, as an operand; ``resume`` the number of the place
-        where SASS goes on.
+        ``entry`` is the function's first block and ``following`` the one where ``call`` goes on, as
+        operands; ``resume`` is the number of that place in SASS.
         """
-        self._entries[callee] = entry
+        self._entries[call.callee] = entry
         label = f"call{self._context.ir.fresh()}"
-        self._calls.append(_Call(self._context.ir.part, label, callee, resume, following))
+        part = self._context.ir.part
+        self._calls.append(_Call(block, call, part, label, resume, following))
         return f"label %{label}"
+
+    def places(self) -> frozenset[CodePlace]:
+        """The functions."""
+        return frozenset(self._entries)
+
+    def calls_by_block(self) -> dict[CallPlace, list[FunctionCall]]:
+        """The calls at the ends of blocks."""
+        found: dict[CallPlace, list[FunctionCall]] = defaultdict(list)
+        for call in self._calls:
+            found[call.block].append(call.made)
+        return dict(found)
 
     @cached_property
     def recursive(self) -> frozenset[CodePlace]:
@@ -82,8 +107,12 @@ class Functions:
                 changes = changes or bool(more)
         return frozenset(place for place, reached in called.items() if place in reached)
 
-    def finish(self) -> None:
-        """Write the calls, now that it is known which registers each function touches."""
+    def finish(self, interfaces: Interfaces | None) -> None:
+        """Write the calls, now that it is known which registers each function touches.
+
+        Without ``interfaces`` a function takes and gives back all of them.
+        """
+        self._interfaces = interfaces
         registers = self._context.registers
         parts: list[CodePart] = [None, *self._entries]
         touched = {part: _scalars(registers.types_in(part)) for part in parts}
@@ -111,17 +140,17 @@ class Functions:
 
     def _write_call(self, call: _Call) -> None:
         ir, label = self._context.ir, call.label
-        registers = sorted(self._registers[call.callee].items())
+        taken, changed = self._taken(call.callee), self._given_back(call.callee)
         ir.label(label)
-        for name, kind in registers:
+        for name, kind in taken:
             ir.line(f"%{label}.{name} = load {kind}, ptr addrspace(5) %{name}")
         given = [i64(call.resume), *self._surroundings()]
-        given += [f"{kind} %{label}.{name}" for name, kind in registers]
-        results = _results(registers)
+        given += [f"{kind} %{label}.{name}" for name, kind in taken]
+        results = _results(changed)
         listed = ", ".join(map(str, given))
         ir.line(f"%{label}.made = call {results} @{self._name(call.callee)}({listed})")
         made = f"extractvalue {results} %{label}.made"
-        for number, (name, kind) in enumerate(registers, 1):
+        for number, (name, kind) in enumerate(changed, 1):
             ir.line(f"%{label}.new.{name} = {made}, {number}")
             ir.line(f"store {kind} %{label}.new.{name}, ptr addrspace(5) %{name}")
         if call.callee in self._ending:
@@ -142,7 +171,7 @@ class Functions:
 
     def _write_return(self, part: CodePlace, label: str, ended: str) -> None:
         ir = self._context.ir
-        registers = sorted(self._registers[part].items())
+        registers = self._given_back(part)
         results = _results(registers)
         ir.label(label)
         ir.line(f"%{label}.0 = insertvalue {results} poison, i1 {ended}, 0")
@@ -151,6 +180,20 @@ class Functions:
             so_far = f"{results} %{label}.{number - 1}"
             ir.line(f"%{label}.{number} = insertvalue {so_far}, {kind} %{label}.{name}, {number}")
         ir.line(f"ret {results} %{label}.{len(registers)}")
+
+    def _taken(self, part: CodePlace) -> list[tuple[str, str]]:
+        """Names and types of the registers that are a function's arguments."""
+        known = None if self._interfaces is None else self._interfaces.of[part].arguments
+        return self._touched(part, known)
+
+    def _given_back(self, part: CodePlace) -> list[tuple[str, str]]:
+        """Names and types of the registers that are a function's results."""
+        known = None if self._interfaces is None else self._interfaces.of[part].results
+        return self._touched(part, known)
+
+    def _touched(self, part: CodePlace, names: frozenset[str] | None) -> list[tuple[str, str]]:
+        touched = sorted(self._registers[part].items())
+        return [(name, kind) for name, kind in touched if names is None or name in names]
 
     def _surroundings(self) -> list[str]:
         """What functions are given of the kernel beside registers."""
@@ -170,10 +213,10 @@ class Functions:
 
     def _definition(self, place: CodePlace, entry: str, attributes: str) -> Iterator[str]:
         context = self._context
-        registers = sorted(self._registers[place].items())
+        registers = self._taken(place)
         parameters = [str(RESUME), *self._surroundings()]
         parameters += [f"{kind} %given.{name}" for name, kind in registers]
-        results = _results(registers)
+        results = _results(self._given_back(place))
         yield f"define internal {results} @{self._name(place)}({', '.join(parameters)})"
         yield f"    noinline {attributes} {{"
         yield "entry:"

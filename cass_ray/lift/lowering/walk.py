@@ -47,9 +47,15 @@ class KernelWalk:
         self.blocks: dict[liveness.CodePlace, liveness.LivenessBlock] = {}
         self.current = liveness.LivenessBlock()
         """The block that is being lifted."""
+        self.successors: dict[CallPlace, set[CallPlace]] = {}
+        """What follows each block, copies of subroutines apart."""
+        self.returns: set[CallPlace] = set()
+        """Blocks that end with the return of a function that has one copy."""
         self._kernel = kernel
         self._stacks: dict[CallStack, int] = {(): 0}
         self._pending: list[CallPlace] = []
+        self.place = self.entry
+        """Of the block that is being lifted."""
 
     @property
     def entry(self) -> CallPlace:
@@ -70,6 +76,7 @@ class KernelWalk:
     def goto(self, place: CallPlace) -> str:
         """The operand of a jump to ``place``, which is lifted too, if it has not been."""
         self._pending.append(place)
+        self.successors[self.place].add(place)
         self.current.successors.add(place[1:])
         return f"label %{self.label(place)}"
 
@@ -87,6 +94,8 @@ class KernelWalk:
             done.add(place)
             if len(done) > MOST_BLOCKS:
                 raise LiftError(f"{self._kernel}: more than {MOST_BLOCKS} basic blocks")
+            self.place = place
+            self.successors[place] = set()
             self.current = self.blocks.setdefault(place[1:], liveness.LivenessBlock())
             self.current.accesses.clear()  # the same for every copy of a subroutine
             self.context.enter(part_of(place[0]))

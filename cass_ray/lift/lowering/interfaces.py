@@ -1,0 +1,164 @@
+"""Which registers functions take and give back: those whose values matter.
+
+A function of a kernel has registers as arguments and results (:mod:`.functions`). It takes what is
+read before it is written, by itself or by what it calls, and gives back what it has changed
+(:mod:`.stack_frames`) and a caller reads afterwards. That is found backwards over all blocks of the
+kernel, with the words of each function's frame in which it saves registers: where nobody wants a
+register that is loaded from there, the load is dead, and so is the store before it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from cass_ray.lift.lowering.liveness import CodePlace, RegisterAccess
+from cass_ray.lift.lowering.part_flow import PartFlow, entry_of
+from cass_ray.lift.lowering.stack_frames import FrameAccess, FrameAnalysis
+from cass_ray.lift.lowering.walk import CallPlace, part_of
+
+Live = str | int
+"""A register's name, or the distance of a word of the frame from R1 at the function's entry."""
+
+_Accesses = list[tuple[CodePlace, RegisterAccess, FrameAccess | None]]
+
+
+@dataclass(frozen=True)
+class Interface:
+    """What a function takes and gives back, by the names of registers."""
+
+    arguments: frozenset[str]
+    results: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Interfaces:
+    """What is known of a kernel's functions."""
+
+    of: dict[CodePlace, Interface]
+    dead_stores: frozenset[CodePlace]
+    """Stores to frames that nothing reads."""
+
+
+def interfaces(flow: PartFlow, *, drops_stores: bool) -> Interfaces:
+    """The interfaces of all functions of a kernel.
+
+    ``drops_stores``: whether stores are looked for that nothing reads.
+    """
+    return _Liveness(flow, FrameAnalysis(flow), drops_stores=drops_stores).found()
+
+
+class _Liveness:
+    """What is live before each block: the least solution, for sets only grow."""
+
+    def __init__(self, flow: PartFlow, frames: FrameAnalysis, *, drops_stores: bool) -> None:
+        self._flow, self._frames = flow, frames
+        self._changed = {
+            part: frames.written[part] - frames.conduct[part].preserved for part in flow.functions
+        }
+        self._accesses: dict[CallPlace, _Accesses] = {}
+        for part in (None, *flow.functions):
+            found = frames.frame_accesses(part) if part is not None and drops_stores else {}
+            for place in flow.places(part):
+                of_block = flow.accesses(place)
+                own = found.get(place, [None] * len(of_block))
+                self._accesses[place] = [(*each, a) for each, a in zip(of_block, own, strict=True)]
+        self._words = self._words_of_parts()
+        self._before: dict[CallPlace, frozenset[Live]] = dict.fromkeys(flow.successors, frozenset())
+        self._results: dict[CodePlace, frozenset[str]] = dict.fromkeys(flow.functions, frozenset())
+        self._solve()
+
+    def _words_of_parts(self) -> dict[CodePlace | None, frozenset[Live]]:
+        found: dict[CodePlace | None, set[Live]] = defaultdict(set)
+        for place, accesses in self._accesses.items():
+            for _, _, access in accesses:
+                found[part_of(place[0])].update(access.offsets if access else ())
+        return {part: frozenset(words) for part, words in found.items()}
+
+    def _solve(self) -> None:
+        dependents: dict[CallPlace, set[CallPlace]] = defaultdict(set)
+        returns: dict[CodePlace, list[CallPlace]] = {
+            part: [place for place in self._flow.places(part) if place in self._flow.returns]
+            for part in self._flow.functions
+        }
+        for place in self._flow.successors:
+            for following in self._flow.within(place):
+                dependents[following].add(place)
+        for place, calls in self._flow.calls.items():
+            for call in calls:
+                dependents[entry_of(call.callee)].add(place)
+                dependents[call.following].update(returns[call.callee])
+        callers: dict[CallPlace, set[CodePlace]] = defaultdict(set)
+        for calls in self._flow.calls.values():
+            for call in calls:
+                callers[call.following].add(call.callee)
+        pending = list(self._before)
+        queued = set(pending)
+        while pending:
+            place = pending.pop()
+            queued.discard(place)
+            live = self._live_before(place)
+            if live == self._before[place]:
+                continue
+            self._before[place] = live
+            for callee in callers[place]:
+                wanted = {name for name in live if isinstance(name, str)}
+                self._results[callee] |= wanted & self._changed[callee]
+            more = dependents[place] - queued
+            queued |= more
+            pending.extend(more)
+
+    def _live_after(self, place: CallPlace) -> set[Live]:
+        part = part_of(place[0])
+        live: set[Live] = set()
+        for following in self._flow.within(place):
+            live |= self._before[following]
+        for call in self._flow.calls.get(place, ()):
+            live |= self._arguments(call.callee)
+            if self._frames.conduct[call.callee].reaches_caller:
+                live |= self._words.get(part, frozenset())
+        if part is not None and place in self._flow.returns:
+            live |= self._results[part]
+        return live
+
+    def _arguments(self, part: CodePlace) -> frozenset[str]:
+        live = self._before[entry_of(part)]
+        return frozenset(name for name in live if isinstance(name, str))
+
+    def _live_before(self, place: CallPlace, dead: set[CodePlace] | None = None) -> frozenset[Live]:
+        """What is live before a block; stores in it that nothing reads are added to ``dead``."""
+        live = self._live_after(place)
+        for code_place, access, words in reversed(self._accesses[place]):
+            opcode = self._flow.instruction_at(code_place).opcode if words else ""
+            if words and opcode == "STL":
+                if live.isdisjoint(words.offsets):
+                    if dead is not None:
+                        dead.add(code_place)
+                    continue
+                if words.is_whole and access.guard is None:
+                    live.difference_update(words.offsets)
+            elif words and live.isdisjoint(access.writes):
+                continue  # a load of what nobody wants
+            if access.guard is None:
+                live -= access.writes
+            else:
+                live.add(access.guard[0])
+            live |= access.reads
+            if words and opcode == "LDL":
+                live.update(words.offsets)
+        return frozenset(live)
+
+    def found(self) -> Interfaces:
+        """The interfaces, and the stores that are dead in every copy of their code."""
+        dead: set[CodePlace] = set()
+        kept: set[CodePlace] = set()
+        for place, accesses in self._accesses.items():
+            here: set[CodePlace] = set()
+            self._live_before(place, here)
+            dead |= here
+            kept |= {code_place for code_place, _, _ in accesses} - here
+        of = {
+            part: Interface(self._arguments(part), self._results[part])
+            for part in self._flow.functions
+        }
+        return Interfaces(of, frozenset(dead - kept))

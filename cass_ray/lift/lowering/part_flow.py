@@ -1,0 +1,79 @@
+"""Blocks of a kernel and of the functions that it calls, with what follows each, by caller.
+
+:mod:`.liveness` merges the copies of a subroutine; here each copy is apart, so that a return leads
+to its own caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from cass_ray.lift.frontend.instruction import DecodedInstruction
+from cass_ray.lift.lowering.liveness import CodePlace, LivenessBlock, RegisterAccess
+from cass_ray.lift.lowering.walk import FUNCTION, CallFrame, CallPlace, part_of
+
+
+def entry_of(function: CodePlace) -> CallPlace:
+    """The first block of a function that has one copy for all callers."""
+    return ((CallFrame(function, "", FUNCTION),), *function)
+
+
+@dataclass(frozen=True)
+class FunctionCall:
+    """A call at the end of a block."""
+
+    callee: CodePlace
+    following: CallPlace
+    """Where it goes on."""
+
+
+@dataclass(frozen=True)
+class PartFlow:
+    """The blocks that a lifting came to."""
+
+    blocks: Mapping[CodePlace, LivenessBlock]
+    successors: Mapping[CallPlace, set[CallPlace]]
+    returns: frozenset[CallPlace]
+    """Blocks that end with a function's return."""
+    instruction_at: Callable[[CodePlace], DecodedInstruction]
+    calls: Mapping[CallPlace, list[FunctionCall]]
+    functions: frozenset[CodePlace]
+    _of_part: dict[CodePlace | None, list[CallPlace]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for place in self.successors:
+            self._of_part.setdefault(part_of(place[0]), []).append(place)
+
+    def places(self, part: CodePlace | None) -> list[CallPlace]:
+        """The blocks of a function, or with None of the kernel itself."""
+        return self._of_part.get(part, [])
+
+    def within(self, place: CallPlace) -> Iterator[CallPlace]:
+        """What follows a block in its own part: after a call, where that goes on."""
+        entries = {entry_of(call.callee) for call in self.calls.get(place, ())}
+        return iter(self.successors[place] - entries)
+
+    def accesses(self, place: CallPlace) -> list[tuple[CodePlace, RegisterAccess]]:
+        """The block's instructions."""
+        return self.blocks[place[1:]].accesses
+
+    def written(self) -> dict[CodePlace, frozenset[str]]:
+        """Registers that each function writes, or one that it calls."""
+        found = {part: self._written_by(part) for part in self.functions}
+        called = {part: self._called_by(part) for part in self.functions}
+        changes = True
+        while changes:
+            changes = False
+            for part in self.functions:
+                more = found[part].union(*(found[callee] for callee in called[part]))
+                changes = changes or more != found[part]
+                found[part] = more
+        return found
+
+    def _written_by(self, part: CodePlace) -> frozenset[str]:
+        accesses = (each for place in self.places(part) for _, each in self.accesses(place))
+        return frozenset[str]().union(*(access.writes for access in accesses))
+
+    def _called_by(self, part: CodePlace) -> set[CodePlace]:
+        return {call.callee for place in self.places(part) for call in self.calls.get(place, ())}

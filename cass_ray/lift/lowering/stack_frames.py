@@ -1,0 +1,330 @@
+"""What a function leaves as it was: the registers that it saves in its frame and loads again.
+
+By ptxas' calling convention a function gives some registers back as it got them: ``STL [R1+8],
+R16`` at its start, ``LDL R16, [R1+8]`` before ``RET``. Lifted as they stand such a register would
+be saved twice, by the function and by LLVM, and passed to and fro at each call.
+
+A forward analysis follows, for each block, which registers hold what was in them when the function
+was entered, and what lies at known distances from its stack pointer R1. Of a call it takes what it
+has found for the callee: at first that everything is preserved, then less, until nothing changes.
+What is left holds by induction over the depth of calls.
+
+Words of the frame are followed only where its address stays in R1, or is dropped: through a pointer
+that was made of it they could be changed. That an address which was not made of R1 does not lead
+into the frame is what C++ promises of pointers to other objects, and what ptxas relies on itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TypeGuard
+
+from cass_ray.lift.frontend.instruction import DecodedInstruction
+from cass_ray.lift.frontend.operands import Address, Immediate, Operand, Predicate, Register
+from cass_ray.lift.lowering.liveness import CodePlace, RegisterAccess
+from cass_ray.lift.lowering.part_flow import PartFlow, entry_of
+from cass_ray.lift.lowering.walk import CallPlace
+
+STACK_POINTER = "R1"
+_WORD = 4
+_BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "32": 4, "64": 8, "128": 16}
+_ADDITIONS = frozenset({"IADD3", "IADD", "VIADD"})
+
+
+@dataclass(frozen=True, slots=True)
+class AtEntry:
+    """The value that a register had when the function was entered."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class FrameAddress:
+    """The value of R1 at the function's entry, and so many bytes more."""
+
+    offset: int
+
+
+Known = AtEntry | FrameAddress
+
+
+@dataclass(slots=True)
+class FrameState:
+    """What is known before an instruction."""
+
+    registers: dict[str, Known | None] = field(default_factory=dict)
+    """Those that may differ from their value at the entry; None is anything."""
+    words: dict[int, Known] = field(default_factory=dict)
+    """Words of the frame by their distance from R1 at the entry, in bytes."""
+
+    def of(self, name: str) -> Known | None:
+        """The value of a register."""
+        return self.registers.get(name, _at_entry(name))
+
+    def copy(self) -> FrameState:
+        return FrameState(dict(self.registers), dict(self.words))
+
+
+def _at_entry(name: str) -> Known:
+    return FrameAddress(0) if name == STACK_POINTER else AtEntry(name)
+
+
+@dataclass(frozen=True)
+class Conduct:
+    """What a function does to the registers and frames of its callers."""
+
+    preserved: frozenset[str]
+    reaches_caller: bool = False
+    """Whether it may read or write the frame of its caller by an offset from R1."""
+    hides_frame: bool = True
+    """Whether no address of its own frame is anywhere but in R1."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrameAccess:
+    """A load or store of words at a known place of the function's own frame."""
+
+    offsets: tuple[int, ...]
+    """Of the words, in bytes from R1 at the entry."""
+    is_whole: bool
+    """Whether it is of whole words."""
+
+
+class FrameAnalysis:
+    """What each function of a kernel does to its callers' registers and frames.
+
+    :attr:`conduct` is found by the constructor.
+    """
+
+    def __init__(self, flow: PartFlow) -> None:
+        self._flow = flow
+        self.written = flow.written()
+        self.conduct = {part: Conduct(self.written[part]) for part in flow.functions}
+        changes = True
+        while changes:
+            changes = False
+            for part in sorted(flow.functions):
+                known = self.conduct[part]
+                found = _OneFunction(self, flow, part, known).conduct()
+                changes = changes or found != known
+                self.conduct[part] = found
+
+    def frame_accesses(self, part: CodePlace) -> dict[CallPlace, list[FrameAccess | None]]:
+        """For each block of a function, its instructions' accesses of the frame in order."""
+        run = _OneFunction(self, self._flow, part, self.conduct[part])
+        run.conduct()
+        return {place: run.accesses(place) for place in self._flow.places(part)}
+
+
+class _OneFunction:
+    """The analysis of one function, with what is believed of all so far."""
+
+    def __init__(
+        self, whole: FrameAnalysis, flow: PartFlow, part: CodePlace, believed: Conduct
+    ) -> None:
+        self._whole, self._flow, self._part, self._believed = whole, flow, part, believed
+        self._hides = believed.hides_frame
+        self._reaches = believed.reaches_caller
+        self._before: dict[CallPlace, FrameState] = {}
+
+    def conduct(self) -> Conduct:
+        """What the function does, as far as is believed of those that it calls."""
+        self._follow()
+        if self._believed.hides_frame and not self._hides:
+            self._follow()  # words of the frame are not followed this time
+        preserved = self._believed.preserved
+        for place in self._flow.returns & set(self._before):
+            after = self._after(place)
+            preserved = frozenset(n for n in preserved if after.of(n) == _at_entry(n))
+            self._look_for_addresses(after)
+        return Conduct(preserved, self._reaches, self._hides)
+
+    def _follow(self) -> None:
+        """States before every block."""
+        entry = entry_of(self._part)
+        self._before = {entry: FrameState()}
+        pending = [entry]
+        while pending:
+            place = pending.pop()
+            after = self._after(place)
+            for following in self._flow.within(place):
+                known = self._before.get(following)
+                joined = after.copy() if known is None else self._joined(known, after)
+                if known is None or joined != known:
+                    self._before[following] = joined
+                    pending.append(following)
+
+    def _joined(self, one: FrameState, other: FrameState) -> FrameState:
+        registers: dict[str, Known | None] = {}
+        for name in one.registers.keys() | other.registers.keys():
+            value = self._common(one.of(name), other.of(name))
+            if value != _at_entry(name):
+                registers[name] = value
+        words = {n: value for n, value in one.words.items() if other.words.get(n) == value}
+        return FrameState(registers, words)
+
+    def _common(self, one: Known | None, other: Known | None) -> Known | None:
+        if one == other:
+            return one
+        if isinstance(one, FrameAddress) or isinstance(other, FrameAddress):
+            self._hides = False  # an address that is not followed any more
+        return None
+
+    def _after(self, place: CallPlace) -> FrameState:
+        """The state at the end of a block, its calls done."""
+        state = self._before[place].copy()
+        for code_place, access in self._flow.accesses(place):
+            self._step(state, self._flow.instruction_at(code_place), access)
+        for call in self._flow.calls.get(place, ()):
+            self._call(state, call.callee)
+        return state
+
+    def accesses(self, place: CallPlace) -> list[FrameAccess | None]:
+        """The accesses of the frame by a block's instructions."""
+        found: list[FrameAccess | None] = []
+        if place not in self._before:
+            return [None] * len(self._flow.accesses(place))
+        state = self._before[place].copy()
+        for code_place, access in self._flow.accesses(place):
+            i = self._flow.instruction_at(code_place)
+            found.append(self._own_words(state, i) if i.opcode in ("LDL", "STL") else None)
+            self._step(state, i, access)
+        return found
+
+    def _step(self, state: FrameState, i: DecodedInstruction, access: RegisterAccess) -> None:
+        made: dict[str, Known | None] = dict.fromkeys(access.writes)
+        reads = set(access.reads)
+        if i.opcode == "STL":
+            self._store(state, i, is_guarded=access.guard is not None)
+            reads -= _address_registers(i)
+        elif i.opcode == "LDL":
+            made |= self._loaded(state, i)
+            reads -= _address_registers(i)
+        elif (copied := _copied(i, state)) is not None:
+            made |= copied
+            reads.clear()
+        if any(isinstance(state.of(name), FrameAddress) for name in reads):
+            self._hides = False
+        for name, result in made.items():
+            is_sure = access.guard is None
+            value = result if is_sure else self._common(state.of(name), result)
+            state.registers[name] = value
+            if value == _at_entry(name):
+                del state.registers[name]
+
+    def _frame_offset(self, state: FrameState, i: DecodedInstruction) -> int | None:
+        """Where an access begins, in bytes from R1 at the entry; None for another object."""
+        address = next(o for o in i.operands if isinstance(o, Address))
+        if len(address.terms) != 1 or address.terms[0].suffixes:
+            if any(isinstance(state.of(t.name), FrameAddress) for t in address.terms):
+                self._hides = False
+            return None
+        base = state.of(address.terms[0].name)
+        return base.offset + address.offset if isinstance(base, FrameAddress) else None
+
+    def _own_words(self, state: FrameState, i: DecodedInstruction) -> FrameAccess | None:
+        """The words that a load or store touches, if they are followed."""
+        start = self._frame_offset(state, i)
+        if start is None:
+            return None
+        size = _BYTES[i.one_of(*_BYTES, default="32")]
+        if start + size > 0:
+            self._reaches = True
+            return None
+        if not self._hides:
+            return None
+        first = start - start % _WORD
+        offsets = tuple(range(first, start + size, _WORD))
+        return FrameAccess(offsets, start == first and size >= _WORD)
+
+    def _store(self, state: FrameState, i: DecodedInstruction, *, is_guarded: bool) -> None:
+        words, source = self._own_words(state, i), i.operands[-1]
+        if words is None:
+            return
+        for number, offset in enumerate(words.offsets):
+            value = _word_of(source, number, state) if words.is_whole else None
+            if is_guarded and state.words.get(offset) != value:
+                value = None
+            state.words.pop(offset, None)
+            if isinstance(value, AtEntry):
+                state.words[offset] = value
+
+    def _loaded(self, state: FrameState, i: DecodedInstruction) -> dict[str, Known | None]:
+        words, target = self._own_words(state, i), i.operands[0]
+        if words is None or not words.is_whole or not isinstance(target, Register):
+            return {}
+        return {
+            target.following(number).name: state.words.get(offset)
+            for number, offset in enumerate(words.offsets)
+            if not target.is_zero
+        }
+
+    def _call(self, state: FrameState, callee: CodePlace) -> None:
+        conduct = self._whole.conduct[callee]
+        top = state.of(STACK_POINTER)
+        self._look_for_addresses(state)
+        if not isinstance(top, FrameAddress):
+            state.words.clear()
+        else:  # what lies below is the callee's
+            state.words = {n: value for n, value in state.words.items() if n >= top.offset}
+        if conduct.reaches_caller:
+            state.words.clear()
+            self._reaches = True  # how far up is not known
+        for name in self._whole.written[callee] - conduct.preserved:
+            state.registers[name] = None
+
+    def _look_for_addresses(self, state: FrameState) -> None:
+        """Addresses of the frame that others see: of a register beside R1."""
+        for name, value in state.registers.items():
+            if isinstance(value, FrameAddress) and name != STACK_POINTER:
+                self._hides = False
+        if not isinstance(state.of(STACK_POINTER), FrameAddress):
+            self._hides = False
+
+
+def _address_registers(i: DecodedInstruction) -> set[str]:
+    terms = (term for o in i.operands if isinstance(o, Address) for term in o.terms)
+    source = i.operands[-1] if i.opcode == "STL" else None
+    stored = {source.name} if isinstance(source, Register) else set()
+    return {term.name for term in terms} - stored
+
+
+def _copied(i: DecodedInstruction, state: FrameState) -> dict[str, Known | None] | None:
+    """What a move, or an addition of a number to the frame's address, makes; None for others."""
+    target, *sources = [o for o in i.operands if not _is_true(o)]
+    if not isinstance(target, Register) or target.file != "R" or target.is_zero:
+        return None
+    if i.mnemonic == "MOV" and len(sources) == 1:
+        source = sources[0]
+        return {target.name: state.of(source.name)} if _is_plain(source) else None
+    if i.mnemonic not in _ADDITIONS:
+        return None
+    numbers = [o for o in sources if isinstance(o, Immediate)]
+    rest = [o for o in sources if not isinstance(o, Immediate) and not _is_zero(o)]
+    if len(numbers) != 1 or len(rest) != 1 or not _is_plain(rest[0]):
+        return None
+    base = state.of(rest[0].name)
+    if not isinstance(base, FrameAddress):
+        return None
+    number = numbers[0].integer & 0xFFFFFFFF
+    return {target.name: replace(base, offset=base.offset + number - (number >> 31 << 32))}
+
+
+def _word_of(source: Operand, number: int, state: FrameState) -> Known | None:
+    """The value of one word of what is stored."""
+    if not isinstance(source, Register) or source.is_zero:
+        return None
+    return state.of(source.following(number).name)
+
+
+def _is_true(operand: Operand) -> bool:
+    return isinstance(operand, Predicate) and operand.index is None and not operand.inverted
+
+
+def _is_zero(operand: Operand) -> bool:
+    return isinstance(operand, Register) and operand.is_zero
+
+
+def _is_plain(operand: Operand) -> TypeGuard[Register]:
+    """Whether it is a register of the thread without modifiers."""
+    return operand == Register("R", getattr(operand, "index", None)) and not _is_zero(operand)
