@@ -114,16 +114,21 @@ def test_lanes_meet_again(
 
 
 @pytest.mark.slow
-def test_virtual_functions_that_recurse(tmp_path: Path) -> None:
-    """LLVM's pass over live ranges of vector registers made wrong addresses of it."""
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_120"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_virtual_functions_that_recurse(target: str, architecture: str, tmp_path: Path) -> None:
+    """LLVM 19 spilled scalar registers to lanes of vector registers that lanes had values in.
+
+    The program ends with an error where its results are not the host's.
+    """
     unit = Unit(TASKS_FOLDER / VIRTUAL, PurePosixPath("main.cu"))
     sources = translated(gather_sources(unit), make_translator())
-    made = find_amd().compile(sources.write(tmp_path / "hip"), "gfx1100", optimization="-O1")
-    cubin = compiled(unit, "O3", "sm_120")
+    made = find_amd().compile(sources.write(tmp_path / "hip"), target, optimization="-O1")
+    cubin = compiled(unit, "O3", architecture)
     names = names_for_host(Cubin.parse(cubin), made.device_assembly)
-    lifted = lift_cubin(cubin, names=names)
-    printed = run(made.host_assembly, lifted.assembly, tmp_path / "program", "gfx1100")
-    assert "tree 49: value" in printed
+    lifted = lift_cubin(cubin, target, names=names)
+    printed = run(made.host_assembly, lifted.assembly, tmp_path / "program", target)
+    assert "trees 50, largest 27" in printed
 
 
 def test_turns_that_end_in_recursion_are_refused(tmp_path: Path) -> None:
@@ -132,14 +137,5 @@ def test_turns_that_end_in_recursion_are_refused(tmp_path: Path) -> None:
     unit = Unit(tmp_path, PurePosixPath("recursive.cu"))
     cubin = compiled(unit, "O0")
     with pytest.raises(LiftError, match="calls itself, and a barrier"):
-        lift_cubin(cubin, "gfx942")
-    assert lift_cubin(cubin, "gfx1100").instructions
-
-
-def test_recursion_through_tables_is_refused_where_it_was_wrong() -> None:
-    """On RDNA it is right: a task of the benchmark."""
-    folder = TASKS_FOLDER / "utility_system/virtual_shape_plugins"
-    cubin = compiled(Unit(folder, PurePosixPath("main.cu")), "O3")
-    with pytest.raises(LiftError, match="recursion through tables of functions"):
         lift_cubin(cubin, "gfx942")
     assert lift_cubin(cubin, "gfx1100").instructions

@@ -1,4 +1,4 @@
-"""Builds of projects divide right where clang alone does not."""
+"""Builds of projects are right where clang alone is not: divisions, scalars in other lanes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import pytest
 from cass_ray.emulator.build import runtime_library
 from cass_ray.project.prefix import write_prefix
 from cass_ray.toolchain.amd.divisions import write_driver
+from cass_ray.toolchain.amd.workarounds import SPILLS_TO_MEMORY
 from cass_ray.toolchain.locate import find_amd
 from tests.toolchain.amd.test_divisions import program
+from tests.toolchain.amd.test_workarounds import MANY_SCALARS
 
 UNRELATED = """
 #include <hip/hip_runtime.h>
@@ -51,15 +53,29 @@ def test_hipcc_divides_right(prefix: Path, tmp_path: Path, ways: tuple[str, ...]
 def test_code_without_divisions_is_the_compilers_own(
     prefix: Path, tmp_path: Path, ways: tuple[str, ...]
 ) -> None:
+    """Without optimization there is no kernel whose scalars all fit."""
     (tmp_path / "unrelated.hip").write_text(UNRELATED)
     settings = prefix / "share" / "cass" / "hipcc.env"
     assert write_driver(tmp_path, find_amd().clang, "20.1.0") == find_amd().clang
+    text = settings.read_text()
+    lines = text.splitlines()
+    own = [f"CLANG={find_amd().clang}" if line.startswith("CLANG=") else line for line in lines]
+    spills = ("-mllvm", SPILLS_TO_MEMORY) if "-O0" in ways else ()
     made = []
-    for name in ("ours", "clangs"):
-        hipcc(prefix, *ways, "-fuse-cuid=none", tmp_path / "unrelated.hip", "-o", tmp_path / name)
-        made.append((tmp_path / name).read_bytes())
-        lines = settings.read_text().splitlines()
-        own = [f"CLANG={find_amd().clang}" if line.startswith("CLANG=") else line for line in lines]
-        settings.write_text("\n".join(own) + "\n")
-    settings.write_text("\n".join(lines) + "\n")
+    for name, its, further in (("ours", lines, ()), ("clangs", own, spills)):
+        settings.write_text("\n".join(its) + "\n")
+        output = tmp_path / name
+        hipcc(prefix, *ways, *further, "-fuse-cuid=none", tmp_path / "unrelated.hip", "-o", output)
+        made.append(output.read_bytes())
+    settings.write_text(text)
     assert made[0] == made[1]
+
+
+@pytest.mark.amd
+def test_scalars_that_do_not_fit_take_no_lanes(prefix: Path, tmp_path: Path) -> None:
+    (tmp_path / "many.hip").write_text(MANY_SCALARS)
+    listing = tmp_path / "many.s"
+    hipcc(prefix, "-O2", "-S", "--cuda-device-only", tmp_path / "many.hip", "-o", listing)
+    text = listing.read_text()
+    assert "s_add_i32" in text
+    assert "SGPR spill to VGPR lane" not in text

@@ -10,6 +10,7 @@ from cass_ray.lift.errors import CompilerFailure
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX
 from cass_ray.lift.llvm.native_compiler import how_to_compile, ir_compiler
 from cass_ray.toolchain.amd.toolchain import AmdToolchain, code_flags
+from cass_ray.toolchain.amd.workarounds import SPILLS_TO_MEMORY, may_lose_lanes
 from cass_ray.toolchain.sandbox.isolation import View, private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
 from cass_ray.whole_file import write_whole
@@ -58,9 +59,25 @@ def assembly(
     toolchain: AmdToolchain, module: str, architecture: str, limits: Limits = COMPILE_LIMITS
 ) -> tuple[str, float]:
     """RDNA3 assembly of an LLVM module, and LLVM's CPU seconds. Raises :class:`CompilerFailure`."""
+    options = _LLVM_OPTIONS + (_WITH_FUNCTIONS if "\ndefine internal " in module else ())
+    text, seconds = _compiled(toolchain, module, architecture, options, limits)
+    if not may_lose_lanes(toolchain.version, text):
+        return text, seconds
+    options += (SPILLS_TO_MEMORY,)
+    text, more = _compiled(toolchain, module, architecture, options, limits)
+    return text, seconds + more
+
+
+def _compiled(
+    toolchain: AmdToolchain,
+    module: str,
+    architecture: str,
+    options: tuple[str, ...],
+    limits: Limits,
+) -> tuple[str, float]:
+    """The assembly by these options of LLVM, and CPU seconds."""
     compiler = ir_compiler(toolchain)
     visible = toolchain.visible()
-    options = _LLVM_OPTIONS + (_WITH_FUNCTIONS if "\ndefine internal " in module else ())
     command: list[str | Path]
     if f"@{SUPPORT_PREFIX}" in module:
         support = _support_library(toolchain, architecture)

@@ -63,8 +63,6 @@ class CallLowering:
         self._ways = ways
         self._is_deep = is_deep
         self._copies: dict[CodePlace, int] = {}
-        self._calls_by_table = False
-        """Whether a register has said what to call."""
 
     def call(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
         """``CALL``: of a subroutine by name, or of one whose address is in a register."""
@@ -134,7 +132,6 @@ class CallLowering:
             constant = i64
         if not self._is_deep:
             raise DeepenStack
-        self._calls_by_table = True
         system = {} if i.has("REL") else self._program.system_numbers(SYSTEM_FUNCTIONS)
         if not candidates and not system:
             raise i.unknown("an indirect call in a program without functions")
@@ -209,15 +206,8 @@ class CallLowering:
 
         ``interfaces``: what an earlier lifting has shown that functions take and give back.
 
-        Raises :class:`DeepenStack` where functions recurse, and :class:`LiftError` where they do
-        in a way that is not known to be right.
+        Raises :class:`DeepenStack` where functions recurse.
         """
-        recursive = self.functions.recursive
-        if recursive and not self._is_deep:
+        if self.functions.recursive and not self._is_deep:
             raise DeepenStack
-        if recursive and self._calls_by_table and self._context.environment.target.pairs_warps:
-            raise LiftError(
-                f"{self._context.environment.kernel.name}: recursion through tables of functions"
-                " (virtual calls) on CDNA, where lifted code of that kind has read wrong addresses"
-            )
         self.functions.finish(interfaces)

@@ -291,7 +291,8 @@ def _address_registers(i: DecodedInstruction) -> set[str]:
 
 def _copied(i: DecodedInstruction, state: FrameState) -> dict[str, Known | None] | None:
     """What a move, or an addition of a number to the frame's address, makes; None for others."""
-    target, *sources = [o for o in i.operands if not _is_true(o)]
+    sources = [o for o in i.operands if not _is_true(o)]
+    target = sources.pop(0) if sources else None
     if not isinstance(target, Register) or target.file != "R" or target.is_zero:
         return None
     if i.mnemonic == "MOV" and len(sources) == 1:

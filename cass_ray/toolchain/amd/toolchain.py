@@ -18,7 +18,12 @@ from cass_ray.cache import digest
 from cass_ray.dataset.schema import Reason, Toolchain
 from cass_ray.toolchain.amd import divisions, link
 from cass_ray.toolchain.amd.precompiled import PrecompiledHeaders, Side
-from cass_ray.toolchain.amd.workarounds import code_workarounds, divides_wrong
+from cass_ray.toolchain.amd.workarounds import (
+    SPILLS_TO_MEMORY,
+    code_workarounds,
+    divides_wrong,
+    may_lose_lanes,
+)
 from cass_ray.toolchain.archive.library_root import (
     LIBRARIES_REMEDY,
     find_library_root,
@@ -86,6 +91,7 @@ class AmdToolchain:
         headers = [path.read_bytes() for path in sorted(SHIM.rglob("*.h*"))]
         flags = (*_LENIENT, *self.workarounds)
         hiding = [divisions.PROGRAM.read_bytes()] if divides_wrong(self.version) else []
+        flags += (SPILLS_TO_MEMORY,)
         return digest([self.name, self.version, self.rocm_path.name, *flags, *headers, *hiding])
 
     @property
@@ -152,16 +158,11 @@ class AmdToolchain:
         """
         flags = code_flags(architecture, optimization, code_object_version)
         flags = (*flags, *self.workarounds, *(("-gline-tables-only",) if line_tables else ()))
-        device = self._assembly(unit, Side.DEVICE, flags, limits)
-        text, seconds = device.stdout_text, device.cpu_seconds
-        if ".amdhsa_kernel" not in text:
-            raise CompileFailure(Reason.NO_DEVICE_CODE, "no kernel in the device code", "clang")
-        if self.may_divide_wrong(text):
-            read = self._assembly(unit, Side.DEVICE, (*flags, "-emit-llvm"), limits)
-            text, more = self.without_wrong_divisions(
-                unit, read.stdout_text, architecture, optimization, limits
-            )
-            seconds += read.cpu_seconds + more
+        text, seconds = self._device_text(unit, architecture, optimization, flags, limits)
+        if may_lose_lanes(self.version, text):
+            flags = (*flags, "-mllvm", SPILLS_TO_MEMORY)
+            text, more = self._device_text(unit, architecture, optimization, flags, limits)
+            seconds += more
         return AmdOutput(
             host_assembly="",
             device_assembly=text,
@@ -170,21 +171,51 @@ class AmdToolchain:
             cpu_seconds_by_tool={"clang device": seconds},
         )
 
+    def _device_text(
+        self,
+        unit: Unit,
+        architecture: str,
+        optimization: str,
+        flags: tuple[str, ...],
+        limits: Limits,
+    ) -> tuple[str, float]:
+        """Device assembly whose divisions are right, and its CPU seconds."""
+        device = self._assembly(unit, Side.DEVICE, flags, limits)
+        text, seconds = device.stdout_text, device.cpu_seconds
+        if ".amdhsa_kernel" not in text:
+            raise CompileFailure(Reason.NO_DEVICE_CODE, "no kernel in the device code", "clang")
+        if not self.may_divide_wrong(text):
+            return text, seconds
+        read = self._assembly(unit, Side.DEVICE, (*flags, "-emit-llvm"), limits)
+        further = ("-mllvm", SPILLS_TO_MEMORY) if SPILLS_TO_MEMORY in flags else ()
+        text, more = self.without_wrong_divisions(
+            unit, read.stdout_text, architecture, optimization, limits, further
+        )
+        return text, seconds + read.cpu_seconds + more
+
     def may_divide_wrong(self, assembly: str) -> bool:
         """Whether device code of this clang has to be made :meth:`without_wrong_divisions`."""
         return divides_wrong(self.version) and divisions.divides_in_single_precision(assembly)
 
     def without_wrong_divisions(
-        self, unit: Unit, ir: str, architecture: str, optimization: str, limits: Limits
+        self,
+        unit: Unit,
+        ir: str,
+        architecture: str,
+        optimization: str,
+        limits: Limits,
+        further: tuple[str, ...] = (),
     ) -> tuple[str, float]:
         """Device assembly of ``unit``'s optimized ``ir``, dividends hidden, and its CPU seconds.
 
-        Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
+        ``further`` are flags beside those that every compilation has. Raises
+        :class:`~cass_ray.toolchain.unit.CompileFailure`.
         """
         hidden = divisions.hide_dividends(ir, limits)
         if not hidden.ok:
             raise classify(hidden, unit, "awk (dividends)")
-        flags = [f"-mcpu={architecture}", optimization, *self.workarounds, *divisions.UNOPTIMIZED]
+        flags = [f"-mcpu={architecture}", optimization, *self.workarounds, *further]
+        flags += divisions.UNOPTIMIZED
         made = generate((str(self.clang),), unit, hidden.stdout_text, flags, self._visible, limits)
         return made.stdout_text, hidden.cpu_seconds + made.cpu_seconds
 

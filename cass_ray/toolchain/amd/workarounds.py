@@ -4,6 +4,24 @@ from __future__ import annotations
 
 _DIVISION_MENDED = 20
 """LLVM's pull requests 116733 and 118928 are in this version."""
+_LANES_MENDED = 20
+"""LLVM's pull request 93526 is in this version."""
+
+SPILLS_TO_MEMORY = "-amdgpu-spill-sgpr-to-vgpr=false"
+"""LLVM's option for scalar registers that do not fit: not to lanes of vector registers."""
+_SPILLED_TO_LANE = ": SGPR spill to VGPR lane"
+"""What LLVM writes beside each vector register that it takes for that."""
+
+
+def may_lose_lanes(clang_version: str, assembly: str) -> bool:
+    """Whether device code by clang ``clang_version`` has to be made with :data:`SPILLS_TO_MEMORY`.
+
+    A scalar register that is spilled is written to a lane of a vector register, also where that
+    lane does not run. Before LLVM 20 such a register may be given to other values as well, where no
+    lane that runs needs it: a lane that has left a loop early, or waits in the other branch, then
+    finds a scalar in place of its value.
+    """
+    return int(clang_version.split(".")[0]) < _LANES_MENDED and _SPILLED_TO_LANE in assembly
 
 
 def divides_wrong(clang_version: str) -> bool:

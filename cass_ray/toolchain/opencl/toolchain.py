@@ -8,13 +8,14 @@ AMD: clang's AMDGPU target with AMD's device libraries, which is what ROCm's run
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from cass_ray.cache import digest
 from cass_ray.dataset.schema import Reason, Toolchain
 from cass_ray.toolchain.amd.toolchain import AmdOutput, AmdToolchain
+from cass_ray.toolchain.amd.workarounds import SPILLS_TO_MEMORY, may_lose_lanes
 from cass_ray.toolchain.nvidia.steps import SOURCE_TREE
 from cass_ray.toolchain.nvidia.toolchain import NvidiaOutput, NvidiaToolchain
 from cass_ray.toolchain.opencl.driver import OpenclDriver
@@ -166,7 +167,24 @@ class OpenclAmd:
 
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
         """
-        flags = (*_COMMON, *self.amd.workarounds, optimization)
+        made = self._compiled(unit, architecture, optimization, (), limits)
+        if not may_lose_lanes(self.amd.version, made.device_assembly):
+            return made
+        further = ("-mllvm", SPILLS_TO_MEMORY)
+        again = self._compiled(unit, architecture, optimization, further, limits)
+        seconds = {"clang": sum(each.cpu_seconds_by_tool["clang"] for each in (made, again))}
+        return replace(again, cpu_seconds_by_tool=seconds)
+
+    def _compiled(
+        self,
+        unit: Unit,
+        architecture: str,
+        optimization: str,
+        further: tuple[str, ...],
+        limits: Limits,
+    ) -> AmdOutput:
+        """The unit by these flags beside those that every compilation has."""
+        flags = (*_COMMON, *self.amd.workarounds, *further, optimization)
         flags += ("-mcode-object-version=5", f"-mcpu={architecture}")
         command = [str(self.amd.clang), *flags, "-S", "-target", AMD_TARGET]
         command += [f"--rocm-path={self.amd.rocm_path}", f"--rocm-device-lib-path={self.bitcode}"]
@@ -183,7 +201,7 @@ class OpenclAmd:
             _count(seconds, "clang", done)
             ir = _text(done, unit, "clang (AMDGPU)")
             text, more = self.amd.without_wrong_divisions(
-                unit, ir, architecture, optimization, limits
+                unit, ir, architecture, optimization, limits, further
             )
             seconds["clang"] += more
         return AmdOutput("", text, architecture, " ".join(flags), seconds)
