@@ -32,7 +32,7 @@ _RL = (
     "--usable", "0", "--other", "0", "--unproved", "1", f"--optimization={_JUDGED_AT}",
     "--average", "0.9",
     "--set", "optimizer.learning_rate=0.00007",
-    "--set", "sampling.temperature=1.2",
+    "--set", "sampling.temperature=1.1",
     "--set", "sampling.max_new_tokens=640",
     "--set", "sampling.revisited=0.25",
     "--set", "sampling.questions=64",
