@@ -2,7 +2,7 @@
 
 By ptxas' calling convention a function gives some registers back as it got them: ``STL [R1+8],
 R16`` at its start, ``LDL R16, [R1+8]`` before ``RET``. Lifted as they stand such a register would
-be saved twice, by the function and by LLVM, and passed to and fro at each call.
+be saved twice, by the function and by LLVM, and passed both ways at each call.
 
 A forward analysis follows, for each block, which registers hold what was in them when the function
 was entered, and what lies at known distances from its stack pointer R1. Of a call it takes what it
