@@ -111,3 +111,10 @@ def test_wide_sums_that_the_lifter_joins() -> None:
     ]  # fmt: skip
     verdict = prove_instances("sequences", [Instance(lines) for lines in sequences])
     assert (verdict.outcome, verdict.detail) == (PROVEN, "")
+
+
+@pytest.mark.parametrize("form", ["LEA.X R,R,R,i,P", "LEA.X R,R,R,i,!P", "ULEA.X UR,UR,UR,i,UP"])
+def test_scaled_sums_with_a_carry(form: str) -> None:
+    """Generated programs 2821 and 3012 of seed 26 have them, and print what they should."""
+    verdict = prove(form)
+    assert (verdict.outcome, verdict.detail) == (PROVEN, "")

@@ -316,6 +316,24 @@ def scale_and_add(ctx: LoweringContext, i: DecodedInstruction) -> None:
     add_low(ctx, i.operands[0], [scaled, _term(ctx, rest[1])], carries_out)
 
 
+@lowers("{,U}LEA.X")
+def scale_and_add_with_carry(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """A word scaled by a power of two, plus a word and a carry.
+
+    ptxas writes so the high word of a sum whose scaled term has no bits in the low one.
+    """
+    carries_out, rest = _carries_and_terms(i)
+    word, addend, *further = rest
+    carries_in = [operand for operand in further if isinstance(operand, Predicate)]
+    scale = _shift_count(i, [o for o in further if not isinstance(o, Predicate)], 0)
+    if carries_out or len(carries_in) != 1 or _is_negated(word) or _is_negated(addend):
+        raise i.unknown("not a word, a word and a carry")
+    total = ctx.ir.op("shl", ctx.integer(word), i32(scale))
+    total = ctx.ir.op("add", total, ctx.integer(addend))
+    carry = ctx.ir.cast("zext", ctx.predicate(carries_in[0]), "i32")
+    ctx.write(i.operands[0], ctx.ir.op("add", total, carry))
+
+
 @lowers("{,U}LEA.HI{,.X}{,.SX32}")
 def scale_and_add_high(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """High word of a scaled wide integer, plus a word and a carry.

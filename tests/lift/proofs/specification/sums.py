@@ -94,6 +94,19 @@ def scaled_sum(state: State, i: DecodedInstruction, writer: Writer) -> None:
     write_sum(writer, i.operands[0], total + term(state, second), carries)
 
 
+@specifies("{,U}LEA.X")
+def scaled_sum_with_carry(state: State, i: DecodedInstruction, writer: Writer) -> None:
+    """``(a << scale) + b`` and a carry."""
+    carries, rest = split(i.operands[1:])
+    first, second, *further = rest
+    incoming = [operand for operand in further if isinstance(operand, Predicate)]
+    scale = _scale(i, [operand for operand in further if not isinstance(operand, Predicate)])
+    if carries or len(incoming) != 1:
+        raise NotSpecified(i.text)
+    total = exact(state.word(first) << scale) + term(state, second)
+    write_sum(writer, i.operands[0], total + bit(state.condition(incoming[0]), EXACT), [])
+
+
 @specifies("{,U}LEA.HI{,.X}{,.SX32}")
 def scaled_sum_high(state: State, i: DecodedInstruction, writer: Writer) -> None:
     """High word of ``{c, a} << scale``, plus ``b`` and a carry; with .SX32 ``c`` is a's sign."""
