@@ -100,7 +100,8 @@ def scaled_sum_with_carry(state: State, i: DecodedInstruction, writer: Writer) -
     carries, rest = split(i.operands[1:])
     first, second, *further = rest
     incoming = [operand for operand in further if isinstance(operand, Predicate)]
-    scale = _scale(i, [operand for operand in further if not isinstance(operand, Predicate)])
+    literals: list[Operand] = [o for o in further if not isinstance(o, Predicate)]
+    scale = _scale(i, literals)
     if carries or len(incoming) != 1:
         raise NotSpecified(i.text)
     total = exact(state.word(first) << scale) + term(state, second)
