@@ -35,18 +35,8 @@ from cass_ray.toolchain.locate import find_amd, find_nvidia
 
 _PACKAGES = (
     *("base-files", "bash", "coreutils", "dash", "debianutils", "diffutils", "findutils", "grep"),
-    *(
-        "gzip",
-        "libc-bin",
-        "libc6",
-        "mawk",
-        "mount",
-        "procps",
-        "sed",
-        "tar",
-        "util-linux",
-        "xz-utils",
-    ),
+    *("gzip", "libc-bin", "libc6", "mawk", "mount", "procps", "sed", "tar"),
+    *("util-linux", "xz-utils"),
     *("binutils", "binutils-common", "binutils-x86-64-linux-gnu", "bubblewrap", "cpp-12", "g++"),
     *("g++-12", "gcc", "gcc-12", "gcc-12-base", "libc6-dev", "libcrypt-dev", "libgcc-12-dev"),
     *("libnsl-dev", "libstdc++-12-dev", "libstdc++6", "libtirpc-dev", "linux-libc-dev"),

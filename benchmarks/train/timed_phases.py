@@ -271,7 +271,9 @@ def _weights(model: str, to: str) -> Callable[[Context], list[Lane]]:
 def _losses(at: Context) -> list[Lane]:
     """The same rows through the same model, its products in bf16 and in FP8, a GPU each."""
     lanes = []
-    for gpu, name, fp8 in zip(at.plan.more or at.plan.own, ("bf16", "fp8"), (0, 1), strict=True):
+    for gpu, name, fp8 in zip(
+        at.plan.more or at.plan.own, ("bf16", "fp8"), (False, True), strict=True
+    ):
         to = at.out / "loss" / name
         shutil.rmtree(to, ignore_errors=True)
         for made in (at.out / "run/tokens", at.out / "run/tokenizer"):
@@ -279,7 +281,7 @@ def _losses(at: Context) -> list[Lane]:
                 shutil.copytree(made, to / "run" / made.name)
         command = module(
             "small_model", "run", at.data, "--out", to, *at.plan.prepare, *at.plan.loss,
-            "--set", f"model.fp8={bool(fp8)}",
+            "--set", f"model.fp8={fp8}",
         )  # fmt: skip
         lanes.append(Lane([command], [gpu]))
     return lanes

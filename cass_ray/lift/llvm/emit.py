@@ -10,7 +10,7 @@ from cass_ray.lift.errors import CompilerFailure
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX
 from cass_ray.lift.llvm.native_compiler import how_to_compile, ir_compiler
 from cass_ray.toolchain.amd.toolchain import AmdToolchain, code_flags
-from cass_ray.toolchain.amd.workarounds import SPILLS_TO_MEMORY, may_lose_lanes
+from cass_ray.toolchain.amd.workarounds import as_flags, losing_no_lanes
 from cass_ray.toolchain.sandbox.isolation import View, private_folder
 from cass_ray.toolchain.sandbox.process import COMPILE_LIMITS, Completed, Limits, run
 from cass_ray.whole_file import write_whole
@@ -60,12 +60,11 @@ def assembly(
 ) -> tuple[str, float]:
     """RDNA3 assembly of an LLVM module, and LLVM's CPU seconds. Raises :class:`CompilerFailure`."""
     options = _LLVM_OPTIONS + (_WITH_FUNCTIONS if "\ndefine internal " in module else ())
-    text, seconds = _compiled(toolchain, module, architecture, options, limits)
-    if not may_lose_lanes(toolchain.version, text):
-        return text, seconds
-    options += (SPILLS_TO_MEMORY,)
-    text, more = _compiled(toolchain, module, architecture, options, limits)
-    return text, seconds + more
+    text, seconds, _ = losing_no_lanes(
+        toolchain.version,
+        lambda more: _compiled(toolchain, module, architecture, options + more, limits),
+    )
+    return text, seconds
 
 
 def _compiled(
@@ -101,7 +100,7 @@ def _compiled(
 def _clang(
     toolchain: AmdToolchain, architecture: str, options: tuple[str, ...]
 ) -> list[str | Path]:
-    flags = [word for option in options for word in ("-mllvm", option)]
+    flags = as_flags(options)
     command: list[str | Path] = [toolchain.clang, *_FLAGS, *flags, *toolchain.workarounds]
     return [*command, f"-mcpu={architecture}", "-S", _INPUT, "-o", "-"]
 

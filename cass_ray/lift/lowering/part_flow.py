@@ -6,7 +6,7 @@ to its own caller.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from cass_ray.lift.frontend.instruction import DecodedInstruction
@@ -49,10 +49,10 @@ class PartFlow:
         """The blocks of a function, or with None of the kernel itself."""
         return self._of_part.get(part, [])
 
-    def within(self, place: CallPlace) -> Iterator[CallPlace]:
+    def within(self, place: CallPlace) -> set[CallPlace]:
         """What follows a block in its own part: after a call, where that goes on."""
         entries = {entry_of(call.callee) for call in self.calls.get(place, ())}
-        return iter(self.successors[place] - entries)
+        return self.successors[place] - entries
 
     def accesses(self, place: CallPlace) -> list[tuple[CodePlace, RegisterAccess]]:
         """The block's instructions."""

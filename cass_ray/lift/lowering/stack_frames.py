@@ -100,19 +100,21 @@ class FrameAnalysis:
         self._flow = flow
         self.written = flow.written()
         self.conduct = {part: Conduct(self.written[part]) for part in flow.functions}
+        self._runs: dict[CodePlace, _OneFunction] = {}
+        """Of the last round, in which nothing changed."""
         changes = True
         while changes:
             changes = False
             for part in sorted(flow.functions):
                 known = self.conduct[part]
-                found = _OneFunction(self, flow, part, known).conduct()
+                self._runs[part] = _OneFunction(self, flow, part, known)
+                found = self._runs[part].conduct()
                 changes = changes or found != known
                 self.conduct[part] = found
 
     def frame_accesses(self, part: CodePlace) -> dict[CallPlace, list[FrameAccess | None]]:
         """For each block of a function, its instructions' accesses of the frame in order."""
-        run = _OneFunction(self, self._flow, part, self.conduct[part])
-        run.conduct()
+        run = self._runs[part]
         return {place: run.accesses(place) for place in self._flow.places(part)}
 
 

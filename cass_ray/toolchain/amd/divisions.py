@@ -24,7 +24,7 @@ from cass_ray.toolchain.sandbox.process import Completed, Limits, run
 PROGRAM = Path(__file__).with_name("clang-hide-dividends")
 """An awk program from LLVM IR to LLVM IR."""
 
-_DRIVER = PROGRAM.with_name("clang-with-divisions")
+_DRIVER = PROGRAM.with_name("clang-with-workarounds")
 
 UNOPTIMIZED = ("-Xclang", "-disable-llvm-passes")
 """For optimized IR: what remains is the generation of code, which is the same as in one step."""

@@ -20,9 +20,10 @@ from cass_ray.toolchain.amd import divisions, link
 from cass_ray.toolchain.amd.precompiled import PrecompiledHeaders, Side
 from cass_ray.toolchain.amd.workarounds import (
     SPILLS_TO_MEMORY,
+    as_flags,
     code_workarounds,
     divides_wrong,
-    may_lose_lanes,
+    losing_no_lanes,
 )
 from cass_ray.toolchain.archive.library_root import (
     LIBRARIES_REMEDY,
@@ -158,16 +159,17 @@ class AmdToolchain:
         """
         flags = code_flags(architecture, optimization, code_object_version)
         flags = (*flags, *self.workarounds, *(("-gline-tables-only",) if line_tables else ()))
-        text, seconds = self._device_text(unit, architecture, optimization, flags, limits)
-        if may_lose_lanes(self.version, text):
-            flags = (*flags, "-mllvm", SPILLS_TO_MEMORY)
-            text, more = self._device_text(unit, architecture, optimization, flags, limits)
-            seconds += more
+        text, seconds, options = losing_no_lanes(
+            self.version,
+            lambda options: self._device_text(
+                unit, architecture, optimization, flags, as_flags(options), limits
+            ),
+        )
         return AmdOutput(
             host_assembly="",
             device_assembly=text,
             architecture=architecture,
-            flags=" ".join(flags),
+            flags=" ".join((*flags, *as_flags(options))),
             cpu_seconds_by_tool={"clang device": seconds},
         )
 
@@ -177,9 +179,14 @@ class AmdToolchain:
         architecture: str,
         optimization: str,
         flags: tuple[str, ...],
+        further: tuple[str, ...],
         limits: Limits,
     ) -> tuple[str, float]:
-        """Device assembly whose divisions are right, and its CPU seconds."""
+        """Device assembly whose divisions are right, and its CPU seconds.
+
+        ``further`` are flags of the generation of code, beside ``flags``.
+        """
+        flags = (*flags, *further)
         device = self._assembly(unit, Side.DEVICE, flags, limits)
         text, seconds = device.stdout_text, device.cpu_seconds
         if ".amdhsa_kernel" not in text:
@@ -187,7 +194,6 @@ class AmdToolchain:
         if not self.may_divide_wrong(text):
             return text, seconds
         read = self._assembly(unit, Side.DEVICE, (*flags, "-emit-llvm"), limits)
-        further = ("-mllvm", SPILLS_TO_MEMORY) if SPILLS_TO_MEMORY in flags else ()
         text, more = self.without_wrong_divisions(
             unit, read.stdout_text, architecture, optimization, limits, further
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 _DIVISION_MENDED = 20
 """LLVM's pull requests 116733 and 118928 are in this version."""
 _LANES_MENDED = 20
@@ -9,6 +11,10 @@ _LANES_MENDED = 20
 
 SPILLS_TO_MEMORY = "-amdgpu-spill-sgpr-to-vgpr=false"
 """LLVM's option for scalar registers that do not fit: not to lanes of vector registers."""
+
+LlvmOptions = tuple[str, ...]
+Made = tuple[str, float]
+"""Device assembly, and CPU seconds."""
 _SPILLED_TO_LANE = ": SGPR spill to VGPR lane"
 """What LLVM writes beside each vector register that it takes for that."""
 
@@ -22,6 +28,24 @@ def may_lose_lanes(clang_version: str, assembly: str) -> bool:
     finds a scalar in place of its value.
     """
     return int(clang_version.split(".")[0]) < _LANES_MENDED and _SPILLED_TO_LANE in assembly
+
+
+def losing_no_lanes(
+    clang_version: str, make: Callable[[LlvmOptions], Made]
+) -> tuple[str, float, LlvmOptions]:
+    """What ``make`` makes without options, or where that :func:`may_lose_lanes` with
+    :data:`SPILLS_TO_MEMORY`; the seconds of all that it made, and the options of the last."""
+    assembly, seconds = make(())
+    if not may_lose_lanes(clang_version, assembly):
+        return assembly, seconds, ()
+    options = (SPILLS_TO_MEMORY,)
+    assembly, more = make(options)
+    return assembly, seconds + more, options
+
+
+def as_flags(options: Iterable[str]) -> tuple[str, ...]:
+    """Clang's flags that hand ``options`` on to LLVM."""
+    return tuple(word for option in options for word in ("-mllvm", option))
 
 
 def divides_wrong(clang_version: str) -> bool:

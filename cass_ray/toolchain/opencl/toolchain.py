@@ -8,14 +8,14 @@ AMD: clang's AMDGPU target with AMD's device libraries, which is what ROCm's run
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from cass_ray.cache import digest
 from cass_ray.dataset.schema import Reason, Toolchain
 from cass_ray.toolchain.amd.toolchain import AmdOutput, AmdToolchain
-from cass_ray.toolchain.amd.workarounds import SPILLS_TO_MEMORY, may_lose_lanes
+from cass_ray.toolchain.amd.workarounds import as_flags, losing_no_lanes
 from cass_ray.toolchain.nvidia.steps import SOURCE_TREE
 from cass_ray.toolchain.nvidia.toolchain import NvidiaOutput, NvidiaToolchain
 from cass_ray.toolchain.opencl.driver import OpenclDriver
@@ -167,25 +167,30 @@ class OpenclAmd:
 
         Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
         """
-        made = self._compiled(unit, architecture, optimization, (), limits)
-        if not may_lose_lanes(self.amd.version, made.device_assembly):
-            return made
-        further = ("-mllvm", SPILLS_TO_MEMORY)
-        again = self._compiled(unit, architecture, optimization, further, limits)
-        seconds = {"clang": sum(each.cpu_seconds_by_tool["clang"] for each in (made, again))}
-        return replace(again, cpu_seconds_by_tool=seconds)
+        text, seconds, options = losing_no_lanes(
+            self.amd.version,
+            lambda options: self._device_text(unit, architecture, optimization, options, limits),
+        )
+        flags = self._flags(architecture, optimization, options)
+        return AmdOutput("", text, architecture, " ".join(flags), {"clang": seconds})
 
-    def _compiled(
+    def _flags(
+        self, architecture: str, optimization: str, options: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        """Clang's, with these options of LLVM."""
+        flags = (*_COMMON, *self.amd.workarounds, *as_flags(options), optimization)
+        return (*flags, "-mcode-object-version=5", f"-mcpu={architecture}")
+
+    def _device_text(
         self,
         unit: Unit,
         architecture: str,
         optimization: str,
-        further: tuple[str, ...],
+        options: tuple[str, ...],
         limits: Limits,
-    ) -> AmdOutput:
-        """The unit by these flags beside those that every compilation has."""
-        flags = (*_COMMON, *self.amd.workarounds, *further, optimization)
-        flags += ("-mcode-object-version=5", f"-mcpu={architecture}")
+    ) -> tuple[str, float]:
+        """Device assembly whose divisions are right, and its CPU seconds."""
+        flags = self._flags(architecture, optimization, options)
         command = [str(self.amd.clang), *flags, "-S", "-target", AMD_TARGET]
         command += [f"--rocm-path={self.amd.rocm_path}", f"--rocm-device-lib-path={self.bitcode}"]
         command += [*unit.preprocessor_arguments(), "-o", "-", str(unit.main)]
@@ -194,17 +199,14 @@ class OpenclAmd:
         text = _text(done, unit, "clang (AMDGPU)")
         if ".amdhsa_kernel" not in text:
             raise CompileFailure(Reason.NO_DEVICE_CODE, "no __kernel function", "clang")
-        seconds: dict[str, float] = {}
-        _count(seconds, "clang", done)
-        if self.amd.may_divide_wrong(text):
-            done = run([*command, "-emit-llvm"], cwd=unit.root, limits=limits, view=view)
-            _count(seconds, "clang", done)
-            ir = _text(done, unit, "clang (AMDGPU)")
-            text, more = self.amd.without_wrong_divisions(
-                unit, ir, architecture, optimization, limits, further
-            )
-            seconds["clang"] += more
-        return AmdOutput("", text, architecture, " ".join(flags), seconds)
+        if not self.amd.may_divide_wrong(text):
+            return text, done.cpu_seconds
+        read = run([*command, "-emit-llvm"], cwd=unit.root, limits=limits, view=view)
+        ir = _text(read, unit, "clang (AMDGPU)")
+        text, more = self.amd.without_wrong_divisions(
+            unit, ir, architecture, optimization, limits, as_flags(options)
+        )
+        return text, done.cpu_seconds + read.cpu_seconds + more
 
     def record(self, output: AmdOutput) -> Toolchain:
         return Toolchain(name=self.name, version=self.version, flags=output.flags)

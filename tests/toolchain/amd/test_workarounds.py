@@ -88,7 +88,7 @@ def test_scalars_that_do_not_fit_take_no_lanes(
     assert not may_lose_lanes(clang.version, made.device_assembly)
     assert "scratch_store" in made.device_assembly
     assert "-amdgpu-spill-sgpr-to-vgpr=false" in made.flags
-    module = "cass_ray.toolchain.amd.toolchain.may_lose_lanes"
+    module = "cass_ray.toolchain.amd.workarounds.may_lose_lanes"
     monkeypatch.setattr(module, lambda version, assembly: False)
     alone = clang.compile_device(unit, "gfx1100", optimization="-O2").device_assembly
     assert may_lose_lanes("19.1.7", alone)
