@@ -73,6 +73,14 @@ class GeneratedRow:
     llvm_seconds: float = 0.0
 
 
+@dataclass(frozen=True)
+class MachineCode:
+    """A cubin, and its text by nvdisasm."""
+
+    cubin: bytes
+    listing: str
+
+
 Way = tuple[str, str]
 """An architecture and a mode."""
 
@@ -96,26 +104,33 @@ def measure(
             text = error.diagnostic if isinstance(error, CompileFailure) else str(error)
             yield GeneratedRow(program.name, "", "", LEFT_OUT, text.strip()[-200:])
             return
+        compiled: list[tuple[GeneratedRow, bytes]] = []
         for mode in dict.fromkeys(mode for _, mode in ways):
             architectures = [architecture for architecture, its in ways if its == mode]
             cubins, message = compile_unit(bench.nvidia, unit, architectures, MODES[mode])
             if not cubins:
                 yield GeneratedRow(program.name, "", mode, LEFT_OUT, message.strip()[-200:])
             for architecture, cubin in cubins.items():
-                row = GeneratedRow(program.name, architecture, mode, "")
-                try:
-                    yield _one(bench, program, host, cubin, row)
-                except Exception as error:  # a fault of the lifter is a row, not the end
-                    yield replace(row, state=NOT_LIFTED, detail=f"fault: {error!r}"[:300])
+                compiled.append((GeneratedRow(program.name, architecture, mode, ""), cubin))
+        # Half a second of nvdisasm is its start: the cubins of one architecture share it.
+        listings = bench.nvidia.disassemble([cubin for _, cubin in compiled])
+        for (row, cubin), listing in zip(compiled, listings, strict=True):
+            try:
+                yield _one(bench, program, host, MachineCode(cubin, listing), row)
+            except Exception as error:  # a fault of the lifter is a row, not the end
+                yield replace(row, state=NOT_LIFTED, detail=f"fault: {error!r}"[:300])
 
 
 def _one(
-    bench: LiftingRun, program: GeneratedProgram, host: AmdOutput, cubin: bytes, row: GeneratedRow
+    bench: LiftingRun,
+    program: GeneratedProgram,
+    host: AmdOutput,
+    code: MachineCode,
+    row: GeneratedRow,
 ) -> GeneratedRow:
-    names = names_for_host(Cubin.parse(cubin), host.device_assembly)
-    (listing,) = bench.nvidia.disassemble([cubin])
+    names = names_for_host(Cubin.parse(code.cubin), host.device_assembly)
     try:
-        lifted = lift_listing(cubin, listing, bench.amd, names=names)
+        lifted = lift_listing(code.cubin, code.listing, bench.amd, names=names)
         executable = bench.link(host, lifted.assembly)
     except LiftError as error:
         return replace(row, state=NOT_LIFTED, detail=str(error)[:300])
