@@ -53,47 +53,90 @@ class LlvmModule:
     """Kernels that multiply floating-point matrices by AMD's instructions."""
 
 
+@dataclass(frozen=True)
+class LiftedKernel:
+    """The LLVM functions of one kernel and what they need of the module."""
+
+    text: str
+    declarations: frozenset[str]
+    instructions: int
+    """SASS instructions, copies of subroutines counted each time."""
+    native_matrices: bool
+
+
+class ModuleBuilder:
+    """A cubin that is read once; its kernels are lifted one by one, and joined in modules.
+
+    ``names`` renames symbols, and by default managed variables as HIP does. Raises
+    :class:`LiftError` for what concerns the whole cubin.
+    """
+
+    def __init__(
+        self,
+        cubin: Cubin,
+        listing: str,
+        names: Mapping[str, str] | None = None,
+        target: LiftTarget = DEFAULT_LIFT_TARGET,
+    ) -> None:
+        _check_no_device_launches(cubin)
+        managed = {name: name + MANAGED_SUFFIX for name in reading.managed_names(cubin)}
+        self._cubin = cubin
+        self._names = {**managed, **(names or {})}
+        self._target = target
+        self.program = CubinCode(
+            listing,
+            reading.subroutines(cubin),
+            reading.system_functions(cubin),
+            reading.referred_symbols(cubin),
+        )
+        self._data = DeviceData(cubin, self.program.code_number, self._names)
+        self.kernel_names = reading.kernel_names(cubin)
+
+    def lift(self, name: str) -> LiftedKernel:
+        """One kernel. Raises :class:`LiftError`."""
+        environment = _environment(self._cubin, self.program, self._data, name, self._target)
+        lifter = KernelLifter(self.program, environment)
+        context = lifter.lift()
+        return LiftedKernel(
+            _functions(context, lifter, self._names.get(name, name)),
+            frozenset(context.ir.declarations),
+            lifter.instruction_count,
+            bool(self._target.native_float_products(context.ir.declarations)),
+        )
+
+    def module(
+        self, kernels: Mapping[str, LiftedKernel], failures: dict[str, LiftError]
+    ) -> LlvmModule:
+        """These kernels with the data of the whole cubin."""
+        declarations = set().union(*(kernel.declarations for kernel in kernels.values()))
+        functions = [kernel.text for kernel in kernels.values()]
+        parts = [_HEADER, *self._data.definitions, *functions, *sorted(declarations), _FOOTER]
+        return LlvmModule(
+            "\n".join(parts),
+            tuple(kernels),
+            failures,
+            {name: kernel.instructions for name, kernel in kernels.items()},
+            self._data.sizes,
+            tuple(name for name, kernel in kernels.items() if kernel.native_matrices),
+        )
+
+
 def build(
     cubin: Cubin,
     listing: str,
     names: Mapping[str, str] | None = None,
     target: LiftTarget = DEFAULT_LIFT_TARGET,
 ) -> LlvmModule:
-    """Lift every kernel; ``names`` renames symbols, and by default managed variables as HIP does.
-
-    Raises :class:`LiftError` for what concerns the whole cubin.
-    """
-    _check_no_device_launches(cubin)
-    managed = {name: name + MANAGED_SUFFIX for name in reading.managed_names(cubin)}
-    names = {**managed, **(names or {})}
-    program = CubinCode(
-        listing,
-        reading.subroutines(cubin),
-        reading.system_functions(cubin),
-        reading.referred_symbols(cubin),
-    )
-    data = DeviceData(cubin, program.code_number, names)
-    functions: list[str] = []
-    declarations: set[str] = set()
+    """Lift every kernel, as :class:`ModuleBuilder` does."""
+    builder = ModuleBuilder(cubin, listing, names, target)
+    kernels: dict[str, LiftedKernel] = {}
     failures: dict[str, LiftError] = {}
-    counts: dict[str, int] = {}
-    native: list[str] = []
-    for name in reading.kernel_names(cubin):
+    for name in builder.kernel_names:
         try:
-            environment = _environment(cubin, program, data, name, target)
-            lifter = KernelLifter(program, environment)
-            context = lifter.lift()
-            text = _functions(context, lifter, names.get(name, name))
+            kernels[name] = builder.lift(name)
         except LiftError as error:
             failures[name] = error
-            continue
-        functions.append(text)
-        declarations |= context.ir.declarations
-        counts[name] = lifter.instruction_count
-        if target.native_float_products(context.ir.declarations):
-            native.append(name)
-    parts = [_HEADER, *data.definitions, *functions, *sorted(declarations), _FOOTER]
-    return LlvmModule("\n".join(parts), tuple(counts), failures, counts, data.sizes, tuple(native))
+    return builder.module(kernels, failures)
 
 
 _DEVICE_RUNTIME = "__cuda_syscall_cnp"
