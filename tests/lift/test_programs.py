@@ -28,6 +28,7 @@ PROGRAMS = {
     "constants.cu": 3,
     "printing.cu": 16,
     "divisions.cu": 144,
+    "function_table.cu": 16,
 }
 """Lines that each of them prints."""
 
@@ -78,12 +79,19 @@ def test_output_is_that_of_clangs_build(name: str, target: str, tmp_path: Path) 
 
 @pytest.mark.nvidia
 @pytest.mark.amd
-def test_code_for_debuggers_prints(tmp_path: Path) -> None:
-    """With ``-G`` the driver's functions are called by their names."""
+@pytest.mark.parametrize(
+    ("name", "architecture"), [("printing.cu", "sm_90"), ("function_table.cu", "sm_80")]
+)
+def test_code_for_debuggers(name: str, architecture: str, tmp_path: Path) -> None:
+    """With ``-G`` the driver's functions are called by their names, and all functions are called.
+
+    Only those whose addresses are somewhere are called through a register: another one may read
+    literals that the kernel does not have.
+    """
 
     def compiled(unit: Unit) -> dict[str, bytes]:
-        cubins, message = compile_unit(find_nvidia(), unit, ["sm_90"], MODES["G"])
+        cubins, message = compile_unit(find_nvidia(), unit, [architecture], MODES["G"])
         assert not message
         return cubins
 
-    assert_as_clang("printing.cu", DEFAULT_AMD_ARCHITECTURE, compiled, tmp_path)
+    assert_as_clang(name, DEFAULT_AMD_ARCHITECTURE, compiled, tmp_path)

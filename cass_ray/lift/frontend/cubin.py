@@ -21,6 +21,8 @@ _PARAM_CBANK, _FRAME_SIZE, _MIN_STACK_SIZE, _KPARAM_INFO = 0x0A, 0x11, 0x12, 0x1
 _MAX_THREADS, _REQUIRED_THREADS, _CLUSTER = 0x05, 0x10, 0x3D
 _SIZED = 4  # format EIFMT_SVAL: a 16-bit size, then that many bytes
 _ENTRY = 0x10  # STO_CUDA_ENTRY in st_other
+_TARGETS = frozenset({0x3A, 0x4B})
+"""Relocations of the target in a call or jump: R_CUDA_ABS47_34, R_CUDA_ABS55_16_34."""
 _RELOCATIONS = {4: struct.Struct("<QQq"), 9: struct.Struct("<QQ")}  # SHT_RELA, SHT_REL
 # Values of these attributes.
 _KPARAM, _CBANK = struct.Struct("<IHHI"), struct.Struct("<IHH")
@@ -176,15 +178,18 @@ def system_functions(cubin: Cubin) -> list[str]:
 
 
 def referred_symbols(cubin: Cubin) -> frozenset[str] | None:
-    """Symbols that data and code refer to by relocations; None for a cubin that has none at all.
+    """Symbols whose addresses data and code have, by relocations; None for a cubin without any.
 
-    A function that is called through a pointer is among them.
+    A function that is called through a pointer is among them, one that is called by name is not:
+    the target of a call or jump is no value in the program. An offset from a symbol is a place in
+    a function, such as where a call returns to.
     """
     found: set[str] = set()
-    tables = [s for s in cubin.sections if s.kind in _RELOCATIONS and ".debug" not in s.name]
+    tables = [s for s in cubin.sections if s.kind in _RELOCATIONS and "debug" not in s.name]
     for table in tables:
-        for _, info, *_ in _RELOCATIONS[table.kind].iter_unpack(table.data):
-            found.add(cubin.symbols[info >> 32].name)
+        for _, info, *added in _RELOCATIONS[table.kind].iter_unpack(table.data):
+            if info & 0xFFFFFFFF not in _TARGETS and not any(added):
+                found.add(cubin.symbols[info >> 32].name)
     return frozenset(found) if tables else None
 
 

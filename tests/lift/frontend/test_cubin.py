@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import subprocess
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
+from benchmarks.lift.cubins import compile_unit
+from benchmarks.lift.generated import MODES
 from cass_ray.lift import LiftError, lift_cubin
-from cass_ray.lift.frontend.cubin import SUPPORTED, architecture, kernel_info
+from cass_ray.lift.frontend.cubin import SUPPORTED, architecture, kernel_info, referred_symbols
 from cass_ray.toolchain.locate import find_nvidia
 from cass_ray.toolchain.nvidia.elf import Cubin
+from cass_ray.toolchain.unit import Unit
 
 pytestmark = pytest.mark.nvidia
 
+PROGRAMS = Path(__file__).parents[1] / "programs"
 KERNEL = """
 .version 9.0
 .target sm_{architecture}
@@ -46,3 +50,15 @@ def test_a_cluster_of_several_blocks_is_refused(tmp_path: Path) -> None:
     assert lift_cubin(one).kernels == ("k",)
     with pytest.raises(LiftError, match="clusters of 2 x 1 x 1 blocks"):
         lift_cubin(assembled(tmp_path, 90, ".explicitcluster .reqnctapercluster 2, 1, 1"))
+
+
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_86", "sm_90", "sm_120"])
+def test_functions_called_by_name_are_not_pointed_to(architecture: str) -> None:
+    """``angle`` is called, ``third`` and ``squared`` are in a table, and both bear debug tables."""
+    unit = Unit(PROGRAMS, PurePosixPath("function_table.cu"))
+    cubins, message = compile_unit(find_nvidia(), unit, [architecture], MODES["G"])
+    assert not message
+    referred = referred_symbols(Cubin.parse(cubins[architecture]))
+    assert referred is not None
+    functions = {"_Z5thirdd", "_Z7squaredd", "_Z5angled"}
+    assert referred & functions == {"_Z5thirdd", "_Z7squaredd"}
