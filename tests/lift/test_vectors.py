@@ -66,6 +66,18 @@ def test_matrix_products_on_each_target(tools: None, target: str, native: bool) 
     assert {verdict.form.name: verdict.detail for verdict in verdicts if not verdict.good} == {}
 
 
+@pytest.mark.nvidia
+@pytest.mark.amd
+@pytest.mark.parametrize("target", ["gfx1100", "gfx942"])
+def test_sums_with_a_single_precision_operand(tools: None, target: str) -> None:
+    """``HADD2.SAT R, R.F32, -RZ``: how sm_75 converts to half precision towards zero."""
+    conversions = family("conversion")
+    chosen = [conversions[f"cvt_rz{ftz}_sat_f16_f32"] for ftz in ("", "_ftz")]
+    verdicts = check(chosen, 75, target)
+    assert {verdict.form.name: verdict.detail for verdict in verdicts if not verdict.good} == {}
+    assert len(verdicts) == len(chosen)
+
+
 @pytest.mark.slow
 @pytest.mark.nvidia
 @pytest.mark.amd

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.lift.lowering.test_mbarrier import lifted
@@ -21,3 +23,24 @@ from tests.lift.lowering.test_mbarrier import lifted
 def test_a_literal_of_64_bits_is_its_high_word(text: str, converted: str) -> None:
     made = lifted(90, "gfx1100", text, "STG.E desc[UR4][R2.64], R4", "EXIT")
     assert converted in made
+
+
+@pytest.mark.parametrize(
+    "operands", ["R3.F32, R4.H0_H0", "R3.F32, RZ.H0_H0", "R3.F32, R4.F32", "R3.F32, 1, 1"]
+)
+def test_a_single_precision_number_is_added_to_negative_zero_alone(operands: str) -> None:
+    """What ptxas writes for ``cvt.rz.f16.f32``; that the sum is rounded to zero is known of it."""
+    text = f"HADD2 R4, {operands}"
+    made = lifted(75, "gfx1100", text, "STG.E [R2], R4", "EXIT")
+    assert text in made
+    assert "a sum with a single-precision number" in made
+
+
+@pytest.mark.parametrize(
+    "operands", ["R3.F32, -RZ.H0_H0", "-RZ.H0_H0, c[0x0] [0x160].F32", "-|R3|.F32, -RZ.H0_H0"]
+)
+def test_a_narrowed_number_is_both_halves(operands: str) -> None:
+    """ptxas stores the result where ``{%h, %h}`` is wanted."""
+    made = lifted(75, "gfx1100", f"HADD2 R4, {operands}", "STG.E [R2], R4", "EXIT")
+    assert "v_cvt_f16_f32" in made
+    assert re.search(r"shl i32 (%v\d+), 16\n\s+%v\d+ = or i32 %v\d+, \1\n", made)

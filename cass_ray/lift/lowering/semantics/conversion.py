@@ -287,7 +287,7 @@ def _narrowed_in_mode(
         word = in_mode(ctx, "v_cvt_f16_f32", "i32", [single], rounding=rounding.half_and_double)
         return ctx.ir.cast("bitcast", ctx.ir.cast("trunc", word, "i16"), "half")
     if kinds == ["BF16", "F32"] and i.has("RZ"):
-        word = _cut_to_half(ctx, value, bfloat=True)
+        word = cut_to_half(ctx, value, bfloat=True)
         return ctx.ir.cast("bitcast", ctx.ir.cast("trunc", word, "i16"), "bfloat")
     raise i.unknown("directed rounding between these precisions")
 
@@ -358,13 +358,13 @@ def _half_word(ctx: LoweringContext, i: DecodedInstruction, value: Value) -> Val
     if i.has("RELU"):  # NaN stays
         value = ctx.select(ctx.ir.fcmp("ugt", value, zero), value, zero)
     if i.has("RZ"):
-        return _cut_to_half(ctx, value, bfloat=i.has("BF16"))
+        return cut_to_half(ctx, value, bfloat=i.has("BF16"))
     half = ctx.ir.cast("fptrunc", value, "bfloat" if i.has("BF16") else "half")
     return ctx.ir.cast("zext", ctx.ir.cast("bitcast", half, "i16"), "i32")
 
 
-def _cut_to_half(ctx: LoweringContext, value: Value, *, bfloat: bool) -> Value:
-    """Rounded to zero."""
+def cut_to_half(ctx: LoweringContext, value: Value, *, bfloat: bool) -> Value:
+    """A single-precision number as half in a word, rounded to zero."""
     if not bfloat:
         word = in_mode(
             ctx, "v_cvt_f16_f32", "i32", [value], rounding=Rounding.TO_ZERO.half_and_double

@@ -10,6 +10,7 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Immediate, Operand, Operands, Register
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32, i64
 from cass_ray.lift.lowering.context import LoweringContext
+from cass_ray.lift.lowering.semantics.conversion import cut_to_half
 from cass_ray.lift.lowering.semantics.float32 import CONDITION_NAMES, CONDITIONS, saturated
 from cass_ray.lift.lowering.semantics.predicate import join
 from cass_ray.lift.lowering.table import lowers
@@ -148,8 +149,29 @@ def _finish(ctx: LoweringContext, i: DecodedInstruction, value: Value, kind: str
 def add(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Sums of both pairs; denormal results are flushed after rounding."""
     kind = element_type(i)
+    if (narrowed := _narrowed(ctx, i)) is not None:
+        _finish(ctx, i, narrowed, kind)
+        return
     left, right = _two_sources(ctx, i, i.operands[1:], kind)
     _finish(ctx, i, ctx.ir.op("fadd", left, right), kind)
+
+
+def _narrowed(ctx: LoweringContext, i: DecodedInstruction) -> Value | None:
+    """A single-precision operand plus -0: twice the number in half precision, rounded to zero.
+
+    On sm_75 ``cvt.rz.f16.f32`` is that, and what it is without .SAT is both halves. None where no
+    operand is of single precision; what such an operand and another number give is not known.
+    """
+    operands = [o for o in i.operands[1:] if isinstance(o, Register | Constant)]
+    single = [o for o in operands if "F32" in o.suffixes]
+    if not single:
+        return None
+    zeros = [o for o in operands if isinstance(o, Register) and o.is_zero and o.negated]
+    if len(single) != 1 or len(zeros) != 1 or i.has("BF16_V2") or i.has("FTZ"):
+        raise i.unknown("a sum with a single-precision number")
+    word = cut_to_half(ctx, ctx.float32(replace(single[0], suffixes=())), bfloat=False)
+    both = ctx.ir.op("or", ctx.ir.op("shl", word, i32(16)), word)
+    return ctx.ir.result("<2 x half>", f"bitcast {both} to <2 x half>")
 
 
 @lowers("HADD2.F32{,.SAT}")
