@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from cass_ray.bench.programs import Compilers
-from cass_ray.bench.question import BenchAnswer, BenchLevel, Question
+from cass_ray.bench.question import BenchAnswer, BenchLevel, HostPart, Question
 from cass_ray.bench.task import BenchTask
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.dataset.schema import Reason
-from cass_ray.execute.backends.base import Assembly, unit_on_disk
+from cass_ray.execute.backends.base import Assembly, Backend, BuiltProgram, unit_on_disk
+from cass_ray.execute.backends.original_host import OriginalHostBackend
 from cass_ray.task import Direction
 from cass_ray.toolchain.nvidia.toolchain import WORK_FOLDER
 from cass_ray.toolchain.sandbox.isolation import Mount, View, private_folder
@@ -44,14 +46,52 @@ def candidate_assembly(
     """
     if question.kind.level is BenchLevel.SOURCE:
         return compilers.amd(candidate_sources(question, answer))
-    text = answer.files.get(question.main, "")
-    if path := forbidden_read(text, Unit(_NOWHERE, PurePosixPath(question.main))):
-        message = f"the assembler is told to read {path}, outside the source tree"
-        raise CompileFailure(Reason.FORBIDDEN_INCLUDE, message, "clang")
+    text = _assembly_text(question, answer)
     port = compilers.amd(task.hip)
     if question.kind.level is BenchLevel.HOST:
         return Assembly(text, port.device)
     return Assembly(port.host, text)
+
+
+def _assembly_text(question: Question, answer: BenchAnswer) -> str:
+    """What was written; raises where assembling it would read files."""
+    text = answer.files.get(question.main, "")
+    if path := forbidden_read(text, Unit(_NOWHERE, PurePosixPath(question.main))):
+        message = f"the assembler is told to read {path}, outside the source tree"
+        raise CompileFailure(Reason.FORBIDDEN_INCLUDE, message, "clang")
+    return text
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A program of an answer, and where it runs; ``texts`` are what of it is assembly."""
+
+    texts: Assembly
+    built: BuiltProgram
+    backend: Backend
+    host: HostPart | None = None
+    """Whose host code it has, where its device code alone was translated."""
+
+
+def build_candidate(
+    task: BenchTask, question: Question, answer: BenchAnswer, compilers: Compilers
+) -> Candidate:
+    """The HIP program of ``answer``, or its device code under the CUDA program's host code.
+
+    Raises :class:`~cass_ray.toolchain.unit.CompileFailure`.
+    """
+    backend = compilers.backend
+    if question.kind.level is BenchLevel.ASSEMBLY and answer.host is HostPart.ORIGINAL:
+        if question.original is None:
+            message = "an answer for the CUDA program's host code, which the question does not have"
+            raise CompileFailure(Reason.KERNELS_DIFFER, message, "the judge")
+        device = _assembly_text(question, answer)
+        hosted = OriginalHostBackend(backend)
+        built = hosted.join(question.original, device)
+        return Candidate(Assembly("", device), built, hosted, HostPart.ORIGINAL)
+    texts = candidate_assembly(task, question, answer, compilers)
+    host = HostPart.PORT if question.kind.level is BenchLevel.ASSEMBLY else None
+    return Candidate(texts, backend.build(texts), backend, host)
 
 
 def compile_for_nvidia(question: Question, answer: BenchAnswer, compilers: Compilers) -> None:

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from cass_ray.bench.authoring.index import LENGTH_ARCHITECTURE, task_facts
 from cass_ray.bench.candidate import (
-    candidate_assembly,
+    build_candidate,
     candidate_sources,
     compile_for_nvidia,
     runs_on_hip,
 )
 from cass_ray.bench.compile_errors import classify
 from cass_ray.bench.programs import Compilers
-from cass_ray.bench.question import BenchAnswer, BenchLevel, Question
+from cass_ray.bench.question import BenchAnswer, BenchLevel, HostPart, Question
 from cass_ray.bench.references import STORED_FOLDER, GroundTruth, ground_truth
 from cass_ray.bench.results import KEPT_OUTPUT, BenchRun, Judgement
 from cass_ray.bench.task import BenchTask
@@ -85,6 +85,8 @@ class Judge:
         parts += [truth.reference.identity, truth.truth.value]
         for run in truth.reference.runs:
             parts += [*run.inputs.arguments, *run.outputs]
+        if answer.host is HostPart.ORIGINAL and question.original is not None:
+            parts += ["original host", question.original.executable]
         for path, text in sorted({**question.files, **answer.files}.items()):
             parts += [path, text]
         return digest(parts)
@@ -94,16 +96,14 @@ class Judge:
     ) -> Judgement:
         if not runs_on_hip(question):
             return self._judge_for_nvidia(task, question, answer, truth)
-        backend = self.compilers.backend
         try:
-            texts = candidate_assembly(task, question, answer, self.compilers)
-            built = backend.build(texts)
+            made = build_candidate(task, question, answer, self.compilers)
         except CompileFailure as failure:
             return _not_compiled(failure)
-        findings = _findings(task, question, answer, texts)
-        policy = self._policy(task, _device_sizes(task, texts))
-        result = verify(truth.reference, built, backend, policy, findings=findings)
-        return judgement_of(task, result, truth)
+        findings = _findings(task, question, answer, made.texts)
+        policy = self._policy(task, _device_sizes(task, made.texts))
+        result = verify(truth.reference, made.built, made.backend, policy, findings=findings)
+        return judgement_of(task, result, truth).model_copy(update={"host": made.host})
 
     def _judge_for_nvidia(
         self, task: BenchTask, question: Question, answer: BenchAnswer, truth: GroundTruth

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,11 +24,14 @@ from cass_ray.cache import ContentCache, digest
 from cass_ray.corpus.reading.source_files import Sources
 from cass_ray.execute.backends.base import Assembly, unit_on_disk
 from cass_ray.execute.backends.rdna3 import HipBackend
-from cass_ray.lift import names_for_host
+from cass_ray.lift import kernels_lacking, names_for_host
+from cass_ray.port.errors import PortError
+from cass_ray.port.replacement import OriginalProgram, read_original
 from cass_ray.task import Direction
 from cass_ray.toolchain.nvidia.elf import Cubin
 from cass_ray.toolchain.nvidia.toolchain import NvidiaToolchain
 from cass_ray.toolchain.opencl.locate import find_opencl_amd, find_opencl_nvidia
+from cass_ray.toolchain.sandbox.isolation import private_folder
 
 
 @dataclass(frozen=True)
@@ -113,6 +117,26 @@ class Compilers:
         value = self._cached(key, make)
         return value["sass"], base64.b64decode(value["cubin"])
 
+    def original(self, program: Sources, architecture: str) -> OriginalProgram:
+        """``program`` with its host code, as nvcc links it; its machine code is :meth:`nvidia`'s.
+
+        Raises :class:`~cass_ray.toolchain.unit.CompileFailure`, ``ToolMissing``, and
+        :class:`~cass_ray.port.errors.PortError` for what does not run on the CUDA runtime over HIP.
+        """
+        toolchain = self.find_nvidia()
+        key = digest(["bench original", program.digest, toolchain.fingerprint, architecture])
+
+        def make() -> dict[str, Any]:
+            with unit_on_disk(program) as unit, private_folder() as folder:
+                path = folder / "program"
+                toolchain.build_executable(unit, path, [architecture], shared_runtime=True)
+                found = read_original(path, self.nvidia(program, architecture).cubin, toolchain)
+            text = base64.b64encode(found.executable).decode()
+            return {"executable": text, "rest": [found.container, found.capability]}
+
+        value = self._cached(key, make)
+        return OriginalProgram(base64.b64decode(value["executable"]), *value["rest"])
+
     def _cached(self, key: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         found = self.cache.get(key) if self.cache is not None else None
         if found is not None:
@@ -148,10 +172,29 @@ def ask(task: BenchTask, kind: QuestionKind, compilers: Compilers) -> Question:
     if not forward:
         text = compilers.device(task)
         return Question(task.name, kind, {RDNA3_FILE: text}, RDNA3_FILE, (RDNA3_FILE,))
+    return _ask_machine_code(task, kind, compilers)
+
+
+def _ask_machine_code(task: BenchTask, kind: QuestionKind, compilers: Compilers) -> Question:
+    """About the task's SASS, which is to fit the HIP host, unless that launches other kernels."""
     listing, cubin = compilers.machine_code(task, kind.architecture)
-    files = {SASS_FILE: sass.normalize(listing)}
-    names = names_for_host(Cubin.parse(cubin), compilers.amd(task.hip).device)
-    return Question(task.name, kind, files, SASS_FILE, (SASS_FILE,), cubin, names)
+    parsed, port = Cubin.parse(cubin), compilers.amd(task.hip).device
+    names = names_for_host(parsed, port)
+    original = None
+    if task.opencl is None and kernels_lacking(parsed, port, names):
+        # A program whose host code does not run here either has the HIP host, and fails there.
+        with suppress(PortError):
+            original = compilers.original(task.cuda, kind.architecture)
+    return Question(
+        task=task.name,
+        kind=kind,
+        files={SASS_FILE: sass.normalize(listing)},
+        main=SASS_FILE,
+        asked=(SASS_FILE,),
+        cubin=cubin,
+        names={} if original else names,
+        original=original,
+    )
 
 
 def reference_text(task: BenchTask, kind: QuestionKind, compilers: Compilers) -> str:

@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 from pydantic import Field, field_validator
 
 from cass_ray.config import StrictModel
+from cass_ray.port.replacement import OriginalProgram
 from cass_ray.task import Direction
 
 
@@ -25,6 +26,15 @@ class BenchLevel(StrEnum):
     """The device code of a program."""
     HOST = "host"
     """The host assembly of a program."""
+
+
+class HostPart(StrEnum):
+    """Whose host code a program has whose device code was translated."""
+
+    PORT = "reference port"
+    """The HIP host of the task's port."""
+    ORIGINAL = "CUDA program"
+    """What nvcc made of the CUDA program's host code, over a CUDA runtime that calls HIP."""
 
 
 SASS_FILE, RDNA3_FILE, PTX_FILE, HOST_FILE = "device.sass", "device.s", "device.ptx", "host.s"
@@ -59,6 +69,9 @@ class Question:
     At the assembly level ``files`` is one listing, and ``cubin`` the machine code it shows.
     ``names`` are the symbols that the HIP host calls differently, by the cubin's names: they are
     the interface that an answer has to fit.
+
+    ``original`` is the CUDA program with its host code, where the HIP host launches kernels that
+    the machine code does not have: there no translation of device code alone can fit that host.
     """
 
     task: str
@@ -68,6 +81,12 @@ class Question:
     asked: tuple[str, ...]
     cubin: bytes = b""
     names: Mapping[str, str] = field(default_factory=dict)
+    original: OriginalProgram | None = None
+
+    @property
+    def fitting_host(self) -> HostPart:
+        """Whose host code the translated device code runs under."""
+        return HostPart.PORT if self.original is None else HostPart.ORIGINAL
 
 
 @dataclass(frozen=True)
@@ -92,10 +111,13 @@ class AnswerUsage(StrictModel):
 class BenchAnswer(StrictModel):
     """``files`` replace those of the question that they are called like.
 
-    ``problem`` says why there is none: the engine failed or a service did not reply.
+    ``host`` says whose host code translated device code is for: there are these two, and none of
+    them is the answer's. ``problem`` says why there is no answer: the engine failed or a service
+    did not reply.
     """
 
     files: dict[str, str] = Field(default_factory=dict)
+    host: HostPart = HostPart.PORT
     findings: list[str] = Field(default_factory=list)
     problem: str = ""
     usage: AnswerUsage = AnswerUsage()

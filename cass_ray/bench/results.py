@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from cass_ray.bench.compile_errors import ErrorClass
-from cass_ray.bench.question import BenchAnswer, BenchLevel, Draw, QuestionKind
+from cass_ray.bench.question import BenchAnswer, BenchLevel, Draw, HostPart, QuestionKind
 from cass_ray.bench.references import Truth
 from cass_ray.bench.task import BenchTask, Difficulty
 from cass_ray.cache import digest
@@ -53,6 +53,8 @@ class Judgement(StrictModel):
     errors: list[ErrorClass] = Field(default_factory=list)
     runs: list[BenchRun] = Field(default_factory=list)
     findings: list[ExploitFinding] = Field(default_factory=list)
+    host: HostPart | None = None
+    """Whose host code translated device code ran under; None where the host was translated too."""
     truth: Truth | None = None
     reference: str = ""
     backend: str = ""

@@ -20,7 +20,14 @@ import cass_ray.lift as lift
 from cass_ray.architectures import wavefronts_of
 from cass_ray.bench.candidate import candidate_sources
 from cass_ray.bench.programs import Compilers, reference_text
-from cass_ray.bench.question import AnswerUsage, BenchAnswer, BenchLevel, Draw, Question
+from cass_ray.bench.question import (
+    AnswerUsage,
+    BenchAnswer,
+    BenchLevel,
+    Draw,
+    HostPart,
+    Question,
+)
 from cass_ray.bench.task import BenchTask
 from cass_ray.cache import digest
 from cass_ray.config import SettingsError, StrictModel, validate
@@ -99,6 +106,7 @@ class TranslatorSystem:
             findings += [finding.format(path) for finding in made.findings]
         return BenchAnswer(
             files={} if problem else files,
+            host=question.fitting_host,
             findings=findings,
             problem=problem,
             usage=AnswerUsage(
@@ -197,6 +205,7 @@ class LiftSystem:
             return BenchAnswer(problem=f"not lifted: {error}", seconds=time.monotonic() - started)
         return BenchAnswer(
             files={question.main: made.assembly},
+            host=question.fitting_host,
             findings=[f"{kernel}: {error}" for kernel, error in made.failures.items()],
             seconds=time.monotonic() - started,
         )
@@ -245,6 +254,8 @@ class StoredAnswer(StrictModel):
     sample: int = Field(default=0, ge=0)
     answer: str | None = None
     files: dict[str, str] = Field(default_factory=dict)
+    host: HostPart | None = None
+    """Of device code: whose host it is for, by default the one that the question's code fits."""
     problem: str = ""
 
 
@@ -273,7 +284,8 @@ class AnswersSystem:
         files = dict(stored.files)
         if stored.answer is not None:
             files[question.main] = stored.answer
-        return BenchAnswer(files=files, problem=stored.problem)
+        host = stored.host or question.fitting_host
+        return BenchAnswer(files=files, host=host, problem=stored.problem)
 
 
 def _stored_answer(line: str, where: str) -> StoredAnswer:

@@ -12,7 +12,7 @@ from cass_ray.cache import digest
 from cass_ray.lift import module
 from cass_ray.lift.errors import CompilerFailure, LifterBug, LiftError, UnknownForm, Unsupported
 from cass_ray.lift.frontend import listing as listings
-from cass_ray.lift.frontend.host_names import names_for_host
+from cass_ray.lift.frontend.host_names import kernels_lacking, names_for_host
 from cass_ray.lift.llvm import emit
 from cass_ray.lift.lowering.target import lift_target
 from cass_ray.toolchain.amd.toolchain import DEFAULT_ARCHITECTURE, AmdToolchain
@@ -29,6 +29,7 @@ __all__ = [
     "UnknownForm",
     "Unsupported",
     "fingerprint",
+    "kernels_lacking",
     "lift_cubin",
     "lift_listing",
     "lift_text",

@@ -24,6 +24,8 @@ _LIFTED_FOLDER = Path("/cass/lifted")
 _SERVICE_FOLDER = Path("/cass/lifting")
 _NVRTC_FOLDER = Path("/cass/nvrtc")
 _NVRTC = "libnvrtc.so."
+_LIBRARIES_SAY = b"cass port: "
+"""What lines of our libraries of CUDA begin with (``common/report.cpp``)."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,13 @@ def not_provided(executable: Executable, nvidia: NvidiaToolchain) -> list[str]:
     """Nvidia's libraries that the program needs and does not find when it runs."""
     provided = {path.name for path in nvrtc_files(executable, nvidia)}
     return [name for name in executable.libraries if name not in provided]
+
+
+def said_by_libraries(stderr: bytes) -> str:
+    """What our libraries of CUDA wrote to standard error: what they lack, or a kernel left out."""
+    said = [line for line in stderr.splitlines() if line.startswith(_LIBRARIES_SAY)]
+    lines = [line.removeprefix(_LIBRARIES_SAY).decode("utf-8", "replace") for line in said]
+    return "; ".join(dict.fromkeys(lines))
 
 
 @contextmanager

@@ -56,7 +56,7 @@ def test_a_translator_hears_the_program_and_nothing_else(secretive: BenchTask) -
     assert "hidden" not in heard
     assert "main.hip" not in heard
     assert set(Question.__dataclass_fields__) == {
-        "task", "kind", "files", "main", "asked", "cubin", "names"
+        "task", "kind", "files", "main", "asked", "cubin", "names", "original"
     }  # fmt: skip
 
 

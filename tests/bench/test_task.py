@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from cass_ray.bench.authoring.index import SASS_ARCHITECTURES, read_index, stale, task_facts
 from cass_ray.bench.authoring.lint import Linter, check_collection
 from cass_ray.bench.features import CATEGORIES, slug
 from cass_ray.bench.predecessor import load_predecessor
@@ -160,3 +161,12 @@ def test_a_data_set_without_the_columns_is_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"cuda_sources": ["x"], "hip_source": ["y"]}), path)
     with pytest.raises(TaskError, match="no column cuda_source; did you mean `cuda_sources`"):
         load_predecessor(str(path))
+
+
+def test_the_index_knows_every_shipped_task_as_it_is() -> None:
+    tasks = load_tasks()
+    assert stale(tasks, read_index()) == []
+    for task in tasks:
+        facts = task_facts(task)
+        assert facts is not None
+        assert set(facts.sass_lines) == set(SASS_ARCHITECTURES)

@@ -19,8 +19,8 @@ from cass_ray.bench.task import BenchTask
 from cass_ray.config import StrictModel
 from cass_ray.execute.programs import rdna3_instructions, sass_instructions
 
-INDEX_FILE = Path(__file__).parent / "index.json"
-SASS_ARCHITECTURES = ("sm_80", "sm_89", "sm_90")
+INDEX_FILE = Path(__file__).parents[1] / "index.json"
+SASS_ARCHITECTURES = ("sm_80", "sm_89", "sm_90", "sm_120")
 LENGTH_ARCHITECTURE = DEFAULT_NVIDIA_ARCHITECTURE
 """Whose SASS gives a task its length where a result is about no architecture."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from cass_ray.bench.features import CATEGORIES
+from cass_ray.bench.question import HostPart
 from cass_ray.bench.results import BenchSample
 from cass_ray.bench.scoring.scores import STRATA, Scores, Share, by_run, outcomes, score
 from cass_ray.bench.scoring.statistics import McNemar, mcnemar
@@ -83,6 +84,7 @@ def make_report(
         systems_table(runs),
         pairs_table(pairs := _pairs(runs, earlier)),
         *(stratum_table(runs, name) for name in STRATA),
+        hosts_table(runs),
         errors_table(runs),
         findings_table(runs),
         ablation_table(runs),
@@ -195,8 +197,31 @@ def stratum_table(runs: Sequence[SystemRun], stratum: str) -> Table:
         total = max(share.total for share in shares if share is not None)
         cells = ["" if share is None else f"{share.right}/{share.total}" for share in shares]
         rows.append([name, str(total), *cells])
-    title = {"length": "By length of the SASS (lines)"}.get(stratum, f"By {stratum}")
+    title = _TITLES.get(stratum, f"By {stratum}")
     return Table(title, [stratum, "tasks", *(run.label for run in runs)], rows)
+
+
+_TITLES = {
+    "length": "By length of the SASS (lines)",
+    "host": "By whose host code the device code ran under",
+}
+
+
+def hosts_table(runs: Sequence[SystemRun]) -> Table:
+    """Every task of which device code ran under the CUDA program's host code."""
+    rows = [
+        [run.label, sample.task, "yes" if sample.judgement.passed else "no"]
+        for run in runs
+        for sample in run.samples
+        if sample.sample == 0 and sample.judgement.host is HostPart.ORIGINAL
+    ]
+    note = (
+        "Their HIP hosts launch kernels that the CUDA program's machine code does not have. They "
+        "ran under the CUDA program's host code as nvcc made it, over a CUDA runtime that calls "
+        "HIP; every other task under the HIP host of its reference port."
+    )
+    head = ["system", "task", "right"]
+    return Table("Under the CUDA program's host code", head, rows, note)
 
 
 def _ordered(stratum: str, names: set[str]) -> list[str]:

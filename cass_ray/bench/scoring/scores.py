@@ -32,6 +32,7 @@ STRATA: dict[str, Callable[[BenchSample], Iterable[str]]] = {
     "difficulty": lambda sample: [sample.difficulty.value],
     "feature": lambda sample: sample.features,
     "length": lambda sample: [length_bin(sample.sass_lines)],
+    "host": lambda sample: [sample.judgement.host.value] if sample.judgement.host else [],
 }
 
 _KS = (1, 2, 5, 10, 20, 50, 100)

@@ -23,7 +23,7 @@ from cass_ray.lift.errors import LiftError
 from cass_ray.port.errors import PortError
 from cass_ray.port.executable import read_executable
 from cass_ray.port.lifting import ContainerLifter
-from cass_ray.port.running import PortedExecutable, exposed, port
+from cass_ray.port.running import PortedExecutable, exposed, port, said_by_libraries
 from cass_ray.port.shim import shim_library
 from cass_ray.toolchain.errors import ToolMissing
 from cass_ray.toolchain.nvidia.steps import NvccError
@@ -32,9 +32,6 @@ from cass_ray.toolchain.unit import CompileFailure
 
 _ARCHITECTURE = "sm_90"
 """The newest that the lifter reads."""
-
-_SHIM_SAYS = b"cass port: "
-"""What lines of the CUDA runtime over HIP begin with (``port/common/report.cpp``)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +125,4 @@ class LiftedBackend(NvidiaBackend):
 
     def not_provided(self, ended: SandboxRun) -> str:
         """What the CUDA runtime over HIP says that it lacks, or that a kernel was left out."""
-        said = [line for line in ended.stderr.splitlines() if line.startswith(_SHIM_SAYS)]
-        lines = [line.removeprefix(_SHIM_SAYS).decode("utf-8", "replace") for line in said]
-        return "; ".join(dict.fromkeys(lines))
+        return said_by_libraries(ended.stderr)

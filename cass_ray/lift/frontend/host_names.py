@@ -7,7 +7,7 @@ program has the names that the host asks for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from cass_ray.assembly import rdna3
 from cass_ray.assembly.align import align_names
@@ -33,6 +33,16 @@ def names_for_host(cubin: Cubin, device_assembly: str) -> dict[str, str]:
         if first_value in present:
             variables[name] = first_value
     return kernels | variables
+
+
+def kernels_lacking(cubin: Cubin, device_assembly: str, names: Mapping[str, str]) -> list[str]:
+    """Kernels of clang's ``device_assembly`` that ``cubin`` does not have, under no name.
+
+    ``names`` are those of :func:`names_for_host`. A host that launches such kernels (hipCUB's where
+    the machine code has CUB's) cannot run with what the cubin holds.
+    """
+    known = {names.get(name, name) for name in reading.kernel_names(cubin)}
+    return sorted(set(rdna3.parse(device_assembly).kernels) - known)
 
 
 def _matched(nvidia: Iterable[str], amd: Iterable[str]) -> dict[str, str]:
