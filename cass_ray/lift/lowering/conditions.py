@@ -12,10 +12,14 @@ from cass_ray.lift.lowering.walk import CallPlace, KernelWalk
 
 
 def condition_of(context: LoweringContext, instruction: DecodedInstruction) -> Value:
-    """When control goes where the instruction says: its guard and its predicate operands."""
+    """When control goes where the instruction says: its guard and its predicate operands.
+
+    That of a reduction over a block (``BAR.RED``) is what it counts.
+    """
     condition = TRUE
     guards = [instruction.guard] if instruction.guard else []
-    for operand in (*guards, *instruction.operands):
+    operands = () if instruction.opcode == "BAR" else instruction.operands
+    for operand in (*guards, *operands):
         if isinstance(operand, Predicate):
             condition = context.ir.both(condition, context.predicate(operand))
     return condition

@@ -162,11 +162,21 @@ namespace {
 
 constexpr uint32_t barriers = 24;  // 16 with numbers, 8 of warpgroups
 
-using Shared = uint32_t __attribute__((address_space(3)));
+// A barrier in shared memory, changed at once. Bits 0 to 15: threads that have come to it; 16 to 30:
+// those of them that a reduction counts; from 32 on: how often all had come. Bit 31: the result of a
+// reduction is being fetched, by as many threads as the low bits say, before which nobody else comes.
+using Barrier = uint64_t __attribute__((address_space(3)));
+using BarrierWord = uint32_t __attribute__((address_space(3)));
 
-// Two words in shared memory: threads that have arrived, and how often all of them had.
-__device__ Shared *barrier_at(uint32_t place, uint32_t number) {
-  return (Shared *)(place + 8 * (number % barriers));
+constexpr uint32_t thread_bits = 0xFFFF, fetching = 1u << 31;
+constexpr int counted_shift = 16, round_shift = 32;
+
+__device__ Barrier *barrier_at(uint32_t place, uint32_t number) {
+  return (Barrier *)(place + 8 * (number % barriers));
+}
+
+__device__ uint32_t round_of(Barrier *barrier) {
+  return __atomic_load_n((BarrierWord *)barrier + 1, __ATOMIC_RELAXED);
 }
 
 __device__ bool is_first_lane() {
@@ -178,12 +188,52 @@ __device__ bool is_first_lane() {
 #endif
 }
 
-// One warp more is at a barrier of `threads` threads; the last one begins the next round.
-__device__ void arrive(Shared *arrived, Shared *round, uint32_t threads) {
-  if (__atomic_add_fetch(arrived, 32, __ATOMIC_RELAXED) < threads) return;
-  __atomic_store_n(arrived, 0, __ATOMIC_RELAXED);
+__device__ uint32_t lanes_where(bool condition) {
+#if __AMDGCN_WAVEFRONT_SIZE == 64
+  return __builtin_popcountll(__builtin_amdgcn_ballot_w64(condition));
+#else
+  return __builtin_popcount(__builtin_amdgcn_ballot_w32(condition));
+#endif
+}
+
+// One warp more is at a barrier of `threads` threads, `counted` of its own for a reduction; the last
+// one begins the next round. False where it has to wait until a result has been fetched; else
+// `round` is the one that it belongs to.
+__device__ bool arrive(Barrier *barrier, uint32_t threads, uint32_t counted, bool reduces,
+                       uint32_t &round) {
+  uint64_t seen = __atomic_load_n(barrier, __ATOMIC_RELAXED), next;
+  do {
+    if (seen & fetching) return false;
+    round = seen >> round_shift;
+    uint32_t now = (uint32_t)seen + 32 + (counted << counted_shift);
+    const bool is_last = (now & thread_bits) >= threads;
+    if (is_last) now = reduces ? now | fetching : 0;
+    next = (uint64_t)(round + is_last) << round_shift | now;
+  } while (!__atomic_compare_exchange_n(barrier, &seen, next, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED));
+  return true;
+}
+
+// How many threads a reduction counted; one warp more knows it.
+__device__ uint32_t fetch(Barrier *barrier) {
+  const uint32_t seen = __atomic_fetch_sub(barrier, 32, __ATOMIC_RELAXED);
+  if ((seen & thread_bits) == 32) __atomic_store_n((BarrierWord *)barrier, 0, __ATOMIC_RELAXED);
+  return (seen & ~fetching) >> counted_shift;
+}
+
+// To a barrier and, if it `waits`, on when all have come to it; what a reduction counted.
+__device__ uint32_t meet(Barrier *barrier, uint32_t threads, uint32_t counted, bool reduces,
+                         bool waits) {
+  uint32_t total = 0, round = 0;
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
-  __atomic_add_fetch(round, 1, __ATOMIC_RELAXED);
+  if (is_first_lane()) {
+    while (!arrive(barrier, threads, counted, reduces, round)) __builtin_amdgcn_s_sleep(1);
+    while (waits && round_of(barrier) == round) __builtin_amdgcn_s_sleep(1);
+    if (reduces) total = fetch(barrier);
+  }
+  __builtin_amdgcn_wave_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+  return __builtin_amdgcn_readfirstlane(total);
 }
 
 }  // namespace
@@ -193,8 +243,8 @@ extern "C" __device__ void __cass_barriers_begin(uint32_t place) {
   const uint32_t ids = __builtin_amdgcn_workitem_id_x() | __builtin_amdgcn_workitem_id_y() |
                        __builtin_amdgcn_workitem_id_z();
   if (ids == 0) {
-    for (uint32_t word = 0; word < 2 * barriers; ++word) {
-      __atomic_store_n((Shared *)place + word, 0, __ATOMIC_RELAXED);
+    for (uint32_t number = 0; number < barriers; ++number) {
+      __atomic_store_n(barrier_at(place, number), 0, __ATOMIC_RELAXED);
     }
   }
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
@@ -204,33 +254,43 @@ extern "C" __device__ void __cass_barriers_begin(uint32_t place) {
 
 // How often all threads had come to a barrier.
 extern "C" __device__ uint32_t __cass_barrier_round(uint32_t place, uint32_t number) {
-  const uint32_t round = __atomic_load_n(barrier_at(place, number) + 1, __ATOMIC_RELAXED);
+  const uint32_t round = round_of(barrier_at(place, number));
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
   return round;
 }
 
-// The active lanes, which are of one warp, are at a barrier of `threads` threads.
-extern "C" __device__ void __cass_barrier_arrive(uint32_t place, uint32_t number,
-                                                 uint32_t threads) {
-  Shared *const arrived = barrier_at(place, number);
+// The active lanes, which are of one warp, are at a barrier of `threads` threads, where a reduction
+// may count those of its threads in which `counted` is not 0. The round that they belong to, in 32
+// bits, or -1 where they have to come again later.
+extern "C" __device__ uint64_t __cass_barrier_arrive(uint32_t place, uint32_t number,
+                                                     uint32_t threads, uint32_t counted,
+                                                     uint32_t reduces) {
+  const uint32_t lanes = lanes_where(counted != 0);
+  uint32_t round = 0, arrived = 0;
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
-  if (is_first_lane()) arrive(arrived, arrived + 1, threads);
+  if (is_first_lane()) {
+    arrived = arrive(barrier_at(place, number), threads, lanes, reduces != 0, round);
+  }
+  if (__builtin_amdgcn_readfirstlane(arrived) == 0) return -1;
+  return (uint32_t)__builtin_amdgcn_readfirstlane(round);
+}
+
+// What the reduction counted that the active lanes, which are of one warp, have waited for.
+extern "C" __device__ uint32_t __cass_barrier_result(uint32_t place, uint32_t number) {
+  uint32_t total = 0;
+  if (is_first_lane()) total = fetch(barrier_at(place, number));
+  return __builtin_amdgcn_readfirstlane(total);
 }
 
 // A barrier of `threads` threads of the block, counted by waves of one warp; with `waits` until all
 // are there.
 extern "C" __device__ void __cass_barrier(uint32_t place, uint32_t number, uint32_t threads,
                                           uint32_t waits) {
-  Shared *const arrived = barrier_at(place, number);
-  Shared *const round = arrived + 1;
-  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
-  if (is_first_lane()) {
-    const uint32_t before = __atomic_load_n(round, __ATOMIC_RELAXED);
-    arrive(arrived, round, threads);
-    if (waits != 0) {
-      while (__atomic_load_n(round, __ATOMIC_RELAXED) == before) __builtin_amdgcn_s_sleep(1);
-    }
-  }
-  __builtin_amdgcn_wave_barrier();
-  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+  meet(barrier_at(place, number), threads, 0, false, waits != 0);
+}
+
+// The same, always with waiting, and how many of the threads there have `counted` other than 0.
+extern "C" __device__ uint32_t __cass_barrier_reduce(uint32_t place, uint32_t number,
+                                                     uint32_t threads, uint32_t counted) {
+  return meet(barrier_at(place, number), threads, lanes_where(counted != 0), true, true);
 }

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cass_ray.lift.frontend.instruction import DecodedInstruction
-from cass_ray.lift.frontend.operands import Immediate, Predicate, Register
-from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, Value, i32
+from cass_ray.lift.frontend.operands import Operand, Predicate, Register
+from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, Value, i32, i64
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.lanes import warp_number
 from cass_ray.lift.lowering.table import lowers
@@ -34,7 +34,12 @@ def counts_threads(i: DecodedInstruction) -> bool:
     """Whether it is a barrier of as many threads as an operand says, or of four warps."""
     if i.opcode == "WARPGROUP":
         return i.has("DEPBAR")
-    return i.opcode == "BAR" and (i.has("ARV") or (i.has("SYNC") and len(i.operands) > 1))
+    return i.opcode == "BAR" and (i.has("ARV") or len(_numbers(i)) > 1)
+
+
+def _numbers(i: DecodedInstruction) -> list[Operand]:
+    """Of a barrier its number and, if it has one, its count; a reduction has a condition, too."""
+    return [operand for operand in i.operands if not isinstance(operand, Predicate)]
 
 
 @lowers("BAR.{SYNC,ARV}{,.DEFER_BLOCKING}", "WARPGROUP.DEPBAR.LE", has_effect=True)
@@ -57,11 +62,12 @@ def number_and_threads(ctx: LoweringContext, i: DecodedInstruction) -> tuple[Val
     if i.opcode == "WARPGROUP":
         group = ctx.ir.op("lshr", warp_number(ctx), i32(WARPGROUP_WARPS.bit_length() - 1))
         return ctx.ir.op("add", group, i32(_NAMED)), i32(WARPGROUP_WARPS * WARP_LANES)
-    if len(i.operands) != 2:
+    operands = _numbers(i)
+    if len(operands) != 2:
         raise i.unknown("a barrier without a count of threads")
-    number, threads = (ctx.integer(operand) for operand in i.operands)
-    if all(isinstance(operand, Register) for operand in i.operands):
-        if i.operands[0] != i.operands[1]:
+    number, threads = (ctx.integer(operand) for operand in operands)
+    if all(isinstance(operand, Register) for operand in operands):
+        if operands[0] != operands[1]:
             raise i.unknown("a barrier with number and count in two registers")
         # One register has both: the number in its low bits, the count in its upper half.
         number = ctx.ir.op("and", number, i32(15))
@@ -69,71 +75,124 @@ def number_and_threads(ctx: LoweringContext, i: DecodedInstruction) -> tuple[Val
     return number, threads
 
 
+@lowers("BAR.RED.{POPC,AND,OR}{,.DEFER_BLOCKING}", has_effect=True)
+def reduce(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """A barrier that counts the threads where a condition holds; B2R reads the result."""
+    counted = _counted(ctx, i)
+    if counts_threads(i):
+        number, threads = number_and_threads(ctx, i)
+        arguments = (i32(BARRIERS_PLACE), number, threads, counted)
+        total = ctx.ir.call("i32", f"{SUPPORT_PREFIX}barrier_reduce", *arguments)
+    else:
+        synchronize(ctx)
+        _clear_sum(ctx)
+        synchronize(ctx)
+        _add_to_sum(ctx, counted)
+        synchronize(ctx)
+        total = ctx.ir.load("i32", _SCRATCH, 4, volatile=True)
+    _write_result(ctx, i, total)
+
+
+def _counted(ctx: LoweringContext, i: DecodedInstruction) -> Value:
+    """1 in the threads that a reduction counts: for .AND those in which the condition is false."""
+    condition = ctx.predicate(i.operands[-1])
+    return ctx.ir.cast("zext", ctx.ir.invert(condition) if i.has("AND") else condition, "i32")
+
+
+def _write_result(ctx: LoweringContext, i: DecodedInstruction, total: Value) -> None:
+    """What a reduction in which ``total`` threads were counted leaves for B2R."""
+    verdict = ctx.ir.icmp("eq" if i.has("AND") else "ne", total, i32(0))
+    ctx.registers.write(_RESULT, total if i.has("POPC") else ctx.ir.cast("sext", verdict, "i32"))
+    ctx.registers.write(_RESULT_PREDICATE, verdict)
+
+
+def _clear_sum(ctx: LoweringContext) -> None:
+    ids = [ctx.ir.call("i32", name) for name in _IDS]
+    is_first = ctx.ir.icmp("eq", ctx.ir.op("or", ctx.ir.op("or", ids[0], ids[1]), ids[2]), i32(0))
+    with ctx.registers.skipped_unless(is_first):
+        ctx.ir.store(i32(0), _SCRATCH, 4, volatile=True)
+
+
+def _add_to_sum(ctx: LoweringContext, counted: Value) -> None:
+    ctx.ir.result("i32", f'atomicrmw add {_SCRATCH}, {counted} syncscope("workgroup") monotonic')
+
+
 _AWAITED, _ROUND = "barrier_awaited", "barrier_round"
+_THREADS, _COUNTED = "barrier_threads", "barrier_counted"
 
 
 def stop_at_barrier(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
     """End a warp's turn at a barrier (``lowering.turns``); ``following`` is where it goes on."""
     assert ctx.turns is not None
-    if i.has("RED"):
-        raise i.unknown("a reduction over a block whose warps run in turns")
     if i.opcode == "WARPGROUP" and i.has("ARRIVE"):
         ctx.terminators.jump(following)
-        return
-    if not counts_threads(i):
+    elif counts_threads(i):
+        _stop_at_counted(ctx, i, following)
+    elif i.has("RED"):
+        _reduce_in_turns(ctx, i, following)
+    else:
         ctx.turns.pause(following, at_barrier=True)
-        return
+
+
+def _stop_at_counted(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
+    """At a barrier of some of the warps: of a reduction the result is fetched, too."""
+    reduces = i.has("RED")
     number, threads = number_and_threads(ctx, i)
+    ctx.registers.write(_AWAITED, number)
+    ctx.registers.write(_THREADS, threads)
+    ctx.registers.write(_COUNTED, _counted(ctx, i) if reduces else i32(0))
+    arriving = f"arriving{ctx.ir.fresh()}"
+    ctx.terminators.jump(f"label %{arriving}")
+    ctx.registers.begin_block(arriving)
     place = i32(BARRIERS_PLACE)
-    before = ctx.ir.call("i32", f"{SUPPORT_PREFIX}barrier_round", place, number)
-    ctx.ir.call_void(f"{SUPPORT_PREFIX}barrier_arrive", place, number, threads)
+    number, threads, counted = (
+        ctx.registers.read(name, "i32") for name in (_AWAITED, _THREADS, _COUNTED)
+    )
+    given = (place, number, threads, counted, i32(int(reduces)))
+    arrived = ctx.ir.call("i64", f"{SUPPORT_PREFIX}barrier_arrive", *given)
+    ctx.registers.write(_ROUND, ctx.ir.cast("trunc", arrived, "i32"))
+    _pass_if(ctx, ctx.ir.icmp("sge", arrived, i64(0)), arriving)
     if i.has("ARV"):
         ctx.terminators.jump(following)
         return
-    ctx.registers.write(_AWAITED, number)
-    ctx.registers.write(_ROUND, before)
     again = f"await{ctx.ir.fresh()}"
-    ctx.turns.pause(f"label %{again}", at_barrier=False)
-    ctx.registers.begin_block(again)
+    _pause_until(ctx, again)
     number, before = (ctx.registers.read(name, "i32") for name in (_AWAITED, _ROUND))
     now = ctx.ir.call("i32", f"{SUPPORT_PREFIX}barrier_round", place, number)
-    passed = f"passed{ctx.ir.fresh()}"
-    still = f"still{ctx.ir.fresh()}"
-    ctx.ir.line(f"br {ctx.ir.icmp('ne', now, before)}, label %{passed}, label %{still}")
-    ctx.ir.label(still)
-    ctx.turns.pause(f"label %{again}", at_barrier=False)
-    ctx.ir.label(passed)
+    _pass_if(ctx, ctx.ir.icmp("ne", now, before), again)
+    if reduces:
+        _write_result(ctx, i, ctx.ir.call("i32", f"{SUPPORT_PREFIX}barrier_result", place, number))
     ctx.terminators.jump(following)
 
 
-@lowers("BAR.RED.{POPC,AND,OR}{,.DEFER_BLOCKING}", has_effect=True)
-def reduce(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """A barrier that counts the threads where a condition holds; B2R reads the result."""
-    if len(i.operands) > 2 or not isinstance(i.operands[0], Immediate):
-        raise i.unknown("a barrier of some of the warps")
-    condition = ctx.predicate(i.operands[1])
-    synchronize(ctx)
-    ids = [ctx.ir.call("i32", name) for name in _IDS]
-    is_first = ctx.ir.icmp("eq", ctx.ir.op("or", ctx.ir.op("or", ids[0], ids[1]), ids[2]), i32(0))
-    with ctx.registers.skipped_unless(is_first):
-        ctx.ir.store(i32(0), _SCRATCH, 4, volatile=True)
-    synchronize(ctx)
-    one = ctx.ir.cast("zext", condition, "i32")
-    ctx.ir.result("i32", f'atomicrmw add {_SCRATCH}, {one} syncscope("workgroup") monotonic')
-    synchronize(ctx)
-    count = ctx.ir.load("i32", _SCRATCH, 4, volatile=True)
-    if i.has("POPC"):
-        ctx.registers.write(_RESULT, count)
-        ctx.registers.write(_RESULT_PREDICATE, ctx.ir.icmp("ne", count, i32(0)))
-        return
-    if i.has("OR"):
-        verdict = ctx.ir.icmp("ne", count, i32(0))
-    else:
-        sizes = [ctx.banks.block_size(axis) for axis in range(3)]
-        threads = ctx.ir.op("mul", ctx.ir.op("mul", sizes[0], sizes[1]), sizes[2])
-        verdict = ctx.ir.icmp("eq", count, threads)
-    ctx.registers.write(_RESULT, ctx.ir.cast("sext", verdict, "i32"))
-    ctx.registers.write(_RESULT_PREDICATE, verdict)
+def _pause_until(ctx: LoweringContext, label: str, *, at_barrier: bool = False) -> None:
+    """End the turn; what is written next is what the next one begins with."""
+    assert ctx.turns is not None
+    ctx.turns.pause(f"label %{label}", at_barrier=at_barrier)
+    ctx.registers.begin_block(label)
+
+
+def _pass_if(ctx: LoweringContext, condition: Value, again: str) -> None:
+    """Go on where ``condition`` holds; else end the turn, and begin the next one at ``again``."""
+    assert ctx.turns is not None
+    passed, still = f"passed{ctx.ir.fresh()}", f"still{ctx.ir.fresh()}"
+    ctx.registers.flush()
+    ctx.ir.line(f"br {condition}, label %{passed}, label %{still}")
+    ctx.ir.label(still)
+    ctx.turns.pause(f"label %{again}", at_barrier=False)
+    ctx.ir.label(passed)
+
+
+def _reduce_in_turns(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
+    """A reduction over the block: each of its three barriers ends a turn."""
+    ctx.registers.write(_COUNTED, _counted(ctx, i))
+    _pause_until(ctx, f"reduce{ctx.ir.fresh()}", at_barrier=True)
+    _clear_sum(ctx)
+    _pause_until(ctx, f"reduce{ctx.ir.fresh()}", at_barrier=True)
+    _add_to_sum(ctx, ctx.registers.read(_COUNTED, "i32"))
+    _pause_until(ctx, f"reduce{ctx.ir.fresh()}", at_barrier=True)
+    _write_result(ctx, i, ctx.ir.load("i32", _SCRATCH, 4, volatile=True))
+    ctx.terminators.jump(following)
 
 
 @lowers("B2R.RESULT")
