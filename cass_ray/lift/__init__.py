@@ -65,6 +65,8 @@ class LiftedModule:
     """SASS instructions by kernel, copies of subroutines counted each time."""
     native_matrices: tuple[str, ...] = ()
     """Kernels whose sums of floating-point matrices may differ in their last digits."""
+    clusters: tuple[module.ClusterKernel, ...] = ()
+    """How kernels are launched whose workgroups are clusters of blocks."""
     lift_seconds: float = 0.0
     """CPU time from listing to LLVM IR."""
     llvm_seconds: float = 0.0
@@ -80,13 +82,16 @@ def lift_cubin(
     partial: bool = False,
     names: Mapping[str, str] | None = None,
     native_matrices: bool = False,
+    clusters: bool = False,
 ) -> LiftedModule:
     """Lift every kernel of ``cubin`` (sm_75 to sm_121) to AMD.
 
     With ``partial``, kernels that cannot be lifted are left out and listed in ``failures``, as
     long as one can. ``names`` renames kernels and gives variables a second name: what the host
     program calls them (:func:`names_for_host`). With ``native_matrices`` AMD's matrix instructions
-    multiply floating-point matrices, too: faster, and the last digits of sums are theirs.
+    multiply floating-point matrices, too: faster, and the last digits of sums are theirs. With
+    ``clusters`` kernels of clusters are lifted, too: for a program that launches each cluster as a
+    workgroup, as ``LiftedModule.clusters`` says; without, they are refused.
 
     Raises:
         LiftError: not such a cubin, or a kernel that cannot be lifted;
@@ -108,6 +113,7 @@ def lift_cubin(
         partial=partial,
         names=names,
         native_matrices=native_matrices,
+        clusters=clusters,
     )
 
 
@@ -145,12 +151,13 @@ def lift_listing(
     partial: bool = False,
     names: Mapping[str, str] | None = None,
     native_matrices: bool = False,
+    clusters: bool = False,
 ) -> LiftedModule:
     """:func:`lift_cubin` for a cubin of which the listing of ``nvdisasm -c`` is there already."""
     started = time.thread_time()
     parsed = cubin if isinstance(cubin, Cubin) else Cubin.parse(cubin)
     target = lift_target(architecture, native_matrices=native_matrices)
-    made = module.build(parsed, listing, names, target)
+    made = module.build(parsed, listing, names, target, clusters=clusters)
     if made.failures and not (partial and made.kernels):
         raise next(iter(made.failures.values()))
     lifted = time.thread_time()
@@ -168,6 +175,7 @@ def lift_listing(
         failures=made.failures,
         instructions=made.instructions,
         native_matrices=made.native_matrices,
+        clusters=made.clusters,
         lift_seconds=lifted - started,
         llvm_seconds=llvm_seconds,
     )

@@ -13,6 +13,13 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Constant, Name
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX
 from cass_ray.lift.llvm.globals import MANAGED_SUFFIX, DeviceData
+from cass_ray.lift.lowering.cluster_launch import (
+    ENTRY_DECLARATIONS,
+    MEETINGS_BYTES,
+    MEETINGS_PLACE,
+    entry_lines,
+    reads_cluster_words,
+)
 from cass_ray.lift.lowering.constant_banks import KERNEL_ARGUMENTS
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.control_flow import KernelLifter
@@ -34,8 +41,27 @@ _LAYOUT = (
 _HEADER = f'target datalayout = "{_LAYOUT}"\ntarget triple = "amdgcn-amd-amdhsa"\n'
 _CODE_OBJECT_VERSION = 500
 _REDUCTION_BYTES = 16
+_MOST_THREADS = 1024
 _BARRIER, _BARRIERS_BEGIN = f"{SUPPORT_PREFIX}barrier", f"{SUPPORT_PREFIX}barriers_begin"
 _SINGLE_PRECISION = frozenset({"FADD", "FMUL", "FFMA", "FSETP", "FSET", "FMNMX", "FMNMX3"})
+
+
+@dataclass(frozen=True)
+class ClusterKernel:
+    """How a kernel is launched whose workgroups are clusters (:mod:`.lowering.clusters`)."""
+
+    name: str
+    symbol: str
+    """What it is called here; empty where it could not be lifted so."""
+    parameters: int
+    words_offset: int
+    """Of the argument behind its own parameters, among the arguments."""
+    shared_bytes: int
+    """LDS of a block, without what the launch adds."""
+    shape: tuple[int, int, int] | None
+    """Blocks of a cluster along each axis; None: the launch says."""
+    failure: str = ""
+    """Why it could not be lifted."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +77,8 @@ class LlvmModule:
     """Bytes of each variable."""
     native_matrices: tuple[str, ...] = ()
     """Kernels that multiply floating-point matrices by AMD's instructions."""
+    clusters: tuple[ClusterKernel, ...] = ()
+    """How kernels are launched whose workgroups are clusters."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +90,18 @@ class LiftedKernel:
     instructions: int
     """SASS instructions, copies of subroutines counted each time."""
     native_matrices: bool
+    cluster: ClusterKernel | None = None
+    """How it is launched if its workgroups are, or can be, clusters."""
 
 
 class ModuleBuilder:
     """A cubin that is read once; its kernels are lifted one by one, and joined in modules.
 
-    ``names`` renames symbols, and by default managed variables as HIP does. Raises
-    :class:`LiftError` for what concerns the whole cubin.
+    ``names`` renames symbols, and by default managed variables as HIP does. With ``clusters``
+    kernels that ask for clusters are lifted for workgroups that are clusters, and those that may be
+    launched with clusters a second time; without, the former are refused.
+
+    Raises :class:`LiftError` for what concerns the whole cubin.
     """
 
     def __init__(
@@ -77,12 +110,15 @@ class ModuleBuilder:
         listing: str,
         names: Mapping[str, str] | None = None,
         target: LiftTarget = DEFAULT_LIFT_TARGET,
+        *,
+        clusters: bool = False,
     ) -> None:
         _check_no_device_launches(cubin)
         managed = {name: name + MANAGED_SUFFIX for name in reading.managed_names(cubin)}
         self._cubin = cubin
         self._names = {**managed, **(names or {})}
         self._target = target
+        self._clusters = clusters
         self.program = CubinCode(
             listing,
             reading.subroutines(cubin),
@@ -94,14 +130,75 @@ class ModuleBuilder:
 
     def lift(self, name: str) -> LiftedKernel:
         """One kernel. Raises :class:`LiftError`."""
-        environment = _environment(self._cubin, self.program, self._data, name, self._target)
+        kernel = reading.kernel_info(self._cubin, name)
+        if kernel.cluster_blocks > 1 and not self._clusters:
+            raise LiftError(f"{name}: {_ONLY_AS_CLUSTERS.format(*kernel.cluster or ())}")
+        environment = _environment(self._cubin, self.program, self._data, kernel, self._target)
+        if not self._clusters:
+            return self._lifted(environment)[0]
+        if kernel.cluster is not None:
+            return self._lifted(self._in_cluster(environment))[0]
+        made, lifter = self._lifted(environment)
+        instructions = _instructions(self.program, name)
+        if not lifter.shows_clusters and not reads_cluster_words(kernel, instructions):
+            return made
+        try:
+            second, _ = self._lifted(self._in_cluster(environment))
+        except LiftError as error:  # launches with clusters will say so
+            failed = self._launched(self._in_cluster(environment), 0)
+            return replace(made, cluster=replace(failed, symbol="", failure=str(error)))
+        return replace(
+            made,
+            text=f"{made.text}\n{second.text}",
+            declarations=made.declarations | second.declarations,
+            cluster=second.cluster,
+        )
+
+    def _lifted(self, environment: KernelEnvironment) -> tuple[LiftedKernel, KernelLifter]:
         lifter = KernelLifter(self.program, environment)
         context = lifter.lift()
-        return LiftedKernel(
-            _functions(context, lifter, self._names.get(name, name)),
+        cluster = None
+        if environment.in_cluster:
+            cluster = self._launched(environment, context.banks.launch_words)
+        made = LiftedKernel(
+            _functions(context, lifter, self._symbol(environment)),
             frozenset(context.ir.declarations),
             lifter.instruction_count,
             bool(self._target.native_float_products(context.ir.declarations)),
+            cluster,
+        )
+        return made, lifter
+
+    def _symbol(self, environment: KernelEnvironment) -> str:
+        name = environment.kernel.name
+        return self._names.get(name, name) + environment.suffix
+
+    def _launched(self, environment: KernelEnvironment, words_offset: int) -> ClusterKernel:
+        kernel = environment.kernel
+        return ClusterKernel(
+            kernel.name,
+            self._symbol(environment),
+            len(kernel.parameters),
+            words_offset,
+            _lds_bytes(kernel),
+            kernel.cluster,
+        )
+
+    def _in_cluster(self, environment: KernelEnvironment) -> KernelEnvironment:
+        """The same kernel where a workgroup is a cluster.
+
+        What barriers need of a block's LDS is in front of its own: what sm_90 reserves is left out,
+        for generic addresses of shared memory are converted wherever they are used.
+        """
+        kernel = reading.kernel_info(self._cubin, environment.kernel.name)
+        reserved = reading.shared_reserved(self._cubin)
+        shift = MEETINGS_PLACE + MEETINGS_BYTES - reserved
+        size = max(kernel.shared_size, reserved) + shift
+        return replace(
+            environment,
+            kernel=replace(kernel, shared_size=size),
+            shared_shift=shift,
+            in_cluster=True,
         )
 
     def module(
@@ -118,6 +215,7 @@ class ModuleBuilder:
             {name: kernel.instructions for name, kernel in kernels.items()},
             self._data.sizes,
             tuple(name for name, kernel in kernels.items() if kernel.native_matrices),
+            tuple(kernel.cluster for kernel in kernels.values() if kernel.cluster is not None),
         )
 
 
@@ -126,9 +224,11 @@ def build(
     listing: str,
     names: Mapping[str, str] | None = None,
     target: LiftTarget = DEFAULT_LIFT_TARGET,
+    *,
+    clusters: bool = False,
 ) -> LlvmModule:
     """Lift every kernel, as :class:`ModuleBuilder` does."""
-    builder = ModuleBuilder(cubin, listing, names, target)
+    builder = ModuleBuilder(cubin, listing, names, target, clusters=clusters)
     kernels: dict[str, LiftedKernel] = {}
     failures: dict[str, LiftError] = {}
     for name in builder.kernel_names:
@@ -137,6 +237,12 @@ def build(
         except LiftError as error:
             failures[name] = error
     return builder.module(kernels, failures)
+
+
+_ONLY_AS_CLUSTERS = (
+    "clusters of {} x {} x {} blocks, each of which has to be launched as one workgroup: "
+    "`cass port` does so"
+)
 
 
 _DEVICE_RUNTIME = "__cuda_syscall_cnp"
@@ -153,21 +259,25 @@ def _check_no_device_launches(cubin: Cubin) -> None:
 
 
 def _environment(
-    cubin: Cubin, program: CubinCode, data: DeviceData, name: str, target: LiftTarget
+    cubin: Cubin, program: CubinCode, data: DeviceData, kernel: KernelInfo, target: LiftTarget
 ) -> KernelEnvironment:
-    kernel = reading.kernel_info(cubin, name)
-    instructions = [
-        instruction
-        for code in program.codes.values()
-        if code.name == name or not code.function.is_kernel
-        for instruction in code.instructions
-    ]
+    instructions = _instructions(program, kernel.name)
     kernel, shift = _without_reserved(kernel, instructions, reading.shared_reserved(cubin))
     flushes = flushes_denormals(instructions)
     handles = any(i.opcode in TEXTURE_OPCODES for i in instructions)
     return KernelEnvironment(
         kernel, data, program, target, shift, flushes_denormals=flushes, uses_handles=handles
     )
+
+
+def _instructions(program: CubinCode, name: str) -> list[DecodedInstruction]:
+    """Of the kernel ``name`` and of functions that are in no kernel."""
+    return [
+        instruction
+        for code in program.codes.values()
+        if code.name == name or not code.function.is_kernel
+        for instruction in code.instructions
+    ]
 
 
 def _without_reserved(
@@ -261,20 +371,32 @@ def _beginning(context: LoweringContext, *, calls_functions: bool) -> list[str]:
             "declare void @llvm.memcpy.p5.p4.i64(ptr addrspace(5), ptr addrspace(4), i64, i1)",
         }
         lines += context.banks.arguments.copying()
+    if context.environment.in_cluster:
+        context.ir.declarations |= set(ENTRY_DECLARATIONS)
+        return lines + entry_lines(context.environment, context.banks.launch_words)
     if any(f"@{_BARRIER}" in declaration for declaration in context.ir.declarations):
         context.ir.declarations.add(f"declare void @{_BARRIERS_BEGIN}(i32)")
         lines.append(f"  call void @{_BARRIERS_BEGIN}(i32 {BARRIERS_PLACE})")
     return lines
 
 
+def _lds_bytes(kernel: KernelInfo) -> int:
+    return -(-kernel.shared_size // 16) * 16
+
+
 def _attributes(environment: KernelEnvironment) -> str:
     kernel = environment.kernel
-    lds = -(-kernel.shared_size // 16) * 16
+    lds = _lds_bytes(kernel)
+    least, most = kernel.required_threads or 1, kernel.max_threads
+    if environment.in_cluster:
+        blocks = kernel.cluster_blocks
+        most = min(_MOST_THREADS, most * blocks) if kernel.cluster else _MOST_THREADS
+        least = min(_MOST_THREADS, least * blocks)
     denormals = "preserve-sign,preserve-sign" if environment.flushes_denormals else "ieee,ieee"
     return " ".join(
         [
             "convergent mustprogress nounwind",
-            f'"amdgpu-flat-work-group-size"="{kernel.required_threads or 1},{kernel.max_threads}"',
+            f'"amdgpu-flat-work-group-size"="{least},{most}"',
             f'"amdgpu-lds-size"="{lds},{lds}"',
             '"amdgpu-ieee"="false"',
             '"amdgpu-unsafe-fp-atomics"="true"',

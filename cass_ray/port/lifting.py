@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import cass_ray.lift as lift
 from cass_ray.cache import ContentCache, default_directory, digest
 from cass_ray.lift.errors import LiftError
 from cass_ray.lift.frontend.cubin import PREFERRED, SUPPORTED, architecture
+from cass_ray.lift.module import ClusterKernel
 from cass_ray.port.errors import PortError
 from cass_ray.port.fatbin import MAGIC, FatBinaryContainer, assembled, assembled_ptx, cubins
 from cass_ray.toolchain.amd.bundle import bundle
@@ -35,9 +37,11 @@ class LiftedContainer:
     failures: dict[str, str]
     native_matrices: tuple[str, ...] = ()
     """Kernels that multiply floating-point matrices by AMD's instructions."""
+    clusters: tuple[ClusterKernel, ...] = ()
+    """How kernels are launched whose workgroups are clusters."""
 
 
-_FORM = "managed variables as HIP's; native matrices"
+_FORM = "managed variables as HIP's; native matrices; clusters"
 """Of what is kept: part of its key."""
 
 
@@ -131,13 +135,20 @@ class ContainerLifter:
                 nvidia=self.nvidia,
                 partial=True,
                 native_matrices=self.native_matrices,
+                clusters=True,
             )
         except LiftError as error:
             return LiftedContainer(key, number, b"", (), {"*": str(error)})
         failures = {name: str(error) for name, error in made.failures.items()}
         fat_binary = bundle({self.architecture: made.code_object})
         return LiftedContainer(
-            key, number, fat_binary, made.kernels, failures, made.native_matrices
+            key,
+            number,
+            fat_binary,
+            made.kernels,
+            failures,
+            made.native_matrices,
+            made.clusters,
         )
 
 
@@ -147,6 +158,7 @@ def _packed(lifted: LiftedContainer) -> bytes:
         "kernels": lifted.kernels,
         "failures": lifted.failures,
         "native_matrices": lifted.native_matrices,
+        "clusters": [asdict(each) for each in lifted.clusters],
     }
     return json.dumps(header).encode() + b"\n" + lifted.fat_binary
 
@@ -161,7 +173,26 @@ def _unpacked(key: str, kept: bytes) -> LiftedContainer:
         tuple(fields["kernels"]),
         fields["failures"],
         tuple(fields["native_matrices"]),
+        tuple(_cluster_kernel(each) for each in fields["clusters"]),
     )
+
+
+def _cluster_kernel(fields: dict[str, Any]) -> ClusterKernel:
+    shape = fields.pop("shape")
+    return ClusterKernel(**fields, shape=None if shape is None else tuple(shape))
+
+
+def cluster_lines(clusters: Iterable[ClusterKernel]) -> str:
+    """What the program's libraries have to know of kernels of clusters: a line for each.
+
+    ``common/clusters.cpp`` reads them.
+    """
+    lines = []
+    for each in clusters:
+        numbers = each.parameters, each.words_offset, each.shared_bytes, *(each.shape or (0, 0, 0))
+        words = each.name, each.symbol or "-", *map(str, numbers), *each.failure.split()
+        lines.append(" ".join(words) + "\n")
+    return "".join(lines)
 
 
 def write_fat_binaries(lifted: Iterable[LiftedContainer], folder: Path) -> None:
@@ -170,3 +201,4 @@ def write_fat_binaries(lifted: Iterable[LiftedContainer], folder: Path) -> None:
         if made.fat_binary:
             (folder / f"{made.key}.hipfb").write_bytes(made.fat_binary)
             (folder / f"{made.key}.capability").write_text(f"{made.capability}\n")
+            (folder / f"{made.key}.clusters").write_text(cluster_lines(made.clusters))

@@ -2,8 +2,9 @@
 
 The program's ``libcuda.so.1`` (``driver/lifting.cpp``) connects to a local socket. It sends the
 size of an image in eight bytes, little-endian, and the image; back come a CUresult, the capability
-(80 for sm_80), the sizes of a message and of a HIP fat binary, and both. The image is the
-program's, so it is bounded and handed to tools in a sandbox only, as everything that is lifted.
+(80 for sm_80), the sizes of a message, of a HIP fat binary and of what is to be known of kernels of
+clusters (:func:`.lifting.cluster_lines`), and these three. The image is the program's, so it is
+bounded and handed to tools in a sandbox only, as everything that is lifted.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from cass_ray.lift.errors import LiftError
 from cass_ray.port.errors import PortError
 from cass_ray.port.fatbin import NoPtxAssembler
-from cass_ray.port.lifting import ContainerLifter
+from cass_ray.port.lifting import ContainerLifter, cluster_lines
 from cass_ray.port.linking import CHECK, LINK, NoLinker, check_ptx, linked
 from cass_ray.toolchain.sandbox.isolation import private_folder
 
@@ -30,7 +32,7 @@ _log = logging.getLogger(__name__)
 _MOST_BYTES = 256 << 20
 _SECONDS = 60.0
 """How long the program may take to send or to receive."""
-_REQUEST, _ANSWER = struct.Struct("<Q"), struct.Struct("<IIQQ")
+_REQUEST, _ANSWER = struct.Struct("<Q"), struct.Struct("<IIQQQ")
 # Of CUresult.
 _SUCCESS, _INVALID_IMAGE, _NO_BINARY = 0, 200, 209
 _INVALID_PTX, _NO_ASSEMBLER, _UNKNOWN = 218, 221, 999
@@ -69,36 +71,51 @@ def _answer(connection: socket.socket, lifter: ContainerLifter) -> None:
     (size,) = _REQUEST.unpack(_received(connection, _REQUEST.size))
     if size > _MOST_BYTES:
         text = f"device code of {size} bytes is not lifted: more than {_MOST_BYTES}"
-        result, capability, message, code = _INVALID_IMAGE, 0, text, b""
+        answer = Answer(_INVALID_IMAGE, 0, text)
     else:
-        result, capability, message, code = answer_for(_received(connection, size), lifter)
-    said = message.encode()
-    connection.sendall(_ANSWER.pack(result, capability, len(said), len(code)) + said + code)
+        answer = answer_for(_received(connection, size), lifter)
+    parts = answer.message.encode(), answer.code, answer.clusters.encode()
+    sizes = map(len, parts)
+    connection.sendall(_ANSWER.pack(answer.result, answer.capability, *sizes) + b"".join(parts))
 
 
-def answer_for(image: bytes, lifter: ContainerLifter) -> tuple[int, int, str, bytes]:
-    """CUresult, capability, message and fat binary for an image; never raises for what is in it.
+class Answer(NamedTuple):
+    """What the program is answered."""
+
+    result: int
+    """A CUresult."""
+    capability: int = 0
+    message: str = ""
+    code: bytes = b""
+    """A HIP fat binary."""
+    clusters: str = ""
+    """How kernels of clusters are launched."""
+
+
+def answer_for(image: bytes, lifter: ContainerLifter) -> Answer:
+    """What comes back for an image; never raises for what is in it.
 
     In place of an image there may be a request to link, which gives a cubin (:mod:`.linking`).
     """
     try:
         if image.startswith(CHECK):
             check_ptx(image, lifter.nvidia)
-            return _SUCCESS, 0, "", b""
+            return Answer(_SUCCESS)
         if image.startswith(LINK):
-            return _SUCCESS, 0, "", linked(image, lifter.nvidia)
+            return Answer(_SUCCESS, code=linked(image, lifter.nvidia))
         made = lifter.lift_image(image)
     except (NoPtxAssembler, NoLinker) as error:
-        return _NO_ASSEMBLER, 0, str(error), b""
+        return Answer(_NO_ASSEMBLER, message=str(error))
     except (PortError, LiftError) as error:
         is_text = image.startswith(CHECK) or b"\0" not in image[:64]
-        return (_INVALID_PTX if is_text else _INVALID_IMAGE), 0, str(error), b""
+        return Answer(_INVALID_PTX if is_text else _INVALID_IMAGE, message=str(error))
     except Exception as error:  # a fault of ours must not leave the program waiting for an answer
         _log.exception("cass port: lifting what the program loads")
-        return _UNKNOWN, 0, f"lifting failed: {type(error).__name__}: {error}", b""
+        return Answer(_UNKNOWN, message=f"lifting failed: {type(error).__name__}: {error}")
     left_out = [f"kernel {name} is left out: {text}" for name, text in made.failures.items()]
     result = _SUCCESS if made.fat_binary else _NO_BINARY
-    return result, made.capability, "\n".join(left_out), made.fat_binary
+    lines = cluster_lines(made.clusters)
+    return Answer(result, made.capability, "\n".join(left_out), made.fat_binary, lines)
 
 
 def _received(connection: socket.socket, size: int) -> bytes:

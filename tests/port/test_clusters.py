@@ -1,4 +1,4 @@
-"""Kernels that ask what their cluster is: without one, each block is a cluster (PTX ISA)."""
+"""Clusters of blocks, each as one workgroup; without any, each block is a cluster (PTX ISA)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from cass_ray.emulator.execution import RunOptions
 from cass_ray.port.executable import read_executable
 from cass_ray.port.lifting import ContainerLifter
 from cass_ray.port.running import execute, port
+from cass_ray.toolchain.sandbox.process import Completed
 
 pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
 
@@ -52,22 +53,54 @@ int main() {
 """  # noqa: E501
 
 
-@pytest.mark.parametrize("processor", ["gfx1100", "gfx942"])
+PROCESSORS = ("gfx1100", "gfx942")
+
+
+def run(lifter: ContainerLifter, executable: Path, processor: str) -> Completed:
+    chosen = ContainerLifter(lifter.nvidia, lifter.amd, processor)
+    ported = port(read_executable(executable), chosen)
+    assert not ported.failures
+    options = RunOptions(seconds=120, devices=(processor,))
+    return execute(ported, [], runtime_library(), options)
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
 @pytest.mark.parametrize("architecture", ["sm_90", "sm_120"])
 def test_a_block_is_a_cluster(
     lifter: ContainerLifter, build: Callable[..., Path], architecture: str, processor: str
 ) -> None:
-    chosen = ContainerLifter(lifter.nvidia, lifter.amd, processor)
-    ported = port(read_executable(build("cluster_words.cu", PROGRAM, architecture)), chosen)
-    assert not ported.failures
-    done = execute(ported, [], runtime_library(), RunOptions(seconds=60, devices=(processor,)))
+    done = run(lifter, build("cluster_words.cu", PROGRAM, architecture), processor)
     assert (done.stdout_text, done.stderr_text, done.returncode) == ("", "", 0)
 
 
-def test_a_kernel_that_asks_for_a_cluster_has_no_barrier_of_it(
-    lifter: ContainerLifter, build: Callable[..., Path]
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_a_kernel_that_asks_for_a_cluster_of_one_block(
+    lifter: ContainerLifter, build: Callable[..., Path], processor: str
 ) -> None:
-    """Refused by name, also of one block: nothing tells what waits for what there."""
+    """It knows that it has asked; else all is as without."""
     text = PROGRAM.replace("void words", "void __cluster_dims__(1, 1, 1) words")
-    ported = port(read_executable(build("cluster_kernel.cu", text, "sm_90")), lifter)
-    assert any("UCGABAR_ARV" in reason for reason in ported.failures.values())
+    text = text.replace("wanted[] = {0,", "wanted[] = {1,")
+    done = run(lifter, build("cluster_kernel.cu", text, "sm_90"), processor)
+    assert (done.stdout_text, done.stderr_text, done.returncode) == ("", "", 0)
+
+
+SHARED = """\
+sum 0: 12749
+sum 1: 12773
+stencil: 1619561, 0 wrong
+histogram, clusters of 1: 512 numbers, sum 25522, 0 wrong, fits 1
+histogram, clusters of 2: 512 numbers, sum 25522, 0 wrong, fits 1
+histogram, clusters of 4: 512 numbers, sum 25522, 0 wrong, fits 1
+histogram, clusters of 8: 512 numbers, sum 25522, 0 wrong, fits 1
+places: 0 wrong
+"""
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+@pytest.mark.parametrize("architecture", ["sm_90", "sm_120"])
+def test_blocks_reach_each_others_shared_memory(
+    lifter: ContainerLifter, build: Callable[..., Path], architecture: str, processor: str
+) -> None:
+    """The program works each number out on the host, too, and says what is wrong."""
+    done = run(lifter, build("cluster_shared.cu", architecture=architecture), processor)
+    assert (done.stdout_text, done.stderr_text, done.returncode) == (SHARED, "", 0)

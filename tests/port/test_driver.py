@@ -87,7 +87,7 @@ def test_what_is_no_device_code_is_an_error_of_the_call(
 def test_ptx_without_ptxas_says_what_to_do(lifter: ContainerLifter, tmp_path: Path) -> None:
     nvidia = replace(lifter.nvidia, nvcc=tmp_path / "nvcc")
     without = ContainerLifter(nvidia, lifter.amd, cache=tmp_path)
-    result, _, message, code = answer_for(b".version 8.0\n.target sm_80\n", without)
+    result, _, message, code, _ = answer_for(b".version 8.0\n.target sm_80\n", without)
     assert (result, code) == (221, b"")  # CUDA_ERROR_JIT_COMPILER_NOT_FOUND
     assert "`ptxas -arch=sm_80 x.ptx -o x.cubin`" in message
 

@@ -65,7 +65,7 @@ def test_a_library_of_the_runtime(
 
 def test_without_nvlink_it_says_what_to_do(lifter: ContainerLifter, tmp_path: Path) -> None:
     without = ContainerLifter(replace(lifter.nvidia, nvcc=tmp_path / "nvcc"), lifter.amd)
-    result, _, message, code = answer_for(LINK, without)
+    result, _, message, code, _ = answer_for(LINK, without)
     assert (result, code) == (221, b"")  # CUDA_ERROR_JIT_COMPILER_NOT_FOUND
     assert "nvlink" in message
 

@@ -9,6 +9,7 @@ from typing import cast
 
 import pytest
 
+from cass_ray.lift.module import ClusterKernel
 from cass_ray.port.errors import PortError
 from cass_ray.port.lifting import ContainerLifter, LiftedContainer
 from cass_ray.port.service import SOCKET_NAME, lifting_service
@@ -17,7 +18,9 @@ from cass_ray.port.service import SOCKET_NAME, lifting_service
 class Lifter:
     def lift_image(self, image: bytes) -> LiftedContainer:
         if image == b"good":
-            return LiftedContainer("", 80, b"code", ("k",), {"other": "no such form"})
+            launched = ClusterKernel("k", "k", 1, 8, 240, (2, 1, 1))
+            failures = {"other": "no such form"}
+            return LiftedContainer("", 80, b"code", ("k",), failures, (), (launched,))
         if image == b"bad":
             raise PortError("a module that is no cubin")
         raise KeyError("a fault of ours")
@@ -29,8 +32,9 @@ def asked(folder: Path, sent: bytes) -> tuple[int, int, str, bytes]:
         connection.connect(str(folder / SOCKET_NAME))
         connection.sendall(sent)
         with connection.makefile("rb") as stream:
-            result, capability, said, size = struct.unpack("<IIQQ", stream.read(24))
-            return result, capability, stream.read(said).decode(), stream.read(size)
+            result, capability, said, *sizes = struct.unpack("<IIQQQ", stream.read(32))
+            message = stream.read(said).decode()
+            return result, capability, message, b"".join(stream.read(size) for size in sizes)
 
 
 def image(content: bytes) -> bytes:
@@ -44,7 +48,8 @@ def lifter() -> ContainerLifter:
 
 def test_answers(lifter: ContainerLifter) -> None:
     with lifting_service(lifter) as folder:
-        good = (0, 80, "kernel other is left out: no such form", b"code")
+        code = b"codek k 1 8 240 2 1 1\n"
+        good = (0, 80, "kernel other is left out: no such form", code)
         assert asked(folder, image(b"good")) == good
         assert asked(folder, image(b"bad")) == (218, 0, "a module that is no cubin", b"")
         assert asked(folder, image(b"\0x")) == (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -60,8 +61,13 @@ class KernelInfo:
     """What the driver puts in front of the parameters."""
     architecture: int
     """80 for sm_80."""
-    has_cluster: bool = False
-    """Whether the kernel itself asks for clusters, which have one block here."""
+    cluster: tuple[int, int, int] | None = None
+    """Blocks of a cluster along each axis, where the kernel itself asks for clusters."""
+
+    @property
+    def cluster_blocks(self) -> int:
+        """Blocks of a cluster, 1 where the kernel does not ask for clusters."""
+        return math.prod(self.cluster or (1,))
 
 
 def architecture(cubin: Cubin) -> int:
@@ -107,7 +113,7 @@ def _kernel_info(cubin: Cubin, name: str) -> KernelInfo:
     base = parameter_base(number)
     max_threads = 1024
     required_threads = 0
-    has_cluster = False
+    cluster: tuple[int, int, int] | None = None
     parameters: list[tuple[int, Parameter]] = []
     for attribute, value in _attributes(_section(cubin, f".nv.info.{name}")):
         if attribute == _KPARAM_INFO:
@@ -122,9 +128,7 @@ def _kernel_info(cubin: Cubin, name: str) -> KernelInfo:
                 required_threads = max_threads
         elif attribute == _CLUSTER:
             x, y, z = BinaryReader(value).fields(_THREE_WORDS)
-            has_cluster = True
-            if x * y * z > 1:
-                raise LiftError(f"{name}: clusters of {x} x {y} x {z} blocks; blocks share nothing")
+            cluster = x, y, z
     frame = 0
     for attribute, value in _attributes(_section(cubin, ".nv.info")):
         if attribute in (_FRAME_SIZE, _MIN_STACK_SIZE):
@@ -145,7 +149,7 @@ def _kernel_info(cubin: Cubin, name: str) -> KernelInfo:
         required_threads,
         driver_words(number),
         number,
-        has_cluster,
+        cluster,
     )
 
 

@@ -8,7 +8,6 @@ documented meaning into a read of it: ``cvta.const`` of a variable gives the add
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
@@ -39,21 +38,28 @@ class DriverWords:
     """The first of three words: clusters of the grid."""
     explicit_cluster: int | None = None
     """1 where a kernel or a launch asks for clusters, whatever their size."""
-    of_cluster: Mapping[int, int] = field(default_factory=dict)
-    """What other words say about a cluster of one block."""
+    cluster_size: int | None = None
+    """The first of three words: blocks of a cluster."""
+    cluster_reciprocals: int | None = None
+    """The first of three words: 1 / each of those, in single precision."""
+    cluster_blocks: int | None = None
+    """Their product."""
+    counted_back: int = 0
+    """What code takes off the offsets of words about clusters that it names."""
     refused: dict[int, str] = field(default_factory=dict)
     """Words that are known by name and not provided."""
 
-
-_ONE, _SINGLE_ONE = 1, 0x3F800000
-
-
-def _of_one_block(sizes: int, reciprocals: int, blocks: int) -> dict[int, int]:
-    """Three sizes, 1 / each in single precision, and their product."""
-    words = {blocks: _ONE}
-    for axis in range(3):
-        words |= {sizes + 4 * axis: _ONE, reciprocals + 4 * axis: _SINGLE_ONE}
-    return words
+    @property
+    def about_clusters(self) -> frozenset[int]:
+        """Offsets, as code names them, of words by which it can tell clusters of several blocks."""
+        threes = (self.clusters, self.cluster_size, self.cluster_reciprocals)
+        found = {first + 4 * axis for first in threes if first is not None for axis in range(3)}
+        if self.cluster_blocks is not None:
+            found.add(self.cluster_blocks)
+        found = {offset + self.counted_back for offset in found}
+        return frozenset(
+            found if self.explicit_cluster is None else {*found, self.explicit_cluster}
+        )
 
 
 _END = "the end of the kernel's parameters"
@@ -87,7 +93,9 @@ _HOPPER = DriverWords(
     parameters_distance=0,
     clusters=0x15C,
     explicit_cluster=0x140,
-    of_cluster=_of_one_block(sizes=0x144, reciprocals=0x150, blocks=0x188),
+    cluster_size=0x144,
+    cluster_reciprocals=0x150,
+    cluster_blocks=0x188,
     refused={
         0x2C: "the size of dynamic shared memory",
         0x114: "the size of reserved shared memory",
@@ -98,7 +106,8 @@ _HOPPER = DriverWords(
 
 
 CLUSTER_SIZE = 1
-"""What code of Blackwell counts some words by, 0xA0 bytes back for each block of a cluster."""
+"""What code of Blackwell counts some words by, 0xA0 bytes back for each; here always as for one
+block, for where a word is has no other meaning."""
 _BLACKWELL = DriverWords(
     block_size=0x360,
     grid_size=0x370,
@@ -112,11 +121,10 @@ _BLACKWELL = DriverWords(
     parameters_distance=0,
     clusters=0x2C0 - 0xA0 * CLUSTER_SIZE,
     explicit_cluster=0x36C,
-    of_cluster=_of_one_block(
-        sizes=0x2A0 - 0xA0 * CLUSTER_SIZE,
-        reciprocals=0x2B0 - 0xA0 * CLUSTER_SIZE,
-        blocks=0x2CC - 0xA0 * CLUSTER_SIZE,
-    ),
+    cluster_size=0x2A0 - 0xA0 * CLUSTER_SIZE,
+    cluster_reciprocals=0x2B0 - 0xA0 * CLUSTER_SIZE,
+    cluster_blocks=0x2CC - 0xA0 * CLUSTER_SIZE,
+    counted_back=0xA0 * CLUSTER_SIZE,
     refused={
         0x2AC - 0xA0 * CLUSTER_SIZE: "the size of dynamic shared memory",
         0x350: _END,

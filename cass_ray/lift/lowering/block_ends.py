@@ -9,6 +9,7 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Name, Register
 from cass_ray.lift.llvm.builder import i32
 from cass_ray.lift.lowering.calls import CallLowering
+from cass_ray.lift.lowering.clusters import end_thread
 from cass_ray.lift.lowering.conditions import allow_only, condition_of, where_taken
 from cass_ray.lift.lowering.lanes import ballot
 from cass_ray.lift.lowering.semantics.barrier import stop_at_barrier
@@ -44,7 +45,7 @@ class BlockEnds:
         }
         assert by_opcode.keys() == ENDS
         if in_turns:
-            by_opcode |= {"BAR": self._barrier, "WARPGROUP": self._barrier}
+            by_opcode |= dict.fromkeys(("BAR", "WARPGROUP", "UCGABAR_WAIT"), self._barrier)
         self.by_opcode: Mapping[str, LowersEnd] = by_opcode
 
     def _branch(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:
@@ -80,6 +81,7 @@ class BlockEnds:
         del place
         allow_only(i)
         with where_taken(self._walk, i, following):
+            end_thread(self._context)
             self._context.terminators.leave()
 
     def _barrier(self, place: CallPlace, i: DecodedInstruction, following: CallPlace) -> None:

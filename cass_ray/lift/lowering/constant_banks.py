@@ -6,8 +6,14 @@ import re
 import struct
 
 from cass_ray.lift.errors import UnknownForm
-from cass_ray.lift.llvm.builder import IRBuilder, Value, i32, i64
+from cass_ray.lift.llvm.builder import IRBuilder, Value, float_bits, i32, i64
 from cass_ray.lift.lowering.arguments import COPY, argument_layout
+from cass_ray.lift.lowering.cluster_launch import (
+    BLOCK_WORDS,
+    BYTES_WORD,
+    CLUSTER_WORDS,
+    launch_parameter,
+)
 from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.handles import HandleWords
 
@@ -16,6 +22,7 @@ KERNEL_ARGUMENTS = Value("ptr addrspace(4)", "%kernarg")
 INVARIANT = ", !invariant.load !0"
 _GROUP_SIZE = {0: 12, 4: 14, 8: 16}  # hidden_group_size_* in the implicit arguments, 16 bits
 _GROUP_COUNT = {0: 0, 4: 4, 8: 8}  # hidden_block_count_*, 32 bits
+_SINGLE_ONE = 0x3F800000
 _HALVES = (0, 4)
 """Of an address: where its words are behind its start."""
 _SYMBOL_HALF = re.compile(
@@ -34,7 +41,11 @@ class ConstantBanks:
         self._shared_shift = environment.shared_shift
         self._ir = ir
         self._handles = handles
-        self.arguments = argument_layout(environment.kernel.parameters)
+        parameters = environment.kernel.parameters
+        self._in_cluster = environment.in_cluster
+        if environment.in_cluster:
+            parameters = (*parameters, launch_parameter(environment.kernel))
+        self.arguments = argument_layout(parameters)
         self._wide_parameters = {
             p.offset for p in environment.kernel.parameters if p.size == 8 and not p.offset % 8
         }
@@ -147,13 +158,32 @@ class ConstantBanks:
         if offset - driver.parameters in _HALVES:
             return self._half(self._parameters_address(), is_high=offset != driver.parameters)
         if driver.clusters is not None and offset - driver.clusters in _GROUP_COUNT:
-            return self.grid_size((offset - driver.clusters) // 4)
+            return self._workgroups((offset - driver.clusters) // 4)
         if offset == driver.explicit_cluster:
-            return i32(int(self._kernel.has_cluster))
-        if offset in driver.of_cluster:
-            return i32(driver.of_cluster[offset])
+            return i32(int(self._in_cluster or self._kernel.cluster is not None))
+        word = self._word_of_cluster(offset)
+        if word is not None:
+            return word
         reason = driver.refused.get(offset, "a driver constant of unknown meaning")
         raise UnknownForm(f"c[0x0][{offset:#x}]", reason)
+
+    def _word_of_cluster(self, offset: int) -> Value | None:
+        """What the driver says of the size of clusters; None where ``offset`` has no such word."""
+        driver = self._kernel.driver
+        sizes = [self.cluster_size(axis) for axis in range(3)]
+        if offset == driver.cluster_blocks:
+            return self._ir.op("mul", self._ir.op("mul", sizes[0], sizes[1]), sizes[2])
+        if driver.cluster_size is not None and offset - driver.cluster_size in _GROUP_COUNT:
+            return sizes[(offset - driver.cluster_size) // 4]
+        first = driver.cluster_reciprocals
+        if first is not None and offset - first in _GROUP_COUNT:
+            size = sizes[(offset - first) // 4]
+            if size.number is not None:
+                return i32(struct.unpack("<I", struct.pack("<f", 1 / size.number))[0])
+            size = self._ir.cast("uitofp", size, "float")
+            made = self._ir.op("fdiv", float_bits(_SINGLE_ONE), size)
+            return self._ir.cast("bitcast", made, "i32")
+        return None
 
     def _half(self, address: Value, *, is_high: bool) -> Value:
         return self._ir.high(address) if is_high else self._ir.low(address)
@@ -172,12 +202,44 @@ class ConstantBanks:
 
     def block_size(self, axis: int) -> Value:
         """Threads of a block along an axis, 0 to 2."""
+        if self._in_cluster:
+            return self._launch_word(BLOCK_WORDS + axis)
         base = self._intrinsic("implicitarg.ptr")
         place = self._ir.offset(base, i64(_GROUP_SIZE[4 * axis]))
         return self._ir.cast("zext", self._ir.load("i16", place, 2, note=INVARIANT), "i32")
 
     def grid_size(self, axis: int) -> Value:
         """Blocks of the grid along an axis, 0 to 2."""
+        return self._ir.op("mul", self._workgroups(axis), self.cluster_size(axis))
+
+    def cluster_size(self, axis: int) -> Value:
+        """Blocks of a cluster along an axis, 0 to 2."""
+        if not self._in_cluster:
+            return i32(1)
+        if self._kernel.cluster is not None:
+            return i32(self._kernel.cluster[axis])
+        return self._launch_word(CLUSTER_WORDS + axis)
+
+    def block_bytes(self) -> Value:
+        """What each block of a cluster has of LDS."""
+        return self._launch_word(BYTES_WORD)
+
+    def _launch_word(self, number: int) -> Value:
+        """A word of the argument that comes with a launch of clusters."""
+        place = self.launch_words + 4 * number
+        return self._ir.once(
+            ("launch word", number),
+            lambda: self._ir.load(
+                "i32", self._ir.offset(self._kernel_arguments(), i64(place)), 4, note=INVARIANT
+            ),
+        )
+
+    @property
+    def launch_words(self) -> int:
+        """Where the arguments have what comes with a launch of clusters."""
+        return self.arguments.parameters[-1].offset + self.arguments.shifts[-1]
+
+    def _workgroups(self, axis: int) -> Value:
         base = self._intrinsic("implicitarg.ptr")
         place = self._ir.offset(base, i64(_GROUP_COUNT[4 * axis]))
         return self._ir.load("i32", place, 4, note=INVARIANT)
@@ -188,7 +250,7 @@ class ConstantBanks:
         The low word counts from the start of LDS, as shared addresses do.
         """
         if not is_high:
-            return i32(self._shared_shift)
+            return i32(0 if self._in_cluster else self._shared_shift)
         lds = Value("ptr addrspace(3)", "inttoptr (i32 16 to ptr addrspace(3))")
         return self._ir.high(
             self._ir.cast("ptrtoint", self._ir.cast("addrspacecast", lds, "ptr"), "i64")

@@ -17,6 +17,7 @@ from cass_ray.lift.lowering.attempts import CopySubroutine, DeepenStack, ShareSu
 from cass_ray.lift.lowering.block_bodies import EarlierLifting, InstructionLowering
 from cass_ray.lift.lowering.block_ends import BlockEnds
 from cass_ray.lift.lowering.calls import CallLowering, SubroutineWays
+from cass_ray.lift.lowering.cluster_launch import shows_clusters
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.environment import KernelEnvironment
 from cass_ray.lift.lowering.functions import Functions
@@ -45,6 +46,8 @@ class KernelLifter:
         self.instruction_count = 0
         self.entry_label = ""
         """The label of the kernel's first block."""
+        self.shows_clusters = False
+        """Whether the kernel can tell clusters from blocks, as far as its instructions go."""
         self.functions: Functions
         """What the kernel calls; there once it is lifted."""
 
@@ -58,6 +61,7 @@ class KernelLifter:
             try:
                 walk = self._attempt(EarlierLifting())
                 graph = (walk.blocks, (self.environment.kernel.name, 0), self._instruction_at)
+                self.shows_clusters = shows_clusters(*graph)
                 keeps = must_keep_loads(*graph)
                 known = replace(
                     self.environment, keeps_shared_loads=keeps, unrolled=loops_to_unroll(*graph)

@@ -10,6 +10,8 @@ from cass_ray.lift.llvm.globals import DeviceData
 from cass_ray.lift.lowering.liveness import CodePlace
 from cass_ray.lift.lowering.target import LiftTarget
 
+CLUSTER_SUFFIX = ".cluster"
+
 
 @dataclass(frozen=True)
 class KernelEnvironment:
@@ -29,5 +31,12 @@ class KernelEnvironment:
     keeps_shared_loads: bool = False
     """Whether a load of shared memory may be of what another warp writes meanwhile, without a
     barrier: none may be moved or left out."""
+    in_cluster: bool = False
+    """Whether a workgroup is a cluster of blocks (:mod:`.clusters`); else it is a block."""
     unrolled: frozenset[CodePlace] = frozenset()
     """Branches back to the beginning of loops that LLVM is to unroll."""
+
+    @property
+    def suffix(self) -> str:
+        """Of the name, where the kernel is there a second time for launches with clusters."""
+        return CLUSTER_SUFFIX if self.in_cluster and self.kernel.cluster is None else ""

@@ -18,6 +18,7 @@ from functools import cached_property
 
 from cass_ray.lift.llvm.builder import CodePart, Value, i64
 from cass_ray.lift.lowering.arguments import COPY
+from cass_ray.lift.lowering.cluster_launch import SURROUNDINGS
 from cass_ray.lift.lowering.constant_banks import KERNEL_ARGUMENTS
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.interfaces import Interfaces
@@ -198,10 +199,12 @@ class Functions:
     def _surroundings(self) -> list[str]:
         """What functions are given of the kernel beside registers."""
         copy = [_COPY] if self._context.banks.needs_copy else []
-        return [_FRAME, str(KERNEL_ARGUMENTS), *copy]
+        in_cluster = SURROUNDINGS if self._context.environment.in_cluster else ()
+        return [_FRAME, str(KERNEL_ARGUMENTS), *copy, *in_cluster]
 
     def _name(self, callee: CodePlace) -> str:
-        kernel = self._context.environment.kernel.name
+        environment = self._context.environment
+        kernel = environment.kernel.name + environment.suffix
         return f'"{kernel}.function{list(self._entries).index(callee)}"'
 
     def definitions(self, attributes: str) -> Iterator[str]:

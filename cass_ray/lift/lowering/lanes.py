@@ -8,6 +8,7 @@ lane, so that nothing that is one for a warp is taken to be one for the wave.
 from __future__ import annotations
 
 from cass_ray.lift.llvm.builder import FALSE, TRUE, Value, i32, i64
+from cass_ray.lift.lowering.clusters import thread_number
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.target import WARP_LANES
 
@@ -32,10 +33,7 @@ def wave_lane(ctx: LoweringContext) -> Value:
 
 def warp_number(ctx: LoweringContext) -> Value:
     """The number of the warp in its block."""
-    x, y, z = (ctx.ir.call("i32", f"llvm.amdgcn.workitem.id.{axis}") for axis in "xyz")
-    rows = ctx.ir.op("add", ctx.ir.op("mul", z, ctx.banks.block_size(1)), y)
-    thread = ctx.ir.op("add", ctx.ir.op("mul", rows, ctx.banks.block_size(0)), x)
-    return ctx.ir.op("lshr", thread, i32(WARP_LANES.bit_length() - 1))
+    return ctx.ir.op("lshr", thread_number(ctx), i32(WARP_LANES.bit_length() - 1))
 
 
 def is_upper_warp(ctx: LoweringContext) -> Value:

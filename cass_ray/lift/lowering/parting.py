@@ -23,7 +23,8 @@ _MATRICES = frozenset({"HMMA", "IMMA", "DMMA", "BMMA"}) | MATRIX_OPCODES
 _DIFFERENT = frozenset({"ATOM", "ATOMG", "ATOMS", "SYNCS", "LDL"}) | _EXCHANGE | _MATRICES
 """What they give differs between lanes or warps whatever they are given."""
 _READS_SPECIAL = frozenset({"S2R", "S2UR", "CS2R"})
-_SAME = ("SR_CTAID", "SR_NTID", "SR_NCTAID", "SR_SWIN", "SRZ")
+_BARRIERS = frozenset({"BAR", "UCGABAR_WAIT"})
+_SAME = ("SR_CTAID", "SR_Cga", "SR_NTID", "SR_NCTAID", "SR_SWIN", "SRZ")
 _ENDINGS = frozenset({"EXIT", "KILL", "BPT"})
 _END: CodePlace = ("", -1)
 """Stands for where threads end."""
@@ -37,7 +38,7 @@ def barriers_part_warps(blocks: Graph, entry: CodePlace, instruction_at: Instruc
     at_barriers = {
         block
         for block, found in blocks.items()
-        if any(instruction_at(place).opcode == "BAR" for place, _ in found.accesses)
+        if any(instruction_at(place).opcode in _BARRIERS for place, _ in found.accesses)
     }
     if not at_barriers:
         return False
@@ -89,7 +90,7 @@ def _parting(
             instruction = instruction_at(where)
             reads = access.reads | ({access.guard[0]} if access.guard else set())
             branches_apart = bool(reads & state)
-            if instruction.opcode == "BAR" and access.guard and access.guard[0] in state:
+            if instruction.opcode in _BARRIERS and access.guard and access.guard[0] in state:
                 at_guarded_barriers = True
             # What a reduction over the block gives is the same for all of it.
             differs = _differs(instruction) or (branches_apart and instruction.opcode != "BAR")

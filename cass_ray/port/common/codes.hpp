@@ -8,6 +8,7 @@ enum Code : int {
   success = 0,
   invalid_value = 1,
   not_initialized = 3,
+  invalid_configuration = 9,
   invalid_device_function = 98,
   invalid_image = 200,
   no_binary = 209,
@@ -15,6 +16,7 @@ enum Code : int {
   not_found = 500,
   not_ready = 600,
   not_supported = 801,
+  invalid_cluster_size = 912,
   unknown = 999,
 };
 

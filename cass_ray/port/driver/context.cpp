@@ -8,7 +8,7 @@ using namespace cass::cuda::driver;
 namespace {
 
 constexpr int version = 13000;
-constexpr int capability_major = 75, capability_minor = 76, warp_size = 10;
+constexpr int capability_major = 75, capability_minor = 76, warp_size = 10, cluster_launch = 120;
 
 // As runtime/device.cpp: the capability that the program was compiled for, sm_90 where it has none.
 int capability() {
@@ -49,6 +49,7 @@ CUDA_API int cuDeviceGetAttribute(int* value, int attribute, hipDevice_t device)
     case capability_major: *value = capability() / 10; return success;
     case capability_minor: *value = capability() % 10; return success;
     case warp_size: *value = 32; return success;
+    case cluster_launch: *value = capability() >= 90 ? 1 : 0; return success;
 #define CASS_CUDA_ATTRIBUTE(number, name, target) \
   case number: return finish(hipDeviceGetAttribute(value, target, device));
 #include "../runtime/attributes.inc"

@@ -87,10 +87,10 @@ class Connection {
 
 struct Answer {
   std::uint32_t result, capability;
-  std::uint64_t message_bytes, code_bytes;
+  std::uint64_t message_bytes, code_bytes, cluster_bytes;
 };
 
-LiftedImage failed(int result, const char* message) { return {result, 0, message, {}}; }
+LiftedImage failed(int result, const char* message) { return {result, 0, message, {}, {}}; }
 
 }  // namespace
 
@@ -129,8 +129,10 @@ LiftedImage lift(std::span<const std::byte> image) {
   made.capability = static_cast<int>(answer.capability);
   made.message.resize(answer.message_bytes);
   made.code.resize(answer.code_bytes);
+  made.clusters.resize(answer.cluster_bytes);
   connection.read(made.message.data(), made.message.size());
   connection.read(made.code.data(), made.code.size());
+  connection.read(made.clusters.data(), made.clusters.size());
   return connection.good() ? made : failed(unknown, "device code was not lifted: a short answer");
 }
 

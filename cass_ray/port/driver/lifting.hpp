@@ -13,6 +13,7 @@ struct LiftedImage {
   int capability = 0;           // 80 for sm_80
   std::string message;          // what went wrong, or which kernels are left out
   std::vector<std::byte> code;  // a HIP fat binary
+  std::string clusters;         // how kernels of clusters are launched
 };
 
 // The bytes of what cuModuleLoadData is given: a cubin, a fat binary, its wrapper, or PTX.

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "jit_options.hpp"
@@ -20,7 +21,9 @@ namespace {
 struct Known {
   std::mutex guard;
   std::map<hipModule_t, int> capabilities;
+  std::map<hipModule_t, std::map<std::string, ClusterKernel>> clusters;
   std::map<hipFunction_t, int> of_kernels;
+  std::map<hipFunction_t, LoadedCluster> in_clusters;
 };
 
 Known& known() {
@@ -40,6 +43,7 @@ int load(hipModule_t* module, const void* image, const JitOptions& options) {
   }
   const std::lock_guard lock(known().guard);
   known().capabilities[*module] = made.capability;
+  known().clusters[*module] = read_cluster_kernels(made.clusters);
   return success;
 }
 
@@ -68,6 +72,16 @@ int kernel(hipFunction_t* found, hipModule_t module, const char* name) {
   if (result != success) return result;
   const std::lock_guard lock(known().guard);
   known().of_kernels[*found] = known().capabilities[module];
+  const auto& clusters = known().clusters[module];
+  if (const auto each = clusters.find(name); each != clusters.end()) {
+    LoadedCluster made{each->second, *found};
+    if (!made.kernel.is_fixed() && !made.kernel.symbol.empty()) {
+      const auto* symbol = made.kernel.symbol.c_str();
+      const int other = finish(hipModuleGetFunction(&made.launched, module, symbol));
+      if (other != success) return other;
+    }
+    known().in_clusters[*found] = made;
+  }
   return success;
 }
 
@@ -77,6 +91,12 @@ int cass::cuda::driver::capability_of(hipFunction_t kernel) {
   const std::lock_guard lock(known().guard);
   const auto found = known().of_kernels.find(kernel);
   return found == known().of_kernels.end() ? 0 : found->second;
+}
+
+const LoadedCluster* cass::cuda::driver::loaded_cluster(hipFunction_t kernel) {
+  const std::lock_guard lock(known().guard);
+  const auto found = known().in_clusters.find(kernel);
+  return found == known().in_clusters.end() ? nullptr : &found->second;
 }
 
 CUDA_API int cuModuleLoadData(hipModule_t* module, const void* image) {
@@ -98,6 +118,7 @@ CUDA_API int cuModuleUnload(hipModule_t module) {
   {
     const std::lock_guard lock(known().guard);
     known().capabilities.erase(module);
+    known().clusters.erase(module);
   }
   return finish(hipModuleUnload(module));
 }

@@ -8,6 +8,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+
+#include "../common/clusters.hpp"
 
 #ifndef CASS_CUDA_VERSION
 #define CASS_CUDA_VERSION 13
@@ -60,9 +63,10 @@ struct LaunchAttribute {
 
 enum LaunchAttributeId : int { attribute_cooperative = 2, attribute_cluster = 4 };
 
-// What a launch asks for by its attributes; clusters: of more than one block.
+// What a launch asks for by its attributes.
 struct LaunchRequests {
-  bool cooperative = false, clusters = false;
+  bool cooperative = false;
+  std::optional<Shape> cluster;
 };
 
 inline LaunchRequests requests_of(const LaunchAttribute* attributes, unsigned count) {
@@ -71,7 +75,7 @@ inline LaunchRequests requests_of(const LaunchAttribute* attributes, unsigned co
     const auto& [id, pad, value] = attributes[index];
     const auto& cluster = value.clusterDim;
     if (id == attribute_cooperative) found.cooperative = value.cooperative != 0;
-    if (id == attribute_cluster && cluster.x * cluster.y * cluster.z > 1) found.clusters = true;
+    if (id == attribute_cluster) found.cluster = Shape{cluster.x, cluster.y, cluster.z};
   }
   return found;
 }

@@ -16,8 +16,11 @@ int capability() {
   return value > 0 ? value : 90;
 }
 
-constexpr int capability_major = 75, capability_minor = 76, warp_size = 10;
+constexpr int capability_major = 75, capability_minor = 76, warp_size = 10, cluster_launch = 120;
 constexpr int threads_of_a_warp = 32;
+
+// Devices have them from sm_90 on.
+int has_clusters() { return capability() >= 90 ? 1 : 0; }
 
 hipError_t properties(hipDeviceProp_tR0600* made, int device) {
   const auto result = hipGetDevicePropertiesR0600(made, device);
@@ -76,6 +79,7 @@ CUDA_API int cudaDeviceGetAttribute(int* value, int attribute, int device) {
     case capability_major: *value = capability() / 10; return success;
     case capability_minor: *value = capability() % 10; return success;
     case warp_size: *value = threads_of_a_warp; return success;
+    case cluster_launch: *value = has_clusters(); return success;
 #define CASS_CUDA_ATTRIBUTE(number, name, target) \
   case number: return finish(hipDeviceGetAttribute(value, target, device));
 #include "attributes.inc"
@@ -131,6 +135,7 @@ CUDA_API int cudaGetDeviceProperties(DeviceProperties* made, int device) {
   COPY(maxBlocksPerMultiProcessor), COPY(accessPolicyMaxWindowSize);
   COPY(reservedSharedMemPerBlock), COPY(hostRegisterSupported), COPY(memoryPoolsSupported);
 #undef COPY
+  made->clusterLaunch = has_clusters();
   return success;
 }
 #else

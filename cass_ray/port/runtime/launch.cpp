@@ -16,36 +16,68 @@ bool is_possible(dim3 grid, dim3 block) {
          grid.y <= 0xFFFFU && grid.z <= 0xFFFFU;
 }
 
-int launch_plain(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
-                 hipStream_t stream) {
-  if (!is_possible(grid, block)) return fail(hipErrorInvalidConfiguration);
-  if (const auto loaded = loaded_kernel(kernel)) {
-    return finish(hipModuleLaunchKernel(loaded, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-                                        static_cast<unsigned>(shared), stream, arguments, nullptr));
-  }
-  return finish(hipLaunchKernel(kernel, grid, block, arguments, shared, stream));
+Shape shape_of(dim3 given) { return {given.x, given.y, given.z}; }
+dim3 dimensions_of(const Shape& given) { return {given.x, given.y, given.z}; }
+
+// The clusters of a launch that asks for `asked`: the kernel's own where it asks for none.
+Shape cluster_of(const ClusterKernel& kernel, const std::optional<Shape>& asked) {
+  return asked.value_or(Shape{kernel.shape[0], kernel.shape[1], kernel.shape[2]});
 }
 
-int launch_cooperative(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                       std::size_t shared, hipStream_t stream) {
-  const auto bytes = static_cast<unsigned>(shared);
-  if (const auto loaded = loaded_kernel(kernel)) {
-    return finish(hipModuleLaunchCooperativeKernel(loaded, grid.x, grid.y, grid.z, block.x, block.y,
-                                                   block.z, bytes, stream, arguments));
+bool is_in_clusters(const RegisteredCluster* found, const std::optional<Shape>& asked) {
+  return found != nullptr && (asked || found->kernel.is_fixed());
+}
+
+int launch_in_clusters(const RegisteredCluster& found, const LaunchConfiguration& given,
+                       const LaunchRequests& asked, void** arguments, hipStream_t stream) {
+  ClusterLaunch made;
+  const BlockLaunch blocks{shape_of(given.gridDim), shape_of(given.blockDim),
+                           cluster_of(found.kernel, asked.cluster), given.dynamicSmemBytes};
+  if (const int result = in_workgroups(found.kernel, blocks, made); result != success) {
+    return fail(result);
   }
-  return finish(hipLaunchCooperativeKernel(kernel, grid, block, arguments, bytes, stream));
+  const auto grid = dimensions_of(made.grid), block = dimensions_of(made.workgroup);
+  void** all = made.with_words(found.kernel, arguments);
+  if (asked.cooperative) {
+    const auto bytes = static_cast<unsigned>(made.shared_bytes);
+    return finish(hipLaunchCooperativeKernel(found.launched, grid, block, all, bytes, stream));
+  }
+  return finish(hipLaunchKernel(found.launched, grid, block, all, made.shared_bytes, stream));
+}
+
+int launch(const void* kernel, const LaunchConfiguration& given, void** arguments,
+           hipStream_t stream) {
+  const auto& [grid, block, shared, own_stream, attributes, count] = given;
+  if (!is_possible(grid, block)) return fail(hipErrorInvalidConfiguration);
+  if (loaded_kernel(kernel) != nullptr) return launch_loaded(kernel, given, arguments, stream);
+  const auto asked = requests_of(attributes, count);
+  if (const auto* found = registered_cluster(kernel); is_in_clusters(found, asked.cluster)) {
+    return launch_in_clusters(*found, given, asked, arguments, stream);
+  }
+  // A kernel that cannot tell clusters from blocks.
+  if (asked.cooperative) {
+    const auto bytes = static_cast<unsigned>(shared);
+    return finish(hipLaunchCooperativeKernel(kernel, grid, block, arguments, bytes, stream));
+  }
+  return finish(hipLaunchKernel(kernel, grid, block, arguments, shared, stream));
 }
 
 int launch(const LaunchConfiguration* given, const void* kernel, void** arguments,
            hipStream_t stream) {
   if (given == nullptr) return fail(invalid_value);
-  const auto [cooperative, clusters] = requests_of(given->attrs, given->numAttrs);
-  if (clusters) return unsupported("a cluster of more than one block");
-  if (cooperative && !is_possible(given->gridDim, given->blockDim)) {
-    return fail(hipErrorInvalidConfiguration);
-  }
-  const auto way = cooperative ? launch_cooperative : launch_plain;
-  return way(kernel, given->gridDim, given->blockDim, arguments, given->dynamicSmemBytes, stream);
+  return launch(kernel, *given, arguments, stream);
+}
+
+int launch_plain(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+                 hipStream_t stream) {
+  return launch(kernel, {grid, block, shared, stream, nullptr, 0}, arguments, stream);
+}
+
+int launch_cooperative(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                       std::size_t shared, hipStream_t stream) {
+  LaunchAttribute attribute{attribute_cooperative, {}, {}};
+  attribute.value.cooperative = 1;
+  return launch(kernel, {grid, block, shared, stream, &attribute, 1}, arguments, stream);
 }
 
 hipError_t attributes_of(const void* kernel, hipFuncAttributes& made) {
@@ -63,6 +95,16 @@ hipError_t attributes_of(const void* kernel, hipFuncAttributes& made) {
   made.numRegs = read(HIP_FUNC_ATTRIBUTE_NUM_REGS);
   made.maxDynamicSharedSizeBytes = read(HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
   return hipSuccess;
+}
+
+// Of a kernel that was not compiled for clusters, in place of the launch's attribute.
+int require_cluster(RegisteredCluster* found, int axis, int blocks) {
+  if (found == nullptr) return success;  // it cannot tell clusters from blocks
+  if (found->is_compiled_so || blocks <= 0) return fail(invalid_value);
+  auto& shape = found->kernel.shape;
+  if (!found->kernel.is_fixed()) shape = {1, 1, 1};
+  shape[static_cast<std::size_t>(axis)] = static_cast<unsigned>(blocks);
+  return success;
 }
 
 }  // namespace
@@ -131,6 +173,14 @@ CUDA_API int cudaFuncGetAttributes(FunctionAttributes* made, const void* kernel)
   made->constSizeBytes = given.constSizeBytes;
   made->localSizeBytes = given.localSizeBytes;
   made->maxThreadsPerBlock = given.maxThreadsPerBlock;
+  if (const auto* found = registered_cluster(kernel); is_in_clusters(found, {})) {
+    const auto [x, y, z] = cluster_of(found->kernel, {});
+    if (found->is_compiled_so) made->maxThreadsPerBlock /= static_cast<int>(x * y * z);
+    made->clusterDimMustBeSet = 1;
+    made->requiredClusterWidth = static_cast<int>(x);
+    made->requiredClusterHeight = static_cast<int>(y);
+    made->requiredClusterDepth = static_cast<int>(z);
+  }
   made->numRegs = given.numRegs;
   // Of the original: libraries such as CUB choose the kernel's tuning, and with it the launch, by
   // these. The virtual architecture is not in the machine code; nvcc's default is the same number.
@@ -144,7 +194,18 @@ CUDA_API int cudaFuncGetAttributes(FunctionAttributes* made, const void* kernel)
 }
 
 CUDA_API int cudaFuncSetAttribute(const void* kernel, int attribute, int value) {
-  enum { largest_dynamic_shared = 8, carveout = 9 };
+  enum {
+    largest_dynamic_shared = 8,
+    carveout = 9,
+    first_cluster_size = 11,
+    last_cluster_size = 13,
+    more_blocks_allowed = 14,
+    cluster_scheduling = 15,
+  };
+  if (attribute == more_blocks_allowed || attribute == cluster_scheduling) return success;
+  if (attribute >= first_cluster_size && attribute <= last_cluster_size) {
+    return require_cluster(registered_cluster(kernel), attribute - first_cluster_size, value);
+  }
   if (attribute != largest_dynamic_shared && attribute != carveout) {
     return unsupported("an attribute of cudaFuncSetAttribute");
   }
@@ -188,5 +249,48 @@ CUDA_API int cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const
   if (result != hipSuccess || blocks <= 0) return fail(invalid_value);
   const auto share = static_cast<std::size_t>(total / blocks);
   *bytes = share > given.sharedSizeBytes ? share - given.sharedSizeBytes : 0;
+  return success;
+}
+
+CUDA_API int cudaOccupancyMaxActiveClusters(int* clusters, const void* kernel,
+                                            const LaunchConfiguration* given) {
+  if (clusters == nullptr || given == nullptr) return fail(invalid_value);
+  const auto asked = requests_of(given->attrs, given->numAttrs);
+  const auto* found = registered_cluster(kernel);
+  const auto block = shape_of(given->blockDim);
+  const void* launched = kernel;
+  auto threads = block.count();
+  auto shared = given->dynamicSmemBytes;
+  std::uint64_t together = asked.cluster ? asked.cluster->count() : 1;
+  if (is_in_clusters(found, asked.cluster)) {
+    const auto cluster = cluster_of(found->kernel, asked.cluster);
+    const BlockLaunch one{cluster, block, cluster, shared};
+    ClusterLaunch made;
+    *clusters = 0;
+    if (!fits(found->kernel, one)) return success;
+    if (const int result = in_workgroups(found->kernel, one, made); result != success) {
+      return fail(result);
+    }
+    launched = found->launched;
+    threads = made.workgroup.count();
+    shared = made.shared_bytes;
+    together = 1;
+  }
+  int workgroups = 0;
+  const int result = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &workgroups, launched, static_cast<int>(threads), shared);
+  if (result != success || together == 0) return result != success ? result : fail(invalid_value);
+  const auto all = std::uint64_t{multiprocessors()} * static_cast<unsigned>(workgroups);
+  *clusters = static_cast<int>(all / together);
+  return success;
+}
+
+CUDA_API int cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* kernel,
+                                                  const LaunchConfiguration* given) {
+  if (blocks == nullptr || given == nullptr) return fail(invalid_value);
+  const auto* found = registered_cluster(kernel);
+  const auto known = found != nullptr ? found->kernel : ClusterKernel{};
+  *blocks = static_cast<int>(
+      largest_cluster(known, shape_of(given->blockDim), given->dynamicSmemBytes));
   return success;
 }

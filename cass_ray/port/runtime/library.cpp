@@ -46,6 +46,22 @@ int cass::cuda::capability_of_loaded(hipFunction_t kernel) {
   return capability;
 }
 
+int cass::cuda::launch_loaded(const void* kernel, const LaunchConfiguration& given,
+                              void** arguments, hipStream_t stream) {
+  // CUlaunchConfig of cuda.h.
+  const struct {
+    dim3 grid, block;
+    unsigned shared_bytes;
+    hipStream_t stream;
+    LaunchAttribute* attributes;
+    unsigned count;
+  } configuration{given.gridDim, given.blockDim, static_cast<unsigned>(given.dynamicSmemBytes),
+                  stream,        given.attrs,    given.numAttrs};
+  void** no_buffer = nullptr;
+  return driver_call("cuLaunchKernelEx", static_cast<const void*>(&configuration),
+                     const_cast<void*>(kernel), arguments, no_buffer);
+}
+
 CUDA_API int cudaLibraryLoadData(void** library, const void* image, int* names, void** values,
                                  unsigned count, int* library_names, void** library_values,
                                  unsigned library_count) {

@@ -4,6 +4,8 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include "abi.hpp"
+
 namespace cass::cuda {
 
 // HIP's function where `kernel` is of a library that is loaded; else null.
@@ -11,5 +13,8 @@ hipFunction_t loaded_kernel(const void* kernel);
 
 // The architecture of the machine code that such a kernel was lifted from, 80 for sm_80.
 int capability_of_loaded(hipFunction_t kernel);
+
+int launch_loaded(const void* kernel, const LaunchConfiguration& given, void** arguments,
+                  hipStream_t stream);
 
 }  // namespace cass::cuda

@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <string>
@@ -66,6 +68,7 @@ struct Binary {
   Wrapper wrapper;
   void** handle = nullptr;
   int capability = 0;  // of the machine code that it was lifted from: 80 for sm_80
+  std::map<std::string, ClusterKernel> clusters;
   std::deque<ManagedVariable> managed;  // their addresses are keys
 };
 
@@ -115,7 +118,12 @@ int read_number(const std::string& path) {
   return number;
 }
 
-const void* lifted(const Container& container, int& capability) {
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+const void* lifted(const Container& container, Binary& binary) {
   const char* folder = std::getenv(directory_variable);
   if (folder == nullptr) {
     report_once("start the program with `cass port`: CASS_PORT_DIRECTORY is not set");
@@ -125,7 +133,8 @@ const void* lifted(const Container& container, int& capability) {
   const auto path = std::string(folder) + "/" + key;
   const auto* image = map_file(path + ".hipfb");
   if (image == nullptr) report_once("no lifted device code for fat binary " + key);
-  capability = read_number(path + ".capability");
+  binary.capability = read_number(path + ".capability");
+  binary.clusters = read_cluster_kernels(read_text(path + ".clusters"));
   return image;
 }
 
@@ -133,6 +142,7 @@ const void* lifted(const Container& container, int& capability) {
 struct Capabilities {
   std::mutex guard;
   std::map<const void*, int> by_kernel;
+  std::map<const void*, RegisteredCluster> clusters;  // never moved: HIP knows some by address
 };
 
 Capabilities& capabilities() {
@@ -161,6 +171,12 @@ int cass::cuda::capability_of(const void* kernel) {
   return found == capabilities().by_kernel.end() ? 0 : found->second;
 }
 
+RegisteredCluster* cass::cuda::registered_cluster(const void* kernel) {
+  const std::lock_guard lock(capabilities().guard);
+  const auto found = capabilities().clusters.find(kernel);
+  return found == capabilities().clusters.end() ? nullptr : &found->second;
+}
+
 CUDA_API void** __cudaRegisterFatBinary(const void* data) {
   const auto* given = static_cast<const Wrapper*>(data);
   const auto* container =
@@ -168,7 +184,7 @@ CUDA_API void** __cudaRegisterFatBinary(const void* data) {
   auto* binary = new Binary;
   if (container == nullptr || container->magic != cuda_container_magic) {
     report_once("the program's device code is in no format that this library knows");
-  } else if (const void* image = lifted(*container, binary->capability)) {
+  } else if (const void* image = lifted(*container, *binary)) {
     binary->wrapper = {hip_wrapper_magic, 1, image, nullptr};
     binary->handle = __hipRegisterFatBinary(&binary->wrapper);
   }
@@ -190,8 +206,19 @@ CUDA_API void __cudaRegisterFunction(void** handle, const char* host, char* name
     const std::lock_guard lock(capabilities().guard);
     capabilities().by_kernel[host] = binary_of(handle)->capability;
   }
-  __hipRegisterFunction(binary_of(handle)->handle, host, name, device_name,
-                        static_cast<unsigned>(thread_limit), tid, bid, block, grid, size);
+  const auto registered = [&](const void* known_by, const char* symbol) {
+    __hipRegisterFunction(binary_of(handle)->handle, known_by, name, symbol,
+                          static_cast<unsigned>(thread_limit), tid, bid, block, grid, size);
+  };
+  registered(host, device_name);
+  const auto in_clusters = binary_of(handle)->clusters.find(device_name);
+  if (in_clusters == binary_of(handle)->clusters.end()) return;
+  const std::lock_guard lock(capabilities().guard);
+  auto& made = capabilities().clusters[host];
+  made = {in_clusters->second, host, in_clusters->second.is_fixed()};
+  if (made.is_compiled_so || made.kernel.symbol.empty()) return;
+  made.launched = &made;
+  registered(made.launched, made.kernel.symbol.c_str());
 }
 
 CUDA_API void __cudaRegisterVar(void** handle, char* host, char* name, const char* device_name,

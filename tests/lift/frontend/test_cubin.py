@@ -45,11 +45,14 @@ def test_parameters_begin_where_ptxas_reads_them(number: int, tmp_path: Path) ->
 
 
 @pytest.mark.amd
-def test_a_cluster_of_several_blocks_is_refused(tmp_path: Path) -> None:
+def test_several_blocks_are_refused_unless_launched_as_one(tmp_path: Path) -> None:
     one = assembled(tmp_path, 90, ".explicitcluster .reqnctapercluster 1, 1, 1")
     assert lift_cubin(one).kernels == ("k",)
+    several = assembled(tmp_path, 90, ".explicitcluster .reqnctapercluster 2, 1, 1")
     with pytest.raises(LiftError, match="clusters of 2 x 1 x 1 blocks"):
-        lift_cubin(assembled(tmp_path, 90, ".explicitcluster .reqnctapercluster 2, 1, 1"))
+        lift_cubin(several)
+    (launched,) = lift_cubin(several, clusters=True).clusters
+    assert (launched.name, launched.shape, launched.parameters) == ("k", (2, 1, 1), 1)
 
 
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_86", "sm_90", "sm_120"])

@@ -71,6 +71,17 @@ extern "C" __device__ void __cass_bulk_load(uint32_t place, uint64_t source, uin
   for (uint32_t n = 0; n < bytes / 8; ++n) target[n] = from[n];
 }
 
+// The same to each block of a cluster whose bit is set in `blocks`, with its barrier. `place` and
+// `barrier` are where they are in the first block, whose LDS has `apart` bytes.
+extern "C" __device__ void __cass_bulk_multicast(uint32_t place, uint32_t barrier, uint32_t blocks,
+                                                 uint32_t apart, uint64_t source, uint32_t bytes) {
+  for (; blocks != 0; blocks &= blocks - 1) {
+    const uint32_t start = __builtin_ctz(blocks) * apart;
+    __cass_bulk_load(place + start, source, bytes);
+    __cass_mbarrier_arrive(barrier + start, 0, -bytes, 0);
+  }
+}
+
 // A copy of `bytes`, a multiple of 16, from shared memory to global memory.
 extern "C" __device__ void __cass_bulk_store(uint64_t target, uint32_t place, uint32_t bytes) {
   const SharedWide *const from = (const SharedWide *)place;

@@ -132,6 +132,19 @@ extern "C" __device__ __attribute__((noinline)) uint32_t __cass_tensor_load(
   return bytes;
 }
 
+// The same to each block of a cluster whose bit is set in `blocks`, with its barrier. `shift` and
+// `barrier` are those of the first block, whose LDS has `apart` bytes.
+extern "C" __device__ void __cass_tensor_multicast(uint64_t address, uint32_t rank, uint32_t tile,
+                                                   uint32_t shift, uint32_t barrier,
+                                                   uint32_t blocks, uint32_t apart, int32_t c0,
+                                                   int32_t c1, int32_t c2, int32_t c3, int32_t c4) {
+  for (; blocks != 0; blocks &= blocks - 1) {
+    const uint32_t start = __builtin_ctz(blocks) * apart;
+    const uint32_t bytes = __cass_tensor_load(address, rank, tile, shift + start, c0, c1, c2, c3, c4);
+    __cass_mbarrier_arrive(barrier + start, 0, -bytes, 0);
+  }
+}
+
 // A tile from shared to global memory; what is outside of the tensor is left out.
 extern "C" __device__ __attribute__((noinline)) void __cass_tensor_store(
     uint64_t address, uint32_t rank, uint32_t tile, uint32_t shift, int32_t c0, int32_t c1,

@@ -5,19 +5,23 @@ from __future__ import annotations
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Operand, Predicate, Register
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, Value, i32, i64
+from cass_ray.lift.lowering import clusters
+from cass_ray.lift.lowering.cluster_launch import ROUND
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.lanes import warp_number
 from cass_ray.lift.lowering.table import lowers
 from cass_ray.lift.lowering.target import WARP_LANES
 
 _RESULT, _RESULT_PREDICATE = "barrier_result", "barrier_predicate"
-_SCRATCH = Value("ptr addrspace(3)", "inttoptr (i32 4 to ptr addrspace(3))")
-"""A word of LDS in front of the kernel's own."""
-_IDS = [f"llvm.amdgcn.workitem.id.{axis}" for axis in "xyz"]
+_SCRATCH_PLACE = 4
+"""Of a word of LDS in front of the kernel's own."""
 
 
 def synchronize(ctx: LoweringContext) -> None:
     """All threads of the block arrive, and see what the others wrote."""
+    if ctx.environment.in_cluster:
+        clusters.wait(ctx, clusters.arrive(ctx, of_cluster=False), of_cluster=False)
+        return
     ctx.ir.line('fence syncscope("workgroup") release')
     ctx.ir.call_void("llvm.amdgcn.s.barrier")
     ctx.ir.line('fence syncscope("workgroup") acquire')
@@ -54,7 +58,27 @@ def barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
         return
     number, threads = number_and_threads(ctx, i)
     waits = i32(0 if i.has("ARV") else 1)
-    ctx.ir.call_void(f"{SUPPORT_PREFIX}barrier", i32(BARRIERS_PLACE), number, threads, waits)
+    place = clusters.own_start(ctx, BARRIERS_PLACE)
+    ctx.ir.call_void(f"{SUPPORT_PREFIX}barrier", place, number, threads, waits)
+
+
+@lowers("UCGABAR_{ARV,WAIT}", has_effect=True)
+def cluster_barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """Come to the barrier of the cluster, or wait for all that have to.
+
+    ptxas has one of the block beside it for kernels that need not be in clusters. Where a workgroup
+    is one block, the word of bank 0 by which the code chooses says so, and this is never reached.
+    """
+    if not ctx.environment.in_cluster:
+        if ctx.environment.kernel.cluster is not None:
+            raise i.unknown("a barrier of a cluster that the kernel asks for")
+        ctx.ir.line('call void asm sideeffect "s_trap 2", ""()')
+    elif i.opcode.endswith("ARV"):
+        number = clusters.arrive(ctx, of_cluster=True)
+        ctx.ir.store(number, ROUND, 4)
+    else:
+        clusters.wait(ctx, ctx.ir.load("i32", ROUND, 4), of_cluster=True)
+        ctx.ir.store(i32(-1), ROUND, 4)
 
 
 def number_and_threads(ctx: LoweringContext, i: DecodedInstruction) -> tuple[Value, Value]:
@@ -81,7 +105,7 @@ def reduce(ctx: LoweringContext, i: DecodedInstruction) -> None:
     counted = _counted(ctx, i)
     if counts_threads(i):
         number, threads = number_and_threads(ctx, i)
-        arguments = (i32(BARRIERS_PLACE), number, threads, counted)
+        arguments = (clusters.own_start(ctx, BARRIERS_PLACE), number, threads, counted)
         total = ctx.ir.call("i32", f"{SUPPORT_PREFIX}barrier_reduce", *arguments)
     else:
         synchronize(ctx)
@@ -89,7 +113,7 @@ def reduce(ctx: LoweringContext, i: DecodedInstruction) -> None:
         synchronize(ctx)
         _add_to_sum(ctx, counted)
         synchronize(ctx)
-        total = ctx.ir.load("i32", _SCRATCH, 4, volatile=True)
+        total = ctx.ir.load("i32", _scratch(ctx), 4, volatile=True)
     _write_result(ctx, i, total)
 
 
@@ -106,15 +130,21 @@ def _write_result(ctx: LoweringContext, i: DecodedInstruction, total: Value) -> 
     ctx.registers.write(_RESULT_PREDICATE, verdict)
 
 
+def _scratch(ctx: LoweringContext) -> Value:
+    place = clusters.own_start(ctx, _SCRATCH_PLACE)
+    return ctx.ir.cast("inttoptr", place, "ptr addrspace(3)")
+
+
 def _clear_sum(ctx: LoweringContext) -> None:
-    ids = [ctx.ir.call("i32", name) for name in _IDS]
+    ids = [clusters.thread_id(ctx, axis) for axis in range(3)]
     is_first = ctx.ir.icmp("eq", ctx.ir.op("or", ctx.ir.op("or", ids[0], ids[1]), ids[2]), i32(0))
     with ctx.registers.skipped_unless(is_first):
-        ctx.ir.store(i32(0), _SCRATCH, 4, volatile=True)
+        ctx.ir.store(i32(0), _scratch(ctx), 4, volatile=True)
 
 
 def _add_to_sum(ctx: LoweringContext, counted: Value) -> None:
-    ctx.ir.result("i32", f'atomicrmw add {_SCRATCH}, {counted} syncscope("workgroup") monotonic')
+    place = _scratch(ctx)
+    ctx.ir.result("i32", f'atomicrmw add {place}, {counted} syncscope("workgroup") monotonic')
 
 
 _AWAITED, _ROUND = "barrier_awaited", "barrier_round"
@@ -130,8 +160,37 @@ def stop_at_barrier(ctx: LoweringContext, i: DecodedInstruction, following: str)
         _stop_at_counted(ctx, i, following)
     elif i.has("RED"):
         _reduce_in_turns(ctx, i, following)
+    elif i.opcode == "UCGABAR_WAIT":
+        _pause_at_cluster(ctx)
+        ctx.terminators.jump(following)
+    elif ctx.environment.in_cluster:
+        _pause_at_block(ctx)
+        ctx.terminators.jump(following)
     else:
         ctx.turns.pause(following, at_barrier=True)
+
+
+def _pause_at_block(ctx: LoweringContext) -> None:
+    """End the turn at a barrier of the block; what is written next is behind it."""
+    label = f"behind{ctx.ir.fresh()}"
+    if not ctx.environment.in_cluster:
+        _pause_until(ctx, label, at_barrier=True)
+        return
+    ctx.registers.write(_ROUND, clusters.arrive(ctx, of_cluster=False))
+    _pause_until(ctx, label)
+    number = ctx.registers.read(_ROUND, "i32")
+    _pass_if(ctx, clusters.is_over(ctx, number, of_cluster=False), label)
+
+
+def _pause_at_cluster(ctx: LoweringContext) -> None:
+    """The same for the barrier of the cluster, at which the warp has arrived."""
+    if not ctx.environment.in_cluster:  # never reached
+        return
+    label = f"behind{ctx.ir.fresh()}"
+    _pause_until(ctx, label)
+    number = ctx.ir.load("i32", ROUND, 4)
+    _pass_if(ctx, clusters.is_over(ctx, number, of_cluster=True), label)
+    ctx.ir.store(i32(-1), ROUND, 4)
 
 
 def _stop_at_counted(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
@@ -144,7 +203,7 @@ def _stop_at_counted(ctx: LoweringContext, i: DecodedInstruction, following: str
     arriving = f"arriving{ctx.ir.fresh()}"
     ctx.terminators.jump(f"label %{arriving}")
     ctx.registers.begin_block(arriving)
-    place = i32(BARRIERS_PLACE)
+    place = clusters.own_start(ctx, BARRIERS_PLACE)
     number, threads, counted = (
         ctx.registers.read(name, "i32") for name in (_AWAITED, _THREADS, _COUNTED)
     )
@@ -157,6 +216,7 @@ def _stop_at_counted(ctx: LoweringContext, i: DecodedInstruction, following: str
         return
     again = f"await{ctx.ir.fresh()}"
     _pause_until(ctx, again)
+    place = clusters.own_start(ctx, BARRIERS_PLACE)
     number, before = (ctx.registers.read(name, "i32") for name in (_AWAITED, _ROUND))
     now = ctx.ir.call("i32", f"{SUPPORT_PREFIX}barrier_round", place, number)
     _pass_if(ctx, ctx.ir.icmp("ne", now, before), again)
@@ -186,12 +246,12 @@ def _pass_if(ctx: LoweringContext, condition: Value, again: str) -> None:
 def _reduce_in_turns(ctx: LoweringContext, i: DecodedInstruction, following: str) -> None:
     """A reduction over the block: each of its three barriers ends a turn."""
     ctx.registers.write(_COUNTED, _counted(ctx, i))
-    _pause_until(ctx, f"reduce{ctx.ir.fresh()}", at_barrier=True)
+    _pause_at_block(ctx)
     _clear_sum(ctx)
-    _pause_until(ctx, f"reduce{ctx.ir.fresh()}", at_barrier=True)
+    _pause_at_block(ctx)
     _add_to_sum(ctx, ctx.registers.read(_COUNTED, "i32"))
-    _pause_until(ctx, f"reduce{ctx.ir.fresh()}", at_barrier=True)
-    _write_result(ctx, i, ctx.ir.load("i32", _SCRATCH, 4, volatile=True))
+    _pause_at_block(ctx)
+    _write_result(ctx, i, ctx.ir.load("i32", _scratch(ctx), 4, volatile=True))
     ctx.terminators.jump(following)
 
 

@@ -2,7 +2,7 @@
 
 A bulk copy is an instruction of the warp: one lane does it, at once. So groups of copies are
 complete when they are waited for, and the barrier that a copy names gets its bytes with it. Shared
-memory of another block of a cluster is refused where the kernel is (``frontend.cubin``).
+memory may be another block's of the cluster, or (``.multicast``) that of several.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Address, Name, Operand, Predicate, Register
 from cass_ray.lift.llvm.builder import FALSE, SUPPORT_PREFIX, TRUE, Value, i32
+from cass_ray.lift.lowering.clusters import place_in_first, place_in_lds
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.lanes import ballot, lane
 from cass_ray.lift.lowering.semantics.mbarrier import complete_transactions
@@ -47,8 +49,8 @@ def only_register(i: DecodedInstruction, operand: Operand) -> Register:
 
 
 def shared_word(ctx: LoweringContext, register: Register) -> Value:
-    """An address in shared memory, where the kernel's own begins behind what barriers need."""
-    return ctx.ir.op("add", ctx.register(register), i32(ctx.environment.shared_shift))
+    """Where an address in shared memory is in LDS."""
+    return place_in_lds(ctx, ctx.register(register))
 
 
 def _bytes(ctx: LoweringContext, operand: Operand) -> Value:
@@ -78,6 +80,49 @@ def copy_to_global(ctx: LoweringContext, i: DecodedInstruction) -> None:
     with by_one_lane(ctx):
         address, count = shared_word(ctx, origin), _bytes(ctx, size)
         ctx.ir.call_void(f"{SUPPORT_PREFIX}bulk_store", ctx.wide(place), address, count)
+
+
+@lowers("UBLKCP.S.G.MULTICAST", has_effect=True)
+def copy_to_blocks(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """To the same place in several blocks, whose bits are in the upper half of the size's word."""
+    target, source, size = operands_of_copy(i, 3)
+    place, origin = only_register(i, target), only_register(i, source)
+    with by_one_lane(ctx):
+        given = Multicast(
+            place_in_first(ctx, ctx.register(place)),
+            place_in_first(ctx, ctx.register(place.following(1))),
+            blocks_of(ctx, size),
+        )
+        copy_to_each(ctx, given, ctx.wide(origin), _bytes(ctx, size))
+
+
+@dataclass(frozen=True)
+class Multicast:
+    """Where a copy and its barrier are in the first block's LDS, and to which blocks it goes."""
+
+    place: Value
+    barrier: Value
+    blocks: Value
+    """A bit for each."""
+
+
+def blocks_of(ctx: LoweringContext, operand: Operand) -> Value:
+    """The blocks that a multicast names: the upper half of a register."""
+    if not ctx.environment.in_cluster:
+        # The block itself is the only one, and has the first bit.
+        return i32(1)
+    return ctx.ir.op("lshr", ctx.integer(operand), i32(16))
+
+
+def copy_to_each(ctx: LoweringContext, given: Multicast, source: Value, count: Value) -> None:
+    """Copy ``count`` bytes from global memory to each block, whose barrier gets them."""
+    arguments = given.place, given.barrier, given.blocks, bytes_of_block(ctx), source, count
+    ctx.ir.call_void(f"{SUPPORT_PREFIX}bulk_multicast", *arguments)
+
+
+def bytes_of_block(ctx: LoweringContext) -> Value:
+    """How far apart blocks are in LDS."""
+    return ctx.banks.block_bytes() if ctx.environment.in_cluster else i32(0)
 
 
 REDUCTIONS = ("ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR")

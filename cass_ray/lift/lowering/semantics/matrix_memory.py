@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Register
 from cass_ray.lift.llvm.builder import Value, i32
+from cass_ray.lift.lowering.clusters import own_shift
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.lanes import from_lane, lane
 from cass_ray.lift.lowering.semantics.memory import address_of, narrow_address
@@ -27,7 +28,9 @@ def _places(ctx: LoweringContext, i: DecodedInstruction) -> Iterator[Iterator[Va
     """
     address = address_of(i)
     base = ctx.ir.op(
-        "add", narrow_address(ctx, i, address), i32(address.offset + ctx.environment.shared_shift)
+        "add",
+        narrow_address(ctx, i, address),
+        ctx.ir.op("add", own_shift(ctx), i32(address.offset)),
     )
     own = lane(ctx)
     group, inside = ctx.ir.op("lshr", own, i32(2)), ctx.ir.op("and", own, i32(3))

@@ -14,7 +14,7 @@ from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Operand, Operands, Predicate, Register
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, Value, i32
 from cass_ray.lift.lowering.context import LoweringContext
-from cass_ray.lift.lowering.semantics.memory import address_of, shared_pointer
+from cass_ray.lift.lowering.semantics.memory import address_of, cluster_pointer, shared_pointer
 from cass_ray.lift.lowering.table import lowers
 
 _FIRST_WITH_TRANSACTIONS = 90
@@ -34,8 +34,8 @@ def tests_phase(i: DecodedInstruction) -> bool:
 
 
 def _place(ctx: LoweringContext, i: DecodedInstruction) -> Value:
-    """Where the barrier is in LDS, as a word."""
-    return ctx.ir.cast("ptrtoint", shared_pointer(ctx, i, address_of(i)), "i32")
+    """Where the barrier is in LDS, as a word; it may be another block's."""
+    return ctx.ir.cast("ptrtoint", cluster_pointer(ctx, i, address_of(i)), "i32")
 
 
 def _has_transactions(ctx: LoweringContext) -> bool:

@@ -12,10 +12,12 @@ from cass_ray.lift.frontend.operands import (
     Register,
 )
 from cass_ray.lift.llvm.builder import TRUE, Value, i32, i64
+from cass_ray.lift.lowering import clusters
 from cass_ray.lift.lowering.constant_banks import INVARIANT
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.table import lowers
 
+_SHARED = "ptr addrspace(3)"
 _CACHING = "{,.EF,.EL,.LU,.EU,.NA}{,.LTC64B,.LTC128B,.LTC256B}"
 _SIZES = "{,.U8,.S8,.U16,.S16,.64,.128}"
 _ORDER = "{,.CONSTANT,.STRONG.CTA,.STRONG.SM,.STRONG.GPU,.STRONG.SYS}{,.PRIVATE}"
@@ -46,6 +48,9 @@ def wide_pointer(
             raise i.unknown(f"an address of 32 bits ({term.name})")
         total = value if total is None else ctx.ir.op("add", total, value)
     kind = "ptr" if space == 0 else f"ptr addrspace({space})"
+    if space == 0 and ctx.environment.in_cluster:
+        whole = ctx.ir.op("add", total or i64(0), i64(address.offset))
+        return ctx.ir.cast("inttoptr", clusters.place_of_generic(ctx, whole), kind)
     if total is None:
         return ctx.ir.cast("inttoptr", i64(address.offset), kind)
     return ctx.ir.offset(ctx.ir.cast("inttoptr", total, kind), i64(address.offset))
@@ -67,11 +72,24 @@ def narrow_address(ctx: LoweringContext, i: DecodedInstruction, address: Address
 def shared_pointer(ctx: LoweringContext, i: DecodedInstruction, address: Address) -> Value:
     """A pointer into LDS (address space 3), moved by what is in front of the kernel's own."""
     base = narrow_address(ctx, i, address)
+    if ctx.environment.in_cluster:
+        has_rank = base.number is None
+        moved = clusters.own_shift(ctx) if has_rank else clusters.offset_shift(ctx)
+        moved = ctx.ir.op("add", base, moved)
+        return ctx.ir.offset(ctx.ir.cast("inttoptr", moved, _SHARED), i32(address.offset))
     shift = address.offset + ctx.environment.shared_shift
     if base.number is not None:
-        return ctx.ir.cast("inttoptr", i32(base.number + shift), "ptr addrspace(3)")
-    pointer = ctx.ir.cast("inttoptr", base, "ptr addrspace(3)")
+        return ctx.ir.cast("inttoptr", i32(base.number + shift), _SHARED)
+    pointer = ctx.ir.cast("inttoptr", base, _SHARED)
     return ctx.ir.offset(pointer, i32(shift))
+
+
+def cluster_pointer(ctx: LoweringContext, i: DecodedInstruction, address: Address) -> Value:
+    """A pointer into LDS for an address that may be in another block of the cluster."""
+    if not ctx.environment.in_cluster:
+        return shared_pointer(ctx, i, address)
+    whole = ctx.ir.op("add", narrow_address(ctx, i, address), i32(address.offset))
+    return ctx.ir.cast("inttoptr", clusters.place_in_lds(ctx, whole), _SHARED)
 
 
 def local_pointer(ctx: LoweringContext, i: DecodedInstruction, address: Address) -> Value:
@@ -256,15 +274,14 @@ def copy_to_shared(ctx: LoweringContext, i: DecodedInstruction) -> None:
 
 @lowers("QSPC.E.{S,L,G,D}")
 def query_space(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """Whether a generic address is in shared, local or global memory; D: in a cluster's shared.
-
-    A cluster is one block here.
-    """
+    """Whether a generic address is in shared, local or global memory; D: in a cluster's shared."""
     predicates = Operands(o for o in i.operands if isinstance(o, Predicate))
     place = wide_pointer(ctx, i, address_of(i), 0)
     in_shared = ctx.ir.call("i1", "llvm.amdgcn.is.shared", place)
     in_private = ctx.ir.call("i1", "llvm.amdgcn.is.private", place)
-    if i.has("S") or i.has("D"):
+    if i.has("S"):
+        answer = ctx.ir.both(in_shared, clusters.is_of_own_block(ctx, place))
+    elif i.has("D"):
         answer = in_shared
     elif i.has("L"):
         answer = in_private

@@ -6,21 +6,23 @@ from cass_ray.lift.frontend.driver_words import CLUSTER_SIZE
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Immediate, Name, Operand, Register
 from cass_ray.lift.llvm.builder import Value, float_bits, i32, i64
+from cass_ray.lift.lowering.cluster_launch import RANK
+from cass_ray.lift.lowering.clusters import block_id, thread_id
 from cass_ray.lift.lowering.context import LoweringContext, float64_bits
 from cass_ray.lift.lowering.lanes import lane
 from cass_ray.lift.lowering.semantics.float32 import flush, in_mode
 from cass_ray.lift.lowering.table import lowers
 
 _IDS = {
-    "SR_TID.X": "llvm.amdgcn.workitem.id.x",
-    "SR_TID.Y": "llvm.amdgcn.workitem.id.y",
-    "SR_TID.Z": "llvm.amdgcn.workitem.id.z",
-    "SR_CTAID.X": "llvm.amdgcn.workgroup.id.x",
-    "SR_CTAID.Y": "llvm.amdgcn.workgroup.id.y",
-    "SR_CTAID.Z": "llvm.amdgcn.workgroup.id.z",
+    "SR_TID.X": (thread_id, 0),
+    "SR_TID.Y": (thread_id, 1),
+    "SR_TID.Z": (thread_id, 2),
+    "SR_CTAID.X": (block_id, 0),
+    "SR_CTAID.Y": (block_id, 1),
+    "SR_CTAID.Z": (block_id, 2),
 }
-_ZEROS = ("SRZ", "SR_CgaCtaId", "SR_VIRTID", "SR_LMEMHIOFF")
-"""SR_CgaCtaId: the rank in a cluster; clusters have one block here. SR_LMEMHIOFF: the least address
+_ZEROS = ("SRZ", "SR_VIRTID", "SR_LMEMHIOFF")
+"""SR_LMEMHIOFF: the least address
 of the stack, with which code of ``-G`` compares its stack pointer; the stack starts at 0 here."""
 
 
@@ -28,9 +30,12 @@ def special_register(ctx: LoweringContext, i: DecodedInstruction, operand: Opera
     """The value of a 32-bit special register. Raises :class:`UnknownForm` for others."""
     name = operand.text if isinstance(operand, Name) else ""
     if name in _IDS:
-        return ctx.ir.call("i32", _IDS[name])
+        number_of, axis = _IDS[name]
+        return number_of(ctx, axis)
     if name in _ZEROS:
         return i32(0)
+    if name == "SR_CgaCtaId":
+        return RANK if ctx.environment.in_cluster else i32(0)
     if name == "SR_CgaSize":
         return i32(CLUSTER_SIZE)
     if name == "SR_LANEID":
@@ -40,7 +45,7 @@ def special_register(ctx: LoweringContext, i: DecodedInstruction, operand: Opera
     if name.startswith("SR_NCTAID."):
         return ctx.banks.grid_size("XYZ".index(name[-1]))
     if name == "SR_TID":
-        x, y, z = (ctx.ir.call("i32", _IDS[f"SR_TID.{axis}"]) for axis in "XYZ")
+        x, y, z = (thread_id(ctx, axis) for axis in range(3))
         packed = ctx.ir.op("or", x, ctx.ir.op("shl", y, i32(16)))
         return ctx.ir.op("or", packed, ctx.ir.op("shl", z, i32(26)))
     if name.endswith("MASK"):
@@ -226,17 +231,6 @@ def reconverge(ctx: LoweringContext, i: DecodedInstruction) -> None:
     """Keeps LLVM from moving a critical section out of its loop, where threads would wait."""
     del i
     ctx.ir.call_void("llvm.amdgcn.wave.barrier")
-
-
-@lowers("UCGABAR_{ARV,WAIT}", has_effect=True)
-def cluster_barrier(ctx: LoweringContext, i: DecodedInstruction) -> None:
-    """A barrier of a cluster, beside which ptxas has one of the block for kernels without clusters.
-
-    The word of bank 0 by which the code chooses says that there is none: this is never reached.
-    """
-    if ctx.environment.kernel.has_cluster:
-        raise i.unknown("a barrier of a cluster that the kernel asks for")
-    ctx.ir.line('call void asm sideeffect "s_trap 2", ""()')
 
 
 @lowers("BMOV.32{,.CLEAR,.PQUAD}", "BMOV.64")

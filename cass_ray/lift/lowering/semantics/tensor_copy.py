@@ -10,10 +10,14 @@ from __future__ import annotations
 from cass_ray.lift.frontend.instruction import DecodedInstruction
 from cass_ray.lift.frontend.operands import Register
 from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, Value, i32
+from cass_ray.lift.lowering.clusters import place_in_first, place_in_lds
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.semantics.bulk_copy import (
     REDUCTIONS,
+    Multicast,
+    blocks_of,
     by_one_lane,
+    bytes_of_block,
     only_register,
     operands_of_copy,
     shared_word,
@@ -29,15 +33,23 @@ def _tile(
     ctx: LoweringContext, i: DecodedInstruction, first: Register, coordinates: Register
 ) -> list[Value]:
     """What the device functions take: map, axes, tile, shift, coordinates."""
-    axes = int(i.modifiers[0][0])
-    given = [ctx.register(coordinates.following(n)) if n < axes else i32(0) for n in range(5)]
-    shift = i32(ctx.environment.shared_shift)
-    return [_map(ctx, i), i32(axes), ctx.register(first), shift, *given]
+    tile = ctx.register(first)
+    shift = ctx.ir.op("sub", place_in_lds(ctx, tile), tile)
+    return [*_map_and_axes(ctx, i), tile, shift, *_coordinates(ctx, i, coordinates)]
 
 
-def _map(ctx: LoweringContext, i: DecodedInstruction) -> Value:
-    _, operand = operands_of_copy(i, 2)
-    return ctx.wide(only_register(i, operand))
+def _map_and_axes(ctx: LoweringContext, i: DecodedInstruction) -> list[Value]:
+    operand = operands_of_copy(i, 3 if i.has("MULTICAST") else 2)[1]
+    return [ctx.wide(only_register(i, operand)), i32(_axes(i))]
+
+
+def _axes(i: DecodedInstruction) -> int:
+    return int(i.modifiers[0][0])
+
+
+def _coordinates(ctx: LoweringContext, i: DecodedInstruction, first: Register) -> list[Value]:
+    axes = _axes(i)
+    return [ctx.register(first.following(n)) if n < axes else i32(0) for n in range(_MOST_AXES)]
 
 
 @lowers(f"UTMALDG.{_AXES}", has_effect=True)
@@ -48,6 +60,29 @@ def load_tile(ctx: LoweringContext, i: DecodedInstruction) -> None:
         given = _tile(ctx, i, place, place.following(2))
         count = ctx.ir.call("i32", f"{SUPPORT_PREFIX}tensor_load", *given)
         complete_transactions(ctx, shared_word(ctx, place.following(1)), count)
+
+
+@lowers(f"UTMALDG.{_AXES}.MULTICAST", has_effect=True)
+def load_tile_to_blocks(ctx: LoweringContext, i: DecodedInstruction) -> None:
+    """To the same place in several blocks of the cluster, whose bits the last operand has."""
+    place = only_register(i, i.operands[0])
+    _, _, blocks = operands_of_copy(i, 3)
+    with by_one_lane(ctx):
+        given = Multicast(
+            ctx.register(place), ctx.register(place.following(1)), blocks_of(ctx, blocks)
+        )
+        load_to_each(ctx, given, _map_and_axes(ctx, i), _coordinates(ctx, i, place.following(2)))
+
+
+def load_to_each(
+    ctx: LoweringContext, given: Multicast, tensor: list[Value], coordinates: list[Value]
+) -> None:
+    """Load a tile to each block, whose barrier gets the bytes; ``given``: shared addresses."""
+    shift = ctx.ir.op("sub", place_in_first(ctx, given.place), given.place)
+    barrier = place_in_first(ctx, given.barrier)
+    where = given.place, shift, barrier, given.blocks, bytes_of_block(ctx)
+    name = f"{SUPPORT_PREFIX}tensor_multicast"
+    ctx.ir.call_void(name, *tensor, *where, *coordinates)
 
 
 @lowers(f"UTMASTG.{_AXES}", has_effect=True)

@@ -24,6 +24,7 @@ from cass_ray.lift.frontend.operands import (
     Register,
 )
 from cass_ray.lift.llvm.builder import FALSE, SUPPORT_PREFIX, TRUE, Value, i32, i64
+from cass_ray.lift.lowering.clusters import offset_shift
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.lanes import warp_number
 from cass_ray.lift.lowering.semantics.barrier import WARPGROUP_WARPS
@@ -110,7 +111,7 @@ def _multiply(
         *factors.words_of_a(ctx),
         *factors.descriptors(ctx),
         ctx.ir.op("and", warp_number(ctx), i32(WARPGROUP_WARPS - 1)),
-        i32(ctx.environment.shared_shift),
+        offset_shift(ctx),
         i32(columns // _TILE_COLUMNS),
         _flags(ctx, i, factors, keeps),
     )
