@@ -17,6 +17,7 @@ from cass_ray.lift.lowering.cluster_launch import (
     ENTRY_DECLARATIONS,
     MEETINGS_BYTES,
     MEETINGS_PLACE,
+    PRESENT,
     entry_lines,
     reads_cluster_words,
 )
@@ -346,7 +347,9 @@ def _functions(context: LoweringContext, lifter: KernelLifter, exported: str) ->
         f"  %frame = alloca [{-(-max(kernel.frame_size, 16) // 4)} x i32], align 16, addrspace(5)",
         *_beginning(context, calls_functions=bool(lifter.functions)),
         *(
-            context.turns.frame(lifter.entry_label)
+            context.turns.frame(
+                lifter.entry_label, PRESENT if context.environment.in_cluster else "entry"
+            )
             if context.turns is not None
             else [f"  br label %{lifter.entry_label}"]
         ),
@@ -389,9 +392,10 @@ def _attributes(environment: KernelEnvironment) -> str:
     lds = _lds_bytes(kernel)
     least, most = kernel.required_threads or 1, kernel.max_threads
     if environment.in_cluster:
-        blocks = kernel.cluster_blocks
-        most = min(_MOST_THREADS, most * blocks) if kernel.cluster else _MOST_THREADS
-        least = min(_MOST_THREADS, least * blocks)
+        blocks, lanes = kernel.cluster_blocks, environment.target.wave_lanes
+        least, most = (-(-threads // lanes) * lanes * blocks for threads in (least, most))
+        most = min(_MOST_THREADS, most) if kernel.cluster else _MOST_THREADS
+        least = min(most, least)
     denormals = "preserve-sign,preserve-sign" if environment.flushes_denormals else "ieee,ieee"
     return " ".join(
         [

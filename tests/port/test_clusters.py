@@ -96,11 +96,30 @@ places: 0 wrong
 """
 
 
+BARRIERS = """\
+ring: 559239, 0 wrong
+ending: 28101, 0 wrong
+odd: 196953120, 0 wrong
+handshake: 80869298, 0 wrong
+stores: 151514, 0 wrong
+multicast: 53454, 0 wrong
+spaces: 256, 0 wrong
+"""
+
+
 @pytest.mark.parametrize("processor", PROCESSORS)
 @pytest.mark.parametrize("architecture", ["sm_90", "sm_120"])
-def test_blocks_reach_each_others_shared_memory(
-    lifter: ContainerLifter, build: Callable[..., Path], architecture: str, processor: str
+@pytest.mark.parametrize(
+    ("program", "wanted"), [("cluster_shared.cu", SHARED), ("cluster_barriers.cu", BARRIERS)]
+)
+def test_programs_of_clusters(
+    lifter: ContainerLifter,
+    build: Callable[..., Path],
+    program: str,
+    wanted: str,
+    architecture: str,
+    processor: str,
 ) -> None:
-    """The program works each number out on the host, too, and says what is wrong."""
-    done = run(lifter, build("cluster_shared.cu", architecture=architecture), processor)
-    assert (done.stdout_text, done.stderr_text, done.returncode) == (SHARED, "", 0)
+    """They work each number out on the host, too, and say what is wrong."""
+    done = run(lifter, build(program, architecture=architecture), processor)
+    assert (done.stdout_text, done.stderr_text, done.returncode) == (wanted, "", 0)

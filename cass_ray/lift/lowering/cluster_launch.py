@@ -2,8 +2,9 @@
 
 AMD's hardware has no clusters. A kernel for clusters of N blocks of T threads is launched as
 workgroups of N T threads in one line, the blocks one after the other, and each block has its part
-of the workgroup's LDS. What that part's size is, and the shape of a block and of a cluster, comes
-with the launch, as one argument more than the kernel has (:data:`WORDS`).
+of the workgroup's LDS. Each block begins with a wave: threads that its last wave has beyond T end
+at once. What a block has of LDS, and the shape of a block and of a cluster, comes with the launch,
+as one argument more than the kernel has (:data:`WORDS`).
 
 Bits 24 and up of a shared address are the rank of a block in its cluster, as sm_90 and later have
 them: so one block's address is good in all of them.
@@ -40,6 +41,9 @@ ROUND = Value("ptr addrspace(5)", "%cluster.round")
 """Where a thread keeps the round of the cluster's barrier at which it has arrived; -1 for none."""
 SURROUNDINGS = tuple(map(str, (RANK, THREAD, START, SHIFT, ROUND)))
 """What functions are given of it."""
+
+PRESENT = "cluster.present"
+"""The block that all threads come to first that the launch asked for."""
 
 MEETINGS_PLACE, MEETINGS_BYTES = 208, 32
 """Of the barriers of a block and of a cluster, in the LDS of each block, behind those of some warps
@@ -112,6 +116,7 @@ def reads_cluster_words(kernel: KernelInfo, instructions: Iterable[DecodedInstru
 
 def entry_lines(environment: KernelEnvironment, place: int) -> list[str]:
     """What a kernel does first; ``place`` is where its arguments have :data:`WORDS`."""
+    lanes = environment.target.wave_lanes
     lines = ["  %cluster.given = call ptr addrspace(4) @llvm.amdgcn.kernarg.segment.ptr()"]
     names = {BLOCK_WORDS: "x", BLOCK_WORDS + 1: "y", BLOCK_WORDS + 2: "z", BYTES_WORD: "bytes"}
     for word, name in names.items():
@@ -126,10 +131,12 @@ def entry_lines(environment: KernelEnvironment, place: int) -> list[str]:
         "  %cluster.xy = mul i32 %cluster.x, %cluster.y",
         "  %cluster.threads = mul i32 %cluster.xy, %cluster.z",
         "  %cluster.number = call i32 @llvm.amdgcn.workitem.id.x()",
-        "  %cluster.divided = udiv i32 %cluster.number, %cluster.threads",
-        # All lanes of a wave are of one block: launches see to it.
+        f"  %cluster.last = add i32 %cluster.threads, {lanes - 1}",
+        f"  %cluster.padded = and i32 %cluster.last, -{lanes}",
+        "  %cluster.divided = udiv i32 %cluster.number, %cluster.padded",
+        # All lanes of a wave are of one block.
         f"  {RANK.name} = call i32 @llvm.amdgcn.readfirstlane.i32(i32 %cluster.divided)",
-        f"  %cluster.before = mul i32 {RANK.name}, %cluster.threads",
+        f"  %cluster.before = mul i32 {RANK.name}, %cluster.padded",
         f"  {THREAD.name} = sub i32 %cluster.number, %cluster.before",
         f"  {START.name} = mul i32 {RANK.name}, %cluster.bytes",
         f"  %cluster.upper = shl i32 {RANK.name}, {RANK_SHIFT}",
@@ -138,6 +145,11 @@ def entry_lines(environment: KernelEnvironment, place: int) -> list[str]:
         f"  {ROUND.name} = alloca i32, addrspace(5)",
         f"  store i32 -1, {ROUND}",
         f"  call void @{SUPPORT_PREFIX}cluster_begin({START}, {THREAD})",
+        f"  %cluster.absent = icmp uge {THREAD}, %cluster.threads",
+        f"  br i1 %cluster.absent, label %cluster.nobody, label %{PRESENT}",
+        "cluster.nobody:",
+        "  ret void",
+        f"{PRESENT}:",
     ]
 
 

@@ -6,14 +6,20 @@ pairs. Each function says whether it returns. What does the work is ``llvm/devic
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from cass_ray.lift.frontend.operands import Register
-from cass_ray.lift.llvm.builder import SUPPORT_PREFIX
+from cass_ray.lift.llvm.builder import SUPPORT_PREFIX, Value, i32
+from cass_ray.lift.lowering.cluster_launch import RANK_SHIFT
+from cass_ray.lift.lowering.clusters import place_in_first
 from cass_ray.lift.lowering.context import LoweringContext
 from cass_ray.lift.lowering.formatted_output import print_known
+from cass_ray.lift.lowering.semantics.bulk_copy import Multicast, copy_to_each
+from cass_ray.lift.lowering.semantics.tensor_copy import load_to_each
 
 _FIRST = Register("R", 4)
+_MOST_AXES = 5
 
 
 def _assertion_failed(context: LoweringContext) -> bool:
@@ -47,10 +53,65 @@ def _free(context: LoweringContext) -> bool:
     return True
 
 
-def _copy_to_another_block(context: LoweringContext) -> bool:
-    """A bulk copy to shared memory of another block of a cluster, which there is none of."""
-    del context
-    return False
+# Copies to shared memory of other blocks of a cluster, for which ptxas calls the driver from sm_100
+# on, but where it compiles for a single architecture (sm_100a). Without clusters, code goes another
+# way: a single block is the first of its cluster.
+
+
+def _copy_to_blocks(context: LoweringContext, *, several: bool) -> bool:
+    """A bulk copy: ``(target, source, size, blocks, barrier)``, the blocks if it is to several."""
+    if not context.environment.in_cluster:
+        return False
+    target, barrier, blocks = _targets(context, several=several, behind=4)
+    given = Multicast(place_in_first(context, target), place_in_first(context, barrier), blocks)
+    copy_to_each(context, given, context.wide(_argument(2)), context.register(_argument(4)))
+    return True
+
+
+def _load_tile_to_blocks(context: LoweringContext, *, several: bool, axes: int) -> bool:
+    """A copy by a tensor map: ``(target, map, five coordinates, blocks, barrier)``."""
+    if not context.environment.in_cluster:
+        return False
+    coordinates = [
+        context.register(_argument(4 + n)) if n < axes else i32(0) for n in range(_MOST_AXES)
+    ]
+    given = Multicast(*_targets(context, several=several, behind=8))
+    load_to_each(context, given, [context.wide(_argument(2)), i32(axes)], coordinates)
+    return True
+
+
+def _argument(number: int) -> Register:
+    return _FIRST.following(number)
+
+
+def _targets(context: LoweringContext, *, several: bool, behind: int) -> tuple[Value, Value, Value]:
+    """Shared addresses of data and barrier, and a bit for each block.
+
+    The last two are behind word ``behind`` of the arguments; a single block is the target's own.
+    """
+    target = context.register(_argument(0))
+    barrier = context.register(_argument(behind + 2))
+    if several:
+        return (
+            target,
+            barrier,
+            context.ir.op("and", context.register(_argument(behind + 1)), i32(0xFFFF)),
+        )
+    return (
+        target,
+        barrier,
+        context.ir.op("shl", i32(1), context.ir.op("lshr", target, i32(RANK_SHIFT))),
+    )
+
+
+def _copies() -> Iterator[tuple[str, Callable[[LoweringContext], bool]]]:
+    for kind in ("unicast", "multicast"):
+        several = kind == "multicast"
+        prefix = "__cuda_syscall_cp_async_bulk_"
+        yield f"{prefix}{kind}", partial(_copy_to_blocks, several=several)
+        for axes in range(1, _MOST_AXES + 1):
+            load = partial(_load_tile_to_blocks, several=several, axes=axes)
+            yield f"{prefix}tensor_{axes}d_tile_{kind}", load
 
 
 SYSTEM_FUNCTIONS: dict[str, Callable[[LoweringContext], bool]] = {
@@ -58,5 +119,5 @@ SYSTEM_FUNCTIONS: dict[str, Callable[[LoweringContext], bool]] = {
     "vprintf": _print,
     "malloc": _allocate,
     "free": _free,
-    "__cuda_syscall_cp_async_bulk_unicast": _copy_to_another_block,
+    **dict(_copies()),
 }

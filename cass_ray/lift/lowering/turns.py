@@ -86,8 +86,11 @@ class Turns:
         self._ir.line(f"store i32 {_ENDED}, ptr addrspace(5) %turn.place")
         self._ir.line("br label %turn.next")
 
-    def frame(self, entry: str) -> list[str]:
-        """The lines between the kernel's beginning and its first block, labelled ``entry``."""
+    def frame(self, entry: str, beginning: str) -> list[str]:
+        """The lines between the kernel's beginning and its first block, labelled ``entry``.
+
+        ``beginning``: the block that the beginning ends with.
+        """
         declarations = (
             "i64 @llvm.amdgcn.ballot.i64(i1)",
             "i32 @llvm.amdgcn.mbcnt.lo(i32, i32)",
@@ -97,7 +100,7 @@ class Turns:
         self._ir.declarations.update(f"declare {each}" for each in declarations)
         labels = [f"label %{entry}", *self._labels]
         cases = " ".join(f"i32 {number}, {label}" for number, label in enumerate(labels))
-        numbers = "[ 0, %entry ], [ %turn.second, %turn.next ]"
+        numbers = f"[ 0, %{beginning} ], [ %turn.second, %turn.next ]"
         numbers += ", [ 0, %turn.round ], [ 0, %turn.meet ]"
         frame = _FRAME.replace("CASES", cases).replace("NUMBERS", numbers)
         return [

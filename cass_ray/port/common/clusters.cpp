@@ -24,22 +24,26 @@ std::size_t block_bytes(const ClusterKernel& kernel, std::size_t added) {
   return (kernel.shared_bytes + added + alignment - 1) / alignment * alignment;
 }
 
+// The threads of a block with those that its last wave has beyond them.
+std::uint64_t padded(std::uint64_t threads) {
+  const auto wave = static_cast<std::uint64_t>(attribute(hipDeviceAttributeWarpSize));
+  return (threads + wave - 1) / wave * wave;
+}
+
 // What is too large for a workgroup; empty if nothing is.
 std::string excess(const ClusterKernel& kernel, const BlockLaunch& given) {
   const auto blocks = given.cluster.count(), threads = given.block.count();
-  const auto wave = static_cast<std::uint64_t>(attribute(hipDeviceAttributeWarpSize));
   const auto most_bytes =
       static_cast<std::uint64_t>(attribute(hipDeviceAttributeMaxSharedMemoryPerBlock));
   std::ostringstream text;
   text << "a cluster of " << blocks << " blocks of " << threads << " threads and "
        << block_bytes(kernel, given.shared_bytes)
        << " bytes of shared memory, which AMD's hardware would run as one workgroup: ";
-  if (blocks * threads > most_threads) {
+  if (blocks * padded(threads) > most_threads) {
     text << "it has more than " << most_threads << " threads";
+    if (threads != padded(threads)) text << ", as waves of " << padded(1) << " have one block";
   } else if (blocks * block_bytes(kernel, given.shared_bytes) > most_bytes) {
     text << "it has more than " << most_bytes << " bytes";
-  } else if (threads % wave != 0) {
-    text << "its blocks are no multiple of " << wave << " threads";
   } else {
     return {};
   }
@@ -88,7 +92,7 @@ int in_workgroups(const ClusterKernel& kernel, const BlockLaunch& given, Cluster
   }
   const auto bytes = block_bytes(kernel, added);
   made.grid = {grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z};
-  made.workgroup = {static_cast<unsigned>(block.count() * cluster.count()), 1, 1};
+  made.workgroup = {static_cast<unsigned>(padded(block.count()) * cluster.count()), 1, 1};
   made.shared_bytes = bytes * cluster.count() - kernel.shared_bytes;
   made.words = {block.x,   block.y,   block.z,  static_cast<std::uint32_t>(bytes),
                 cluster.x, cluster.y, cluster.z};
