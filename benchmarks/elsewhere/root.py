@@ -144,7 +144,7 @@ def main() -> None:
     given = parser.parse_args()
     made, cache = RootFilesystem(given.root.resolve()), default_directory()
     engine, amd, nvidia = build(), find_amd(), find_nvidia()
-    for path in _files_of(_PACKAGES):
+    for path in (*_files_of(_PACKAGES), Path("/usr/bin/awk")):  # a link that no package has
         made.add(path)
     site = Path(sysconfig.get_paths()["purelib"])
     for prefix in (sys.base_prefix, sys.prefix):
