@@ -25,6 +25,7 @@ pytestmark = [pytest.mark.nvidia, pytest.mark.amd]
 
 VIRTUAL = "data_structures/expression_trees_virtual"
 """A task whose program checks its results against the host's."""
+THROUGH_TABLE = "dynamics/population_models_pointer_table"
 PROGRAM = Unit(Path(__file__).parent / "programs", PurePosixPath("shared_subroutines.cu"))
 THREADS, LEFT = 96, 80
 STEPS = (1, 2, 1, 3)
@@ -129,6 +130,15 @@ def test_virtual_functions_that_recurse(target: str, architecture: str, tmp_path
     lifted = lift_cubin(cubin, target, names=names)
     printed = run(made.host_assembly, lifted.assembly, tmp_path / "program", target)
     assert "trees 50, largest 27" in printed
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_subroutines_save_stays_in_registers(target: str) -> None:
+    """Called through a table they save registers on the stack; no copy of one needs memory."""
+    unit = Unit(TASKS_FOLDER / THROUGH_TABLE, PurePosixPath("main.cu"))
+    cubin = compiled(unit, "O3", "sm_80")
+    assert "STL" in find_nvidia().disassemble([cubin])[0]
+    assert "scratch_" not in lift_cubin(cubin, target).assembly
 
 
 def test_turns_that_end_in_recursion_are_refused(tmp_path: Path) -> None:

@@ -34,6 +34,8 @@ _EARLY = (
     "early-cse<memssa>",
     _SIMPLIFY,
     _COMBINE,
+    # What subroutines keep on the stack: only now is it known where the stack pointer points.
+    "sroa<modify-cfg>",
 )
 _LATE = (
     "loop-mssa(licm<allowspeculation>)",
